@@ -1,0 +1,7 @@
+//! Triangle meshes, mesh files, distances and isosurfaces: everything about shape that knows nothing of water.
+
+pub mod distance;
+pub mod mesh;
+
+pub use distance::{Closest, Distance};
+pub use mesh::TriMesh;

@@ -1,0 +1,33 @@
+//! Triangle meshes: the type that files are read into, distances are built from and isosurfaces end in.
+
+use glam::{DVec2, DVec3};
+
+/// A triangle mesh in metres. Triangles wind counter-clockwise seen from outside.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TriMesh {
+    /// Vertex positions, in m.
+    pub positions: Vec<DVec3>,
+    /// Vertex indices of each triangle.
+    pub triangles: Vec<[u32; 3]>,
+    /// Texture coordinates of each triangle's corners; empty when the mesh has none. Per corner, so that a seam needs no
+    /// doubled vertex.
+    pub corner_uvs: Vec<[DVec2; 3]>,
+}
+
+impl TriMesh {
+    /// The corners of triangle `t`.
+    pub fn corners(&self, t: usize) -> [DVec3; 3] {
+        self.triangles[t].map(|v| self.positions[v as usize])
+    }
+
+    /// Enclosed volume by the divergence theorem, in m³; meaningful for a closed mesh, positive when it winds outwards.
+    pub fn volume(&self) -> f64 {
+        let sum: f64 = self.triangles.iter().map(|t| t.map(|v| self.positions[v as usize])).map(|[a, b, c]| a.dot(b.cross(c))).sum();
+        sum / 6.0
+    }
+
+    /// Surface area, in m².
+    pub fn area(&self) -> f64 {
+        (0..self.triangles.len()).map(|t| self.corners(t)).map(|[a, b, c]| 0.5 * (b - a).cross(c - a).length()).sum()
+    }
+}

@@ -1,0 +1,22 @@
+//! How one liquid wets one solid at one point.
+
+use serde::{Deserialize, Serialize};
+
+/// A solid's wetting at a point: the one description that all four models read.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wetting {
+    /// Dry advancing contact angle θ_a, in rad.
+    pub advancing: f64,
+    /// Receding contact angle θ_r, in rad.
+    pub receding: f64,
+    /// Advancing angle on an already wetted surface, in rad; its presence turns the wetting history on.
+    pub wet_advancing: Option<f64>,
+    /// Bound on the receding line force, in N/m.
+    pub receding_limit: Option<f64>,
+    /// Bump height along the surface's u and v, in m.
+    pub roughness: [f64; 2],
+    /// Adhesion of the droplet model's paper form, in Pa.
+    pub adhesion: f64,
+    /// Affinity to water of the pane model's paper form, 0 to 1.
+    pub affinity: f64,
+}
