@@ -1,1 +1,78 @@
-//! Under construction.
+//! What all models share: the trait that the rest of the program drives them by.
+//!
+//! A model owns its liquid and its [`World`]. It knows no files, no clocks and no threads of its own: work is spread over the rayon
+//! pool that the caller installed, time is read by whoever implements [`Stages`], and state leaves and enters as bytes.
+
+use sessile_frames::{Event, Frame};
+use sessile_world::World;
+
+/// A running simulation.
+pub trait Model: Send {
+    /// Simulated time, in s.
+    fn time(&self) -> f64;
+
+    /// Advances by one step of the model's choice, at most `limit` seconds.
+    ///
+    /// The step depends on the state and `limit` alone, so a run that was interrupted between two steps goes on to the same bytes.
+    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError>;
+
+    /// The liquid now.
+    fn frame(&self) -> Frame;
+
+    /// The solids, at the model's time.
+    fn world(&self) -> &World;
+
+    /// The solids, for moving one by hand.
+    fn world_mut(&mut self) -> &mut World;
+
+    /// Everything that a run needs to go on, except what the scene says.
+    fn save(&self) -> Vec<u8>;
+
+    /// Takes up a state that [`Model::save`] gave for the same scene.
+    fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError>;
+}
+
+/// Told when a stage of a step begins; the time until the next call (or the step's end) belongs to it.
+pub trait Stages {
+    /// A stage begins.
+    fn enter(&mut self, stage: &'static str);
+}
+
+/// Does not look at the clock.
+pub struct Untimed;
+
+impl Stages for Untimed {
+    fn enter(&mut self, _stage: &'static str) {}
+}
+
+/// What a step did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// How far it went, in s.
+    pub dt: f64,
+    /// Merges and splits, in the order in which they happened.
+    pub events: Vec<Event>,
+}
+
+/// Why a step failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// The state stopped being numbers.
+    #[error("{what} is not finite at t = {time} s, near ({x:.3e}, {y:.3e}, {z:.3e}) m: {advice}", x = place[0], y = place[1], z = place[2])]
+    NonFinite {
+        /// Which quantity.
+        what: String,
+        /// When, in s.
+        time: f64,
+        /// Where, in m.
+        place: [f64; 3],
+        /// What to try.
+        advice: String,
+    },
+}
+
+/// Why a state could not be taken up.
+#[derive(Debug, thiserror::Error)]
+#[error("the saved state does not fit this scene: {0}")]
+pub struct RestoreError(pub String);
