@@ -1,12 +1,22 @@
 //! Metaballs: blobs whose fields add up, so that neighbours flow into one another (algan, §5).
+//!
+//! ```text
+//! f(x) = T − Σᵢ sᵢ (1 − qᵢ²)²₊,   qᵢ = |(x − cᵢ)/rᵢ|  (by component)        f < 0 in the liquid
+//! ```
+//!
+//! The kernel and the meaning of the threshold T are those of POV-Ray's `blob` (povray, "Blob"), so that an exported scene
+//! draws the very same surface.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+/// Field strength T on the surface.
+pub const THRESHOLD: f64 = 0.25;
+
+/// Where a single ball of strength 1 has its surface, in units of its radii: (1 − q²)² = T at q = √½.
+pub const SURFACE_RADIUS: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
 /// One ellipsoidal component of a metaball shape, axes along its drop's local frame.
-///
-/// Its field is `strength · (1 − q²)²` for q < 1 and nothing beyond, q the distance from the centre in units of `radii`: the
-/// kernel of POV-Ray's `blob` (povray, "Blob"), so that an exported scene draws the very same surface.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ball {
     /// Centre in the local frame, in m.
@@ -15,4 +25,59 @@ pub struct Ball {
     pub radii: DVec3,
     /// Field at the centre.
     pub strength: f64,
+}
+
+impl Ball {
+    /// A ball of strength 1 whose surface, when it stands alone, is the ellipsoid of these half-axes.
+    pub fn ellipsoid(center: DVec3, half_axes: DVec3) -> Self {
+        Self { center, radii: half_axes / SURFACE_RADIUS, strength: 1.0 }
+    }
+
+    /// This ball's part of the field.
+    fn density(&self, point: DVec3) -> f64 {
+        let rest = 1.0 - ((point - self.center) / self.radii).length_squared();
+        if rest > 0.0 { self.strength * rest * rest } else { 0.0 }
+    }
+
+    /// The same ball with all lengths multiplied by `factor` about the origin.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self { center: self.center * factor, radii: self.radii * factor, strength: self.strength }
+    }
+}
+
+/// The field of all balls: negative inside the liquid.
+pub fn field(balls: &[Ball], point: DVec3) -> f64 {
+    THRESHOLD - balls.iter().map(|ball| ball.density(point)).sum::<f64>()
+}
+
+/// A box that holds every point with a field, lower and upper corner.
+pub fn bounds(balls: &[Ball]) -> (DVec3, DVec3) {
+    balls.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), ball| {
+        (low.min(ball.center - ball.radii), high.max(ball.center + ball.radii))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lone_ball_is_its_ellipsoid() {
+        let half_axes = DVec3::new(3.0, 2.0, 1.0);
+        let ball = Ball::ellipsoid(DVec3::new(0.5, 0.0, 0.2), half_axes);
+        for direction in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ONE.normalize()] {
+            let on_surface = ball.center + half_axes * direction;
+            let value = field(&[ball], on_surface);
+            assert!(value.abs() < 1e-12, "field {value:e} on the ellipsoid along {direction}");
+        }
+        assert!(field(&[ball], ball.center) < 0.0);
+    }
+
+    #[test]
+    fn two_balls_swell_towards_one_another() {
+        let left = Ball::ellipsoid(DVec3::new(-1.05, 0.0, 0.0), DVec3::ONE);
+        let right = Ball::ellipsoid(DVec3::new(1.05, 0.0, 0.0), DVec3::ONE);
+        assert!(field(&[left], DVec3::ZERO) > 0.0 && field(&[right], DVec3::ZERO) > 0.0);
+        assert!(field(&[left, right], DVec3::ZERO) < 0.0, "a neck joins balls that do not touch alone");
+    }
 }

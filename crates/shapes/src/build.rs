@@ -1,0 +1,264 @@
+//! From a drop's numbers to its closed surface.
+//!
+//! A compact drop is star-shaped about the foot of its largest ball, and is tessellated by rays from there: rings of triangles
+//! of even size, and a contact line that lies exactly on the plane. Anything else (necks, chains, fingers far out) goes
+//! through an isosurface with a sharp floor. Either way the surface is scaled about the drop's foot, by a per cent or so, to
+//! enclose exactly the instance's volume.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use glam::DVec3;
+use sessile_geometry::TriMesh;
+use sessile_geometry::isosurface::{Grid, extract};
+
+use crate::instance::{Instance, Shape};
+use crate::metaballs::{Ball, SURFACE_RADIUS, bounds, field};
+
+/// How finely surfaces are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Detail {
+    /// Wanted edge length, in m.
+    pub edge: f64,
+    /// Fewest edges round a drop.
+    pub fewest: usize,
+    /// Most edges round a drop.
+    pub most: usize,
+}
+
+impl Default for Detail {
+    /// 0.2 mm edges, 10 to 40 of them round a drop: 70 triangles for fine spray, 900 for a runner.
+    fn default() -> Self {
+        Self { edge: 0.2e-3, fewest: 10, most: 40 }
+    }
+}
+
+impl Detail {
+    /// Edges round a drop of this radius.
+    fn sectors(&self, radius: f64) -> usize {
+        ((TAU * radius / self.edge).ceil() as usize).clamp(self.fewest, self.most)
+    }
+}
+
+/// A drop's closed surface in world coordinates, normals out of the liquid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DropMesh {
+    /// Positions and triangles.
+    pub mesh: TriMesh,
+    /// Whether each triangle lies on the solid.
+    pub on_solid: Vec<bool>,
+}
+
+/// The surface of one instance.
+pub fn drop_mesh(instance: &Instance, detail: &Detail) -> DropMesh {
+    let mut built = match &instance.shape {
+        Shape::Sphere => sphere((3.0 * instance.volume / (4.0 * PI)).cbrt(), detail),
+        Shape::Metaballs(balls) => match star_center(balls) {
+            Some(foot) => star(balls, foot, detail),
+            None => blobs(balls, detail),
+        },
+    };
+    let enclosed = built.mesh.volume();
+    let scale = if enclosed > 0.0 { (instance.volume / enclosed).cbrt() } else { 1.0 };
+    for position in &mut built.mesh.positions {
+        *position = instance.frame.world_from_local(*position * scale);
+    }
+    built
+}
+
+/// A ball about the origin.
+fn sphere(radius: f64, detail: &Detail) -> DropMesh {
+    let sectors = detail.sectors(radius);
+    let rings = sectors / 2;
+    let mut mesh = TriMesh::default();
+    mesh.positions.push(DVec3::Z * radius);
+    for ring in 1..rings {
+        push_ring(&mut mesh, sectors, |azimuth| radius * direction(PI * ring as f64 / rings as f64, azimuth));
+    }
+    mesh.positions.push(DVec3::NEG_Z * radius);
+    stitch_dome(&mut mesh, sectors, rings - 1);
+    let (last_ring, south) = (1 + (rings - 2) * sectors, mesh.positions.len() - 1);
+    for s in 0..sectors {
+        mesh.triangles.push([south, last_ring + (s + 1) % sectors, last_ring + s].map(|v| v as u32));
+    }
+    let on_solid = vec![false; mesh.triangles.len()];
+    DropMesh { mesh, on_solid }
+}
+
+/// The point on the plane about which the balls make a star-shaped body, if they surely do.
+///
+/// Along any ray from the foot of the largest ball its own field falls. A second ball's field falls beyond the second
+/// centre's projection onto the ray; while that lies inside the first ball's surface, the sum crosses the threshold once.
+fn star_center(balls: &[Ball]) -> Option<DVec3> {
+    let largest = balls.iter().max_by(|a, b| (a.strength * a.radii.x).total_cmp(&(b.strength * b.radii.x)))?;
+    let foot = largest.center.with_z(0.0);
+    let inside = |ball: &Ball| (ball.center.with_z(0.0) - foot).length() < SURFACE_RADIUS * largest.radii.x;
+    (field(balls, foot) < 0.0 && balls.iter().all(inside)).then_some(foot)
+}
+
+/// A body that rays from `foot` leave once.
+fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
+    let (low, high) = bounds(balls);
+    let reach = (high - low).length();
+    let surface_along = |ray: DVec3| {
+        let (mut inside, mut outside) = (0.0, reach);
+        for _ in 0..40 {
+            let middle = 0.5 * (inside + outside);
+            if field(balls, foot + ray * middle) < 0.0 { inside = middle } else { outside = middle }
+        }
+        0.5 * (inside + outside)
+    };
+    let height = surface_along(DVec3::Z);
+    let width = 0.5 * (surface_along(DVec3::X) + surface_along(DVec3::Y));
+    let sectors = detail.sectors(width);
+    // Rings as far apart as the vertices along the widest one, at least three of them.
+    let rings =
+        ((0.5 * PI * 0.5 * (height + width) / (TAU * width / sectors as f64)).round() as usize).clamp(3, sectors);
+    let mut mesh = TriMesh::default();
+    mesh.positions.push(foot + DVec3::Z * height);
+    for ring in 1..=rings {
+        let polar = FRAC_PI_2 * ring as f64 / rings as f64;
+        push_ring(&mut mesh, sectors, |azimuth| {
+            let ray = direction(polar, azimuth);
+            let point = foot + ray * surface_along(ray);
+            // The last ring is the contact line: exactly on the plane.
+            if ring == rings { point.with_z(0.0) } else { point }
+        });
+    }
+    stitch_dome(&mut mesh, sectors, rings);
+    let num_air = mesh.triangles.len();
+    let (line, middle) = (1 + (rings - 1) * sectors, mesh.positions.len());
+    mesh.positions.push(foot);
+    for s in 0..sectors {
+        mesh.triangles.push([middle, line + (s + 1) % sectors, line + s].map(|v| v as u32));
+    }
+    let on_solid = (0..mesh.triangles.len()).map(|t| t >= num_air).collect();
+    DropMesh { mesh, on_solid }
+}
+
+/// Any body, through an isosurface that stands on z = 0.
+fn blobs(balls: &[Ball], detail: &Detail) -> DropMesh {
+    const CELLS_AT_MOST: f64 = 4e5;
+    let (low, high) = bounds(balls);
+    let low = low.with_z(0.0);
+    let extent = high - low;
+    let narrowest = balls.iter().map(|b| b.radii.x).fold(f64::INFINITY, f64::min) * SURFACE_RADIUS;
+    let wanted = TAU * narrowest / detail.sectors(narrowest) as f64;
+    let affordable = (extent.x * extent.y * extent.z / CELLS_AT_MOST).cbrt();
+    let cell = wanted.max(affordable);
+    // One node beyond the support on every open side: the field is zero there, so the surface closes by itself.
+    let grid = Grid {
+        origin: DVec3::new(low.x - cell, low.y - cell, 0.0),
+        cell: DVec3::splat(cell),
+        size: [extent.x, extent.y, extent.z].map(|length| (length / cell).ceil() as usize + 3),
+    };
+    let values = grid.sample(|point| field(balls, point));
+    let mut surface = extract(&grid, &values, true);
+    surface.polish(&grid, &values, 3, |point| field(balls, point));
+    DropMesh { mesh: surface.mesh, on_solid: surface.on_floor }
+}
+
+fn direction(polar: f64, azimuth: f64) -> DVec3 {
+    let (sin, cos) = polar.sin_cos();
+    DVec3::new(sin * azimuth.cos(), sin * azimuth.sin(), cos)
+}
+
+fn push_ring(mesh: &mut TriMesh, sectors: usize, point: impl Fn(f64) -> DVec3) {
+    mesh.positions.extend((0..sectors).map(|s| point(TAU * s as f64 / sectors as f64)));
+}
+
+/// Joins an apex (vertex 0) and `rings` rings below it, counter-clockwise seen from outside.
+fn stitch_dome(mesh: &mut TriMesh, sectors: usize, rings: usize) {
+    let vertex = |ring: usize, s: usize| (1 + ring * sectors + s % sectors) as u32;
+    for s in 0..sectors {
+        mesh.triangles.push([0, vertex(0, s), vertex(0, s + 1)]);
+    }
+    for ring in 1..rings {
+        for s in 0..sectors {
+            let [a, b, c, d] = [vertex(ring - 1, s), vertex(ring, s), vertex(ring, s + 1), vertex(ring - 1, s + 1)];
+            mesh.triangles.push([a, b, c]);
+            mesh.triangles.push([a, c, d]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use glam::{DMat3, DVec2};
+
+    use super::*;
+    use crate::instance::LocalFrame;
+
+    fn instance(shape: Shape, volume: f64) -> Instance {
+        let axes = DMat3::from_rotation_x(0.7) * DMat3::from_rotation_z(0.3);
+        let frame = LocalFrame { origin: DVec3::new(0.1, 0.2, -0.3), axes };
+        Instance { drop: 7, solid: Some(0), frame, volume, velocity: DVec3::ZERO, shape }
+    }
+
+    /// Every edge has two triangles, one in each direction.
+    fn assert_closed(mesh: &TriMesh) {
+        let mut edges: HashMap<(u32, u32), i32> = HashMap::new();
+        for &[a, b, c] in &mesh.triangles {
+            for (from, to) in [(a, b), (b, c), (c, a)] {
+                *edges.entry((from, to)).or_default() += 1;
+            }
+        }
+        for (&(from, to), &count) in &edges {
+            assert_eq!((count, edges.get(&(to, from))), (1, Some(&1)), "edge {from}-{to}");
+        }
+    }
+
+    fn ball(x: f64, y: f64, radius: f64) -> Ball {
+        Ball::ellipsoid(DVec2::new(x, y).extend(0.2 * radius), DVec3::splat(radius))
+    }
+
+    #[test]
+    fn every_form_is_closed_and_holds_exactly_its_volume() {
+        let shapes = [
+            Shape::Sphere,
+            Shape::Metaballs(vec![ball(0.0, 0.0, 1e-3)]),
+            Shape::Metaballs(vec![ball(0.0, 0.0, 1e-3), ball(0.5e-3, 0.0, 0.7e-3)]),
+            Shape::Metaballs(vec![ball(-1e-3, 0.0, 1e-3), ball(1e-3, 0.0, 0.8e-3)]),
+            Shape::Metaballs((0..8).map(|i| ball(f64::from(i) * 1.1e-3, 0.0, 0.6e-3)).collect()),
+        ];
+        for shape in shapes {
+            let instance = instance(shape, 3e-9);
+            let built = drop_mesh(&instance, &Detail::default());
+            assert_closed(&built.mesh);
+            // About the drop itself, as volumes a long way from the origin are lost in rounding.
+            let mut local = built.mesh.clone();
+            local.positions.iter_mut().for_each(|p| *p = instance.frame.local_from_world(*p));
+            assert!((local.volume() / instance.volume - 1.0).abs() < 1e-10, "{:e}", local.volume());
+            for (t, _) in built.on_solid.iter().enumerate().filter(|&(_, &on)| on) {
+                for corner in local.corners(t) {
+                    assert!(corner.z.abs() < 1e-15, "a wetted corner stands {:e} off the plane", corner.z);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn drops_that_touch_are_one_surface_and_drops_apart_are_two() {
+        let count = |gap: f64| {
+            let balls = vec![ball(-gap, 0.0, 1e-3), ball(gap, 0.0, 1e-3)];
+            let mesh = drop_mesh(&instance(Shape::Metaballs(balls), 6e-9), &Detail::default()).mesh;
+            let mut parent: Vec<usize> = (0..mesh.positions.len()).collect();
+            fn root(parent: &[usize], mut v: usize) -> usize {
+                while parent[v] != v {
+                    v = parent[v];
+                }
+                v
+            }
+            for t in &mesh.triangles {
+                for &v in &t[1..] {
+                    let (a, b) = (root(&parent, t[0] as usize), root(&parent, v as usize));
+                    parent[a] = b;
+                }
+            }
+            (0..parent.len()).filter(|&v| root(&parent, v) == v).count()
+        };
+        assert_eq!(count(0.9e-3), 1);
+        assert_eq!(count(1.6e-3), 2);
+    }
+}

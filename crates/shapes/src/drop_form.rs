@@ -1,0 +1,166 @@
+//! A drop on a slope as metaballs: a bigger blob low, a smaller and flatter one high, stretching with speed (algan, §5).
+//!
+//! At rest on level ground it is one ball, the ellipsoid of the drop's base radius, height and volume. On a slope the drop
+//! sags: to first order its centroid moves downhill by R·Bo·sin α·χ(θ) (De Coninck et al., see docs/wetting.md, section "Tilt"), which the second
+//! blob brings about by standing uphill. A moving drop is drawn out behind, and its front follows the impurities that it meets.
+
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3};
+
+use crate::ellipsoid_cap::EllipsoidCap;
+use crate::metaballs::Ball;
+
+/// Width of the upper blob relative to the lower one.
+const UPPER_WIDTH: f64 = 0.72;
+/// Height of the upper blob relative to the lower one: flatter.
+const UPPER_HEIGHT: f64 = 0.62;
+/// Distance of the two blobs and the downhill shift of the centroid that it makes, both in base radii.
+///
+/// Measured on the built surface of a 90° drop; `sag_moves_the_centroid…` below holds it to 10 %.
+const SHIFT_BY_SPACING: [(f64, f64); 9] = [
+    (0.0, 0.0),
+    (0.2, 0.0092),
+    (0.4, 0.0313),
+    (0.6, 0.0599),
+    (0.8, 0.1014),
+    (1.0, 0.1402),
+    (1.2, 0.1650),
+    (1.4, 0.1994),
+    (1.6, 0.2386),
+];
+/// Largest spacing of the two blobs, in base radii: beyond it they would part.
+const LARGEST_SPACING: f64 = 1.6;
+/// Directions of the front blobs about the heading, in rad.
+pub const FRONT_DIRECTIONS: [f64; 5] = [-PI / 3.0, -PI / 6.0, 0.0, PI / 6.0, PI / 3.0];
+/// Width of a front blob relative to the drop.
+const FRONT_WIDTH: f64 = 0.42;
+
+/// What a drop's form follows from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DropForm {
+    /// Volume, in m³.
+    pub volume: f64,
+    /// Base radius, in m.
+    pub base_radius: f64,
+    /// Height, in m.
+    pub height: f64,
+    /// Unit direction along the plane in which it sags or runs.
+    pub heading: DVec2,
+    /// Downhill shift of the centroid, in base radii.
+    pub sag: f64,
+    /// How much longer than wide it is drawn by its motion; 0 at rest.
+    pub stretch: f64,
+    /// How far the front is ahead (or behind) of round in each of [`FRONT_DIRECTIONS`], in base radii.
+    pub front: [f64; FRONT_DIRECTIONS.len()],
+}
+
+impl DropForm {
+    /// Appends the balls, about `at` in the local frame, to `balls`.
+    pub fn push_balls(&self, at: DVec2, balls: &mut Vec<Ball>) {
+        let cap = EllipsoidCap::new(self.volume, self.base_radius, self.height);
+        let ellipsoid = |offset: DVec2, width: f64, height: f64| {
+            let center = (at + offset).extend(cap.center_height * height);
+            Ball::ellipsoid(center, DVec3::new(cap.across * width, cap.across * width, cap.along * height))
+        };
+        let spacing = (spacing_for(self.sag) + self.stretch).min(LARGEST_SPACING);
+        // The lower blob moves ahead by what keeps the footprint's middle in place.
+        let ahead = 0.35 * spacing * self.base_radius;
+        balls.push(ellipsoid(self.heading * ahead, 1.0, 1.0));
+        if spacing > 0.0 {
+            let behind = ahead - spacing * self.base_radius;
+            let mut upper = ellipsoid(self.heading * behind, UPPER_WIDTH, UPPER_HEIGHT);
+            // Fades in, so that a drop's form is continuous in tilt and speed.
+            upper.strength = (spacing / 0.5).min(1.0);
+            balls.push(upper);
+        }
+        for (direction, lead) in FRONT_DIRECTIONS.into_iter().zip(self.front) {
+            if lead > 0.0 {
+                let outward = DVec2::from_angle(direction).rotate(self.heading);
+                let reach = (1.0 + lead - FRONT_WIDTH) * self.base_radius;
+                let mut finger = ellipsoid(self.heading * ahead + outward * reach, FRONT_WIDTH, FRONT_WIDTH);
+                finger.strength = (lead / 0.1).min(1.0);
+                balls.push(finger);
+            }
+        }
+    }
+}
+
+/// The spacing that shifts the centroid by `sag`, both in base radii.
+fn spacing_for(sag: f64) -> f64 {
+    for pair in SHIFT_BY_SPACING.windows(2) {
+        let [(near, less), (far, more)] = [pair[0], pair[1]];
+        if sag <= more {
+            return near + (far - near) * (sag - less).max(0.0) / (more - less);
+        }
+    }
+    LARGEST_SPACING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{Detail, drop_mesh};
+    use crate::instance::{Instance, LocalFrame, Shape};
+    use glam::DMat3;
+
+    fn level_form() -> DropForm {
+        DropForm {
+            volume: 4e-9,
+            base_radius: 1.26e-3,
+            height: 1.205e-3,
+            heading: DVec2::NEG_Y,
+            sag: 0.0,
+            stretch: 0.0,
+            front: [0.0; 5],
+        }
+    }
+
+    fn built(form: &DropForm) -> crate::build::DropMesh {
+        let mut balls = Vec::new();
+        form.push_balls(DVec2::ZERO, &mut balls);
+        let frame = LocalFrame { origin: DVec3::ZERO, axes: DMat3::IDENTITY };
+        let instance = Instance {
+            drop: 1,
+            solid: Some(0),
+            frame,
+            volume: form.volume,
+            velocity: DVec3::ZERO,
+            shape: Shape::Metaballs(balls),
+        };
+        drop_mesh(&instance, &Detail { edge: 0.1e-3, ..Detail::default() })
+    }
+
+    fn centroid(mesh: &sessile_geometry::TriMesh) -> DVec3 {
+        let mut sum = DVec3::ZERO;
+        for t in 0..mesh.triangles.len() {
+            let [a, b, c] = mesh.corners(t);
+            sum += a.dot(b.cross(c)) / 24.0 * (a + b + c);
+        }
+        sum / mesh.volume()
+    }
+
+    #[test]
+    fn sag_moves_the_centroid_downhill_by_what_was_asked() {
+        for sag in [0.02, 0.05, 0.1, 0.2] {
+            let form = DropForm { sag, ..level_form() };
+            let built = built(&form);
+            let foot: Vec<DVec3> = built.mesh.positions.iter().copied().filter(|p| p.z == 0.0).collect();
+            let (low, high) =
+                foot.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.y), h.max(p.y)));
+            let shift = (0.5 * (low + high) - centroid(&built.mesh).y) / form.base_radius;
+            assert!((shift / sag - 1.0).abs() < 0.1, "asked {sag} R, got {shift:.4} R");
+        }
+    }
+
+    #[test]
+    fn the_rest_form_has_the_height_and_base_it_was_given() {
+        let form = level_form();
+        let mesh = built(&form).mesh;
+        let height = mesh.positions.iter().map(|p| p.z).fold(0.0, f64::max);
+        let base = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
+        assert!((height / form.height - 1.0).abs() < 5e-3, "height {height:e}");
+        assert!((base / form.base_radius - 1.0).abs() < 5e-3, "base {base:e}");
+        assert!((mesh.volume() / form.volume - 1.0).abs() < 1e-12, "volume {:e}", mesh.volume());
+    }
+}
