@@ -1,0 +1,229 @@
+//! Files that are either the old one or the new one, whatever happens in between.
+//!
+//! A file is written under a temporary name in the same folder, flushed, and renamed; a reader, or a run that goes on after a
+//! kill, never meets half of one. A rename survives the death of the process by itself. To survive the death of the machine the
+//! bytes must be flushed to the disk first ([`Durability::Flushed`]), which costs milliseconds; frames leave that to the
+//! checkpoint that follows them (see [`crate::RunFolder`]).
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// How much must have reached the disk when a write returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// The operating system has it: survives a kill, not a power cut.
+    Handed,
+    /// The disk has it, and the folder's entry for it.
+    Flushed,
+}
+
+/// A file operation that failed, in words for the person who can help it.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {operation} {}: {}", path.display(), explain(cause))]
+pub struct FileError {
+    /// What was tried: "write", "read", "rename" …
+    pub operation: &'static str,
+    /// On what.
+    pub path: PathBuf,
+    /// What the operating system said. Part of the message already, so not a `source`.
+    pub cause: io::Error,
+}
+
+impl FileError {
+    /// Names the operation and the path of an error.
+    pub fn new(operation: &'static str, path: &Path, cause: io::Error) -> Self {
+        Self { operation, path: path.to_owned(), cause }
+    }
+
+    /// Whether the disk, or the user's share of it, is full.
+    pub fn disk_full(&self) -> bool {
+        is_disk_full(&self.cause)
+    }
+}
+
+fn is_disk_full(cause: &io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+/// The cause as a sentence, with what to do about it where something can be done.
+fn explain(cause: &io::Error) -> String {
+    const GO_ON: &str = "then run the same command again: it goes on from the last checkpoint";
+    match cause.kind() {
+        ErrorKind::StorageFull => format!("the disk is full; free some space, {GO_ON}"),
+        ErrorKind::QuotaExceeded => {
+            format!("your disk quota is used up; free some space or have it raised, {GO_ON}")
+        }
+        ErrorKind::FileTooLarge => {
+            format!("the file grew beyond what this disk or account allows; use another disk (`--out`), {GO_ON}")
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "the disk is read-only; choose a folder on another disk with `--out`, or make this one writable".into()
+        }
+        ErrorKind::PermissionDenied => {
+            "permission denied; choose another folder with `--out`, or change the permissions of this one".into()
+        }
+        ErrorKind::NotFound => "there is no such file or folder".into(),
+        _ => cause.to_string(),
+    }
+}
+
+/// Prefix and suffix of temporary names; a leftover of a killed process is recognised by them.
+const TEMPORARY: (&str, &str) = (".", ".part");
+
+/// Whether a file name is one that an unfinished [`write`] leaves behind.
+pub fn is_temporary(name: &str) -> bool {
+    name.len() > TEMPORARY.0.len() + TEMPORARY.1.len() && name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
+}
+
+fn temporary_path(path: &Path) -> PathBuf {
+    let mut name = OsString::from(TEMPORARY.0);
+    name.push(path.file_name().unwrap_or_default());
+    name.push(TEMPORARY.1);
+    path.with_file_name(name)
+}
+
+/// Replaces the file at `path` by `bytes`, all or nothing. The folder must exist.
+pub fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), FileError> {
+    write_with(path, durability, |file| file.write_all(bytes))
+}
+
+/// Replaces the file at `path` by what `fill` writes, all or nothing. The folder must exist.
+///
+/// When anything fails the temporary file is removed, which also gives its space back to a full disk.
+pub fn write_with(
+    path: &Path,
+    durability: Durability,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), FileError> {
+    let temporary = temporary_path(path);
+    let filled = File::create(&temporary).and_then(|mut file| {
+        fill(&mut file)?;
+        if durability == Durability::Flushed {
+            file.sync_all()?;
+        }
+        Ok(())
+    });
+    let renamed = filled.and_then(|()| fs::rename(&temporary, path));
+    if let Err(cause) = renamed {
+        // The first error is the one worth telling.
+        let _ = fs::remove_file(&temporary);
+        return Err(FileError::new("write", path, cause));
+    }
+    if durability == Durability::Flushed {
+        sync_folder_of(path)?;
+    }
+    Ok(())
+}
+
+/// Flushes a file that is already in place.
+pub fn sync_file(path: &Path) -> Result<(), FileError> {
+    // Windows flushes only through a handle that may write.
+    let opened = File::options().read(true).write(cfg!(windows)).open(path);
+    opened.and_then(|file| file.sync_all()).map_err(|cause| FileError::new("flush", path, cause))
+}
+
+/// Flushes the entries of the folder that holds `path`, so that a rename in it survives a power cut.
+pub fn sync_folder_of(path: &Path) -> Result<(), FileError> {
+    // Elsewhere a folder cannot be opened as a file, and the rename is journalled.
+    if cfg!(unix) {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        sync_file(folder)?;
+    }
+    Ok(())
+}
+
+/// Renames, and names both ends when it fails.
+pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(|cause| FileError::new("replace", to, cause))
+}
+
+/// Makes a folder and those above it, where missing.
+pub fn create_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(|cause| FileError::new("create the folder", path, cause))
+}
+
+/// Reads a whole file.
+pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    fs::read(path).map_err(|cause| FileError::new("read", path, cause))
+}
+
+/// Removes a file; one that is not there is fine.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(FileError::new("remove", path, cause)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_replaces_the_whole_file_and_leaves_no_temporary() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        write(&path, b"a longer first version", Durability::Flushed).unwrap();
+        write(&path, b"second", Durability::Handed).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "only the file itself is left");
+    }
+
+    #[test]
+    fn a_write_that_fails_leaves_the_old_file_and_no_temporary() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        write(&path, b"old", Durability::Handed).unwrap();
+        let error = write_with(&path, Durability::Handed, |file| {
+            file.write_all(b"half of the new")?;
+            Err(ErrorKind::StorageFull.into())
+        })
+        .unwrap_err();
+        assert!(error.disk_full());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// `/dev/full` refuses every byte with ENOSPC, as a full disk does.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_device_is_told_as_a_full_disk_with_the_way_on() {
+        let device = Path::new("/dev/full");
+        let cause = File::options().write(true).open(device).and_then(|mut file| file.write_all(b"x")).unwrap_err();
+        let error = FileError::new("write", Path::new("runs/leaf/frames/00007.ply"), cause);
+        assert!(error.disk_full());
+        assert_eq!(
+            error.to_string(),
+            "cannot write runs/leaf/frames/00007.ply: the disk is full; free some space, then run the same command again: \
+             it goes on from the last checkpoint"
+        );
+    }
+
+    #[test]
+    fn every_cause_that_a_user_can_mend_says_how() {
+        for (kind, words) in [
+            (ErrorKind::StorageFull, "free some space, then run the same command again"),
+            (ErrorKind::QuotaExceeded, "quota"),
+            (ErrorKind::ReadOnlyFilesystem, "read-only"),
+            (ErrorKind::PermissionDenied, "--out"),
+        ] {
+            let text = FileError::new("write", Path::new("run/x"), kind.into()).to_string();
+            assert!(text.starts_with("cannot write run/x: ") && text.contains(words), "{kind:?} gave {text:?}");
+        }
+    }
+
+    #[test]
+    fn temporaries_are_recognised_and_nothing_else_is() {
+        let name = temporary_path(Path::new("frames/00001.ply"));
+        assert_eq!(name, Path::new("frames/.00001.ply.part"));
+        assert!(is_temporary(".00001.ply.part"));
+        for name in [".part", "00001.ply.part", ".00001.ply", "x"] {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `frames/00000.drops`: a frame of very many drops, as the few numbers from which their surfaces are made.
+//!
+//! A sealed file (see [`crate::container`]) of one block: the instances, in postcard. Half a million drops take tens of megabytes
+//! instead of gigabytes of triangles.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sessile_shapes::Instance;
+
+use crate::atomic::{self, Durability, FileError};
+use crate::container::{self, Block, Format, SealError};
+use crate::frame::Surface;
+use crate::instances::{InstanceError, surface_of, validate};
+use crate::ply::Stamp;
+
+/// Of the file; version 1.
+const FORMAT: Format = Format { magic: *b"SESSDROP", version: 1 };
+
+/// A `.drops` file that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DropsError {
+    /// The file system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Damaged, of another version, or something else.
+    #[error("{} {reason}", path.display())]
+    Sealed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: SealError,
+    },
+    /// One of its drops is none.
+    #[error("{}: {reason}", path.display())]
+    Instance {
+        /// The file.
+        path: PathBuf,
+        /// Which, and why.
+        reason: InstanceError,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    frame: u64,
+    time: f64,
+    count: u64,
+}
+
+/// Writes a frame's instances, all or nothing.
+pub fn write(path: &Path, instances: &[Instance], stamp: Stamp, durability: Durability) -> Result<(), DropsError> {
+    for instance in instances {
+        validate(instance).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
+    }
+    let header = Header { frame: stamp.frame, time: stamp.time, count: instances.len() as u64 };
+    let bytes = postcard::to_stdvec(instances).expect("instances are plain data");
+    let sealed = container::seal(FORMAT, &header, &[Block { name: "instances".into(), bytes }]);
+    Ok(atomic::write(path, &sealed, durability)?)
+}
+
+/// Reads a frame's instances.
+pub fn read(path: &Path) -> Result<(Vec<Instance>, Stamp), DropsError> {
+    let sealed = |reason| DropsError::Sealed { path: path.to_owned(), reason };
+    let (header, blocks): (Header, _) = container::unseal(FORMAT, &atomic::read(path)?).map_err(sealed)?;
+    let bytes = blocks.first().map_or(&[][..], |block| &block.bytes);
+    let instances: Vec<Instance> =
+        postcard::from_bytes(bytes).map_err(|error| sealed(SealError::Contents(error.to_string())))?;
+    if instances.len() as u64 != header.count {
+        let found = format!("{} drops for {}", instances.len(), header.count);
+        return Err(sealed(SealError::Contents(found)));
+    }
+    Ok((instances, Stamp { frame: header.frame, time: header.time }))
+}
+
+/// Reads a frame's instances as the surfaces they stand for.
+pub fn read_surface(path: &Path) -> Result<(Surface, Stamp), DropsError> {
+    let (instances, stamp) = read(path)?;
+    let surface = surface_of(&instances).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
+    Ok((surface, stamp))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instances::samples;
+
+    #[test]
+    fn instances_come_back_and_turn_into_their_surfaces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("00003.drops");
+        let (instances, stamp) = (samples::row(40), Stamp { frame: 3, time: 0.1 });
+        write(&path, &instances, stamp, Durability::Handed).unwrap();
+        assert_eq!(read(&path).unwrap(), (instances.clone(), stamp));
+        assert_eq!(read_surface(&path).unwrap(), (surface_of(&instances).unwrap(), stamp));
+    }
+
+    #[test]
+    fn a_flipped_byte_and_a_drop_that_is_none_are_errors_that_name_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("00003.drops");
+        let mut instances = samples::row(4);
+        write(&path, &instances, Stamp { frame: 3, time: 0.1 }, Durability::Handed).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("00003.drops is damaged (checksum "), "{error}");
+
+        instances[2].volume = -1.0;
+        let error =
+            write(&path, &instances, Stamp { frame: 3, time: 0.1 }, Durability::Handed).unwrap_err().to_string();
+        assert!(error.contains("drop 3: its volume must be above 0, found -1 m³"), "{error}");
+    }
+}

@@ -1,0 +1,158 @@
+//! `wet/NAME/00000.png`: where a solid is wet, as a 16-bit RGB picture over its texture coordinates.
+//!
+//! Red is wetness, 0 dry to 65535 wet; green is the film's thickness in units of 10 nm (so up to 0.655 mm); blue is 0. Row 0 is
+//! the top, v = 1. The fast, fixed compression keeps a 2048 × 2048 map below a tenth of a second, and the bytes reproducible.
+
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use png::{BitDepth, ColorType, Compression, Decoder, Encoder, Filter};
+
+use crate::atomic::{self, Durability, FileError};
+use crate::frame::WetMap;
+
+/// A wet map that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WetError {
+    /// The file system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The map's arrays do not have its size.
+    #[error(
+        "the wet map for {} is not valid: {width} × {height} texels, {wetness} wetness and {film} film values",
+        path.display()
+    )]
+    Map {
+        /// Where it was to go.
+        path: PathBuf,
+        /// Columns.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Values found.
+        wetness: usize,
+        /// Values found.
+        film: usize,
+    },
+    /// Not a picture, or a damaged one.
+    #[error("{}: cannot be read as a PNG picture: {reason}", path.display())]
+    Picture {
+        /// The file.
+        path: PathBuf,
+        /// What the decoder said.
+        reason: String,
+    },
+    /// A picture of another kind.
+    #[error("{}: a wet map is 16-bit RGB, this is {found}", path.display())]
+    Kind {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        found: String,
+    },
+}
+
+/// Writes a wet map, all or nothing.
+pub fn write(path: &Path, map: &WetMap, durability: Durability) -> Result<(), WetError> {
+    let texels = map.width as usize * map.height as usize;
+    if texels == 0 || map.wetness.len() != texels || map.film.len() != texels {
+        return Err(WetError::Map {
+            path: path.to_owned(),
+            width: map.width,
+            height: map.height,
+            wetness: map.wetness.len(),
+            film: map.film.len(),
+        });
+    }
+    let bytes = encode(map).map_err(|error| WetError::Picture { path: path.to_owned(), reason: error.to_string() })?;
+    Ok(atomic::write_with(path, durability, |file| file.write_all(&bytes))?)
+}
+
+fn encode(map: &WetMap) -> Result<Vec<u8>, png::EncodingError> {
+    let mut texels = Vec::with_capacity(6 * map.wetness.len());
+    for (wetness, film) in map.wetness.iter().zip(&map.film) {
+        let ([r0, r1], [g0, g1]) = (wetness.to_be_bytes(), film.to_be_bytes());
+        texels.extend_from_slice(&[r0, r1, g0, g1, 0, 0]);
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, map.width, map.height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Sixteen);
+    encoder.set_compression(Compression::Fast);
+    encoder.set_filter(Filter::Up);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&texels)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+/// Reads the wet map of a solid.
+pub fn read(path: &Path, solid: usize) -> Result<WetMap, WetError> {
+    let unreadable = |reason: String| WetError::Picture { path: path.to_owned(), reason };
+    let decoder = Decoder::new(Cursor::new(atomic::read(path)?));
+    let mut reader = decoder.read_info().map_err(|error| unreadable(error.to_string()))?;
+    let (color, depth) = reader.output_color_type();
+    if (color, depth) != (ColorType::Rgb, BitDepth::Sixteen) {
+        let found = format!("{}-bit {color:?}", depth as u8);
+        return Err(WetError::Kind { path: path.to_owned(), found });
+    }
+    let size = reader.output_buffer_size().ok_or_else(|| unreadable("too large for memory".into()))?;
+    let mut texels = vec![0; size];
+    let info = reader.next_frame(&mut texels).map_err(|error| unreadable(error.to_string()))?;
+    let channel = |at: usize| texels.chunks_exact(6).map(|t| u16::from_be_bytes([t[at], t[at + 1]])).collect();
+    Ok(WetMap { solid, width: info.width, height: info.height, wetness: channel(0), film: channel(2) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> WetMap {
+        let (width, height) = (37, 11);
+        let texels = 0..width * height;
+        let wetness = texels.clone().map(|i| (i * 7919 % 65536) as u16).collect();
+        let film = texels.map(|i| (i * i % 3001) as u16).collect();
+        WetMap { solid: 4, width, height, wetness, film }
+    }
+
+    #[test]
+    fn a_map_comes_back_and_is_written_to_the_same_bytes_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("00000.png");
+        write(&path, &sample(), Durability::Handed).unwrap();
+        assert_eq!(read(&path, 4).unwrap(), sample());
+        assert_eq!(std::fs::read(&path).unwrap(), encode(&sample()).unwrap());
+    }
+
+    #[test]
+    fn texels_are_16_bit_rgb_with_wetness_red_film_green_and_no_blue() {
+        let bytes =
+            encode(&WetMap { solid: 0, width: 1, height: 1, wetness: vec![0x1234], film: vec![0x5678] }).unwrap();
+        let mut reader = Decoder::new(Cursor::new(bytes)).read_info().unwrap();
+        assert_eq!(reader.output_color_type(), (ColorType::Rgb, BitDepth::Sixteen));
+        let mut texel = [9; 6];
+        reader.next_frame(&mut texel).unwrap();
+        assert_eq!(texel, [0x12, 0x34, 0x56, 0x78, 0, 0]);
+    }
+
+    #[test]
+    fn a_cut_file_another_picture_and_a_wrong_size_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("00000.png");
+        let whole = encode(&sample()).unwrap();
+        for cut in [0, 7, 40, whole.len() / 2] {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            assert!(matches!(read(&path, 0), Err(WetError::Picture { .. })), "cut after {cut}");
+        }
+        let mut grey = Vec::new();
+        let writer = Encoder::new(&mut grey, 1, 1).write_header();
+        writer.and_then(|mut writer| writer.write_image_data(&[7])).unwrap();
+        std::fs::write(&path, grey).unwrap();
+        let error = read(&path, 0).unwrap_err().to_string();
+        assert!(error.ends_with("a wet map is 16-bit RGB, this is 8-bit Grayscale"), "{error}");
+
+        let error = write(&path, &WetMap { width: 38, ..sample() }, Durability::Handed).unwrap_err();
+        assert!(matches!(error, WetError::Map { .. }), "{error}");
+    }
+}
