@@ -1,0 +1,17 @@
+//! Sources that run without a break: tap, dew, needle.
+
+use sessile_scene::types::EmitterKind;
+
+use crate::supply::Supply;
+
+/// What a steady source gives from `from` to `to`, in s; nothing for the kinds that give balls.
+pub(crate) fn give(kind: &EmitterKind, from: f64, to: f64) -> Option<Supply> {
+    match *kind {
+        EmitterKind::Tap { at, direction, radius, speed } => {
+            Some(Supply::Stream { at, direction, radius, speed, from, to })
+        }
+        EmitterKind::Dew { on: solid, rate } => Some(Supply::Condense { solid, rate, from, to }),
+        EmitterKind::Feed { at, rate } => Some(Supply::Feed { at, volume: rate * (to - from), from, to }),
+        EmitterKind::Drip { .. } | EmitterKind::Rain { .. } => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! The shapes that solids have, each in its own coordinates: exact distance, nearest point and a mesh with texture coordinates.
+//!
+//! A form is centred on its shape's origin with axes of its own (each file says which); `solid` carries it into the world. Texture
+//! coordinates of a query and of the mesh agree. They lie in [0, 1]², except on planes and leaves beyond the drawn part, where
+//! they run on linearly. On every flat face (u, v, normal) is right-handed, so that a picture painted there is not mirrored.
+
+pub mod block;
+pub mod cylinder;
+pub mod leaf;
+pub mod plane;
+pub mod sphere;
+
+use glam::{DMat3, DVec2, DVec3};
+use sessile_geometry::TriMesh;
+
+/// The directions u and v on a plane with unit `normal`: v up the slope, u = v × normal across it.
+///
+/// v is the projection of the world's +y onto the plane. A level plane (to 1e-6 rad) has no slope: v is then the world's −z, so
+/// that on a floor u is +x, as on a map read with north away from the reader.
+pub fn slope_axes(normal: DVec3) -> (DVec3, DVec3) {
+    let up = DVec3::Y - normal * normal.y;
+    let level = up.length() < 1e-6;
+    let v = if level { DVec3::NEG_Z - normal * -normal.z } else { up }.normalize();
+    (v.cross(normal), v)
+}
+
+/// Axes whose second column is the unit vector `along` and whose third points as far up as it can; upright, towards the world's +z.
+pub(crate) fn axes_along(along: DVec3) -> DMat3 {
+    let up = DVec3::Y - along * along.y;
+    let up = if up.length() < 1e-6 { DVec3::Z - along * along.z } else { up }.normalize();
+    DMat3::from_cols(along.cross(up), along, up)
+}
+
+/// A rectangle of the unit square that holds one face's texture coordinates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chart {
+    /// Lower left corner.
+    pub min: DVec2,
+    /// Width and height.
+    pub size: DVec2,
+}
+
+impl Chart {
+    /// Texture coordinates of the point that lies `part` ∈ [0, 1]² along the face.
+    pub fn at(&self, part: DVec2) -> DVec2 {
+        self.min + self.size * part
+    }
+}
+
+/// Empty space between two charts and round the square, as a fraction of the square: 2 texels of a 512-texel map.
+pub(crate) const GAP: f64 = 1.0 / 256.0;
+
+/// Stacks rows of charts, bottom row first, into the unit square, each row's charts side by side.
+///
+/// Within a row and among the rows, widths and heights are shared out in proportion to the faces' sizes in m; both directions are
+/// stretched to fill the square.
+pub(crate) fn shelves(rows: &[&[[f64; 2]]]) -> Vec<Chart> {
+    let heights: Vec<f64> = rows.iter().map(|row| row.iter().fold(0.0, |h: f64, face| h.max(face[1]))).collect();
+    let room = 1.0 - GAP * (rows.len() + 1) as f64;
+    let per_height = room / heights.iter().sum::<f64>();
+    let mut charts = Vec::new();
+    let mut bottom = GAP;
+    for (row, height) in rows.iter().zip(&heights) {
+        let room = 1.0 - GAP * (row.len() + 1) as f64;
+        let per_width = room / row.iter().map(|face| face[0]).sum::<f64>();
+        let mut left = GAP;
+        for face in *row {
+            charts.push(Chart {
+                min: DVec2::new(left, bottom),
+                size: DVec2::new(face[0] * per_width, face[1] * per_height),
+            });
+            left += face[0] * per_width + GAP;
+        }
+        bottom += height * per_height + GAP;
+    }
+    charts
+}
+
+/// A mesh that grows by patches.
+#[derive(Default)]
+pub(crate) struct Patches {
+    pub mesh: TriMesh,
+}
+
+impl Patches {
+    /// Adds a vertex.
+    pub fn vertex(&mut self, position: DVec3) -> u32 {
+        self.mesh.positions.push(position);
+        (self.mesh.positions.len() - 1) as u32
+    }
+
+    /// Adds a triangle with its corners' texture coordinates.
+    pub fn triangle(&mut self, corners: [(u32, DVec2); 3]) {
+        self.mesh.triangles.push(corners.map(|c| c.0));
+        self.mesh.corner_uvs.push(corners.map(|c| c.1));
+    }
+
+    /// Adds a quadrilateral, corners counter-clockwise seen from outside.
+    pub fn quad(&mut self, [a, b, c, d]: [(u32, DVec2); 4]) {
+        self.triangle([a, b, c]);
+        self.triangle([a, c, d]);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod checks;

@@ -1,0 +1,180 @@
+//! A material's wetting at a point of a surface: numbers, or images over the texture coordinates.
+//!
+//! An image's grey value g ∈ [0, 1] stands for black + g (white − black). It is read as stored (no gamma is undone, for a map of
+//! angles is no photograph), colours by luma, 8 or 16 bit. v = 1 is the image's top row. Between texel centres values are
+//! bilinear; beyond the image its edge goes on.
+//!
+//! Angles are kept valid at each point: within (0°, 180°), then receding ≤ wet advancing ≤ advancing, lowering the former two.
+//! Where a map needs that, building the world gives a notice.
+
+use std::f64::consts::PI;
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::DVec2;
+use sessile_scene::types::{Material, Varying};
+use sessile_wetting::Wetting;
+
+use crate::error::WorldError;
+
+/// Angles stay this far from 0 and 180°, in rad: a thousandth of a degree.
+const ANGLE_MARGIN: f64 = 1.0e-3 * PI / 180.0;
+
+/// A quantity over texture coordinates.
+#[derive(Clone, Debug)]
+enum Map {
+    Uniform(f64),
+    Image(Arc<GreyImage>),
+}
+
+/// An image scaled to its quantity's values.
+#[derive(Debug)]
+struct GreyImage {
+    width: usize,
+    height: usize,
+    /// Rows from the top.
+    values: Vec<f64>,
+}
+
+impl GreyImage {
+    fn read(file: &Path, black: f64, white: f64) -> Result<Self, String> {
+        let reader = image::ImageReader::open(file).map_err(|e| e.to_string())?;
+        let picture =
+            reader.with_guessed_format().map_err(|e| e.to_string())?.decode().map_err(|e| e.to_string())?.into_luma16();
+        let (width, height) = (picture.width() as usize, picture.height() as usize);
+        if width == 0 || height == 0 {
+            return Err("it has no pixels".into());
+        }
+        let value = |grey: u16| black + (white - black) * (f64::from(grey) / f64::from(u16::MAX));
+        Ok(Self { width, height, values: picture.into_raw().into_iter().map(value).collect() })
+    }
+
+    fn sample(&self, uv: DVec2) -> f64 {
+        let (x0, x1, fx) = texels(uv.x, self.width);
+        let (y0, y1, fy) = texels(1.0 - uv.y, self.height);
+        let at = |x: usize, y: usize| self.values[y * self.width + x];
+        let mix = |a: f64, b: f64, f: f64| a + (b - a) * f;
+        mix(mix(at(x0, y0), at(x1, y0), fx), mix(at(x0, y1), at(x1, y1), fx), fy)
+    }
+}
+
+/// The two texels whose centres enclose `part` of the way along `count`, and how far it is from the first to the second.
+fn texels(part: f64, count: usize) -> (usize, usize, f64) {
+    let last = (count - 1) as f64;
+    // `max` before `min` also turns a NaN into the first texel.
+    let x = (part * count as f64 - 0.5).max(0.0).min(last);
+    let low = x.floor();
+    (low as usize, (low + 1.0).min(last) as usize, x - low)
+}
+
+impl Map {
+    fn build(varying: &Varying, material: &str, key: &'static str) -> Result<Self, WorldError> {
+        match varying {
+            Varying::Uniform(value) => Ok(Self::Uniform(*value)),
+            Varying::Image { file, black, white } => GreyImage::read(file, *black, *white)
+                .map(|image| Self::Image(Arc::new(image)))
+                .map_err(|reason| WorldError::Image { material: material.into(), key, file: file.clone(), reason }),
+        }
+    }
+
+    fn at(&self, uv: DVec2) -> f64 {
+        match self {
+            Self::Uniform(value) => *value,
+            Self::Image(image) => image.sample(uv),
+        }
+    }
+
+    fn size(&self) -> [usize; 2] {
+        match self {
+            Self::Uniform(_) => [1, 1],
+            Self::Image(image) => [image.width, image.height],
+        }
+    }
+}
+
+/// A material of the scene, its images read.
+#[derive(Clone, Debug)]
+pub(crate) struct BuiltMaterial {
+    advancing: Map,
+    receding: Map,
+    wet_advancing: Option<Map>,
+    affinity: Map,
+    receding_limit: Option<f64>,
+    roughness: [f64; 2],
+    adhesion: f64,
+}
+
+impl BuiltMaterial {
+    /// Reads a material's images; says where its maps had to be made consistent.
+    pub fn build(material: &Material, notices: &mut Vec<String>) -> Result<Self, WorldError> {
+        let map = |varying: &Varying, key| Map::build(varying, &material.name, key);
+        let built = Self {
+            advancing: map(&material.advancing, "advancing")?,
+            receding: map(&material.receding, "receding")?,
+            wet_advancing: material.wet_advancing.as_ref().map(|v| map(v, "wet_advancing")).transpose()?,
+            affinity: map(&material.affinity, "affinity")?,
+            receding_limit: material.receding_limit,
+            roughness: material.roughness,
+            adhesion: material.adhesion,
+        };
+        let share = built.share_out_of_order();
+        if share > 0.0 {
+            let (name, percent) = (&material.name, 100.0 * share);
+            notices.push(format!(
+                "material `{name}`: on {percent:.1} % of its maps the angles do not satisfy 0 < receding <= wet_advancing <= \
+                 advancing < 180 deg; there the smaller ones are lowered to fit"
+            ));
+        }
+        Ok(built)
+    }
+
+    /// Fraction of the finest map's texels whose angles had to be changed.
+    fn share_out_of_order(&self) -> f64 {
+        let maps = [Some(&self.advancing), Some(&self.receding), self.wet_advancing.as_ref()];
+        let [w, h] = maps.into_iter().flatten().map(Map::size).fold([1, 1], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+        let uv = |x: usize, y: usize| DVec2::new((x as f64 + 0.5) / w as f64, (y as f64 + 0.5) / h as f64);
+        let wrong = (0..w * h).map(|i| uv(i % w, i / w)).filter(|&uv| self.raw_at(uv) != self.at(uv)).count();
+        wrong as f64 / (w * h) as f64
+    }
+
+    fn raw_at(&self, uv: DVec2) -> Wetting {
+        Wetting {
+            advancing: self.advancing.at(uv),
+            receding: self.receding.at(uv),
+            wet_advancing: self.wet_advancing.as_ref().map(|map| map.at(uv)),
+            receding_limit: self.receding_limit,
+            roughness: self.roughness,
+            adhesion: self.adhesion,
+            affinity: self.affinity.at(uv),
+        }
+    }
+
+    /// The wetting at `uv`.
+    pub fn at(&self, uv: DVec2) -> Wetting {
+        let raw = self.raw_at(uv);
+        let valid = |angle: f64| angle.clamp(ANGLE_MARGIN, PI - ANGLE_MARGIN);
+        let advancing = valid(raw.advancing);
+        let wet_advancing = raw.wet_advancing.map(|angle| valid(angle).min(advancing));
+        let receding = valid(raw.receding).min(wet_advancing.unwrap_or(advancing));
+        Wetting { advancing, receding, wet_advancing, ..raw }
+    }
+
+    /// Whether it is the same everywhere.
+    pub fn is_uniform(&self) -> bool {
+        let maps = [Some(&self.advancing), Some(&self.receding), self.wet_advancing.as_ref(), Some(&self.affinity)];
+        maps.into_iter().flatten().all(|map| matches!(map, Map::Uniform(_)))
+    }
+}
+
+/// The wetting of a wall that names no material: a contact angle of 90° either way.
+pub(crate) fn neutral() -> Wetting {
+    Wetting {
+        advancing: PI / 2.0,
+        receding: PI / 2.0,
+        wet_advancing: None,
+        receding_limit: None,
+        roughness: [0.0; 2],
+        adhesion: 0.0,
+        affinity: 0.0,
+    }
+}

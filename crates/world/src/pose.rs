@@ -1,0 +1,141 @@
+//! Rigid poses and rigid velocities.
+
+use glam::{DMat3, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+
+/// A rigid motion: x ↦ R x + t.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pose {
+    /// R, a rotation matrix.
+    pub rotation: DMat3,
+    /// t, in m.
+    pub translation: DVec3,
+}
+
+impl Pose {
+    /// Leaves everything where it is.
+    pub const IDENTITY: Self = Self { rotation: DMat3::IDENTITY, translation: DVec3::ZERO };
+
+    /// A rotation about the world's origin, then a translation in m.
+    pub fn new(rotation: DQuat, translation: DVec3) -> Self {
+        Self { rotation: DMat3::from_quat(rotation.normalize()), translation }
+    }
+
+    /// A rotation about `pivot`, then a translation by `shift`, both in m.
+    pub fn about(pivot: DVec3, rotation: DMat3, shift: DVec3) -> Self {
+        if rotation == DMat3::IDENTITY {
+            return Self { rotation, translation: shift };
+        }
+        Self { rotation, translation: pivot + shift - rotation * pivot }
+    }
+
+    /// Where a point goes.
+    pub fn apply(&self, point: DVec3) -> DVec3 {
+        self.rotation * point + self.translation
+    }
+
+    /// Where a point that is now at `point` came from.
+    pub fn apply_inverse(&self, point: DVec3) -> DVec3 {
+        self.rotation.transpose() * (point - self.translation)
+    }
+
+    /// Which way a direction points afterwards.
+    pub fn turn(&self, direction: DVec3) -> DVec3 {
+        self.rotation * direction
+    }
+
+    /// `first`, then this.
+    pub fn after(&self, first: &Self) -> Self {
+        Self {
+            rotation: self.rotation * first.rotation,
+            translation: self.rotation * first.translation + self.translation,
+        }
+    }
+
+    /// Whether it is made of numbers and its matrix is a rotation to 1e-6.
+    pub fn is_rigid(&self) -> bool {
+        let r = self.rotation;
+        let error = r.transpose() * r - DMat3::IDENTITY;
+        let worst = error.to_cols_array().into_iter().fold(0.0, |worst: f64, e| worst.max(e.abs()));
+        // NaN fails the comparison, so it is refused too.
+        self.translation.is_finite() && r.is_finite() && worst < 1e-6 && r.determinant() > 0.0
+    }
+}
+
+/// The rotation about the world's x, then y, then z axis by `angles` in rad: R = R_z R_y R_x.
+pub fn rotation_xyz(angles: DVec3) -> DMat3 {
+    if angles == DVec3::ZERO {
+        return DMat3::IDENTITY;
+    }
+    DMat3::from_rotation_z(angles.z) * DMat3::from_rotation_y(angles.y) * DMat3::from_rotation_x(angles.x)
+}
+
+/// The angular velocity of [`rotation_xyz`] when its angles change at `rates` in rad/s.
+///
+/// ```text
+/// ω = ż e_z + R_z (ẏ e_y) + R_z R_y (ẋ e_x)
+/// ```
+pub fn angular_velocity_xyz(angles: DVec3, rates: DVec3) -> DVec3 {
+    let z = DMat3::from_rotation_z(angles.z);
+    let zy = z * DMat3::from_rotation_y(angles.y);
+    DVec3::Z * rates.z + z * (DVec3::Y * rates.y) + zy * (DVec3::X * rates.x)
+}
+
+/// A rigid body's velocity: v(x) = linear + angular × (x − pivot).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RigidVelocity {
+    /// Velocity of the pivot, in m/s.
+    pub linear: DVec3,
+    /// Angular velocity, in rad/s.
+    pub angular: DVec3,
+    /// The point that moves at `linear`, in m.
+    pub pivot: DVec3,
+}
+
+impl RigidVelocity {
+    /// At rest.
+    pub const ZERO: Self = Self { linear: DVec3::ZERO, angular: DVec3::ZERO, pivot: DVec3::ZERO };
+
+    /// Velocity of the body's point at `point`, in m/s.
+    pub fn at(&self, point: DVec3) -> DVec3 {
+        self.linear + self.angular.cross(point - self.pivot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rotation's derivative is ω × R, whatever the angles.
+    #[test]
+    fn angular_velocity_is_the_derivative_of_the_rotation() {
+        let (angles, rates) = (DVec3::new(0.3, -0.8, 2.0), DVec3::new(1.1, -0.7, 0.4));
+        let h = 1e-5;
+        let p = DVec3::new(0.2, 0.5, -0.9);
+        let numeric = (rotation_xyz(angles + rates * h) * p - rotation_xyz(angles - rates * h) * p) / (2.0 * h);
+        let exact = angular_velocity_xyz(angles, rates).cross(rotation_xyz(angles) * p);
+        let error = (numeric - exact).length();
+        // Central differences: h² times a third derivative of order 1, plus rounding over h.
+        assert!(error < 1e-9, "off by {error:.1e}");
+    }
+
+    #[test]
+    fn a_pose_and_its_inverse_cancel() {
+        let pose =
+            Pose::about(DVec3::new(1.0, 2.0, 3.0), rotation_xyz(DVec3::new(0.1, 0.2, 0.3)), DVec3::new(0.0, -1.0, 0.5));
+        let p = DVec3::new(0.3, -0.4, 0.5);
+        let back = pose.apply_inverse(pose.apply(p));
+        assert!((back - p).length() < 1e-14, "{back}");
+        let pivot_goes_to = pose.apply(DVec3::new(1.0, 2.0, 3.0));
+        assert!((pivot_goes_to - DVec3::new(1.0, 1.0, 3.5)).length() < 1e-14, "{pivot_goes_to}");
+    }
+
+    #[test]
+    fn a_stretched_or_mirrored_matrix_is_no_pose() {
+        let rigid = Pose::new(DQuat::from_rotation_y(0.4), DVec3::ONE);
+        assert!(rigid.is_rigid());
+        assert!(!Pose { rotation: rigid.rotation * 1.01, ..rigid }.is_rigid());
+        assert!(!Pose { rotation: DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)), ..rigid }.is_rigid());
+        assert!(!Pose { translation: DVec3::new(f64::NAN, 0.0, 0.0), ..rigid }.is_rigid());
+    }
+}
