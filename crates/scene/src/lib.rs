@@ -1,5 +1,65 @@
 //! The scene file: parsed with positions, checked by dimension, resolved to SI, printed back.
+//!
+//! A scene is a TOML file whose physical quantities are strings with units. [`parse_file`] (or [`parse_str`], without a
+//! disk) turns it into a [`Scene`]: SI units and radians, every default filled in, every reference followed. If anything is
+//! wrong it returns [`Diagnostics`]: all the problems at once, each with file, line, column and a caret. [`print`] writes a
+//! scene back as a complete file that reads to the same bits, and [`same_run`] tells whether a scene continues the run of
+//! another one.
+//!
+//! ```
+//! use sessile_scene::{NoFiles, parse_str, print};
+//!
+//! let text = r#"
+//!     model = "volume"
+//!     [time]
+//!     duration = "30 ms"
+//!     frame = "1 ms"
+//!     [[solids]]
+//!     name = "table"
+//!     shape = "plane"
+//!     [[drops]]
+//!     shape = "cap"
+//!     on = "table"
+//!     volume = "4.2 uL"
+//!     contact_angle = "90 deg"
+//! "#;
+//! let parsed = parse_str("drop.toml", text, &[], &NoFiles)?;
+//! assert_eq!(parsed.scene.time.last_frame(), 30);
+//!
+//! let again = parse_str("scene.toml", &print(&parsed.scene), &[], &NoFiles)?;
+//! assert_eq!(again.scene, parsed.scene);
+//!
+//! let wrong = parse_str("drop.toml", text, &["drops.0.volume=3 deg".into()], &NoFiles).unwrap_err();
+//! assert!(wrong.to_string().contains("`volume` is a volume (such as \"1 uL\"), but \"3 deg\" is an angle"));
+//! # Ok::<(), sessile_scene::Diagnostics>(())
+//! ```
+//!
+//! Inside: `tree` holds the TOML values with their places, `overrides` applies `--set`, `reader` and `quantities` ask for
+//! keys and collect problems, `resolve` builds the scene, `schema` lists every key.
 
+mod diagnostics;
+mod files;
+mod overrides;
+mod parse;
+mod pictures;
+mod presets;
+mod print;
+mod quantities;
+mod reader;
+mod relation;
+mod resolve;
+mod schema;
+mod source;
+mod suggest;
+mod tree;
 pub mod types;
+mod units;
 
+pub use diagnostics::{Diagnostic, Diagnostics, Severity};
+pub use files::{Files, Folder, NoFiles};
+pub use parse::{Parsed, parse_file, parse_str};
+pub use pictures::{ENVIRONMENTS, LOOKS, TEXTURES};
+pub use print::print;
+pub use relation::{RunRelation, same_run};
+pub use source::{Place, Source, Sources};
 pub use types::*;

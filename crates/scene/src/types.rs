@@ -103,6 +103,35 @@ pub struct Keyed<T> {
     pub keys: Vec<(f64, T)>,
 }
 
+impl<T> Keyed<T>
+where
+    T: Copy + std::ops::Add<Output = T> + std::ops::Sub<Output = T> + std::ops::Mul<f64, Output = T>,
+{
+    /// The value at time `t`, in s: linear between keys, constant before the first and after the last.
+    ///
+    /// # Panics
+    ///
+    /// If there are no keys.
+    pub fn at(&self, t: f64) -> T {
+        let after = self.keys.partition_point(|(time, _)| *time <= t);
+        match (after.checked_sub(1).map(|i| self.keys[i]), self.keys.get(after)) {
+            (Some((t0, v0)), Some(&(t1, v1))) => v0 + (v1 - v0) * ((t - t0) / (t1 - t0)),
+            (Some((_, value)), None) => value,
+            (None, _) => self.keys[0].1,
+        }
+    }
+}
+
+/// The axes u and v of a plane's rectangle, unit length, with u × v = `normal`.
+///
+/// u is level: along x for floors and ceilings, to the right when looking at a wall from its liquid side.
+pub fn plane_axes(normal: DVec3) -> (DVec3, DVec3) {
+    let u = DVec3::Y.cross(normal);
+    // Closer to level than this, the direction of u would be rounding noise.
+    let u = if u.length_squared() > 1e-18 { u.normalize() } else { DVec3::X };
+    (u, normal.cross(u))
+}
+
 /// `[world]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Environment {

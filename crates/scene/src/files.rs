@@ -1,0 +1,54 @@
+//! Files that a scene names: where they are and whether they are there.
+
+use std::path::{Path, PathBuf};
+
+/// How the reader finds the files that a scene names.
+pub trait Files {
+    /// The absolute path of a name written in the scene.
+    fn resolve(&self, name: &str) -> PathBuf;
+
+    /// Why the file cannot be used, if so.
+    fn problem(&self, path: &Path) -> Option<String>;
+}
+
+/// The files beside a scene file.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    base: PathBuf,
+}
+
+impl Folder {
+    /// Names are relative to `base`, which should be absolute.
+    pub fn new(base: impl Into<PathBuf>) -> Self {
+        Self { base: base.into() }
+    }
+}
+
+impl Files for Folder {
+    fn resolve(&self, name: &str) -> PathBuf {
+        self.base.join(name)
+    }
+
+    fn problem(&self, path: &Path) -> Option<String> {
+        match std::fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => Some("that is a folder, not a file".to_owned()),
+            Ok(_) => None,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Some("there is no such file".to_owned()),
+            Err(e) => Some(format!("the file cannot be read: {e}")),
+        }
+    }
+}
+
+/// No disk: every name stands for a file that is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn resolve(&self, name: &str) -> PathBuf {
+        Path::new("/").join(name)
+    }
+
+    fn problem(&self, _path: &Path) -> Option<String> {
+        None
+    }
+}

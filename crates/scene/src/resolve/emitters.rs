@@ -1,0 +1,154 @@
+//! Emitters: sources of liquid.
+
+use glam::DVec3;
+
+use super::basics::corners;
+use super::{SolidNames, is_planar};
+use crate::diagnostics::Diagnostic;
+use crate::quantities::{DEW, FEED, LENGTH, PLANAR_FEED, RAIN, Sign, TIME, VELOCITY};
+use crate::reader::Section;
+use crate::schema;
+use crate::tree::Value;
+use crate::types::{Emitter, EmitterKind, Environment, RainArea, RainSizes, Solid};
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Drip,
+    Tap,
+    Rain,
+    Dew,
+    Feed,
+}
+
+const KINDS: &[(&str, Kind)] =
+    &[("drip", Kind::Drip), ("tap", Kind::Tap), ("rain", Kind::Rain), ("dew", Kind::Dew), ("feed", Kind::Feed)];
+
+pub(super) fn read(top: &Section<'_>, world: &Environment, solids: &[Solid], names: &SolidNames) -> Vec<Emitter> {
+    top.sections("emitters", &schema::EMITTER)
+        .iter()
+        .map(|section| {
+            section.require("kind", "\"drip\", \"tap\", \"rain\", \"dew\" or \"feed\"");
+            let kind = section.choice("kind", KINDS).map(|(name, kind)| {
+                section.set_variant(name);
+                read_kind(section, kind, world, solids, names)
+            });
+            let start = section.quantity("start", &TIME, Sign::Any).unwrap_or(0.0);
+            let stop = stop(section);
+            if stop <= start {
+                section.cx.error(
+                    Diagnostic::new(&section.place_of("stop"), "`stop` must be after `start`")
+                        .label("not after")
+                        .other(&section.place_of("start"), "the start"),
+                );
+            }
+            section.finish();
+            let stand_in = EmitterKind::Feed { at: DVec3::ZERO, rate: 0.0 };
+            Emitter { kind: kind.unwrap_or(stand_in), start, stop }
+        })
+        .collect()
+}
+
+/// A time, or `"never"`.
+fn stop(section: &Section<'_>) -> f64 {
+    match section.node("stop").map(|n| &n.value) {
+        None => f64::INFINITY,
+        Some(Value::Text(text)) if text == "never" => f64::INFINITY,
+        Some(_) => section.quantity("stop", &TIME, Sign::Any).unwrap_or(f64::INFINITY),
+    }
+}
+
+fn read_kind(
+    section: &Section<'_>,
+    kind: Kind,
+    world: &Environment,
+    solids: &[Solid],
+    names: &SolidNames,
+) -> EmitterKind {
+    let at = || {
+        section.require("at", "\"0 20 0 mm\"");
+        section.vector("at", &LENGTH).unwrap_or(DVec3::ZERO)
+    };
+    let radius = || {
+        section.require("radius", "\"1 mm\"");
+        section.quantity("radius", &LENGTH, Sign::Positive).unwrap_or(1.0)
+    };
+    match kind {
+        Kind::Drip => {
+            section.require("every", "\"0.5 s\"");
+            EmitterKind::Drip {
+                at: at(),
+                radius: radius(),
+                every: section.quantity("every", &TIME, Sign::Positive).unwrap_or(1.0),
+                velocity: section.vector("velocity", &VELOCITY).unwrap_or(DVec3::ZERO),
+            }
+        }
+        Kind::Tap => {
+            section.require("speed", "\"0.3 m/s\"");
+            EmitterKind::Tap {
+                at: at(),
+                direction: section.direction("direction").unwrap_or(DVec3::NEG_Y),
+                radius: radius(),
+                speed: section.quantity("speed", &VELOCITY, Sign::Positive).unwrap_or(1.0),
+            }
+        }
+        Kind::Rain => {
+            section.require("rate", "\"20 mm/h\"");
+            EmitterKind::Rain {
+                over: rain_area(section, solids, names),
+                rate: section.quantity("rate", &RAIN, Sign::Positive).unwrap_or(1.0),
+                sizes: rain_sizes(section),
+                velocity: section.vector("velocity", &VELOCITY),
+            }
+        }
+        Kind::Dew => {
+            section.require("rate", "\"1 uL/m^2/s\"");
+            EmitterKind::Dew {
+                on: names.find(section, "on", solids).unwrap_or(0),
+                rate: section.quantity("rate", &DEW, Sign::Positive).unwrap_or(1.0),
+            }
+        }
+        Kind::Feed => {
+            let (kind, example) =
+                if is_planar(world) { (&PLANAR_FEED, "\"0.5 mm^2/s\"") } else { (&FEED, "\"0.5 uL/s\"") };
+            section.require("rate", example);
+            EmitterKind::Feed { at: at(), rate: section.quantity("rate", kind, Sign::Any).unwrap_or(1.0) }
+        }
+    }
+}
+
+fn rain_area(section: &Section<'_>, solids: &[Solid], names: &SolidNames) -> RainArea {
+    if !matches!(section.node("over").map(|n| &n.value), Some(Value::Table(_))) {
+        return RainArea::Solid(names.find(section, "over", solids).unwrap_or(0));
+    }
+    let area = section.section("over", &schema::RAIN_BOX);
+    let (min, max) = corners(&area);
+    area.finish();
+    RainArea::Box { min, max }
+}
+
+/// `{ min, max }`, one size for all, or `"marshall-palmer"`.
+fn rain_sizes(section: &Section<'_>) -> RainSizes {
+    match section.node("radius").map(|n| &n.value) {
+        None => RainSizes::MarshallPalmer,
+        Some(Value::Text(text)) if text == "marshall-palmer" => RainSizes::MarshallPalmer,
+        Some(Value::Table(_)) => {
+            let range = section.section("radius", &schema::RAIN_RADIUS);
+            range.require("min", "\"0.2 mm\"");
+            range.require("max", "\"1 mm\"");
+            let bounds = ["min", "max"].map(|key| range.quantity(key, &LENGTH, Sign::Positive));
+            range.finish();
+            let [Some(min), Some(max)] = bounds else { return RainSizes::MarshallPalmer };
+            if min > max {
+                section.cx.error(
+                    Diagnostic::new(&range.place_of("min"), "`min` must not exceed `max`")
+                        .label("the smallest radius")
+                        .other(&range.place_of("max"), "the largest radius"),
+                );
+            }
+            RainSizes::Uniform { min, max }
+        }
+        Some(_) => section
+            .quantity("radius", &LENGTH, Sign::Positive)
+            .map_or(RainSizes::MarshallPalmer, |r| RainSizes::Uniform { min: r, max: r }),
+    }
+}

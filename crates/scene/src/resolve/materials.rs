@@ -1,0 +1,286 @@
+//! Materials: those of the scene, and presets that a solid or wall names.
+
+use std::collections::BTreeMap;
+
+use sessile_wetting::Wetting;
+
+use crate::diagnostics::Diagnostic;
+use crate::presets;
+use crate::quantities::{ANGLE, FINE_LENGTH, PRESSURE, Sign, TENSION};
+use crate::reader::Section;
+use crate::schema;
+use crate::source::Place;
+use crate::tree::{Node, Value, shortened};
+use crate::types::{Domain, Material, Varying};
+
+/// The material of a solid that names none.
+pub(super) const DEFAULT: &str = "glass";
+
+/// Contact angles lie strictly between these, in degrees.
+const ANGLES: (f64, f64) = (0.0, 180.0);
+
+/// Materials in use, in the order of the scene, then of use.
+pub(super) struct Library {
+    materials: Vec<Material>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Library {
+    /// The scene's own.
+    pub(super) fn read(top: &Section<'_>) -> Self {
+        let mut library = Self { materials: Vec::new(), by_name: BTreeMap::new() };
+        let Some(node) = top.node("materials") else { return library };
+        let Value::Table(table) = &node.value else {
+            top.cx.error(
+                Diagnostic::new(
+                    &node.place,
+                    format!("`materials` must be a table of materials, but this is {}", node.value.kind()),
+                )
+                .label("expected tables")
+                .help("write [materials.wax] and its keys below"),
+            );
+            return library;
+        };
+        for entry in &table.entries {
+            let Value::Table(inner) = &entry.node.value else {
+                top.cx.error(
+                    Diagnostic::new(
+                        &entry.node.place,
+                        format!(
+                            "a material must be a table, but `{}` is {}",
+                            shortened(&entry.key),
+                            entry.node.value.kind()
+                        ),
+                    )
+                    .label("expected a table")
+                    .help("write [materials.NAME] and its keys below"),
+                );
+                continue;
+            };
+            if entry.key.trim().is_empty() {
+                top.cx.error(Diagnostic::new(&entry.key_place, "a material needs a name").label("empty"));
+            }
+            let section = Section::new(top.cx, &schema::MATERIAL, entry.node.place.clone(), Some(inner));
+            library.add(material(&section, &entry.key));
+            section.finish();
+        }
+        library
+    }
+
+    fn add(&mut self, material: Material) {
+        self.by_name.insert(material.name.clone(), self.materials.len());
+        self.materials.push(material);
+    }
+
+    /// Makes sure that a material of this name is there: `false` if none is known.
+    fn ensure(&mut self, name: &str) -> bool {
+        if self.by_name.contains_key(name) {
+            return true;
+        }
+        let Some(wetting) = presets::material(name) else { return false };
+        self.add(from_preset(name, &wetting));
+        true
+    }
+
+    /// The material that a section's key names, or the default.
+    pub(super) fn named(&mut self, section: &Section<'_>, key: &str) -> String {
+        let name = section.text(key).unwrap_or_else(|| DEFAULT.to_owned());
+        if !self.ensure(&name) {
+            self.unknown(section, key, &name);
+        }
+        name
+    }
+
+    pub(super) fn use_wall(&mut self, top: &Section<'_>, domain: Option<&Domain>) {
+        let Some(name) = domain.and_then(|d| d.wall_material.as_deref()) else { return };
+        if !self.ensure(name) {
+            let section = top.section("domain", &schema::DOMAIN);
+            self.unknown(&section, "wall_material", name);
+        }
+    }
+
+    fn unknown(&self, section: &Section<'_>, key: &str, name: &str) {
+        let own = self.by_name.keys().map(String::as_str);
+        let all: Vec<&str> = own.chain(presets::material_names()).collect();
+        let near = crate::suggest::nearest(name, all.iter().copied());
+        let own: Vec<&str> = self.by_name.keys().take(8).map(String::as_str).collect();
+        let help = match near {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None if own.is_empty() => "write [materials.NAME], or use one of `sessile materials`".to_owned(),
+            None => format!("this scene has {}; `sessile materials` lists more", own.join(", ")),
+        };
+        section.cx.error(
+            Diagnostic::new(&section.place_of(key), format!("there is no material \"{}\"", shortened(name)))
+                .label("neither in [materials] nor a preset")
+                .help(help),
+        );
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Material> {
+        self.by_name.get(name).map(|i| &self.materials[*i])
+    }
+
+    pub(super) fn into_materials(self) -> Vec<Material> {
+        self.materials
+    }
+}
+
+fn from_preset(name: &str, wetting: &Wetting) -> Material {
+    Material {
+        name: name.to_owned(),
+        advancing: Varying::Uniform(wetting.advancing),
+        receding: Varying::Uniform(wetting.receding),
+        wet_advancing: wetting.wet_advancing.map(Varying::Uniform),
+        receding_limit: wetting.receding_limit,
+        roughness: wetting.roughness,
+        adhesion: wetting.adhesion,
+        affinity: Varying::Uniform(wetting.affinity),
+    }
+}
+
+fn material(section: &Section<'_>, name: &str) -> Material {
+    let preset = section.text("preset").and_then(|preset| {
+        let found = presets::material(&preset);
+        if found.is_none() {
+            section.unknown_word("preset", &preset, "a material's preset", presets::material_names().into_iter());
+        }
+        found
+    });
+    let right_angle = Varying::Uniform(90f64.to_radians());
+    let advancing = angle(section, "advancing");
+    let receding = angle(section, "receding");
+    let base = preset.map(|p| from_preset(name, &p)).unwrap_or_else(|| Material {
+        name: name.to_owned(),
+        // One angle given means no hysteresis; none given, a right angle.
+        advancing: receding.clone().unwrap_or_else(|| right_angle.clone()),
+        receding: advancing.clone().unwrap_or(right_angle),
+        wet_advancing: None,
+        receding_limit: None,
+        roughness: [0.0; 2],
+        adhesion: 10.0,
+        affinity: Varying::Uniform(0.5),
+    });
+    let material = Material {
+        name: name.to_owned(),
+        advancing: advancing.unwrap_or(base.advancing),
+        receding: receding.unwrap_or(base.receding),
+        wet_advancing: angle(section, "wet_advancing").or(base.wet_advancing),
+        receding_limit: section.quantity("receding_limit", &TENSION, Sign::NotNegative).or(base.receding_limit),
+        roughness: roughness(section).unwrap_or(base.roughness),
+        adhesion: section.quantity("adhesion", &PRESSURE, Sign::NotNegative).unwrap_or(base.adhesion),
+        affinity: affinity(section).unwrap_or(base.affinity),
+    };
+    check_order(section, &material);
+    material
+}
+
+/// An angle, or an image that runs between two.
+fn angle(section: &Section<'_>, key: &str) -> Option<Varying> {
+    let node = section.node(key)?;
+    if !matches!(node.value, Value::Table(_)) {
+        return section.angle_of(key, node, ANGLES, false).map(Varying::Uniform);
+    }
+    let image = section.section(key, &schema::IMAGE);
+    image.require("image", "\"map.png\"");
+    image.require("black", "\"60 deg\"");
+    image.require("white", "\"110 deg\"");
+    let varying =
+        varying(&image, image.angle_between("black", ANGLES, false), image.angle_between("white", ANGLES, false));
+    image.finish();
+    varying
+}
+
+/// A number from 0 to 1, or an image that runs between two.
+fn affinity(section: &Section<'_>) -> Option<Varying> {
+    let node = section.node("affinity")?;
+    let unit = |s: &Section<'_>, key: &str| s.number_where(key, "from 0 to 1", |n| (0.0..=1.0).contains(&n));
+    if !matches!(node.value, Value::Table(_)) {
+        return unit(section, "affinity").map(Varying::Uniform);
+    }
+    let image = section.section("affinity", &schema::IMAGE);
+    image.require("image", "\"affinity.png\"");
+    let end = |key: &str, default: f64| if image.has(key) { unit(&image, key) } else { Some(default) };
+    let varying = varying(&image, end("black", 0.0), end("white", 1.0));
+    image.finish();
+    varying
+}
+
+fn varying(image: &Section<'_>, black: Option<f64>, white: Option<f64>) -> Option<Varying> {
+    let file = image.file("image");
+    Some(Varying::Image { file: file?, black: black?, white: white? })
+}
+
+fn roughness(section: &Section<'_>) -> Option<[f64; 2]> {
+    let node = section.node("roughness")?;
+    let one = |node: &Node| section.quantity_of("roughness", node, &FINE_LENGTH, Sign::NotNegative);
+    match &node.value {
+        Value::List(list) => {
+            if list.len() != 2 {
+                section.complain(
+                    "roughness",
+                    "`roughness` must be one bump height, or two along the surface's u and v",
+                    "expected such as [\"20 um\", \"5 um\"]",
+                );
+                return None;
+            }
+            let [u, v] = [one(&list[0]), one(&list[1])];
+            Some([u?, v?])
+        }
+        _ => one(node).map(|r| [r, r]),
+    }
+}
+
+/// 0 < receding ≤ wet_advancing ≤ advancing < 180, wherever that can be known without opening an image.
+fn check_order(section: &Section<'_>, material: &Material) {
+    let angles = [
+        ("receding", Some(&material.receding)),
+        ("wet_advancing", material.wet_advancing.as_ref()),
+        ("advancing", Some(&material.advancing)),
+    ];
+    let known: Vec<(&str, &Varying)> = angles.into_iter().filter_map(|(k, v)| Some((k, v?))).collect();
+    for pair in known.windows(2) {
+        let [(low_key, low), (high_key, high)] = [pair[0], pair[1]];
+        let Some((a, b)) = violation(low, high) else { continue };
+        if !section.has(low_key) && !section.has(high_key) {
+            continue;
+        }
+        let show = |v: f64| crate::print::quantity_text(v, &ANGLE);
+        let source = |key: &str| if section.has(key) { "" } else { " (from the preset)" };
+        let both: Vec<(&str, f64, Place)> = [(low_key, a), (high_key, b)]
+            .into_iter()
+            .filter(|(key, _)| section.has(key))
+            .map(|(key, value)| (key, value, section.place_of(key)))
+            .collect();
+        let message = format!(
+            "`{low_key}` must not exceed `{high_key}`, but {}{} > {}{}",
+            show(a),
+            source(low_key),
+            show(b),
+            source(high_key)
+        );
+        let mut diagnostic = Diagnostic::new(&both[0].2, message).label(show(both[0].1));
+        if let Some((_, value, place)) = both.get(1) {
+            diagnostic = diagnostic.other(place, show(*value));
+        }
+        section.cx.error(diagnostic.help("0 < receding <= wet_advancing <= advancing < 180 deg"));
+    }
+}
+
+/// A pair of values with low > high that must occur somewhere on the surface.
+fn violation(low: &Varying, high: &Varying) -> Option<(f64, f64)> {
+    let ends = |v: &Varying| match v {
+        Varying::Uniform(x) => (*x, *x),
+        Varying::Image { black, white, .. } => (*black, *white),
+    };
+    let ((low_black, low_white), (high_black, high_white)) = (ends(low), ends(high));
+    let same_image = match (low, high) {
+        (Varying::Image { file: a, .. }, Varying::Image { file: b, .. }) => a == b,
+        _ => true,
+    };
+    if same_image {
+        // Linear in one grey value: the ends decide. A uniform value meets both ends.
+        return [(low_black, high_black), (low_white, high_white)].into_iter().find(|(a, b)| a > b);
+    }
+    let (least, most) = (low_black.min(low_white), high_black.max(high_white));
+    (least > most).then_some((least, most))
+}
