@@ -2,11 +2,18 @@
 
 pub mod atomic;
 pub mod checkpoint;
+pub mod contact_angle;
 pub mod container;
+pub mod drop_surface;
 pub mod drops_file;
 pub mod frame;
 pub mod instances;
+pub mod measure;
+pub mod measures;
+pub mod measures_file;
 pub mod ply;
+#[cfg(test)]
+mod testing;
 pub mod wet;
 
 pub use atomic::{Durability, FileError};

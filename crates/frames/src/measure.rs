@@ -1,0 +1,346 @@
+//! From a frame and the solids to its measures.
+//!
+//! Volume, velocity, largest speed and pressure are what the model says; all else is taken from the surface. With S the liquid–air
+//! triangles, W those on solids, C the centroid of the enclosed body and N the normal of the solid that the drop is on, at
+//! its point nearest to C:
+//!
+//! ```text
+//! wetted_area  = Σ_W area              surface_area = Σ_S area            base_radius = √(wetted_area / π)
+//! height       = max over vertices of the distance from that solid        (in free flight: the extent along y)
+//! max_radius   = max over vertices of |(x − C) − N N·(x − C)|             (in free flight: N = y)
+//! ```
+//!
+//! In a planar run the surface is a slab of one cell's thickness t. Areas are divided by t and so become lengths, `base_radius` is
+//! half of the wetted one, and the slab's two ends, which are no surface of the liquid, count nowhere.
+//!
+//! Drops are measured side by side and each by one thread, so the numbers do not depend on how many there are.
+
+use std::f64::consts::PI;
+
+use glam::DVec3;
+use rayon::prelude::*;
+use sessile_geometry::Distance;
+use sessile_shapes::Instance;
+
+use crate::contact_angle::{LineEdge, contact_line};
+use crate::drop_surface::{DropIndex, DropSurface};
+use crate::frame::{Content, DropFacts, Event, Frame, Surface};
+use crate::instances::{self, InstanceError};
+use crate::measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
+use crate::ply::SurfaceError;
+
+/// A solid as far as measuring goes.
+#[derive(Clone, Copy)]
+pub struct Solid<'a> {
+    /// Its name in the scene.
+    pub name: &'a str,
+    /// Its shape, where it is at the frame's time.
+    pub shape: &'a dyn Distance,
+}
+
+/// What the measures refer to.
+#[derive(Clone, Copy, Default)]
+pub struct Setting<'a> {
+    /// The solids, in the scene's order: the indices on the surface point here.
+    pub solids: &'a [Solid<'a>],
+    /// Thickness of the slab in a planar run, in m; `None` in a spatial one.
+    pub planar: Option<f64>,
+}
+
+/// A frame that cannot be measured.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The arrays of the surface are wrong.
+    #[error("frame {frame}: {reason}")]
+    Surface {
+        /// The frame.
+        frame: u64,
+        /// What is wrong.
+        reason: SurfaceError,
+    },
+    /// An instance is no drop.
+    #[error("frame {frame}: {reason}")]
+    Instance {
+        /// The frame.
+        frame: u64,
+        /// Which, and why.
+        reason: InstanceError,
+    },
+    /// Surface and facts speak of different drops.
+    #[error("frame {frame}: drop {drop} has {what}")]
+    Drop {
+        /// The frame.
+        frame: u64,
+        /// The drop.
+        drop: u32,
+        /// What is missing or doubled.
+        what: &'static str,
+    },
+    /// A face lies on a solid that does not exist.
+    #[error("frame {frame}: a face lies on solid {solid}, and there are {count}")]
+    Solid {
+        /// The frame.
+        frame: u64,
+        /// The index.
+        solid: i32,
+        /// How many there are.
+        count: usize,
+    },
+    /// A measure is not a number.
+    #[error("frame {frame}: {what} is not finite{}", drop.map_or(String::new(), |id| format!(" in drop {id}")))]
+    NonFinite {
+        /// The frame.
+        frame: u64,
+        /// Which measure.
+        what: &'static str,
+        /// Of which drop, if of one.
+        drop: Option<u32>,
+    },
+}
+
+/// Measures a frame.
+pub fn measure(
+    frame: &Frame,
+    number: u64,
+    events: &[Event],
+    setting: Setting<'_>,
+) -> Result<FrameMeasures, MeasureError> {
+    if let Some(pair) = frame.drops.windows(2).find(|pair| pair[0].id >= pair[1].id) {
+        return Err(MeasureError::Drop { frame: number, drop: pair[1].id, what: "its facts twice or out of order" });
+    }
+    let (drops, triangles) = match &frame.liquid {
+        Content::Surfaces(surface) => measure_surfaces(surface, &frame.drops, number, setting)?,
+        Content::Instances(instances) => measure_instances(instances, &frame.drops, number, setting)?,
+    };
+    let measures = FrameMeasures {
+        frame: number,
+        time: frame.time,
+        total_volume: unsigned_zero(drops.iter().map(|drop| drop.volume).sum::<f64>() + frame.ledger.film),
+        added_volume: unsigned_zero(frame.ledger.added),
+        lost_volume: unsigned_zero(frame.ledger.lost),
+        film_volume: unsigned_zero(frame.ledger.film),
+        active_cells: frame.active_cells,
+        triangles: triangles as u64,
+        events: events.to_vec(),
+        drops,
+    };
+    require_finite(&measures)?;
+    Ok(measures)
+}
+
+fn measure_surfaces(
+    surface: &Surface,
+    facts: &[DropFacts],
+    frame: u64,
+    setting: Setting<'_>,
+) -> Result<(Vec<DropMeasures>, usize), MeasureError> {
+    surface.validate().map_err(|reason| MeasureError::Surface { frame, reason })?;
+    let count = setting.solids.len();
+    if let Some(&solid) = surface.solids.iter().find(|&&solid| solid >= 0 && solid as usize >= count) {
+        return Err(MeasureError::Solid { frame, solid, count });
+    }
+    let ids: Vec<u32> = facts.iter().map(|facts| facts.id).collect();
+    let index = DropIndex::new(surface, &ids).map_err(|drop| MeasureError::Drop {
+        frame,
+        drop,
+        what: "a surface but no facts",
+    })?;
+    let drops: Vec<DropMeasures> = facts
+        .par_iter()
+        .enumerate()
+        .map(|(k, facts)| measure_drop(&index.drop_surface(k), facts, frame, setting))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    Ok((drops, surface.triangles.len()))
+}
+
+/// Makes each drop's surface only while it is measured, so that a million drops need no more memory than their measures.
+fn measure_instances(
+    instances: &[Instance],
+    facts: &[DropFacts],
+    frame: u64,
+    setting: Setting<'_>,
+) -> Result<(Vec<DropMeasures>, usize), MeasureError> {
+    let mut sorted: Vec<&Instance> = instances.iter().collect();
+    sorted.sort_by_key(|instance| instance.drop);
+    let count = setting.solids.len();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0].drop == pair[1].drop) {
+        return Err(MeasureError::Drop { frame, drop: pair[0].drop, what: "two instances" });
+    }
+    for instance in &sorted {
+        instances::validate(instance).map_err(|reason| MeasureError::Instance { frame, reason })?;
+        if let Some(solid) = instance.solid.filter(|&solid| solid as usize >= count) {
+            return Err(MeasureError::Solid { frame, solid: solid as i32, count });
+        }
+    }
+    for k in 0..sorted.len().max(facts.len()) {
+        let (instance, fact) = (sorted.get(k).map(|instance| instance.drop), facts.get(k).map(|facts| facts.id));
+        if instance != fact {
+            // Both lists rise, so the smaller id is the one that the other list lacks.
+            let without_facts = fact.is_none_or(|fact| instance.is_some_and(|instance| instance < fact));
+            let what = if without_facts { "a surface but no facts" } else { "facts but no surface" };
+            let drop = if without_facts { instance } else { fact };
+            return Err(MeasureError::Drop { frame, drop: drop.unwrap_or_default(), what });
+        }
+    }
+    let measured: Vec<(DropMeasures, usize)> = sorted
+        .par_iter()
+        .zip(facts)
+        .map(|(instance, facts)| {
+            let surface = DropSurface::from(instances::surface_of_one(instance));
+            measure_drop(&surface, facts, frame, setting).map(|drop| (drop, surface.triangles.len()))
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    let triangles = measured.iter().map(|(_, triangles)| triangles).sum();
+    Ok((measured.into_iter().map(|(drop, _)| drop).collect(), triangles))
+}
+
+fn measure_drop(
+    surface: &DropSurface,
+    facts: &DropFacts,
+    frame: u64,
+    setting: Setting<'_>,
+) -> Result<DropMeasures, MeasureError> {
+    if surface.triangles.is_empty() {
+        return Err(MeasureError::Drop { frame, drop: facts.id, what: "facts but no surface" });
+    }
+    // In a planar run the sides of the slab stand along z, and its ends face along it.
+    let is_end = |t: usize| {
+        setting.planar.is_some() && {
+            let normal = surface.doubled_area(t);
+            normal.z.abs() > 0.5 * normal.length()
+        }
+    };
+    let is_air = |t: usize| surface.solids[t] < 0 && !is_end(t);
+    let per_thickness = setting.planar.map_or(1.0, |thickness| 1.0 / thickness);
+    let area_where = |wanted: &dyn Fn(usize) -> bool| -> f64 {
+        let faces = (0..surface.triangles.len()).filter(|&t| wanted(t));
+        0.5 * per_thickness * faces.map(|t| surface.doubled_area(t).length()).sum::<f64>()
+    };
+    let touched = touched_solids(surface);
+    let shapes: Vec<&dyn Distance> = setting.solids.iter().map(|solid| solid.shape).collect();
+    let line = contact_line(surface, is_air, &shapes);
+    let contacts: Vec<ContactMeasures> = touched
+        .iter()
+        .map(|&solid| ContactMeasures {
+            solid: setting.solids[solid].name.to_owned(),
+            wetted_area: area_where(&|t| surface.solids[t] == solid as i32 && !is_end(t)),
+            contact_angle_deg: angle_range(line.iter().filter(|edge| edge.solid == solid)),
+        })
+        .collect();
+    let wetted_area: f64 = contacts.iter().map(|contact| contact.wetted_area).sum();
+    // Ties go to the first in the scene.
+    let most = contacts.iter().enumerate().rev().max_by(|a, b| a.1.wetted_area.total_cmp(&b.1.wetted_area));
+    let on = most.map(|(k, _)| &setting.solids[touched[k]]);
+
+    let (centroid, bounds) = (surface.centroid(), surface.bounds());
+    let axis = on.map_or(DVec3::Y, |solid| solid.shape.closest(centroid).normal);
+    let off_axis = |position: &DVec3| {
+        let offset = *position - centroid;
+        let offset = if setting.planar.is_some() { offset.with_z(0.0) } else { offset };
+        offset.reject_from_normalized(axis).length_squared()
+    };
+    let height = match on {
+        Some(solid) => {
+            largest(surface.positions.iter().map(|&position| solid.shape.signed_distance(position).max(0.0)))
+        }
+        None => bounds[1].y - bounds[0].y,
+    };
+    Ok(DropMeasures {
+        id: facts.id,
+        volume: facts.volume,
+        centroid: without_signed_zeros(centroid),
+        velocity: without_signed_zeros(facts.velocity),
+        speed_max: facts.speed_max,
+        bounds: bounds.map(without_signed_zeros),
+        height,
+        base_radius: if setting.planar.is_some() { 0.5 * wetted_area } else { (wetted_area / PI).sqrt() },
+        max_radius: largest(surface.positions.iter().map(off_axis)).sqrt(),
+        wetted_area,
+        surface_area: area_where(&is_air),
+        contact_angle_deg: angle_range(line.iter()),
+        pressure: facts.pressure,
+        on: on.map(|solid| solid.name.to_owned()),
+        contacts,
+    })
+}
+
+/// The solids that a drop has faces on, rising.
+fn touched_solids(surface: &DropSurface) -> Vec<usize> {
+    let mut touched: Vec<usize> = Vec::new();
+    for solid in surface.solids.iter().filter_map(|&solid| usize::try_from(solid).ok()) {
+        if let Err(place) = touched.binary_search(&solid) {
+            touched.insert(place, solid);
+        }
+    }
+    touched
+}
+
+fn angle_range<'a>(edges: impl Iterator<Item = &'a LineEdge>) -> Option<AngleRange> {
+    let (mut sum, mut length, mut min, mut max) = (0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY);
+    for edge in edges.filter(|edge| edge.length > 0.0) {
+        sum += edge.length * edge.angle;
+        length += edge.length;
+        min = min.min(edge.angle);
+        max = max.max(edge.angle);
+    }
+    (length > 0.0).then(|| {
+        // Rounding must not put the mean outside of the range.
+        let mean = (sum / length).clamp(min, max);
+        AngleRange { mean: mean.to_degrees(), min: min.to_degrees(), max: max.to_degrees() }
+    })
+}
+
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, f64::max)
+}
+
+/// −0 is 0: a reader should not see signs that mean nothing.
+fn unsigned_zero(value: f64) -> f64 {
+    value + 0.0
+}
+
+fn without_signed_zeros(vector: DVec3) -> DVec3 {
+    vector + DVec3::ZERO
+}
+
+fn require_finite(measures: &FrameMeasures) -> Result<(), MeasureError> {
+    let refuse = |what, drop| Err(MeasureError::NonFinite { frame: measures.frame, what, drop });
+    for (what, value) in [
+        ("the time", measures.time),
+        ("the volume of a drop or film", measures.total_volume),
+        ("the added volume", measures.added_volume),
+        ("the lost volume", measures.lost_volume),
+        ("the film's volume", measures.film_volume),
+    ] {
+        // A drop's own volume is told below, with its id.
+        if !value.is_finite() && measures.drops.iter().all(|drop| drop.volume.is_finite()) {
+            return refuse(what, None);
+        }
+    }
+    for drop in &measures.drops {
+        for (what, finite) in [
+            ("the volume", drop.volume.is_finite()),
+            ("the centroid", drop.centroid.is_finite()),
+            ("the velocity", drop.velocity.is_finite()),
+            ("the largest speed", drop.speed_max.is_finite()),
+            ("the height", drop.height.is_finite()),
+            ("the largest radius", drop.max_radius.is_finite()),
+            ("an area", drop.wetted_area.is_finite() && drop.surface_area.is_finite()),
+            ("the pressure", drop.pressure.is_none_or(f64::is_finite)),
+            ("the contact angle", drop.contact_angle_deg.is_none_or(|angle| angle.mean.is_finite())),
+        ] {
+            if !finite {
+                return refuse(what, Some(drop.id));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

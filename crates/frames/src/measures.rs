@@ -1,0 +1,153 @@
+//! The numbers of one frame: one line of `measure.jsonl`. SI units, angles in degrees; the order of the fields is the file's.
+//!
+//! In planar runs volumes are in m² and areas in m.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use crate::frame::Event;
+
+/// The measures of a frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrameMeasures {
+    /// The frame's number; 0 is the initial state.
+    pub frame: u64,
+    /// Simulated time, in s.
+    pub time: f64,
+    /// Of all drops and films, in m³.
+    pub total_volume: f64,
+    /// Initial drops and sources, drains negative, in m³.
+    pub added_volume: f64,
+    /// What left the scene, in m³; total + lost = added.
+    pub lost_volume: f64,
+    /// The part of the total that lies as film on solids, in m³.
+    pub film_volume: f64,
+    /// Cells that took part in the last step; 0 where a model has none.
+    pub active_cells: u64,
+    /// Triangles of all drops' surfaces.
+    pub triangles: u64,
+    /// Merges and splits since the frame before.
+    pub events: Vec<Event>,
+    /// The drops, by rising id.
+    pub drops: Vec<DropMeasures>,
+}
+
+/// The measures of a drop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DropMeasures {
+    /// Never reused.
+    pub id: u32,
+    /// As the model keeps it, in m³.
+    pub volume: f64,
+    /// Of the body that the surface encloses, in m.
+    pub centroid: DVec3,
+    /// Of the centre of mass, in m/s.
+    pub velocity: DVec3,
+    /// Largest speed inside, in m/s.
+    pub speed_max: f64,
+    /// Least and largest coordinates of the surface, in m.
+    pub bounds: [DVec3; 2],
+    /// Largest distance of the surface from the solid it is on; in free flight its extent along y. In m.
+    pub height: f64,
+    /// √(wetted area / π), in m; in planar runs half the wetted length.
+    pub base_radius: f64,
+    /// Largest distance of the surface from the axis through the centroid along the solid's normal (in free flight along y), in m.
+    pub max_radius: f64,
+    /// Area on solids, in m².
+    pub wetted_area: f64,
+    /// Area of the liquid–air part, in m².
+    pub surface_area: f64,
+    /// Through the liquid, over all contact lines; `None` without one.
+    pub contact_angle_deg: Option<AngleRange>,
+    /// Mean excess pressure inside, in Pa; `None` where a model has none.
+    pub pressure: Option<f64>,
+    /// The solid with most of the wetted area; `None` in free flight.
+    pub on: Option<String>,
+    /// The same per solid that it touches, in the scene's order.
+    pub contacts: Vec<ContactMeasures>,
+}
+
+/// A drop's contact with one solid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContactMeasures {
+    /// The solid's name.
+    pub solid: String,
+    /// Area on it, in m².
+    pub wetted_area: f64,
+    /// Along the contact line on it; `None` without one.
+    pub contact_angle_deg: Option<AngleRange>,
+}
+
+/// A contact angle along a line, in degrees.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AngleRange {
+    /// Weighted by length.
+    pub mean: f64,
+    /// Least along the line.
+    pub min: f64,
+    /// Largest along the line.
+    pub max: f64,
+}
+
+impl FrameMeasures {
+    /// The JSON object on one line, without a line break.
+    ///
+    /// # Panics
+    /// Never for measures that [`crate::measure::measure`] made or that were read from a file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("measures are plain data")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the contract, as it stands there except for white space and the way numbers are written.
+    #[test]
+    fn the_json_has_the_contracts_fields_in_the_contracts_order() {
+        let angle = AngleRange { mean: 90.0, min: 88.9, max: 91.2 };
+        let drop = DropMeasures {
+            id: 1,
+            volume: 4.19e-9,
+            centroid: DVec3::new(0.0, 0.0004, 0.0),
+            velocity: DVec3::ZERO,
+            speed_max: 0.001,
+            bounds: [DVec3::ZERO; 2],
+            height: 0.001,
+            base_radius: 0.00124,
+            max_radius: 0.00124,
+            wetted_area: 4.8e-6,
+            surface_area: 1.1e-5,
+            contact_angle_deg: Some(angle),
+            pressure: Some(146.0),
+            on: Some("table".into()),
+            contacts: vec![ContactMeasures {
+                solid: "table".into(),
+                wetted_area: 4.8e-6,
+                contact_angle_deg: Some(angle),
+            }],
+        };
+        let frame = FrameMeasures {
+            frame: 30,
+            time: 0.03,
+            total_volume: 4.19e-9,
+            added_volume: 4.19e-9,
+            triangles: 5120,
+            events: vec![Event::Merge { merge: vec![3, 7], into: 3 }, Event::Split { split: 3, into: vec![3, 9] }],
+            drops: vec![drop],
+            ..FrameMeasures::default()
+        };
+        let expected = concat!(
+            r#"{"frame":30,"time":0.03,"total_volume":4.19e-9,"added_volume":4.19e-9,"lost_volume":0.0,"film_volume":0.0,"#,
+            r#""active_cells":0,"triangles":5120,"events":[{"merge":[3,7],"into":3},{"split":3,"into":[3,9]}],"#,
+            r#""drops":[{"id":1,"volume":4.19e-9,"centroid":[0.0,0.0004,0.0],"velocity":[0.0,0.0,0.0],"speed_max":0.001,"#,
+            r#""bounds":[[0.0,0.0,0.0],[0.0,0.0,0.0]],"height":0.001,"base_radius":0.00124,"max_radius":0.00124,"#,
+            r#""wetted_area":4.8e-6,"surface_area":0.000011,"contact_angle_deg":{"mean":90.0,"min":88.9,"max":91.2},"#,
+            r#""pressure":146.0,"on":"table","contacts":[{"solid":"table","wetted_area":4.8e-6,"#,
+            r#""contact_angle_deg":{"mean":90.0,"min":88.9,"max":91.2}}]}]}"#
+        );
+        assert_eq!(frame.to_json(), expected);
+        assert_eq!(serde_json::from_str::<FrameMeasures>(expected).unwrap(), frame);
+    }
+}
