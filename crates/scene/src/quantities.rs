@@ -39,7 +39,7 @@ pub(crate) const DAMPING: Kind = kind(0, 0, -1, 0, "a rate per time", "1/s");
 pub(crate) const RAIN: Kind = kind(1, 0, -1, 0, "a depth per time", "mm/h");
 pub(crate) const DEW: Kind = kind(1, 0, -1, 0, "a volume per area and time", "uL/m^2/s");
 pub(crate) const FEED: Kind = kind(3, 0, -1, 0, "a volume per time", "uL/s");
-pub(crate) const PLANAR_FEED: Kind = kind(2, 0, -1, 0, "an area per time (the run is planar)", "mm^2/s");
+pub(crate) const PLANAR_FEED: Kind = kind(2, 0, -1, 0, "an area per time, in a planar run", "mm^2/s");
 
 /// Which values are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,9 +168,11 @@ impl Section<'_> {
                     .label(*why)
                     .help(format!("`{key}` is {}, such as \"{example}\"", kind.name))
             }
+            QuantityError::NotFinite { range } => {
+                Diagnostic::new(&inside(range), format!("`{key}` must be a finite number")).label("not finite")
+            }
             QuantityError::TooLarge { range } => {
-                Diagnostic::new(&inside(range), format!("`{key}` must be finite and at most 1e15 in SI units"))
-                    .label("too large")
+                Diagnostic::new(&inside(range), format!("`{key}` must be at most 1e15 in SI units")).label("too large")
             }
             QuantityError::TooSmall { range } => {
                 Diagnostic::new(&inside(range), format!("`{key}` must be zero or at least 1e-40 in SI units"))
@@ -204,7 +206,9 @@ fn not_quoted(key: &str, node: &Node, value: &Value, kind: &Kind, count: usize) 
                 .label(format!("{} without a unit", kind.name))
                 .help(format!("write {key} = \"{numbers} {}\"", kind.unit))
         }
-        _ => Diagnostic::new(&node.place, format!("`{key}` is {}, but this is {}", kind.name, value.kind()))
+        Some(numbers) => Diagnostic::new(&node.place, wrong_count(key, numbers.len(), count))
+            .label(format!("expected such as \"{}\"", example(kind, count))),
+        None => Diagnostic::new(&node.place, format!("`{key}` is {}, but this is {}", kind.name, value.kind()))
             .label(format!("expected such as \"{}\"", example(kind, count))),
     }
 }
@@ -226,10 +230,14 @@ fn check_dimension(
     }
     let found = quantity.values.len();
     if found != count {
-        let wanted = ["no numbers", "one number", "two numbers", "three numbers"][count.min(3)];
-        let message = format!("`{key}` must be {wanted} and a unit, but here are {found} numbers");
-        let message = message.replace("here are 1 numbers", "here is one number");
+        let message = wrong_count(key, found, count);
         return Err(Box::new(Diagnostic::new(&node.place, message).label(format!("expected such as \"{example}\""))));
     }
     Ok(())
+}
+
+fn wrong_count(key: &str, found: usize, count: usize) -> String {
+    let wanted = ["no numbers", "one number", "two numbers", "three numbers"][count.min(3)];
+    let found = if found == 1 { "here is one number".to_owned() } else { format!("here are {found} numbers") };
+    format!("`{key}` must be {wanted} and a unit, but {found}")
 }

@@ -43,6 +43,8 @@ pub(crate) struct Section<'a> {
     pub place: Place,
     table: Option<&'a Table>,
     variant: Cell<Option<&'static str>>,
+    /// It was given, but not as a table: what it lacks need not be said too.
+    broken: bool,
 }
 
 impl<'a> Section<'a> {
@@ -52,7 +54,7 @@ impl<'a> Section<'a> {
         place: Place,
         table: Option<&'a Table>,
     ) -> Self {
-        Self { cx, schema, place, table, variant: Cell::new(None) }
+        Self { cx, schema, place, table, variant: Cell::new(None), broken: false }
     }
 
     /// Whether the scene has this table at all.
@@ -87,22 +89,34 @@ impl<'a> Section<'a> {
         self.cx.error(Diagnostic::new(&self.place_of(key), message).label(label));
     }
 
-    /// Records that a key must be given, unless it is.
+    /// Records that a key must be given, unless it is, if only misspelt.
     pub(crate) fn require(&self, key: &str, example: &str) {
-        if !self.has(key) {
+        if !self.has(key) && !self.misspelt(key) {
             self.missing(&format!("`{key}`"), &format!("{key} = {example}"));
         }
     }
 
+    /// Whether an unknown key of the table will be reported with `key` as its correction.
+    fn misspelt(&self, key: &str) -> bool {
+        let entries = self.table.map_or(&[][..], |t| &t.entries);
+        entries
+            .iter()
+            .filter(|e| !self.schema.valid(None).any(|k| k == e.key))
+            .any(|e| nearest(&e.key, self.schema.valid(self.variant.get())) == Some(key))
+    }
+
     /// Records that something must be given.
     pub(crate) fn missing(&self, what: &str, example: &str) {
+        if self.broken {
+            return;
+        }
         let whose = match self.variant.get() {
             Some(variant) => format!("{} = \"{variant}\"", self.schema.variant_key),
             None => self.schema.title.to_owned(),
         };
         self.cx.error(
             Diagnostic::new(&self.place, format!("{whose} needs {what}"))
-                .label(format!("{what} is missing"))
+                .label("missing here")
                 .help(format!("add {example}")),
         );
     }
@@ -113,8 +127,9 @@ impl<'a> Section<'a> {
         let given: Vec<(&'static str, &Entry)> = keys.iter().filter_map(|k| self.entry(k).map(|e| (*k, e))).collect();
         let latest = given.iter().map(|(_, e)| e.node.place.source).max()?;
         let candidates: Vec<_> = given.iter().filter(|(_, e)| latest == 0 || e.node.place.source == latest).collect();
-        let (first, entry) = candidates.first()?;
-        if let Some((second, other)) = candidates.get(1) {
+        let (first, entry) = candidates.iter().min_by_key(|(_, e)| &e.key_place)?;
+        let last = candidates.iter().max_by_key(|(_, e)| &e.key_place);
+        if let Some((second, other)) = last.filter(|(key, _)| key != first) {
             self.cx.error(
                 Diagnostic::new(&other.key_place, format!("`{first}` and `{second}` exclude each other"))
                     .label("and this")
@@ -147,7 +162,7 @@ impl<'a> Section<'a> {
                     .label("expected a table")
                     .help(help),
                 );
-                absent()
+                Section { broken: true, ..absent() }
             }
         }
     }
@@ -242,11 +257,7 @@ impl<'a> Section<'a> {
     }
 
     fn count_of(&self, key: &str, node: &Node, range: &RangeInclusive<u64>) -> Option<u64> {
-        let wanted = if *range.end() >= i64::MAX as u64 {
-            format!("a whole number, {} or more", range.start())
-        } else {
-            format!("a whole number from {} to {}", range.start(), range.end())
-        };
+        let wanted = format!("a whole number from {} to {}", range.start(), range.end());
         let problem = match &node.value {
             Value::Integer { digits, radix } => {
                 let digits = digits.strip_prefix('+').unwrap_or(digits);
@@ -296,7 +307,7 @@ impl<'a> Section<'a> {
         let mut diagnostic =
             Diagnostic::new(&node.place, format!("`{key}` must be three plain numbers, but this is {found}"))
                 .label(format!("expected such as {example}"));
-        if matches!(node.value, Value::Text(_)) {
+        if matches!(&node.value, Value::Text(t) if t.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))) {
             diagnostic = diagnostic.help("directions and factors have no unit");
         }
         self.cx.error(diagnostic);
@@ -380,14 +391,15 @@ impl<'a> Section<'a> {
     /// Records that a word is not among those known.
     pub(crate) fn unknown_word<'w>(&self, key: &str, word: &str, what: &str, known: impl Iterator<Item = &'w str>) {
         let known: Vec<&str> = known.collect();
-        let help = match (nearest(word, known.iter().copied()), known.is_empty()) {
-            (Some(near), _) if known.len() > 8 => Some(format!("did you mean \"{near}\"?")),
-            (_, true) => None,
-            (near, false) => {
-                let list = known.iter().map(|k| format!("\"{}\"", shortened(k))).collect::<Vec<_>>().join(", ");
-                let hint = near.map_or(String::new(), |n| format!("did you mean \"{n}\"? "));
-                Some(format!("{hint}known: {list}"))
-            }
+        let near = nearest(word, known.iter().copied()).map(|n| format!("did you mean \"{}\"?", shortened(n)));
+        let few = (1..=8).contains(&known.len()).then(|| {
+            let list: Vec<String> = known.iter().map(|k| format!("\"{}\"", shortened(k))).collect();
+            format!("known: {}", list.join(", "))
+        });
+        let help = match (near, few) {
+            (Some(near), Some(few)) if known.len() > 1 => Some(format!("{near} {few}")),
+            (Some(near), _) => Some(near),
+            (None, few) => few,
         };
         self.cx.error(
             Diagnostic::new(&self.place_of(key), format!("{what} cannot be \"{}\"", shortened(word)))
@@ -399,11 +411,12 @@ impl<'a> Section<'a> {
     /// A file named by a key: its absolute path, checked to be there.
     pub(crate) fn file(&self, key: &str) -> Option<std::path::PathBuf> {
         let name = self.text(key)?;
-        let problem =
-            if name.trim().is_empty() || name.contains('\0') { Some("the name is empty".to_owned()) } else { None };
+        if name.trim().is_empty() || name.contains('\0') {
+            self.complain(key, format!("`{key}` must be the name of a file"), "empty, or not a name");
+            return None;
+        }
         let path = self.cx.files.resolve(&name);
-        let problem = problem.or_else(|| self.cx.files.problem(&path));
-        let Some(problem) = problem else { return Some(path) };
+        let Some(problem) = self.cx.files.problem(&path) else { return Some(path) };
         self.cx.error(
             Diagnostic::new(&self.place_of(key), format!("`{key}`: {problem}"))
                 .label("looked for it relative to the scene file")
@@ -443,7 +456,12 @@ impl<'a> Section<'a> {
         if !elsewhere.is_empty() && elsewhere.len() <= 4 {
             return unknown.label(format!("belongs in {}", elsewhere.join(" or ")));
         }
-        let keys: Vec<&str> = self.schema.valid(variant).collect();
+        let mut keys: Vec<&str> = Vec::new();
+        for key in self.schema.valid(variant) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
         unknown.label("unknown key").help(format!("its keys are {}", keys.join(", ")))
     }
 }

@@ -170,7 +170,9 @@ pub(crate) enum QuantityError {
     UnknownUnit { range: Range<usize>, symbol: String, nearest: Option<&'static str> },
     /// A unit that cannot be read.
     BadUnit { range: Range<usize>, why: &'static str },
-    /// Not a number, infinite, or beyond ±1e15 in SI.
+    /// Spelled `inf` or `nan`.
+    NotFinite { range: Range<usize> },
+    /// Beyond ±1e15 in SI.
     TooLarge { range: Range<usize> },
     /// Not zero, but so small that its powers vanish.
     TooSmall { range: Range<usize> },
@@ -190,7 +192,7 @@ pub(crate) fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
         at = skip_space(text, end);
     }
     if let Some(word) = non_finite(&text[at..]) {
-        return Err(QuantityError::TooLarge { range: at..at + word });
+        return Err(QuantityError::NotFinite { range: at..at + word });
     }
     if numbers.is_empty() {
         return Err(QuantityError::NoNumber);
@@ -497,7 +499,7 @@ mod tests {
         ));
         assert!(matches!(parse_quantity("2 MM"), Err(QuantityError::UnknownUnit { nearest: Some("mm"), .. })));
         assert!(matches!(parse_quantity("1e400 m"), Err(QuantityError::TooLarge { .. })));
-        assert!(matches!(parse_quantity("nan mm"), Err(QuantityError::TooLarge { .. })));
+        assert!(matches!(parse_quantity("nan mm"), Err(QuantityError::NotFinite { .. })));
         assert!(matches!(parse_quantity("1e-200 m"), Err(QuantityError::TooSmall { .. })));
         assert!(matches!(parse_quantity("2 m/"), Err(QuantityError::BadUnit { .. })));
         assert!(matches!(parse_quantity("2 m^x"), Err(QuantityError::BadUnit { .. })));

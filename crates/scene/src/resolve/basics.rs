@@ -34,7 +34,9 @@ pub(super) fn time(top: &Section<'_>) -> Time {
             );
         } else if frames.round() < 1.0 || (frames - frames.round()).abs() > 1e-9 * frames {
             let below = frames.floor().max(1.0);
-            let show = |n: f64| crate::print::quantity_text(n * frame, &TIME);
+            // Twelve digits hide the rounding of the product.
+            let tidy = |t: f64| format!("{t:.11e}").parse().unwrap_or(t);
+            let show = |n: f64| crate::print::quantity_text(tidy(n * frame), &TIME);
             section.cx.error(
                 Diagnostic::new(&section.place_of("duration"), "`duration` must be a whole number of frames")
                     .label(format!("{frames:.6} frames"))
@@ -96,9 +98,9 @@ fn keyed_gravity(section: &Section<'_>) -> Vec<(f64, DVec3)> {
         key.require("value", "\"0 -9.8 0 m/s^2\"");
         let at = key.quantity("at", &TIME, Sign::Any);
         let value = key.vector("value", &ACCELERATION);
-        if let (Some(at), Some(value)) = (at, value) {
+        if let Some(at) = at {
             rising(key, keys.last().map(|k| k.0), at);
-            keys.push((at, value));
+            keys.push((at, value.unwrap_or(DVec3::ZERO)));
         }
         key.finish();
     }

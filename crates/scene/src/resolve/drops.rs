@@ -14,6 +14,9 @@ use crate::reader::Section;
 use crate::schema;
 use crate::types::{Amount, Drop, DropShape, Environment, Solid, Varying};
 
+/// Radius of a drop that says nothing of its size, in m.
+const DEFAULT_RADIUS: f64 = 1e-3;
+
 /// Legendre modes that can be asked for.
 const MOST_MODE: u64 = 32;
 
@@ -119,17 +122,9 @@ fn resting_angle(advancing: &Varying) -> f64 {
 
 /// How much liquid: `volume` (in a planar run `area`), or `radius` of the ball (disc) that holds it.
 fn amount(section: &Section<'_>, planar: bool) -> Amount {
-    let stand_in = Amount::Volume(1e-9);
+    let ball = |r: f64| if planar { Amount::Area(PI * r * r) } else { Amount::Volume(4.0 / 3.0 * PI * r.powi(3)) };
     let (right, wrong) = if planar { ("area", "volume") } else { ("volume", "area") };
-    let Some(key) = section.one_of(&["volume", "area", "radius"]) else {
-        let (what, example) = if planar {
-            ("`area` or `radius`", "area = \"4 mm^2\" or radius = \"1 mm\"")
-        } else {
-            ("`volume` or `radius`", "volume = \"4.2 uL\" or radius = \"1 mm\"")
-        };
-        section.missing(what, example);
-        return stand_in;
-    };
+    let Some(key) = section.one_of(&["volume", "area", "radius"]) else { return ball(DEFAULT_RADIUS) };
     if key == wrong {
         let (why, example) = if planar {
             ("a planar run measures liquid by its area", "\"4 mm^2\"")
@@ -141,17 +136,14 @@ fn amount(section: &Section<'_>, planar: bool) -> Amount {
                 .label(format!("expected `{right}`"))
                 .help(format!("write {right} = {example}, or radius = \"1 mm\"")),
         );
-        return stand_in;
+        return ball(DEFAULT_RADIUS);
     }
-    match (key, planar) {
-        ("radius", false) => {
-            section.quantity("radius", &LENGTH, Sign::Positive).map(|r| Amount::Volume(4.0 / 3.0 * PI * r.powi(3)))
-        }
-        ("radius", true) => section.quantity("radius", &LENGTH, Sign::Positive).map(|r| Amount::Area(PI * r * r)),
-        ("area", _) => section.quantity("area", &AREA, Sign::Positive).map(Amount::Area),
+    match key {
+        "radius" => section.quantity("radius", &LENGTH, Sign::Positive).map(ball),
+        "area" => section.quantity("area", &AREA, Sign::Positive).map(Amount::Area),
         _ => section.quantity("volume", &VOLUME, Sign::Positive).map(Amount::Volume),
     }
-    .unwrap_or(stand_in)
+    .unwrap_or_else(|| ball(DEFAULT_RADIUS))
 }
 
 /// A relative amplitude: the radius must stay positive.

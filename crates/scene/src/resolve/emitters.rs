@@ -27,8 +27,8 @@ pub(super) fn read(top: &Section<'_>, world: &Environment, solids: &[Solid], nam
     top.sections("emitters", &schema::EMITTER)
         .iter()
         .map(|section| {
-            section.require("kind", "\"drip\", \"tap\", \"rain\", \"dew\" or \"feed\"");
-            let kind = section.choice("kind", KINDS).map(|(name, kind)| {
+            let kind = if section.has("kind") { section.choice("kind", KINDS) } else { Some(KINDS[0]) };
+            let kind = kind.map(|(name, kind)| {
                 section.set_variant(name);
                 read_kind(section, kind, world, solids, names)
             });
@@ -64,54 +64,40 @@ fn read_kind(
     solids: &[Solid],
     names: &SolidNames,
 ) -> EmitterKind {
-    let at = || {
-        section.require("at", "\"0 20 0 mm\"");
-        section.vector("at", &LENGTH).unwrap_or(DVec3::ZERO)
-    };
-    let radius = || {
-        section.require("radius", "\"1 mm\"");
-        section.quantity("radius", &LENGTH, Sign::Positive).unwrap_or(1.0)
-    };
+    let above = || section.vector("at", &LENGTH).unwrap_or(DVec3::new(0.0, 0.02, 0.0));
+    let radius = || section.quantity("radius", &LENGTH, Sign::Positive).unwrap_or(1e-3);
     match kind {
-        Kind::Drip => {
-            section.require("every", "\"0.5 s\"");
-            EmitterKind::Drip {
-                at: at(),
-                radius: radius(),
-                every: section.quantity("every", &TIME, Sign::Positive).unwrap_or(1.0),
-                velocity: section.vector("velocity", &VELOCITY).unwrap_or(DVec3::ZERO),
-            }
-        }
-        Kind::Tap => {
-            section.require("speed", "\"0.3 m/s\"");
-            EmitterKind::Tap {
-                at: at(),
-                direction: section.direction("direction").unwrap_or(DVec3::NEG_Y),
-                radius: radius(),
-                speed: section.quantity("speed", &VELOCITY, Sign::Positive).unwrap_or(1.0),
-            }
-        }
-        Kind::Rain => {
-            section.require("rate", "\"20 mm/h\"");
-            EmitterKind::Rain {
-                over: rain_area(section, solids, names),
-                rate: section.quantity("rate", &RAIN, Sign::Positive).unwrap_or(1.0),
-                sizes: rain_sizes(section),
-                velocity: section.vector("velocity", &VELOCITY),
-            }
-        }
-        Kind::Dew => {
-            section.require("rate", "\"1 uL/m^2/s\"");
-            EmitterKind::Dew {
-                on: names.find(section, "on", solids).unwrap_or(0),
-                rate: section.quantity("rate", &DEW, Sign::Positive).unwrap_or(1.0),
-            }
-        }
+        Kind::Drip => EmitterKind::Drip {
+            at: above(),
+            radius: radius(),
+            every: section.quantity("every", &TIME, Sign::Positive).unwrap_or(1.0),
+            velocity: section.vector("velocity", &VELOCITY).unwrap_or(DVec3::ZERO),
+        },
+        Kind::Tap => EmitterKind::Tap {
+            at: above(),
+            direction: section.direction("direction").unwrap_or(DVec3::NEG_Y),
+            radius: radius(),
+            speed: section.quantity("speed", &VELOCITY, Sign::Positive).unwrap_or(0.3),
+        },
+        Kind::Rain => EmitterKind::Rain {
+            over: rain_area(section, solids, names),
+            rate: section.quantity("rate", &RAIN, Sign::Positive).unwrap_or(0.02 / 3600.0),
+            sizes: rain_sizes(section),
+            velocity: section.vector("velocity", &VELOCITY),
+        },
+        Kind::Dew => EmitterKind::Dew {
+            on: names.find(section, "on", solids).unwrap_or(0),
+            rate: section.quantity("rate", &DEW, Sign::Positive).unwrap_or(1e-9),
+        },
         Kind::Feed => {
             let (kind, example) =
                 if is_planar(world) { (&PLANAR_FEED, "\"0.5 mm^2/s\"") } else { (&FEED, "\"0.5 uL/s\"") };
+            section.require("at", "\"0 1 0 mm\"");
             section.require("rate", example);
-            EmitterKind::Feed { at: at(), rate: section.quantity("rate", kind, Sign::Any).unwrap_or(1.0) }
+            EmitterKind::Feed {
+                at: section.vector("at", &LENGTH).unwrap_or(DVec3::ZERO),
+                rate: section.quantity("rate", kind, Sign::Any).unwrap_or(0.0),
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use crate::diagnostics::Diagnostic;
 use crate::reader::{Context, Section};
 use crate::schema;
+use crate::suggest::nearest;
 use crate::tree::{Node, Value, shortened};
 use crate::types::{Environment, Fidelity, ModelKind, Scene, Solid};
 
@@ -110,20 +111,17 @@ impl SolidNames {
         let name = section.text(key)?;
         let found = self.by_name.get(&name).copied();
         if found.is_none() {
-            if solids.is_empty() {
-                section.complain(
-                    key,
-                    format!("there is no solid \"{}\"", shortened(&name)),
-                    "this scene has no solids",
-                );
-            } else {
-                section.unknown_word(
-                    key,
-                    &name,
-                    &format!("`{key}` names a solid and"),
-                    self.by_name.keys().map(String::as_str),
-                );
-            }
+            let known = || self.by_name.keys().map(String::as_str);
+            let help = match nearest(&name, known()) {
+                Some(near) => format!("did you mean \"{}\"?", shortened(near)),
+                None if solids.is_empty() => "add [[solids]] with that name".to_owned(),
+                None => format!("the solids are {}", shortened(&known().take(8).collect::<Vec<_>>().join(", "))),
+            };
+            section.cx.error(
+                Diagnostic::new(&section.place_of(key), format!("there is no solid \"{}\"", shortened(&name)))
+                    .label("not the name of a solid")
+                    .help(help),
+            );
         }
         found
     }

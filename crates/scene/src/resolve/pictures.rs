@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use crate::diagnostics::Diagnostic;
 use crate::pictures::{ENVIRONMENTS, names_a_file};
 use crate::quantities::{LENGTH, Sign};
 use crate::reader::Section;
@@ -22,13 +23,15 @@ pub(super) fn camera(top: &Section<'_>) -> Camera {
 
 /// Records an eye, or lamp, that looks at itself.
 fn same_point(section: &Section<'_>, key: &str, from: Option<DVec3>, to: Option<DVec3>) {
-    if from.is_some() && from == to {
-        section.cx.error(
-            crate::diagnostics::Diagnostic::new(&section.place_of(key), format!("`{key}` and `look_at` must differ"))
-                .label("looks at itself")
-                .other(&section.place_of("look_at"), "the same point"),
-        );
+    if from.is_none() || from != to {
+        return;
     }
+    let message = format!("`{key}` and `look_at` must differ");
+    let mut diagnostic = Diagnostic::new(&section.place_of(key), message).label("looks at itself");
+    if section.has("look_at") {
+        diagnostic = diagnostic.other(&section.place_of("look_at"), "the same point");
+    }
+    section.cx.error(diagnostic);
 }
 
 pub(super) fn lights(top: &Section<'_>) -> Lights {
