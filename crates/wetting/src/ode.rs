@@ -16,37 +16,30 @@ const A: [[f64; 5]; 5] = [
 /// Weights of the fifth-order value.
 const B: [f64; 6] = [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0];
 /// Fifth-order minus fourth-order weights.
-const E: [f64; 7] = [
-    71.0 / 57600.0,
-    0.0,
-    -71.0 / 16695.0,
-    71.0 / 1920.0,
-    -17253.0 / 339200.0,
-    22.0 / 525.0,
-    -1.0 / 40.0,
-];
+const E: [f64; 7] =
+    [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0];
 /// Beyond this many steps the integration stops where it is; a profile needs a few hundred.
 const MAX_STEPS: usize = 200_000;
 
 /// How closely to integrate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accuracy {
-    /// Error per step allowed, relative to a component's size.
+    /// Error per step allowed, relative to a component's size (or its floor, where that is larger).
     pub relative: f64,
-    /// Error per step allowed in any case.
-    pub absolute: f64,
     /// Longest step.
     pub max_step: f64,
 }
 
 /// Carries `y` from `from` to `to` under dy/dx = `rhs(x, y)`, and calls `on_step(x, y)` after every accepted step.
 ///
-/// `step` is the first step tried and holds the last one proposed on return, so that legs chain without a new start.
+/// `floor` holds the sizes below which components need no relative accuracy; `step` is the first step tried and holds the last one proposed on return, so that legs chain without a new start.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn integrate<const N: usize>(
     rhs: impl Fn(f64, &[f64; N]) -> [f64; N],
     from: f64,
     to: f64,
     y: &mut [f64; N],
+    floor: &[f64; N],
     step: &mut f64,
     accuracy: Accuracy,
     mut on_step: impl FnMut(f64, &[f64; N]),
@@ -88,7 +81,7 @@ pub(crate) fn integrate<const N: usize>(
             for (weight, stage) in E.iter().zip(&k) {
                 sum += weight * stage[i];
             }
-            let scale = accuracy.absolute + accuracy.relative * y[i].abs().max(next[i].abs());
+            let scale = accuracy.relative * y[i].abs().max(next[i].abs()).max(floor[i]);
             error = error.max((h * sum).abs() / scale);
         }
         let factor = if error.is_finite() { (0.9 * error.powf(-0.2)).clamp(0.2, 5.0) } else { 0.2 };
@@ -111,9 +104,10 @@ mod tests {
 
     #[test]
     fn a_circle_closes_to_the_stated_accuracy() {
-        let accuracy = Accuracy { relative: 1e-12, absolute: 1e-14, max_step: f64::INFINITY };
+        let accuracy = Accuracy { relative: 1e-12, max_step: f64::INFINITY };
         let (mut y, mut step, mut steps) = ([1.0, 0.0], 0.1, 0);
-        integrate(|_, y| [-y[1], y[0]], 0.0, std::f64::consts::TAU, &mut y, &mut step, accuracy, |_, _| steps += 1);
+        let turn = std::f64::consts::TAU;
+        integrate(|_, y| [-y[1], y[0]], 0.0, turn, &mut y, &[1e-2; 2], &mut step, accuracy, |_, _| steps += 1);
         let error = (y[0] - 1.0).hypot(y[1]);
         assert!(error < 1e-9, "missed the start by {error:.1e} after {steps} steps");
         assert!(steps < 2000, "{steps} steps for one turn");

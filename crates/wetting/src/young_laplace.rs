@@ -37,7 +37,7 @@ const ROUND_START: f64 = 1e-3;
 /// Volumes below this many cubic capillary lengths are caps to better than 1e-9.
 const CAP_VOLUME: f64 = 1e-15;
 
-pub(crate) const FINE: Accuracy = Accuracy { relative: 1e-12, absolute: 0.0, max_step: f64::INFINITY };
+pub(crate) const FINE: Accuracy = Accuracy { relative: 1e-12, max_step: f64::INFINITY };
 
 /// A drop at rest: its measures and its meridian.
 ///
@@ -212,6 +212,13 @@ fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
     }
 }
 
+/// Sizes below which the parts of a state near a round apex need no relative accuracy: a tenth of what they are where
+/// the drop ends, if it ends as a cap at `theta`, or at one capillary length. A puddle grows far beyond them.
+pub(crate) fn floor(b: f64, theta: f64) -> State {
+    let s = (theta / b).min(1.0);
+    [s, b * s * s, b * s.powi(4), s * s, b * b * s.powi(6), s].map(|size| 0.1 * size)
+}
+
 /// State at the contact line, in capillary lengths.
 fn contact_state(symmetry: Symmetry, ln_b: f64, theta: f64) -> State {
     states_at(symmetry, ln_b, &[theta], FINE, |_, _| ()).1
@@ -226,18 +233,11 @@ pub(crate) fn states_at(
     mut report: impl FnMut(usize, &State),
 ) -> (f64, State) {
     let (mut psi, mut y, b) = start(symmetry, ln_b);
+    let floor = floor(b, stops[0]);
     let mut step = psi;
     for (index, &stop) in stops.iter().enumerate() {
         if psi < stop {
-            integrate(
-                |psi, y| slopes(symmetry, b, psi, y),
-                psi,
-                stop,
-                &mut y,
-                &mut step,
-                accuracy,
-                |_, _| (),
-            );
+            integrate(|psi, y| slopes(symmetry, b, psi, y), psi, stop, &mut y, &floor, &mut step, accuracy, |_, _| ());
             psi = stop;
         }
         report(index, &y);
@@ -250,12 +250,13 @@ fn trace(symmetry: Symmetry, ln_b: f64, theta: f64, l: f64) -> Profile {
     let accuracy = Accuracy { max_step: 0.04, ..FINE };
     let (mut psi, mut y, b) = start(symmetry, ln_b);
     let mut nodes = vec![Node { s: 0.0, r: 0.0, z: 0.0, psi: 0.0 }, Node { s: y[S], r: y[R], z: y[Z], psi }];
+    let floor = floor(b, theta);
     let mut step = psi;
     let mut max_radius = 0.0_f64;
     for stop in [FRAC_PI_2.min(theta), theta] {
         if psi < stop {
             let record = |psi: f64, y: &State| nodes.push(Node { s: y[S], r: y[R], z: y[Z], psi });
-            integrate(|psi, y| slopes(symmetry, b, psi, y), psi, stop, &mut y, &mut step, accuracy, record);
+            integrate(|psi, y| slopes(symmetry, b, psi, y), psi, stop, &mut y, &floor, &mut step, accuracy, record);
             psi = stop;
         }
         max_radius = max_radius.max(y[R]);

@@ -1,0 +1,294 @@
+//! Rest shapes by table: height and base radius of a drop, millions of times per second.
+//!
+//! A drop at rest on (or under) a level solid is known by its contact angle θ and v = V/l_c³. The tables hold its height
+//! and base radius divided by closed forms that carry the limits, so that what is left is smooth and near 1:
+//!
+//! ```text
+//! pressed on the solid   h_ref² = h_cap² / (1 + h_cap² / 4 sin²(θ/2))     cap for small v, puddle for large v
+//!                        R_ref  = r/2 + √(r²/4 + (2/3) a⁴/(1 + a)),   r = R_cap/(1 + B²/10)
+//!                                 B = (v / sin(θ/2))^⅓,   a = (3/4π)^⅓ B
+//! pulled off it          h_ref = h_cap + 0.0755 v,   R_ref = R_cap / √(1 + (R_cap/3.83)²)
+//! ```
+//!
+//! With a the radius of a nearly free drop, R² − rR = (2/3)a⁴ is the balance near 180°, where gravity presses a base onto a
+//! drop whose cap has hardly any; (2/3)a³ = B³/2π is the square of the puddle's radius at any angle. A hanging
+//! film at θ → 0 is a Bessel function out to the first zero of J₁, 3.83 l_c, and as high as 0.0755 v. Between nodes the tables are interpolated by cubics in both keys. Sessile keys are ln(v / sin(θ/2)), which orders drops
+//! by their breadth at any angle, and θ; pendant keys are q = √(1 − (V/V_max)^⅓), in which the fold at the largest volume
+//! is smooth, and √θ. Below
+//! the sessile table's volumes the ratios fade to 1, above them they stay at its edge and the references carry the limit.
+//!
+//! Error against [`sessile`](crate::young_laplace::sessile()) and [`pendant`](crate::pendant::pendant()), measured by the tests
+//! over random drops from 1° to 179° and v from 1e-6 to 1e3: at most 8e-4 (beyond 176°), half of them below 3e-6. Up to
+//! v = 1e5 it stays below 2e-3, up to 1e7 (a puddle of metres) below 5e-3.
+
+use std::f64::consts::PI;
+use std::sync::OnceLock;
+
+use crate::liquid::Liquid;
+use crate::ode::Accuracy;
+use crate::pendant::follow_to_limit;
+use crate::pendant_limit::pendant_limit;
+use crate::young_laplace::{R, Symmetry, V, Z, states_at};
+
+/// Smallest and largest angle of the nodes, in rad; beyond them the references are taken at the true angle.
+const ANGLES: (f64, f64) = (PI / 180.0, 179.0 / 180.0 * PI);
+/// No angle is taken closer than this to 0 or π, in rad: a film, or a sphere on a point.
+const ANGLE_MARGIN: f64 = 1e-3;
+/// Sessile nodes over θ.
+const NUM_ANGLES: usize = 48;
+/// Pendant nodes over √θ.
+const NUM_ROOT_ANGLES: usize = 32;
+/// Sessile nodes over ln(v / sin(θ/2)), and its range.
+const NUM_BREADTHS: usize = 56;
+const BREADTHS: (f64, f64) = (-14.0, 16.0);
+/// Pendant nodes over q, and its range; q = 1 is the drop without volume.
+const NUM_FILLS: usize = 28;
+const FILLS: (f64, f64) = (0.0, 1.0);
+/// Below this v a drop is its cap to 1e-6.
+const CAP_VOLUME: f64 = 1e-10;
+/// First zero of J₁, in capillary lengths.
+const WIDEST_HANGING: f64 = 3.831_706;
+/// Height over volume of the hanging film there, (1 − J₀)/(π r² J₂) at r = 3.83.
+const FILM_HEIGHT: f64 = 0.0755;
+/// Enough for a table that interpolates to 1e-4.
+const COARSE: f64 = 1e-7;
+
+/// Height and base radius of a drop at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RestShape {
+    /// Distance of the apex from the solid, in m.
+    pub height: f64,
+    /// Radius of the wetted disc, in m.
+    pub base_radius: f64,
+}
+
+/// Tabulated rest shapes; see the [module](self) for keys and errors.
+#[derive(Debug)]
+pub struct ShapeTable {
+    sessile: Grid<NUM_BREADTHS, NUM_ANGLES>,
+    pendant: OnceLock<Grid<NUM_FILLS, NUM_ROOT_ANGLES>>,
+}
+
+impl ShapeTable {
+    /// The table, built at the first call (a few milliseconds; its pendant half, some tens of milliseconds, at the first hanging drop).
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<ShapeTable> = OnceLock::new();
+        SHARED.get_or_init(|| Self { sessile: sessile_grid(), pendant: OnceLock::new() })
+    }
+
+    /// Rest shape of a drop of a volume (in m³) at a contact angle (in rad).
+    ///
+    /// `normal_gravity` (in m/s²) is gravity's component along the solid's normal: positive presses the drop onto the
+    /// solid, negative pulls it off, 0 leaves the cap. `None` for a hanging drop beyond its largest stable volume, and
+    /// for a volume that is not positive. Angles are taken no closer than 1e-3 rad to 0 and π.
+    pub fn rest_shape(&self, volume: f64, theta: f64, normal_gravity: f64, liquid: &Liquid) -> Option<RestShape> {
+        // A volume that is not a number fails this test too.
+        if !(volume > 0.0) {
+            return None;
+        }
+        let inverse_square = liquid.density * normal_gravity.abs() / liquid.surface_tension;
+        let inverse_length = inverse_square.sqrt();
+        let theta = theta.clamp(ANGLE_MARGIN, PI - ANGLE_MARGIN);
+        let v = volume * inverse_square * inverse_length;
+        if v < CAP_VOLUME {
+            let cap = Cap::new(volume, theta);
+            return Some(RestShape { height: cap.height, base_radius: cap.radius });
+        }
+        let [height, radius] = if normal_gravity > 0.0 { self.pressed(v, theta) } else { self.pulled(v, theta)? };
+        let length = 1.0 / inverse_length;
+        Some(RestShape { height: height * length, base_radius: radius * length })
+    }
+
+    /// Largest stable volume that hangs at a contact angle (in rad), in m³; infinite without a pull off the solid.
+    pub fn pendant_max_volume(&self, theta: f64, normal_gravity: f64, liquid: &Liquid) -> f64 {
+        if normal_gravity >= 0.0 {
+            return f64::INFINITY;
+        }
+        pendant_limit(theta) * liquid.capillary_length(-normal_gravity).powi(3)
+    }
+
+    /// Height and base radius of the sessile drop, in capillary lengths.
+    fn pressed(&self, v: f64, theta: f64) -> [f64; 2] {
+        let cap = Cap::new(v, theta);
+        let key = (v / cap.half_sin).ln();
+        let [mut h, mut r] = self.sessile.at(key, even_column(theta));
+        if key < BREADTHS.0 {
+            // What the references leave out falls as the Bond number, B².
+            let fade = (2.0 / 3.0 * (key - BREADTHS.0)).exp();
+            [h, r] = [1.0 + (h - 1.0) * fade, 1.0 + (r - 1.0) * fade];
+        }
+        let [h_ref, r_ref] = cap.pressed_reference(v);
+        [h * h_ref, r * r_ref]
+    }
+
+    /// Height and base radius of the hanging drop, in capillary lengths.
+    fn pulled(&self, v: f64, theta: f64) -> Option<[f64; 2]> {
+        let fill = v / pendant_limit(theta);
+        // Not `fill > 1`: a volume that is not a number has no shape either.
+        if !(fill <= 1.0) {
+            return None;
+        }
+        let q = (1.0 - fill.cbrt()).max(0.0).sqrt();
+        let [h, r] = self.pendant.get_or_init(pendant_grid).at(q, root_column(theta));
+        let [h_ref, r_ref] = Cap::new(v, theta).pulled_reference(v);
+        Some([h * h_ref, r * r_ref])
+    }
+}
+
+/// A cap and the half angle it was made from.
+#[derive(Clone, Copy)]
+struct Cap {
+    half_sin: f64,
+    radius: f64,
+    height: f64,
+}
+
+impl Cap {
+    fn new(v: f64, theta: f64) -> Self {
+        let (half_sin, half_cos) = (0.5 * theta).sin_cos();
+        let t = half_sin / half_cos;
+        let radius = (6.0 / PI * v / (t * (3.0 + t * t))).cbrt();
+        Self { half_sin, radius, height: radius * t }
+    }
+
+    fn pressed_reference(&self, v: f64) -> [f64; 2] {
+        let flattened = 0.5 * self.height / self.half_sin;
+        let cube = v / self.half_sin;
+        let breadth = cube.cbrt();
+        let free = (0.75 / PI).cbrt() * breadth;
+        let puddle = 0.5 / PI * cube * free / (1.0 + free);
+        let half = 0.5 * self.radius / (1.0 + 0.1 * breadth * breadth);
+        [self.height / (1.0 + flattened * flattened).sqrt(), half + (half * half + puddle).sqrt()]
+    }
+
+    fn pulled_reference(&self, v: f64) -> [f64; 2] {
+        let spread = self.radius / WIDEST_HANGING;
+        [self.height + FILM_HEIGHT * v, self.radius / (1.0 + spread * spread).sqrt()]
+    }
+}
+
+/// Ratios (height, radius) on a grid of `N` first keys by `M` angles.
+#[derive(Debug)]
+struct Grid<const N: usize, const M: usize> {
+    first: f64,
+    per_key: f64,
+    ratios: Box<[[[f64; 2]; M]]>,
+}
+
+impl<const N: usize, const M: usize> Grid<N, M> {
+    fn new(range: (f64, f64), ratios: Vec<[[f64; 2]; M]>) -> Self {
+        Self { first: range.0, per_key: (N - 1) as f64 / (range.1 - range.0), ratios: ratios.into_boxed_slice() }
+    }
+
+    /// Bicubic interpolation; keys beyond the grid are taken at its edge.
+    fn at(&self, key: f64, column: f64) -> [f64; 2] {
+        let (row, row_weights) = cubic((key - self.first) * self.per_key, N);
+        let (column, column_weights) = cubic(column, M);
+        let mut out = [0.0; 2];
+        for (ratios, row_weight) in self.ratios[row..row + 4].iter().zip(row_weights) {
+            let mut sum = [0.0; 2];
+            for (ratio, weight) in ratios[column..column + 4].iter().zip(column_weights) {
+                sum[0] += weight * ratio[0];
+                sum[1] += weight * ratio[1];
+            }
+            out[0] += row_weight * sum[0];
+            out[1] += row_weight * sum[1];
+        }
+        out
+    }
+}
+
+/// First of the four nodes round `x` (in node spacings, cut to the grid), and their Lagrange weights.
+fn cubic(x: f64, num_nodes: usize) -> (usize, [f64; 4]) {
+    let x = x.clamp(0.0, (num_nodes - 1) as f64);
+    let first = (x as usize).saturating_sub(1).min(num_nodes - 4);
+    let t = x - first as f64;
+    let (a, b, c, d) = (t, t - 1.0, t - 2.0, t - 3.0);
+    (first, [b * c * d / -6.0, 0.5 * a * c * d, -0.5 * a * b * d, a * b * c / 6.0])
+}
+
+/// Where an angle stands among the sessile nodes, in node spacings.
+fn even_column(theta: f64) -> f64 {
+    (theta - ANGLES.0) * ((NUM_ANGLES - 1) as f64 / (ANGLES.1 - ANGLES.0))
+}
+
+/// Where an angle stands among the pendant nodes, in node spacings.
+fn root_column(theta: f64) -> f64 {
+    (theta.sqrt() - ANGLES.0.sqrt()) * ((NUM_ROOT_ANGLES - 1) as f64 / (ANGLES.1.sqrt() - ANGLES.0.sqrt()))
+}
+
+fn node_key(range: (f64, f64), row: usize, num_rows: usize) -> f64 {
+    range.0 + (range.1 - range.0) * row as f64 / (num_rows - 1) as f64
+}
+
+/// One integration per apex curvature passes every angle, so a sweep of ln b gives each column its curve of drops.
+fn sessile_grid() -> Grid<NUM_BREADTHS, NUM_ANGLES> {
+    let angles: Vec<f64> = (0..NUM_ANGLES).map(|column| node_key(ANGLES, column, NUM_ANGLES)).collect();
+    let accuracy = Accuracy { relative: COARSE, max_step: f64::INFINITY };
+    let mut curves: Vec<Vec<(f64, [f64; 2])>> = vec![Vec::new(); NUM_ANGLES];
+    for ln_b in apex_curvatures() {
+        states_at(Symmetry::Axial, ln_b, &angles, accuracy, |column, y| {
+            let cap = Cap::new(y[V], angles[column]);
+            let [h, r] = cap.pressed_reference(y[V]);
+            curves[column].push(((y[V] / cap.half_sin).ln(), [y[Z] / h, y[R] / r]));
+        });
+    }
+    Grid::new(BREADTHS, resample(BREADTHS, NUM_BREADTHS, &curves))
+}
+
+/// Falling ln b: by equal factors while drops are round, then as fast as the puddle's radius (about −ln b) grows.
+fn apex_curvatures() -> Vec<f64> {
+    let mut all = Vec::new();
+    let mut ln_b = 5.5_f64;
+    while ln_b > -4000.0 {
+        all.push(ln_b);
+        ln_b -= 0.1 * (1.0 + (-ln_b).max(0.0));
+    }
+    all
+}
+
+fn pendant_grid() -> Grid<NUM_FILLS, NUM_ROOT_ANGLES> {
+    let curves: Vec<Vec<(f64, [f64; 2])>> = (0..NUM_ROOT_ANGLES)
+        .map(|column| {
+            let theta = node_key((ANGLES.0.sqrt(), ANGLES.1.sqrt()), column, NUM_ROOT_ANGLES).powi(2);
+            let mut drops = Vec::new();
+            let top = follow_to_limit(theta, COARSE, |drop| drops.push(drop.end));
+            drops.push(top.end);
+            let point = |y: &crate::pendant::State| {
+                let [h, r] = Cap::new(y[V], theta).pulled_reference(y[V]);
+                let q = (1.0 - (y[V] / top.end[V]).cbrt()).max(0.0).sqrt();
+                (q, [y[Z] / h, y[R] / r])
+            };
+            let mut curve: Vec<_> = drops.iter().map(point).collect();
+            curve.push((1.0, [1.0, 1.0]));
+            curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+            curve.dedup_by(|a, b| (a.0 - b.0).abs() < 1e-6);
+            curve
+        })
+        .collect();
+    Grid::new(FILLS, resample(FILLS, NUM_FILLS, &curves))
+}
+
+/// Ratios at the nodes from each column's curve (rising keys), by the cubic through the four nearest points.
+fn resample<const M: usize>(range: (f64, f64), num_rows: usize, curves: &[Vec<(f64, [f64; 2])>]) -> Vec<[[f64; 2]; M]> {
+    let mut rows = vec![[[0.0; 2]; M]; num_rows];
+    for (row, ratios) in rows.iter_mut().enumerate() {
+        let key = node_key(range, row, num_rows);
+        for (curve, ratio) in curves.iter().zip(ratios) {
+            let above = curve.partition_point(|point| point.0 < key);
+            let first = above.saturating_sub(2).min(curve.len() - 4);
+            let near = &curve[first..first + 4];
+            let key = key.clamp(near[0].0, near[3].0);
+            for (i, point) in near.iter().enumerate() {
+                let weight: f64 =
+                    (0..4).filter(|&j| j != i).map(|j| (key - near[j].0) / (point.0 - near[j].0)).product();
+                ratio[0] += weight * point.1[0];
+                ratio[1] += weight * point.1[1];
+            }
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests;

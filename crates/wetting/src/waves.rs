@@ -1,0 +1,121 @@
+//! Free drops that ring and threads that break: linear theory.
+//!
+//! A drop of radius R rings in mode n at ω² = n(n−1)(n+2) γ/(ρR³) (lamb1932, art. 275) and loses its amplitude at the
+//! rate (n−1)(2n+1) ν/R² (lamb1932, art. 355); in a plane ω² = n(n²−1) γ/(ρR³) and 2n(n−1) ν/R². A thread of radius R is
+//! unstable to ripples longer than its circumference, and those of kR = 0.697 grow fastest (rayleigh1878):
+//!
+//! ```text
+//! s² = γ/(ρR³) · x (1 − x²) I₁(x)/I₀(x),    x = kR
+//! ```
+//!
+//! Amplitudes are small, the air has no weight, and the liquid's viscosity does not change the frequency.
+
+use std::f64::consts::PI;
+
+use crate::liquid::Liquid;
+
+/// kR of the fastest ripple of a thread.
+pub const FASTEST_RIPPLE: f64 = 0.697_019;
+
+/// Frequency of mode `n` ≥ 2 of a free drop, in Hz.
+pub fn drop_frequency(liquid: &Liquid, radius: f64, n: u32) -> f64 {
+    let n = f64::from(n);
+    frequency(liquid, radius, n * (n - 1.0) * (n + 2.0))
+}
+
+/// Decay rate of mode `n` of a free drop's amplitude, in 1/s.
+pub fn drop_decay_rate(liquid: &Liquid, radius: f64, n: u32) -> f64 {
+    let n = f64::from(n);
+    (n - 1.0) * (2.0 * n + 1.0) * liquid.viscosity / (radius * radius)
+}
+
+/// Frequency of mode `n` ≥ 2 of a free planar drop, in Hz.
+pub fn planar_drop_frequency(liquid: &Liquid, radius: f64, n: u32) -> f64 {
+    let n = f64::from(n);
+    frequency(liquid, radius, n * (n * n - 1.0))
+}
+
+/// Decay rate of mode `n` of a free planar drop's amplitude, in 1/s.
+pub fn planar_drop_decay_rate(liquid: &Liquid, radius: f64, n: u32) -> f64 {
+    let n = f64::from(n);
+    2.0 * n * (n - 1.0) * liquid.viscosity / (radius * radius)
+}
+
+fn frequency(liquid: &Liquid, radius: f64, factor: f64) -> f64 {
+    (factor * liquid.surface_tension / (liquid.density * radius.powi(3))).sqrt() / (2.0 * PI)
+}
+
+/// Growth rate of a ripple of a wavelength (in m) on a thread of a radius (in m), in 1/s; 0 where it does not grow.
+pub fn thread_growth_rate(liquid: &Liquid, radius: f64, wavelength: f64) -> f64 {
+    let x = 2.0 * PI * radius / wavelength;
+    let square = x * (1.0 - x * x) * bessel_ratio(x);
+    (square.max(0.0) * liquid.surface_tension / (liquid.density * radius.powi(3))).sqrt()
+}
+
+/// Wavelength of the fastest ripple, 9.01 R, in m.
+pub fn fastest_wavelength(radius: f64) -> f64 {
+    2.0 * PI * radius / FASTEST_RIPPLE
+}
+
+/// Time in which the fastest ripple grows from the relative amplitude `epsilon` to 1, in s.
+pub fn breakup_time(liquid: &Liquid, radius: f64, epsilon: f64) -> f64 {
+    -epsilon.ln() / thread_growth_rate(liquid, radius, fastest_wavelength(radius))
+}
+
+/// Radius of the drop that one fastest wavelength of thread makes, 1.89 R, in m.
+pub fn breakup_drop_radius(radius: f64) -> f64 {
+    (0.75 * radius * radius * fastest_wavelength(radius)).cbrt()
+}
+
+/// I₁(x)/I₀(x), by the quotient of their power series; for x of order 1.
+fn bessel_ratio(x: f64) -> f64 {
+    let quarter = 0.25 * x * x;
+    let (mut i0, mut i1, mut term) = (0.0, 0.0, 1.0);
+    for k in 0..40 {
+        i0 += term;
+        i1 += term / f64::from(k + 1);
+        term *= quarter / f64::from((k + 1) * (k + 1));
+    }
+    0.5 * x * i1 / i0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+
+    fn close(got: f64, expected: f64, relative: f64, what: &str) {
+        assert!((got / expected - 1.0).abs() <= relative, "{what}: got {got}, expected {expected}");
+    }
+
+    /// `lamb-n2-1mm` and `lamb2d-n2-1mm` of the reference answers.
+    #[test]
+    fn second_modes_match_the_reference_answers() {
+        close(drop_frequency(&WATER, 1e-3, 2), 121.626, 1e-5, "drop");
+        close(planar_drop_frequency(&WATER, 1e-3, 2), 105.331, 1e-5, "planar drop");
+        close(drop_decay_rate(&WATER, 1e-3, 2), 5.0, 1e-12, "decay");
+        close(planar_drop_decay_rate(&WATER, 1e-3, 2), 4.0, 1e-12, "planar decay");
+        assert_eq!(drop_frequency(&WATER, 1e-3, 1), 0.0, "moving as a whole is not ringing");
+    }
+
+    /// `thread-1mm` of the reference answers; their ranges are 0.8–1.25 of the time and 0.94–1.02 of the radius.
+    #[test]
+    fn thread_matches_the_reference_answers() {
+        close(thread_growth_rate(&WATER, 1e-3, fastest_wavelength(1e-3)), 92.765, 1e-5, "growth rate");
+        close(0.8 * breakup_time(&WATER, 1e-3, 0.05), 0.025835, 1e-4, "earliest break-up");
+        close(1.25 * breakup_time(&WATER, 1e-3, 0.05), 0.0403672, 1e-4, "latest break-up");
+        close(0.94 * breakup_drop_radius(1e-3), 0.00177743, 1e-3, "smallest drop");
+        close(1.02 * breakup_drop_radius(1e-3), 0.0019287, 1e-3, "largest drop");
+    }
+
+    #[test]
+    fn fastest_ripple_grows_fastest_and_short_ones_not_at_all() {
+        let best = thread_growth_rate(&WATER, 1e-3, fastest_wavelength(1e-3));
+        for factor in [0.99, 1.01] {
+            assert!(thread_growth_rate(&WATER, 1e-3, factor * fastest_wavelength(1e-3)) < best, "{factor}");
+        }
+        assert_eq!(thread_growth_rate(&WATER, 1e-3, 2.0 * PI * 0.999e-3), 0.0);
+        assert!((bessel_ratio(1.0) - 0.565_159_1 / 1.266_065_9).abs() < 1e-7, "{}", bessel_ratio(1.0));
+    }
+}
