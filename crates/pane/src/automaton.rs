@@ -1,0 +1,226 @@
+//! The paper's form: Algorithm 1, cell by cell (algan, §4).
+//!
+//! Every cell holds an amount of water. In one pass, row after row from the bottom, a drop heavier than the *static critical
+//! weight* (once it moves: than the *dynamic* one) goes to one of the three cells below: to the one that holds more water than
+//! the other two; else to the one with the highest affinity; it leaves the residue r behind. Amounts in a cell add up, which
+//! is how drops merge here. Where the paper is silent:
+//!
+//! - all drops of a row choose before any of them moves, so the order within a row does not matter;
+//! - equal affinities are decided by the seeded impurities of the cells, so that a second drop chooses like the first;
+//! - candidates beside the pane do not count, and what leaves the lowest row is lost;
+//! - one pass is made per frame interval: the paper records one animation step per frame;
+//! - wind is a force along the pane, in units of the drop's weight: it adds to gravity as a vector. The length of the sum
+//!   scales the weight that is compared with the critical ones, its direction shifts the three candidates sideways by a
+//!   column for every 45°, one at most. Without wind this is Algorithm 1 to the letter.
+
+use glam::DVec2;
+use serde::{Deserialize, Serialize};
+use sessile_frames::Event;
+
+use crate::ground::Ground;
+use crate::motion::Slope;
+
+/// The paper's configured weights, as volumes of the liquid, in m³.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// A resting drop above this starts.
+    pub static_critical: f64,
+    /// A moving drop at or below this stops.
+    pub dynamic_critical: f64,
+    /// What stays in a cell that a drop leaves.
+    pub residue: f64,
+}
+
+/// A cell's drop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellDrop {
+    /// The drop's id; 0 in a dry cell.
+    pub id: u32,
+    /// Whether it is on its way.
+    pub moving: bool,
+    /// Sideways part of its last move, in columns.
+    pub drift: i8,
+    /// Whether it has ever moved.
+    pub has_run: bool,
+    /// Amount of water, in m³.
+    pub volume: f64,
+}
+
+/// The cells' water.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Automaton {
+    /// Drops by cell, row by row from the bottom.
+    pub cells: Vec<CellDrop>,
+    /// Cells that may move in the next pass, unsorted, possibly repeated.
+    awake: Vec<u32>,
+    /// Lost over the lower edge so far, in m³.
+    pub lost: f64,
+}
+
+/// Where a drop goes.
+struct Move {
+    from: usize,
+    /// `None` over the lower edge.
+    to: Option<usize>,
+    drift: i8,
+}
+
+impl Automaton {
+    /// A dry pane of this many cells.
+    pub fn new(num_cells: usize) -> Self {
+        Self { cells: vec![CellDrop::default(); num_cells], awake: Vec::new(), lost: 0.0 }
+    }
+
+    /// Takes up saved cells.
+    pub fn restore(&mut self, cells: Vec<CellDrop>, lost: f64) {
+        self.awake = (0..cells.len() as u32).filter(|&cell| cells[cell as usize].id != 0).collect();
+        self.cells = cells;
+        self.lost = lost;
+    }
+
+    /// Puts water into a cell, under `id` if the cell was dry; says which drop it joined.
+    pub fn add(&mut self, cell: usize, volume: f64, id: u32, events: &mut Vec<Event>) {
+        let drop = &mut self.cells[cell];
+        if drop.id == 0 {
+            *drop = CellDrop { id, volume, ..CellDrop::default() };
+        } else {
+            let winner = if volume > drop.volume { id } else { drop.id };
+            events.push(merge(drop.id, id, winner));
+            drop.id = winner;
+            drop.volume += volume;
+        }
+        self.awake.push(cell as u32);
+    }
+
+    /// Adds to (or takes from) the drop in a cell; says how much was really added.
+    pub fn change(&mut self, cell: usize, volume: f64) -> f64 {
+        let drop = &mut self.cells[cell];
+        let change = volume.max(-drop.volume);
+        drop.volume += change;
+        if drop.volume <= 0.0 {
+            *drop = CellDrop::default();
+        }
+        self.awake.push(cell as u32);
+        change
+    }
+
+    /// One pass of Algorithm 1; `wind` in units of a drop's weight, `next_id` names residues.
+    pub fn pass(
+        &mut self,
+        ground: &Ground,
+        weights: &Weights,
+        wind: DVec2,
+        next_id: &mut u32,
+        events: &mut Vec<Event>,
+    ) {
+        let mut awake = std::mem::take(&mut self.awake);
+        awake.sort_unstable();
+        awake.dedup();
+        let (pull, shift) = pull_and_shift(wind);
+        let row_of = |cell: u32| cell as usize / ground.columns;
+        let mut moves = Vec::new();
+        for row in awake.chunk_by(|&a, &b| row_of(a) == row_of(b)) {
+            moves.clear();
+            for &cell in row {
+                let from = cell as usize;
+                let drop = &mut self.cells[from];
+                let critical = if drop.moving { weights.dynamic_critical } else { weights.static_critical };
+                drop.moving = drop.id != 0 && pull * drop.volume > critical && drop.volume > weights.residue;
+                if drop.moving {
+                    let (to, drift) = self.choose(ground, from, shift);
+                    moves.push(Move { from, to, drift });
+                }
+            }
+            for step in &moves {
+                self.carry_out(step, weights.residue, next_id, events);
+            }
+        }
+    }
+
+    /// Wets the ground under every drop that has just moved.
+    pub fn wet_routes(&self, ground: &Ground, slope: &Slope) {
+        self.awake.iter().for_each(|&cell| self.wet_under(ground, cell as usize, slope));
+    }
+
+    /// Wets the ground under a cell's drop, with a front that follows the fine grid's impurities.
+    pub fn wet_under(&self, ground: &Ground, cell: usize, slope: &Slope) {
+        let law = ground.law(cell);
+        if let Some([radius, _]) = law.radii(self.cells[cell].volume, slope) {
+            ground.wet_disc(ground.middle_of(cell), radius, law.raggedness);
+        }
+    }
+
+    /// Among the three cells below: the one with more water than the others, else the one that likes water most.
+    fn choose(&self, ground: &Ground, from: usize, shift: i64) -> (Option<usize>, i8) {
+        let (row, column) = ((from / ground.columns) as i64, (from % ground.columns) as i64);
+        if row == 0 {
+            return (None, 0);
+        }
+        let candidates = [-1, 0, 1].map(|d| {
+            let target = column + shift + d;
+            let inside = (0..ground.columns as i64).contains(&target);
+            inside.then(|| ((row - 1) * ground.columns as i64 + target) as usize)
+        });
+        let water = |cell: usize| self.cells[cell].volume;
+        let most = candidates.into_iter().flatten().map(water).fold(0.0, f64::max);
+        let mut wettest = candidates.into_iter().flatten().filter(|&cell| water(cell) == most && most > 0.0);
+        let chosen = match (wettest.next(), wettest.next()) {
+            (Some(only), None) => Some(only),
+            _ => candidates
+                .into_iter()
+                .flatten()
+                .max_by(|&a, &b| likes_water(ground, a).total_cmp(&likes_water(ground, b))),
+        };
+        // A pane one column wide under a side wind has no candidate: straight down then.
+        let to = chosen.unwrap_or(from - ground.columns);
+        (Some(to), ((to % ground.columns) as i64 - column) as i8)
+    }
+
+    fn carry_out(&mut self, step: &Move, residue: f64, next_id: &mut u32, events: &mut Vec<Event>) {
+        let drop = self.cells[step.from];
+        let volume = drop.volume - residue;
+        if residue > 0.0 {
+            let id = *next_id;
+            *next_id += 1;
+            self.cells[step.from] = CellDrop { id, volume: residue, ..CellDrop::default() };
+            events.push(Event::Split { split: drop.id, into: vec![drop.id, id] });
+        } else {
+            self.cells[step.from] = CellDrop::default();
+        }
+        let Some(to) = step.to else {
+            self.lost += volume;
+            return;
+        };
+        let target = &mut self.cells[to];
+        let mut arrived = CellDrop { volume, moving: true, drift: step.drift, has_run: true, ..drop };
+        if target.id != 0 {
+            arrived.id = if target.volume > volume { target.id } else { drop.id };
+            events.push(merge(drop.id, target.id, arrived.id));
+            arrived.volume += target.volume;
+        }
+        *target = arrived;
+        self.awake.push(to as u32);
+    }
+}
+
+/// Affinity, then impurity: only its order matters, and affinities that differ at all outweigh any impurity.
+fn likes_water(ground: &Ground, cell: usize) -> f64 {
+    const TIE_BREAK: f64 = 1e-9;
+    let impurity = ground.coarse_impurity.at((cell % ground.columns) as i64, (cell / ground.columns) as i64);
+    ground.law(cell).affinity + TIE_BREAK * impurity
+}
+
+/// What wind does to the weight along the pane, and by how many columns it shifts the candidates.
+fn pull_and_shift(wind: DVec2) -> (f64, i64) {
+    let force = DVec2::NEG_Y + wind;
+    if force.y >= 0.0 {
+        // Carried up or held: nothing runs down.
+        return (0.0, 0);
+    }
+    let eighths = (force.x.atan2(-force.y) / std::f64::consts::FRAC_PI_4).round();
+    (force.length(), eighths.clamp(-1.0, 1.0) as i64)
+}
+
+fn merge(a: u32, b: u32, into: u32) -> Event {
+    Event::Merge { merge: vec![a.min(b), a.max(b)], into }
+}

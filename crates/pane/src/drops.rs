@@ -1,0 +1,158 @@
+//! The drops on the pane, and where to find them.
+
+use glam::DVec2;
+use serde::{Deserialize, Serialize};
+
+use crate::neighbours::Neighbours;
+
+/// One drop. What a neighbour asks for comes first, so that a look at it costs one line of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PaneDrop {
+    /// Centre of the footprint, in m from the pane's lower left corner.
+    pub place: DVec2,
+    /// How far it reaches: its base radius, or its waist where it overhangs, in m.
+    pub reach: f64,
+    /// Base radius, in m.
+    pub radius: f64,
+    /// Volume, in m³.
+    pub volume: f64,
+    /// Never reused; 0 in an empty slot.
+    pub id: u32,
+    /// On its way.
+    pub running: bool,
+    /// Has been on its way, so that its front is not round.
+    pub has_run: bool,
+    /// Unit direction of its last motion.
+    pub heading: DVec2,
+    /// Speed, in m/s.
+    pub speed: f64,
+    /// Way left to its next choice, in m.
+    pub to_next: f64,
+}
+
+impl PaneDrop {
+    /// A drop that has never moved.
+    pub fn resting(id: u32, place: DVec2, volume: f64) -> Self {
+        Self {
+            place,
+            reach: 0.0,
+            radius: 0.0,
+            volume,
+            id,
+            running: false,
+            has_run: false,
+            heading: DVec2::NEG_Y,
+            speed: 0.0,
+            to_next: 0.0,
+        }
+    }
+
+    /// Velocity along the pane, in m/s.
+    pub fn velocity(&self) -> DVec2 {
+        self.heading * self.speed
+    }
+}
+
+/// All drops, in slots that stay put while a drop lives.
+#[derive(Clone, Debug)]
+pub struct Drops {
+    slots: Vec<PaneDrop>,
+    free: Vec<u32>,
+    neighbours: Neighbours,
+}
+
+impl Drops {
+    /// None yet, on a pane of this size with cells of this side, in m.
+    pub fn new(size: DVec2, cell: f64) -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), neighbours: Neighbours::new(size, cell) }
+    }
+
+    /// Takes up a drop whose size is known, and says where it is kept.
+    pub fn insert(&mut self, drop: PaneDrop) -> u32 {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = drop;
+                slot
+            }
+            None => {
+                self.slots.push(drop);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.neighbours.insert(slot, drop.place, drop.reach);
+        slot
+    }
+
+    /// Lets a drop go.
+    pub fn remove(&mut self, slot: u32) -> PaneDrop {
+        self.neighbours.remove(slot);
+        self.free.push(slot);
+        let empty = PaneDrop { id: 0, running: false, ..self.slots[slot as usize] };
+        std::mem::replace(&mut self.slots[slot as usize], empty)
+    }
+
+    /// Replaces a drop, which may have moved or grown.
+    pub fn update(&mut self, slot: u32, drop: PaneDrop) {
+        self.neighbours.update(slot, drop.place, drop.reach);
+        self.slots[slot as usize] = drop;
+    }
+
+    /// The drop in a slot.
+    pub fn get(&self, slot: u32) -> &PaneDrop {
+        &self.slots[slot as usize]
+    }
+
+    /// All slots, the empty ones too.
+    pub fn slots(&self) -> &[PaneDrop] {
+        &self.slots
+    }
+
+    /// All drops with their slots, by slot.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &PaneDrop)> {
+        (0..).zip(&self.slots).filter(|(_, drop)| drop.id != 0)
+    }
+
+    /// Number of drops.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Calls `visit` with every drop, other than `but`, that a disc touches; in no particular order.
+    pub fn touching(&self, at: DVec2, reach: f64, but: u32, mut visit: impl FnMut(u32)) {
+        self.neighbours.near(at, reach, |slot| {
+            let drop = &self.slots[slot as usize];
+            if slot != but && at.distance_squared(drop.place) <= (reach + drop.reach).powi(2) {
+                visit(slot);
+            }
+        });
+    }
+
+    /// The drop that covers a place; the one whose middle is nearest if there are several, the elder if that is a tie.
+    pub fn covering(&self, at: DVec2) -> Option<u32> {
+        let mut best: Option<(f64, u32, u32)> = None;
+        self.touching(at, 0.0, u32::MAX, |slot| {
+            let drop = self.get(slot);
+            let key = (at.distance_squared(drop.place), drop.id, slot);
+            if best.is_none_or(|least| key < least) {
+                best = Some(key);
+            }
+        });
+        best.map(|(_, _, slot)| slot)
+    }
+
+    /// What a checkpoint keeps.
+    pub fn save(&self) -> (Vec<PaneDrop>, Vec<u32>) {
+        (self.slots.clone(), self.free.clone())
+    }
+
+    /// Takes up a saved state on a pane that is still empty.
+    pub fn restore(&mut self, (slots, free): (Vec<PaneDrop>, Vec<u32>)) {
+        self.slots = slots;
+        self.free = free;
+        for (slot, drop) in (0..).zip(&self.slots) {
+            if drop.id != 0 {
+                self.neighbours.insert(slot, drop.place, drop.reach);
+            }
+        }
+    }
+}

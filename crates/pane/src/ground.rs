@@ -1,0 +1,248 @@
+//! The pane under the drops: cells with their wetting, what has been wetted, and the film that lies on them.
+//!
+//! Two levels, as in the paper (algan, §2). A cell has a material, an amount of film, and a finer grid of `fine` × `fine` spots
+//! laid over it; a spot is dry or has been wetted. Spots are bits, so that marking them is one `or`, which any number of
+//! threads may do in any order to the same end.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::impurity::Impurity;
+use crate::laws::CellLaw;
+use glam::DVec2;
+
+/// Most fine spots along a cell's side: their square fits the bits of a word.
+pub const MOST_FINE: u32 = 8;
+
+/// The pane's cells.
+#[derive(Debug)]
+pub struct Ground {
+    /// Cells across.
+    pub columns: usize,
+    /// Cells up.
+    pub rows: usize,
+    /// Side of a cell, in m.
+    pub cell: f64,
+    /// Fine spots along a cell's side.
+    pub fine: u32,
+    /// The one law of a uniform pane, or one per cell.
+    laws: Vec<CellLaw>,
+    /// Wetted spots of each cell, a bit each.
+    wetted: Vec<AtomicU64>,
+    /// Film on each cell, in m³.
+    film: Vec<f64>,
+    /// Impurities felt by a whole drop.
+    pub coarse_impurity: Impurity,
+    /// Impurities felt by its front.
+    pub fine_impurity: Impurity,
+}
+
+impl Ground {
+    /// A dry pane of at least `size`, in m.
+    ///
+    /// `laws`, told the columns and rows, gives one law for all cells or one per cell, row by row from the bottom.
+    pub fn new(size: DVec2, cell: f64, fine: u32, seed: u64, laws: impl FnOnce(usize, usize) -> Vec<CellLaw>) -> Self {
+        let [columns, rows] = [size.x, size.y].map(|length| (length / cell - 1e-9).ceil().max(1.0) as usize);
+        let laws = laws(columns, rows);
+        debug_assert!(laws.len() == 1 || laws.len() == columns * rows);
+        Self {
+            columns,
+            rows,
+            cell,
+            fine,
+            laws,
+            wetted: (0..columns * rows).map(|_| AtomicU64::new(0)).collect(),
+            film: vec![0.0; columns * rows],
+            coarse_impurity: Impurity::new(seed, 0),
+            fine_impurity: Impurity::new(seed, 1),
+        }
+    }
+
+    /// The cell at a place, which is taken onto the pane if it lies beside it.
+    pub fn cell_at(&self, at: DVec2) -> usize {
+        let column = ((at.x / self.cell).max(0.0) as usize).min(self.columns - 1);
+        let row = ((at.y / self.cell).max(0.0) as usize).min(self.rows - 1);
+        row * self.columns + column
+    }
+
+    /// The middle of a cell, in m.
+    pub fn middle_of(&self, cell: usize) -> DVec2 {
+        DVec2::new((cell % self.columns) as f64 + 0.5, (cell / self.columns) as f64 + 0.5) * self.cell
+    }
+
+    /// The cell just ahead of a footprint's front.
+    pub fn ahead(&self, place: DVec2, way: DVec2, radius: f64) -> usize {
+        self.cell_at(place + way * (radius + 0.5 * self.cell))
+    }
+
+    /// How a cell wets.
+    pub fn law(&self, cell: usize) -> &CellLaw {
+        if self.laws.len() == 1 { &self.laws[0] } else { &self.laws[cell] }
+    }
+
+    /// Share of a cell that has been wetted, 0 to 1.
+    pub fn wetted_share(&self, cell: usize) -> f64 {
+        f64::from(self.wetted[cell].load(Ordering::Relaxed).count_ones()) / f64::from(self.fine * self.fine)
+    }
+
+    /// Whether most of a cell has been wetted.
+    pub fn is_wetted(&self, cell: usize) -> bool {
+        self.wetted_share(cell) > 0.5
+    }
+
+    /// Cosine of the advancing angle that a front meets in a cell: under a film it has nothing left to wet.
+    pub fn cos_advancing(&self, cell: usize) -> f64 {
+        let law = self.law(cell);
+        if self.film[cell] > 0.0 {
+            law.cos_receding
+        } else {
+            match law.cos_wet_advancing {
+                Some(wet) if self.is_wetted(cell) => wet,
+                _ => law.cos_advancing,
+            }
+        }
+    }
+
+    /// Adds (or, negative, takes) film, in m³.
+    pub fn add_film(&mut self, cell: usize, volume: f64) {
+        self.film[cell] += volume;
+    }
+
+    /// Takes all film off a cell and says how much it was, in m³.
+    pub fn take_film(&mut self, cell: usize) -> f64 {
+        std::mem::take(&mut self.film[cell])
+    }
+
+    /// Film on a cell, in m³.
+    pub fn film(&self, cell: usize) -> f64 {
+        self.film[cell]
+    }
+
+    /// All film, in m³, summed cell by cell in order.
+    pub fn film_volume(&self) -> f64 {
+        self.film.iter().sum()
+    }
+
+    /// Wets the spots of a disc whose edge follows the fine impurities: `raggedness` of its radius at most.
+    pub fn wet_disc(&self, center: DVec2, radius: f64, raggedness: f64) {
+        let spot = self.cell / f64::from(self.fine);
+        let reach = radius * (1.0 + raggedness);
+        let (inner, columns, rows) = (
+            (radius * (1.0 - raggedness)).powi(2),
+            self.columns as i64 * i64::from(self.fine),
+            self.rows as i64 * i64::from(self.fine),
+        );
+        let range = |middle: f64, count: i64| {
+            let low = ((middle - reach) / spot).floor() as i64;
+            let high = ((middle + reach) / spot).floor() as i64;
+            low.max(0)..=high.min(count - 1)
+        };
+        let fine = i64::from(self.fine);
+        for row in range(center.y, rows) {
+            // The spots of one cell's row are gathered before its word is touched.
+            let (mut gathered, mut word) = (0u64, usize::MAX);
+            for column in range(center.x, columns) {
+                let at = DVec2::new(column as f64 + 0.5, row as f64 + 0.5) * spot;
+                let square = at.distance_squared(center);
+                let inside = square < inner
+                    || (square < reach * reach
+                        && square < (radius * (1.0 + raggedness * self.fine_impurity.at(column, row))).powi(2));
+                let cell = (row / fine) as usize * self.columns + (column / fine) as usize;
+                if cell != word {
+                    self.mark(word, gathered);
+                    (gathered, word) = (0, cell);
+                }
+                if inside {
+                    gathered |= 1 << ((row % fine) * fine + column % fine);
+                }
+            }
+            self.mark(word, gathered);
+        }
+    }
+
+    fn mark(&self, word: usize, spots: u64) {
+        if spots != 0 && self.wetted[word].load(Ordering::Relaxed) & spots != spots {
+            self.wetted[word].fetch_or(spots, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the fine spot at (column, row) has been wetted.
+    pub fn spot_is_wetted(&self, column: usize, row: usize) -> bool {
+        let fine = self.fine as usize;
+        let word = self.wetted[(row / fine) * self.columns + column / fine].load(Ordering::Relaxed);
+        word >> ((row % fine) * fine + column % fine) & 1 == 1
+    }
+
+    /// The state that a checkpoint keeps: wetted spots and film.
+    pub fn save(&self) -> (Vec<u64>, Vec<f64>) {
+        (self.wetted.iter().map(|word| word.load(Ordering::Relaxed)).collect(), self.film.clone())
+    }
+
+    /// Takes up a saved state; `false` when it belongs to another grid.
+    pub fn restore(&mut self, (wetted, film): (Vec<u64>, Vec<f64>)) -> bool {
+        let fits = wetted.len() == self.wetted.len() && film.len() == self.film.len();
+        if fits {
+            self.wetted = wetted.into_iter().map(AtomicU64::new).collect();
+            self.film = film;
+        }
+        fits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::tests::{plastic_with_memory, water};
+
+    fn ground(fine: u32) -> Ground {
+        let law = CellLaw::new(&water(), &plastic_with_memory());
+        Ground::new(DVec2::new(0.02, 0.03), 1e-3, fine, 1, |_, _| vec![law])
+    }
+
+    fn wet_area(ground: &Ground) -> f64 {
+        let spots: u32 = ground.save().0.iter().map(|w| w.count_ones()).sum();
+        f64::from(spots) * (ground.cell / f64::from(ground.fine)).powi(2)
+    }
+
+    #[test]
+    fn a_round_front_wets_a_disc() {
+        let ground = ground(8);
+        ground.wet_disc(DVec2::new(0.0101, 0.0149), 4e-3, 0.0);
+        let (area, disc) = (wet_area(&ground), std::f64::consts::PI * 16e-6);
+        assert!((area / disc - 1.0).abs() < 0.01, "{area:e} of {disc:e}");
+        assert!(ground.is_wetted(ground.cell_at(DVec2::new(0.0101, 0.0149))));
+        assert!(!ground.is_wetted(ground.cell_at(DVec2::new(0.001, 0.001))));
+    }
+
+    /// Switched off (raggedness 0) the outline has mirror symmetry; impurities break it and keep the area.
+    #[test]
+    fn a_ragged_front_follows_impurities() {
+        let mirror_defects = |raggedness: f64| {
+            let ground = ground(8);
+            ground.wet_disc(DVec2::new(0.01, 0.015), 4e-3, raggedness);
+            let width = ground.columns * 8;
+            let differs = |&(column, row): &(usize, usize)| {
+                ground.spot_is_wetted(column, row) != ground.spot_is_wetted(width - 1 - column, row)
+            };
+            let spots = (0..ground.rows * 8).flat_map(|row| (0..width).map(move |column| (column, row)));
+            (spots.filter(differs).count(), wet_area(&ground))
+        };
+        let (round, smooth_area) = mirror_defects(0.0);
+        let (ragged, area) = mirror_defects(0.15);
+        assert_eq!(round, 0);
+        assert!(ragged > 100, "{ragged} spots break the symmetry");
+        assert!((area / smooth_area - 1.0).abs() < 0.05, "{area:e} against {smooth_area:e}");
+    }
+
+    #[test]
+    fn wet_ground_is_easier_to_enter_than_dry_and_film_easier_still() {
+        let mut ground = ground(4);
+        let at = DVec2::new(0.01, 0.01);
+        let cell = ground.cell_at(at);
+        let angle = |ground: &Ground| ground.cos_advancing(cell).acos().to_degrees().round();
+        assert_eq!(angle(&ground), 90.0);
+        ground.wet_disc(at, 3e-3, 0.1);
+        assert_eq!(angle(&ground), 70.0);
+        ground.add_film(cell, 1e-12);
+        assert_eq!(angle(&ground), 60.0);
+    }
+}

@@ -1,0 +1,458 @@
+//! The physical form: drops that hold, run, merge and leave trails by the liquid's and the material's own numbers.
+//!
+//! A step is: look again at everything if gravity or wind have changed; run every moving drop over ground that is frozen for
+//! the while (in parallel); carry out what came of it, in the order of slots; wet the ground that fronts passed (in parallel);
+//! merge what touches (pairs found in parallel, joined in order); break films that have dewetted into beads. Resting
+//! drops cost nothing.
+
+use std::collections::BTreeMap;
+
+use glam::DVec2;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sessile_frames::Event;
+use sessile_model::Stages;
+
+use crate::drops::{Drops, PaneDrop};
+use crate::ground::Ground;
+use crate::motion::{Advance, Slope, advance, starts};
+use crate::neck::{Necks, Part};
+use crate::trail::{Piece, Trails};
+
+/// Drops on a pane.
+#[derive(Debug)]
+pub struct Physical {
+    /// Extent of the pane, in m.
+    pub size: DVec2,
+    /// What they are on.
+    pub ground: Ground,
+    /// The drops.
+    pub drops: Drops,
+    /// Shapes of drops that have merged not long ago.
+    pub necks: Necks,
+    trails: Trails,
+    /// Left over the pane's edge so far, in m³.
+    pub lost: f64,
+    /// Too heavy to hang: to be taken up as balls in the air.
+    pub fallen: Vec<PaneDrop>,
+    /// Slots of running drops.
+    runners: Vec<u32>,
+    /// Slots that have grown or arrived and may touch something.
+    touched: Vec<u32>,
+    /// What acted in the last step: resting drops need a look only when this changes.
+    last_slope: Option<Slope>,
+    advances: Vec<Advance>,
+    pairs: Vec<(u32, u32)>,
+}
+
+/// What a checkpoint keeps.
+#[derive(Serialize, Deserialize)]
+pub struct PhysicalState {
+    ground: (Vec<u64>, Vec<f64>),
+    drops: (Vec<PaneDrop>, Vec<u32>),
+    necks: Necks,
+    trails: Trails,
+    lost: f64,
+    touched: Vec<u32>,
+    last_slope: Option<Slope>,
+}
+
+impl Physical {
+    /// An empty pane of this extent, in m.
+    pub fn new(size: DVec2, ground: Ground) -> Self {
+        let drops = Drops::new(size, ground.cell);
+        Self {
+            size,
+            ground,
+            drops,
+            necks: Necks::default(),
+            trails: Trails::default(),
+            lost: 0.0,
+            fallen: Vec::new(),
+            runners: Vec::new(),
+            touched: Vec::new(),
+            last_slope: None,
+            advances: Vec::new(),
+            pairs: Vec::new(),
+        }
+    }
+
+    /// Number of drops that are on their way.
+    pub fn num_running(&self) -> usize {
+        self.runners.len()
+    }
+
+    /// Longest step now, in s.
+    pub fn longest_step(&self, slope: &Slope) -> f64 {
+        let fastest = self.runners.iter().map(|&slot| self.drops.get(slot).speed).fold(0.0, f64::max);
+        slope.longest_step(fastest, self.ground.cell)
+    }
+
+    /// A drop arrives on the pane with its line at `radius` (in m), as far as the angles allow.
+    pub fn arrive(&mut self, mut drop: PaneDrop, radius: f64, slope: &Slope) {
+        drop.radius = radius;
+        if self.fit(&mut drop, slope) {
+            let slot = self.drops.insert(drop);
+            self.replace(slot, drop, slope);
+        } else {
+            self.fallen.push(drop);
+        }
+    }
+
+    /// Pours liquid onto a place (negative takes it away): into the drop that covers it, else as a new drop.
+    ///
+    /// Says how much was really poured, in m³: there may be nothing to take.
+    pub fn pour(&mut self, at: DVec2, volume: f64, slope: &Slope, next_id: &mut u32) -> f64 {
+        match self.drops.covering(at) {
+            Some(slot) => {
+                let mut drop = *self.drops.get(slot);
+                let poured = volume.max(-drop.volume);
+                drop.volume += poured;
+                self.replace(slot, drop, slope);
+                poured
+            }
+            None if volume > 0.0 => {
+                let id = *next_id;
+                *next_id += 1;
+                self.arrive(PaneDrop::resting(id, at, volume), 0.0, slope);
+                volume
+            }
+            None => 0.0,
+        }
+    }
+
+    /// Advances all drops by `dt` seconds to the time `now`.
+    pub fn step(
+        &mut self,
+        slope: &Slope,
+        dt: f64,
+        now: f64,
+        next_id: &mut u32,
+        events: &mut Vec<Event>,
+        stages: &mut dyn Stages,
+    ) {
+        if self.last_slope != Some(*slope) {
+            stages.enter("look again");
+            self.look_again(slope);
+            self.last_slope = Some(*slope);
+        }
+        stages.enter("merge");
+        self.merge_touching(slope, events);
+        stages.enter("run");
+        self.run(slope, dt);
+        stages.enter("carry out");
+        self.carry_out(slope, now);
+        stages.enter("merge");
+        self.merge_touching(slope, events);
+        stages.enter("trails");
+        for bead in self.trails.beads_due(now, &mut self.ground, &self.drops, next_id, events) {
+            self.arrive(bead, 0.0, slope);
+        }
+        self.merge_touching(slope, events);
+        self.necks.relax(dt);
+    }
+
+    /// Gravity or wind have changed: sizes and starts of all drops are looked at again.
+    fn look_again(&mut self, slope: &Slope) {
+        let changed: Vec<(u32, PaneDrop)> = {
+            let slots = self.drops.slots();
+            (0..slots.len() as u32)
+                .into_par_iter()
+                .filter(|&slot| slots[slot as usize].id != 0)
+                .filter_map(|slot| {
+                    let mut drop = slots[slot as usize];
+                    let holds = self.fit(&mut drop, slope);
+                    let begins = !drop.running && self.begins(&drop, slope);
+                    (!holds || begins || drop != slots[slot as usize]).then_some((slot, drop))
+                })
+                .collect()
+        };
+        for (slot, drop) in changed {
+            self.replace(slot, drop, slope);
+        }
+    }
+
+    /// Sets a drop's radius within what its volume and the angles allow; `false` when it is too heavy to hang.
+    ///
+    /// The line is pinned: it moves only as far as the advancing angle pushes it out or the receding angle draws it in. A
+    /// running drop's line has moved, so it is at the advancing radius.
+    fn fit(&self, drop: &mut PaneDrop, slope: &Slope) -> bool {
+        let law = self.ground.law(self.ground.cell_at(drop.place));
+        let Some([least, most]) = law.radii(drop.volume, slope) else {
+            return false;
+        };
+        drop.radius = if drop.running { least } else { drop.radius.clamp(least, most) };
+        drop.reach = drop.radius * law.overhang;
+        true
+    }
+
+    /// Whether a resting drop cannot stay.
+    fn begins(&self, drop: &PaneDrop, slope: &Slope) -> bool {
+        let law = self.ground.law(self.ground.cell_at(drop.place));
+        let spread = match law.radii(drop.volume, slope) {
+            Some([least, most]) if most > least => (drop.radius - least) / (most - least),
+            _ => 0.0,
+        };
+        starts(slope, &self.ground, drop.place, drop.volume, drop.radius, spread)
+    }
+
+    /// Puts a changed drop back: it may be gone, fall, start, or touch others now.
+    fn replace(&mut self, slot: u32, mut drop: PaneDrop, slope: &Slope) {
+        if drop.volume <= 0.0 {
+            self.let_go(slot);
+        } else if self.fit(&mut drop, slope) {
+            if !drop.running && self.begins(&drop, slope) {
+                self.set_off(slot, &mut drop, slope);
+            }
+            self.wet_under(&drop);
+            self.drops.update(slot, drop);
+            self.touched.push(slot);
+        } else {
+            self.let_go(slot);
+            self.fallen.push(drop);
+        }
+    }
+
+    fn set_off(&mut self, slot: u32, drop: &mut PaneDrop, slope: &Slope) {
+        (drop.running, drop.has_run, drop.to_next) = (true, true, 0.0);
+        self.runners.push(slot);
+        self.fit(drop, slope);
+    }
+
+    /// Forgets a drop; the list of runners is cleaned once a step, not here.
+    fn let_go(&mut self, slot: u32) -> PaneDrop {
+        self.trails.close(slot);
+        self.necks.forget(slot);
+        self.drops.remove(slot)
+    }
+
+    fn wet_under(&self, drop: &PaneDrop) {
+        let law = self.ground.law(self.ground.cell_at(drop.place));
+        self.ground.wet_disc(drop.place, drop.radius, law.raggedness);
+    }
+
+    /// Every running drop over frozen ground; then the ground that it passed is wet.
+    fn run(&mut self, slope: &Slope, dt: f64) {
+        // Gone or joined since the last step; and a resumed run lists them by slot, so this one must too.
+        let drops = &self.drops;
+        self.runners.retain(|&slot| drops.get(slot).running);
+        self.runners.sort_unstable();
+        self.runners.dedup();
+        let (runners, drops, ground) = (&self.runners, &self.drops, &self.ground);
+        runners
+            .par_iter()
+            .with_min_len(256)
+            .map(|&slot| advance(drops.get(slot), slope, ground, dt))
+            .collect_into_vec(&mut self.advances);
+        runners.par_iter().zip(&self.advances).with_min_len(256).for_each(|(&slot, advance)| {
+            let drop = drops.get(slot);
+            let law = ground.law(ground.cell_at(drop.place));
+            for &at in &advance.path[..advance.num_segments] {
+                ground.wet_disc(at, drop.radius, law.raggedness);
+            }
+        });
+    }
+
+    /// Takes over where drops have come to, what they left, and what they took up.
+    fn carry_out(&mut self, slope: &Slope, now: f64) {
+        let runners = std::mem::take(&mut self.runners);
+        let advances = std::mem::take(&mut self.advances);
+        for (&slot, advance) in runners.iter().zip(&advances) {
+            let mut drop = *self.drops.get(slot);
+            let mut change = 0.0;
+            let mut from = drop.place;
+            for (&at, &shed) in advance.path[..advance.num_segments].iter().zip(&advance.shed) {
+                if shed > 0.0 {
+                    let rear = self.ground.cell_at(at - advance.heading * drop.radius);
+                    self.ground.add_film(rear, shed);
+                    let piece =
+                        Piece { slot, drop: drop.id, cell: rear as u32, volume: shed, length: from.distance(at) };
+                    self.trails.extend(&piece, self.ground.law(rear), &slope.liquid, now);
+                    change -= shed;
+                }
+                change += self.take_up(at, advance.heading, drop.radius);
+                from = at;
+            }
+            drop.place = advance.place;
+            drop.heading = advance.heading;
+            drop.speed = advance.speed;
+            drop.to_next = advance.to_next;
+            drop.running = advance.speed > 0.0;
+            if !drop.running {
+                self.trails.close(slot);
+            }
+            if change != 0.0 {
+                drop.volume += change;
+                drop.running |= self.begins(&drop, slope);
+                if !self.fit(&mut drop, slope) {
+                    self.let_go(slot);
+                    self.fallen.push(drop);
+                    continue;
+                }
+            }
+            if drop.place.cmplt(DVec2::ZERO).any() || drop.place.cmpgt(self.size).any() {
+                self.let_go(slot);
+                self.lost += drop.volume;
+                continue;
+            }
+            self.drops.update(slot, drop);
+            if drop.running {
+                self.runners.push(slot);
+            }
+        }
+        self.find_pairs(&runners, &advances);
+        self.advances = advances;
+    }
+
+    /// Film that a front meets: in its middle and towards both sides.
+    fn take_up(&mut self, at: DVec2, heading: DVec2, radius: f64) -> f64 {
+        let across = heading.perp();
+        let mut taken = 0.0;
+        for side in [-0.7, 0.0, 0.7] {
+            let cell = self.ground.cell_at(at + radius * (heading + side * across));
+            taken += self.ground.take_film(cell);
+        }
+        taken
+    }
+
+    /// Which drops the runners touched on their way.
+    fn find_pairs(&mut self, runners: &[u32], advances: &[Advance]) {
+        let drops = &self.drops;
+        let found: Vec<(u32, u32)> = runners
+            .par_iter()
+            .zip(advances)
+            .with_min_len(256)
+            .fold(Vec::new, |mut pairs, (&slot, advance)| {
+                let drop = drops.get(slot);
+                if drop.id != 0 {
+                    for &at in &advance.path[..advance.num_segments] {
+                        drops.touching(at, drop.reach, slot, |other| pairs.push((slot.min(other), slot.max(other))));
+                    }
+                }
+                pairs
+            })
+            .reduce(Vec::new, |mut a, mut b| {
+                a.append(&mut b);
+                a
+            });
+        self.pairs.extend(found);
+    }
+
+    /// Joins all drops that touch, until none do.
+    fn merge_touching(&mut self, slope: &Slope, events: &mut Vec<Event>) {
+        loop {
+            let mut touched = std::mem::take(&mut self.touched);
+            touched.sort_unstable();
+            touched.dedup();
+            for &slot in &touched {
+                let drop = *self.drops.get(slot);
+                if drop.id != 0 {
+                    let pairs = &mut self.pairs;
+                    self.drops
+                        .touching(drop.place, drop.reach, slot, |other| pairs.push((slot.min(other), slot.max(other))));
+                }
+            }
+            touched.clear();
+            self.touched = touched;
+            if self.pairs.is_empty() {
+                return;
+            }
+            let mut pairs = std::mem::take(&mut self.pairs);
+            pairs.sort_unstable();
+            pairs.dedup();
+            for group in groups(&pairs) {
+                self.join(&group, slope, events);
+            }
+            pairs.clear();
+            self.pairs = pairs;
+        }
+    }
+
+    /// Makes one drop of several: volume and momentum add up, the largest keeps its slot and id.
+    fn join(&mut self, slots: &[u32], slope: &Slope, events: &mut Vec<Event>) {
+        let members: Vec<(u32, PaneDrop)> =
+            slots.iter().map(|&slot| (slot, *self.drops.get(slot))).filter(|(_, drop)| drop.id != 0).collect();
+        let Some(&(slot, largest)) =
+            members.iter().max_by(|(_, a), (_, b)| a.volume.total_cmp(&b.volume).then(b.id.cmp(&a.id)))
+        else {
+            return;
+        };
+        if members.len() < 2 {
+            return;
+        }
+        let volume: f64 = members.iter().map(|(_, drop)| drop.volume).sum();
+        let mean = |quantity: fn(&PaneDrop) -> DVec2| {
+            members.iter().map(|(_, drop)| drop.volume * quantity(drop)).sum::<DVec2>() / volume
+        };
+        let (place, velocity) = (mean(|drop| drop.place), mean(PaneDrop::velocity));
+        let area: f64 = members.iter().map(|(_, drop)| drop.radius * drop.radius).sum();
+        let parts: Vec<Part> = members
+            .iter()
+            .flat_map(|&(slot, ref drop)| self.necks.parts_of(slot, drop.place, place, drop.volume / volume))
+            .collect();
+        let mut ids: Vec<u32> = members.iter().map(|(_, drop)| drop.id).collect();
+        ids.sort_unstable();
+        events.push(Event::Merge { merge: ids, into: largest.id });
+
+        let was_running = largest.running;
+        for &(other, _) in members.iter().filter(|&&(other, _)| other != slot) {
+            self.let_go(other);
+        }
+        let speed = velocity.length();
+        let mut joined = PaneDrop { place, volume, radius: area.sqrt(), speed, ..largest };
+        if speed > 0.0 {
+            (joined.heading, joined.has_run) = (velocity / speed, true);
+            if !was_running {
+                self.set_off(slot, &mut joined, slope);
+            }
+        }
+        self.necks.remember(slot, parts, &slope.liquid, volume);
+        self.replace(slot, joined, slope);
+    }
+
+    /// What a checkpoint keeps.
+    pub fn save(&self) -> PhysicalState {
+        PhysicalState {
+            ground: self.ground.save(),
+            drops: self.drops.save(),
+            necks: self.necks.clone(),
+            trails: self.trails.clone(),
+            lost: self.lost,
+            touched: self.touched.clone(),
+            last_slope: self.last_slope,
+        }
+    }
+
+    /// Takes up a saved state on a pane that is still empty; `false` when it belongs to another.
+    pub fn restore(&mut self, state: PhysicalState) -> bool {
+        if !self.ground.restore(state.ground) {
+            return false;
+        }
+        self.drops.restore(state.drops);
+        self.runners = self.drops.iter().filter(|(_, drop)| drop.running).map(|(slot, _)| slot).collect();
+        (self.necks, self.trails) = (state.necks, state.trails);
+        (self.lost, self.touched, self.last_slope) = (state.lost, state.touched, state.last_slope);
+        true
+    }
+}
+
+/// Groups of slots that hang together by pairs, each sorted, by rising first slot.
+fn groups(pairs: &[(u32, u32)]) -> Vec<Vec<u32>> {
+    let mut parent: BTreeMap<u32, u32> = BTreeMap::new();
+    fn root(parent: &BTreeMap<u32, u32>, mut slot: u32) -> u32 {
+        while let Some(&up) = parent.get(&slot).filter(|&&up| up != slot) {
+            slot = up;
+        }
+        slot
+    }
+    for &(a, b) in pairs {
+        let (a, b) = (root(&parent, a), root(&parent, b));
+        parent.insert(a.max(b), a.min(b));
+        parent.entry(a.min(b)).or_insert(a.min(b));
+    }
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for &slot in parent.keys() {
+        groups.entry(root(&parent, slot)).or_default().push(slot);
+    }
+    groups.into_values().collect()
+}
