@@ -200,7 +200,7 @@ fn corners(
         return Err(out_of_range(format!("{item}.indices"), "vertex", index as usize, num_vertices));
     }
     match primitive.mode {
-        4 if indices.len() % 3 == 0 => Ok(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect()),
+        4 if indices.len().is_multiple_of(3) => Ok(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect()),
         4 => {
             let found = format!("{}", indices.len());
             Err(Fault::unexpected(Place::Item(item.to_owned()), "a number of corners that 3 divides", found))

@@ -1,0 +1,167 @@
+//! Closing small holes.
+//!
+//! A hole is a loop of edges with a triangle on one side only. It is closed with the triangulation of least area over its own
+//! vertices (barequet1995), found by dynamic programming over the loop's chords:
+//!
+//! ```text
+//! W(i, k) = min over i < j < k of  W(i, j) + W(j, k) + area(i, j, k)
+//! ```
+//!
+//! which costs n³/6 areas for n edges, so that n has a limit; a chord that is an edge of the mesh already is not used again.
+//! A crack along a T-junction is a hole without area, and is closed like the others.
+
+use std::collections::HashSet;
+
+use glam::{DVec2, DVec3};
+
+use super::report::{FilledHole, MeshDefect};
+use super::{MAX_FILLED_SHARE, MAX_HOLE_EDGES};
+use crate::TriMesh;
+use crate::connectivity::{Connectivity, HalfEdge};
+
+/// A hole's rim, in the direction in which its filling winds: against the triangles round it.
+struct Rim {
+    /// Vertices, and the triangle side that ends in each.
+    sides: Vec<HalfEdge>,
+}
+
+impl Rim {
+    fn vertices(&self, mesh: &TriMesh) -> Vec<u32> {
+        self.sides.iter().map(|side| side.ends(&mesh.triangles)[1]).collect()
+    }
+
+    fn centre(&self, mesh: &TriMesh) -> DVec3 {
+        let sum: DVec3 = self.vertices(mesh).iter().map(|&v| mesh.positions[v as usize]).sum();
+        sum / self.sides.len() as f64
+    }
+}
+
+/// Closes all holes, or says which are too large.
+pub(super) fn fill(mesh: &mut TriMesh, connectivity: &Connectivity) -> Result<Vec<FilledHole>, MeshDefect> {
+    let rims = rims(mesh, connectivity);
+    if rims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut edges: HashSet<[u32; 2]> =
+        mesh.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).map(sorted).collect();
+    let area_limit = MAX_FILLED_SHARE * mesh.area();
+    let mut area = 0.0;
+    let mut filled = Vec::new();
+    let mut too_large: Vec<&Rim> = Vec::new();
+    for rim in &rims {
+        let vertices = rim.vertices(mesh);
+        let patch = if vertices.len() <= MAX_HOLE_EDGES { least_area(mesh, &vertices, &edges) } else { None };
+        match patch {
+            Some((patch, patch_area)) if area + patch_area <= area_limit => {
+                area += patch_area;
+                let uvs = rim_uvs(mesh, rim);
+                for corners in patch {
+                    let triangle = corners.map(|k| vertices[k]);
+                    let [a, b, c] = triangle;
+                    edges.extend([[a, b], [b, c], [c, a]].map(sorted));
+                    mesh.triangles.push(triangle);
+                    if let Some(uvs) = &uvs {
+                        mesh.corner_uvs.push(corners.map(|k| uvs[k]));
+                    }
+                }
+                filled.push(FilledHole { edges: vertices.len(), near: rim.centre(mesh) });
+            }
+            _ => too_large.push(rim),
+        }
+    }
+    // The first among the longest.
+    match too_large.iter().rev().max_by_key(|rim| rim.sides.len()) {
+        None => Ok(filled),
+        Some(longest) => {
+            Err(MeshDefect::Open { loops: too_large.len(), edges: longest.sides.len(), near: longest.centre(mesh) })
+        }
+    }
+}
+
+/// The boundary as simple loops. Where holes touch in a vertex, a loop is pinched off as soon as it comes back there.
+fn rims(mesh: &TriMesh, connectivity: &Connectivity) -> Vec<Rim> {
+    const NONE: u32 = u32::MAX;
+    // Against the triangles, the rim leaves a vertex along the side that ends there.
+    let mut leaving: Vec<(u32, HalfEdge)> =
+        connectivity.boundary().map(|side| (side.ends(&mesh.triangles)[1], side)).collect();
+    leaving.sort_unstable();
+    let mut used = vec![false; leaving.len()];
+    let mut place_on_path = vec![NONE; if leaving.is_empty() { 0 } else { mesh.positions.len() }];
+    let mut rims = Vec::new();
+    let mut path: Vec<HalfEdge> = Vec::new();
+    for first in 0..leaving.len() {
+        let mut next = (!used[first]).then_some(first);
+        while let Some(at) = next {
+            used[at] = true;
+            let (vertex, side) = leaving[at];
+            place_on_path[vertex as usize] = path.len() as u32;
+            path.push(side);
+            let [to, _] = side.ends(&mesh.triangles);
+            if place_on_path[to as usize] != NONE {
+                let sides = path.split_off(place_on_path[to as usize] as usize);
+                for side in &sides {
+                    place_on_path[side.ends(&mesh.triangles)[1] as usize] = NONE;
+                }
+                rims.push(Rim { sides });
+            }
+            // After a loop the path goes on from where it was pinched off, which is `to` in either case.
+            let start = leaving.partition_point(|&(from, _)| from < to);
+            next = (start..leaving.len()).take_while(|&k| leaving[k].0 == to).find(|&k| !used[k] && !path.is_empty());
+        }
+        path.clear();
+    }
+    rims
+}
+
+/// The texture coordinates that the triangles round the hole have at its vertices.
+fn rim_uvs(mesh: &TriMesh, rim: &Rim) -> Option<Vec<DVec2>> {
+    (!mesh.corner_uvs.is_empty())
+        .then(|| rim.sides.iter().map(|side| mesh.corner_uvs[side.triangle()][side.next().side()]).collect())
+}
+
+fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// The triangulation of least area of a loop, as corners of the loop, with its area; none if every one would repeat an edge.
+fn least_area(mesh: &TriMesh, rim: &[u32], edges: &HashSet<[u32; 2]>) -> Option<(Vec<[usize; 3]>, f64)> {
+    let n = rim.len();
+    if n < 3 {
+        return None;
+    }
+    let position = |k: usize| mesh.positions[rim[k] as usize];
+    let area =
+        |i: usize, j: usize, k: usize| 0.5 * (position(j) - position(i)).cross(position(k) - position(i)).length();
+    let mut weight = vec![0.0_f64; n * n];
+    let mut apex = vec![0_usize; n * n];
+    for span in 2..n {
+        for i in 0..n - span {
+            let k = i + span;
+            let is_rim = span == n - 1;
+            let mut best = (f64::INFINITY, 0);
+            if is_rim || !edges.contains(&sorted([rim[i], rim[k]])) {
+                for j in i + 1..k {
+                    let sum = weight[i * n + j] + weight[j * n + k] + area(i, j, k);
+                    if sum < best.0 {
+                        best = (sum, j);
+                    }
+                }
+            }
+            (weight[i * n + k], apex[i * n + k]) = best;
+        }
+    }
+    let total = weight[n - 1];
+    if !total.is_finite() {
+        return None;
+    }
+    let mut patch = Vec::with_capacity(n - 2);
+    let mut open = vec![(0, n - 1)];
+    while let Some((i, k)) = open.pop() {
+        if k - i >= 2 {
+            let j = apex[i * n + k];
+            patch.push([i, j, k]);
+            open.extend([(i, j), (j, k)]);
+        }
+    }
+    Some((patch, total))
+}

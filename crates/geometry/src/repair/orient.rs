@@ -1,0 +1,203 @@
+//! Winding triangles like their neighbours, and taking surfaces apart where they only touch.
+
+use std::f64::consts::TAU;
+
+use glam::DVec3;
+
+use super::clean::turn;
+use super::report::MeshDefect;
+use crate::TriMesh;
+use crate::connectivity::{Connectivity, EdgeUse, HalfEdge, edge_uses};
+
+/// What [`orient`] did.
+pub(super) struct Oriented {
+    pub turned_triangles: usize,
+    pub split_edges: usize,
+    pub split_vertices: usize,
+}
+
+/// Makes the winding consistent across every edge with two triangles, by the majority in each patch; then separates the sheets
+/// at edges with more. Afterwards every edge has at most two triangles, and they run along it in opposite directions.
+pub(super) fn orient(mesh: &mut TriMesh) -> Result<Oriented, MeshDefect> {
+    let uses = edge_uses(&mesh.triangles);
+    let turned_triangles = wind_alike(mesh, &uses)?;
+    let (pairs, split_edges) = pair_up(mesh, &uses)?;
+    let mut split_vertices = 0;
+    if split_edges > 0 {
+        let connectivity = Connectivity::of_pairs(mesh.triangles.len(), pairs);
+        split_vertices = split_fans(mesh, &connectivity);
+        refuse_crowded_edges(mesh, &edge_uses(&mesh.triangles))?;
+    }
+    Ok(Oriented { turned_triangles, split_edges, split_vertices })
+}
+
+/// Gives every fan of triangles round a vertex a vertex of its own. Returns how many vertices were added.
+pub(super) fn split_fans(mesh: &mut TriMesh, connectivity: &Connectivity) -> usize {
+    let num_before = mesh.positions.len();
+    let mut taken = vec![false; num_before];
+    let mut done = vec![false; 3 * mesh.triangles.len()];
+    let old_triangles = mesh.triangles.clone();
+    for start in (0..done.len() as u32).map(HalfEdge) {
+        if done[start.0 as usize] {
+            continue;
+        }
+        let [vertex, _] = start.ends(&old_triangles);
+        let own = if std::mem::replace(&mut taken[vertex as usize], true) {
+            mesh.positions.push(mesh.positions[vertex as usize]);
+            mesh.positions.len() as u32 - 1
+        } else {
+            vertex
+        };
+        for corner in connectivity.fan(start) {
+            done[corner.0 as usize] = true;
+            mesh.triangles[corner.triangle()][corner.side()] = own;
+        }
+    }
+    mesh.positions.len() - num_before
+}
+
+fn edges(uses: &[EdgeUse]) -> impl Iterator<Item = &[EdgeUse]> {
+    uses.chunk_by(|a, b| a.edge == b.edge)
+}
+
+fn ends(mesh: &TriMesh, edge: [u32; 2]) -> [DVec3; 2] {
+    edge.map(|v| mesh.positions[v as usize])
+}
+
+/// Spreads the winding of the first triangle over its patch, then turns whichever are fewer. Returns how many.
+fn wind_alike(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDefect> {
+    let plain = edges(uses).filter_map(|uses| match uses {
+        [a, b] => Some([a.half_edge, b.half_edge]),
+        _ => None,
+    });
+    let neighbours = Connectivity::of_pairs(mesh.triangles.len(), plain);
+    let mut is_turned: Vec<Option<bool>> = vec![None; mesh.triangles.len()];
+    let mut total = 0;
+    let mut patch = Vec::new();
+    for first in 0..mesh.triangles.len() {
+        if is_turned[first].is_some() {
+            continue;
+        }
+        is_turned[first] = Some(false);
+        patch.clear();
+        patch.push(first);
+        let mut at = 0;
+        let mut num_turned = 0;
+        while let Some(&triangle) = patch.get(at) {
+            at += 1;
+            let here = is_turned[triangle] == Some(true);
+            num_turned += usize::from(here);
+            for half_edge in (0..3).map(|side| HalfEdge::new(triangle, side)) {
+                let Some(across) = neighbours.opposite(half_edge) else { continue };
+                let runs_alike = half_edge.ends(&mesh.triangles) == across.ends(&mesh.triangles);
+                let wanted = here ^ runs_alike;
+                match is_turned[across.triangle()] {
+                    None => {
+                        is_turned[across.triangle()] = Some(wanted);
+                        patch.push(across.triangle());
+                    }
+                    Some(found) if found != wanted => {
+                        return Err(MeshDefect::NonOrientable { ends: ends(mesh, half_edge.ends(&mesh.triangles)) });
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let turn_marked = 2 * num_turned <= patch.len();
+        total += if turn_marked { num_turned } else { patch.len() - num_turned };
+        for &triangle in &patch {
+            if (is_turned[triangle] == Some(true)) == turn_marked {
+                turn(mesh, triangle);
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// The half-edges that lie across each other, and how many edges had more than one such pair.
+///
+/// Round an edge with 2n triangles that wind alternately, those that enclose the same wedge of solid belong together: they match
+/// like brackets on a circle, a triangle that runs along the edge opening a wedge and one that runs against it closing one.
+fn pair_up(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(Vec<[HalfEdge; 2]>, usize), MeshDefect> {
+    let mut pairs = Vec::with_capacity(uses.len() / 2);
+    let mut split_edges = 0;
+    for uses in edges(uses) {
+        match uses {
+            [_] => {}
+            [a, b] => pairs.push([a.half_edge, b.half_edge]),
+            _ => {
+                let runs_along = |half_edge: HalfEdge| half_edge.ends(&mesh.triangles) == uses[0].edge;
+                let along = uses.iter().filter(|edge_use| runs_along(edge_use.half_edge)).count();
+                if 2 * along != uses.len() {
+                    return Err(crowded(mesh, &edge_uses(&mesh.triangles), |uses| {
+                        let along = uses.iter().filter(|one| one.half_edge.ends(&mesh.triangles) == one.edge).count();
+                        2 * along != uses.len()
+                    }));
+                }
+                match_brackets(&round_edge(mesh, uses, runs_along), runs_along, &mut pairs);
+                split_edges += 1;
+            }
+        }
+    }
+    Ok((pairs, split_edges))
+}
+
+/// The half-edges on an edge, by the angle of their triangles round it, clockwise seen along the edge. Among triangles at the same
+/// angle, those that close a wedge come before those that open one, so that bodies that touch there stay apart.
+fn round_edge(mesh: &TriMesh, uses: &[EdgeUse], opens: impl Fn(HalfEdge) -> bool) -> Vec<HalfEdge> {
+    const SAME_ANGLE: f64 = 1e-9;
+    let [from, to] = ends(mesh, uses[0].edge);
+    let axis = (to - from).normalize_or_zero();
+    let arm = |half_edge: HalfEdge| {
+        let apex = mesh.triangles[half_edge.triangle()][half_edge.previous().side()];
+        let arm = mesh.positions[apex as usize] - from;
+        arm - axis * axis.dot(arm)
+    };
+    let x = arm(uses[0].half_edge).normalize_or_zero();
+    let y = x.cross(axis);
+    let mut around: Vec<(f64, HalfEdge)> = uses
+        .iter()
+        .map(|edge_use| {
+            let arm = arm(edge_use.half_edge);
+            let angle = arm.dot(y).atan2(arm.dot(x)).rem_euclid(TAU);
+            (if angle > TAU - SAME_ANGLE { 0.0 } else { angle }, edge_use.half_edge)
+        })
+        .collect();
+    around.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    for same in around.chunk_by_mut(|a, b| b.0 - a.0 <= SAME_ANGLE) {
+        same.sort_by_key(|&(_, half_edge)| (opens(half_edge), half_edge));
+    }
+    around.into_iter().map(|(_, half_edge)| half_edge).collect()
+}
+
+/// Matches each opening half-edge with the closing one that ends its wedge. Twice round the circle closes what wraps.
+fn match_brackets(around: &[HalfEdge], opens: impl Fn(HalfEdge) -> bool, pairs: &mut Vec<[HalfEdge; 2]>) {
+    let mut open = Vec::new();
+    let mut seen = vec![false; around.len()];
+    for k in (0..around.len()).chain(0..around.len()) {
+        if seen[k] {
+            continue;
+        }
+        if opens(around[k]) {
+            seen[k] = true;
+            open.push(around[k]);
+        } else if let Some(opening) = open.pop() {
+            seen[k] = true;
+            pairs.push([opening, around[k]]);
+        }
+    }
+}
+
+fn refuse_crowded_edges(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(), MeshDefect> {
+    if edges(uses).any(|uses| uses.len() > 2) {
+        return Err(crowded(mesh, uses, |uses| uses.len() > 2));
+    }
+    Ok(())
+}
+
+/// The defect of edges with too many triangles, as counted by `is_bad`.
+fn crowded(mesh: &TriMesh, uses: &[EdgeUse], is_bad: impl Fn(&[EdgeUse]) -> bool) -> MeshDefect {
+    let mut bad = edges(uses).filter(|uses| uses.len() > 2 && is_bad(uses)).peekable();
+    let (triangles, at) = bad.peek().map_or((0, [DVec3::ZERO; 2]), |uses| (uses.len(), ends(mesh, uses[0].edge)));
+    MeshDefect::NonManifold { edges: bad.count(), triangles, ends: at }
+}

@@ -1,0 +1,79 @@
+//! Merging vertices at the same place.
+//!
+//! Vertices are taken in order. One that lies within the tolerance of an earlier one that was kept is merged with the first of
+//! those; so no two kept vertices are closer than the tolerance, and none moves farther than it. A hash of cells eight tolerances
+//! wide finds the candidates, nearly always in one cell.
+
+use std::collections::HashMap;
+
+use glam::DVec3;
+
+/// Cell width in tolerances: a vertex looks into the neighbours on an axis only within the outer eighths of its cell.
+const CELL: f64 = 8.0;
+
+const NONE: u32 = u32::MAX;
+
+/// For each vertex, the earlier one to merge it with, or itself.
+pub(super) fn representatives(positions: &[DVec3], tolerance: f64) -> Vec<u32> {
+    let low = positions.iter().fold(DVec3::INFINITY, |low, &p| low.min(p));
+    let width = CELL * tolerance;
+    let mut first_in_cell: HashMap<[i64; 3], u32> = HashMap::with_capacity(positions.len());
+    let mut next_in_cell = vec![NONE; positions.len()];
+    let mut representative = Vec::with_capacity(positions.len());
+    for (vertex, &position) in (0_u32..).zip(positions) {
+        let scaled = (position - low) / width;
+        let cell = scaled.to_array().map(|x| x.floor() as i64);
+        let mut found = NONE;
+        for_near_cells(cell, scaled, |cell| {
+            let mut at = first_in_cell.get(&cell).copied().unwrap_or(NONE);
+            while at != NONE {
+                if at < found && positions[at as usize].distance_squared(position) <= tolerance * tolerance {
+                    found = at;
+                }
+                at = next_in_cell[at as usize];
+            }
+        });
+        if found == NONE {
+            found = vertex;
+            next_in_cell[vertex as usize] = first_in_cell.insert(cell, vertex).unwrap_or(NONE);
+        }
+        representative.push(found);
+    }
+    representative
+}
+
+/// The cell itself and the neighbours that the point is within a tolerance of.
+fn for_near_cells(cell: [i64; 3], scaled: DVec3, mut visit: impl FnMut([i64; 3])) {
+    // A little more than a tolerance, to be safe from rounding.
+    const MARGIN: f64 = 1.01 / CELL;
+    let range = |axis: usize| {
+        let inside = scaled[axis] - scaled[axis].floor();
+        let below = cell[axis] - i64::from(inside < MARGIN);
+        let above = cell[axis] + i64::from(inside > 1.0 - MARGIN);
+        below..=above
+    };
+    for x in range(0) {
+        for y in range(1) {
+            for z in range(2) {
+                visit([x, y, z]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertices_within_the_tolerance_are_merged_with_the_first_and_no_others() {
+        // A row of points 0.7 tolerances apart across several cells: every second one is kept.
+        let row: Vec<DVec3> = (0..100).map(|k| DVec3::new(0.7 * f64::from(k), 5.0, -3.0)).collect();
+        let representative = representatives(&row, 1.0);
+        for (vertex, &kept) in (0_u32..).zip(&representative) {
+            assert_eq!(kept, vertex - vertex % 2, "vertex {vertex}");
+        }
+        let far = representatives(&row, 0.69);
+        assert!(far.iter().enumerate().all(|(vertex, &kept)| kept as usize == vertex));
+    }
+}
