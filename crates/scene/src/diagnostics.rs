@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::source::{Place, Source, Sources, floor_boundary};
+use crate::source::{Place, Source, Sources, floor_boundary, line_around};
 
 /// More problems than this are counted, not shown.
 const MOST_SHOWN: usize = 100;
@@ -121,12 +121,23 @@ impl Diagnostics {
             if marked(index).next().is_none() || source.text.is_empty() {
                 continue;
             }
+            // Only the lines concerned, so that many errors in a long file are shown quickly.
+            let lines: Vec<Range<usize>> =
+                marked(index).map(|(_, place, _)| line_around(&source.text, place.start)).collect();
+            let start = lines.iter().map(|l| l.start).min().unwrap_or(0);
+            let end = lines.iter().map(|l| l.end).max().unwrap_or(0);
             let annotations = marked(index).map(|(kind, place, text)| {
-                let annotation = kind.span(visible(&source.text, place));
+                let span = visible(&source.text, place);
+                let annotation = kind.span(span.start - start..span.end - start);
                 if text.is_empty() { annotation } else { annotation.label(text) }
             });
-            group = group
-                .element(Snippet::source(source.text.as_str()).path(source.name.as_str()).annotations(annotations));
+            let before = source.text[..start].bytes().filter(|&b| b == b'\n').count();
+            group = group.element(
+                Snippet::source(&source.text[start..end])
+                    .line_start(before + 1)
+                    .path(source.name.as_str())
+                    .annotations(annotations),
+            );
         }
         if let Some(help) = &diagnostic.help {
             group = group.element(Level::HELP.message(help.as_str()));

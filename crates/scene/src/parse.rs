@@ -46,14 +46,14 @@ pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> 
     }
     // After a syntax error that may have swallowed what follows, nothing else can be said for sure.
     if syntax.iter().any(|e| !e.local) {
-        let list = tree::merge(syntax, errors, &sources);
+        let list = tree::merge(syntax, errors, text);
         return Err(Diagnostics::new(Severity::Error, list, sources));
     }
     let context = Context::new(&sources, files);
     let scene = resolve::scene(&context, &root);
     let (found, warnings) = (context.errors.into_inner(), context.warnings.into_inner());
     errors.extend(found);
-    let errors = tree::merge(syntax, errors, &sources);
+    let errors = tree::merge(syntax, errors, text);
     if errors.is_empty() {
         Ok(Parsed { scene, warnings: Diagnostics::new(Severity::Warning, warnings, sources) })
     } else {

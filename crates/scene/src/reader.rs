@@ -13,6 +13,9 @@ use crate::source::{Place, Sources};
 use crate::suggest::nearest;
 use crate::tree::{Entry, Node, Table, Value, shortened};
 
+/// Unknown keys of one table that are looked at; who has more has no scene.
+const MOST_UNKNOWN: usize = 200;
+
 /// What is shared while one scene is read.
 pub(crate) struct Context<'a> {
     pub sources: &'a Sources,
@@ -101,6 +104,7 @@ impl<'a> Section<'a> {
         let entries = self.table.map_or(&[][..], |t| &t.entries);
         entries
             .iter()
+            .take(MOST_UNKNOWN)
             .filter(|e| !self.schema.valid(None).any(|k| k == e.key))
             .any(|e| nearest(&e.key, self.schema.valid(self.variant.get())) == Some(key))
     }
@@ -429,10 +433,8 @@ impl<'a> Section<'a> {
     pub(crate) fn finish(&self) {
         let Some(table) = self.table else { return };
         let variant = self.variant.get();
-        for entry in &table.entries {
-            if self.schema.valid(variant).any(|k| k == entry.key) {
-                continue;
-            }
+        let unknown = |entry: &&Entry| !self.schema.valid(variant).any(|k| k == entry.key);
+        for entry in table.entries.iter().filter(unknown).take(MOST_UNKNOWN) {
             self.cx.error(self.unknown_key(entry, variant));
         }
     }

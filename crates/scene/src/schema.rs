@@ -171,3 +171,61 @@ pub(crate) fn tables_with(key: &str, here: &TableSchema) -> Vec<&'static str> {
         .map(|t| t.title)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoFiles, parse_str};
+
+    fn reference() -> String {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scene.md");
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    /// The part of the reference under the heading that names a table; all of it for tables without one.
+    fn part<'d>(page: &'d str, title: &str) -> &'d str {
+        let parent = title.trim_matches(['[', ']']).split('.').next().unwrap_or("");
+        let heading = ["[[", "["].iter().find_map(|open| {
+            let close = open.replace('[', "]");
+            ["## ", "### "].iter().find_map(|level| page.find(&format!("\n{level}`{open}{parent}{close}`")))
+        });
+        let Some(start) = heading else { return page };
+        let rest = &page[start + 1..];
+        rest.find("\n## ").map_or(rest, |end| &rest[..end])
+    }
+
+    #[test]
+    fn the_reference_mentions_every_key_and_unit() {
+        let page = reference();
+        for table in ALL {
+            let part = part(&page, table.title);
+            for key in table.valid(None) {
+                assert!(part.contains(&format!("`{key}`")), "docs/scene.md: {} lacks `{key}`", table.title);
+            }
+            for (variant, _) in table.variants {
+                assert!(part.contains(&format!("`\"{variant}\"`")), "docs/scene.md: {} lacks {variant}", table.title);
+            }
+        }
+        for symbol in crate::units::symbols() {
+            assert!(page.contains(&format!("`{symbol}`")), "docs/scene.md lacks the unit {symbol}");
+        }
+        let names = crate::LOOKS.iter().chain(crate::TEXTURES).chain(crate::ENVIRONMENTS);
+        for (name, ()) in names {
+            assert!(page.contains(&format!("`\"{name}\"`")), "docs/scene.md lacks \"{name}\"");
+        }
+    }
+
+    #[test]
+    fn the_examples_of_the_reference_are_right() {
+        let page = reference();
+        let mut seen = 0;
+        for block in page.split("```toml\n").skip(1) {
+            let block = block.split("```").next().unwrap_or("");
+            let start = "model = \"volume\"\ntime = { duration = \"1 s\", frame = \"1 s\" }\n";
+            let text = if block.contains("model =") { block.to_owned() } else { format!("{start}{block}") };
+            parse_str("docs/scene.md", &text, &[], &NoFiles).unwrap_or_else(|e| panic!("{e}"));
+            seen += 1;
+        }
+        assert!(seen >= 8, "only {seen} examples");
+    }
+}

@@ -81,3 +81,11 @@ pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
     }
     at
 }
+
+/// The line that holds byte `at`, without its end.
+pub(crate) fn line_around(text: &str, at: usize) -> Range<usize> {
+    let at = floor_boundary(text, at);
+    let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |n| at + n);
+    start..end
+}

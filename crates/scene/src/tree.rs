@@ -1,9 +1,11 @@
 //! The scene as a tree of values, each of which knows where it was written.
 
+use std::ops::Range;
+
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostics::Diagnostic;
-use crate::source::{Place, Sources};
+use crate::source::{Place, line_around};
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -154,24 +156,20 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> SyntaxError {
 }
 
 /// Drops the problems that follow from a syntax error on the same line, and all but the first syntax error of a line.
-pub(crate) fn merge(syntax: Vec<SyntaxError>, other: Vec<Diagnostic>, sources: &Sources) -> Vec<Diagnostic> {
-    let mut lines: Vec<usize> = Vec::new();
+pub(crate) fn merge(syntax: Vec<SyntaxError>, other: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
+    const MOST_LINES: usize = 100;
+    let mut lines: Vec<Range<usize>> = Vec::new();
     let mut kept = Vec::new();
+    let on = |lines: &[Range<usize>], place: &Place| {
+        place.source == 0 && lines.iter().any(|line| (line.start..=line.end).contains(&place.start))
+    };
     for diagnostic in syntax.into_iter().map(|e| e.diagnostic) {
-        let line = sources.line_column(&diagnostic.place).0;
-        if !lines.contains(&line) {
-            lines.push(line);
+        if lines.len() < MOST_LINES && !on(&lines, &diagnostic.place) {
+            lines.push(line_around(text, diagnostic.place.start));
             kept.push(diagnostic);
         }
-        if lines.len() >= 100 {
-            break;
-        }
     }
-    kept.extend(
-        other
-            .into_iter()
-            .filter(|d| lines.is_empty() || d.place.source != 0 || !lines.contains(&sources.line_column(&d.place).0)),
-    );
+    kept.extend(other.into_iter().filter(|d| !on(&lines, &d.place)));
     kept
 }
 

@@ -1,0 +1,432 @@
+//! Printing and reading are inverse: random scenes of every shape and kind come back bit for bit.
+
+use std::f64::consts::PI;
+
+use glam::DVec3;
+use sessile_scene::*;
+
+/// Knuth's linear congruential generator: small, seeded, good enough to pick scenes.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+
+    fn flip(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    /// In [0, 1).
+    fn unit(&mut self) -> f64 {
+        self.bits() as f64 / (1u64 << 31) as f64
+    }
+
+    /// Positive, over many magnitudes; now and then a round number.
+    fn positive(&mut self) -> f64 {
+        let power = self.below(12) as i32 - 9;
+        if self.flip() {
+            (1 + self.below(99)) as f64 * 10f64.powi(power)
+        } else {
+            (self.unit() + 0.01) * 10f64.powi(power)
+        }
+    }
+
+    fn signed(&mut self) -> f64 {
+        match self.below(6) {
+            0 => 0.0,
+            1 => -0.0,
+            2 => -self.positive(),
+            _ => self.positive(),
+        }
+    }
+
+    fn vector(&mut self) -> DVec3 {
+        DVec3::new(self.signed(), self.signed(), self.signed())
+    }
+
+    fn direction(&mut self) -> DVec3 {
+        match self.below(4) {
+            0 => DVec3::Y,
+            1 => DVec3::NEG_X,
+            _ => DVec3::new(self.unit() - 0.5, self.unit() - 0.5, self.unit() + 0.01).normalize(),
+        }
+    }
+
+    /// Strictly between 0 and π; often whole degrees.
+    fn angle(&mut self) -> f64 {
+        if self.flip() { ((1 + self.below(179)) as f64).to_radians() } else { (self.unit() * 0.99 + 0.005) * PI }
+    }
+
+    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.flip().then(|| make(self))
+    }
+
+    fn pick<T: Clone>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len() as u64) as usize].clone()
+    }
+
+    fn corners(&mut self) -> (DVec3, DVec3) {
+        let min = self.vector();
+        // Far enough apart that rounding cannot close the gap.
+        (min, min + DVec3::new(self.positive(), self.positive(), self.positive()) + DVec3::splat(1e-6))
+    }
+}
+
+fn varying(r: &mut Random, low: f64, high: f64) -> Varying {
+    let mut value = || low + (high - low) * r.unit();
+    let (a, b) = (value(), value());
+    if r.flip() { Varying::Uniform(a) } else { Varying::Image { file: "/maps/a \"b\".png".into(), black: a, white: b } }
+}
+
+fn material(r: &mut Random, name: &str) -> Material {
+    // Bands that do not overlap keep the angles in order.
+    Material {
+        name: name.to_owned(),
+        receding: varying(r, 0.1, 0.9),
+        wet_advancing: r.maybe(|r| varying(r, 1.0, 1.9)),
+        advancing: varying(r, 2.0, 3.1),
+        receding_limit: r.maybe(Random::positive),
+        roughness: if r.flip() { [r.positive(); 2] } else { [r.positive(), 0.0] },
+        adhesion: r.positive(),
+        affinity: varying(r, 0.0, 1.0),
+    }
+}
+
+fn mesh_scale(r: &mut Random) -> MeshScale {
+    if r.flip() { MeshScale::Height(r.positive()) } else { MeshScale::Factor(r.positive()) }
+}
+
+fn solid_shape(r: &mut Random, kind: u64) -> SolidShape {
+    match kind {
+        0 => SolidShape::Plane { point: r.vector(), normal: r.direction(), size: [r.positive(), r.positive()] },
+        1 => {
+            let (min, max) = r.corners();
+            SolidShape::Box { min, max }
+        }
+        2 => SolidShape::Sphere { center: r.vector(), radius: r.positive(), inside: r.flip() },
+        3 => {
+            let (from, to) = r.corners();
+            let radius = r.positive();
+            SolidShape::Cylinder { from, to, radius, wall: r.maybe(|r| radius * (0.1 + 0.8 * r.unit())) }
+        }
+        4 => SolidShape::Leaf {
+            point: r.vector(),
+            axis: r.direction(),
+            angle: r.angle(),
+            size: [r.positive(), r.positive()],
+        },
+        _ => SolidShape::Mesh { file: "/meshes/bunny.ply".into(), scale: mesh_scale(r) },
+    }
+}
+
+fn solid(r: &mut Random, index: u64, kind: u64) -> Solid {
+    let mut at = -1.0;
+    Solid {
+        name: if r.flip() { format!("solid{index}") } else { format!("Körper {index}.b") },
+        material: r.pick(&["wax", "my glass", "étain"]).to_owned(),
+        shape: solid_shape(r, kind),
+        rotate: DVec3::new(r.angle(), 0.0, -r.angle()),
+        shift: r.vector(),
+        motion: (0..r.below(4))
+            .map(|_| {
+                at += r.positive() + 1e-6;
+                MotionKey { at, shift: r.vector(), rotate: r.vector() }
+            })
+            .collect(),
+        look: r.maybe(|r| r.pick(LOOKS).0.to_owned()),
+        texture: r.maybe(|r| if r.flip() { "/t/tiles.png".to_owned() } else { r.pick(TEXTURES).0.to_owned() }),
+    }
+}
+
+fn drop_shape(r: &mut Random, planar: bool, solids: usize) -> DropShape {
+    let amount = if planar { Amount::Area(r.positive()) } else { Amount::Volume(r.positive()) };
+    let amplitude = r.unit() * 1.9 - 0.95;
+    match r.below(5) {
+        0 if solids > 0 => {
+            DropShape::Cap { on: r.below(solids as u64) as usize, center: r.vector(), amount, contact_angle: r.angle() }
+        }
+        1 => {
+            let (min, max) = r.corners();
+            DropShape::Box { min, max }
+        }
+        2 => {
+            let (from, to) = r.corners();
+            let wavelength = r.maybe(Random::positive);
+            let amplitude = if wavelength.is_some() { amplitude } else { 0.0 };
+            DropShape::Cylinder { from, to, radius: r.positive(), amplitude, wavelength }
+        }
+        3 => DropShape::Mesh {
+            file: "/meshes/drop.stl".into(),
+            scale: mesh_scale(r),
+            rotate: r.vector(),
+            shift: r.vector(),
+        },
+        _ => {
+            let mode = r.pick(&[0, 2, 3, 32]);
+            let amplitude = if mode == 0 { 0.0 } else { amplitude };
+            DropShape::Sphere { center: r.vector(), amount, mode, amplitude, axis: r.direction() }
+        }
+    }
+}
+
+fn emitter(r: &mut Random, solids: usize) -> Emitter {
+    let kind = match r.below(5) {
+        0 => EmitterKind::Drip { at: r.vector(), radius: r.positive(), every: r.positive(), velocity: r.vector() },
+        1 => EmitterKind::Tap { at: r.vector(), direction: r.direction(), radius: r.positive(), speed: r.positive() },
+        2 if solids > 0 => EmitterKind::Dew { on: r.below(solids as u64) as usize, rate: r.positive() },
+        3 => EmitterKind::Feed { at: r.vector(), rate: r.signed() },
+        _ => {
+            let (min, max) = r.corners();
+            let least = r.positive();
+            EmitterKind::Rain {
+                over: if solids > 0 && r.flip() { RainArea::Solid(solids - 1) } else { RainArea::Box { min, max } },
+                rate: r.positive(),
+                sizes: if r.flip() {
+                    RainSizes::MarshallPalmer
+                } else {
+                    RainSizes::Uniform { min: least, max: least + r.positive() }
+                },
+                velocity: r.maybe(Random::vector),
+            }
+        }
+    };
+    let start = r.signed();
+    Emitter { kind, start, stop: if r.flip() { f64::INFINITY } else { start + 1e-3 + r.positive() } }
+}
+
+fn color(r: &mut Random) -> [f64; 3] {
+    [r.unit(), r.unit(), r.positive()]
+}
+
+fn scene(seed: u64) -> Scene {
+    let r = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let planar = r.below(4) == 0;
+    let model = if planar {
+        ModelKind::Volume
+    } else {
+        r.pick(&[ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume])
+    };
+    let mut solids: Vec<Solid> = Vec::new();
+    if model == ModelKind::Pane {
+        solids.push(solid(r, 0, 0));
+    }
+    let least = u64::from(model == ModelKind::Pane);
+    for index in least..least + r.below(4) {
+        let kind = if model == ModelKind::Pane { 1 + r.below(5) } else { r.below(6) };
+        solids.push(solid(r, index, kind));
+    }
+    let frame = r.positive() + 1e-9;
+    let mut at = 0.0;
+    let (min, max) = r.corners();
+    let sides = [Side::Open, Side::Wall, Side::Symmetry, Side::Periodic];
+    let drops = (0..r.below(4))
+        .map(|_| Drop { shape: drop_shape(r, planar, solids.len()), velocity: r.vector() })
+        .collect::<Vec<_>>();
+    let emitters = (0..r.below(3)).map(|_| emitter(r, solids.len())).collect::<Vec<_>>();
+    // Where there is something to derive a cell from, a scene without one cannot come from a file.
+    let empty = drops.is_empty() && emitters.is_empty();
+    let (position, look_at) = (r.maybe(Random::vector), r.maybe(Random::vector));
+    Scene {
+        title: r.pick(&["", "A drop", "quote \" and \\ and\nnewline\t\u{1}", "Tröpfchen 滴"]).to_owned(),
+        model,
+        fidelity: r.pick(&[Fidelity::Physical, Fidelity::Paper]),
+        seed: r.pick(&[0, 1, i64::MAX as u64]),
+        time: Time { duration: frame * (1 + r.below(500)) as f64, frame, settle: r.flip() },
+        liquid: sessile_wetting::Liquid {
+            density: r.positive(),
+            viscosity: r.positive(),
+            surface_tension: r.positive(),
+            refractive_index: 1.0 + r.unit(),
+        },
+        liquid_preset: "water".to_owned(),
+        world: Environment {
+            gravity: Keyed {
+                keys: (0..1 + r.below(3))
+                    .map(|i| {
+                        at += if i == 0 { r.signed() } else { r.positive() + 1e-6 };
+                        (at, r.vector())
+                    })
+                    .collect(),
+            },
+            wind: r.vector(),
+            planar,
+        },
+        domain: r.maybe(|r| Domain {
+            min,
+            max,
+            sides: [r.pick(&sides), r.pick(&sides), r.pick(&sides)],
+            wall_material: r.maybe(|_| "wax".to_owned()),
+        }),
+        resolution: Resolution { cell: if empty && r.flip() { None } else { Some(r.positive()) }, edge: r.positive() },
+        materials: ["wax", "my glass", "étain"].map(|name| material(r, name)).to_vec(),
+        solids,
+        drops,
+        emitters,
+        pane: PaneKnobs {
+            cell: r.maybe(Random::positive),
+            fine: r.maybe(|r| 1 + r.below(64) as u32),
+            static_weight: r.maybe(Random::positive),
+            dynamic_weight: r.maybe(Random::positive),
+            residue: r.maybe(Random::positive),
+        },
+        droplet: DropletKnobs {
+            friction: r.maybe(Random::positive),
+            slices: r.maybe(|r| 3 + r.below(200) as u32),
+            levels: r.maybe(|r| 1 + r.below(200) as u32),
+            longitudinal_stiffness: r.maybe(Random::positive),
+            transverse_stiffness: r.maybe(Random::positive),
+            guide_stiffness: r.maybe(Random::positive),
+            volume_stiffness: r.maybe(Random::positive),
+        },
+        surface: SurfaceKnobs {
+            mu: r.maybe(Random::positive),
+            eta: r.maybe(Random::positive),
+            friction: r.maybe(Random::positive),
+            alpha: r.maybe(Random::positive),
+            gamma: r.maybe(Random::positive),
+            volume_correction: r
+                .maybe(|r| r.pick(&[VolumeCorrection::Local, VolumeCorrection::Global, VolumeCorrection::Both])),
+            self_collision: r.maybe(Random::flip),
+        },
+        volume: VolumeKnobs {
+            curvature: r.maybe(|r| r.pick(&[CurvatureMethod::VirtualSurface, CurvatureMethod::Extension])),
+            pressure_order: r.maybe(|r| 1 + r.below(2) as u32),
+            dt: r.maybe(Random::positive),
+            static_speed: r.maybe(Random::positive),
+            slip: r.maybe(Random::positive),
+        },
+        camera: Camera { position, look_at: if look_at == position { None } else { look_at }, fov: r.angle() },
+        lights: Lights {
+            environment: r.pick(&["studio", "sky", "/hdr/dawn.hdr"]).to_owned(),
+            strength: r.positive(),
+            sun: r.maybe(|r| Sun { direction: r.direction(), color: color(r), angle: 0.5 * r.angle() }),
+            area: (0..r.below(3))
+                .map(|_| AreaLight {
+                    center: r.vector() + DVec3::splat(1.0),
+                    look_at: r.vector() - DVec3::splat(1e5),
+                    size: r.positive(),
+                    color: color(r),
+                })
+                .collect(),
+        },
+        render: Render {
+            size: [1 + r.below(16384) as u32, 1 + r.below(16384) as u32],
+            samples: 1 + r.below(1000) as u32,
+            fps: 1.0 + 99.0 * r.unit(),
+        },
+        output_fields: r.flip(),
+    }
+}
+
+#[test]
+fn random_scenes_of_every_kind_come_back_bit_for_bit() {
+    for seed in 0..1500 {
+        let scene = scene(seed);
+        let printed = print(&scene);
+        let parsed = parse_str("printed.toml", &printed, &[], &NoFiles)
+            .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
+        // Debug tells 0 from −0, which `==` does not.
+        let (got, wanted) = (format!("{:?}", parsed.scene), format!("{scene:?}"));
+        if got != wanted {
+            let at = got.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count().saturating_sub(80);
+            panic!("seed {seed}:\nread  {}\nwrote {}", &got[at..], &wanted[at..]);
+        }
+        assert_eq!(print(&parsed.scene), printed, "seed {seed}");
+        assert_eq!(same_run(&scene, &parsed.scene), RunRelation::Same);
+    }
+}
+
+/// Damaged scenes give a scene or errors that can be shown, never a panic.
+#[test]
+fn damaged_scenes_never_panic() {
+    let r = &mut Random(7);
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for folder in ["right", "wrong"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            texts.push(std::fs::read(entry.unwrap().path()).unwrap());
+        }
+    }
+    texts.sort();
+    let spice =
+        ["\"", "[", "]", "=", "\n", "µ", "é", "-", "e9", "0", ".", "{", "}", "nan", "\u{0}", "#", "'", "\r\n", "🜄"];
+    for round in 0..6000 {
+        let mut bytes = r.pick(&texts);
+        for _ in 0..1 + r.below(4) {
+            let at = r.below(bytes.len() as u64 + 1) as usize;
+            match r.below(4) {
+                0 => {
+                    let end = (at + r.below(30) as usize).min(bytes.len());
+                    bytes.drain(at..end);
+                }
+                1 => {
+                    let insert = r.pick(&spice);
+                    bytes.splice(at..at, insert.bytes());
+                }
+                2 => {
+                    let other = r.pick(&texts);
+                    let from = r.below(other.len() as u64 + 1) as usize;
+                    let to = (from + r.below(60) as usize).min(other.len());
+                    bytes.splice(at..at, other[from..to].iter().copied());
+                }
+                _ => {
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte = r.bits() as u8;
+                    }
+                }
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let set = text.lines().nth(round % 9).unwrap_or("").to_owned();
+        match parse_str("damaged.toml", &text, &[set], &NoFiles) {
+            Ok(parsed) => {
+                let printed = print(&parsed.scene);
+                let again = parse_str("printed.toml", &printed, &[], &NoFiles);
+                assert!(again.is_ok_and(|a| print(&a.scene) == printed), "does not read back:\n{text}\n{printed}");
+            }
+            Err(errors) => assert!(errors.to_string().ends_with("in damaged.toml") || errors.len() > 100),
+        }
+    }
+}
+
+#[test]
+fn deep_long_and_odd_texts_are_refused_quietly() {
+    let deep = format!("a = {}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    let dotted = format!("{}=1", "a.".repeat(5_000).trim_end_matches('.'));
+    let many = "x = 1\n[[drops]]\nradius = 3\n".replace("x = 1\n", "").repeat(2_000);
+    let long = format!("model = \"{}\"", "x".repeat(100_000));
+    for text in [deep, dotted, many, long, "\u{feff}model".into(), String::new(), "\n".repeat(50_000)] {
+        let errors = parse_str("odd.toml", &text, &[], &NoFiles).unwrap_err();
+        assert!(!errors.is_empty());
+        assert!(errors.to_string().len() < 1_000_000);
+    }
+    let huge = "#".repeat(5 << 20);
+    assert!(parse_str("huge.toml", &huge, &[], &NoFiles).unwrap_err().to_string().contains("at most 4194304 bytes"));
+}
+
+/// Time grows with the text, not with its square: four megabytes of mistakes are told in seconds.
+#[test]
+fn a_long_list_of_mistakes_is_told_quickly() {
+    let long = |line: &str| line.repeat((4 << 20) / line.len() - 1);
+    let keys: String = (0..200_000).map(|i| format!("key{i} = 1\n")).collect();
+    let start = std::time::Instant::now();
+    for text in [
+        long("[[drops]]\nradius = 3\n") + "x = unquoted",
+        long("[[solids]]\nname = \"a\"\n"),
+        long("[[[[["),
+        long("a = [1 2]\n"),
+        long("\"x"),
+        keys,
+    ] {
+        let shown = parse_str("long.toml", &text, &[], &NoFiles).unwrap_err().to_string();
+        assert!(shown.len() < 1_000_000, "{} bytes", shown.len());
+    }
+    // A few seconds here; a quadratic algorithm would need hours.
+    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+}
