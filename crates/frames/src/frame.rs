@@ -36,6 +36,12 @@ impl Default for Content {
     }
 }
 
+impl From<Surface> for Content {
+    fn from(surface: Surface) -> Self {
+        Self::Surfaces(surface)
+    }
+}
+
 /// Closed triangle surfaces of all drops; normals point out of the liquid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surface {

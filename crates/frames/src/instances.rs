@@ -107,7 +107,7 @@ pub(crate) mod samples {
         let axes = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
         let instance = |k: u32| {
             let origin = DVec3::new(0.01 * f64::from(k), 0.0, 0.0);
-            let flying = k % 2 == 0;
+            let flying = k.is_multiple_of(2);
             let ball = Ball { center: DVec3::ZERO, radii: DVec3::new(2e-3, 2e-3, 1.5e-3), strength: 2.0 };
             Instance {
                 drop: k + 1,
@@ -141,7 +141,7 @@ mod tests {
         }
         for (triangle, &solid) in surface.triangles.iter().zip(&surface.solids) {
             let drop = surface.drops[triangle[0] as usize];
-            assert!(solid == -1 || (solid == 0 && drop % 2 == 0), "drop {drop} has a face on solid {solid}");
+            assert!(solid == -1 || (solid == 0 && drop.is_multiple_of(2)), "drop {drop} has a face on solid {solid}");
         }
         assert!(surface.solids.contains(&0));
     }

@@ -1,23 +1,69 @@
 //! What a model yields, and the run folder that keeps it.
+//!
+//! A model hands over a [`Frame`]: closed surfaces, or instances from which they are made, what it knows of each drop, wet maps and the
+//! books. [`measure::measure`] turns that into numbers, and a [`RunFolder`] keeps both, with the checkpoints from which a run goes on. Pictures
+//! and exports read the folder and never learn which model made it. `docs/run-folder.md` describes every file and every measure.
+//!
+//! ```
+//! use sessile_frames::measure::{Setting, measure};
+//! use sessile_frames::ply::Stamp;
+//! use sessile_frames::{DropFacts, Frame, RunFolder, Surface};
+//! use glam::DVec3;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A "drop" of four triangles, 1 mm across, falling.
+//! let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|corner| 1e-3 * corner);
+//! let fall = DVec3::new(0.0, -0.5, 0.0);
+//! let surface = Surface {
+//!     positions: corners.to_vec(),
+//!     velocities: vec![fall; 4],
+//!     drops: vec![1; 4],
+//!     triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+//!     solids: vec![-1; 4],
+//! };
+//! let facts = DropFacts { id: 1, volume: 1e-9 / 6.0, velocity: fall, speed_max: 0.5, pressure: None };
+//! let frame = Frame { liquid: surface.into(), drops: vec![facts], ..Frame::default() };
+//!
+//! let place = tempfile::tempdir()?;
+//! let (folder, _) = RunFolder::claim(&place.path().join("runs/falling"))?;
+//! let measures = measure(&frame, 0, &[], Setting::default())?;
+//! folder.write_frame(Stamp { frame: 0, time: frame.time }, &frame.liquid)?;
+//! folder.append_measures(&measures)?;
+//!
+//! assert_eq!(measures.drops[0].height, 1e-3);
+//! assert_eq!(folder.read_frame(0)?.0.triangles.len(), 4);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod atomic;
 pub mod checkpoint;
 pub mod contact_angle;
 pub mod container;
+pub mod csv;
 pub mod drop_surface;
 pub mod drops_file;
+pub mod folder;
 pub mod frame;
 pub mod instances;
 pub mod measure;
 pub mod measures;
 pub mod measures_file;
+pub mod names;
 pub mod ply;
+pub mod run_info;
 #[cfg(test)]
 mod testing;
+mod upkeep;
 pub mod wet;
 
 pub use atomic::{Durability, FileError};
 pub use checkpoint::{Checkpoint, CheckpointError, Progress};
 pub use container::Block;
+pub use folder::{FolderError, RunFolder};
 pub use frame::{Content, DropFacts, Event, Frame, Ledger, Surface, WetMap};
 pub use instances::{INSTANCE_THRESHOLD, InstanceError};
+pub use measure::{MeasureError, Setting, Solid, measure};
+pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
+pub use ply::Stamp;
+pub use run_info::{RunInfo, RunStatus, StageSeconds};

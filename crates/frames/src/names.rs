@@ -1,0 +1,94 @@
+//! File names: numbers of frames, and names of solids made safe for any file system.
+
+use std::collections::BTreeSet;
+
+/// The name of a frame's file: five digits, more when they do not suffice.
+pub fn frame_file(frame: u64, extension: &str) -> String {
+    format!("{frame:05}.{extension}")
+}
+
+/// The frame that a file name stands for; `None` when it is not one that [`frame_file`] gives.
+pub fn frame_of(name: &str, extension: &str) -> Option<u64> {
+    let digits = name.strip_suffix(extension)?.strip_suffix('.')?;
+    let frame = digits.parse().ok()?;
+    (frame_file(frame, extension) == name).then_some(frame)
+}
+
+/// Names of folders and files for solids, in their order; all different, even where case does not count.
+///
+/// Letters, digits, `-`, `_` and inner `.` stay, everything else becomes `_`; a name that a system keeps for itself, or that
+/// is taken already, gets a number.
+pub fn safe_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    names
+        .iter()
+        .map(|name| {
+            let safe = safe(name.as_ref());
+            let free = |candidate: &String| !taken.contains(&candidate.to_lowercase());
+            let name = std::iter::once(safe.clone())
+                .chain((2_u64..).map(|k| format!("{safe}-{k}")))
+                .find(free)
+                .unwrap_or(safe);
+            taken.insert(name.to_lowercase());
+            name
+        })
+        .collect()
+}
+
+fn safe(name: &str) -> String {
+    const LONGEST: usize = 60;
+    let kept = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let safe: String = name.trim().chars().map(kept).take(LONGEST).collect();
+    let safe = safe.trim_matches('.');
+    // Windows keeps these, with any extension, for devices.
+    let stem = safe.split('.').next().unwrap_or_default().to_ascii_uppercase();
+    let device = ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str())
+        || (stem.len() == 4
+            && ["COM", "LPT"].iter().any(|d| stem.starts_with(d))
+            && stem.ends_with(|c: char| c.is_ascii_digit()));
+    if safe.is_empty() {
+        "solid".to_owned()
+    } else if device {
+        format!("{safe}_")
+    } else {
+        safe.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_numbered_with_five_digits_or_more() {
+        assert_eq!(frame_file(7, "ply"), "00007.ply");
+        assert_eq!(frame_file(123_456, "png"), "123456.png");
+        assert_eq!(frame_of("00007.ply", "ply"), Some(7));
+        assert_eq!(frame_of("123456.png", "png"), Some(123_456));
+        for foreign in
+            ["7.ply", "00007.png", "0000a.ply", "00007.ply.bak", ".00007.ply.part", "000007.ply", "+0007.ply", ".ply"]
+        {
+            assert_eq!(frame_of(foreign, "ply"), None, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn plain_names_stay_and_no_two_are_alike() {
+        let names =
+            ["table", "leaf-2", "a/b", "a_b", "Table", "../..", "", "con", "glass.left", "Blatt grün", "nul.txt"];
+        let expected = [
+            "table",
+            "leaf-2",
+            "a_b",
+            "a_b-2",
+            "Table-2",
+            "_",
+            "solid",
+            "con_",
+            "glass.left",
+            "Blatt_grün",
+            "nul.txt_",
+        ];
+        assert_eq!(safe_names(&names), expected);
+    }
+}
