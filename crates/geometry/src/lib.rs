@@ -1,8 +1,13 @@
 //! Triangle meshes, mesh files, distances and isosurfaces: everything about shape that knows nothing of water.
 
+pub mod bvh;
+pub mod connectivity;
 pub mod distance;
+pub mod files;
 pub mod isosurface;
 pub mod mesh;
+pub mod mesh_distance;
+pub mod repair;
 
 pub use distance::{Closest, Distance};
 pub use mesh::TriMesh;

@@ -1,0 +1,466 @@
+//! A bounding volume hierarchy of four-wide nodes, for nearest-thing and ray queries.
+//!
+//! Built top-down by the surface area heuristic over sixteen bins (wald2007), a leaf counting as full. Boxes are single precision, relative to
+//! the middle of everything and rounded outwards; a query point is rounded both ways. So a box is never taken to be
+//! farther than it is, and answers are as exact as the function that measures the things themselves, in double precision.
+//!
+//! The four children's boxes lie side by side, so one node costs a handful of vector instructions.
+
+use std::array;
+
+use glam::{DVec3, Vec4};
+
+/// Most things in a leaf: as many as a node has children, so that they too can be measured side by side.
+pub const LEAF: usize = 4;
+
+/// Candidate planes per axis when splitting.
+const NUM_BINS: usize = 16;
+
+/// Depth after which nodes are split in equal halves, so that no input makes the tree deep.
+const MAX_UNEVEN_DEPTH: usize = 40;
+
+/// Room for the nodes still to visit: three for each of 40 uneven and 32 even levels, and a few.
+const STACK: usize = 256;
+
+/// Squared distances of boxes are shortened by this much, which covers the rounding of half a dozen operations.
+const SHORTEN: f32 = 1.0 - 1e-6;
+
+/// A point farther out than this is moved this near for the tests of boxes: they become no farther, and the squares of
+/// their distances stay finite.
+const FAR: f64 = 1e18;
+
+/// An axis-aligned box, in m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Corner of least coordinates.
+    pub low: DVec3,
+    /// Corner of greatest coordinates.
+    pub high: DVec3,
+}
+
+impl Bounds {
+    /// The box of nothing.
+    pub const EMPTY: Self = Self { low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
+
+    /// The smallest box round some points.
+    pub fn of(points: impl IntoIterator<Item = DVec3>) -> Self {
+        points.into_iter().fold(Self::EMPTY, |bounds, p| Self { low: bounds.low.min(p), high: bounds.high.max(p) })
+    }
+
+    /// The smallest box round two boxes.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// The middle of the box.
+    pub fn centre(&self) -> DVec3 {
+        0.5 * (self.low + self.high)
+    }
+
+    /// From the low corner to the high one; zero for the box of nothing.
+    pub fn extent(&self) -> DVec3 {
+        (self.high - self.low).max(DVec3::ZERO)
+    }
+
+    fn half_area(&self) -> f64 {
+        let e = self.extent();
+        e.x * e.y + e.y * e.z + e.z * e.x
+    }
+}
+
+/// Four children: their boxes, axis by axis, and where they are.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Node {
+    low: [Vec4; 3],
+    high: [Vec4; 3],
+    children: [Child; 4],
+}
+
+/// The index of a node, or with the highest bit set, of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Child(u32);
+
+impl Child {
+    const LEAF: u32 = 1 << 31;
+    const NONE: Self = Self(u32::MAX);
+
+    fn leaf(self) -> Option<usize> {
+        (self.0 & Self::LEAF != 0).then_some((self.0 & !Self::LEAF) as usize)
+    }
+}
+
+/// A hierarchy over things that are known by their boxes only.
+#[derive(Clone, Debug)]
+pub struct Bvh {
+    nodes: Vec<Node>,
+    leaves: Vec<[u32; LEAF]>,
+    bounds: Bounds,
+    centre: DVec3,
+}
+
+impl Bvh {
+    /// Builds a hierarchy over things in these boxes.
+    pub fn new(boxes: &[Bounds]) -> Self {
+        let bounds = boxes.iter().fold(Bounds::EMPTY, |all, b| all.union(*b));
+        let centre = if boxes.is_empty() { DVec3::ZERO } else { bounds.centre() };
+        assert!(boxes.len() < Child::LEAF as usize, "a hierarchy holds fewer than 2³¹ things");
+        let order = (0..boxes.len() as u32).collect();
+        let mut builder = Builder { boxes, order, nodes: Vec::new(), leaves: Vec::new(), centre };
+        if !boxes.is_empty() {
+            builder.build(0, boxes.len(), 0);
+        }
+        Self { nodes: builder.nodes, leaves: builder.leaves, bounds, centre }
+    }
+
+    /// The box round everything.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The middle of the box round everything; zero if there is nothing.
+    pub fn centre(&self) -> DVec3 {
+        self.centre
+    }
+
+    /// The things in each leaf: neighbours in space. A leaf that is not full names its first thing again.
+    ///
+    /// Queries speak of leaves, so that a caller can lay out its things likewise.
+    pub fn leaves(&self) -> &[[u32; LEAF]] {
+        &self.leaves
+    }
+
+    /// Visits the leaves that may hold the thing nearest to a point, near ones first.
+    ///
+    /// `measure` gets the index of a leaf (see [`Bvh::leaves`]) and the squared distance to beat, and returns the new
+    /// one: what it was given, or less. Only leaves that may lie within it are visited, starting from `within`.
+    pub fn nearest(&self, point: DVec3, within: f64, mut measure: impl FnMut(usize, f64) -> f64) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let local = (point - self.centre).clamp(DVec3::splat(-FAR), DVec3::splat(FAR));
+        let [below, above] =
+            [round_down, round_up].map(|round| [local.x, local.y, local.z].map(|x| Vec4::splat(round(x))));
+        let mut best = within;
+        let mut best_up = round_up(best);
+        let mut stack = [0_u64; STACK];
+        let mut height = 1;
+        while height > 0 {
+            height -= 1;
+            let (distance, child) = unpack(stack[height]);
+            if distance >= best_up {
+                continue;
+            }
+            if let Some(leaf) = child.leaf() {
+                best = measure(leaf, best);
+                best_up = round_up(best);
+                continue;
+            }
+            let node = &self.nodes[child.0 as usize];
+            let mut squared = Vec4::ZERO;
+            for axis in 0..3 {
+                let gap = (node.low[axis] - above[axis]).max(below[axis] - node.high[axis]);
+                let gap = gap.max(Vec4::ZERO);
+                squared += gap * gap;
+            }
+            let squared = (squared * SHORTEN).to_array();
+            // Which children are near enough, and in what order, no processor can predict: so no branches here. All
+            // four are written, farthest first; one that is too far, as an empty one is, is written over by the next.
+            let farthest_first = sort_descending(array::from_fn(|i| pack(squared[i], node.children[i])));
+            for entry in farthest_first {
+                stack[height] = entry;
+                height += usize::from(unpack(entry).0 < best_up);
+            }
+        }
+    }
+
+    /// Visits the leaves that a ray may hit, near ones first.
+    ///
+    /// `hit` gets the index of a leaf (see [`Bvh::leaves`]) and the ray parameter to beat, and returns the new one.
+    pub fn along_ray(&self, origin: DVec3, direction: DVec3, t_max: f64, mut hit: impl FnMut(usize, f64) -> f64) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let local = (origin - self.centre).to_array();
+        let inverse = direction.to_array().map(f64::recip);
+        let mut best = t_max;
+        let mut stack = [(0.0_f64, Child(0)); STACK];
+        let mut height = 1;
+        while height > 0 {
+            height -= 1;
+            let (entry, child) = stack[height];
+            if entry > best {
+                continue;
+            }
+            if let Some(leaf) = child.leaf() {
+                best = hit(leaf, best);
+                continue;
+            }
+            let node = &self.nodes[child.0 as usize];
+            let mut entries = [0.0_f64; 4];
+            let mut exits = [best; 4];
+            for axis in 0..3 {
+                let (low, high) = (node.low[axis].to_array(), node.high[axis].to_array());
+                for i in 0..4 {
+                    let a = (f64::from(low[i]) - local[axis]) * inverse[axis];
+                    let b = (f64::from(high[i]) - local[axis]) * inverse[axis];
+                    // A ray in the plane of a side gives 0 · ∞, not a number, which `min` and `max` pass over.
+                    entries[i] = entries[i].max(a.min(b));
+                    // Widened by a few roundings, so that no ray slips between boxes that touch (ize2013).
+                    exits[i] = exits[i].min(a.max(b) * (1.0 + 4.0 * f64::EPSILON));
+                }
+            }
+            let base = height;
+            for ((entry, exit), child) in entries.into_iter().zip(exits).zip(node.children) {
+                if entry <= exit && child != Child::NONE {
+                    let mut slot = height;
+                    while slot > base && stack[slot - 1].0 < entry {
+                        stack[slot] = stack[slot - 1];
+                        slot -= 1;
+                    }
+                    stack[slot] = (entry, child);
+                    height += 1;
+                }
+            }
+        }
+    }
+}
+
+/// A squared distance and a child as one number that sorts by distance: the bits of positive floats sort as they do.
+fn pack(squared: f32, child: Child) -> u64 {
+    u64::from(squared.to_bits()) << 32 | u64::from(child.0)
+}
+
+fn unpack(entry: u64) -> (f32, Child) {
+    (f32::from_bits((entry >> 32) as u32), Child(entry as u32))
+}
+
+/// Sorts four numbers with five comparisons and no branch.
+fn sort_descending([a, b, c, d]: [u64; 4]) -> [u64; 4] {
+    let (a, b) = (a.max(b), a.min(b));
+    let (c, d) = (c.max(d), c.min(d));
+    let (a, c) = (a.max(c), a.min(c));
+    let (b, d) = (b.max(d), b.min(d));
+    [a, b.max(c), b.min(c), d]
+}
+
+/// A single-precision number at most `x`.
+fn round_down(x: f64) -> f32 {
+    (x as f32).next_down()
+}
+
+/// A single-precision number at least `x`.
+fn round_up(x: f64) -> f32 {
+    (x as f32).next_up()
+}
+
+struct Builder<'a> {
+    boxes: &'a [Bounds],
+    order: Vec<u32>,
+    nodes: Vec<Node>,
+    leaves: Vec<[u32; LEAF]>,
+    centre: DVec3,
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    start: usize,
+    end: usize,
+    bounds: Bounds,
+}
+
+impl Builder<'_> {
+    fn part(&self, start: usize, end: usize) -> Part {
+        let bounds = self.order[start..end].iter().fold(Bounds::EMPTY, |all, &i| all.union(self.boxes[i as usize]));
+        Part { start, end, bounds }
+    }
+
+    /// Builds the node over a range of the order and returns its index.
+    fn build(&mut self, start: usize, end: usize, depth: usize) -> u32 {
+        let mut parts = vec![self.part(start, end)];
+        while parts.len() < 4 {
+            let large = (0..parts.len()).filter(|&i| parts[i].end - parts[i].start > LEAF);
+            let Some(largest) =
+                large.max_by(|&i, &j| parts[i].bounds.half_area().total_cmp(&parts[j].bounds.half_area()))
+            else {
+                break;
+            };
+            let Part { start, end, .. } = parts[largest];
+            let middle = self.split(start, end, depth);
+            parts[largest] = self.part(start, middle);
+            parts.insert(largest + 1, self.part(middle, end));
+        }
+        let index = self.nodes.len();
+        self.nodes.push(Node { low: [Vec4::INFINITY; 3], high: [Vec4::NEG_INFINITY; 3], children: [Child::NONE; 4] });
+        for (slot, part) in parts.into_iter().enumerate() {
+            let (low, high) = (part.bounds.low - self.centre, part.bounds.high - self.centre);
+            for axis in 0..3 {
+                self.nodes[index].low[axis][slot] = round_down(low[axis]);
+                self.nodes[index].high[axis][slot] = round_up(high[axis]);
+            }
+            let count = part.end - part.start;
+            self.nodes[index].children[slot] = if count <= LEAF {
+                let things = &self.order[part.start..part.end];
+                self.leaves.push(array::from_fn(|i| *things.get(i).unwrap_or(&things[0])));
+                Child(Child::LEAF | (self.leaves.len() - 1) as u32)
+            } else {
+                Child(self.build(part.start, part.end, depth + 1))
+            };
+        }
+        index as u32
+    }
+
+    /// Divides a range of the order in two and returns where.
+    fn split(&mut self, start: usize, end: usize, depth: usize) -> usize {
+        let boxes = self.boxes;
+        let centre = |i: u32| boxes[i as usize].centre();
+        let range = &mut self.order[start..end];
+        let centres = Bounds::of(range.iter().map(|&i| centre(i)));
+        let plane = if depth < MAX_UNEVEN_DEPTH { best_plane(boxes, range, &centres) } else { None };
+        if let Some((axis, bin)) = plane {
+            let mut below = 0;
+            for i in 0..range.len() {
+                if bin_of(centre(range[i])[axis], &centres, axis) <= bin {
+                    range.swap(below, i);
+                    below += 1;
+                }
+            }
+            return start + below;
+        }
+        let middle = range.len() / 2;
+        let axis = centres.extent().max_position();
+        let key = |&i: &u32| (centre(i)[axis], i);
+        range.select_nth_unstable_by(middle, |a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)));
+        start + middle
+    }
+}
+
+fn bin_of(x: f64, centres: &Bounds, axis: usize) -> usize {
+    let fraction = (x - centres.low[axis]) / (centres.high[axis] - centres.low[axis]);
+    ((fraction * NUM_BINS as f64) as usize).min(NUM_BINS - 1)
+}
+
+/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centres coincide.
+fn best_plane(boxes: &[Bounds], range: &[u32], centres: &Bounds) -> Option<(usize, usize)> {
+    let mut best: Option<(f64, usize, usize)> = None;
+    for axis in 0..3 {
+        let extent = centres.high[axis] - centres.low[axis];
+        if !(extent > 0.0 && extent.is_finite()) {
+            continue;
+        }
+        let mut bins = [(Bounds::EMPTY, 0_usize); NUM_BINS];
+        for &i in range {
+            let (bounds, count) = &mut bins[bin_of(boxes[i as usize].centre()[axis], centres, axis)];
+            *bounds = bounds.union(boxes[i as usize]);
+            *count += 1;
+        }
+        let mut above_costs = [0.0; NUM_BINS];
+        let (mut above, mut num_above) = (Bounds::EMPTY, 0);
+        for bin in (1..NUM_BINS).rev() {
+            above = above.union(bins[bin].0);
+            num_above += bins[bin].1;
+            above_costs[bin - 1] = above.half_area() * num_above.div_ceil(LEAF) as f64;
+        }
+        let (mut below, mut num_below) = (Bounds::EMPTY, 0);
+        for bin in 0..NUM_BINS - 1 {
+            below = below.union(bins[bin].0);
+            num_below += bins[bin].1;
+            if num_below == 0 || num_below == range.len() {
+                continue;
+            }
+            let cost = below.half_area() * num_below.div_ceil(LEAF) as f64 + above_costs[bin];
+            if best.is_none_or(|(least, ..)| cost < least) {
+                best = Some((cost, axis, bin));
+            }
+        }
+    }
+    best.map(|(_, axis, bin)| (axis, bin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(count: usize) -> Vec<DVec3> {
+        // A plane-filling lattice (Kronecker sequence): even, repeatable, nothing aligned.
+        let step = DVec3::new(0.819_172_513_4, 0.671_043_606_7, 0.549_700_477_9);
+        (0..count).map(|i| (step * i as f64).fract() * DVec3::new(3.0, 1.0, 0.5) + DVec3::splat(50.0)).collect()
+    }
+
+    fn hierarchy(points: &[DVec3]) -> Bvh {
+        Bvh::new(&points.iter().map(|&p| Bounds { low: p, high: p }).collect::<Vec<_>>())
+    }
+
+    fn nearest(bvh: &Bvh, points: &[DVec3], query: DVec3, within: f64) -> (Option<usize>, usize) {
+        let (mut found, mut visits) = (None, 0);
+        bvh.nearest(query, within, |leaf, mut best| {
+            visits += 1;
+            for thing in bvh.leaves()[leaf].map(|thing| thing as usize) {
+                let distance = points[thing].distance_squared(query);
+                if distance < best {
+                    found = Some(thing);
+                    best = distance;
+                }
+            }
+            best
+        });
+        (found, visits)
+    }
+
+    #[test]
+    fn the_nearest_of_many_points_is_found_in_few_visits() {
+        let points = points(2000);
+        let bvh = hierarchy(&points);
+        let mut total = 0;
+        for i in 0..500 {
+            let query = points[(i * 7) % points.len()] + (points[i] - DVec3::splat(50.0)) * 0.3;
+            let exact = (0..points.len())
+                .min_by(|&a, &b| points[a].distance_squared(query).total_cmp(&points[b].distance_squared(query)));
+            let (found, visits) = nearest(&bvh, &points, query, f64::INFINITY);
+            assert_eq!(found, exact, "query {query}");
+            total += visits;
+        }
+        assert!(total < 500 * 12, "{} visits per query", total / 500);
+    }
+
+    #[test]
+    fn nothing_beyond_the_given_distance_is_found() {
+        let points = points(100);
+        let bvh = hierarchy(&points);
+        let query = DVec3::splat(48.0);
+        let exact = points.iter().map(|p| p.distance_squared(query)).fold(f64::INFINITY, f64::min);
+        assert_eq!(nearest(&bvh, &points, query, exact * 0.999).0, None);
+        assert!(nearest(&bvh, &points, query, exact * 1.001).0.is_some());
+    }
+
+    #[test]
+    fn coincident_nested_and_distant_things_are_no_trouble() {
+        let same = vec![DVec3::ONE; 1000];
+        assert!(nearest(&hierarchy(&same), &same, DVec3::ZERO, f64::INFINITY).0.is_some());
+        // Each point a thousandth as far out as the one before: every even-looking split is a lopsided one.
+        let nested: Vec<DVec3> = (0..100).map(|i| DVec3::splat(1000.0_f64.powi(-i))).collect();
+        let bvh = hierarchy(&nested);
+        for query in [DVec3::ZERO, DVec3::splat(1e30), DVec3::splat(-1e200)] {
+            let found = nearest(&bvh, &nested, query, f64::INFINITY).0;
+            assert!(found.is_some() || query.length_squared().is_infinite(), "{query}");
+        }
+        assert_eq!(nearest(&hierarchy(&[]), &[], DVec3::ZERO, f64::INFINITY).0, None);
+        let not_numbers = vec![DVec3::NAN; 10];
+        assert_eq!(nearest(&hierarchy(&not_numbers), &not_numbers, DVec3::ZERO, f64::INFINITY).0, None);
+    }
+
+    #[test]
+    fn a_ray_visits_exactly_what_lies_in_its_way_first() {
+        let points: Vec<DVec3> = (0..300).map(|i| DVec3::new(f64::from(i), 0.0, 0.0)).collect();
+        let bvh = hierarchy(&points);
+        let mut seen = Vec::new();
+        bvh.along_ray(DVec3::new(100.25, 0.0, 0.0), DVec3::X, f64::INFINITY, |leaf, best| {
+            let ahead = bvh.leaves()[leaf].map(|thing| points[thing as usize].x - 100.25);
+            seen.extend(ahead);
+            ahead.into_iter().filter(|&x| x >= 0.0).fold(best, f64::min)
+        });
+        assert!(seen.contains(&0.75) && seen.len() <= 3 * LEAF, "{seen:?}");
+        bvh.along_ray(DVec3::new(100.25, 1.0, 0.0), DVec3::X, f64::INFINITY, |_, _| panic!("nothing lies here"));
+    }
+}

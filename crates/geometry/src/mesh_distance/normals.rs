@@ -1,0 +1,112 @@
+//! Angle-weighted pseudonormals: normals of faces, edges and vertices whose sign tells inside from outside.
+//!
+//! If `c` is the point of a closed surface nearest to `p`, and `n` the sum of the unit normals of the faces that meet
+//! at `c`, each weighted by the angle it spans there, then `n · (p − c)` is positive outside and negative inside
+//! (baerentzen2005, §3). On an edge both faces span π; inside a face the pseudonormal is the normal itself.
+
+use glam::DVec3;
+
+use crate::TriMesh;
+
+/// A triangle lower than this fraction of its longest side has no normal of its own: rounding would decide it.
+const SLIVER: f64 = 1e-10;
+
+/// Rounds in which slivers take over normals from neighbours that are slivers themselves.
+const SLIVER_ROUNDS: usize = 8;
+
+/// The pseudonormals of a mesh, each of unit length (or zero where opposite faces cancel).
+#[derive(Clone, Debug)]
+pub(super) struct Pseudonormals {
+    pub faces: Vec<DVec3>,
+    /// Of the edges of each triangle; edge `i` joins corners `i` and `i + 1`.
+    pub edges: Vec<[DVec3; 3]>,
+    pub vertices: Vec<DVec3>,
+}
+
+/// The normal of a triangle; none for a sliver.
+pub(super) fn face_normal([a, b, c]: [DVec3; 3]) -> Option<DVec3> {
+    let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+    let normal = (b - a).cross(c - a);
+    (normal.length() > SLIVER * longest).then(|| normal.normalize_or_zero())
+}
+
+/// One side of one triangle.
+#[derive(Clone, Copy)]
+struct Side {
+    vertices: [u32; 2],
+    triangle: usize,
+    edge: usize,
+}
+
+impl Pseudonormals {
+    pub fn new(mesh: &TriMesh) -> Self {
+        let sides = sorted_sides(mesh);
+        let faces = face_normals(mesh, &sides);
+        let mut edges = vec![[DVec3::ZERO; 3]; mesh.triangles.len()];
+        for shared in sides.chunk_by(|a, b| a.vertices == b.vertices) {
+            let normal = shared.iter().map(|side| faces[side.triangle]).sum::<DVec3>().normalize_or_zero();
+            for side in shared {
+                edges[side.triangle][side.edge] = normal;
+            }
+        }
+        let mut vertices = vec![DVec3::ZERO; mesh.positions.len()];
+        for (t, triangle) in mesh.triangles.iter().enumerate() {
+            let corners = mesh.corners(t);
+            for i in 0..3 {
+                let (to_next, to_last) = (corners[(i + 1) % 3] - corners[i], corners[(i + 2) % 3] - corners[i]);
+                vertices[triangle[i] as usize] += angle(to_next, to_last) * faces[t];
+            }
+        }
+        for normal in &mut vertices {
+            *normal = normal.normalize_or_zero();
+        }
+        Self { faces, edges, vertices }
+    }
+}
+
+/// The angle between two vectors, accurate for small and for nearly straight ones.
+fn angle(a: DVec3, b: DVec3) -> f64 {
+    a.cross(b).length().atan2(a.dot(b))
+}
+
+/// The sides of all triangles, those of one edge together.
+fn sorted_sides(mesh: &TriMesh) -> Vec<Side> {
+    let mut sides: Vec<Side> = (mesh.triangles.iter().enumerate())
+        .flat_map(|(triangle, t)| {
+            [0, 1, 2].map(|edge| {
+                let (a, b) = (t[edge], t[(edge + 1) % 3]);
+                Side { vertices: [a.min(b), a.max(b)], triangle, edge }
+            })
+        })
+        .collect();
+    sides.sort_unstable_by_key(|side| (side.vertices, side.triangle, side.edge));
+    sides
+}
+
+/// Normals of all faces. A sliver lies along its longest side, so it takes the normal of the face across.
+fn face_normals(mesh: &TriMesh, sides: &[Side]) -> Vec<DVec3> {
+    let mut normals: Vec<Option<DVec3>> = (0..mesh.triangles.len()).map(|t| face_normal(mesh.corners(t))).collect();
+    for _ in 0..SLIVER_ROUNDS {
+        let mut taken = Vec::new();
+        for t in (0..normals.len()).filter(|&t| normals[t].is_none()) {
+            let triangle = mesh.triangles[t];
+            let length = |edge: usize| {
+                let [a, b] = [triangle[edge], triangle[(edge + 1) % 3]].map(|v| mesh.positions[v as usize]);
+                a.distance_squared(b)
+            };
+            let longest = (0..3).max_by(|&i, &j| length(i).total_cmp(&length(j))).unwrap_or(0);
+            let (a, b) = (triangle[longest], triangle[(longest + 1) % 3]);
+            let key = [a.min(b), a.max(b)];
+            let first = sides.partition_point(|side| side.vertices < key);
+            let across = sides[first..].iter().take_while(|side| side.vertices == key);
+            taken.extend(across.filter_map(|side| normals[side.triangle]).next().map(|normal| (t, normal)));
+        }
+        if taken.is_empty() {
+            break;
+        }
+        for (t, normal) in taken {
+            normals[t] = Some(normal);
+        }
+    }
+    normals.into_iter().map(|normal| normal.unwrap_or(DVec3::ZERO)).collect()
+}
