@@ -225,10 +225,12 @@ fn scene(seed: u64) -> Scene {
     let mut at = 0.0;
     let (min, max) = r.corners();
     let sides = [Side::Open, Side::Wall, Side::Symmetry, Side::Periodic];
+    // On a pane, everything that is on a solid is on the first one.
+    let usable = if model == ModelKind::Pane { 1 } else { solids.len() };
     let drops = (0..r.below(4))
-        .map(|_| Drop { shape: drop_shape(r, planar, solids.len()), velocity: r.vector() })
+        .map(|_| Drop { shape: drop_shape(r, planar, usable), velocity: r.vector() })
         .collect::<Vec<_>>();
-    let emitters = (0..r.below(3)).map(|_| emitter(r, solids.len())).collect::<Vec<_>>();
+    let emitters = (0..r.below(3)).map(|_| emitter(r, usable)).collect::<Vec<_>>();
     // Where there is something to derive a cell from, a scene without one cannot come from a file.
     let empty = drops.is_empty() && emitters.is_empty();
     let (position, look_at) = (r.maybe(Random::vector), r.maybe(Random::vector));
@@ -270,10 +272,10 @@ fn scene(seed: u64) -> Scene {
         emitters,
         pane: PaneKnobs {
             cell: r.maybe(Random::positive),
-            fine: r.maybe(|r| 1 + r.below(64) as u32),
-            static_weight: r.maybe(Random::positive),
-            dynamic_weight: r.maybe(Random::positive),
-            residue: r.maybe(Random::positive),
+            fine: r.maybe(|r| 1 + r.below(8) as u32),
+            static_weight: r.maybe(|r| 2e3 + r.positive()),
+            dynamic_weight: r.maybe(|r| 1e3 + r.unit()),
+            residue: r.maybe(Random::unit),
         },
         droplet: DropletKnobs {
             friction: r.maybe(Random::positive),

@@ -4,18 +4,22 @@ use glam::DVec3;
 
 use super::radius_of;
 use crate::diagnostics::Diagnostic;
+use crate::quantities::VOLUME;
 use crate::reader::Section;
-use crate::types::{DropShape, ModelKind, Scene, SolidShape};
+use crate::source::Place;
+use crate::tree::{Node, Value, shortened};
+use crate::types::{DropShape, EmitterKind, ModelKind, Scene, SolidShape};
 
 /// Checks a scene for the model that it names (`None` when that name was wrong).
 pub(super) fn check(top: &Section<'_>, scene: &Scene, model: Option<ModelKind>) {
     if let Some(model) = model {
         if model == ModelKind::Pane {
-            one_pane(top, scene);
+            pane(top, scene);
         }
         if model != ModelKind::Volume && scene.world.planar {
+            let place = place_in(top.node("world"), "planar").unwrap_or_else(|| top.place_of("world"));
             top.cx.error(
-                Diagnostic::new(&inner_place(top, "world", "planar"), "only the volume model runs in two dimensions")
+                Diagnostic::new(&place, "only the volume model runs in two dimensions")
                     .label("set here")
                     .other(&top.place_of("model"), "the model"),
             );
@@ -25,27 +29,37 @@ pub(super) fn check(top: &Section<'_>, scene: &Scene, model: Option<ModelKind>) 
     drops_outside(top, scene);
 }
 
-/// The place of `[table].key`.
-fn inner_place(top: &Section<'_>, table: &str, key: &str) -> crate::source::Place {
-    let entry = top.entry(table);
-    match entry.map(|e| &e.node.value) {
-        Some(crate::tree::Value::Table(t)) => t.get(key).map(|e| e.node.place.clone()),
+/// The place of a key's value in a table.
+fn place_in(table: Option<&Node>, key: &str) -> Option<Place> {
+    match &table?.value {
+        Value::Table(table) => table.get(key).map(|entry| entry.node.place.clone()),
         _ => None,
     }
-    .unwrap_or_else(|| top.place_of(table))
 }
 
-/// The pane runs on exactly one plane; other solids are drawn only.
-fn one_pane(top: &Section<'_>, scene: &Scene) {
+/// The `index`-th table of a list; there is none where an entry before it was no table.
+fn item<'a>(top: &Section<'a>, list: &str, index: usize) -> Option<&'a Node> {
+    match &top.node(list)?.value {
+        Value::List(nodes) => nodes.iter().filter(|n| matches!(n.value, Value::Table(_))).nth(index),
+        _ => None,
+    }
+}
+
+/// Where the `index`-th table of a list says `key`, or the table itself.
+fn item_place(top: &Section<'_>, list: &str, index: usize, key: &str) -> Place {
+    let node = item(top, list, index);
+    place_in(node, key).or_else(|| node.map(|n| n.place.clone())).unwrap_or_else(|| top.place_of(list))
+}
+
+/// The pane runs on exactly one plane; other solids are drawn only, and nothing can be on them.
+fn pane(top: &Section<'_>, scene: &Scene) {
     let planes: Vec<usize> =
         (0..scene.solids.len()).filter(|&i| matches!(scene.solids[i].shape, SolidShape::Plane { .. })).collect();
-    let list = top.node("solids").and_then(|n| match &n.value {
-        crate::tree::Value::List(list) => Some(list),
-        _ => None,
-    });
-    let place = |i: usize| list.and_then(|l| l.get(i)).map_or_else(|| top.place_of("solids"), |n| n.place.clone());
     match planes[..] {
-        [_] => {}
+        [pane] => {
+            only_on_pane(top, scene, pane);
+            weights(top, scene);
+        }
         // A shape that could not be read may have been the plane.
         [] if top.has("solids") && !top.cx.errors.borrow().is_empty() => {}
         [] => top.cx.error(
@@ -54,11 +68,61 @@ fn one_pane(top: &Section<'_>, scene: &Scene) {
                 .help("add [[solids]] with shape = \"plane\" and normal = [0, 0, 1]"),
         ),
         [first, second, ..] => top.cx.error(
-            Diagnostic::new(&place(second), "the pane model runs on one plane, but there are more")
-                .label("a second plane")
-                .other(&place(first), "the first plane")
-                .help("other shapes may stay: the pane model only draws them"),
+            Diagnostic::new(
+                &item_place(top, "solids", second, "shape"),
+                "the pane model runs on one plane, but there are more",
+            )
+            .label("a second plane")
+            .other(&item_place(top, "solids", first, "shape"), "the first plane")
+            .help("other shapes may stay: the pane model only draws them"),
         ),
+    }
+}
+
+fn only_on_pane(top: &Section<'_>, scene: &Scene, pane: usize) {
+    let caps = scene.drops.iter().enumerate().filter_map(|(i, drop)| match drop.shape {
+        DropShape::Cap { on, .. } => Some(("drops", i, on, "a cap can only be")),
+        _ => None,
+    });
+    let dew = scene.emitters.iter().enumerate().filter_map(|(i, emitter)| match emitter.kind {
+        EmitterKind::Dew { on, .. } => Some(("emitters", i, on, "dew can only settle")),
+        _ => None,
+    });
+    for (list, index, on, what) in caps.chain(dew) {
+        if on == pane || !place_in(item(top, list, index), "on").is_some_and(|_| on < scene.solids.len()) {
+            continue;
+        }
+        let name = &scene.solids[pane].name;
+        top.cx.error(
+            Diagnostic::new(
+                &item_place(top, list, index, "on"),
+                format!("in the pane model {what} on the plane, \"{}\"", shortened(name)),
+            )
+            .label("another solid, which is only drawn"),
+        );
+    }
+}
+
+/// A resting drop starts at no less than a moving one stops at, and leaves no more than that behind.
+fn weights(top: &Section<'_>, scene: &Scene) {
+    let knobs = [
+        ("residue", scene.pane.residue),
+        ("dynamic_weight", scene.pane.dynamic_weight),
+        ("static_weight", scene.pane.static_weight),
+    ];
+    let given: Vec<(&str, f64)> = knobs.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+    for pair in given.windows(2) {
+        let [(low_key, low), (high_key, high)] = [pair[0], pair[1]];
+        if low <= high {
+            continue;
+        }
+        let show = |v: f64| crate::print::quantity_text(v, &VOLUME);
+        let place = |key: &str| place_in(top.node("pane"), key).unwrap_or_else(|| top.place_of("pane"));
+        top.cx.error(
+            Diagnostic::new(&place(low_key), format!("`{low_key}` must not exceed `{high_key}`"))
+                .label(show(low))
+                .other(&place(high_key), show(high)),
+        );
     }
 }
 
@@ -75,7 +139,7 @@ fn ignored_knobs(top: &Section<'_>, model: ModelKind) {
     ];
     for (key, owner) in tables {
         let Some(entry) = top.entry(key).filter(|_| owner != model) else { continue };
-        if matches!(&entry.node.value, crate::tree::Value::Table(t) if t.entries.is_empty()) {
+        if matches!(&entry.node.value, Value::Table(t) if t.entries.is_empty()) {
             continue;
         }
         top.cx.warn(
@@ -86,33 +150,26 @@ fn ignored_knobs(top: &Section<'_>, model: ModelKind) {
     }
 }
 
-/// Drops whose middle is outside the domain are lost at once.
+/// Drops that lie wholly outside the domain are lost at once.
 fn drops_outside(top: &Section<'_>, scene: &Scene) {
     let Some(domain) = &scene.domain else { return };
+    let axes = if scene.world.planar { 0..2 } else { 0..3 };
     for (index, drop) in scene.drops.iter().enumerate() {
         let (low, high) = match &drop.shape {
-            DropShape::Sphere { center, amount, .. } => {
-                let r = DVec3::splat(radius_of(*amount));
-                (*center - r, *center + r)
-            }
+            DropShape::Sphere { center, amount, .. } => around(*center, *center, radius_of(*amount)),
             DropShape::Box { min, max } => (*min, *max),
-            DropShape::Cylinder { from, to, radius, .. } => {
-                (from.min(*to) - DVec3::splat(*radius), from.max(*to) + DVec3::splat(*radius))
-            }
-            DropShape::Cap { center, amount, .. } => {
-                let r = DVec3::splat(2.0 * radius_of(*amount));
-                (*center - r, *center + r)
-            }
-            DropShape::Mesh { .. } => continue,
+            DropShape::Cylinder { from, to, radius, .. } => around(from.min(*to), from.max(*to), *radius),
+            // A cap's centre is still to be projected, and a mesh is still to be read.
+            DropShape::Cap { .. } | DropShape::Mesh { .. } => continue,
         };
-        let axes = if scene.world.planar { 0..2 } else { 0..3 };
-        let outside = axes.into_iter().any(|i| high[i] < domain.min[i] || low[i] > domain.max[i]);
-        let list = top.node("drops").map(|n| &n.value);
-        if let (true, Some(crate::tree::Value::List(list))) = (outside, list)
-            && let Some(node) = list.get(index)
-        {
+        let outside = axes.clone().any(|i| high[i] < domain.min[i] || low[i] > domain.max[i]);
+        if let Some(node) = item(top, "drops", index).filter(|_| outside) {
             top.cx
                 .warn(Diagnostic::new(&node.place, "this drop lies outside the domain").label("will be lost at once"));
         }
     }
+}
+
+fn around(low: DVec3, high: DVec3, radius: f64) -> (DVec3, DVec3) {
+    (low - DVec3::splat(radius), high + DVec3::splat(radius))
 }
