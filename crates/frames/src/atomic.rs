@@ -72,7 +72,7 @@ fn explain(cause: &io::Error) -> String {
 /// Prefix and suffix of temporary names; a leftover of a killed process is recognised by them.
 const TEMPORARY: (&str, &str) = (".", ".part");
 
-/// Whether a file name is one that an unfinished [`write`] leaves behind.
+/// Whether a file name is one that an unfinished [`write()`] leaves behind.
 pub fn is_temporary(name: &str) -> bool {
     name.len() > TEMPORARY.0.len() + TEMPORARY.1.len() && name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }

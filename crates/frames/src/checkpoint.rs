@@ -93,7 +93,7 @@ pub fn write(folder: &Path, checkpoint: &Checkpoint) -> Result<(), CheckpointErr
 /// Reads the checkpoint to go on from; `None` when there is none.
 ///
 /// That is `current`, or `previous` where `current` is missing: deleted because it was damaged, or a kill fell between
-/// the two renames of [`write`]. Both are checked, so that damage is told while it can be helped.
+/// the two renames of [`write()`]. Both are checked, so that damage is told while it can be helped.
 pub fn read(folder: &Path) -> Result<Option<Checkpoint>, CheckpointError> {
     let [current, previous] = [CURRENT, PREVIOUS].map(|name| folder.join(name));
     let previous_state = read_one(&previous);
@@ -136,7 +136,7 @@ fn read_one(path: &Path) -> Result<Option<Checkpoint>, CheckpointError> {
     }
 }
 
-/// Removes what [`write`] wrote.
+/// Removes what [`write()`] wrote.
 pub fn remove(folder: &Path) -> Result<(), FileError> {
     [CURRENT, PREVIOUS, NEW].iter().try_for_each(|name| atomic::remove(&folder.join(name)))
 }

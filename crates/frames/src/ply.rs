@@ -1,4 +1,4 @@
-//! `frames/00000.ply`: the surfaces of one frame as binary little-endian PLY (turk1994), which most mesh programs open.
+//! `frames/00000.ply`: the surfaces of one frame as binary little-endian PLY, which most mesh programs open.
 //!
 //! ```text
 //! vertex   float x y z, float vx vy vz, int drop             28 bytes

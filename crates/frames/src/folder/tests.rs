@@ -107,7 +107,11 @@ fn more_drops_than_the_threshold_are_written_as_instances_and_read_as_surfaces()
     let place = tempfile::tempdir().unwrap();
     let (folder, _) = RunFolder::claim(place.path()).unwrap();
     let stamp = Stamp { frame: 0, time: 0.0 };
-    let many = samples::row(INSTANCE_THRESHOLD as u32 + 1);
+    // Fine spray, of few triangles each, and one drop on the table.
+    let mut many = samples::row(2 * INSTANCE_THRESHOLD as u32);
+    many.retain(|instance| instance.drop == 2 || instance.solid.is_none());
+    assert_eq!(many.len(), INSTANCE_THRESHOLD + 1);
+    many.iter_mut().for_each(|instance| instance.volume = 1e-13);
     folder.write_frame(stamp, &Content::Instances(many[1..].to_vec())).unwrap();
     assert_eq!(files(&folder.frames_path()), ["00000.ply".to_owned()].into());
     folder.write_frame(stamp, &Content::Instances(many.clone())).unwrap();
