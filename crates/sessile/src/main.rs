@@ -1,1 +1,37 @@
-fn main() {}
+//! The command line: parse arguments, call, print.
+
+mod args;
+mod commands;
+mod failure;
+mod interrupt;
+mod progress;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    match dispatch(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Check(args) => commands::check::check(&args),
+        Command::Measure(args) => commands::measure::measure(&args),
+        Command::Render(args) => commands::later::render(&args),
+        Command::Export(args) => commands::later::export(&args),
+        Command::Validate(args) => commands::validate::validate(&args),
+        Command::Bench(args) => commands::bench::bench(&args),
+        Command::Scenes(args) => commands::shipped::scenes(&args),
+        Command::Materials(args) => commands::shipped::materials(&args),
+        Command::Liquids(args) => commands::shipped::liquids(&args),
+    }
+}

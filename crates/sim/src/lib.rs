@@ -1,1 +1,50 @@
-//! Under construction.
+//! From scene to frames: builds models, paces time, measures, checkpoints, resumes, validates.
+//!
+//! [`run`] takes a scene to a run folder, or goes on with one. [`validate`] holds the physics against theory and [`bench`] says what it
+//! costs; models add their cases and benches there. [`scenes`] are the ones that ship with the program.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use sessile_scene::{NoFiles, parse_str};
+//! use sessile_sim::{Finish, RunOptions, Silent, run};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = r#"
+//!     model = "pane"
+//!     [time]
+//!     duration = "0.2 s"
+//!     frame = "0.1 s"
+//!     [[solids]]
+//!     name = "window"
+//!     material = "glass"
+//!     shape = "plane"
+//!     normal = [0, 0, 1]
+//!     size = "40 40 mm"
+//!     [[drops]]
+//!     shape = "cap"
+//!     on = "window"
+//!     volume = "5 uL"
+//!     contact_angle = "40 deg"
+//! "#;
+//! let scene = parse_str("drop.toml", text, &[], &NoFiles)?.scene;
+//! let place = tempfile::tempdir()?;
+//! let finish = run(&scene, &RunOptions::new(place.path().join("drop")), &mut Silent, &AtomicBool::new(false))?;
+//! assert_eq!(finish, Finish::Done { frame: 2, settled: false });
+//! assert!(place.path().join("drop/frames/00002.ply").exists());
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod bench;
+mod build;
+mod clock;
+mod nearest;
+mod run;
+pub mod scenes;
+mod settle;
+pub mod validate;
+
+pub use build::{BuildError, Built, build, model_name};
+pub use clock::{StageClock, StageTime};
+pub use run::{Finish, Progress, RunError, RunOptions, Silent, Status, run, run_with, thread_pool};

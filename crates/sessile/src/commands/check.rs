@@ -1,0 +1,29 @@
+//! `sessile check`: reads and validates a scene.
+
+use std::io::{Write, stdout};
+
+use sessile_sim::{build, model_name};
+
+use crate::args::CheckArgs;
+use crate::commands::scene;
+use crate::failure::Failure;
+
+/// Reads the scene, builds its solids and its model where this version has it, and says what it is.
+pub fn check(args: &CheckArgs) -> Result<(), Failure> {
+    let scene = scene::load(&args.scene)?;
+    match build(&scene) {
+        Ok(built) => built.notices.iter().for_each(|notice| eprintln!("{notice}")),
+        // The scene is fine all the same.
+        Err(error @ sessile_sim::BuildError::NoSuchModel { .. }) => eprintln!("warning: {error}"),
+        Err(error) => return Err(Failure::wrong(error)),
+    }
+    writeln!(
+        stdout(),
+        "{} is fine: {} model, {} frames, {} s",
+        args.scene.scene.display(),
+        model_name(scene.model),
+        scene.time.last_frame(),
+        scene.time.duration
+    )?;
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! One file per command (small ones share): arguments in, results on standard output, everything else on standard error.
+
+pub mod bench;
+pub mod check;
+pub mod later;
+pub mod measure;
+pub mod run;
+pub mod scene;
+pub mod shipped;
+pub mod validate;
+
+use std::num::NonZeroUsize;
+
+use crate::failure::Failure;
+
+/// Runs `work` on a pool of `threads`, or of all cores.
+fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+    sessile_sim::thread_pool(threads).map(|pool| pool.install(work)).map_err(Failure::failed)
+}

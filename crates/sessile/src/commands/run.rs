@@ -1,0 +1,80 @@
+//! `sessile run`: simulates a scene into its run folder.
+
+use std::path::Path;
+
+use sessile_sim::{Finish, RunError, RunOptions, run as simulate};
+
+use crate::args::RunArgs;
+use crate::commands::scene;
+use crate::failure::Failure;
+use crate::{interrupt, progress};
+
+/// Runs the scene, or goes on with a run of it.
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let scene = scene::load(&args.scene)?;
+    let name = stem(&args.scene.scene);
+    let options = RunOptions {
+        out: args.out.clone().unwrap_or_else(|| Path::new("runs").join(&name)),
+        name,
+        fresh: args.fresh,
+        threads: args.threads,
+        checkpoint_seconds: args.checkpoint,
+        command: same_command(std::env::args().skip(1)),
+    };
+    let mut progress = progress::for_stderr();
+    let stop = interrupt::stop_flag();
+    let finish = simulate(&scene, &options, progress.as_mut(), &stop).map_err(failure)?;
+
+    let out = options.out.display();
+    match finish {
+        Finish::Stopped { frame } => {
+            return Err(Failure::failed(format!("stopped at frame {frame}; `{}` goes on from here", options.command)));
+        }
+        Finish::Done { frame, settled: true } => eprintln!("at rest in frame {frame}; the run is in {out}"),
+        Finish::Done { frame, settled: false } => eprintln!("done: {} frames in {out}", frame + 1),
+        Finish::AlreadyDone { frame, settled } => {
+            let rest = if settled { ", at rest" } else { "" };
+            eprintln!("the run in {out} is finished ({} frames{rest}); `--fresh` starts over", frame + 1);
+        }
+    }
+    if !args.no_pictures {
+        eprintln!("this version draws no pictures yet; `--no-pictures` says that none are wanted");
+    }
+    Ok(())
+}
+
+fn failure(error: RunError) -> Failure {
+    if error.is_wrong_scene() { Failure::wrong(error) } else { Failure::failed(error) }
+}
+
+/// `leaf` for `scenes/leaf.toml`.
+fn stem(scene: &Path) -> String {
+    scene.file_stem().unwrap_or(scene.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The command to give again: as it was given, but without starting over.
+fn same_command(args: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+".contains(c);
+    let quoted = |arg: String| {
+        if !arg.is_empty() && arg.chars().all(plain) { arg } else { format!("'{}'", arg.replace('\'', r"'\''")) }
+    };
+    let kept = args.filter(|arg| arg != "--fresh").map(quoted);
+    ["sessile".to_owned()].into_iter().chain(kept).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_to_go_on_can_be_pasted_into_a_shell() {
+        let args = ["run", "leaf.toml", "--fresh", "--set", "drops.0.radius=\"2 mm\""].map(str::to_owned);
+        assert_eq!(same_command(args.into_iter()), "sessile run leaf.toml --set 'drops.0.radius=\"2 mm\"'");
+    }
+
+    #[test]
+    fn runs_are_named_after_their_scene() {
+        assert_eq!(stem(Path::new("scenes/leaf.toml")), "leaf");
+        assert_eq!(stem(Path::new("window")), "window");
+    }
+}

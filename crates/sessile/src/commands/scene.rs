@@ -1,0 +1,51 @@
+//! Reads the scene that a command names: a file, or one that ships with the program.
+
+use std::path::{Path, PathBuf};
+
+use sessile_scene::{Folder, Parsed, Scene, parse_file, parse_str};
+use sessile_sim::scenes::{SCENES, ShippedScene};
+
+use crate::args::SceneArgs;
+use crate::failure::Failure;
+
+/// The scene with its changes applied; warnings go to standard error.
+pub fn load(args: &SceneArgs) -> Result<Scene, Failure> {
+    let model = args.model.iter().map(|model| format!("model=\"{model}\""));
+    let sets: Vec<String> = model.chain(args.sets.iter().cloned()).collect();
+    let parsed = read(&args.scene, &sets)?;
+    if !parsed.warnings.is_empty() {
+        eprintln!("{}", parsed.warnings);
+    }
+    Ok(parsed.scene)
+}
+
+fn read(path: &Path, sets: &[String]) -> Result<Parsed, Failure> {
+    if path.exists() {
+        return parse_file(path, sets).map_err(Failure::wrong);
+    }
+    let Some(shipped) = path.to_str().and_then(|name| SCENES.iter().find(|scene| scene.name == name)) else {
+        return Err(Failure::wrong(missing(path)));
+    };
+    // A shipped scene that names files looks for them where the command was given.
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    parse_str(&format!("{} (ships with sessile)", shipped.name), shipped.text, sets, &Folder::new(&here))
+        .map_err(Failure::wrong)
+}
+
+fn missing(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    match ShippedScene::find(&stem) {
+        Ok(_) => format!(
+            "there is no file {}; a scene of that name ships with the program: `sessile scenes {stem} > {stem}.toml` saves it, \
+             `sessile run {stem}` runs it as it is",
+            path.display()
+        ),
+        Err(unknown) => {
+            format!(
+                "there is no file {}, and no scene of that name ships with this version; {}",
+                path.display(),
+                unknown.hint()
+            )
+        }
+    }
+}

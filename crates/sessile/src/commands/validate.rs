@@ -1,0 +1,33 @@
+//! `sessile validate`: physics against theory.
+
+use std::io::{Write, stdout};
+
+use sessile_sim::validate::{Selection, cases, json, run, table, write_report};
+
+use crate::args::ValidateArgs;
+use crate::commands::on_threads;
+use crate::failure::Failure;
+
+/// Runs the chosen cases, prints what they found, and fails when one of them does.
+pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
+    let selection = Selection { models: args.models.clone(), case: args.case.clone(), quick: args.quick };
+    let chosen = selection.choose(&cases()).map_err(Failure::wrong)?;
+    let outcomes = on_threads(None, || run(&chosen, args.quick, &|text| eprintln!("{text}")))?;
+
+    let mut out = stdout().lock();
+    if args.json {
+        writeln!(out, "{:#}", json(&outcomes, args.quick))?;
+    } else {
+        write!(out, "{}", table(&outcomes))?;
+    }
+    if let Some(folder) = &args.report {
+        let page = write_report(folder, &outcomes, args.quick)
+            .map_err(|error| Failure::failed(format!("cannot write the report into {}: {error}", folder.display())))?;
+        eprintln!("report: {}", page.display());
+    }
+    match outcomes.iter().filter(|outcome| !outcome.pass()).count() {
+        0 => Ok(()),
+        1 => Err(Failure::failed("1 case fails")),
+        failed => Err(Failure::failed(format!("{failed} cases fail"))),
+    }
+}

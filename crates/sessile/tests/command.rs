@@ -1,0 +1,150 @@
+//! The command line as a user meets it: what it prints, where, and with which exit code.
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{RAIN, Scratch};
+
+#[test]
+fn wrong_commands_exit_with_2() {
+    let scratch = Scratch::with_scene(RAIN);
+    let wrong: [&[&str]; 9] = [
+        &["swim"],
+        &["run"],
+        &["run", "rain.toml", "--threads", "0"],
+        &["run", "rain.toml", "--checkpoint", "-1"],
+        &["run", "rain.toml", "--model", "lava"],
+        &["run", "missing.toml"],
+        &["measure", "runs/rain", "--frame", "first"],
+        &["measure", "runs/rain", "--json", "--csv"],
+        &["validate", "--case", "no-such-case"],
+    ];
+    for args in wrong {
+        let done = scratch.run(args).expect_code(2);
+        assert_eq!(done.stdout, "", "{args:?}");
+        assert!(done.stderr.contains("error"), "{args:?}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_missing_scene_is_told_with_what_ships() {
+    let scratch = Scratch::new();
+    let done = scratch.run(&["run", "windwo.toml"]).expect_code(2);
+    assert_eq!(
+        done.stderr,
+        "error: there is no file windwo.toml, and no scene of that name ships with this version; did you mean window?\n"
+    );
+}
+
+#[test]
+fn models_that_are_not_there_yet_are_named() {
+    let scratch = Scratch::with_scene(RAIN);
+    let done = scratch.run(&["run", "rain.toml", "--model", "volume"]).expect_code(2);
+    assert_eq!(done.stderr, "error: the volume model is not part of this version; it runs: pane\n");
+    assert!(!scratch.path("runs").exists(), "nothing is written");
+}
+
+#[test]
+fn check_says_that_a_scene_is_fine_and_what_is_wrong_with_one_that_is_not() {
+    let scratch = Scratch::with_scene(RAIN);
+    let fine = scratch.run(&["check", "rain.toml"]).expect_code(0);
+    assert_eq!((fine.stdout.as_str(), fine.stderr.as_str()), ("rain.toml is fine: pane model, 40 frames, 2 s\n", ""));
+    let wrong = scratch.run(&["check", "rain.toml", "--set", "time.frame=\"5 mm\""]).expect_code(2);
+    assert_eq!(wrong.stdout, "");
+    assert!(wrong.stderr.contains("time.frame"), "{}", wrong.stderr);
+}
+
+#[test]
+fn measures_come_as_table_json_and_csv() {
+    let scratch = Scratch::with_scene(RAIN);
+    scratch.run(&["run", "rain.toml", "--no-pictures", "--set", "time.duration=\"200 ms\""]).expect_code(0);
+    let all = scratch.run(&["measure", "runs/rain", "--frame", "all", "--json"]).expect_code(0);
+    assert_eq!(all.stdout, std::fs::read_to_string(scratch.path("runs/rain/measure.jsonl")).unwrap());
+    assert_eq!(all.stderr, "");
+
+    let last = scratch.run(&["measure", "runs/rain", "--json"]).expect_code(0);
+    assert_eq!(last.stdout.lines().collect::<Vec<_>>(), all.stdout.lines().skip(4).collect::<Vec<_>>());
+    let frame: serde_json::Value = serde_json::from_str(&last.stdout).unwrap();
+    assert_eq!(frame["frame"], 4);
+    let (total, lost) = (frame["total_volume"].as_f64().unwrap(), frame["lost_volume"].as_f64().unwrap());
+    let added = frame["added_volume"].as_f64().unwrap();
+    assert!(((total + lost) / added - 1.0).abs() < 1e-9, "{total} + {lost} is not {added}");
+
+    let drops = frame["drops"].as_array().unwrap().len();
+    let csv = scratch.run(&["measure", "runs/rain", "--csv"]).expect_code(0);
+    assert_eq!(csv.stdout.lines().count(), 1 + drops, "a heading and a row per drop");
+    assert!(csv.stdout.starts_with("frame,time,"), "{}", csv.stdout);
+
+    let table = scratch.run(&["measure", "runs/rain", "--frame", "2"]).expect_code(0);
+    assert!(table.stdout.starts_with("frame 2, t = 0.1 s\n"), "{}", table.stdout);
+
+    let missing = scratch.run(&["measure", "runs/rain", "--frame", "9"]).expect_code(2);
+    missing.expect_message("no frame 9").expect_message("0 to 4");
+    scratch.run(&["measure", "nowhere"]).expect_code(2).expect_message("nowhere");
+}
+
+#[test]
+fn a_reader_that_stops_listening_is_no_error() {
+    let scratch = Scratch::with_scene(RAIN);
+    scratch.run(&["run", "rain.toml", "--no-pictures"]).expect_code(0);
+    let mut child = scratch
+        .sessile(&["measure", "runs/rain", "--frame", "all", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn pictures_and_exports_are_announced_not_unknown() {
+    let scratch = Scratch::with_scene(RAIN);
+    scratch.run(&["render", "runs/rain"]).expect_code(2).expect_message("this version draws no pictures yet");
+    scratch
+        .run(&["export", "runs/rain", "--to", "usd", "out"])
+        .expect_code(2)
+        .expect_message("this version exports nothing yet");
+    let run = scratch.run(&["run", "rain.toml", "--set", "time.duration=\"50 ms\""]).expect_code(0);
+    assert_eq!(run.stderr.matches("draws no pictures yet").count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn what_ships_can_be_listed_printed_and_checked() {
+    let scratch = Scratch::new();
+    let list = scratch.run(&["scenes"]).expect_code(0);
+    assert!(list.stdout.lines().count() >= 2, "{}", list.stdout);
+    for line in list.stdout.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        let scene = scratch.run(&["scenes", name]).expect_code(0);
+        let file = format!("{name}.toml");
+        scratch.write(&file, scene.stdout);
+        scratch.run(&["check", &file]).expect_code(0);
+        scratch.run(&["check", name]).expect_code(0);
+    }
+    scratch.run(&["scenes", "atlantis"]).expect_code(2).expect_message("no scene called `atlantis`");
+    for (what, known) in [("materials", "glass"), ("liquids", "water")] {
+        let table = scratch.run(&[what]).expect_code(0);
+        assert!(table.stdout.lines().any(|line| line.starts_with(known)), "{}", table.stdout);
+        let json: serde_json::Value =
+            serde_json::from_str(&scratch.run(&[what, "--json"]).expect_code(0).stdout).unwrap();
+        assert!(json.as_array().unwrap().iter().any(|entry| entry["name"] == known), "{json}");
+    }
+}
+
+#[test]
+fn validation_prints_a_table_json_and_a_page() {
+    let scratch = Scratch::new();
+    let args = ["validate", "--model", "theory", "--case", "sessile-drop-limits", "--report", "page"];
+    let table = scratch.run(&args).expect_code(0);
+    assert!(table.stdout.ends_with("1 of 1 case pass\n"), "{}", table.stdout);
+    assert!(std::fs::read_to_string(scratch.path("page/index.html")).unwrap().contains("<svg"));
+    let json = scratch.run(&[&args[..5], &["--json"]].concat()).expect_code(0);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((json["passed"].as_u64(), json["failed"].as_u64()), (Some(1), Some(0)));
+    let near = scratch.run(&["validate", "--case", "sessile-drop-limit"]).expect_code(2);
+    assert_eq!(near.stderr, "error: there is no case `sessile-drop-limit`; did you mean sessile-drop-limits?\n");
+}

@@ -1,0 +1,57 @@
+//! The files that a scene draws on, by content: a run may only go on with the ones that it began with.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sessile_scene::types::{DropShape, Scene, SolidShape, Varying};
+
+/// A file and the BLAKE3 hash of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Asset {
+    pub file: PathBuf,
+    hash: [u8; 32],
+}
+
+/// The meshes and images that results depend on, in the scene's order; pictures' own files are not among them.
+pub(super) fn of_scene(scene: &Scene) -> Result<Vec<Asset>, (PathBuf, io::Error)> {
+    let image = |value: &Varying| match value {
+        Varying::Image { file, .. } => Some(file.clone()),
+        Varying::Uniform(_) => None,
+    };
+    let mut files: Vec<PathBuf> = Vec::new();
+    for material in &scene.materials {
+        let varying = [
+            Some(&material.advancing),
+            Some(&material.receding),
+            material.wet_advancing.as_ref(),
+            Some(&material.affinity),
+        ];
+        files.extend(varying.into_iter().flatten().filter_map(image));
+    }
+    files.extend(scene.solids.iter().filter_map(|solid| match &solid.shape {
+        SolidShape::Mesh { file, .. } => Some(file.clone()),
+        _ => None,
+    }));
+    files.extend(scene.drops.iter().filter_map(|drop| match &drop.shape {
+        DropShape::Mesh { file, .. } => Some(file.clone()),
+        _ => None,
+    }));
+    files
+        .into_iter()
+        .map(|file| hash(&file).map(|hash| Asset { file: file.clone(), hash }).map_err(|error| (file, error)))
+        .collect()
+}
+
+fn hash(file: &Path) -> io::Result<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(file)?)?;
+    Ok(hasher.finalize().into())
+}
+
+/// The first file whose content is not what it was.
+pub(super) fn changed<'a>(before: &[Asset], now: &'a [Asset]) -> Option<&'a Path> {
+    let same = |asset: &&Asset| before.iter().any(|old| old.hash == asset.hash && old.file == asset.file);
+    now.iter().find(|asset| !same(asset)).map(|asset| asset.file.as_path())
+}

@@ -1,0 +1,82 @@
+//! The scenes that ship with the program, as text.
+
+use crate::nearest::nearest;
+
+/// A scene that ships with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShippedScene {
+    /// What it is called: its file's stem.
+    pub name: &'static str,
+    /// The whole file.
+    pub text: &'static str,
+}
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        &[$(ShippedScene { name: $name, text: include_str!(concat!("../../../scenes/", $name, ".toml")) }),*]
+    };
+}
+
+/// Every scene that ships, by name.
+pub const SCENES: &[ShippedScene] = shipped![];
+
+/// A name that no shipped scene has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no scene called `{wanted}` ships with this version; {hint}")]
+pub struct UnknownScene {
+    wanted: String,
+    hint: String,
+}
+
+impl UnknownScene {
+    /// The names that may have been meant, or all there are.
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+impl ShippedScene {
+    /// The scene called `name`.
+    pub fn find(name: &str) -> Result<Self, UnknownScene> {
+        SCENES.iter().find(|scene| scene.name == name).copied().ok_or_else(|| {
+            let names = SCENES.iter().map(|scene| scene.name);
+            let near = nearest(name, names.clone());
+            let hint = if near.is_empty() {
+                format!("there are: {}", names.collect::<Vec<_>>().join(", "))
+            } else {
+                format!("did you mean {}?", near.join(", "))
+            };
+            UnknownScene { wanted: name.to_owned(), hint }
+        })
+    }
+
+    /// The value of its `title` line.
+    pub fn title(&self) -> &'static str {
+        let line = self.text.lines().find_map(|line| line.strip_prefix("title"));
+        line.and_then(|rest| rest.split('"').nth(1)).unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_scene_in_the_folder_ships_and_has_a_title() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+        let mut files: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+            .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        files.sort();
+        assert_eq!(SCENES.iter().map(|scene| scene.name).collect::<Vec<_>>(), files);
+        for scene in SCENES {
+            assert!(!scene.title().is_empty(), "{} has no title", scene.name);
+        }
+    }
+}

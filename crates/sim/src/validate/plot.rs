@@ -1,0 +1,337 @@
+//! Curves of a case, drawn as SVG: axes with round ticks, a legend, expected curves dashed and measured ones solid or dotted.
+//!
+//! Colours are left to the page's style sheet (classes `s0`, `s1`, … for series), so that one drawing suits light and dark.
+
+use std::fmt::Write;
+
+/// A drawing of some series over two axes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// Along the page.
+    pub x: Axis,
+    /// Up the page.
+    pub y: Axis,
+    /// The curves.
+    pub series: Vec<Series>,
+}
+
+/// An axis of a plot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// Quantity and unit, as they are to be read.
+    pub label: String,
+    /// Logarithmic; values that are not positive are then left out.
+    pub log: bool,
+}
+
+impl Axis {
+    /// A linear axis.
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), log: false }
+    }
+
+    /// A logarithmic axis.
+    pub fn log(label: impl Into<String>) -> Self {
+        Self { label: label.into(), log: true }
+    }
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Theory: a dashed line.
+    Expected,
+    /// A simulation's curve: a solid line.
+    Line,
+    /// Single measurements: dots.
+    Points,
+}
+
+/// One curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// For the legend.
+    pub name: String,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// `(x, y)`; those that are not finite are left out.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// A curve with its name.
+    pub fn new(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), mark, points }
+    }
+}
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 360.0;
+const LEFT: f64 = 74.0;
+const RIGHT: f64 = 18.0;
+const TOP: f64 = 18.0;
+const BOTTOM: f64 = 52.0;
+/// Series beyond this many take the first colours again.
+const NUM_COLOURS: usize = 6;
+
+impl Plot {
+    /// The drawing, as an `<svg>` element without width and height.
+    pub fn svg(&self) -> String {
+        let visible: Vec<Vec<(f64, f64)>> = self.series.iter().map(|series| self.visible_points(series)).collect();
+        let x = Scale::over(visible.iter().flatten().map(|point| point.0), self.x.log, LEFT, WIDTH - RIGHT);
+        let y = Scale::over(visible.iter().flatten().map(|point| point.1), self.y.log, HEIGHT - BOTTOM, TOP);
+
+        let mut svg = format!(
+            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\" xmlns=\"http://www.w3.org/2000/svg\">",
+            escape(&self.title)
+        );
+        self.draw_axes(&mut svg, &x, &y);
+        for (index, (series, points)) in self.series.iter().zip(&visible).enumerate() {
+            draw_series(&mut svg, index, series.mark, points, &x, &y);
+        }
+        self.draw_legend(&mut svg);
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn visible_points(&self, series: &Series) -> Vec<(f64, f64)> {
+        let fits = |value: f64, axis: &Axis| value.is_finite() && (!axis.log || value > 0.0);
+        series.points.iter().copied().filter(|&(x, y)| fits(x, &self.x) && fits(y, &self.y)).collect()
+    }
+
+    fn draw_axes(&self, svg: &mut String, x: &Scale, y: &Scale) {
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        for tick in x.ticks() {
+            let at = x.place(tick);
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>");
+            let _ = write!(
+                svg,
+                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                bottom + 18.0,
+                number(tick)
+            );
+        }
+        for tick in y.ticks() {
+            let at = y.place(tick);
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{right}\"/>");
+            let _ = write!(
+                svg,
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                LEFT - 8.0,
+                at + 4.0,
+                number(tick)
+            );
+        }
+        let _ = write!(svg, "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>");
+        let _ = write!(
+            svg,
+            "<text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            0.5 * (LEFT + right),
+            HEIGHT - 10.0,
+            escape(&self.x.label)
+        );
+        let middle = 0.5 * (TOP + bottom);
+        let _ = write!(
+            svg,
+            "<text class=\"label\" x=\"16\" y=\"{middle:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {middle:.1})\">{}</text>",
+            escape(&self.y.label)
+        );
+    }
+
+    fn draw_legend(&self, svg: &mut String) {
+        let longest = self.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
+        // 6.6 px is about the width of a character at the legend's 12 px.
+        let width = 42.0 + 6.6 * longest as f64;
+        let left = WIDTH - RIGHT - width - 6.0;
+        let height = 10.0 + 18.0 * self.series.len() as f64;
+        if self.series.is_empty() {
+            return;
+        }
+        let _ = write!(
+            svg,
+            "<rect class=\"legend\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"/>",
+            TOP + 4.0
+        );
+        for (index, series) in self.series.iter().enumerate() {
+            let y = TOP + 18.0 + 18.0 * index as f64;
+            let colour = index % NUM_COLOURS;
+            let _ = match series.mark {
+                Mark::Points => {
+                    write!(svg, "<circle class=\"dot s{colour}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", left + 19.0)
+                }
+                mark => {
+                    write!(svg, "<path class=\"{} s{colour}\" d=\"M{:.1} {y:.1}h22\"/>", line_class(mark), left + 8.0)
+                }
+            };
+            let _ = write!(
+                svg,
+                "<text class=\"key\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                left + 36.0,
+                y + 4.0,
+                escape(&series.name)
+            );
+        }
+    }
+}
+
+fn line_class(mark: Mark) -> &'static str {
+    if mark == Mark::Expected { "line expected" } else { "line" }
+}
+
+fn draw_series(svg: &mut String, index: usize, mark: Mark, points: &[(f64, f64)], x: &Scale, y: &Scale) {
+    let colour = index % NUM_COLOURS;
+    if mark == Mark::Points {
+        for &(px, py) in points {
+            let _ = write!(
+                svg,
+                "<circle class=\"dot s{colour}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\"/>",
+                x.place(px),
+                y.place(py)
+            );
+        }
+    } else if !points.is_empty() {
+        let path: Vec<String> =
+            points.iter().map(|&(px, py)| format!("{:.1} {:.1}", x.place(px), y.place(py))).collect();
+        let _ = write!(svg, "<path class=\"{} s{colour}\" d=\"M{}\"/>", line_class(mark), path.join("L"));
+    }
+}
+
+/// Takes a range of values to a range of places on the page.
+struct Scale {
+    low: f64,
+    high: f64,
+    log: bool,
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    /// Holds all values, with room to spare; decades on a logarithmic axis.
+    fn over(values: impl Iterator<Item = f64>, log: bool, from: f64, to: f64) -> Self {
+        let map = |value: f64| if log { value.log10() } else { value };
+        let (mut low, mut high) =
+            values.map(map).fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+        if low > high {
+            (low, high) = (0.0, 1.0);
+        }
+        let room = 0.05 * (high - low);
+        // One value alone, or values equal but for rounding, still get an axis that can be read.
+        let spread = if log { 0.5 } else { 0.5 * low.abs().max(high.abs()) };
+        let room = if high - low <= 1e-9 * spread { spread.max(f64::MIN_POSITIVE) } else { room };
+        Self { low: low - room, high: high + room, log, from, to }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        let value = if self.log { value.log10() } else { value };
+        self.from + (self.to - self.from) * (value - self.low) / (self.high - self.low)
+    }
+
+    /// Round values: multiples of 1, 2 or 5 times a power of ten, about six of them; decades when the axis spans some.
+    fn ticks(&self) -> Vec<f64> {
+        if self.log && self.high - self.low >= 1.0 {
+            let stride = ((self.high - self.low) / 7.0).ceil().max(1.0) as i32;
+            let decades = (self.low.ceil() as i32)..=(self.high.floor() as i32);
+            return decades.filter(|decade| decade % stride == 0).map(|decade| 10f64.powi(decade)).collect();
+        }
+        let (low, high) = if self.log { (10f64.powf(self.low), 10f64.powf(self.high)) } else { (self.low, self.high) };
+        let rough = (high - low) / 6.0;
+        let decade = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|factor| factor * decade)
+            .into_iter()
+            .find(|&step| step >= rough)
+            .unwrap_or(10.0 * decade);
+        let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+        (first..=last).map(|index| index as f64 * step).collect()
+    }
+}
+
+/// A number for people: no digits that rounding made, powers of ten beyond five places.
+pub(crate) fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = value.abs();
+    if !(1e-3..1e5).contains(&magnitude) {
+        let text = format!("{value:.3e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let mantissa =
+            if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+        return format!("{mantissa}e{exponent}");
+    }
+    let places = (4 - magnitude.log10().floor() as i32).clamp(0, 7) as usize;
+    let text = format!("{value:.places$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Text as it may stand between tags and in quoted attributes.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot(points: Vec<(f64, f64)>, log: bool) -> Plot {
+        Plot {
+            title: "t".into(),
+            x: Axis { label: "x".into(), log },
+            y: Axis { label: "y".into(), log },
+            series: vec![Series::new("a < b", Mark::Line, points)],
+        }
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside_the_axis() {
+        let scale = Scale::over([0.13, 0.87].into_iter(), false, 0.0, 100.0);
+        let ticks: Vec<String> = scale.ticks().into_iter().map(number).collect();
+        assert_eq!(ticks, ["0.2", "0.4", "0.6", "0.8"]);
+        let decades: Vec<String> =
+            Scale::over([1e-3, 1.0].into_iter(), true, 0.0, 100.0).ticks().into_iter().map(number).collect();
+        assert_eq!(decades, ["0.001", "0.01", "0.1", "1"]);
+    }
+
+    #[test]
+    fn drawings_hold_no_number_that_is_not_one() {
+        let degenerate = [
+            vec![],
+            vec![(1.0, 1.0)],
+            vec![(0.0, 0.0)],
+            vec![(f64::NAN, 1.0), (2.0, f64::INFINITY)],
+            vec![(-1.0, 3.0), (5.0, 3.0)],
+        ];
+        for points in degenerate {
+            for log in [false, true] {
+                let svg = plot(points.clone(), log).svg();
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{points:?} gave {svg}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        assert!(plot(vec![(0.0, 1.0), (1.0, 2.0)], false).svg().contains("a &lt; b"));
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "-2.5"),
+            (0.001, "0.001"),
+            (12345.678, "12346"),
+            (4.19e-9, "4.19e-9"),
+            (1e5, "1e5"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+}
