@@ -3,10 +3,15 @@
 //! A source runs in [start, stop). What it gives in an interval follows from the interval alone, so nothing is stored between
 //! calls, and however time is cut the balls are the same.
 
-pub mod steady;
+mod drip;
+mod exposure;
+pub mod rain;
+mod rain_sizes;
+mod steady;
 
 use sessile_scene::types::{Emitter, EmitterKind, Scene};
 
+use self::rain::Rain;
 use crate::error::WorldError;
 use crate::solid::Solid;
 use crate::supply::Supply;
@@ -14,28 +19,49 @@ use crate::supply::Supply;
 /// All sources of a scene.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
-    emitters: Vec<Emitter>,
+    sources: Vec<(Emitter, Option<Rain>)>,
 }
 
 impl Sources {
-    pub fn build(scene: &Scene, _solids: &[Solid], _notices: &mut Vec<String>) -> Result<Self, WorldError> {
-        Ok(Self { emitters: scene.emitters.clone() })
+    /// Prepares a scene's emitters.
+    pub fn build(scene: &Scene, solids: &[Solid], notices: &mut Vec<String>) -> Result<Self, WorldError> {
+        let mut sources = Vec::new();
+        for (index, emitter) in scene.emitters.iter().enumerate() {
+            let wrong = |reason: String| WorldError::Emitter { index, reason };
+            if !emitter.start.is_finite() {
+                return Err(wrong(format!("`start` must be a time, got {} s", emitter.start)));
+            }
+            match emitter.kind {
+                EmitterKind::Drip { every, .. } if !(every > 0.0) => {
+                    return Err(wrong(format!("`every` must be a positive time, got {every} s")));
+                }
+                EmitterKind::Dew { on, .. } if on >= solids.len() => {
+                    return Err(wrong(format!("there is no solid {on} for dew")));
+                }
+                _ => {}
+            }
+            let rain = Rain::new(scene.seed, index, emitter, scene.world.wind, solids, notices).map_err(wrong)?;
+            sources.push((emitter.clone(), rain));
+        }
+        Ok(Self { sources })
     }
 
     /// What all sources give in [from, to), sorted by time, then by emitter.
-    pub fn supply(&self, _solids: &[Solid], from: f64, to: f64) -> Vec<Supply> {
+    pub fn supply(&self, solids: &[Solid], from: f64, to: f64) -> Vec<Supply> {
         let mut out = Vec::new();
-        for emitter in &self.emitters {
+        for (emitter, rain) in &self.sources {
             // The part of the interval in which the source runs.
-            let (a, b) = (from.max(emitter.start), to.min(emitter.stop));
-            if a >= b {
+            let (from, to) = (from.max(emitter.start), to.min(emitter.stop));
+            if from >= to {
                 continue;
             }
-            match &emitter.kind {
-                EmitterKind::Drip { .. } | EmitterKind::Rain { .. } => {}
-                kind => out.extend(steady::give(kind, a, b)),
+            match (&emitter.kind, rain) {
+                (EmitterKind::Drip { .. }, _) => drip::give(emitter, from, to, &mut out),
+                (EmitterKind::Rain { .. }, Some(rain)) => rain.give(solids, from, to, &mut out),
+                (kind, _) => out.extend(steady::give(kind, from, to)),
             }
         }
+        // A stable sort keeps the emitters' order among equal times.
         out.sort_by(|a, b| a.time().total_cmp(&b.time()));
         out
     }

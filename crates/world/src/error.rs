@@ -25,7 +25,7 @@ pub enum WorldError {
         reason: String,
     },
     /// A mesh file could not be read.
-    #[error("{user}: cannot read mesh {}: {reason}", file.display())]
+    #[error("{user}: {reason}")]
     MeshRead {
         /// Who uses it: "solid `bunny`", "drops[0]".
         user: String,
@@ -35,7 +35,7 @@ pub enum WorldError {
         reason: String,
     },
     /// A mesh cannot be made into a body.
-    #[error("{user}: mesh {} is no body: {reason}; close it in a modelling program and save it again", file.display())]
+    #[error("{user}: mesh {}: {reason}", file.display())]
     MeshBroken {
         /// Who uses it.
         user: String,

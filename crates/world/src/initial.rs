@@ -1,28 +1,332 @@
-//! Liquid present at the start.
+//! Liquid present at the start: shapes that models turn into their own form.
+//!
+//! Every shape holds exactly the scene's amount. In a planar run shapes lie in the x–y plane, amounts are areas, and distances do
+//! not look at z. Solids are not cut out of a drop, except the one that a cap sits on; a drop that starts inside a solid gives a
+//! notice. Where a box or a thread touches a side of the domain that continues space (wall, symmetry, periodic), it goes on
+//! beyond, so that the distance there is to its free surface.
 
-use glam::DVec3;
-use sessile_scene::types::Scene;
+pub mod cap;
+mod curve;
+mod thread;
 
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use glam::{DVec2, DVec3};
+use sessile_geometry::Distance;
+use sessile_scene::types::{self as scene, Amount, Domain, DropShape, Scene, Side};
+
+use self::cap::Cap;
+use self::curve::{Rung, Tabulated};
+use self::thread::Thread;
 use crate::error::WorldError;
+use crate::mesh_files;
+use crate::pose::{Pose, rotation_xyz};
 use crate::solid::Solid;
 
-/// A drop of the scene, built: a shape that models turn into their own form.
+/// A drop of the scene, built.
 #[derive(Clone, Debug)]
 pub struct InitialDrop {
+    index: usize,
     velocity: DVec3,
+    amount: f64,
+    centroid: DVec3,
+    bounds: [DVec3; 2],
+    body: Body,
+}
+
+#[derive(Clone)]
+enum Body {
+    Ball { center: DVec3, radius: f64, planar: bool },
+    Rung { center: DVec3, axis: DVec3, curve: Arc<Tabulated<Rung>>, planar: bool },
+    Cap(Arc<Cap>),
+    Box { min: DVec3, max: DVec3, planar: bool },
+    Thread(Arc<Thread>),
+    Mesh { distance: Arc<dyn Distance>, world_from_file: Pose },
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ball { .. } => "Ball",
+            Self::Rung { .. } => "Rung",
+            Self::Cap(_) => "Cap",
+            Self::Box { .. } => "Box",
+            Self::Thread(_) => "Thread",
+            Self::Mesh { .. } => "Mesh",
+        })
+    }
 }
 
 impl InitialDrop {
-    /// Builds the scene's drops.
-    pub(crate) fn build_all(
-        scene: &Scene,
-        _solids: &[Solid],
-        _notices: &mut Vec<String>,
-    ) -> Result<Vec<Self>, WorldError> {
-        Ok(scene.drops.iter().map(|d| Self { velocity: d.velocity }).collect())
+    /// Its place in the scene.
+    pub fn index(&self) -> usize {
+        self.index
     }
+
     /// Initial velocity, in m/s.
     pub fn velocity(&self) -> DVec3 {
         self.velocity
     }
+
+    /// How much liquid it holds, in m³; in a planar run its area, in m².
+    pub fn volume(&self) -> f64 {
+        self.amount
+    }
+
+    /// Where its mass is, in m.
+    pub fn centroid(&self) -> DVec3 {
+        self.centroid
+    }
+
+    /// Corners of an axis-aligned box that holds it, in m; not always the smallest.
+    pub fn bounds(&self) -> [DVec3; 2] {
+        self.bounds
+    }
+
+    /// Signed distance to its surface, in m: negative in the liquid.
+    ///
+    /// Exact, except for a cap near its contact line, where it is a lower bound of the size and right in sign.
+    pub fn signed_distance(&self, point: DVec3) -> f64 {
+        match &self.body {
+            Body::Cap(cap) => cap.ball_distance(point).max(-cap.solid.signed_distance(point)),
+            _ => self.free_surface_distance(point),
+        }
+    }
+
+    /// Signed distance to the surface that the liquid shares with air, in m: for a cap, to its ball, carried on into the solid.
+    pub fn free_surface_distance(&self, point: DVec3) -> f64 {
+        let flatten = |offset: DVec3, planar: bool| if planar { offset.with_z(0.0) } else { offset };
+        match &self.body {
+            Body::Ball { center, radius, planar } => flatten(point - *center, *planar).length() - radius,
+            Body::Rung { center, axis, curve, planar } => {
+                let offset = flatten(point - *center, *planar);
+                let along = offset.dot(*axis);
+                let across = (offset - *axis * along).length();
+                let distance = curve.distance(DVec2::new(across, along));
+                let inside = offset.length() < curve.curve.radius(across.atan2(along));
+                if inside { -distance } else { distance }
+            }
+            Body::Cap(cap) => cap.ball_distance(point),
+            Body::Box { min, max, planar } => {
+                let mut beyond = (*min - point).max(point - *max);
+                if *planar {
+                    beyond.z = f64::NEG_INFINITY;
+                }
+                beyond.max(DVec3::ZERO).length() + beyond.max_element().min(0.0)
+            }
+            Body::Thread(thread) => thread.signed_distance(point),
+            Body::Mesh { distance, world_from_file } => distance.signed_distance(world_from_file.apply_inverse(point)),
+        }
+    }
+
+    /// How it sits on a solid, if it is a cap.
+    pub fn cap(&self) -> Option<&Cap> {
+        match &self.body {
+            Body::Cap(cap) => Some(cap),
+            _ => None,
+        }
+    }
+
+    /// Builds the scene's drops on its solids at time 0.
+    pub(crate) fn build_all(
+        scene: &Scene,
+        solids: &[Solid],
+        notices: &mut Vec<String>,
+    ) -> Result<Vec<Self>, WorldError> {
+        let mut built = Vec::new();
+        for (index, drop) in scene.drops.iter().enumerate() {
+            let drop = Builder { scene, solids, index }.build(drop, notices)?;
+            drop.notice_overlap(solids, notices);
+            built.push(drop);
+        }
+        Ok(built)
+    }
+
+    /// Says so when a drop starts inside a solid: one that it does not sit on.
+    fn notice_overlap(&self, solids: &[Solid], notices: &mut Vec<String>) {
+        for solid in solids {
+            let sits_on_it = self.cap().is_some_and(|cap| cap.on == solid.index());
+            let buried = -solid.signed_distance(self.centroid);
+            if buried > 0.0 && !sits_on_it {
+                let (index, name, depth) = (self.index, solid.name(), buried * 1e3);
+                notices.push(format!("drops[{index}]: its middle lies {depth:.3} mm inside `{name}`; move it out"));
+            }
+        }
+    }
+}
+
+/// What building one drop needs to know.
+struct Builder<'a> {
+    scene: &'a Scene,
+    solids: &'a [Solid],
+    index: usize,
+}
+
+impl Builder<'_> {
+    fn wrong(&self, reason: impl Into<String>) -> WorldError {
+        WorldError::Drop { index: self.index, reason: reason.into() }
+    }
+
+    fn planar(&self) -> bool {
+        self.scene.world.planar
+    }
+
+    /// The amount as a positive number of the unit that the run has.
+    fn amount(&self, amount: Amount) -> Result<f64, WorldError> {
+        let value = match (amount, self.planar()) {
+            (Amount::Volume(volume), false) => volume,
+            (Amount::Area(area), true) => area,
+            (Amount::Volume(_), true) => {
+                return Err(self.wrong("a planar run wants `area` (or `radius`), got a volume"));
+            }
+            (Amount::Area(_), false) => {
+                return Err(self.wrong("only planar runs take `area`; give `volume` or `radius`"));
+            }
+        };
+        if value > 0.0 && value.is_finite() {
+            Ok(value)
+        } else {
+            Err(self.wrong(format!("it must hold liquid, got {value}")))
+        }
+    }
+
+    fn build(&self, drop: &scene::Drop, notices: &mut Vec<String>) -> Result<InitialDrop, WorldError> {
+        let made = match &drop.shape {
+            DropShape::Sphere { center, amount, mode, amplitude, axis } => {
+                self.sphere(*center, self.amount(*amount)?, *mode, *amplitude, *axis)?
+            }
+            DropShape::Cap { on, center, amount, contact_angle } => {
+                self.cap(*on, *center, self.amount(*amount)?, *contact_angle)?
+            }
+            DropShape::Box { min, max } => self.bath(*min, *max)?,
+            DropShape::Cylinder { from, to, radius, amplitude, wavelength } => {
+                self.thread([*from, *to], *radius, *amplitude, *wavelength)?
+            }
+            DropShape::Mesh { file, scale, rotate, shift } => {
+                let world_from_file = Pose { rotation: rotation_xyz(*rotate), translation: *shift };
+                self.mesh(file, *scale, world_from_file, notices)?
+            }
+        };
+        let (body, amount, centroid, bounds) = made;
+        Ok(InitialDrop { index: self.index, velocity: drop.velocity, amount, centroid, bounds, body })
+    }
+
+    fn sphere(&self, center: DVec3, amount: f64, mode: u32, amplitude: f64, axis: DVec3) -> Result<Made, WorldError> {
+        let planar = self.planar();
+        let radius = if planar { (amount / PI).sqrt() } else { (0.75 * amount / PI).cbrt() };
+        if mode == 0 || amplitude == 0.0 {
+            let bounds = [center - radius, center + radius];
+            return Ok((Body::Ball { center, radius, planar }, amount, center, bounds));
+        }
+        let axis = if planar { axis.with_z(0.0) } else { axis };
+        let axis =
+            axis.try_normalize().ok_or_else(|| self.wrong("`axis` must not be zero (in a planar run, in x and y)"))?;
+        let rung = Rung::of_amount(amount, mode, amplitude, planar);
+        let stretches = 64 * (mode as usize + 1);
+        let radii = (0..=stretches).map(|i| rung.radius(PI * i as f64 / stretches as f64));
+        let (least, most) = radii.fold((f64::INFINITY, 0.0f64), |(a, b), r| (a.min(r), b.max(r)));
+        if !(least > 0.0) {
+            return Err(self.wrong(format!(
+                "`amplitude` = {amplitude} in mode {mode} makes the drop's radius negative somewhere; make it smaller"
+            )));
+        }
+        let centroid = center + axis * (rung.moment(1) / rung.moment(0));
+        let curve = Arc::new(Tabulated::new(rung, 0.0, PI, stretches));
+        Ok((Body::Rung { center, axis, curve, planar }, amount, centroid, [center - most, center + most]))
+    }
+
+    fn cap(&self, on: usize, center: DVec3, amount: f64, contact_angle: f64) -> Result<Made, WorldError> {
+        let solid = self
+            .solids
+            .get(on)
+            .ok_or_else(|| self.wrong(format!("it sits on solid {on}, but the scene has {}", self.solids.len())))?;
+        if !(contact_angle > 0.0 && contact_angle < PI) {
+            let degrees = contact_angle.to_degrees();
+            return Err(self.wrong(format!("`contact_angle` must lie between 0 and 180 deg, got {degrees} deg")));
+        }
+        let cap = Cap::new(solid, center, amount, contact_angle, self.planar()).ok_or_else(|| {
+            self.wrong(format!(
+                "no ball makes a cap of that size and `contact_angle` on `{}` there: make it smaller or move it",
+                solid.name()
+            ))
+        })?;
+        let bounds = cap.bounds;
+        let centroid = cap.centroid;
+        Ok((Body::Cap(Arc::new(cap)), amount, centroid, bounds))
+    }
+
+    fn bath(&self, min: DVec3, max: DVec3) -> Result<Made, WorldError> {
+        let planar = self.planar();
+        let (mut inner, mut outer) = ([min, max], [min, max]);
+        if let Some(domain) = &self.scene.domain {
+            for k in 0..3 {
+                let far = 2.0 * (domain.max - domain.min).max_element();
+                if continues(domain, k, min[k], false) {
+                    (inner[0][k], outer[0][k]) = (domain.min[k], domain.min[k] - far);
+                }
+                if continues(domain, k, max[k], true) {
+                    (inner[1][k], outer[1][k]) = (domain.max[k], domain.max[k] + far);
+                }
+            }
+        }
+        let size = inner[1] - inner[0];
+        let amount = if planar { size.x * size.y } else { size.element_product() };
+        let full = size.x > 0.0 && size.y > 0.0 && (planar || size.z > 0.0) && amount.is_finite();
+        if !full {
+            return Err(self.wrong(format!("the box from `min` to `max` must have positive sides, got {size} m")));
+        }
+        let centroid = (inner[0] + inner[1]) / 2.0;
+        Ok((Body::Box { min: outer[0], max: outer[1], planar }, amount, centroid, inner))
+    }
+
+    fn thread(
+        &self,
+        ends: [DVec3; 2],
+        radius: f64,
+        amplitude: f64,
+        wavelength: Option<f64>,
+    ) -> Result<Made, WorldError> {
+        let goes_on = |end: DVec3, other: DVec3| {
+            let Some(domain) = &self.scene.domain else { return false };
+            let outward = (end - other).normalize_or_zero();
+            (0..3).any(|k| outward[k].abs() > 0.999_999 && continues(domain, k, end[k], outward[k] > 0.0))
+        };
+        let on = [goes_on(ends[0], ends[1]), goes_on(ends[1], ends[0])];
+        let thread = Thread::new(ends, radius, amplitude, wavelength, self.planar(), on).ok_or_else(|| {
+            self.wrong("a cylinder wants two different ends, a positive radius and a ripple of `amplitude` below 1")
+        })?;
+        let reach = thread.widest();
+        let bounds = [ends[0].min(ends[1]) - reach, ends[0].max(ends[1]) + reach];
+        let (amount, centroid) = (thread.amount(), thread.centroid());
+        Ok((Body::Thread(Arc::new(thread)), amount, centroid, bounds))
+    }
+
+    fn mesh(
+        &self,
+        file: &std::path::Path,
+        scale: scene::MeshScale,
+        world_from_file: Pose,
+        notices: &mut Vec<String>,
+    ) -> Result<Made, WorldError> {
+        if self.planar() {
+            return Err(self.wrong("a mesh has no planar form; use a sphere, cap, box or cylinder"));
+        }
+        let body = mesh_files::body(&format!("drops[{}]", self.index), file, scale, mesh_files::Use::Liquid, notices)?;
+        let (volume, centroid) = mesh_files::volume_and_centroid(&body.mesh);
+        let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let bounds = body.mesh.positions.iter().map(|p| world_from_file.apply(*p));
+        let bounds = bounds.fold(start, |[low, high], p| [low.min(p), high.max(p)]);
+        let centroid = world_from_file.apply(centroid);
+        Ok((Body::Mesh { distance: body.distance, world_from_file }, volume, centroid, bounds))
+    }
+}
+
+/// A body, its amount, its centroid and its bounds.
+type Made = (Body, f64, DVec3, [DVec3; 2]);
+
+/// Whether `at` along axis `k` lies on or beyond the domain's upper or lower side, and space goes on there.
+fn continues(domain: &Domain, k: usize, at: f64, upper: bool) -> bool {
+    let slack = 1e-9 * (domain.max[k] - domain.min[k]);
+    domain.sides[k] != Side::Open && if upper { at >= domain.max[k] - slack } else { at <= domain.min[k] + slack }
 }

@@ -3,10 +3,22 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sessile_geometry::{Distance, TriMesh};
+use glam::DVec3;
+use sessile_geometry::mesh_distance::MeshDistance;
+use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, repair_with};
+use sessile_geometry::{Distance, TriMesh, files};
 use sessile_scene::types::MeshScale;
 
 use crate::error::WorldError;
+
+/// What a mesh is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A solid: it may be an open sheet, with liquid on its outer side; it gets texture coordinates.
+    Solid,
+    /// Liquid: it must enclose a volume.
+    Liquid,
+}
 
 /// A body from a file, in metres about the file's origin.
 pub(crate) struct Body {
@@ -15,6 +27,85 @@ pub(crate) struct Body {
 }
 
 /// Reads `file` for `user` ("solid `bunny`"); repairs are added to `notices`.
-pub(crate) fn body(user: &str, file: &Path, _scale: MeshScale, _notices: &mut Vec<String>) -> Result<Body, WorldError> {
-    Err(WorldError::MeshRead { user: user.into(), file: file.into(), reason: "mesh solids are being built".into() })
+pub(crate) fn body(
+    user: &str,
+    file: &Path,
+    scale: MeshScale,
+    purpose: Use,
+    notices: &mut Vec<String>,
+) -> Result<Body, WorldError> {
+    let unreadable = |reason: String| WorldError::MeshRead { user: user.into(), file: file.into(), reason };
+    let mut mesh = files::read_mesh(file).map_err(|error| unreadable(error.to_string()))?;
+    rescale(&mut mesh, scale).map_err(|reason| unreadable(format!("mesh {}: {reason}", file.display())))?;
+    let mut mesh = mended(user, file, mesh, purpose, notices)?;
+    if purpose == Use::Solid && mesh.corner_uvs.is_empty() {
+        mesh = mesh.clone();
+    }
+    Ok(Body { distance: Arc::new(MeshDistance::new(mesh.clone())), mesh })
+}
+
+/// Turns file units into metres.
+fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<(), String> {
+    let factor = match scale {
+        MeshScale::Factor(factor) => factor,
+        MeshScale::Height(height) => {
+            let used = mesh.triangles.iter().flatten().filter_map(|&v| mesh.positions.get(v as usize)).map(|p| p.y);
+            let (low, high) = used.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
+            if !(high > low) {
+                return Err("it has no extent along y that `height` could set; give `scale` instead".into());
+            }
+            height / (high - low)
+        }
+    };
+    if !(factor > 0.0 && factor.is_finite()) {
+        return Err(format!("it must be scaled by a positive factor, got {factor}"));
+    }
+    mesh.positions.iter_mut().for_each(|p| *p *= factor);
+    Ok(())
+}
+
+/// Repairs a mesh, as a body or, where a solid is open beyond repair, as a sheet.
+fn mended(
+    user: &str,
+    file: &Path,
+    mesh: TriMesh,
+    purpose: Use,
+    notices: &mut Vec<String>,
+) -> Result<TriMesh, WorldError> {
+    let broken = |defect: MeshDefect| WorldError::MeshBroken {
+        user: user.into(),
+        file: file.into(),
+        reason: defect.to_string(),
+    };
+    let name = file.display();
+    let closed = RepairOptions { openness: Openness::Refused, ..RepairOptions::default() };
+    let sheet = RepairOptions { openness: Openness::Allowed, ..RepairOptions::default() };
+    let (mesh, report) = match repair_with(mesh.clone(), closed) {
+        Err(MeshDefect::Open { loops, .. }) if purpose == Use::Solid => {
+            let holes = if loops == 1 { "1 large hole".into() } else { format!("{loops} large holes") };
+            notices.push(format!(
+                "{user}: mesh {name} is an open sheet ({holes}): its outer side counts as outside, all behind it as solid"
+            ));
+            repair_with(mesh, sheet).map_err(broken)?
+        }
+        other => other.map_err(broken)?,
+    };
+    if !report.is_empty() {
+        notices.push(format!("{user}: mesh {name} was repaired: {report}"));
+    }
+    Ok(mesh)
+}
+
+/// Volume in m³ and centroid in m of a closed mesh: sums over the tetrahedra that its triangles span with a point near it.
+pub(crate) fn volume_and_centroid(mesh: &TriMesh) -> (f64, DVec3) {
+    // Far from the world's origin the tetrahedra nearly cancel; measured from a vertex they do not.
+    let origin = mesh.positions.first().copied().unwrap_or_default();
+    let (mut volume, mut moment) = (0.0, DVec3::ZERO);
+    for t in 0..mesh.triangles.len() {
+        let [a, b, c] = mesh.corners(t).map(|p| p - origin);
+        let sixfold = a.dot(b.cross(c));
+        volume += sixfold / 6.0;
+        moment += (a + b + c) * (sixfold / 24.0);
+    }
+    (volume, origin + moment / volume)
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
-use sessile_scene::types::{self as scene, MotionKey, SolidShape};
+use sessile_scene::types::{self as scene, SolidShape};
 use sessile_wetting::Wetting;
 
 use crate::error::WorldError;
@@ -32,6 +32,8 @@ pub struct Solid {
     form: Arc<dyn Distance>,
     material: Arc<BuiltMaterial>,
     mesh: Arc<TriMesh>,
+    /// A ball round the mesh in the rest pose.
+    ball: (DVec3, f64),
     /// The form's own coordinates to the rest pose.
     rest_from_form: Pose,
     world_from_rest: Pose,
@@ -77,12 +79,14 @@ impl Solid {
         let rest_from_form = placement.after(&scene_from_form);
         let mut mesh = formed.mesh;
         mesh.positions.iter_mut().for_each(|p| *p = rest_from_form.apply(*p));
+        let ball = ball_round(&mesh.positions);
         let mut built = Self {
             index,
             scene: Arc::new(solid.clone()),
             form: formed.form,
             material,
             mesh: Arc::new(mesh),
+            ball,
             rest_from_form,
             world_from_rest: Pose::IDENTITY,
             world_from_form: rest_from_form,
@@ -135,7 +139,9 @@ impl Solid {
 
     /// The nearest point of the surface to a point of the world.
     pub fn closest(&self, point: DVec3) -> Closest {
-        self.closest_at(&self.world_from_form, point)
+        let pose = &self.world_from_form;
+        let near = self.form.closest(pose.apply_inverse(point));
+        Closest { point: pose.apply(near.point), normal: pose.turn(near.normal), ..near }
     }
 
     /// Unit normal at the surface point nearest to `point`, out of the solid: the gradient of the signed distance.
@@ -185,10 +191,9 @@ impl Solid {
         })
     }
 
-    /// The nearest point of the surface at another pose of the form.
-    fn closest_at(&self, world_from_form: &Pose, point: DVec3) -> Closest {
-        let near = self.form.closest(world_from_form.apply_inverse(point));
-        Closest { point: world_from_form.apply(near.point), normal: world_from_form.turn(near.normal), ..near }
+    /// Centre and radius of a ball round the mesh at the current pose, in m.
+    pub(crate) fn bounding_ball(&self) -> (DVec3, f64) {
+        (self.world_from_rest.apply(self.ball.0), self.ball.1)
     }
 
     /// Where it is and how it moves at `time`, whatever its current pose.
@@ -224,7 +229,6 @@ impl Solid {
     pub(crate) fn set_drive(&mut self, drive: Option<Drive>) {
         self.drive = drive;
     }
-
 }
 
 impl std::fmt::Debug for Solid {
@@ -234,6 +238,13 @@ impl std::fmt::Debug for Solid {
             .field("world_from_rest", &self.world_from_rest)
             .finish_non_exhaustive()
     }
+}
+
+/// Centre and radius of a ball round some points: that of their axis-aligned box.
+fn ball_round(points: &[DVec3]) -> (DVec3, f64) {
+    let start = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let (low, high) = points.iter().fold(start, |(low, high), p| (low.min(*p), high.max(*p)));
+    ((low + high) / 2.0, (high - low).length() / 2.0)
 }
 
 /// The form of a scene's shape.
@@ -305,6 +316,6 @@ fn mesh_form(
     notices: &mut Vec<String>,
 ) -> Result<Formed, WorldError> {
     let user = format!("solid `{}`", solid.name);
-    let body = mesh_files::body(&user, file, scale, notices)?;
+    let body = mesh_files::body(&user, file, scale, mesh_files::Use::Solid, notices)?;
     Ok(Formed { form: body.distance, mesh: body.mesh, origin: DVec3::ZERO, axes: DMat3::IDENTITY })
 }

@@ -106,8 +106,8 @@ mod tests {
             (above - 60f64.to_radians().sin()).abs() < 1e-15,
             "on the bisector: sin 60° of the height, got {above}"
         );
-        let below = leaf.closest(DVec3::new(0.3, 0.1, -0.4));
-        assert!((below.distance + 0.5).abs() < 1e-15, "under the valley the valley is nearest: {below:?}");
-        assert!((below.normal - DVec3::new(-0.6, 0.0, 0.8)).length() < 1e-14, "{below:?}");
+        let below = leaf.closest(DVec3::new(0.28, 0.1, -0.96));
+        assert!((below.distance + 1.0).abs() < 1e-15, "under the valley the valley is nearest: {below:?}");
+        assert!((below.normal - DVec3::new(-0.28, 0.0, 0.96)).length() < 1e-14, "{below:?}");
     }
 }

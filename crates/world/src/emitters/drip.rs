@@ -1,0 +1,26 @@
+//! A ball every so often: the n-th at start + n · every, n = 0, 1, …, before stop.
+
+use sessile_scene::types::{Emitter, EmitterKind};
+
+use crate::supply::Supply;
+
+/// A drop whose time comes this close to `stop`, as a part of the period, is not given: n · every rounds.
+const SLACK: f64 = 1e-9;
+
+/// Adds the balls of a drip in [from, to) to `out`; nothing for other kinds.
+pub(crate) fn give(emitter: &Emitter, from: f64, to: f64, out: &mut Vec<Supply>) {
+    let EmitterKind::Drip { at, radius, every, velocity } = emitter.kind else { return };
+    let end = emitter.stop - SLACK * every;
+    // One early, for the quotient rounds too; the times themselves decide.
+    let mut n = ((from.max(emitter.start) - emitter.start) / every).floor().max(1.0) - 1.0;
+    loop {
+        let time = emitter.start + n * every;
+        if time >= to || time >= end {
+            return;
+        }
+        if time >= from {
+            out.push(Supply::Ball { time, center: at, radius, velocity });
+        }
+        n += 1.0;
+    }
+}

@@ -1,0 +1,84 @@
+//! Scenes in code, for tests.
+
+#![allow(dead_code, reason = "each test file uses a part of this")]
+
+use glam::DVec3;
+use sessile_scene::types::*;
+use sessile_wetting::Liquid;
+
+/// A scene with nothing in it but a material `wax`.
+pub fn empty() -> Scene {
+    Scene {
+        title: String::new(),
+        model: ModelKind::Volume,
+        fidelity: Fidelity::Physical,
+        seed: 1,
+        time: Time { duration: 1.0, frame: 0.1, settle: false },
+        liquid: Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 },
+        liquid_preset: "water".into(),
+        world: Environment {
+            gravity: Keyed { keys: vec![(0.0, DVec3::new(0.0, -9.8, 0.0))] },
+            wind: DVec3::ZERO,
+            planar: false,
+        },
+        domain: None,
+        resolution: Resolution { cell: None, edge: 4e-4 },
+        materials: vec![wax()],
+        solids: vec![],
+        drops: vec![],
+        emitters: vec![],
+        pane: PaneKnobs::default(),
+        droplet: DropletKnobs::default(),
+        surface: SurfaceKnobs::default(),
+        volume: VolumeKnobs::default(),
+        camera: Camera { position: None, look_at: None, fov: 0.6 },
+        lights: Lights { environment: "studio".into(), strength: 1.0, sun: None, area: vec![] },
+        render: Render { size: [640, 360], samples: 16, fps: 30.0 },
+        output_fields: false,
+    }
+}
+
+pub fn wax() -> Material {
+    Material {
+        name: "wax".into(),
+        advancing: Varying::Uniform(105f64.to_radians()),
+        receding: Varying::Uniform(95f64.to_radians()),
+        wet_advancing: None,
+        receding_limit: None,
+        roughness: [0.0; 2],
+        adhesion: 10.0,
+        affinity: Varying::Uniform(0.5),
+    }
+}
+
+pub fn solid(name: &str, shape: SolidShape) -> Solid {
+    Solid {
+        name: name.into(),
+        material: "wax".into(),
+        shape,
+        rotate: DVec3::ZERO,
+        shift: DVec3::ZERO,
+        motion: vec![],
+        look: None,
+        texture: None,
+    }
+}
+
+/// A plane through the origin.
+pub fn plane(name: &str, normal: DVec3, size: [f64; 2]) -> Solid {
+    solid(name, SolidShape::Plane { point: DVec3::ZERO, normal: normal.normalize(), size })
+}
+
+/// A scene with these solids.
+pub fn with_solids(solids: Vec<Solid>) -> Scene {
+    Scene { solids, ..empty() }
+}
+
+pub fn drop(shape: DropShape) -> Drop {
+    Drop { shape, velocity: DVec3::ZERO }
+}
+
+/// An emitter that always runs.
+pub fn emitter(kind: EmitterKind) -> Emitter {
+    Emitter { kind, start: 0.0, stop: f64::INFINITY }
+}
