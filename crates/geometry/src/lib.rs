@@ -8,6 +8,7 @@ pub mod isosurface;
 pub mod mesh;
 pub mod mesh_distance;
 pub mod repair;
+pub mod unwrap;
 
 pub use distance::{Closest, Distance};
 pub use mesh::TriMesh;

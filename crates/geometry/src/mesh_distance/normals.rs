@@ -2,11 +2,12 @@
 //!
 //! If `c` is the point of a closed surface nearest to `p`, and `n` the sum of the unit normals of the faces that meet
 //! at `c`, each weighted by the angle it spans there, then `n · (p − c)` is positive outside and negative inside
-//! (baerentzen2005, §3). On an edge both faces span π; inside a face the pseudonormal is the normal itself.
+//! (baerentzen2005). On an edge both faces span π; inside a face the pseudonormal is the normal itself.
 
 use glam::DVec3;
 
 use crate::TriMesh;
+use crate::connectivity::{EdgeUse, edge_uses};
 
 /// A triangle lower than this fraction of its longest side has no normal of its own: rounding would decide it.
 const SLIVER: f64 = 1e-10;
@@ -30,23 +31,16 @@ pub(super) fn face_normal([a, b, c]: [DVec3; 3]) -> Option<DVec3> {
     (normal.length() > SLIVER * longest).then(|| normal.normalize_or_zero())
 }
 
-/// One side of one triangle.
-#[derive(Clone, Copy)]
-struct Side {
-    vertices: [u32; 2],
-    triangle: usize,
-    edge: usize,
-}
-
 impl Pseudonormals {
     pub fn new(mesh: &TriMesh) -> Self {
-        let sides = sorted_sides(mesh);
-        let faces = face_normals(mesh, &sides);
+        let uses = edge_uses(&mesh.triangles);
+        let faces = face_normals(mesh, &uses);
         let mut edges = vec![[DVec3::ZERO; 3]; mesh.triangles.len()];
-        for shared in sides.chunk_by(|a, b| a.vertices == b.vertices) {
-            let normal = shared.iter().map(|side| faces[side.triangle]).sum::<DVec3>().normalize_or_zero();
-            for side in shared {
-                edges[side.triangle][side.edge] = normal;
+        for shared in uses.chunk_by(|a, b| a.edge == b.edge) {
+            let sides = || shared.iter().map(|usage| usage.half_edge);
+            let normal = sides().map(|side| faces[side.triangle()]).sum::<DVec3>().normalize_or_zero();
+            for side in sides() {
+                edges[side.triangle()][side.side()] = normal;
             }
         }
         let mut vertices = vec![DVec3::ZERO; mesh.positions.len()];
@@ -69,22 +63,8 @@ fn angle(a: DVec3, b: DVec3) -> f64 {
     a.cross(b).length().atan2(a.dot(b))
 }
 
-/// The sides of all triangles, those of one edge together.
-fn sorted_sides(mesh: &TriMesh) -> Vec<Side> {
-    let mut sides: Vec<Side> = (mesh.triangles.iter().enumerate())
-        .flat_map(|(triangle, t)| {
-            [0, 1, 2].map(|edge| {
-                let (a, b) = (t[edge], t[(edge + 1) % 3]);
-                Side { vertices: [a.min(b), a.max(b)], triangle, edge }
-            })
-        })
-        .collect();
-    sides.sort_unstable_by_key(|side| (side.vertices, side.triangle, side.edge));
-    sides
-}
-
 /// Normals of all faces. A sliver lies along its longest side, so it takes the normal of the face across.
-fn face_normals(mesh: &TriMesh, sides: &[Side]) -> Vec<DVec3> {
+fn face_normals(mesh: &TriMesh, uses: &[EdgeUse]) -> Vec<DVec3> {
     let mut normals: Vec<Option<DVec3>> = (0..mesh.triangles.len()).map(|t| face_normal(mesh.corners(t))).collect();
     for _ in 0..SLIVER_ROUNDS {
         let mut taken = Vec::new();
@@ -97,9 +77,11 @@ fn face_normals(mesh: &TriMesh, sides: &[Side]) -> Vec<DVec3> {
             let longest = (0..3).max_by(|&i, &j| length(i).total_cmp(&length(j))).unwrap_or(0);
             let (a, b) = (triangle[longest], triangle[(longest + 1) % 3]);
             let key = [a.min(b), a.max(b)];
-            let first = sides.partition_point(|side| side.vertices < key);
-            let across = sides[first..].iter().take_while(|side| side.vertices == key);
-            taken.extend(across.filter_map(|side| normals[side.triangle]).next().map(|normal| (t, normal)));
+            let first = uses.partition_point(|usage| usage.edge < key);
+            let across = uses[first..].iter().take_while(|usage| usage.edge == key);
+            taken.extend(
+                across.filter_map(|usage| normals[usage.half_edge.triangle()]).next().map(|normal| (t, normal)),
+            );
         }
         if taken.is_empty() {
             break;

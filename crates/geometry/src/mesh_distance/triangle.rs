@@ -40,7 +40,7 @@ impl Triangle {
         point - self.a - self.ab * v - self.ac * w
     }
 
-    /// The nearest point, by the region that `point` projects into (ericson2005, §5.1.5).
+    /// The nearest point, by the region that `point` projects into (ericson2005).
     ///
     /// With `d1 = ab·ap` and `d2 = ac·ap`, the other projections follow by subtraction, and the barycentric
     /// coordinates from the normal equations, without the products of large numbers that cancel.

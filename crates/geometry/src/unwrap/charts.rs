@@ -1,0 +1,226 @@
+//! Charts: connected pieces of a surface whose normals differ little enough to be seen from one side.
+//!
+//! Every triangle starts as a chart, and the cheapest pair of neighbours merges, again and again, while the normals stay
+//! in a cone (after garland2001, with costs of our own). Cheap means flat and compact: thin arms waste texture.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use glam::DVec3;
+
+use crate::TriMesh;
+use crate::connectivity::edge_uses;
+
+/// Largest half-angle of the cone of a chart's normals, in rad: projection shrinks nothing below cos 45° = 0.71.
+const MAX_CONE: f64 = std::f64::consts::FRAC_PI_4;
+
+/// Largest diagonal of a chart's box, in units of the square root of the whole surface: longer ones pack badly.
+const MAX_DIAGONAL: f64 = 0.6;
+
+/// What a ragged outline costs, relative to a wide cone. Tried on the bunny: 0.02 to 0.2 pack about equally well.
+const COMPACTNESS: f64 = 0.05;
+
+/// A piece of the surface.
+#[derive(Clone, Debug)]
+pub(super) struct Chart {
+    /// Its triangles, in rising order.
+    pub triangles: Vec<u32>,
+    /// The axis of a cone that all their normals lie in.
+    pub axis: DVec3,
+}
+
+/// The triangles across the sides of each triangle; none at borders, and where more than two meet.
+pub(super) fn neighbours(mesh: &TriMesh) -> Vec<[Option<u32>; 3]> {
+    let mut across = vec![[None; 3]; mesh.triangles.len()];
+    for edge in edge_uses(&mesh.triangles).chunk_by(|a, b| a.edge == b.edge) {
+        if let [a, b] = edge.iter().map(|usage| usage.half_edge).collect::<Vec<_>>()[..]
+            && a.ends(&mesh.triangles)[0] != b.ends(&mesh.triangles)[0]
+        {
+            across[a.triangle()][a.side()] = Some(b.triangle() as u32);
+            across[b.triangle()][b.side()] = Some(a.triangle() as u32);
+        }
+    }
+    across
+}
+
+/// A cone of directions; one that holds nothing yet has no axis.
+#[derive(Clone, Copy)]
+struct Cone {
+    axis: DVec3,
+    half_angle: f64,
+}
+
+impl Cone {
+    fn of(normal: DVec3) -> Self {
+        Self { axis: normal.normalize_or_zero(), half_angle: 0.0 }
+    }
+
+    /// The smallest cone round two; exact for two cones, an upper bound for what they hold.
+    fn union(self, other: Self) -> Self {
+        if other.axis == DVec3::ZERO {
+            return self;
+        }
+        if self.axis == DVec3::ZERO {
+            return other;
+        }
+        let between = self.axis.angle_between(other.axis);
+        if between + other.half_angle <= self.half_angle {
+            return self;
+        }
+        if between + self.half_angle <= other.half_angle {
+            return other;
+        }
+        let half_angle = 0.5 * (between + self.half_angle + other.half_angle);
+        let turn = half_angle - self.half_angle;
+        let sideways = (other.axis - self.axis * self.axis.dot(other.axis)).normalize_or_zero();
+        Self { axis: (self.axis * turn.cos() + sideways * turn.sin()).normalize_or_zero(), half_angle }
+    }
+}
+
+#[derive(Clone)]
+struct Cluster {
+    cone: Cone,
+    area: f64,
+    perimeter: f64,
+    low: DVec3,
+    high: DVec3,
+    /// Lengths of the borders with the clusters next to it.
+    borders: BTreeMap<u32, f64>,
+    /// Rises with every change, so that stale offers are known.
+    version: u32,
+    /// What it has merged into, if it has.
+    merged_into: Option<u32>,
+}
+
+/// An offer to merge two clusters as they were.
+struct Offer {
+    cost: f64,
+    clusters: [u32; 2],
+    versions: [u32; 2],
+}
+
+impl Ord for Offer {
+    /// The cheapest is the greatest, as the heap wants it; ties go to the lower index.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.cost.total_cmp(&self.cost).then_with(|| other.clusters.cmp(&self.clusters))
+    }
+}
+
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Offer {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Offer {}
+
+/// Divides a surface into charts.
+pub(super) fn grow(mesh: &TriMesh, across: &[[Option<u32>; 3]]) -> Vec<Chart> {
+    let max_diagonal = MAX_DIAGONAL * mesh.area().sqrt();
+    let mut clusters: Vec<Cluster> = (0..mesh.triangles.len()).map(|t| single(mesh, t, &across[t])).collect();
+    let mut offers = BinaryHeap::new();
+    for t in 0..clusters.len() as u32 {
+        for &other in clusters[t as usize].borders.keys().filter(|&&other| other > t) {
+            offers.extend(offer(&clusters, [t, other], max_diagonal));
+        }
+    }
+    while let Some(Offer { clusters: [a, b], versions, .. }) = offers.pop() {
+        if [a, b].map(|c| clusters[c as usize].version) != versions {
+            continue;
+        }
+        let kept = merge(&mut clusters, a, b);
+        let others: Vec<u32> = clusters[kept as usize].borders.keys().copied().collect();
+        offers.extend(
+            others.into_iter().filter_map(|other| offer(&clusters, [kept.min(other), kept.max(other)], max_diagonal)),
+        );
+    }
+    collect(&clusters)
+}
+
+fn single(mesh: &TriMesh, t: usize, across: &[Option<u32>; 3]) -> Cluster {
+    let [a, b, c] = mesh.corners(t);
+    let normal = (b - a).cross(c - a);
+    let lengths = [a.distance(b), b.distance(c), c.distance(a)];
+    let mut borders = BTreeMap::new();
+    for (other, length) in across.iter().zip(lengths) {
+        if let Some(other) = other.filter(|&other| other as usize != t) {
+            *borders.entry(other).or_insert(0.0) += length;
+        }
+    }
+    Cluster {
+        cone: Cone::of(normal),
+        area: 0.5 * normal.length(),
+        perimeter: lengths.iter().sum(),
+        low: a.min(b).min(c),
+        high: a.max(b).max(c),
+        borders,
+        version: 0,
+        merged_into: None,
+    }
+}
+
+fn offer(clusters: &[Cluster], [i, j]: [u32; 2], max_diagonal: f64) -> Option<Offer> {
+    let (a, b) = (&clusters[i as usize], &clusters[j as usize]);
+    let cone = a.cone.union(b.cone);
+    let diagonal = (a.high.max(b.high) - a.low.min(b.low)).length();
+    // A single triangle may be larger than that.
+    if cone.half_angle > MAX_CONE || diagonal > max_diagonal {
+        return None;
+    }
+    let perimeter = a.perimeter + b.perimeter - 2.0 * a.borders[&j];
+    let raggedness = perimeter * perimeter / (4.0 * std::f64::consts::PI * (a.area + b.area).max(f64::MIN_POSITIVE));
+    let cost = cone.half_angle / MAX_CONE + COMPACTNESS * raggedness;
+    Some(Offer { cost, clusters: [i, j], versions: [a.version, b.version] })
+}
+
+/// Merges two clusters into the one with more neighbours, and returns which that is.
+fn merge(clusters: &mut [Cluster], a: u32, b: u32) -> u32 {
+    let more = clusters[a as usize].borders.len() >= clusters[b as usize].borders.len();
+    let (kept, gone) = if more { (a, b) } else { (b, a) };
+    let Cluster { cone, area, perimeter, low, high, borders, .. } = {
+        let gone = &mut clusters[gone as usize];
+        gone.version += 1;
+        gone.merged_into = Some(kept);
+        gone.clone()
+    };
+    clusters[gone as usize].borders.clear();
+    let shared = borders[&kept];
+    for (&other, &length) in borders.iter().filter(|&(&other, _)| other != kept) {
+        let of_other = &mut clusters[other as usize].borders;
+        of_other.remove(&gone);
+        *of_other.entry(kept).or_insert(0.0) += length;
+        *clusters[kept as usize].borders.entry(other).or_insert(0.0) += length;
+    }
+    let cluster = &mut clusters[kept as usize];
+    cluster.borders.remove(&gone);
+    cluster.cone = cluster.cone.union(cone);
+    cluster.area += area;
+    cluster.perimeter += perimeter - 2.0 * shared;
+    cluster.low = cluster.low.min(low);
+    cluster.high = cluster.high.max(high);
+    cluster.version += 1;
+    kept
+}
+
+fn collect(clusters: &[Cluster]) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = Vec::new();
+    let mut chart_of = vec![None; clusters.len()];
+    for t in 0..clusters.len() {
+        let mut root = t;
+        while let Some(next) = clusters[root].merged_into {
+            root = next as usize;
+        }
+        let index = *chart_of[root].get_or_insert_with(|| {
+            charts.push(Chart { triangles: Vec::new(), axis: clusters[root].cone.axis });
+            charts.len() - 1
+        });
+        charts[index].triangles.push(t as u32);
+    }
+    charts
+}
