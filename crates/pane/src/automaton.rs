@@ -224,3 +224,152 @@ fn pull_and_shift(wind: DVec2) -> (f64, i64) {
 fn merge(a: u32, b: u32, into: u32) -> Event {
     Event::Merge { merge: vec![a.min(b), a.max(b)], into }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::CellLaw;
+    use crate::laws::tests::{plastic_with_memory, water};
+
+    const WEIGHTS: Weights = Weights { static_critical: 10.0, dynamic_critical: 5.0, residue: 1.0 };
+
+    /// Five columns, four rows; affinities by cell, row by row from the bottom.
+    fn ground(affinity: impl Fn(usize) -> f64) -> Ground {
+        let law = CellLaw::new(&water(), &plastic_with_memory());
+        let laws = (0..20).map(|cell| CellLaw { affinity: affinity(cell), ..law }).collect();
+        Ground::new(DVec2::new(5.0, 4.0), 1.0, 4, 1, |_, _| laws)
+    }
+
+    struct Run {
+        ground: Ground,
+        automaton: Automaton,
+        next_id: u32,
+        events: Vec<Event>,
+    }
+
+    impl Run {
+        /// Water as (cell, volume); ids count from 1 in that order.
+        fn new(ground: Ground, water: &[(usize, f64)]) -> Self {
+            let mut run = Self { automaton: Automaton::new(20), ground, next_id: 1, events: Vec::new() };
+            for &(cell, volume) in water {
+                run.automaton.add(cell, volume, run.next_id, &mut run.events);
+                run.next_id += 1;
+            }
+            run
+        }
+
+        fn pass(&mut self, wind: DVec2) {
+            self.automaton.pass(&self.ground, &WEIGHTS, wind, &mut self.next_id, &mut self.events);
+        }
+
+        /// Non-empty cells with their water.
+        fn water(&self) -> Vec<(usize, f64)> {
+            (0..20).map(|cell| (cell, self.automaton.cells[cell].volume)).filter(|&(_, volume)| volume > 0.0).collect()
+        }
+    }
+
+    /// Cell 12 is the middle of the third row; 6, 7 and 8 lie below it.
+    #[test]
+    fn a_drop_goes_to_the_cell_with_more_water_than_the_other_two() {
+        let likes_the_right = ground(|cell| if cell == 8 { 1.0 } else { 0.0 });
+        let mut run = Run::new(likes_the_right, &[(12, 11.0), (6, 2.0), (7, 1.0)]);
+        run.pass(DVec2::ZERO);
+        assert_eq!(run.water(), [(6, 2.0 + 10.0), (7, 1.0), (12, 1.0)]);
+        assert_eq!(
+            run.events,
+            [Event::Split { split: 1, into: vec![1, 4] }, Event::Merge { merge: vec![1, 2], into: 1 }]
+        );
+    }
+
+    #[test]
+    fn over_dry_cells_and_over_equal_ones_the_highest_affinity_decides() {
+        let likes_the_right = || ground(|cell| if cell == 8 { 1.0 } else { 0.5 });
+        let mut dry = Run::new(likes_the_right(), &[(12, 11.0)]);
+        dry.pass(DVec2::ZERO);
+        assert_eq!(dry.water(), [(8, 10.0), (12, 1.0)]);
+        let mut tied = Run::new(likes_the_right(), &[(12, 11.0), (6, 2.0), (7, 2.0)]);
+        tied.pass(DVec2::ZERO);
+        assert_eq!(tied.water(), [(6, 2.0), (7, 2.0), (8, 10.0), (12, 1.0)]);
+    }
+
+    #[test]
+    fn it_starts_above_the_static_weight_and_runs_down_to_the_dynamic_one() {
+        let straight = || ground(|cell| if cell % 5 == 2 { 1.0 } else { 0.0 });
+        let mut light = Run::new(straight(), &[(17, 10.0)]);
+        light.pass(DVec2::ZERO);
+        assert_eq!(light.water(), [(17, 10.0)], "10 is not more than 10");
+        // 11 → 10 → 9: below the static weight it goes on; it leaves 1 in every cell and the rest runs off.
+        let mut run = Run::new(straight(), &[(17, 11.0)]);
+        run.pass(DVec2::ZERO);
+        run.pass(DVec2::ZERO);
+        assert_eq!(run.water(), [(7, 9.0), (12, 1.0), (17, 1.0)]);
+        run.pass(DVec2::ZERO);
+        run.pass(DVec2::ZERO);
+        assert_eq!(run.water(), [(2, 1.0), (7, 1.0), (12, 1.0), (17, 1.0)]);
+        assert_eq!(run.automaton.lost, 7.0);
+        // With 7 at the start of the run it stops where 5 are left.
+        let weights = Weights { static_critical: 6.5, ..WEIGHTS };
+        let mut stops = Run::new(straight(), &[(17, 7.0)]);
+        for _ in 0..6 {
+            stops.automaton.pass(&stops.ground, &weights, DVec2::ZERO, &mut stops.next_id, &mut stops.events);
+        }
+        assert_eq!(stops.water(), [(7, 5.0), (12, 1.0), (17, 1.0)]);
+    }
+
+    /// Cells 11 and 13 both have 7 among their candidates. Moved one after the other, the second would follow the first one's water.
+    #[test]
+    fn rows_choose_from_amounts_read_before_they_move() {
+        let likes = ground(|cell| if cell == 7 || cell == 9 { cell as f64 } else { 0.0 });
+        let mut run = Run::new(likes, &[(11, 11.0), (13, 12.0)]);
+        run.pass(DVec2::ZERO);
+        assert_eq!(run.water(), [(7, 10.0), (9, 11.0), (11, 1.0), (13, 1.0)]);
+    }
+
+    /// A drop that has just come into a row waits for the next pass, and a lower row has moved before the one above it chooses.
+    #[test]
+    fn every_drop_moves_one_row_a_pass() {
+        let straight = ground(|cell| if cell % 5 == 2 { 1.0 } else { 0.0 });
+        let mut run = Run::new(straight, &[(17, 20.0), (12, 20.0)]);
+        run.pass(DVec2::ZERO);
+        // The lower one has left its residue in 12, where the upper one finds it.
+        assert_eq!(run.water(), [(7, 19.0), (12, 1.0 + 19.0), (17, 1.0)]);
+    }
+
+    #[test]
+    fn wind_shifts_the_choice_and_the_threshold() {
+        let even = || ground(|_| 0.5);
+        // A side wind as strong as the weight: √2 of it along 45°, so the candidates are 7, 8 and 9.
+        let mut blown = Run::new(even(), &[(12, 8.0)]);
+        blown.pass(DVec2::X);
+        assert_eq!(blown.automaton.cells[12].volume, 1.0, "8 √2 is more than 10: it starts");
+        assert!(run_columns(&blown).iter().all(|column| (2..=4).contains(column)), "{:?}", blown.water());
+        let mut still = Run::new(even(), &[(12, 8.0)]);
+        still.pass(DVec2::ZERO);
+        assert_eq!(still.water(), [(12, 8.0)]);
+        let mut lifted = Run::new(even(), &[(12, 11.0)]);
+        lifted.pass(DVec2::Y);
+        assert_eq!(lifted.water(), [(12, 11.0)], "an updraft of its weight holds it");
+    }
+
+    fn run_columns(run: &Run) -> Vec<usize> {
+        run.water().iter().filter(|&&(cell, _)| cell < 10).map(|&(cell, _)| cell % 5).collect()
+    }
+
+    #[test]
+    fn equal_cells_are_decided_by_the_seed_and_streams_meander() {
+        let columns: Vec<usize> = (0..40)
+            .map(|seed| {
+                let law = CellLaw::new(&water(), &plastic_with_memory());
+                let ground = Ground::new(DVec2::new(5.0, 4.0), 1.0, 4, seed, |_, _| vec![law]);
+                let mut run = Run::new(ground, &[(12, 11.0)]);
+                run.pass(DVec2::ZERO);
+                run_columns(&run)[0]
+            })
+            .collect();
+        for column in 1..=3 {
+            let share = columns.iter().filter(|&&c| c == column).count();
+            // A third of 40 is 13.3 ± 3.0; three standard deviations.
+            assert!((4..=23).contains(&share), "column {column}: {share} of 40");
+        }
+    }
+}

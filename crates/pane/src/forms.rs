@@ -89,7 +89,7 @@ fn form_of(drop: &PaneDrop, law: &CellLaw, ground: &Ground, slope: &Slope) -> Dr
     let force = slope.force(drop.volume, drop.radius, law);
     let bond = force.length() / drop.volume * drop.radius * drop.radius / slope.liquid.surface_tension;
     let heading = if drop.running { drop.heading } else { force.normalize_or(drop.heading) };
-    let half_speed = law.pearl_speed.clamp(0.02, STRETCH_SPEED);
+    let half_speed = law.shedding_speed.clamp(0.02, STRETCH_SPEED);
     DropForm {
         volume: drop.volume,
         base_radius: drop.radius,

@@ -102,6 +102,18 @@ impl Ground {
         }
     }
 
+    /// Mean cosine of the advancing angle over a footprint's front: in its middle and at 45° to either side.
+    ///
+    /// Retention is an integral of the cosine over the width, so a front that is half on a wetted path is held half as much by
+    /// dry ground, and is drawn towards the path.
+    pub fn cos_front(&self, place: DVec2, way: DVec2, radius: f64) -> f64 {
+        let ahead = radius + 0.5 * self.cell;
+        let diagonal = std::f64::consts::FRAC_1_SQRT_2;
+        let across = way.perp() * diagonal;
+        let cos = |direction: DVec2| self.cos_advancing(self.cell_at(place + ahead * direction));
+        (cos(way) + cos(way * diagonal + across) + cos(way * diagonal - across)) / 3.0
+    }
+
     /// Adds (or, negative, takes) film, in m³.
     pub fn add_film(&mut self, cell: usize, volume: f64) {
         self.film[cell] += volume;

@@ -2,11 +2,12 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use sessile_wetting::film::{self, Ridge};
 use sessile_wetting::retention::PinnedDrop;
-use sessile_wetting::sliding::friction_coefficient;
 use sessile_wetting::table::ShapeTable;
-use sessile_wetting::{Liquid, Wetting, cap};
+use sessile_wetting::{Liquid, Wetting, impact, sliding, wind};
 
+use crate::flight::ball_radius;
 use crate::motion::Slope;
 
 /// Greatest raggedness of a front, as a share of the drop's radius.
@@ -30,21 +31,21 @@ pub struct CellLaw {
     /// Cosine of the advancing angle on wetted ground, where the material remembers.
     pub cos_wet_advancing: Option<f64>,
     /// Speed above which a drop sheds a trail, in m/s.
-    pub pearl_speed: f64,
+    pub shedding_speed: f64,
     /// Whether a film stays a film.
     pub film_stays: bool,
     /// How ragged a front is, as a share of the drop's radius.
     pub raggedness: f64,
     /// Waist over base radius: above 1 where the drop overhangs.
     pub overhang: f64,
-    /// Side area over base radius squared.
-    pub side_area: f64,
+    /// Wind's force over base radius squared and wind speed squared, in kg/m³.
+    pub air_drag: f64,
     /// Downhill shift of a drop's centroid, in base radii, per Bond number of the force along the pane.
     pub sag_per_bond: f64,
     /// The paper's affinity.
     pub affinity: f64,
     /// As the material has it.
-    wetting: Wetting,
+    pub wetting: Wetting,
 }
 
 impl CellLaw {
@@ -58,11 +59,11 @@ impl CellLaw {
             cos_advancing: advancing.cos(),
             cos_receding: receding.cos(),
             cos_wet_advancing: wetting.wet_advancing.map(f64::cos),
-            pearl_speed: film::pearling_speed(liquid, receding),
+            shedding_speed: film::shedding_speed(liquid, receding),
             film_stays: receding < FILM_STAYS_BELOW,
             raggedness: (RAGGED_PER_HYSTERESIS * hysteresis).min(MOST_RAGGED),
             overhang: if advancing > FRAC_PI_2 { 1.0 / advancing.sin() } else { 1.0 },
-            side_area: cap::side_area(1.0, advancing),
+            air_drag: wind::air_drag(1.0, advancing),
             // Of a unit drop whose Bond number is 1.
             sag_per_bond: PinnedDrop {
                 volume: 1.0,
@@ -105,80 +106,45 @@ impl CellLaw {
         0.5 * (low + high)
     }
 
-    /// Resistance β of a drop of this width (in m) at this speed (in m/s).
+    /// Resistance per speed of a drop of this width (in m) at this speed (in m/s), in kg/s.
     pub fn resistance(&self, liquid: &Liquid, speed: f64, width: f64) -> f64 {
-        friction_coefficient(liquid, &self.wetting, width, speed, None)
+        // At rest it is the limit of slow motion, not 0/0.
+        let speed = speed.max(1e-9);
+        let air_drag = self.air_drag * (0.5 * width).powi(2);
+        sliding::resistance(liquid, &self.wetting, width, speed, air_drag, None) / speed
     }
 
-    /// Cross-section of the film that a drop leaves, in m²: thickness times width.
-    ///
-    /// `gravity` along the pane, in m/s², bounds the thickness by drainage.
-    pub fn trail_section(&self, liquid: &Liquid, gravity: f64, speed: f64, width: f64) -> f64 {
-        if speed <= self.pearl_speed {
-            return 0.0;
+    /// Width and cross-section of the film that a drop leaves, in m and m²; nothing below the shedding speed.
+    pub fn trail(&self, slope: &Slope, speed: f64, drop_width: f64) -> (f64, f64) {
+        let width = film::trail_width(drop_width, speed, self.shedding_speed);
+        if width == 0.0 {
+            return (0.0, 0.0);
         }
-        film::trail_width(width, speed, self.pearl_speed) * film::trail_thickness(liquid, gravity, speed)
+        let along = slope.gravity.length();
+        let (gravity, tilt) = (along.hypot(slope.pressing), along.atan2(slope.pressing));
+        (width, width * film::film_thickness(&slope.liquid, speed, gravity, tilt))
     }
 
-    /// Distance of the beads into which a ridge of this section (in m²) breaks, in m.
-    pub fn bead_spacing(&self, section: f64) -> f64 {
-        film::bead_spacing(section, self.receding)
+    /// Distance of the beads into which a film of this width and section (in m and m²) breaks, in m.
+    pub fn bead_spacing(&self, width: f64, section: f64) -> f64 {
+        Ridge::of_film(section / width, width, self.receding).bead_spacing()
     }
 
-    /// How long a film takes to draw together, in s.
-    pub fn dewetting_time(&self, liquid: &Liquid, section: f64) -> f64 {
-        0.5 * film::ridge_width(section, self.receding) / film::dewetting_speed(liquid, self.receding)
-    }
-
-    /// Largest drop that stays on a slope, in m³.
-    pub fn critical_volume(&self, slope: &Slope) -> f64 {
-        let held = |volume: f64| {
-            let width = self.radii(volume, slope).map_or(0.0, |[radius, _]| 2.0 * radius);
-            let hold = slope.liquid.surface_tension * width * (self.cos_receding - self.cos_advancing);
-            hold >= slope.liquid.density * volume * slope.gravity.length()
-        };
-        let (mut holds, mut runs) = (1e-18_f64, 1e-3_f64);
-        if !held(holds) {
-            return 0.0;
-        }
-        while runs / holds > 1.0 + 1e-9 {
-            let middle = (holds * runs).sqrt();
-            if held(middle) { holds = middle } else { runs = middle }
-        }
-        holds
+    /// How long a film of this width (in m) takes to draw together from both sides, in s.
+    pub fn dewetting_time(&self, liquid: &Liquid, width: f64) -> f64 {
+        0.5 * width / film::dewetting_speed(liquid, self.receding)
     }
 }
 
-/// Base radius of a ball that has spread on impact.
-pub fn spread_radius(_liquid: &Liquid, volume: f64, _speed: f64, _angle: f64) -> f64 {
-    volume.cbrt()
-}
-mod film {
-    // TEMP
-    use sessile_wetting::Liquid;
-    pub fn pearling_speed(l: &Liquid, r: f64) -> f64 {
-        1.5 * l.surface_tension / l.dynamic_viscosity() * r.powi(3) / 108.0
-    }
-    pub fn trail_width(w: f64, u: f64, up: f64) -> f64 {
-        w * (1.0 - (up / u).powi(2)).max(0.0).sqrt()
-    }
-    pub fn trail_thickness(l: &Liquid, g: f64, u: f64) -> f64 {
-        let ca = l.dynamic_viscosity() * u / l.surface_tension;
-        (0.946 * l.capillary_length(g) * ca.powf(2.0 / 3.0)).min((l.viscosity * u / g).sqrt())
-    }
-    pub fn ridge_width(a: f64, r: f64) -> f64 {
-        2.0 * (a / (r - r.sin() * r.cos())).sqrt() * r.sin()
-    }
-    pub fn bead_spacing(a: f64, r: f64) -> f64 {
-        5.0 * ridge_width(a, r)
-    }
-    pub fn dewetting_speed(l: &Liquid, r: f64) -> f64 {
-        l.surface_tension * r.powi(3) / (17.0 * 12.0 * l.dynamic_viscosity())
-    }
+/// Base radius to which a ball spreads on impact at this speed (in m/s), in m.
+pub fn spread_radius(liquid: &Liquid, volume: f64, speed: f64, advancing: f64) -> f64 {
+    let diameter = 2.0 * ball_radius(volume);
+    let (weber, reynolds) = (impact::weber(liquid, diameter, speed), impact::reynolds(liquid, diameter, speed));
+    0.5 * diameter * impact::max_spread(weber, reynolds, advancing)
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Water as the contract has it.

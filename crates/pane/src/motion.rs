@@ -5,7 +5,7 @@
 //! ```
 //!
 //! F is the drop's weight along the pane plus the wind's drag, h its heading, w = 2R its width, θ_a the advancing angle of the
-//! ground that its front is on: the wet one where a trail or film lies. Every cell's length the drop looks at three cells ahead,
+//! ground that its front meets: the wet one where a trail or film lies. Every cell's length the drop looks at three cells ahead,
 //! straight along F and 45° to either side, and takes the way on which the net force is largest. Impurities scale what a way
 //! costs by up to [`IMPURITY`] either way. So a drop that is barely heavy enough meanders, a heavy one runs straight, and
 //! a wetted path, which costs less, is followed: the paper's rule (water first, then affinity) out of one balance.
@@ -31,11 +31,6 @@ pub const MOST_CHOICES: usize = 8;
 const CELLS_PER_STEP: f64 = 6.0;
 /// Longest step, in s.
 const LONGEST_STEP: f64 = 1.0 / 60.0;
-
-/// Density of air, in kg/m³, at 20 °C.
-const AIR_DENSITY: f64 = 1.2;
-/// Drag coefficient of a drop in a shear flow, within a factor of 2 (docs/wetting.md, wind).
-const DRAG: f64 = 0.35;
 
 /// What acts on all drops of the pane now, in its own axes: x across, y up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,8 +63,7 @@ pub struct Overrides {
 impl Slope {
     /// Force along the pane on a drop, in N.
     pub fn force(&self, volume: f64, radius: f64, law: &CellLaw) -> DVec2 {
-        let side_area = law.side_area * radius * radius;
-        let drag = 0.5 * AIR_DENSITY * DRAG * side_area * self.wind.length();
+        let drag = law.air_drag * radius * radius * self.wind.length();
         self.gravity * (self.liquid.density * volume) + self.wind * drag
     }
 
@@ -101,7 +95,7 @@ pub fn starts(slope: &Slope, ground: &Ground, place: DVec2, volume: f64, radius:
     }
     let k = 1.0 - 0.1 * spread * spread;
     ways(along).into_iter().any(|way| {
-        let hold = slope.hold(force, volume, radius, law, ground.cos_advancing(ground.ahead(place, way, radius)));
+        let hold = slope.hold(force, volume, radius, law, ground.cos_front(place, way, radius));
         force.dot(way) > k * hold
     })
 }
@@ -120,7 +114,7 @@ fn choose_way(slope: &Slope, ground: &Ground, place: DVec2, volume: f64, radius:
     for way in ways(force.try_normalize()?) {
         let front = ground.ahead(place, way, radius);
         let impurity = ground.coarse_impurity.at((front % ground.columns) as i64, (front / ground.columns) as i64);
-        let hold = slope.hold(force, volume, radius, law, ground.cos_advancing(front));
+        let hold = slope.hold(force, volume, radius, law, ground.cos_front(place, way, radius));
         let key = (force.dot(way) > hold, force.dot(way) - hold * (1.0 - IMPURITY * impurity));
         if best.is_none_or(|(most, _)| key > most) {
             best = Some((key, way));
@@ -177,10 +171,7 @@ pub fn advance(drop: &PaneDrop, slope: &Slope, ground: &Ground, dt: f64) -> Adva
         state.to_next -= length;
         let segment = state.num_segments;
         if length > 0.0 {
-            let per_length = match slope.overrides.residue {
-                Some(residue) => residue / ground.cell,
-                None => law.trail_section(&slope.liquid, slope.gravity.length(), length / time, 2.0 * drop.radius),
-            };
+            let (_, per_length) = trail(slope, ground, law, length / time, 2.0 * drop.radius);
             // A drop cannot leave more than itself; what a last speck would leave stays with it.
             state.shed[segment] = (per_length * length).min(0.5 * volume);
             volume -= state.shed[segment];
@@ -196,6 +187,14 @@ pub fn advance(drop: &PaneDrop, slope: &Slope, ground: &Ground, dt: f64) -> Adva
     state
 }
 
+/// Width and cross-section of what a drop leaves at this speed, in m and m².
+pub fn trail(slope: &Slope, ground: &Ground, law: &CellLaw, speed: f64, drop_width: f64) -> (f64, f64) {
+    match slope.overrides.residue {
+        Some(residue) => (drop_width, residue / ground.cell),
+        None => law.trail(slope, speed, drop_width),
+    }
+}
+
 /// Motion along a straight segment: dU/dt = λ (U∞ − U).
 struct Glide {
     start: f64,
@@ -207,12 +206,11 @@ impl Glide {
     fn of(slope: &Slope, ground: &Ground, law: &CellLaw, state: &Advance, volume: f64, radius: f64) -> Self {
         let liquid = &slope.liquid;
         let (mass, width) = (liquid.density * volume, 2.0 * radius);
-        let front = ground.ahead(state.place, state.heading, radius);
         let force = slope.force(volume, radius, law);
-        let net = force.dot(state.heading) - slope.hold(force, volume, radius, law, ground.cos_advancing(front));
+        let cos_advancing = ground.cos_front(state.place, state.heading, radius);
+        let net = force.dot(state.heading) - slope.hold(force, volume, radius, law, cos_advancing);
         let with_resistance_at = |speed: f64| {
-            let resistance = law.resistance(liquid, speed, width) * width * liquid.dynamic_viscosity();
-            let rate = resistance / mass + slope.damping;
+            let rate = law.resistance(liquid, speed, width) / mass + slope.damping;
             Self { start: state.speed, terminal: net / (mass * rate), rate }
         };
         // The mean speed over the segment, or over the relaxation if that is shorter, decides the resistance.

@@ -15,7 +15,7 @@ use sessile_model::Stages;
 
 use crate::drops::{Drops, PaneDrop};
 use crate::ground::Ground;
-use crate::motion::{Advance, Slope, advance, starts};
+use crate::motion::{Advance, Slope, advance, starts, trail};
 use crate::neck::{Necks, Part};
 use crate::trail::{Piece, Trails};
 
@@ -265,9 +265,13 @@ impl Physical {
                 if shed > 0.0 {
                     let rear = self.ground.cell_at(at - advance.heading * drop.radius);
                     self.ground.add_film(rear, shed);
-                    let piece =
-                        Piece { slot, drop: drop.id, cell: rear as u32, volume: shed, length: from.distance(at) };
-                    self.trails.extend(&piece, self.ground.law(rear), &slope.liquid, now);
+                    let law = self.ground.law(rear);
+                    let length = from.distance(at);
+                    // A film that is barely shed has hardly a width: a twentieth of the drop's at least.
+                    let width =
+                        trail(slope, &self.ground, law, advance.speed, 2.0 * drop.radius).0.max(0.1 * drop.radius);
+                    let piece = Piece { slot, drop: drop.id, cell: rear as u32, volume: shed, length, width };
+                    self.trails.extend(&piece, law, &slope.liquid, now);
                     change -= shed;
                 }
                 change += self.take_up(at, advance.heading, drop.radius);

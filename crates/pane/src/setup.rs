@@ -1,15 +1,17 @@
 //! What a scene says about the pane, resolved once.
 
+use std::f64::consts::FRAC_PI_2;
+
 use glam::{DVec2, DVec3};
 use sessile_scene::{EmitterKind, Scene, SolidShape};
-use sessile_wetting::{Liquid, cap};
+use sessile_wetting::{Liquid, cap, retention};
 use sessile_world::World;
 
 use crate::automaton::Weights;
 use crate::error::PaneError;
 use crate::ground::{Ground, MOST_FINE};
 use crate::laws::{CellLaw, spread_radius};
-use crate::motion::{Overrides, Slope};
+use crate::motion::Overrides;
 use crate::sheet::Sheet;
 
 /// Cells at most: a word for wetted spots and a number for film each make 1 GB.
@@ -163,16 +165,13 @@ impl Setup {
 
 /// The paper's weights: as configured, else from the drop that the material just holds on a vertical pane.
 fn weights(scene: &Scene, law: &CellLaw, gravity: f64) -> Result<Weights, PaneError> {
-    let upright = Slope {
-        liquid: scene.liquid,
-        gravity: DVec2::new(0.0, -gravity),
-        pressing: 0.0,
-        wind: DVec2::ZERO,
-        overrides: Overrides::default(),
-        damping: 0.0,
-    };
     let knobs = &scene.pane;
-    let derived = || law.critical_volume(&upright).max(cap::volume(LIGHTEST_RUNNER, law.advancing));
+    let derived = || {
+        let held = retention::critical_volume(&scene.liquid, &law.wetting, gravity, FRAC_PI_2);
+        // Without gravity everything is held; then any weight is as good as another.
+        let held = if held.is_finite() { held } else { 0.0 };
+        held.max(cap::volume(LIGHTEST_RUNNER, law.advancing))
+    };
     let static_critical = knobs.static_weight.unwrap_or_else(derived);
     let dynamic_critical = knobs.dynamic_weight.unwrap_or(DYNAMIC_SHARE * static_critical);
     let residue = knobs.residue.unwrap_or(RESIDUE_SHARE * static_critical);

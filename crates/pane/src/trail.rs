@@ -31,6 +31,8 @@ pub struct Piece {
     pub volume: f64,
     /// Along the way, in m.
     pub length: f64,
+    /// Across it, in m.
+    pub width: f64,
 }
 
 /// Film gathered behind a drop.
@@ -74,8 +76,8 @@ impl Trails {
         tail.length += piece.length;
         tail.volume += piece.volume;
         let section = tail.volume / tail.length;
-        tail.breaks_at = now + law.dewetting_time(liquid, section);
-        if tail.length >= law.bead_spacing(section) {
+        tail.breaks_at = now + law.dewetting_time(liquid, piece.width);
+        if tail.length >= law.bead_spacing(piece.width, section) {
             self.close(piece.slot);
         }
     }
