@@ -6,7 +6,7 @@
 //!
 //! Wind shortens all times (a film's air layer as U^−½); crowded drops shield each other, by a factor 0.3–1 (unverified).
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_2_PI, PI};
 
 use crate::cap::volume_over_radius_cubed;
 use crate::liquid::Liquid;
@@ -36,8 +36,8 @@ pub fn evaporation_factor(theta: f64) -> f64 {
     // The papers' f multiplies 4πD·(sphere radius); ours multiplies πD·(base radius): 2·series/sin θ.
     let t = theta;
     if theta < 10.0 / 180.0 * PI {
-        // Small caps: 0.6366θ + 0.09591θ² − 0.06144θ³; with θ/sin θ → 1, so that f(0) = 4/π.
-        let over_theta = 0.6366 + t * (0.09591 - 0.06144 * t);
+        // Small caps: (2/π)θ + 0.09591θ² − 0.06144θ³; with θ/sin θ → 1, so that f(0) = 4/π.
+        let over_theta = FRAC_2_PI + t * (0.09591 - 0.06144 * t);
         let theta_over_sin = if theta.abs() < 1e-6 { 1.0 } else { t / t.sin() };
         2.0 * over_theta * theta_over_sin
     } else {

@@ -33,7 +33,7 @@ pub(crate) struct Accuracy {
 /// Carries `y` from `from` to `to` under dy/dx = `rhs(x, y)`, and calls `on_step(x, y)` after every accepted step.
 ///
 /// `floor` holds the sizes below which components need no relative accuracy; `step` is the first step tried and holds the last one proposed on return, so that legs chain without a new start.
-#[allow(clippy::too_many_arguments)]
+#[expect(clippy::too_many_arguments, reason = "a leg's ends, state and accuracy are all its caller's")]
 pub(crate) fn integrate<const N: usize>(
     rhs: impl Fn(f64, &[f64; N]) -> [f64; N],
     from: f64,

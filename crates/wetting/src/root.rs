@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn maximum_of_a_hump_is_found() {
-        let x = maximum(|x| x.sin(), 0.5, 3.0, 1e-7);
+        let x = maximum(f64::sin, 0.5, 3.0, 1e-7);
         assert!((x - std::f64::consts::FRAC_PI_2).abs() < 1e-6, "{x}");
     }
 }

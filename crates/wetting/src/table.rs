@@ -82,8 +82,7 @@ impl ShapeTable {
     /// solid, negative pulls it off, 0 leaves the cap. `None` for a hanging drop beyond its largest stable volume, and
     /// for a volume that is not positive. Angles are taken no closer than 1e-3 rad to 0 and π.
     pub fn rest_shape(&self, volume: f64, theta: f64, normal_gravity: f64, liquid: &Liquid) -> Option<RestShape> {
-        // A volume that is not a number fails this test too.
-        if !(volume > 0.0) {
+        if volume.is_nan() || volume <= 0.0 {
             return None;
         }
         let inverse_square = liquid.density * normal_gravity.abs() / liquid.surface_tension;
@@ -124,8 +123,7 @@ impl ShapeTable {
     /// Height and base radius of the hanging drop, in capillary lengths.
     fn pulled(&self, v: f64, theta: f64) -> Option<[f64; 2]> {
         let fill = v / pendant_limit(theta);
-        // Not `fill > 1`: a volume that is not a number has no shape either.
-        if !(fill <= 1.0) {
+        if fill > 1.0 {
             return None;
         }
         let q = (1.0 - fill.cbrt()).max(0.0).sqrt();

