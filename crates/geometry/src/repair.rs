@@ -4,7 +4,7 @@
 //!
 //! 1. vertices closer than [`WELD_TOLERANCE`] of the mesh's diagonal are merged, triangles that collapse or repeat are dropped;
 //! 2. triangles are turned to wind like their neighbours; where more than two meet in an edge, surfaces that only touch there are
-//!    taken apart;
+//!    taken apart, by doubling its ends or, if that is not enough, by midpoints of their own;
 //! 3. holes of up to [`MAX_HOLE_EDGES`] edges are closed, if together they add no more than [`MAX_FILLED_SHARE`] to the area;
 //! 4. vertices where surfaces touch are taken apart;
 //! 5. triangles lower than the tolerance of step 1 are removed by turning their longest edge;

@@ -142,6 +142,66 @@ fn closed_part_of_an_open_mesh_is_turned_outwards() {
     assert_eq!(repaired.triangles[0], sheet.triangles[0]);
 }
 
+/// Cubes of a lattice meet in faces (with the same diagonal or the other one), edges and corners, and enclose cavities. Whatever remains of
+/// their walls, the volume is theirs.
+#[test]
+fn cubes_that_touch_in_every_way_keep_their_volume() {
+    for seed in 1..=300 {
+        let mut dice = Dice(seed * 7919);
+        let share = 2 + dice.roll(6);
+        let mut cells = Vec::new();
+        for cell in 0..27 {
+            if dice.roll(8) < share {
+                cells.push([cell % 3, cell / 3 % 3, cell / 9].map(|k| 0.01 * f64::from(k)));
+            }
+        }
+        if cells.is_empty() {
+            continue;
+        }
+        let mut mesh = joined(&cells.iter().map(|&at| moved(cube(), at)).collect::<Vec<_>>());
+        if dice.roll(2) == 0 {
+            mesh = reversed(loose(&mesh));
+        }
+        let (repaired, report) =
+            repair(mesh).unwrap_or_else(|defect| panic!("seed {seed}, {} cubes: {defect}", cells.len()));
+        assert_closed_manifold(&repaired);
+        let cubes = repaired.volume() / 1e-6;
+        assert!(
+            (cubes - cells.len() as f64).abs() < 1e-9,
+            "seed {seed}: {cubes} of {} cubes after: {report}",
+            cells.len()
+        );
+    }
+}
+
+/// Triangles between few vertices, at random: hardly ever a solid, but never a surprise.
+#[test]
+fn random_triangles_give_a_sound_mesh_or_a_defect() {
+    let mut num_solid = 0;
+    let mut num_sheets = 0;
+    for seed in 1..=8000 {
+        let mut dice = Dice(seed * 104_729);
+        let num_vertices = 4 + dice.roll(5);
+        let vertex = |dice: &mut Dice| [0; 3].map(|_| dice.roll(4) as f64);
+        let positions: Vec<DVec3> = (0..num_vertices).map(|_| DVec3::from(vertex(&mut dice))).collect();
+        let num_triangles = 1 + dice.roll(12);
+        let triangles: Vec<[u32; 3]> =
+            (0..num_triangles).map(|_| [0; 3].map(|_| dice.roll(num_vertices) as u32)).collect();
+        let corner_uvs = vec![[DVec2::ZERO, DVec2::X, DVec2::Y]; if dice.roll(2) == 0 { num_triangles } else { 0 }];
+        let mesh = TriMesh { positions, triangles, corner_uvs };
+        if let Ok((solid, _)) = repair(mesh.clone()) {
+            assert_closed_manifold(&solid);
+            assert!(solid.volume() > 0.0, "seed {seed}: volume {}", solid.volume());
+            num_solid += 1;
+        }
+        if let Ok((sheet, report)) = repair_with(mesh, OPEN) {
+            assert!(Connectivity::new(&sheet.triangles).is_ok(), "seed {seed}: {report}");
+            num_sheets += 1;
+        }
+    }
+    assert!(num_solid > 8 && num_sheets > 2000, "{num_solid} solids and {num_sheets} sheets: the dice miss the point");
+}
+
 /// Texture coordinates that are a function of the place, so that every later corner can be checked.
 fn textured(mut mesh: TriMesh) -> TriMesh {
     mesh.corner_uvs = (0..mesh.triangles.len()).map(|t| mesh.corners(t).map(texture_at)).collect();

@@ -274,7 +274,7 @@ fn read_rows(
     body: &mut Body<'_>,
     element: &Element,
     what: &str,
-    mut take: impl FnMut(&Row, Place) -> Result<(), Fault>,
+    mut take: impl FnMut(&Row, &Place) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let is_indices = |name: &str| name == "vertex_indices" || name == "vertex_index";
     if !element.properties.iter().any(|p| is_indices(&p.name) && matches!(p.kind, Kind::List { .. })) {
@@ -305,7 +305,7 @@ fn read_rows(
                 kind => skip_property(body, kind, &property.name)?,
             }
         }
-        take(&row, start.unwrap_or_else(|| body.place()))?;
+        take(&row, &start.unwrap_or_else(|| body.place()))?;
     }
     Ok(())
 }
@@ -327,29 +327,27 @@ impl Faces {
         }
     }
 
-    #[allow(clippy::needless_pass_by_value)] // one signature for both kinds of row
-    fn add_face(&mut self, row: &Row, place: Place) -> Result<(), Fault> {
+    fn add_face(&mut self, row: &Row, place: &Place) -> Result<(), Fault> {
         let (indices, texture) = (&row.indices, &row.texture);
         if !texture.is_empty() && texture.len() != 2 * indices.len() {
             let expected = format!("{} texture coordinates, two for each corner", 2 * indices.len());
-            return Err(Fault::unexpected(place, expected, format!("{}", texture.len())));
+            return Err(Fault::unexpected(place.clone(), expected, format!("{}", texture.len())));
         }
         for (corner, &index) in indices.iter().enumerate() {
             let uv = (!texture.is_empty()).then(|| DVec2::new(texture[2 * corner], texture[2 * corner + 1]));
-            let vertex = self.vertex(index, &place)?;
+            let vertex = self.vertex(index, place)?;
             self.polygons.corner(vertex, uv);
         }
         self.polygons.close(|| place.clone())
     }
 
     /// Every third vertex on makes a triangle with the two before it, each second one turned round.
-    #[allow(clippy::needless_pass_by_value)]
-    fn add_strips(&mut self, indices: &[i64], place: Place) -> Result<(), Fault> {
+    fn add_strips(&mut self, indices: &[i64], place: &Place) -> Result<(), Fault> {
         for strip in indices.split(|&index| index == -1) {
             for (k, window) in strip.windows(3).enumerate() {
                 let (second, third) = if k % 2 == 0 { (1, 2) } else { (2, 1) };
                 for corner in [0, second, third] {
-                    let vertex = self.vertex(window[corner], &place)?;
+                    let vertex = self.vertex(window[corner], place)?;
                     self.polygons.corner(vertex, None);
                 }
                 self.polygons.close(|| place.clone())?;

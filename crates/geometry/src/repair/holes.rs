@@ -1,7 +1,7 @@
 //! Closing small holes.
 //!
 //! A hole is a loop of edges with a triangle on one side only. It is closed with the triangulation of least area over its own
-//! vertices (barequet1995), found by dynamic programming over the loop's chords:
+//! vertices (after barequet1995), found by dynamic programming over the loop's chords:
 //!
 //! ```text
 //! W(i, k) = min over i < j < k of  W(i, j) + W(j, k) + area(i, j, k)

@@ -24,7 +24,7 @@ const FLAT: f64 = 1e-9;
 /// Rays tried before a count with a hit on a rim is taken as it is.
 const MAX_RAYS: usize = 8;
 
-/// Vertices of a component that must all lie in another, where components cross.
+/// Points of a component that must all lie in another, where components cross.
 const MAX_SAMPLES: usize = 64;
 
 /// What [`turn_outwards`] did.
@@ -103,8 +103,8 @@ pub(super) fn volumes(mesh: &TriMesh, components: &Components) -> Vec<f64> {
     sums.iter().map(volume).collect()
 }
 
-/// For each component, the others that it lies in: their boxes contain its box, and rays from its vertices leave them more often than they
-/// enter, or less. One vertex tells, unless the components cross: then as many as `num_samples` must agree.
+/// For each component, the others that it lies in: their boxes contain its box, and rays from just inside it leave them more often than they
+/// enter, or less. One ray tells, unless the components cross: then as many as `num_samples` must agree.
 fn containers(
     mesh: &TriMesh,
     components: &Components,
@@ -131,8 +131,11 @@ fn containers(
             other != component && volumes[other] != 0.0 && contains(&boxes[other], &boxes[component])
         };
         let step = members[component].len().div_ceil(num_samples);
-        for (sample, &triangle) in members[component].iter().step_by(step).enumerate() {
-            let origin = mesh.corners(triangle as usize)[0];
+        let samples = members[component].iter().step_by(step).copied();
+        for (sample, triangle) in
+            largest(mesh, &members[component]).into_iter().chain(samples).take(num_samples).enumerate()
+        {
+            let origin = just_inside(mesh.corners(triangle as usize), volumes[component]);
             let round = components_round(origin, mesh, components, pyramid, may_contain);
             if sample == 0 {
                 *inside = round;
@@ -145,6 +148,24 @@ fn containers(
         }
     }
     containers
+}
+
+/// The triangle of greatest area: the one whose normal is surest.
+fn largest(mesh: &TriMesh, triangles: &[u32]) -> Option<u32> {
+    let area = |t: u32| {
+        let [a, b, c] = mesh.corners(t as usize);
+        (b - a).cross(c - a).length_squared()
+    };
+    triangles.iter().copied().max_by(|&i, &j| area(i).total_cmp(&area(j)).then(j.cmp(&i)))
+}
+
+/// A point just below the middle of a triangle, in what its component encloses. On the surface itself, the walls of another component that
+/// touches it there could be on either side.
+fn just_inside([a, b, c]: [DVec3; 3], volume: f64) -> DVec3 {
+    const DEPTH: f64 = 1e-6;
+    let depth = DEPTH * (b - a).length().max((c - a).length());
+    let normal = (b - a).cross(c - a).normalize_or_zero();
+    (a + b + c) / 3.0 - normal * depth * volume.signum()
 }
 
 /// The components that wind round a point, of those asked for.

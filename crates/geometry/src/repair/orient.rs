@@ -16,19 +16,65 @@ pub(super) struct Oriented {
     pub split_vertices: usize,
 }
 
+/// A triangle has three sides, each of which may have to wait for another one's midpoint; more passes than this help nothing.
+const MAX_PASSES: usize = 8;
+
 /// Makes the winding consistent across every edge with two triangles, by the majority in each patch; then separates the sheets
 /// at edges with more. Afterwards every edge has at most two triangles, and they run along it in opposite directions.
 pub(super) fn orient(mesh: &mut TriMesh) -> Result<Oriented, MeshDefect> {
-    let uses = edge_uses(&mesh.triangles);
-    let turned_triangles = wind_alike(mesh, &uses)?;
-    let (pairs, split_edges) = pair_up(mesh, &uses)?;
-    let mut split_vertices = 0;
-    if split_edges > 0 {
+    let mut uses = edge_uses(&mesh.triangles);
+    let mut done = Oriented { turned_triangles: wind_alike(mesh, &uses)?, split_edges: 0, split_vertices: 0 };
+    for pass in 0..MAX_PASSES {
+        let (pairs, crowded_edges) = pair_up(mesh, &uses)?;
+        if crowded_edges == 0 {
+            return Ok(done);
+        }
+        if pass == 0 {
+            done.split_edges = crowded_edges;
+        }
         let connectivity = Connectivity::of_pairs(mesh.triangles.len(), pairs);
-        split_vertices = split_fans(mesh, &connectivity);
-        refuse_crowded_edges(mesh, &edge_uses(&mesh.triangles))?;
+        done.split_vertices += split_fans(mesh, &connectivity);
+        cut_crowded_edges(mesh, &connectivity);
+        uses = edge_uses(&mesh.triangles);
     }
-    Ok(Oriented { turned_triangles, split_edges, split_vertices })
+    Err(crowded(mesh, &uses, |uses| uses.len() > 2))
+}
+
+/// Where two sheets touch along an edge but hang together round both of its ends, the ends cannot be doubled. Then all
+/// pairs of triangles but one get a midpoint of their own.
+fn cut_crowded_edges(mesh: &mut TriMesh, connectivity: &Connectivity) {
+    let mut is_cut = vec![false; mesh.triangles.len()];
+    for uses in edges(&edge_uses(&mesh.triangles)).filter(|uses| uses.len() > 2) {
+        let [from, to] = ends(mesh, uses[0].edge);
+        let sides = uses.iter().map(|edge_use| edge_use.half_edge);
+        let pairs = sides.filter_map(|side| {
+            connectivity.opposite(side).filter(|&across| side < across).map(|across| [side, across])
+        });
+        for pair in pairs.skip(1) {
+            if pair.iter().any(|side| is_cut[side.triangle()]) {
+                continue;
+            }
+            let midpoint = mesh.positions.len() as u32;
+            mesh.positions.push(from.midpoint(to));
+            for side in pair {
+                is_cut[side.triangle()] = true;
+                cut(mesh, side, midpoint);
+            }
+        }
+    }
+}
+
+/// Cuts a triangle in two, from a new vertex in the middle of a side to the corner opposite.
+fn cut(mesh: &mut TriMesh, side: HalfEdge, midpoint: u32) {
+    let (t, [from, to, apex]) = (side.triangle(), [side, side.next(), side.previous()].map(HalfEdge::side));
+    let old = mesh.triangles[t];
+    mesh.triangles[t][to] = midpoint;
+    mesh.triangles.push([midpoint, old[to], old[apex]]);
+    if let Some(&uvs) = mesh.corner_uvs.get(t) {
+        let middle = uvs[from].midpoint(uvs[to]);
+        mesh.corner_uvs[t][to] = middle;
+        mesh.corner_uvs.push([middle, uvs[to], uvs[apex]]);
+    }
 }
 
 /// Gives every fan of triangles round a vertex a vertex of its own. Returns how many vertices were added.
@@ -186,13 +232,6 @@ fn match_brackets(around: &[HalfEdge], opens: impl Fn(HalfEdge) -> bool, pairs: 
             pairs.push([opening, around[k]]);
         }
     }
-}
-
-fn refuse_crowded_edges(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(), MeshDefect> {
-    if edges(uses).any(|uses| uses.len() > 2) {
-        return Err(crowded(mesh, uses, |uses| uses.len() > 2));
-    }
-    Ok(())
 }
 
 /// The defect of edges with too many triangles, as counted by `is_bad`.
