@@ -6,6 +6,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, repair_with};
+use sessile_geometry::unwrap::unwrap;
 use sessile_geometry::{Distance, TriMesh, files};
 use sessile_scene::types::MeshScale;
 
@@ -39,7 +40,7 @@ pub(crate) fn body(
     rescale(&mut mesh, scale).map_err(|reason| unreadable(format!("mesh {}: {reason}", file.display())))?;
     let mut mesh = mended(user, file, mesh, purpose, notices)?;
     if purpose == Use::Solid && mesh.corner_uvs.is_empty() {
-        mesh = mesh.clone();
+        unwrap(&mut mesh);
     }
     Ok(Body { distance: Arc::new(MeshDistance::new(mesh.clone())), mesh })
 }
