@@ -10,6 +10,9 @@ use crate::TriMesh;
 /// grows with the square of the corners, and no mesh has such faces.
 const MAX_EAR_CORNERS: usize = 4096;
 
+/// Most corners compared with ears of one polygon. Only a polygon drawn to be slow needs more, and gets a fan for the rest.
+const MAX_COMPARISONS: usize = 1 << 22;
+
 /// The vertices and polygons of a file.
 #[derive(Default)]
 pub(super) struct Polygons {
@@ -86,20 +89,25 @@ fn triangulate(points: &[DVec3], mut emit: impl FnMut([usize; 3])) {
     if (0..num_corners).all(|k| turn(flat[k], flat[(k + 1) % num_corners], flat[(k + 2) % num_corners]) >= 0.0) {
         return fan_from(&rest, &mut emit);
     }
+    let mut comparisons = 0;
     while rest.len() > 3 {
         let n = rest.len();
-        let reflex: Vec<usize> = (0..n)
-            .filter(|&k| turn(flat[rest[(k + n - 1) % n]], flat[rest[k]], flat[rest[(k + 1) % n]]) <= 0.0)
-            .map(|k| rest[k])
-            .collect();
+        let around = |k: usize| [rest[(k + n - 1) % n], rest[k], rest[(k + 1) % n]];
+        let turn_at = |k: usize| {
+            let [a, b, c] = around(k);
+            turn(flat[a], flat[b], flat[c])
+        };
+        let reflex: Vec<usize> = (0..n).filter(|&k| turn_at(k) <= 0.0).map(|k| rest[k]).collect();
         let ear = (0..n).find(|&k| {
-            let [a, b, c] = [rest[(k + n - 1) % n], rest[k], rest[(k + 1) % n]];
-            turn(flat[a], flat[b], flat[c]) > 0.0
-                && !reflex.iter().any(|&p| p != a && p != b && p != c && contains([flat[a], flat[b], flat[c]], flat[p]))
+            let [a, b, c] = around(k);
+            let is_convex = comparisons < MAX_COMPARISONS && turn_at(k) > 0.0;
+            comparisons += if is_convex { reflex.len() } else { 1 };
+            let is_inside = |&p: &usize| p != a && p != b && p != c && contains([flat[a], flat[b], flat[c]], flat[p]);
+            is_convex && !reflex.iter().any(is_inside)
         });
         // A polygon that crosses itself may have no ear left: a fan closes what remains, and repair will say so.
         let Some(k) = ear else { break };
-        emit([rest[(k + n - 1) % n], rest[k], rest[(k + 1) % n]]);
+        emit(around(k));
         rest.remove(k);
     }
     fan_from(&rest, &mut emit);
