@@ -52,6 +52,8 @@ const WIDEST_HANGING: f64 = 3.831_706;
 const FILM_HEIGHT: f64 = 0.0755;
 /// Enough for a table that interpolates to 1e-4.
 const COARSE: f64 = 1e-7;
+/// The same for hanging drops, whose curves take longer to follow.
+const COARSER: f64 = 1e-6;
 
 /// Height and base radius of a drop at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -250,7 +252,7 @@ fn pendant_grid() -> Grid<NUM_FILLS, NUM_ROOT_ANGLES> {
         .map(|column| {
             let theta = node_key((ANGLES.0.sqrt(), ANGLES.1.sqrt()), column, NUM_ROOT_ANGLES).powi(2);
             let mut drops = Vec::new();
-            let top = follow_to_limit(theta, COARSE, |drop| drops.push(drop.end));
+            let top = follow_to_limit(theta, COARSER, |drop| drops.push(drop.end));
             drops.push(top.end);
             let point = |y: &crate::pendant::State| {
                 let [h, r] = Cap::new(y[V], theta).pulled_reference(y[V]);
