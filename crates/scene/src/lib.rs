@@ -2,7 +2,7 @@
 //!
 //! A scene is a TOML file whose physical quantities are strings with units. [`parse_file`] (or [`parse_str`], without a
 //! disk) turns it into a [`Scene`]: SI units and radians, every default filled in, every reference followed. If anything is
-//! wrong it returns [`Diagnostics`]: all the problems at once, each with file, line, column and a caret. [`print`] writes a
+//! wrong it returns [`Diagnostics`]: all the problems at once, each with file, line, column and a caret. [`print()`] writes a
 //! scene back as a complete file that reads to the same bits, and [`same_run`] tells whether a scene continues the run of
 //! another one.
 //!

@@ -1,43 +1,30 @@
 //! Presets of liquids and materials, by name.
 
-use sessile_wetting::{Liquid, Wetting};
+use sessile_wetting::{Liquid, Wetting, liquid_preset, liquid_presets, material_preset, material_presets};
 
-const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
-
-/// The default liquid.
-pub(crate) fn water() -> (String, Liquid) {
-    ("water".to_owned(), WATER)
+/// The default liquid: water.
+pub(crate) fn default_liquid() -> (String, Liquid) {
+    let preset = &liquid_presets()[0];
+    (preset.name.to_owned(), preset.liquid)
 }
 
-/// A liquid preset's name and values.
+/// A liquid preset's own name and values.
 pub(crate) fn liquid(name: &str) -> Option<(String, Liquid)> {
-    (name == "water").then(|| ("water".to_owned(), WATER))
+    liquid_preset(name).map(|preset| (preset.name.to_owned(), preset.liquid))
 }
 
 /// Every name of a liquid preset.
-pub(crate) fn liquid_names() -> Vec<&'static str> {
-    vec!["water"]
+pub(crate) fn liquid_names() -> impl Iterator<Item = &'static str> {
+    liquid_presets().iter().map(|preset| preset.name)
 }
 
-/// A material preset's values.
+/// A material preset's values, by any of its names.
 pub(crate) fn material(name: &str) -> Option<Wetting> {
-    let angles = match name {
-        "glass" => (50.0f64, 15.0f64),
-        "wax" => (110.0, 98.0),
-        _ => return None,
-    };
-    Some(Wetting {
-        advancing: angles.0.to_radians(),
-        receding: angles.1.to_radians(),
-        wet_advancing: None,
-        receding_limit: None,
-        roughness: [0.0; 2],
-        adhesion: 10.0,
-        affinity: 0.5,
-    })
+    material_preset(name).map(|preset| preset.wetting)
 }
 
-/// Every name of a material preset.
-pub(crate) fn material_names() -> Vec<&'static str> {
-    vec!["glass", "wax"]
+/// Every name of a material preset, aliases last.
+pub(crate) fn material_names() -> impl Iterator<Item = &'static str> {
+    let aliases = material_presets().iter().flat_map(|preset| preset.aliases.iter().copied());
+    material_presets().iter().map(|preset| preset.name).chain(aliases)
 }

@@ -388,12 +388,19 @@ impl<'a> Section<'a> {
         if let Some(found) = choices.iter().find(|(name, _)| *name == text) {
             return Some(*found);
         }
-        self.unknown_word(key, &text, &format!("`{key}`"), choices.iter().map(|(name, _)| *name));
+        self.unknown_word(key, &text, &format!("`{key}`"), choices.iter().map(|(name, _)| *name), "");
         None
     }
 
-    /// Records that a word is not among those known.
-    pub(crate) fn unknown_word<'w>(&self, key: &str, word: &str, what: &str, known: impl Iterator<Item = &'w str>) {
+    /// Records that a word is not among those known; `many` says where to look when there are too many to list.
+    pub(crate) fn unknown_word<'w>(
+        &self,
+        key: &str,
+        word: &str,
+        what: &str,
+        known: impl Iterator<Item = &'w str>,
+        many: &str,
+    ) {
         let known: Vec<&str> = known.collect();
         let near = nearest(word, known.iter().copied()).map(|n| format!("did you mean \"{}\"?", shortened(n)));
         let few = (1..=8).contains(&known.len()).then(|| {
@@ -403,7 +410,9 @@ impl<'a> Section<'a> {
         let help = match (near, few) {
             (Some(near), Some(few)) if known.len() > 1 => Some(format!("{near} {few}")),
             (Some(near), _) => Some(near),
-            (None, few) => few,
+            (None, Some(few)) => Some(few),
+            (None, None) if many.is_empty() => None,
+            (None, None) => Some(many.to_owned()),
         };
         self.cx.error(
             Diagnostic::new(&self.place_of(key), format!("{what} cannot be \"{}\"", shortened(word)))

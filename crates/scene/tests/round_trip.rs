@@ -344,6 +344,25 @@ fn random_scenes_of_every_kind_come_back_bit_for_bit() {
     }
 }
 
+/// Presets, too, are within the reader's bounds, and printed they need no preset.
+#[test]
+fn every_preset_prints_and_reads_back() {
+    let start = "model = \"volume\"\ntime = { duration = \"1 s\", frame = \"1 s\" }\n";
+    let liquids = sessile_wetting::liquid_presets().iter().map(|p| format!("[liquid]\npreset = \"{}\"\n", p.name));
+    let materials = sessile_wetting::material_presets().iter().flat_map(|p| {
+        let names = p.aliases.iter().chain([&p.name]);
+        names.map(|name| format!("[[solids]]\nmaterial = \"{name}\"\n[materials.mine]\npreset = \"{name}\"\n"))
+    });
+    for text in liquids.chain(materials) {
+        let scene =
+            parse_str("preset.toml", &format!("{start}{text}"), &[], &NoFiles).unwrap_or_else(|e| panic!("{e}")).scene;
+        let printed = print(&scene);
+        let again =
+            parse_str("printed.toml", &printed, &[], &NoFiles).unwrap_or_else(|e| panic!("{e}\n{printed}")).scene;
+        assert_eq!(again, scene, "{text}");
+    }
+}
+
 /// Damaged scenes give a scene or errors that can be shown, never a panic.
 #[test]
 fn damaged_scenes_never_panic() {
@@ -412,11 +431,11 @@ fn deep_long_and_odd_texts_are_refused_quietly() {
     assert!(parse_str("huge.toml", &huge, &[], &NoFiles).unwrap_err().to_string().contains("at most 4194304 bytes"));
 }
 
-/// Time grows with the text, not with its square: four megabytes of mistakes are told in seconds.
+/// Time grows with the text, not with its square: a megabyte of mistakes is told in a second.
 #[test]
 fn a_long_list_of_mistakes_is_told_quickly() {
-    let long = |line: &str| line.repeat((4 << 20) / line.len() - 1);
-    let keys: String = (0..200_000).map(|i| format!("key{i} = 1\n")).collect();
+    let long = |line: &str| line.repeat((1 << 20) / line.len());
+    let keys: String = (0..60_000).map(|i| format!("key{i} = 1\n")).collect();
     let start = std::time::Instant::now();
     for text in [
         long("[[drops]]\nradius = 3\n") + "x = unquoted",
@@ -429,6 +448,6 @@ fn a_long_list_of_mistakes_is_told_quickly() {
         let shown = parse_str("long.toml", &text, &[], &NoFiles).unwrap_err().to_string();
         assert!(shown.len() < 1_000_000, "{} bytes", shown.len());
     }
-    // A few seconds here; a quadratic algorithm would need hours.
-    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+    // About a second here, with room for a busy machine; a quadratic algorithm would need an hour.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }

@@ -13,7 +13,7 @@ type Unit = (&'static str, i32, f64);
 /// Friendly units, the largest first; the last also serves smaller values.
 fn friendly(kind: &Kind) -> &'static [Unit] {
     match kind.unit {
-        "mm" | "um" => &[("m", 0, 1.0), ("mm", -3, 1e-4), ("um", -6, 1e-8), ("nm", -9, 0.0)],
+        "mm" | "um" => &[("m", 0, 1.0), ("mm", -3, 1e-4), ("um", -6, 1e-7), ("nm", -9, 0.0)],
         "mm^2" => &[("m^2", 0, 1e-2), ("mm^2", -6, 0.0)],
         "uL" => &[("m^3", 0, 1e-1), ("L", -3, 1e-3), ("mL", -6, 1e-5), ("uL", -9, 1e-12), ("nL", -12, 0.0)],
         "ms" => &[("s", 0, 1.0), ("ms", -3, 1e-3), ("us", -6, 0.0)],

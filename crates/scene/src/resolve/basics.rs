@@ -51,11 +51,20 @@ pub(super) fn time(top: &Section<'_>) -> Time {
 
 pub(super) fn liquid(top: &Section<'_>) -> (Liquid, String) {
     let section = top.section("liquid", &schema::LIQUID);
-    let name = section.text("preset").unwrap_or_else(|| "water".to_owned());
-    let (preset, mut liquid) = presets::liquid(&name).unwrap_or_else(|| {
-        section.unknown_word("preset", &name, "the liquid's preset", presets::liquid_names().into_iter());
-        presets::water()
+    let named = section.text("preset").and_then(|name| {
+        let found = presets::liquid(&name);
+        if found.is_none() {
+            section.unknown_word(
+                "preset",
+                &name,
+                "the liquid's preset",
+                presets::liquid_names(),
+                "`sessile liquids` lists them",
+            );
+        }
+        found
     });
+    let (preset, mut liquid) = named.unwrap_or_else(presets::default_liquid);
     for (key, kind, value) in [
         ("density", &DENSITY, &mut liquid.density),
         ("viscosity", &VISCOSITY, &mut liquid.viscosity),

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::radius_of;
+use super::{UNKNOWN, radius_of};
 use crate::diagnostics::Diagnostic;
 use crate::quantities::VOLUME;
 use crate::reader::Section;
@@ -89,7 +89,7 @@ fn only_on_pane(top: &Section<'_>, scene: &Scene, pane: usize) {
         _ => None,
     });
     for (list, index, on, what) in caps.chain(dew) {
-        if on == pane || !place_in(item(top, list, index), "on").is_some_and(|_| on < scene.solids.len()) {
+        if on == pane || on == UNKNOWN {
             continue;
         }
         let name = &scene.solids[pane].name;

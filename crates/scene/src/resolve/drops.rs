@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::basics::corners;
 use super::materials::Library;
 use super::solids::{cylinder, mesh_scale};
-use super::{SolidNames, is_planar};
+use super::{SolidNames, UNKNOWN, is_planar};
 use crate::diagnostics::Diagnostic;
 use crate::quantities::{ANGLE, AREA, LENGTH, Sign, VELOCITY, VOLUME};
 use crate::reader::Section;
@@ -79,7 +79,7 @@ fn shape(
             }
         }
         Kind::Cap => {
-            let on = names.find(section, "on", solids).unwrap_or(0);
+            let on = names.find(section, "on", solids).unwrap_or(UNKNOWN);
             let material = solids.get(on).and_then(|s| library.get(&s.material));
             let contact_angle = section
                 .angle_between("contact_angle", (0.0, 180.0), false)

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::basics::corners;
-use super::{SolidNames, is_planar};
+use super::{SolidNames, UNKNOWN, is_planar};
 use crate::diagnostics::Diagnostic;
 use crate::quantities::{DEW, FEED, LENGTH, PLANAR_FEED, RAIN, Sign, TIME, VELOCITY};
 use crate::reader::Section;
@@ -86,7 +86,7 @@ fn read_kind(
             velocity: section.vector("velocity", &VELOCITY),
         },
         Kind::Dew => EmitterKind::Dew {
-            on: names.find(section, "on", solids).unwrap_or(0),
+            on: names.find(section, "on", solids).unwrap_or(UNKNOWN),
             rate: section.quantity("rate", &DEW, Sign::Positive).unwrap_or(1e-9),
         },
         Kind::Feed => {
@@ -104,7 +104,7 @@ fn read_kind(
 
 fn rain_area(section: &Section<'_>, solids: &[Solid], names: &SolidNames) -> RainArea {
     if !matches!(section.node("over").map(|n| &n.value), Some(Value::Table(_))) {
-        return RainArea::Solid(names.find(section, "over", solids).unwrap_or(0));
+        return RainArea::Solid(names.find(section, "over", solids).unwrap_or(UNKNOWN));
     }
     let area = section.section("over", &schema::RAIN_BOX);
     let (min, max) = corners(&area);

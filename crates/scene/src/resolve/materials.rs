@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sessile_wetting::Wetting;
+use sessile_wetting::materials::{default_adhesion, default_affinity};
 
 use crate::diagnostics::Diagnostic;
 use crate::presets;
@@ -101,8 +102,8 @@ impl Library {
 
     fn unknown(&self, section: &Section<'_>, key: &str, name: &str) {
         let own = self.by_name.keys().map(String::as_str);
-        let all: Vec<&str> = own.chain(presets::material_names()).collect();
-        let near = crate::suggest::nearest(name, all.iter().copied());
+        let shipped = presets::material_names().map(|preset| -> &str { preset });
+        let near = crate::suggest::nearest(name, own.chain(shipped));
         let own: Vec<&str> = self.by_name.keys().take(8).map(String::as_str).collect();
         let help = match near {
             Some(near) => format!("did you mean \"{near}\"?"),
@@ -142,24 +143,22 @@ fn material(section: &Section<'_>, name: &str) -> Material {
     let preset = section.text("preset").and_then(|preset| {
         let found = presets::material(&preset);
         if found.is_none() {
-            section.unknown_word("preset", &preset, "a material's preset", presets::material_names().into_iter());
+            section.unknown_word(
+                "preset",
+                &preset,
+                "a material's preset",
+                presets::material_names(),
+                "`sessile materials` lists them",
+            );
         }
         found
     });
-    let right_angle = Varying::Uniform(90f64.to_radians());
     let advancing = angle(section, "advancing");
     let receding = angle(section, "receding");
-    let base = preset.map(|p| from_preset(name, &p)).unwrap_or_else(|| Material {
-        name: name.to_owned(),
-        // One angle given means no hysteresis; none given, a right angle.
-        advancing: receding.clone().unwrap_or_else(|| right_angle.clone()),
-        receding: advancing.clone().unwrap_or(right_angle),
-        wet_advancing: None,
-        receding_limit: None,
-        roughness: [0.0; 2],
-        adhesion: 10.0,
-        affinity: Varying::Uniform(0.5),
-    });
+    let base = match preset {
+        Some(preset) => from_preset(name, &preset),
+        None => plain(name, advancing.as_ref(), receding.as_ref()),
+    };
     let material = Material {
         name: name.to_owned(),
         advancing: advancing.unwrap_or(base.advancing),
@@ -172,6 +171,30 @@ fn material(section: &Section<'_>, name: &str) -> Material {
     };
     check_order(section, &material);
     material
+}
+
+/// A material without a preset: one angle given means no hysteresis, none given a right angle; adhesion and affinity follow
+/// from the advancing angle.
+fn plain(name: &str, advancing: Option<&Varying>, receding: Option<&Varying>) -> Material {
+    let right_angle = Varying::Uniform(90f64.to_radians());
+    let advancing = advancing.or(receding).unwrap_or(&right_angle);
+    let (mean, affinity) = match advancing {
+        Varying::Uniform(angle) => (*angle, Varying::Uniform(default_affinity(*angle))),
+        Varying::Image { file, black, white } => {
+            let [dark, light] = [*black, *white].map(default_affinity);
+            (0.5 * (black + white), Varying::Image { file: file.clone(), black: dark, white: light })
+        }
+    };
+    Material {
+        name: name.to_owned(),
+        advancing: advancing.clone(),
+        receding: receding.unwrap_or(advancing).clone(),
+        wet_advancing: None,
+        receding_limit: None,
+        roughness: [0.0; 2],
+        adhesion: default_adhesion(mean),
+        affinity,
+    }
 }
 
 /// An angle, or an image that runs between two.

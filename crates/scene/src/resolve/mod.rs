@@ -79,6 +79,9 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     scene
 }
 
+/// Stands for a solid that was named wrongly, which is on record.
+const UNKNOWN: usize = usize::MAX;
+
 /// Solids by name.
 pub(crate) struct SolidNames {
     by_name: BTreeMap<String, usize>,
