@@ -32,7 +32,7 @@ impl Sources {
                 return Err(wrong(format!("`start` must be a time, got {} s", emitter.start)));
             }
             match emitter.kind {
-                EmitterKind::Drip { every, .. } if !(every > 0.0) => {
+                EmitterKind::Drip { every, .. } if every.is_nan() || every <= 0.0 => {
                     return Err(wrong(format!("`every` must be a positive time, got {every} s")));
                 }
                 EmitterKind::Dew { on, .. } if on >= solids.len() => {

@@ -27,7 +27,7 @@ pub enum WorldError {
     /// A mesh file could not be read.
     #[error("{user}: {reason}")]
     MeshRead {
-        /// Who uses it: "solid `bunny`", "drops[0]".
+        /// Who uses it: "solid `bunny`", "drops\[0\]".
         user: String,
         /// The file.
         file: PathBuf,

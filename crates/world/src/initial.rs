@@ -226,7 +226,7 @@ impl Builder<'_> {
         let stretches = 64 * (mode as usize + 1);
         let radii = (0..=stretches).map(|i| rung.radius(PI * i as f64 / stretches as f64));
         let (least, most) = radii.fold((f64::INFINITY, 0.0f64), |(a, b), r| (a.min(r), b.max(r)));
-        if !(least > 0.0) {
+        if least.is_nan() || least <= 0.0 {
             return Err(self.wrong(format!(
                 "`amplitude` = {amplitude} in mode {mode} makes the drop's radius negative somewhere; make it smaller"
             )));

@@ -52,7 +52,7 @@ fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<(), String> {
         MeshScale::Height(height) => {
             let used = mesh.triangles.iter().flatten().filter_map(|&v| mesh.positions.get(v as usize)).map(|p| p.y);
             let (low, high) = used.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
-            if !(high > low) {
+            if high <= low {
                 return Err("it has no extent along y that `height` could set; give `scale` instead".into());
             }
             height / (high - low)

@@ -13,7 +13,7 @@
 //! that faces the drops.
 //!
 //! **On a solid** candidates come at J M per area over the whole drawn surface, M = max |u|/v, and one is kept with probability
-//! max(0, −u·n)/(M v) if its path is clear of solids ([`exposure`](super::exposure)). Its ball starts [`RUN_UP`] radii back along
+//! max(0, −u·n)/(M v) if its path is clear of solids (`exposure` says which are). Its ball starts [`RUN_UP`] radii back along
 //! its path and would touch the solid just at the point drawn. The solid's own motion is small against a raindrop's, and neglected
 //! in u; where it is at that time counts.
 //!
@@ -76,6 +76,14 @@ impl Fall {
             Self::Given { velocity, counted } => (velocity, counted),
         }
     }
+}
+
+/// One candidate: its radius in m, its velocity u, and the speed v that the rate counts, in m/s.
+#[derive(Clone, Copy)]
+struct Drop {
+    radius: f64,
+    velocity: DVec3,
+    counted: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -192,26 +200,22 @@ impl Rain {
     fn ball(&self, solids: &[Solid], time: f64, stream: &mut Stream) -> Option<Supply> {
         let radius = self.sizes.draw(stream);
         let (velocity, counted) = self.fall.of(radius);
+        let drop = Drop { radius, velocity, counted };
         let center = match &self.target {
-            Target::Solid { index, share } => {
-                self.start_above(solids, *index, share, time, radius, velocity, counted, stream)?
-            }
-            Target::Box { min, max } => self.start_on_face(*min, *max, velocity, counted, stream)?,
+            Target::Solid { index, share } => self.start_above(solids, *index, share, time, drop, stream)?,
+            Target::Box { min, max } => self.start_on_face(*min, *max, drop, stream)?,
         };
         Some(Supply::Ball { time, center, radius, velocity })
     }
 
     /// Where a ball starts that will hit a point drawn on the solid.
-    #[expect(clippy::too_many_arguments, reason = "one candidate's facts, used once")]
     fn start_above(
         &self,
         solids: &[Solid],
         index: usize,
         share: &[f64],
         time: f64,
-        radius: f64,
-        velocity: DVec3,
-        counted: f64,
+        Drop { radius, velocity, counted }: Drop,
         stream: &mut Stream,
     ) -> Option<DVec3> {
         let solid = &solids[index];
@@ -222,7 +226,7 @@ impl Rain {
         let (root, along) = (stream.uniform().sqrt(), stream.uniform());
         let at_rest = a + (b - a) * (root * (1.0 - along)) + (c - a) * (root * along);
         let pose = solid.motion_at(time).0;
-        let face = pose.turn((b - a).cross(c - a).normalize());
+        let face = pose.turn((b - a).cross(c - a).normalize_or_zero());
         if kept * self.majorant * counted >= -velocity.dot(face) {
             return None;
         }
@@ -239,14 +243,8 @@ impl Rain {
     }
 
     /// Where a drop enters the box.
-    fn start_on_face(
-        &self,
-        min: DVec3,
-        max: DVec3,
-        velocity: DVec3,
-        counted: f64,
-        stream: &mut Stream,
-    ) -> Option<DVec3> {
+    fn start_on_face(&self, min: DVec3, max: DVec3, drop: Drop, stream: &mut Stream) -> Option<DVec3> {
+        let Drop { velocity, counted, .. } = drop;
         let size = max - min;
         let fluxes = face_fluxes(size, velocity);
         let total = fluxes.element_sum();

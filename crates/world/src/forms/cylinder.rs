@@ -81,41 +81,30 @@ impl Cylinder {
         let outer = [ring(&mut patches, self.radius, -h), ring(&mut patches, self.radius, h)];
         let inner = self.bore.map(|bore| [ring(&mut patches, bore, -h), ring(&mut patches, bore, h)]);
         let centers = [-h, h].map(|y| patches.vertex(DVec3::new(0.0, y, 0.0)));
-        let corner = |patches: &Patches, side: Side, ring: &[u32], i: usize| {
+        let positions = patches.mesh.positions.clone();
+        let corner = |side: Side, ring: &[u32], i: usize| {
             let index = ring[i % AROUND];
-            (index, self.uv(side, patches.mesh.positions[index as usize], i as f64 / AROUND as f64))
+            (index, self.uv(side, positions[index as usize], i as f64 / AROUND as f64))
         };
         for i in 0..AROUND {
-            let c = |p: &Patches, side, ring: &[u32], i| corner(p, side, ring, i);
-            let p = &mut patches;
-            let quad = [
-                c(p, Side::Outside, &outer[0], i),
-                c(p, Side::Outside, &outer[0], i + 1),
-                c(p, Side::Outside, &outer[1], i + 1),
-                c(p, Side::Outside, &outer[1], i),
-            ];
-            p.quad(quad);
-            for (end, side) in [Side::Bottom, Side::Top].into_iter().enumerate() {
-                // Seen from above, east is counter-clockwise; from below, clockwise.
-                let (a, b) = if end == 1 { (i, i + 1) } else { (i + 1, i) };
-                let (a, b) = (c(p, side, &outer[end], a), c(p, side, &outer[end], b));
-                if let Some(inner) = &inner {
-                    let (a_in, b_in) = if end == 1 { (i, i + 1) } else { (i + 1, i) };
-                    let (a_in, b_in) = (c(p, side, &inner[end], a_in), c(p, side, &inner[end], b_in));
-                    p.quad([a, b, b_in, a_in]);
-                } else {
-                    let position = p.mesh.positions[centers[end] as usize];
-                    p.triangle([a, b, (centers[end], self.uv(side, position, 0.0))]);
-                }
-            }
+            let strip = |side: Side, bottom: &[u32], top: &[u32], a: usize, b: usize| {
+                [corner(side, bottom, a), corner(side, bottom, b), corner(side, top, b), corner(side, top, a)]
+            };
+            patches.quad(strip(Side::Outside, &outer[0], &outer[1], i, i + 1));
+            // Seen from within the bore and from below, east is on the left.
             if let Some(inner) = &inner {
-                let quad = [
-                    c(p, Side::Bore, &inner[0], i + 1),
-                    c(p, Side::Bore, &inner[0], i),
-                    c(p, Side::Bore, &inner[1], i),
-                    c(p, Side::Bore, &inner[1], i + 1),
-                ];
-                p.quad(quad);
+                patches.quad(strip(Side::Bore, &inner[0], &inner[1], i + 1, i));
+                patches.quad(strip(Side::Bottom, &outer[0], &inner[0], i + 1, i));
+                patches.quad(strip(Side::Top, &outer[1], &inner[1], i, i + 1));
+            } else {
+                for (end, side, a, b) in [(0, Side::Bottom, i + 1, i), (1, Side::Top, i, i + 1)] {
+                    let center = self.uv(side, positions[centers[end] as usize], 0.0);
+                    patches.triangle([
+                        corner(side, &outer[end], a),
+                        corner(side, &outer[end], b),
+                        (centers[end], center),
+                    ]);
+                }
             }
         }
         if inner.is_some() {
