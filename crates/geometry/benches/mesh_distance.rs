@@ -9,6 +9,7 @@ use std::time::Instant;
 use glam::DVec3;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
+use sessile_geometry::files::read_mesh;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::{Distance, TriMesh};
 
@@ -18,7 +19,7 @@ const QUERIES: usize = 100_000;
 const ROUNDS: usize = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mesh = read_obj(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/bunny.obj"))?;
+    let mesh = read_mesh(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/bunny.obj"))?;
     let start = Instant::now();
     let bunny = MeshDistance::new(mesh);
     println!(
@@ -68,21 +69,4 @@ fn near_surface(mesh: &TriMesh, i: usize) -> DVec3 {
     let s = lattice(i);
     let normal = (b - a).cross(c - a).normalize();
     a + (b - a) * (s.x * (1.0 - s.y)) + (c - a) * (s.x * s.y) + normal * (2e-3 * s.z - 1e-3)
-}
-
-fn read_obj(path: &Path) -> Result<TriMesh, Box<dyn Error>> {
-    let mut mesh = TriMesh::default();
-    for line in std::fs::read_to_string(path)?.lines() {
-        let mut words = line.split_whitespace();
-        let kind = words.next();
-        let rest: Vec<&str> = words.collect();
-        match (kind, rest.as_slice()) {
-            (Some("v"), [x, y, z]) => mesh.positions.push(DVec3::new(x.parse()?, y.parse()?, z.parse()?)),
-            (Some("f"), [a, b, c]) => {
-                mesh.triangles.push([a.parse::<u32>()? - 1, b.parse::<u32>()? - 1, c.parse::<u32>()? - 1]);
-            }
-            _ => {}
-        }
-    }
-    Ok(mesh)
 }

@@ -7,6 +7,7 @@ use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
 use super::*;
+use crate::files::read_mesh;
 use crate::isosurface::{Grid, extract};
 
 /// Points that fill the unit cube evenly, in no order (a Kronecker sequence).
@@ -30,17 +31,7 @@ fn random_mesh(seed: usize) -> TriMesh {
 
 fn bunny() -> TriMesh {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/bunny.obj");
-    let text = std::fs::read_to_string(path).expect("the bunny is part of the project");
-    let numbers = |line: &str| line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect::<Vec<f64>>();
-    let mut mesh = TriMesh::default();
-    for line in text.lines() {
-        if line.starts_with("v ") {
-            mesh.positions.push(DVec3::from_slice(&numbers(line)));
-        } else if line.starts_with("f ") {
-            mesh.triangles.push(<[f64; 3]>::try_from(numbers(line)).unwrap().map(|v| v as u32 - 1));
-        }
-    }
-    mesh
+    read_mesh(&path).expect("the bunny is part of the project")
 }
 
 fn sphere(rings: usize) -> TriMesh {

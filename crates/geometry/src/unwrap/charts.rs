@@ -15,10 +15,12 @@ use crate::connectivity::edge_uses;
 const MAX_CONE: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Largest diagonal of a chart's box, in units of the square root of the whole surface: longer ones pack badly.
+/// Chosen, not searched for.
 const MAX_DIAGONAL: f64 = 0.6;
 
-/// What a ragged outline costs, relative to a wide cone. Tried on the bunny: 0.02 to 0.2 pack about equally well.
-const COMPACTNESS: f64 = 0.05;
+/// What a ragged outline costs, relative to a wide cone. On the bunny, 0 covers 58 % of the square, 0.05 covers 63 %
+/// and 0.2 covers 65 %.
+const COMPACTNESS: f64 = 0.2;
 
 /// A piece of the surface.
 #[derive(Clone, Debug)]

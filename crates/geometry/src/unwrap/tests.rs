@@ -7,6 +7,7 @@ use std::time::Instant;
 use glam::{DVec2, DVec3};
 
 use super::*;
+use crate::files::read_mesh;
 use crate::isosurface::{Grid, extract};
 
 const TEXELS: usize = 1024;
@@ -54,17 +55,7 @@ fn cube() -> TriMesh {
 
 fn bunny() -> TriMesh {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/bunny.obj");
-    let text = std::fs::read_to_string(path).expect("the bunny is part of the project");
-    let numbers = |line: &str| line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect::<Vec<f64>>();
-    let mut mesh = TriMesh::default();
-    for line in text.lines() {
-        if line.starts_with("v ") {
-            mesh.positions.push(DVec3::from_slice(&numbers(line)));
-        } else if line.starts_with("f ") {
-            mesh.triangles.push(<[f64; 3]>::try_from(numbers(line)).unwrap().map(|v| v as u32 - 1));
-        }
-    }
-    mesh
+    read_mesh(&path).expect("the bunny is part of the project")
 }
 
 /// The triangle that covers each texel centre; fails if two do.
