@@ -12,6 +12,7 @@ use crate::schema::{TableSchema, tables_with};
 use crate::source::{Place, Sources};
 use crate::suggest::nearest;
 use crate::tree::{Entry, Node, Table, Value, shortened};
+use crate::units::is_sensible;
 
 /// Unknown keys of one table that are looked at; who has more has no scene.
 const MOST_UNKNOWN: usize = 200;
@@ -230,8 +231,7 @@ impl<'a> Section<'a> {
             );
             return None;
         };
-        let magnitude = value.abs();
-        if magnitude <= crate::units::LARGEST && (magnitude == 0.0 || magnitude >= crate::units::SMALLEST) {
+        if is_sensible(value) {
             return Some(value);
         }
         self.cx.error(
@@ -330,7 +330,8 @@ impl<'a> Section<'a> {
         if (v.length_squared() - 1.0).abs() <= ROUNDING {
             return Some(v);
         }
-        Some((v / largest).normalize())
+        let unit = (v / largest).normalize();
+        Some(glam::DVec3::from_array(unit.to_array().map(|c| if is_sensible(c) { c } else { 0.0 })))
     }
 
     /// A colour: three numbers, none negative, or one for all three.

@@ -183,6 +183,11 @@ pub(crate) const LARGEST: f64 = 1e15;
 /// Below this, unless zero, products would vanish.
 pub(crate) const SMALLEST: f64 = 1e-40;
 
+/// Whether a number in SI is one that the reader takes: derived numbers must be, too, to be printed and read again.
+pub(crate) fn is_sensible(value: f64) -> bool {
+    value == 0.0 || (SMALLEST..=LARGEST).contains(&value.abs())
+}
+
 /// Reads numbers and their unit.
 pub(crate) fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     let mut numbers: Vec<Range<usize>> = Vec::new();

@@ -363,6 +363,47 @@ fn every_preset_prints_and_reads_back() {
     }
 }
 
+/// Numbers at the edge of what is allowed must not give defaults beyond it.
+#[test]
+fn extreme_numbers_are_refused_or_read_back() {
+    let extremes = ["1e15", "9.9e14", "1e-40", "1.1e-40", "3e-39", "1e-14", "1e-13", "1e5", "6e4", "0", "-1e15"];
+    let mut accepted = 0;
+    for a in extremes {
+        for b in extremes {
+            let text = format!(
+                r#"
+                model = "volume"
+                time = {{ duration = "1 s", frame = "1 s" }}
+                [domain]
+                min = "{a} {a} {a} m"
+                max = "{b} {b} {b} m"
+                [[solids]]
+                normal = [{a}, {b}, 0]
+                point = "{b} 0 {a} m"
+                [[solids]]
+                shape = "leaf"
+                axis = [1, {b}, {a}]
+                [[drops]]
+                radius = "1 mm"
+                "#
+            );
+            let drops = format!(
+                "drops=[{{ radius = \"{b} m\" }}, {{ shape = \"box\", min = \"{a} {a} {a} m\", max = \"{b} {b} {b} m\" }}]"
+            );
+            let planar = ["world.planar=true".to_owned(), drops.clone()];
+            for sets in [&[][..], &[drops][..], &planar[..]] {
+                let Ok(parsed) = parse_str("extreme.toml", &text, sets, &NoFiles) else { continue };
+                let printed = print(&parsed.scene);
+                let again =
+                    parse_str("printed.toml", &printed, &[], &NoFiles).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+                assert_eq!(again.scene, parsed.scene);
+                accepted += 1;
+            }
+        }
+    }
+    assert!(accepted > 30, "only {accepted} were scenes at all");
+}
+
 /// Damaged scenes give a scene or errors that can be shown, never a panic.
 #[test]
 fn damaged_scenes_never_panic() {

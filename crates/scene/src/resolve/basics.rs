@@ -13,6 +13,7 @@ use crate::tree::Value;
 use crate::types::{
     Domain, Drop, DropShape, Emitter, EmitterKind, Environment, Keyed, MeshScale, RainSizes, Resolution, Side, Time,
 };
+use crate::units::is_sensible;
 
 /// Frames are numbered in file names and in memory; nobody can use more.
 const MOST_FRAMES: f64 = 1e6;
@@ -176,7 +177,9 @@ pub(super) fn resolution(top: &Section<'_>, drops: &[Drop], emitters: &[Emitter]
         .filter_map(drop_diameter)
         .chain(emitters.iter().filter_map(emitter_diameter))
         .min_by(f64::total_cmp);
-    let cell = section.quantity("cell", &LENGTH, Sign::Positive).or_else(|| across.map(|d| d / CELLS_ACROSS));
+    let cell = section
+        .quantity("cell", &LENGTH, Sign::Positive)
+        .or_else(|| across.map(|d| d / CELLS_ACROSS).filter(|cell| is_sensible(*cell)));
     let edge = section.quantity("edge", &LENGTH, Sign::Positive).unwrap_or(EDGE);
     section.finish();
     Resolution { cell, edge }

@@ -13,6 +13,7 @@ use crate::quantities::{ANGLE, AREA, LENGTH, Sign, VELOCITY, VOLUME};
 use crate::reader::Section;
 use crate::schema;
 use crate::types::{Amount, Drop, DropShape, Environment, Solid, Varying};
+use crate::units::is_sensible;
 
 /// Radius of a drop that says nothing of its size, in m.
 const DEFAULT_RADIUS: f64 = 1e-3;
@@ -139,7 +140,13 @@ fn amount(section: &Section<'_>, planar: bool) -> Amount {
         return ball(DEFAULT_RADIUS);
     }
     match key {
-        "radius" => section.quantity("radius", &LENGTH, Sign::Positive).map(ball),
+        "radius" => section.quantity("radius", &LENGTH, Sign::Positive).map(ball).filter(|amount| {
+            let (Amount::Volume(size) | Amount::Area(size)) = *amount;
+            if !is_sensible(size) {
+                section.complain("radius", "`radius` must be that of a drop", "expected from 1e-13 m to 10 km");
+            }
+            is_sensible(size)
+        }),
         "area" => section.quantity("area", &AREA, Sign::Positive).map(Amount::Area),
         _ => section.quantity("volume", &VOLUME, Sign::Positive).map(Amount::Volume),
     }

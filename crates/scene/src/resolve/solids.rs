@@ -14,6 +14,7 @@ use crate::schema;
 use crate::source::Place;
 use crate::tree::shortened;
 use crate::types::{Domain, MeshScale, MotionKey, Solid, SolidShape, plane_axes};
+use crate::units::is_sensible;
 
 /// Side of the drawn part of a plane in open space, in m.
 const OPEN_SIZE: f64 = 0.256;
@@ -197,7 +198,7 @@ fn default_size(domain: Option<&Domain>, point: DVec3, u: DVec3, v: DVec3) -> [f
     };
     [u, v].map(|axis| {
         let size = 2.0 * half(axis);
-        if size > 0.0 { size } else { OPEN_SIZE }
+        if size > 0.0 && is_sensible(size) { size } else { OPEN_SIZE }
     })
 }
 
