@@ -72,7 +72,7 @@ fn a_read_only_folder_is_said_and_a_run_in_it_is_kept() {
     scratch
         .run(&["run", "rain.toml", "--no-pictures", "--out", "disk/run"])
         .expect_code(0)
-        .expect_message("goes on from frame 4");
+        .expect_message("goes on from frame 8");
 }
 
 #[test]

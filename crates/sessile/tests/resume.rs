@@ -37,7 +37,7 @@ fn the_default_folder_is_named_after_the_scene() {
     assert_eq!(run["status"], "done");
     assert_eq!(run["settled"], false);
     assert_eq!(run["resumes"], 0);
-    assert_eq!(fs::read_to_string(scratch.path("runs/rain/measure.jsonl")).unwrap().lines().count(), 3);
+    assert_eq!(fs::read_to_string(scratch.path("runs/rain/measure.jsonl")).unwrap().lines().count(), 5);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_finished_run_goes_on_to_a_longer_duration_as_if_it_had_been_asked_at_once()
         .run(&["run", "rain.toml", "--no-pictures", "--out", "pieces", "--set", "time.duration=\"0.5 s\""])
         .expect_code(0);
     let longer = scratch.run(&["run", "rain.toml", "--no-pictures", "--out", "pieces"]).expect_code(0);
-    longer.expect_message("goes on from frame 10");
+    longer.expect_message("goes on from frame 20");
     assert_same_results(&scratch.results("pieces"), &scratch.results("whole"), "in two pieces");
     assert_eq!(
         fs::read(scratch.path("pieces/scene.toml")).unwrap(),
@@ -133,7 +133,7 @@ fn any_flipped_byte_of_a_checkpoint_is_told_and_nothing_is_lost() {
     scratch
         .run(&["run", "rain.toml", "--no-pictures", "--out", "a"])
         .expect_code(0)
-        .expect_message("goes on from frame 4");
+        .expect_message("goes on from frame 8");
 }
 
 #[test]

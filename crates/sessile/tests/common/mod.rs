@@ -10,14 +10,14 @@ use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A small pane in the rain: about forty frames, drops that start at rest, and some that run.
+/// A small pane in the rain: forty frames, drops that start at rest, and some that run.
 pub const RAIN: &str = r#"title = "Rain on a small pane"
 model = "pane"
 seed = 7
 
 [time]
-duration = "2 s"
-frame = "50 ms"
+duration = "1 s"
+frame = "25 ms"
 
 [[solids]]
 name = "window"
@@ -25,7 +25,7 @@ material = "glass"
 shape = "plane"
 point = "0 0 0 mm"
 normal = [0, 0, 1]
-size = "60 80 mm"
+size = "40 60 mm"
 
 [[drops]]
 shape = "cap"
@@ -44,7 +44,7 @@ contact_angle = "40 deg"
 [[emitters]]
 kind = "rain"
 over = "window"
-rate = "3000 mm/h"
+rate = "300 mm/h"
 radius = { min = "0.4 mm", max = "1.2 mm" }
 velocity = "0 -2 -4 m/s"
 "#;

@@ -101,6 +101,11 @@ impl BenchContext<'_> {
         result
     }
 
+    /// Wall time of everything timed so far, in s.
+    pub fn wall_seconds(&self) -> f64 {
+        self.wall
+    }
+
     /// Adds a number to the report.
     pub fn figure(&mut self, name: impl Into<String>, value: f64, unit: impl Into<String>) {
         self.figures.push(Figure { name: name.into(), value, unit: unit.into() });

@@ -4,8 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use glam::DVec3;
+use sessile_frames::instances::surface_of;
 use sessile_frames::names::safe_names;
-use sessile_frames::{RunFolder, RunInfo, RunStatus, Setting, Solid, StageSeconds, Stamp, measure};
+use sessile_frames::{
+    Content, INSTANCE_THRESHOLD, MeasureError, RunFolder, RunInfo, RunStatus, Setting, Solid, StageSeconds, Stamp,
+    measure,
+};
 use sessile_geometry::distance::{Closest, Distance};
 use sessile_model::{Model, Stages};
 use sessile_scene::types::Scene;
@@ -177,6 +181,13 @@ impl<'a> Engine<'a> {
         self.clock.enter("build frame");
         let mut frame = self.model.frame();
         frame.time = f64::from(self.moment.frame) * self.scene.time.frame;
+        if let Content::Instances(drops) = &frame.liquid
+            && drops.len() <= INSTANCE_THRESHOLD
+        {
+            // They will be written as surfaces; made here, they are made once.
+            let surface = surface_of(drops).map_err(|reason| MeasureError::Instance { frame: number, reason })?;
+            frame.liquid = Content::Surfaces(surface);
+        }
 
         self.clock.enter("measure");
         let shapes: Vec<Shape> = self.model.world().solids().iter().map(Shape).collect();
