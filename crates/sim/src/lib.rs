@@ -1,6 +1,6 @@
 //! From scene to frames: builds models, paces time, measures, checkpoints, resumes, validates.
 //!
-//! [`run`] takes a scene to a run folder, or goes on with one. [`validate`] holds the physics against theory and [`bench`] says what it
+//! [`run`] takes a scene to a run folder, or goes on with one. [`validate`] holds the physics against theory and [`mod@bench`] says what it
 //! costs; models add their cases and benches there. [`scenes`] are the ones that ship with the program.
 //!
 //! ```

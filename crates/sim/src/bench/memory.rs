@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Peak resident memory since [`forget_peak`], or since the start, in bytes; `None` where the system does not say.
+/// Peak resident memory since the bench began, or since the process did, in bytes; `None` where the system does not say.
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -149,7 +149,7 @@ impl<'a> Engine<'a> {
                 step,
                 frame,
                 time,
-                cause,
+                cause: Box::new(cause),
                 command: self.options.command.clone(),
             })?;
             // Also false for a time that is no number.

@@ -100,7 +100,7 @@ pub enum RunError {
         /// Simulated time, in s.
         time: f64,
         /// What the model says, with what to try.
-        cause: StepError,
+        cause: Box<StepError>,
         /// How to go on.
         command: String,
     },
