@@ -71,7 +71,8 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 18.0;
-const TOP: f64 = 18.0;
+/// Above the legend, and between its lines.
+const LEGEND_LINE: f64 = 20.0;
 const BOTTOM: f64 = 52.0;
 /// Series beyond this many take the first colours again.
 const NUM_COLOURS: usize = 6;
@@ -81,13 +82,14 @@ impl Plot {
     pub fn svg(&self) -> String {
         let visible: Vec<Vec<(f64, f64)>> = self.series.iter().map(|series| self.visible_points(series)).collect();
         let x = Scale::over(visible.iter().flatten().map(|point| point.0), self.x.log, LEFT, WIDTH - RIGHT);
-        let y = Scale::over(visible.iter().flatten().map(|point| point.1), self.y.log, HEIGHT - BOTTOM, TOP);
+        let top = self.legend_places().last().map_or(0.0, |place| place.1) + LEGEND_LINE;
+        let y = Scale::over(visible.iter().flatten().map(|point| point.1), self.y.log, HEIGHT - BOTTOM, top);
 
         let mut svg = format!(
             "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\" xmlns=\"http://www.w3.org/2000/svg\">",
             escape(&self.title)
         );
-        self.draw_axes(&mut svg, &x, &y);
+        self.draw_axes(&mut svg, &x, &y, top);
         for (index, (series, points)) in self.series.iter().zip(&visible).enumerate() {
             draw_series(&mut svg, index, series.mark, points, &x, &y);
         }
@@ -101,11 +103,11 @@ impl Plot {
         series.points.iter().copied().filter(|&(x, y)| fits(x, &self.x) && fits(y, &self.y)).collect()
     }
 
-    fn draw_axes(&self, svg: &mut String, x: &Scale, y: &Scale) {
+    fn draw_axes(&self, svg: &mut String, x: &Scale, y: &Scale, top: f64) {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         for tick in x.ticks() {
             let at = x.place(tick);
-            let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>");
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {top}V{bottom}\"/>");
             let _ = write!(
                 svg,
                 "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
@@ -124,7 +126,7 @@ impl Plot {
                 number(tick)
             );
         }
-        let _ = write!(svg, "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>");
+        let _ = write!(svg, "<path class=\"axis\" d=\"M{LEFT} {top}V{bottom}H{right}\"/>");
         let _ = write!(
             svg,
             "<text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
@@ -132,7 +134,7 @@ impl Plot {
             HEIGHT - 10.0,
             escape(&self.x.label)
         );
-        let middle = 0.5 * (TOP + bottom);
+        let middle = 0.5 * (top + bottom);
         let _ = write!(
             svg,
             "<text class=\"label\" x=\"16\" y=\"{middle:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {middle:.1})\">{}</text>",
@@ -140,38 +142,34 @@ impl Plot {
         );
     }
 
-    fn draw_legend(&self, svg: &mut String) {
-        let longest = self.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
-        // 6.6 px is about the width of a character at the legend's 12 px.
-        let width = 42.0 + 6.6 * longest as f64;
-        let left = WIDTH - RIGHT - width - 6.0;
-        let height = 10.0 + 18.0 * self.series.len() as f64;
-        if self.series.is_empty() {
-            return;
+    /// Where each series' legend stands: in lines above the drawing, so that it covers no curve.
+    fn legend_places(&self) -> Vec<(f64, f64)> {
+        let (mut x, mut y) = (LEFT, LEGEND_LINE);
+        let mut places = Vec::new();
+        for series in &self.series {
+            // 6.6 px is about the width of a character at the legend's 12 px.
+            let width = 50.0 + 6.6 * series.name.chars().count() as f64;
+            if x > LEFT && x + width > WIDTH - RIGHT {
+                (x, y) = (LEFT, y + LEGEND_LINE);
+            }
+            places.push((x, y));
+            x += width;
         }
-        let _ = write!(
-            svg,
-            "<rect class=\"legend\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"/>",
-            TOP + 4.0
-        );
-        for (index, series) in self.series.iter().enumerate() {
-            let y = TOP + 18.0 + 18.0 * index as f64;
+        places
+    }
+
+    fn draw_legend(&self, svg: &mut String) {
+        for (index, (series, (x, y))) in self.series.iter().zip(self.legend_places()).enumerate() {
             let colour = index % NUM_COLOURS;
             let _ = match series.mark {
                 Mark::Points => {
-                    write!(svg, "<circle class=\"dot s{colour}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", left + 19.0)
+                    write!(svg, "<circle class=\"dot s{colour}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", x + 11.0)
                 }
-                mark => {
-                    write!(svg, "<path class=\"{} s{colour}\" d=\"M{:.1} {y:.1}h22\"/>", line_class(mark), left + 8.0)
-                }
+                mark => write!(svg, "<path class=\"{} s{colour}\" d=\"M{x:.1} {y:.1}h22\"/>", line_class(mark)),
             };
-            let _ = write!(
-                svg,
-                "<text class=\"key\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                left + 36.0,
-                y + 4.0,
-                escape(&series.name)
-            );
+            let (text_x, text_y) = (x + 28.0, y + 4.0);
+            let name = escape(&series.name);
+            let _ = write!(svg, "<text class=\"key\" x=\"{text_x:.1}\" y=\"{text_y:.1}\">{name}</text>");
         }
     }
 }
@@ -312,6 +310,18 @@ mod tests {
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{points:?} gave {svg}");
             }
         }
+    }
+
+    #[test]
+    fn long_legends_take_more_lines_and_stay_on_the_page() {
+        let named = |name: &str| Series::new(name, Mark::Line, vec![(0.0, 1.0), (1.0, 2.0)]);
+        let long = "a rather long name of a series";
+        let drawn = Plot { series: vec![named(long), named(long), named(long)], ..plot(vec![], false) };
+        let places = drawn.legend_places();
+        assert_eq!(
+            places.iter().map(|place| place.1).collect::<Vec<_>>(),
+            [LEGEND_LINE, LEGEND_LINE, 2.0 * LEGEND_LINE]
+        );
     }
 
     #[test]

@@ -132,7 +132,6 @@ figure { margin:20px 0 0; max-width:720px } figcaption { color:var(--soft); font
 svg { width:100%; height:auto; display:block } svg text { font-family:inherit; fill:var(--ink); font-size:12px }
 svg .tick { fill:var(--soft); font-size:11.5px } svg .grid { stroke:var(--grid); fill:none } svg .axis { stroke:var(--soft); fill:none }
 svg .line { fill:none; stroke-width:2; stroke-linejoin:round } svg .expected { stroke-dasharray:6 4 }
-svg .legend { fill:var(--card); fill-opacity:.85; stroke:var(--line) }
 svg .s0 { stroke:var(--c0) } svg .s1 { stroke:var(--c1) } svg .s2 { stroke:var(--c2) } svg .s3 { stroke:var(--c3) }
 svg .s4 { stroke:var(--c4) } svg .s5 { stroke:var(--c5) }
 svg .dot { stroke:none } svg .dot.s0 { fill:var(--c0) } svg .dot.s1 { fill:var(--c1) } svg .dot.s2 { fill:var(--c2) }
