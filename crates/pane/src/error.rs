@@ -79,4 +79,13 @@ pub enum PaneError {
         /// The pane.
         pane: String,
     },
+    /// The paper's rows would run uphill.
+    #[error(
+        "with fidelity = \"paper\" drops run down the rows of `{pane}`, but gravity points up them: \
+         give the plane its tilt by `normal`, not by `rotate`"
+    )]
+    UpsideDown {
+        /// The pane.
+        pane: String,
+    },
 }

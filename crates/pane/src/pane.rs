@@ -93,6 +93,16 @@ impl Pane {
         Ok(pane)
     }
 
+    /// Puts a drop on the pane, `place` in m from its lower left corner; the next step merges it with what it touches.
+    pub fn add_drop(&mut self, place: DVec2, volume: f64) {
+        let sheet = self.sheet();
+        let slope = self.slope(&sheet);
+        self.books.added += volume;
+        let id = self.new_id();
+        let mut events = Vec::new();
+        self.land(place, volume, id, 0.0, &sheet, &slope, &mut events);
+    }
+
     /// Number of drops on the pane and in the air.
     pub fn num_drops(&self) -> usize {
         let on_pane = match &self.form {

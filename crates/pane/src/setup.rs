@@ -3,7 +3,7 @@
 use std::f64::consts::FRAC_PI_2;
 
 use glam::{DVec2, DVec3};
-use sessile_scene::{EmitterKind, Scene, SolidShape};
+use sessile_scene::{EmitterKind, Fidelity, Scene, SolidShape};
 use sessile_wetting::{Liquid, cap, retention};
 use sessile_world::World;
 
@@ -83,13 +83,16 @@ impl Setup {
         let name = scene.solids[solid].name.clone();
         let frame = world.solids()[solid].plane_frame().ok_or(PaneError::NoPlane)?;
         let size = DVec2::from(frame.size);
+        if scene.fidelity == Fidelity::Paper && world.gravity().dot(frame.v) > 0.0 {
+            return Err(PaneError::UpsideDown { pane: name });
+        }
         let liquid = scene.liquid;
         let law = CellLaw::new(&liquid, &world.solids()[solid].wetting_at(DVec2::splat(0.5)));
         let weights = weights(scene, &law, world.gravity().length())?;
         let cell = scene.pane.cell.unwrap_or_else(|| match scene.fidelity {
-            sessile_scene::Fidelity::Physical => CELL.min(size.min_element() / CELLS_ALONG_SHORTER_SIDE),
+            Fidelity::Physical => CELL.min(size.min_element() / CELLS_ALONG_SHORTER_SIDE),
             // "A droplet will always be on one of the cells" (algan, §2): a cell holds the drop that is about to run.
-            sessile_scene::Fidelity::Paper => 2.0 * cap::base_radius(weights.static_critical, law.advancing),
+            Fidelity::Paper => 2.0 * cap::base_radius(weights.static_critical, law.advancing),
         });
         let fine = scene.pane.fine.unwrap_or(FINE);
         if fine == 0 || fine > MOST_FINE {
