@@ -22,7 +22,12 @@ impl TriMesh {
 
     /// Enclosed volume by the divergence theorem, in m³; meaningful for a closed mesh, positive when it winds outwards.
     pub fn volume(&self) -> f64 {
-        let sum: f64 = self.triangles.iter().map(|t| t.map(|v| self.positions[v as usize])).map(|[a, b, c]| a.dot(b.cross(c))).sum();
+        let sum: f64 = self
+            .triangles
+            .iter()
+            .map(|t| t.map(|v| self.positions[v as usize]))
+            .map(|[a, b, c]| a.dot(b.cross(c)))
+            .sum();
         sum / 6.0
     }
 

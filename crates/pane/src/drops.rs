@@ -97,6 +97,17 @@ impl Drops {
         self.slots[slot as usize] = drop;
     }
 
+    /// Calls `change` for each of the `listed` slots (rising, each once) with its drop, its place in `outcomes`, and whether a place
+    /// and reach are still in the drop's bucket; in parallel. The drops' buckets must be put right afterwards.
+    pub fn change_in_place<T: Send>(
+        &mut self,
+        listed: &[u32],
+        outcomes: &mut [T],
+        change: &(impl Fn(&mut PaneDrop, &mut T, &dyn Fn(DVec2, f64) -> bool) + Sync),
+    ) {
+        change_part(listed, 0, &mut self.slots, outcomes, &self.neighbours, change);
+    }
+
     /// The drop in a slot.
     pub fn get(&self, slot: u32) -> &PaneDrop {
         &self.slots[slot as usize]
@@ -154,5 +165,32 @@ impl Drops {
                 self.neighbours.insert(slot, drop.place, drop.reach);
             }
         }
+    }
+}
+
+/// Splits slots, list and outcomes at the same drop until pieces are small, so that threads share nothing.
+fn change_part<T: Send>(
+    listed: &[u32],
+    first_slot: u32,
+    slots: &mut [PaneDrop],
+    outcomes: &mut [T],
+    neighbours: &Neighbours,
+    change: &(impl Fn(&mut PaneDrop, &mut T, &dyn Fn(DVec2, f64) -> bool) + Sync),
+) {
+    const SMALL: usize = 512;
+    if listed.len() > SMALL {
+        let middle = listed.len() / 2;
+        let middle_slot = listed[middle];
+        let (left_slots, right_slots) = slots.split_at_mut((middle_slot - first_slot) as usize);
+        let (left_outcomes, right_outcomes) = outcomes.split_at_mut(middle);
+        rayon::join(
+            || change_part(&listed[..middle], first_slot, left_slots, left_outcomes, neighbours, change),
+            || change_part(&listed[middle..], middle_slot, right_slots, right_outcomes, neighbours, change),
+        );
+        return;
+    }
+    for (&slot, outcome) in listed.iter().zip(outcomes) {
+        let stays = |at, reach| neighbours.is_in_place(slot, at, reach);
+        change(&mut slots[(slot - first_slot) as usize], outcome, &stays);
     }
 }

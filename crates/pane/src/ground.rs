@@ -13,6 +13,15 @@ use glam::DVec2;
 /// Most fine spots along a cell's side: their square fits the bits of a word.
 pub const MOST_FINE: u32 = 8;
 
+/// What lies on a cell; together, because whoever looks at one looks at the other.
+#[derive(Debug)]
+struct Cell {
+    /// Wetted spots, a bit each.
+    wetted: AtomicU64,
+    /// Film, in m³.
+    film: f64,
+}
+
 /// The pane's cells.
 #[derive(Debug)]
 pub struct Ground {
@@ -26,10 +35,8 @@ pub struct Ground {
     pub fine: u32,
     /// The one law of a uniform pane, or one per cell.
     laws: Vec<CellLaw>,
-    /// Wetted spots of each cell, a bit each.
-    wetted: Vec<AtomicU64>,
-    /// Film on each cell, in m³.
-    film: Vec<f64>,
+    /// What lies on each cell.
+    cells: Vec<Cell>,
     /// Impurities felt by a whole drop.
     pub coarse_impurity: Impurity,
     /// Impurities felt by its front.
@@ -50,8 +57,7 @@ impl Ground {
             cell,
             fine,
             laws,
-            wetted: (0..columns * rows).map(|_| AtomicU64::new(0)).collect(),
-            film: vec![0.0; columns * rows],
+            cells: (0..columns * rows).map(|_| Cell { wetted: AtomicU64::new(0), film: 0.0 }).collect(),
             coarse_impurity: Impurity::new(seed, 0),
             fine_impurity: Impurity::new(seed, 1),
         }
@@ -81,7 +87,7 @@ impl Ground {
 
     /// Share of a cell that has been wetted, 0 to 1.
     pub fn wetted_share(&self, cell: usize) -> f64 {
-        f64::from(self.wetted[cell].load(Ordering::Relaxed).count_ones()) / f64::from(self.fine * self.fine)
+        f64::from(self.cells[cell].wetted.load(Ordering::Relaxed).count_ones()) / f64::from(self.fine * self.fine)
     }
 
     /// Whether most of a cell has been wetted.
@@ -92,7 +98,7 @@ impl Ground {
     /// Cosine of the advancing angle that a front meets in a cell: under a film it has nothing left to wet.
     pub fn cos_advancing(&self, cell: usize) -> f64 {
         let law = self.law(cell);
-        if self.film[cell] > 0.0 {
+        if self.cells[cell].film > 0.0 {
             law.cos_receding
         } else {
             match law.cos_wet_advancing {
@@ -116,85 +122,85 @@ impl Ground {
 
     /// Adds (or, negative, takes) film, in m³.
     pub fn add_film(&mut self, cell: usize, volume: f64) {
-        self.film[cell] += volume;
+        self.cells[cell].film += volume;
     }
 
     /// Takes all film off a cell and says how much it was, in m³.
     pub fn take_film(&mut self, cell: usize) -> f64 {
-        std::mem::take(&mut self.film[cell])
+        std::mem::take(&mut self.cells[cell].film)
     }
 
     /// Film on a cell, in m³.
     pub fn film(&self, cell: usize) -> f64 {
-        self.film[cell]
+        self.cells[cell].film
     }
 
     /// All film, in m³, summed cell by cell in order.
     pub fn film_volume(&self) -> f64 {
-        self.film.iter().sum()
+        self.cells.iter().map(|cell| cell.film).sum()
     }
 
     /// Wets the spots of a disc whose edge follows the fine impurities: `raggedness` of its radius at most.
+    ///
+    /// Row by row of spots: each end of a row is drawn out or held back by the impurity of the spot where a round disc would end.
     pub fn wet_disc(&self, center: DVec2, radius: f64, raggedness: f64) {
-        let spot = self.cell / f64::from(self.fine);
-        let reach = radius * (1.0 + raggedness);
-        let (inner, columns, rows) = (
-            (radius * (1.0 - raggedness)).powi(2),
-            self.columns as i64 * i64::from(self.fine),
-            self.rows as i64 * i64::from(self.fine),
-        );
-        let range = |middle: f64, count: i64| {
-            let low = ((middle - reach) / spot).floor() as i64;
-            let high = ((middle + reach) / spot).floor() as i64;
-            low.max(0)..=high.min(count - 1)
-        };
         let fine = i64::from(self.fine);
-        for row in range(center.y, rows) {
-            // The spots of one cell's row are gathered before its word is touched.
-            let (mut gathered, mut word) = (0u64, usize::MAX);
-            for column in range(center.x, columns) {
-                let at = DVec2::new(column as f64 + 0.5, row as f64 + 0.5) * spot;
-                let square = at.distance_squared(center);
-                let inside = square < inner
-                    || (square < reach * reach
-                        && square < (radius * (1.0 + raggedness * self.fine_impurity.at(column, row))).powi(2));
-                let cell = (row / fine) as usize * self.columns + (column / fine) as usize;
-                if cell != word {
-                    self.mark(word, gathered);
-                    (gathered, word) = (0, cell);
-                }
-                if inside {
-                    gathered |= 1 << ((row % fine) * fine + column % fine);
-                }
-            }
-            self.mark(word, gathered);
+        let per_spot = f64::from(self.fine) / self.cell;
+        let (center, radius) = (center * per_spot, radius * per_spot);
+        let last_column = self.columns as i64 * fine - 1;
+        let first_row = ((center.y - radius - 0.5).ceil() as i64).max(0);
+        let last_row = ((center.y + radius - 0.5).floor() as i64).min(self.rows as i64 * fine - 1);
+        for row in first_row..=last_row {
+            let height = row as f64 + 0.5 - center.y;
+            let half = (radius * radius - height * height).max(0.0).sqrt();
+            let end = |side: f64| {
+                let round = center.x + side * half;
+                round + side * raggedness * radius * self.fine_impurity.at(round.floor() as i64, row)
+            };
+            // Spots whose middles lie between the two ends.
+            let first = ((end(-1.0) - 0.5).ceil() as i64).max(0);
+            let last = ((end(1.0) - 0.5).floor() as i64).min(last_column);
+            self.wet_span(row, first, last);
+        }
+    }
+
+    /// Wets the spots `first` to `last` of a row of spots.
+    fn wet_span(&self, row: i64, first: i64, last: i64) {
+        let fine = i64::from(self.fine);
+        let (cell_row, bit_row) = ((row / fine) as usize * self.columns, (row % fine) * fine);
+        let mut column = first;
+        while column <= last {
+            let end = (column / fine * fine + fine - 1).min(last);
+            let bits = ((1u64 << (end - column + 1)) - 1) << (bit_row + column % fine);
+            self.mark(cell_row + (column / fine) as usize, bits);
+            column = end + 1;
         }
     }
 
     fn mark(&self, word: usize, spots: u64) {
-        if spots != 0 && self.wetted[word].load(Ordering::Relaxed) & spots != spots {
-            self.wetted[word].fetch_or(spots, Ordering::Relaxed);
+        if self.cells[word].wetted.load(Ordering::Relaxed) & spots != spots {
+            self.cells[word].wetted.fetch_or(spots, Ordering::Relaxed);
         }
     }
 
     /// Whether the fine spot at (column, row) has been wetted.
     pub fn spot_is_wetted(&self, column: usize, row: usize) -> bool {
         let fine = self.fine as usize;
-        let word = self.wetted[(row / fine) * self.columns + column / fine].load(Ordering::Relaxed);
+        let word = self.cells[(row / fine) * self.columns + column / fine].wetted.load(Ordering::Relaxed);
         word >> ((row % fine) * fine + column % fine) & 1 == 1
     }
 
     /// The state that a checkpoint keeps: wetted spots and film.
     pub fn save(&self) -> (Vec<u64>, Vec<f64>) {
-        (self.wetted.iter().map(|word| word.load(Ordering::Relaxed)).collect(), self.film.clone())
+        self.cells.iter().map(|cell| (cell.wetted.load(Ordering::Relaxed), cell.film)).unzip()
     }
 
     /// Takes up a saved state; `false` when it belongs to another grid.
     pub fn restore(&mut self, (wetted, film): (Vec<u64>, Vec<f64>)) -> bool {
-        let fits = wetted.len() == self.wetted.len() && film.len() == self.film.len();
+        let fits = wetted.len() == self.cells.len() && film.len() == self.cells.len();
         if fits {
-            self.wetted = wetted.into_iter().map(AtomicU64::new).collect();
-            self.film = film;
+            let cells = wetted.into_iter().zip(film);
+            self.cells = cells.map(|(wetted, film)| Cell { wetted: AtomicU64::new(wetted), film }).collect();
         }
         fits
     }

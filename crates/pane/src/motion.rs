@@ -140,6 +140,37 @@ pub struct Advance {
     pub shed: [f64; MOST_CHOICES],
     /// Number of segments.
     pub num_segments: usize,
+    /// Something came of it beyond a change of place: it has shed or met film, stopped, left the pane or its bucket.
+    pub is_notable: bool,
+}
+
+impl Default for Advance {
+    /// A drop that goes nowhere.
+    fn default() -> Self {
+        Self {
+            place: DVec2::ZERO,
+            heading: DVec2::ZERO,
+            speed: 0.0,
+            to_next: 0.0,
+            path: [DVec2::ZERO; MOST_CHOICES],
+            shed: [0.0; MOST_CHOICES],
+            num_segments: 0,
+            is_notable: false,
+        }
+    }
+}
+
+impl Advance {
+    /// Ends of the straight segments of the path, in m.
+    pub fn path(&self) -> &[DVec2] {
+        &self.path[..self.num_segments]
+    }
+}
+
+/// Cells whose film a front takes up: in its middle and towards both sides.
+pub fn film_cells(ground: &Ground, at: DVec2, heading: DVec2, radius: f64) -> [usize; 3] {
+    let across = heading.perp();
+    [-0.7, 0.0, 0.7].map(|side| ground.cell_at(at + radius * (heading + side * across)))
 }
 
 /// Runs a drop for `dt` seconds over ground that nobody changes meanwhile.
@@ -152,6 +183,7 @@ pub fn advance(drop: &PaneDrop, slope: &Slope, ground: &Ground, dt: f64) -> Adva
         path: [drop.place; MOST_CHOICES],
         shed: [0.0; MOST_CHOICES],
         num_segments: 0,
+        is_notable: false,
     };
     let (mut volume, mut left) = (drop.volume, dt);
     while left > 0.0 && state.num_segments < MOST_CHOICES {
@@ -178,12 +210,16 @@ pub fn advance(drop: &PaneDrop, slope: &Slope, ground: &Ground, dt: f64) -> Adva
         }
         state.path[segment] = state.place;
         state.num_segments += 1;
+        let meets_film =
+            || film_cells(ground, state.place, state.heading, drop.radius).iter().any(|&cell| ground.film(cell) > 0.0);
+        state.is_notable |= state.shed[segment] > 0.0 || meets_film();
         left -= time;
         if time >= glide.time_to_rest() {
             state.speed = 0.0;
             break;
         }
     }
+    state.is_notable |= state.speed == 0.0;
     state
 }
 

@@ -104,11 +104,16 @@ impl Neighbours {
 
     /// A drop has moved or changed its reach.
     pub fn update(&mut self, slot: u32, at: DVec2, reach: f64) {
-        let number = self.level_of(reach);
-        if self.place[slot as usize] != (number as u8, self.levels[number].bucket(at)) {
+        if !self.is_in_place(slot, at, reach) {
             self.remove(slot);
             self.insert(slot, at, reach);
         }
+    }
+
+    /// Whether a drop with this centre and reach belongs where it is.
+    pub fn is_in_place(&self, slot: u32, at: DVec2, reach: f64) -> bool {
+        let number = self.level_of(reach);
+        self.place[slot as usize] == (number as u8, self.levels[number].bucket(at))
     }
 
     /// Calls `visit` with every drop that may touch the disc; a few more come too.

@@ -15,7 +15,7 @@ use sessile_model::Stages;
 
 use crate::drops::{Drops, PaneDrop};
 use crate::ground::Ground;
-use crate::motion::{Advance, Slope, advance, starts, trail};
+use crate::motion::{Advance, Slope, advance, film_cells, starts, trail};
 use crate::neck::{Necks, Part};
 use crate::trail::{Piece, Trails};
 
@@ -35,14 +35,19 @@ pub struct Physical {
     pub lost: f64,
     /// Too heavy to hang: to be taken up as balls in the air.
     pub fallen: Vec<PaneDrop>,
-    /// Slots of running drops.
+    /// Slots of running drops, rising; some may have stopped or gone since.
     runners: Vec<u32>,
+    /// Slots that have set off since, in any order.
+    newcomers: Vec<u32>,
+    /// The fastest drop's speed after the last run, in m/s.
+    fastest: f64,
     /// Slots that have grown or arrived and may touch something.
     touched: Vec<u32>,
     /// What acted in the last step: resting drops need a look only when this changes.
     last_slope: Option<Slope>,
     advances: Vec<Advance>,
     pairs: Vec<(u32, u32)>,
+    spare: Vec<u32>,
 }
 
 /// What a checkpoint keeps.
@@ -55,6 +60,7 @@ pub struct PhysicalState {
     lost: f64,
     touched: Vec<u32>,
     last_slope: Option<Slope>,
+    fastest: f64,
 }
 
 impl Physical {
@@ -70,22 +76,24 @@ impl Physical {
             lost: 0.0,
             fallen: Vec::new(),
             runners: Vec::new(),
+            newcomers: Vec::new(),
+            fastest: 0.0,
             touched: Vec::new(),
             last_slope: None,
             advances: Vec::new(),
             pairs: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
     /// Number of drops that are on their way.
     pub fn num_running(&self) -> usize {
-        self.runners.len()
+        self.drops.iter().filter(|(_, drop)| drop.running).count()
     }
 
     /// Longest step now, in s.
     pub fn longest_step(&self, slope: &Slope) -> f64 {
-        let fastest = self.runners.iter().map(|&slot| self.drops.get(slot).speed).fold(0.0, f64::max);
-        slope.longest_step(fastest, self.ground.cell)
+        slope.longest_step(self.fastest, self.ground.cell)
     }
 
     /// A drop arrives on the pane with its line at `radius` (in m), as far as the angles allow.
@@ -215,7 +223,7 @@ impl Physical {
 
     fn set_off(&mut self, slot: u32, drop: &mut PaneDrop, slope: &Slope) {
         (drop.running, drop.has_run, drop.to_next) = (true, true, 0.0);
-        self.runners.push(slot);
+        self.newcomers.push(slot);
         self.fit(drop, slope);
     }
 
@@ -231,56 +239,54 @@ impl Physical {
         self.ground.wet_disc(drop.place, drop.radius, law.raggedness);
     }
 
-    /// Every running drop over frozen ground; then the ground that it passed is wet.
+    /// Every running drop over frozen ground, to its new place.
     fn run(&mut self, slope: &Slope, dt: f64) {
-        // Gone or joined since the last step; and a resumed run lists them by slot, so this one must too.
-        let drops = &self.drops;
-        self.runners.retain(|&slot| drops.get(slot).running);
-        self.runners.sort_unstable();
-        self.runners.dedup();
-        let (runners, drops, ground) = (&self.runners, &self.drops, &self.ground);
-        runners
-            .par_iter()
-            .with_min_len(256)
-            .map(|&slot| advance(drops.get(slot), slope, ground, dt))
-            .collect_into_vec(&mut self.advances);
-        runners.par_iter().zip(&self.advances).with_min_len(256).for_each(|(&slot, advance)| {
-            let drop = drops.get(slot);
-            let law = ground.law(ground.cell_at(drop.place));
-            for &at in &advance.path[..advance.num_segments] {
-                ground.wet_disc(at, drop.radius, law.raggedness);
+        self.list_runners();
+        self.advances.resize_with(self.runners.len(), Advance::default);
+        let (ground, size) = (&self.ground, self.size);
+        self.drops.change_in_place(&self.runners, &mut self.advances, &|drop, outcome, stays| {
+            *outcome = Advance::default();
+            if !drop.running {
+                return;
             }
+            *outcome = advance(drop, slope, ground, dt);
+            (drop.place, drop.heading) = (outcome.place, outcome.heading);
+            (drop.speed, drop.to_next) = (outcome.speed, outcome.to_next);
+            let left = drop.place.cmplt(DVec2::ZERO).any() || drop.place.cmpgt(size).any();
+            outcome.is_notable |= left || !stays(drop.place, drop.reach);
         });
+        self.fastest = self.advances.iter().map(|advance| advance.speed).fold(0.0, f64::max);
     }
 
-    /// Takes over where drops have come to, what they left, and what they took up.
+    /// Brings the list of runners up to date: rising, each once. Slots that run no more are still in it.
+    fn list_runners(&mut self) {
+        self.newcomers.sort_unstable();
+        self.newcomers.dedup();
+        if self.newcomers.is_empty() {
+            return;
+        }
+        let mut merged = std::mem::take(&mut self.spare);
+        merged.clear();
+        let mut new = self.newcomers.drain(..).peekable();
+        for &slot in &self.runners {
+            while let Some(earlier) = new.next_if(|&newcomer| newcomer <= slot) {
+                if earlier < slot {
+                    merged.push(earlier);
+                }
+            }
+            merged.push(slot);
+        }
+        merged.extend(new);
+        self.spare = std::mem::replace(&mut self.runners, merged);
+    }
+
+    /// Looks at what came of it, drop by drop in the order of slots: film left and taken up, stops, drops that left the pane.
     fn carry_out(&mut self, slope: &Slope, now: f64) {
         let runners = std::mem::take(&mut self.runners);
         let advances = std::mem::take(&mut self.advances);
-        for (&slot, advance) in runners.iter().zip(&advances) {
+        for (&slot, advance) in runners.iter().zip(&advances).filter(|(_, advance)| advance.is_notable) {
             let mut drop = *self.drops.get(slot);
-            let mut change = 0.0;
-            let mut from = drop.place;
-            for (&at, &shed) in advance.path[..advance.num_segments].iter().zip(&advance.shed) {
-                if shed > 0.0 {
-                    let rear = self.ground.cell_at(at - advance.heading * drop.radius);
-                    self.ground.add_film(rear, shed);
-                    let law = self.ground.law(rear);
-                    let length = from.distance(at);
-                    // A film that is barely shed has hardly a width: a twentieth of the drop's at least.
-                    let width =
-                        trail(slope, &self.ground, law, advance.speed, 2.0 * drop.radius).0.max(0.1 * drop.radius);
-                    let piece = Piece { slot, drop: drop.id, cell: rear as u32, volume: shed, length, width };
-                    self.trails.extend(&piece, law, &slope.liquid, now);
-                    change -= shed;
-                }
-                change += self.take_up(at, advance.heading, drop.radius);
-                from = at;
-            }
-            drop.place = advance.place;
-            drop.heading = advance.heading;
-            drop.speed = advance.speed;
-            drop.to_next = advance.to_next;
+            let change = self.exchange_film(slot, &drop, advance, slope, now);
             drop.running = advance.speed > 0.0;
             if !drop.running {
                 self.trails.close(slot);
@@ -300,36 +306,54 @@ impl Physical {
                 continue;
             }
             self.drops.update(slot, drop);
-            if drop.running {
-                self.runners.push(slot);
-            }
         }
-        self.find_pairs(&runners, &advances);
+        self.wet_and_touch(&runners, &advances);
+        self.runners = runners;
+        let drops = &self.drops;
+        self.runners.retain(|&slot| drops.get(slot).running);
         self.advances = advances;
     }
 
-    /// Film that a front meets: in its middle and towards both sides.
-    fn take_up(&mut self, at: DVec2, heading: DVec2, radius: f64) -> f64 {
-        let across = heading.perp();
-        let mut taken = 0.0;
-        for side in [-0.7, 0.0, 0.7] {
-            let cell = self.ground.cell_at(at + radius * (heading + side * across));
-            taken += self.ground.take_film(cell);
+    /// Lays down what a drop has shed and takes up what it has met; says by how much its volume changes, in m³.
+    fn exchange_film(&mut self, slot: u32, drop: &PaneDrop, advance: &Advance, slope: &Slope, now: f64) -> f64 {
+        let mut change = 0.0;
+        let mut from = None;
+        for (&at, &shed) in advance.path().iter().zip(&advance.shed) {
+            if shed > 0.0 {
+                let rear = self.ground.cell_at(at - advance.heading * drop.radius);
+                self.ground.add_film(rear, shed);
+                let law = self.ground.law(rear);
+                let (width, section) = trail(slope, &self.ground, law, advance.speed, 2.0 * drop.radius);
+                // The first segment's start is not known any more, but its section is; and a film that is barely shed has hardly
+                // a width: a twentieth of the drop's at least.
+                let length =
+                    from.map_or_else(|| if section > 0.0 { shed / section } else { 0.0 }, |from| at.distance(from));
+                let width = width.max(0.1 * drop.radius);
+                let piece = Piece { slot, drop: drop.id, cell: rear as u32, volume: shed, length, width };
+                self.trails.extend(&piece, law, &slope.liquid, now);
+                change -= shed;
+            }
+            for cell in film_cells(&self.ground, at, advance.heading, drop.radius) {
+                change += self.ground.take_film(cell);
+            }
+            from = Some(at);
         }
-        taken
+        change
     }
 
-    /// Which drops the runners touched on their way.
-    fn find_pairs(&mut self, runners: &[u32], advances: &[Advance]) {
-        let drops = &self.drops;
+    /// Wets the ground that the runners passed and finds which drops they touched on their way.
+    fn wet_and_touch(&mut self, runners: &[u32], advances: &[Advance]) {
+        let (drops, ground) = (&self.drops, &self.ground);
         let found: Vec<(u32, u32)> = runners
             .par_iter()
             .zip(advances)
             .with_min_len(256)
             .fold(Vec::new, |mut pairs, (&slot, advance)| {
                 let drop = drops.get(slot);
-                if drop.id != 0 {
-                    for &at in &advance.path[..advance.num_segments] {
+                for &at in advance.path() {
+                    let law = ground.law(ground.cell_at(at));
+                    ground.wet_disc(at, drop.radius, law.raggedness);
+                    if drop.id != 0 {
                         drops.touching(at, drop.reach, slot, |other| pairs.push((slot.min(other), slot.max(other))));
                     }
                 }
@@ -424,6 +448,7 @@ impl Physical {
             lost: self.lost,
             touched: self.touched.clone(),
             last_slope: self.last_slope,
+            fastest: self.fastest,
         }
     }
 
@@ -435,7 +460,8 @@ impl Physical {
         self.drops.restore(state.drops);
         self.runners = self.drops.iter().filter(|(_, drop)| drop.running).map(|(slot, _)| slot).collect();
         (self.necks, self.trails) = (state.necks, state.trails);
-        (self.lost, self.touched, self.last_slope) = (state.lost, state.touched, state.last_slope);
+        (self.lost, self.touched) = (state.lost, state.touched);
+        (self.last_slope, self.fastest) = (state.last_slope, state.fastest);
         true
     }
 }

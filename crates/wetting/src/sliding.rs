@@ -41,8 +41,18 @@ pub fn wedge_friction(wetting: &Wetting) -> f64 {
 
 /// Friction coefficient β of a drop of full width `width` (in m) at `speed` (in m/s); `measured` overrides it.
 pub fn friction_coefficient(liquid: &Liquid, wetting: &Wetting, width: f64, speed: f64, measured: Option<f64>) -> f64 {
-    let plate = || PLATE_FRICTION * (speed * width / liquid.viscosity).sqrt();
-    measured.unwrap_or_else(|| wedge_friction(wetting) + plate()).clamp(FRICTION_BOUNDS.0, FRICTION_BOUNDS.1)
+    let beta = measured.unwrap_or_else(|| wedge_friction(wetting) + plate_friction(liquid, width, speed));
+    beta.clamp(FRICTION_BOUNDS.0, FRICTION_BOUNDS.1)
+}
+
+/// The laminar boundary layer's part of β under a drop of full width `width` (in m): 0.52 √(Uw/ν).
+pub fn plate_friction(liquid: &Liquid, width: f64, speed: f64) -> f64 {
+    PLATE_FRICTION * (speed * width / liquid.viscosity).sqrt()
+}
+
+/// Whether a solid is so repellent that the air's drag on a running drop counts.
+pub fn is_repellent(wetting: &Wetting) -> bool {
+    wetting.receding > REPELLENT
 }
 
 /// Resistance of a moving drop without its retention, β w η U, plus the air's drag on repellent solids, in N.
@@ -57,7 +67,7 @@ pub fn resistance(
     measured: Option<f64>,
 ) -> f64 {
     let beta = friction_coefficient(liquid, wetting, width, speed, measured);
-    let air = if wetting.receding > REPELLENT { air_drag * speed * speed } else { 0.0 };
+    let air = if is_repellent(wetting) { air_drag * speed * speed } else { 0.0 };
     beta * width * liquid.dynamic_viscosity() * speed + air
 }
 
