@@ -236,7 +236,12 @@ mod tests {
     /// Five columns, four rows; affinities by cell, row by row from the bottom.
     fn ground(affinity: impl Fn(usize) -> f64) -> Ground {
         let law = CellLaw::new(&water(), &plastic_with_memory());
-        let laws = (0..20).map(|cell| CellLaw { affinity: affinity(cell), ..law }).collect();
+        let with_affinity = |cell| {
+            let mut law = law;
+            law.affinity = affinity(cell);
+            law
+        };
+        let laws = (0..20).map(with_affinity).collect();
         Ground::new(DVec2::new(5.0, 4.0), 1.0, 4, 1, |_, _| laws)
     }
 

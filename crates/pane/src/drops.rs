@@ -1,55 +1,61 @@
 //! The drops on the pane, and where to find them.
 
-use glam::DVec2;
+use glam::{DVec2, Vec2};
 use serde::{Deserialize, Serialize};
 
 use crate::neighbours::Neighbours;
 
-/// One drop. What a neighbour asks for comes first, so that a look at it costs one line of memory.
+/// One drop, in one line of memory: most of what a step costs is waiting for drops to come from there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(align(64))]
 pub struct PaneDrop {
     /// Centre of the footprint, in m from the pane's lower left corner.
     pub place: DVec2,
-    /// How far it reaches: its base radius, or its waist where it overhangs, in m.
-    pub reach: f64,
-    /// Base radius, in m.
-    pub radius: f64,
     /// Volume, in m³.
     pub volume: f64,
+    /// Base radius, in m.
+    pub radius: f64,
+    /// How far it reaches: its base radius, or its waist where it overhangs, in m.
+    pub reach: f32,
+    /// Speed, in m/s.
+    pub speed: f32,
+    /// Unit direction of its last motion.
+    pub heading: Vec2,
+    /// Way left to its next choice, in m.
+    pub to_next: f32,
+    /// Way since it last wetted the ground under it, in m.
+    pub since_wet: f32,
     /// Never reused; 0 in an empty slot.
     pub id: u32,
     /// On its way.
     pub running: bool,
     /// Has been on its way, so that its front is not round.
     pub has_run: bool,
-    /// Unit direction of its last motion.
-    pub heading: DVec2,
-    /// Speed, in m/s.
-    pub speed: f64,
-    /// Way left to its next choice, in m.
-    pub to_next: f64,
 }
+
+const _: () = assert!(size_of::<PaneDrop>() == 64);
 
 impl PaneDrop {
     /// A drop that has never moved.
     pub fn resting(id: u32, place: DVec2, volume: f64) -> Self {
         Self {
             place,
-            reach: 0.0,
-            radius: 0.0,
             volume,
+            radius: 0.0,
+            reach: 0.0,
+            speed: 0.0,
+            heading: Vec2::NEG_Y,
+            to_next: 0.0,
+            since_wet: 0.0,
             id,
             running: false,
             has_run: false,
-            heading: DVec2::NEG_Y,
-            speed: 0.0,
-            to_next: 0.0,
         }
     }
 
     /// Velocity along the pane, in m/s.
     pub fn velocity(&self) -> DVec2 {
-        self.heading * self.speed
+        (self.heading * self.speed).as_dvec2()
     }
 }
 
@@ -64,7 +70,7 @@ pub struct Drops {
 impl Drops {
     /// None yet, on a pane of this size with cells of this side, in m.
     pub fn new(size: DVec2, cell: f64) -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), neighbours: Neighbours::new(size, cell) }
+        Self { slots: Vec::new(), free: Vec::new(), neighbours: Neighbours::new(size, 2.0 * cell) }
     }
 
     /// Takes up a drop whose size is known, and says where it is kept.
@@ -79,7 +85,7 @@ impl Drops {
                 (self.slots.len() - 1) as u32
             }
         };
-        self.neighbours.insert(slot, drop.place, drop.reach);
+        self.neighbours.insert(slot, drop.place, f64::from(drop.reach));
         slot
     }
 
@@ -93,7 +99,7 @@ impl Drops {
 
     /// Replaces a drop, which may have moved or grown.
     pub fn update(&mut self, slot: u32, drop: PaneDrop) {
-        self.neighbours.update(slot, drop.place, drop.reach);
+        self.neighbours.update(slot, drop.place, f64::from(drop.reach));
         self.slots[slot as usize] = drop;
     }
 
@@ -124,7 +130,7 @@ impl Drops {
     }
 
     /// Number of drops.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
@@ -132,7 +138,29 @@ impl Drops {
     pub fn touching(&self, at: DVec2, reach: f64, but: u32, mut visit: impl FnMut(u32)) {
         self.neighbours.near(at, reach, |slot| {
             let drop = &self.slots[slot as usize];
-            if slot != but && at.distance_squared(drop.place) <= (reach + drop.reach).powi(2) {
+            if slot != but && at.distance_squared(drop.place) <= (reach + f64::from(drop.reach)).powi(2) {
+                visit(slot);
+            }
+        });
+    }
+
+    /// Calls `visit` with every drop, other than `but`, that a disc touches at one of the places of its path; in no particular order.
+    pub fn touching_path(
+        &self,
+        path: &(impl Iterator<Item = DVec2> + Clone),
+        reach: f64,
+        but: u32,
+        mut visit: impl FnMut(u32),
+    ) {
+        let Some(first) = path.clone().next() else { return };
+        let last = path.clone().last().unwrap_or(first);
+        // One look over all of the path.
+        let middle = 0.5 * (first + last);
+        let half = path.clone().map(|at| at.distance_squared(middle)).fold(0.0, f64::max).sqrt();
+        self.neighbours.near(middle, reach + half, |slot| {
+            let drop = &self.slots[slot as usize];
+            let square = (reach + f64::from(drop.reach)).powi(2);
+            if slot != but && path.clone().any(|at| at.distance_squared(drop.place) <= square) {
                 visit(slot);
             }
         });
@@ -162,7 +190,7 @@ impl Drops {
         self.free = free;
         for (slot, drop) in (0..).zip(&self.slots) {
             if drop.id != 0 {
-                self.neighbours.insert(slot, drop.place, drop.reach);
+                self.neighbours.insert(slot, drop.place, f64::from(drop.reach));
             }
         }
     }

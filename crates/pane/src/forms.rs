@@ -88,15 +88,17 @@ fn form_of(drop: &PaneDrop, law: &CellLaw, ground: &Ground, slope: &Slope) -> Dr
     let angle = law.angle_at(drop.volume, drop.radius, slope);
     let force = slope.force(drop.volume, drop.radius, law);
     let bond = force.length() / drop.volume * drop.radius * drop.radius / slope.liquid.surface_tension;
-    let heading = if drop.running { drop.heading } else { force.normalize_or(drop.heading) };
+    let last = drop.heading.as_dvec2();
+    let heading = if drop.running { last } else { force.normalize_or(last) };
     let half_speed = law.shedding_speed.clamp(0.02, STRETCH_SPEED);
+    let speed = f64::from(drop.speed);
     DropForm {
         volume: drop.volume,
         base_radius: drop.radius,
         height: height(drop.volume, angle, slope).unwrap_or(drop.radius),
         heading,
         sag: (bond * law.sag_per_bond).min(LARGEST_SAG),
-        stretch: LARGEST_STRETCH * drop.speed / (drop.speed + half_speed),
+        stretch: LARGEST_STRETCH * speed / (speed + half_speed),
         front: if drop.has_run { front_of(drop.place, drop.radius, heading, law, ground) } else { Default::default() },
     }
 }
@@ -145,11 +147,11 @@ pub fn paper(
             let step = DVec2::new(f64::from(water.drift), -1.0);
             PaneDrop {
                 radius,
-                reach: radius * law.overhang,
+                reach: (radius * law.overhang) as f32,
                 running: water.moving,
                 has_run: water.has_run,
-                heading: step.normalize(),
-                speed: if water.moving { step.length() * ground.cell / row_time } else { 0.0 },
+                heading: step.normalize().as_vec2(),
+                speed: if water.moving { (step.length() * ground.cell / row_time) as f32 } else { 0.0 },
                 ..PaneDrop::resting(water.id, ground.middle_of(cell), water.volume)
             }
         })
@@ -186,7 +188,7 @@ fn clusters(drops: &[PaneDrop], ground: &Ground) -> Vec<Vec<usize>> {
     let extent = DVec2::new(ground.columns as f64, ground.rows as f64) * ground.cell;
     let mut neighbours = Neighbours::new(extent, ground.cell);
     for (slot, drop) in (0..).zip(drops) {
-        neighbours.insert(slot, drop.place, drop.reach);
+        neighbours.insert(slot, drop.place, f64::from(drop.reach));
     }
     let mut cluster_of = vec![usize::MAX; drops.len()];
     let mut clusters: Vec<Vec<usize>> = Vec::new();
@@ -200,9 +202,11 @@ fn clusters(drops: &[PaneDrop], ground: &Ground) -> Vec<Vec<usize>> {
         let mut next = 0;
         while let Some(&member) = members.get(next) {
             let drop = &drops[member];
-            neighbours.near(drop.place, drop.reach, |slot| {
+            neighbours.near(drop.place, f64::from(drop.reach), |slot| {
                 let (slot, other) = (slot as usize, &drops[slot as usize]);
-                if cluster_of[slot] == usize::MAX && drop.place.distance(other.place) < drop.reach + other.reach {
+                if cluster_of[slot] == usize::MAX
+                    && drop.place.distance(other.place) < f64::from(drop.reach + other.reach)
+                {
                     cluster_of[slot] = number;
                     members.push(slot);
                 }

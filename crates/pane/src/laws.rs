@@ -81,24 +81,26 @@ impl CellLaw {
         }
     }
 
-    /// Base radii at the advancing and at the receding angle, in m; `None` for a drop too heavy to hang.
+    /// Base radius at the advancing angle, in m; `None` for a drop too heavy to hang.
+    pub fn advancing_radius(&self, volume: f64, slope: &Slope) -> Option<f64> {
+        rest_radius(volume, self.advancing, slope)
+    }
+
+    /// Base radius at the receding angle, in m; `None` for a drop too heavy to hang at that.
+    pub fn receding_radius(&self, volume: f64, slope: &Slope) -> Option<f64> {
+        rest_radius(volume, self.receding, slope)
+    }
+
+    /// Both radii, the smaller first, in m; `None` for a drop too heavy to hang.
     pub fn radii(&self, volume: f64, slope: &Slope) -> Option<[f64; 2]> {
-        let radius = |angle| {
-            let shape = ShapeTable::shared().rest_shape(volume, angle, slope.pressing, &slope.liquid)?;
-            Some(shape.base_radius)
-        };
-        let least = radius(self.advancing)?;
-        Some([least, radius(self.receding).unwrap_or(least).max(least)])
+        let least = self.advancing_radius(volume, slope)?;
+        Some([least, self.receding_radius(volume, slope).unwrap_or(least).max(least)])
     }
 
     /// The angle at which a drop stands on a line of this radius, between the receding and the advancing one, in rad.
     pub fn angle_at(&self, volume: f64, radius: f64, slope: &Slope) -> f64 {
         let (mut low, mut high) = (self.receding, self.advancing);
-        let table = ShapeTable::shared();
-        let wider = |angle| {
-            let shape = table.rest_shape(volume, angle, slope.pressing, &slope.liquid);
-            shape.is_some_and(|shape| shape.base_radius > radius)
-        };
+        let wider = |angle| rest_radius(volume, angle, slope).is_some_and(|at_rest| at_rest > radius);
         // A drop at (or by rounding below) the advancing radius stands at that angle.
         if wider(high) {
             return high;
@@ -140,6 +142,10 @@ impl CellLaw {
     pub fn dewetting_time(&self, liquid: &Liquid, width: f64) -> f64 {
         0.5 * width / film::dewetting_speed(liquid, self.receding)
     }
+}
+
+fn rest_radius(volume: f64, angle: f64, slope: &Slope) -> Option<f64> {
+    ShapeTable::shared().rest_shape(volume, angle, slope.pressing, &slope.liquid).map(|shape| shape.base_radius)
 }
 
 /// Base radius to which a ball spreads on impact at this speed (in m/s), in m.

@@ -14,7 +14,7 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use glam::DVec2;
+use glam::{DVec2, Vec2};
 use serde::{Deserialize, Serialize};
 use sessile_wetting::Liquid;
 
@@ -123,47 +123,57 @@ fn choose_way(slope: &Slope, ground: &Ground, place: DVec2, volume: f64, radius:
     best.map(|(_, way)| way)
 }
 
-/// What a drop does in one step.
+/// What a drop does in one step, as it happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Advance {
-    /// Where it ends, in m.
-    pub place: DVec2,
-    /// Its heading there.
-    pub heading: DVec2,
-    /// Its speed there, in m/s; 0 when it has come to rest.
-    pub speed: f64,
-    /// Way left to the next choice, in m.
-    pub to_next: f64,
-    /// Ends of the straight segments of its path, in m.
-    pub path: [DVec2; MOST_CHOICES],
+struct Advance {
+    place: DVec2,
+    heading: DVec2,
+    speed: f64,
+    to_next: f64,
+}
+
+/// What came of a drop's step, besides its new place and speed: two lines of memory, since it is written by one pass and read by another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(align(64))]
+pub struct Outcome {
+    /// Start of its path and ends of the straight segments, in m from where it is now.
+    path: [Vec2; MOST_CHOICES + 1],
     /// Liquid left on each segment, in m³.
-    pub shed: [f64; MOST_CHOICES],
-    /// Number of segments.
-    pub num_segments: usize,
+    shed: [f32; MOST_CHOICES],
+    /// Its speed now, in m/s.
+    pub speed: f32,
+    /// Width of what it left last, in m.
+    pub trail_width: f32,
+    num_segments: u8,
+    /// Whether it wets the ground along its path now.
+    pub wets: bool,
+    /// Whether it has left liquid behind, which its volume lacks already.
+    pub sheds: bool,
     /// Something came of it beyond a change of place: it has shed or met film, stopped, left the pane or its bucket.
     pub is_notable: bool,
 }
 
-impl Default for Advance {
-    /// A drop that goes nowhere.
-    fn default() -> Self {
-        Self {
-            place: DVec2::ZERO,
-            heading: DVec2::ZERO,
-            speed: 0.0,
-            to_next: 0.0,
-            path: [DVec2::ZERO; MOST_CHOICES],
-            shed: [0.0; MOST_CHOICES],
-            num_segments: 0,
-            is_notable: false,
-        }
-    }
-}
+const _: () = assert!(size_of::<Outcome>() == 128);
 
-impl Advance {
-    /// Ends of the straight segments of the path, in m.
-    pub fn path(&self) -> &[DVec2] {
-        &self.path[..self.num_segments]
+impl Outcome {
+    /// Number of straight segments.
+    pub fn num_segments(&self) -> usize {
+        usize::from(self.num_segments)
+    }
+
+    /// End of segment `i` (or, for 0, the start of the first) of a drop that is at `place` now, in m.
+    pub fn corner(&self, i: usize, place: DVec2) -> DVec2 {
+        place + self.path[i].as_dvec2()
+    }
+
+    /// Ends of all segments, in m.
+    pub fn ends(&self, place: DVec2) -> impl Iterator<Item = DVec2> + Clone {
+        self.path[1..=self.num_segments()].iter().map(move |offset| place + offset.as_dvec2())
+    }
+
+    /// Liquid left on segment `i`, counted from 0, in m³.
+    pub fn shed(&self, i: usize) -> f64 {
+        f64::from(self.shed[i])
     }
 }
 
@@ -174,19 +184,18 @@ pub fn film_cells(ground: &Ground, at: DVec2, heading: DVec2, radius: f64) -> [u
 }
 
 /// Runs a drop for `dt` seconds over ground that nobody changes meanwhile.
-pub fn advance(drop: &PaneDrop, slope: &Slope, ground: &Ground, dt: f64) -> Advance {
+pub fn advance(drop: &mut PaneDrop, slope: &Slope, ground: &Ground, dt: f64) -> Outcome {
     let mut state = Advance {
         place: drop.place,
-        heading: drop.heading,
-        speed: drop.speed,
-        to_next: drop.to_next,
-        path: [drop.place; MOST_CHOICES],
-        shed: [0.0; MOST_CHOICES],
-        num_segments: 0,
-        is_notable: false,
+        heading: drop.heading.as_dvec2(),
+        speed: f64::from(drop.speed),
+        to_next: f64::from(drop.to_next),
     };
+    let mut outcome = Outcome::default();
+    let mut corners = [drop.place; MOST_CHOICES + 1];
+    let mut num_segments = 0;
     let (mut volume, mut left) = (drop.volume, dt);
-    while left > 0.0 && state.num_segments < MOST_CHOICES {
+    while left > 0.0 && num_segments < MOST_CHOICES {
         if state.to_next <= 0.0 {
             let Some(way) = choose_way(slope, ground, state.place, volume, drop.radius) else {
                 state.speed = 0.0;
@@ -201,30 +210,39 @@ pub fn advance(drop: &PaneDrop, slope: &Slope, ground: &Ground, dt: f64) -> Adva
         state.place += state.heading * length;
         state.speed = glide.speed(time).max(0.0);
         state.to_next -= length;
-        let segment = state.num_segments;
         if length > 0.0 {
-            let (_, per_length) = trail(slope, ground, law, length / time, 2.0 * drop.radius);
+            let (width, per_length) = trail(slope, ground, law, length / time, 2.0 * drop.radius);
             // A drop cannot leave more than itself; what a last speck would leave stays with it.
-            state.shed[segment] = (per_length * length).min(0.5 * volume);
-            volume -= state.shed[segment];
+            let shed = (per_length * length).min(0.5 * volume) as f32;
+            volume -= f64::from(shed);
+            outcome.shed[num_segments] = shed;
+            outcome.trail_width = width as f32;
+            outcome.sheds |= shed > 0.0;
         }
-        state.path[segment] = state.place;
-        state.num_segments += 1;
-        let meets_film =
-            || film_cells(ground, state.place, state.heading, drop.radius).iter().any(|&cell| ground.film(cell) > 0.0);
-        state.is_notable |= state.shed[segment] > 0.0 || meets_film();
+        let cells = film_cells(ground, state.place, state.heading, drop.radius);
+        outcome.is_notable |= cells.iter().any(|&cell| ground.has_film(cell));
+        num_segments += 1;
+        corners[num_segments] = state.place;
         left -= time;
         if time >= glide.time_to_rest() {
             state.speed = 0.0;
             break;
         }
     }
-    state.is_notable |= state.speed == 0.0;
-    state
+    outcome.is_notable |= outcome.sheds || state.speed == 0.0;
+    outcome.num_segments = num_segments as u8;
+    for (offset, corner) in outcome.path.iter_mut().zip(corners) {
+        *offset = (corner - state.place).as_vec2();
+    }
+    drop.volume = volume;
+    drop.since_wet += drop.place.distance(state.place) as f32;
+    (drop.place, drop.heading) = (state.place, state.heading.as_vec2());
+    (drop.speed, drop.to_next) = (state.speed as f32, state.to_next as f32);
+    outcome
 }
 
 /// Width and cross-section of what a drop leaves at this speed, in m and m².
-pub fn trail(slope: &Slope, ground: &Ground, law: &CellLaw, speed: f64, drop_width: f64) -> (f64, f64) {
+fn trail(slope: &Slope, ground: &Ground, law: &CellLaw, speed: f64, drop_width: f64) -> (f64, f64) {
     match slope.overrides.residue {
         Some(residue) => (drop_width, residue / ground.cell),
         None => law.trail(slope, speed, drop_width),
@@ -285,9 +303,9 @@ impl Glide {
         for _ in 0..30 {
             let off = self.distance(t) - length;
             if off > 0.0 {
-                late = t
+                late = t;
             } else {
-                early = t
+                early = t;
             }
             let newton = t - off / self.speed(t);
             let next = if newton > early && newton < late { newton } else { 0.5 * (early + late) };

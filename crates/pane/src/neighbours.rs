@@ -24,6 +24,7 @@ pub struct Neighbours {
 #[derive(Clone, Debug)]
 struct Level {
     side: f64,
+    per_side: f64,
     columns: usize,
     rows: usize,
     first: Vec<u32>,
@@ -32,11 +33,11 @@ struct Level {
 
 impl Level {
     fn column(&self, x: f64) -> usize {
-        ((x / self.side) as usize).min(self.columns - 1)
+        ((x * self.per_side) as usize).min(self.columns - 1)
     }
 
     fn row(&self, y: f64) -> usize {
-        ((y / self.side) as usize).min(self.rows - 1)
+        ((y * self.per_side) as usize).min(self.rows - 1)
     }
 
     fn bucket(&self, at: DVec2) -> u32 {
@@ -54,7 +55,14 @@ impl Neighbours {
         loop {
             let columns = (size.x / side).ceil().max(1.0) as usize;
             let rows = (size.y / side).ceil().max(1.0) as usize;
-            levels.push(Level { side, columns, rows, first: vec![NONE; columns * rows], count: 0 });
+            levels.push(Level {
+                side,
+                per_side: 1.0 / side,
+                columns,
+                rows,
+                first: vec![NONE; columns * rows],
+                count: 0,
+            });
             if columns == 1 && rows == 1 {
                 break;
             }
@@ -120,10 +128,11 @@ impl Neighbours {
     pub fn near(&self, at: DVec2, radius: f64, mut visit: impl FnMut(u32)) {
         for level in self.levels.iter().filter(|level| level.count > 0) {
             let margin = radius + 0.5 * level.side;
-            let columns = level.column((at.x - margin).max(0.0))..=level.column((at.x + margin).max(0.0));
-            for row in level.row((at.y - margin).max(0.0))..=level.row((at.y + margin).max(0.0)) {
-                for column in columns.clone() {
-                    let mut slot = level.first[row * level.columns + column];
+            // Casts take what lies beside the sheet to its edge.
+            let (left, right) = (level.column(at.x - margin), level.column(at.x + margin));
+            for row in level.row(at.y - margin)..=level.row(at.y + margin) {
+                for &first in &level.first[row * level.columns + left..=row * level.columns + right] {
+                    let mut slot = first;
                     while slot != NONE {
                         visit(slot);
                         slot = self.next[slot as usize];

@@ -14,7 +14,7 @@ use crate::drops::PaneDrop;
 use crate::error::PaneError;
 use crate::flight::{Ball, ball_radius};
 use crate::forms;
-use crate::ground::Ground;
+use crate::ground::{Ground, GroundState};
 use crate::motion::Slope;
 use crate::physical::{Physical, PhysicalState};
 use crate::setup::Setup;
@@ -71,8 +71,8 @@ struct PaneState {
 
 #[derive(Serialize, Deserialize)]
 enum FormState {
-    Physical(PhysicalState),
-    Paper { ground: (Vec<u64>, Vec<f64>), cells: Vec<CellDrop>, lost: f64 },
+    Physical(Box<PhysicalState>),
+    Paper { ground: GroundState, cells: Vec<CellDrop>, lost: f64 },
 }
 
 impl Pane {
@@ -106,7 +106,7 @@ impl Pane {
     /// Number of drops on the pane and in the air.
     pub fn num_drops(&self) -> usize {
         let on_pane = match &self.form {
-            Form::Physical(pane) => pane.drops.len(),
+            Form::Physical(pane) => pane.drops.count(),
             Form::Paper { automaton, .. } => automaton.cells.iter().filter(|cell| cell.id != 0).count(),
         };
         on_pane + self.books.balls.len()
@@ -118,6 +118,13 @@ impl Pane {
             Form::Physical(pane) => pane.num_running(),
             Form::Paper { automaton, .. } => automaton.cells.iter().filter(|cell| cell.moving).count(),
         }
+    }
+
+    /// Mean speed of the drops that are on their way along the pane, in m/s; 0 without any, and in the paper's form.
+    pub fn mean_running_speed(&self) -> f64 {
+        let Form::Physical(pane) = &self.form else { return 0.0 };
+        let speeds = pane.drops.iter().filter(|(_, drop)| drop.running).map(|(_, drop)| f64::from(drop.speed));
+        speeds.sum::<f64>() / pane.num_running().max(1) as f64
     }
 
     /// The pane now.
@@ -431,7 +438,7 @@ impl Model for Pane {
 
     fn save(&self) -> Vec<u8> {
         let form = match &self.form {
-            Form::Physical(pane) => FormState::Physical(pane.save()),
+            Form::Physical(pane) => FormState::Physical(Box::new(pane.save())),
             Form::Paper { ground, automaton, .. } => {
                 FormState::Paper { ground: ground.save(), cells: automaton.cells.clone(), lost: automaton.lost }
             }
@@ -449,7 +456,7 @@ impl Model for Pane {
         match (&mut self.form, state.form) {
             (Form::Physical(pane), FormState::Physical(saved)) => {
                 let mut empty = Physical::new(self.setup.size, fresh);
-                if !empty.restore(saved) {
+                if !empty.restore(*saved) {
                     return Err(other_grid());
                 }
                 **pane = empty;

@@ -12,12 +12,16 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::Event;
 use sessile_model::Stages;
+use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};
-use crate::ground::Ground;
-use crate::motion::{Advance, Slope, advance, film_cells, starts, trail};
+use crate::ground::{Ground, GroundState};
+use crate::motion::{Outcome, Slope, advance, film_cells, starts};
 use crate::neck::{Necks, Part};
 use crate::trail::{Piece, Trails};
+
+/// A running drop wets the ground under it after this much way, in base radii.
+const WETS_EVERY: f64 = 0.5;
 
 /// Drops on a pane.
 #[derive(Debug)]
@@ -45,7 +49,7 @@ pub struct Physical {
     touched: Vec<u32>,
     /// What acted in the last step: resting drops need a look only when this changes.
     last_slope: Option<Slope>,
-    advances: Vec<Advance>,
+    outcomes: Vec<Outcome>,
     pairs: Vec<(u32, u32)>,
     spare: Vec<u32>,
 }
@@ -53,7 +57,7 @@ pub struct Physical {
 /// What a checkpoint keeps.
 #[derive(Serialize, Deserialize)]
 pub struct PhysicalState {
-    ground: (Vec<u64>, Vec<f64>),
+    ground: GroundState,
     drops: (Vec<PaneDrop>, Vec<u32>),
     necks: Necks,
     trails: Trails,
@@ -80,7 +84,7 @@ impl Physical {
             fastest: 0.0,
             touched: Vec::new(),
             last_slope: None,
-            advances: Vec::new(),
+            outcomes: Vec::new(),
             pairs: Vec::new(),
             spare: Vec::new(),
         }
@@ -186,11 +190,13 @@ impl Physical {
     /// running drop's line has moved, so it is at the advancing radius.
     fn fit(&self, drop: &mut PaneDrop, slope: &Slope) -> bool {
         let law = self.ground.law(self.ground.cell_at(drop.place));
-        let Some([least, most]) = law.radii(drop.volume, slope) else {
-            return false;
+        let Some(least) = law.advancing_radius(drop.volume, slope) else { return false };
+        let most = |least: f64| law.receding_radius(drop.volume, slope).unwrap_or(least).max(least);
+        drop.radius = match drop.radius {
+            radius if drop.running || radius <= least => least,
+            radius => radius.min(most(least)),
         };
-        drop.radius = if drop.running { least } else { drop.radius.clamp(least, most) };
-        drop.reach = drop.radius * law.overhang;
+        drop.reach = (drop.radius * law.overhang) as f32;
         true
     }
 
@@ -242,20 +248,30 @@ impl Physical {
     /// Every running drop over frozen ground, to its new place.
     fn run(&mut self, slope: &Slope, dt: f64) {
         self.list_runners();
-        self.advances.resize_with(self.runners.len(), Advance::default);
+        self.outcomes.resize_with(self.runners.len(), Outcome::default);
         let (ground, size) = (&self.ground, self.size);
-        self.drops.change_in_place(&self.runners, &mut self.advances, &|drop, outcome, stays| {
-            *outcome = Advance::default();
+        self.drops.change_in_place(&self.runners, &mut self.outcomes, &|drop, outcome, stays| {
             if !drop.running {
+                *outcome = Outcome::default();
                 return;
             }
             *outcome = advance(drop, slope, ground, dt);
-            (drop.place, drop.heading) = (outcome.place, outcome.heading);
-            (drop.speed, drop.to_next) = (outcome.speed, outcome.to_next);
+            if outcome.sheds {
+                let law = ground.law(ground.cell_at(drop.place));
+                // Lighter than before, it hangs if it has hung; else the serial part lets it fall.
+                drop.radius = law.advancing_radius(drop.volume, slope).unwrap_or(drop.radius);
+                drop.reach = (drop.radius * law.overhang) as f32;
+            }
+            // Wetting at every half radius leaves edges within 3 % of a smooth path's.
+            outcome.wets = outcome.is_notable || f64::from(drop.since_wet) > WETS_EVERY * drop.radius;
+            if outcome.wets {
+                drop.since_wet = 0.0;
+            }
             let left = drop.place.cmplt(DVec2::ZERO).any() || drop.place.cmpgt(size).any();
-            outcome.is_notable |= left || !stays(drop.place, drop.reach);
+            outcome.is_notable |= left || !stays(drop.place, f64::from(drop.reach));
+            outcome.speed = drop.speed;
         });
-        self.fastest = self.advances.iter().map(|advance| advance.speed).fold(0.0, f64::max);
+        self.fastest = self.outcomes.iter().map(|outcome| f64::from(outcome.speed)).fold(0.0, f64::max);
     }
 
     /// Brings the list of runners up to date: rising, each once. Slots that run no more are still in it.
@@ -283,16 +299,17 @@ impl Physical {
     /// Looks at what came of it, drop by drop in the order of slots: film left and taken up, stops, drops that left the pane.
     fn carry_out(&mut self, slope: &Slope, now: f64) {
         let runners = std::mem::take(&mut self.runners);
-        let advances = std::mem::take(&mut self.advances);
-        for (&slot, advance) in runners.iter().zip(&advances).filter(|(_, advance)| advance.is_notable) {
+        let outcomes = std::mem::take(&mut self.outcomes);
+        for (&slot, outcome) in runners.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_notable) {
             let mut drop = *self.drops.get(slot);
-            let change = self.exchange_film(slot, &drop, advance, slope, now);
-            drop.running = advance.speed > 0.0;
+            self.lay_film(slot, &drop, outcome, &slope.liquid, now);
+            let taken = self.take_film(&drop, outcome);
+            drop.running = drop.speed > 0.0;
             if !drop.running {
                 self.trails.close(slot);
             }
-            if change != 0.0 {
-                drop.volume += change;
+            if taken > 0.0 {
+                drop.volume += taken;
                 drop.running |= self.begins(&drop, slope);
                 if !self.fit(&mut drop, slope) {
                     self.let_go(slot);
@@ -307,55 +324,62 @@ impl Physical {
             }
             self.drops.update(slot, drop);
         }
-        self.wet_and_touch(&runners, &advances);
-        self.runners = runners;
-        let drops = &self.drops;
-        self.runners.retain(|&slot| drops.get(slot).running);
-        self.advances = advances;
+        self.wet_and_touch(&runners, &outcomes);
+        // Who did not move has stopped or gone before.
+        self.runners = std::mem::take(&mut self.spare);
+        self.runners.clear();
+        let moved = runners.iter().zip(&outcomes).filter(|(_, outcome)| outcome.num_segments() > 0);
+        self.runners.extend(moved.map(|(&slot, _)| slot));
+        (self.spare, self.outcomes) = (runners, outcomes);
     }
 
-    /// Lays down what a drop has shed and takes up what it has met; says by how much its volume changes, in m³.
-    fn exchange_film(&mut self, slot: u32, drop: &PaneDrop, advance: &Advance, slope: &Slope, now: f64) -> f64 {
-        let mut change = 0.0;
-        let mut from = None;
-        for (&at, &shed) in advance.path().iter().zip(&advance.shed) {
-            if shed > 0.0 {
-                let rear = self.ground.cell_at(at - advance.heading * drop.radius);
-                self.ground.add_film(rear, shed);
-                let law = self.ground.law(rear);
-                let (width, section) = trail(slope, &self.ground, law, advance.speed, 2.0 * drop.radius);
-                // The first segment's start is not known any more, but its section is; and a film that is barely shed has hardly
-                // a width: a twentieth of the drop's at least.
-                let length =
-                    from.map_or_else(|| if section > 0.0 { shed / section } else { 0.0 }, |from| at.distance(from));
-                let width = width.max(0.1 * drop.radius);
-                let piece = Piece { slot, drop: drop.id, cell: rear as u32, volume: shed, length, width };
-                self.trails.extend(&piece, law, &slope.liquid, now);
-                change -= shed;
-            }
-            for cell in film_cells(&self.ground, at, advance.heading, drop.radius) {
-                change += self.ground.take_film(cell);
-            }
-            from = Some(at);
+    /// Lays down what a drop has shed.
+    fn lay_film(&mut self, slot: u32, drop: &PaneDrop, outcome: &Outcome, liquid: &Liquid, now: f64) {
+        if !outcome.sheds {
+            return;
         }
-        change
+        let behind = drop.heading.as_dvec2() * drop.radius;
+        // A film that is barely shed has hardly a width: a twentieth of the drop's at least.
+        let width = f64::from(outcome.trail_width).max(0.1 * drop.radius);
+        for segment in (0..outcome.num_segments()).filter(|&segment| outcome.shed(segment) > 0.0) {
+            let (from, to) = (outcome.corner(segment, drop.place), outcome.corner(segment + 1, drop.place));
+            let (rear, volume) = (self.ground.cell_at(to - behind), outcome.shed(segment));
+            self.ground.add_film(rear, volume);
+            let piece = Piece { slot, drop: drop.id, cell: rear as u32, volume, length: to.distance(from), width };
+            self.trails.extend(&piece, self.ground.law(rear), liquid, now);
+        }
+    }
+
+    /// Takes up the film that a drop has met, and says how much, in m³.
+    fn take_film(&mut self, drop: &PaneDrop, outcome: &Outcome) -> f64 {
+        let mut taken = 0.0;
+        for at in outcome.ends(drop.place) {
+            for cell in film_cells(&self.ground, at, drop.heading.as_dvec2(), drop.radius) {
+                taken += self.ground.take_film(cell);
+            }
+        }
+        taken
     }
 
     /// Wets the ground that the runners passed and finds which drops they touched on their way.
-    fn wet_and_touch(&mut self, runners: &[u32], advances: &[Advance]) {
+    fn wet_and_touch(&mut self, runners: &[u32], outcomes: &[Outcome]) {
         let (drops, ground) = (&self.drops, &self.ground);
         let found: Vec<(u32, u32)> = runners
             .par_iter()
-            .zip(advances)
+            .zip(outcomes)
             .with_min_len(256)
-            .fold(Vec::new, |mut pairs, (&slot, advance)| {
+            .fold(Vec::new, |mut pairs, (&slot, outcome)| {
                 let drop = drops.get(slot);
-                for &at in advance.path() {
-                    let law = ground.law(ground.cell_at(at));
-                    ground.wet_disc(at, drop.radius, law.raggedness);
-                    if drop.id != 0 {
-                        drops.touching(at, drop.reach, slot, |other| pairs.push((slot.min(other), slot.max(other))));
+                let path = outcome.ends(drop.place);
+                if outcome.wets {
+                    for at in path.clone() {
+                        ground.wet_disc(at, drop.radius, ground.law(ground.cell_at(at)).raggedness);
                     }
+                }
+                if drop.id != 0 {
+                    drops.touching_path(&path, f64::from(drop.reach), slot, |other| {
+                        pairs.push((slot.min(other), slot.max(other)));
+                    });
                 }
                 pairs
             })
@@ -376,8 +400,9 @@ impl Physical {
                 let drop = *self.drops.get(slot);
                 if drop.id != 0 {
                     let pairs = &mut self.pairs;
-                    self.drops
-                        .touching(drop.place, drop.reach, slot, |other| pairs.push((slot.min(other), slot.max(other))));
+                    self.drops.touching(drop.place, f64::from(drop.reach), slot, |other| {
+                        pairs.push((slot.min(other), slot.max(other)));
+                    });
                 }
             }
             touched.clear();
@@ -427,9 +452,9 @@ impl Physical {
             self.let_go(other);
         }
         let speed = velocity.length();
-        let mut joined = PaneDrop { place, volume, radius: area.sqrt(), speed, ..largest };
+        let mut joined = PaneDrop { place, volume, radius: area.sqrt(), speed: speed as f32, ..largest };
         if speed > 0.0 {
-            (joined.heading, joined.has_run) = (velocity / speed, true);
+            (joined.heading, joined.has_run) = ((velocity / speed).as_vec2(), true);
             if !was_running {
                 self.set_off(slot, &mut joined, slope);
             }

@@ -18,6 +18,8 @@ use crate::laws::CellLaw;
 /// Film of less volume than this does not become a bead but stays, in m³: 20 µm across, below what anybody sees.
 const LEAST_BEAD: f64 = 4e-15;
 
+const NONE: u32 = u32::MAX;
+
 /// A piece of film just left by a drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
@@ -49,8 +51,10 @@ struct Tail {
 /// Trails that are still film.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trails {
-    /// Being laid, by slot of the drop that lays them.
-    open: BTreeMap<u32, Tail>,
+    /// Being laid.
+    open: Vec<Tail>,
+    /// Which of them a slot's drop is laying; `NONE` for most.
+    open_of: Vec<u32>,
     /// Laid, by the time at which they break (bits of a positive number sort like it) and in the order of laying.
     laid: BTreeMap<(u64, u64), Tail>,
     num_laid: u64,
@@ -62,14 +66,22 @@ impl Trails {
         if law.film_stays {
             return;
         }
-        let tail = self.open.entry(piece.slot).or_insert_with(|| Tail {
-            slot: piece.slot,
-            drop: piece.drop,
-            cells: Vec::new(),
-            length: 0.0,
-            volume: 0.0,
-            breaks_at: now,
-        });
+        let slot = piece.slot as usize;
+        if self.open_of.len() <= slot {
+            self.open_of.resize(slot + 1, NONE);
+        }
+        if self.open_of[slot] == NONE {
+            self.open_of[slot] = self.open.len() as u32;
+            self.open.push(Tail {
+                slot: piece.slot,
+                drop: piece.drop,
+                cells: Vec::new(),
+                length: 0.0,
+                volume: 0.0,
+                breaks_at: now,
+            });
+        }
+        let tail = &mut self.open[self.open_of[slot] as usize];
         if tail.cells.last() != Some(&piece.cell) {
             tail.cells.push(piece.cell);
         }
@@ -84,10 +96,14 @@ impl Trails {
 
     /// A drop has stopped or gone: its trail ends here.
     pub fn close(&mut self, slot: u32) {
-        if let Some(tail) = self.open.remove(&slot) {
-            self.laid.insert((tail.breaks_at.max(0.0).to_bits(), self.num_laid), tail);
-            self.num_laid += 1;
+        let Some(index) = self.open_of.get(slot as usize).copied().filter(|&index| index != NONE) else { return };
+        self.open_of[slot as usize] = NONE;
+        let tail = self.open.swap_remove(index as usize);
+        if let Some(moved) = self.open.get(index as usize) {
+            self.open_of[moved.slot as usize] = index;
         }
+        self.laid.insert((tail.breaks_at.max(0.0).to_bits(), self.num_laid), tail);
+        self.num_laid += 1;
     }
 
     /// Beads of all trails that have broken by `now`, taken off the ground.

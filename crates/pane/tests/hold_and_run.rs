@@ -66,7 +66,7 @@ fn a_heavy_drop_reaches_the_steady_speed() {
         let drive = WATER.density * drop.volume * 9.8 * 75f64.to_radians().sin();
         let steady = sliding::steady_speed(&WATER, &law, width, drive, 0.0, None);
         let share = drop.speed_max / steady;
-        assert!((0.98..1.01).contains(&share), "{advancing}/{receding}: {:.3} of the steady {steady:.3} m/s", share);
+        assert!((0.98..1.01).contains(&share), "{advancing}/{receding}: {share:.3} of the steady {steady:.3} m/s");
     }
 }
 

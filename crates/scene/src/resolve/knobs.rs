@@ -10,7 +10,7 @@ pub(super) fn pane(top: &Section<'_>) -> PaneKnobs {
     let weight = |key| section.quantity(key, &VOLUME, Sign::NotNegative);
     let knobs = PaneKnobs {
         cell: section.quantity("cell", &LENGTH, Sign::Positive),
-        fine: section.count("fine", &(1..=8)).map(|n| n as u32),
+        fine: section.count("fine", &(1..=5)).map(|n| n as u32),
         static_weight: weight("static_weight"),
         dynamic_weight: weight("dynamic_weight"),
         residue: weight("residue"),
