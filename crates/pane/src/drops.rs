@@ -3,7 +3,7 @@
 use glam::{DVec2, Vec2};
 use serde::{Deserialize, Serialize};
 
-use crate::neighbours::Neighbours;
+use crate::neighbours::{Buckets, Member, Neighbours};
 
 /// One drop, in one line of memory: most of what a step costs is waiting for drops to come from there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ impl Drops {
                 (self.slots.len() - 1) as u32
             }
         };
-        self.neighbours.insert(slot, drop.place, f64::from(drop.reach));
+        self.neighbours.insert(slot, drop.place, drop.reach);
         slot
     }
 
@@ -99,19 +99,23 @@ impl Drops {
 
     /// Replaces a drop, which may have moved or grown.
     pub fn update(&mut self, slot: u32, drop: PaneDrop) {
-        self.neighbours.update(slot, drop.place, f64::from(drop.reach));
+        self.neighbours.update(slot, drop.place, drop.reach);
         self.slots[slot as usize] = drop;
     }
 
-    /// Calls `change` for each of the `listed` slots (rising, each once) with its drop, its place in `outcomes`, and whether a place
-    /// and reach are still in the drop's bucket; in parallel. The drops' buckets must be put right afterwards.
+    /// Calls `change` for each of the `listed` slots (rising, each once) with its drop and its place in `outcomes`; in parallel.
+    ///
+    /// The outcome of a drop that has left its bucket is handed to `strayed`: [`Drops::update`] must put it right.
     pub fn change_in_place<T: Send>(
         &mut self,
         listed: &[u32],
         outcomes: &mut [T],
-        change: &(impl Fn(&mut PaneDrop, &mut T, &dyn Fn(DVec2, f64) -> bool) + Sync),
+        change: &(impl Fn(&mut PaneDrop, &mut T) + Sync),
+        strayed: &(impl Fn(&mut T) + Sync),
     ) {
-        change_part(listed, 0, &mut self.slots, outcomes, &self.neighbours, change);
+        let (buckets, members) = self.neighbours.parts();
+        let part = Part { listed, first_slot: 0, slots: &mut self.slots, members, outcomes };
+        part.change(buckets, change, strayed);
     }
 
     /// The drop in a slot.
@@ -190,35 +194,61 @@ impl Drops {
         self.free = free;
         for (slot, drop) in (0..).zip(&self.slots) {
             if drop.id != 0 {
-                self.neighbours.insert(slot, drop.place, f64::from(drop.reach));
+                self.neighbours.insert(slot, drop.place, drop.reach);
             }
         }
     }
 }
 
-/// Splits slots, list and outcomes at the same drop until pieces are small, so that threads share nothing.
-fn change_part<T: Send>(
-    listed: &[u32],
+/// Drops to be changed, with everything that is kept of them by slot.
+struct Part<'a, T> {
+    listed: &'a [u32],
     first_slot: u32,
-    slots: &mut [PaneDrop],
-    outcomes: &mut [T],
-    neighbours: &Neighbours,
-    change: &(impl Fn(&mut PaneDrop, &mut T, &dyn Fn(DVec2, f64) -> bool) + Sync),
-) {
-    const SMALL: usize = 512;
-    if listed.len() > SMALL {
-        let middle = listed.len() / 2;
-        let middle_slot = listed[middle];
-        let (left_slots, right_slots) = slots.split_at_mut((middle_slot - first_slot) as usize);
-        let (left_outcomes, right_outcomes) = outcomes.split_at_mut(middle);
-        rayon::join(
-            || change_part(&listed[..middle], first_slot, left_slots, left_outcomes, neighbours, change),
-            || change_part(&listed[middle..], middle_slot, right_slots, right_outcomes, neighbours, change),
-        );
-        return;
-    }
-    for (&slot, outcome) in listed.iter().zip(outcomes) {
-        let stays = |at, reach| neighbours.is_in_place(slot, at, reach);
-        change(&mut slots[(slot - first_slot) as usize], outcome, &stays);
+    slots: &'a mut [PaneDrop],
+    members: &'a mut [Member],
+    outcomes: &'a mut [T],
+}
+
+impl<T: Send> Part<'_, T> {
+    /// Splits everything at the same drop until pieces are small, so that threads share nothing.
+    fn change(
+        self,
+        buckets: &Buckets,
+        change: &(impl Fn(&mut PaneDrop, &mut T) + Sync),
+        strayed: &(impl Fn(&mut T) + Sync),
+    ) {
+        const SMALL: usize = 512;
+        let Self { listed, first_slot, slots, members, outcomes } = self;
+        if listed.len() > SMALL {
+            let middle = listed.len() / 2;
+            let middle_slot = listed[middle];
+            let at = (middle_slot - first_slot) as usize;
+            let ((left_slots, slots), (left_members, members)) = (slots.split_at_mut(at), members.split_at_mut(at));
+            let (left_outcomes, outcomes) = outcomes.split_at_mut(middle);
+            let (left_listed, listed) = listed.split_at(middle);
+            let left = Part {
+                listed: left_listed,
+                first_slot,
+                slots: left_slots,
+                members: left_members,
+                outcomes: left_outcomes,
+            };
+            let right = Part { listed, first_slot: middle_slot, slots, members, outcomes };
+            rayon::join(|| left.change(buckets, change, strayed), || right.change(buckets, change, strayed));
+            return;
+        }
+        for (&slot, outcome) in listed.iter().zip(outcomes) {
+            let index = (slot - first_slot) as usize;
+            let drop = &mut slots[index];
+            change(drop, outcome);
+            if drop.id == 0 {
+                continue;
+            }
+            if buckets.hold(slot, drop.place, drop.reach) {
+                members[index].moved(drop.place, drop.reach);
+            } else {
+                strayed(outcome);
+            }
+        }
     }
 }

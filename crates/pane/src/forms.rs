@@ -188,7 +188,7 @@ fn clusters(drops: &[PaneDrop], ground: &Ground) -> Vec<Vec<usize>> {
     let extent = DVec2::new(ground.columns as f64, ground.rows as f64) * ground.cell;
     let mut neighbours = Neighbours::new(extent, ground.cell);
     for (slot, drop) in (0..).zip(drops) {
-        neighbours.insert(slot, drop.place, f64::from(drop.reach));
+        neighbours.insert(slot, drop.place, drop.reach);
     }
     let mut cluster_of = vec![usize::MAX; drops.len()];
     let mut clusters: Vec<Vec<usize>> = Vec::new();

@@ -5,20 +5,44 @@
 //! looking cost the same however many drops there are. The order in which drops are found depends on their history:
 //! whoever looks must not depend on it.
 
-use glam::DVec2;
+use glam::{DVec2, Vec2};
 
 const NONE: u32 = u32::MAX;
 
 /// Buckets of drop slots.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    levels: Vec<Level>,
-    /// The next drop in the same bucket, by slot.
-    next: Vec<u32>,
-    /// The one before, by slot.
+    buckets: Buckets,
+    /// What a look needs of each drop, by slot.
+    members: Vec<Member>,
+    /// The one before in the same bucket, by slot.
     previous: Vec<u32>,
-    /// Where each slot is; `NONE` as the bucket of those that are nowhere.
+    /// Coordinates in single precision are off by less than this, in m.
+    rounding: f32,
+}
+
+/// The levels, and which bucket each slot is in.
+#[derive(Clone, Debug)]
+pub struct Buckets {
+    levels: Vec<Level>,
+    /// `NONE` as the bucket of those that are nowhere.
     place: Vec<(u8, u32)>,
+}
+
+/// A drop as a look sees it: a quarter of a line of memory, in place of the drop's own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Member {
+    at: Vec2,
+    reach: f32,
+    /// The next in the same bucket.
+    next: u32,
+}
+
+impl Member {
+    /// A drop has moved or changed its reach, within its bucket.
+    pub fn moved(&mut self, at: DVec2, reach: f32) {
+        (self.at, self.reach) = (at.as_vec2(), reach);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -32,6 +56,7 @@ struct Level {
 }
 
 impl Level {
+    // Casts take what lies beside the sheet to its edge.
     fn column(&self, x: f64) -> usize {
         ((x * self.per_side) as usize).min(self.columns - 1)
     }
@@ -42,6 +67,20 @@ impl Level {
 
     fn bucket(&self, at: DVec2) -> u32 {
         (self.row(at.y) * self.columns + self.column(at.x)) as u32
+    }
+}
+
+impl Buckets {
+    /// Whether a drop with this centre and reach belongs where it is.
+    pub fn hold(&self, slot: u32, at: DVec2, reach: f32) -> bool {
+        self.place[slot as usize] == self.place_of(at, reach)
+    }
+
+    fn place_of(&self, at: DVec2, reach: f32) -> (u8, u32) {
+        // The largest level is one bucket: whatever is in it is looked at.
+        let fits = |level: &Level| 2.0 * f64::from(reach) <= level.side;
+        let number = self.levels.iter().position(fits).unwrap_or(self.levels.len() - 1);
+        (number as u8, self.levels[number].bucket(at))
     }
 }
 
@@ -68,42 +107,48 @@ impl Neighbours {
             }
             side *= 2.0;
         }
-        Self { levels, next: Vec::new(), previous: Vec::new(), place: Vec::new() }
+        // Two coordinates of each of two drops, rounded: four units in the last place and some.
+        let rounding = 8.0 * f32::EPSILON * size.max_element() as f32;
+        Self { buckets: Buckets { levels, place: Vec::new() }, members: Vec::new(), previous: Vec::new(), rounding }
+    }
+
+    /// The buckets, and what is to be kept up to date when drops are moved within them.
+    pub fn parts(&mut self) -> (&Buckets, &mut [Member]) {
+        (&self.buckets, &mut self.members)
     }
 
     /// Takes up a drop: its slot, centre and reach.
-    pub fn insert(&mut self, slot: u32, at: DVec2, reach: f64) {
+    pub fn insert(&mut self, slot: u32, at: DVec2, reach: f32) {
         let index = slot as usize;
-        if self.place.len() <= index {
-            self.next.resize(index + 1, NONE);
+        if self.members.len() <= index {
+            self.members.resize(index + 1, Member::default());
             self.previous.resize(index + 1, NONE);
-            self.place.resize(index + 1, (0, NONE));
+            self.buckets.place.resize(index + 1, (0, NONE));
         }
-        let number = self.level_of(reach);
-        let level = &mut self.levels[number];
-        let bucket = level.bucket(at);
-        let first = std::mem::replace(&mut level.first[bucket as usize], slot);
+        let (number, bucket) = self.buckets.place_of(at, reach);
+        self.buckets.place[index] = (number, bucket);
+        let level = &mut self.buckets.levels[usize::from(number)];
+        let next = std::mem::replace(&mut level.first[bucket as usize], slot);
         level.count += 1;
-        self.next[index] = first;
+        self.members[index] = Member { at: at.as_vec2(), reach, next };
         self.previous[index] = NONE;
-        if first != NONE {
-            self.previous[first as usize] = slot;
+        if next != NONE {
+            self.previous[next as usize] = slot;
         }
-        self.place[index] = (number as u8, bucket);
     }
 
     /// Lets a drop go.
     pub fn remove(&mut self, slot: u32) {
         let index = slot as usize;
-        let (number, bucket) = std::mem::replace(&mut self.place[index], (0, NONE));
+        let (number, bucket) = std::mem::replace(&mut self.buckets.place[index], (0, NONE));
         debug_assert!(bucket != NONE, "slot {slot} is in no bucket");
-        let level = &mut self.levels[number as usize];
+        let level = &mut self.buckets.levels[usize::from(number)];
         level.count -= 1;
-        let (previous, next) = (self.previous[index], self.next[index]);
+        let (previous, next) = (self.previous[index], self.members[index].next);
         if previous == NONE {
             level.first[bucket as usize] = next;
         } else {
-            self.next[previous as usize] = next;
+            self.members[previous as usize].next = next;
         }
         if next != NONE {
             self.previous[next as usize] = previous;
@@ -111,40 +156,34 @@ impl Neighbours {
     }
 
     /// A drop has moved or changed its reach.
-    pub fn update(&mut self, slot: u32, at: DVec2, reach: f64) {
-        if !self.is_in_place(slot, at, reach) {
+    pub fn update(&mut self, slot: u32, at: DVec2, reach: f32) {
+        if self.buckets.hold(slot, at, reach) {
+            self.members[slot as usize].moved(at, reach);
+        } else {
             self.remove(slot);
             self.insert(slot, at, reach);
         }
     }
 
-    /// Whether a drop with this centre and reach belongs where it is.
-    pub fn is_in_place(&self, slot: u32, at: DVec2, reach: f64) -> bool {
-        let number = self.level_of(reach);
-        self.place[slot as usize] == (number as u8, self.levels[number].bucket(at))
-    }
-
-    /// Calls `visit` with every drop that may touch the disc; a few more come too.
+    /// Calls `visit` with every drop that touches the disc; a few that miss it by a rounding error come too.
     pub fn near(&self, at: DVec2, radius: f64, mut visit: impl FnMut(u32)) {
-        for level in self.levels.iter().filter(|level| level.count > 0) {
+        let (center, reach) = (at.as_vec2(), radius as f32 + self.rounding);
+        for level in self.buckets.levels.iter().filter(|level| level.count > 0) {
             let margin = radius + 0.5 * level.side;
-            // Casts take what lies beside the sheet to its edge.
             let (left, right) = (level.column(at.x - margin), level.column(at.x + margin));
             for row in level.row(at.y - margin)..=level.row(at.y + margin) {
                 for &first in &level.first[row * level.columns + left..=row * level.columns + right] {
                     let mut slot = first;
                     while slot != NONE {
-                        visit(slot);
-                        slot = self.next[slot as usize];
+                        let member = &self.members[slot as usize];
+                        if center.distance_squared(member.at) <= (reach + member.reach).powi(2) {
+                            visit(slot);
+                        }
+                        slot = member.next;
                     }
                 }
             }
         }
-    }
-
-    fn level_of(&self, reach: f64) -> usize {
-        // The largest level is one bucket: whatever is in it is looked at.
-        self.levels.iter().position(|level| 2.0 * reach <= level.side).unwrap_or(self.levels.len() - 1)
     }
 }
 
@@ -159,10 +198,10 @@ mod tests {
         let size = DVec2::new(0.3, 0.2);
         let mut random = Stream::new(7, &[]);
         let mut neighbours = Neighbours::new(size, 1e-3);
-        let mut drops: Vec<Option<(DVec2, f64)>> = Vec::new();
+        let mut drops: Vec<Option<(DVec2, f32)>> = Vec::new();
         for round in 0..3000u32 {
             let at = DVec2::new(random.uniform(), random.uniform()) * size;
-            let reach = 1e-4 * (1000.0_f64).powf(random.uniform());
+            let reach = 1e-4 * 1000f32.powf(random.uniform() as f32);
             if round % 3 == 2 {
                 let slot = random.index(drops.len());
                 match drops[slot] {
@@ -181,7 +220,7 @@ mod tests {
                 drops.push(Some((at, reach)));
             }
             let (center, radius) = (DVec2::new(random.uniform(), random.uniform()) * size, 3e-3 * random.uniform());
-            let touches = |drop: &(DVec2, f64)| drop.0.distance(center) <= radius + drop.1;
+            let touches = |drop: &(DVec2, f32)| drop.0.distance(center) <= radius + f64::from(drop.1);
             let mut found = Vec::new();
             neighbours.near(center, radius, |slot| {
                 if drops[slot as usize].as_ref().is_some_and(touches) {

@@ -250,7 +250,7 @@ impl Physical {
         self.list_runners();
         self.outcomes.resize_with(self.runners.len(), Outcome::default);
         let (ground, size) = (&self.ground, self.size);
-        self.drops.change_in_place(&self.runners, &mut self.outcomes, &|drop, outcome, stays| {
+        let run = |drop: &mut PaneDrop, outcome: &mut Outcome| {
             if !drop.running {
                 *outcome = Outcome::default();
                 return;
@@ -267,10 +267,10 @@ impl Physical {
             if outcome.wets {
                 drop.since_wet = 0.0;
             }
-            let left = drop.place.cmplt(DVec2::ZERO).any() || drop.place.cmpgt(size).any();
-            outcome.is_notable |= left || !stays(drop.place, f64::from(drop.reach));
+            outcome.is_notable |= drop.place.cmplt(DVec2::ZERO).any() || drop.place.cmpgt(size).any();
             outcome.speed = drop.speed;
-        });
+        };
+        self.drops.change_in_place(&self.runners, &mut self.outcomes, &run, &|outcome| outcome.is_notable = true);
         self.fastest = self.outcomes.iter().map(|outcome| f64::from(outcome.speed)).fold(0.0, f64::max);
     }
 
