@@ -274,7 +274,7 @@ impl Family {
         }
     }
 
-    /// Derivatives of [`Self::miss`] by ln b and σ; the second is exact.
+    /// Derivatives of [`Self::miss`] by ln b and σ.
     fn gradient(&self, at: [f64; 2], end: &State) -> [f64; 2] {
         let nudge = 1e-5;
         let nudged = self.end([at[0] + nudge, at[1]]);
@@ -311,8 +311,14 @@ impl Family {
             Condition::Radius(radius) => floor(b, (radius * b).min(1.0)),
         };
         let floor = [size[R], size[Z], size[V], size[A], size[M], b * size[S], size[S]];
-        let sigma = s.ln() + b * b * s2 / 12.0;
-        let mut step = 0.5;
+        // Near the apex σ would take many steps over little; by s to a third of the apex radius at most, where σ = ln s + b²s²/12.
+        let unit = (1.0 / b).min(1.0);
+        let near = (0.3 * unit).min(0.5 * at[1].exp());
+        let by_arc = |_: f64, y: &State| slopes(b, y).map(|slope| slope * unit / y[R]);
+        let mut step = 10.0 * s / unit;
+        integrate(by_arc, s / unit, near / unit, &mut y, &floor, &mut step, accuracy, |_, y| on_step(y));
+        let sigma = near.ln() + (b * near).powi(2) / 12.0;
+        step *= unit / near;
         integrate(|_, y| slopes(b, y), sigma, at[1], &mut y, &floor, &mut step, accuracy, |_, y| on_step(y));
         y
     }
