@@ -275,25 +275,3 @@ fn missing_file_and_unknown_name_are_errors_that_name_it() {
     let expected = "\"mesh.3ds\" is not a mesh file: expected a name that ends in .obj, .ply, .stl, .gltf or .glb";
     assert_eq!(unknown.to_string(), expected);
 }
-
-/// A million triangles in a few seconds: one walk over the mesh for each step, and a sort or two.
-#[test]
-fn time_grows_with_the_mesh_and_not_with_its_square() {
-    let time = |rings: usize| {
-        let mesh = loose(&sphere(rings, 0.1));
-        // The best of three: others use the machine too.
-        let times = [0; 3].map(|_| {
-            let start = std::time::Instant::now();
-            assert!(repair(mesh.clone()).is_ok());
-            start.elapsed().as_secs_f64()
-        });
-        (mesh.triangles.len(), times.into_iter().fold(f64::INFINITY, f64::min))
-    };
-    let (few, short) = time(60);
-    let (many, long) = time(240);
-    let (times_larger, times_longer) = (many as f64 / few as f64, long / short);
-    assert!(
-        times_longer < 4.0 * times_larger,
-        "{few} triangles took {short:.3} s, {many} took {long:.3} s: {times_longer:.0} times as long for {times_larger:.0} times as many"
-    );
-}

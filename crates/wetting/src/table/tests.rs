@@ -78,32 +78,6 @@ fn pendant_table_is_within_a_thousandth_of_the_exact_solution() {
     assert!(median < 5e-5, "median {median:.1e}");
 }
 
-/// Looking a shape up takes a fraction of a microsecond; the bound leaves room for a busy machine.
-#[test]
-fn look_ups_are_quick() {
-    let start = std::time::Instant::now();
-    std::hint::black_box(sessile_grid());
-    let sessile_build = start.elapsed();
-    let start = std::time::Instant::now();
-    std::hint::black_box(pendant_grid());
-    let pendant_build = start.elapsed();
-    let table = ShapeTable::shared();
-    let rate = |gravity: f64| {
-        let (start, num) = (std::time::Instant::now(), 400_000_u32);
-        let mut sum = 0.0;
-        for i in 0..num {
-            let x = f64::from(i) / f64::from(num);
-            let shape = table.rest_shape(0.01 + 0.5 * x, 0.2 + 1.5 * x, gravity, &UNIT);
-            sum += shape.map_or(0.0, |shape| shape.height);
-        }
-        assert!(sum > 0.0);
-        f64::from(num) / start.elapsed().as_secs_f64()
-    };
-    let (pressed, pulled) = (rate(1.0), rate(-1.0));
-    println!("built in {sessile_build:?} and {pendant_build:?}; {pressed:.2e} and {pulled:.2e} shapes per second");
-    assert!(pressed > 1e5 && pulled > 1e5, "{pressed:.2e} and {pulled:.2e} shapes per second");
-}
-
 #[test]
 fn shapes_tend_to_the_cap_as_gravity_vanishes_from_either_side() {
     let table = ShapeTable::shared();
