@@ -133,11 +133,13 @@ pub fn material_preset(name: &str) -> Option<&'static MaterialPreset> {
 }
 
 fn preset(&(name, title, advancing, receding, history, roughness, aliases, evidence): &Row) -> MaterialPreset {
-    let (advancing, receding) = (advancing.to_radians(), receding.to_radians());
+    // In degrees and to a tenth of one, as all angles of the table are, so that it prints as such.
     let wet_advancing = match history {
         Forgets => None,
-        Remembers => Some(receding + WET_FRACTION * (advancing - receding)),
+        Remembers => Some((10.0 * (receding + WET_FRACTION * (advancing - receding))).round() / 10.0),
     };
+    let (advancing, receding, wet_advancing) =
+        (advancing.to_radians(), receding.to_radians(), wet_advancing.map(f64::to_radians));
     let wetting = Wetting {
         advancing,
         receding,
@@ -255,6 +257,13 @@ mod tests {
         let glass = material_preset("glass").unwrap().wetting;
         let wet = glass.wet_advancing.unwrap().to_degrees();
         assert!((wet - 25.5).abs() < 1e-9, "wet glass advances at {wet}°");
+        for preset in material_presets() {
+            let w = preset.wetting;
+            for angle in [Some(w.advancing), Some(w.receding), w.wet_advancing].into_iter().flatten() {
+                let tenths = (10.0 * angle.to_degrees()).round() / 10.0;
+                assert_eq!(tenths.to_radians(), angle, "{}: {}° is not {tenths}°", preset.name, angle.to_degrees());
+            }
+        }
         assert!(material_preset("ptfe").unwrap().wetting.wet_advancing.is_none());
     }
 
