@@ -180,6 +180,62 @@ fn files_are_found_beside_the_scene() {
     fs::remove_dir_all(&scratch).unwrap();
 }
 
+/// A contact angle belongs to a liquid and a solid together, and the presets' angles are water's.
+#[test]
+fn other_liquids_on_waters_angles_are_warned_of() {
+    let text = |liquid: &str, glass: &str| {
+        format!(
+            "model = \"droplet\"\ntime = {{ duration = \"1 s\", frame = \"1 s\" }}\n[liquid]\npreset = \"{liquid}\"\n\
+             [materials.sticky]\npreset = \"wax\"\nadvancing = \"120 deg\"\n[materials.unused]\npreset = \"steel\"\n{glass}\
+             [[solids]]\nname = \"pane\"\nshape = \"plane\"\nmaterial = \"glass\"\n\
+             [[solids]]\nname = \"candle\"\nshape = \"sphere\"\ncenter = \"0 0 0 mm\"\nradius = \"5 mm\"\nmaterial = \"sticky\"\n"
+        )
+    };
+    let warned = |text: &str| parse_str("s.toml", text, &[], &NoFiles).unwrap_or_else(|e| panic!("{e}")).warnings;
+    let honey = warned(&text("honey", "")).to_string();
+    let expected = "\
+warning: \"glass\", \"sticky\" keep the contact angles of water, but the liquid is honey
+ --> s.toml:4:10
+  |
+4 | preset = \"honey\"
+  |          ^^^^^^^ wets solids at other angles
+  |
+  = help: give the material's own `advancing` and `receding` for this liquid in [materials.NAME]
+
+1 warning in s.toml";
+    assert_eq!(honey, expected);
+    let own_glass = "[materials.glass]\npreset = \"glass\"\nadvancing = \"70 deg\"\nreceding = \"20 deg\"\n";
+    let one = warned(&text("honey", own_glass)).to_string();
+    assert!(one.starts_with("warning: \"sticky\" keeps the contact angles of water, but the liquid is honey"), "{one}");
+    assert!(warned(&text("water", "")).is_empty());
+    // The printed scene gives every angle itself.
+    let scene = parse_str("s.toml", &text("honey", ""), &[], &NoFiles).unwrap().scene;
+    assert!(warned(&print(&scene)).is_empty());
+}
+
+#[test]
+fn angles_of_presets_print_as_round_numbers() {
+    for preset in sessile_wetting::material_presets() {
+        let text = format!(
+            "model = \"droplet\"\ntime = {{ duration = \"1 s\", frame = \"1 s\" }}\n[[solids]]\nname = \"pane\"\n\
+             shape = \"plane\"\nmaterial = \"{}\"\n",
+            preset.name
+        );
+        let printed = print(&parse_str("s.toml", &text, &[], &NoFiles).unwrap_or_else(|e| panic!("{e}")).scene);
+        let angles: Vec<&str> = printed
+            .lines()
+            .filter(|line| {
+                ["advancing", "receding", "wet_advancing"].iter().any(|key| line.starts_with(&format!("{key} = ")))
+            })
+            .filter_map(|line| line.split('"').nth(1)?.strip_suffix(" deg"))
+            .collect();
+        assert_eq!(angles.len(), 2 + usize::from(preset.wetting.wet_advancing.is_some()), "{printed}");
+        for angle in angles {
+            assert!(angle.len() <= 5, "{}: {angle} deg", preset.name);
+        }
+    }
+}
+
 #[test]
 fn remarks_do_not_stop_a_run() {
     let warned = |text: &str, sets: &[String]| parse_str("s.toml", text, sets, &NoFiles).unwrap().warnings.to_string();

@@ -1,6 +1,6 @@
 //! Materials: those of the scene, and presets that a solid or wall names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sessile_wetting::Wetting;
 use sessile_wetting::materials::{default_adhesion, default_affinity};
@@ -12,7 +12,7 @@ use crate::reader::Section;
 use crate::schema;
 use crate::source::Place;
 use crate::tree::{Node, Value, shortened};
-use crate::types::{Domain, Material, Varying};
+use crate::types::{Domain, Material, Solid, Varying};
 
 /// The material of a solid that names none.
 pub(super) const DEFAULT: &str = "glass";
@@ -21,15 +21,18 @@ pub(super) const DEFAULT: &str = "glass";
 const ANGLES: (f64, f64) = (0.0, 180.0);
 
 /// Materials in use, in the order of the scene, then of use.
+#[derive(Default)]
 pub(super) struct Library {
     materials: Vec<Material>,
     by_name: BTreeMap<String, usize>,
+    /// Names of those with an angle from a preset, which holds for water.
+    as_for_water: BTreeSet<String>,
 }
 
 impl Library {
     /// The scene's own.
     pub(super) fn read(top: &Section<'_>) -> Self {
-        let mut library = Self { materials: Vec::new(), by_name: BTreeMap::new() };
+        let mut library = Self::default();
         let Some(node) = top.node("materials") else { return library };
         let Value::Table(table) = &node.value else {
             top.cx.error(
@@ -63,6 +66,9 @@ impl Library {
             }
             let section = Section::new(top.cx, &schema::MATERIAL, entry.node.place.clone(), Some(inner));
             library.add(material(&section, &entry.key));
+            if section.has("preset") && !(section.has("advancing") && section.has("receding")) {
+                library.as_for_water.insert(entry.key.clone());
+            }
             section.finish();
         }
         library
@@ -80,6 +86,7 @@ impl Library {
         }
         let Some(wetting) = presets::material(name) else { return false };
         self.add(from_preset(name, &wetting));
+        self.as_for_water.insert(name.to_owned());
         true
     }
 
@@ -119,6 +126,36 @@ impl Library {
 
     pub(super) fn get(&self, name: &str) -> Option<&Material> {
         self.by_name.get(name).map(|i| &self.materials[*i])
+    }
+
+    /// A contact angle belongs to a liquid and a solid together; the presets' are water's.
+    pub(super) fn warn_of_other_liquids(
+        &self,
+        top: &Section<'_>,
+        preset: &str,
+        solids: &[Solid],
+        domain: Option<&Domain>,
+    ) {
+        if preset == presets::default_liquid().0 {
+            return;
+        }
+        let walls = domain.and_then(|d| d.wall_material.as_deref());
+        let used: BTreeSet<&str> = solids.iter().map(|solid| solid.material.as_str()).chain(walls).collect();
+        let kept: Vec<&str> = used.into_iter().filter(|name| self.as_for_water.contains(*name)).collect();
+        if kept.is_empty() {
+            return;
+        }
+        let names: Vec<String> = kept.iter().take(8).map(|name| format!("\"{}\"", shortened(name))).collect();
+        let (verb, more) = (if kept.len() == 1 { "keeps" } else { "keep" }, if kept.len() > 8 { ", …" } else { "" });
+        let section = top.section("liquid", &schema::LIQUID);
+        top.cx.warn(
+            Diagnostic::new(
+                &section.place_of("preset"),
+                format!("{}{more} {verb} the contact angles of water, but the liquid is {preset}", names.join(", ")),
+            )
+            .label("wets solids at other angles")
+            .help("give the material's own `advancing` and `receding` for this liquid in [materials.NAME]"),
+        );
     }
 
     pub(super) fn into_materials(self) -> Vec<Material> {

@@ -43,6 +43,7 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     let mut library = materials::Library::read(&top);
     library.use_wall(&top, domain.as_ref());
     let solids = solids::read(&top, &mut library, domain.as_ref());
+    library.warn_of_other_liquids(&top, &liquid_preset, &solids, domain.as_ref());
     let names = SolidNames::new(&solids);
     let drops = drops::read(&top, &world, &solids, &names, &library);
     let emitters = emitters::read(&top, &world, &solids, &names);
