@@ -122,14 +122,15 @@ where
     }
 }
 
-/// The axes u and v of a plane's rectangle, unit length, with u × v = `normal`.
+/// The directions u and v on a plane with unit `normal`: v up the slope, u = v × normal across it.
 ///
-/// u is level: along x for floors and ceilings, to the right when looking at a wall from its liquid side.
+/// v is the projection of the world's +y onto the plane. A level plane (to 1e-6 rad) has no slope: v is then the world's −z, so
+/// that on a floor u is +x, as on a map read with north away from the reader.
 pub fn plane_axes(normal: DVec3) -> (DVec3, DVec3) {
-    let u = DVec3::Y.cross(normal);
-    // Closer to level than this, the direction of u would be rounding noise.
-    let u = if u.length_squared() > 1e-18 { u.normalize() } else { DVec3::X };
-    (u, normal.cross(u))
+    let up = DVec3::Y - normal * normal.y;
+    let level = up.length() < 1e-6;
+    let v = if level { DVec3::NEG_Z - normal * -normal.z } else { up }.normalize();
+    (v.cross(normal), v)
 }
 
 /// `[world]`.

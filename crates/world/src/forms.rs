@@ -13,17 +13,6 @@ pub mod sphere;
 use glam::{DMat3, DVec2, DVec3};
 use sessile_geometry::TriMesh;
 
-/// The directions u and v on a plane with unit `normal`: v up the slope, u = v × normal across it.
-///
-/// v is the projection of the world's +y onto the plane. A level plane (to 1e-6 rad) has no slope: v is then the world's −z, so
-/// that on a floor u is +x, as on a map read with north away from the reader.
-pub fn slope_axes(normal: DVec3) -> (DVec3, DVec3) {
-    let up = DVec3::Y - normal * normal.y;
-    let level = up.length() < 1e-6;
-    let v = if level { DVec3::NEG_Z - normal * -normal.z } else { up }.normalize();
-    (v.cross(normal), v)
-}
-
 /// Axes whose second column is the unit vector `along` and whose third points as far up as it can; upright, towards the world's +z.
 pub(crate) fn axes_along(along: DVec3) -> DMat3 {
     let up = DVec3::Y - along * along.y;

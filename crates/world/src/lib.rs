@@ -45,7 +45,7 @@
 //!
 //! **Conventions.** SI units and radians, y up. Signed distances are negative inside a solid, and negative in the liquid of an initial
 //! drop; normals point out of the solid. On a plane v runs up the slope and u = v × normal across it (see
-//! [`forms::slope_axes`]); the frame turns with the solid. Solids turn about their shape's origin ([`solid`]).
+//! [`sessile_scene::plane_axes`]); the frame turns with the solid. Solids turn about their shape's origin ([`solid`]).
 //!
 //! **Nothing is random that has no name.** Emitters draw from [`random::Stream`]s named by the scene's seed, the emitter and the
 //! event, so what arrives in an interval does not depend on how time was cut before, and a resumed run needs only a

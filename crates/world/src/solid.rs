@@ -12,13 +12,11 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
-use sessile_scene::types::{self as scene, SolidShape};
+use sessile_scene::types::{self as scene, SolidShape, plane_axes};
 use sessile_wetting::Wetting;
 
 use crate::error::WorldError;
-use crate::forms::{
-    axes_along, block::Block, cylinder::Cylinder, leaf::Leaf, plane::Plane, slope_axes, sphere::Sphere,
-};
+use crate::forms::{axes_along, block::Block, cylinder::Cylinder, leaf::Leaf, plane::Plane, sphere::Sphere};
 use crate::materials::BuiltMaterial;
 use crate::mesh_files;
 use crate::motion::{Drive, keyed_motion};
@@ -267,7 +265,7 @@ fn form(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<Formed, World
         SolidShape::Plane { point, normal, size } => {
             let normal = direction("`normal`", *normal)?;
             let size = [positive("`size`", size[0])?, positive("`size`", size[1])?];
-            let (u, v) = slope_axes(normal);
+            let (u, v) = plane_axes(normal);
             let plane = Plane { size };
             Formed { mesh: plane.mesh(), form: Arc::new(plane), origin: *point, axes: DMat3::from_cols(u, v, normal) }
         }

@@ -7,8 +7,9 @@
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
+use sessile_scene::plane_axes;
 
-use super::{Chart, Patches, shelves, slope_axes};
+use super::{Chart, Patches, shelves};
 
 /// A box centred on the origin.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ impl Block {
     fn uv(&self, axis: usize, sign: f64, point: DVec3) -> DVec2 {
         let mut normal = DVec3::ZERO;
         normal[axis] = sign;
-        let (u, v) = slope_axes(normal);
+        let (u, v) = plane_axes(normal);
         let part = |direction: DVec3| (point / self.half).dot(direction) / 2.0 + 0.5;
         self.charts[2 * axis + usize::from(sign > 0.0)].at(DVec2::new(part(u), part(v)))
     }
@@ -47,7 +48,7 @@ impl Block {
             for sign in [-1.0, 1.0] {
                 let mut normal = DVec3::ZERO;
                 normal[axis] = sign;
-                let (u, v) = slope_axes(normal);
+                let (u, v) = plane_axes(normal);
                 let corner = |a: f64, b: f64| {
                     let direction = normal + u * a + v * b;
                     let index = (0..3).map(|k| u32::from(direction[k] > 0.0) << k).sum();
