@@ -53,8 +53,19 @@ pub struct Automaton {
     pub cells: Vec<CellDrop>,
     /// Cells that may move in the next pass, unsorted, possibly repeated.
     awake: Vec<u32>,
+    /// What acted in the last pass: drops that rest need a look only when it changes.
+    last_wind: Option<DVec2>,
     /// Lost over the lower edge so far, in m³.
     pub lost: f64,
+}
+
+/// What a checkpoint keeps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AutomatonState {
+    cells: Vec<CellDrop>,
+    awake: Vec<u32>,
+    last_wind: Option<DVec2>,
+    lost: f64,
 }
 
 /// Where a drop goes.
@@ -68,14 +79,23 @@ struct Move {
 impl Automaton {
     /// A dry pane of this many cells.
     pub fn new(num_cells: usize) -> Self {
-        Self { cells: vec![CellDrop::default(); num_cells], awake: Vec::new(), lost: 0.0 }
+        Self { cells: vec![CellDrop::default(); num_cells], awake: Vec::new(), last_wind: None, lost: 0.0 }
     }
 
-    /// Takes up saved cells.
-    pub fn restore(&mut self, cells: Vec<CellDrop>, lost: f64) {
-        self.awake = (0..cells.len() as u32).filter(|&cell| cells[cell as usize].id != 0).collect();
-        self.cells = cells;
-        self.lost = lost;
+    /// What a checkpoint keeps.
+    pub fn save(&self) -> AutomatonState {
+        let Self { cells, awake, last_wind, lost } = self.clone();
+        AutomatonState { cells, awake, last_wind, lost }
+    }
+
+    /// Takes up a saved state; `false` when it belongs to another grid.
+    pub fn restore(&mut self, state: AutomatonState) -> bool {
+        let fits = state.cells.len() == self.cells.len();
+        if fits {
+            let AutomatonState { cells, awake, last_wind, lost } = state;
+            *self = Self { cells, awake, last_wind, lost };
+        }
+        fits
     }
 
     /// Puts water into a cell, under `id` if the cell was dry; says which drop it joined.
@@ -113,6 +133,10 @@ impl Automaton {
         next_id: &mut u32,
         events: &mut Vec<Event>,
     ) {
+        if self.last_wind != Some(wind) {
+            self.awake = (0..self.cells.len() as u32).filter(|&cell| self.cells[cell as usize].id != 0).collect();
+            self.last_wind = Some(wind);
+        }
         let mut awake = std::mem::take(&mut self.awake);
         awake.sort_unstable();
         awake.dedup();
@@ -354,6 +378,16 @@ mod tests {
         let mut lifted = Run::new(even(), &[(12, 11.0)]);
         lifted.pass(DVec2::Y);
         assert_eq!(lifted.water(), [(12, 11.0)], "an updraft of its weight holds it");
+    }
+
+    #[test]
+    fn a_wind_that_rises_moves_drops_that_rested_in_the_calm() {
+        let mut run = Run::new(ground(|_| 0.5), &[(12, 8.0)]);
+        run.pass(DVec2::ZERO);
+        run.pass(DVec2::ZERO);
+        assert_eq!(run.water(), [(12, 8.0)]);
+        run.pass(DVec2::X);
+        assert_eq!(run.automaton.cells[12].volume, 1.0, "{:?}", run.water());
     }
 
     fn run_columns(run: &Run) -> Vec<usize> {

@@ -14,7 +14,7 @@ use crate::motion::Slope;
 const MOST_RAGGED: f64 = 0.2;
 /// Raggedness per unit of hysteresis cos θ_r − cos θ_a: impurities are what hysteresis comes from. Chosen.
 const RAGGED_PER_HYSTERESIS: f64 = 0.25;
-/// Receding angle below which a film never draws together, in rad (docs/wetting.md, film and trail).
+/// Receding angle below which a film never draws together, in rad (docs/wetting.md, "Trails, beads, drying").
 const FILM_STAYS_BELOW: f64 = 5.0 * PI / 180.0;
 
 /// A cell's wetting, ready for the step.

@@ -1,7 +1,7 @@
 //! How one drop runs: a force balance along the pane, and a choice among three ways at every cell.
 //!
 //! ```text
-//! m dU/dt = F·h − γ w (cos θ_r − cos θ_a) − β w η U          (docs/wetting.md, retention and sliding)
+//! m dU/dt = F·h − γ w (cos θ_r − cos θ_a) − β w η U          (docs/wetting.md, "Holding on" and "Sliding")
 //! ```
 //!
 //! F is the drop's weight along the pane plus the wind's drag, h its heading, w = 2R its width, θ_a the advancing angle of the
@@ -85,7 +85,7 @@ impl Slope {
 /// Whether a resting drop starts to move: on one of the three ways the net force, impurities aside, is positive.
 ///
 /// `spread` is how far its line has been pushed beyond the advancing radius, 0 to 1 at the receding one: a drop that landed
-/// wide is held by a little less of its width (k from 1 to 0.9; docs/wetting.md, retention).
+/// wide is held by a little less of its width (k from 1 to 0.9; docs/wetting.md, "Holding on").
 pub fn starts(slope: &Slope, ground: &Ground, place: DVec2, volume: f64, radius: f64, spread: f64) -> bool {
     let law = ground.law(ground.cell_at(place));
     let force = slope.force(volume, radius, law);

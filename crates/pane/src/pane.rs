@@ -9,7 +9,7 @@ use sessile_wetting::cap;
 use sessile_world::random::Stream;
 use sessile_world::{Supply, World, WorldState};
 
-use crate::automaton::{Automaton, CellDrop, Weights};
+use crate::automaton::{Automaton, AutomatonState, Weights};
 use crate::drops::PaneDrop;
 use crate::error::PaneError;
 use crate::flight::{Ball, ball_radius};
@@ -72,7 +72,7 @@ struct PaneState {
 #[derive(Serialize, Deserialize)]
 enum FormState {
     Physical(Box<PhysicalState>),
-    Paper { ground: GroundState, cells: Vec<CellDrop>, lost: f64 },
+    Paper { ground: GroundState, automaton: AutomatonState },
 }
 
 impl Pane {
@@ -440,7 +440,7 @@ impl Model for Pane {
         let form = match &self.form {
             Form::Physical(pane) => FormState::Physical(Box::new(pane.save())),
             Form::Paper { ground, automaton, .. } => {
-                FormState::Paper { ground: ground.save(), cells: automaton.cells.clone(), lost: automaton.lost }
+                FormState::Paper { ground: ground.save(), automaton: automaton.save() }
             }
         };
         let state = PaneState { books: self.books.clone(), world: self.world.save(), form };
@@ -461,11 +461,10 @@ impl Model for Pane {
                 }
                 **pane = empty;
             }
-            (Form::Paper { ground, automaton, .. }, FormState::Paper { ground: saved, cells, lost }) => {
-                if cells.len() != automaton.cells.len() || !ground.restore(saved) {
+            (Form::Paper { ground, automaton, .. }, FormState::Paper { ground: saved_ground, automaton: saved }) => {
+                if !automaton.restore(saved) || !ground.restore(saved_ground) {
                     return Err(other_grid());
                 }
-                automaton.restore(cells, lost);
             }
             _ => return Err(wrong("it belongs to the other fidelity".into())),
         }

@@ -1,6 +1,6 @@
 //! What a fast drop leaves: a film that draws together into a ridge and breaks into beads.
 //!
-//! A drop faster than its receding line can follow leaves a film (docs/wetting.md, film and trail). Film lies on cells; the
+//! A drop faster than its receding line can follow leaves a film (docs/wetting.md, "Trails, beads, drying"). Film lies on cells; the
 //! pieces left by one drop are gathered until they are as long as the spacing of beads, and when the film has had the time to
 //! dewet, whatever is left of it on those cells becomes one bead. On a solid that never dewets (θ_r below 5°) the film stays.
 

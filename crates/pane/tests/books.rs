@@ -67,8 +67,9 @@ fn any_number_of_threads_gives_the_same_bytes() {
 /// Stopped between any two steps, saved, and gone on from the saved state in a new process.
 #[test]
 fn an_interrupted_run_goes_on_to_the_same_bytes() {
-    for fidelity in ["physical", "paper"] {
-        let scene = format!("fidelity = \"{fidelity}\"\n") + &busy_scene();
+    let turning = "[world]\nwind = \"5 0 1 m/s\"\ngravity = [{ at = \"0 s\", value = \"0 -9.8 0 m/s^2\" }, { at = \"1 s\", value = \"2 -5 0 m/s^2\" }]\n";
+    for (fidelity, weather) in [("physical", ""), ("paper", ""), ("physical", turning), ("paper", turning)] {
+        let scene = format!("fidelity = \"{fidelity}\"\n") + &busy_scene() + weather;
         let mut whole = pane(&scene);
         for _ in 0..8 {
             run(&mut whole, 0.13);
