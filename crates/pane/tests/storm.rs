@@ -12,7 +12,7 @@ fn scene(seed: u64) -> String {
     let advancing = pick(3.0, 178.0);
     let receding = advancing * pick(0.05, 1.0);
     let wet = receding + (advancing - receding) * pick(0.0, 1.0);
-    let (tilt, turn) = (pick(0.0, 180.0_f64).to_radians(), pick(0.0, 6.28));
+    let (tilt, turn) = (pick(0.0, 180.0_f64).to_radians(), pick(0.0, std::f64::consts::TAU));
     let normal = [tilt.sin() * turn.cos(), tilt.cos(), tilt.sin() * turn.sin()];
     let liquid = ["water", "ethanol", "honey", "mercury", "glycerol-60"][(pick(0.0, 5.0)) as usize];
     let wind = [pick(-10.0, 10.0), pick(-10.0, 10.0), pick(-10.0, 10.0)];
