@@ -1,5 +1,8 @@
 //! Pictures and video of a run: a CPU path tracer, light, materials, images.
 
+pub mod environment;
+pub mod image_files;
 pub mod picture;
+pub mod tone_map;
 
 pub use picture::Picture;

@@ -1,0 +1,103 @@
+//! A clear daylight sky (preetham1999): luminance and chromaticity by direction, from the sun's height and the air's turbidity.
+//!
+//! Each of `Y`, `x`, `y` follows the Perez form `F(θ, γ) = (1 + A e^{B / cos θ}) (1 + C e^{Dγ} + E cos² γ)`, scaled to its value
+//! at the zenith: `Y(θ, γ) = Y_z F(θ, γ) / F(0, θ_s)`, with `θ` the angle from the zenith, `γ` that from the sun, `θ_s` the sun's
+//! angle from the zenith. `A … E` are linear in the turbidity `T` (2: mountain air, 10: haze).
+//!
+//! The fit is made for suns above the horizon and `T` from 2 to 10; lower suns are lifted to 2° over the horizon. The disc of
+//! the sun is not part of it. Below the horizon lies matte ground, grey with a touch of warmth, lit by the sky alone. The
+//! whole is scaled so that the sky lights a level white surface to radiance 1.
+
+use std::f32::consts::PI;
+
+use glam::{Mat3, Vec3};
+
+use super::{LatLong, luminance};
+
+const SIZE: [usize; 2] = [1024, 512];
+
+/// A clear day.
+const TURBIDITY: f32 = 2.8;
+
+/// Reflectance of dry soil and grass, about.
+const GROUND_ALBEDO: Vec3 = Vec3::new(0.20, 0.18, 0.15);
+
+/// Half the height of the hazy band in which ground and sky meet, as a sine.
+const HORIZON: f32 = 0.012;
+
+/// `A … E` of one quantity: slope in T, value at T = 0 (preetham1999, appendix A.2).
+type Perez = [[f32; 2]; 5];
+
+const LUMINANCE: Perez =
+    [[0.1787, -1.4630], [-0.3554, 0.4275], [-0.0227, 5.3251], [0.1206, -2.5771], [-0.0670, 0.3703]];
+const CHROMA_X: Perez =
+    [[-0.0193, -0.2592], [-0.0665, 0.0008], [-0.0004, 0.2125], [-0.0641, -0.8989], [-0.0033, 0.0452]];
+const CHROMA_Y: Perez =
+    [[-0.0167, -0.2608], [-0.0950, 0.0092], [-0.0079, 0.2102], [-0.0441, -1.6537], [-0.0109, 0.0529]];
+
+/// Chromaticity at the zenith: rows for T², T, 1; columns for θ_s³, θ_s², θ_s, 1.
+type Zenith = [[f32; 4]; 3];
+
+const ZENITH_X: Zenith =
+    [[0.00166, -0.00375, 0.00209, 0.0], [-0.02903, 0.06377, -0.03202, 0.00394], [0.11693, -0.21196, 0.06052, 0.25886]];
+const ZENITH_Y: Zenith =
+    [[0.00275, -0.00610, 0.00317, 0.0], [-0.04214, 0.08970, -0.04153, 0.00516], [0.15346, -0.26756, 0.06670, 0.26688]];
+
+/// Paints the sky for a sun in the given direction (any length; zero or not finite means overhead).
+pub(super) fn paint(towards_sun: Vec3) -> LatLong {
+    let sun = above_horizon(towards_sun.try_normalize().unwrap_or(Vec3::Y));
+    let [width, height] = SIZE;
+    let above = |dir: Vec3| if dir.y > 0.0 { sky(dir, sun) } else { Vec3::ZERO };
+    let level = LatLong::filled(width, height, above).irradiance(Vec3::Y) / PI;
+    let ground = level * GROUND_ALBEDO;
+    let mut image = LatLong::filled(width, height, |dir| {
+        // The sky just over the horizon, where the fit is defined.
+        let lifted = Vec3::new(dir.x, dir.y.max(HORIZON), dir.z).normalize();
+        let share = ((dir.y + HORIZON) / (2.0 * HORIZON)).clamp(0.0, 1.0);
+        ground.lerp(sky(lifted, sun), share * share * (3.0 - 2.0 * share))
+    });
+    image.sanitize(1.0 / luminance(level));
+    image
+}
+
+fn above_horizon(sun: Vec3) -> Vec3 {
+    let lowest = 2f32.to_radians().sin();
+    let across = Vec3::new(sun.x, 0.0, sun.z).normalize_or(Vec3::X);
+    if sun.y < lowest { across * (1.0 - lowest * lowest).sqrt() + Vec3::Y * lowest } else { sun }
+}
+
+/// Linear sRGB of the sky in kcd/m², not negative.
+fn sky(dir: Vec3, sun: Vec3) -> Vec3 {
+    let sun_angle = sun.y.clamp(-1.0, 1.0).acos();
+    let cos_gamma = dir.dot(sun).clamp(-1.0, 1.0);
+    let relative = |perez: &Perez| {
+        let here = form(perez, dir.y.max(1e-3), cos_gamma);
+        here / form(perez, 1.0, sun.y)
+    };
+    let chi = (4.0 / 9.0 - TURBIDITY / 120.0) * (PI - 2.0 * sun_angle);
+    let zenith = (4.0453 * TURBIDITY - 4.9710) * chi.tan() - 0.2155 * TURBIDITY + 2.4192;
+    let luminance = zenith.max(0.05) * relative(&LUMINANCE);
+    let x = zenith_chroma(&ZENITH_X, sun_angle) * relative(&CHROMA_X);
+    let y = zenith_chroma(&ZENITH_Y, sun_angle) * relative(&CHROMA_Y);
+
+    let xyz = Vec3::new(x / y, 1.0, (1.0 - x - y) / y) * luminance;
+    let srgb_from_xyz = Mat3::from_cols(
+        Vec3::new(3.2404542, -0.969_266, 0.0556434),
+        Vec3::new(-1.5371385, 1.8760108, -0.2040259),
+        Vec3::new(-0.4985314, 0.0415560, 1.0572252),
+    );
+    (srgb_from_xyz * xyz).max(Vec3::ZERO)
+}
+
+fn form(perez: &Perez, cos_theta: f32, cos_gamma: f32) -> f32 {
+    let [a, b, c, d, e] = perez.map(|[slope, start]| slope * TURBIDITY + start);
+    let gamma = cos_gamma.acos();
+    (1.0 + a * (b / cos_theta).exp()) * (1.0 + c * (d * gamma).exp() + e * cos_gamma * cos_gamma)
+}
+
+fn zenith_chroma(table: &Zenith, sun_angle: f32) -> f32 {
+    let cubic = |[third, second, first, constant]: [f32; 4]| {
+        ((third * sun_angle + second) * sun_angle + first) * sun_angle + constant
+    };
+    (cubic(table[0]) * TURBIDITY + cubic(table[1])) * TURBIDITY + cubic(table[2])
+}

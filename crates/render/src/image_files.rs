@@ -1,0 +1,209 @@
+//! Pictures as files: PNG for looking at, EXR with everything the renderer knows.
+//!
+//! An EXR has one layer, half floats for colour and full floats where precision counts, with these channels:
+//!
+//! | channels | what | type |
+//! |---|---|---|
+//! | `R G B` | linear radiance | half |
+//! | `albedo.R G B` | albedo of the first thing seen that is not clear | half |
+//! | `normal.X Y Z` | world normal, zero where the sky is seen | half |
+//! | `Z` | distance from the eye in m, infinite where the sky is seen | float |
+//! | `drop.id` | id of the drop seen plus one, 0 without a drop | unsigned integer |
+//!
+//! Channels that the picture does not carry (their lists are empty) are left out. Files are written under a temporary name and
+//! renamed.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use exr::prelude::{
+    AnyChannel, AnyChannels, Compression, Encoding, FlatSamples, Image, Layer, LayerAttributes, LineOrder,
+    WritableImage, f16,
+};
+use glam::Vec3;
+use sessile_frames::atomic::{self, Durability, FileError};
+
+use crate::picture::Picture;
+
+/// Why a picture could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageFileError {
+    /// The disk or the folder refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The picture's lists do not fit its size.
+    #[error(
+        "a picture of {width} × {height} pixels carries {found} values of {what}; it needs one per pixel, and at least one pixel"
+    )]
+    Size {
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Which list.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+    },
+    /// The encoder gave up.
+    #[error("the picture cannot be encoded: {0}")]
+    Encode(String),
+}
+
+/// Writes sRGB bytes, three per pixel, rows from the top, as a PNG.
+pub fn write_png(path: &Path, width: usize, height: usize, rgb: &[u8]) -> Result<(), ImageFileError> {
+    let wrong = || ImageFileError::Size { width, height, what: "sRGB bytes", found: rgb.len() };
+    let [columns, rows] = [width, height].map(|count| u32::try_from(count).ok().filter(|&count| count > 0));
+    let (Some(columns), Some(rows)) = (columns, rows) else { return Err(wrong()) };
+    if width.checked_mul(height).and_then(|pixels| pixels.checked_mul(3)) != Some(rgb.len()) {
+        return Err(wrong());
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, columns, rows);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    encoder
+        .write_header()
+        .and_then(|mut writer| {
+            writer.write_image_data(rgb)?;
+            writer.finish()
+        })
+        .map_err(|error| ImageFileError::Encode(error.to_string()))?;
+    Ok(atomic::write(path, &bytes, Durability::Handed)?)
+}
+
+/// Writes all that the picture carries as an EXR.
+pub fn write_exr(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
+    let pixels = picture.width.checked_mul(picture.height).filter(|&pixels| pixels > 0);
+    let check = |what: &'static str, found: usize, optional: bool| {
+        if Some(found) == pixels || (optional && found == 0 && pixels.is_some()) {
+            return Ok(());
+        }
+        Err(ImageFileError::Size { width: picture.width, height: picture.height, what, found })
+    };
+    check("color", picture.color.len(), false)?;
+    check("albedo", picture.albedo.len(), true)?;
+    check("normal", picture.normal.len(), true)?;
+    check("depth", picture.depth.len(), true)?;
+    check("drop", picture.drop.len(), true)?;
+
+    let mut channels = Vec::new();
+    let mut vectors = |names: [&str; 3], values: &[Vec3]| {
+        for (axis, name) in names.into_iter().enumerate().filter(|_| !values.is_empty()) {
+            let samples = values.iter().map(|value| f16::from_f32(value[axis])).collect();
+            channels.push(AnyChannel::new(name, FlatSamples::F16(samples)));
+        }
+    };
+    vectors(["R", "G", "B"], &picture.color);
+    vectors(["albedo.R", "albedo.G", "albedo.B"], &picture.albedo);
+    vectors(["normal.X", "normal.Y", "normal.Z"], &picture.normal);
+    if !picture.depth.is_empty() {
+        channels.push(AnyChannel::new("Z", FlatSamples::F32(picture.depth.clone())));
+    }
+    if !picture.drop.is_empty() {
+        let ids = picture.drop.iter().map(|&id| id.saturating_add(1).max(0).unsigned_abs()).collect();
+        channels.push(AnyChannel::new("drop.id", FlatSamples::U32(ids)));
+    }
+
+    let encoding =
+        Encoding { compression: Compression::ZIP16, line_order: LineOrder::Increasing, ..Encoding::default() };
+    let layer = Layer::new(
+        (picture.width, picture.height),
+        LayerAttributes::named("picture"),
+        encoding,
+        AnyChannels::sort(channels.into()),
+    );
+    let mut bytes = Cursor::new(Vec::new());
+    let image = Image::from_layer(layer);
+    image.write().non_parallel().to_buffered(&mut bytes).map_err(|error| ImageFileError::Encode(error.to_string()))?;
+    Ok(atomic::write(path, bytes.get_ref(), Durability::Handed)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> Picture {
+        let (width, height) = (37, 21);
+        let pixels = width * height;
+        let wave = |index: usize, step: f32| ((index as f32 * step).sin() + 1.0) * 2.0;
+        Picture {
+            width,
+            height,
+            color: (0..pixels).map(|i| Vec3::new(wave(i, 0.1), wave(i, 0.2) * 100.0, 0.25)).collect(),
+            albedo: vec![Vec3::new(0.5, 0.25, 0.75); pixels],
+            normal: (0..pixels).map(|i| if i % 3 == 0 { Vec3::ZERO } else { Vec3::NEG_Y }).collect(),
+            depth: (0..pixels).map(|i| if i % 3 == 0 { f32::INFINITY } else { 0.001 * i as f32 }).collect(),
+            drop: (0..pixels).map(|i| i as i32 % 70_000 - 1).collect(),
+        }
+    }
+
+    #[test]
+    fn an_exr_gives_back_every_layer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.exr");
+        let picture = picture();
+        write_exr(&path, &picture).unwrap();
+        let image = exr::prelude::read_first_flat_layer_from_file(&path).unwrap();
+        assert_eq!((image.layer_data.size.width(), image.layer_data.size.height()), (37, 21));
+        let channels = &image.layer_data.channel_data.list;
+        let names: Vec<String> = channels.iter().map(|channel| channel.name.to_string()).collect();
+        let expected =
+            ["B", "G", "R", "Z", "albedo.B", "albedo.G", "albedo.R", "drop.id", "normal.X", "normal.Y", "normal.Z"];
+        assert_eq!(names, expected);
+        let values = |name: &str| -> Vec<f32> {
+            let channel = channels.iter().find(|channel| channel.name.to_string() == name).unwrap();
+            channel.sample_data.values_as_f32().collect()
+        };
+        for (found, color) in values("G").iter().zip(&picture.color) {
+            assert!((found - color.y).abs() <= color.y / 1024.0, "{found} for {}", color.y);
+        }
+        assert_eq!(values("Z"), picture.depth);
+        assert_eq!(values("drop.id"), picture.drop.iter().map(|id| (id + 1) as f32).collect::<Vec<_>>());
+        assert_eq!(values("normal.Y"), picture.normal.iter().map(|normal| normal.y).collect::<Vec<_>>());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary is left");
+    }
+
+    #[test]
+    fn an_exr_serves_as_environment() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("room.exr");
+        let color = vec![Vec3::new(0.5, 1.0, 2.0); 32];
+        write_exr(&path, &Picture { width: 8, height: 4, color, ..Picture::default() }).unwrap();
+        let environment = crate::environment::Environment::open(&path, 2.0).unwrap();
+        assert_eq!(environment.radiance(Vec3::X), Vec3::new(1.0, 2.0, 4.0));
+    }
+
+    #[test]
+    fn a_png_gives_back_its_bytes_and_says_srgb() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        let rgb: Vec<u8> = (0..5 * 3 * 3).map(|byte| (byte * 37 % 256) as u8).collect();
+        write_png(&path, 5, 3, &rgb).unwrap();
+        let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+        let mut reader = png::Decoder::new(file).read_info().unwrap();
+        assert!(reader.info().srgb.is_some());
+        let mut read = vec![0; rgb.len()];
+        let info = reader.next_frame(&mut read).unwrap();
+        assert_eq!((info.width, info.height), (5, 3));
+        assert_eq!(read, rgb);
+    }
+
+    #[test]
+    fn pictures_that_do_not_fit_their_size_or_folder_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut odd = picture();
+        odd.depth.pop();
+        let error = write_exr(&path, &odd).unwrap_err().to_string();
+        assert!(error.contains("776 values of depth"), "{error}");
+        assert!(write_exr(&path, &Picture::default()).is_err());
+        assert!(write_png(&path, 0, 0, &[]).is_err());
+        assert!(write_png(&path, usize::MAX, 2, &[0; 6]).is_err());
+        assert!(write_png(&path, 2, 2, &[0; 11]).is_err());
+        let missing = folder.path().join("none/a.png");
+        assert!(matches!(write_png(&missing, 1, 1, &[0; 3]), Err(ImageFileError::File(_))));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

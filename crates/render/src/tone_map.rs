@@ -1,0 +1,190 @@
+//! From light to screen: exposure, a filmic shoulder, sRGB.
+//!
+//! # Exposure
+//!
+//! Automatic exposure scales the picture so that its log-average luminance `L̅ = exp(mean ln(δ + Y))` (reinhard2002, eq. 1) lands on
+//! middle grey, 0.18. Two guards keep odd pictures watchable: pixels count as no darker than `1/4096` of the 99th percentile (a
+//! black background must not blow up the one bright drop on it), and the factor never lifts that percentile beyond 4.
+//! A video should use one exposure throughout, from its first picture or a few of them: [`Exposure::automatic`] takes many.
+//!
+//! # Tone curve
+//!
+//! Colours under a knee `k` pass unchanged, so that what is lit normally keeps its colour; above it the largest channel `p` is
+//! bent by a hyperbola that leaves the knee with slope 1 and tends to 1:
+//!
+//! `p' = 1 − (1 − k)² / (p − k + (1 − k))`.
+//!
+//! The colour is scaled by `p'/p`, which keeps its hue, then drawn towards white the more it was compressed, by
+//! `1 − 1 / (s (p − p') + 1)`, as film and eyes do with lights. This is the idea of the "PBR neutral" tone mapper
+//! (khronos2024) without its correction for the Fresnel reflection of plastics; `k` and `s` are as there.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::environment::luminance;
+use crate::picture::Picture;
+
+/// Where the log-average luminance lands: the reflectance of a grey card.
+const MIDDLE_GREY: f32 = 0.18;
+
+/// The 99th percentile of luminance is not lifted beyond this, and pixels count as no darker than it divided by [`RANGE`].
+const BRIGHTEST_PERCENTILE: f32 = 4.0;
+const RANGE: f32 = 4096.0;
+
+/// Where the shoulder starts.
+const KNEE: f32 = 0.8 - 0.04;
+
+/// How fast compressed colours turn white.
+const DESATURATION: f32 = 0.15;
+
+/// The factor between radiance and what the tone curve sees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exposure(f32);
+
+impl Exposure {
+    /// A given factor: 1 shows radiance as it is. Values that are not positive and finite count as 1.
+    pub fn fixed(factor: f32) -> Self {
+        Self(if factor.is_normal() && factor > 0.0 { factor } else { 1.0 })
+    }
+
+    /// The factor that shows these pictures well together; 1 when all of them are black.
+    pub fn automatic<'a>(pictures: impl IntoIterator<Item = &'a Picture>) -> Self {
+        let mut levels: Vec<f32> = Vec::new();
+        for picture in pictures {
+            levels.extend(picture.color.iter().map(|&color| luminance(color)).filter(|level| level.is_finite()));
+        }
+        if levels.is_empty() {
+            return Self(1.0);
+        }
+        let place = (levels.len() - 1) * 99 / 100;
+        let (_, &mut bright, _) = levels.select_nth_unstable_by(place, f32::total_cmp);
+        // Almost black pictures: what little there is counts.
+        let bright = if bright > 0.0 { bright } else { levels.iter().copied().fold(0.0, f32::max) };
+        if bright <= 0.0 {
+            return Self(1.0);
+        }
+        let floor = bright / RANGE;
+        levels.sort_unstable_by(f32::total_cmp); // one order of summation, whatever the selection left
+        let sum: f64 = levels.iter().map(|&level| f64::from(level.max(floor)).ln()).sum();
+        let average = (sum / levels.len() as f64).exp() as f32;
+        Self::fixed((MIDDLE_GREY / average).min(BRIGHTEST_PERCENTILE / bright))
+    }
+
+    /// The factor itself.
+    pub fn factor(self) -> f32 {
+        self.0
+    }
+}
+
+/// A colour of any brightness to one of the screen, both linear: within `[0, 1]`, same hue, same order of brightness.
+pub fn tone_curve(color: Vec3) -> Vec3 {
+    let color = finite(color);
+    let peak = color.max_element();
+    if peak <= KNEE {
+        return color;
+    }
+    let room = 1.0 - KNEE;
+    let bent = 1.0 - room * room / (peak - KNEE + room);
+    let white = 1.0 - 1.0 / (DESATURATION * (peak - bent) + 1.0);
+    (color * (bent / peak)).lerp(Vec3::splat(bent), white).min(Vec3::ONE)
+}
+
+/// Light that a screen can be asked for: no negative values, none that are not numbers.
+fn finite(color: Vec3) -> Vec3 {
+    let clean = |value: f32| if value > 0.0 { value.min(1e9) } else { 0.0 };
+    Vec3::new(clean(color.x), clean(color.y), clean(color.z))
+}
+
+/// A linear value within `[0, 1]` as an 8-bit sRGB code, rounded to the nearest (iec61966).
+pub fn srgb_code(linear: f32) -> u8 {
+    let linear = linear.clamp(0.0, 1.0);
+    let encoded = if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 };
+    (encoded * 255.0).round() as u8
+}
+
+/// The linear value of an 8-bit sRGB code; inverse of [`srgb_code`].
+pub fn linear_from_srgb(code: u8) -> f32 {
+    let encoded = f32::from(code) / 255.0;
+    if encoded <= 0.040_45 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
+}
+
+/// The whole picture as sRGB bytes, three per pixel, rows from the top.
+pub fn to_srgb(picture: &Picture, exposure: Exposure) -> Vec<u8> {
+    let mut bytes = vec![0; picture.color.len() * 3];
+    bytes.par_chunks_mut(3).zip(&picture.color).for_each(|(bytes, &color)| {
+        let shown = tone_curve(color * exposure.0);
+        bytes.copy_from_slice(&[srgb_code(shown.x), srgb_code(shown.y), srgb_code(shown.z)]);
+    });
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(colors: Vec<Vec3>) -> Picture {
+        Picture { width: colors.len(), height: 1, color: colors, ..Picture::default() }
+    }
+
+    #[test]
+    fn codes_round_trip_through_linear_light() {
+        for code in 0..=255 {
+            assert_eq!(srgb_code(linear_from_srgb(code)), code);
+        }
+        assert_eq!((srgb_code(-1.0), srgb_code(2.0), srgb_code(f32::NAN)), (0, 255, 0));
+    }
+
+    #[test]
+    fn the_curve_is_the_identity_below_the_knee_smooth_rising_and_within_the_screen() {
+        let mid = Vec3::new(0.5, 0.2, 0.1);
+        assert_eq!(tone_curve(mid), mid);
+        let mut before = 0.0;
+        for step in 1..200_000 {
+            let now = tone_curve(Vec3::splat(step as f32 * 1e-3)).x;
+            let rise = now - before;
+            assert!(
+                rise > -1e-6 && rise < 1.01e-3 && now <= 1.0,
+                "at {}: rises by {rise} to {now}",
+                step as f32 * 1e-3
+            );
+            before = now;
+        }
+        assert!(before > 0.995, "the brightest is {before}");
+    }
+
+    #[test]
+    fn bright_colours_keep_their_hue_and_turn_white() {
+        let lamp = Vec3::new(4.0, 2.0, 1.0);
+        let shown = tone_curve(lamp);
+        assert!(shown.x > shown.y && shown.y > shown.z, "{shown}");
+        let hue = |color: Vec3| (color.y - color.z) / (color.x - color.z);
+        assert!((hue(shown) - hue(lamp)).abs() < 1e-4, "hue {} from {}", hue(shown), hue(lamp));
+        assert!(tone_curve(lamp * 1e4).min_element() > 0.98);
+        assert_eq!(tone_curve(Vec3::new(f32::NAN, -3.0, 0.1)), Vec3::new(0.0, 0.0, 0.1));
+        assert!(tone_curve(Vec3::splat(f32::INFINITY)).is_finite());
+    }
+
+    #[test]
+    fn automatic_exposure_brings_the_log_average_to_middle_grey_at_any_scale() {
+        for scale in [1e-6, 1.0, 1e6] {
+            let shades = (0..1000).map(|index| Vec3::splat(scale * (1.0 + (index % 10) as f32))).collect();
+            let picture = picture(shades);
+            let factor = Exposure::automatic([&picture]).factor();
+            let logs: f32 = picture.color.iter().map(|color| (luminance(*color) * factor).ln()).sum();
+            let average = (logs / 1000.0).exp();
+            assert!((average / MIDDLE_GREY - 1.0).abs() < 1e-3, "scale {scale}: {average}");
+        }
+    }
+
+    #[test]
+    fn a_dark_background_does_not_blow_up_what_is_lit_and_black_stays_black() {
+        let mut colors = vec![Vec3::ZERO; 900];
+        colors.extend(vec![Vec3::ONE; 100]);
+        let factor = Exposure::automatic([&picture(colors)]).factor();
+        assert!(factor <= BRIGHTEST_PERCENTILE, "{factor}");
+        assert_eq!(Exposure::automatic([&picture(vec![Vec3::ZERO; 4])]).factor(), 1.0);
+        assert_eq!(Exposure::automatic([&picture(vec![Vec3::NAN; 4])]).factor(), 1.0);
+        assert_eq!(Exposure::automatic([]).factor(), 1.0);
+        assert_eq!(to_srgb(&picture(vec![Vec3::ZERO; 2]), Exposure::fixed(f32::NAN)), vec![0; 6]);
+    }
+}
