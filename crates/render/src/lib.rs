@@ -4,5 +4,7 @@ pub mod environment;
 pub mod image_files;
 pub mod picture;
 pub mod tone_map;
+#[cfg(feature = "video")]
+pub mod video;
 
 pub use picture::Picture;

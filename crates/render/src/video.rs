@@ -1,0 +1,196 @@
+//! Video that plays in a browser: H.264 (High profile, 4:2:0, 8 bit) in MP4, encoded in this process.
+//!
+//! Colours go from sRGB bytes to BT.709 `Y'CbCr` of studio range, which the stream states, so that players need not guess:
+//!
+//! `Y' = 16 + 219 (0.2126 R' + 0.7152 G' + 0.0722 B')`, `Cb = 128 + 224 (B' − Y') / 1.8556`, `Cr = 128 + 224 (R' − Y') / 1.5748`,
+//!
+//! with chroma averaged over 2 × 2 pixels. Odd sizes get one more column or row, a copy of the last: 4:2:0 needs even ones.
+//!
+//! Pictures are coded as they come, each a frame; a key frame at least every two seconds lets players jump. The coded frames
+//! (not the pictures) stay in memory until [`VideoWriter::finish`], which puts the index before them, so that a video on
+//! the web starts at once. The file appears under its name only when it is whole.
+
+mod parameter_sets;
+
+use std::path::{Path, PathBuf};
+
+use muxide::api::{Muxer, MuxerBuilder, VideoCodec};
+use rusty_h264::{Encoder, EncoderConfig, Preset, YuvFrame};
+use sessile_frames::atomic::{self, Durability, FileError};
+
+/// Quantiser of the frames: visually lossless for most; 18 to 28 is the usual range, lower is better and larger.
+const QUANTISER: u8 = 20;
+
+/// The longest side that the format's highest level admits.
+const LONGEST_SIDE: usize = 8192;
+
+/// Why a video could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum VideoError {
+    /// The disk or the folder refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The size is none that H.264 can have.
+    #[error(
+        "a video of {width} × {height} pixels cannot be made: each side must be from 1 to {LONGEST_SIDE}; change `render.size`"
+    )]
+    Size {
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
+    /// The rate is none that a player can keep.
+    #[error("a video of {found} pictures per second cannot be made: give from 0.1 to 1000 in `render.fps`")]
+    Rate {
+        /// What was asked for.
+        found: f64,
+    },
+    /// A picture of another size.
+    #[error("picture {index} has {found} bytes, the video needs {expected}: {width} × {height} pixels of 3")]
+    Picture {
+        /// Its number from 0.
+        index: usize,
+        /// Bytes in it.
+        found: usize,
+        /// Bytes it should have.
+        expected: usize,
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
+    /// No picture was pushed.
+    #[error("the video {} has no pictures, so it is not written", path.display())]
+    Empty {
+        /// The file it would have been.
+        path: PathBuf,
+    },
+    /// The encoder or the container gave up.
+    #[error("the video {} cannot be encoded: {what}", path.display())]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        what: String,
+    },
+}
+
+/// Takes pictures one by one and yields an MP4.
+pub struct VideoWriter {
+    path: PathBuf,
+    size: [usize; 2],
+    fps: f64,
+    pictures: usize,
+    encoder: Encoder,
+    muxer: Muxer<Vec<u8>>,
+}
+
+impl VideoWriter {
+    /// Starts a video. Nothing is written before [`Self::finish`].
+    pub fn create(path: &Path, width: usize, height: usize, fps: f64) -> Result<Self, VideoError> {
+        if !(1..=LONGEST_SIDE).contains(&width) || !(1..=LONGEST_SIDE).contains(&height) {
+            return Err(VideoError::Size { width, height });
+        }
+        if !(0.1..=1000.0).contains(&fps) {
+            return Err(VideoError::Rate { found: fps });
+        }
+        let failed = |what: String| VideoError::Encode { path: path.to_owned(), what };
+        let [columns, rows] = even([width, height]);
+
+        let mut config = EncoderConfig::new(columns, rows);
+        config.level_idc = parameter_sets::level(columns, rows, fps);
+        config.qp = QUANTISER;
+        config.gop_size = (2.0 * fps).ceil().max(1.0) as u32;
+        config.framerate = fps as f32;
+        config.preset = Preset::Balanced;
+        // Without a look ahead each call yields its own frame, and no pictures are kept.
+        config.mbtree = false;
+        let encoder = Encoder::new(config).map_err(|error| failed(format!("{error:?}")))?;
+        let muxer = MuxerBuilder::new(Vec::new())
+            .video(VideoCodec::H264, columns as u32, rows as u32, fps)
+            .with_fast_start(true)
+            .build()
+            .map_err(|error| failed(error.to_string()))?;
+        Ok(Self { path: path.to_owned(), size: [width, height], fps, pictures: 0, encoder, muxer })
+    }
+
+    /// Adds a picture: sRGB bytes, three per pixel, rows from the top.
+    pub fn push(&mut self, rgb: &[u8]) -> Result<(), VideoError> {
+        let [width, height] = self.size;
+        let expected = width * height * 3;
+        if rgb.len() != expected {
+            return Err(VideoError::Picture { index: self.pictures, found: rgb.len(), expected, width, height });
+        }
+        let coded =
+            self.encoder.try_encode(&to_yuv(rgb, self.size)).map_err(|error| self.failed(format!("{error:?}")))?;
+        let coded = parameter_sets::state_colours(&coded);
+        let is_key = parameter_sets::has_key_frame(&coded);
+        let time = self.pictures as f64 / self.fps;
+        self.muxer.write_video(time, &coded, is_key).map_err(|error| self.failed(error.to_string()))?;
+        self.pictures += 1;
+        Ok(())
+    }
+
+    /// Writes the file and gives it its name.
+    pub fn finish(mut self) -> Result<(), VideoError> {
+        if self.pictures == 0 {
+            return Err(VideoError::Empty { path: self.path });
+        }
+        self.muxer.finish_in_place().map_err(|error| self.failed(error.to_string()))?;
+        let bytes = self.muxer.into_writer();
+        Ok(atomic::write(&self.path, &bytes, Durability::Handed)?)
+    }
+
+    fn failed(&self, what: String) -> VideoError {
+        VideoError::Encode { path: self.path.clone(), what }
+    }
+}
+
+fn even(size: [usize; 2]) -> [usize; 2] {
+    size.map(|side| side.next_multiple_of(2))
+}
+
+/// Converts to 4:2:0 with integers of 16 fractional bits, so that every machine gets the same bytes.
+fn to_yuv(rgb: &[u8], [width, height]: [usize; 2]) -> YuvFrame {
+    const FRACTION: i32 = 16;
+    let fixed = |value: f64| (value * f64::from(1 << FRACTION)).round() as i32;
+    let luma_scale = 219.0 / 255.0;
+    let luma = [0.2126, 0.7152, 0.0722].map(|weight| fixed(weight * luma_scale));
+    let chroma_scale = 224.0 / 255.0;
+    let blue = [-0.2126, -0.7152, 1.0 - 0.0722].map(|weight| fixed(weight * chroma_scale / 1.8556));
+    let red = [1.0 - 0.2126, -0.7152, -0.0722].map(|weight| fixed(weight * chroma_scale / 1.5748));
+    let mix = |weights: [i32; 3], [r, g, b]: [i32; 3], shift: i32, base: i32| {
+        let sum = weights[0] * r + weights[1] * g + weights[2] * b + (base << shift) + (1 << (shift - 1));
+        (sum >> shift).clamp(0, 255) as u8
+    };
+    let pixel = |column: usize, row: usize| {
+        let at = (row.min(height - 1) * width + column.min(width - 1)) * 3;
+        [i32::from(rgb[at]), i32::from(rgb[at + 1]), i32::from(rgb[at + 2])]
+    };
+
+    let [columns, rows] = even([width, height]);
+    let mut frame = YuvFrame::black(columns, rows);
+    for row in 0..rows {
+        for column in 0..columns {
+            frame.y[row * columns + column] = mix(luma, pixel(column, row), FRACTION, 16);
+        }
+    }
+    for row in 0..rows / 2 {
+        for column in 0..columns / 2 {
+            let mut sum = [0; 3];
+            for (right, down) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                let add = pixel(2 * column + right, 2 * row + down);
+                sum = [sum[0] + add[0], sum[1] + add[1], sum[2] + add[2]];
+            }
+            let at = row * (columns / 2) + column;
+            // The sum of four pixels has two more fractional bits than their mean.
+            frame.u[at] = mix(blue, sum, FRACTION + 2, 128);
+            frame.v[at] = mix(red, sum, FRACTION + 2, 128);
+        }
+    }
+    frame
+}
+
+#[cfg(test)]
+mod tests;
