@@ -7,9 +7,17 @@ use serde_json::{Value, json as object};
 use super::plot::number;
 use super::{Check, Expected, Got, Outcome, Tolerance};
 
+/// The unit as it follows a number: after a space, but for degrees.
+fn unit_text(check: &Check) -> String {
+    match check.unit.as_str() {
+        "" | "°" => check.unit.clone(),
+        unit => format!(" {unit}"),
+    }
+}
+
 /// What a number should be, as text.
 pub(super) fn expected_text(check: &Check) -> String {
-    let unit = if check.unit.is_empty() { String::new() } else { format!(" {}", check.unit) };
+    let unit = unit_text(check);
     match check.expected {
         Expected::Value(value) => number(value) + &unit,
         Expected::Range(low, high) => format!("{} … {}{unit}", number(low), number(high)),
@@ -22,8 +30,7 @@ pub(super) fn expected_text(check: &Check) -> String {
 /// What it is, as text.
 pub(super) fn got_text(check: &Check) -> String {
     match check.got {
-        Got::Number(value) if check.unit.is_empty() => number(value),
-        Got::Number(value) => format!("{} {}", number(value), check.unit),
+        Got::Number(value) => number(value) + &unit_text(check),
         Got::Truth(true) => "yes".into(),
         Got::Truth(false) => "no".into(),
     }
@@ -34,7 +41,7 @@ pub(super) fn error_text(check: &Check) -> String {
     let Some(error) = check.error else { return String::new() };
     match check.tolerance {
         Some(Tolerance::Relative(_)) => percent(error),
-        _ => number(error),
+        _ => number(error) + &unit_text(check),
     }
 }
 
@@ -42,7 +49,7 @@ pub(super) fn error_text(check: &Check) -> String {
 pub(super) fn tolerance_text(check: &Check) -> String {
     match check.tolerance {
         Some(Tolerance::Relative(allowed)) => percent(allowed),
-        Some(Tolerance::Absolute(allowed)) => number(allowed),
+        Some(Tolerance::Absolute(allowed)) => number(allowed) + &unit_text(check),
         None => String::new(),
     }
 }

@@ -58,12 +58,24 @@ pub struct Series {
     pub mark: Mark,
     /// `(x, y)`; those that are not finite are left out.
     pub points: Vec<(f64, f64)>,
+    /// Which of the colours it takes; by default its place among the plot's series decides.
+    pub colour: Option<usize>,
 }
 
 impl Series {
     /// A curve with its name.
     pub fn new(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), mark, points }
+        Self { name: name.into(), mark, points, colour: None }
+    }
+
+    /// The same curve in a colour of choice, for theory and measurement that belong together.
+    pub fn coloured(self, colour: usize) -> Self {
+        Self { colour: Some(colour), ..self }
+    }
+
+    /// The colour of the series that stands at `index`.
+    fn colour_at(&self, index: usize) -> usize {
+        self.colour.unwrap_or(index) % NUM_COLOURS
     }
 }
 
@@ -91,7 +103,7 @@ impl Plot {
         );
         self.draw_axes(&mut svg, &x, &y, top);
         for (index, (series, points)) in self.series.iter().zip(&visible).enumerate() {
-            draw_series(&mut svg, index, series.mark, points, &x, &y);
+            draw_series(&mut svg, series.colour_at(index), series.mark, points, &x, &y);
         }
         self.draw_legend(&mut svg);
         svg.push_str("</svg>");
@@ -160,7 +172,7 @@ impl Plot {
 
     fn draw_legend(&self, svg: &mut String) {
         for (index, (series, (x, y))) in self.series.iter().zip(self.legend_places()).enumerate() {
-            let colour = index % NUM_COLOURS;
+            let colour = series.colour_at(index);
             let _ = match series.mark {
                 Mark::Points => {
                     write!(svg, "<circle class=\"dot s{colour}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", x + 11.0)
@@ -178,8 +190,7 @@ fn line_class(mark: Mark) -> &'static str {
     if mark == Mark::Expected { "line expected" } else { "line" }
 }
 
-fn draw_series(svg: &mut String, index: usize, mark: Mark, points: &[(f64, f64)], x: &Scale, y: &Scale) {
-    let colour = index % NUM_COLOURS;
+fn draw_series(svg: &mut String, colour: usize, mark: Mark, points: &[(f64, f64)], x: &Scale, y: &Scale) {
     if mark == Mark::Points {
         for &(px, py) in points {
             let _ = write!(
@@ -226,10 +237,16 @@ impl Scale {
         self.from + (self.to - self.from) * (value - self.low) / (self.high - self.low)
     }
 
-    /// Round values: multiples of 1, 2 or 5 times a power of ten, about six of them; decades when the axis spans some.
+    /// Round values: multiples of 1, 2 or 5 times a power of ten, about six of them; all such or decades alone on a logarithmic axis that spans one or more.
     fn ticks(&self) -> Vec<f64> {
         if self.log && self.high - self.low >= 1.0 {
             let stride = ((self.high - self.low) / 7.0).ceil().max(1.0) as i32;
+            if self.high - self.low < 3.0 {
+                // Decades alone would be too few to read values by.
+                let decades = (self.low.floor() as i32)..=(self.high.floor() as i32);
+                let values = decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(decade)));
+                return values.filter(|value| (self.low..=self.high).contains(&value.log10())).collect();
+            }
             let decades = (self.low.ceil() as i32)..=(self.high.floor() as i32);
             return decades.filter(|decade| decade % stride == 0).map(|decade| 10f64.powi(decade)).collect();
         }
@@ -290,9 +307,11 @@ mod tests {
         let scale = Scale::over([0.13, 0.87].into_iter(), false, 0.0, 100.0);
         let ticks: Vec<String> = scale.ticks().into_iter().map(number).collect();
         assert_eq!(ticks, ["0.2", "0.4", "0.6", "0.8"]);
-        let decades: Vec<String> =
-            Scale::over([1e-3, 1.0].into_iter(), true, 0.0, 100.0).ticks().into_iter().map(number).collect();
-        assert_eq!(decades, ["0.001", "0.01", "0.1", "1"]);
+        let log_ticks = |low: f64, high: f64| -> Vec<String> {
+            Scale::over([low, high].into_iter(), true, 0.0, 100.0).ticks().into_iter().map(number).collect()
+        };
+        assert_eq!(log_ticks(1e-3, 1.0), ["0.001", "0.01", "0.1", "1"]);
+        assert_eq!(log_ticks(18.0, 230.0), ["20", "50", "100", "200"]);
     }
 
     #[test]

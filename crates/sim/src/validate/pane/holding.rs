@@ -22,7 +22,9 @@ pub(super) fn holds_or_runs(context: &CaseContext) -> Result<CaseResult, CaseErr
         y: Axis::log("volume (µL)"),
         series: Vec::new(),
     };
-    for angles in [Angles::new(50.0, 15.0), Angles::new(90.0, 60.0), Angles::new(110.0, 90.0)] {
+    for (colour, angles) in
+        [Angles::new(50.0, 15.0), Angles::new(90.0, 60.0), Angles::new(110.0, 90.0)].into_iter().enumerate()
+    {
         let critical = |tilt: f64| {
             let (table, tilt) = (ShapeTable::shared(), f64::to_radians(tilt));
             1e9 * retention::critical_volume_at_rest(table, &WATER, &angles.wetting(), GRAVITY, tilt, 1.0)
@@ -47,8 +49,8 @@ pub(super) fn holds_or_runs(context: &CaseContext) -> Result<CaseResult, CaseErr
             found.push((tilt, got));
         }
         let law = (0..=75).map(|step| 15.0 + f64::from(step)).map(|tilt| (tilt, critical(tilt))).collect();
-        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, law));
-        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found));
+        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, law).coloured(colour));
+        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).coloured(colour));
     }
     result.plots.push(plot);
 
@@ -77,7 +79,9 @@ pub(super) fn wind(context: &CaseContext) -> Result<CaseResult, CaseError> {
         y: Axis::linear("wind (m/s)"),
         series: Vec::new(),
     };
-    for angles in [Angles::new(50.0, 15.0), Angles::new(80.0, 58.0), Angles::new(113.0, 92.0)] {
+    for (colour, angles) in
+        [Angles::new(50.0, 15.0), Angles::new(80.0, 58.0), Angles::new(113.0, 92.0)].into_iter().enumerate()
+    {
         let critical = |volume: f64| law::depinning_speed(&WATER, &angles.wetting(), volume * 1e-9);
         let mut found = Vec::new();
         for volume in [1.0, 3.0, 10.0] {
@@ -99,12 +103,9 @@ pub(super) fn wind(context: &CaseContext) -> Result<CaseResult, CaseError> {
             found.push((volume, got));
         }
         let law = (0..=30).map(|step| 10f64.powf(f64::from(step) / 20.0)).filter(|&v| v <= 12.0);
-        plot.series.push(Series::new(
-            format!("{} law", angles.name()),
-            Mark::Expected,
-            law.map(|v| (v, critical(v))).collect(),
-        ));
-        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found));
+        let law = law.map(|volume| (volume, critical(volume))).collect();
+        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, law).coloured(colour));
+        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).coloured(colour));
     }
     result.plots.push(plot);
     Ok(result)

@@ -75,7 +75,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             "pane-dew-growth",
             "Dew on a level pane at 90°, from single grains to drops of a millimetre. Once drops coalesce the pattern keeps its looks, so \
-             with the covered share s constant the mean radius is π e/(s g) of the condensed depth e, g = V/R³ (WETTING, dew).",
+             with the covered share s constant the mean radius is π e/(s g) of the condensed depth e, g = V/R³ (docs/wetting.md, dew).",
             dew::growth,
         ),
         case(

@@ -29,7 +29,7 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
         y: Axis::linear("height (mm)"),
         series: Vec::new(),
     };
-    for volume in [4.0, 30.0] {
+    for (colour, volume) in [4.0, 30.0].into_iter().enumerate() {
         let profile =
             |angle: f64| young_laplace::sessile(volume * 1e-9, angle.to_radians(), length).ok_or("no sessile drop");
         let mut found = Vec::new();
@@ -67,9 +67,11 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
             let theta = f64::to_radians(angle);
             (angle, 1e3 * spherical::height(spherical::base_radius(volume * 1e-9, theta), theta))
         });
-        plot.series.push(Series::new(format!("{volume} µL, Young–Laplace"), Mark::Expected, exact));
-        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, found));
-        plot.series.push(Series::new(format!("{volume} µL, without gravity"), Mark::Expected, caps.collect()));
+        plot.series.push(Series::new(format!("{volume} µL, Young–Laplace"), Mark::Expected, exact).coloured(colour));
+        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, found).coloured(colour));
+        plot.series.push(
+            Series::new(format!("{volume} µL, without gravity"), Mark::Expected, caps.collect()).coloured(colour + 2),
+        );
     }
     result.plots.push(plot);
 

@@ -38,7 +38,7 @@ pub(super) fn steady_speed(context: &CaseContext) -> Result<CaseResult, CaseErro
         y: Axis::linear("speed (m/s)"),
         series: Vec::new(),
     };
-    for angles in [Angles::new(80.0, 58.0), Angles::new(113.0, 92.0)] {
+    for (colour, angles) in [Angles::new(80.0, 58.0), Angles::new(113.0, 92.0)].into_iter().enumerate() {
         let law = angles.wetting();
         let steady = |volume: f64, tilt: f64| {
             let drive = WATER.density * volume * GRAVITY * tilt.sin();
@@ -77,8 +77,8 @@ pub(super) fn steady_speed(context: &CaseContext) -> Result<CaseResult, CaseErro
             ));
             found.push((degrees, speed));
         }
-        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, curve));
-        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found));
+        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, curve).coloured(colour));
+        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).coloured(colour));
     }
     result.plots.push(plot);
     Ok(result)
@@ -89,7 +89,7 @@ fn path_of(stage: &mut Stage, id: u32) -> Result<Vec<DVec3>, CaseError> {
     let end = stage.time() + 2.0;
     let mut path = Vec::new();
     while stage.time() < end - 1e-6 {
-        stage.run(0.005)?;
+        stage.run(0.01)?;
         match stage.drop(id)?.filter(|drop| drop.solid.is_some()) {
             Some(drop) => path.push(drop.frame.origin),
             None if path.is_empty() => {}
@@ -143,7 +143,11 @@ pub(super) fn path_memory(context: &CaseContext) -> Result<CaseResult, CaseError
             (context.say)(&format!("{} a memory, seed {seed}", if memory { "with" } else { "without" }));
             let Some(paths) = two_paths(memory, seed)? else { continue };
             if gaps.is_empty() {
-                let names = if memory { ["with a memory: first", "second"] } else { ["without: first", "second"] };
+                let names = if memory {
+                    ["with a memory: first", "with a memory: second"]
+                } else {
+                    ["without: first", "without: second"]
+                };
                 plot.series.extend(names.into_iter().zip(&paths).map(|(name, path)| {
                     Series::new(name, Mark::Line, path.iter().map(|place| (place.x * 1e3, place.y * 1e3)).collect())
                 }));
@@ -154,7 +158,9 @@ pub(super) fn path_memory(context: &CaseContext) -> Result<CaseResult, CaseError
         num_down += gaps.len();
     }
     let [with, without] = mean_gaps;
-    // Drops 1.3 times as heavy as those that just hold may stall on a slanting way, where less of their weight pulls.
+    // All should: straight down their weight is 1.3 times what holds them. But a drop that takes a slanting way over ground it has wetted
+    // itself can stall where dry ground begins, and the model does not look again at the way straight down. Such pairs are left
+    // out of the mean gaps.
     result.checks.push(Check::at_least(format!("pairs that come down, of {}", 2 * SEEDS), "", 14.0, num_down as f64));
     // Half the distance at which they start.
     result.checks.push(Check::at_most("mean gap with a memory", "mm", 1.5, with));

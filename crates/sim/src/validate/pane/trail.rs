@@ -6,10 +6,10 @@ use sessile_wetting::table::ShapeTable;
 use super::stage::{Angles, GRAVITY, Stage, WATER, cap, tilted};
 use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
-/// Time between two looks at the drop, in s: it goes about a third of a cell.
-const LOOK: f64 = 1e-3;
+/// Time between two looks at the drop, in s: it goes about half a cell.
+const LOOK: f64 = 2e-3;
 /// Looks after which film and law are compared.
-const LOOKS: usize = 20;
+const LOOKS: usize = 10;
 
 /// Ordinary glass.
 const GLASS: Angles = Angles { advancing: 50.0, receding: 15.0 };
@@ -82,10 +82,10 @@ pub(super) fn trail(context: &CaseContext) -> Result<CaseResult, CaseError> {
         y: Axis::linear("section of the film (mm²)"),
         series: Vec::new(),
     };
-    for volume in [40.0, 60.0, 90.0] {
+    for (colour, volume) in [40.0, 60.0, 90.0].into_iter().enumerate() {
         (context.say)(&format!("{volume} µL"));
-        let start = 230.0;
-        let scene = tilted("", 90.0, [60.0, 500.0], &GLASS.keys()) + &cap(volume, GLASS.advancing, [0.0, start, 0.0]);
+        let start = 100.0;
+        let scene = tilted("", 90.0, [60.0, 240.0], &GLASS.keys()) + &cap(volume, GLASS.advancing, [0.0, start, 0.0]);
         let mut stage = Stage::new(&scene)?;
         let stretches = stretches(&mut stage)?;
         // The first stretches are where it gathers speed: the model leaves film at a segment's mean speed.
@@ -102,8 +102,8 @@ pub(super) fn trail(context: &CaseContext) -> Result<CaseResult, CaseError> {
         ));
         result.checks.push(Check::at_most(format!("{volume} µL: largest deviation on a stretch"), "", 0.05, worst));
         let points = |of: fn(&Stretch) -> f64| stretches.iter().map(|s| (s.end * 1e3, of(s) * 1e6)).collect();
-        plot.series.push(Series::new(format!("{volume} µL, law"), Mark::Expected, points(|s| s.law)));
-        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, points(|s| s.left)));
+        plot.series.push(Series::new(format!("{volume} µL, law"), Mark::Expected, points(|s| s.law)).coloured(colour));
+        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, points(|s| s.left)).coloured(colour));
         if volume == 40.0 {
             // Its beads are all light enough to stay where they form.
             let bead = mean_bead(&mut stage, start * 1e-3, &stretches)?;
