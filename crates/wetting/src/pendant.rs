@@ -200,8 +200,8 @@ impl Family {
     /// The maximum of the volume lies within two strides of `before`: find it, and the wanted drop if it lies below.
     ///
     /// Visits some more drops on the way, for the last stride changes the shape more than the volume.
-    // Inlined into `follow`, rustc 1.95 at opt-level 3 miscompiles the two (right at opt-level 2, and with `no-vectorize-slp`): the limit at 90°
-    // came out as 0.60 l_c³ instead of 3.41.
+    // Inlined into `follow` by rustc 1.95 at opt-level 3, the limit at 90° came out as 0.60 l_c³ instead of 3.41. It is right at opt-level 2,
+    // with `no-vectorize-slp`, and in tests, so the optimiser is suspected; the cause itself has not been found.
     #[inline(never)]
     fn over_the_top(
         &self,
