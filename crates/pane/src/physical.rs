@@ -304,7 +304,11 @@ impl Physical {
             let mut drop = *self.drops.get(slot);
             self.lay_film(slot, &drop, outcome, &slope.liquid, now);
             let taken = self.take_film(&drop, outcome);
-            drop.running = drop.speed > 0.0;
+            if drop.speed == 0.0 {
+                // The way it took is closed; another may be open.
+                drop.running = self.begins(&drop, slope);
+                drop.to_next = 0.0;
+            }
             if !drop.running {
                 self.trails.close(slot);
             }

@@ -64,7 +64,7 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
         let jitter = DVec2::new(random.uniform(), random.uniform()) - 0.5;
         let at = (middle + 0.5 * jitter) * spacing;
         // Rows are shifted, so that runners do not stand below one another.
-        let runs = (index + 3 * (index / columns)) % every == 0;
+        let runs = (index + 3 * (index / columns)).is_multiple_of(every);
         pane.add_drop(at, if runs { RUNNER } else { resting_volume(&mut random) });
     }
     // Half a million drops have just come down at once; that is not what is timed.
@@ -73,7 +73,7 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
     let (mut speed, mut slowest) = (0.0, 0.0_f64);
     for frame in 0..FRAMES {
         replenish(&mut pane, work, &mut random);
-        if frame % 20 == 0 {
+        if frame.is_multiple_of(20) {
             (context.say)(&format!("frame {frame}: {} drops, {} running", pane.num_drops(), pane.num_running()));
         }
         let end = pane.time() + 1.0 / f64::from(FRAMES);
