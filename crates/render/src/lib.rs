@@ -1,5 +1,6 @@
 //! Pictures and video of a run: a CPU path tracer, light, materials, images.
 
+pub mod denoise;
 pub mod environment;
 pub mod image_files;
 pub mod picture;

@@ -34,8 +34,8 @@ struct SoftBox {
 const LAMPS: [SoftBox; 5] = [
     // The bank overhead, slightly to the back, so that its light falls through the drop towards the eye.
     SoftBox {
-        towards: Vec3::new(0.10, 1.0, -0.35),
-        half: Vec2::new(0.75, 0.42),
+        towards: Vec3::new(0.10, 1.0, -0.30),
+        half: Vec2::new(0.62, 0.40),
         corner: 0.10,
         fade: 0.06,
         radiance: Vec3::new(5.0, 5.0, 5.1),
@@ -52,15 +52,15 @@ const LAMPS: [SoftBox; 5] = [
     },
     // Strips behind, which outline the drop.
     SoftBox {
-        towards: Vec3::new(0.95, 0.45, -0.75),
-        half: Vec2::new(0.10, 0.60),
+        towards: Vec3::new(0.95, 0.30, -0.75),
+        half: Vec2::new(0.10, 0.48),
         corner: 0.05,
         fade: 0.03,
         radiance: Vec3::new(7.2, 7.8, 8.8),
         bars: 0.0,
     },
     SoftBox {
-        towards: Vec3::new(-0.70, 0.35, -1.0),
+        towards: Vec3::new(-0.70, 0.30, -1.0),
         half: Vec2::new(0.08, 0.42),
         corner: 0.05,
         fade: 0.03,
