@@ -4,6 +4,40 @@
 //!
 //! - [`physical`]: drops hold, run, meander, merge and leave trails by the liquid's and the material's numbers;
 //! - [`automaton`]: the paper's Algorithm 1 to the letter, with its critical weights and residue.
+//!
+//! [`Pane`] is the model that the rest of the program drives; docs/pane.md tells the physics and its limits.
+//!
+//! ```
+//! use sessile_model::{Model, Untimed};
+//! use sessile_pane::Pane;
+//! use sessile_scene::{NoFiles, parse_str};
+//! use sessile_world::World;
+//!
+//! let text = r#"
+//!     model = "pane"
+//!     [time]
+//!     duration = "1 s"
+//!     frame = "0.1 s"
+//!     [[solids]]
+//!     name = "window"
+//!     material = "acrylic"                    # holds 10 µL upright
+//!     shape = "plane"
+//!     normal = [0, 0, 1]
+//!     size = "100 200 mm"
+//!     [[drops]]
+//!     shape = "cap"
+//!     on = "window"
+//!     volume = "20 uL"
+//!     contact_angle = "80 deg"
+//! "#;
+//! let scene = parse_str("drop.toml", text, &[], &NoFiles)?.scene;
+//! let mut pane = Pane::new(&scene, World::build(&scene)?)?;
+//! while pane.time() < 0.2 {
+//!     pane.step(0.2 - pane.time(), &mut Untimed)?;
+//! }
+//! assert!(pane.frame().drops[0].velocity.y < -0.1, "it runs");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod automaton;
 pub mod drops;

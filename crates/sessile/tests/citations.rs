@@ -47,7 +47,7 @@ fn is_dated_key(word: &str) -> bool {
 }
 
 /// A key without a year that the text cites here: what stands between `open` and one of the ends, if that is one lower-case word.
-fn undated_keys<'a>(text: &'a str, open: char, is_end: impl Fn(&str) -> bool) -> Vec<&'a str> {
+fn undated_keys(text: &str, open: char, is_end: impl Fn(&str) -> bool) -> Vec<&str> {
     text.match_indices(open)
         .filter_map(|(at, _)| {
             let rest = &text[at + open.len_utf8()..];
