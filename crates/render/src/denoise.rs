@@ -4,9 +4,9 @@
 //! smoothed, and the albedo is put back (textures stay sharp). The light is smoothed by an edge-avoiding à-trous filter
 //! (dammertz2010, §3): five passes of a 5 × 5 B₃ spline whose taps spread by 1, 2, 4, 8, 16 pixels, with weights
 //!
-//! `w = h · exp(−|Δn|²/σ_n²) · exp(−|Δa|²/σ_a²) · exp(−|Δz| / (σ_z |∇z · Δp| + ε)) · exp(−|Δl| / (σ_l √V + ε)) · [same drop]`
+//! `w = h · k(|Δn|²/σ_n² + |Δa|²/σ_a² + |Δz| / (σ_z |∇z · Δp| + ε) + |Δl| / (σ_l √V + ε))`, `k(x) = max(0, 1 − x/8)⁸ ≈ e⁻ˣ`,
 //!
-//! between pixels' normals `n`, albedos `a`, depths `z` and luminances `l`. `V` is the variance of the light at the pixel, carried
+//! between pixels' normals `n`, albedos `a`, depths `z` and luminances `l`, and none between different drops. `V` is the variance of the light at the pixel, carried
 //! through the passes as `Σ w² V / (Σ w)²`: what differs by more than its noise is an edge of light (a caustic, a highlight, a
 //! shadow) and stays. `V` comes from two half pictures, if given, else from the spread within 7 × 7 neighbours of the same kind.
 //!
@@ -49,10 +49,11 @@ pub fn denoise(picture: &Picture, halves: Option<(&[Vec3], &[Vec3])>) -> Picture
         return picture.clone();
     }
     let guides = Guides::new(picture);
-    let light: Vec<Vec3> = picture.color.par_iter().zip(&guides.albedo).map(|(&c, &a)| finite(c) / a).collect();
+    let mut light: Vec<Vec3> =
+        picture.color.iter().zip(&guides.pixels).map(|(&color, guide)| finite(color) / guide.albedo).collect();
     let halves = halves.filter(|(first, second)| first.len() == pixels && second.len() == pixels);
 
-    let mut light = tame_fireflies(&guides, &light);
+    tame_fireflies(&guides, &mut light);
     let mut variance = match halves {
         Some((first, second)) => half_variance(&guides, first, second),
         None => spatial_variance(&guides, &light),
@@ -61,7 +62,7 @@ pub fn denoise(picture: &Picture, halves: Option<(&[Vec3], &[Vec3])>) -> Picture
         (light, variance) = smooth(&guides, &light, &variance, 1 << pass);
     }
 
-    let mut color: Vec<Vec3> = light.par_iter().zip(&guides.albedo).map(|(&l, &a)| l * a).collect();
+    let mut color: Vec<Vec3> = light.iter().zip(&guides.pixels).map(|(&light, guide)| light * guide.albedo).collect();
     restore_mean(&mut color, &picture.color);
     Picture { color, ..picture.clone() }
 }
@@ -70,151 +71,143 @@ fn finite(color: Vec3) -> Vec3 {
     if color.is_finite() { color.max(Vec3::ZERO) } else { Vec3::ZERO }
 }
 
-/// What the renderer knows of each pixel, with neutral values where it does not.
+/// What the renderer knows of a pixel, with neutral values where it does not.
+#[derive(Clone, Copy)]
+struct Guide {
+    normal: Vec3,
+    depth: f32,
+    albedo: Vec3,
+    drop: i32,
+    /// Change of depth per column and per row, the smaller of the two sides.
+    slope: [f32; 2],
+}
+
+impl Guide {
+    /// How different another pixel's surface is: 0 for the same, infinite for another drop. `across` and `along` are the columns
+    /// and rows between them.
+    fn difference(&self, other: &Self, across: usize, along: usize) -> f32 {
+        if self.drop != other.drop || self.depth.is_finite() != other.depth.is_finite() {
+            return f32::INFINITY;
+        }
+        let depth = if self.depth.is_finite() {
+            let slope = self.slope[0] * across as f32 + self.slope[1] * along as f32;
+            (self.depth - other.depth).abs() / (DEPTH_SIGMA * slope + 1e-3 * self.depth.abs() + f32::MIN_POSITIVE)
+        } else {
+            0.0
+        };
+        let normal = self.normal.distance_squared(other.normal) * (1.0 / (NORMAL_SIGMA * NORMAL_SIGMA));
+        let albedo = self.albedo.distance_squared(other.albedo) * (1.0 / (ALBEDO_SIGMA * ALBEDO_SIGMA));
+        depth + normal + albedo
+    }
+}
+
+/// Falls from 1 to 0 like `e⁻ˣ`, reaches 0 at 8, and is the same on every machine.
+fn falloff(difference: f32) -> f32 {
+    let root = (1.0 - difference * 0.125).max(0.0);
+    let square = root * root;
+    (square * square) * (square * square)
+}
+
 struct Guides {
     width: usize,
     height: usize,
-    albedo: Vec<Vec3>,
-    normal: Vec<Vec3>,
-    depth: Vec<f32>,
-    /// Change of depth per pixel, the smaller of the two sides along each axis.
-    slope: Vec<[f32; 2]>,
-    drop: Vec<i32>,
+    pixels: Vec<Guide>,
 }
 
 impl Guides {
     fn new(picture: &Picture) -> Self {
-        let pixels = picture.color.len();
-        let or = |values: &[Vec3], neutral: Vec3| {
-            if values.len() == pixels { values.to_vec() } else { vec![neutral; pixels] }
+        let count = picture.color.len();
+        let pixel = |at: usize| {
+            let albedo = if picture.albedo.len() == count { picture.albedo[at] } else { Vec3::ONE };
+            let told = albedo.is_finite() && albedo.max_element() > DARKEST_ALBEDO;
+            let normal = if picture.normal.len() == count { picture.normal[at] } else { Vec3::ZERO };
+            Guide {
+                normal: if normal.is_finite() { normal } else { Vec3::ZERO },
+                depth: if picture.depth.len() == count { picture.depth[at] } else { 0.0 },
+                albedo: if told { albedo.max(Vec3::splat(DARKEST_ALBEDO)) } else { Vec3::ONE },
+                drop: if picture.drop.len() == count { picture.drop[at] } else { -1 },
+                slope: [0.0; 2],
+            }
         };
-        let albedo = or(&picture.albedo, Vec3::ONE)
-            .into_iter()
-            .map(|albedo| {
-                let told = albedo.is_finite() && albedo.max_element() > DARKEST_ALBEDO;
-                if told { albedo.max(Vec3::splat(DARKEST_ALBEDO)) } else { Vec3::ONE }
-            })
-            .collect();
-        let normal = or(&picture.normal, Vec3::ZERO).into_iter().map(|n| if n.is_finite() { n } else { Vec3::ZERO });
-        let depth = if picture.depth.len() == pixels { picture.depth.clone() } else { vec![0.0; pixels] };
-        let drop = if picture.drop.len() == pixels { picture.drop.clone() } else { vec![-1; pixels] };
-        let mut guides = Self {
-            width: picture.width,
-            height: picture.height,
-            albedo,
-            normal: normal.collect(),
-            depth,
-            slope: Vec::new(),
-            drop,
-        };
-        guides.slope = (0..pixels).into_par_iter().map(|at| guides.slope_at(at)).collect();
+        let pixels = (0..count).map(pixel).collect();
+        let mut guides = Self { width: picture.width, height: picture.height, pixels };
+        let slopes: Vec<[f32; 2]> = guides.each(|column, row| guides.slope(column, row));
+        guides.pixels.iter_mut().zip(slopes).for_each(|(pixel, slope)| pixel.slope = slope);
         guides
     }
 
-    fn slope_at(&self, at: usize) -> [f32; 2] {
-        [(1, 0), (0, 1)].map(|(right, down)| {
-            let change = |sign: isize| {
-                let other = self.neighbour(at, sign * right, sign * down)?;
-                let change = (self.depth[other] - self.depth[at]).abs();
-                change.is_finite().then_some(change)
-            };
-            match (change(-1), change(1)) {
-                (Some(before), Some(after)) => before.min(after),
-                (before, after) => before.or(after).unwrap_or(0.0),
+    /// Evaluates something at every column and row, in the picture's order.
+    fn each<T: Send + Default + Clone>(&self, value: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+        let mut values = vec![T::default(); self.pixels.len()];
+        values.par_chunks_mut(self.width).enumerate().for_each(|(row, line)| {
+            for (column, place) in line.iter_mut().enumerate() {
+                *place = value(column, row);
             }
-        })
+        });
+        values
     }
 
-    /// The pixel so many columns and rows away, if it is in the picture.
-    fn neighbour(&self, at: usize, right: isize, down: isize) -> Option<usize> {
-        let column = (at % self.width).checked_add_signed(right).filter(|&column| column < self.width)?;
-        let row = (at / self.width).checked_add_signed(down).filter(|&row| row < self.height)?;
-        Some(row * self.width + column)
-    }
-
-    /// From 1 for pixels of the same surface to 0 for those of different ones.
-    fn likeness(&self, at: usize, other: usize, right: isize, down: isize) -> f32 {
-        let (near, far) = (self.depth[at], self.depth[other]);
-        if self.drop[at] != self.drop[other] || near.is_finite() != far.is_finite() {
-            return 0.0;
-        }
-        let depth = if near.is_finite() {
-            let [across, along] = self.slope[at];
-            let slope = across * right.unsigned_abs() as f32 + along * down.unsigned_abs() as f32;
-            (near - far).abs() / (DEPTH_SIGMA * slope + 1e-3 * near.abs() + f32::MIN_POSITIVE)
-        } else {
-            0.0
+    fn slope(&self, column: usize, row: usize) -> [f32; 2] {
+        let at = row * self.width + column;
+        let change = |other: usize| {
+            let change = (self.pixels[other].depth - self.pixels[at].depth).abs();
+            if change.is_finite() { change } else { f32::INFINITY }
         };
-        let normal = self.normal[at].distance_squared(self.normal[other]) / (NORMAL_SIGMA * NORMAL_SIGMA);
-        let albedo = self.albedo[at].distance_squared(self.albedo[other]) / (ALBEDO_SIGMA * ALBEDO_SIGMA);
-        (-(depth + normal + albedo)).exp()
+        let smaller = |place: usize, count: usize, stride: usize| {
+            let before = if place > 0 { change(at - stride) } else { f32::INFINITY };
+            let after = if place + 1 < count { change(at + stride) } else { f32::INFINITY };
+            let least = before.min(after);
+            if least.is_finite() { least } else { 0.0 }
+        };
+        [smaller(column, self.width, 1), smaller(row, self.height, self.width)]
     }
 
-    /// Calls `visit` with every pixel of a square around one, itself included, and its likeness.
-    fn around(&self, at: usize, reach: isize, mut visit: impl FnMut(usize, f32)) {
-        for down in -reach..=reach {
-            for right in -reach..=reach {
-                if let Some(other) = self.neighbour(at, right, down) {
-                    visit(other, self.likeness(at, other, right, down));
-                }
+    /// Calls `visit` with every pixel of a square around one, itself included, and how different it is.
+    fn around(&self, column: usize, row: usize, reach: usize, mut visit: impl FnMut(usize, f32)) {
+        let own = &self.pixels[row * self.width + column];
+        for other_row in row.saturating_sub(reach)..(row + reach + 1).min(self.height) {
+            for other_column in column.saturating_sub(reach)..(column + reach + 1).min(self.width) {
+                let other = other_row * self.width + other_column;
+                let (across, along) = (other_column.abs_diff(column), other_row.abs_diff(row));
+                visit(other, own.difference(&self.pixels[other], across, along));
             }
         }
     }
 }
 
 /// Lowers lone bright pixels and spreads what they lose over their like.
-fn tame_fireflies(guides: &Guides, light: &[Vec3]) -> Vec<Vec3> {
-    let excess: Vec<Vec3> = (0..light.len())
-        .into_par_iter()
-        .map(|at| {
-            let own = luminance(light[at]);
-            let (mut most, mut second) = (0.0f32, 0.0f32);
-            guides.around(at, 1, |other, _| {
-                if other != at {
-                    let level = luminance(light[other]);
-                    second = second.max(level.min(most));
-                    most = most.max(level);
-                }
-            });
-            let bound = FIREFLY * second;
-            if own > bound && own > 0.0 { light[at] * (1.0 - bound / own) } else { Vec3::ZERO }
-        })
-        .collect();
-    let shares: Vec<f32> = excess
-        .par_iter()
-        .enumerate()
-        .map(|(at, &lost)| {
-            let mut total = 0.0;
-            if lost != Vec3::ZERO {
-                guides.around(at, 3, |_, likeness| total += likeness);
+fn tame_fireflies(guides: &Guides, light: &mut [Vec3]) {
+    let levels: Vec<f32> = light.iter().map(|&light| luminance(light)).collect();
+    let kept: Vec<f32> = guides.each(|column, row| {
+        let at = row * guides.width + column;
+        let (mut most, mut second) = (0.0f32, 0.0f32);
+        for other_row in row.saturating_sub(1)..(row + 2).min(guides.height) {
+            for other_column in column.saturating_sub(1)..(column + 2).min(guides.width) {
+                let other = other_row * guides.width + other_column;
+                let level = if other == at { 0.0 } else { levels[other] };
+                second = second.max(level.min(most));
+                most = most.max(level);
             }
-            total
-        })
-        .collect();
-    (0..light.len())
-        .into_par_iter()
-        .map(|at| {
-            let mut sum = light[at] - excess[at];
-            for down in -3..=3 {
-                for right in -3..=3 {
-                    if let Some(other) = guides.neighbour(at, right, down)
-                        && shares[other] > 0.0
-                    {
-                        sum += excess[other] * (guides.likeness(other, at, -right, -down) / shares[other]);
-                    }
-                }
-            }
-            sum
-        })
-        .collect()
+        }
+        let bound = FIREFLY * second;
+        if levels[at] > bound { bound / levels[at] } else { 1.0 }
+    });
+    // One after the other, in order: there are few, and so the sums do not depend on threads.
+    for at in (0..light.len()).filter(|&at| kept[at] < 1.0) {
+        let (column, row) = (at % guides.width, at / guides.width);
+        let mut total = 0.0;
+        guides.around(column, row, 3, |_, difference| total += falloff(difference));
+        let lost = light[at] * (1.0 - kept[at]);
+        light[at] -= lost;
+        guides.around(column, row, 3, |other, difference| light[other] += lost * (falloff(difference) / total));
+    }
 }
 
 /// Variance of the mean of two halves, `(a − b)²/4`, averaged over 7 × 7 pixels of the same kind.
 fn half_variance(guides: &Guides, first: &[Vec3], second: &[Vec3]) -> Vec<f32> {
     let raw: Vec<f32> = (0..first.len())
-        .into_par_iter()
         .map(|at| {
-            let difference = luminance((finite(first[at]) - finite(second[at])) / guides.albedo[at]);
+            let difference = luminance((finite(first[at]) - finite(second[at])) / guides.pixels[at].albedo);
             0.25 * difference * difference
         })
         .collect();
@@ -223,53 +216,58 @@ fn half_variance(guides: &Guides, first: &[Vec3], second: &[Vec3]) -> Vec<f32> {
 
 /// Variance of luminance among the 7 × 7 pixels of the same kind around each.
 fn spatial_variance(guides: &Guides, light: &[Vec3]) -> Vec<f32> {
-    let moments = average(guides, |other| {
-        let level = luminance(light[other]);
-        [level, level * level]
-    });
+    let levels: Vec<f32> = light.iter().map(|&light| luminance(light)).collect();
+    let moments = average(guides, |other| [levels[other], levels[other] * levels[other]]);
     moments.into_iter().map(|[mean, square]| (square - mean * mean).max(0.0)).collect()
 }
 
 /// Two quantities averaged over the 7 × 7 pixels of the same kind around each.
 fn average(guides: &Guides, values: impl Fn(usize) -> [f32; 2] + Sync) -> Vec<[f32; 2]> {
-    (0..guides.drop.len())
-        .into_par_iter()
-        .map(|at| {
-            let (mut sums, mut total) = ([0.0; 2], 0.0);
-            guides.around(at, 3, |other, likeness| {
-                let [first, second] = values(other);
-                sums = [sums[0] + likeness * first, sums[1] + likeness * second];
-                total += likeness;
-            });
-            sums.map(|sum| sum / total)
-        })
-        .collect()
+    guides.each(|column, row| {
+        let (mut sums, mut total) = ([0.0; 2], 0.0);
+        guides.around(column, row, 3, |other, difference| {
+            let weight = falloff(difference);
+            let [first, second] = values(other);
+            sums = [sums[0] + weight * first, sums[1] + weight * second];
+            total += weight;
+        });
+        sums.map(|sum| sum / total)
+    })
 }
 
 /// One pass: the light and its variance, smoothed with taps `step` pixels apart.
-fn smooth(guides: &Guides, light: &[Vec3], variance: &[f32], step: isize) -> (Vec<Vec3>, Vec<f32>) {
-    (0..light.len())
-        .into_par_iter()
-        .map(|at| {
-            let own = luminance(light[at]);
-            let tolerance = LIGHT_SIGMA * variance[at].sqrt() + 1e-4 * own + f32::MIN_POSITIVE;
-            let (mut sum, mut spread, mut total) = (Vec3::ZERO, 0.0, 0.0);
-            for down in -2..=2isize {
-                for right in -2..=2isize {
-                    let Some(other) = guides.neighbour(at, right * step, down * step) else { continue };
-                    let spline = SPLINE[right.unsigned_abs()] * SPLINE[down.unsigned_abs()];
-                    let like = guides.likeness(at, other, right * step, down * step);
-                    let level = (luminance(light[other]) - own).abs() / tolerance;
-                    let weight = spline * like * (-level).exp();
-                    sum += light[other] * weight;
-                    spread += variance[other] * weight * weight;
-                    total += weight;
-                }
+fn smooth(guides: &Guides, light: &[Vec3], variance: &[f32], step: usize) -> (Vec<Vec3>, Vec<f32>) {
+    let levels: Vec<f32> = light.iter().map(|&light| luminance(light)).collect();
+    let taps = |place: usize, count: usize| {
+        // Places beyond the picture wrap below zero and are left out like those above.
+        [0usize, 1, 2, 3, 4]
+            .map(|tap| (place + tap * step).wrapping_sub(2 * step))
+            .map(move |at| (at < count).then_some(at))
+    };
+    let smoothed = guides.each(|column, row| {
+        let at = row * guides.width + column;
+        let own = &guides.pixels[at];
+        let tolerance = LIGHT_SIGMA * variance[at].sqrt() + 1e-4 * levels[at] + f32::MIN_POSITIVE;
+        let per_tolerance = (1.0 / tolerance).min(f32::MAX);
+        let (mut sum, mut spread, mut total) = (Vec3::ZERO, 0.0, 0.0);
+        for (down, other_row) in taps(row, guides.height).into_iter().enumerate() {
+            let Some(other_row) = other_row else { continue };
+            for (right, other_column) in taps(column, guides.width).into_iter().enumerate() {
+                let Some(other_column) = other_column else { continue };
+                let other = other_row * guides.width + other_column;
+                let (across, along) = (right.abs_diff(2), down.abs_diff(2));
+                let surface = own.difference(&guides.pixels[other], across * step, along * step);
+                let level = (levels[other] - levels[at]).abs() * per_tolerance;
+                let weight = SPLINE[across] * SPLINE[along] * falloff(surface + level);
+                sum += light[other] * weight;
+                spread += variance[other] * (weight * weight);
+                total += weight;
             }
-            // The pixel itself has weight 1, so the total is never zero.
-            (sum / total, spread / (total * total))
-        })
-        .unzip()
+        }
+        // The pixel itself has weight 1, so the total is never zero.
+        (sum / total, spread / (total * total))
+    });
+    smoothed.into_iter().unzip()
 }
 
 /// Scales so that the mean luminance is that of the original.
