@@ -2,6 +2,7 @@
 
 pub mod denoise;
 pub mod environment;
+pub mod illumination_texture;
 pub mod image_files;
 pub mod picture;
 pub mod tone_map;
