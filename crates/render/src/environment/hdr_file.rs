@@ -10,6 +10,9 @@ use glam::Vec3;
 
 use super::{EnvironmentError, LatLong, MOST_PIXELS};
 
+/// The most columns that are read.
+const WIDEST: usize = 1 << 16;
+
 /// Decodes a whole file.
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<LatLong, EnvironmentError> {
     let broken = |what: String| EnvironmentError::Broken { path: path.to_owned(), what };
@@ -17,16 +20,15 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<LatLong, EnvironmentEr
 
     let header = read_header(&mut input).map_err(broken)?;
     let [width, height] = header.size;
-    if width.checked_mul(height).is_none_or(|pixels| pixels > MOST_PIXELS) {
+    if width > WIDEST || width.saturating_mul(height) > MOST_PIXELS {
         return Err(EnvironmentError::TooLarge { path: path.to_owned(), width, height });
     }
-    // A run covers at most 127 pixels of a plane with 2 bytes, or 255 whole pixels with 4 (nested repeats aside, which no
-    // writer makes in rows): a file much smaller than that is cut off, and is told so before memory is taken for it.
-    if (bytes.len() - input.at).saturating_mul(256) < width * height {
+    // A row takes 4 bytes at the very least. Memory for pixels is taken as rows are decoded, not by what the header says.
+    if (bytes.len() - input.at) / 4 < height {
         return Err(broken(format!("{width} × {height} pixels cannot be in its {} bytes", bytes.len())));
     }
 
-    let mut pixels = Vec::with_capacity(width * height);
+    let mut pixels = Vec::new();
     let mut line = vec![[0u8; 4]; width];
     for row in 0..height {
         read_line(&mut input, &mut line).map_err(|what| broken(format!("row {row} of {height}: {what}")))?;
