@@ -1,12 +1,27 @@
 //! Pictures and video of a run: a CPU path tracer, light, materials, images.
 
+pub mod camera;
 pub mod denoise;
 pub mod environment;
+pub mod fresnel;
+pub mod ggx;
 pub mod illumination_texture;
 pub mod image_files;
+pub mod lights;
+pub mod liquid_look;
+pub mod materials;
+pub mod normals;
+pub mod path;
 pub mod picture;
+pub mod render_picture;
+pub mod sampler;
+pub mod scene_stage;
+pub mod stage;
+pub mod textures;
 pub mod tone_map;
+pub mod tracer_bvh;
 #[cfg(feature = "video")]
 pub mod video;
+pub mod wet_layer;
 
 pub use picture::Picture;

@@ -1,0 +1,47 @@
+//! How a liquid looks: clear with a colour that deepens with the way through it, or opaque.
+
+use glam::{Vec2, Vec3};
+
+use crate::materials::{Finish, Mirror};
+use crate::textures::{Painted, Texture};
+
+/// How a liquid looks.
+#[derive(Clone, Debug)]
+pub enum LiquidLook {
+    /// A smooth dielectric.
+    Clear {
+        /// Refractive index.
+        index: f32,
+        /// Absorption σ per colour channel, in 1/m: light fades as exp(−σ s) (Beer and Lambert).
+        absorption: Vec3,
+    },
+    /// A turbid liquid, or a metal.
+    Opaque(Finish),
+}
+
+impl LiquidLook {
+    /// The look of the liquid that a scene starts from, with the scene's refractive index.
+    ///
+    /// Water's absorption at 620, 540 and 460 nm is measured (pope1997, table 3); the others are chosen by eye.
+    pub fn of_preset(preset: &str, refractive_index: f64) -> Self {
+        let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
+        let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };
+        let opaque = |r: f32, g: f32, b: f32, mirror: Mirror| {
+            let color = Painted { texture: Texture::Plain(Vec3::new(r, g, b)), scale: Vec2::ONE };
+            Self::Opaque(Finish { color, alpha: 0.01, mirror, through: Vec3::ZERO, porosity: 0.0 })
+        };
+        match preset {
+            "honey" => clear(25.0, 120.0, 600.0),
+            "olive-oil" => clear(25.0, 15.0, 160.0),
+            "milk" => opaque(0.9, 0.88, 0.82, Mirror::Coat(index)),
+            "blood" => opaque(0.32, 0.01, 0.01, Mirror::Coat(index)),
+            "mercury" => opaque(0.78, 0.78, 0.79, Mirror::Metal),
+            _ => clear(0.28, 0.05, 0.01),
+        }
+    }
+
+    /// Clear water.
+    pub fn water() -> Self {
+        Self::of_preset("water", 1.333)
+    }
+}

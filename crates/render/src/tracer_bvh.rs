@@ -1,0 +1,524 @@
+//! Rays against triangles: a hierarchy of four-wide nodes whose leaves hold four triangles side by side.
+//!
+//! Everything is single precision about a common middle. A triangle is met by the test of Woop et al. (woop2013): the ray is
+//! sheared onto an axis and three edge functions decide, so that an edge shared by two triangles is seen alike from both and no
+//! ray slips between them. Boxes are widened by a few roundings (ize2013).
+//!
+//! With motion, corners move on straight lines from the opening of the shutter (time 0) to its closing (time 1); a box holds
+//! both ends of the way, and thus everything between.
+
+use glam::{Vec3, Vec4};
+
+/// Triangles in a leaf, and children of a node.
+const WIDTH: usize = 4;
+
+/// Candidate planes per axis when splitting (wald2007).
+const NUM_BINS: usize = 16;
+
+/// Depth after which nodes are split in equal halves, so that no input makes the tree deep.
+const MAX_UNEVEN_DEPTH: usize = 24;
+
+/// Room for the nodes still to visit: three for each of 24 uneven and 16 even four-wide levels, and a few.
+const STACK: usize = 128;
+
+/// A ray that leaves a triangle meets nothing nearer than this part of its origin's coordinates: where two triangles share an
+/// edge, rounding may put the origin behind the one that it does not leave. It is some tens of nanometres in a scene of 10 cm.
+const NEAREST: f32 = 4e-7;
+
+/// A slab's far side is moved out by this factor, against rays that slip between boxes.
+const WIDEN: f32 = 1.0 + 4.0 * f32::EPSILON;
+
+/// A ray with a moment of the shutter's opening.
+#[derive(Clone, Copy, Debug)]
+pub struct Ray {
+    /// Where it starts.
+    pub origin: Vec3,
+    /// Where it goes, unit length.
+    pub direction: Vec3,
+    /// When, from 0 (shutter opens) to 1 (it closes).
+    pub time: f32,
+    /// The triangle that it leaves and must not meet again; [`NOTHING`] if none.
+    pub leaves: u32,
+}
+
+/// No triangle.
+pub const NOTHING: u32 = u32::MAX;
+
+/// Where a ray meets a triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TriangleHit {
+    /// Distance along the ray.
+    pub distance: f32,
+    /// Which triangle.
+    pub triangle: u32,
+    /// Weights of the second and third corner.
+    pub weights: [f32; 2],
+}
+
+/// Four children: their boxes, axis by axis, and where they are.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Node {
+    low: [Vec4; 3],
+    high: [Vec4; 3],
+    /// Index of a node, or with the highest bit set, of a leaf; all bits set: none.
+    children: [u32; 4],
+}
+
+const LEAF_BIT: u32 = 1 << 31;
+
+/// Four triangles: corners `[corner][axis]`.
+#[derive(Clone, Debug)]
+struct Leaf {
+    corners: [[Vec4; 3]; 3],
+    triangles: [u32; 4],
+}
+
+/// A hierarchy over triangles that may move.
+#[derive(Clone, Debug, Default)]
+pub struct TracerBvh {
+    nodes: Vec<Node>,
+    leaves: Vec<Leaf>,
+    /// How each leaf's corners move while the shutter is open; empty when nothing moves.
+    motions: Vec<[[Vec4; 3]; 3]>,
+}
+
+impl TracerBvh {
+    /// Builds a hierarchy over triangles given by their corners, and their corners' ways while the shutter is open (empty when
+    /// nothing moves). Triangles with a corner that is not finite are left out.
+    pub fn new(corners: &[[Vec3; 3]], motions: &[[Vec3; 3]]) -> Self {
+        assert!(corners.len() < LEAF_BIT as usize, "a hierarchy holds fewer than 2³¹ triangles");
+        let boxes: Vec<Span> = (0..corners.len())
+            .map(|i| {
+                let still = Span::of(&corners[i]);
+                match motions.get(i) {
+                    Some(motion) => still.union(Span::of(&[0, 1, 2].map(|c| corners[i][c] + motion[c]))),
+                    None => still,
+                }
+            })
+            .collect();
+        let order: Vec<u32> = (0..corners.len() as u32)
+            .filter(|&i| boxes[i as usize].low.is_finite() && boxes[i as usize].high.is_finite())
+            .collect();
+        let mut builder = Builder { boxes: &boxes, order, nodes: Vec::new(), groups: Vec::new() };
+        if !builder.order.is_empty() {
+            builder.build(0, builder.order.len(), 0);
+        }
+        let pack = |group: &[u32; 4], source: &[[Vec3; 3]]| {
+            [0, 1, 2].map(|corner| {
+                [0, 1, 2].map(|axis| Vec4::from_array(group.map(|triangle| source[triangle as usize][corner][axis])))
+            })
+        };
+        let leaf = |group: &[u32; 4]| Leaf { corners: pack(group, corners), triangles: *group };
+        let leaves = builder.groups.iter().map(leaf).collect();
+        let motions =
+            if motions.is_empty() { Vec::new() } else { builder.groups.iter().map(|g| pack(g, motions)).collect() };
+        Self { nodes: builder.nodes, leaves, motions }
+    }
+
+    /// The nearest triangle within `reach` along a ray that `counts` accepts.
+    pub fn nearest(&self, ray: &Ray, reach: f32, counts: impl Fn(u32) -> bool) -> Option<TriangleHit> {
+        let mut best: Option<TriangleHit> = None;
+        self.visit(ray, reach, |leaf, shear, reach| {
+            let hit = self.hit_leaf(leaf, ray, shear, reach, &counts);
+            let distance = hit.map_or(reach, |hit| hit.distance);
+            best = hit.or(best);
+            (distance, false)
+        });
+        best
+    }
+
+    /// Whether any triangle within `reach` along a ray is accepted by `counts`.
+    pub fn any(&self, ray: &Ray, reach: f32, counts: impl Fn(u32) -> bool) -> bool {
+        let mut found = false;
+        self.visit(ray, reach, |leaf, shear, reach| {
+            found = self.hit_leaf(leaf, ray, shear, reach, &counts).is_some();
+            (reach, found)
+        });
+        found
+    }
+
+    /// Visits leaves near ones first; `leaf` gives the new reach and whether to stop.
+    #[inline(always)]
+    fn visit(&self, ray: &Ray, reach: f32, mut leaf: impl FnMut(usize, &Shear, f32) -> (f32, bool)) {
+        if self.nodes.is_empty() || !ray.origin.is_finite() || !ray.direction.is_finite() {
+            return;
+        }
+        let shear = Shear::new(ray);
+        // A component of zero would give 0 · ∞; so small a one gives the same boxes.
+        let safe = |x: f32| if x.abs() < 1e-18 { 1e-18_f32.copysign(x) } else { x };
+        let inverse = ray.direction.to_array().map(|x| 1.0 / safe(x));
+        let origin = ray.origin.to_array();
+        let mut reach = reach;
+        let mut stack = [(0.0_f32, 0_u32); STACK];
+        let mut height = 1;
+        while height > 0 {
+            height -= 1;
+            let (entry, child) = stack[height];
+            if entry > reach {
+                continue;
+            }
+            if child & LEAF_BIT != 0 {
+                let (nearer, stop) = leaf((child & !LEAF_BIT) as usize, &shear, reach);
+                if stop {
+                    return;
+                }
+                reach = nearer;
+                continue;
+            }
+            let node = &self.nodes[child as usize];
+            let mut enter = Vec4::ZERO;
+            let mut exit = Vec4::splat(reach);
+            for axis in 0..3 {
+                let (o, i) = (Vec4::splat(origin[axis]), Vec4::splat(inverse[axis]));
+                let (near, far) = if inverse[axis] >= 0.0 {
+                    (node.low[axis], node.high[axis])
+                } else {
+                    (node.high[axis], node.low[axis])
+                };
+                enter = ((near - o) * i).max(enter);
+                exit = ((far - o) * i * WIDEN).min(exit);
+            }
+            let mut met = enter.cmple(exit).bitmask();
+            let entries = enter.to_array();
+            let base = height;
+            while met != 0 {
+                let slot = met.trailing_zeros() as usize;
+                met &= met - 1;
+                let entry = entries[slot];
+                let mut place = height;
+                while place > base && stack[place - 1].0 < entry {
+                    stack[place] = stack[place - 1];
+                    place -= 1;
+                }
+                stack[place] = (entry, node.children[slot]);
+                height += 1;
+            }
+        }
+    }
+
+    /// The nearest hit among a leaf's triangles (woop2013, §4).
+    #[inline(always)]
+    fn hit_leaf(
+        &self,
+        leaf: usize,
+        ray: &Ray,
+        shear: &Shear,
+        reach: f32,
+        counts: &impl Fn(u32) -> bool,
+    ) -> Option<TriangleHit> {
+        let Leaf { corners, triangles } = &self.leaves[leaf];
+        let moving = self.motions.get(leaf);
+        let origin = ray.origin.to_array();
+        let [x, y, z] = shear.axes;
+        let sheared = |corner: usize| {
+            let at = |axis: usize| {
+                let place = match moving {
+                    Some(motion) => corners[corner][axis] + motion[corner][axis] * ray.time,
+                    None => corners[corner][axis],
+                };
+                place - Vec4::splat(origin[axis])
+            };
+            let depth = at(z);
+            (at(x) - depth * shear.x, at(y) - depth * shear.y, depth * shear.z)
+        };
+        let (ax, ay, az) = sheared(0);
+        let (bx, by, bz) = sheared(1);
+        let (cx, cy, cz) = sheared(2);
+        let u = cx * by - cy * bx;
+        let v = ax * cy - ay * cx;
+        let w = bx * ay - by * ax;
+        let zero = Vec4::ZERO;
+        let inside = (u.cmpge(zero) & v.cmpge(zero) & w.cmpge(zero)) | (u.cmple(zero) & v.cmple(zero) & w.cmple(zero));
+        let total = u + v + w;
+        let scale = Vec4::ONE / total;
+        let distance = (u * az + v * bz + w * cz) * scale;
+        let hits = inside
+            & total.cmpne(zero)
+            & distance.cmpgt(Vec4::splat(shear.nearest))
+            & distance.cmplt(Vec4::splat(reach));
+        let mut mask = hits.bitmask();
+        let mut best: Option<(f32, usize)> = None;
+        while mask != 0 {
+            let lane = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            let triangle = triangles[lane];
+            if triangle != ray.leaves && best.is_none_or(|(least, _)| distance[lane] < least) && counts(triangle) {
+                best = Some((distance[lane], lane));
+            }
+        }
+        best.map(|(distance, lane)| TriangleHit {
+            distance,
+            triangle: triangles[lane],
+            weights: [(v * scale)[lane], (w * scale)[lane]],
+        })
+    }
+}
+
+/// The map of a ray's direction onto its largest axis.
+struct Shear {
+    axes: [usize; 3],
+    x: f32,
+    y: f32,
+    z: f32,
+    /// Nothing nearer counts.
+    nearest: f32,
+}
+
+impl Shear {
+    fn new(ray: &Ray) -> Self {
+        let direction = ray.direction;
+        let z = direction.abs().max_position();
+        let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
+        if direction[z] < 0.0 {
+            std::mem::swap(&mut x, &mut y);
+        }
+        let along = direction[z];
+        let nearest = if ray.leaves == NOTHING { 0.0 } else { NEAREST * ray.origin.abs().max_element() };
+        Self { axes: [x, y, z], x: direction[x] / along, y: direction[y] / along, z: 1.0 / along, nearest }
+    }
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Copy)]
+struct Span {
+    low: Vec3,
+    high: Vec3,
+}
+
+impl Span {
+    const EMPTY: Self = Self { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
+
+    fn of(points: &[Vec3]) -> Self {
+        points.iter().fold(Self::EMPTY, |span, &p| Self { low: span.low.min(p), high: span.high.max(p) })
+    }
+
+    fn union(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    fn centre(&self) -> Vec3 {
+        0.5 * (self.low + self.high)
+    }
+
+    fn half_area(&self) -> f32 {
+        let e = (self.high - self.low).max(Vec3::ZERO);
+        e.x * e.y + e.y * e.z + e.z * e.x
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    start: usize,
+    end: usize,
+    span: Span,
+}
+
+struct Builder<'a> {
+    boxes: &'a [Span],
+    order: Vec<u32>,
+    nodes: Vec<Node>,
+    groups: Vec<[u32; WIDTH]>,
+}
+
+impl Builder<'_> {
+    fn part(&self, start: usize, end: usize) -> Part {
+        let span = self.order[start..end].iter().fold(Span::EMPTY, |all, &i| all.union(self.boxes[i as usize]));
+        Part { start, end, span }
+    }
+
+    fn build(&mut self, start: usize, end: usize, depth: usize) -> u32 {
+        let mut parts = vec![self.part(start, end)];
+        while parts.len() < WIDTH {
+            let large = (0..parts.len()).filter(|&i| parts[i].end - parts[i].start > WIDTH);
+            let Some(largest) = large.max_by(|&i, &j| parts[i].span.half_area().total_cmp(&parts[j].span.half_area()))
+            else {
+                break;
+            };
+            let Part { start, end, .. } = parts[largest];
+            let middle = self.split(start, end, depth);
+            parts[largest] = self.part(start, middle);
+            parts.insert(largest + 1, self.part(middle, end));
+        }
+        let index = self.nodes.len();
+        // A child that is not there has an inside-out box, which no ray enters.
+        let empty = Node { low: [Vec4::INFINITY; 3], high: [Vec4::NEG_INFINITY; 3], children: [u32::MAX; 4] };
+        self.nodes.push(empty);
+        for (slot, part) in parts.into_iter().enumerate() {
+            for axis in 0..3 {
+                self.nodes[index].low[axis][slot] = part.span.low[axis].next_down();
+                self.nodes[index].high[axis][slot] = part.span.high[axis].next_up();
+            }
+            let count = part.end - part.start;
+            self.nodes[index].children[slot] = if count <= WIDTH {
+                let things = &self.order[part.start..part.end];
+                self.groups.push(std::array::from_fn(|i| *things.get(i).unwrap_or(&things[0])));
+                LEAF_BIT | (self.groups.len() - 1) as u32
+            } else {
+                self.build(part.start, part.end, depth + 1)
+            };
+        }
+        index as u32
+    }
+
+    /// Divides a range of the order in two and returns where.
+    fn split(&mut self, start: usize, end: usize, depth: usize) -> usize {
+        let boxes = self.boxes;
+        let centre = |i: u32| boxes[i as usize].centre();
+        let range = &mut self.order[start..end];
+        let centres = range.iter().fold(Span::EMPTY, |all, &i| all.union(Span { low: centre(i), high: centre(i) }));
+        let plane = if depth < MAX_UNEVEN_DEPTH { best_plane(boxes, range, &centres) } else { None };
+        if let Some((axis, bin)) = plane {
+            let mut below = 0;
+            for i in 0..range.len() {
+                if bin_of(centre(range[i])[axis], &centres, axis) <= bin {
+                    range.swap(below, i);
+                    below += 1;
+                }
+            }
+            return start + below;
+        }
+        let middle = range.len() / 2;
+        let axis = (centres.high - centres.low).max_position();
+        let key = |&i: &u32| (centre(i)[axis], i);
+        range.select_nth_unstable_by(middle, |a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)));
+        start + middle
+    }
+}
+
+fn bin_of(x: f32, centres: &Span, axis: usize) -> usize {
+    let fraction = (x - centres.low[axis]) / (centres.high[axis] - centres.low[axis]);
+    ((fraction * NUM_BINS as f32) as usize).min(NUM_BINS - 1)
+}
+
+/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centres coincide.
+fn best_plane(boxes: &[Span], range: &[u32], centres: &Span) -> Option<(usize, usize)> {
+    let mut best: Option<(f32, usize, usize)> = None;
+    for axis in 0..3 {
+        let extent = centres.high[axis] - centres.low[axis];
+        if !(extent > 0.0 && extent.is_finite()) {
+            continue;
+        }
+        let mut bins = [(Span::EMPTY, 0_usize); NUM_BINS];
+        for &i in range {
+            let (span, count) = &mut bins[bin_of(boxes[i as usize].centre()[axis], centres, axis)];
+            *span = span.union(boxes[i as usize]);
+            *count += 1;
+        }
+        let mut above_costs = [0.0; NUM_BINS];
+        let (mut above, mut num_above) = (Span::EMPTY, 0);
+        for bin in (1..NUM_BINS).rev() {
+            above = above.union(bins[bin].0);
+            num_above += bins[bin].1;
+            above_costs[bin - 1] = above.half_area() * num_above.div_ceil(WIDTH) as f32;
+        }
+        let (mut below, mut num_below) = (Span::EMPTY, 0);
+        for bin in 0..NUM_BINS - 1 {
+            below = below.union(bins[bin].0);
+            num_below += bins[bin].1;
+            if num_below == 0 || num_below == range.len() {
+                continue;
+            }
+            let cost = below.half_area() * num_below.div_ceil(WIDTH) as f32 + above_costs[bin];
+            if best.is_none_or(|(least, ..)| cost < least) {
+                best = Some((cost, axis, bin));
+            }
+        }
+    }
+    best.map(|(_, axis, bin)| (axis, bin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ray(origin: Vec3, direction: Vec3) -> Ray {
+        Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NOTHING }
+    }
+
+    /// A closed ball of triangles about a centre, by latitude and longitude.
+    fn ball(centre: Vec3, radius: f32, rings: usize) -> Vec<[Vec3; 3]> {
+        let point = |i: usize, j: usize| {
+            let (polar, turn) = (
+                std::f32::consts::PI * i as f32 / rings as f32,
+                std::f32::consts::TAU * (j % (2 * rings)) as f32 / (2 * rings) as f32,
+            );
+            let ring = if i == rings { 0.0 } else { polar.sin() };
+            centre + radius * Vec3::new(ring * turn.cos(), polar.cos(), ring * turn.sin())
+        };
+        let mut triangles = Vec::new();
+        for i in 0..rings {
+            for j in 0..2 * rings {
+                let [a, b, c, d] = [point(i, j), point(i, j + 1), point(i + 1, j + 1), point(i + 1, j)];
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+        triangles
+    }
+
+    fn directions(count: usize) -> impl Iterator<Item = Vec3> {
+        (0..count).map(|i| {
+            let (a, b) = ((i as f32 * 0.754_877_7).fract(), (i as f32 * 0.569_840_3).fract());
+            let (z, turn) = (1.0 - 2.0 * a, std::f32::consts::TAU * b);
+            let ring = (1.0 - z * z).sqrt();
+            Vec3::new(ring * turn.cos(), ring * turn.sin(), z)
+        })
+    }
+
+    #[test]
+    fn no_ray_escapes_from_a_closed_millimetre_ball_far_from_the_middle() {
+        let centre = Vec3::new(0.3, -0.2, 0.1);
+        let triangles = ball(centre, 1e-3, 24);
+        let bvh = TracerBvh::new(&triangles, &[]);
+        for direction in directions(20_000) {
+            let hit = bvh.nearest(&ray(centre, direction), f32::INFINITY, |_| true);
+            let distance = hit.map_or(f32::INFINITY, |hit| hit.distance);
+            assert!((0.98e-3..1.001e-3).contains(&distance), "{direction} leaves the ball: {distance}");
+        }
+        // Aimed at the corners and the middles of edges, where leaks would be.
+        for triangle in &triangles {
+            for target in [triangle[0], 0.5 * (triangle[0] + triangle[1]), 0.5 * (triangle[1] + triangle[2])] {
+                assert!(bvh.any(&ray(centre, target - centre), f32::INFINITY, |_| true), "a leak at {target}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_nearest_triangle_is_the_one_that_a_search_of_all_finds() {
+        let step = Vec3::new(0.819_172_5, 0.671_043_6, 0.549_700_5);
+        let corner = |i: usize| (step * i as f32).fract();
+        let triangles: Vec<[Vec3; 3]> =
+            (0..600).map(|i| [0, 1, 2].map(|c| corner(5 * i + 1) + 0.25 * corner(7 * i + 13 * c))).collect();
+        let bvh = TracerBvh::new(&triangles, &[]);
+        let single: Vec<TracerBvh> = triangles.iter().map(|t| TracerBvh::new(std::slice::from_ref(t), &[])).collect();
+        let mut hits = 0;
+        for direction in directions(300) {
+            let ray = ray(Vec3::splat(0.5), direction);
+            let all = single.iter().filter_map(|one| one.nearest(&ray, f32::INFINITY, |_| true));
+            let least = all.map(|hit| hit.distance).fold(f32::INFINITY, f32::min);
+            let found = bvh.nearest(&ray, f32::INFINITY, |_| true).map_or(f32::INFINITY, |hit| hit.distance);
+            assert_eq!(found, least, "{direction}");
+            hits += usize::from(least.is_finite());
+        }
+        assert!(hits > 100, "only {hits} rays hit anything");
+    }
+
+    #[test]
+    fn a_moving_triangle_is_met_where_it_is_at_the_rays_moment() {
+        let square = [[Vec3::ZERO, Vec3::X, Vec3::Y]];
+        let bvh = TracerBvh::new(&square, &[[Vec3::Z * 2.0; 3]]);
+        for time in [0.0, 0.25, 1.0] {
+            let ray = Ray { origin: Vec3::new(0.2, 0.2, 5.0), direction: -Vec3::Z, time, leaves: NOTHING };
+            let hit = bvh.nearest(&ray, f32::INFINITY, |_| true).expect("it is in the way");
+            assert!((hit.distance - (5.0 - 2.0 * time)).abs() < 1e-6, "{hit:?} at {time}");
+        }
+    }
+
+    #[test]
+    fn nothing_and_corners_that_are_no_numbers_are_no_trouble() {
+        let bvh = TracerBvh::new(&[], &[]);
+        assert!(!bvh.any(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
+        let bvh = TracerBvh::new(&[[Vec3::NAN; 3], [Vec3::X, Vec3::X, Vec3::X]], &[]);
+        assert!(!bvh.any(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
+    }
+}

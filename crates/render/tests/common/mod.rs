@@ -1,0 +1,73 @@
+//! Small things to look at.
+
+use glam::{DVec2, DVec3, Vec3};
+use sessile_frames::Surface;
+use sessile_geometry::TriMesh;
+use sessile_render::Picture;
+use sessile_render::camera::Camera;
+use sessile_render::render_picture::{PictureSettings, render_picture};
+use sessile_render::stage::Stage;
+
+/// A rectangle about `center`, with sides `u` and `v` and its normal along u × v.
+pub fn rectangle(center: DVec3, u: DVec3, v: DVec3) -> TriMesh {
+    let corner = |x: f64, y: f64| center + x * 0.5 * u + y * 0.5 * v;
+    let uv = |x: f64, y: f64| DVec2::new(0.5 + 0.5 * x, 0.5 + 0.5 * y);
+    let at = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    TriMesh {
+        positions: at.map(|(x, y)| corner(x, y)).to_vec(),
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        corner_uvs: [[0, 1, 2], [0, 2, 3]].map(|t| t.map(|i: usize| uv(at[i].0, at[i].1))).to_vec(),
+    }
+}
+
+/// A cap of a unit ball's latitudes up to `polar` from the top, about `center`, with `rings` rings; a whole ball for π.
+pub fn cap(center: DVec3, radius: f64, polar: f64, rings: usize) -> TriMesh {
+    let columns = 2 * rings as u32;
+    let mut mesh = TriMesh { positions: vec![center + radius * DVec3::Y], ..TriMesh::default() };
+    let whole = polar > 0.999 * std::f64::consts::PI;
+    let last = if whole { rings - 1 } else { rings };
+    for i in 1..=last {
+        let (sin, cos) = (polar * i as f64 / rings as f64).sin_cos();
+        for j in 0..columns {
+            let (s, c) = (std::f64::consts::TAU * f64::from(j) / f64::from(columns)).sin_cos();
+            mesh.positions.push(center + radius * DVec3::new(sin * s, cos, sin * c));
+        }
+    }
+    let vertex = |i: usize, j: u32| 1 + (i as u32 - 1) * columns + j % columns;
+    for j in 0..columns {
+        mesh.triangles.push([0, vertex(1, j), vertex(1, j + 1)]);
+        for i in 1..last {
+            let [a, b, c, d] = [vertex(i, j), vertex(i, j + 1), vertex(i + 1, j + 1), vertex(i + 1, j)];
+            mesh.triangles.extend([[a, d, c], [a, c, b]]);
+        }
+    }
+    if whole {
+        mesh.positions.push(center - radius * DVec3::Y);
+        let bottom = mesh.positions.len() as u32 - 1;
+        mesh.triangles.extend((0..columns).map(|j| [vertex(last, j + 1), vertex(last, j), bottom]));
+    }
+    mesh
+}
+
+/// Liquid with the surface of a mesh, as drop 1; nothing of it lies on a solid.
+pub fn liquid(mesh: &TriMesh) -> Surface {
+    Surface {
+        positions: mesh.positions.clone(),
+        velocities: vec![DVec3::ZERO; mesh.positions.len()],
+        drops: vec![1; mesh.positions.len()],
+        triangles: mesh.triangles.clone(),
+        solids: vec![-1; mesh.triangles.len()],
+    }
+}
+
+/// The mean colour of a picture.
+pub fn mean(picture: &Picture) -> Vec3 {
+    picture.color.iter().copied().sum::<Vec3>() / picture.color.len() as f32
+}
+
+/// A square picture.
+pub fn look(stage: &Stage, camera: &Camera, size: usize, samples: u32) -> Picture {
+    let mut settings = PictureSettings { size: [size, size], samples, ..PictureSettings::default() };
+    settings.paths.max_depth = 64;
+    render_picture(stage, camera, &settings, &|_, _| ()).0
+}

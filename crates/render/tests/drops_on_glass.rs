@@ -1,0 +1,184 @@
+//! Water, glass and air where they meet: directions by Snell's law, strengths by Fresnel's, from either side.
+
+mod common;
+
+use common::{cap, liquid, look, mean, rectangle};
+use glam::{DVec3, Vec3};
+use sessile_frames::Surface;
+use sessile_render::camera::Camera;
+use sessile_render::environment::{Environment, LatLong};
+use sessile_render::fresnel::{reflectance, sheet_reflectance};
+use sessile_render::liquid_look::LiquidLook;
+use sessile_render::materials::Material;
+use sessile_render::path::{Media, PathSettings, trace};
+use sessile_render::sampler::Sampler;
+use sessile_render::stage::{Stage, StageBuilder};
+use sessile_render::tracer_bvh::{NOTHING, Ray};
+
+const WATER: f32 = 1.333;
+const GLASS: f32 = 1.5;
+
+fn clear_water() -> LiquidLook {
+    LiquidLook::Clear { index: WATER, absorption: Vec3::ZERO }
+}
+
+/// Dark above, bright below (directions with y < 0).
+fn bright_below() -> Environment {
+    let (width, height) = (8, 256);
+    let rows = (0..width * height).map(|i| if i / width >= height / 2 { Vec3::ONE } else { Vec3::ZERO });
+    Environment::from_lat_long(LatLong::new(width, height, rows.collect()).unwrap(), 1.0)
+}
+
+/// A layer of water whose top is `height` over y = 0, and whose bottom lies on solid 0.
+fn layer(height: f64) -> Surface {
+    let side = 0.2;
+    let top = rectangle(DVec3::Y * height, side * DVec3::X, -side * DVec3::Z);
+    let bottom = rectangle(DVec3::ZERO, side * DVec3::X, side * DVec3::Z);
+    let mut surface = liquid(&top);
+    let shift = surface.positions.len() as u32;
+    surface.positions.extend(&bottom.positions);
+    surface.velocities.extend(vec![DVec3::ZERO; 4]);
+    surface.drops.extend(vec![1; 4]);
+    surface.triangles.extend(bottom.triangles.iter().map(|t| t.map(|v| v + shift)));
+    surface.solids.extend([0, 0]);
+    surface
+}
+
+fn pane_with(environment: Environment, water: Option<&Surface>) -> Stage {
+    let mut builder = StageBuilder::new(environment, clear_water(), 0.0);
+    let pane = rectangle(DVec3::ZERO, 0.2 * DVec3::X, -0.2 * DVec3::Z);
+    builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: GLASS }, false, None);
+    if let Some(water) = water {
+        builder.liquid(water);
+    }
+    builder.build()
+}
+
+/// Mean radiance along one ray.
+fn along(stage: &Stage, origin: Vec3, direction: Vec3, samples: u32) -> f32 {
+    let paths = PathSettings { max_depth: 200, ..PathSettings::default() };
+    let ray = Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NOTHING };
+    let sum: f64 = (0..samples)
+        .map(|i| f64::from(trace(stage, paths, ray, Media::default(), &mut Sampler::new(9, 0, i)).color.x))
+        .sum();
+    (sum / f64::from(samples)) as f32
+}
+
+/// Of light from below, a dry pane passes 1 − 2R/(1 + R), from either side.
+#[test]
+fn a_dry_pane_passes_what_fresnel_says() {
+    let stage = pane_with(bright_below(), None);
+    for degrees in [0.0_f32, 30.0, 60.0, 80.0] {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let expected = 1.0 - sheet_reflectance(cos, 1.0, GLASS, 1.0);
+        let down = along(&stage, Vec3::new(0.0, 0.01, 0.0), Vec3::new(sin, -cos, 0.0), 4096);
+        assert!((down - expected).abs() < 5e-3, "{degrees}° from above: {down} against {expected}");
+        let up = along(&stage, Vec3::new(0.0, -0.01, 0.0), Vec3::new(sin, cos, 0.0), 4096);
+        assert!((up - (1.0 - expected)).abs() < 5e-3, "{degrees}° from below: {up} against {}", 1.0 - expected);
+    }
+}
+
+/// A flat layer of water on a pane: its surface and the wetted pane reflect, and light goes back and forth between them:
+/// T = T₁T₂/(1 − R₁R₂), R₂ of water–glass–air. From above and from below alike.
+#[test]
+fn light_under_a_layer_of_water_on_a_pane_is_the_product_of_its_faces() {
+    let stage = pane_with(bright_below(), Some(&layer(1e-3)));
+    for degrees in [0.0_f32, 25.0, 50.0, 75.0] {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let inside = (1.0 - (sin / WATER).powi(2)).sqrt();
+        let first = reflectance(cos, 1.0 / WATER);
+        let second = sheet_reflectance(inside, WATER, GLASS, 1.0);
+        let expected = (1.0 - first) * (1.0 - second) / (1.0 - first * second);
+        let origin = stage_point(&stage, DVec3::new(0.0, 0.01, 0.0));
+        let down = along(&stage, origin, Vec3::new(sin, -cos, 0.0), 8192);
+        assert!((down - expected).abs() < 5e-3, "{degrees}° from above: {down} against {expected}");
+        let origin = stage_point(&stage, DVec3::new(0.0, -0.01, 0.0));
+        let up = along(&stage, origin, Vec3::new(sin, cos, 0.0), 8192);
+        assert!((up - (1.0 - expected)).abs() < 5e-3, "{degrees}° from below: {up} against {}", 1.0 - expected);
+    }
+}
+
+fn stage_point(stage: &Stage, point: DVec3) -> Vec3 {
+    (point - stage.origin()).as_vec3()
+}
+
+/// A ball of water bends a ray that meets it at height b off its axis by 2 (θᵢ − θₜ), sin θᵢ = b/R = n sin θₜ.
+#[test]
+fn a_drop_bends_light_as_snell_says() {
+    let radius = 1e-3;
+    let mut builder = StageBuilder::new(step_sky(0.0), clear_water(), 0.0);
+    builder.liquid(&liquid(&cap(DVec3::ZERO, radius, std::f64::consts::PI, 96)));
+    let template = builder;
+    for part in [0.2_f32, 0.5, 0.8] {
+        let incident = part.asin();
+        let expected = 2.0 * (incident - (part / WATER).asin());
+        // The sky is bright below an elevation; the ray's elevation lies where its light turns on.
+        let (mut low, mut high) = (-std::f32::consts::FRAC_PI_2, std::f32::consts::FRAC_PI_2);
+        for _ in 0..8 {
+            let middle = 0.5 * (low + high);
+            let stage = template.clone().with_environment(step_sky(middle)).build();
+            let origin = stage_point(&stage, DVec3::new(f64::from(part) * radius, 0.0, 0.0)) + Vec3::Y * 5e-3;
+            // Straight down, off the axis towards +x: bent towards −x, so the elevation rises from −90°.
+            let seen = along(&stage, origin, -Vec3::Y, 64);
+            if seen > 0.5 { high = middle } else { low = middle }
+        }
+        let found = 0.5 * (low + high) + std::f32::consts::FRAC_PI_2;
+        assert!((found - expected).abs() < 0.02, "b = {part} R: bent by {found} rad against {expected}");
+    }
+}
+
+/// Bright where the elevation is below `elevation`, in rad.
+fn step_sky(elevation: f32) -> Environment {
+    let (width, height) = (8, 1024);
+    let rows = (0..width * height).map(|i| {
+        let polar = std::f32::consts::PI * ((i / width) as f32 + 0.5) / height as f32;
+        if std::f32::consts::FRAC_PI_2 - polar < elevation { Vec3::ONE } else { Vec3::ZERO }
+    });
+    Environment::from_lat_long(LatLong::new(width, height, rows.collect()).unwrap(), 1.0)
+}
+
+/// From within water, nothing of the sky is seen beyond the critical angle: the surface mirrors the dark ground.
+#[test]
+fn a_water_surface_mirrors_whole_from_below_beyond_the_critical_angle() {
+    let mut builder = StageBuilder::new(step_sky(std::f32::consts::PI), clear_water(), 0.0);
+    let floor = rectangle(DVec3::ZERO, 0.2 * DVec3::X, -0.2 * DVec3::Z);
+    let black = Material::Painted(sessile_render::materials::Finish {
+        color: sessile_render::textures::Painted::plain(Vec3::ZERO),
+        alpha: 1.0,
+        mirror: sessile_render::materials::Mirror::None,
+        through: Vec3::ZERO,
+        porosity: 0.0,
+    });
+    builder.solid(&floor, |_| DVec3::ZERO, &black, false, None);
+    builder.liquid(&layer(1e-3));
+    let stage = builder.build();
+    let paths = PathSettings::default();
+    for (degrees, bright) in [(40.0_f32, true), (55.0, false)] {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let origin = stage_point(&stage, DVec3::new(0.0, 0.5e-3, 0.0));
+        let ray = Ray { origin, direction: Vec3::new(sin, cos, 0.0), time: 0.0, leaves: NOTHING };
+        let media = sessile_render::path::media_at(&stage, origin);
+        let seen: f32 =
+            (0..64).map(|i| trace(&stage, paths, ray, media, &mut Sampler::new(1, 0, i)).color.x).sum::<f32>() / 64.0;
+        assert!(if bright { seen > 0.8 } else { seen == 0.0 }, "{degrees}°: {seen}");
+    }
+}
+
+/// One thread or two: the same picture to the bit.
+#[test]
+fn the_picture_is_the_same_for_any_number_of_threads() {
+    let picture = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut builder = StageBuilder::new(Environment::studio(1.0), clear_water(), 0.0);
+            let floor = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
+            builder.solid(&floor, |_| DVec3::ZERO, &Material::of(Some("plastic"), None, glam::Vec2::ONE), false, None);
+            builder.liquid(&liquid(&cap(DVec3::ZERO, 1e-3, std::f64::consts::FRAC_PI_2, 16)));
+            let camera = Camera::new(DVec3::new(0.0, 4e-3, 6e-3), DVec3::ZERO, 0.4);
+            look(&builder.build(), &camera, 48, 8)
+        })
+    };
+    let (one, two) = (picture(1), picture(2));
+    assert!(mean(&one).min_element() > 0.01, "{}", mean(&one));
+    assert!(one == two);
+}
