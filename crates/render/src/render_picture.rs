@@ -1,8 +1,9 @@
 //! A picture of a stage: tiles in parallel, each pixel for itself.
 //!
 //! Every number that a pixel draws follows from its place, the sample and the picture's number, and its samples are summed in
-//! order; so the picture is the same for any number of threads. A pixel stops early when its mean is known well enough: when
-//! the standard error of y/(1 + y), y its luminance, over batches of samples falls below `noise`.
+//! order; so the picture is the same for any number of threads. A tile stops early when its pixels are known well enough: when
+//! the root mean square of their standard errors of y/(1 + y), y a sample's luminance, falls below `noise`. It is judged as a
+//! whole, for a pixel by itself would stop before it meets its rare bright paths and lose their light.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,14 +12,14 @@ use rayon::prelude::*;
 
 use crate::camera::{Camera, Lens};
 use crate::environment::luminance;
-use crate::path::{Media, PathSettings, media_at, trace};
+use crate::path::{Media, PathResult, PathSettings, media_at, trace};
 use crate::picture::Picture;
 use crate::sampler::Sampler;
 use crate::stage::{Owner, Stage};
 use crate::tracer_bvh::{NOTHING, Ray};
 
-/// Side of a tile, in pixels.
-const TILE: usize = 16;
+/// Side of a tile, in pixels: large enough that rare bright paths are noticed, small enough that calm ground stays apart.
+const TILE: usize = 8;
 
 /// Samples between two looks at a pixel's noise.
 const BATCH: u32 = 4;
@@ -30,7 +31,7 @@ pub struct PictureSettings {
     pub size: [usize; 2],
     /// Most samples per pixel, at least 1.
     pub samples: u32,
-    /// Standard error at which a pixel is done, on a scale where white is 0.5; 0: every pixel takes all samples.
+    /// Standard error at which a tile is done, on a scale where white is 0.5; 0: every pixel takes all samples.
     pub noise: f32,
     /// The picture's number: each has its own noise.
     pub seed: u32,
@@ -53,14 +54,22 @@ pub struct PictureCost {
     pub rays: u64,
 }
 
-#[derive(Clone, Copy)]
+/// A pixel and the sums over its samples.
+#[derive(Clone, Copy, Default)]
 struct Pixel {
     color: Vec3,
     albedo: Vec3,
     normal: Vec3,
-    depth: f32,
-    drop: i32,
-    cost: PictureCost,
+    depth: f64,
+    hits: u32,
+    toned: f64,
+    toned_squares: f64,
+    rays: u64,
+}
+
+struct Tile {
+    pixels: Vec<(Pixel, i32)>,
+    samples: u32,
 }
 
 /// Makes a picture; `progress` is told how many tiles of how many are done, from any thread.
@@ -76,11 +85,11 @@ pub fn render_picture(
     let columns = width.div_ceil(TILE);
     let num_tiles = columns * height.div_ceil(TILE);
     let done = AtomicUsize::new(0);
-    let tiles: Vec<Vec<Pixel>> = (0..num_tiles)
+    let tiles: Vec<Tile> = (0..num_tiles)
         .into_par_iter()
         .map(|tile| {
             let pixels = tile_pixels(tile, columns, settings.size);
-            let tile = pixels.map(|(x, y)| render_pixel(stage, &lens, media, settings, x, y)).collect();
+            let tile = render_tile(stage, &lens, media, settings, pixels);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, num_tiles);
             tile
         })
@@ -96,16 +105,19 @@ pub fn render_picture(
         drop: vec![-1; count],
     };
     let mut cost = PictureCost::default();
-    for (tile, pixels) in tiles.iter().enumerate() {
-        for ((x, y), pixel) in tile_pixels(tile, columns, settings.size).zip(pixels) {
+    for (index, tile) in tiles.iter().enumerate() {
+        let share = 1.0 / tile.samples as f32;
+        for ((x, y), (pixel, drop)) in tile_pixels(index, columns, settings.size).zip(&tile.pixels) {
             let i = y * width + x;
-            picture.color[i] = pixel.color;
-            picture.albedo[i] = pixel.albedo;
-            picture.normal[i] = pixel.normal;
-            picture.depth[i] = pixel.depth;
-            picture.drop[i] = pixel.drop;
-            cost.paths += pixel.cost.paths;
-            cost.rays += pixel.cost.rays;
+            picture.color[i] = pixel.color * share;
+            picture.albedo[i] = pixel.albedo * share;
+            picture.normal[i] = pixel.normal.normalize_or_zero();
+            if pixel.hits > 0 {
+                picture.depth[i] = (pixel.depth / f64::from(pixel.hits)) as f32;
+            }
+            picture.drop[i] = *drop;
+            cost.paths += u64::from(tile.samples);
+            cost.rays += pixel.rays;
         }
     }
     (picture, cost)
@@ -118,53 +130,63 @@ fn tile_pixels(tile: usize, columns: usize, [width, height]: [usize; 2]) -> impl
     (y0..y1).flat_map(move |y| (x0..x1).map(move |x| (x, y)))
 }
 
-fn render_pixel(stage: &Stage, lens: &Lens, media: Media, settings: &PictureSettings, x: usize, y: usize) -> Pixel {
+fn render_tile(
+    stage: &Stage,
+    lens: &Lens,
+    media: Media,
+    settings: &PictureSettings,
+    places: impl Iterator<Item = (usize, usize)>,
+) -> Tile {
     let [width, height] = settings.size;
     let scale = Vec2::new(1.0 / width as f32, 1.0 / height as f32);
-    let corner = Vec2::new(x as f32, y as f32);
-    let (mut color, mut albedo, mut normal) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-    let (mut depth, mut hits) = (0.0_f64, 0_u32);
-    let (mut sum, mut squares) = (0.0_f64, 0.0_f64);
-    let mut cost = PictureCost::default();
-    let mut count = 0;
-    while count < settings.samples.max(1) {
-        let mut sampler = Sampler::new((y * width + x) as u32, settings.seed, count);
-        let place = (corner + sampler.pair()) * scale;
-        let (on_lens, time) = (sampler.pair(), sampler.one());
-        let (origin, direction) = lens.ray(place, on_lens);
-        let ray = Ray { origin, direction, time, leaves: NOTHING };
-        let path = trace(stage, settings.paths, ray, media, &mut sampler);
-        color += path.color;
-        albedo += path.albedo;
-        normal += path.normal;
-        if path.depth.is_finite() {
-            depth += f64::from(path.depth);
-            hits += 1;
-        }
-        cost.paths += 1;
-        cost.rays += u64::from(path.rays);
-        let bright = luminance(path.color);
-        let toned = f64::from(bright / (1.0 + bright));
-        sum += toned;
-        squares += toned * toned;
-        count += 1;
-        if settings.noise > 0.0 && count >= 2 * BATCH && count % BATCH == 0 {
-            let n = f64::from(count);
-            let error = ((squares / n - (sum / n).powi(2)).max(0.0) / n).sqrt();
-            if error < f64::from(settings.noise) {
-                break;
+    let places: Vec<(usize, usize)> = places.collect();
+    let mut pixels = vec![Pixel::default(); places.len()];
+    let most = settings.samples.max(1);
+    let mut samples = 0;
+    while samples < most {
+        let until = (samples + BATCH).min(most);
+        for (&(x, y), pixel) in places.iter().zip(&mut pixels) {
+            let corner = Vec2::new(x as f32, y as f32);
+            for index in samples..until {
+                let mut sampler = Sampler::new((y * width + x) as u32, settings.seed, index);
+                let place = (corner + sampler.pair()) * scale;
+                let (on_lens, time) = (sampler.pair(), sampler.one());
+                let (origin, direction) = lens.ray(place, on_lens);
+                let ray = Ray { origin, direction, time, leaves: NOTHING };
+                pixel.add(&trace(stage, settings.paths, ray, media, &mut sampler));
             }
         }
+        samples = until;
+        if settings.noise > 0.0 && samples >= 2 * BATCH && error(&pixels, samples) < f64::from(settings.noise) {
+            break;
+        }
     }
-    let share = 1.0 / count as f32;
-    Pixel {
-        color: color * share,
-        albedo: albedo * share,
-        normal: normal.normalize_or_zero(),
-        depth: if hits > 0 { (depth / f64::from(hits)) as f32 } else { f32::INFINITY },
-        drop: first_drop(stage, lens, (corner + 0.5) * scale),
-        cost,
+    let middle = |&(x, y): &(usize, usize)| first_drop(stage, lens, (Vec2::new(x as f32, y as f32) + 0.5) * scale);
+    Tile { pixels: pixels.into_iter().zip(places.iter().map(middle)).collect(), samples }
+}
+
+impl Pixel {
+    fn add(&mut self, path: &PathResult) {
+        self.color += path.color;
+        self.albedo += path.albedo;
+        self.normal += path.normal;
+        if path.depth.is_finite() {
+            self.depth += f64::from(path.depth);
+            self.hits += 1;
+        }
+        self.rays += u64::from(path.rays);
+        let bright = luminance(path.color);
+        let toned = f64::from(bright / (1.0 + bright));
+        self.toned += toned;
+        self.toned_squares += toned * toned;
     }
+}
+
+/// Root mean square over pixels of the standard error of their means.
+fn error(pixels: &[Pixel], samples: u32) -> f64 {
+    let n = f64::from(samples);
+    let variance = |p: &Pixel| (p.toned_squares / n - (p.toned / n).powi(2)).max(0.0);
+    (pixels.iter().map(variance).sum::<f64>() / (n * pixels.len().max(1) as f64)).sqrt()
 }
 
 /// The first drop on the straight way through a point of the picture; panes are seen through.
