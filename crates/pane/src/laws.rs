@@ -166,15 +166,7 @@ pub(crate) mod tests {
 
     /// 90°/60°, and 70° where it is wet.
     pub fn plastic_with_memory() -> Wetting {
-        Wetting {
-            advancing: 90f64.to_radians(),
-            receding: 60f64.to_radians(),
-            wet_advancing: Some(70f64.to_radians()),
-            receding_limit: None,
-            roughness: [0.0; 2],
-            adhesion: 0.0,
-            affinity: 0.5,
-        }
+        Wetting { wet_advancing: Some(70f64.to_radians()), ..Wetting::smooth(90f64.to_radians(), 60f64.to_radians()) }
     }
 
     #[test]

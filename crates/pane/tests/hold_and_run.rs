@@ -10,15 +10,7 @@ use support::{cap, instances, pane, run, tilted};
 const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
 
 fn wetting(advancing: f64, receding: f64) -> Wetting {
-    Wetting {
-        advancing: advancing.to_radians(),
-        receding: receding.to_radians(),
-        wet_advancing: None,
-        receding_limit: None,
-        roughness: [0.0; 2],
-        adhesion: 0.0,
-        affinity: 0.5,
-    }
+    Wetting::smooth(advancing.to_radians(), receding.to_radians())
 }
 
 fn angles(advancing: f64, receding: f64) -> String {

@@ -142,15 +142,7 @@ mod tests {
     /// `hysteresis-20-90-40` of the reference answers.
     #[test]
     fn hysteresis_cycle_matches_the_reference_answer() {
-        let wetting = Wetting {
-            advancing: 0.5 * PI,
-            receding: 40.0_f64.to_radians(),
-            wet_advancing: None,
-            receding_limit: None,
-            roughness: [0.0; 2],
-            adhesion: 0.0,
-            affinity: 0.5,
-        };
+        let wetting = Wetting::smooth(0.5 * PI, 40.0_f64.to_radians());
         let cycle = hysteresis_cycle(&WATER, &wetting, 2e-8, G).unwrap();
         close(cycle.base_radius, 0.00221647, 1e-5, "base radius");
         close(cycle.depinning_volume, 6.26756e-9, 1e-5, "depinning volume");

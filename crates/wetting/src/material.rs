@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::materials::{default_adhesion, default_affinity};
+
 /// A solid's wetting at a point: the one description that all four models read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wetting {
@@ -19,4 +21,19 @@ pub struct Wetting {
     pub adhesion: f64,
     /// Affinity to water of the pane model's paper form, 0 to 1.
     pub affinity: f64,
+}
+
+impl Wetting {
+    /// A smooth solid with these advancing and receding angles (in rad), no memory, and the papers' knobs at their defaults.
+    pub fn smooth(advancing: f64, receding: f64) -> Self {
+        Self {
+            advancing,
+            receding,
+            wet_advancing: None,
+            receding_limit: None,
+            roughness: [0.0; 2],
+            adhesion: default_adhesion(advancing),
+            affinity: default_affinity(advancing),
+        }
+    }
 }

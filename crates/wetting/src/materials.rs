@@ -140,15 +140,7 @@ fn preset(&(name, title, advancing, receding, history, roughness, aliases, evide
     };
     let (advancing, receding, wet_advancing) =
         (advancing.to_radians(), receding.to_radians(), wet_advancing.map(f64::to_radians));
-    let wetting = Wetting {
-        advancing,
-        receding,
-        wet_advancing,
-        receding_limit: None,
-        roughness: [roughness; 2],
-        adhesion: default_adhesion(advancing),
-        affinity: default_affinity(advancing),
-    };
+    let wetting = Wetting { wet_advancing, roughness: [roughness; 2], ..Wetting::smooth(advancing, receding) };
     MaterialPreset { name, title, wetting, aliases, evidence }
 }
 

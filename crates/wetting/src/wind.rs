@@ -51,15 +51,7 @@ mod tests {
     const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
 
     fn solid(advancing: f64, receding: f64) -> Wetting {
-        Wetting {
-            advancing: advancing.to_radians(),
-            receding: receding.to_radians(),
-            wet_advancing: None,
-            receding_limit: None,
-            roughness: [0.0; 2],
-            adhesion: 0.0,
-            affinity: 0.5,
-        }
+        Wetting::smooth(advancing.to_radians(), receding.to_radians())
     }
 
     /// Published for C_D = 0.4, in m/s at 5, 20 and 50 µL; ours is 0.35, so √(0.35/0.4) of it matches.

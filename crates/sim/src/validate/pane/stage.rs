@@ -41,15 +41,7 @@ impl Angles {
 
     /// As the laws take it.
     pub fn wetting(self) -> Wetting {
-        Wetting {
-            advancing: self.advancing.to_radians(),
-            receding: self.receding.to_radians(),
-            wet_advancing: None,
-            receding_limit: None,
-            roughness: [0.0; 2],
-            adhesion: 0.0,
-            affinity: 0.5,
-        }
+        Wetting::smooth(self.advancing.to_radians(), self.receding.to_radians())
     }
 }
 
