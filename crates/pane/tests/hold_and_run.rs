@@ -117,3 +117,18 @@ fn a_second_drop_follows_the_first_ones_path() {
     assert!(with < 1.5e-3, "with a memory the paths are {:.2} mm apart on average", with * 1e3);
     assert!(without > 2.0 * with, "without it {:.2} mm, with it {:.2} mm", without * 1e3, with * 1e3);
 }
+
+/// Driven from outside, without a file: a level pane is stood upright by hand, and the drop on it, which it held, runs.
+#[test]
+fn a_pane_tilted_by_hand_lets_its_drop_go() {
+    let scene = tilted(0.0, &angles(90.0, 60.0), "") + &cap(30.0, 90.0, [0.0; 3]);
+    let mut pane = pane(&scene);
+    run(&mut pane, 0.2);
+    assert_eq!(pane.frame().drops[0].speed_max, 0.0, "level, it holds");
+    let upright = glam::DMat3::from_rotation_x(90f64.to_radians());
+    let pose = sessile_world::Pose::about(glam::DVec3::ZERO, upright, glam::DVec3::ZERO);
+    pane.world_mut().move_solid(0, pose).expect("there is a solid 0");
+    run(&mut pane, 0.1);
+    let velocity = pane.frame().drops[0].velocity;
+    assert!(velocity.y < -0.05 && velocity.z.abs() < 1e-6, "upright, it runs down: {velocity}");
+}
