@@ -221,8 +221,9 @@ fn a_folder_without_permission_is_told_with_the_way_on() {
 fn a_frame_that_is_no_surface_leaves_the_one_before_in_place() {
     let place = tempfile::tempdir().unwrap();
     let folder = run_of(place.path(), 0);
-    let mut surface = folder.read_frame(0).unwrap().0;
+    let before = folder.read_frame(0).unwrap().0;
+    let mut surface = before.clone();
     surface.positions[0] = DVec3::NAN;
     assert!(folder.write_frame(Stamp { frame: 0, time: 0.0 }, &Content::Surfaces(surface)).is_err());
-    assert!(folder.read_frame(0).is_ok());
+    assert_eq!(folder.read_frame(0).unwrap().0, before);
 }

@@ -62,8 +62,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "pane-wind",
-            "Wind along a level pane, raised until a drop starts: where ½ ρ_air C_D A U² is what the line holds. The law takes the \
-             footprint of a cap, the model that of the drop flattened by its weight.",
+            "Wind along a level pane, raised until a drop starts: where ½ ρ_air C_D A U² is what the line holds. The law is \
+             for a cap; the width that counts is that of the drop flattened by its weight, by Young and Laplace.",
             holding::wind,
         ),
         case(
