@@ -5,7 +5,7 @@
 //! the root mean square of their standard errors of y/(1 + y), y a sample's luminance, falls below `noise`. It is judged as a
 //! whole, for a pixel by itself would stop before it meets its rare bright paths and lose their light.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -54,10 +54,23 @@ pub struct PictureCost {
     pub rays: u64,
 }
 
+/// A picture, and what is known of its noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rendered {
+    /// The picture.
+    pub picture: Picture,
+    /// Colours of two pictures of the same view made of disjoint samples; empty where a pixel has but one sample.
+    pub halves: [Vec<Vec3>; 2],
+    /// What it took.
+    pub cost: PictureCost,
+}
+
 /// A pixel and the sums over its samples.
 #[derive(Clone, Copy, Default)]
 struct Pixel {
     color: Vec3,
+    /// The part of `color` that comes from the samples of the first half.
+    first_half: Vec3,
     albedo: Vec3,
     normal: Vec3,
     depth: f64,
@@ -70,6 +83,8 @@ struct Pixel {
 struct Tile {
     pixels: Vec<(Pixel, i32)>,
     samples: u32,
+    /// How many of the samples are of the first half.
+    in_first_half: u32,
 }
 
 /// Makes a picture; `progress` is told how many tiles of how many are done, from any thread.
@@ -79,6 +94,18 @@ pub fn render_picture(
     settings: &PictureSettings,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> (Picture, PictureCost) {
+    let rendered = render_until(stage, camera, settings, &AtomicBool::new(false), progress);
+    rendered.map_or_else(Default::default, |rendered| (rendered.picture, rendered.cost))
+}
+
+/// Makes a picture and its two halves; `None` if `stop` was set before it was finished.
+pub fn render_until(
+    stage: &Stage,
+    camera: &Camera,
+    settings: &PictureSettings,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Option<Rendered> {
     let [width, height] = settings.size;
     let lens = camera.lens(stage.origin(), settings.size);
     let media = media_at(stage, lens.eye());
@@ -88,12 +115,15 @@ pub fn render_picture(
     let tiles: Vec<Tile> = (0..num_tiles)
         .into_par_iter()
         .map(|tile| {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
             let pixels = tile_pixels(tile, columns, settings.size);
             let tile = render_tile(stage, &lens, media, settings, pixels);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, num_tiles);
-            tile
+            Some(tile)
         })
-        .collect();
+        .collect::<Option<_>>()?;
     let count = width * height;
     let mut picture = Picture {
         width,
@@ -104,12 +134,16 @@ pub fn render_picture(
         depth: vec![f32::INFINITY; count],
         drop: vec![-1; count],
     };
+    let mut halves = [vec![Vec3::ZERO; count], vec![Vec3::ZERO; count]];
     let mut cost = PictureCost::default();
     for (index, tile) in tiles.iter().enumerate() {
         let share = 1.0 / tile.samples as f32;
+        let in_halves = [tile.in_first_half, tile.samples - tile.in_first_half].map(|n| n as f32);
         for ((x, y), (pixel, drop)) in tile_pixels(index, columns, settings.size).zip(&tile.pixels) {
             let i = y * width + x;
             picture.color[i] = pixel.color * share;
+            halves[0][i] = pixel.first_half / in_halves[0];
+            halves[1][i] = (pixel.color - pixel.first_half) / in_halves[1];
             picture.albedo[i] = pixel.albedo * share;
             picture.normal[i] = pixel.normal.normalize_or_zero();
             if pixel.hits > 0 {
@@ -120,7 +154,18 @@ pub fn render_picture(
             cost.rays += pixel.rays;
         }
     }
-    (picture, cost)
+    // Half a picture of a pixel's only sample is none.
+    if settings.samples < 2 {
+        halves = [Vec::new(), Vec::new()];
+    }
+    Some(Rendered { picture, halves, cost })
+}
+
+/// Whether a sample counts for the first half. Halves alternate by whole batches, each of which covers the pixel evenly; single
+/// samples would split it down the middle, for the sequence puts every other one into its left half.
+fn is_of_first_half(index: u32, most: u32) -> bool {
+    let group = if most < 2 * BATCH { index } else { index / BATCH };
+    group.is_multiple_of(2)
 }
 
 /// The pixels of a tile, row by row.
@@ -142,7 +187,7 @@ fn render_tile(
     let places: Vec<(usize, usize)> = places.collect();
     let mut pixels = vec![Pixel::default(); places.len()];
     let most = settings.samples.max(1);
-    let mut samples = 0;
+    let (mut samples, mut in_first_half) = (0, 0);
     while samples < most {
         let until = (samples + BATCH).min(most);
         for (&(x, y), pixel) in places.iter().zip(&mut pixels) {
@@ -153,16 +198,21 @@ fn render_tile(
                 let (on_lens, time) = (sampler.pair(), sampler.one());
                 let (origin, direction) = lens.ray(place, on_lens);
                 let ray = Ray { origin, direction, time, leaves: NOTHING };
-                pixel.add(&trace(stage, settings.paths, ray, media, &mut sampler));
+                let path = trace(stage, settings.paths, ray, media, &mut sampler);
+                if is_of_first_half(index, most) {
+                    pixel.first_half += path.color;
+                }
+                pixel.add(&path);
             }
         }
+        in_first_half += (samples..until).filter(|&index| is_of_first_half(index, most)).count() as u32;
         samples = until;
         if settings.noise > 0.0 && samples >= 2 * BATCH && error(&pixels, samples) < f64::from(settings.noise) {
             break;
         }
     }
     let middle = |&(x, y): &(usize, usize)| first_drop(stage, lens, (Vec2::new(x as f32, y as f32) + 0.5) * scale);
-    Tile { pixels: pixels.into_iter().zip(places.iter().map(middle)).collect(), samples }
+    Tile { pixels: pixels.into_iter().zip(places.iter().map(middle)).collect(), samples, in_first_half }
 }
 
 impl Pixel {

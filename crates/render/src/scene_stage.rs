@@ -66,7 +66,7 @@ pub fn stage_of_frame(
     world: &World,
     liquid: &Surface,
     wet: &[WetMap],
-    environment: Environment,
+    environment: impl Into<Arc<Environment>>,
     shutter: f64,
 ) -> Stage {
     let mut builder = StageBuilder::new(environment, looks.liquid.clone(), shutter);

@@ -5,6 +5,8 @@
 //! **Water touches its solid.** Liquid faces that lie on a solid are left out: a ray in the liquid meets the solid itself, with
 //! no film between. Where the liquid's rim and a curved solid's facets do not quite meet, a skirt goes on from the rim into the solid.
 
+use std::sync::Arc;
+
 use glam::{DVec2, DVec3, Vec2, Vec3};
 use sessile_frames::{Surface, WetMap};
 use sessile_geometry::TriMesh;
@@ -68,7 +70,7 @@ pub struct Stage {
     pub(crate) faces: Vec<Face>,
     pub(crate) solids: Vec<StagedSolid>,
     pub(crate) liquid: LiquidLook,
-    pub(crate) environment: Environment,
+    pub(crate) environment: Arc<Environment>,
     /// Whether drawing directions towards the environment pays; an even one is met by chance just as well.
     pub(crate) environment_varies: bool,
     pub(crate) lamps: Vec<Lamp>,
@@ -97,7 +99,7 @@ pub struct SurfacePoint {
 /// Collects what a stage holds, in world coordinates.
 #[derive(Clone, Debug)]
 pub struct StageBuilder {
-    environment: Environment,
+    environment: Arc<Environment>,
     liquid: LiquidLook,
     shutter: f64,
     triangles: Vec<([DVec3; 3], [DVec3; 3], Face)>,
@@ -109,9 +111,9 @@ pub struct StageBuilder {
 
 impl StageBuilder {
     /// An empty stage; the shutter stays open for `shutter` seconds about the frame's moment.
-    pub fn new(environment: Environment, liquid: LiquidLook, shutter: f64) -> Self {
+    pub fn new(environment: impl Into<Arc<Environment>>, liquid: LiquidLook, shutter: f64) -> Self {
         Self {
-            environment,
+            environment: environment.into(),
             liquid,
             shutter: if shutter.is_finite() { shutter.max(0.0) } else { 0.0 },
             triangles: Vec::new(),
@@ -203,8 +205,8 @@ impl StageBuilder {
 
     /// The same things in another light.
     #[must_use]
-    pub fn with_environment(self, environment: Environment) -> Self {
-        Self { environment, ..self }
+    pub fn with_environment(self, environment: impl Into<Arc<Environment>>) -> Self {
+        Self { environment: environment.into(), ..self }
     }
 
     /// Adds a square lamp; one without area or light is left out.

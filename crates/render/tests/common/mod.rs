@@ -1,5 +1,8 @@
 //! Small things to look at.
 
+// Each test file uses its own part of this.
+#![allow(dead_code)]
+
 use glam::{DVec2, DVec3, Vec3};
 use sessile_frames::Surface;
 use sessile_geometry::TriMesh;
