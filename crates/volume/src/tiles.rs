@@ -1,0 +1,428 @@
+//! Sparse space: tiles of 8 × 8 × 8 cells over an unbounded lattice.
+//!
+//! A cell is named by three whole numbers; cell (i, j, k) fills [i, i+1] × [j, j+1] × [k, k+1] in units of the cell size. Tile
+//! (a, b, c) holds the cells 8a ≤ i < 8a + 8 and so on. Active tiles are kept sorted by (c, b, a), and a tile's place in that
+//! order is its *slot*: fields are plain arrays with 512 values per slot, so that loops over tiles are loops over chunks, sums have
+//! an order that does not depend on history, and nothing looks a cell up by hash. A cell's *index* is 512 slot + 64 k + 8 j + i with
+//! (i, j, k) counted inside the tile.
+//!
+//! When the active set changes, values move with their tiles ([`Tiles::activate`], [`Field::rearrange`]); memory is kept.
+//!
+//! **Staggered fields** use the same indices: the value of a face (or a corner) is stored with the cell whose low side it is.
+//!
+//! **Planar runs** have one layer of cells, k = 0; every look-up along z ends in that layer, so that derivatives along z
+//! vanish by themselves. **Periodic axes** wrap whole tiles: the period is a multiple of 8 cells.
+
+use rayon::prelude::*;
+
+/// Cells along a tile's side.
+pub const SIDE: usize = 8;
+/// Cells of a tile.
+pub const CELLS: usize = SIDE * SIDE * SIDE;
+/// No tile, no cell.
+pub const NONE: u32 = u32::MAX;
+/// Place of a tile itself in its table of 27 neighbours.
+pub const SELF: usize = 13;
+
+/// What space looks like as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// One layer of cells, k = 0.
+    pub planar: bool,
+    /// Period along each axis in tiles, if it has one; such tiles have coordinates 0 ≤ a < period.
+    pub period: [Option<i32>; 3],
+}
+
+/// The active tiles and their neighbours.
+#[derive(Clone, Debug, Default)]
+pub struct Tiles {
+    topology: Topology,
+    coords: Vec<[i32; 3]>,
+    neighbours: Vec<[u32; 27]>,
+    /// For each slot, where its tile was before the last change.
+    moves: Vec<u32>,
+}
+
+/// The order of tiles: by z, then y, then x.
+fn rank(tile: &[i32; 3]) -> [i32; 3] {
+    [tile[2], tile[1], tile[0]]
+}
+
+/// Place in a tile's table of neighbours of the one that lies `offset` ∈ {−1, 0, 1}³ away.
+pub fn neighbour_place(offset: [i32; 3]) -> usize {
+    ((offset[0] + 1) + 3 * (offset[1] + 1) + 9 * (offset[2] + 1)) as usize
+}
+
+/// Index inside its tile of the cell (i, j, k), each 0 to 7.
+#[inline]
+pub fn local_index([i, j, k]: [usize; 3]) -> usize {
+    (k * SIDE + j) * SIDE + i
+}
+
+/// The cell (i, j, k) of a tile with this index inside it.
+#[inline]
+pub fn local_cell(index: usize) -> [usize; 3] {
+    [index % SIDE, index / SIDE % SIDE, index / (SIDE * SIDE)]
+}
+
+/// The tile that holds a cell of the lattice, and the cell's index inside it.
+pub fn tile_of(cell: [i32; 3]) -> ([i32; 3], usize) {
+    let side = SIDE as i32;
+    (cell.map(|c| c.div_euclid(side)), local_index(cell.map(|c| c.rem_euclid(side) as usize)))
+}
+
+impl Tiles {
+    /// No tiles yet.
+    pub fn new(topology: Topology) -> Self {
+        Self { topology, ..Self::default() }
+    }
+
+    /// What space looks like as a whole.
+    pub fn topology(&self) -> Topology {
+        self.topology
+    }
+
+    /// Layers of cells in use along z: 8, in planar runs 1.
+    pub fn layers(&self) -> usize {
+        if self.topology.planar { 1 } else { SIDE }
+    }
+
+    /// Cells in use in each tile.
+    pub fn cells_in_use(&self) -> usize {
+        self.layers() * SIDE * SIDE
+    }
+
+    /// Number of axes: 3, in planar runs 2.
+    pub fn dims(&self) -> usize {
+        if self.topology.planar { 2 } else { 3 }
+    }
+
+    /// Number of active tiles.
+    pub fn len(&self) -> usize {
+        self.coords.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.coords.is_empty()
+    }
+
+    /// Coordinates of the active tiles, by slot.
+    pub fn coords(&self) -> &[[i32; 3]] {
+        &self.coords
+    }
+
+    /// The 27 tiles around a slot, itself included, by [`neighbour_place`]; [`NONE`] where there is none.
+    #[inline]
+    pub fn neighbours(&self, slot: usize) -> &[u32; 27] {
+        &self.neighbours[slot]
+    }
+
+    /// The slot of a tile.
+    pub fn slot(&self, tile: [i32; 3]) -> Option<usize> {
+        let tile = self.wrap(tile);
+        self.coords.binary_search_by_key(&rank(&tile), rank).ok()
+    }
+
+    /// The index of a cell of the lattice, if its tile is active; for callers from outside, not for loops.
+    pub fn find(&self, cell: [i32; 3]) -> Option<usize> {
+        let cell = if self.topology.planar { [cell[0], cell[1], 0] } else { cell };
+        let (tile, local) = tile_of(cell);
+        Some(self.slot(tile)? * CELLS + local)
+    }
+
+    /// The lattice coordinates of a cell.
+    pub fn cell(&self, index: usize) -> [i32; 3] {
+        let (tile, local) = (self.coords[index / CELLS], local_cell(index % CELLS));
+        [0, 1, 2].map(|axis| tile[axis] * SIDE as i32 + local[axis] as i32)
+    }
+
+    /// The cell at (i, j, k) counted from the low corner of a slot's tile, each −8 to 15.
+    #[inline]
+    pub fn at(&self, slot: usize, [i, j, k]: [i32; 3]) -> Option<usize> {
+        let k = if self.topology.planar { 0 } else { k };
+        let place = (((i >> 3) + 1) + 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1)) as usize;
+        let tile = self.neighbours[slot][place];
+        let local = ((((k & 7) << 3) | (j & 7)) << 3) | (i & 7);
+        (tile != NONE).then_some(tile as usize * CELLS + local as usize)
+    }
+
+    /// The cell `step` ∈ {−1, 1} further along `axis`; a cell is its own neighbour along z in a planar run.
+    #[inline]
+    pub fn next(&self, index: usize, axis: usize, step: i32) -> Option<usize> {
+        if axis == 2 && self.topology.planar {
+            return Some(index);
+        }
+        let shift = 3 * axis;
+        let along = (index >> shift) & 7;
+        let stride = 1usize << shift;
+        if step > 0 {
+            if along != 7 {
+                return Some(index + stride);
+            }
+            let tile = self.neighbours[index / CELLS][SELF + [1, 3, 9][axis]];
+            (tile != NONE).then(|| tile as usize * CELLS + index % CELLS - 7 * stride)
+        } else {
+            if along != 0 {
+                return Some(index - stride);
+            }
+            let tile = self.neighbours[index / CELLS][SELF - [1, 3, 9][axis]];
+            (tile != NONE).then(|| tile as usize * CELLS + index % CELLS + 7 * stride)
+        }
+    }
+
+    /// The cell `offset` away, each component −8 to 8.
+    #[inline]
+    pub fn offset(&self, index: usize, offset: [i32; 3]) -> Option<usize> {
+        let local = local_cell(index % CELLS);
+        self.at(index / CELLS, [0, 1, 2].map(|axis| local[axis] as i32 + offset[axis]))
+    }
+
+    /// A tile's coordinates inside the period, and on the one layer of a planar run.
+    pub fn wrap(&self, mut tile: [i32; 3]) -> [i32; 3] {
+        for (coordinate, period) in tile.iter_mut().zip(self.topology.period) {
+            if let Some(period) = period {
+                *coordinate = coordinate.rem_euclid(period);
+            }
+        }
+        if self.topology.planar {
+            tile[2] = 0;
+        }
+        tile
+    }
+
+    /// Makes `wanted` the active tiles: sorts it, drops what is double, and numbers slots anew. Then every field must be taken along
+    /// by [`Field::rearrange`].
+    pub fn activate(&mut self, wanted: &mut Vec<[i32; 3]>) {
+        for tile in wanted.iter_mut() {
+            *tile = self.wrap(*tile);
+        }
+        wanted.sort_unstable_by_key(rank);
+        wanted.dedup();
+        let coords = &self.coords;
+        self.moves.clear();
+        // Both lists are sorted: one walk along them finds where each tile was.
+        let mut old = 0;
+        self.moves.extend(wanted.iter().map(|tile| {
+            while old < coords.len() && rank(&coords[old]) < rank(tile) {
+                old += 1;
+            }
+            if old < coords.len() && coords[old] == *tile { old as u32 } else { NONE }
+        }));
+        self.coords.clear();
+        self.coords.extend_from_slice(wanted);
+        self.connect();
+    }
+
+    /// For each slot, where its tile was before the last [`Tiles::activate`]; [`NONE`] for new ones.
+    pub fn moves(&self) -> &[u32] {
+        &self.moves
+    }
+
+    fn connect(&mut self) {
+        let mut neighbours = std::mem::take(&mut self.neighbours);
+        neighbours.clear();
+        neighbours.resize(self.coords.len(), [NONE; 27]);
+        let this = &*self;
+        neighbours.par_iter_mut().zip(&this.coords).for_each(|(table, tile)| {
+            for (place, entry) in table.iter_mut().enumerate() {
+                let offset = [place % 3, place / 3 % 3, place / 9].map(|o| o as i32 - 1);
+                let there = [0, 1, 2].map(|axis| tile[axis] + offset[axis]);
+                *entry = this.slot(there).map_or(NONE, |slot| slot as u32);
+            }
+        });
+        self.neighbours = neighbours;
+    }
+}
+
+/// One value per cell of the active tiles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Field<T> {
+    values: Vec<T>,
+    /// What a new tile's cells get.
+    fill: T,
+}
+
+impl<T: Copy + Send + Sync> Field<T> {
+    /// No values yet; cells of new tiles will hold `fill`.
+    pub fn new(fill: T) -> Self {
+        Self { values: Vec::new(), fill }
+    }
+
+    /// What a cell without a tile is taken to hold.
+    pub fn fill(&self) -> T {
+        self.fill
+    }
+
+    /// All values, by index.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// All values, by index.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// The values of one tile.
+    #[inline]
+    pub fn tile(&self, slot: usize) -> &[T] {
+        &self.values[slot * CELLS..(slot + 1) * CELLS]
+    }
+
+    /// The value of a cell, or of nowhere.
+    #[inline]
+    pub fn get(&self, index: Option<usize>) -> T {
+        index.map_or(self.fill, |index| self.values[index])
+    }
+
+    /// The tiles' values, to be written in parallel, in the order of slots.
+    pub fn par_tiles_mut(&mut self) -> rayon::slice::ChunksExactMut<'_, T> {
+        self.values.par_chunks_exact_mut(CELLS)
+    }
+
+    /// Gives every cell the same value.
+    pub fn set_all(&mut self, value: T) {
+        self.values.fill(value);
+    }
+
+    /// Gives the field the size of the active tiles and forgets what it held: for scratch that is written before it is read.
+    pub fn resize(&mut self, tiles: &Tiles) {
+        self.values.resize(tiles.len() * CELLS, self.fill);
+    }
+
+    /// Takes the values along after [`Tiles::activate`]; `spare` is memory that is used again.
+    pub fn rearrange(&mut self, tiles: &Tiles, spare: &mut Vec<T>) {
+        spare.clear();
+        spare.resize(tiles.len() * CELLS, self.fill);
+        let old = &self.values;
+        spare.par_chunks_exact_mut(CELLS).zip(tiles.moves()).for_each(|(new, &from)| {
+            if from != NONE {
+                new.copy_from_slice(&old[from as usize * CELLS..(from as usize + 1) * CELLS]);
+            }
+        });
+        std::mem::swap(&mut self.values, spare);
+    }
+
+    /// Copies a tile with `PAD` cells around it into a dense cube of side 8 + 2 `PAD`, x fastest: cell (i, j, k) of the tile lands at
+    /// (i + PAD, j + PAD, k + PAD). Cells without a tile get the field's fill.
+    #[inline]
+    pub fn gather<const PAD: usize>(&self, tiles: &Tiles, slot: usize, block: &mut [T]) {
+        let side = SIDE + 2 * PAD;
+        debug_assert_eq!(block.len(), side * side * side);
+        let pad = PAD as i32;
+        let planar = tiles.topology().planar;
+        let table = tiles.neighbours(slot);
+        let (mut row, end) = (0, SIDE as i32 + pad);
+        for k in -pad..end {
+            let k = if planar { 0 } else { k };
+            for j in -pad..end {
+                let inner = (((k & 7) << 3) | (j & 7)) << 3;
+                let place = (3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1)) as usize;
+                let line = &mut block[row..row + side];
+                row += side;
+                let part = |tile: u32, from: usize, out: &mut [T]| {
+                    if tile == NONE {
+                        out.fill(self.fill);
+                    } else {
+                        let start = tile as usize * CELLS + inner as usize + from;
+                        out.copy_from_slice(&self.values[start..start + out.len()]);
+                    }
+                };
+                part(table[place], SIDE - PAD, &mut line[..PAD]);
+                part(table[place + 1], 0, &mut line[PAD..PAD + SIDE]);
+                part(table[place + 2], 0, &mut line[PAD + SIDE..]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cube(tiles: &mut Tiles, low: i32, high: i32) {
+        let range = || low..high;
+        let mut wanted: Vec<[i32; 3]> =
+            range().flat_map(|x| range().flat_map(move |y| range().map(move |z| [x, y, z]))).rev().collect();
+        tiles.activate(&mut wanted);
+    }
+
+    /// A value that names its cell.
+    fn name([i, j, k]: [i32; 3]) -> i64 {
+        i64::from(i) + 1000 * i64::from(j) + 1_000_000 * i64::from(k)
+    }
+
+    fn named(tiles: &Tiles) -> Field<i64> {
+        let mut field = Field::new(-7);
+        field.resize(tiles);
+        for index in 0..tiles.len() * CELLS {
+            field.values_mut()[index] = name(tiles.cell(index));
+        }
+        field
+    }
+
+    #[test]
+    fn every_way_to_a_neighbour_ends_in_the_same_cell() {
+        let mut tiles = Tiles::new(Topology::default());
+        cube(&mut tiles, -1, 2);
+        let field = named(&tiles);
+        let mut block = vec![0; 14 * 14 * 14];
+        for slot in 0..tiles.len() {
+            field.gather::<3>(&tiles, slot, &mut block);
+            for local in 0..CELLS {
+                let index = slot * CELLS + local;
+                let cell = tiles.cell(index);
+                assert_eq!(tiles.find(cell), Some(index));
+                for (axis, step) in [(0, 1), (0, -1), (1, 1), (1, -1), (2, 1), (2, -1)] {
+                    let mut there = cell;
+                    there[axis] += step;
+                    let mut offset = [0; 3];
+                    offset[axis] = step;
+                    let found = tiles.find(there);
+                    assert_eq!(tiles.next(index, axis, step), found, "{cell:?} along {axis} by {step}");
+                    assert_eq!(tiles.offset(index, offset), found);
+                    let [i, j, k] = [0, 1, 2].map(|a| (local_cell(local)[a] as i32 + 3 + offset[a]) as usize);
+                    let expected = found.map_or(-7, |_| name(there));
+                    assert_eq!(block[(k * 14 + j) * 14 + i], expected);
+                    assert_eq!(field.get(found), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_stay_with_their_tiles_when_others_come_and_go() {
+        let mut tiles = Tiles::new(Topology::default());
+        cube(&mut tiles, 0, 2);
+        let mut field = named(&tiles);
+        let mut spare = Vec::new();
+        let mut wanted = vec![[1, 1, 1], [5, 5, 5], [-3, 0, 0], [0, 1, 0], [1, 1, 1]];
+        tiles.activate(&mut wanted);
+        field.rearrange(&tiles, &mut spare);
+        assert_eq!(tiles.coords(), [[-3, 0, 0], [0, 1, 0], [1, 1, 1], [5, 5, 5]]);
+        for slot in 0..4 {
+            for (local, value) in field.tile(slot).iter().enumerate() {
+                let kept = slot == 1 || slot == 2;
+                assert_eq!(*value, if kept { name(tiles.cell(slot * CELLS + local)) } else { -7 });
+            }
+        }
+    }
+
+    #[test]
+    fn a_period_wraps_and_a_planar_run_has_one_layer() {
+        let mut tiles = Tiles::new(Topology { planar: true, period: [Some(2), None, None] });
+        tiles.activate(&mut vec![[0, 0, 0], [1, 0, 0], [2, 0, 5]]);
+        assert_eq!(tiles.len(), 2);
+        let last = tiles.find([15, 3, 0]).unwrap();
+        assert_eq!(tiles.next(last, 0, 1), tiles.find([0, 3, 0]));
+        assert_eq!(tiles.next(last, 2, 1), Some(last));
+        assert_eq!(tiles.offset(last, [1, 1, -3]), tiles.find([0, 4, 0]));
+        assert_eq!(tiles.find([16, 3, 9]), tiles.find([0, 3, 0]));
+        let mut block = vec![0; 1000];
+        named(&tiles).gather::<1>(&tiles, 0, &mut block);
+        assert_eq!(block[1 + 10 + 100], name([0, 0, 0]));
+        assert_eq!(block[1 + 10], name([0, 0, 0]));
+        assert_eq!(block[10], name([15, 0, 0]));
+    }
+}
