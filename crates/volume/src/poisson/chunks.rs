@@ -1,0 +1,56 @@
+//! Work on long arrays in chunks of fixed size, so that sums do not depend on the number of threads.
+
+use rayon::prelude::*;
+
+/// Numbers in a chunk.
+pub const CHUNK: usize = 4096;
+
+/// Σ over chunks of `sum(range of the chunk)`, in order. `partial` is memory to use.
+pub fn sum_chunks(n: usize, partial: &mut Vec<[f64; 2]>, sum: impl Fn(usize, usize) -> [f64; 2] + Sync) -> [f64; 2] {
+    let chunks = n.div_ceil(CHUNK);
+    partial.clear();
+    partial.resize(chunks, [0.0; 2]);
+    let one = |(k, slot): (usize, &mut [f64; 2])| *slot = sum(k * CHUNK, n.min((k + 1) * CHUNK));
+    if chunks > 1 {
+        partial.par_iter_mut().enumerate().for_each(one);
+    } else {
+        partial.iter_mut().enumerate().for_each(one);
+    }
+    partial.iter().fold([0.0; 2], |[a, b], &[c, d]| [a + c, b + d])
+}
+
+/// Largest magnitude; NaN if any is.
+pub fn max_abs(values: &[f64], partial: &mut Vec<f64>) -> f64 {
+    partial.clear();
+    partial.resize(values.len().div_ceil(CHUNK), 0.0);
+    let one = |(slot, values): (&mut f64, &[f64])| *slot = values.iter().fold(0.0, |max, &v| larger(max, v.abs()));
+    if partial.len() > 1 {
+        partial.par_iter_mut().zip(values.par_chunks(CHUNK)).for_each(one);
+    } else {
+        partial.iter_mut().zip(values.chunks(CHUNK)).for_each(one);
+    }
+    partial.iter().fold(0.0, |max, &v| larger(max, v))
+}
+
+/// The larger of two numbers, NaN if one is.
+pub fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
+}
+
+/// a·b and a·c, with eight running sums, so that additions need not wait for one another.
+pub fn dots(a: &[f64], b: &[f64], c: &[f64]) -> [f64; 2] {
+    let mut sums = [[0.0; 8]; 2];
+    let whole = a.len() / 8 * 8;
+    for ((a, b), c) in a[..whole].chunks_exact(8).zip(b[..whole].chunks_exact(8)).zip(c[..whole].chunks_exact(8)) {
+        for lane in 0..8 {
+            sums[0][lane] += a[lane] * b[lane];
+            sums[1][lane] += a[lane] * c[lane];
+        }
+    }
+    let mut totals = sums.map(|lanes| lanes.iter().sum::<f64>());
+    for k in whole..a.len() {
+        totals[0] += a[k] * b[k];
+        totals[1] += a[k] * c[k];
+    }
+    totals
+}

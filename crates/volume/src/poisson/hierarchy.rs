@@ -1,0 +1,298 @@
+//! The levels of multigrid: each gathers the cells of the one before in blocks of 2³, as far as they hang together.
+//!
+//! Unknowns of a level are numbered red ones first (x + y + z even), then black ones: each is coupled to the other colour only, so that
+//! all of one colour can be relaxed at once. Two cells of a block that no coupling within the block connects (water on both sides of a thin wall,
+//! two drops that nearly touch) become two unknowns of the next level, so nothing leaks; an unknown without couplings is solved by relaxation and not taken further.
+//!
+//! Couplings of the coarse level are the sums over the fine faces, halved since the distance between centres doubles. A
+//! coupling g to a known value at a distance becomes 1/(1/g + 1/2c), c the level's full coupling: half a fine cell further off.
+
+use std::mem;
+
+use rayon::prelude::*;
+
+use super::System;
+use super::rows::Rows;
+
+/// Not gathered into any coarse unknown.
+pub const UNGATHERED: u32 = u32::MAX;
+/// Unknowns that a task takes, where there are more.
+pub const GRAIN: usize = 4096;
+/// Couplings at least this share of the strongest that the weaker end has bind a block together.
+const STRONG: f32 = 0.05;
+/// A block has at most eight members with three faces each to others.
+const MAX_WIDTH: usize = 24;
+/// Couplings that a row has unless walls have split blocks around it.
+pub const USUAL_WIDTH: usize = 6;
+
+/// One level.
+#[derive(Debug, Default)]
+pub struct Level {
+    /// How many unknowns are red; the others are black.
+    pub num_red: usize,
+    /// Couplings per row; missing ones are 0.
+    pub width: usize,
+    /// For each coupling, the other unknown's place among its colour.
+    pub columns: Vec<u32>,
+    /// The couplings.
+    pub couplings: Vec<f32>,
+    /// One over the diagonal; 0 where that is 0.
+    pub inverse: Vec<f32>,
+    /// The unknown of the next level that each is part of, or [`UNGATHERED`].
+    pub gathered: Vec<u32>,
+    /// For each row, which of its couplings lead into another block of the next level and are strong, a bit each.
+    pub outward: Vec<u32>,
+    /// The members of each unknown in the level before.
+    pub members: Vec<[u32; 2]>,
+    /// The lists that `members` points into.
+    pub member_lists: Vec<u32>,
+    /// Right-hand side, solution, and the red residual.
+    pub right: Vec<f32>,
+    /// Solution.
+    pub x: Vec<f32>,
+    /// Residual of the red unknowns.
+    pub residual: Vec<f32>,
+    cells: Vec<[i32; 3]>,
+    outside: Vec<f32>,
+    /// The strongest coupling of each row.
+    strongest: Vec<f32>,
+    counts: Vec<u8>,
+    /// For unknowns in order of making, their places.
+    places: Vec<u32>,
+}
+
+impl Level {
+    /// Number of unknowns.
+    pub fn len(&self) -> usize {
+        self.inverse.len()
+    }
+
+    /// The place, colours together, that a column of row `i` stands for.
+    pub fn neighbour(&self, i: usize, column: u32) -> usize {
+        if i < self.num_red { self.num_red + column as usize } else { column as usize }
+    }
+
+    /// Numbers `cells` (by order of making) red first; gives their places.
+    fn number(&mut self, cells: &[[i32; 3]]) {
+        let is_red = |&[x, y, z]: &[i32; 3]| (x ^ y ^ z) & 1 == 0;
+        self.num_red = cells.iter().filter(|cell| is_red(cell)).count();
+        let mut next = [0, self.num_red as u32];
+        self.places.clear();
+        self.places.extend(cells.iter().map(|cell| {
+            let place = &mut next[usize::from(!is_red(cell))];
+            *place += 1;
+            *place - 1
+        }));
+        reset(&mut self.cells, cells.len(), [0; 3]);
+        for (cell, &place) in cells.iter().zip(&self.places) {
+            self.cells[place as usize] = *cell;
+        }
+    }
+
+    fn resize(&mut self, n: usize) {
+        reset(&mut self.inverse, n, 0.0);
+        reset(&mut self.outside, n, 0.0);
+        reset(&mut self.strongest, n, 0.0);
+        reset(&mut self.counts, n, 0);
+        reset(&mut self.right, n, 0.0);
+        reset(&mut self.x, n, 0.0);
+        reset(&mut self.residual, self.num_red, 0.0);
+    }
+
+    /// Makes the rows, each by `row(place, columns, couplings) -> (couplings found, outside)`, `width` of them kept at most.
+    fn fill(&mut self, width: usize, row: impl Fn(usize, &mut [u32], &mut [f32]) -> (usize, f32) + Sync) -> usize {
+        let n = self.cells.len();
+        self.width = width;
+        self.resize(n);
+        reset(&mut self.columns, n * width, 0);
+        reset(&mut self.couplings, n * width, 0.0);
+        let (columns, couplings) =
+            (self.columns.par_chunks_mut(width * GRAIN), self.couplings.par_chunks_mut(width * GRAIN));
+        let scalars = self.inverse.par_chunks_mut(GRAIN).zip(self.outside.par_chunks_mut(GRAIN));
+        let more = self.strongest.par_chunks_mut(GRAIN).zip(self.counts.par_chunks_mut(GRAIN));
+        columns.zip(couplings).zip(scalars).zip(more).enumerate().for_each(|(task, values)| {
+            let (((columns, couplings), (inverse, outside)), (strongest, counts)) = values;
+            for (k, (columns, couplings)) in
+                columns.chunks_exact_mut(width).zip(couplings.chunks_exact_mut(width)).enumerate()
+            {
+                let (found, held) = row(task * GRAIN + k, columns, couplings);
+                let diagonal = held + couplings.iter().sum::<f32>();
+                inverse[k] = if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
+                outside[k] = held;
+                strongest[k] = couplings.iter().fold(0.0, |a, &b| f32::max(a, b));
+                counts[k] = found as u8;
+            }
+        });
+        usize::from(self.counts.iter().copied().max().unwrap_or(0))
+    }
+
+    /// The first level: the system itself, its diagonal at most 1. Returns the scale of the couplings.
+    pub fn finest(&mut self, system: &System, rows: &Rows) -> f64 {
+        let largest = rows.diagonal.iter().fold(0.0, |a, &b| f64::max(a, b));
+        let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+        self.number(&system.cells);
+        let places = mem::take(&mut self.places);
+        // The list of members of the finest level: the unknowns of the system, by place.
+        reset(&mut self.member_lists, places.len(), 0);
+        for (natural, &place) in places.iter().enumerate() {
+            self.member_lists[place as usize] = natural as u32;
+        }
+        let natural = mem::take(&mut self.member_lists);
+        let num_red = self.num_red;
+        self.fill(USUAL_WIDTH, |place, columns, couplings| {
+            let i = natural[place] as usize;
+            let entries = rows.all(i);
+            for ((entry, column), coupling) in entries.iter().zip(columns).zip(couplings) {
+                let other = places[entry.column as usize];
+                *column = if place < num_red { other - num_red as u32 } else { other };
+                *coupling = (entry.coupling * scale) as f32;
+            }
+            (entries.len(), (system.outside[i] * scale) as f32)
+        });
+        (self.places, self.member_lists) = (places, natural);
+        scale
+    }
+
+    /// For each unknown of the finest level, its place here, and the other way round.
+    pub fn finest_order(&self) -> (&[u32], &[u32]) {
+        (&self.places, &self.member_lists)
+    }
+
+    /// Gathers this level into `coarse`; false when there was nothing to gather, or too little to be worth it.
+    pub fn gather_into(&mut self, coarse: &mut Self, cells: &mut Vec<[i32; 3]>) -> bool {
+        self.gather_blocks(coarse, cells);
+        if cells.is_empty() || cells.len() * 5 > self.len() * 4 {
+            return false;
+        }
+        coarse.number(cells);
+        self.place_blocks(coarse);
+        let full = self.couplings.par_iter().copied().reduce(|| 0.0, f32::max);
+        let fine = &*self;
+        let members = mem::take(&mut coarse.members);
+        let lists = mem::take(&mut coarse.member_lists);
+        let num_red = coarse.num_red;
+        let row = |place: usize, columns: &mut [u32], couplings: &mut [f32]| {
+            let [from, to] = members[place];
+            let mut found: [(u32, f32); MAX_WIDTH] = [(0, 0.0); MAX_WIDTH];
+            let mut count = 0;
+            let mut held = 0.0;
+            for &member in &lists[from as usize..to as usize] {
+                let member = member as usize;
+                let outside = fine.outside[member];
+                held += outside * full / (full + 0.5 * outside);
+                for slot in member * fine.width..(member + 1) * fine.width {
+                    let coupling = fine.couplings[slot];
+                    if coupling == 0.0 {
+                        continue;
+                    }
+                    let other = fine.gathered[fine.neighbour(member, fine.columns[slot])];
+                    // Parts of one block that hang together only weakly are of one colour and stay uncoupled.
+                    if other == place as u32 || (other < num_red as u32) == (place < num_red) {
+                        continue;
+                    }
+                    match found[..count].iter_mut().find(|known| known.0 == other) {
+                        Some(known) => known.1 += 0.5 * coupling,
+                        None if count < MAX_WIDTH => {
+                            found[count] = (other, 0.5 * coupling);
+                            count += 1;
+                        }
+                        None => {}
+                    }
+                }
+            }
+            for (&(other, value), (column, coupling)) in found[..count].iter().zip(columns.iter_mut().zip(couplings)) {
+                *column = if place < num_red { other - num_red as u32 } else { other };
+                *coupling = value;
+            }
+            (count, held)
+        };
+        let widest = coarse.fill(USUAL_WIDTH, row);
+        if widest > USUAL_WIDTH {
+            coarse.fill(widest, row);
+        }
+        (coarse.members, coarse.member_lists) = (members, lists);
+        self.mark_outward();
+        true
+    }
+
+    /// Lists the blocks: their cells in `cells`, their members in `coarse`, and for each member the number of its block.
+    fn gather_blocks(&mut self, coarse: &mut Self, cells: &mut Vec<[i32; 3]>) {
+        reset(&mut self.gathered, self.cells.len(), UNGATHERED);
+        coarse.members.clear();
+        coarse.member_lists.clear();
+        cells.clear();
+        for seed in 0..self.len() {
+            if self.gathered[seed] != UNGATHERED || self.strongest[seed] == 0.0 {
+                continue;
+            }
+            let block = self.cells[seed].map(|c| c >> 1);
+            let first = coarse.member_lists.len();
+            let number = cells.len() as u32;
+            self.gathered[seed] = number;
+            coarse.member_lists.push(seed as u32);
+            let mut next = first;
+            while next < coarse.member_lists.len() {
+                let member = coarse.member_lists[next] as usize;
+                next += 1;
+                for slot in member * self.width..(member + 1) * self.width {
+                    let other = self.neighbour(member, self.columns[slot]);
+                    if self.is_strong(member, other, self.couplings[slot])
+                        && self.gathered[other] == UNGATHERED
+                        && self.cells[other].map(|c| c >> 1) == block
+                    {
+                        self.gathered[other] = number;
+                        coarse.member_lists.push(other as u32);
+                    }
+                }
+            }
+            coarse.members.push([first as u32, coarse.member_lists.len() as u32]);
+            cells.push(block);
+        }
+    }
+
+    /// Turns numbers of blocks into places, in `gathered` and in the order of `coarse.members`.
+    fn place_blocks(&mut self, coarse: &mut Self) {
+        let places = &coarse.places;
+        self.gathered.par_iter_mut().with_min_len(GRAIN).for_each(|gathered| {
+            if *gathered != UNGATHERED {
+                *gathered = places[*gathered as usize];
+            }
+        });
+        // `cells` by place tells how many; the ranges are put in order through the places.
+        let made = mem::take(&mut coarse.members);
+        reset(&mut coarse.outward, 2 * made.len(), 0);
+        for (range, &place) in made.iter().zip(places) {
+            coarse.outward[2 * place as usize] = range[0];
+            coarse.outward[2 * place as usize + 1] = range[1];
+        }
+        coarse.members = made;
+        for (range, ordered) in coarse.members.iter_mut().zip(coarse.outward.chunks_exact(2)) {
+            *range = [ordered[0], ordered[1]];
+        }
+    }
+
+    fn mark_outward(&mut self) {
+        let mut outward = mem::take(&mut self.outward);
+        reset(&mut outward, self.len(), 0);
+        outward.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(i, bits)| {
+            for k in 0..self.width {
+                let other = self.neighbour(i, self.columns[i * self.width + k]);
+                let strong = self.is_strong(i, other, self.couplings[i * self.width + k]);
+                let leaves = || self.cells[i].map(|c| c >> 1) != self.cells[other].map(|c| c >> 1);
+                if strong && leaves() && self.gathered[i] != UNGATHERED && self.gathered[other] != UNGATHERED {
+                    *bits |= 1 << k;
+                }
+            }
+        });
+        self.outward = outward;
+    }
+
+    fn is_strong(&self, a: usize, b: usize, coupling: f32) -> bool {
+        coupling > 0.0 && coupling >= STRONG * self.strongest[a].min(self.strongest[b])
+    }
+}
+
+fn reset<T: Clone>(values: &mut Vec<T>, n: usize, value: T) {
+    values.clear();
+    values.resize(n, value);
+}
