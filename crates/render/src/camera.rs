@@ -87,6 +87,26 @@ impl Lens {
         self.eye
     }
 
+    /// Unit vector along the camera's axis, into the picture.
+    pub fn forward(&self) -> Vec3 {
+        self.forward
+    }
+
+    /// Where in the picture, from (0, 0) at its top left to (1, 1), something in this direction from the eye is seen by a pinhole
+    /// camera; `None` for what lies beside or behind the eye. Beyond the borders it goes on.
+    pub fn place_towards(&self, direction: Vec3) -> Option<Vec2> {
+        let depth = direction.dot(self.forward);
+        let offset = Vec2::new(direction.dot(self.right), direction.dot(self.up)) / (depth * self.half);
+        let place = Vec2::new(0.5 + 0.5 * offset.x, 0.5 - 0.5 * offset.y);
+        (depth > 0.0 && place.is_finite()).then_some(place)
+    }
+
+    /// Direction of the line of sight through a point of the picture, for a pinhole camera.
+    pub fn line_of_sight(&self, place: Vec2) -> Vec3 {
+        let offset = Vec2::new(2.0 * place.x - 1.0, 1.0 - 2.0 * place.y) * self.half;
+        (offset.x * self.right + offset.y * self.up + self.forward).normalize()
+    }
+
     /// Origin and direction of the ray through a point of the picture, from (0, 0) at its top left to (1, 1), and a point `u` of
     /// the lens.
     pub fn ray(&self, place: Vec2, u: Vec2) -> (Vec3, Vec3) {

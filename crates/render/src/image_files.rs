@@ -52,25 +52,43 @@ pub enum ImageFileError {
 
 /// Writes sRGB bytes, three per pixel, rows from the top, as a PNG.
 pub fn write_png(path: &Path, width: usize, height: usize, rgb: &[u8]) -> Result<(), ImageFileError> {
-    let wrong = || ImageFileError::Size { width, height, what: "sRGB bytes", found: rgb.len() };
+    write_bytes(path, width, height, rgb, png::ColorType::Rgb)
+}
+
+/// Writes bytes of grey, one per pixel, rows from the top, as a PNG. They are numbers, not brightness: nothing says sRGB.
+pub fn write_png_gray(path: &Path, width: usize, height: usize, gray: &[u8]) -> Result<(), ImageFileError> {
+    write_bytes(path, width, height, gray, png::ColorType::Grayscale)
+}
+
+fn write_bytes(
+    path: &Path,
+    width: usize,
+    height: usize,
+    bytes: &[u8],
+    color: png::ColorType,
+) -> Result<(), ImageFileError> {
+    let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "bytes of grey" };
+    let wrong = || ImageFileError::Size { width, height, what, found: bytes.len() };
     let [columns, rows] = [width, height].map(|count| u32::try_from(count).ok().filter(|&count| count > 0));
     let (Some(columns), Some(rows)) = (columns, rows) else { return Err(wrong()) };
-    if width.checked_mul(height).and_then(|pixels| pixels.checked_mul(3)) != Some(rgb.len()) {
+    if width.checked_mul(height).and_then(|pixels| pixels.checked_mul(color.samples())) != Some(bytes.len()) {
         return Err(wrong());
     }
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, columns, rows);
-    encoder.set_color(png::ColorType::Rgb);
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, columns, rows);
+    encoder.set_color(color);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    if color == png::ColorType::Rgb {
+        encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    }
     encoder
         .write_header()
         .and_then(|mut writer| {
-            writer.write_image_data(rgb)?;
+            writer.write_image_data(bytes)?;
             writer.finish()
         })
         .map_err(|error| ImageFileError::Encode(error.to_string()))?;
-    Ok(atomic::write(path, &bytes, Durability::Handed)?)
+    Ok(atomic::write(path, &file, Durability::Handed)?)
 }
 
 /// Writes all that the picture carries as an EXR.
@@ -106,14 +124,25 @@ pub fn write_exr(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
         channels.push(AnyChannel::new("drop.id", FlatSamples::U32(ids)));
     }
 
+    write_channels(path, picture.width, picture.height, "picture", channels)
+}
+
+/// Writes channels of `width` × `height` values each as one layer of an EXR, without loss.
+pub fn write_channels(
+    path: &Path,
+    width: usize,
+    height: usize,
+    layer: &'static str,
+    channels: Vec<AnyChannel<FlatSamples>>,
+) -> Result<(), ImageFileError> {
+    let pixels = width.checked_mul(height).filter(|&pixels| pixels > 0);
+    if let Some(odd) = channels.iter().find(|channel| Some(channel.sample_data.len()) != pixels) {
+        return Err(ImageFileError::Size { width, height, what: layer, found: odd.sample_data.len() });
+    }
     let encoding =
         Encoding { compression: Compression::ZIP16, line_order: LineOrder::Increasing, ..Encoding::default() };
-    let layer = Layer::new(
-        (picture.width, picture.height),
-        LayerAttributes::named("picture"),
-        encoding,
-        AnyChannels::sort(channels.into()),
-    );
+    let layer =
+        Layer::new((width, height), LayerAttributes::named(layer), encoding, AnyChannels::sort(channels.into()));
     let mut bytes = Cursor::new(Vec::new());
     let image = Image::from_layer(layer);
     image.write().non_parallel().to_buffered(&mut bytes).map_err(|error| ImageFileError::Encode(error.to_string()))?;

@@ -94,6 +94,17 @@ pub fn stage_of_frame(
     builder.build()
 }
 
+/// The stage of the clean view of a frame: without drops, and without the films and streaks that they left.
+pub fn clean_stage_of_frame(
+    scene: &Scene,
+    looks: &Looks,
+    world: &World,
+    environment: Environment,
+    shutter: f64,
+) -> Stage {
+    stage_of_frame(scene, looks, world, &Surface::default(), &[], environment, shutter)
+}
+
 /// Whether every edge of a mesh has a face on both sides.
 fn is_closed(mesh: &TriMesh) -> bool {
     let mut edges: Vec<[u32; 2]> = mesh.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
