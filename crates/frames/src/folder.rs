@@ -182,6 +182,11 @@ impl RunFolder {
         self.root.join("pictures").join(frame_file(frame, "png"))
     }
 
+    /// `pictures/00000.exr`: the same picture in linear light, with its layers.
+    pub fn layers_path(&self, frame: u64) -> PathBuf {
+        self.root.join("pictures").join(frame_file(frame, "exr"))
+    }
+
     /// `NAME.mp4`, for the name that `run.json` gives.
     pub fn video_path(&self, name: &str) -> PathBuf {
         self.root.join(format!("{name}.mp4"))

@@ -38,6 +38,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
+pub mod choice;
 pub mod contact_angle;
 pub mod container;
 pub mod csv;
@@ -59,6 +60,7 @@ pub mod wet;
 
 pub use atomic::{Durability, FileError};
 pub use checkpoint::{Checkpoint, CheckpointError, Progress};
+pub use choice::{ChoiceError, FrameChoice};
 pub use container::Block;
 pub use folder::{FolderError, RunFolder};
 pub use frame::{Content, DropFacts, Event, Frame, Ledger, Surface, WetMap};

@@ -53,7 +53,7 @@ impl RunFolder {
     fn remove_frame_files(&self, dropped: impl Fn(u64) -> bool) -> Result<(), FileError> {
         let root = self.root();
         remove_numbered(&root.join("frames"), &["ply", "drops"], &dropped)?;
-        remove_numbered(&root.join("pictures"), &["png"], &dropped)?;
+        remove_numbered(&root.join("pictures"), &["png", "exr"], &dropped)?;
         let fields = root.join("fields");
         for entry in entries(&fields)? {
             // Whatever the format: the number is what counts.

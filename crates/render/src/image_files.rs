@@ -52,20 +52,31 @@ pub enum ImageFileError {
 
 /// Writes sRGB bytes, three per pixel, rows from the top, as a PNG.
 pub fn write_png(path: &Path, width: usize, height: usize, rgb: &[u8]) -> Result<(), ImageFileError> {
-    write_bytes(path, width, height, rgb, png::ColorType::Rgb)
+    write_png_noted(path, width, height, rgb, &[])
+}
+
+/// The same; `notes` are keywords and texts, in Latin-1, to keep in it.
+pub fn write_png_noted(
+    path: &Path,
+    width: usize,
+    height: usize,
+    rgb: &[u8],
+    notes: &[(&str, &str)],
+) -> Result<(), ImageFileError> {
+    write_bytes(path, [width, height], rgb, png::ColorType::Rgb, notes)
 }
 
 /// Writes bytes of grey, one per pixel, rows from the top, as a PNG. They are numbers, not brightness: nothing says sRGB.
 pub fn write_png_gray(path: &Path, width: usize, height: usize, gray: &[u8]) -> Result<(), ImageFileError> {
-    write_bytes(path, width, height, gray, png::ColorType::Grayscale)
+    write_bytes(path, [width, height], gray, png::ColorType::Grayscale, &[])
 }
 
 fn write_bytes(
     path: &Path,
-    width: usize,
-    height: usize,
+    [width, height]: [usize; 2],
     bytes: &[u8],
     color: png::ColorType,
+    notes: &[(&str, &str)],
 ) -> Result<(), ImageFileError> {
     let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "bytes of grey" };
     let wrong = || ImageFileError::Size { width, height, what, found: bytes.len() };
@@ -81,8 +92,9 @@ fn write_bytes(
     if color == png::ColorType::Rgb {
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     }
-    encoder
-        .write_header()
+    let noted = notes.iter().try_for_each(|&(keyword, text)| encoder.add_text_chunk(keyword.into(), text.into()));
+    noted
+        .and_then(|()| encoder.write_header())
         .and_then(|mut writer| {
             writer.write_image_data(bytes)?;
             writer.finish()

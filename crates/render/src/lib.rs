@@ -2,6 +2,7 @@
 
 pub mod camera;
 pub mod denoise;
+pub mod draw_run;
 pub mod environment;
 pub mod fresnel;
 pub mod ggx;

@@ -10,6 +10,7 @@
 //! (not the pictures) stay in memory until [`VideoWriter::finish`], which puts the index before them, so that a video on
 //! the web starts at once. The file appears under its name only when it is whole.
 
+mod note;
 mod parameter_sets;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 use muxide::api::{Muxer, MuxerBuilder, VideoCodec};
 use rusty_h264::{Encoder, EncoderConfig, Preset, YuvFrame};
 use sessile_frames::atomic::{self, Durability, FileError};
+
+pub use note::read_note;
 
 /// Quantiser of the frames: visually lossless for most; 18 to 28 is the usual range, lower is better and larger.
 const QUANTISER: u8 = 20;
@@ -133,12 +136,20 @@ impl VideoWriter {
     }
 
     /// Writes the file and gives it its name.
-    pub fn finish(mut self) -> Result<(), VideoError> {
+    pub fn finish(self) -> Result<(), VideoError> {
+        self.finish_with_note("")
+    }
+
+    /// The same, with a note in the file that players pass over and [`read_note`] finds.
+    pub fn finish_with_note(mut self, note: &str) -> Result<(), VideoError> {
         if self.pictures == 0 {
             return Err(VideoError::Empty { path: self.path });
         }
         self.muxer.finish_in_place().map_err(|error| self.failed(error.to_string()))?;
-        let bytes = self.muxer.into_writer();
+        let mut bytes = self.muxer.into_writer();
+        if !note.is_empty() {
+            bytes.extend(note::to_box(note));
+        }
         Ok(atomic::write(&self.path, &bytes, Durability::Handed)?)
     }
 

@@ -60,6 +60,6 @@ pub use files::{Files, Folder, NoFiles};
 pub use parse::{Parsed, parse_file, parse_str};
 pub use pictures::{ENVIRONMENTS, LOOKS, TEXTURES};
 pub use print::print;
-pub use relation::{RunRelation, same_run};
+pub use relation::{RunRelation, picture_keys, same_run};
 pub use source::{Place, Source, Sources};
 pub use types::*;

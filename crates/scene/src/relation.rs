@@ -34,12 +34,20 @@ pub fn same_run(existing: &Scene, wanted: &Scene) -> RunRelation {
         return RunRelation::Same;
     }
     let longer = wanted.time.duration > existing.time.duration;
-    let only_drawn = |path: &String| {
-        let drawn = ["camera.", "lights.", "render."].iter().any(|table| path.starts_with(table));
-        drawn || (path == "time.duration" && longer)
-    };
+    let only_drawn = |path: &String| is_drawn(path) || (path == "time.duration" && longer);
     let serious: Vec<String> = differing.into_iter().filter(|path| !only_drawn(path)).collect();
     if serious.is_empty() { RunRelation::Extends } else { RunRelation::Different(serious) }
+}
+
+/// Whether a key matters to pictures alone.
+fn is_drawn(path: &str) -> bool {
+    ["camera.", "lights.", "render."].iter().any(|table| path.starts_with(table))
+}
+
+/// The keys that pictures depend on and frames do not, with their values as printed; `render.fps`, which only the video knows, is not
+/// among them. Two scenes of one run give the same pictures of a frame if these agree.
+pub fn picture_keys(scene: &Scene) -> Vec<(String, String)> {
+    entries(scene).into_iter().filter(|(path, _)| is_drawn(path) && path != "render.fps").collect()
 }
 
 fn entries(scene: &Scene) -> Vec<(String, String)> {

@@ -1,9 +1,10 @@
 //! The command line as it is typed. What the values mean is settled by the commands.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use sessile_frames::FrameChoice;
 
 /// Simulates, measures and pictures water drops on surfaces.
 #[derive(Debug, Parser)]
@@ -17,13 +18,13 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Simulate a scene: writes frames and measures as it goes, and goes on where an earlier run of it stopped
+    /// Simulate a scene and draw it: writes frames and measures as it goes, then pictures and a video; goes on where an earlier run stopped
     Run(RunArgs),
     /// Read and validate a scene: shows all its errors at once
     Check(CheckArgs),
     /// Print the numbers of a run: volumes, heights, contact angles …
     Measure(MeasureArgs),
-    /// Draw pictures and the video of a run (not in this version)
+    /// Draw pictures and the video of a run again
     Render(RenderArgs),
     /// Write a run's frames for other programs (not in this version)
     Export(ExportArgs),
@@ -113,15 +114,24 @@ pub enum WhichFrames {
 pub struct RenderArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Which frames, both ends included
-    #[arg(long, value_name = "A..B")]
-    pub frames: Option<String>,
-    /// Picture size
-    #[arg(long, value_name = "WxH")]
-    pub size: Option<String>,
-    /// Samples per pixel
+    /// Which frames: `A..B` (both ends included), `A..`, `..B`, a number or `last` [default: all]
+    #[arg(long, value_name = "A..B", value_parser = frame_choice)]
+    pub frames: Option<FrameChoice>,
+    /// Picture size, such as 1920x1080 [default: the scene's]
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub size: Option<[u32; 2]>,
+    /// Most samples per pixel: more take longer and leave less noise [default: the scene's]
     #[arg(long, value_name = "N")]
-    pub samples: Option<u32>,
+    pub samples: Option<NonZeroU32>,
+    /// Leave the noise of few samples in
+    #[arg(long)]
+    pub no_denoise: bool,
+    /// Write EXR files too: linear light, albedo, normal, depth, drop ids
+    #[arg(long)]
+    pub exr: bool,
+    /// Threads to use; pictures do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// `sessile export`.
@@ -203,5 +213,17 @@ fn which_frames(text: &str) -> Result<WhichFrames, String> {
         "last" => Ok(WhichFrames::Last),
         "all" => Ok(WhichFrames::All),
         number => number.parse().map(WhichFrames::Number).map_err(|_| "must be a frame number, `last` or `all`".into()),
+    }
+}
+
+fn frame_choice(text: &str) -> Result<FrameChoice, String> {
+    text.parse().map_err(|error: sessile_frames::ChoiceError| error.to_string())
+}
+
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let sides = text.split_once(['x', 'X', '×']).map(|(width, height)| (width.trim().parse(), height.trim().parse()));
+    match sides {
+        Some((Ok(width), Ok(height))) if width > 0 && height > 0 => Ok([width, height]),
+        _ => Err("must be columns and rows of pixels, such as 640x360".into()),
     }
 }

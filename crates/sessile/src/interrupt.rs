@@ -12,10 +12,10 @@ pub fn stop_flag() -> Arc<AtomicBool> {
     let asked = Arc::clone(&flag);
     let handler = move || {
         if asked.swap(true, Ordering::SeqCst) {
-            eprintln!("\nquit at once; the last checkpoint is kept");
+            eprintln!("\nquit at once; what was written is kept, and the last checkpoint");
             process::exit(1);
         }
-        eprintln!("\nstopping after this step; again to quit at once");
+        eprintln!("\nstopping as soon as it is saved; again to quit at once");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         eprintln!("warning: cannot catch Ctrl-C ({error}); it will end the run without a last checkpoint");

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod drawing;
 mod failure;
 mod interrupt;
 mod progress;
@@ -26,7 +27,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(args) => commands::run::run(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Measure(args) => commands::measure::measure(&args),
-        Command::Render(args) => commands::later::render(&args),
+        Command::Render(args) => commands::render::render(&args),
         Command::Export(args) => commands::later::export(&args),
         Command::Validate(args) => commands::validate::validate(&args),
         Command::Bench(args) => commands::bench::bench(&args),

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sessile_sim::{Progress, Status};
 
 /// Least time between two plain lines.
-const LINE_INTERVAL: Duration = Duration::from_secs(5);
+pub const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The reporter that suits standard error.
 pub fn for_stderr() -> Box<dyn Progress + Send> {
@@ -121,7 +121,7 @@ fn three_digits(value: f64) -> String {
 }
 
 /// A wait, as one says it.
-fn coarse(wait: Duration) -> String {
+pub fn coarse(wait: Duration) -> String {
     let seconds = wait.as_secs_f64().ceil() as u64;
     match seconds {
         0..100 => format!("{seconds} s"),

@@ -2,13 +2,14 @@
 
 use std::io::{Write, stdout};
 
+use sessile_render::draw_run::Props;
 use sessile_sim::{build, model_name};
 
 use crate::args::CheckArgs;
-use crate::commands::scene;
+use crate::commands::{render, scene};
 use crate::failure::Failure;
 
-/// Reads the scene, builds its solids and its model where this version has it, and says what it is.
+/// Reads the scene and the images that it is drawn with, builds its solids and its model where this version has it, and says what it is.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scene = scene::load(&args.scene)?;
     match build(&scene) {
@@ -17,6 +18,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
         Err(error @ sessile_sim::BuildError::NoSuchModel { .. }) => eprintln!("warning: {error}"),
         Err(error) => return Err(Failure::wrong(error)),
     }
+    Props::load(&scene).map_err(render::failure)?;
     writeln!(
         stdout(),
         "{} is fine: {} model, {} frames, {} s",

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod later;
 pub mod measure;
+pub mod render;
 pub mod run;
 pub mod scene;
 pub mod shipped;
@@ -16,4 +17,14 @@ use crate::failure::Failure;
 /// Runs `work` on a pool of `threads`, or of all cores.
 fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     sessile_sim::thread_pool(threads).map(|pool| pool.install(work)).map_err(Failure::failed)
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }

@@ -1,15 +1,17 @@
-//! `sessile run`: simulates a scene into its run folder.
+//! `sessile run`: simulates a scene into its run folder, and draws it.
 
 use std::path::Path;
 
+use sessile_render::draw_run::{DrawOptions, Props, What};
 use sessile_sim::{Finish, RunError, RunOptions, run as simulate};
 
+use super::quoted;
 use crate::args::RunArgs;
-use crate::commands::scene;
+use crate::commands::{render, scene};
 use crate::failure::Failure;
 use crate::{interrupt, progress};
 
-/// Runs the scene, or goes on with a run of it.
+/// Runs the scene, or goes on with a run of it, and draws the pictures that are missing.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let scene = scene::load(&args.scene)?;
     let name = stem(&args.scene.scene);
@@ -21,6 +23,10 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         checkpoint_seconds: args.checkpoint,
         command: same_command(std::env::args().skip(1)),
     };
+    if !args.no_pictures {
+        // A picture file that is missing or broken is told now, not after the simulation.
+        Props::load(&scene).map_err(render::failure)?;
+    }
     let mut progress = progress::for_stderr();
     let stop = interrupt::stop_flag();
     let finish = simulate(&scene, &options, progress.as_mut(), &stop).map_err(failure)?;
@@ -37,8 +43,15 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             eprintln!("the run in {out} is finished ({} frames{rest}); `--fresh` starts over", frame + 1);
         }
     }
-    if !args.no_pictures {
-        eprintln!("this version draws no pictures yet; `--no-pictures` says that none are wanted");
+    if args.no_pictures {
+        return Ok(());
+    }
+    let drawn = render::draw(&options.out, &DrawOptions::new(What::Missing), args.threads, &stop)?;
+    if drawn.stopped {
+        return Err(render::stopped(&drawn, &options.command));
+    }
+    if drawn.pictures > 0 {
+        render::tell(&drawn, &options.out);
     }
     Ok(())
 }
@@ -54,11 +67,7 @@ fn stem(scene: &Path) -> String {
 
 /// The command to give again: as it was given, but without starting over.
 fn same_command(args: impl Iterator<Item = String>) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+".contains(c);
-    let quoted = |arg: String| {
-        if !arg.is_empty() && arg.chars().all(plain) { arg } else { format!("'{}'", arg.replace('\'', r"'\''")) }
-    };
-    let kept = args.filter(|arg| arg != "--fresh").map(quoted);
+    let kept = args.filter(|arg| arg != "--fresh").map(|arg| quoted(&arg));
     ["sessile".to_owned()].into_iter().chain(kept).collect::<Vec<_>>().join(" ")
 }
 

@@ -1,0 +1,117 @@
+//! Which frames of a run are meant: `12`, `10..20`, `10..`, `..20`, `last`, or all of them.
+
+use std::str::FromStr;
+
+/// Some of a run's frames; ranges include both ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrameChoice {
+    /// All there are.
+    #[default]
+    All,
+    /// From the first number to the second; `None` is where the run begins or ends.
+    Range(Option<u64>, Option<u64>),
+    /// The last one there is.
+    Last,
+}
+
+/// Frames that cannot be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChoiceError {
+    /// Not a choice of frames.
+    #[error("`{text}` is no choice of frames: give a number, `A..B` (both ends included), `A..`, `..B` or `last`")]
+    Text {
+        /// What was given.
+        text: String,
+    },
+    /// From a later frame to an earlier one.
+    #[error("frames {first}..{last} run backwards; give the smaller number first")]
+    Backwards {
+        /// First.
+        first: u64,
+        /// Last.
+        last: u64,
+    },
+    /// A frame that the run does not have.
+    #[error("there is no frame {wanted}; the run has frames {first} to {last}")]
+    Missing {
+        /// The frame.
+        wanted: u64,
+        /// First there is.
+        first: u64,
+        /// Last there is.
+        last: u64,
+    },
+    /// The run has no frame at all.
+    #[error("the run has no frames yet")]
+    None,
+}
+
+impl FromStr for FrameChoice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+        let wrong = || ChoiceError::Text { text: text.to_owned() };
+        let number = |part: &str| {
+            let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            part.parse().ok().filter(|_| digits).ok_or_else(wrong)
+        };
+        let end = |part: &str| if part.is_empty() { Ok(None) } else { number(part).map(Some) };
+        match (text, text.split_once("..")) {
+            ("last", _) => Ok(Self::Last),
+            ("all", _) => Ok(Self::All),
+            (_, None) => number(text).map(|frame| Self::Range(Some(frame), Some(frame))),
+            (_, Some((first, last))) => match (end(first)?, end(last)?) {
+                (Some(first), Some(last)) if first > last => Err(ChoiceError::Backwards { first, last }),
+                (first, last) => Ok(Self::Range(first, last)),
+            },
+        }
+    }
+}
+
+impl FrameChoice {
+    /// Those of `frames`, which rise, that are chosen; an error where an end is not among them.
+    pub fn of(self, frames: &[u64]) -> Result<Vec<u64>, ChoiceError> {
+        let (Some(&start), Some(&end)) = (frames.first(), frames.last()) else { return Err(ChoiceError::None) };
+        let (first, last) = match self {
+            Self::All => (start, end),
+            Self::Range(first, last) => (first.unwrap_or(start), last.unwrap_or(end)),
+            Self::Last => (end, end),
+        };
+        if let Some(&wanted) = [first, last].iter().find(|wanted| frames.binary_search(wanted).is_err()) {
+            return Err(ChoiceError::Missing { wanted, first: start, last: end });
+        }
+        Ok(frames.iter().copied().filter(|frame| (first..=last).contains(frame)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(text: &str) -> Result<Vec<u64>, ChoiceError> {
+        text.parse::<FrameChoice>()?.of(&[0, 1, 2, 3, 4])
+    }
+
+    #[test]
+    fn ranges_include_both_ends() {
+        assert_eq!(chosen("1..3"), Ok(vec![1, 2, 3]));
+        assert_eq!(chosen("2"), Ok(vec![2]));
+        assert_eq!(chosen("3.."), Ok(vec![3, 4]));
+        assert_eq!(chosen("..1"), Ok(vec![0, 1]));
+        assert_eq!(chosen(".."), Ok(vec![0, 1, 2, 3, 4]));
+        assert_eq!(chosen("last"), Ok(vec![4]));
+        assert_eq!(chosen("all"), Ok(vec![0, 1, 2, 3, 4]));
+    }
+
+    #[test]
+    fn what_is_no_choice_or_not_there_is_told() {
+        for text in ["", "a", "1..b", "-1", "+1", "1...3", "1-3", "1.5", "1..2..3", "99999999999999999999"] {
+            assert!(matches!(chosen(text), Err(ChoiceError::Text { .. })), "{text:?}: {:?}", chosen(text));
+        }
+        assert_eq!(chosen("3..1"), Err(ChoiceError::Backwards { first: 3, last: 1 }));
+        let error = chosen("3..9").unwrap_err().to_string();
+        assert_eq!(error, "there is no frame 9; the run has frames 0 to 4");
+        assert_eq!(FrameChoice::All.of(&[]), Err(ChoiceError::None));
+    }
+}

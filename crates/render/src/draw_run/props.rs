@@ -1,0 +1,85 @@
+//! What all pictures of a run share: looks, light, the camera, the exposure.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use sessile_frames::RunFolder;
+use sessile_frames::names::safe_names;
+use sessile_scene::types::Scene;
+use sessile_world::World;
+
+use super::DrawError;
+use crate::camera::Camera;
+use crate::environment::Environment;
+use crate::render_picture::{PictureSettings, render_until};
+use crate::scene_stage::{Looks, stage_of_frame};
+use crate::stage::Stage;
+use crate::tone_map::Exposure;
+
+/// The longer side of the picture that the exposure is read from, in pixels, and its samples.
+const PROBE_SIDE: usize = 160;
+const PROBE_SAMPLES: u32 = 16;
+
+/// Light and looks of a scene, read once for all its pictures.
+#[derive(Clone, Debug)]
+pub struct Props {
+    looks: Looks,
+    environment: Arc<Environment>,
+}
+
+impl Props {
+    /// Reads the textures and the environment that a scene names.
+    pub fn load(scene: &Scene) -> Result<Self, DrawError> {
+        Ok(Self { looks: Looks::of(scene)?, environment: Arc::new(Environment::from_lights(&scene.lights)?) })
+    }
+}
+
+/// A run, ready to have any of its frames drawn.
+pub(super) struct Set<'a> {
+    folder: &'a RunFolder,
+    scene: &'a Scene,
+    props: Props,
+    world: World,
+    solids: Vec<String>,
+    camera: Camera,
+}
+
+impl<'a> Set<'a> {
+    /// Builds the solids and frames the scene for pictures of this size.
+    pub fn build(folder: &'a RunFolder, scene: &'a Scene, size: [usize; 2]) -> Result<Self, DrawError> {
+        let props = Props::load(scene)?;
+        let world = World::build(scene)?;
+        let camera = Camera::framing(scene, &world, size[0] as f64 / size[1] as f64);
+        let names: Vec<&str> = scene.solids.iter().map(|solid| solid.name.as_str()).collect();
+        Ok(Self { folder, scene, props, world, solids: safe_names(&names), camera })
+    }
+
+    /// Reads a frame and puts it on stage, with the camera that looks at it.
+    pub fn stage(&mut self, frame: u64) -> Result<(Stage, Camera), DrawError> {
+        let (liquid, stamp) = self.folder.read_frame(frame)?;
+        let mut wet = Vec::new();
+        for (index, name) in self.solids.iter().enumerate() {
+            wet.extend(self.folder.read_wet(name, index, frame)?);
+        }
+        self.world.advance_to(stamp.time);
+        let environment = Arc::clone(&self.props.environment);
+        let stage = stage_of_frame(self.scene, &self.props.looks, &self.world, &liquid, &wet, environment, 0.0);
+        Ok((stage, self.camera))
+    }
+
+    /// The exposure of all pictures: that of a small picture of frame `first`, so that a film does not flicker, a run that goes on
+    /// goes on as bright as it was, and a picture drawn alone looks like its neighbours. `None` when stopped.
+    pub fn exposure(
+        &mut self,
+        first: u64,
+        settings: &PictureSettings,
+        stop: &AtomicBool,
+    ) -> Result<Option<Exposure>, DrawError> {
+        let longer = settings.size[0].max(settings.size[1]);
+        let side = |n: usize| (n * PROBE_SIDE.min(longer) / longer).max(1);
+        let probe = PictureSettings { size: settings.size.map(side), samples: PROBE_SAMPLES, noise: 0.0, ..*settings };
+        let (stage, camera) = self.stage(first)?;
+        let rendered = render_until(&stage, &camera, &probe, stop, &|_, _| ());
+        Ok(rendered.map(|rendered| Exposure::automatic([&rendered.picture])))
+    }
+}

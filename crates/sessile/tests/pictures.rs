@@ -1,0 +1,210 @@
+//! Pictures and video as a user meets them: which are drawn, which are kept, what is said when they cannot be.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use common::{Finished, RAIN, Scratch};
+
+/// Three frames at 32 × 18 pixels and 2 samples.
+const SMALL: [&str; 8] = [
+    "run",
+    "rain.toml",
+    "--set",
+    "time.duration=\"50 ms\"",
+    "--set",
+    "render.size=[32, 18]",
+    "--set",
+    "render.samples=2",
+];
+
+/// Runs the small scene with more arguments.
+fn small(scratch: &Scratch, more: &[&str]) -> Finished {
+    scratch.run(&[&SMALL[..], more].concat())
+}
+
+/// The pictures and the video of a run, by name.
+fn pictures(scratch: &Scratch, run: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    let root = scratch.path(run);
+    let listed = fs::read_dir(root.join("pictures")).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let video = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path());
+    let video = video.filter(|path| path.extension().is_some_and(|extension| extension == "mp4"));
+    let named = |path: PathBuf| (path.strip_prefix(&root).unwrap().to_owned(), fs::read(&path).unwrap());
+    listed.chain(video).map(named).collect()
+}
+
+fn names(pictures: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<&str> {
+    pictures.keys().map(|path| path.to_str().unwrap()).collect()
+}
+
+const THREE: [&str; 4] = ["pictures/00000.png", "pictures/00001.png", "pictures/00002.png", "rain.mp4"];
+
+#[test]
+fn a_run_ends_in_pictures_and_a_video() {
+    let scratch = Scratch::with_scene(RAIN);
+    let run = small(&scratch, &[]).expect_code(0).expect_message("drawn: 3 pictures in runs/rain/pictures");
+    assert_eq!(run.stdout, "");
+    let drawn = pictures(&scratch, "runs/rain");
+    assert_eq!(names(&drawn), THREE);
+    for (path, bytes) in &drawn {
+        let start: &[u8] = if path.ends_with("rain.mp4") { b"ftyp" } else { b"\x89PNG" };
+        assert!(bytes.windows(4).take(8).any(|window| window == start), "{}", path.display());
+    }
+    // Columns and rows stand behind the signature and the head of the first chunk.
+    let png = &drawn[&PathBuf::from("pictures/00001.png")];
+    assert_eq!(png[16..24], [0, 0, 0, 32, 0, 0, 0, 18]);
+
+    small(&scratch, &["--threads=1", "--out", "alone"]).expect_code(0);
+    let alone = pictures(&scratch, "alone");
+    assert!(drawn == alone, "other bytes with one thread");
+    small(&scratch, &["--no-pictures", "--out", "bare"]).expect_code(0);
+    assert_eq!(names(&pictures(&scratch, "bare")), [""; 0]);
+}
+
+#[test]
+fn a_finished_run_draws_what_is_missing_and_nothing_else() {
+    let scratch = Scratch::with_scene(RAIN);
+    small(&scratch, &["--no-pictures"]).expect_code(0);
+    small(&scratch, &[]).expect_code(0).expect_message("is finished").expect_message("drawn: 3 pictures");
+    let drawn = pictures(&scratch, "runs/rain");
+    assert_eq!(names(&drawn), THREE);
+
+    let again = small(&scratch, &[]).expect_code(0);
+    assert!(!again.stderr.contains("drawn"), "{}", again.stderr);
+    fs::remove_file(scratch.path("runs/rain/pictures/00001.png")).unwrap();
+    small(&scratch, &[]).expect_code(0).expect_message("drawn: 1 picture in");
+    assert!(pictures(&scratch, "runs/rain") == drawn, "the same bytes again");
+    fs::write(scratch.path("runs/rain/pictures/00002.png"), "half a pic").unwrap();
+    fs::remove_file(scratch.path("runs/rain/rain.mp4")).unwrap();
+    small(&scratch, &[]).expect_code(0).expect_message("drawn: 1 picture in");
+    assert!(pictures(&scratch, "runs/rain") == drawn, "the same bytes again");
+    fs::remove_file(scratch.path("runs/rain/rain.mp4")).unwrap();
+    small(&scratch, &[]).expect_code(0).expect_message("video: pictures 3/3");
+    assert!(pictures(&scratch, "runs/rain") == drawn, "the same video again");
+}
+
+#[test]
+fn pictures_of_another_view_are_not_kept() {
+    let scratch = Scratch::with_scene(RAIN);
+    small(&scratch, &[]).expect_code(0);
+    let before = pictures(&scratch, "runs/rain");
+    small(&scratch, &["--set", "camera.fov=\"50 deg\""]).expect_code(0).expect_message("drawn: 3 pictures");
+    let wider = pictures(&scratch, "runs/rain");
+    assert!(before.iter().all(|(name, bytes)| wider[name] != *bytes), "all of them changed");
+    // The rate of the video is none of the pictures' business.
+    let slower = ["--set", "camera.fov=\"50 deg\"", "--set", "render.fps=10"];
+    let slow = small(&scratch, &slower).expect_code(0).expect_message("video: pictures 3/3");
+    assert!(!slow.stderr.contains("drawn"), "{}", slow.stderr);
+    let after = pictures(&scratch, "runs/rain");
+    assert!(after.iter().all(|(name, bytes)| (wider[name] == *bytes) == !name.ends_with("rain.mp4")));
+    // A longer run keeps the pictures that it has: they do not depend on how long it goes on.
+    let mut longer = SMALL;
+    longer[3] = "time.duration=\"75 ms\"";
+    scratch.run(&[&longer[..], &slower[..]].concat()).expect_code(0).expect_message("drawn: 1 picture in");
+}
+
+#[test]
+fn render_draws_the_frames_it_is_asked_for_as_it_is_asked() {
+    let scratch = Scratch::with_scene(RAIN);
+    small(&scratch, &["--no-pictures"]).expect_code(0);
+    let partly = scratch.run(&["render", "runs/rain", "--frames", "1..2", "--exr"]).expect_code(0);
+    partly.expect_message("the video shows 2 of 3 frames");
+    let drawn = pictures(&scratch, "runs/rain");
+    let with_layers =
+        ["pictures/00001.exr", "pictures/00001.png", "pictures/00002.exr", "pictures/00002.png", "rain.mp4"];
+    assert_eq!(names(&drawn), with_layers);
+
+    scratch.run(&["render", "runs/rain", "--frames", "last"]).expect_code(0).expect_message("drawn: 1 picture in");
+    assert!(pictures(&scratch, "runs/rain") == drawn, "the same picture again, and its layers stay");
+    let raw = ["render", "runs/rain", "--frames", "2..", "--samples", "3", "--no-denoise", "--threads", "1"];
+    scratch.run(&raw).expect_code(0);
+    let after = pictures(&scratch, "runs/rain");
+    assert_eq!(names(&after), ["pictures/00001.exr", "pictures/00001.png", "pictures/00002.png", "rain.mp4"]);
+    assert!(after[&PathBuf::from("pictures/00002.png")] != drawn[&PathBuf::from("pictures/00002.png")]);
+
+    // Everything at another size: kept by the next run, for nothing is missing.
+    let odd = scratch.run(&["render", "runs/rain", "--size", "25x13"]).expect_code(0);
+    odd.expect_message("drawn: 3 pictures");
+    let odd = pictures(&scratch, "runs/rain");
+    small(&scratch, &[]).expect_code(0);
+    assert!(pictures(&scratch, "runs/rain") == odd);
+    // Mixed sizes are not: they make no video.
+    scratch.run(&["render", "runs/rain", "--size", "8x8", "--frames", "0"]).expect_code(0);
+    small(&scratch, &[]).expect_code(0).expect_message("drawn: 3 pictures");
+}
+
+#[test]
+fn wrong_requests_exit_with_2_and_say_what_to_do() {
+    let scratch = Scratch::with_scene(RAIN);
+    small(&scratch, &["--no-pictures"]).expect_code(0);
+    let cases: [(&[&str], &str); 9] = [
+        (&["render", "runs/rain", "--size", "640"], "such as 640x360"),
+        (&["render", "runs/rain", "--size", "0x9"], "such as 640x360"),
+        (&["render", "runs/rain", "--size", "16384x16384"], "cannot be drawn"),
+        (&["render", "runs/rain", "--samples", "0"], "samples"),
+        (&["render", "runs/rain", "--frames", "2..1"], "run backwards"),
+        (&["render", "runs/rain", "--frames", "x"], "`A..B`"),
+        (&["render", "runs/rain", "--frames", "1..9"], "there is no frame 9; the run has frames 0 to 2"),
+        (&["render", "rain"], "rain is not a run folder: there is no run.json in it; did you mean runs/rain?"),
+        (&["render", "nowhere"], "nowhere is not a run folder"),
+    ];
+    for (args, message) in cases {
+        let done = scratch.run(args).expect_code(2).expect_message(message);
+        assert_eq!(done.stdout, "", "{args:?}");
+    }
+    assert!(!scratch.path("nowhere").exists() && !scratch.path("runs/rain/pictures").exists());
+}
+
+#[test]
+fn a_missing_or_broken_image_is_found_before_the_simulation() {
+    let scratch = Scratch::with_scene(RAIN);
+    scratch.write("tiles.png", "not a picture");
+    scratch.write("dawn.hdr", "#?RADIANCE\nnot light");
+    for set in ["solids.0.texture=tiles.png", "lights.environment=dawn.hdr"] {
+        let file = set.split('=').next_back().unwrap();
+        let check = scratch.run(&["check", "rain.toml", "--set", set]).expect_code(2);
+        check.expect_message(file);
+        small(&scratch, &["--set", set]).expect_code(2).expect_message(file);
+        assert!(!scratch.path("runs").exists(), "nothing is simulated");
+        // Who wants no pictures needs no images.
+        small(&scratch, &["--set", set, "--no-pictures", "--out", "bare", "--fresh"]).expect_code(0);
+        scratch.run(&["render", "bare"]).expect_code(2).expect_message(file);
+    }
+}
+
+#[test]
+fn drawing_waits_for_nobody_elses_run() {
+    let scratch = Scratch::with_scene(RAIN);
+    let mut first =
+        scratch.start(&["run", "rain.toml", "--no-pictures", "--out", "a", "--set", "time.duration=\"1000 s\""]);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !scratch.path("a/checkpoint/current").exists() && std::time::Instant::now() < deadline {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let second = scratch.run(&["render", "a"]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    second.expect_code(1).expect_message("another process is writing in a");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_is_drawn_and_says_how_to_go_on() {
+    use std::process::{Command, Stdio};
+
+    let scratch = Scratch::with_scene(RAIN);
+    small(&scratch, &["--no-pictures"]).expect_code(0);
+    // Enough samples that no test machine is done before the signal comes.
+    let slow = ["render", "runs/rain", "--size", "320x180", "--samples", "100000", "--frames", "..2"];
+    let child = scratch.sessile(&slow).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let again = "stopped after 0 of 3 pictures; `sessile render runs/rain --frames 0..2 --size 320x180 --samples 100000` goes on from here";
+    assert!(stderr.contains(again), "{stderr}");
+}
