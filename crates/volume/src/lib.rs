@@ -4,3 +4,4 @@
 
 pub mod poisson;
 pub mod tiles;
+pub mod virtual_surface;
