@@ -41,7 +41,7 @@ fn a_missing_scene_is_told_with_what_ships() {
 fn models_that_are_not_there_yet_are_named() {
     let scratch = Scratch::with_scene(RAIN);
     let done = scratch.run(&["run", "rain.toml", "--model", "volume"]).expect_code(2);
-    assert_eq!(done.stderr, "error: the volume model is not part of this version; it runs: pane\n");
+    assert_eq!(done.stderr, "error: the volume model is not part of this version; it runs: pane, droplet\n");
     assert!(!scratch.path("runs").exists(), "nothing is written");
 }
 

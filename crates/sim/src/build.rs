@@ -1,5 +1,6 @@
 //! From a scene to the model that runs it.
 
+use sessile_droplet::DropletModel;
 use sessile_model::Model;
 use sessile_pane::Pane;
 use sessile_scene::types::{ModelKind, Scene};
@@ -18,7 +19,7 @@ pub struct Built {
 #[non_exhaustive]
 pub enum BuildError {
     /// The model is not there yet.
-    #[error("the {model} model is not part of this version; it runs: pane")]
+    #[error("the {model} model is not part of this version; it runs: pane, droplet")]
     NoSuchModel {
         /// Its name in a scene.
         model: &'static str,
@@ -43,13 +44,16 @@ pub fn model_name(kind: ModelKind) -> &'static str {
 
 /// Builds the scene's solids and its model.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
-    if scene.model != ModelKind::Pane {
+    if !matches!(scene.model, ModelKind::Pane | ModelKind::Droplet) {
         return Err(BuildError::NoSuchModel { model: model_name(scene.model) });
     }
     let world = World::build(scene).map_err(|error| BuildError::World(error.to_string()))?;
     let notices = world.notices.clone();
     let model: Box<dyn Model> = match scene.model {
         ModelKind::Pane => Box::new(Pane::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?),
+        ModelKind::Droplet => {
+            Box::new(DropletModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
+        }
         kind => return Err(BuildError::NoSuchModel { model: model_name(kind) }),
     };
     Ok(Built { model, notices })

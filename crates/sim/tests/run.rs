@@ -162,7 +162,7 @@ fn models_of_later_versions_are_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let options = RunOptions::new(folder.path().join("a"));
     let error = run(&scene(10, false), &options, &mut Listener::default(), &AtomicBool::new(false)).unwrap_err();
-    assert_eq!(error.to_string(), "the volume model is not part of this version; it runs: pane");
+    assert_eq!(error.to_string(), "the volume model is not part of this version; it runs: pane, droplet");
     assert!(error.is_wrong_scene());
     assert!(!options.out.exists());
 }

@@ -1,0 +1,26 @@
+//! What a scene can ask that the droplet model cannot do.
+
+use crate::track::TrackError;
+
+/// Why a scene does not run on the droplet model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DropletError {
+    /// There is nothing to run on.
+    #[error("the droplet model runs over solids, and this scene has none: add a [[solids]]")]
+    NoSolid,
+    /// A two-dimensional run.
+    #[error("world.planar = true is for the volume model; droplets run over surfaces in space: remove it")]
+    Planar,
+    /// A mesh that cannot be run on.
+    #[error(transparent)]
+    Track(#[from] TrackError),
+    /// The paper's droplet with one level cannot close.
+    #[error("droplet.levels must be at least 1 and droplet.slices at least 3, got {levels} and {slices}")]
+    Springs {
+        /// As asked.
+        levels: u32,
+        /// As asked.
+        slices: u32,
+    },
+}

@@ -1,0 +1,438 @@
+//! What the surface is like at a place: its law, whether it has been wet, and how much film lies on it.
+//!
+//! Wetness and film lie on a map over the solid's texture coordinates, one per solid, so that a path's width does not depend on the
+//! triangles. Each texel belongs to the triangle that covers its centre; marking a stretch of path goes over the triangles within reach
+//! and marks those of their texels that really lie within it, on whichever chart. Angles that vary by image are read there too.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use glam::{DMat2, DVec2, DVec3};
+use serde::{Deserialize, Serialize};
+use sessile_frames::WetMap;
+use sessile_geometry::TriMesh;
+use sessile_wetting::{Liquid, Wetting};
+use sessile_world::Solid;
+
+use crate::law::Law;
+use crate::track::{NONE, Place, Track};
+
+/// Wanted size of a texel, in m; a droplet that runs is several times as wide.
+const TEXEL: f64 = 0.4e-3;
+/// Fewest and most texels along a map's side.
+const SIDE: (f64, f64) = (64.0, 1024.0);
+/// Most triangles looked at round one stretch of path.
+const MOST_TRIANGLES: usize = 96;
+/// Angles of one law differ by no more than this, in rad (a quarter of a degree), unless there would be too many laws.
+const ANGLE_STEP: f64 = 0.25 * std::f64::consts::PI / 180.0;
+
+/// How a triangle lies in the texture coordinates.
+#[derive(Clone, Copy, Debug)]
+struct Chart {
+    origin: DVec2,
+    /// Change of coordinates per metre along the triangle's x and y, as columns.
+    uv_per_metre: DMat2,
+    /// Its inverse; zero where the triangle has no area in the map.
+    metres_per_uv: DMat2,
+}
+
+/// One solid's map.
+#[derive(Debug)]
+struct Sheet {
+    solid: usize,
+    width: usize,
+    height: usize,
+    /// Triangle of each texel.
+    owner: Vec<u32>,
+    wet: Vec<AtomicU8>,
+    /// In m³.
+    film: Vec<f64>,
+    /// Law of each texel; empty where one law holds for all.
+    laws: Vec<u16>,
+    uniform: u16,
+    /// Whether wetness changes anything.
+    remembers: bool,
+    has_film: bool,
+}
+
+/// The surfaces of all solids.
+#[derive(Debug)]
+pub struct Ground {
+    sheets: Vec<Sheet>,
+    charts: Vec<Chart>,
+    laws: Vec<Law>,
+}
+
+/// A solid's wetness and film.
+#[derive(Serialize, Deserialize)]
+struct SheetState {
+    /// Lengths of dry and wet runs of texels in turn.
+    runs: Vec<u32>,
+    /// Texels with film, and its volume in m³.
+    film: Vec<(u32, f64)>,
+}
+
+/// What a checkpoint keeps.
+#[derive(Serialize, Deserialize)]
+pub struct GroundState {
+    sheets: Vec<SheetState>,
+}
+
+impl Ground {
+    /// The ground of all solids; `meshes` are those that the track was made of.
+    pub fn new(track: &Track, meshes: &[TriMesh], solids: &[Solid], liquid: &Liquid) -> Self {
+        let charts = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
+        let charts: Vec<Chart> = charts
+            .zip(track.facets())
+            .map(|((mesh, t), facet)| chart(mesh.corner_uvs.get(t), &facet.corners))
+            .collect();
+        let mut laws = Vec::new();
+        let sheets = (0..meshes.len())
+            .map(|solid| sheet(solid, track, &charts, &meshes[solid], &solids[solid], liquid, &mut laws))
+            .collect();
+        Self { sheets, charts, laws }
+    }
+
+    /// All laws.
+    pub fn laws(&self) -> &[Law] {
+        &self.laws
+    }
+
+    /// The law at a place.
+    pub fn law(&self, track: &Track, at: Place) -> &Law {
+        let sheet = self.sheet_of(track, at);
+        let index = if sheet.laws.is_empty() { sheet.uniform } else { sheet.laws[self.texel(sheet, at)] };
+        &self.laws[usize::from(index)]
+    }
+
+    /// Whether a droplet must look where its rim stands: angles vary, or wetness matters.
+    pub fn varies(&self, solid: u32) -> bool {
+        let sheet = &self.sheets[solid as usize];
+        !sheet.laws.is_empty() || sheet.remembers
+    }
+
+    /// cos of the advancing angle at a place, by its wetness, and of the receding one.
+    pub fn cosines(&self, track: &Track, at: Place) -> (f64, f64) {
+        let sheet = self.sheet_of(track, at);
+        let texel = self.texel(sheet, at);
+        let index = if sheet.laws.is_empty() { sheet.uniform } else { sheet.laws[texel] };
+        let law = &self.laws[usize::from(index)];
+        let wet = sheet.remembers && sheet.wet[texel].load(Ordering::Relaxed) != 0;
+        (if wet { law.cos_wet } else { law.cos_advancing }, law.cos_receding)
+    }
+
+    /// Whether any film lies on a solid.
+    pub fn has_film(&self, solid: u32) -> bool {
+        self.sheets[solid as usize].has_film
+    }
+
+    /// Film at a place's texel, in m³.
+    pub fn film_at(&self, track: &Track, at: Place) -> f64 {
+        let sheet = self.sheet_of(track, at);
+        sheet.film[self.texel(sheet, at)]
+    }
+
+    /// Film on all solids, in m³.
+    pub fn film_volume(&self) -> f64 {
+        self.sheets.iter().filter(|sheet| sheet.has_film).map(|sheet| sheet.film.iter().sum::<f64>()).sum()
+    }
+
+    /// Marks what a droplet of this radius wets between two places of a triangle.
+    ///
+    /// Several threads may: a mark is a mark in whatever order.
+    pub fn wet(&self, track: &Track, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
+        let sheet = &self.sheets[track.facet(triangle).solid as usize];
+        sheet.wet[self.texel(sheet, Place { triangle, at: to })].store(1, Ordering::Relaxed);
+        self.texels_near(track, triangle, from, to, radius, |texel| sheet.wet[texel].store(1, Ordering::Relaxed));
+    }
+
+    /// Lays film of a volume (in m³) and width (in m) between two places of a triangle.
+    pub fn lay_film(&mut self, track: &Track, triangle: u32, from: DVec2, to: DVec2, width: f64, volume: f64) {
+        let solid = track.facet(triangle).solid as usize;
+        let mut count = 0_u32;
+        self.texels_near(track, triangle, from, to, 0.5 * width, |_| count += 1);
+        let mut film = std::mem::take(&mut self.sheets[solid].film);
+        if count > 0 {
+            let share = volume / f64::from(count);
+            self.texels_near(track, triangle, from, to, 0.5 * width, |texel| film[texel] += share);
+        } else {
+            // Thinner than a texel: along its middle.
+            const PARTS: u32 = 4;
+            for part in 0..PARTS {
+                let at = from.lerp(to, (f64::from(part) + 0.5) / f64::from(PARTS));
+                film[self.texel(&self.sheets[solid], Place { triangle, at })] += volume / f64::from(PARTS);
+            }
+        }
+        self.sheets[solid].film = film;
+        self.sheets[solid].has_film = true;
+    }
+
+    /// Takes up all film within `radius` of a place, and says how much, in m³.
+    pub fn take_film(&mut self, track: &Track, at: Place, radius: f64) -> f64 {
+        let solid = track.facet(at.triangle).solid as usize;
+        let mut film = std::mem::take(&mut self.sheets[solid].film);
+        let mut taken = std::mem::take(&mut film[self.texel(&self.sheets[solid], at)]);
+        self.texels_near(track, at.triangle, at.at, at.at, radius, |texel| taken += std::mem::take(&mut film[texel]));
+        self.sheets[solid].film = film;
+        taken
+    }
+
+    fn sheet_of(&self, track: &Track, at: Place) -> &Sheet {
+        &self.sheets[track.facet(at.triangle).solid as usize]
+    }
+
+    fn texel(&self, sheet: &Sheet, at: Place) -> usize {
+        let chart = &self.charts[at.triangle as usize];
+        sheet.texel(chart.origin + chart.uv_per_metre * at.at)
+    }
+
+    /// Texels within `radius` of the straight line between two places of a triangle, each once.
+    fn texels_near(
+        &self,
+        track: &Track,
+        triangle: u32,
+        from: DVec2,
+        to: DVec2,
+        radius: f64,
+        mut found: impl FnMut(usize),
+    ) {
+        let start = track.facet(triangle);
+        let sheet = &self.sheets[start.solid as usize];
+        let inside = start.depth(from).min(start.depth(to)) >= radius;
+        if inside {
+            self.texels_of(sheet, triangle, from, to, radius, &mut found);
+            return;
+        }
+        let [a, b] = [from, to].map(|at| start.point(at));
+        let mut seen = [0_u32; MOST_TRIANGLES];
+        seen[0] = triangle;
+        let (mut count, mut next) = (1, 0);
+        while next < count {
+            let t = seen[next];
+            next += 1;
+            let facet = track.facet(t);
+            let [a, b]: [DVec2; 2] = [a, b].map(|point: DVec3| facet.along(point - facet.origin));
+            self.texels_of(sheet, t, a, b, radius, &mut found);
+            for k in 0..3 {
+                if facet.across[k] == NONE || facet.inside(a, k).min(facet.inside(b, k)) >= radius {
+                    continue;
+                }
+                let other = facet.across[k] / 3;
+                if count < MOST_TRIANGLES && !seen[..count].contains(&other) {
+                    seen[count] = other;
+                    count += 1;
+                }
+            }
+        }
+    }
+
+    fn texels_of(&self, sheet: &Sheet, t: u32, a: DVec2, b: DVec2, radius: f64, found: &mut impl FnMut(usize)) {
+        let chart = &self.charts[t as usize];
+        let uv = [a, b].map(|at| chart.origin + chart.uv_per_metre * at);
+        let rows = chart.uv_per_metre.transpose();
+        let margin = DVec2::new(rows.x_axis.length(), rows.y_axis.length()) * radius;
+        let (low, high) = (uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin);
+        let [columns, lines] = sheet.texel_box(low, high);
+        let way = b - a;
+        let length = way.length_squared();
+        for row in lines {
+            for column in columns.clone() {
+                let texel = row * sheet.width + column;
+                if sheet.owner[texel] != t {
+                    continue;
+                }
+                let at = chart.metres_per_uv * (sheet.middle(column, row) - chart.origin) - a;
+                let along = if length > 0.0 { (at.dot(way) / length).clamp(0.0, 1.0) } else { 0.0 };
+                if at.distance_squared(way * along) <= radius * radius {
+                    found(texel);
+                }
+            }
+        }
+    }
+
+    /// The maps that a frame carries: of solids that have been wet.
+    pub fn maps(&self, track: &Track) -> Vec<WetMap> {
+        self.sheets.iter().map(|sheet| sheet.map(track, &self.charts)).collect()
+    }
+
+    /// What a checkpoint keeps.
+    pub fn save(&self) -> GroundState {
+        let sheets = self.sheets.iter().map(|sheet| {
+            let (mut runs, mut state, mut length) = (Vec::new(), 0, 0);
+            for texel in &sheet.wet {
+                let wet = texel.load(Ordering::Relaxed);
+                if wet != state {
+                    runs.push(length);
+                    (state, length) = (wet, 0);
+                }
+                length += 1;
+            }
+            let film = (0..).zip(&sheet.film).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
+            SheetState { runs, film: film.collect() }
+        });
+        GroundState { sheets: sheets.collect() }
+    }
+
+    /// Takes up a saved state; `false` when it belongs to other solids.
+    pub fn restore(&mut self, state: &GroundState) -> bool {
+        let fits = |(sheet, SheetState { runs, film }): (&Sheet, &SheetState)| {
+            runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= sheet.wet.len() as u64
+                && film.iter().all(|&(texel, volume)| (texel as usize) < sheet.film.len() && volume.is_finite())
+        };
+        if state.sheets.len() != self.sheets.len() || !self.sheets.iter().zip(&state.sheets).all(fits) {
+            return false;
+        }
+        for (sheet, SheetState { runs, film }) in self.sheets.iter_mut().zip(&state.sheets) {
+            let (mut texel, mut wet) = (0, 0);
+            for &run in runs {
+                sheet.wet[texel..texel + run as usize].iter_mut().for_each(|t| *t.get_mut() = wet);
+                texel += run as usize;
+                wet = 1 - wet;
+            }
+            sheet.wet[texel..].iter_mut().for_each(|t| *t.get_mut() = wet);
+            sheet.film.fill(0.0);
+            for &(texel, volume) in film {
+                sheet.film[texel as usize] = volume;
+            }
+            sheet.has_film = !film.is_empty();
+        }
+        true
+    }
+}
+
+impl Sheet {
+    fn texel(&self, uv: DVec2) -> usize {
+        // `max` first, so that what is no number ends in the first texel.
+        let column = (uv.x * self.width as f64).max(0.0).min(self.width as f64 - 1.0) as usize;
+        let row = ((1.0 - uv.y) * self.height as f64).max(0.0).min(self.height as f64 - 1.0) as usize;
+        row * self.width + column
+    }
+
+    fn middle(&self, column: usize, row: usize) -> DVec2 {
+        DVec2::new((column as f64 + 0.5) / self.width as f64, 1.0 - (row as f64 + 0.5) / self.height as f64)
+    }
+
+    /// Columns and rows whose centres may lie in a box of coordinates.
+    fn texel_box(&self, low: DVec2, high: DVec2) -> [std::ops::Range<usize>; 2] {
+        let range = |low: f64, high: f64, count: usize| {
+            let count = count as f64;
+            let first = (low * count - 0.5).ceil().max(0.0).min(count) as usize;
+            let end = ((high * count - 0.5).floor() + 1.0).max(0.0).min(count) as usize;
+            first..end.max(first)
+        };
+        [range(low.x, high.x, self.width), range(1.0 - high.y, 1.0 - low.y, self.height)]
+    }
+
+    fn map(&self, track: &Track, charts: &[Chart]) -> WetMap {
+        let wetness: Vec<u16> = self.wet.iter().map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
+        let texel_area = 1.0 / (self.width * self.height) as f64;
+        let film = (self.film.iter().zip(&self.owner)).map(|(&volume, &owner)| {
+            if volume == 0.0 || owner == NONE {
+                return 0;
+            }
+            debug_assert!((owner as usize) < track.facets().len());
+            let area = texel_area * charts[owner as usize].metres_per_uv.determinant().abs();
+            // In units of 10 nm.
+            if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
+        });
+        let film = film.collect();
+        WetMap { solid: self.solid, width: self.width as u32, height: self.height as u32, wetness, film }
+    }
+}
+
+fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
+    let [a, b, c] = *uvs.unwrap_or(&[DVec2::ZERO; 3]);
+    // Corners are the origin, (L, 0) and (x, y).
+    let per_x = (b - a) / corners[1].x;
+    let per_y = (c - a - per_x * corners[2].x) / corners[2].y;
+    let uv_per_metre = DMat2::from_cols(per_x, per_y);
+    let has_area = uv_per_metre.determinant().abs() > 1e-12 && uv_per_metre.is_finite();
+    Chart {
+        origin: a,
+        uv_per_metre: if uv_per_metre.is_finite() { uv_per_metre } else { DMat2::ZERO },
+        metres_per_uv: if has_area { uv_per_metre.inverse() } else { DMat2::ZERO },
+    }
+}
+
+fn sheet(
+    solid: usize,
+    track: &Track,
+    charts: &[Chart],
+    mesh: &TriMesh,
+    built: &Solid,
+    liquid: &Liquid,
+    laws: &mut Vec<Law>,
+) -> Sheet {
+    let side = (mesh.area().sqrt() / TEXEL).clamp(SIDE.0, SIDE.1) as usize;
+    let mut sheet = Sheet {
+        solid,
+        width: side,
+        height: side,
+        owner: vec![NONE; side * side],
+        wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
+        film: vec![0.0; side * side],
+        laws: Vec::new(),
+        uniform: 0,
+        remembers: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
+        has_film: false,
+    };
+    for t in track.of_solid(solid) {
+        let (chart, facet) = (&charts[t], &track.facets()[t]);
+        let uvs = facet.corners.map(|corner| chart.origin + chart.uv_per_metre * corner);
+        let low = uvs[0].min(uvs[1]).min(uvs[2]);
+        let high = uvs[0].max(uvs[1]).max(uvs[2]);
+        let [columns, rows] = sheet.texel_box(low, high);
+        for row in rows {
+            for column in columns.clone() {
+                let at = chart.metres_per_uv * (sheet.middle(column, row) - chart.origin);
+                let texel = row * sheet.width + column;
+                if sheet.owner[texel] == NONE && facet.depth(at) >= -1e-9 {
+                    sheet.owner[texel] = t as u32;
+                }
+            }
+        }
+        // A triangle smaller than a texel has one all the same, if nobody else does.
+        let home = sheet.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
+        if sheet.owner[home] == NONE {
+            sheet.owner[home] = t as u32;
+        }
+    }
+    if built.wets_uniformly() {
+        sheet.uniform = laws.len() as u16;
+        laws.push(Law::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
+    } else {
+        sheet.laws = varying_laws(&sheet, built, liquid, laws);
+    }
+    sheet
+}
+
+/// A law per texel: those of nearly the same angles share one.
+fn varying_laws(sheet: &Sheet, built: &Solid, liquid: &Liquid, laws: &mut Vec<Law>) -> Vec<u16> {
+    let texels = (0..sheet.height).flat_map(|row| (0..sheet.width).map(move |column| (column, row)));
+    let wettings: Vec<Wetting> = texels.map(|(column, row)| built.wetting_at(sheet.middle(column, row))).collect();
+    let mut step = ANGLE_STEP;
+    loop {
+        let key = |w: &Wetting| {
+            [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
+        };
+        let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
+        let mut added = Vec::new();
+        let indices: Option<Vec<u16>> = wettings
+            .iter()
+            .map(|wetting| {
+                if let Some(&index) = known.get(&key(wetting)) {
+                    return Some(index);
+                }
+                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < 4096)?;
+                known.insert(key(wetting), index);
+                added.push(Law::new(liquid, wetting));
+                Some(index)
+            })
+            .collect();
+        if let Some(indices) = indices {
+            laws.append(&mut added);
+            return indices;
+        }
+        step *= 2.0;
+    }
+}

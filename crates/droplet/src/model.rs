@@ -1,0 +1,520 @@
+//! The droplet model: what comes onto the solids and leaves them, a step, a frame, a saved state.
+
+use std::f64::consts::PI;
+
+use glam::DVec3;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sessile_frames::{Event, Frame, Ledger};
+use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_scene::{DropShape, Scene};
+use sessile_wetting::cap;
+use sessile_world::random::Stream;
+use sessile_world::{Supply, World, WorldState};
+
+use crate::droplets::Droplets;
+use crate::error::DropletError;
+use crate::field::{Field, Moment};
+use crate::flight::{Ball, Touch, ball_radius};
+use crate::forms;
+use crate::ground::GroundState;
+use crate::necks::Necks;
+use crate::paper::PaperState;
+use crate::ride::Rider;
+use crate::setup::{Parts, Setup, build};
+use crate::swarm::{Form, Scenery, Swarm};
+use crate::track::{Place, Track};
+use crate::trails::Trails;
+
+/// Longest step, in s.
+const LONGEST_STEP: f64 = 1.0 / 24.0;
+/// Radii that a droplet may run in one step: beyond that the search for whom it touched would look too far.
+const RADII_PER_STEP: f64 = 6.0;
+/// Steps into which the speed of a droplet may cut the longest step at most.
+const MOST_CUTS: f64 = 64.0;
+/// A ball this far past the solids, in m, is lost.
+const MISSED_BY: f64 = 0.05;
+/// Without gravity: this far.
+const ASTRAY: f64 = 1.0;
+/// Longest flight of a tap's stream, in s.
+const LONGEST_STREAM: f64 = 2.0;
+/// Key of the dew's random stream among those of the seed.
+const DEW: u64 = 0xd20b;
+
+/// Droplets that run over the scene's solids.
+#[derive(Debug)]
+pub struct DropletModel {
+    world: World,
+    setup: Setup,
+    track: Track,
+    swarm: Swarm,
+    fields: Vec<Field>,
+    moments: Vec<Moment>,
+    books: Books,
+    flights: Vec<Flight>,
+}
+
+/// What is kept beside the droplets on surfaces.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Books {
+    time: f64,
+    added: f64,
+    lost: f64,
+    next_id: u32,
+    /// In the air, by rising id.
+    balls: Vec<Ball>,
+    /// Condensed on each solid and not yet laid down, in m³.
+    dew: Vec<f64>,
+    num_dew: u64,
+}
+
+/// What comes of a ball's flight.
+#[derive(Clone, Copy, Debug)]
+enum Flight {
+    Flies,
+    Lands { solid: usize, touch: Touch },
+    Lost,
+}
+
+/// What a checkpoint keeps.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    books: Books,
+    world: WorldState,
+    droplets: Droplets,
+    ground: GroundState,
+    paper: Option<PaperState>,
+    trails: Trails,
+    necks: Necks,
+    touched: Vec<u32>,
+    turnover: f64,
+    fields: Vec<Field>,
+    moments: Vec<Moment>,
+}
+
+impl DropletModel {
+    /// Droplets on the scene's solids, as the scene begins.
+    pub fn new(scene: &Scene, world: World) -> Result<Self, DropletError> {
+        let Parts { setup, track, ground, form } = build(scene, &world)?;
+        let moments: Vec<Moment> = world.solids().iter().map(Moment::of).collect();
+        let books = Books { next_id: 1, dew: vec![0.0; moments.len()], ..Books::default() };
+        let swarm = Swarm::new(form, ground);
+        let mut model = Self { world, setup, track, swarm, fields: Vec::new(), moments, books, flights: Vec::new() };
+        model.fields = model.fields_over(0.0);
+        model.place_drops(scene);
+        Ok(model)
+    }
+
+    /// The mesh that droplets run on.
+    pub fn track(&self) -> &Track {
+        &self.track
+    }
+
+    /// Puts a droplet on the solids, at the place nearest to a point of the world; the next step merges it with what it touches.
+    pub fn add_droplet(&mut self, point: DVec3, velocity: DVec3, volume: f64) {
+        let Some((place, solid)) = self.nearest_place(point, f64::INFINITY) else { return };
+        let id = self.new_id();
+        self.books.added += volume;
+        let velocity = self.moments[solid].pose.rotation.transpose() * velocity;
+        let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
+        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        self.swarm.arrive(id, rider, volume, 0.0, &scenery);
+        self.take_up_fallen();
+    }
+
+    /// Number of droplets on solids and in the air.
+    pub fn num_droplets(&self) -> usize {
+        self.swarm.droplets.count() + self.books.balls.len()
+    }
+
+    /// Number of droplets on their way along a solid.
+    pub fn num_running(&self) -> usize {
+        self.swarm.num_running()
+    }
+
+    /// Number of droplets in the air.
+    pub fn num_flying(&self) -> usize {
+        self.books.balls.len()
+    }
+
+    /// Volume of all liquid that is there, film included, in m³.
+    pub fn volume(&self) -> f64 {
+        self.swarm.droplets.volume()
+            + self.books.balls.iter().map(|ball| ball.volume).sum::<f64>()
+            + self.swarm.ground.film_volume()
+    }
+
+    fn new_id(&mut self) -> u32 {
+        let id = self.books.next_id;
+        self.books.next_id += 1;
+        id
+    }
+
+    /// What acts over a step of `dt` seconds that ends at the world's time.
+    fn fields_over(&self, dt: f64) -> Vec<Field> {
+        let (gravity, wind) = (self.world.gravity(), self.world.wind());
+        let of = |(solid, (before, mesh)): (
+            &sessile_world::Solid,
+            (&Moment, &sessile_geometry::mesh_distance::MeshDistance),
+        )| {
+            let middle = mesh.bounds().centre();
+            Field::over(before, &Moment::of(solid), middle, gravity, wind, dt)
+        };
+        self.world.solids().iter().zip(self.moments.iter().zip(&self.setup.meshes)).map(of).collect()
+    }
+
+    /// The place on any solid nearest to a point of the world, within a distance in m; and which solid.
+    fn nearest_place(&self, point: DVec3, within: f64) -> Option<(Place, usize)> {
+        let mut best: Option<(f64, Place, usize)> = None;
+        for solid in 0..self.setup.meshes.len() {
+            if let Some((distance, place)) = self.place_on(solid, point, within)
+                && best.is_none_or(|(least, ..)| distance < least)
+            {
+                best = Some((distance, place, solid));
+            }
+        }
+        best.map(|(_, place, solid)| (place, solid))
+    }
+
+    /// The place on a solid nearest to a point of the world, and how far it is, in m.
+    fn place_on(&self, solid: usize, point: DVec3, within: f64) -> Option<(f64, Place)> {
+        let near = self.setup.meshes[solid].nearest_within(self.moments[solid].pose.apply_inverse(point), within)?;
+        Some((near.distance.abs(), self.place_at(solid, near.triangle, near.point)))
+    }
+
+    fn place_at(&self, solid: usize, triangle: usize, point: DVec3) -> Place {
+        let triangle = (self.track.of_solid(solid).start + triangle) as u32;
+        let facet = self.track.facet(triangle);
+        Place { triangle, at: facet.clamp(facet.along(point - facet.origin)) }
+    }
+
+    /// The drops that the scene begins with: caps stand where they are put, everything else falls from where it is.
+    fn place_drops(&mut self, scene: &Scene) {
+        for index in 0..self.world.initial_drops().len() {
+            let drop = &self.world.initial_drops()[index];
+            let (volume, velocity) = (drop.volume(), drop.velocity());
+            let described = &scene.drops[drop.index()].shape;
+            let centroid = drop.centroid();
+            let id = self.new_id();
+            self.books.added += volume;
+            match *described {
+                DropShape::Cap { on, center, contact_angle, .. } => {
+                    let Some((_, place)) = self.place_on(on, center, f64::INFINITY) else { continue };
+                    let velocity = self.moments[on].pose.rotation.transpose() * velocity;
+                    let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
+                    let radius = cap::base_radius(volume, contact_angle);
+                    let scenery = scenery(&self.track, &self.fields, &self.setup);
+                    self.swarm.arrive(id, rider, volume, radius, &scenery);
+                }
+                _ => self.books.balls.push(Ball { id, center: centroid, velocity, volume, owed: 0.0 }),
+            }
+        }
+        self.take_up_fallen();
+    }
+
+    /// Everything that emitters give between the current time and `until`.
+    fn receive(&mut self, until: f64) {
+        let gravity = self.world.gravity();
+        for supply in self.world.supply(self.books.time, until) {
+            match supply {
+                Supply::Ball { time, center, radius, velocity } => {
+                    let volume = 4.0 / 3.0 * PI * radius.powi(3);
+                    let id = self.new_id();
+                    self.books.added += volume;
+                    self.books.balls.push(Ball { id, center, velocity, volume, owed: until - time });
+                }
+                Supply::Stream { at, direction, radius, speed, from, to } => {
+                    let volume = PI * radius * radius * speed * (to - from);
+                    let water = Ball {
+                        id: 0,
+                        center: at,
+                        velocity: direction * speed,
+                        volume: 4.0 / 3.0 * PI * radius.powi(3),
+                        owed: 0.0,
+                    };
+                    match self.first_touch(&water, gravity, LONGEST_STREAM) {
+                        Some((solid, touch)) => self.pour(self.place_at(solid, touch.triangle, touch.point), volume),
+                        None => {
+                            self.books.added += volume;
+                            self.books.lost += volume;
+                        }
+                    }
+                }
+                Supply::Condense { solid, rate, from, to } => {
+                    let area = self.setup.areas[self.track.of_solid(solid).end - 1];
+                    self.condense(solid, rate * (to - from) * area);
+                }
+                Supply::Feed { at, volume, .. } => {
+                    // A needle is in a drop or at the solid: some millimetres off at most.
+                    if let Some((place, _)) = self.nearest_place(at, 10e-3) {
+                        self.pour(place, volume);
+                    }
+                }
+            }
+        }
+    }
+
+    fn pour(&mut self, place: Place, volume: f64) {
+        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        self.books.added += self.swarm.pour(place, volume, &scenery, &mut self.books.next_id);
+    }
+
+    /// Lays dew down in grains at random places of a solid; a grain that falls on a droplet feeds it.
+    fn condense(&mut self, solid: usize, volume: f64) {
+        self.books.dew[solid] += volume;
+        let grain = self.setup.dew_grains[solid];
+        while self.books.dew[solid] >= grain {
+            let mut random = Stream::new(self.setup.seed, &[DEW, self.books.num_dew]);
+            self.books.num_dew += 1;
+            self.books.dew[solid] -= grain;
+            let range = self.track.of_solid(solid);
+            let areas = &self.setup.areas[range.clone()];
+            let wanted = random.uniform() * areas[areas.len() - 1];
+            let t = areas.partition_point(|&sum| sum <= wanted).min(areas.len() - 1);
+            let (a, b) = (random.uniform(), random.uniform());
+            let (a, b) = if a + b > 1.0 { (1.0 - a, 1.0 - b) } else { (a, b) };
+            let triangle = (range.start + t) as u32;
+            let corners = &self.track.facet(triangle).corners;
+            let at = corners[1] * a + corners[2] * b;
+            self.pour(Place { triangle, at }, grain);
+        }
+    }
+
+    fn first_touch(&self, ball: &Ball, gravity: DVec3, time: f64) -> Option<(usize, Touch)> {
+        let mut first: Option<(usize, Touch)> = None;
+        for (solid, (mesh, moment)) in self.setup.meshes.iter().zip(&self.moments).enumerate() {
+            let time = first.map_or(time, |(_, touch)| touch.time);
+            if let Some(touch) = ball.touches(mesh, moment, gravity, time)
+                && first.is_none_or(|(_, earlier)| touch.time < earlier.time)
+            {
+                first = Some((solid, touch));
+            }
+        }
+        first
+    }
+
+    /// Balls fly for the time that each has left in this step; some land, some have missed everything.
+    fn fly(&mut self) {
+        let gravity = self.world.gravity();
+        let mut flights = std::mem::take(&mut self.flights);
+        let bounds = self.bounds();
+        self.books
+            .balls
+            .par_iter()
+            .with_min_len(64)
+            .map(|ball| match self.first_touch(ball, gravity, ball.owed) {
+                Some((solid, touch)) => Flight::Lands { solid, touch },
+                None => {
+                    let mut flown = *ball;
+                    flown.fall(gravity, ball.owed);
+                    if self.is_past(flown.center, gravity, bounds) { Flight::Lost } else { Flight::Flies }
+                }
+            })
+            .collect_into_vec(&mut flights);
+        let mut balls = std::mem::take(&mut self.books.balls);
+        let mut index = 0;
+        balls.retain_mut(|ball| {
+            let flight = flights[index];
+            index += 1;
+            match flight {
+                Flight::Flies => {
+                    ball.fall(gravity, ball.owed);
+                    ball.owed = 0.0;
+                    true
+                }
+                Flight::Lands { solid, touch } => {
+                    self.land(ball, solid, &touch);
+                    false
+                }
+                Flight::Lost => {
+                    self.books.lost += ball.volume;
+                    false
+                }
+            }
+        });
+        self.books.balls = balls;
+        self.flights = flights;
+    }
+
+    /// A ball is on a solid now: what it had of speed into it is gone, the rest it keeps.
+    fn land(&mut self, ball: &Ball, solid: usize, touch: &Touch) {
+        let place = self.place_at(solid, touch.triangle, touch.point);
+        let facet = self.track.facet(place.triangle);
+        let hit = -touch.velocity.dot(facet.normal());
+        let radius =
+            self.swarm.ground.law(&self.track, place).spread_radius(&self.setup.liquid, ball.volume, hit.max(0.0));
+        let rider = Rider { place, velocity: facet.along(touch.velocity) };
+        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        self.swarm.arrive(ball.id, rider, ball.volume, radius, &scenery);
+    }
+
+    /// A box round all solids.
+    fn bounds(&self) -> [DVec3; 2] {
+        let of = |(mesh, moment): (&sessile_geometry::mesh_distance::MeshDistance, &Moment)| {
+            let b = mesh.bounds();
+            let (middle, half) = (moment.pose.apply(b.centre()), 0.5 * b.extent().length());
+            [middle - half, middle + half]
+        };
+        let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        self.setup.meshes.iter().zip(&self.moments).map(of).fold(start, |[l, h], [low, high]| [l.min(low), h.max(high)])
+    }
+
+    fn is_past(&self, center: DVec3, gravity: DVec3, [low, high]: [DVec3; 2]) -> bool {
+        if let Some([min, max]) = self.setup.domain {
+            return center.cmplt(min).any() || center.cmpgt(max).any();
+        }
+        let Some(down) = gravity.try_normalize() else {
+            return center.distance(center.clamp(low, high)) > ASTRAY;
+        };
+        let lowest = [down.x, down.y, down.z];
+        let corner =
+            DVec3::from(std::array::from_fn::<f64, 3, _>(
+                |axis| if lowest[axis] > 0.0 { high[axis] } else { low[axis] },
+            ));
+        center.dot(down) > corner.dot(down) + MISSED_BY
+    }
+
+    /// Droplets that came off are balls in the air now.
+    fn take_up_fallen(&mut self) {
+        for fallen in self.swarm.fallen.drain(..) {
+            let moment = &self.moments[fallen.solid];
+            // Just clear of the surface, so that it does not land where it let go.
+            let center = moment.pose.apply(fallen.point + fallen.away * (1.001 * ball_radius(fallen.volume)));
+            let velocity = moment.pose.turn(fallen.velocity) + moment.velocity.at(center);
+            self.books.balls.push(Ball { id: fallen.id, center, velocity, volume: fallen.volume, owed: fallen.left });
+        }
+        self.books.balls.sort_unstable_by_key(|ball| ball.id);
+    }
+
+    /// Length of the next step, in s.
+    fn choose_step(&self, limit: f64) -> f64 {
+        let by_speed = (RADII_PER_STEP * self.swarm.turnover).max(LONGEST_STEP / MOST_CUTS);
+        let longest = LONGEST_STEP.min(by_speed);
+        // Even steps up to the limit, rather than many and a short one.
+        if limit > longest { limit / (limit / longest).ceil() } else { limit }
+    }
+}
+
+fn scenery<'a>(track: &'a Track, fields: &'a [Field], setup: &'a Setup) -> Scenery<'a> {
+    Scenery { track, fields, liquid: &setup.liquid, damping: setup.damping }
+}
+
+impl Model for DropletModel {
+    fn time(&self) -> f64 {
+        self.books.time
+    }
+
+    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+        let dt = self.choose_step(limit);
+        let until = self.books.time + dt;
+        let mut events: Vec<Event> = Vec::new();
+        self.world.advance_to(until);
+        let fields = self.fields_over(dt);
+        let changed: Vec<bool> = fields.iter().zip(&self.fields).map(|(now, before)| now != before).collect();
+        self.fields = fields;
+        self.moments = self.world.solids().iter().map(Moment::of).collect();
+        if changed.contains(&true) {
+            stages.enter("look again");
+            let scenery = scenery(&self.track, &self.fields, &self.setup);
+            self.swarm.look_again(&scenery, &changed);
+        }
+        stages.enter("sources");
+        self.books.balls.iter_mut().for_each(|ball| ball.owed = dt);
+        self.receive(until);
+        stages.enter("flight");
+        self.fly();
+        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        let finite = self.swarm.step(&scenery, dt, until, &mut self.books.next_id, &mut events, stages);
+        self.take_up_fallen();
+        if self.books.balls.iter().any(|ball| ball.owed > 0.0) {
+            stages.enter("flight");
+            self.fly();
+        }
+        self.books.time = until;
+        if !finite {
+            let droplets = &self.swarm.droplets;
+            let wrong = droplets.slots().find(|&slot| !droplets.riders[slot as usize].velocity.is_finite());
+            let place = wrong
+                .map_or(DVec3::ZERO, |slot| self.track.facet(droplets.riders[slot as usize].place.triangle).origin);
+            return Err(StepError::NonFinite {
+                what: "the velocity of a droplet".into(),
+                time: until,
+                place: place.to_array(),
+                advice: "look for units that are off by orders of magnitude in the scene".into(),
+            });
+        }
+        Ok(StepReport { dt, events })
+    }
+
+    fn frame(&self) -> Frame {
+        let (liquid, drops) =
+            forms::shown(&self.swarm, &self.books.balls, &self.track, &self.fields, &self.moments, &self.setup);
+        Frame {
+            time: self.books.time,
+            liquid,
+            drops,
+            wet: self.swarm.ground.maps(&self.track),
+            ledger: Ledger { added: self.books.added, lost: self.books.lost, film: self.swarm.ground.film_volume() },
+            active_cells: self.num_running() as u64,
+        }
+    }
+
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let state = Saved {
+            books: self.books.clone(),
+            world: self.world.save(),
+            droplets: self.swarm.droplets.clone(),
+            ground: self.swarm.ground.save(),
+            paper: match &self.swarm.form {
+                Form::Paper(paper) => Some(paper.save()),
+                Form::Physical => None,
+            },
+            trails: self.swarm.trails.clone(),
+            necks: self.swarm.necks.clone(),
+            touched: self.swarm.touched.clone(),
+            turnover: self.swarm.turnover,
+            fields: self.fields.clone(),
+            moments: self.moments.clone(),
+        };
+        // Plain numbers into memory: there is nothing that could fail.
+        postcard::to_stdvec(&state).expect("the state is plain data")
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError> {
+        let wrong = |what: &str| RestoreError(what.into());
+        let state: Saved = postcard::from_bytes(state).map_err(|error| RestoreError(error.to_string()))?;
+        let count = self.moments.len();
+        let fits = [state.fields.len(), state.moments.len(), state.books.dew.len()].iter().all(|&n| n == count)
+            && state.droplets.is_sound(self.track.facets().len())
+            && state.touched.iter().all(|&slot| (slot as usize) < state.droplets.num_slots());
+        if !fits {
+            return Err(wrong("it belongs to other solids"));
+        }
+        match (&mut self.swarm.form, &state.paper) {
+            (Form::Physical, None) => {}
+            (Form::Paper(paper), Some(saved)) => {
+                if !paper.restore(saved) {
+                    return Err(wrong("it belongs to another mesh"));
+                }
+            }
+            _ => return Err(wrong("it belongs to the other fidelity")),
+        }
+        if !self.swarm.ground.restore(&state.ground) {
+            return Err(wrong("its wet maps have other sizes"));
+        }
+        self.world.restore(&state.world).map_err(|error| RestoreError(error.to_string()))?;
+        self.swarm.restore(state.droplets, &self.track);
+        (self.swarm.trails, self.swarm.necks) = (state.trails, state.necks);
+        (self.swarm.touched, self.swarm.turnover) = (state.touched, state.turnover);
+        (self.fields, self.moments, self.books) = (state.fields, state.moments, state.books);
+        Ok(())
+    }
+}

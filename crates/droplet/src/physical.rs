@@ -1,0 +1,132 @@
+//! The physical rules: what the line holds, what the wedge and the film resist, what hangs and what falls.
+//!
+//! ```text
+//! m dv/dt = F − γ R ∮ … − β w η v        F: weight and wind along the solid        (docs/wetting.md, "Holding on", "Sliding")
+//! ```
+//!
+//! The line pulls outwards with γ cos θ per length: with cos θ_a along the front half of a footprint of radius R, with cos θ_r along the rear
+//! half. Round a circle that is γ·2R (cos θ_r − cos θ_a) against the motion, Furmidge's hold with k = 1, when the angles are the same
+//! everywhere. Where they vary (an image, a wet path), each half is sampled at three places, 60° of line each:
+//!
+//! ```text
+//! along the heading: γR (½, 1, ½)·cos θ      across it: γR (√3/2)(cos θ_left − cos θ_right)
+//! ```
+//!
+//! so a droplet with one side on wetted ground is drawn into the wet path. It comes off where its volume exceeds the largest that hangs at
+//! θ_a under the pull off the surface, the turn over an edge included. A border pins the line up to 180°: the droplet leaves over it when
+//! its pull and its momentum, ρ V a + ρ V U²/2R, exceed γ·2R (1 + cos θ_r).
+
+use glam::{DVec2, DVec3};
+use sessile_wetting::Liquid;
+
+use crate::field::Field;
+use crate::ground::Ground;
+use crate::law::Law;
+use crate::ride::{Push, Rules};
+use crate::track::{Facet, Place, Track};
+
+/// What all droplets of the physical form share in a step.
+#[derive(Clone, Copy)]
+pub struct Physical<'a> {
+    /// The mesh.
+    pub track: &'a Track,
+    /// The ground, frozen for the while.
+    pub ground: &'a Ground,
+    /// The liquid.
+    pub liquid: &'a Liquid,
+    /// Drag that `settle` adds, in 1/s.
+    pub damping: f64,
+}
+
+/// The physical rules for one droplet.
+pub struct PhysicalRules<'a> {
+    /// What all share.
+    pub shared: Physical<'a>,
+    /// Of its solid.
+    pub field: &'a Field,
+    /// Where it set out.
+    pub law: &'a Law,
+    /// In m³.
+    pub volume: f64,
+    /// Base radius, in m.
+    pub radius: f64,
+    /// Retention factor k: 1, or down to 0.9 for one that landed wide and has not moved since.
+    pub factor: f64,
+    /// Whether the rim has to be looked at.
+    pub varies: bool,
+}
+
+/// What the line does: holds against the heading, pulls across it (to the left), in N/m over γ.
+struct Line {
+    hold: f64,
+    across: f64,
+}
+
+impl PhysicalRules<'_> {
+    fn mass(&self) -> f64 {
+        self.shared.liquid.density * self.volume
+    }
+
+    fn line(&self, at: Place, heading: DVec2) -> Line {
+        if !self.varies {
+            return Line { hold: 2.0 * (self.law.cos_receding - self.law.cos_advancing), across: 0.0 };
+        }
+        let (track, ground) = (self.shared.track, self.shared.ground);
+        let rim = |direction: DVec2| track.walk(at, direction * self.radius, DVec2::ZERO).0;
+        // The middles of three arcs of 60° each, front and rear.
+        let (sin, cos) = std::f64::consts::FRAC_PI_3.sin_cos();
+        let left = heading.perp();
+        let front =
+            [heading * cos + left * sin, heading, heading * cos - left * sin].map(|d| ground.cosines(track, rim(d)).0);
+        let rear = [left * sin - heading * cos, -heading, -heading * cos - left * sin]
+            .map(|d| ground.cosines(track, rim(d)).1);
+        let along = |[a, b, c]: [f64; 3]| 0.5 * a + b + 0.5 * c;
+        Line { hold: along(rear) - along(front), across: sin * (front[0] - front[2] + rear[0] - rear[2]) }
+    }
+
+    /// Wind's pull per mass in the plane, in m/s².
+    fn wind(&self, facet: &Facet) -> DVec2 {
+        let wind = facet.along(self.field.wind);
+        wind * (self.law.air_drag * self.radius * self.radius * wind.length() / self.mass())
+    }
+
+    /// Pull per mass in the plane without the line's, in m/s².
+    pub fn pull(&self, facet: &Facet, at: Place, velocity: DVec2) -> DVec2 {
+        facet.along(self.field.pull(facet.point(at.at), facet.lift(velocity))) + self.wind(facet)
+    }
+}
+
+impl Rules for PhysicalRules<'_> {
+    const VARIES: bool = true;
+
+    fn push(&self, facet: &Facet, at: Place, velocity: DVec2) -> Push {
+        let pull = self.pull(facet, at, velocity);
+        let mass = self.mass();
+        let per_mass = self.shared.liquid.surface_tension * self.radius / mass;
+        let heading = velocity.try_normalize().or(pull.try_normalize()).unwrap_or(DVec2::X);
+        let line = self.line(at, heading);
+        let resistance = self.law.resistance(self.shared.liquid, velocity.length(), 2.0 * self.radius);
+        // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
+        let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
+        Push {
+            acceleration: pull + (heading.perp() * line.across + heading * driven) * per_mass,
+            hold: self.factor * hold * per_mass,
+            rate: resistance / mass + self.shared.damping,
+        }
+    }
+
+    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
+        let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + thrown;
+        off > 0.0 && self.volume > self.law.largest_hanging(off)
+    }
+
+    fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool {
+        let pull = self.pull(facet, at, DVec2::ZERO).dot(outward);
+        let demand = self.mass() * (pull + speed * speed / (2.0 * self.radius));
+        demand > self.shared.liquid.surface_tension * 2.0 * self.radius * (1.0 + self.law.cos_receding)
+    }
+
+    fn radius(&self) -> f64 {
+        self.radius
+    }
+}

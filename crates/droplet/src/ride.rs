@@ -1,0 +1,426 @@
+//! Running over the mesh: triangle by triangle, over sides, along creases and through corners, until the time is up.
+//!
+//! On a triangle the droplet glides in closed form ([`crate::glide`]). What the pull and the drag are is for [`Rules`] to say; where they depend
+//! on the velocity (the line's hold points against it, the drag grows with it) they are taken at the middle of an interval
+//! that is short enough for them to change by no more than [`CHANGE`], and intervals are cut by time, not by triangles: in a plane the
+//! path does not depend on how the plane is cut up.
+//!
+//! Over a side the velocity keeps its component along it. Across it, it goes on at the same speed over a ridge, if what holds the
+//! droplet can turn it, and loses its part into the new triangle in a valley: a collision without rebound (fournier1998, §2.1). A droplet
+//! that is pushed into a crease from both sides stays in it and slides along it once its hops are far below its own
+//! size. Energy is lost at each of these, never gained.
+
+use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
+
+use crate::crease::{self, Vertex};
+use crate::glide::{Glide, first_zero};
+use crate::track::{COPLANAR, Facet, NONE, Place, Track};
+
+/// Relative change of the drag, or change of direction in rad, within one interval of frozen coefficients.
+pub const CHANGE: f64 = 0.03;
+/// Most intervals in one ride: a droplet that turns on the spot.
+const MOST_INTERVALS: f64 = 64.0;
+/// Hops in a crease below this share of the droplet's radius are none.
+const HOP: f64 = 1e-3;
+/// Sides crossed between two looks at whether a droplet still gets anywhere, …
+const SIDES_PER_LOOK: u32 = 64;
+/// … and the way below which it does not, in its radii.
+const LEAST_WAY: f64 = 1e-2;
+/// Sides crossed in no time before a corner is looked at as such.
+const MOST_AT_ONCE: u32 = 24;
+
+/// What acts on a droplet in the plane of its triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Push {
+    /// Pull per mass, in m/s².
+    pub acceleration: DVec2,
+    /// What its line holds per mass, against the motion, in m/s².
+    pub hold: f64,
+    /// Drag per mass and speed, in 1/s.
+    pub rate: f64,
+}
+
+/// What moves a droplet and what keeps it on the surface.
+pub trait Rules {
+    /// Whether the push depends on the velocity or the place within a triangle.
+    const VARIES: bool;
+
+    /// The push on the droplet at a place and velocity.
+    fn push(&self, facet: &Facet, at: Place, velocity: DVec2) -> Push;
+
+    /// Whether it comes off `facet` when it is also thrown out at `thrown` (in m/s²) along the normal.
+    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool;
+
+    /// Whether it leaves over a border, `outward` in the plane of `facet`, at this speed over it (in m/s).
+    fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool;
+
+    /// Its size along the surface, in m.
+    fn radius(&self) -> f64;
+}
+
+/// A droplet on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rider {
+    /// Where it is.
+    pub place: Place,
+    /// In the axes of its triangle, in m/s.
+    pub velocity: DVec2,
+}
+
+/// A straight piece of a path on one triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// The triangle.
+    pub triangle: u32,
+    /// Where it began, in the triangle's axes, in m.
+    pub from: DVec2,
+    /// Where it ended, in m.
+    pub to: DVec2,
+    /// How long it took, in s.
+    pub time: f64,
+}
+
+/// How a ride ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum End {
+    /// Time is up.
+    Runs,
+    /// It stands and is held.
+    Rests,
+    /// It has come off the surface, so many seconds before time was up.
+    Leaves {
+        /// In the rest pose of its solid, in m/s.
+        velocity: DVec3,
+        /// Away from the surface, unit length.
+        away: DVec3,
+        /// Time left, in s.
+        left: f64,
+    },
+}
+
+/// Coefficients that hold for a while.
+#[derive(Clone, Copy)]
+struct Frozen {
+    /// Pull less hold, in m/s².
+    acceleration: DVec2,
+    rate: f64,
+    /// Unit direction that the hold opposes; zero without one.
+    heading: DVec2,
+    /// Time left when they end, in s.
+    ends: f64,
+}
+
+/// A ride in progress.
+struct Ride<'a, R, L> {
+    track: &'a Track,
+    rules: &'a R,
+    rider: Rider,
+    left: f64,
+    entered: Option<usize>,
+    frozen: Option<Frozen>,
+    at_once: u32,
+    sides: u32,
+    way: f64,
+    log: L,
+}
+
+/// Runs for `dt` seconds; every straight piece of the way is handed to `log`.
+pub fn ride<R: Rules>(track: &Track, rules: &R, rider: &mut Rider, dt: f64, log: impl FnMut(Segment)) -> End {
+    let mut ride = Ride {
+        track,
+        rules,
+        rider: *rider,
+        left: dt,
+        entered: None,
+        frozen: None,
+        at_once: 0,
+        sides: 0,
+        way: 0.0,
+        log,
+    };
+    let end = ride.run();
+    *rider = ride.rider;
+    end
+}
+
+impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
+    fn run(&mut self) -> End {
+        let track = self.track;
+        while self.left > 0.0 {
+            let facet = track.facet(self.rider.place.triangle);
+            let frozen = match self.frozen {
+                Some(frozen) if frozen.ends < self.left => frozen,
+                _ => match self.freeze(facet) {
+                    Some(frozen) => frozen,
+                    None => return End::Rests,
+                },
+            };
+            self.frozen = Some(frozen);
+            let glide = Glide {
+                place: self.rider.place.at,
+                velocity: self.rider.velocity,
+                acceleration: frozen.acceleration,
+                rate: frozen.rate,
+            };
+            let stop = if frozen.heading == DVec2::ZERO { f64::INFINITY } else { glide.stops_at(frozen.heading) };
+            let until = (self.left - frozen.ends).min(stop);
+            if let Some((side, time)) = glide.exit(facet, until, self.entered) {
+                self.advance(facet, &glide, time, Some(side));
+                if let Some(end) = self.cross(facet, side) {
+                    return end;
+                }
+            } else {
+                self.advance(facet, &glide, until, None);
+                // An interval ends where it was to end, not a rounding later.
+                if until < stop {
+                    self.left = frozen.ends;
+                } else if let Some(end) = self.stop(facet, frozen.heading) {
+                    return end;
+                }
+                self.entered = None;
+                self.frozen = None;
+            }
+        }
+        End::Runs
+    }
+
+    /// Coefficients from here on; none when the droplet stands and is held.
+    fn freeze(&self, facet: &Facet) -> Option<Frozen> {
+        let (place, velocity) = (self.rider.place, self.rider.velocity);
+        let push = self.rules.push(facet, place, velocity);
+        let heading =
+            |velocity: DVec2| velocity.try_normalize().or(push.acceleration.try_normalize()).unwrap_or(DVec2::X);
+        if velocity == DVec2::ZERO && push.acceleration.length() <= push.hold {
+            return None;
+        }
+        if !R::VARIES && push.hold == 0.0 {
+            return Some(Frozen { acceleration: push.acceleration, rate: push.rate, heading: DVec2::ZERO, ends: 0.0 });
+        }
+        let along = heading(velocity);
+        let rough =
+            Glide { place: place.at, velocity, acceleration: push.acceleration - along * push.hold, rate: push.rate };
+        // How much would change until time is up, or until it stands?
+        let whole = self.left.min(rough.stops_at(along));
+        let later = rough.velocity_at(whole);
+        let last = self.rules.push(facet, place, later);
+        let turn = if later.dot(along) > 0.0 { later.perp_dot(along).abs() / later.length() } else { 0.0 };
+        let change =
+            (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE) + if push.hold > 0.0 { turn } else { 0.0 };
+        let parts = (change / CHANGE).ceil().clamp(1.0, MOST_INTERVALS);
+        let interval = whole / parts;
+        let middle = rough.velocity_at(0.5 * interval);
+        let along = if middle.dot(along) > 0.0 { middle.normalize() } else { along };
+        let push = self.rules.push(facet, place, middle);
+        // A stop ends the interval by itself.
+        let ends = if parts > 1.0 { self.left - interval } else { 0.0 };
+        let heading = if push.hold > 0.0 { along } else { DVec2::ZERO };
+        Some(Frozen { acceleration: push.acceleration - along * push.hold, rate: push.rate, heading, ends })
+    }
+
+    /// Moves on by `time`, to a point of `side` if it leaves there.
+    fn advance(&mut self, facet: &Facet, glide: &Glide, time: f64, side: Option<usize>) {
+        let from = self.rider.place.at;
+        let to = glide.place_at(time);
+        self.rider.place.at = match side {
+            Some(k) => facet.on_side(k, (facet.sides[k].dot(to - facet.corners[k]) / facet.lengths[k]).clamp(0.0, 1.0)),
+            None => facet.clamp(to),
+        };
+        self.rider.velocity = glide.velocity_at(time);
+        self.left -= time;
+        self.at_once = if time > 0.0 { 0 } else { self.at_once + 1 };
+        self.note(from, time);
+    }
+
+    fn note(&mut self, from: DVec2, time: f64) {
+        let to = self.rider.place.at;
+        if to != from {
+            self.way += to.distance(from);
+            (self.log)(Segment { triangle: self.rider.place.triangle, from, to, time });
+        }
+    }
+
+    /// The part of its velocity against which it is held has come to a stop: it rests, or goes on aside.
+    fn stop(&mut self, facet: &Facet, heading: DVec2) -> Option<End> {
+        let aside = self.rider.velocity - heading * self.rider.velocity.dot(heading);
+        let push = self.rules.push(facet, self.rider.place, DVec2::ZERO);
+        // What is left beside a straight way is rounding.
+        let least = 1e-9 * (push.acceleration.length() + push.hold) / push.rate.max(1.0);
+        self.rider.velocity = if aside.length() > least { aside } else { DVec2::ZERO };
+        (self.rider.velocity == DVec2::ZERO && push.acceleration.length() <= push.hold).then_some(End::Rests)
+    }
+
+    /// Goes over side `k`, on which it stands.
+    fn cross(&mut self, facet: &Facet, k: usize) -> Option<End> {
+        self.sides += 1;
+        if self.sides.is_multiple_of(SIDES_PER_LOOK) {
+            // It trembles in a pit or a crease, on a scale far below its own: that is standing.
+            if self.way < LEAST_WAY * self.rules.radius() {
+                self.rider.velocity = DVec2::ZERO;
+                let corner = crease::nearest_corner(facet, self.rider.place.at);
+                return self.through_vertex(Vertex { triangle: self.rider.place.triangle, corner }, DVec3::ZERO);
+            }
+            self.way = 0.0;
+        }
+        if self.at_once > MOST_AT_ONCE {
+            self.at_once = 0;
+            let corner = crease::nearest_corner(facet, self.rider.place.at);
+            let velocity = facet.lift(self.rider.velocity);
+            return self.through_vertex(Vertex { triangle: self.rider.place.triangle, corner }, velocity);
+        }
+        let velocity = self.rider.velocity;
+        let inward = facet.inward(k);
+        let out = (-inward.dot(velocity)).max(0.0);
+        if facet.across[k] == NONE {
+            if self.rules.leaves_border(facet, self.rider.place, -inward, out) {
+                return Some(self.leave(facet, -facet.lift(inward)));
+            }
+            return self.slide(facet, k);
+        }
+        let from = self.rider.place.triangle;
+        let (to, side) = (facet.across[k] / 3, facet.across[k] as usize % 3);
+        let (other, turn) = (self.track.facet(to), facet.turns[k]);
+        let share = facet.sides[k].dot(self.rider.place.at - facet.corners[k]) / facet.lengths[k];
+        if turn > COPLANAR {
+            let thrown = out * out * turn / self.turning_length(facet, k);
+            if self.rules.comes_off(other, self.rider.place, thrown) {
+                return Some(self.leave(facet, (facet.normal() + other.normal()).normalize_or(facet.normal())));
+            }
+        }
+        let kept = if turn < 0.0 { turn.cos().max(0.0) } else { 1.0 };
+        let flat = turn.abs() <= COPLANAR;
+        let turned = self.track.carry(from, k, to, side, velocity);
+        let at = Place { triangle: to, at: other.on_side(side, (1.0 - share).clamp(0.0, 1.0)) };
+        if !flat {
+            // Is it pushed back from there, after a hop too small to see?
+            let back = |facet: &Facet, place: Place, side: usize| {
+                -facet.inward(side).dot(self.rules.push(facet, place, DVec2::ZERO).acceleration)
+            };
+            let (here, there) = (back(facet, self.rider.place, k), back(other, at, side));
+            let hop = (kept * out).powi(2) / (2.0 * there);
+            if here >= 0.0 && there > 0.0 && hop < HOP * self.rules.radius() {
+                return self.slide(facet, k);
+            }
+        }
+        let lost = (1.0 - kept) * other.inward(side).dot(turned);
+        self.rider = Rider { place: at, velocity: turned - other.inward(side) * lost };
+        self.entered = Some(side);
+        self.frozen = match self.frozen {
+            Some(frozen) if flat => Some(Frozen {
+                acceleration: self.track.carry(from, k, to, side, frozen.acceleration),
+                heading: self.track.carry(from, k, to, side, frozen.heading),
+                ..frozen
+            }),
+            _ => None,
+        };
+        (!flat && self.rules.comes_off(other, at, 0.0)).then(|| self.leave(other, other.normal()))
+    }
+
+    /// Length over which the surface makes the turn of side `k`, in m.
+    ///
+    /// Facets of a smooth surface turn over their own length; a sharp edge, over the droplet's if that is shorter.
+    fn turning_length(&self, facet: &Facet, k: usize) -> f64 {
+        if facet.turns[k] < crease::SHARP { facet.spans[k] } else { facet.spans[k].min(2.0 * self.rules.radius()) }
+    }
+
+    fn leave(&self, facet: &Facet, away: DVec3) -> End {
+        End::Leaves { velocity: facet.lift(self.rider.velocity), away, left: self.left.max(0.0) }
+    }
+
+    /// Along side `k`, pushed into it from both sides (or held on a border), up to its end or as long as that is so.
+    fn slide(&mut self, facet: &Facet, k: usize) -> Option<End> {
+        let along = facet.sides[k];
+        let mut speed = self.rider.velocity.dot(along);
+        self.entered = None;
+        self.frozen = None;
+        loop {
+            let at = self.rider.place.at;
+            let push = self.rules.push(facet, self.rider.place, along * speed);
+            let pull = push.acceleration.dot(along);
+            if speed == 0.0 && pull.abs() <= push.hold {
+                self.rider.velocity = DVec2::ZERO;
+                return Some(End::Rests);
+            }
+            let heading = if speed != 0.0 { speed.signum() } else { pull.signum() };
+            // Measured towards where it goes.
+            let (start, net) = (speed * heading, pull * heading - push.hold);
+            let reached = facet.sides[k].dot(at - facet.corners[k]);
+            let (ahead, corner) = if heading > 0.0 { (facet.lengths[k] - reached, (k + 1) % 3) } else { (reached, k) };
+            let glide = Glide {
+                place: DVec2::ZERO,
+                velocity: DVec2::new(start, 0.0),
+                acceleration: DVec2::new(net, 0.0),
+                rate: push.rate,
+            };
+            let stop = glide.stops_at(DVec2::X);
+            let until = self.left.min(stop);
+            let end = first_zero(ahead.max(0.0), -start, -net, push.rate, until);
+            let time = end.unwrap_or(until);
+            let way = glide.place_at(time).x.clamp(0.0, ahead.max(0.0));
+            self.left -= time;
+            speed = heading * glide.velocity_at(time).x.max(0.0);
+            self.rider.place.at = facet.on_side(k, ((reached + heading * way) / facet.lengths[k]).clamp(0.0, 1.0));
+            self.rider.velocity = along * speed;
+            self.note(at, time);
+            if end.is_some() {
+                self.rider.place.at = facet.corners[corner];
+                let velocity = facet.lift(self.rider.velocity);
+                return self.through_vertex(Vertex { triangle: self.rider.place.triangle, corner }, velocity);
+            }
+            if self.left <= 0.0 {
+                return None;
+            }
+            // It stood still for a moment: held, or back the other way.
+            speed = 0.0;
+        }
+    }
+
+    /// Through a corner of the mesh, at a velocity in the rest pose.
+    fn through_vertex(&mut self, vertex: Vertex, velocity: DVec3) -> Option<End> {
+        self.entered = None;
+        self.frozen = None;
+        let radius = self.rules.radius();
+        match crease::way_out(self.track, self.rules, vertex, velocity) {
+            crease::Way::Over { triangle, corner, velocity } => {
+                let facet = self.track.facet(triangle);
+                // A hair inside, so that the next exit is a new one.
+                let hair = 1e-12 * facet.lengths[corner].min(facet.lengths[(corner + 2) % 3]).min(radius);
+                let inside = (facet.middle() - facet.corners[corner]).normalize() * hair;
+                self.rider = Rider { place: Place { triangle, at: facet.corners[corner] + inside }, velocity };
+                None
+            }
+            crease::Way::Along { triangle, side, reversed, speed } => {
+                let facet = self.track.facet(triangle);
+                let corner = if reversed { (side + 1) % 3 } else { side };
+                let direction = if reversed { -facet.sides[side] } else { facet.sides[side] };
+                let hair = 1e-12 * facet.lengths[side].min(radius);
+                let at = facet.corners[corner] + direction * hair;
+                self.rider = Rider { place: Place { triangle, at }, velocity: direction * speed };
+                None
+            }
+            crease::Way::Off { triangle, outward } => {
+                let facet = self.track.facet(triangle);
+                let corner = crease::corner_at(self.track, vertex, triangle);
+                self.rider =
+                    Rider { place: Place { triangle, at: facet.corners[corner] }, velocity: facet.along(velocity) };
+                let speed = velocity.dot(facet.lift(outward)).max(0.0);
+                if self.rules.leaves_border(facet, self.rider.place, outward, speed) {
+                    return Some(self.leave(facet, facet.lift(outward)));
+                }
+                self.rider.velocity = DVec2::ZERO;
+                Some(End::Rests)
+            }
+            crease::Way::Nowhere => {
+                let facet = self.track.facet(vertex.triangle);
+                self.rider = Rider {
+                    place: Place { triangle: vertex.triangle, at: facet.corners[vertex.corner] },
+                    velocity: DVec2::ZERO,
+                };
+                Some(End::Rests)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

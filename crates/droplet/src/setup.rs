@@ -1,0 +1,138 @@
+//! What a scene says to the droplet model, resolved once.
+
+use glam::{DVec2, DVec3};
+use sessile_geometry::TriMesh;
+use sessile_geometry::mesh_distance::MeshDistance;
+use sessile_scene::{Fidelity, Scene, SolidShape};
+use sessile_wetting::{Liquid, cap};
+use sessile_world::World;
+
+use crate::error::DropletError;
+use crate::ground::Ground;
+use crate::paper::Paper;
+use crate::swarm::Form;
+use crate::track::{Track, TrackError, close_t_junctions, refine};
+
+/// Drag that `settle` adds, in 1/s.
+const SETTLE_DAMPING: f64 = 50.0;
+/// Base radius of a grain of dew, in m.
+const DEW_GRAIN: f64 = 0.15e-3;
+/// Most triangles that a coarse solid is cut into for the paper's roughness, which is kept per triangle.
+const MOST_CUT: f64 = 200_000.0;
+
+/// The scene's word.
+#[derive(Debug)]
+pub struct Setup {
+    /// Solids as droplets run on them.
+    pub meshes: Vec<MeshDistance>,
+    /// The liquid.
+    pub liquid: Liquid,
+    /// Of the scene.
+    pub seed: u64,
+    /// Drag that `settle` adds, in 1/s.
+    pub damping: f64,
+    /// Volume of a grain of dew on each solid, in m³.
+    pub dew_grains: Vec<f64>,
+    /// Sums of triangle areas up to and with each, solid by solid, in m².
+    pub areas: Vec<f64>,
+    /// Bounds of space, in m.
+    pub domain: Option<[DVec3; 2]>,
+}
+
+/// All that is built from a scene.
+pub struct Parts {
+    /// The scene's word.
+    pub setup: Setup,
+    /// The mesh.
+    pub track: Track,
+    /// Its ground.
+    pub ground: Ground,
+    /// Which rules.
+    pub form: Form,
+}
+
+/// Builds the track and what goes with it.
+pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
+    if scene.world.planar {
+        return Err(DropletError::Planar);
+    }
+    if world.solids().is_empty() {
+        return Err(DropletError::NoSolid);
+    }
+    let (slices, levels) = (scene.droplet.slices.unwrap_or(3), scene.droplet.levels.unwrap_or(2));
+    if slices < 3 || levels < 1 {
+        return Err(DropletError::Springs { levels, slices });
+    }
+    let mut track = Track::default();
+    let mut meshes = Vec::new();
+    for (solid, described) in world.solids().iter().zip(&scene.solids) {
+        let mut mesh = TriMesh::clone(solid.mesh());
+        if matches!(described.shape, SolidShape::Mesh { .. }) {
+            close_t_junctions(&mut mesh)
+                .map_err(|reason| TrackError::NotManifold { solid: solid.name().into(), reason })?;
+        }
+        let rough = solid.wetting_at(DVec2::splat(0.5)).roughness != [0.0; 2];
+        if scene.fidelity == Fidelity::Paper && rough {
+            mesh = refine(&mesh, cuts(&mesh, 3.0 * scene.resolution.edge));
+        }
+        track.push(solid.name(), &mesh)?;
+        meshes.push(mesh);
+    }
+    let ground = Ground::new(&track, &meshes, world.solids(), &scene.liquid);
+    let damping = if scene.time.settle { SETTLE_DAMPING } else { 0.0 };
+    let middle = |solid: &sessile_world::Solid| solid.wetting_at(DVec2::splat(0.5));
+    let form = match scene.fidelity {
+        Fidelity::Physical => Form::Physical,
+        Fidelity::Paper => {
+            let axes = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
+            let axes =
+                axes.zip(track.facets()).map(|((mesh, t), facet)| u_axis(mesh.corner_uvs.get(t), &facet.corners));
+            let adhesion = world.solids().iter().map(|solid| middle(solid).adhesion).collect();
+            let bumps = world.solids().iter().map(|solid| middle(solid).roughness).collect();
+            Form::Paper(Box::new(Paper::new(
+                scene.droplet.friction,
+                &scene.liquid,
+                damping,
+                adhesion,
+                bumps,
+                axes.collect(),
+            )))
+        }
+    };
+    let mut areas = Vec::with_capacity(track.facets().len());
+    for solid in 0..track.num_solids() {
+        let mut sum = 0.0;
+        areas.extend(track.facets()[track.of_solid(solid)].iter().map(|facet| {
+            sum += facet.area;
+            sum
+        }));
+    }
+    let setup = Setup {
+        meshes: meshes.into_iter().map(MeshDistance::new).collect(),
+        liquid: scene.liquid,
+        seed: scene.seed,
+        damping,
+        dew_grains: world.solids().iter().map(|solid| cap::volume(DEW_GRAIN, middle(solid).advancing)).collect(),
+        areas,
+        domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
+    };
+    Ok(Parts { setup, track, ground, form })
+}
+
+/// Parts to cut each side into, so that none is longer than `longest` (in m) and the triangles do not get too many.
+fn cuts(mesh: &TriMesh, longest: f64) -> usize {
+    let corners = (0..mesh.triangles.len()).map(|t| mesh.corners(t));
+    let side = corners.map(|[a, b, c]| a.distance(b).max(b.distance(c)).max(c.distance(a))).fold(0.0, f64::max);
+    let most = (MOST_CUT / mesh.triangles.len() as f64).sqrt().max(1.0);
+    (side / longest).ceil().clamp(1.0, most) as usize
+}
+
+/// Direction of u in a triangle's own axes; x where it has none.
+fn u_axis(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> DVec2 {
+    let Some(&[a, b, c]) = uvs else { return DVec2::X };
+    // The direction along which v does not change.
+    let (db, dc) = (b.y - a.y, c.y - a.y);
+    let along = corners[2] * db - corners[1] * dc;
+    let along = along * if (b.x - a.x) * -dc + (c.x - a.x) * db >= 0.0 { 1.0 } else { -1.0 };
+    along.try_normalize().unwrap_or(DVec2::X)
+}

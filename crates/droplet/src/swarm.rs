@@ -1,0 +1,757 @@
+//! A step of all droplets on surfaces.
+//!
+//! Every running droplet rides over ground that is frozen for the while (in parallel); what came of it is carried out in the order of
+//! slots: film laid and taken up, droplets that came off, cells that changed. Then the ground is marked wet and whoever touched is found
+//! (in parallel), and joined in order. Resting droplets cost nothing.
+
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+use sessile_frames::Event;
+use sessile_model::Stages;
+use sessile_wetting::Liquid;
+
+use crate::droplets::{CHUNK, Droplet, Droplets, Size, Slots, State};
+use crate::field::Field;
+use crate::ground::Ground;
+use crate::necks::Necks;
+use crate::neighbours::Neighbours;
+use crate::paper::{Paper, PaperRules, half_ball_radius};
+use crate::physical::{Physical, PhysicalRules};
+use crate::ride::{End, Rider, Rules, Segment, ride};
+use crate::track::{Place, Track};
+use crate::trails::{Piece, Trails};
+
+/// A running droplet marks the ground after this much way, in base radii.
+const WETS_EVERY: f64 = 0.5;
+/// A change of the pull into the solid beyond this share calls for a new base radius.
+const PRESSING_CHANGE: f64 = 0.01;
+/// Speed (in m/s) and pull (in m/s²) below which a droplet of the paper's form, which nothing holds, stands.
+const STILL: (f64, f64) = (1e-7, 1e-6);
+/// A droplet cannot leave more than this share of itself in one step.
+const MOST_SHED: f64 = 0.5;
+
+/// Which rules move the droplets.
+#[derive(Debug)]
+pub enum Form {
+    /// One wetting description.
+    Physical,
+    /// The paper's coefficients.
+    Paper(Box<Paper>),
+}
+
+/// What a step needs to know.
+pub struct Scenery<'a> {
+    /// The mesh.
+    pub track: &'a Track,
+    /// Per solid.
+    pub fields: &'a [Field],
+    /// The liquid.
+    pub liquid: &'a Liquid,
+    /// Drag that `settle` adds, in 1/s.
+    pub damping: f64,
+}
+
+/// A droplet that has come off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fallen {
+    /// Its id.
+    pub id: u32,
+    /// In m³.
+    pub volume: f64,
+    /// The solid that it came off.
+    pub solid: usize,
+    /// Where, in the rest pose, in m.
+    pub point: DVec3,
+    /// In the rest pose, in m/s.
+    pub velocity: DVec3,
+    /// Away from the surface, unit length.
+    pub away: DVec3,
+    /// Time that it has left to fly in this step, in s.
+    pub left: f64,
+}
+
+/// A stretch of a droplet's way, and what it left there.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    slot: u32,
+    segment: Segment,
+    /// Film left, in m³, and its width, in m.
+    film: f64,
+    width: f64,
+}
+
+/// What came of one piece of parallel work.
+#[derive(Clone, Debug, Default)]
+struct Log {
+    stretches: Vec<Stretch>,
+    /// Droplets that changed their cell.
+    moved: Vec<u32>,
+    /// Droplets whose front meets film.
+    on_film: Vec<u32>,
+    /// Droplets that came off.
+    fallen: Vec<(u32, Fallen)>,
+    /// Droplets that have stopped.
+    stopped: Vec<u32>,
+    pairs: Vec<(u32, u32)>,
+    /// Least time in which a droplet goes its own radius, in s.
+    turnover: f64,
+    finite: bool,
+}
+
+/// Droplets on surfaces.
+#[derive(Debug)]
+pub struct Swarm {
+    /// The droplets.
+    pub droplets: Droplets,
+    /// Which rules move them.
+    pub form: Form,
+    /// What they are on.
+    pub ground: Ground,
+    /// Film that will break into beads.
+    pub trails: Trails,
+    /// Shapes of droplets that have merged not long ago.
+    pub necks: Necks,
+    /// Those that came off, for the model to take up.
+    pub fallen: Vec<Fallen>,
+    /// Least time in which a droplet went its own radius in the last step, in s.
+    pub turnover: f64,
+    neighbours: Neighbours,
+    /// Slots of running droplets, rising; some may have stopped or gone since.
+    runners: Vec<u32>,
+    newcomers: Vec<u32>,
+    /// Slots that have grown or arrived and may touch something.
+    pub touched: Vec<u32>,
+    logs: Vec<Log>,
+    pairs: Vec<(u32, u32)>,
+    into: Vec<u32>,
+    spare: Vec<u32>,
+}
+
+impl Swarm {
+    /// Empty.
+    pub fn new(form: Form, ground: Ground) -> Self {
+        Self {
+            droplets: Droplets::default(),
+            form,
+            ground,
+            trails: Trails::default(),
+            necks: Necks::default(),
+            fallen: Vec::new(),
+            turnover: f64::INFINITY,
+            neighbours: Neighbours::default(),
+            runners: Vec::new(),
+            newcomers: Vec::new(),
+            touched: Vec::new(),
+            logs: Vec::new(),
+            pairs: Vec::new(),
+            into: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Number of droplets on their way.
+    pub fn num_running(&self) -> usize {
+        self.droplets.slots().filter(|&slot| self.droplets.states[slot as usize].running).count()
+    }
+
+    /// Takes over the droplets of a saved state.
+    pub fn restore(&mut self, droplets: Droplets, track: &Track) {
+        self.droplets = droplets;
+        self.index_all(track);
+        let running = |&slot: &u32| self.droplets.states[slot as usize].running;
+        self.runners = self.droplets.slots().filter(running).collect();
+        self.newcomers.clear();
+    }
+
+    fn index_all(&mut self, track: &Track) {
+        self.neighbours = Neighbours::rebuilt(2 * self.droplets.num_slots());
+        for slot in 0..self.droplets.num_slots() as u32 {
+            if self.droplets.is_used(slot) {
+                self.index(slot, track);
+            }
+        }
+    }
+
+    fn index(&mut self, slot: u32, track: &Track) {
+        let i = slot as usize;
+        let solid = track.facet(self.droplets.riders[i].place.triangle).solid;
+        self.neighbours.place(slot, solid, self.droplets.spots[i].point, self.droplets.sizes[i].reach);
+    }
+
+    /// A droplet arrives at a place with its line at `radius` (in m), as far as the angles allow.
+    pub fn arrive(&mut self, id: u32, rider: Rider, volume: f64, radius: f64, scenery: &Scenery<'_>) {
+        let size = Size { volume, radius, reach: radius, pressing: f64::NAN };
+        let state = State { running: rider.velocity != DVec2::ZERO, ..State::default() };
+        let droplet = Droplet { id, rider, size, state };
+        if self.droplets.num_slots() >= self.neighbours.capacity() {
+            self.index_all(scenery.track);
+        }
+        let slot = self.droplets.insert(&droplet, rider.place.point(scenery.track));
+        if state.running {
+            self.newcomers.push(slot);
+        }
+        self.replace(slot, droplet, scenery);
+    }
+
+    /// The droplet that covers a point of a solid's rest pose; the one with the nearest middle.
+    pub fn covering(&self, solid: u32, point: DVec3) -> Option<u32> {
+        let mut best: Option<(f64, u32)> = None;
+        self.neighbours.near(solid, point, point, 0.0, |slot| {
+            let i = slot as usize;
+            let distance = self.droplets.spots[i].point.distance(point);
+            let covers = distance < self.droplets.sizes[i].reach;
+            if covers && best.is_none_or(|found| (distance, slot) < found) {
+                best = Some((distance, slot));
+            }
+        });
+        best.map(|(_, slot)| slot)
+    }
+
+    /// Pours liquid onto a place (negative takes it away): into the droplet that covers it, else as a new one. Says how much was
+    /// really poured, in m³.
+    pub fn pour(&mut self, place: Place, volume: f64, scenery: &Scenery<'_>, next_id: &mut u32) -> f64 {
+        let solid = scenery.track.facet(place.triangle).solid;
+        match self.covering(solid, place.point(scenery.track)) {
+            Some(slot) => {
+                let mut droplet = self.droplets.get(slot);
+                let poured = volume.max(-droplet.size.volume);
+                droplet.size.volume += poured;
+                droplet.size.pressing = f64::NAN;
+                self.replace(slot, droplet, scenery);
+                poured
+            }
+            None if volume > 0.0 => {
+                let id = *next_id;
+                *next_id += 1;
+                self.arrive(id, Rider { place, velocity: DVec2::ZERO }, volume, 0.0, scenery);
+                volume
+            }
+            None => 0.0,
+        }
+    }
+
+    /// Advances all droplets by `dt` seconds to the time `now`.
+    pub fn step(
+        &mut self,
+        scenery: &Scenery<'_>,
+        dt: f64,
+        now: f64,
+        next_id: &mut u32,
+        events: &mut Vec<Event>,
+        stages: &mut dyn Stages,
+    ) -> bool {
+        stages.enter("meet");
+        self.meet_touched(scenery, events);
+        stages.enter("run");
+        self.run(scenery, dt);
+        stages.enter("carry out");
+        let finite = self.carry_out(scenery, now);
+        stages.enter("wet and find");
+        self.wet_and_find(scenery);
+        stages.enter("meet");
+        self.meet_touched(scenery, events);
+        stages.enter("trails");
+        for bead in self.trails.due(now, scenery.track, &mut self.ground) {
+            let id = *next_id;
+            *next_id += 1;
+            let (slot, parent) = bead.from;
+            // A droplet that has merged since is nobody to split from.
+            if self.droplets.ids.get(slot as usize) == Some(&parent) {
+                events.push(Event::Split { split: parent, into: vec![parent, id] });
+            }
+            self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
+        }
+        self.meet_touched(scenery, events);
+        self.necks.relax(dt);
+        finite
+    }
+
+    /// What acts has changed on these solids: sizes and starts of their droplets are looked at again.
+    pub fn look_again(&mut self, scenery: &Scenery<'_>, changed: &[bool]) {
+        let this = &*self;
+        let found: Vec<u32> = (0..self.droplets.num_slots() as u32)
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .filter(|&slot| this.droplets.is_used(slot))
+            .filter(|&slot| {
+                let droplet = this.droplets.get(slot);
+                if !changed[scenery.track.facet(droplet.rider.place.triangle).solid as usize] {
+                    return false;
+                }
+                let mut fitted = droplet;
+                !this.fit(&mut fitted, scenery)
+                    || fitted.size.radius != droplet.size.radius
+                    || (!droplet.state.running && this.begins(&fitted, scenery))
+            })
+            .collect();
+        for slot in found {
+            let droplet = self.droplets.get(slot);
+            self.replace(slot, droplet, scenery);
+        }
+    }
+
+    /// Sets a droplet's radius within what its volume and the angles allow; `false` when it cannot hang.
+    fn fit(&self, droplet: &mut Droplet, scenery: &Scenery<'_>) -> bool {
+        let facet = scenery.track.facet(droplet.rider.place.triangle);
+        let field = &scenery.fields[facet.solid as usize];
+        let size = &mut droplet.size;
+        if let Form::Paper(paper) = &self.form {
+            size.radius = half_ball_radius(size.volume);
+            (size.reach, size.pressing) = (size.radius, 0.0);
+            let mass = scenery.liquid.density * size.volume;
+            let rules = PaperRules { paper, field, mass, radius: size.radius };
+            return !rules.comes_off(facet, droplet.rider.place, 0.0);
+        }
+        let law = self.ground.law(scenery.track, droplet.rider.place);
+        let pressing = -field.pull(facet.point(droplet.rider.place.at), DVec3::ZERO).dot(facet.normal());
+        size.pressing = pressing;
+        let Some(least) = law.advancing_radius(scenery.liquid, size.volume, pressing) else { return false };
+        droplet.state.wide = 0.0;
+        if droplet.state.running || size.radius <= least {
+            size.radius = least;
+        } else {
+            let most = law.radii(scenery.liquid, size.volume, pressing).map_or(least, |[_, most]| most);
+            size.radius = size.radius.min(most);
+            if most > least {
+                droplet.state.wide = ((size.radius - least) / (most - least)) as f32;
+            }
+        }
+        size.reach = size.radius * law.overhang;
+        true
+    }
+
+    /// Whether a resting droplet cannot stay.
+    fn begins(&self, droplet: &Droplet, scenery: &Scenery<'_>) -> bool {
+        let facet = scenery.track.facet(droplet.rider.place.triangle);
+        let push = match &self.form {
+            Form::Physical => {
+                let rules = physical_rules(&self.ground, scenery, droplet);
+                rules.push(facet, droplet.rider.place, DVec2::ZERO)
+            }
+            Form::Paper(paper) => {
+                let field = &scenery.fields[facet.solid as usize];
+                let mass = scenery.liquid.density * droplet.size.volume;
+                let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
+                return rules.push(facet, droplet.rider.place, DVec2::ZERO).acceleration.length() > STILL.1;
+            }
+        };
+        push.acceleration.length() > push.hold
+    }
+
+    /// Puts a changed droplet back: it may be gone, fall, start, or touch others now.
+    fn replace(&mut self, slot: u32, mut droplet: Droplet, scenery: &Scenery<'_>) {
+        let track = scenery.track;
+        if droplet.size.volume <= 0.0 {
+            self.let_go(slot);
+            return;
+        }
+        if !self.fit(&mut droplet, scenery) {
+            self.let_go(slot);
+            let facet = track.facet(droplet.rider.place.triangle);
+            self.fallen.push(Fallen {
+                id: droplet.id,
+                volume: droplet.size.volume,
+                solid: facet.solid as usize,
+                point: facet.point(droplet.rider.place.at),
+                velocity: facet.lift(droplet.rider.velocity),
+                away: facet.normal(),
+                left: 0.0,
+            });
+            return;
+        }
+        if !droplet.state.running && self.begins(&droplet, scenery) {
+            droplet.state.running = true;
+            self.newcomers.push(slot);
+            self.fit(&mut droplet, scenery);
+        }
+        self.droplets.set(slot, &droplet);
+        self.droplets.spots[slot as usize].point = droplet.rider.place.point(track);
+        self.index(slot, track);
+        let Place { triangle, at } = droplet.rider.place;
+        self.ground.wet(track, triangle, at, at, droplet.size.radius);
+        self.touched.push(slot);
+    }
+
+    fn let_go(&mut self, slot: u32) {
+        self.neighbours.remove(slot);
+        self.trails.close(slot);
+        self.necks.forget(slot);
+        self.droplets.remove(slot);
+    }
+
+    /// Every running droplet over frozen ground.
+    fn run(&mut self, scenery: &Scenery<'_>, dt: f64) {
+        self.list_runners();
+        let pieces = self.runners.len().div_ceil(CHUNK);
+        if self.logs.len() < pieces {
+            self.logs.resize_with(pieces, Log::default);
+        }
+        let (form, ground, neighbours) = (&self.form, &self.ground, &self.neighbours);
+        let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
+        let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
+            log.clear();
+            for &slot in slots {
+                let i = slot as usize - view.first;
+                if !view.states[i].running {
+                    view.spots[i].step = DVec3::ZERO;
+                    continue;
+                }
+                let droplet = Droplet { id: 0, rider: view.riders[i], size: view.sizes[i], state: view.states[i] };
+                let mut rider = droplet.rider;
+                let facet = scenery.track.facet(rider.place.triangle);
+                let field = &scenery.fields[facet.solid as usize];
+                let mut way = 0.0;
+                let mut shed = 0.0;
+                let end = match form {
+                    Form::Paper(paper) => {
+                        let mass = scenery.liquid.density * droplet.size.volume;
+                        let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
+                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
+                            way += segment.from.distance(segment.to);
+                            log.stretches.push(Stretch { slot, segment, film: 0.0, width: 0.0 });
+                        })
+                    }
+                    Form::Physical => {
+                        let rules = physical_rules_of(shared, scenery, &droplet);
+                        let law = rules.law;
+                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
+                            let length = segment.from.distance(segment.to);
+                            way += length;
+                            let speed = length / segment.time.max(f64::MIN_POSITIVE);
+                            let (mut film, mut width) = (0.0, 0.0);
+                            if speed > law.shedding_speed && segment.time > 0.0 {
+                                let facet = scenery.track.facet(segment.triangle);
+                                let pull = field.pull(facet.point(segment.to), DVec3::ZERO);
+                                let (along, into) = (facet.along(pull).length(), -pull.dot(facet.normal()));
+                                let (film_width, section) =
+                                    law.trail(scenery.liquid, speed, 2.0 * droplet.size.radius, along, into);
+                                film = (section * length).min(MOST_SHED * droplet.size.volume - shed).max(0.0);
+                                width = film_width;
+                                shed += film;
+                            }
+                            log.stretches.push(Stretch { slot, segment, film, width });
+                        })
+                    }
+                };
+                log.finite &= rider.velocity.is_finite() && rider.place.at.is_finite();
+                view.riders[i] = rider;
+                let before = view.spots[i].point;
+                let facet = scenery.track.facet(rider.place.triangle);
+                let point = facet.point(rider.place.at);
+                view.spots[i].step = point - before;
+                view.spots[i].point = point;
+                view.states[i].since_wet += way as f32;
+                if let End::Leaves { velocity, away, left } = end {
+                    let volume = droplet.size.volume - shed;
+                    let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
+                    view.sizes[i].volume = volume;
+                    log.fallen.push((slot, fallen));
+                    continue;
+                }
+                let stands = matches!(form, Form::Paper(_)) && rider.velocity.length() < STILL.0;
+                if end == End::Rests || stands {
+                    view.states[i].running = false;
+                    view.riders[i].velocity = DVec2::ZERO;
+                    log.stopped.push(slot);
+                }
+                if let Form::Physical = form {
+                    let size = &mut view.sizes[i];
+                    size.volume -= shed;
+                    let field = &scenery.fields[facet.solid as usize];
+                    let pressing = -field.pull(point, DVec3::ZERO).dot(facet.normal());
+                    let scale = PRESSING_CHANGE * field.gravity.length();
+                    if shed > 0.0 || (pressing - size.pressing).abs() > scale || ground.varies(facet.solid) {
+                        let law = ground.law(scenery.track, rider.place);
+                        // Lighter than before, it hangs if it has hung; else it is seen to at the next crease.
+                        size.radius =
+                            law.advancing_radius(scenery.liquid, size.volume, pressing).unwrap_or(size.radius);
+                        (size.reach, size.pressing) = (size.radius * law.overhang, pressing);
+                    }
+                    if ground.has_film(facet.solid) {
+                        let heading = rider.velocity.normalize_or_zero() * (0.8 * size.radius);
+                        let front = scenery.track.walk(rider.place, heading, DVec2::ZERO).0;
+                        if ground.film_at(scenery.track, front) > 0.0 {
+                            log.on_film.push(slot);
+                        }
+                    }
+                }
+                if way > 0.0 {
+                    log.turnover = log.turnover.min(dt * view.sizes[i].radius / way);
+                }
+                if neighbours.changes(slot, facet.solid, point, view.sizes[i].reach) {
+                    log.moved.push(slot);
+                }
+            }
+        };
+        let pieces_logs = &mut self.logs[..pieces];
+        self.droplets.work(&self.runners, pieces_logs, &job);
+        self.turnover = pieces_logs.iter().map(|log| log.turnover).fold(f64::INFINITY, f64::min);
+    }
+
+    /// Brings the list of runners up to date: rising, each once.
+    fn list_runners(&mut self) {
+        let droplets = &mut self.droplets;
+        self.runners.retain(|&slot| {
+            let runs = droplets.states[slot as usize].running;
+            if !runs {
+                droplets.spots[slot as usize].step = DVec3::ZERO;
+            }
+            runs
+        });
+        if self.newcomers.is_empty() {
+            return;
+        }
+        self.newcomers.sort_unstable();
+        self.newcomers.dedup();
+        let mut merged = std::mem::take(&mut self.spare);
+        merged.clear();
+        let mut new = self.newcomers.drain(..).filter(|&slot| droplets.states[slot as usize].running).peekable();
+        for &slot in &self.runners {
+            while let Some(earlier) = new.next_if(|&newcomer| newcomer <= slot) {
+                if earlier < slot {
+                    merged.push(earlier);
+                }
+            }
+            merged.push(slot);
+        }
+        merged.extend(new);
+        self.spare = std::mem::replace(&mut self.runners, merged);
+    }
+
+    /// Carries out what came of the run, in the order of slots; `false` when something is not a number any more.
+    fn carry_out(&mut self, scenery: &Scenery<'_>, now: f64) -> bool {
+        let track = scenery.track;
+        let pieces = self.runners.len().div_ceil(CHUNK);
+        let mut logs = std::mem::take(&mut self.logs);
+        let mut finite = true;
+        for log in &logs[..pieces] {
+            finite &= log.finite;
+            for &slot in &log.moved {
+                self.index(slot, track);
+            }
+            if let Form::Paper(paper) = &mut self.form {
+                for stretch in &log.stretches {
+                    paper.leave_streak(track, &stretch.segment, self.droplets.sizes[stretch.slot as usize].radius);
+                }
+            }
+            for stretch in log.stretches.iter().filter(|stretch| stretch.film > 0.0) {
+                self.lay_film(stretch, scenery, now);
+            }
+            for &slot in &log.on_film {
+                self.take_film(slot, scenery);
+            }
+            for &slot in &log.stopped {
+                self.trails.close(slot);
+            }
+            for &(slot, fallen) in &log.fallen {
+                let id = self.droplets.ids[slot as usize];
+                self.let_go(slot);
+                self.fallen.push(Fallen { id, ..fallen });
+            }
+        }
+        logs.iter_mut().for_each(|log| log.pairs.clear());
+        self.logs = logs;
+        finite
+    }
+
+    /// Lays what a droplet has shed where its rear was.
+    fn lay_film(&mut self, stretch: &Stretch, scenery: &Scenery<'_>, now: f64) {
+        let (track, segment) = (scenery.track, &stretch.segment);
+        let radius = self.droplets.sizes[stretch.slot as usize].radius;
+        let way = segment.to - segment.from;
+        let back = -way.normalize() * radius;
+        let (rear, carried) = track.walk(Place { triangle: segment.triangle, at: segment.to }, back, way);
+        // A film that is barely shed has hardly a width: a twentieth of the droplet's at least.
+        let width = stretch.width.max(0.1 * radius);
+        self.ground.lay_film(track, rear.triangle, rear.at - carried, rear.at, width, stretch.film);
+        let law = self.ground.law(track, rear);
+        let id = self.droplets.ids[stretch.slot as usize];
+        let piece = Piece { slot: stretch.slot, id, place: rear, volume: stretch.film, length: way.length(), width };
+        self.trails.extend(&piece, law, scenery.liquid, now);
+    }
+
+    /// A droplet takes up the film under its front.
+    fn take_film(&mut self, slot: u32, scenery: &Scenery<'_>) {
+        let mut droplet = self.droplets.get(slot);
+        if droplet.id == 0 {
+            return;
+        }
+        let ahead = droplet.rider.velocity.normalize_or_zero() * (0.4 * droplet.size.radius);
+        let front = scenery.track.walk(droplet.rider.place, ahead, DVec2::ZERO).0;
+        let taken = self.ground.take_film(scenery.track, front, 0.9 * droplet.size.radius);
+        if taken > 0.0 {
+            droplet.size.volume += taken;
+            droplet.size.pressing = f64::NAN;
+            let step = self.droplets.spots[slot as usize].step;
+            self.replace(slot, droplet, scenery);
+            self.droplets.spots[slot as usize].step = step;
+        }
+    }
+
+    /// Marks the ground that the runners passed and finds whom they touched on their way.
+    fn wet_and_find(&mut self, scenery: &Scenery<'_>) {
+        let (track, droplets, ground, neighbours) = (scenery.track, &self.droplets, &self.ground, &self.neighbours);
+        let runners = &self.runners;
+        let pieces = runners.len().div_ceil(CHUNK);
+        self.logs[..pieces].par_iter_mut().enumerate().for_each(|(piece, log)| {
+            // A droplet that crept marks its place now and then, one that went farther marks its way.
+            for stretch in &log.stretches {
+                let radius = droplets.sizes[stretch.slot as usize].radius;
+                let Segment { triangle, from, to, .. } = stretch.segment;
+                let far = from.distance_squared(to) > (WETS_EVERY * radius).powi(2);
+                if far || f64::from(droplets.states[stretch.slot as usize].since_wet) > WETS_EVERY * radius {
+                    ground.wet(track, triangle, from, to, radius);
+                }
+            }
+            let own = &runners[piece * CHUNK..(piece * CHUNK + CHUNK).min(runners.len())];
+            for &slot in own.iter().filter(|&&slot| droplets.is_used(slot)) {
+                find_touched(slot, droplets, neighbours, track, &mut log.pairs);
+            }
+        });
+        for &slot in runners {
+            let state = &mut self.droplets.states[slot as usize];
+            if f64::from(state.since_wet) > WETS_EVERY * self.droplets.sizes[slot as usize].radius {
+                state.since_wet = 0.0;
+            }
+        }
+        for log in &mut self.logs[..pieces] {
+            self.pairs.append(&mut log.pairs);
+        }
+    }
+
+    /// Joins all droplets that touch, until none do.
+    fn meet_touched(&mut self, scenery: &Scenery<'_>, events: &mut Vec<Event>) {
+        loop {
+            self.touched.sort_unstable();
+            self.touched.dedup();
+            for &slot in self.touched.iter().filter(|&&slot| self.droplets.is_used(slot)) {
+                find_touched(slot, &self.droplets, &self.neighbours, scenery.track, &mut self.pairs);
+            }
+            self.touched.clear();
+            if self.pairs.is_empty() {
+                return;
+            }
+            let mut pairs = std::mem::take(&mut self.pairs);
+            pairs.sort_unstable();
+            pairs.dedup();
+            self.into.clear();
+            self.into.extend(0..self.droplets.num_slots() as u32);
+            for &(a, b) in &pairs {
+                let [a, b] = [a, b].map(|mut slot| {
+                    while self.into[slot as usize] != slot {
+                        slot = self.into[slot as usize];
+                    }
+                    slot
+                });
+                if a != b && self.droplets.is_used(a) && self.droplets.is_used(b) {
+                    let (stays, goes) = self.join(a, b, scenery, events);
+                    self.into[goes as usize] = stays;
+                }
+            }
+            pairs.clear();
+            self.pairs = pairs;
+        }
+    }
+
+    /// Makes one droplet of two: volume and momentum add up, the larger keeps its slot and id. Says which stays and which goes.
+    fn join(&mut self, a: u32, b: u32, scenery: &Scenery<'_>, events: &mut Vec<Event>) -> (u32, u32) {
+        let track = scenery.track;
+        let [first, second] = [a, b].map(|slot| self.droplets.get(slot));
+        let first_stays = (first.size.volume, second.id) >= (second.size.volume, first.id);
+        let ((stays, large), (goes, small)) =
+            if first_stays { ((a, first), (b, second)) } else { ((b, second), (a, first)) };
+        let volume = large.size.volume + small.size.volume;
+        let share = small.size.volume / volume;
+        let facet = track.facet(large.rider.place.triangle);
+        let other = track.facet(small.rider.place.triangle);
+        let offset = self.droplets.spots[goes as usize].point - self.droplets.spots[stays as usize].point;
+        let velocity = facet.lift(large.rider.velocity) * (1.0 - share) + other.lift(small.rider.velocity) * share;
+        // Along the surface as far as the two are apart in space.
+        let way = facet.along(offset).normalize_or_zero() * (offset.length() * share);
+        let (place, velocity) = track.walk(large.rider.place, way, facet.along(velocity));
+        self.necks.join(stays, goes, [large.size.volume, small.size.volume], offset, scenery.liquid);
+        let mut ids = vec![large.id, small.id];
+        ids.sort_unstable();
+        events.push(Event::Merge { merge: ids, into: large.id });
+        self.let_go(goes);
+        let radius = large.size.radius.hypot(small.size.radius);
+        let running = velocity != DVec2::ZERO;
+        if running && !large.state.running {
+            self.newcomers.push(stays);
+        }
+        let joined = Droplet {
+            id: large.id,
+            rider: Rider { place, velocity },
+            size: Size { volume, radius, pressing: f64::NAN, ..large.size },
+            state: State { running, ..large.state },
+        };
+        self.replace(stays, joined, scenery);
+        (stays, goes)
+    }
+}
+
+impl Log {
+    fn clear(&mut self) {
+        self.stretches.clear();
+        self.moved.clear();
+        self.on_film.clear();
+        self.fallen.clear();
+        self.stopped.clear();
+        (self.turnover, self.finite) = (f64::INFINITY, true);
+    }
+}
+
+fn physical_rules<'a>(ground: &'a Ground, scenery: &'a Scenery<'a>, droplet: &Droplet) -> PhysicalRules<'a> {
+    let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
+    physical_rules_of(shared, scenery, droplet)
+}
+
+fn physical_rules_of<'a>(shared: Physical<'a>, scenery: &'a Scenery<'a>, droplet: &Droplet) -> PhysicalRules<'a> {
+    let solid = scenery.track.facet(droplet.rider.place.triangle).solid;
+    let wide = f64::from(droplet.state.wide);
+    PhysicalRules {
+        shared,
+        field: &scenery.fields[solid as usize],
+        law: shared.ground.law(scenery.track, droplet.rider.place),
+        volume: droplet.size.volume,
+        radius: droplet.size.radius,
+        // From 1 to 0.9 (docs/wetting.md, "Holding on").
+        factor: 1.0 - 0.1 * wide * wide,
+        varies: shared.ground.varies(solid),
+    }
+}
+
+/// Pairs of a slot and those whose droplets its own has touched in the last step.
+///
+/// Both are taken to have moved straight. Who moved more finds the other: it looks as far again as it has come.
+fn find_touched(slot: u32, droplets: &Droplets, neighbours: &Neighbours, track: &Track, pairs: &mut Vec<(u32, u32)>) {
+    let i = slot as usize;
+    let (spot, reach) = (droplets.spots[i], droplets.sizes[i].reach);
+    let facet = track.facet(droplets.riders[i].place.triangle);
+    let from = spot.point - spot.step;
+    neighbours.near(facet.solid, from, spot.point, reach + spot.step.length(), |other| {
+        let j = other as usize;
+        if other == slot {
+            return;
+        }
+        let theirs = droplets.spots[j];
+        let within = reach + droplets.sizes[j].reach;
+        let (apart, drift) = (theirs.point - theirs.step - from, theirs.step - spot.step);
+        let speed = drift.length_squared();
+        let nearest = if speed > 0.0 { (-apart.dot(drift) / speed).clamp(0.0, 1.0) } else { 0.0 };
+        let gap = apart + drift * nearest;
+        if gap.length_squared() >= within * within {
+            return;
+        }
+        let facing = track.facet(droplets.riders[j].place.triangle);
+        if facing.solid != facet.solid {
+            return;
+        }
+        // On the two sides of something thin they do not meet.
+        let (mine, its) = (facet.normal(), facing.normal());
+        if mine.dot(its) < 0.0 && gap.dot(mine) < 0.0 {
+            return;
+        }
+        pairs.push((slot.min(other), slot.max(other)));
+    });
+}

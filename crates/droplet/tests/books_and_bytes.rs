@@ -1,0 +1,82 @@
+//! Volume in is droplets, film and what was lost; and the same bytes for any threads and after any interruption.
+
+mod support;
+
+use sessile_droplet::DropletModel;
+use sessile_model::Model;
+use support::{cap, model, run, slope};
+
+/// Rain, dew, a tap and a needle over a sphere and a slope of glass that remembers: merging, film, beads, falls and landings.
+fn storm(fidelity: &str) -> DropletModel {
+    let scene = "[materials.glass]\nadvancing = \"50 deg\"\nreceding = \"15 deg\"\nwet_advancing = \"25 deg\"\nroughness = \"50 um\"\nadhesion = \"30 Pa\"\n\
+         [[solids]]\nname = \"ball\"\nmaterial = \"glass\"\nshape = \"sphere\"\ncenter = \"0 30 0 mm\"\nradius = \"15 mm\"\n\
+         [[solids]]\nname = \"slide\"\nmaterial = \"glass\"\nshape = \"plane\"\nnormal = [1, 1, 0]\nsize = \"60 80 mm\"\n\
+         motion = [{ at = \"0 s\", rotate = \"0 0 0 deg\" }, { at = \"0.5 s\", rotate = \"0 0 -10 deg\" }]\n\
+         [[emitters]]\nkind = \"rain\"\nover = \"ball\"\nrate = \"40 um/s\"\nradius = { min = \"0.3 mm\", max = \"1.2 mm\" }\nvelocity = \"0 -4 0 m/s\"\n\
+         [[emitters]]\nkind = \"dew\"\non = \"slide\"\nrate = \"200 uL/m^2/s\"\n\
+         [[emitters]]\nkind = \"tap\"\nat = \"-15 60 5 mm\"\ndirection = [0, -1, 0]\nradius = \"0.3 mm\"\nspeed = \"0.2 m/s\"\n\
+         [[emitters]]\nkind = \"feed\"\nat = \"0 45 0 mm\"\nrate = \"2 uL/s\"\n";
+    model(
+        &format!("fidelity = \"{fidelity}\"\nseed = 5"),
+        &(scene.to_owned() + &cap("slide", 60.0, 50.0, [-10.0, 10.0, 3.0])),
+    )
+}
+
+#[test]
+fn volume_in_is_droplets_film_and_lost_to_1e_9() {
+    for fidelity in ["physical", "paper"] {
+        let mut model = storm(fidelity);
+        let events = run(&mut model, 1.5);
+        let ledger = model.frame().ledger;
+        let off = (model.volume() + ledger.lost) / ledger.added - 1.0;
+        assert!(off.abs() < 1e-9, "{fidelity}: books off by {off:.1e} of {:e} m³", ledger.added);
+        assert!(ledger.lost > 0.0 && events.len() > 10, "{fidelity}: {:e} lost, {} events", ledger.lost, events.len());
+        if fidelity == "physical" {
+            assert!(ledger.film > 0.0, "a film is left on glass");
+        }
+        let surface = model.frame().liquid.into_surface().expect("drops");
+        assert!(surface.positions.iter().all(|p| p.is_finite()));
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let bytes = |threads: usize, fidelity: &str| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut model = storm(fidelity);
+            run(&mut model, 0.6);
+            model.save()
+        })
+    };
+    for fidelity in ["physical", "paper"] {
+        let one = bytes(1, fidelity);
+        assert!(bytes(2, fidelity) == one && bytes(3, fidelity) == one, "{fidelity}: threads change bytes");
+    }
+}
+
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_bytes() {
+    for fidelity in ["physical", "paper"] {
+        let mut whole = storm(fidelity);
+        run(&mut whole, 0.4);
+        let saved = whole.save();
+        run(&mut whole, 0.8);
+        let mut resumed = storm(fidelity);
+        resumed.restore(&saved).unwrap_or_else(|error| panic!("{error}"));
+        assert!(resumed.save() == saved, "{fidelity}: taking up changes nothing");
+        run(&mut resumed, 0.8);
+        assert!(resumed.save() == whole.save(), "{fidelity}: the resumed run went another way");
+    }
+}
+
+#[test]
+fn states_of_other_scenes_are_refused() {
+    let saved = storm("physical").save();
+    let mut other = model("", &slope(90.0, 60.0, 10.0, [50.0, 50.0]));
+    let error = other.restore(&saved).expect_err("another scene");
+    assert!(error.to_string().contains("other solids"), "{error}");
+    assert!(other.restore(&saved[..saved.len() / 2]).is_err());
+    let mut paper = storm("paper");
+    assert!(paper.restore(&saved).expect_err("fidelity").to_string().contains("fidelity"));
+}

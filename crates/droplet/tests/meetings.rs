@@ -1,0 +1,106 @@
+//! Droplets that meet: at speed, on the way, across creases; and what the merged one does.
+
+mod support;
+
+use sessile_frames::Event;
+use sessile_model::Model;
+use support::{cap, drop, model, run, slope};
+
+#[test]
+fn a_fast_droplet_merges_with_what_it_passes_between_two_frames() {
+    // 20 µL down a steep slope of PTFE with half a litre of way, and specks of 0.05 µL in its path; each frame it passes several.
+    for frames in [1, 4] {
+        let mut scene = slope(113.0, 92.0, 80.0, [1500.0, 1500.0]);
+        scene += &cap("plane", 30.0, 113.0, [0.0; 3]);
+        let (sin, cos) = 80_f64.to_radians().sin_cos();
+        for k in 1..=20 {
+            let way = 60.0 + 10.0 * f64::from(k);
+            scene += &cap("plane", 0.05, 113.0, [way * cos, -way * sin, if k % 2 == 0 { 1.0 } else { -1.0 }]);
+        }
+        let mut model = model("", &scene);
+        let mut events = Vec::new();
+        while model.time() < 0.6 {
+            let limit = f64::from(frames) / 60.0;
+            events.extend(
+                model.step(limit, &mut sessile_model::Untimed).unwrap_or_else(|error| panic!("{error}")).events,
+            );
+        }
+        let merges = events.iter().filter(|event| matches!(event, Event::Merge { into: 1, .. })).count();
+        let (facts, _) = drop(&model, 1).expect("there");
+        assert_eq!((merges, model.num_droplets()), (20, 1), "at {} m/s", facts.velocity.length());
+        assert!((facts.volume - 31e-9).abs() < 1e-18, "{:e} m³", facts.volume);
+    }
+}
+
+#[test]
+fn momentum_is_shared_and_the_larger_keeps_its_name() {
+    // Without gravity or friction to speak of, one runs into one at rest.
+    let scene = "[world]\ngravity = \"0 0 0 m/s^2\"\n".to_owned()
+        + &slope(100.0, 99.9, 0.0, [400.0, 400.0])
+        + &cap("plane", 1.0, 100.0, [0.0; 3])
+        + &cap("plane", 3.0, 100.0, [4.0, 0.0, 0.0]);
+    let mut model = model("", &(scene + "velocity = \"-0.5 0 0 m/s\"\n"));
+    let before = drop(&model, 2).expect("there").0;
+    let mut events = Vec::new();
+    let mut speed = before.velocity.x;
+    while events.is_empty() && model.time() < 0.1 {
+        speed = drop(&model, 2).expect("there").0.velocity.x;
+        let until = model.time() + 1e-3;
+        events = run(&mut model, until);
+    }
+    assert_eq!(events, [Event::Merge { merge: vec![1, 2], into: 2 }]);
+    let after = drop(&model, 2).expect("there").0;
+    assert!((after.volume - 4e-9).abs() < 1e-18);
+    // Three quarters of what the larger one had, less a millisecond's friction.
+    let ratio = after.velocity.x / (0.75 * speed);
+    assert!((0.96..1.0001).contains(&ratio), "{ratio} of the shared momentum");
+}
+
+#[test]
+fn droplets_on_the_two_sides_of_a_thin_plate_do_not_meet() {
+    let plate = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
+         [[solids]]\nname = \"plate\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-20 -0.05 -20 mm\"\nmax = \"20 0.05 20 mm\"\n";
+    let scene =
+        plate.to_owned() + &cap("plate", 5.0, 90.0, [0.0, 0.05, 0.0]) + &cap("plate", 5.0, 90.0, [0.3, -0.05, 0.0]);
+    let mut model = model("", &scene);
+    assert_eq!(run(&mut model, 0.2), []);
+    assert_eq!(model.num_droplets(), 2);
+}
+
+/// On a material that remembers, the second droplet is drawn into the path of the first; on one that does not, it goes its own way.
+#[test]
+fn a_wet_path_is_followed() {
+    let apart = |wet: &str| {
+        let plane = format!(
+            "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n{wet}\
+             [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [1, 1, 0]\nsize = \"100 400 mm\"\n"
+        );
+        let mut model = model("", &(plane + &cap("plane", 40.0, 90.0, [-100.0, 100.0, 0.0])));
+        run(&mut model, 1.5);
+        let first = drop(&model, 1).map_or(0.0, |(_, at)| at.z);
+        model.add_droplet(glam::DVec3::new(-0.1, 0.1, 2.4e-3), glam::DVec3::ZERO, 40e-9);
+        run(&mut model, 1.9);
+        let (_, second) = drop(&model, 2).expect("on its way");
+        (second.z - first).abs()
+    };
+    let (without, with) = (apart(""), apart("wet_advancing = \"65 deg\"\n"));
+    assert!(without > 2.2e-3, "without memory it goes straight: {without:e} m beside");
+    assert!(with < 0.5 * without, "it is drawn into the wet path: {with:e} m beside");
+}
+
+/// Off an edge, through the air, onto what lies below: the paper's droplets were lost there.
+#[test]
+fn a_droplet_that_leaves_lands_again() {
+    let scene = "[materials.m]\nadvancing = \"100 deg\"\nreceding = \"90 deg\"\n\
+         [[solids]]\nname = \"upper\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 60 0 mm\"\nnormal = [0.5, 1, 0]\nsize = \"40 40 mm\"\n\
+         [[solids]]\nname = \"lower\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"40 -20 0 mm\"\nradius = \"40 mm\"\n";
+    let mut model = model("", &(scene.to_owned() + &cap("upper", 80.0, 100.0, [-5.0, 62.0, 0.0])));
+    let mut flew = false;
+    let mut landed = false;
+    for step in 1..=60 {
+        run(&mut model, f64::from(step) / 60.0);
+        flew |= model.num_flying() == 1;
+        landed |= flew && model.num_flying() == 0 && model.num_droplets() == 1;
+    }
+    assert!(flew && landed, "flew {flew}, landed {landed}");
+}

@@ -1,0 +1,55 @@
+//! Scenes for tests, by a few words.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use glam::DVec3;
+use sessile_droplet::DropletModel;
+use sessile_frames::{DropFacts, Event};
+use sessile_model::{Model, Untimed};
+use sessile_scene::{NoFiles, parse_str};
+use sessile_world::World;
+
+/// A model of a scene: `top` are the keys outside of tables (the model's name and time are given), `rest` the tables.
+pub fn model(top: &str, rest: &str) -> DropletModel {
+    let text = format!("model = \"droplet\"\n{top}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{rest}");
+    let scene = parse_str("test.toml", &text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}\n{text}")).scene;
+    let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
+    DropletModel::new(&scene, world).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A material `m` of these angles in degrees, and a plane of it, tilted so that +x is downhill.
+pub fn slope(advancing: f64, receding: f64, tilt: f64, size: [f64; 2]) -> String {
+    let (sin, cos) = tilt.to_radians().sin_cos();
+    format!(
+        "[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n\
+         [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [{sin}, {cos}, 0]\nsize = \"{} {} mm\"\n",
+        size[0], size[1]
+    )
+}
+
+/// A cap on a solid, in µL and mm.
+pub fn cap(on: &str, volume: f64, angle: f64, center: [f64; 3]) -> String {
+    let [x, y, z] = center;
+    format!(
+        "[[drops]]\nshape = \"cap\"\non = \"{on}\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\ncenter = \"{x} {y} {z} mm\"\n"
+    )
+}
+
+/// Runs up to a time, in frames of 1/30 s, and collects what happened.
+pub fn run(model: &mut DropletModel, until: f64) -> Vec<Event> {
+    let mut events = Vec::new();
+    while until - model.time() > 1e-9 {
+        let limit = (until - model.time()).min(1.0 / 30.0);
+        events.extend(model.step(limit, &mut Untimed).unwrap_or_else(|error| panic!("{error}")).events);
+    }
+    events
+}
+
+/// A drop's facts and where it stands.
+pub fn drop(model: &DropletModel, id: u32) -> Option<(DropFacts, DVec3)> {
+    let frame = model.frame();
+    let facts = *frame.drops.iter().find(|facts| facts.id == id)?;
+    let surface = frame.liquid.into_surface().unwrap_or_else(|error| panic!("{error}"));
+    let own = (0..surface.positions.len()).filter(|&v| surface.drops[v] == id);
+    let (sum, count) = own.fold((DVec3::ZERO, 0.0), |(sum, count), v| (sum + surface.positions[v], count + 1.0));
+    Some((facts, sum / count))
+}
