@@ -33,7 +33,7 @@ pub struct FrameMeasures {
 }
 
 /// The measures of a drop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DropMeasures {
     /// Never reused.
     pub id: u32,

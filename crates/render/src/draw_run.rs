@@ -68,7 +68,7 @@ pub struct DrawOptions {
     /// Most samples per pixel.
     pub samples: Option<u32>,
     /// Whether to remove the grain of few samples.
-    pub denoise: bool,
+    pub denoise: Option<bool>,
     /// Whether to write `pictures/00000.exr` too: linear light, albedo, normal, depth, drop ids.
     pub exr: bool,
 }
@@ -76,7 +76,7 @@ pub struct DrawOptions {
 impl DrawOptions {
     /// As the scene says.
     pub fn new(what: What) -> Self {
-        Self { what, size: None, samples: None, denoise: true, exr: false }
+        Self { what, size: None, samples: None, denoise: None, exr: false }
     }
 }
 
@@ -143,10 +143,11 @@ pub fn draw_run(
         Err(reason) => return Err(DrawError::Scene { file, reason: reason.to_string() }),
     };
     let settings = picture_settings(&scene, options)?;
+    let denoised = options.denoise.unwrap_or(scene.render.denoise);
     let wanted = PictureStamp {
         view: view_hash(&scene),
         size: settings.size,
-        how: format!("{} samples, {}", settings.samples, if options.denoise { "denoised" } else { "raw" }),
+        how: format!("{} samples, {}", settings.samples, if denoised { "denoised" } else { "raw" }),
     };
     let frames = folder.frames()?;
     let chosen = choose(&folder, &frames, options.what, &wanted)?;
@@ -154,8 +155,9 @@ pub fn draw_run(
         folder: &folder,
         scene: &scene,
         frames: &frames,
-        options,
         settings,
+        denoised,
+        exr: options.exr,
         stamp: &wanted,
         progress,
         stop,
@@ -214,8 +216,9 @@ struct Job<'a> {
     scene: &'a Scene,
     /// All frames of the run.
     frames: &'a [u64],
-    options: &'a DrawOptions,
     settings: PictureSettings,
+    denoised: bool,
+    exr: bool,
     stamp: &'a PictureStamp,
     progress: &'a dyn DrawProgress,
     stop: &'a AtomicBool,
@@ -229,6 +232,9 @@ impl Job<'_> {
     fn draw(&self, chosen: &[u64]) -> Result<Option<u64>, DrawError> {
         atomic::create_folder(&self.folder.root().join("pictures")).map_err(FolderError::from)?;
         let mut set = Set::build(self.folder, self.scene, self.settings.size)?;
+        if let Some(notice) = set.notice() {
+            self.progress.notice(&notice);
+        }
         self.progress.begin(Work::Pictures, chosen.len());
         let next = self.draw_on(&mut set, chosen);
         self.progress.advance(self.written.load(Ordering::Relaxed), 0.0);
@@ -272,10 +278,10 @@ impl Job<'_> {
     fn finish(&self, frame: u64, rendered: Rendered, exposure: Exposure) -> Result<(), DrawError> {
         let Rendered { picture, halves: [first, second], .. } = rendered;
         let halves = (!first.is_empty()).then_some((first.as_slice(), second.as_slice()));
-        let picture = if self.options.denoise { denoise(&picture, halves) } else { picture };
+        let picture = if self.denoised { denoise(&picture, halves) } else { picture };
         let failed = |cause| DrawError::Picture { frame, cause };
         let (path, layers) = (self.folder.picture_path(frame), self.folder.layers_path(frame));
-        if self.options.exr {
+        if self.exr {
             write_exr(&layers, &picture).map_err(failed)?;
         } else if PictureStamp::read(&path).as_ref() != Some(self.stamp) {
             // Layers of a picture that is no more would be taken for those of the new one.

@@ -4,6 +4,8 @@ pub mod camera;
 pub mod denoise;
 pub mod draw_run;
 pub mod environment;
+pub mod followed;
+pub mod framing;
 pub mod fresnel;
 pub mod ggx;
 pub mod ground_truth;

@@ -109,11 +109,12 @@ pub(crate) static SURFACE: TableSchema =
     table("[surface]", &["mu", "eta", "friction", "alpha", "gamma", "volume_correction", "self_collision"]);
 pub(crate) static VOLUME: TableSchema =
     table("[volume]", &["curvature", "pressure_order", "dt", "static_speed", "slip"]);
-pub(crate) static CAMERA: TableSchema = table("[camera]", &["position", "look_at", "fov"]);
+pub(crate) static CAMERA: TableSchema =
+    table("[camera]", &["position", "look_at", "fov", "follow", "aperture", "focus"]);
 pub(crate) static LIGHTS: TableSchema = table("[lights]", &["environment", "strength", "sun", "area"]);
 pub(crate) static SUN: TableSchema = table("[lights.sun]", &["direction", "color", "angle"]);
 pub(crate) static AREA_LIGHT: TableSchema = table("[[lights.area]]", &["center", "look_at", "size", "color"]);
-pub(crate) static RENDER: TableSchema = table("[render]", &["size", "samples", "fps"]);
+pub(crate) static RENDER: TableSchema = table("[render]", &["size", "samples", "denoise", "shutter", "fps"]);
 pub(crate) static OUTPUT: TableSchema = table("[output]", &["fields"]);
 
 /// Every table.

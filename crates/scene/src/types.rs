@@ -582,6 +582,27 @@ pub struct Camera {
     pub look_at: Option<DVec3>,
     /// Vertical field of view, in rad.
     pub fov: f64,
+    /// The drop that it keeps in the middle.
+    pub follow: Option<Follow>,
+    /// Diameter of the lens, in m; 0: everything is sharp.
+    pub aperture: f64,
+    /// Distance that is sharp, in m; `None`: that of the point in the picture's middle.
+    pub focus: Option<f64>,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self { position: None, look_at: None, fov: 35f64.to_radians(), follow: None, aperture: 0.0, focus: None }
+    }
+}
+
+/// `camera.follow`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// The drop with this id.
+    Drop(u32),
+    /// The largest drop of the first frame that has any.
+    Largest,
 }
 
 /// `[lights]`.
@@ -626,8 +647,18 @@ pub struct AreaLight {
 pub struct Render {
     /// Picture width and height, in pixels.
     pub size: [u32; 2],
-    /// Samples per pixel.
+    /// Most samples per pixel.
     pub samples: u32,
+    /// Whether the grain of few samples is removed.
+    pub denoise: bool,
+    /// How long the shutter is open, as a part of the time between two frames; 0: nothing is blurred by its motion.
+    pub shutter: f64,
     /// Pictures per second of video.
     pub fps: f64,
+}
+
+impl Default for Render {
+    fn default() -> Self {
+        Self { size: [640, 360], samples: 64, denoise: true, shutter: 0.0, fps: 30.0 }
+    }
 }

@@ -303,7 +303,14 @@ fn scene(seed: u64) -> Scene {
             static_speed: r.maybe(Random::positive),
             slip: r.maybe(Random::positive),
         },
-        camera: Camera { position, look_at: if look_at == position { None } else { look_at }, fov: r.angle() },
+        camera: Camera {
+            position,
+            look_at: if look_at == position { None } else { look_at },
+            fov: r.angle(),
+            follow: r.maybe(|r| if r.flip() { Follow::Largest } else { Follow::Drop(1 + r.below(1000) as u32) }),
+            aperture: r.maybe(Random::positive).unwrap_or(0.0),
+            focus: r.maybe(Random::positive),
+        },
         lights: Lights {
             environment: r.pick(&["studio", "sky", "/hdr/dawn.hdr"]).to_owned(),
             strength: r.positive(),
@@ -320,6 +327,8 @@ fn scene(seed: u64) -> Scene {
         render: Render {
             size: [1 + r.below(16384) as u32, 1 + r.below(16384) as u32],
             samples: 1 + r.below(1000) as u32,
+            denoise: r.flip(),
+            shutter: r.unit(),
             fps: 1.0 + 99.0 * r.unit(),
         },
         output_fields: r.flip(),

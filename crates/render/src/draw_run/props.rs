@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sessile_frames::RunFolder;
+use glam::DVec3;
 use sessile_frames::names::safe_names;
-use sessile_scene::types::Scene;
+use sessile_frames::{FolderError, RunFolder};
+use sessile_scene::types::{Follow, Scene};
 use sessile_world::World;
 
 use super::DrawError;
 use crate::camera::Camera;
 use crate::environment::Environment;
+use crate::followed::Followed;
+use crate::framing::{framing, framing_drop};
 use crate::render_picture::{PictureSettings, render_until};
 use crate::scene_stage::{Looks, stage_of_frame};
 use crate::stage::Stage;
@@ -42,6 +45,7 @@ pub(super) struct Set<'a> {
     world: World,
     solids: Vec<String>,
     camera: Camera,
+    followed: Option<Followed>,
 }
 
 impl<'a> Set<'a> {
@@ -49,9 +53,17 @@ impl<'a> Set<'a> {
     pub fn build(folder: &'a RunFolder, scene: &'a Scene, size: [usize; 2]) -> Result<Self, DrawError> {
         let props = Props::load(scene)?;
         let world = World::build(scene)?;
-        let camera = Camera::framing(scene, &world, size[0] as f64 / size[1] as f64);
+        let aspect = size[0] as f64 / size[1] as f64;
+        let followed = match scene.camera.follow {
+            Some(follow) => Followed::read(&folder.measures_path(), follow).map_err(FolderError::from)?,
+            None => None,
+        };
+        let camera = match &followed {
+            Some(drop) => framing_drop(scene, &world, aspect, drop.first(), drop.radius()),
+            None => framing(scene, &world, aspect),
+        };
         let names: Vec<&str> = scene.solids.iter().map(|solid| solid.name.as_str()).collect();
-        Ok(Self { folder, scene, props, world, solids: safe_names(&names), camera })
+        Ok(Self { folder, scene, props, world, solids: safe_names(&names), camera, followed })
     }
 
     /// Reads a frame and puts it on stage, with the camera that looks at it.
@@ -62,9 +74,25 @@ impl<'a> Set<'a> {
             wet.extend(self.folder.read_wet(name, index, frame)?);
         }
         self.world.advance_to(stamp.time);
+        let shutter = self.scene.render.shutter * self.scene.time.frame;
         let environment = Arc::clone(&self.props.environment);
-        let stage = stage_of_frame(self.scene, &self.props.looks, &self.world, &liquid, &wet, environment, 0.0);
-        Ok((stage, self.camera))
+        let stage = stage_of_frame(self.scene, &self.props.looks, &self.world, &liquid, &wet, environment, shutter);
+        Ok((stage, self.camera_at(frame)))
+    }
+
+    /// The camera of a frame: it moves with the drop that it follows.
+    fn camera_at(&self, frame: u64) -> Camera {
+        let shift = self.followed.as_ref().map_or(DVec3::ZERO, |drop| drop.at(frame) - drop.first());
+        Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera }
+    }
+
+    /// Something that a user should know before pictures are drawn.
+    pub fn notice(&self) -> Option<String> {
+        let follow = self.scene.camera.follow.filter(|_| self.followed.is_none())?;
+        Some(match follow {
+            Follow::Drop(id) => format!("no frame has a drop {id} for `camera.follow`; the camera stays where it is"),
+            Follow::Largest => "no frame has a drop for `camera.follow`; the camera stays where it is".to_owned(),
+        })
     }
 
     /// The exposure of all pictures: that of a small picture of frame `first`, so that a film does not flicker, a run that goes on

@@ -5,7 +5,7 @@ use crate::quantities::{
     ACCELERATION, ANGLE, DAMPING, DENSITY, DRAG, FINE_LENGTH, LENGTH, PRESSURE, STIFFNESS, TENSION, TIME, VELOCITY,
     VISCOSITY, VOLUME,
 };
-use crate::types::{CurvatureMethod, Fidelity, Material, ModelKind, Scene, Side, Varying, VolumeCorrection};
+use crate::types::{CurvatureMethod, Fidelity, Follow, Material, ModelKind, Scene, Side, Varying, VolumeCorrection};
 
 pub(super) fn general(out: &mut Document, scene: &Scene) {
     out.text("title", &scene.title, "");
@@ -213,11 +213,20 @@ pub(super) fn pictures(out: &mut Document, scene: &Scene) {
         out.vector("look_at", look_at, &LENGTH, "");
     }
     out.quantity("fov", scene.camera.fov, &ANGLE, "");
+    match scene.camera.follow {
+        Some(Follow::Drop(id)) => out.entry("follow", id.to_string(), "the drop with this id"),
+        Some(Follow::Largest) => out.text("follow", "largest", "the drop"),
+        None => {}
+    }
+    out.quantity("aperture", scene.camera.aperture, &LENGTH, "diameter of the lens");
+    out.optional("focus", scene.camera.focus, &LENGTH, "");
 
     out.table("[render]".into(), "render".into());
     let [width, height] = scene.render.size;
     out.entry("size", format!("[{width}, {height}]"), "pixels");
     out.entry("samples", scene.render.samples.to_string(), "per pixel");
+    out.entry("denoise", scene.render.denoise.to_string(), "");
+    out.number("shutter", scene.render.shutter, "of the time between two frames");
     out.number("fps", scene.render.fps, "");
 
     out.table("[lights]".into(), "lights".into());

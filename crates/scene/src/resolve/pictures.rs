@@ -7,18 +7,30 @@ use crate::pictures::{ENVIRONMENTS, names_a_file};
 use crate::quantities::{LENGTH, Sign};
 use crate::reader::Section;
 use crate::schema;
-use crate::types::{AreaLight, Camera, Lights, Render, Sun};
+use crate::tree::Value;
+use crate::types::{AreaLight, Camera, Follow, Lights, Render, Sun};
 
 pub(super) fn camera(top: &Section<'_>) -> Camera {
     let section = top.section("camera", &schema::CAMERA);
     let camera = Camera {
         position: section.vector("position", &LENGTH),
         look_at: section.vector("look_at", &LENGTH),
-        fov: section.angle_between("fov", (0.0, 180.0), false).unwrap_or(35f64.to_radians()),
+        fov: section.angle_between("fov", (0.0, 180.0), false).unwrap_or(Camera::default().fov),
+        follow: follow(&section),
+        aperture: section.quantity("aperture", &LENGTH, Sign::NotNegative).unwrap_or(0.0),
+        focus: section.quantity("focus", &LENGTH, Sign::Positive),
     };
     same_point(&section, "position", camera.position, camera.look_at);
     section.finish();
     camera
+}
+
+/// A drop by its id, or the largest.
+fn follow(section: &Section<'_>) -> Option<Follow> {
+    match section.node("follow")?.value {
+        Value::Text(_) => section.choice("follow", &[("largest", Follow::Largest)]).map(|(_, follow)| follow),
+        _ => section.count("follow", &(1..=u64::from(u32::MAX))).map(|id| Follow::Drop(id as u32)),
+    }
 }
 
 /// Records an eye, or lamp, that looks at itself.
@@ -82,11 +94,16 @@ fn area_light(section: &Section<'_>) -> AreaLight {
 
 pub(super) fn render(top: &Section<'_>) -> Render {
     let section = top.section("render", &schema::RENDER);
-    let size = section.count_pair("size", &(1..=16384)).unwrap_or([640, 360]);
+    let default = Render::default();
+    let between = |key: &str, from: f64, to: f64| {
+        section.number_where(key, &format!("from {from} to {to}"), |value| (from..=to).contains(&value))
+    };
     let render = Render {
-        size: size.map(|n| n as u32),
-        samples: section.count("samples", &(1..=1_000_000)).unwrap_or(64) as u32,
-        fps: section.number_where("fps", "more than 0 and at most 1000", |f| f > 0.0 && f <= 1000.0).unwrap_or(30.0),
+        size: section.count_pair("size", &(1..=16384)).map_or(default.size, |size| size.map(|n| n as u32)),
+        samples: section.count("samples", &(1..=1_000_000)).map_or(default.samples, |n| n as u32),
+        denoise: section.flag("denoise").unwrap_or(default.denoise),
+        shutter: between("shutter", 0.0, 1.0).unwrap_or(default.shutter),
+        fps: between("fps", 0.1, 1000.0).unwrap_or(default.fps),
     };
     section.finish();
     render

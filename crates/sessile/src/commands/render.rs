@@ -17,7 +17,7 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     let mut options = DrawOptions::new(What::Frames(args.frames.unwrap_or_default()));
     options.size = args.size;
     options.samples = args.samples.map(std::num::NonZeroU32::get);
-    options.denoise = !args.no_denoise;
+    options.denoise = args.no_denoise.then_some(false);
     options.exr = args.exr;
     let stop = interrupt::stop_flag();
     let drawn = draw(&args.run, &options, args.threads, &stop).map_err(|failure| with_guess(failure, &args.run))?;

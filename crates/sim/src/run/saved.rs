@@ -56,9 +56,9 @@ impl Identity {
 fn plain(scene: &Scene) -> Scene {
     let mut plain = scene.clone();
     plain.time.duration = plain.time.frame;
-    plain.camera = Camera { position: None, look_at: None, fov: 1.0 };
+    plain.camera = Camera::default();
     plain.lights = Lights { environment: "studio".into(), strength: 1.0, sun: None, area: Vec::new() };
-    plain.render = Render { size: [1, 1], samples: 1, fps: 1.0 };
+    plain.render = Render::default();
     plain
 }
 

@@ -31,9 +31,9 @@ pub fn empty() -> Scene {
         droplet: DropletKnobs::default(),
         surface: SurfaceKnobs::default(),
         volume: VolumeKnobs::default(),
-        camera: Camera { position: None, look_at: None, fov: 0.6 },
+        camera: Camera::default(),
         lights: Lights { environment: "studio".into(), strength: 1.0, sun: None, area: vec![] },
-        render: Render { size: [640, 360], samples: 16, fps: 30.0 },
+        render: Render::default(),
         output_fields: false,
     }
 }
