@@ -1,6 +1,7 @@
 //! Pictures and video of a run: a CPU path tracer, light, materials, images.
 
 pub mod camera;
+pub mod caustics;
 pub mod denoise;
 pub mod draw_run;
 pub mod environment;
@@ -11,12 +12,16 @@ pub mod ggx;
 pub mod ground_truth;
 pub mod illumination_texture;
 pub mod image_files;
+pub mod interfaces;
+pub mod known_scenes;
 pub mod lights;
 pub mod line_of_sight;
 pub mod liquid_look;
 pub mod materials;
 pub mod normals;
 pub mod path;
+pub mod photon_tree;
+mod photons;
 pub mod picture;
 pub mod render_picture;
 pub mod sampler;

@@ -82,6 +82,14 @@ impl Lamp {
         distance * distance / (-direction.dot(self.normal) * self.area()).max(1e-20)
     }
 
+    /// Towards its middle from a point, and how strongly it lights a surface there that faces it, as if it were far.
+    pub fn towards(&self, from: Vec3) -> (Vec3, Vec3) {
+        let way = self.center - from;
+        let direction = way.normalize_or_zero();
+        let facing = (-direction.dot(self.normal)).max(0.0);
+        (direction, self.radiance * (self.area() * facing / way.length_squared().max(self.area())))
+    }
+
     /// A point of it as seen from `from`; `None` from behind.
     pub fn sample(&self, from: Vec3, u: Vec2) -> Option<LightSample> {
         let offset = 2.0 * u - 1.0;
@@ -110,6 +118,11 @@ impl SunDisc {
         // |d − s|² = 2 (1 − cos): exact for small angles.
         let inside = 0.5 * (direction - self.towards).length_squared() <= self.spread;
         if inside { self.radiance } else { Vec3::ZERO }
+    }
+
+    /// Towards its middle, and how strongly it lights a surface that faces it.
+    pub fn towards(&self) -> (Vec3, Vec3) {
+        (self.towards, self.radiance / self.density())
     }
 
     /// The density of [`SunDisc::sample`] on the disc.

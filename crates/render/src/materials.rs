@@ -26,6 +26,9 @@ const WATER_HEAD_ON: f32 = 0.02;
 /// Roughness α of a water film.
 const FILM_ALPHA: f32 = 0.03;
 
+/// Roughness α from which on a mirror counts as broad.
+pub const ROUGH: f32 = 0.2;
+
 /// Refractive index of window glass.
 pub const GLASS_INDEX: f32 = 1.5;
 
@@ -122,6 +125,31 @@ pub struct Scatter {
     through: Vec3,
 }
 
+/// The broad lobes of a [`Scatter`], seen from one direction: all but smooth mirrors.
+#[derive(Clone, Copy, Debug)]
+pub struct BroadScatter {
+    out: Vec3,
+    mirror: Option<Ggx>,
+    base: Vec3,
+    through: Vec3,
+}
+
+impl BroadScatter {
+    /// f |cos θᵢ| of the broad lobes.
+    pub fn eval(&self, into: Vec3) -> Vec3 {
+        if into.z < 0.0 {
+            return self.through * -into.z;
+        }
+        let mirrored = self.mirror.map_or(Vec3::ZERO, |mirror| mirror.eval(self.out, into).0);
+        mirrored + self.base * into.z
+    }
+
+    /// Whether nothing is scattered.
+    pub fn is_black(&self) -> bool {
+        self.mirror.is_none() && self.base == Vec3::ZERO && self.through == Vec3::ZERO
+    }
+}
+
 /// A direction in which light may have come in.
 #[derive(Clone, Copy, Debug)]
 pub struct Scattered {
@@ -181,6 +209,23 @@ impl Scatter {
         let total: f32 = weights.iter().sum();
         let chances = if total > 0.0 { weights.map(|w| w / total) } else { [0.0; 3] };
         (left, chances)
+    }
+
+    /// The broad lobes, seen from `out`.
+    pub fn broad(&self, out: Vec3) -> BroadScatter {
+        let left = self.shares(out).0 * std::f32::consts::FRAC_1_PI * if out.z > 0.0 { 1.0 } else { 0.0 };
+        let mirror = self.mirror.filter(|mirror| mirror.alpha >= ROUGH && out.z > 0.0);
+        BroadScatter { out, mirror, base: left * self.base, through: left * self.through }
+    }
+
+    /// The share of f that is not broad, per colour channel: that of a smooth mirror.
+    pub fn sharp_share(&self, out: Vec3, into: Vec3) -> Vec3 {
+        let Some(mirror) = self.mirror.filter(|mirror| mirror.alpha < ROUGH && into.z > 0.0) else {
+            return Vec3::ZERO;
+        };
+        let mirrored = mirror.eval(out, into).0;
+        let whole = mirrored + self.broad(out).eval(into);
+        (mirrored / whole.max(Vec3::splat(1e-30))).min(Vec3::ONE)
     }
 
     /// f |cos θᵢ| and the density of [`Scatter::sample`].

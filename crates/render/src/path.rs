@@ -1,19 +1,17 @@
 //! One path of light, from the eye back to what shines.
 //!
 //! At each surface that is not clear, one light is sampled and one direction is drawn from the surface; the two ways to meet a
-//! light share it by the power heuristic (veach1997, §9.2). Light that bends on its way to a light cannot be aimed at: it is met by
-//! chance.
-//!
-//! A path knows what it is in: how many drops lie over one another here, how many bodies of glass. Glass has priority over
-//! liquid, liquid over air (schmidt2002): a drop's surface inside glass is not there, nor is one drop's surface inside another.
+//! light share it by the power heuristic (veach1997, §9.2). Light that bends on its way to a light cannot be aimed at: photons bring it
+//! where they can ([`crate::caustics`]), and the rest is met by chance.
 //!
 //! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both faces, for every path that carries light ends in air.
 
 use glam::{Vec2, Vec3};
 
-use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
+use crate::caustics::Caustics;
+use crate::fresnel::sheet_reflectance;
+use crate::interfaces::{Face, MOST_PASSES, Media, Meeting, liquid_optics, meet};
 use crate::lights::{LightSample, axes_about};
-use crate::liquid_look::LiquidLook;
 use crate::materials::{Finish, Scatter};
 use crate::sampler::Sampler;
 use crate::stage::{Body, Owner, Stage, SurfacePoint};
@@ -47,9 +45,6 @@ const SPLIT_SHARE: f32 = 1e-3;
 /// Most ways waiting to be followed: one for each split of the one that is followed, and of each that waits.
 const MOST_BRANCHES: usize = 4;
 
-/// Faces that a path may pass without being bent, such as those of drops inside one another.
-const MOST_PASSES: u32 = 64;
-
 /// What a path brings home.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathResult {
@@ -63,30 +58,6 @@ pub struct PathResult {
     pub depth: f32,
     /// Rays cast.
     pub rays: u32,
-}
-
-/// What surrounds a ray.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Media {
-    /// Drops that lie over one another here.
-    pub drops: u32,
-    /// Bodies of glass that lie over one another here, and the index of the last one entered.
-    pub glass: u32,
-    glass_index: f32,
-}
-
-impl Media {
-    fn index(&self, liquid: f32) -> f32 {
-        if self.glass > 0 { self.glass_index } else { self.outside_glass(liquid) }
-    }
-
-    fn outside_glass(&self, liquid: f32) -> f32 {
-        if self.drops > 0 { liquid } else { 1.0 }
-    }
-
-    fn is_air(&self) -> bool {
-        self.drops == 0 && self.glass == 0
-    }
 }
 
 /// What a surface does with a path.
@@ -108,8 +79,27 @@ struct Branch {
     depth: u32,
 }
 
+/// What paths are followed through: a stage, and the photons that have landed on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Scenery<'a> {
+    /// Things and lights.
+    pub stage: &'a Stage,
+    /// Light that clear things have bent; without it all of it is met by chance.
+    pub caustics: Option<&'a Caustics>,
+}
+
+impl<'a> Scenery<'a> {
+    /// Things and lights alone.
+    pub fn plain(stage: &'a Stage) -> Self {
+        Self { stage, caustics: None }
+    }
+}
+
 struct Walk<'a> {
     stage: &'a Stage,
+    caustics: Option<&'a Caustics>,
+    /// Which of the photons' sets is read.
+    photon_set: u32,
     settings: PathSettings,
     liquid_index: f32,
     absorption: Vec3,
@@ -119,6 +109,10 @@ struct Walk<'a> {
     /// Density of the last scattering, if lights could have been aimed at from there.
     density: Option<f32>,
     scattered: bool,
+    /// Of light that photons carry too, the share that is left to this path: 1 before it has been scattered and then bent.
+    left_by_photons: Vec3,
+    /// That share once the path is bent.
+    left_if_bent: Vec3,
     depth: u32,
     /// The main way has been followed to its end.
     seen: bool,
@@ -126,21 +120,22 @@ struct Walk<'a> {
     result: PathResult,
 }
 
-/// What surrounds the eye: cast once per picture.
-pub fn media_at(stage: &Stage, point: Vec3) -> Media {
-    let drops = u32::from(stage.drop_around(point, Vec3::Y, 0.5, NOTHING).is_some());
-    Media { drops, ..Media::default() }
-}
-
-/// Follows a path from the eye.
-pub fn trace(stage: &Stage, settings: PathSettings, ray: Ray, media: Media, sampler: &mut Sampler) -> PathResult {
-    let (liquid_index, absorption) = match stage.liquid {
-        LiquidLook::Clear { index, absorption } => (index, absorption),
-        LiquidLook::Opaque(_) => (1.0, Vec3::ZERO),
-    };
+/// Follows a path from the eye; `photon_set` says which set of photons it reads.
+pub fn trace(
+    scenery: Scenery<'_>,
+    settings: PathSettings,
+    ray: Ray,
+    media: Media,
+    photon_set: u32,
+    sampler: &mut Sampler,
+) -> PathResult {
+    let Scenery { stage, caustics } = scenery;
+    let (liquid_index, absorption) = liquid_optics(stage);
     let result = PathResult { albedo: Vec3::ONE, depth: f32::INFINITY, ..PathResult::default() };
     let mut walk = Walk {
         stage,
+        caustics,
+        photon_set,
         settings,
         liquid_index,
         absorption,
@@ -149,6 +144,8 @@ pub fn trace(stage: &Stage, settings: PathSettings, ray: Ray, media: Media, samp
         throughput: Vec3::ONE,
         density: None,
         scattered: false,
+        left_by_photons: Vec3::ONE,
+        left_if_bent: Vec3::ONE,
         depth: 0,
         seen: false,
         branches: [None; MOST_BRANCHES],
@@ -162,6 +159,7 @@ pub fn trace(stage: &Stage, settings: PathSettings, ray: Ray, media: Media, samp
         walk.throughput = branch.throughput;
         walk.depth = branch.depth;
         (walk.density, walk.scattered) = (None, false);
+        (walk.left_by_photons, walk.left_if_bent) = (Vec3::ONE, Vec3::ONE);
         walk.run(sampler);
     }
     walk.result
@@ -182,7 +180,7 @@ impl Walk<'_> {
                 self.meet_sky();
                 return;
             };
-            if self.media.drops > 0 && self.media.glass == 0 {
+            if self.media.is_liquid() {
                 self.throughput *= (-self.absorption * hit.distance).exp();
             }
             travelled += hit.distance;
@@ -191,9 +189,13 @@ impl Walk<'_> {
                 self.result.depth = travelled;
                 self.result.normal = if at.smooth.dot(self.ray.direction) < 0.0 { at.smooth } else { -at.smooth };
             }
-            let turn = match at.owner {
-                Owner::Drop(_) => self.meet_liquid(&at, sampler),
-                Owner::Solid(solid) => self.meet_solid(&at, solid as usize, sampler),
+            let turn = match meet(self.stage, &self.media, self.ray.direction, &at, self.ray.time) {
+                Meeting::Pass(behind) => {
+                    self.media = behind;
+                    Some(Turn::Pass)
+                }
+                Meeting::Face(face) => Some(self.mirror_or_bend(&at, &face, sampler)),
+                Meeting::Scatterer { finish, normal, wet } => self.scatter(&at, normal, finish, wet, sampler),
             };
             self.ray.origin = at.point;
             self.ray.leaves = at.triangle;
@@ -209,8 +211,12 @@ impl Walk<'_> {
                 Some(Turn::Bent(direction)) => {
                     self.ray.direction = direction;
                     self.density = None;
+                    self.left_by_photons = self.left_if_bent;
                 }
-                Some(Turn::Scattered) => self.scattered = true,
+                Some(Turn::Scattered) => {
+                    self.scattered = true;
+                    self.left_by_photons = Vec3::ONE;
+                }
             }
             self.depth += 1;
             if self.depth >= self.settings.max_depth {
@@ -256,7 +262,7 @@ impl Walk<'_> {
             return false;
         };
         let weight = self.chance_weight(lamp.density(direction, distance));
-        self.add(weight * lamp.radiance());
+        self.add(weight * self.left_by_photons * lamp.radiance());
         true
     }
 
@@ -265,59 +271,25 @@ impl Walk<'_> {
         let environment = &self.stage.environment;
         let sampled =
             if self.stage.environment_varies && self.density.is_some() { environment.pdf(direction) } else { 0.0 };
-        self.add(self.chance_weight(sampled) * environment.radiance(direction));
+        let radiance = match self.caustics {
+            Some(caustics) => {
+                let (even, bright) = caustics.split_sky(environment.radiance(direction));
+                even + self.left_by_photons * bright
+            }
+            None => environment.radiance(direction),
+        };
+        self.add(self.chance_weight(sampled) * radiance);
         for sun in &self.stage.suns {
-            self.add(self.chance_weight(sun.density()) * sun.radiance(direction));
+            self.add(self.chance_weight(sun.density()) * self.left_by_photons * sun.radiance(direction));
         }
-    }
-
-    fn meet_liquid(&mut self, at: &SurfacePoint, sampler: &mut Sampler) -> Option<Turn> {
-        if let LiquidLook::Opaque(finish) = &self.stage.liquid {
-            return self.scatter(at, at.smooth, finish, 0.0, sampler);
-        }
-        let entering = self.ray.direction.dot(at.facet) < 0.0;
-        let inside_others = if entering { self.media.drops > 0 } else { self.media.drops > 1 };
-        let after = if entering { self.media.drops + 1 } else { self.media.drops.saturating_sub(1) };
-        if self.media.glass > 0 || inside_others {
-            self.media.drops = after;
-            return Some(Turn::Pass);
-        }
-        let (from, to) = if entering { (1.0, self.liquid_index) } else { (self.liquid_index, 1.0) };
-        let inside = Media { drops: 1, ..self.media };
-        let outside = Media { drops: 0, ..self.media };
-        let (mirrored, bent) = if entering { (outside, inside) } else { (inside, outside) };
-        Some(self.face(at, from, to, [mirrored, bent], sampler))
-    }
-
-    /// Mirrors or bends the ray at a face; `media` are those of the mirrored and of the bent ray.
-    fn face(&mut self, at: &SurfacePoint, from: f32, to: f32, media: [Media; 2], sampler: &mut Sampler) -> Turn {
-        let incident = self.ray.direction;
-        let side = if incident.dot(at.facet) < 0.0 { 1.0 } else { -1.0 };
-        let facet = side * at.facet;
-        // Where the smooth normal is turned away, only the facet's makes sense.
-        let normal = if incident.dot(side * at.smooth) < 0.0 { side * at.smooth } else { facet };
-        let reflected = reflectance(-incident.dot(normal), from / to);
-        let mirrored = reflect(incident, normal);
-        let mirrored = if mirrored.dot(facet) > 0.0 { mirrored } else { reflect(incident, facet) };
-        let bent = refract(incident, normal, from / to);
-        let bent = bent.filter(|bent| bent.dot(facet) < 0.0).or_else(|| refract(incident, facet, from / to));
-        let bent = bent.filter(|_| reflected < 1.0);
-        Turn::Bent(self.mirror_or_bend(at, reflected, mirrored, bent, media, sampler))
     }
 
     /// Follows both ways near the eye, one by lot farther on; the other waits.
-    fn mirror_or_bend(
-        &mut self,
-        at: &SurfacePoint,
-        reflected: f32,
-        mirrored: Vec3,
-        bent: Option<Vec3>,
-        [mirror_media, bent_media]: [Media; 2],
-        sampler: &mut Sampler,
-    ) -> Vec3 {
-        let Some(bent) = bent else {
+    fn mirror_or_bend(&mut self, at: &SurfacePoint, face: &Face, sampler: &mut Sampler) -> Turn {
+        let &Face { reflected, mirrored, media: [mirror_media, bent_media], .. } = face;
+        let Some(bent) = face.bent else {
             self.media = mirror_media;
-            return mirrored;
+            return Turn::Bent(mirrored);
         };
         let waits = self.throughput * reflected;
         let splits = !self.scattered && self.depth < SPLIT_DEPTH && waits.max_element() > SPLIT_SHARE;
@@ -325,70 +297,12 @@ impl Walk<'_> {
             let ray = Ray { origin: at.point, direction: mirrored, leaves: at.triangle, ..self.ray };
             *free = Some(Branch { ray, media: mirror_media, throughput: waits, depth: self.depth + 1 });
             self.throughput *= 1.0 - reflected;
-            self.media = bent_media;
-            return bent;
-        }
-        if sampler.one() < reflected {
+        } else if sampler.one() < reflected {
             self.media = mirror_media;
-            mirrored
-        } else {
-            self.media = bent_media;
-            bent
+            return Turn::Bent(mirrored);
         }
-    }
-
-    fn meet_solid(&mut self, at: &SurfacePoint, solid: usize, sampler: &mut Sampler) -> Option<Turn> {
-        let stage = self.stage;
-        match &stage.solids[solid].body {
-            Body::Painted(finish) => {
-                let wetness = stage.solids[solid].wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
-                let normal = stage.bent_normal(at, wetness.slope, self.ray.time);
-                self.scatter(at, normal, finish, wetness.wet, sampler)
-            }
-            Body::Sheet { index } => Some(self.meet_sheet(at, *index, sampler)),
-            Body::GlassBody { index } => Some(self.meet_glass(at, *index, sampler)),
-        }
-    }
-
-    /// A thin pane: what lies before and behind it decides; the glass itself only reflects.
-    fn meet_sheet(&mut self, at: &SurfacePoint, sheet: f32, sampler: &mut Sampler) -> Turn {
-        let incident = self.ray.direction;
-        let from_front = incident.dot(at.facet) < 0.0;
-        let normal = if from_front { at.facet } else { -at.facet };
-        let (near, behind) = if from_front {
-            (self.media.outside_glass(self.liquid_index), 0)
-        } else {
-            (1.0, u32::from(self.stage.drop_around(at.point, at.facet, self.ray.time, NOTHING).is_some()))
-        };
-        let far = if behind > 0 { self.liquid_index } else { 1.0 };
-        let reflected = sheet_reflectance(-incident.dot(normal), near, sheet, far);
-        let bent = refract(incident, normal, near / far).filter(|_| reflected < 1.0);
-        let media = [self.media, Media { drops: behind, ..self.media }];
-        let direction = self.mirror_or_bend(at, reflected, reflect(incident, normal), bent, media, sampler);
-        if near == far && direction.dot(normal) < 0.0 { Turn::Pass } else { Turn::Bent(direction) }
-    }
-
-    fn meet_glass(&mut self, at: &SurfacePoint, index: f32, sampler: &mut Sampler) -> Turn {
-        let entering = self.ray.direction.dot(at.facet) < 0.0;
-        if entering && self.media.glass > 0 {
-            self.media.glass += 1;
-            return Turn::Pass;
-        }
-        if !entering && self.media.glass > 1 {
-            self.media.glass -= 1;
-            return Turn::Pass;
-        }
-        let outside = if entering {
-            self.media.drops
-        } else {
-            u32::from(self.stage.drop_around(at.point, at.facet, self.ray.time, NOTHING).is_some())
-        };
-        let beyond = if outside > 0 { self.liquid_index } else { 1.0 };
-        let (from, to) = if entering { (beyond, index) } else { (index, beyond) };
-        let inside = Media { drops: outside, glass: 1, glass_index: index };
-        let around = Media { drops: outside, ..Media::default() };
-        let (mirrored, bent) = if entering { (around, inside) } else { (inside, around) };
-        self.face(at, from, to, [mirrored, bent], sampler)
+        self.media = bent_media;
+        if face.straight { Turn::Pass } else { Turn::Bent(bent) }
     }
 
     /// Light at a surface that is not clear.
@@ -416,11 +330,21 @@ impl Walk<'_> {
         if self.media.is_air() {
             self.aim_at_light(at, facet, &frame, &scatter, out, pick.x, light_point);
         }
+        if let Some(caustics) = self.caustics {
+            let broad = scatter.broad(out);
+            if !broad.is_black() {
+                let brought = caustics.gather(self.photon_set, at.point, facet, &broad, |v| frame.to_local(v));
+                self.result.color += self.throughput * brought;
+            }
+        }
         let drawn = scatter.sample(out, pick.y, direction_point)?;
         let direction = frame.to_world(drawn.into);
         // A direction that the smooth surface sends out but the facet does not is lost.
         if direction.dot(facet) * drawn.into.z <= 0.0 {
             return None;
+        }
+        if self.caustics.is_some() {
+            self.left_if_bent = scatter.sharp_share(out, drawn.into);
         }
         self.throughput *= drawn.weight;
         self.ray.direction = direction;

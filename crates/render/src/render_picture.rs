@@ -1,9 +1,12 @@
 //! A picture of a stage: tiles in parallel, each pixel for itself.
 //!
 //! Every number that a pixel draws follows from its place, the sample and the picture's number, and its samples are summed in
-//! order; so the picture is the same for any number of threads. A tile stops early when its pixels are known well enough: when
-//! the root mean square of their standard errors of y/(1 + y), y a sample's luminance, falls below `noise`. It is judged as a
-//! whole, for a pixel by itself would stop before it meets its rare bright paths and lose their light.
+//! order; so the picture is the same for any number of threads.
+//!
+//! With `noise`, samples go where they are needed. All pixels take a first part of them; from those, each tile's variance σ² of
+//! y/(1 + y), y a sample's luminance, is estimated, and the tile then takes n = σ²/`noise`² in all, which makes the standard error of its
+//! pixels `noise`. This is decided once, by a tile together with its neighbours: who looks again and again stops when luck has made
+//! things look calm, and a pixel by itself would be done before it meets its rare bright paths. Both lose light.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,8 +14,10 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use crate::camera::{Camera, Lens};
+use crate::caustics::{CausticSettings, Caustics};
 use crate::environment::luminance;
-use crate::path::{Media, PathResult, PathSettings, media_at, trace};
+use crate::interfaces::Media;
+use crate::path::{PathResult, PathSettings, Scenery, trace};
 use crate::picture::Picture;
 use crate::sampler::Sampler;
 use crate::stage::{Owner, Stage};
@@ -21,8 +26,17 @@ use crate::tracer_bvh::{NOTHING, Ray};
 /// Side of a tile, in pixels: large enough that rare bright paths are noticed, small enough that calm ground stays apart.
 const TILE: usize = 8;
 
-/// Samples between two looks at a pixel's noise.
+/// Samples that are taken and counted together.
 const BATCH: u32 = 4;
+
+/// The first part of the samples, from which the rest is decided: one in this many, and at least two batches.
+const FIRST_PART: u32 = 8;
+
+/// Photons for a picture.
+const PHOTONS: u32 = 1 << 17;
+
+/// Most sets of photons.
+const MOST_SETS: u32 = 8;
 
 /// How a picture is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,17 +45,19 @@ pub struct PictureSettings {
     pub size: [usize; 2],
     /// Most samples per pixel, at least 1.
     pub samples: u32,
-    /// Standard error at which a tile is done, on a scale where white is 0.5; 0: every pixel takes all samples.
+    /// Standard error that pixels may have, on a scale where white is 0.5; 0: every pixel takes all samples.
     pub noise: f32,
     /// The picture's number: each has its own noise.
     pub seed: u32,
     /// Paths.
     pub paths: PathSettings,
+    /// Photons that are sent through clear things; 0: paths carry all light.
+    pub photons: u32,
 }
 
 impl Default for PictureSettings {
     fn default() -> Self {
-        Self { size: [640, 360], samples: 64, noise: 0.0, seed: 0, paths: PathSettings::default() }
+        Self { size: [640, 360], samples: 64, noise: 0.0, seed: 0, paths: PathSettings::default(), photons: PHOTONS }
     }
 }
 
@@ -81,13 +97,12 @@ struct Pixel {
 }
 
 struct Tile {
-    pixels: Vec<(Pixel, i32)>,
+    pixels: Vec<Pixel>,
+    drops: Vec<i32>,
     samples: u32,
-    /// How many of the samples are of the first half.
-    in_first_half: u32,
 }
 
-/// Makes a picture; `progress` is told how many tiles of how many are done, from any thread.
+/// Makes a picture; `progress` is told how many steps of how many are done, from any thread.
 pub fn render_picture(
     stage: &Stage,
     camera: &Camera,
@@ -108,22 +123,36 @@ pub fn render_until(
 ) -> Option<Rendered> {
     let [width, height] = settings.size;
     let lens = camera.lens(stage.origin(), settings.size);
-    let media = media_at(stage, lens.eye());
+    let media = Media::at(stage, lens.eye());
+    let caustics = Caustics::cast(
+        stage,
+        CausticSettings {
+            photons: settings.photons,
+            sets: (settings.samples / BATCH).clamp(1, MOST_SETS),
+            seed: settings.seed,
+            max_depth: settings.paths.max_depth,
+        },
+    );
+    let scenery = Scenery { stage, caustics: caustics.as_ref() };
     let columns = width.div_ceil(TILE);
     let num_tiles = columns * height.div_ceil(TILE);
+    let most = settings.samples.max(1);
+    let first = if settings.noise > 0.0 { (most / FIRST_PART).max(2 * BATCH).min(most) } else { most };
+    let num_steps = if first < most { 2 * num_tiles } else { num_tiles };
+    let view = View { scenery, lens, media, settings, columns };
     let done = AtomicUsize::new(0);
-    let tiles: Vec<Tile> = (0..num_tiles)
-        .into_par_iter()
-        .map(|tile| {
-            if stop.load(Ordering::Relaxed) {
-                return None;
-            }
-            let pixels = tile_pixels(tile, columns, settings.size);
-            let tile = render_tile(stage, &lens, media, settings, pixels);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, num_tiles);
-            Some(tile)
-        })
-        .collect::<Option<_>>()?;
+    let step = |tile: usize, before: Option<Tile>, until: u32| {
+        let made = (!stop.load(Ordering::Relaxed)).then(|| view.go_on(tile, before, until));
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, num_steps);
+        made
+    };
+    let mut tiles: Vec<Tile> =
+        (0..num_tiles).into_par_iter().map(|tile| step(tile, None, first)).collect::<Option<_>>()?;
+    if first < most {
+        let wanted = samples_wanted(&tiles, columns, settings.noise, most);
+        let go_on = |(i, tile): (usize, Tile)| step(i, Some(tile), wanted[i]);
+        tiles = tiles.into_par_iter().enumerate().map(go_on).collect::<Option<_>>()?;
+    }
     let count = width * height;
     let mut picture = Picture {
         width,
@@ -138,8 +167,10 @@ pub fn render_until(
     let mut cost = PictureCost::default();
     for (index, tile) in tiles.iter().enumerate() {
         let share = 1.0 / tile.samples as f32;
-        let in_halves = [tile.in_first_half, tile.samples - tile.in_first_half].map(|n| n as f32);
-        for ((x, y), (pixel, drop)) in tile_pixels(index, columns, settings.size).zip(&tile.pixels) {
+        let in_first_half = (0..tile.samples).filter(|&sample| is_of_first_half(sample, most)).count() as u32;
+        let in_halves = [in_first_half, tile.samples - in_first_half].map(|n| n as f32);
+        let places = tile_pixels(index, columns, settings.size);
+        for (((x, y), pixel), drop) in places.zip(&tile.pixels).zip(&tile.drops) {
             let i = y * width + x;
             picture.color[i] = pixel.color * share;
             halves[0][i] = pixel.first_half / in_halves[0];
@@ -175,44 +206,61 @@ fn tile_pixels(tile: usize, columns: usize, [width, height]: [usize; 2]) -> impl
     (y0..y1).flat_map(move |y| (x0..x1).map(move |x| (x, y)))
 }
 
-fn render_tile(
-    stage: &Stage,
-    lens: &Lens,
+/// What all tiles of a picture share.
+struct View<'a> {
+    scenery: Scenery<'a>,
+    lens: Lens,
     media: Media,
-    settings: &PictureSettings,
-    places: impl Iterator<Item = (usize, usize)>,
-) -> Tile {
-    let [width, height] = settings.size;
-    let scale = Vec2::new(1.0 / width as f32, 1.0 / height as f32);
-    let places: Vec<(usize, usize)> = places.collect();
-    let mut pixels = vec![Pixel::default(); places.len()];
-    let most = settings.samples.max(1);
-    let (mut samples, mut in_first_half) = (0, 0);
-    while samples < most {
-        let until = (samples + BATCH).min(most);
-        for (&(x, y), pixel) in places.iter().zip(&mut pixels) {
+    settings: &'a PictureSettings,
+    columns: usize,
+}
+
+impl View<'_> {
+    /// Takes a tile's samples from where they are up to `until`.
+    fn go_on(&self, tile: usize, before: Option<Tile>, until: u32) -> Tile {
+        let Self { settings, .. } = self;
+        let [width, height] = settings.size;
+        let scale = Vec2::new(1.0 / width as f32, 1.0 / height as f32);
+        let places = || tile_pixels(tile, self.columns, settings.size);
+        let mut tile = before.unwrap_or_else(|| {
+            let middle = |(x, y): (usize, usize)| (Vec2::new(x as f32, y as f32) + 0.5) * scale;
+            let drops = places().map(|at| first_drop(self.scenery.stage, &self.lens, middle(at)));
+            Tile { pixels: vec![Pixel::default(); places().count()], drops: drops.collect(), samples: 0 }
+        });
+        for ((x, y), pixel) in places().zip(&mut tile.pixels) {
             let corner = Vec2::new(x as f32, y as f32);
-            for index in samples..until {
+            for index in tile.samples..until {
                 let mut sampler = Sampler::new((y * width + x) as u32, settings.seed, index);
                 let place = (corner + sampler.pair()) * scale;
                 let (on_lens, time) = (sampler.pair(), sampler.one());
-                let (origin, direction) = lens.ray(place, on_lens);
+                let (origin, direction) = self.lens.ray(place, on_lens);
                 let ray = Ray { origin, direction, time, leaves: NOTHING };
-                let path = trace(stage, settings.paths, ray, media, &mut sampler);
-                if is_of_first_half(index, most) {
+                let path = trace(self.scenery, settings.paths, ray, self.media, index / BATCH, &mut sampler);
+                if is_of_first_half(index, settings.samples.max(1)) {
                     pixel.first_half += path.color;
                 }
                 pixel.add(&path);
             }
         }
-        in_first_half += (samples..until).filter(|&index| is_of_first_half(index, most)).count() as u32;
-        samples = until;
-        if settings.noise > 0.0 && samples >= 2 * BATCH && error(&pixels, samples) < f64::from(settings.noise) {
-            break;
-        }
+        tile.samples = tile.samples.max(until);
+        tile
     }
-    let middle = |&(x, y): &(usize, usize)| first_drop(stage, lens, (Vec2::new(x as f32, y as f32) + 0.5) * scale);
-    Tile { pixels: pixels.into_iter().zip(places.iter().map(middle)).collect(), samples, in_first_half }
+}
+
+/// How many samples tiles need in all.
+fn samples_wanted(tiles: &[Tile], columns: usize, noise: f32, most: u32) -> Vec<u32> {
+    let variances: Vec<f64> = tiles.iter().map(variance).collect();
+    let rows = tiles.len() / columns.max(1);
+    let wanted = |tile: usize| {
+        let (x, y) = (tile % columns, tile / columns);
+        let near = |at: usize, count: usize| at.saturating_sub(1)..(at + 2).min(count);
+        let around = near(y, rows).flat_map(|y| near(x, columns).map(move |x| y * columns + x));
+        let (sum, count) = around.fold((0.0, 0), |(sum, count), tile| (sum + variances[tile], count + 1));
+        let variance = variances[tile].max(sum / f64::from(count));
+        let needed = (variance / f64::from(noise * noise)).min(f64::from(most)) as u32;
+        needed.next_multiple_of(BATCH).clamp(tiles[tile].samples, most)
+    };
+    (0..tiles.len()).map(wanted).collect()
 }
 
 impl Pixel {
@@ -232,11 +280,11 @@ impl Pixel {
     }
 }
 
-/// Root mean square over pixels of the standard error of their means.
-fn error(pixels: &[Pixel], samples: u32) -> f64 {
-    let n = f64::from(samples);
-    let variance = |p: &Pixel| (p.toned_squares / n - (p.toned / n).powi(2)).max(0.0);
-    (pixels.iter().map(variance).sum::<f64>() / (n * pixels.len().max(1) as f64)).sqrt()
+/// The variance of a tile's samples within their pixels.
+fn variance(tile: &Tile) -> f64 {
+    let n = f64::from(tile.samples);
+    let of_pixel = |p: &Pixel| (p.toned_squares / n - (p.toned / n).powi(2)).max(0.0) * n / (n - 1.0).max(1.0);
+    tile.pixels.iter().map(of_pixel).sum::<f64>() / tile.pixels.len().max(1) as f64
 }
 
 /// The first drop on the straight way through a point of the picture; panes are seen through.

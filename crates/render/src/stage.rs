@@ -297,6 +297,11 @@ impl Stage {
         matches!(self.solids[solid as usize].body, Body::Sheet { .. } | Body::GlassBody { .. })
     }
 
+    /// Whether a solid is glass with an inside.
+    pub(crate) fn is_glass_body(&self, solid: u32) -> bool {
+        matches!(self.solids[solid as usize].body, Body::GlassBody { .. })
+    }
+
     /// The nearest triangle within `reach` along a ray.
     pub fn nearest(&self, ray: &Ray, reach: f32) -> Option<TriangleHit> {
         self.bvh.nearest(ray, reach, |_| true)
@@ -305,6 +310,16 @@ impl Stage {
     /// Whether anything is within `reach` along a ray.
     pub fn any(&self, ray: &Ray, reach: f32) -> bool {
         self.bvh.any(ray, reach, |_| true)
+    }
+
+    /// The nearest triangle along a ray whose number `counts` accepts.
+    pub(crate) fn nearest_of(&self, ray: &Ray, reach: f32, counts: impl Fn(u32) -> bool) -> Option<TriangleHit> {
+        self.bvh.nearest(ray, reach, counts)
+    }
+
+    /// Whether any triangle within `reach` along a ray has a number that `counts` accepts.
+    pub(crate) fn any_of(&self, ray: &Ray, reach: f32, counts: impl Fn(u32) -> bool) -> bool {
+        self.bvh.any(ray, reach, counts)
     }
 
     /// The drop that a point lies in: looking along `direction`, the first liquid surface is seen from within.
@@ -319,7 +334,7 @@ impl Stage {
         }
     }
 
-    fn corners_at(&self, triangle: u32, time: f32) -> [Vec3; 3] {
+    pub(crate) fn corners_at(&self, triangle: u32, time: f32) -> [Vec3; 3] {
         let corners = self.corners[triangle as usize];
         match self.motions.get(triangle as usize) {
             Some(motion) => [0, 1, 2].map(|c| corners[c] + time * motion[c]),

@@ -8,9 +8,10 @@ use sessile_frames::Surface;
 use sessile_render::camera::Camera;
 use sessile_render::environment::{Environment, LatLong};
 use sessile_render::fresnel::{reflectance, sheet_reflectance};
+use sessile_render::interfaces::Media;
 use sessile_render::liquid_look::LiquidLook;
 use sessile_render::materials::Material;
-use sessile_render::path::{Media, PathSettings, trace};
+use sessile_render::path::{PathSettings, Scenery, trace};
 use sessile_render::sampler::Sampler;
 use sessile_render::stage::{Stage, StageBuilder};
 use sessile_render::tracer_bvh::{NOTHING, Ray};
@@ -59,7 +60,9 @@ fn along(stage: &Stage, origin: Vec3, direction: Vec3, samples: u32) -> f32 {
     let paths = PathSettings { max_depth: 200, ..PathSettings::default() };
     let ray = Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NOTHING };
     let sum: f64 = (0..samples)
-        .map(|i| f64::from(trace(stage, paths, ray, Media::default(), &mut Sampler::new(9, 0, i)).color.x))
+        .map(|i| {
+            f64::from(trace(Scenery::plain(stage), paths, ray, Media::default(), 0, &mut Sampler::new(9, 0, i)).color.x)
+        })
         .sum();
     (sum / f64::from(samples)) as f32
 }
@@ -157,9 +160,11 @@ fn a_water_surface_mirrors_whole_from_below_beyond_the_critical_angle() {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let origin = stage_point(&stage, DVec3::new(0.0, 0.5e-3, 0.0));
         let ray = Ray { origin, direction: Vec3::new(sin, cos, 0.0), time: 0.0, leaves: NOTHING };
-        let media = sessile_render::path::media_at(&stage, origin);
-        let seen: f32 =
-            (0..64).map(|i| trace(&stage, paths, ray, media, &mut Sampler::new(1, 0, i)).color.x).sum::<f32>() / 64.0;
+        let media = Media::at(&stage, origin);
+        let seen: f32 = (0..64)
+            .map(|i| trace(Scenery::plain(&stage), paths, ray, media, 0, &mut Sampler::new(1, 0, i)).color.x)
+            .sum::<f32>()
+            / 64.0;
         assert!(if bright { seen > 0.8 } else { seen == 0.0 }, "{degrees}°: {seen}");
     }
 }

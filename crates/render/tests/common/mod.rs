@@ -74,3 +74,17 @@ pub fn look(stage: &Stage, camera: &Camera, size: usize, samples: u32) -> Pictur
     settings.paths.max_depth = 64;
     render_picture(stage, camera, &settings, &|_, _| ()).0
 }
+
+/// A closed box between two corners.
+pub fn slab(low: DVec3, high: DVec3) -> TriMesh {
+    let corner = |i: usize| {
+        let pick = |bit: usize, a: f64, b: f64| if i & bit == 0 { a } else { b };
+        DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z))
+    };
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    TriMesh {
+        positions: (0..8).map(corner).collect(),
+        triangles: faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
+        corner_uvs: Vec::new(),
+    }
+}

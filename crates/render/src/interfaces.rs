@@ -1,0 +1,191 @@
+//! What a ray meets, whichever way light runs along it: nothing that bends, a face between clear media, or a surface that scatters.
+//!
+//! A ray knows what it is in: how many drops lie over one another here, how many bodies of glass. Glass has priority over
+//! liquid, liquid over air (schmidt2002): a drop's surface inside glass is not there, nor is one drop's surface inside another.
+
+use glam::Vec3;
+
+use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
+use crate::liquid_look::LiquidLook;
+use crate::materials::Finish;
+use crate::stage::{Body, Owner, Stage, SurfacePoint};
+use crate::tracer_bvh::NOTHING;
+
+/// Faces that a ray may pass without being bent, such as those of drops inside one another.
+pub const MOST_PASSES: u32 = 64;
+
+/// What surrounds a ray.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Media {
+    /// Drops that lie over one another here.
+    pub drops: u32,
+    /// Bodies of glass that lie over one another here, and the index of the last one entered.
+    pub glass: u32,
+    glass_index: f32,
+}
+
+impl Media {
+    /// What surrounds a point at the middle of the shutter's time: cast once per picture.
+    pub fn at(stage: &Stage, point: Vec3) -> Self {
+        let drops = u32::from(stage.drop_around(point, Vec3::Y, 0.5, NOTHING).is_some());
+        Self { drops, ..Self::default() }
+    }
+
+    /// Refractive index, where the liquid's is `liquid`.
+    pub fn index(&self, liquid: f32) -> f32 {
+        if self.glass > 0 { self.glass_index } else { self.outside_glass(liquid) }
+    }
+
+    fn outside_glass(&self, liquid: f32) -> f32 {
+        if self.drops > 0 { liquid } else { 1.0 }
+    }
+
+    /// Whether there is nothing but air.
+    pub fn is_air(&self) -> bool {
+        self.drops == 0 && self.glass == 0
+    }
+
+    /// Whether light fades here as the liquid says.
+    pub fn is_liquid(&self) -> bool {
+        self.drops > 0 && self.glass == 0
+    }
+}
+
+/// A face between clear media, and the two ways on from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Face {
+    /// Share that is mirrored.
+    pub reflected: f32,
+    /// Where the mirrored part goes.
+    pub mirrored: Vec3,
+    /// Where the rest goes; none where all is mirrored.
+    pub bent: Option<Vec3>,
+    /// The media of the mirrored and of the bent way.
+    pub media: [Media; 2],
+    /// The normal that both ways follow, towards the ray's origin.
+    pub normal: Vec3,
+    /// The other way does not turn: a pane with the same on both sides.
+    pub straight: bool,
+}
+
+/// What a ray meets.
+#[derive(Clone, Copy, Debug)]
+pub enum Meeting<'a> {
+    /// Nothing that bends; what lies behind.
+    Pass(Media),
+    /// A face between clear media.
+    Face(Face),
+    /// A surface that scatters.
+    Scatterer {
+        /// How.
+        finish: &'a Finish,
+        /// Normal of the surface, bent by a film where there is one; out of its owner.
+        normal: Vec3,
+        /// Wetness from 0 to 1.
+        wet: f32,
+    },
+}
+
+/// Refractive index and absorption of a stage's liquid; those of air if it is opaque.
+pub fn liquid_optics(stage: &Stage) -> (f32, Vec3) {
+    match stage.liquid {
+        LiquidLook::Clear { index, absorption } => (index, absorption),
+        LiquidLook::Opaque(_) => (1.0, Vec3::ZERO),
+    }
+}
+
+/// What a ray along `incident` in `media` meets at a point of a surface.
+pub fn meet<'a>(stage: &'a Stage, media: &Media, incident: Vec3, at: &SurfacePoint, time: f32) -> Meeting<'a> {
+    let here = Here { stage, media, incident, at, time, liquid: liquid_optics(stage).0 };
+    match at.owner {
+        Owner::Drop(_) => here.liquid(),
+        Owner::Solid(solid) => {
+            let solid = &stage.solids[solid as usize];
+            match &solid.body {
+                Body::Painted(finish) => {
+                    let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
+                    Meeting::Scatterer { finish, normal: stage.bent_normal(at, wetness.slope, time), wet: wetness.wet }
+                }
+                Body::Sheet { index } => Meeting::Face(here.sheet(*index)),
+                Body::GlassBody { index } => here.glass(*index),
+            }
+        }
+    }
+}
+
+struct Here<'a, 'b> {
+    stage: &'a Stage,
+    media: &'b Media,
+    incident: Vec3,
+    at: &'b SurfacePoint,
+    time: f32,
+    liquid: f32,
+}
+
+impl<'a> Here<'a, '_> {
+    fn drops_before(&self) -> u32 {
+        u32::from(self.stage.drop_around(self.at.point, self.at.facet, self.time, NOTHING).is_some())
+    }
+
+    fn liquid(&self) -> Meeting<'a> {
+        if let LiquidLook::Opaque(finish) = &self.stage.liquid {
+            return Meeting::Scatterer { finish, normal: self.at.smooth, wet: 0.0 };
+        }
+        let entering = self.incident.dot(self.at.facet) < 0.0;
+        let inside_others = if entering { self.media.drops > 0 } else { self.media.drops > 1 };
+        if self.media.glass > 0 || inside_others {
+            let drops = if entering { self.media.drops + 1 } else { self.media.drops.saturating_sub(1) };
+            return Meeting::Pass(Media { drops, ..*self.media });
+        }
+        let (from, to) = if entering { (1.0, self.liquid) } else { (self.liquid, 1.0) };
+        let inside = Media { drops: 1, ..*self.media };
+        let outside = Media { drops: 0, ..*self.media };
+        Meeting::Face(self.face(from, to, if entering { [outside, inside] } else { [inside, outside] }))
+    }
+
+    /// Mirrors and bends the ray at a face; `media` are those of the mirrored and of the bent ray.
+    fn face(&self, from: f32, to: f32, media: [Media; 2]) -> Face {
+        let (incident, at) = (self.incident, self.at);
+        let side = if incident.dot(at.facet) < 0.0 { 1.0 } else { -1.0 };
+        let facet = side * at.facet;
+        // Where the smooth normal is turned away, only the facet's makes sense.
+        let normal = if incident.dot(side * at.smooth) < 0.0 { side * at.smooth } else { facet };
+        let reflected = reflectance(-incident.dot(normal), from / to);
+        let mirrored = reflect(incident, normal);
+        let mirrored = if mirrored.dot(facet) > 0.0 { mirrored } else { reflect(incident, facet) };
+        let bent = refract(incident, normal, from / to);
+        let bent = bent.filter(|bent| bent.dot(facet) < 0.0).or_else(|| refract(incident, facet, from / to));
+        let bent = bent.filter(|_| reflected < 1.0);
+        Face { reflected, mirrored, bent, media, normal, straight: false }
+    }
+
+    /// A thin pane: what lies before and behind it decides; the glass itself only reflects.
+    fn sheet(&self, index: f32) -> Face {
+        let (incident, at) = (self.incident, self.at);
+        let from_front = incident.dot(at.facet) < 0.0;
+        let normal = if from_front { at.facet } else { -at.facet };
+        let (near, behind) =
+            if from_front { (self.media.outside_glass(self.liquid), 0) } else { (1.0, self.drops_before()) };
+        let far = if behind > 0 { self.liquid } else { 1.0 };
+        let reflected = sheet_reflectance(-incident.dot(normal), near, index, far);
+        let bent = refract(incident, normal, near / far).filter(|_| reflected < 1.0);
+        let media = [*self.media, Media { drops: behind, ..*self.media }];
+        Face { reflected, mirrored: reflect(incident, normal), bent, media, normal, straight: near == far }
+    }
+
+    fn glass(&self, index: f32) -> Meeting<'a> {
+        let entering = self.incident.dot(self.at.facet) < 0.0;
+        if entering && self.media.glass > 0 {
+            return Meeting::Pass(Media { glass: self.media.glass + 1, ..*self.media });
+        }
+        if !entering && self.media.glass > 1 {
+            return Meeting::Pass(Media { glass: self.media.glass - 1, ..*self.media });
+        }
+        let outside = if entering { self.media.drops } else { self.drops_before() };
+        let beyond = if outside > 0 { self.liquid } else { 1.0 };
+        let (from, to) = if entering { (beyond, index) } else { (index, beyond) };
+        let inside = Media { drops: outside, glass: 1, glass_index: index };
+        let around = Media { drops: outside, ..Media::default() };
+        Meeting::Face(self.face(from, to, if entering { [around, inside] } else { [inside, around] }))
+    }
+}
