@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
+/// The most pixels of a texture, which take 800 MB.
+const MOST_PIXELS: u64 = 1 << 26;
+
 /// An image that cannot be used as a texture.
 #[derive(Debug, thiserror::Error)]
 #[error("{user}: texture {}: {reason}; give a PNG or JPEG file, or a built-in name", file.display())]
@@ -62,9 +65,17 @@ impl ColorImage {
     /// Reads a PNG or JPEG for `user` ("solid `table`"), and undoes sRGB's gamma.
     pub fn read(user: &str, file: &Path) -> Result<Self, TextureError> {
         let wrong = |reason: String| TextureError { user: user.into(), file: file.into(), reason };
-        let reader = image::ImageReader::open(file).map_err(|e| wrong(e.to_string()))?;
-        let reader = reader.with_guessed_format().map_err(|e| wrong(e.to_string()))?;
-        let picture = reader.decode().map_err(|e| wrong(e.to_string()))?.into_rgb32f();
+        let open = || {
+            let reader = image::ImageReader::open(file).map_err(|e| wrong(e.to_string()))?;
+            reader.with_guessed_format().map_err(|e| wrong(e.to_string()))
+        };
+        let (width, height) = open()?.into_dimensions().map_err(|e| wrong(e.to_string()))?;
+        if u64::from(width) * u64::from(height) > MOST_PIXELS {
+            return Err(wrong(format!(
+                "it has {width} × {height} pixels, more than the {MOST_PIXELS} allowed; scale it down"
+            )));
+        }
+        let picture = open()?.decode().map_err(|e| wrong(e.to_string()))?.into_rgb32f();
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         if width == 0 || height == 0 {
             return Err(wrong("it has no pixels".into()));

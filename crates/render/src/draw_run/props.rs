@@ -46,6 +46,8 @@ pub(super) struct Set<'a> {
     solids: Vec<String>,
     camera: Camera,
     followed: Option<Followed>,
+    /// The frame that the exposure was read from, still on stage: most often it is drawn next.
+    staged: Option<(u64, Stage)>,
 }
 
 impl<'a> Set<'a> {
@@ -63,11 +65,14 @@ impl<'a> Set<'a> {
             None => framing(scene, &world, aspect),
         };
         let names: Vec<&str> = scene.solids.iter().map(|solid| solid.name.as_str()).collect();
-        Ok(Self { folder, scene, props, world, solids: safe_names(&names), camera, followed })
+        Ok(Self { folder, scene, props, world, solids: safe_names(&names), camera, followed, staged: None })
     }
 
     /// Reads a frame and puts it on stage, with the camera that looks at it.
     pub fn stage(&mut self, frame: u64) -> Result<(Stage, Camera), DrawError> {
+        if let Some((_, stage)) = self.staged.take().filter(|(staged, _)| *staged == frame) {
+            return Ok((stage, self.camera_at(frame)));
+        }
         let (liquid, stamp) = self.folder.read_frame(frame)?;
         let mut wet = Vec::new();
         for (index, name) in self.solids.iter().enumerate() {
@@ -108,6 +113,7 @@ impl<'a> Set<'a> {
         let probe = PictureSettings { size: settings.size.map(side), samples: PROBE_SAMPLES, noise: 0.0, ..*settings };
         let (stage, camera) = self.stage(first)?;
         let rendered = render_until(&stage, &camera, &probe, stop, &|_, _| ());
+        self.staged = Some((first, stage));
         Ok(rendered.map(|rendered| Exposure::automatic([&rendered.picture])))
     }
 }

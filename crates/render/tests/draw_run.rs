@@ -1,0 +1,234 @@
+//! Pictures of run folders, the odd ones above all: whatever a scene asks for ends in a sensible picture or in an error that says what to do.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use glam::{DMat3, DVec3};
+use sessile_frames::{Content, FrameChoice, RunFolder, RunInfo, RunStatus, Stamp};
+use sessile_render::draw_run::{DrawError, DrawOptions, Drawn, Quiet, What, draw_run};
+use sessile_scene::{Folder, parse_str, print};
+use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
+use tempfile::TempDir;
+
+const SCENE: &str = r#"model = "volume"
+[time]
+duration = "2 ms"
+frame = "1 ms"
+[[solids]]
+name = "table"
+shape = "plane"
+texture = "checker"
+[[drops]]
+shape = "cap"
+on = "table"
+volume = "4 uL"
+contact_angle = "80 deg"
+[render]
+size = [24, 14]
+samples = 8
+"#;
+
+/// A drop of 4 µl on the table at `x`, and one in flight above it.
+fn drops(x: f64) -> Vec<Instance> {
+    let axes = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
+    let ball = Ball { center: DVec3::ZERO, radii: DVec3::new(2e-3, 2e-3, 1.5e-3), strength: 2.0 };
+    let drop = |id: u32, y: f64, solid: Option<u32>, shape: Shape| Instance {
+        drop: id,
+        solid,
+        frame: LocalFrame { origin: DVec3::new(x, y, 0.0), axes },
+        volume: 4e-9,
+        velocity: DVec3::new(0.5, 0.0, 0.0),
+        shape,
+    };
+    vec![drop(1, 0.0, Some(0), Shape::Metaballs(vec![ball])), drop(2, 4e-3, None, Shape::Sphere)]
+}
+
+/// A run folder with these frames.
+fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let scene = parse_str("scene.toml", scene, &[], &Folder::new(place.path())).unwrap_or_else(|e| panic!("{e}")).scene;
+    let (folder, _) = RunFolder::claim(place.path()).unwrap();
+    let info = RunInfo {
+        version: "0.1.0".into(),
+        name: "odd".into(),
+        seed: 1,
+        threads: 1,
+        status: RunStatus::Done,
+        settled: false,
+        frames: frames.len() as u64,
+        resumes: 0,
+        stages: BTreeMap::new(),
+        error: None,
+    };
+    folder.write_info(&info).unwrap();
+    folder.write_scene(&print(&scene)).unwrap();
+    for (frame, drops) in (0..).zip(frames) {
+        let time = frame as f64 * scene.time.frame;
+        folder.write_frame(Stamp { frame, time }, &Content::Instances(drops)).unwrap();
+    }
+    place
+}
+
+fn draw(place: &TempDir, options: &DrawOptions) -> Result<Drawn, DrawError> {
+    draw_run(place.path(), options, &Quiet, &AtomicBool::new(false))
+}
+
+fn all() -> DrawOptions {
+    DrawOptions::new(What::Frames(FrameChoice::All))
+}
+
+/// The pixels of a picture.
+fn pixels(place: &TempDir, frame: u64) -> image::RgbImage {
+    image::open(place.path().join(format!("pictures/{frame:05}.png"))).unwrap().into_rgb8()
+}
+
+/// Least and largest code in a picture.
+fn range(picture: &image::RgbImage) -> (u8, u8) {
+    picture.iter().fold((255, 0), |(low, high), &code| (low.min(code), high.max(code)))
+}
+
+#[test]
+fn odd_cameras_see_something() {
+    let cases = [
+        ("inside a drop", "position = \"0 4 0 mm\"\nlook_at = \"1 4 0 mm\""),
+        ("inside the table", "position = \"0 -5 1 mm\"\nlook_at = \"0 0 0 mm\""),
+        ("straight down", "position = \"0 20 0 mm\"\nlook_at = \"0 0 0 mm\""),
+        ("straight up", "position = \"0 1 9 mm\"\nlook_at = \"0 30 9 mm\""),
+        ("on the table's surface", "position = \"5 0 0 mm\"\nlook_at = \"0 0 0 mm\""),
+        ("far away", "position = \"0 0.1 1 km\"\nlook_at = \"0 0 0 mm\""),
+        ("almost all around", "fov = \"179 deg\""),
+        ("hardly open", "fov = \"0.001 deg\""),
+        ("with a lens wider than its distance", "aperture = \"1 m\"\nfocus = \"1 um\""),
+    ];
+    for (what, keys) in cases {
+        let place = run(&format!("{SCENE}[camera]\n{keys}\n"), vec![drops(0.0)]);
+        let drawn = draw(&place, &all()).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(drawn.pictures, 1, "{what}");
+        let (_, high) = range(&pixels(&place, 0));
+        assert!(high > 10, "{what}: all black");
+    }
+}
+
+#[test]
+fn frames_without_water_and_scenes_without_anything_have_pictures() {
+    let bare = "model = \"volume\"\ntime = { duration = \"2 ms\", frame = \"1 ms\" }\n[render]\nsize = [24, 14]\nsamples = 2\n";
+    for scene in [SCENE, bare] {
+        let place = run(scene, vec![vec![], vec![], vec![]]);
+        let drawn = draw(&place, &all()).unwrap();
+        assert_eq!((drawn.pictures, drawn.stopped), (3, false));
+        assert!(range(&pixels(&place, 1)).1 > 10);
+        assert!(pixels(&place, 0) == pixels(&place, 2), "what does not move keeps its noise");
+    }
+}
+
+#[test]
+fn a_scene_without_light_is_black_and_lamps_too_small_to_see_do_no_harm() {
+    let dark = format!("{SCENE}[lights]\nstrength = 0\n");
+    let place = run(&dark, vec![drops(0.0)]);
+    draw(&place, &all()).unwrap();
+    assert_eq!(range(&pixels(&place, 0)), (0, 0));
+    for lamp in ["size = \"1e-9 nm\"\ncolor = 1", "size = \"1e9 km\"\ncolor = 1e9", "size = \"1 mm\"\ncolor = 0"] {
+        let place = run(&format!("{SCENE}[[lights.area]]\ncenter = \"0 9 0 mm\"\n{lamp}\n"), vec![drops(0.0)]);
+        draw(&place, &all()).unwrap_or_else(|error| panic!("{lamp}: {error}"));
+    }
+}
+
+#[test]
+fn any_size_from_one_pixel_up_has_pictures_and_a_video() {
+    let place = run(SCENE, vec![drops(0.0)]);
+    for size in [[1, 1], [1, 40], [17, 3], [9, 8]] {
+        let options = DrawOptions { size: Some(size), samples: Some(1), exr: true, ..all() };
+        let drawn = draw(&place, &options).unwrap_or_else(|error| panic!("{size:?}: {error}"));
+        assert!(drawn.video.is_some_and(|video| fs::metadata(video).unwrap().len() > 100), "{size:?}");
+        assert_eq!(pixels(&place, 0).dimensions(), (size[0], size[1]));
+    }
+    for size in [[0, 8], [8, 0], [16385, 1], [16384, 16384]] {
+        let error = draw(&place, &DrawOptions { size: Some(size), ..all() }).unwrap_err();
+        assert!(error.is_wrong_request() && error.to_string().contains("--size"), "{error}");
+    }
+    // Pictures may be larger than a video can be.
+    let drawn = draw(&place, &DrawOptions { size: Some([8200, 1]), samples: Some(1), ..all() }).unwrap();
+    assert_eq!((drawn.pictures, drawn.video), (1, None));
+}
+
+/// Frames of more than 10 000 drops are kept as numbers, from which surfaces are made.
+#[test]
+fn more_drops_than_are_kept_as_surfaces_can_be_drawn() {
+    let count: u32 = std::env::var("SESSILE_DROPS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_404);
+    let side = count.isqrt();
+    let axes = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
+    let ball = Ball { center: DVec3::ZERO, radii: DVec3::new(0.3e-3, 0.3e-3, 0.2e-3), strength: 2.0 };
+    let spray: Vec<Instance> = (0..side * side)
+        .map(|k| Instance {
+            drop: k + 1,
+            solid: Some(0),
+            frame: LocalFrame { origin: 8e-4 * DVec3::new(f64::from(k % side), 0.0, f64::from(k / side)), axes },
+            volume: 1e-11,
+            velocity: DVec3::ZERO,
+            shape: Shape::Metaballs(vec![ball]),
+        })
+        .collect();
+    let place = run(SCENE, vec![spray]);
+    assert!(place.path().join("frames/00000.drops").exists(), "kept as numbers");
+    let drawn = draw(&place, &DrawOptions { samples: Some(2), ..all() }).unwrap();
+    assert_eq!(drawn.pictures, 1);
+    assert!(range(&pixels(&place, 0)).1 > 10);
+}
+
+#[test]
+fn motion_and_a_lens_blur_and_a_followed_drop_stays_in_the_middle() {
+    let sharp = run(SCENE, vec![drops(0.0), drops(0.02)]);
+    draw(&sharp, &all()).unwrap();
+    for keys in ["[camera]\naperture = \"3 mm\"\n", "shutter = 1\n"] {
+        let blurred = run(&format!("{SCENE}{keys}"), vec![drops(0.0), drops(0.02)]);
+        draw(&blurred, &all()).unwrap();
+        assert!(pixels(&blurred, 0) != pixels(&sharp, 0), "{keys}");
+    }
+    // Without measures there is nothing to follow, and the camera stays.
+    let lost = run(&format!("{SCENE}[camera]\nfollow = \"largest\"\n"), vec![drops(0.0)]);
+    draw(&lost, &all()).unwrap();
+    assert!(pixels(&lost, 0) == pixels(&sharp, 0));
+}
+
+#[test]
+fn images_that_are_missing_broken_or_too_large_are_told_with_what_to_do() {
+    let textured = SCENE.replace("\"checker\"", "\"tiles.png\"");
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("tiles.png");
+    let scene_of = |text: &str| parse_str("scene.toml", text, &[], &Folder::new(place.path())).unwrap().scene;
+    let message = |text: &str| sessile_render::draw_run::Props::load(&scene_of(text)).unwrap_err().to_string();
+    fs::write(&file, "no picture").unwrap();
+    assert!(message(&textured).contains("give a PNG or JPEG file, or a built-in name"), "{}", message(&textured));
+    // The head of a picture that would take 48 GB.
+    let mut head = Vec::new();
+    let mut encoder = png::Encoder::new(&mut head, 126_000, 126_000);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().unwrap().write_chunk(png::chunk::IDAT, &[0; 8]).unwrap();
+    fs::write(&file, head).unwrap();
+    assert!(message(&textured).contains("126000 × 126000 pixels"), "{}", message(&textured));
+    let scene = scene_of(&textured);
+    fs::remove_file(&file).unwrap();
+    let gone = sessile_render::draw_run::Props::load(&scene).unwrap_err();
+    assert!(gone.is_wrong_request() && gone.to_string().contains("tiles.png"), "{gone}");
+}
+
+#[test]
+fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let missing = place.path().join("none");
+    let stop = AtomicBool::new(false);
+    assert!(draw_run(&missing, &all(), &Quiet, &stop).unwrap_err().is_wrong_request());
+    assert!(!missing.exists());
+    let empty = run(SCENE, vec![]);
+    for what in [What::Missing, What::Frames(FrameChoice::All)] {
+        let error = draw(&empty, &DrawOptions::new(what)).unwrap_err();
+        assert!(error.to_string().contains("no frames yet"), "{error}");
+    }
+    let broken = run(SCENE, vec![drops(0.0)]);
+    fs::write(broken.path().join("frames/00000.ply"), "ply\n").unwrap();
+    let error = draw(&broken, &all()).unwrap_err().to_string();
+    assert!(error.contains("00000.ply"), "{error}");
+    assert!(!Path::new(&broken.path().join("pictures/00000.png")).exists());
+}
