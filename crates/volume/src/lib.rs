@@ -3,5 +3,6 @@
 //! Space is cut into tiles of 8 × 8 × 8 cells ([`tiles`]), and only those that hold liquid or lie near its surface exist.
 
 pub mod poisson;
+pub mod skin;
 pub mod tiles;
 pub mod virtual_surface;

@@ -1,0 +1,262 @@
+//! Collapse of short edges of a tagged surface, so that its triangles are few and well shaped.
+//!
+//! Cutting tetrahedra leaves slivers wherever the surface passes a node. Contracting short edges, shortest first, removes them. A
+//! contraction keeps one end where it is, so vertices stay on the surface that they were put on, and it is made only if
+//! - the ends have exactly two common neighbours, and neither of those is left with two triangles (the link condition: the surface
+//!   stays a closed manifold of the same genus);
+//! - no triangle turns by more than [`MAX_TURN_COSINE`] allows;
+//! - borders between tags (contact lines, and where two solids meet under the liquid) stay: a vertex on a border moves only along it, one where three tags
+//!   meet not at all.
+
+use std::mem;
+
+use glam::DVec3;
+
+/// Cosine of the largest angle by which a contraction may turn a triangle: 60° admits slivers, whose own normals
+/// mean little, and still excludes every fold.
+const MAX_TURN_COSINE: f64 = 0.5;
+/// Rounds of contraction; each takes edges that do not touch one another. The last ones find next to nothing.
+const MAX_ROUNDS: usize = 8;
+
+/// A closed surface whose triangles are tagged.
+#[derive(Clone, Debug, Default)]
+pub struct Tagged {
+    /// Vertex positions.
+    pub positions: Vec<DVec3>,
+    /// Vertex indices of each triangle.
+    pub triangles: Vec<[u32; 3]>,
+    /// What each triangle lies on.
+    pub tags: Vec<i32>,
+    /// Something that goes with each vertex.
+    pub owners: Vec<u32>,
+}
+
+/// The tags round a vertex: the two least, and whether there are more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Around {
+    tags: [i32; 2],
+    more: bool,
+}
+
+const NO_TAG: i32 = i32::MAX;
+
+impl Around {
+    const NOTHING: Self = Self { tags: [NO_TAG; 2], more: false };
+
+    fn add(&mut self, tag: i32) {
+        match self.tags {
+            [a, b] if a == tag || b == tag => {}
+            [NO_TAG, _] => self.tags[0] = tag,
+            [a, NO_TAG] => self.tags = [a.min(tag), a.max(tag)],
+            _ => self.more = true,
+        }
+    }
+
+    fn is_border(self) -> bool {
+        self.tags[1] != NO_TAG
+    }
+
+    fn has(self, tag: i32) -> bool {
+        self.more || self.tags.contains(&tag)
+    }
+}
+
+/// The triangles round each vertex, in one array.
+struct Fans {
+    starts: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl Fans {
+    fn new(num_vertices: usize, triangles: &[[u32; 3]]) -> Self {
+        let mut starts = vec![0_u32; num_vertices + 1];
+        for &v in triangles.iter().flatten() {
+            starts[v as usize + 1] += 1;
+        }
+        for v in 0..num_vertices {
+            starts[v + 1] += starts[v];
+        }
+        let mut next = starts.clone();
+        let mut fans = vec![0; 3 * triangles.len()];
+        for (t, corners) in triangles.iter().enumerate() {
+            for &v in corners {
+                fans[next[v as usize] as usize] = t as u32;
+                next[v as usize] += 1;
+            }
+        }
+        Self { starts, triangles: fans }
+    }
+
+    fn of(&self, vertex: u32) -> &[u32] {
+        &self.triangles[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
+    }
+}
+
+impl Tagged {
+    /// Contracts edges shorter than `shortest`; returns how many were.
+    pub fn collapse_short_edges(&mut self, shortest: f64) -> usize {
+        let mut total = 0;
+        for _ in 0..MAX_ROUNDS {
+            let contracted = self.collapse_round(shortest);
+            total += contracted;
+            if contracted == 0 {
+                break;
+            }
+        }
+        total
+    }
+
+    fn collapse_round(&mut self, shortest: f64) -> usize {
+        let num_vertices = self.positions.len();
+        let fans = Fans::new(num_vertices, &self.triangles);
+        let mut around = vec![Around::NOTHING; num_vertices];
+        for (triangle, &tag) in self.triangles.iter().zip(&self.tags) {
+            for &v in triangle {
+                around[v as usize].add(tag);
+            }
+        }
+        let mut candidates = self.short_edges(shortest);
+        candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        // A contraction reads and writes the triangles round both ends: no two of one round may share any.
+        let mut busy = vec![false; num_vertices];
+        let mut merged_into: Vec<u32> = (0..num_vertices as u32).collect();
+        let mut rings = [Vec::new(), Vec::new()];
+        let mut contracted = 0;
+        for (_, [a, b]) in candidates {
+            let touched = || fans.of(a).iter().chain(fans.of(b)).flat_map(|&t| self.triangles[t as usize]);
+            if touched().any(|v| busy[v as usize]) {
+                continue;
+            }
+            let found = [(b, a), (a, b)]
+                .into_iter()
+                .find(|&(gone, kept)| self.may_collapse(gone, kept, &fans, &around, &mut rings));
+            let Some((gone, kept)) = found else { continue };
+            for v in touched() {
+                busy[v as usize] = true;
+            }
+            merged_into[gone as usize] = kept;
+            contracted += 1;
+        }
+        if contracted > 0 {
+            self.apply(&merged_into);
+        }
+        contracted
+    }
+
+    fn short_edges(&self, shortest: f64) -> Vec<(f64, [u32; 2])> {
+        let edges = self.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        edges
+            // Every edge is met twice, once in each direction.
+            .filter(|[a, b]| a < b)
+            .map(|[a, b]| (self.positions[a as usize].distance_squared(self.positions[b as usize]), [a, b]))
+            .filter(|&(squared, _)| squared < shortest * shortest)
+            .collect()
+    }
+
+    fn may_collapse(&self, gone: u32, kept: u32, fans: &Fans, around: &[Around], rings: &mut [Vec<u32>; 2]) -> bool {
+        let (leaving, staying) = (around[gone as usize], around[kept as usize]);
+        if leaving.more || (leaving.is_border() && leaving.tags != staying.tags && !staying.more) {
+            return false;
+        }
+        if !leaving.tags.iter().all(|&tag| tag == NO_TAG || staying.has(tag)) {
+            return false;
+        }
+        for (ring, v) in rings.iter_mut().zip([gone, kept]) {
+            ring.clear();
+            ring.extend(fans.of(v).iter().flat_map(|&t| self.triangles[t as usize]).filter(|&w| w != v));
+            ring.sort_unstable();
+            ring.dedup();
+        }
+        let [ring_of_gone, ring_of_kept] = &*rings;
+        let common = || ring_of_gone.iter().copied().filter(|v| ring_of_kept.binary_search(v).is_ok());
+        if common().count() != 2 || common().any(|v| fans.of(v).len() <= 3) {
+            return false;
+        }
+        let at_edge = |v: &&u32| self.triangles[**v as usize].contains(&kept);
+        if leaving.is_border() {
+            // Along a border, the two triangles of the edge lie on different sides of it.
+            let mut tags = fans.of(gone).iter().filter(at_edge).map(|&t| self.tags[t as usize]);
+            if tags.next() == tags.next() {
+                return false;
+            }
+        }
+        // A triangle that vanishes must not be the last of its tag at the vertex across, nor at the vertex that stays.
+        for &t in fans.of(gone).iter().filter(at_edge) {
+            let (tag, corners) = (self.tags[t as usize], self.triangles[t as usize]);
+            for v in corners.into_iter().filter(|&v| v != gone) {
+                let others = |w: u32| fans.of(w).iter().any(|&u| u != t && self.tags[u as usize] == tag);
+                if !(others(v) || (v == kept && others(gone))) {
+                    return false;
+                }
+            }
+        }
+        let position = |v: u32| self.positions[v as usize];
+        let moved = |v: u32| if v == gone { kept } else { v };
+        fans.of(gone).iter().filter(|t| !at_edge(t)).all(|&t| {
+            let tag = self.tags[t as usize];
+            let t = self.triangles[t as usize];
+            // A free triangle with three corners on one solid would lie on it, under no liquid.
+            let shared =
+                |other: i32| other != tag && other != NO_TAG && t.iter().all(|&v| around[moved(v) as usize].has(other));
+            if tag < 0 && around[moved(t[0]) as usize].tags.into_iter().any(shared) {
+                return false;
+            }
+            let before = normal(t.map(position));
+            let after = normal(t.map(|v| position(moved(v))));
+            before.dot(after) > MAX_TURN_COSINE * before.length() * after.length()
+        })
+    }
+
+    /// Leaves out the vertices that are not to be kept, with their triangles.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let tags = mem::take(&mut self.tags);
+        let triangles = mem::take(&mut self.triangles);
+        for (triangle, tag) in triangles.into_iter().zip(tags) {
+            if triangle.iter().all(|&v| keep[v as usize]) {
+                self.triangles.push(triangle);
+                self.tags.push(tag);
+            }
+        }
+        let mut new_index = vec![0; keep.len()];
+        let mut count = 0;
+        for v in (0..keep.len()).filter(|&v| keep[v]) {
+            new_index[v] = count as u32;
+            self.positions[count] = self.positions[v];
+            self.owners[count] = self.owners[v];
+            count += 1;
+        }
+        self.positions.truncate(count);
+        self.owners.truncate(count);
+        self.triangles.iter_mut().flatten().for_each(|v| *v = new_index[*v as usize]);
+    }
+
+    /// Rewrites the mesh without the merged vertices and the triangles that vanished with them.
+    fn apply(&mut self, merged_into: &[u32]) {
+        let mut new_index = vec![0_u32; merged_into.len()];
+        let mut count = 0;
+        for (v, &target) in merged_into.iter().enumerate() {
+            if target == v as u32 {
+                new_index[v] = count as u32;
+                self.positions[count] = self.positions[v];
+                self.owners[count] = self.owners[v];
+                count += 1;
+            }
+        }
+        self.positions.truncate(count);
+        self.owners.truncate(count);
+        let triangles = mem::take(&mut self.triangles);
+        let tags = mem::take(&mut self.tags);
+        for (triangle, tag) in triangles.into_iter().zip(tags) {
+            let [a, b, c] = triangle.map(|v| new_index[merged_into[v as usize] as usize]);
+            if a != b && b != c && c != a {
+                self.triangles.push([a, b, c]);
+                self.tags.push(tag);
+            }
+        }
+    }
+}
+
+/// Normal of a triangle, twice its area long.
+fn normal([a, b, c]: [DVec3; 3]) -> DVec3 {
+    (b - a).cross(c - a)
+}
