@@ -19,7 +19,10 @@
 //!
 //! The built-in environments at strength 1 light a level, white, matte surface to radiance 1.
 
+mod city;
+mod discs;
 mod exr_file;
+mod garden;
 mod hdr_file;
 mod lat_long;
 mod sky;
@@ -46,7 +49,9 @@ pub enum EnvironmentError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The name is not built in and not a file that is understood.
-    #[error("unknown environment {name:?}: give \"studio\", \"sky\", or an image file ending in .hdr or .exr")]
+    #[error(
+        "unknown environment {name:?}: give \"studio\", \"sky\", \"garden\", \"city\", \"dawn\", or an image file ending in .hdr or .exr"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
@@ -103,6 +108,9 @@ impl Environment {
         match lights.environment.as_str() {
             "studio" => Ok(Self::studio(strength)),
             "sky" => Ok(Self::sky(sun, strength)),
+            "garden" => Ok(Self::garden(strength)),
+            "city" => Ok(Self::city(strength)),
+            "dawn" => Self::dawn(strength),
             file => Self::open(Path::new(file), strength),
         }
     }
@@ -132,6 +140,23 @@ impl Environment {
     /// A dark room with soft boxes.
     pub fn studio(strength: f32) -> Self {
         Self::from_lat_long(studio::paint(), strength)
+    }
+
+    /// A garden in the morning, out of focus.
+    pub fn garden(strength: f32) -> Self {
+        Self::from_lat_long(garden::paint(), strength)
+    }
+
+    /// A town at the blue hour, its lamps out of focus.
+    pub fn city(strength: f32) -> Self {
+        Self::from_lat_long(city::paint(), strength)
+    }
+
+    /// A desert at dawn: a photograph that is part of the program (see `assets/README.md`).
+    pub fn dawn(strength: f32) -> Result<Self, EnvironmentError> {
+        let mut image = hdr_file::decode(Path::new("dawn"), include_bytes!("environment/dawn.hdr"))?;
+        image.sanitize(PI / luminance(image.irradiance(Vec3::Y)));
+        Ok(Self::from_lat_long(image, strength))
     }
 
     /// Any lat-long image, times `strength`. Negative values count as dark, and so do those that are not numbers.

@@ -10,6 +10,7 @@ use crate::liquid_look::LiquidLook;
 use crate::materials::Finish;
 use crate::stage::{Body, Owner, Stage, SurfacePoint};
 use crate::tracer_bvh::NOTHING;
+use crate::wet_layer::Wetness;
 
 /// Faces that a ray may pass without being bent, such as those of drops inside one another.
 pub const MOST_PASSES: u32 = 64;
@@ -106,7 +107,11 @@ pub fn meet<'a>(stage: &'a Stage, media: &Media, incident: Vec3, at: &SurfacePoi
                     let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
                     Meeting::Scatterer { finish, normal: stage.bent_normal(at, wetness.slope, time), wet: wetness.wet }
                 }
-                Body::Sheet { index } => Meeting::Face(here.sheet(*index)),
+                Body::Sheet { index } => {
+                    let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).filter(Wetness::is_film);
+                    let outer = wetness.map(|wetness| stage.bent_normal(at, wetness.slope, time));
+                    Meeting::Face(here.sheet(*index, outer))
+                }
                 Body::GlassBody { index } => here.glass(*index),
             }
         }
@@ -159,18 +164,51 @@ impl<'a> Here<'a, '_> {
         Face { reflected, mirrored, bent, media, normal, straight: false }
     }
 
-    /// A thin pane: what lies before and behind it decides; the glass itself only reflects.
-    fn sheet(&self, index: f32) -> Face {
+    /// A thin pane: what lies before and behind it decides; the glass itself only reflects. `outer` is the normal of a film on its
+    /// front, if there is one.
+    fn sheet(&self, index: f32, outer: Option<Vec3>) -> Face {
         let (incident, at) = (self.incident, self.at);
         let from_front = incident.dot(at.facet) < 0.0;
         let normal = if from_front { at.facet } else { -at.facet };
         let (near, behind) =
             if from_front { (self.media.outside_glass(self.liquid), 0) } else { (1.0, self.drops_before()) };
         let far = if behind > 0 { self.liquid } else { 1.0 };
+        if let Some(outer) = outer.filter(|_| near == 1.0 && behind == 0 && self.liquid > 1.0) {
+            return self.film(index, outer);
+        }
         let reflected = sheet_reflectance(-incident.dot(normal), near, index, far);
         let bent = refract(incident, normal, near / far).filter(|_| reflected < 1.0);
         let media = [*self.media, Media { drops: behind, ..*self.media }];
         Face { reflected, mirrored: reflect(incident, normal), bent, media, normal, straight: near == far }
+    }
+
+    /// A pane with a film on its front, a wedge where the film's thickness changes: light is bent at the film's surface and again at
+    /// the pane's. What the two reflect goes one way, that of the face which is met first.
+    fn film(&self, index: f32, outer: Vec3) -> Face {
+        let (incident, liquid) = (self.incident, self.liquid);
+        let from_front = incident.dot(self.at.facet) < 0.0;
+        let side = if from_front { 1.0 } else { -1.0 };
+        let pane = side * self.at.facet;
+        let film = if incident.dot(side * outer) < 0.0 { side * outer } else { pane };
+        let through_film =
+            |d: Vec3, ratio: f32| refract(d, film, ratio).map(|bent| (bent, reflectance(-d.dot(film), ratio)));
+        let through_pane = |d: Vec3, near: f32, far: f32| {
+            refract(d, pane, near / far).map(|bent| (bent, sheet_reflectance(-d.dot(pane), near, index, far)))
+        };
+        let way = if from_front {
+            let first = through_film(incident, 1.0 / liquid);
+            first.and_then(|(d, r)| through_pane(d, liquid, 1.0).map(|(bent, s)| (bent, r, s)))
+        } else {
+            let first = through_pane(incident, 1.0, liquid);
+            first.and_then(|(d, r)| through_film(d, liquid).map(|(bent, s)| (bent, r, s)))
+        };
+        let way = way.filter(|(bent, ..)| bent.dot(pane) < 0.0);
+        let reflected = way.map_or(1.0, |(_, r, s)| 1.0 - (1.0 - r) * (1.0 - s) / (1.0 - r * s));
+        let normal = if from_front { film } else { pane };
+        let mirrored = reflect(incident, normal);
+        let mirrored = if mirrored.dot(pane) > 0.0 { mirrored } else { reflect(incident, pane) };
+        let bent = way.map(|(bent, ..)| bent).filter(|_| reflected < 1.0);
+        Face { reflected, mirrored, bent, media: [*self.media; 2], normal, straight: false }
     }
 
     fn glass(&self, index: f32) -> Meeting<'a> {

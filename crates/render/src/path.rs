@@ -405,7 +405,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The share of light that comes straight from a light; panes without drops let most of it pass.
+    /// The share of light that comes straight from a light; dry panes let most of it pass.
     fn visibility(&mut self, at: &SurfacePoint, direction: Vec3, distance: f32) -> f32 {
         let mut ray = Ray { origin: at.point, direction, leaves: at.triangle, ..self.ray };
         let mut reach = if distance.is_finite() { distance * (1.0 - 1e-4) } else { distance };
@@ -418,7 +418,12 @@ impl Walk<'_> {
             let Some(hit) = self.stage.nearest(&ray, reach) else { return seen };
             let at = self.stage.surface_point(&hit, ray.time);
             let Owner::Solid(solid) = at.owner else { return 0.0 };
-            let Body::Sheet { index } = self.stage.solids[solid as usize].body else { return 0.0 };
+            let solid = &self.stage.solids[solid as usize];
+            let Body::Sheet { index } = solid.body else { return 0.0 };
+            // A film bends what passes.
+            if solid.wet.as_ref().is_some_and(|layer| layer.at(at.uv).is_film()) {
+                return 0.0;
+            }
             let cosine = direction.dot(at.facet);
             if cosine > 0.0 && self.stage.drop_around(at.point, at.facet, ray.time, NOTHING).is_some() {
                 return 0.0;

@@ -19,7 +19,7 @@ pub const LOOKS: &[(&str, ())] = &[
 pub const TEXTURES: &[(&str, ())] = &[("checker", ()), ("tiles", ()), ("grid", ()), ("stripes", ()), ("noise", ())];
 
 /// Built-in `lights.environment`; the first is the default.
-pub const ENVIRONMENTS: &[(&str, ())] = &[("studio", ()), ("sky", ())];
+pub const ENVIRONMENTS: &[(&str, ())] = &[("studio", ()), ("sky", ()), ("garden", ()), ("city", ()), ("dawn", ())];
 
 /// Whether a texture or environment is meant as a file: it has an extension or a folder.
 pub(crate) fn names_a_file(name: &str) -> bool {

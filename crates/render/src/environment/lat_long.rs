@@ -35,6 +35,11 @@ impl LatLong {
         Self { width, height, pixels: (0..width * height).into_par_iter().map(pixel).collect() }
     }
 
+    /// Paints over the pixels, rows from the top.
+    pub(super) fn change(&mut self, paint: impl FnOnce(&mut [Vec3])) {
+        paint(&mut self.pixels);
+    }
+
     /// Columns.
     pub fn width(&self) -> usize {
         self.width

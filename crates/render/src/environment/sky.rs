@@ -5,7 +5,7 @@
 //! angle from the zenith. `A … E` are linear in the turbidity `T` (2: mountain air, 10: haze).
 //!
 //! The fit is made for suns above the horizon and `T` from 2 to 10; lower suns are lifted to 2° over the horizon. The disc of
-//! the sun is not part of it. Below the horizon lies matte ground, grey with a touch of warmth, lit by the sky alone. The
+//! the sun is not part of it. Below the horizon lies open land in daylight, out of focus: hills in the haze, fields, grass. The
 //! whole is scaled so that the sky lights a level white surface to radiance 1.
 
 use std::f32::consts::PI;
@@ -19,11 +19,16 @@ const SIZE: [usize; 2] = [1024, 512];
 /// A clear day.
 const TURBIDITY: f32 = 2.8;
 
-/// Reflectance of dry soil and grass, about.
-const GROUND_ALBEDO: Vec3 = Vec3::new(0.20, 0.18, 0.15);
+/// Reflectance of grass, of ripe fields and of woods, about.
+const GRASS: Vec3 = Vec3::new(0.10, 0.15, 0.035);
+const FIELD: Vec3 = Vec3::new(0.30, 0.24, 0.10);
+const WOODS: Vec3 = Vec3::new(0.035, 0.055, 0.022);
 
-/// Half the height of the hazy band in which ground and sky meet, as a sine.
-const HORIZON: f32 = 0.012;
+/// How far a lens out of focus blurs edges, as an angle in rad.
+const BLUR: f32 = 0.016;
+
+/// Where the sky's fit is still sound, as a sine over the horizon.
+const LOWEST: f32 = 0.012;
 
 /// `A … E` of one quantity: slope in T, value at T = 0 (preetham1999, appendix A.2).
 type Perez = [[f32; 2]; 5];
@@ -49,15 +54,48 @@ pub(super) fn paint(towards_sun: Vec3) -> LatLong {
     let [width, height] = SIZE;
     let above = |dir: Vec3| if dir.y > 0.0 { sky(dir, sun) } else { Vec3::ZERO };
     let level = LatLong::filled(width, height, above).irradiance(Vec3::Y) / PI;
-    let ground = level * GROUND_ALBEDO;
+    // Sunlight makes the land's light neutral, whether or not the scene has a sun of its own.
+    let daylight = Vec3::new(1.06, 1.0, 0.90) * luminance(level);
     let mut image = LatLong::filled(width, height, |dir| {
         // The sky just over the horizon, where the fit is defined.
-        let lifted = Vec3::new(dir.x, dir.y.max(HORIZON), dir.z).normalize();
-        let share = ((dir.y + HORIZON) / (2.0 * HORIZON)).clamp(0.0, 1.0);
-        ground.lerp(sky(lifted, sun), share * share * (3.0 - 2.0 * share))
+        let over = |sine: f32| sky(Vec3::new(dir.x, sine, dir.z).normalize(), sun);
+        let elevation = dir.y.clamp(-1.0, 1.0).asin();
+        let azimuth = dir.x.atan2(-dir.z);
+        let haze = over(LOWEST.max(0.03));
+        let hidden = |top: f32| step((top - elevation) / BLUR);
+        let far = haze.lerp(daylight * WOODS, 0.45);
+        let near = haze.lerp(daylight * WOODS, 0.75);
+        let view = over(dir.y.max(LOWEST)).lerp(far, hidden(ridge(azimuth, 0.045, 1.0)));
+        let view = view.lerp(near, hidden(ridge(azimuth + 2.0, 0.012, 1.7)));
+        let view = view.lerp(haze.lerp(daylight * land(dir, elevation), 0.93), hidden(-0.035));
+        view.max(Vec3::ZERO)
     });
     image.sanitize(1.0 / luminance(level));
     image
+}
+
+/// The outline of hills, as an elevation.
+fn ridge(azimuth: f32, height: f32, rate: f32) -> f32 {
+    let wave = |times: f32, phase: f32| (times * azimuth + phase).sin();
+    let times = |base: f32| (base * rate).round();
+    height * (1.0 + 0.5 * wave(times(3.0), 0.4) + 0.3 * wave(times(7.0), 1.9) + 0.16 * wave(times(17.0), 0.7))
+}
+
+/// Reflectance of the plain below: strips of fields that grow towards the eye, grass at its feet.
+fn land(dir: Vec3, elevation: f32) -> Vec3 {
+    let distance = 1.0 / (-dir.y).max(0.02);
+    let at = [dir.x * distance, dir.z * distance];
+    let strip = (0.55 * at[1] + 0.8 * (0.21 * at[0]).sin()).sin();
+    let patch = (0.23 * at[0] + 1.7 * (0.3 * at[1]).floor()).sin();
+    let far = (distance / 6.0).min(1.0);
+    let fields = GRASS.lerp(FIELD, step(1.2 * strip + 0.6 * patch) * far);
+    let trees = step(3.0 * (0.83 * at[0] + 2.1).sin() * (0.47 * at[1] + 0.5).cos() - 1.6);
+    fields.lerp(WOODS, 0.8 * trees * far) * (1.0 - 0.25 * step((-elevation - 0.7) / 0.4))
+}
+
+fn step(at: f32) -> f32 {
+    let at = (0.5 + 0.5 * at).clamp(0.0, 1.0);
+    at * at * (3.0 - 2.0 * at)
 }
 
 fn above_horizon(sun: Vec3) -> Vec3 {

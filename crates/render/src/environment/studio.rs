@@ -1,9 +1,10 @@
 //! A photo studio for drops: a dark room and a few soft boxes.
 //!
 //! A drop shows its surroundings twice: as reflections, which want lamps with clear outlines on black, and upside down through
-//! itself, which wants some light from behind and below the horizon to be seen against. So: a wide bank overhead, a tall
-//! window-like box at the front left, two narrow strips behind that draw the drop's edge, and a faint wash on the walls that is
-//! brighter at the horizon. Lamps differ a little in colour, as real ones do.
+//! itself, which wants a dark room with bright lamps just outside the picture: they make the drop's far edge bright and its rim
+//! dark. So, seen from +z: a sweep behind with a pool of light that fades into dark corners; a wide bank above it, out of
+//! sight over a pane that is seen straight on; a small hard lamp high at the back right, for highlights, shadows and caustics;
+//! a tall window-like box at the front left; strips at the sides that draw edges; a dim reflector at the front right.
 //!
 //! A lamp is a rounded rectangle on the plane that touches the unit sphere at the lamp's middle. Scaled so that a level white
 //! surface has radiance 1.
@@ -31,40 +32,49 @@ struct SoftBox {
     bars: f32,
 }
 
-const LAMPS: [SoftBox; 5] = [
-    // The bank overhead, slightly to the back, so that its light falls through the drop towards the eye.
+const LAMPS: [SoftBox; 6] = [
+    // The bank above the sweep, to the right, so that a table seen from the right does not mirror it.
     SoftBox {
-        towards: Vec3::new(0.10, 1.0, -0.30),
-        half: Vec2::new(0.62, 0.40),
-        corner: 0.10,
-        fade: 0.06,
-        radiance: Vec3::new(5.0, 5.0, 5.1),
+        towards: Vec3::new(0.30, 0.76, -1.0),
+        half: Vec2::new(0.60, 0.26),
+        corner: 0.05,
+        fade: 0.03,
+        radiance: Vec3::new(4.2, 4.4, 4.8),
+        bars: 0.0,
+    },
+    // The hard lamp.
+    SoftBox {
+        towards: Vec3::new(0.75, 1.35, -0.55),
+        half: Vec2::new(0.085, 0.085),
+        corner: 0.085,
+        fade: 0.02,
+        radiance: Vec3::new(64.0, 60.0, 53.0),
         bars: 0.0,
     },
     // The key: a tall window at the front left.
     SoftBox {
-        towards: Vec3::new(-0.90, 0.75, 0.60),
-        half: Vec2::new(0.34, 0.46),
+        towards: Vec3::new(-0.90, 0.85, 0.60),
+        half: Vec2::new(0.30, 0.42),
         corner: 0.03,
         fade: 0.02,
-        radiance: Vec3::new(10.5, 10.0, 9.2),
+        radiance: Vec3::new(5.4, 5.2, 4.8),
         bars: 0.022,
     },
-    // Strips behind, which outline the drop.
+    // Strips at the sides, which outline the drop.
     SoftBox {
-        towards: Vec3::new(0.95, 0.30, -0.75),
-        half: Vec2::new(0.10, 0.48),
+        towards: Vec3::new(1.0, 0.16, -0.42),
+        half: Vec2::new(0.10, 0.52),
         corner: 0.05,
         fade: 0.03,
-        radiance: Vec3::new(7.2, 7.8, 8.8),
+        radiance: Vec3::new(3.6, 4.0, 4.6),
         bars: 0.0,
     },
     SoftBox {
-        towards: Vec3::new(-0.70, 0.30, -1.0),
-        half: Vec2::new(0.08, 0.42),
+        towards: Vec3::new(-1.0, 0.16, -0.30),
+        half: Vec2::new(0.08, 0.46),
         corner: 0.05,
         fade: 0.03,
-        radiance: Vec3::new(4.0, 4.3, 4.8),
+        radiance: Vec3::new(3.4, 3.0, 2.5),
         bars: 0.0,
     },
     // A dim reflector at the right of the camera fills the shadows.
@@ -89,11 +99,17 @@ pub(super) fn paint() -> LatLong {
     image
 }
 
-/// Grey walls that are brightest a little over the horizon, a darker ceiling and floor.
+/// A dark room, and the sweep behind with its pool of light: warm in the middle, cool farther out.
 fn walls(dir: Vec3) -> Vec3 {
-    let height = dir.y - 0.05;
-    let glow = (-height * height / (2.0 * 0.30 * 0.30)).exp();
-    Vec3::new(0.055, 0.060, 0.068) + Vec3::new(0.20, 0.215, 0.24) * glow
+    let behind = (-dir.z).max(0.0);
+    let pool = |wide: f32, high: f32| {
+        let (across, up) = (dir.x / wide, (dir.y + 0.05) / high);
+        behind.min(1.0) * (-0.5 * (across * across + up * up)).exp()
+    };
+    // The sweep ends above the floor's dark edge, which gives drops their dark tops.
+    let sweep = fade((dir.y + 0.36) / 0.16);
+    Vec3::new(0.022, 0.025, 0.031)
+        + (Vec3::new(0.13, 0.20, 0.29) * pool(0.62, 0.26) + Vec3::new(0.55, 0.53, 0.48) * pool(0.30, 0.13)) * sweep
 }
 
 impl SoftBox {
