@@ -2,6 +2,7 @@
 //!
 //! Space is cut into tiles of 8 × 8 × 8 cells ([`tiles`]), and only those that hold liquid or lie near its surface exist.
 
+pub mod particles;
 pub mod poisson;
 pub mod skin;
 pub mod tiles;

@@ -1,0 +1,375 @@
+//! The particle level set: marker particles on both sides of the surface that mend φ where the grid has lost it (enright2002).
+//!
+//! φ moved on a grid rounds off whatever is thinner than two or three cells, and volume goes with it. Particles do not: each is a small ball that
+//! just touches the surface from its own side, moves with the flow by the midpoint rule (second-order Runge–Kutta), and is *escaped* when it is found on the other
+//! side by more than its radius. Then φ is wrong, and is mended from the escaped balls at the eight cells round each:
+//!
+//! ```text
+//! φ_p(x) = s (r − |x − x_p|)          s = −1 in the liquid, +1 in the air
+//! φ₊ = max(φ, φ_p over escaped air particles),    φ₋ = min(φ, φ_p over escaped liquid particles)
+//! φ ← whichever of φ₊ and φ₋ is nearer to zero, where particles of both kinds have escaped
+//! ```
+//!
+//! **How many.** Volume is lost where the surface is fast, so a cell wants ⌈[`Settings::most`] · min(1, c/[`Settings::full_speed`])⌉ particles, c its speed in cells per
+//! step, 32 at most (wang2005, §8); liquid at rest has none and costs nothing.
+//!
+//! **Use.** In each step: [`Particles::advance`] with the velocity that moves φ, move φ, [`Particles::mend`], redistance φ if it is due, mend again, then
+//! [`Particles::fit`] the radii; every ten to twenty steps [`Particles::reseed`]. After [`Tiles::activate`] call [`Particles::rearrange`]. φ and all
+//! lengths are in cells.
+//!
+//! Results do not depend on the number of threads: particles move one by one, stay sorted by tile in the order in which they came, and are born from random
+//! numbers named by step and cell. Maxima and minima have no order. Memory is kept from step to step.
+//!
+//! # What it saves
+//!
+//! (Tests.) A ball of radius 7 with a slot 3 cells wide, turned once round its neighbourhood: with WENO alone 26 % of its volume ends in the wrong place, with
+//! particles 10 %; 85 % and 94 % are left. A circle of radius 9.6 drawn out by a vortex to a filament thinner than a cell and back: 6.5 % lost, and 0.05 % gained.
+//!
+//! # Limits
+//!
+//! Mending moves φ = 0 only; it makes no distance of φ. Where liquid truly merges or parts below the grid's size, particles delay it by a step or two.
+
+use glam::DVec3;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sessile_world::random::Stream;
+
+use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_index, neighbour_place};
+
+/// Radius of the smallest and of the largest particle, in cells.
+const RADII: [f64; 2] = [0.1, 0.5];
+
+/// How particles are sown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Particles in a cell, at most.
+    pub most: u32,
+    /// Speed from which on a cell gets all of them, in cells per step.
+    pub full_speed: f64,
+    /// Half the width of the band in which they live, in cells.
+    pub band: f64,
+    /// Seed of the random places.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { most: 32, full_speed: 0.1, band: 3.0, seed: 1 }
+    }
+}
+
+/// A marker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Particle {
+    /// In cells from the low corner of its tile.
+    at: DVec3,
+    /// s r: negative for liquid, in cells.
+    signed_radius: f64,
+}
+
+/// All particles, tile by tile.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Particles {
+    particles: Vec<Particle>,
+    /// Where each slot's particles begin; one more than slots.
+    starts: Vec<u32>,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// Memory that is used again.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    particles: Vec<Particle>,
+    slots: Vec<u32>,
+    marks: Vec<bool>,
+    mended: [Vec<(u32, f64)>; 2],
+}
+
+/// What mending did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// Particles found on the wrong side.
+    pub escaped: usize,
+    /// Cells whose φ was changed.
+    pub cells: usize,
+}
+
+impl Particles {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.particles.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.particles.is_empty()
+    }
+
+    fn of(&self, slot: usize) -> &[Particle] {
+        let range = |starts: &[u32]| starts[slot] as usize..starts[slot + 1] as usize;
+        if self.starts.len() > slot + 1 { &self.particles[range(&self.starts)] } else { &[] }
+    }
+
+    /// Takes the particles along after [`Tiles::activate`]; those in tiles that are gone are gone.
+    pub fn rearrange(&mut self, tiles: &Tiles) {
+        let mut moved = std::mem::take(&mut self.scratch.particles);
+        moved.clear();
+        let mut starts = std::mem::take(&mut self.scratch.slots);
+        starts.clear();
+        starts.push(0);
+        for &from in tiles.moves() {
+            if from != NONE {
+                moved.extend_from_slice(self.of(from as usize));
+            }
+            starts.push(moved.len() as u32);
+        }
+        self.scratch.particles = std::mem::replace(&mut self.particles, moved);
+        self.scratch.slots = std::mem::replace(&mut self.starts, starts);
+    }
+
+    /// Moves all particles by one step; `velocity(slot, at)` is in cells per step at a place in cells from the low corner of the slot's tile, −1 to 9. A particle that leaves the
+    /// active tiles, or whose velocity is not a number, is dropped.
+    pub fn advance(&mut self, tiles: &Tiles, velocity: impl Fn(usize, DVec3) -> DVec3 + Sync) {
+        self.list_slots();
+        let mut slots = std::mem::take(&mut self.scratch.slots);
+        let planar = tiles.topology().planar;
+        self.particles.par_iter_mut().zip(slots.par_iter_mut()).with_min_len(256).for_each(|(particle, slot)| {
+            let here = *slot as usize;
+            let flat = |v: DVec3| if planar { DVec3::new(v.x, v.y, 0.0) } else { v };
+            let half = particle.at + 0.5 * flat(velocity(here, particle.at)).clamp_length_max(1.5);
+            let moved = particle.at + flat(velocity(here, half)).clamp_length_max(1.5);
+            *slot = if moved.is_finite() { settle(tiles, here, moved, &mut particle.at) } else { NONE };
+        });
+        self.sort(tiles.len(), &slots);
+        self.scratch.slots = slots;
+    }
+
+    /// Sorts particles by slot, keeping their order within one; [`NONE`] drops them.
+    fn sort(&mut self, num_slots: usize, slots: &[u32]) {
+        self.starts.clear();
+        self.starts.resize(num_slots + 1, 0);
+        for &slot in slots.iter().filter(|&&slot| slot != NONE) {
+            self.starts[slot as usize + 1] += 1;
+        }
+        for slot in 0..num_slots {
+            self.starts[slot + 1] += self.starts[slot];
+        }
+        let sorted = &mut self.scratch.particles;
+        sorted.clear();
+        sorted.resize(self.starts[num_slots] as usize, Particle::default());
+        // Walking backwards, each slot's end moves down to its beginning.
+        for (particle, &slot) in self.particles.iter().zip(slots).rev().filter(|&(_, &slot)| slot != NONE) {
+            let end = &mut self.starts[slot as usize + 1];
+            *end -= 1;
+            sorted[*end as usize] = *particle;
+        }
+        // Each entry now holds its own slot's beginning, one place too late.
+        self.starts.remove(0);
+        self.starts.push(sorted.len() as u32);
+        std::mem::swap(&mut self.particles, sorted);
+    }
+
+    /// Mends φ from the particles that have escaped through the surface.
+    pub fn mend(&mut self, tiles: &Tiles, phi: &mut Field<f64>) -> Mended {
+        self.mark_escaped(tiles, phi);
+        let Scratch { slots, marks, mended: [plus, minus], .. } = &mut self.scratch;
+        plus.clear();
+        minus.clear();
+        let mut escaped = 0;
+        for ((particle, slot), _) in self.particles.iter().zip(&*slots).zip(&*marks).filter(|&(_, &mark)| mark) {
+            escaped += 1;
+            let low = (particle.at - 0.5).floor();
+            for corner in 0..8 {
+                let cell = low + DVec3::from([0, 1, 2].map(|axis| f64::from(corner >> axis & 1)));
+                let Some(index) = tiles.at(*slot as usize, cell.to_array().map(|c| c as i32)) else { continue };
+                let mut apart = cell + 0.5 - particle.at;
+                if tiles.topology().planar {
+                    apart.z = 0.0;
+                }
+                let radius = particle.signed_radius.abs();
+                if particle.signed_radius > 0.0 {
+                    plus.push((index as u32, radius - apart.length()));
+                } else {
+                    minus.push((index as u32, apart.length() - radius));
+                }
+            }
+        }
+        Mended { escaped, cells: apply(phi, plus, minus) }
+    }
+
+    /// Which particles are on the wrong side by more than their radius.
+    fn mark_escaped(&mut self, tiles: &Tiles, phi: &Field<f64>) {
+        self.list_slots();
+        let Self { particles, scratch: Scratch { slots, marks, .. }, .. } = self;
+        marks.clear();
+        marks.resize(particles.len(), false);
+        marks.par_iter_mut().zip(&*particles).zip(&*slots).with_min_len(256).for_each(|((mark, particle), &slot)| {
+            let here = linear(tiles, phi, slot as usize, particle.at);
+            *mark = here * particle.signed_radius.signum() < -particle.signed_radius.abs();
+        });
+    }
+
+    /// The slot of each particle.
+    fn list_slots(&mut self) {
+        let slots = &mut self.scratch.slots;
+        slots.clear();
+        for slot in 0..self.starts.len().saturating_sub(1) {
+            slots.resize(self.starts[slot + 1] as usize, slot as u32);
+        }
+    }
+
+    /// Gives each particle the radius with which it just touches the surface; an escaped one keeps its own.
+    pub fn fit(&mut self, tiles: &Tiles, phi: &Field<f64>) {
+        self.list_slots();
+        let particles = self.particles.par_iter_mut().zip(&self.scratch.slots);
+        particles.with_min_len(256).for_each(|(particle, &slot)| {
+            let sign = particle.signed_radius.signum();
+            let depth = sign * linear(tiles, phi, slot as usize, particle.at);
+            if depth > -particle.signed_radius.abs() {
+                particle.signed_radius = sign * depth.clamp(RADII[0], RADII[1]);
+            }
+        });
+    }
+
+    /// Drops particles that are not needed and sows those that are missing.
+    ///
+    /// `speed(cell)` is in cells per step; `may_hold(cell)` says whether a cell may have particles at all (not in solids); `step` names the random numbers.
+    pub fn reseed(
+        &mut self,
+        tiles: &Tiles,
+        phi: &Field<f64>,
+        settings: &Settings,
+        step: u64,
+        speed: impl Fn(usize) -> f64 + Sync,
+        may_hold: impl Fn(usize) -> bool + Sync,
+    ) {
+        let this = &*self;
+        let fresh: Vec<Vec<Particle>> = (0..tiles.len())
+            .into_par_iter()
+            .map(|slot| this.reseed_tile(tiles, phi, settings, step, slot, &speed, &may_hold))
+            .collect();
+        self.particles.clear();
+        self.starts.clear();
+        self.starts.push(0);
+        for tile in fresh {
+            self.particles.extend_from_slice(&tile);
+            self.starts.push(self.particles.len() as u32);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn reseed_tile(
+        &self,
+        tiles: &Tiles,
+        phi: &Field<f64>,
+        settings: &Settings,
+        step: u64,
+        slot: usize,
+        speed: &(impl Fn(usize) -> f64 + Sync),
+        may_hold: &(impl Fn(usize) -> bool + Sync),
+    ) -> Vec<Particle> {
+        let mut kept = Vec::new();
+        let values = phi.tile(slot);
+        if self.of(slot).is_empty() && values.iter().all(|value| value.abs() > settings.band) {
+            return kept;
+        }
+        let wanted: [u32; CELLS] = std::array::from_fn(|local| {
+            let cell = slot * CELLS + local;
+            if local >= tiles.cells_in_use() || values[local].abs() > settings.band || !may_hold(cell) {
+                return 0;
+            }
+            let share = (speed(cell) / settings.full_speed).clamp(0.0, 1.0);
+            (f64::from(settings.most) * share).ceil() as u32
+        });
+        let mut present = [0_u32; CELLS];
+        for particle in self.of(slot) {
+            let local = local_index(particle.at.to_array().map(|c| (c as usize).min(SIDE - 1)));
+            let here = linear(tiles, phi, slot, particle.at);
+            let escaped = here * particle.signed_radius < 0.0;
+            // What has escaped is what particles are for; it may stay in any cell.
+            if escaped || (present[local] < wanted[local] && here.abs() < settings.band) {
+                present[local] += 1;
+                kept.push(*particle);
+            }
+        }
+        let tile = tiles.coords()[slot].map(|c| c as u64);
+        for local in 0..tiles.cells_in_use() {
+            if present[local] >= wanted[local] {
+                continue;
+            }
+            let mut random = Stream::new(settings.seed, &[step, tile[0], tile[1], tile[2], local as u64]);
+            let corner = DVec3::from([local % SIDE, local / SIDE % SIDE, local / (SIDE * SIDE)].map(|c| c as f64));
+            for _ in present[local]..wanted[local] {
+                let mut at = corner + DVec3::from([0, 1, 2].map(|_| random.uniform()));
+                if tiles.topology().planar {
+                    at.z = 0.5;
+                }
+                let here = linear(tiles, phi, slot, at);
+                if here.abs() < settings.band {
+                    kept.push(Particle { at, signed_radius: here.abs().clamp(RADII[0], RADII[1]).copysign(here) });
+                }
+            }
+        }
+        kept
+    }
+}
+
+/// The tile in which a place is, and the place in its coordinates.
+fn settle(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> u32 {
+    let side = SIDE as f64;
+    let offset = (moved / side).floor();
+    *at = moved - offset * side;
+    // Rounding may put what was just below 0 at 8.
+    *at = at.min(DVec3::splat(side.next_down()));
+    tiles.neighbours(slot)[neighbour_place(offset.to_array().map(|c| c as i32))]
+}
+
+/// φ at a place, trilinear between cell centres.
+fn linear(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3) -> f64 {
+    let low = (at - 0.5).floor();
+    let t = at - 0.5 - low;
+    let mut sum = 0.0;
+    for corner in 0..8 {
+        let up = [0, 1, 2].map(|axis| f64::from(corner >> axis & 1));
+        let weight: f64 = (0..3).map(|axis| if up[axis] > 0.0 { t[axis] } else { 1.0 - t[axis] }).product();
+        if weight > 0.0 {
+            let cell = [0, 1, 2].map(|axis| (low[axis] + up[axis]) as i32);
+            sum += weight * phi.get(tiles.at(slot, cell));
+        }
+    }
+    sum
+}
+
+/// φ ← the nearer to zero of max(φ, plus) and min(φ, minus); tells how many cells changed.
+fn apply(phi: &mut Field<f64>, plus: &mut [(u32, f64)], minus: &mut [(u32, f64)]) -> usize {
+    plus.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    minus.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let values = phi.values_mut();
+    let mut changed = 0;
+    let (mut plus, mut minus) =
+        (plus.chunk_by(|a, b| a.0 == b.0).peekable(), minus.chunk_by(|a, b| a.0 == b.0).peekable());
+    loop {
+        let next = |group: Option<&&[(u32, f64)]>| group.map(|group| group[0].0);
+        let cell = match (next(plus.peek()), next(minus.peek())) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(a), None) | (None, Some(a)) => a,
+            (None, None) => break,
+        };
+        let value = &mut values[cell as usize];
+        let above = plus.next_if(|group| group[0].0 == cell).map(|group| value.max(group[0].1));
+        let below = minus.next_if(|group| group[0].0 == cell).map(|group| value.min(group[0].1));
+        let mended = match (above, below) {
+            (Some(above), Some(below)) if above.abs() < below.abs() => above,
+            (_, Some(below)) => below,
+            (Some(above), None) => above,
+            (None, None) => *value,
+        };
+        changed += usize::from(mended != *value);
+        *value = mended;
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests;
