@@ -23,6 +23,9 @@ use crate::tone_map::Exposure;
 const PROBE_SIDE: usize = 160;
 const PROBE_SAMPLES: u32 = 16;
 
+/// It makes do with one photon where a picture has this many.
+const PROBE_PHOTONS: u32 = 8;
+
 /// Light and looks of a scene, read once for all its pictures.
 #[derive(Clone, Debug)]
 pub struct Props {
@@ -110,7 +113,13 @@ impl<'a> Set<'a> {
     ) -> Result<Option<Exposure>, DrawError> {
         let longer = settings.size[0].max(settings.size[1]);
         let side = |n: usize| (n * PROBE_SIDE.min(longer) / longer).max(1);
-        let probe = PictureSettings { size: settings.size.map(side), samples: PROBE_SAMPLES, noise: 0.0, ..*settings };
+        let probe = PictureSettings {
+            size: settings.size.map(side),
+            samples: PROBE_SAMPLES,
+            noise: 0.0,
+            photons: settings.photons / PROBE_PHOTONS,
+            ..*settings
+        };
         let (stage, camera) = self.stage(first)?;
         let rendered = render_until(&stage, &camera, &probe, stop, &|_, _| ());
         self.staged = Some((first, stage));
