@@ -49,6 +49,9 @@ const NOISE: f32 = 0.008;
 /// The brightest contribution of a path that has been scattered, in units of white; see [`crate::path::PathSettings`].
 const CLAMP: f32 = 10.0;
 
+/// Pixels from which on a picture gets all photons; see [`PictureSettings::photons`].
+const FULL_PHOTONS: f64 = 640.0 * 360.0;
+
 /// Which pictures to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
@@ -185,6 +188,9 @@ fn picture_settings(scene: &Scene, options: &DrawOptions) -> Result<PictureSetti
         ..PictureSettings::default()
     };
     settings.paths.clamp = CLAMP;
+    // Small pictures show less of a caustic, and would wait for its photons alone.
+    let part = (f64::from(width) * f64::from(height) / FULL_PHOTONS).min(1.0);
+    settings.photons = (f64::from(settings.photons) * part).ceil() as u32;
     Ok(settings)
 }
 
