@@ -84,10 +84,28 @@ impl Lens {
         (depth > 0.0 && place.is_finite()).then_some(place)
     }
 
+    /// Height of a pixel at depth 1, in a picture of `rows` rows.
+    pub(crate) fn pixel(&self, rows: f32) -> f32 {
+        2.0 * self.half.y / rows
+    }
+
+    /// A point for drawing: place in the picture times depth, and the depth, which all change linearly from point to point.
+    pub(crate) fn homogeneous(&self, point: Vec3) -> Vec3 {
+        let to = point - self.eye;
+        let depth = to.dot(self.forward);
+        let (x, y) = (to.dot(self.right) / self.half.x, to.dot(self.up) / self.half.y);
+        Vec3::new(0.5 * (depth + x), 0.5 * (depth - y), depth)
+    }
+
     /// Direction of the line of sight through a point of the picture, for a pinhole camera.
     pub fn line_of_sight(&self, place: Vec2) -> Vec3 {
+        self.sight(place).normalize()
+    }
+
+    /// The same direction, its part along the camera's axis being 1.
+    pub(crate) fn sight(&self, place: Vec2) -> Vec3 {
         let offset = Vec2::new(2.0 * place.x - 1.0, 1.0 - 2.0 * place.y) * self.half;
-        (offset.x * self.right + offset.y * self.up + self.forward).normalize()
+        offset.x * self.right + offset.y * self.up + self.forward
     }
 
     /// Origin and direction of the ray through a point of the picture, from (0, 0) at its top left to (1, 1), and a point `u` of

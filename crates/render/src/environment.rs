@@ -230,6 +230,30 @@ impl Environment {
         self.image.irradiance(normal)
     }
 
+    /// The environment as a coarse grid of lights: of each cell its middle's direction and its radiance times its solid angle. Cells
+    /// without light are left out.
+    pub fn cells(&self, columns: usize, rows: usize) -> Vec<(Vec3, Vec3)> {
+        let [width, height] = [self.image.width(), self.image.height()];
+        let edge = |row: f64, count: usize| (std::f64::consts::PI * row / count as f64).cos();
+        let mut sums = vec![glam::DVec3::ZERO; columns * rows];
+        // A pixel that is larger than a cell is divided, and each part goes to its own cell.
+        let [across, down] = [columns.div_ceil(width), rows.div_ceil(height)];
+        for row in 0..height * down {
+            let band = edge(row as f64, height * down) - edge(row as f64 + 1.0, height * down);
+            let solid_angle = std::f64::consts::TAU / (width * across) as f64 * band;
+            for column in 0..width * across {
+                let cell = (row * rows / (height * down)) * columns + column * columns / (width * across);
+                sums[cell] += self.image.mean_over_pixel(column / across, row / down).as_dvec3() * solid_angle;
+            }
+        }
+        let middle = |cell: usize| {
+            let at = Vec2::new((cell % columns) as f32 + 0.5, (cell / columns) as f32 + 0.5);
+            dir_of(at / Vec2::new(columns as f32, rows as f32))
+        };
+        let lights = sums.into_iter().enumerate().map(|(cell, sum)| (middle(cell), sum.as_vec3()));
+        lights.filter(|(_, light)| light.max_element() > 0.0).collect()
+    }
+
     /// Radiance averaged over all directions.
     pub fn mean_radiance(&self) -> Vec3 {
         self.image.integral() / (4.0 * PI)

@@ -8,16 +8,22 @@
 //! The disc is then warped to the footprint of a real drop: the point under the drop's apex becomes its centre, and along every direction
 //! from there the distance to the contour becomes its radius.
 //!
-//! Rough by design: flat drops gather less light than a half-sphere does. Light that the ground throws back into the drop is
-//! left out. At the centre the exact value is `n² T(0) cos θ` for any `θ`: the ray to the centre meets the dome squarely, and its
-//! neighbours at a distance `r` reach the base at `r/n`.
+//! The same rays tell what becomes of the ground around: where the dome stands before the light it is in shadow, and in the shadow
+//! lies what the dome lets out on its far side, a bright spot when the light is low. And they tell how much of the light that the base
+//! throws back the dome returns to it.
+//!
+//! Rough by design: flat drops gather less light than a half-sphere does. At the centre the exact value is `n² T(0) cos θ` for any `θ`:
+//! the ray to the centre meets the dome squarely, and its neighbours at a distance `r` reach the base at `r/n`.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-/// Texels per side of a table, over the square around the unit disc.
+use crate::fresnel::{reflect, reflectance, refract};
+use crate::materials::cosine_direction;
+
+/// Texels per side of a table.
 const SIDE: usize = 64;
 
 /// Tables from overhead to grazing light.
@@ -26,22 +32,33 @@ const ANGLES: usize = 17;
 /// Rays per table. About 80 per texel, and their mirror images.
 const RAYS: u32 = 1 << 18;
 
+/// Rays by which the returned share is found; its error is some 0.003.
+const RETURN_RAYS: u32 = 1 << 14;
+
 /// Reflections inside the dome that are followed.
 const REFLECTIONS: usize = 3;
 
-/// Irradiance at the base of a half-sphere by the light's angle and the place.
+/// Irradiance at and around the base of a half-sphere by the light's angle and the place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IlluminationTexture {
-    /// One table per angle; rows across the light's direction, columns along it.
-    tables: Vec<Vec<f32>>,
+    /// One table per angle over the square around the unit disc; rows across the light's direction, columns along it.
+    base: Vec<Vec<f32>>,
+    /// The same for the ground around the disc, over the square of half side [`IlluminationTexture::REACH`].
+    around: Vec<Vec<f32>>,
+    returned: f32,
 }
 
 impl IlluminationTexture {
+    /// How far around the base the ground is known, in radii: the shadow of light at 66° from the vertical ends here.
+    pub const REACH: f32 = 2.5;
+
     /// Traces the tables for a refractive index (from 1 to 3, others are brought into that range).
     pub fn new(index: f32) -> Self {
         let index = if index.is_finite() { index.clamp(1.0, 3.0) } else { 1.0 };
         let angle = |step: usize| FRAC_PI_2 * step as f32 / (ANGLES - 1) as f32;
-        Self { tables: (0..ANGLES).into_par_iter().map(|step| trace_table(index, angle(step))).collect() }
+        let tables = (0..ANGLES).into_par_iter().map(|step| trace_tables(index, angle(step)));
+        let (base, around) = tables.unzip();
+        Self { base, around, returned: returned_share(index) }
     }
 
     /// Irradiance at a place of the base, relative to that on a plane facing the light.
@@ -50,17 +67,36 @@ impl IlluminationTexture {
     /// plane, from the centre, in units of the distance to the contour (see [`Footprint::offset`]). Zero outside the disc and
     /// for light from below.
     pub fn irradiance(&self, towards_light: Vec3, offset: Vec2) -> f32 {
-        if towards_light.y < 0.0 || offset.length_squared() > 1.0 || !offset.is_finite() {
-            return 0.0;
-        }
-        // The light travels against its direction.
-        let travel = (-Vec2::new(towards_light.x, towards_light.z)).normalize_or(Vec2::X);
-        let place = Vec2::new(offset.dot(travel), offset.perp_dot(travel));
-        let angle = towards_light.y.clamp(0.0, 1.0).acos() / FRAC_PI_2 * (ANGLES - 1) as f32;
-        let lower = (angle as usize).min(ANGLES - 2);
-        let share = (angle - lower as f32).clamp(0.0, 1.0);
-        look_up(&self.tables[lower], place) * (1.0 - share) + look_up(&self.tables[lower + 1], place) * share
+        if offset.length_squared() > 1.0 { 0.0 } else { interpolate(&self.base, towards_light, offset) }
     }
+
+    /// Irradiance on the ground around the base, in the same terms: the cosine of the light's angle where the drop does not matter.
+    /// Beyond [`Self::REACH`] it never does; inside the disc the value means nothing.
+    pub fn around(&self, towards_light: Vec3, offset: Vec2) -> f32 {
+        if offset.abs().max_element() >= Self::REACH {
+            return towards_light.y.max(0.0);
+        }
+        interpolate(&self.around, towards_light, offset / Self::REACH)
+    }
+
+    /// The share of light from a matte base that the dome throws back onto it.
+    pub fn returned(&self) -> f32 {
+        self.returned
+    }
+}
+
+/// Between two angles' tables, at a place of the square [−1, 1]².
+fn interpolate(tables: &[Vec<f32>], towards_light: Vec3, offset: Vec2) -> f32 {
+    if towards_light.y < 0.0 || !offset.is_finite() {
+        return 0.0;
+    }
+    // The light travels against its direction.
+    let travel = (-Vec2::new(towards_light.x, towards_light.z)).normalize_or(Vec2::X);
+    let place = Vec2::new(offset.dot(travel), offset.perp_dot(travel));
+    let angle = towards_light.y.clamp(0.0, 1.0).acos() / FRAC_PI_2 * (ANGLES - 1) as f32;
+    let lower = (angle as usize).min(ANGLES - 2);
+    let share = (angle - lower as f32).clamp(0.0, 1.0);
+    look_up(&tables[lower], place) * (1.0 - share) + look_up(&tables[lower + 1], place) * share
 }
 
 fn look_up(table: &[f32], place: Vec2) -> f32 {
@@ -72,12 +108,17 @@ fn look_up(table: &[f32], place: Vec2) -> f32 {
     mix(row) * (1.0 - down) + mix(row + 1) * down
 }
 
-/// Counts where parallel light at `angle` from the vertical, travelling towards +x, reaches the base.
-fn trace_table(index: f32, angle: f32) -> Vec<f32> {
+/// The texel that a coordinate from −1 to 1 falls into.
+fn texel_of(coordinate: f32) -> usize {
+    (((coordinate + 1.0) * 0.5 * SIDE as f32) as usize).min(SIDE - 1)
+}
+
+/// Counts where parallel light at `angle` from the vertical, travelling towards +x, reaches the base and the ground around it.
+fn trace_tables(index: f32, angle: f32) -> (Vec<f32>, Vec<f32>) {
     let (sin, cos) = angle.sin_cos();
     let travel = Vec3::new(sin, -cos, 0.0);
     let across = Vec3::new(cos, sin, 0.0);
-    let mut flux = vec![0.0f32; SIDE * SIDE];
+    let mut flux = Flux { base: vec![0.0; SIDE * SIDE], around: vec![0.0; SIDE * SIDE] };
     for ray in 0..RAYS {
         // Evenly over the sphere's outline: equal areas by the radius, turned by the golden angle.
         let radius = ((ray as f32 + 0.5) / RAYS as f32).sqrt();
@@ -85,67 +126,116 @@ fn trace_table(index: f32, angle: f32) -> Vec<f32> {
         let height = (1.0 - radius * radius).max(0.0).sqrt();
         let entry = across * (radius * turn.cos()) + Vec3::Z * (radius * turn.sin()) - travel * height;
         if entry.y > 0.0 {
-            follow(index, entry, travel, &mut flux);
+            flux.follow(index, entry, travel);
         }
     }
-    // The outline has area π; a texel has (2/SIDE)² of which only the part within the disc takes light.
+    // The outline has area π; the picture is its own mirror image across the light's plane.
     let per_ray = PI / RAYS as f32;
+    let even = |flux: &[f32], at: usize| 0.5 * (flux[at] + flux[(SIDE - 1 - at / SIDE) * SIDE + at % SIDE]) * per_ray;
     let texel = (2.0 / SIDE as f32).powi(2);
-    let share = |column: usize, row: usize| disc_share(column, row).max(1.0 / 16.0);
-    (0..SIDE * SIDE)
-        .map(|at| {
-            let (column, row) = (at % SIDE, at / SIDE);
-            // The picture is its own mirror image across the light's plane.
-            let both = flux[at] + flux[(SIDE - 1 - row) * SIDE + column];
-            0.5 * both * per_ray / (texel * share(column, row))
-        })
-        .collect()
-}
-
-/// How much of a texel lies in the unit disc, from 8 × 8 points.
-fn disc_share(column: usize, row: usize) -> f32 {
-    let coordinate =
-        |texel: usize, point: usize| (texel as f32 + (point as f32 + 0.5) / 8.0) * (2.0 / SIDE as f32) - 1.0;
-    let inside = (0..64).filter(|point| coordinate(column, point % 8).hypot(coordinate(row, point / 8)) <= 1.0).count();
-    inside as f32 / 64.0
-}
-
-/// Follows one ray from where it enters the dome, and adds what reaches the base.
-fn follow(index: f32, entry: Vec3, travel: Vec3, flux: &mut [f32]) {
-    let cos_outside = -travel.dot(entry);
-    let Some((bent, reflected)) = refract(travel, entry, cos_outside, 1.0 / index) else { return };
-    let (mut from, mut travel, mut weight) = (entry, bent, 1.0 - reflected);
-    for _ in 0..=REFLECTIONS {
-        // The other end of the chord through the whole sphere; below the base it has crossed the base.
-        let exit = from - 2.0 * from.dot(travel) * travel;
-        if exit.y <= 0.0 {
-            let reach = if travel.y < 0.0 { from.y / -travel.y } else { 0.0 };
-            let base = from + travel * reach;
-            let texel = |coordinate: f32| (((coordinate + 1.0) * 0.5 * SIDE as f32) as usize).min(SIDE - 1);
-            flux[texel(base.z) * SIDE + texel(base.x)] += weight;
-            return;
+    // Only the part of a texel that lies within the disc takes light, and only that outside is ground.
+    let base = |at: usize| even(&flux.base, at) / (texel * share(at, 1.0, in_disc).max(1.0 / 16.0));
+    let reach = IlluminationTexture::REACH;
+    let around = |at: usize| {
+        let ground = 1.0 - share(at, reach, in_disc);
+        let lit = share(at, reach, |place| !in_disc(place) && !in_shadow(place, -travel));
+        // Texels that are all base have no value of their own; that of bare ground keeps interpolation sound.
+        if ground < 1.0 / 16.0 {
+            cos
+        } else {
+            cos * lit / ground + even(&flux.around, at) / (texel * reach * reach * ground)
         }
-        let cos_inside = travel.dot(exit);
-        let kept = refract(travel, -exit, cos_inside, index).map_or(1.0, |(_, reflected)| reflected);
-        travel -= 2.0 * cos_inside * exit;
-        from = exit;
-        weight *= kept;
+    };
+    ((0..SIDE * SIDE).map(base).collect(), (0..SIDE * SIDE).map(around).collect())
+}
+
+/// Flux onto the texels of the base and of the ground around it.
+struct Flux {
+    base: Vec<f32>,
+    around: Vec<f32>,
+}
+
+impl Flux {
+    /// Follows one ray from where it enters the dome, and adds what reaches the base and what leaves for the ground.
+    fn follow(&mut self, index: f32, entry: Vec3, travel: Vec3) {
+        let Some(bent) = refract(travel, entry, 1.0 / index) else { return };
+        let (mut from, mut weight) = (entry, 1.0 - reflectance(-travel.dot(entry), 1.0 / index));
+        let mut travel = bent;
+        for _ in 0..=REFLECTIONS {
+            // The other end of the chord through the whole sphere; below the base it has crossed the base.
+            let exit = from - 2.0 * from.dot(travel) * travel;
+            if exit.y <= 0.0 {
+                let base = down_to_ground(from, travel);
+                self.base[texel_of(base.y) * SIDE + texel_of(base.x)] += weight;
+                return;
+            }
+            let kept = reflectance(travel.dot(exit), index);
+            if let Some(out) = refract(travel, -exit, index).filter(|out| out.y < 0.0) {
+                let ground = down_to_ground(exit, out) / IlluminationTexture::REACH;
+                if ground.abs().max_element() < 1.0 {
+                    self.around[texel_of(ground.y) * SIDE + texel_of(ground.x)] += weight * (1.0 - kept);
+                }
+            }
+            travel = reflect(travel, -exit);
+            from = exit;
+            weight *= kept;
+        }
     }
 }
 
-/// Snell and Fresnel: the refracted direction and the reflected share of unpolarised light; `None` for total reflection.
-///
-/// `normal` faces the ray, `cos` is the cosine between them, `ratio` the index before over that behind.
-fn refract(travel: Vec3, normal: Vec3, cos: f32, ratio: f32) -> Option<(Vec3, f32)> {
-    let cos_behind_squared = 1.0 - ratio * ratio * (1.0 - cos * cos);
-    if cos_behind_squared <= 0.0 {
-        return None;
-    }
-    let cos_behind = cos_behind_squared.sqrt();
-    let bent = (travel * ratio + normal * (ratio * cos - cos_behind)).normalize();
-    let parallel = (cos - ratio * cos_behind) / (cos + ratio * cos_behind);
-    let perpendicular = (ratio * cos - cos_behind) / (ratio * cos + cos_behind);
-    Some((bent, 0.5 * (parallel * parallel + perpendicular * perpendicular)))
+/// Where a ray reaches y = 0, as x and z.
+fn down_to_ground(from: Vec3, travel: Vec3) -> Vec2 {
+    let reach = if travel.y < 0.0 { from.y / -travel.y } else { 0.0 };
+    let at = from + travel * reach;
+    Vec2::new(at.x, at.z)
+}
+
+fn in_disc(place: Vec2) -> bool {
+    place.length_squared() <= 1.0
+}
+
+/// Whether the dome stands between a place of the ground outside the disc and the light.
+fn in_shadow(place: Vec2, towards_light: Vec3) -> bool {
+    let from = Vec3::new(place.x, 0.0, place.y);
+    let along = -from.dot(towards_light);
+    along > 0.0 && from.length_squared() - along * along < 1.0
+}
+
+/// How much of a texel of the square of half side `reach` fulfils a condition, from 8 × 8 points.
+fn share(at: usize, reach: f32, condition: impl Fn(Vec2) -> bool) -> f32 {
+    let coordinate =
+        |texel: usize, point: usize| ((texel as f32 + (point as f32 + 0.5) / 8.0) * (2.0 / SIDE as f32) - 1.0) * reach;
+    let place = |point: usize| Vec2::new(coordinate(at % SIDE, point % 8), coordinate(at / SIDE, point / 8));
+    (0..64).filter(|&point| condition(place(point))).count() as f32 / 64.0
+}
+
+/// The share of light from the matte base, even all over it, that comes back to the base.
+fn returned_share(index: f32) -> f32 {
+    let part = |ray: u32, step: f64| (f64::from(ray) * step).fract() as f32;
+    let sum: f32 = (0..RETURN_RAYS)
+        .map(|ray| {
+            // A lattice in four dimensions, by powers of the root of x⁵ = x + 1.
+            let [a, b, c, d] = [0.856_674_9, 0.733_891_9, 0.628_706_7, 0.538_597_3].map(|step| part(ray, step));
+            let place = a.sqrt() * Vec2::from_angle(TAU * b);
+            let up = cosine_direction(Vec2::new(c, d));
+            let (mut from, mut travel, mut weight) =
+                (Vec3::new(place.x, 0.0, place.y), Vec3::new(up.x, up.z, up.y), 1.0);
+            // From within the disc to the dome.
+            let along = from.dot(travel);
+            let mut exit = from + travel * (-along + (along * along + 1.0 - from.length_squared()).max(0.0).sqrt());
+            for _ in 0..=REFLECTIONS {
+                weight *= reflectance(travel.dot(exit), index);
+                travel = reflect(travel, -exit);
+                from = exit;
+                exit = from - 2.0 * from.dot(travel) * travel;
+                if exit.y <= 0.0 {
+                    return weight;
+                }
+            }
+            0.0
+        })
+        .sum();
+    sum / RETURN_RAYS as f32
 }
 
 /// The outline of a drop's base, seen from under its apex.
@@ -163,30 +253,77 @@ impl Footprint {
     /// A footprint from the point under the apex and a closed contour around it (last point joined to the first). `None` if the
     /// contour does not go round the apex, or is not finite.
     pub fn new(apex: Vec2, contour: &[Vec2]) -> Option<Self> {
-        let radius = |direction: usize| {
-            let towards = Vec2::from_angle(TAU * direction as f32 / Self::DIRECTIONS as f32);
-            let edges = contour.iter().zip(contour.iter().cycle().skip(1));
-            let crossings = edges.filter_map(|(&from, &to)| {
-                let (start, edge) = (from - apex, to - from);
-                let slant = towards.perp_dot(edge);
-                let (distance, along) = (start.perp_dot(edge) / slant, start.perp_dot(towards) / slant);
-                let hit = distance.is_finite() && distance > 0.0 && (-1e-6..=1.0 + 1e-6).contains(&along);
-                hit.then_some(distance)
-            });
-            crossings.reduce(f32::max)
-        };
-        let radii: Option<Vec<f32>> = (0..Self::DIRECTIONS).map(radius).collect();
-        (apex.is_finite()).then_some(Self { apex, radii: radii? })
+        Self::from_edges(apex, contour.iter().copied().zip(contour.iter().copied().cycle().skip(1)))
+    }
+
+    /// A footprint from edges among which those of the contour are; what lies inside does not matter.
+    pub fn from_edges(apex: Vec2, edges: impl Iterator<Item = (Vec2, Vec2)>) -> Option<Self> {
+        let count = Self::DIRECTIONS as f32;
+        let mut radii = vec![0.0_f32; Self::DIRECTIONS];
+        for (from, to) in edges {
+            let (start, end, edge) = (from - apex, to - apex, to - from);
+            if !(start.is_finite() && end.is_finite()) {
+                return None;
+            }
+            // Directions between the two ends, the short way round; a little beyond, against rounding.
+            let first = start.y.atan2(start.x) / TAU * count;
+            let turn = start.perp_dot(end).atan2(start.dot(end)) / TAU * count;
+            let (low, high) = (first + turn.min(0.0) - 1e-3, first + turn.max(0.0) + 1e-3);
+            for step in low.ceil() as i32..=high.floor() as i32 {
+                let towards = Vec2::from_angle(TAU * step as f32 / count);
+                let distance = start.perp_dot(edge) / towards.perp_dot(edge);
+                // An edge that points at the apex is met at its far end.
+                let farthest = start.length().max(end.length());
+                let distance = if distance.is_finite() && distance > 0.0 { distance.min(farthest) } else { continue };
+                let radius = &mut radii[step.rem_euclid(Self::DIRECTIONS as i32) as usize];
+                *radius = radius.max(distance);
+            }
+        }
+        (apex.is_finite() && radii.iter().all(|&radius| radius > 0.0)).then_some(Self { apex, radii })
+    }
+
+    /// A disc.
+    pub fn disc(middle: Vec2, radius: f32) -> Self {
+        Self { apex: middle, radii: vec![radius; Self::DIRECTIONS] }
+    }
+
+    /// The same outline in coordinates that start under the apex.
+    #[must_use]
+    pub fn about_apex(self) -> Self {
+        Self { apex: Vec2::ZERO, ..self }
+    }
+
+    /// The point under the apex.
+    pub fn apex(&self) -> Vec2 {
+        self.apex
+    }
+
+    /// Distances to the contour, in even steps of direction from +x towards +y.
+    pub fn radii(&self) -> &[f32] {
+        &self.radii
     }
 
     /// Where a point lies: from the apex, in units of the distance to the contour. Longer than 1 outside.
     pub fn offset(&self, point: Vec2) -> Vec2 {
         let from_apex = point - self.apex;
-        let turn = from_apex.y.atan2(from_apex.x).rem_euclid(TAU) / TAU * Self::DIRECTIONS as f32;
+        let turn = turn_of(from_apex) * Self::DIRECTIONS as f32;
         let (lower, share) = (turn as usize % Self::DIRECTIONS, turn.fract());
         let upper = (lower + 1) % Self::DIRECTIONS;
         from_apex / (self.radii[lower] * (1.0 - share) + self.radii[upper] * share)
     }
+}
+
+/// The direction of a vector as part of a full turn from +x towards +y, in [0, 1]; good to 1e-5.
+fn turn_of(v: Vec2) -> f32 {
+    let (long, short) = (v.abs().max_element(), v.abs().min_element());
+    // atan on [0, 1] by its expansion in Chebyshev polynomials up to t⁹ (abramowitz1964, §4.4), over a full turn.
+    let t = if long > 0.0 { short / long } else { 0.0 };
+    let s = t * t;
+    let atan = t * (0.999_866 + s * (-0.330_299_5 + s * (0.180_141 + s * (-0.085_133 + s * 0.020_835_1))));
+    let eighth = atan / TAU;
+    let quarter = if v.y.abs() > v.x.abs() { 0.25 - eighth } else { eighth };
+    let half = if v.x < 0.0 { 0.5 - quarter } else { quarter };
+    if v.y < 0.0 { 1.0 - half } else { half }
 }
 
 #[cfg(test)]
@@ -229,8 +366,7 @@ mod tests {
             .map(|step| {
                 let radius = (step as f32 + 0.5) / steps as f32;
                 let cos = (1.0 - radius * radius).sqrt();
-                let (_, reflected) = refract(Vec3::NEG_Y, Vec3::new(radius, cos, 0.0), cos, 1.0 / WATER).unwrap();
-                (1.0 - reflected) * TAU * radius / steps as f32
+                (1.0 - reflectance(cos, 1.0 / WATER)) * TAU * radius / steps as f32
             })
             .sum();
         // The look-up smooths over the rim, where a texel is only partly in the disc.
@@ -246,6 +382,35 @@ mod tests {
             let met = FRAC_PI_2 * (1.0 + degrees.to_radians().cos());
             assert!(flux < met && flux > 0.1 * met, "{degrees}°: {flux} of {met} arrives");
         }
+    }
+
+    /// What the dome takes from the ground around it, it has let in, and part of it comes out on the far side.
+    #[test]
+    fn the_ground_around_is_shadowed_and_lit_by_what_the_dome_lets_out() {
+        let texture = IlluminationTexture::new(WATER);
+        let towards = light(55.0);
+        let bare = towards.y;
+        assert!((texture.around(towards, Vec2::new(-1.5, 0.2)) - bare).abs() < 1e-3, "the lit side is bare ground");
+        assert_eq!(texture.around(towards, Vec2::new(3.0, 0.0)), bare);
+        // All that enters a half-sphere from 55° reaches its base; low light also leaves on the far side, gathered into a spot.
+        let shadow = texture.around(towards, Vec2::new(1.3, 0.3));
+        assert!(shadow < 0.1 * bare, "{shadow} in the shadow, {bare} bare");
+        let low = light(80.0);
+        let spot = texture.around(low, Vec2::new(1.1, 0.0));
+        assert!(spot > 5.0 * low.y, "{spot} behind the dome, {} bare", low.y);
+        // Without refraction the dome is not there.
+        let clear = IlluminationTexture::new(1.0);
+        let steps = (0..2500).map(|i| Vec2::new((i % 50) as f32 * 0.1 - 2.45, (i / 50) as f32 * 0.1 - 2.45));
+        let ground: Vec<Vec2> = steps.filter(|place| place.length() > 1.2).collect();
+        let mean = ground.iter().map(|&place| clear.around(towards, place)).sum::<f32>() / ground.len() as f32;
+        assert!((mean / bare - 1.0).abs() < 0.03, "mean {mean}, bare {bare}");
+    }
+
+    #[test]
+    fn the_dome_returns_less_of_the_bases_light_than_a_flat_film_and_none_without_refraction() {
+        let returned = IlluminationTexture::new(WATER).returned();
+        assert!(returned > 0.05 && returned < 0.47, "{returned}");
+        assert!(IlluminationTexture::new(1.0).returned() < 1e-3);
     }
 
     #[test]
@@ -275,6 +440,16 @@ mod tests {
         assert_eq!(footprint.offset(apex), Vec2::ZERO);
         assert!(Footprint::new(Vec2::new(9.0, 9.0), &contour).is_none(), "the apex is outside");
         assert!(Footprint::new(apex, &[]).is_none() && Footprint::new(Vec2::NAN, &contour).is_none());
+    }
+
+    #[test]
+    fn directions_are_told_as_parts_of_a_turn() {
+        for step in 0..1000 {
+            let turn = (step as f32 + 0.5) / 1000.0;
+            let found = turn_of(3.0 * Vec2::from_angle(TAU * turn));
+            assert!((found - turn).abs() < 1e-5, "{found} for {turn}");
+        }
+        assert_eq!(turn_of(Vec2::ZERO), 0.0);
     }
 
     #[test]

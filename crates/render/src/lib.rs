@@ -23,6 +23,7 @@ pub mod path;
 pub mod photon_tree;
 mod photons;
 pub mod picture;
+pub mod preview;
 pub mod render_picture;
 pub mod sampler;
 pub mod scene_stage;

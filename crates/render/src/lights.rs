@@ -65,6 +65,11 @@ impl Lamp {
         self.radiance
     }
 
+    /// The part of the sphere about a point that it takes, in sr, taken as far away.
+    pub(crate) fn solid_angle(&self, from: Vec3) -> f32 {
+        self.area() / (self.center - from).length_squared().max(self.area())
+    }
+
     /// Distance along a ray to its shining side.
     pub fn hit(&self, origin: Vec3, direction: Vec3) -> Option<f32> {
         let facing = -direction.dot(self.normal);
@@ -111,6 +116,11 @@ impl SunDisc {
         let radiance = irradiance.max(Vec3::ZERO) / (std::f32::consts::PI * half.sin().powi(2));
         let spread = 2.0 * (0.5 * half).sin().powi(2);
         shines.then_some(Self { towards, across: axes_about(towards), spread, radiance })
+    }
+
+    /// The part of the sphere that it takes, in sr.
+    pub(crate) fn solid_angle(&self) -> f32 {
+        std::f32::consts::TAU * self.spread
     }
 
     /// What comes from a direction.

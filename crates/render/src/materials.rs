@@ -196,6 +196,11 @@ impl Scatter {
         Self { mirror: None, base: albedo, through: Vec3::ZERO }
     }
 
+    /// The mirror, the colour of the base, and that of light that shines through.
+    pub(crate) fn parts(&self) -> (Option<Ggx>, Vec3, Vec3) {
+        (self.mirror, self.base, self.through)
+    }
+
     /// Colour of the surface in even light, for the denoiser.
     pub fn albedo(&self) -> Vec3 {
         self.base + self.through + self.mirror.map_or(Vec3::ZERO, |mirror| mirror.head_on)

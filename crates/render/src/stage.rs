@@ -322,6 +322,33 @@ impl Stage {
         self.bvh.any(ray, reach, counts)
     }
 
+    /// Whether a solid that is not clear is within `reach` along a ray.
+    pub(crate) fn any_opaque(&self, ray: &Ray, reach: f32) -> bool {
+        let is_opaque = |t: u32| match self.faces[t as usize].owner {
+            Owner::Solid(solid) => !self.is_clear(solid),
+            Owner::Drop(_) => false,
+        };
+        self.bvh.any(ray, reach, is_opaque)
+    }
+
+    /// Texture coordinates in a triangle, by the weights of its second and third corner.
+    pub(crate) fn uv_at(&self, triangle: u32, [v, w]: [f32; 2]) -> Vec2 {
+        let uvs = &self.faces[triangle as usize].uvs;
+        (1.0 - v - w) * uvs[0] + v * uvs[1] + w * uvs[2]
+    }
+
+    /// The corners of a triangle at the moment of the frame.
+    pub(crate) fn corners(&self, triangle: u32) -> [Vec3; 3] {
+        self.corners_at(triangle, 0.5)
+    }
+
+    /// Lays other wet maps over the solids; everything else stays.
+    pub fn set_wet(&mut self, maps: &[WetMap]) {
+        for (index, solid) in self.solids.iter_mut().enumerate() {
+            solid.wet = maps.iter().find(|map| map.solid == index).and_then(WetLayer::new);
+        }
+    }
+
     /// The drop that a point lies in: looking along `direction`, the first liquid surface is seen from within.
     pub fn drop_around(&self, point: Vec3, direction: Vec3, time: f32, leaves: u32) -> Option<u32> {
         let ray = Ray { origin: point, direction, time, leaves };

@@ -104,6 +104,11 @@ impl Painted {
         Self { texture: Texture::Plain(color), scale: Vec2::ONE }
     }
 
+    /// Whether it is one colour everywhere.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.texture, Texture::Plain(_))
+    }
+
     /// Colour at texture coordinates, each channel between 0 and 1.
     pub fn at(&self, uv: Vec2) -> Vec3 {
         let p = uv * self.scale;
@@ -138,7 +143,8 @@ impl Painted {
 }
 
 fn even(x: f32) -> bool {
-    x.rem_euclid(2.0) < 1.0
+    // A cast saturates: far from zero, where single precision has no odd numbers, all are even.
+    (x as i64) & 1 == 0
 }
 
 /// 1 on the lines between unit squares, 0 inside, `half` wide each side.

@@ -1,0 +1,215 @@
+//! The colour of what a preview shows: solids, the sky, panes before them.
+
+use std::f32::consts::FRAC_1_PI;
+
+use glam::{Vec2, Vec3};
+
+use super::base_light::BaseLights;
+use super::light::{PreviewLight, blinn};
+use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
+use crate::ggx::Ggx;
+use crate::lights::axes_about;
+use crate::materials::Finish;
+use crate::stage::{Body, Owner, Stage, SurfacePoint};
+use crate::tracer_bvh::{NOTHING, Ray};
+
+/// Clear faces that a line of sight may pass.
+const MOST_FACES: usize = 8;
+
+/// Everything that shading looks up.
+pub(super) struct Shader<'a> {
+    pub stage: &'a Stage,
+    pub light: &'a PreviewLight,
+    pub bases: &'a BaseLights,
+    /// Refractive index of the liquid; `None` where it is not clear.
+    pub clear: Option<(f32, Vec3)>,
+}
+
+/// What a surface does with light, averaged over samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Paint {
+    pub base: Vec3,
+    pub through: Vec3,
+    pub head_on: Vec3,
+    pub alpha: f32,
+}
+
+impl Paint {
+    pub fn of(finish: &Finish, uv: Vec2, outside: f32, wet: f32) -> Self {
+        let (mirror, base, through) = finish.scatter(uv, outside, wet).parts();
+        let (head_on, alpha) = mirror.map_or((Vec3::ZERO, 1.0), |mirror| (mirror.head_on, mirror.alpha));
+        Self { base, through, head_on, alpha }
+    }
+
+    pub fn add(&mut self, other: &Self, share: f32) {
+        self.base += share * other.base;
+        self.through += share * other.through;
+        self.head_on += share * other.head_on;
+        self.alpha += share * other.alpha;
+    }
+
+    /// The mirror, if there is one, and what it leaves to the base.
+    pub fn mirror(&self, cosine: f32) -> (Option<(Ggx, Vec3)>, Vec3) {
+        if self.head_on.max_element() <= 1e-3 {
+            return (None, Vec3::ONE);
+        }
+        let mirror = Ggx { alpha: self.alpha, head_on: self.head_on };
+        let share = mirror.albedo(cosine);
+        (Some((mirror, share)), (Vec3::ONE - share).max(Vec3::ZERO))
+    }
+}
+
+impl Shader<'_> {
+    /// Lamps as seen from a point: direction, irradiance facing, solid angle.
+    pub fn lamps(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+        self.stage.lamps.iter().map(move |lamp| {
+            let (towards, irradiance) = lamp.towards(from);
+            (towards, irradiance, lamp.solid_angle(from))
+        })
+    }
+
+    /// Suns and lamps as seen from a point.
+    pub fn small_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+        let suns = self.stage.suns.iter().map(|sun| {
+            let (towards, irradiance) = sun.towards();
+            (towards, irradiance, sun.solid_angle())
+        });
+        suns.chain(self.lamps(from))
+    }
+
+    /// Light from a surface that is not clear towards `out`; `far` is the factor on light from afar, and on small lights.
+    pub fn surface(&self, point: Vec3, leaves: u32, normal: Vec3, out: Vec3, paint: &Paint, factor: Vec3) -> Vec3 {
+        let normal = if normal.dot(out) >= 0.0 { normal } else { -normal };
+        let cosine = normal.dot(out).max(1e-3);
+        let (mirror, left) = paint.mirror(cosine);
+        let mut front = self.light.irradiance(normal);
+        let mut back = if paint.through == Vec3::ZERO { Vec3::ZERO } else { self.light.irradiance(-normal) };
+        let mut shine = Vec3::ZERO;
+        if let Some((mirror, share)) = &mirror {
+            shine += *share * self.light.mirrored(reflect(-out, normal), mirror.alpha);
+        }
+        for (towards, irradiance, _) in self.small_lights(point) {
+            let facing = normal.dot(towards);
+            if facing < 0.0 && paint.through == Vec3::ZERO {
+                continue;
+            }
+            let ray = Ray { origin: point, direction: towards, time: 0.5, leaves };
+            if self.stage.any_opaque(&ray, f32::INFINITY) {
+                continue;
+            }
+            if facing >= 0.0 {
+                front += irradiance * facing;
+                if let Some((mirror, _)) = &mirror {
+                    let [x, y] = axes_about(normal);
+                    let local = |v: Vec3| Vec3::new(v.dot(x), v.dot(y), v.dot(normal));
+                    // A lobe as narrow as a sun's mirror image would fall between samples.
+                    let wide = Ggx { alpha: mirror.alpha.max(0.03), ..*mirror };
+                    shine += irradiance * wide.eval(local(out), local(towards)).0;
+                }
+            } else {
+                back -= irradiance * facing;
+            }
+        }
+        shine + left * FRAC_1_PI * (paint.base * front * factor + paint.through * back)
+    }
+
+    /// Light from a painted solid at a point met by a ray.
+    pub fn solid(&self, at: &SurfacePoint, finish: &Finish, solid: u32, out: Vec3) -> Vec3 {
+        let wetness = self.stage.solids[solid as usize].wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
+        let normal = self.stage.bent_normal(at, wetness.slope, 0.5);
+        self.surface(at.point, at.triangle, normal, out, &Paint::of(finish, at.uv, 1.0, wetness.wet), Vec3::ONE)
+    }
+
+    /// The sky, or a lamp before it.
+    pub fn sky(&self, origin: Vec3, direction: Vec3) -> Vec3 {
+        self.lamp(origin, direction, f32::INFINITY).unwrap_or_else(|| self.light.sharp(direction))
+    }
+
+    /// The light of a lamp that a ray meets within `reach`.
+    fn lamp(&self, origin: Vec3, direction: Vec3, reach: f32) -> Option<Vec3> {
+        let lamps = self.stage.lamps.iter();
+        let met = lamps.filter_map(|lamp| Some((lamp.hit(origin, direction)?, lamp.radiance())));
+        met.filter(|(d, _)| *d < reach).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, radiance)| radiance)
+    }
+
+    /// What is seen along a ray among the solids: the first painted one or the sky, through glass. Drops are not seen.
+    pub fn background(&self, origin: Vec3, direction: Vec3, leaves: u32, index: f32) -> Vec3 {
+        let mut ray = Ray { origin, direction, time: 0.5, leaves };
+        let mut index = index;
+        let mut left = 1.0;
+        for _ in 0..MOST_FACES {
+            let hit = self.stage.nearest(&ray, f32::INFINITY);
+            let reach = hit.map_or(f32::INFINITY, |hit| hit.distance);
+            if let Some(radiance) = self.lamp(ray.origin, ray.direction, reach) {
+                return left * radiance;
+            }
+            let Some(hit) = hit else { return left * self.light.sharp(ray.direction) };
+            let at = self.stage.surface_point(&hit, 0.5);
+            let Owner::Solid(solid) = at.owner else { return Vec3::ZERO };
+            let side = if ray.direction.dot(at.facet) < 0.0 { 1.0 } else { -1.0 };
+            let cosine = -side * ray.direction.dot(at.facet);
+            let next = match &self.stage.solids[solid as usize].body {
+                Body::Painted(finish) => return left * self.solid(&at, finish, solid, -ray.direction),
+                Body::Sheet { index: sheet } => {
+                    let share = sheet_reflectance(cosine, index, *sheet, 1.0);
+                    left *= 1.0 - share;
+                    refract(ray.direction, side * at.facet, index).map(|bent| (bent, 1.0)).filter(|_| share < 1.0)
+                }
+                Body::GlassBody { index: glass } => {
+                    let (from, to) = if side > 0.0 { (index, *glass) } else { (*glass, 1.0) };
+                    let normal = if at.smooth.dot(side * ray.direction) < 0.0 { at.smooth } else { at.facet };
+                    left *= 1.0 - reflectance(-side * ray.direction.dot(normal), from / to);
+                    refract(ray.direction, side * normal, from / to).map(|bent| (bent, to))
+                }
+            };
+            let Some((bent, medium)) = next else {
+                // All is mirrored: what lies that way is as good as the sky's blur.
+                return left.max(0.5) * self.light.mirrored(reflect(ray.direction, side * at.facet), 0.24);
+            };
+            index = medium;
+            ray = Ray { origin: at.point, direction: bent, leaves: at.triangle, ..ray };
+        }
+        Vec3::ZERO
+    }
+
+    /// A pane or glass body before `behind`, seen along `direction`.
+    pub fn glass(&self, at: &SurfacePoint, solid: u32, direction: Vec3, behind: impl FnOnce() -> Vec3) -> Vec3 {
+        let normal = if direction.dot(at.facet) < 0.0 { at.facet } else { -at.facet };
+        let cosine = -direction.dot(normal);
+        let mirrored = || self.light.sharp(reflect(direction, normal));
+        match self.stage.solids[solid as usize].body {
+            Body::Sheet { index } => {
+                let share = sheet_reflectance(cosine, 1.0, index, 1.0);
+                share * mirrored() + (1.0 - share) * behind()
+            }
+            Body::GlassBody { index } => {
+                let smooth = if direction.dot(at.smooth) < 0.0 { at.smooth } else { normal };
+                let share = reflectance(-direction.dot(smooth), 1.0 / index);
+                share * self.light.sharp(reflect(direction, smooth)) + (1.0 - share) * behind()
+            }
+            Body::Painted(_) => behind(),
+        }
+    }
+
+    /// Highlights of suns and lamps on a drop.
+    pub fn highlights(&self, point: Vec3, normal: Vec3, out: Vec3, reflected: f32) -> Vec3 {
+        let lights = self.small_lights(point);
+        reflected * lights.map(|(towards, light, angle)| light * blinn(normal, out, towards, angle)).sum::<Vec3>()
+    }
+
+    /// What a ray that starts on the drop's surface and leaves it meets: the ground if it goes down, the sky else.
+    pub fn mirrored(&self, point: Vec3, direction: Vec3, ground: Option<Vec3>, alpha: f32) -> Vec3 {
+        if ground.is_some_and(|normal| direction.dot(normal) < 0.0) {
+            let ray = Ray { origin: point, direction, time: 0.5, leaves: NOTHING };
+            if let Some(hit) = self.stage.nearest(&ray, f32::INFINITY) {
+                let at = self.stage.surface_point(&hit, 0.5);
+                if let Owner::Solid(solid) = at.owner
+                    && let Body::Painted(finish) = &self.stage.solids[solid as usize].body
+                {
+                    return self.solid(&at, finish, solid, -direction);
+                }
+            }
+        }
+        self.light.mirrored(direction, alpha)
+    }
+}
