@@ -5,5 +5,6 @@
 pub mod particles;
 pub mod poisson;
 pub mod skin;
+pub mod spray;
 pub mod tiles;
 pub mod virtual_surface;
