@@ -44,7 +44,7 @@ pub const LONGEST_SIDE: u32 = 16384;
 pub const MOST_PIXELS: u64 = 1 << 26;
 
 /// Noise at which a part of a picture is done when 64 samples per pixel are asked for; see [`PictureSettings::noise`].
-const NOISE: f32 = 0.008;
+const NOISE: f32 = 0.01;
 
 /// The brightest contribution of a path that has been scattered, in units of white; see [`crate::path::PathSettings`].
 const CLAMP: f32 = 10.0;
