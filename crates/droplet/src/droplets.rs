@@ -21,13 +21,42 @@ pub struct Size {
     pub pressing: f64,
 }
 
-/// Where a droplet is in the rest pose of its solid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Where a droplet is in the rest pose of its solid, and its place among its neighbours: one line of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(align(64))]
 pub struct Spot {
     /// In m.
     pub point: DVec3,
     /// How it came there in the last step, in m.
     pub step: DVec3,
+    /// Largest radius at any height, in m, as neighbours see it.
+    #[serde(skip)]
+    pub reach: f32,
+    /// Its solid.
+    #[serde(skip)]
+    pub solid: u32,
+    /// The next in its bucket.
+    #[serde(skip, default = "none")]
+    pub next: u32,
+    /// Its bucket.
+    #[serde(skip, default = "none")]
+    pub bucket: u32,
+}
+
+const _: () = assert!(size_of::<Spot>() == 64);
+
+/// No slot, no bucket.
+pub const NOBODY: u32 = u32::MAX;
+
+fn none() -> u32 {
+    NOBODY
+}
+
+impl Spot {
+    /// At a point, not yet among neighbours.
+    pub fn at(point: DVec3) -> Self {
+        Self { point, step: DVec3::ZERO, reach: 0.0, solid: 0, next: NOBODY, bucket: NOBODY }
+    }
 }
 
 /// What a droplet is doing.
@@ -129,7 +158,7 @@ impl Droplets {
 
     /// Takes a droplet up, at a point of the rest pose, and says its slot.
     pub fn insert(&mut self, droplet: &Droplet, point: DVec3) -> u32 {
-        let spot = Spot { point, step: DVec3::ZERO };
+        let spot = Spot::at(point);
         if let Some(slot) = self.free.pop() {
             self.set(slot, droplet);
             self.spots[slot as usize] = spot;

@@ -58,16 +58,23 @@ pub struct Glide {
 }
 
 impl Glide {
+    /// Place and velocity after `time` seconds.
+    pub fn after(&self, time: f64) -> (DVec2, DVec2) {
+        let (one, two) = phi(self.rate * time);
+        (
+            self.place + self.velocity * (time * one) + self.acceleration * (time * time * two),
+            self.velocity * (1.0 - self.rate * time * one) + self.acceleration * (time * one),
+        )
+    }
+
     /// Place after `time` seconds.
     pub fn place_at(&self, time: f64) -> DVec2 {
-        let (one, two) = phi(self.rate * time);
-        self.place + self.velocity * (time * one) + self.acceleration * (time * time * two)
+        self.after(time).0
     }
 
     /// Velocity after `time` seconds.
     pub fn velocity_at(&self, time: f64) -> DVec2 {
-        let (one, _) = phi(self.rate * time);
-        self.velocity * (1.0 - self.rate * time * one) + self.acceleration * (time * one)
+        self.after(time).1
     }
 
     /// When its component along `heading`, which is positive, comes to a stop; infinite if it does not.
@@ -82,10 +89,15 @@ impl Glide {
     pub fn exit(&self, facet: &Facet, until: f64, entered: Option<usize>) -> Option<(usize, f64)> {
         let mut first: Option<(usize, f64)> = None;
         let mut limit = until;
+        let way = self.place_at(until) - self.place;
         for k in 0..3 {
             let inward = facet.inward(k);
             let distance = if entered == Some(k) { 0.0 } else { facet.inside(self.place, k).max(0.0) };
             let (speed, pull) = (inward.dot(self.velocity), inward.dot(self.acceleration));
+            // Only a way that turns back can leave and be inside again.
+            if distance > 0.0 && distance + inward.dot(way) >= 0.0 && !(speed < 0.0 && pull > 0.0) {
+                continue;
+            }
             if let Some(time) = first_zero(distance, speed, pull, self.rate, limit) {
                 if time == 0.0 {
                     return Some((k, 0.0));

@@ -53,6 +53,8 @@ struct Sheet {
     /// Whether wetness changes anything.
     remembers: bool,
     has_film: bool,
+    /// Side of a texel on the surface, on average, in m.
+    texel_size: f64,
 }
 
 /// The surfaces of all solids.
@@ -143,6 +145,9 @@ impl Ground {
     pub fn wet(&self, track: &Track, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
         let sheet = &self.sheets[track.facet(triangle).solid as usize];
         sheet.wet[self.texel(sheet, Place { triangle, at: to })].store(1, Ordering::Relaxed);
+        if 2.0 * radius < sheet.texel_size {
+            return;
+        }
         self.texels_near(track, triangle, from, to, radius, |texel| sheet.wet[texel].store(1, Ordering::Relaxed));
     }
 
@@ -375,6 +380,7 @@ fn sheet(
         uniform: 0,
         remembers: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
         has_film: false,
+        texel_size: mesh.area().sqrt() / side as f64,
     };
     for t in track.of_solid(solid) {
         let (chart, facet) = (&charts[t], &track.facets()[t]);

@@ -29,7 +29,7 @@ use crate::trails::Trails;
 /// Longest step, in s.
 const LONGEST_STEP: f64 = 1.0 / 24.0;
 /// Radii that a droplet may run in one step: beyond that the search for whom it touched would look too far.
-const RADII_PER_STEP: f64 = 6.0;
+const RADII_PER_STEP: f64 = 4.0;
 /// Steps into which the speed of a droplet may cut the longest step at most.
 const MOST_CUTS: f64 = 64.0;
 /// A ball this far past the solids, in m, is lost.
@@ -447,8 +447,14 @@ impl Model for DropletModel {
     }
 
     fn frame(&self) -> Frame {
-        let (liquid, drops) =
-            forms::shown(&self.swarm, &self.books.balls, &self.track, &self.fields, &self.moments, &self.setup);
+        let stage = forms::Stage {
+            swarm: &self.swarm,
+            track: &self.track,
+            fields: &self.fields,
+            moments: &self.moments,
+            setup: &self.setup,
+        };
+        let (liquid, drops) = forms::shown(&stage, &self.books.balls);
         Frame {
             time: self.books.time,
             liquid,

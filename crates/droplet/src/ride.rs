@@ -221,12 +221,12 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
     /// Moves on by `time`, to a point of `side` if it leaves there.
     fn advance(&mut self, facet: &Facet, glide: &Glide, time: f64, side: Option<usize>) {
         let from = self.rider.place.at;
-        let to = glide.place_at(time);
+        let (to, velocity) = glide.after(time);
         self.rider.place.at = match side {
             Some(k) => facet.on_side(k, (facet.sides[k].dot(to - facet.corners[k]) / facet.lengths[k]).clamp(0.0, 1.0)),
             None => facet.clamp(to),
         };
-        self.rider.velocity = glide.velocity_at(time);
+        self.rider.velocity = velocity;
         self.left -= time;
         self.at_once = if time > 0.0 { 0 } else { self.at_once + 1 };
         self.note(from, time);

@@ -10,6 +10,7 @@ use sessile_world::World;
 use crate::error::DropletError;
 use crate::ground::Ground;
 use crate::paper::Paper;
+use crate::springs::{Balances, Springs};
 use crate::swarm::Form;
 use crate::track::{Track, TrackError, close_t_junctions, refine};
 
@@ -37,6 +38,8 @@ pub struct Setup {
     pub areas: Vec<f64>,
     /// Bounds of space, in m.
     pub domain: Option<[DVec3; 2]>,
+    /// Shapes of the paper's form.
+    pub balances: Balances,
 }
 
 /// All that is built from a scene.
@@ -115,8 +118,23 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
         dew_grains: world.solids().iter().map(|solid| cap::volume(DEW_GRAIN, middle(solid).advancing)).collect(),
         areas,
         domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
+        balances: Balances::new(springs(scene)),
     };
     Ok(Parts { setup, track, ground, form })
+}
+
+/// The paper's springs, in units of the surface tension.
+fn springs(scene: &Scene) -> Springs {
+    let (knobs, usual) = (&scene.droplet, Springs::default());
+    let in_tension = |stiffness: Option<f64>, usual: f64| stiffness.map_or(usual, |k| k / scene.liquid.surface_tension);
+    Springs {
+        slices: knobs.slices.map_or(usual.slices, |n| n as usize),
+        levels: knobs.levels.map_or(usual.levels, |n| n as usize),
+        longitudinal: in_tension(knobs.longitudinal_stiffness, usual.longitudinal),
+        transverse: in_tension(knobs.transverse_stiffness, usual.transverse),
+        guide: in_tension(knobs.guide_stiffness, usual.guide),
+        volume: in_tension(knobs.volume_stiffness, usual.volume),
+    }
 }
 
 /// Parts to cut each side into, so that none is longer than `longest` (in m) and the triangles do not get too many.

@@ -4,13 +4,15 @@
 //! slots: film laid and taken up, droplets that came off, cells that changed. Then the ground is marked wet and whoever touched is found
 //! (in parallel), and joined in order. Resting droplets cost nothing.
 
+mod meet;
+
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 use sessile_frames::Event;
 use sessile_model::Stages;
 use sessile_wetting::Liquid;
 
-use crate::droplets::{CHUNK, Droplet, Droplets, Size, Slots, State};
+use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slots, State};
 use crate::field::Field;
 use crate::ground::Ground;
 use crate::necks::Necks;
@@ -164,8 +166,14 @@ impl Swarm {
     }
 
     fn index_all(&mut self, track: &Track) {
-        self.neighbours = Neighbours::rebuilt(2 * self.droplets.num_slots());
+        let count = self.droplets.count().max(1) as f64;
+        let reach = self.droplets.slots().map(|slot| self.droplets.sizes[slot as usize].reach).sum::<f64>() / count;
+        let area: f64 = track.facets().iter().map(|facet| facet.area).sum();
+        // About one droplet to a cell when they are spread evenly, and not many when they crowd.
+        let cell = (1.2 * (area / count).sqrt()).clamp(8.0 * reach, 24.0 * reach.max(1e-6));
+        self.neighbours = Neighbours::rebuilt(2 * self.droplets.num_slots(), cell);
         for slot in 0..self.droplets.num_slots() as u32 {
+            self.droplets.spots[slot as usize].bucket = NOBODY;
             if self.droplets.is_used(slot) {
                 self.index(slot, track);
             }
@@ -175,7 +183,7 @@ impl Swarm {
     fn index(&mut self, slot: u32, track: &Track) {
         let i = slot as usize;
         let solid = track.facet(self.droplets.riders[i].place.triangle).solid;
-        self.neighbours.place(slot, solid, self.droplets.spots[i].point, self.droplets.sizes[i].reach);
+        self.neighbours.place(&mut self.droplets.spots, slot, solid, self.droplets.sizes[i].reach);
     }
 
     /// A droplet arrives at a place with its line at `radius` (in m), as far as the angles allow.
@@ -196,10 +204,9 @@ impl Swarm {
     /// The droplet that covers a point of a solid's rest pose; the one with the nearest middle.
     pub fn covering(&self, solid: u32, point: DVec3) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
-        self.neighbours.near(solid, point, point, 0.0, |slot| {
-            let i = slot as usize;
-            let distance = self.droplets.spots[i].point.distance(point);
-            let covers = distance < self.droplets.sizes[i].reach;
+        self.neighbours.near(&self.droplets.spots, solid, point, point, 0.0, |slot, spot| {
+            let distance = spot.point.distance(point);
+            let covers = spot.solid == solid && distance < f64::from(spot.reach);
             if covers && best.is_none_or(|found| (distance, slot) < found) {
                 best = Some((distance, slot));
             }
@@ -241,13 +248,18 @@ impl Swarm {
         stages: &mut dyn Stages,
     ) -> bool {
         stages.enter("meet");
+        if self.neighbours.is_outgrown() {
+            self.index_all(scenery.track);
+        }
         self.meet_touched(scenery, events);
         stages.enter("run");
         self.run(scenery, dt);
         stages.enter("carry out");
         let finite = self.carry_out(scenery, now);
-        stages.enter("wet and find");
-        self.wet_and_find(scenery);
+        stages.enter("wet");
+        self.wet(scenery);
+        stages.enter("find");
+        self.find(scenery);
         stages.enter("meet");
         self.meet_touched(scenery, events);
         stages.enter("trails");
@@ -373,7 +385,7 @@ impl Swarm {
     }
 
     fn let_go(&mut self, slot: u32) {
-        self.neighbours.remove(slot);
+        self.neighbours.remove(&mut self.droplets.spots, slot);
         self.trails.close(slot);
         self.necks.forget(slot);
         self.droplets.remove(slot);
@@ -478,7 +490,7 @@ impl Swarm {
                 if way > 0.0 {
                     log.turnover = log.turnover.min(dt * view.sizes[i].radius / way);
                 }
-                if neighbours.changes(slot, facet.solid, point, view.sizes[i].reach) {
+                if neighbours.changes(&view.spots[i], facet.solid, view.sizes[i].reach) {
                     log.moved.push(slot);
                 }
             }
@@ -588,12 +600,11 @@ impl Swarm {
         }
     }
 
-    /// Marks the ground that the runners passed and finds whom they touched on their way.
-    fn wet_and_find(&mut self, scenery: &Scenery<'_>) {
-        let (track, droplets, ground, neighbours) = (scenery.track, &self.droplets, &self.ground, &self.neighbours);
-        let runners = &self.runners;
-        let pieces = runners.len().div_ceil(CHUNK);
-        self.logs[..pieces].par_iter_mut().enumerate().for_each(|(piece, log)| {
+    /// Marks the ground that the runners passed.
+    fn wet(&mut self, scenery: &Scenery<'_>) {
+        let (track, droplets, ground) = (scenery.track, &self.droplets, &self.ground);
+        let pieces = self.runners.len().div_ceil(CHUNK);
+        self.logs[..pieces].par_iter().for_each(|log| {
             // A droplet that crept marks its place now and then, one that went farther marks its way.
             for stretch in &log.stretches {
                 let radius = droplets.sizes[stretch.slot as usize].radius;
@@ -603,90 +614,27 @@ impl Swarm {
                     ground.wet(track, triangle, from, to, radius);
                 }
             }
-            let own = &runners[piece * CHUNK..(piece * CHUNK + CHUNK).min(runners.len())];
-            for &slot in own.iter().filter(|&&slot| droplets.is_used(slot)) {
-                find_touched(slot, droplets, neighbours, track, &mut log.pairs);
-            }
         });
-        for &slot in runners {
+        for &slot in &self.runners {
             let state = &mut self.droplets.states[slot as usize];
             if f64::from(state.since_wet) > WETS_EVERY * self.droplets.sizes[slot as usize].radius {
                 state.since_wet = 0.0;
             }
         }
+    }
+
+    /// Finds whom the runners touched on their way.
+    fn find(&mut self, scenery: &Scenery<'_>) {
+        let (track, droplets, neighbours) = (scenery.track, &self.droplets, &self.neighbours);
+        let pieces = self.runners.len().div_ceil(CHUNK);
+        self.logs[..pieces].par_iter_mut().zip(self.runners.par_chunks(CHUNK)).for_each(|(log, own)| {
+            for &slot in own.iter().filter(|&&slot| droplets.is_used(slot)) {
+                meet::find_touched(slot, droplets, neighbours, track, &mut log.pairs);
+            }
+        });
         for log in &mut self.logs[..pieces] {
             self.pairs.append(&mut log.pairs);
         }
-    }
-
-    /// Joins all droplets that touch, until none do.
-    fn meet_touched(&mut self, scenery: &Scenery<'_>, events: &mut Vec<Event>) {
-        loop {
-            self.touched.sort_unstable();
-            self.touched.dedup();
-            for &slot in self.touched.iter().filter(|&&slot| self.droplets.is_used(slot)) {
-                find_touched(slot, &self.droplets, &self.neighbours, scenery.track, &mut self.pairs);
-            }
-            self.touched.clear();
-            if self.pairs.is_empty() {
-                return;
-            }
-            let mut pairs = std::mem::take(&mut self.pairs);
-            pairs.sort_unstable();
-            pairs.dedup();
-            self.into.clear();
-            self.into.extend(0..self.droplets.num_slots() as u32);
-            for &(a, b) in &pairs {
-                let [a, b] = [a, b].map(|mut slot| {
-                    while self.into[slot as usize] != slot {
-                        slot = self.into[slot as usize];
-                    }
-                    slot
-                });
-                if a != b && self.droplets.is_used(a) && self.droplets.is_used(b) {
-                    let (stays, goes) = self.join(a, b, scenery, events);
-                    self.into[goes as usize] = stays;
-                }
-            }
-            pairs.clear();
-            self.pairs = pairs;
-        }
-    }
-
-    /// Makes one droplet of two: volume and momentum add up, the larger keeps its slot and id. Says which stays and which goes.
-    fn join(&mut self, a: u32, b: u32, scenery: &Scenery<'_>, events: &mut Vec<Event>) -> (u32, u32) {
-        let track = scenery.track;
-        let [first, second] = [a, b].map(|slot| self.droplets.get(slot));
-        let first_stays = (first.size.volume, second.id) >= (second.size.volume, first.id);
-        let ((stays, large), (goes, small)) =
-            if first_stays { ((a, first), (b, second)) } else { ((b, second), (a, first)) };
-        let volume = large.size.volume + small.size.volume;
-        let share = small.size.volume / volume;
-        let facet = track.facet(large.rider.place.triangle);
-        let other = track.facet(small.rider.place.triangle);
-        let offset = self.droplets.spots[goes as usize].point - self.droplets.spots[stays as usize].point;
-        let velocity = facet.lift(large.rider.velocity) * (1.0 - share) + other.lift(small.rider.velocity) * share;
-        // Along the surface as far as the two are apart in space.
-        let way = facet.along(offset).normalize_or_zero() * (offset.length() * share);
-        let (place, velocity) = track.walk(large.rider.place, way, facet.along(velocity));
-        self.necks.join(stays, goes, [large.size.volume, small.size.volume], offset, scenery.liquid);
-        let mut ids = vec![large.id, small.id];
-        ids.sort_unstable();
-        events.push(Event::Merge { merge: ids, into: large.id });
-        self.let_go(goes);
-        let radius = large.size.radius.hypot(small.size.radius);
-        let running = velocity != DVec2::ZERO;
-        if running && !large.state.running {
-            self.newcomers.push(stays);
-        }
-        let joined = Droplet {
-            id: large.id,
-            rider: Rider { place, velocity },
-            size: Size { volume, radius, pressing: f64::NAN, ..large.size },
-            state: State { running, ..large.state },
-        };
-        self.replace(stays, joined, scenery);
-        (stays, goes)
     }
 }
 
@@ -719,39 +667,4 @@ fn physical_rules_of<'a>(shared: Physical<'a>, scenery: &'a Scenery<'a>, droplet
         factor: 1.0 - 0.1 * wide * wide,
         varies: shared.ground.varies(solid),
     }
-}
-
-/// Pairs of a slot and those whose droplets its own has touched in the last step.
-///
-/// Both are taken to have moved straight. Who moved more finds the other: it looks as far again as it has come.
-fn find_touched(slot: u32, droplets: &Droplets, neighbours: &Neighbours, track: &Track, pairs: &mut Vec<(u32, u32)>) {
-    let i = slot as usize;
-    let (spot, reach) = (droplets.spots[i], droplets.sizes[i].reach);
-    let facet = track.facet(droplets.riders[i].place.triangle);
-    let from = spot.point - spot.step;
-    neighbours.near(facet.solid, from, spot.point, reach + spot.step.length(), |other| {
-        let j = other as usize;
-        if other == slot {
-            return;
-        }
-        let theirs = droplets.spots[j];
-        let within = reach + droplets.sizes[j].reach;
-        let (apart, drift) = (theirs.point - theirs.step - from, theirs.step - spot.step);
-        let speed = drift.length_squared();
-        let nearest = if speed > 0.0 { (-apart.dot(drift) / speed).clamp(0.0, 1.0) } else { 0.0 };
-        let gap = apart + drift * nearest;
-        if gap.length_squared() >= within * within {
-            return;
-        }
-        let facing = track.facet(droplets.riders[j].place.triangle);
-        if facing.solid != facet.solid {
-            return;
-        }
-        // On the two sides of something thin they do not meet.
-        let (mine, its) = (facet.normal(), facing.normal());
-        if mine.dot(its) < 0.0 && gap.dot(mine) < 0.0 {
-            return;
-        }
-        pairs.push((slot.min(other), slot.max(other)));
-    });
 }

@@ -3,6 +3,7 @@
 //! A model adds a file here with `benches()`, and a line in [`benches`]. A bench builds its state first, then times a fixed number of
 //! steps through [`BenchContext::time`]; nothing is written to disk.
 
+mod droplet;
 mod memory;
 mod pane;
 
@@ -31,7 +32,7 @@ pub struct Bench {
 
 /// Every bench there is, by model.
 pub fn benches() -> Vec<Bench> {
-    pane::benches()
+    [pane::benches(), droplet::benches()].concat()
 }
 
 /// A name that no bench has.

@@ -1,0 +1,267 @@
+//! The paper's droplet of masses and springs (fournier1998, §3), and the spline patch over it.
+//!
+//! M slices and N levels of points and an apex stand on a plane, in units of the droplet's radius r (length) and γ (stiffness):
+//!
+//! - basis points are held to the plane by stiff springs across it and pushed apart from the guide point by springs of a very large rest length;
+//! - longitudinal springs of zero rest length join each level to the next and the last to the apex;
+//! - transverse springs close each level, with rest length and stiffness (N + 1 − i)/N of the basis's, which are quasi-rigid;
+//! - one solco link keeps Σ αᵢ hᵢ, and with it the volume.
+//!
+//! **The weights of the solco link.** When level i is the basis scaled by sᵢ = (N + 1 − i)/N, the body between two levels is a frustum of volume
+//! (S/3)(hᵢ₊₁ − hᵢ)(sᵢ² + sᵢsᵢ₊₁ + sᵢ₊₁²). With k = N + 1 − i the bracket is (3k² − 3k + 1)/N² = (k³ − (k − 1)³)/N²; collecting what each
+//! height is multiplied by,
+//!
+//! ```text
+//! V = S/(3N²) Σ αᵢ hᵢ        αᵢ = 6 (N + 1 − i) for 2 ≤ i ≤ N,   α_{N+1} = 1        (h₁ = 0)
+//! ```
+//!
+//! The balance is found by damped motion without display. All forces on a level are alike, so each level stays the basis, moved and
+//! scaled, as the paper proves; the test below holds the result to that.
+
+use std::collections::BTreeMap;
+use std::f64::consts::{PI, TAU};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use glam::DVec3;
+
+/// Stiffness of basis against the plane and round it, in γ: quasi-rigid.
+const RIGID: f64 = 60.0;
+/// Rest length of the springs that widen the basis, in r.
+const WIDE: f64 = 20.0;
+/// Largest force left on a point at balance, in γr.
+const BALANCED: f64 = 1e-6;
+/// Parts of γr to which forces are rounded for reuse, and the strongest that a droplet is shown under, in γr.
+const STEPS: f64 = 16.0;
+const STRONGEST: f64 = 3.0;
+/// Most steps of the damped motion.
+const MOST_STEPS: usize = 20_000;
+
+/// The springs, stiffness in γ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Springs {
+    /// Slices M, at least 3.
+    pub slices: usize,
+    /// Levels N, at least 1.
+    pub levels: usize,
+    /// Longitudinal, k_l.
+    pub longitudinal: f64,
+    /// Transverse of the basis, k_t.
+    pub transverse: f64,
+    /// From the guide point to the basis.
+    pub guide: f64,
+    /// Of the volume link, k_s.
+    pub volume: f64,
+}
+
+impl Default for Springs {
+    /// The paper's M = 3 and N = 2; stiffnesses chosen so that a droplet of water of 4 µL leans visibly and no more.
+    fn default() -> Self {
+        Self { slices: 3, levels: 2, longitudinal: 1.0, transverse: RIGID, guide: 0.02, volume: 20.0 }
+    }
+}
+
+/// A droplet in balance, in units of its radius.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balance {
+    /// Points, level by level from the basis, slice by slice, then the apex.
+    pub points: Vec<DVec3>,
+    /// Steps that it took.
+    pub steps: usize,
+}
+
+impl Springs {
+    /// Weight αᵢ of level `i` (1 for the basis, N + 1 for the apex) in the volume.
+    pub fn weight(&self, i: usize) -> f64 {
+        let n = self.levels;
+        match i {
+            1 => 0.0,
+            i if i <= n => 6.0 * (n + 1 - i) as f64,
+            _ => 1.0,
+        }
+    }
+
+    fn index(&self, level: usize, slice: usize) -> usize {
+        if level == self.levels { self.levels * self.slices } else { level * self.slices + slice % self.slices }
+    }
+
+    /// Where all forces on a droplet of unit radius and of `volume` (in r³) cancel under a `force` (in γr, z out of the plane) shared by its points.
+    pub fn balance(&self, volume: f64, force: DVec3) -> Balance {
+        let (m, n) = (self.slices, self.levels);
+        let scale = |level: usize| (n - level) as f64 / n as f64;
+        let side = 2.0 * (PI / m as f64).sin();
+        let area = 0.5 * m as f64 * (TAU / m as f64).sin();
+        let wanted = 3.0 * (n * n) as f64 * volume / area;
+        // Start from a cone of the right volume.
+        let height = 3.0 * volume / area;
+        let mut points: Vec<DVec3> = (0..n)
+            .flat_map(|level| (0..m).map(move |slice| (level, slice)))
+            .map(|(level, slice)| {
+                let (sin, cos) = (TAU * slice as f64 / m as f64).sin_cos();
+                DVec3::new(cos * scale(level), sin * scale(level), height * (1.0 - scale(level)))
+            })
+            .collect();
+        points.push(DVec3::new(0.0, 0.0, height));
+        let share = force / points.len() as f64;
+        let mut velocities = vec![DVec3::ZERO; points.len()];
+        let mut forces = vec![DVec3::ZERO; points.len()];
+        // Unit masses; the stiffest spring sets the step, and drag brings the slowest motion to rest quickly.
+        let stiffest = 4.0 * (RIGID.max(self.transverse) + self.longitudinal) + self.volume * (n * m + 1) as f64 * 6.0;
+        let dt = 0.7 / stiffest.sqrt();
+        let drag = 2.0 * (0.3 * self.longitudinal).sqrt();
+        let mut steps = 0;
+        while steps < MOST_STEPS {
+            steps += 1;
+            self.forces(&points, share, wanted, side, &mut forces);
+            let worst = forces.iter().map(|f| f.length()).fold(0.0, f64::max);
+            if worst < BALANCED {
+                break;
+            }
+            for ((point, velocity), force) in points.iter_mut().zip(&mut velocities).zip(&forces) {
+                *velocity = (*velocity + *force * dt) / (1.0 + drag * dt);
+                *point += *velocity * dt;
+            }
+        }
+        Balance { points, steps }
+    }
+
+    fn forces(&self, points: &[DVec3], share: DVec3, wanted: f64, side: f64, forces: &mut [DVec3]) {
+        let (m, n) = (self.slices, self.levels);
+        forces.fill(share);
+        let spring = |forces: &mut [DVec3], a: usize, b: usize, stiffness: f64, rest: f64| {
+            let way = points[b] - points[a];
+            let length = way.length();
+            let pull = if length > 0.0 { way * (stiffness * (1.0 - rest / length)) } else { DVec3::ZERO };
+            forces[a] += pull;
+            forces[b] -= pull;
+        };
+        let mut sum = 0.0;
+        for level in 0..=n {
+            let weight = self.weight(level + 1) / if level == n { 1.0 } else { m as f64 };
+            let count = if level == n { 1 } else { m };
+            sum += (0..count).map(|slice| weight * points[self.index(level, slice)].z).sum::<f64>();
+        }
+        let push = self.volume * (wanted - sum);
+        for level in 0..n {
+            let part = (n - level) as f64 / n as f64;
+            for slice in 0..m {
+                let at = self.index(level, slice);
+                let stiffness = if level == 0 { self.transverse.max(RIGID) } else { self.transverse * part };
+                spring(forces, at, self.index(level, slice + 1), stiffness, side * part);
+                spring(forces, at, self.index(level + 1, slice), self.longitudinal, 0.0);
+                if level == 0 {
+                    // Against the plane, and away from the guide point.
+                    forces[at].z -= RIGID * points[at].z;
+                    let out = points[at].with_z(0.0);
+                    forces[at] += out.normalize_or_zero() * (self.guide * (WIDE - out.length()).max(0.0));
+                } else {
+                    forces[at].z += push;
+                }
+            }
+        }
+        forces[n * m].z += push;
+        // The basis moves with its solid as a whole: the guide point is where the droplet is.
+        let drift = (0..m).map(|slice| points[slice]).sum::<DVec3>().with_z(0.0) / m as f64;
+        forces[..m].iter_mut().for_each(|force| *force -= drift * RIGID);
+    }
+
+    /// Volume of the body whose levels are the basis scaled, by eq. 1, in r³.
+    pub fn volume_of(&self, balance: &Balance) -> f64 {
+        let (m, n) = (self.slices, self.levels);
+        let basis: Vec<DVec3> = (0..m).map(|slice| balance.points[slice]).collect();
+        let area: f64 = 0.5 * (0..m).map(|s| basis[s].truncate().perp_dot(basis[(s + 1) % m].truncate())).sum::<f64>();
+        let height = |level: usize| {
+            let count = if level == n { 1 } else { m };
+            (0..count).map(|slice| balance.points[self.index(level, slice)].z).sum::<f64>() / count as f64
+        };
+        area / (3.0 * (n * n) as f64) * (1..=n).map(|level| self.weight(level + 1) * height(level)).sum::<f64>()
+    }
+}
+
+/// Balances that were found before, by the force at which they were found.
+///
+/// A force is rounded to sixteenths of γr, and the balance is found at the rounded one: whoever comes first, the shape is the same.
+#[derive(Debug)]
+pub struct Balances {
+    springs: Springs,
+    found: Mutex<BTreeMap<[i32; 2], Arc<Balance>>>,
+}
+
+impl Balances {
+    /// None yet.
+    pub fn new(springs: Springs) -> Self {
+        Self { springs, found: Mutex::default() }
+    }
+
+    /// The springs.
+    pub fn springs(&self) -> &Springs {
+        &self.springs
+    }
+
+    /// The balance of half a ball under a force of `along` (in its plane, along x) and `out` of it, both in γr.
+    pub fn of(&self, along: f64, out: f64) -> Arc<Balance> {
+        let key = [along, out].map(|part| (STEPS * part).round().clamp(-STEPS * STRONGEST, STEPS * STRONGEST) as i32);
+        // Whoever panicked while it was locked had only shapes in hand.
+        let lock = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return known.clone();
+        }
+        let [along, out] = key.map(|part| f64::from(part) / STEPS);
+        let balance = Arc::new(self.springs.balance(2.0 * PI / 3.0, DVec3::new(along, 0.0, out)));
+        lock().insert(key, balance.clone());
+        balance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_those_of_stacked_frusta() {
+        for levels in 1..6 {
+            let springs = Springs { levels, ..Springs::default() };
+            let heights: Vec<f64> = (0..=levels).map(|i| (i as f64).powf(0.7)).collect();
+            let s = |i: usize| (levels - i) as f64 / levels as f64;
+            let frusta: f64 = (0..levels)
+                .map(|i| (heights[i + 1] - heights[i]) * (s(i) * s(i) + s(i) * s(i + 1) + s(i + 1) * s(i + 1)) / 3.0)
+                .sum();
+            let by_weights = (1..=levels).map(|i| springs.weight(i + 1) * heights[i]).sum::<f64>();
+            let got = by_weights / (3.0 * (levels * levels) as f64);
+            assert!((got / frusta - 1.0).abs() < 1e-12, "{levels} levels: {got} for {frusta}");
+        }
+    }
+
+    /// The paper's theorem: every level is the basis, moved and scaled by (N + 1 − i)/N; and the volume is what was asked for.
+    #[test]
+    fn levels_are_the_basis_moved_and_scaled_and_the_volume_is_kept() {
+        for (slices, levels) in [(3, 2), (5, 3), (8, 4)] {
+            let springs = Springs { slices, levels, ..Springs::default() };
+            let balance = springs.balance(2.0, DVec3::new(0.8, -0.3, -0.5));
+            assert!(balance.steps < MOST_STEPS, "{slices} × {levels} did not come to rest");
+            let at = |level: usize, slice: usize| balance.points[springs.index(level, slice)];
+            for level in 1..levels {
+                let part = (levels - level) as f64 / levels as f64;
+                let shift = at(level, 0) - at(0, 0) * part;
+                for slice in 1..slices {
+                    let off = (at(level, slice) - at(0, slice) * part - shift).length();
+                    // The basis is only as rigid as its springs: a per cent or so of what bends it.
+                    assert!(off < 1e-2, "level {level}, slice {slice}: off by {off:.1e}");
+                }
+            }
+            let volume = springs.volume_of(&balance);
+            assert!((volume / 2.0 - 1.0).abs() < 0.05, "{slices} × {levels}: volume {volume}");
+        }
+    }
+
+    #[test]
+    fn a_push_leans_it_and_no_push_leaves_it_upright() {
+        let springs = Springs::default();
+        let upright = springs.balance(2.0, DVec3::NEG_Z);
+        let apex = *upright.points.last().expect("an apex");
+        assert!(apex.truncate().length() < 1e-4 && apex.z > 0.5, "{apex}");
+        let leaning = springs.balance(2.0, DVec3::new(1.0, 0.0, -1.0));
+        assert!(leaning.points.last().expect("an apex").x > 0.1, "{:?}", leaning.points.last());
+        let far = springs.balance(2.0, DVec3::new(-1.0, 0.0, -1.0));
+        assert!(far.points.last().expect("an apex").x < -0.1);
+    }
+}
