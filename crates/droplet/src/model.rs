@@ -132,6 +132,17 @@ impl DropletModel {
         self.swarm.num_running()
     }
 
+    /// Id, place on the solid (in the world, in m) and base radius (in m) of every droplet on a solid, in no particular order.
+    pub fn places(&self) -> impl Iterator<Item = (u32, DVec3, f64)> + '_ {
+        let droplets = &self.swarm.droplets;
+        droplets.slots().map(move |slot| {
+            let place = droplets.riders[slot as usize].place;
+            let moment = &self.moments[self.track.facet(place.triangle).solid as usize];
+            let radius = droplets.sizes[slot as usize].radius;
+            (droplets.ids[slot as usize], moment.pose.apply(place.point(&self.track)), radius)
+        })
+    }
+
     /// Number of droplets in the air.
     pub fn num_flying(&self) -> usize {
         self.books.balls.len()

@@ -204,7 +204,8 @@ fn all_moving(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let mut model = wavy(224, 1.1 * side, thick, "advancing = \"90 deg\"\nreceding = \"89.9 deg\"")?;
     (context.say)("placing droplets");
     for index in 0..count {
-        let [u, v] = [index % 1000, index / 1000].map(|k| (k as f64 + 0.5 + 0.3 * (random.uniform() - 0.5)) * SPACING - 0.5 * side);
+        let [u, v] = [index % 1000, index / 1000]
+            .map(|k| (f64::from(k) + 0.5 + 0.3 * (random.uniform() - 0.5)) * SPACING - 0.5 * side);
         model.add_droplet(near(u, v), DVec3::ZERO, random.uniform_in(0.3e-9, 0.5e-9));
     }
     model.step(1e-6, &mut Untimed)?;

@@ -4,6 +4,7 @@
 //! reads what a user could read, and compares it with a closed form, a limit or a measured value whose source it names.
 
 mod case;
+mod droplet;
 mod output;
 mod pane;
 mod plot;
@@ -22,7 +23,7 @@ use crate::nearest::nearest;
 
 /// Every case there is, by model.
 pub fn cases() -> Vec<Case> {
-    [theory::cases(), pane::cases()].concat()
+    [theory::cases(), pane::cases(), droplet::cases()].concat()
 }
 
 /// Which cases to run.
