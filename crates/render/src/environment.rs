@@ -37,7 +37,7 @@ use sessile_frames::atomic::FileError;
 pub use lat_long::LatLong;
 
 /// The finest grid that directions are drawn on; larger images are averaged down for this purpose only.
-const FINEST_GRID: [usize; 2] = [2048, 1024];
+const FINEST_GRID: [usize; 2] = [1024, 512];
 
 /// The most pixels that an image file may announce; 16 bytes each are needed while it is read.
 const MOST_PIXELS: usize = 1 << 26;
@@ -93,6 +93,8 @@ pub struct Environment {
     image: LatLong,
     /// Columns and rows of the sampling grid.
     grid: [usize; 2],
+    /// Cosines of the angle from +y at the upper edge of each row, and at the last one's lower edge.
+    edges: Vec<f64>,
     /// Cumulative probability of rows, starting at 0 and ending at 1.
     rows: Vec<f64>,
     /// Cumulative probability of columns in each row, `grid[0] + 1` values per row.
@@ -178,10 +180,8 @@ impl Environment {
         if mean.iter().all(|&sum| sum == 0.0) {
             mean.fill(1.0); // a black environment: any density will do
         }
-        let band = |row: usize| {
-            let edge = |row: usize| (std::f64::consts::PI * row as f64 / grid[1] as f64).cos();
-            edge(row) - edge(row + 1)
-        };
+        let edges: Vec<f64> =
+            (0..=grid[1]).map(|row| (std::f64::consts::PI * row as f64 / grid[1] as f64).cos()).collect();
 
         let mut rows = vec![0.0];
         let mut columns = Vec::with_capacity(grid[1] * (grid[0] + 1));
@@ -193,11 +193,11 @@ impl Environment {
                 sum += mean[cell] / f64::from(pixels[cell]);
                 columns.push(sum);
             }
-            rows.push(rows[row] + sum * band(row));
+            rows.push(rows[row] + sum * (edges[row] - edges[row + 1]));
             make_cumulative(&mut columns[start..]);
         }
         make_cumulative(&mut rows);
-        Self { image, grid, rows, columns }
+        Self { image, grid, edges, rows, columns }
     }
 
     /// Radiance from a direction (unit length).
@@ -210,11 +210,10 @@ impl Environment {
         let (row, in_row) = invert(&self.rows, f64::from(u.y));
         let (column, in_column) = invert(self.columns_of(row), f64::from(u.x));
 
-        let edge = |row: usize| (std::f64::consts::PI * row as f64 / self.grid[1] as f64).cos();
-        let cos_theta = edge(row) + in_row * (edge(row + 1) - edge(row));
+        let cos_theta = self.edges[row] + in_row * (self.edges[row + 1] - self.edges[row]);
         let sin_theta = (1.0 - cos_theta * cos_theta).max(0.0).sqrt();
-        let phi = std::f64::consts::TAU * (column as f64 + in_column) / self.grid[0] as f64;
-        let dir = Vec3::new((sin_theta * phi.sin()) as f32, cos_theta as f32, (-sin_theta * phi.cos()) as f32);
+        let (sin_phi, cos_phi) = (TAU * ((column as f64 + in_column) / self.grid[0] as f64) as f32).sin_cos();
+        let dir = Vec3::new(sin_theta as f32 * sin_phi, cos_theta as f32, -(sin_theta as f32) * cos_phi);
         EnvSample { dir, radiance: self.radiance(dir), pdf: self.cell_pdf(row, column) }
     }
 
@@ -265,8 +264,7 @@ impl Environment {
 
     fn cell_pdf(&self, row: usize, column: usize) -> f32 {
         let columns = self.columns_of(row);
-        let edge = |row: usize| (std::f64::consts::PI * row as f64 / self.grid[1] as f64).cos();
-        let solid_angle = std::f64::consts::TAU / self.grid[0] as f64 * (edge(row) - edge(row + 1));
+        let solid_angle = std::f64::consts::TAU / self.grid[0] as f64 * (self.edges[row] - self.edges[row + 1]);
         let probability = (self.rows[row + 1] - self.rows[row]) * (columns[column + 1] - columns[column]);
         (probability / solid_angle) as f32
     }
