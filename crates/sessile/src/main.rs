@@ -1,6 +1,7 @@
 //! The command line: parse arguments, call, print.
 
 mod args;
+mod benches;
 mod commands;
 mod drawing;
 mod failure;

@@ -2,9 +2,10 @@
 
 use std::io::{Write, stdout};
 
-use sessile_sim::bench::{benches, choose, run, text};
+use sessile_sim::bench::{choose, run, text};
 
 use crate::args::BenchArgs;
+use crate::benches::benches;
 use crate::commands::on_threads;
 use crate::failure::Failure;
 

@@ -166,11 +166,19 @@ pub fn run(bench: &Bench, say: &dyn Fn(&str)) -> Result<BenchReport, CaseError> 
 pub fn text(report: &BenchReport) -> String {
     let memory = report.peak_memory_bytes.map_or("unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6));
     let mut text = format!("{}: {}\n", report.name, report.about);
-    let _ = writeln!(
-        text,
-        "  {:.3} s wall, {:.3} s CPU per simulated second ({:.2} s simulated, {} threads), peak memory {memory}",
-        report.wall_per_simulated_second, report.cpu_per_simulated_second, report.simulated_seconds, report.threads
-    );
+    let _ = if report.simulated_seconds > 0.0 {
+        writeln!(
+            text,
+            "  {:.3} s wall, {:.3} s CPU per simulated second ({:.2} s simulated, {} threads), peak memory {memory}",
+            report.wall_per_simulated_second, report.cpu_per_simulated_second, report.simulated_seconds, report.threads
+        )
+    } else {
+        writeln!(
+            text,
+            "  {:.3} s wall, {:.3} s CPU ({} threads), peak memory {memory}",
+            report.wall_seconds, report.cpu_seconds, report.threads
+        )
+    };
     for figure in &report.figures {
         let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
         let _ = writeln!(text, "  {}: {}{unit}", figure.name, crate::validate::number(figure.value));
