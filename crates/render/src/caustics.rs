@@ -22,8 +22,7 @@
 //! sample reads few. What remains is a blur as wide as the photons' discs, which narrow as photons grow in number: to eye and to
 //! measure it is small where light is even, and it rounds off the brightest lines of a caustic.
 //!
-//! A photon knows the moment at which it was sent, not the one at which it is read: what is seen through moving liquid is lit by the
-//! mean over the shutter's time.
+//! Where things move, each set is sent in a part of the shutter's time, and read by the samples of that part.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -64,19 +63,26 @@ pub struct CausticSettings {
 #[derive(Clone, Debug)]
 pub struct Caustics {
     sets: Vec<PhotonTree>,
+    /// Sets are parts of the shutter's time.
+    by_time: bool,
     sky_ceiling: f32,
 }
+
+/// Least number of sets where things move.
+const TIMES: u32 = 8;
 
 impl Caustics {
     /// Sends photons through a stage; `None` where there are none to send, nothing that bends them or nothing that they land on.
     pub fn cast(stage: &Stage, settings: CausticSettings) -> Option<Self> {
         let CausticSettings { photons, sets, seed, max_depth } = settings;
-        let sets = sets.max(1);
+        let by_time = stage.moves();
+        let sets = sets.max(if by_time { TIMES } else { 1 });
         let sky_ceiling = sky_ceiling(stage);
         let caster = PhotonCaster::new(stage, photons / sets, sky_ceiling, seed, max_depth)?;
         let widest = WIDEST * drop_size(stage);
-        let sets = (0..sets).into_par_iter().map(|set| PhotonTree::new(caster.cast(set), widest)).collect();
-        Some(Self { sets, sky_ceiling })
+        let times = |set: u32| if by_time { [set, set + 1].map(|n| n as f32 / sets as f32) } else { [0.0, 1.0] };
+        let tree = |set: u32| PhotonTree::new(caster.cast(set, times(set)), widest);
+        Some(Self { sets: (0..sets).into_par_iter().map(tree).collect(), by_time, sky_ceiling })
     }
 
     /// How many photons have landed, in all sets.
@@ -90,17 +96,23 @@ impl Caustics {
         (radiance - carried, carried)
     }
 
+    /// The set that a path reads at a moment of the shutter's time; `turn` counts the samples that take turns.
+    pub fn set_for(&self, turn: u32, time: f32) -> usize {
+        let count = self.sets.len();
+        if self.by_time { ((time * count as f32) as usize).min(count - 1) } else { turn as usize % count }
+    }
+
     /// Light that photons of a set bring to a point and that leaves towards the eye: `facet` is the normal there and `to_local` turns
     /// directions into the frame of `scatter`.
     pub fn gather(
         &self,
-        set: u32,
+        set: usize,
         point: Vec3,
         facet: Vec3,
         scatter: &BroadScatter,
         to_local: impl Fn(Vec3) -> Vec3,
     ) -> Vec3 {
-        let tree = &self.sets[set as usize % self.sets.len()];
+        let tree = &self.sets[set];
         let mut sum = Vec3::ZERO;
         tree.covering(point, |photon, kernel| {
             let into = to_local(photon.towards);
@@ -155,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_sky_make_the_whole() {
-        let caustics = Caustics { sets: Vec::new(), sky_ceiling: 2.0 };
+        let caustics = Caustics { sets: Vec::new(), by_time: false, sky_ceiling: 2.0 };
         for radiance in [Vec3::splat(0.5), Vec3::new(9.0, 1.0, 0.3), Vec3::splat(1e5)] {
             let (base, bright) = caustics.split_sky(radiance);
             assert!((base + bright - radiance).abs().max_element() < 1e-6 * radiance.max_element());

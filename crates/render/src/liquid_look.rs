@@ -22,7 +22,8 @@ pub enum LiquidLook {
 impl LiquidLook {
     /// The look of the liquid that a scene starts from, with the scene's refractive index.
     ///
-    /// Water's absorption at 620, 540 and 460 nm is measured (pope1997, table 3); the others are chosen by eye.
+    /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries' dominant wavelengths; the others are
+    /// chosen by eye.
     pub fn of_preset(preset: &str, refractive_index: f64) -> Self {
         let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
         let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };
@@ -36,7 +37,7 @@ impl LiquidLook {
             "milk" => opaque(0.9, 0.88, 0.82, Mirror::Coat(index)),
             "blood" => opaque(0.32, 0.01, 0.01, Mirror::Coat(index)),
             "mercury" => opaque(0.78, 0.78, 0.79, Mirror::Metal),
-            _ => clear(0.28, 0.05, 0.01),
+            _ => clear(0.2224, 0.0565, 0.0092),
         }
     }
 

@@ -99,7 +99,7 @@ struct Walk<'a> {
     stage: &'a Stage,
     caustics: Option<&'a Caustics>,
     /// Which of the photons' sets is read.
-    photon_set: u32,
+    photon_set: usize,
     settings: PathSettings,
     liquid_index: f32,
     absorption: Vec3,
@@ -120,13 +120,13 @@ struct Walk<'a> {
     result: PathResult,
 }
 
-/// Follows a path from the eye; `photon_set` says which set of photons it reads.
+/// Follows a path from the eye; as `turn` counts up, paths take turns with the sets of photons.
 pub fn trace(
     scenery: Scenery<'_>,
     settings: PathSettings,
     ray: Ray,
     media: Media,
-    photon_set: u32,
+    turn: u32,
     sampler: &mut Sampler,
 ) -> PathResult {
     let Scenery { stage, caustics } = scenery;
@@ -135,7 +135,7 @@ pub fn trace(
     let mut walk = Walk {
         stage,
         caustics,
-        photon_set,
+        photon_set: caustics.map_or(0, |caustics| caustics.set_for(turn, ray.time)),
         settings,
         liquid_index,
         absorption,

@@ -147,22 +147,23 @@ impl<'a> PhotonCaster<'a> {
         (!beams.is_empty()).then_some(Self { stage, sky_ceiling, seed, max_depth, far, beams })
     }
 
-    /// The photons of one set: each set by itself brings all the light.
-    pub fn cast(&self, set: u32) -> Vec<Photon> {
+    /// The photons of one set, sent within `times` of the shutter's opening: each set by itself brings all the light.
+    pub fn cast(&self, set: u32, times: [f32; 2]) -> Vec<Photon> {
         let mut landed = Vec::new();
         for (number, beam) in self.beams.iter().enumerate() {
             for i in 0..beam.count {
                 // Whole blocks of the sequence, for each of them is well spread.
                 let index = set * beam.count.next_power_of_two() + i;
                 let mut sampler = Sampler::new(0x5eed_0000 + number as u32, self.seed, index);
-                landed.extend(self.send(beam, &mut sampler));
+                landed.extend(self.send(beam, times, &mut sampler));
             }
         }
         landed
     }
 
-    fn send(&self, beam: &Beam, sampler: &mut Sampler) -> Option<Photon> {
-        let (mut u, v, time) = (sampler.pair(), sampler.pair(), sampler.one());
+    fn send(&self, beam: &Beam, [from, to]: [f32; 2], sampler: &mut Sampler) -> Option<Photon> {
+        let (mut u, v) = (sampler.pair(), sampler.pair());
+        let time = from + (to - from) * sampler.one();
         let first = beam.targets[0].share;
         let kind = usize::from(u.x >= first);
         u.x = if kind == 0 { u.x / first } else { (u.x - first) / (1.0 - first) };

@@ -292,6 +292,11 @@ impl Stage {
         self.corners.len()
     }
 
+    /// Whether anything moves while the shutter is open.
+    pub fn moves(&self) -> bool {
+        !self.motions.is_empty()
+    }
+
     /// Whether a solid is glass.
     pub fn is_clear(&self, solid: u32) -> bool {
         matches!(self.solids[solid as usize].body, Body::Sheet { .. } | Body::GlassBody { .. })

@@ -139,6 +139,19 @@ fn photons_pass_a_wet_slab_of_glass_as_paths_do() {
     agree("slab", &builder.build(), &above(), 2048, 1 << 18);
 }
 
+/// While the shutter is open the drop moves by its radius; its light goes along.
+#[test]
+fn photons_of_a_moving_drop_land_as_its_paths_do() {
+    let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 1.0);
+    let floor = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
+    builder.solid(&floor, |_| DVec3::ZERO, &painted(0.6, Mirror::None, 1.0, 0.0), false, None);
+    let mut drop = half_ball();
+    drop.velocities.fill(DVec3::X * 1e-3);
+    builder.liquid(&drop);
+    builder.lamp(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
+    agree("moving", &builder.build(), &above(), 1024, 1 << 16);
+}
+
 /// The sun's disc is a rare find for a plain path: at equal samples photons leave a small part of its noise.
 #[test]
 fn the_suns_caustic_is_calm_with_photons_and_is_not_there_without_a_drop() {

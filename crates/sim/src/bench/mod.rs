@@ -107,6 +107,11 @@ impl BenchContext<'_> {
         self.wall
     }
 
+    /// CPU time of everything timed so far, in s.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.cpu
+    }
+
     /// Adds a number to the report.
     pub fn figure(&mut self, name: impl Into<String>, value: f64, unit: impl Into<String>) {
         self.figures.push(Figure { name: name.into(), value, unit: unit.into() });
