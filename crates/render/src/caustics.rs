@@ -4,7 +4,7 @@
 //!
 //! Write a path as E … D S … S L: from the eye E over the last surface D that scatters, through turns S at clear faces, to a light L.
 //! Without S, L is sampled from D. With S it cannot be aimed at, and a path from D meets a small light by rare
-//! chance. So photons are sent the other way ([`crate::photons`]) and land on D (jensen1996). Each path of that kind is carried
+//! chance. So photons are sent the other way (`photons`) and land on D (jensen1996). Each path of that kind is carried
 //! by one of two:
 //!
 //! | | lamps, suns, the sky above its ceiling | the sky below its ceiling |

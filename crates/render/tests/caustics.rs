@@ -154,7 +154,7 @@ fn photons_of_a_moving_drop_land_as_its_paths_do() {
 
 /// The sun's disc is a rare find for a plain path: at equal samples photons leave a small part of its noise.
 #[test]
-fn the_suns_caustic_is_calm_with_photons_and_is_not_there_without_a_drop() {
+fn the_suns_caustic_has_a_fifth_of_the_noise_with_photons() {
     let ground = Material::of(Some("wood"), None, Vec2::splat(8.0));
     let mut builder = drop_on(&ground, Environment::constant(Vec3::splat(0.1)));
     builder.sun(DVec3::new(0.7, 1.0, -0.7), 0.009, Vec3::splat(2.0));
@@ -181,7 +181,7 @@ fn photons_land_alike_for_any_number_of_threads() {
     assert!(on(1) == on(3));
 }
 
-/// Half-open steps cannot lose light: a picture that stops early has the mean of one that does not.
+/// A picture that puts its samples where they are needed has the mean of one that puts them everywhere.
 #[test]
 fn stopping_early_loses_no_light() {
     for photons in [0, 1 << 16] {
