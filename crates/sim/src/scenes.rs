@@ -18,7 +18,18 @@ macro_rules! shipped {
 }
 
 /// Every scene that ships, by name.
-pub const SCENES: &[ShippedScene] = shipped!["merge", "streams", "window"];
+pub const SCENES: &[ShippedScene] = shipped![
+    "adhesion",
+    "masses",
+    "merge",
+    "rain-on-bunny",
+    "roughness",
+    "shapes",
+    "streams",
+    "tear",
+    "viscosities",
+    "window"
+];
 
 /// A name that no shipped scene has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
