@@ -1,6 +1,7 @@
 //! The closed surface of a spline patch over the points of the paper's droplet (fournier1998, §3.2.3 and §3.4).
 //!
-//! Round each level the curve is a uniform cubic B-spline; from the basis up, one of degree min(3, N) whose ends are the basis and the apex.
+//! Round each level the curve is a uniform cubic B-spline; across, it is one that arches from the basis over the apex to the basis of the other side,
+//! so that the top is round.
 //! Control points are displaced at random by an amplitude that rises with the speed while it is low and falls away when it is high,
 //! zero at rest: a(v) = A (v/v₁) e^(1 − v/v₁).
 
@@ -43,7 +44,6 @@ pub fn displace(balance: &mut Balance, springs: &Springs, seed: u64, id: u32, am
 pub fn surface(balance: &Balance, springs: &Springs, radius: f64, detail: &Detail) -> DropMesh {
     let sectors = ((TAU * radius / detail.edge).ceil() as usize).clamp(detail.fewest, detail.most);
     let rings = (sectors / 3).max(4);
-    let rows = springs.levels + 1;
     let point = |row: usize, slice: usize| {
         if row == springs.levels {
             balance.points[row * springs.slices]
@@ -63,15 +63,20 @@ pub fn surface(balance: &Balance, springs: &Springs, radius: f64, detail: &Detai
         ];
         (0..4).map(|j| point(row, k + springs.slices - 1 + j) * (weights[j] / 6.0)).sum::<DVec3>()
     };
+    // An arch from the basis over the apex to the basis of the other side, of which the first half is drawn: round on top.
     let up = |turn: f64, part: f64| {
-        let row: Vec<DVec3> = (0..rows).map(|row| around(row, turn)).collect();
-        clamped_spline(&row, part)
+        let other = (turn + 0.5).fract();
+        let there = (0..springs.levels).map(|row| around(row, turn));
+        let back = (0..springs.levels).rev().map(|row| around(row, other));
+        let arch: Vec<DVec3> = there.chain([point(springs.levels, 0)]).chain(back).collect();
+        clamped_spline(&arch, 0.5 * part)
     };
+    let turns = |s: usize| s as f64 / sectors as f64;
     let mut mesh = TriMesh::default();
-    mesh.positions.push(up(0.0, 1.0));
+    mesh.positions.push((0..sectors).map(|s| up(turns(s), 1.0)).sum::<DVec3>() / sectors as f64);
     for ring in 1..=rings {
         let part = 1.0 - ring as f64 / rings as f64;
-        mesh.positions.extend((0..sectors).map(|s| up(s as f64 / sectors as f64, part)));
+        mesh.positions.extend((0..sectors).map(|s| up(turns(s), part)));
     }
     let line = 1 + (rings - 1) * sectors;
     let middle = mesh.positions[line..].iter().sum::<DVec3>() / sectors as f64;
