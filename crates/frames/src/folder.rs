@@ -187,6 +187,11 @@ impl RunFolder {
         self.root.join("pictures").join(frame_file(frame, "exr"))
     }
 
+    /// `ground-truth/`: what pictures of drops hide.
+    pub fn ground_truth_path(&self) -> PathBuf {
+        self.root.join("ground-truth")
+    }
+
     /// `NAME.mp4`, for the name that `run.json` gives.
     pub fn video_path(&self, name: &str) -> PathBuf {
         self.root.join(format!("{name}.mp4"))

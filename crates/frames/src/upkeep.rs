@@ -12,6 +12,9 @@ use crate::folder::{FolderError, RunFolder, entries};
 use crate::measures_file;
 use crate::names::frame_of;
 
+/// How names in `ground-truth/` end.
+const GROUND_TRUTH: [&str; 7] = ["clean.png", "mask.png", "id.png", "id.exr", "depth.exr", "flow.exr", "flow.flo"];
+
 impl RunFolder {
     /// Drops the frames after `last` (all of them when `None`) with their wet maps, fields, measures and pictures, and the video, which
     /// shows frames that are gone or misses some that will come.
@@ -36,7 +39,7 @@ impl RunFolder {
         }
         checkpoint::remove(&self.checkpoint_path())?;
         remove_temporaries(self.root())?;
-        for folder in ["frames", "solids", "wet", "fields", "checkpoint", "pictures"] {
+        for folder in ["frames", "solids", "wet", "fields", "checkpoint", "pictures", "ground-truth"] {
             remove_if_empty(&self.root().join(folder))?;
         }
         if let Some(name) = name {
@@ -54,6 +57,7 @@ impl RunFolder {
         let root = self.root();
         remove_numbered(&root.join("frames"), &["ply", "drops"], &dropped)?;
         remove_numbered(&root.join("pictures"), &["png", "exr"], &dropped)?;
+        remove_numbered(&self.ground_truth_path(), &GROUND_TRUTH, &dropped)?;
         let fields = root.join("fields");
         for entry in entries(&fields)? {
             // Whatever the format: the number is what counts.
@@ -92,7 +96,7 @@ pub(crate) fn remove_temporaries(root: &Path) -> Result<(), FileError> {
         Ok(())
     };
     remove_in(root)?;
-    for folder in ["frames", "solids", "fields", "checkpoint", "pictures"] {
+    for folder in ["frames", "solids", "fields", "checkpoint", "pictures", "ground-truth"] {
         remove_in(&root.join(folder))?;
     }
     let wet = root.join("wet");

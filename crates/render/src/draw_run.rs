@@ -22,6 +22,7 @@ mod props;
 mod stamp;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use sessile_frames::{FolderError, FrameChoice, RunFolder, atomic};
@@ -31,7 +32,9 @@ pub use error::DrawError;
 pub use props::Props;
 
 use crate::denoise::denoise;
+use crate::ground_truth::{GroundTruth, GroundTruthFiles, ground_truth, write_ground_truth};
 use crate::image_files::{write_exr, write_png_noted};
+use crate::picture::Picture;
 use crate::render_picture::{PictureSettings, Rendered, render_until};
 use crate::tone_map::{Exposure, to_srgb};
 use props::Set;
@@ -72,14 +75,28 @@ pub struct DrawOptions {
     pub samples: Option<u32>,
     /// Whether to remove the grain of few samples.
     pub denoise: Option<bool>,
-    /// Whether to write `pictures/00000.exr` too: linear light, albedo, normal, depth, drop ids.
+    /// Whether to write `pictures/00000.exr` too: linear light, albedo, normal, depth, drop ids; of previews the light alone.
     pub exr: bool,
+    /// How light is found.
+    pub quality: Quality,
+    /// Whether to write `ground-truth/` too, see [`crate::ground_truth`].
+    pub ground_truth: bool,
+}
+
+/// How light is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quality {
+    /// By tracing its paths.
+    #[default]
+    Full,
+    /// By looking it up, in a fraction of the time: see [`crate::preview`].
+    Preview,
 }
 
 impl DrawOptions {
     /// As the scene says.
     pub fn new(what: What) -> Self {
-        Self { what, size: None, samples: None, denoise: None, exr: false }
+        Self { what, size: None, samples: None, denoise: None, exr: false, quality: Quality::Full, ground_truth: false }
     }
 }
 
@@ -146,11 +163,17 @@ pub fn draw_run(
         Err(reason) => return Err(DrawError::Scene { file, reason: reason.to_string() }),
     };
     let settings = picture_settings(&scene, options)?;
-    let denoised = options.denoise.unwrap_or(scene.render.denoise);
+    let previews = options.quality == Quality::Preview;
+    let denoised = options.denoise.unwrap_or(scene.render.denoise) && !previews;
     let wanted = PictureStamp {
         view: view_hash(&scene),
         size: settings.size,
-        how: format!("{} samples, {}", settings.samples, if denoised { "denoised" } else { "raw" }),
+        how: match options.quality {
+            Quality::Full => {
+                format!("{} samples, {}", settings.samples, if denoised { "denoised" } else { "raw" })
+            }
+            Quality::Preview => "preview".to_owned(),
+        },
     };
     let frames = folder.frames()?;
     let chosen = choose(&folder, &frames, options.what, &wanted)?;
@@ -161,6 +184,8 @@ pub fn draw_run(
         settings,
         denoised,
         exr: options.exr,
+        previews,
+        ground_truth: options.ground_truth,
         stamp: &wanted,
         progress,
         stop,
@@ -216,6 +241,14 @@ fn choose(folder: &RunFolder, frames: &[u64], what: What, wanted: &PictureStamp)
     Ok(chosen.iter().zip(&found).filter(|(_, stamp)| !keep(stamp)).map(|(&frame, _)| frame).collect())
 }
 
+/// A frame, drawn but not yet written.
+struct Shot {
+    frame: u64,
+    rendered: Rendered,
+    /// Its ground truth, and the clean view as sRGB bytes.
+    truth: Option<(GroundTruth, Arc<Vec<u8>>)>,
+}
+
 /// What all pictures of one call share.
 struct Job<'a> {
     folder: &'a RunFolder,
@@ -225,6 +258,8 @@ struct Job<'a> {
     settings: PictureSettings,
     denoised: bool,
     exr: bool,
+    previews: bool,
+    ground_truth: bool,
     stamp: &'a PictureStamp,
     progress: &'a dyn DrawProgress,
     stop: &'a AtomicBool,
@@ -237,6 +272,9 @@ impl Job<'_> {
     /// out because someone asked to stop.
     fn draw(&self, chosen: &[u64]) -> Result<Option<u64>, DrawError> {
         atomic::create_folder(&self.folder.root().join("pictures")).map_err(FolderError::from)?;
+        if self.ground_truth {
+            atomic::create_folder(&self.folder.ground_truth_path()).map_err(FolderError::from)?;
+        }
         let mut set = Set::build(self.folder, self.scene, self.settings.size)?;
         if let Some(notice) = set.notice() {
             self.progress.notice(&notice);
@@ -253,38 +291,77 @@ impl Job<'_> {
         let Some(exposure) = set.exposure(first, &self.settings, self.stop)? else {
             return Ok(chosen.first().copied());
         };
-        let mut waiting: Option<(u64, Rendered)> = None;
+        let mut waiting: Option<Shot> = None;
+        let mut clean: Option<Arc<Vec<u8>>> = None;
         for &frame in chosen {
             let before = waiting.take();
-            let finish = || before.map_or(Ok(()), |(frame, rendered)| self.finish(frame, rendered, exposure));
-            let (rendered, finished) = rayon::join(|| self.trace(set, frame), finish);
+            let finish = || before.map_or(Ok(()), |shot| self.finish(shot, exposure));
+            let (shot, finished) = rayon::join(|| self.shoot(set, frame, exposure, &mut clean), finish);
             finished?;
-            let Some(rendered) = rendered? else { return Ok(Some(frame)) };
-            waiting = Some((frame, rendered));
+            let Some(shot) = shot? else { return Ok(Some(frame)) };
+            waiting = Some(shot);
         }
-        if let Some((frame, rendered)) = waiting {
-            self.finish(frame, rendered, exposure)?;
+        if let Some(shot) = waiting {
+            self.finish(shot, exposure)?;
         }
         Ok(None)
     }
 
-    /// Traces a frame; `None` when stopped.
-    fn trace(&self, set: &mut Set<'_>, frame: u64) -> Result<Option<Rendered>, DrawError> {
+    /// Draws a frame, and finds its ground truth if that is wanted; `None` when stopped. `clean` is the clean view as far as it stays
+    /// the same from frame to frame.
+    fn shoot(
+        &self,
+        set: &mut Set<'_>,
+        frame: u64,
+        exposure: Exposure,
+        clean: &mut Option<Arc<Vec<u8>>>,
+    ) -> Result<Option<Shot>, DrawError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let (stage, camera) = set.stage(frame)?;
-        let told = |done: usize, of: usize| {
-            self.progress.advance(self.written.load(Ordering::Relaxed), done as f64 / of as f64);
+        // A frame with ground truth is two pictures' work, unless the second one is there already.
+        let parts = if self.ground_truth && clean.is_none() { 2.0 } else { 1.0 };
+        let told = |before: f64| {
+            move |done: usize, of: usize| {
+                let part = (before + done as f64 / of as f64) / parts;
+                self.progress.advance(self.written.load(Ordering::Relaxed), part);
+            }
         };
-        Ok(render_until(&stage, &camera, &self.settings, self.stop, &told))
+        let staged = if self.previews && !self.ground_truth { None } else { Some(set.stage(frame)?) };
+        let rendered = match &staged {
+            Some((stage, camera)) if !self.previews => {
+                render_until(stage, camera, &self.settings, self.stop, &told(0.0))
+            }
+            _ => Some(Rendered::of(set.preview(frame, self.settings.size)?)),
+        };
+        let Some(rendered) = rendered else { return Ok(None) };
+        let Some((stage, camera)) = staged.filter(|_| self.ground_truth) else {
+            return Ok(Some(Shot { frame, rendered, truth: None }));
+        };
+        let clean_stage = set.clean_stage(set.shutter());
+        if clean.is_none() || !set.clean_view_stays() {
+            let seen = if self.previews {
+                Some(Rendered::of(set.clean_preview(frame, self.settings.size)))
+            } else {
+                render_until(&clean_stage, &camera, &self.settings, self.stop, &told(1.0))
+            };
+            let Some(seen) = seen else { return Ok(None) };
+            *clean = Some(Arc::new(to_srgb(&self.denoise(seen), exposure)));
+        }
+        let truth = ground_truth(&stage, &clean_stage, &camera, self.settings.size);
+        let truth = clean.clone().map(|clean| (truth, clean));
+        Ok(Some(Shot { frame, rendered, truth }))
+    }
+
+    fn denoise(&self, rendered: Rendered) -> Picture {
+        let Rendered { picture, halves: [first, second], .. } = rendered;
+        let halves = (!first.is_empty()).then_some((first.as_slice(), second.as_slice()));
+        if self.denoised { denoise(&picture, halves) } else { picture }
     }
 
     /// Denoises and writes a picture.
-    fn finish(&self, frame: u64, rendered: Rendered, exposure: Exposure) -> Result<(), DrawError> {
-        let Rendered { picture, halves: [first, second], .. } = rendered;
-        let halves = (!first.is_empty()).then_some((first.as_slice(), second.as_slice()));
-        let picture = if self.denoised { denoise(&picture, halves) } else { picture };
+    fn finish(&self, Shot { frame, rendered, truth }: Shot, exposure: Exposure) -> Result<(), DrawError> {
+        let picture = self.denoise(rendered);
         let failed = |cause| DrawError::Picture { frame, cause };
         let (path, layers) = (self.folder.picture_path(frame), self.folder.layers_path(frame));
         if self.exr {
@@ -292,6 +369,10 @@ impl Job<'_> {
         } else if PictureStamp::read(&path).as_ref() != Some(self.stamp) {
             // Layers of a picture that is no more would be taken for those of the new one.
             atomic::remove(&layers).map_err(FolderError::from)?;
+        }
+        if let Some((truth, clean)) = truth {
+            let files = GroundTruthFiles::of(&self.folder.ground_truth_path(), frame);
+            write_ground_truth(&files, &truth, &clean).map_err(failed)?;
         }
         let rgb = to_srgb(&picture, exposure);
         write_png_noted(&path, picture.width, picture.height, &rgb, &[(KEYWORD, &self.stamp.text())])

@@ -62,6 +62,22 @@ pub enum FlowStatus {
     Opaque = 6,
 }
 
+impl FlowStatus {
+    /// The status of a number in a file.
+    pub fn of(code: u32) -> Option<Self> {
+        let all = [
+            Self::NoDrop,
+            Self::Valid,
+            Self::TotalReflection,
+            Self::OutsideFrame,
+            Self::Hidden,
+            Self::Lost,
+            Self::Opaque,
+        ];
+        all.into_iter().find(|&status| status as u32 == code)
+    }
+}
+
 /// Ground truth of one picture; rows from the top.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroundTruth {

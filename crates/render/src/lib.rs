@@ -17,6 +17,7 @@ pub mod known_scenes;
 pub mod lights;
 pub mod line_of_sight;
 pub mod liquid_look;
+pub mod many_drops;
 pub mod materials;
 pub mod normals;
 pub mod path;

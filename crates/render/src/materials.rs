@@ -164,7 +164,11 @@ pub struct Scattered {
 impl Finish {
     /// How the surface scatters at texture coordinates, under a medium of index `outside`, `wet` from 0 to 1.
     pub fn scatter(&self, uv: Vec2, outside: f32, wet: f32) -> Scatter {
-        let color = self.color.at(uv);
+        self.scatter_of(self.color.at(uv), outside, wet)
+    }
+
+    /// The same where the texture has a given colour.
+    pub(crate) fn scatter_of(&self, color: Vec3, outside: f32, wet: f32) -> Scatter {
         if self.mirror == Mirror::Metal {
             return Scatter {
                 mirror: Some(Ggx { alpha: self.alpha, head_on: color }),

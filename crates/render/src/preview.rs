@@ -11,7 +11,7 @@
 //!   highlights of suns and lamps ([`shade_drop`]).
 //!
 //! Left out, against the path tracer: light between solids, soft shadows, drops seen through drops or in mirrors, drops behind
-//! bodies of glass where those bend the view, motion blur and depth of field. A drop round the eye is not drawn.
+//! bodies of glass where those bend the view, films on glass, motion blur and depth of field. A drop round the eye is not drawn.
 //!
 //! Nothing is random, and tiles do not share: the picture is the same for any number of threads.
 
@@ -312,7 +312,7 @@ impl View<'_> {
         (owner != NOBODY).then(|| owner.checked_sub(FIRST_DROP)).flatten().map(|i| &self.drops[i as usize])
     }
 
-    /// Samples of one solid with nearly one normal, shaded once with their mean paint; how many.
+    /// Samples of one solid with nearly one normal, shaded once with their mean colour; how many.
     fn solid_samples(
         &self,
         place: [usize; 2],
@@ -329,7 +329,7 @@ impl View<'_> {
         let Some(main) = self.surface_point(triangles[first], direction) else { return (Vec3::ZERO, 1) };
         let layer = stage.solids[solid as usize].wet.as_ref();
         let wetness = layer.map(|layer| layer.at(main.uv)).unwrap_or_default();
-        let mut paint = Paint::of(finish, main.uv, 1.0, wetness.wet);
+        let mut color = finish.color.at(main.uv);
         done[first] = true;
         let mut count = 1;
         for other in first + 1..SAMPLES {
@@ -348,13 +348,13 @@ impl View<'_> {
                 point.filter(|point| point.facet.dot(main.facet) > ALIKE).map(|point| point.uv)
             };
             let Some(uv) = uv else { continue };
-            paint.add(&Paint::of(finish, uv, 1.0, wetness.wet), 1.0);
+            color += finish.color.at(uv);
             done[other] = true;
             count += 1;
         }
-        let mut mean = Paint::default();
-        mean.add(&paint, 1.0 / count as f32);
-        let normal = stage.bent_normal(&main, wetness.slope, 0.5);
+        let mean = Paint::of_color(finish, color / count as f32, 1.0, wetness.wet);
+        let bent = wetness.slope != Vec2::ZERO;
+        let normal = if bent { stage.bent_normal(&main, wetness.slope, 0.5) } else { main.smooth };
         (self.shader.surface(main.point, main.triangle, normal, -direction, &mean, factor), count)
     }
 

@@ -81,6 +81,13 @@ pub struct Rendered {
     pub cost: PictureCost,
 }
 
+impl Rendered {
+    /// A picture without noise.
+    pub fn of(picture: Picture) -> Self {
+        Self { picture, halves: [Vec::new(), Vec::new()], cost: PictureCost::default() }
+    }
+}
+
 /// A pixel and the sums over its samples.
 #[derive(Clone, Copy, Default)]
 struct Pixel {

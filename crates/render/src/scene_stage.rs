@@ -99,7 +99,7 @@ pub fn clean_stage_of_frame(
     scene: &Scene,
     looks: &Looks,
     world: &World,
-    environment: Environment,
+    environment: impl Into<Arc<Environment>>,
     shutter: f64,
 ) -> Stage {
     stage_of_frame(scene, looks, world, &Surface::default(), &[], environment, shutter)

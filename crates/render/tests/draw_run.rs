@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use glam::{DMat3, DVec3};
 use sessile_frames::{Content, FrameChoice, RunFolder, RunInfo, RunStatus, Stamp};
-use sessile_render::draw_run::{DrawError, DrawOptions, Drawn, Quiet, What, draw_run};
+use sessile_render::draw_run::{DrawError, DrawOptions, Drawn, Quality, Quiet, What, draw_run};
+use sessile_render::ground_truth::GroundTruthFiles;
 use sessile_scene::{Folder, parse_str, print};
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 use tempfile::TempDir;
@@ -231,4 +232,52 @@ fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
     let error = draw(&broken, &all()).unwrap_err().to_string();
     assert!(error.contains("00000.ply"), "{error}");
     assert!(!Path::new(&broken.path().join("pictures/00000.png")).exists());
+}
+
+/// Ground truth lies beside the pictures, in full quality and of previews; ids are those of the frames, and dropping frames drops it.
+#[test]
+fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
+    for quality in [Quality::Full, Quality::Preview] {
+        let place = run(SCENE, vec![drops(0.0), drops(1e-3), Vec::new()]);
+        let drawn = draw(&place, &DrawOptions { quality, ground_truth: true, ..all() }).unwrap();
+        assert_eq!((drawn.pictures, drawn.next), (3, None));
+        let folder = RunFolder::open(place.path()).unwrap();
+        let truth = |frame: u64| GroundTruthFiles::of(&folder.ground_truth_path(), frame);
+        let bytes =
+            |path: PathBuf| image::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).into_bytes();
+        assert!((0..3).all(|frame| truth(frame).exist()));
+        let ids = |frame: u64| {
+            let colors = bytes(truth(frame).id_png());
+            colors
+                .chunks_exact(3)
+                .map(|c| c[0])
+                .collect::<std::collections::BTreeSet<u8>>()
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        // The camera frames the drop on the table; the other flies above the picture.
+        assert_eq!((ids(0), ids(2)), (vec![0, 1], vec![0]));
+        // The scene stays, so does the clean view; without liquid the picture is the clean view.
+        assert_eq!(bytes(truth(0).clean()), bytes(truth(1).clean()));
+        assert_ne!(bytes(truth(0).clean()), bytes(folder.picture_path(0)));
+        assert_eq!(bytes(truth(2).clean()), bytes(folder.picture_path(2)));
+        let claimed = RunFolder::claim(place.path()).unwrap().0;
+        claimed.drop_after(Some(0)).unwrap();
+        assert!(truth(0).exist() && !truth(1).mask().exists());
+        assert_eq!(fs::read_dir(folder.ground_truth_path()).unwrap().count(), 7);
+    }
+}
+
+#[test]
+fn previews_are_pictures_that_a_run_keeps_and_render_draws_over() {
+    let place = run(SCENE, vec![drops(0.0), drops(1e-3)]);
+    let previews = DrawOptions { quality: Quality::Preview, exr: true, ..all() };
+    assert_eq!(draw(&place, &previews).unwrap().pictures, 2);
+    let folder = RunFolder::open(place.path()).unwrap();
+    assert!(folder.layers_path(0).is_file());
+    let first = fs::read(folder.picture_path(0)).unwrap();
+    assert_ne!(first, fs::read(folder.picture_path(1)).unwrap(), "the drop has moved");
+    assert_eq!(draw(&place, &DrawOptions::new(What::Missing)).unwrap().pictures, 0);
+    assert_eq!(draw(&place, &all()).unwrap().pictures, 2);
+    assert_ne!(first, fs::read(folder.picture_path(0)).unwrap());
 }

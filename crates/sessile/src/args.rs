@@ -3,8 +3,9 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use sessile_frames::FrameChoice;
+use sessile_render::draw_run::Quality;
 
 /// Simulates, measures and pictures water drops on surfaces.
 #[derive(Debug, Parser)]
@@ -70,9 +71,31 @@ pub struct RunArgs {
     /// Draw no pictures and no video
     #[arg(long)]
     pub no_pictures: bool,
+    /// How pictures find their light: `full` traces its paths, `preview` looks it up in a fraction of the time
+    #[arg(long, value_name = "QUALITY", value_enum, default_value_t)]
+    pub quality: PictureQuality,
     /// Wall time between checkpoints, in seconds; 0 writes one at every frame
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub checkpoint: f64,
+}
+
+/// How pictures find their light.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PictureQuality {
+    /// Trace its paths.
+    #[default]
+    Full,
+    /// Look it up.
+    Preview,
+}
+
+impl From<PictureQuality> for Quality {
+    fn from(quality: PictureQuality) -> Self {
+        match quality {
+            PictureQuality::Full => Self::Full,
+            PictureQuality::Preview => Self::Preview,
+        }
+    }
 }
 
 /// `sessile check`.
@@ -129,6 +152,12 @@ pub struct RenderArgs {
     /// Write EXR files too: linear light, albedo, normal, depth, drop ids
     #[arg(long)]
     pub exr: bool,
+    /// How light is found: `full` traces its paths, `preview` looks it up in a fraction of the time
+    #[arg(long, value_name = "QUALITY", value_enum, default_value_t)]
+    pub quality: PictureQuality,
+    /// Write ground truth for vision too: the clean view without drops, mask, drop ids, depth, refraction flow
+    #[arg(long)]
+    pub ground_truth: bool,
     /// Threads to use; pictures do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -1,5 +1,7 @@
 //! The benches there are: those of the models, and those of pictures, which models know nothing of.
 
+mod preview;
+
 use sessile_render::Picture;
 use sessile_render::known_scenes::drop_on_checks;
 use sessile_render::render_picture::{PictureSettings, render_picture};
@@ -25,6 +27,7 @@ pub fn benches() -> Vec<Bench> {
     };
     let mut all = sessile_sim::bench::benches();
     all.push(render);
+    all.extend(preview::benches());
     all
 }
 

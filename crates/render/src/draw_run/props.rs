@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use glam::DVec3;
 use sessile_frames::names::safe_names;
-use sessile_frames::{FolderError, RunFolder};
+use sessile_frames::{FolderError, RunFolder, Surface, WetMap};
 use sessile_scene::types::{Follow, Scene};
 use sessile_world::World;
 
@@ -14,8 +14,10 @@ use crate::camera::Camera;
 use crate::environment::Environment;
 use crate::followed::Followed;
 use crate::framing::{framing, framing_drop};
+use crate::picture::Picture;
+use crate::preview::Preview;
 use crate::render_picture::{PictureSettings, render_until};
-use crate::scene_stage::{Looks, stage_of_frame};
+use crate::scene_stage::{Looks, clean_stage_of_frame, stage_of_frame};
 use crate::stage::Stage;
 use crate::tone_map::Exposure;
 
@@ -51,6 +53,8 @@ pub(super) struct Set<'a> {
     followed: Option<Followed>,
     /// The frame that the exposure was read from, still on stage: most often it is drawn next.
     staged: Option<(u64, Stage)>,
+    /// For previews: lights made ready, and the solids, which stay while they do not move.
+    preview: Option<(Preview, Stage)>,
 }
 
 impl<'a> Set<'a> {
@@ -68,7 +72,17 @@ impl<'a> Set<'a> {
             None => framing(scene, &world, aspect),
         };
         let names: Vec<&str> = scene.solids.iter().map(|solid| solid.name.as_str()).collect();
-        Ok(Self { folder, scene, props, world, solids: safe_names(&names), camera, followed, staged: None })
+        Ok(Self {
+            folder,
+            scene,
+            props,
+            world,
+            solids: safe_names(&names),
+            camera,
+            followed,
+            staged: None,
+            preview: None,
+        })
     }
 
     /// Reads a frame and puts it on stage, with the camera that looks at it.
@@ -76,16 +90,68 @@ impl<'a> Set<'a> {
         if let Some((_, stage)) = self.staged.take().filter(|(staged, _)| *staged == frame) {
             return Ok((stage, self.camera_at(frame)));
         }
+        let (liquid, wet) = self.read(frame)?;
+        let shutter = self.shutter();
+        let environment = Arc::clone(&self.props.environment);
+        let stage = stage_of_frame(self.scene, &self.props.looks, &self.world, &liquid, &wet, environment, shutter);
+        Ok((stage, self.camera_at(frame)))
+    }
+
+    /// A frame's liquid and wet maps; the solids move to where they are then.
+    fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), DrawError> {
         let (liquid, stamp) = self.folder.read_frame(frame)?;
         let mut wet = Vec::new();
         for (index, name) in self.solids.iter().enumerate() {
             wet.extend(self.folder.read_wet(name, index, frame)?);
         }
         self.world.advance_to(stamp.time);
-        let shutter = self.scene.render.shutter * self.scene.time.frame;
+        Ok((liquid, wet))
+    }
+
+    /// A preview of a frame.
+    pub fn preview(&mut self, frame: u64, size: [usize; 2]) -> Result<Picture, DrawError> {
+        let (liquid, wet) = self.read(frame)?;
+        Ok(self.preview_of(frame, &liquid, &wet, size))
+    }
+
+    /// A preview of the clean view of the frame that was read last.
+    pub fn clean_preview(&mut self, frame: u64, size: [usize; 2]) -> Picture {
+        self.preview_of(frame, &Surface::default(), &[], size)
+    }
+
+    fn preview_of(&mut self, frame: u64, liquid: &Surface, wet: &[WetMap], size: [usize; 2]) -> Picture {
+        let camera = self.camera_at(frame);
+        let (mut preview, mut stage) = match self.preview.take() {
+            Some((preview, stage)) if !self.solids_move() => (preview, stage),
+            other => {
+                let stage = self.clean_stage(0.0);
+                (other.map_or_else(|| Preview::new(&stage), |(preview, _)| preview), stage)
+            }
+        };
+        stage.set_wet(wet);
+        let picture = preview.draw(&stage, liquid, &camera, size);
+        self.preview = Some((preview, stage));
+        picture
+    }
+
+    /// The stage of the clean view of the frame that was read last.
+    pub fn clean_stage(&self, shutter: f64) -> Stage {
         let environment = Arc::clone(&self.props.environment);
-        let stage = stage_of_frame(self.scene, &self.props.looks, &self.world, &liquid, &wet, environment, shutter);
-        Ok((stage, self.camera_at(frame)))
+        clean_stage_of_frame(self.scene, &self.props.looks, &self.world, environment, shutter)
+    }
+
+    /// How long the shutter is open, in s.
+    pub fn shutter(&self) -> f64 {
+        self.scene.render.shutter * self.scene.time.frame
+    }
+
+    fn solids_move(&self) -> bool {
+        self.scene.solids.iter().any(|solid| !solid.motion.is_empty())
+    }
+
+    /// Whether the clean view is the same in all frames.
+    pub fn clean_view_stays(&self) -> bool {
+        self.followed.is_none() && !self.solids_move()
     }
 
     /// The camera of a frame: it moves with the drop that it follows.

@@ -1,10 +1,11 @@
-//! Ground truth as files beside one another: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flo`.
+//! Ground truth as files beside one another: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flow.flo`.
 
 use std::path::{Path, PathBuf};
 
 use exr::prelude::{AnyChannel, FlatSamples};
 use glam::{Vec2, Vec3};
 use sessile_frames::atomic::{self, Durability};
+use sessile_frames::names::frame_file;
 
 use super::{FlowStatus, GroundTruth};
 use crate::image_files::{ImageFileError, write_channels, write_png, write_png_gray};
@@ -22,54 +23,53 @@ const LARGEST_PNG_ID: u32 = 0xff_ffff;
 /// Where the files of one picture go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroundTruthFiles {
-    stem: PathBuf,
+    folder: PathBuf,
+    frame: u64,
 }
 
 impl GroundTruthFiles {
     /// The files of a frame in a folder.
     pub fn of(folder: &Path, frame: u64) -> Self {
-        Self { stem: folder.join(format!("{frame:05}")) }
+        Self { folder: folder.to_owned(), frame }
     }
 
     fn path(&self, ending: &str) -> PathBuf {
-        let mut path = self.stem.clone().into_os_string();
-        path.push(ending);
-        path.into()
+        self.folder.join(frame_file(self.frame, ending))
     }
 
     /// The clean view.
     pub fn clean(&self) -> PathBuf {
-        self.path(".clean.png")
+        self.path("clean.png")
     }
 
     /// Share of each pixel that shows drops, 8-bit grey: 255 is all of it.
     pub fn mask(&self) -> PathBuf {
-        self.path(".mask.png")
+        self.path("mask.png")
     }
 
     /// Ids as red + 256 green + 65536 blue.
     pub fn id_png(&self) -> PathBuf {
-        self.path(".id.png")
+        self.path("id.png")
     }
 
     /// Ids, channel `id`, unsigned integers.
     pub fn id_exr(&self) -> PathBuf {
-        self.path(".id.exr")
+        self.path("id.exr")
     }
 
     /// Depths, channels `Z`, `distance`, `clean.Z` and `clean.distance`, floats, in m.
     pub fn depth(&self) -> PathBuf {
-        self.path(".depth.exr")
+        self.path("depth.exr")
     }
 
     /// Flow, channels `flow.X` and `flow.Y`, floats, in pixels, and `flow.status`, unsigned integers.
     pub fn flow_exr(&self) -> PathBuf {
-        self.path(".flow.exr")
+        self.path("flow.exr")
     }
 
     /// The same flow as Middlebury writes it.
     pub fn flow_flo(&self) -> PathBuf {
-        self.path(".flow.flo")
+        self.path("flow.flo")
     }
 
     /// Whether all files are there.

@@ -25,8 +25,8 @@ pub(super) struct Shader<'a> {
     pub clear: Option<(f32, Vec3)>,
 }
 
-/// What a surface does with light, averaged over samples.
-#[derive(Clone, Copy, Debug, Default)]
+/// What a surface does with light.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Paint {
     pub base: Vec3,
     pub through: Vec3,
@@ -36,16 +36,14 @@ pub(super) struct Paint {
 
 impl Paint {
     pub fn of(finish: &Finish, uv: Vec2, outside: f32, wet: f32) -> Self {
-        let (mirror, base, through) = finish.scatter(uv, outside, wet).parts();
-        let (head_on, alpha) = mirror.map_or((Vec3::ZERO, 1.0), |mirror| (mirror.head_on, mirror.alpha));
-        Self { base, through, head_on, alpha }
+        Self::of_color(finish, finish.color.at(uv), outside, wet)
     }
 
-    pub fn add(&mut self, other: &Self, share: f32) {
-        self.base += share * other.base;
-        self.through += share * other.through;
-        self.head_on += share * other.head_on;
-        self.alpha += share * other.alpha;
+    /// The same where the texture has a given colour.
+    pub fn of_color(finish: &Finish, color: Vec3, outside: f32, wet: f32) -> Self {
+        let (mirror, base, through) = finish.scatter_of(color, outside, wet).parts();
+        let (head_on, alpha) = mirror.map_or((Vec3::ZERO, 1.0), |mirror| (mirror.head_on, mirror.alpha));
+        Self { base, through, head_on, alpha }
     }
 
     /// The mirror, if there is one, and what it leaves to the base.

@@ -19,6 +19,9 @@ use crate::tracer_bvh::{NOTHING, Ray};
 /// A base is still met this far beyond its contour, in units of the distance to it.
 const CONTOUR: f32 = 1.02;
 
+/// A share of light mirrored by the pane under a drop up to which it is not followed; what lies behind the pane stands for it.
+const SMALL: f32 = 0.15;
+
 /// A point of a drop's surface.
 pub(super) struct DropPoint {
     pub point: Vec3,
@@ -74,7 +77,7 @@ impl Shader<'_> {
                 let behind = refract(direction, normal, index).filter(|_| share < 1.0);
                 let behind = behind.map_or(Vec3::ZERO, |bent| self.background(at.point, bent, at.triangle, 1.0));
                 let mirrored = || self.leave(drop, at.point, reflect(direction, normal), index);
-                (1.0 - share) * behind + if share > 0.02 { share * mirrored() } else { share * behind }
+                (1.0 - share) * behind + share * if share > SMALL { mirrored() } else { behind }
             }
             Body::GlassBody { .. } => self.background(from, direction, NOTHING, index),
         };

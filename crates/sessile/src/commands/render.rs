@@ -8,7 +8,7 @@ use sessile_frames::FrameChoice;
 use sessile_render::draw_run::{DrawError, DrawOptions, Drawn, What, draw_run};
 
 use super::on_threads;
-use crate::args::RenderArgs;
+use crate::args::{PictureQuality, RenderArgs};
 use crate::failure::Failure;
 use crate::{drawing, interrupt};
 
@@ -19,6 +19,8 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     options.samples = args.samples.map(std::num::NonZeroU32::get);
     options.denoise = args.no_denoise.then_some(false);
     options.exr = args.exr;
+    options.quality = args.quality.into();
+    options.ground_truth = args.ground_truth;
     let stop = interrupt::stop_flag();
     let drawn = draw(&args.run, &options, args.threads, &stop).map_err(|failure| with_guess(failure, &args.run))?;
     if drawn.stopped {
@@ -78,6 +80,8 @@ fn again(args: &RenderArgs, drawn: &Drawn) -> String {
     words.extend(args.samples.map(|samples| format!("--samples {samples}")));
     words.extend(args.no_denoise.then(|| "--no-denoise".to_owned()));
     words.extend(args.exr.then(|| "--exr".to_owned()));
+    words.extend((args.quality == PictureQuality::Preview).then(|| "--quality preview".to_owned()));
+    words.extend(args.ground_truth.then(|| "--ground-truth".to_owned()));
     words.extend(args.threads.map(|threads| format!("--threads {threads}")));
     words.join(" ")
 }

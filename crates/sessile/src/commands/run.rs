@@ -46,7 +46,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.no_pictures {
         return Ok(());
     }
-    let drawn = render::draw(&options.out, &DrawOptions::new(What::Missing), args.threads, &stop)?;
+    let pictures = DrawOptions { quality: args.quality.into(), ..DrawOptions::new(What::Missing) };
+    let drawn = render::draw(&options.out, &pictures, args.threads, &stop)?;
     if drawn.stopped {
         return Err(render::stopped(&drawn, &options.command));
     }

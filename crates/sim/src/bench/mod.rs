@@ -14,6 +14,7 @@ use cpu_time::ProcessTime;
 use serde::Serialize;
 
 pub use memory::peak_memory;
+pub use sessile_model::Stages;
 
 use crate::clock::{StageClock, StageTime};
 use crate::nearest::nearest;
