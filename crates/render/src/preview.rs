@@ -2,13 +2,13 @@
 //!
 //! The same scene, camera and tone map as the path tracer's, by looking up instead of following light (fournier1998, §4):
 //!
-//! - what is seen where is found by drawing triangles, at four samples per pixel ([`raster`]);
-//! - solids are lit by the environment, filtered beforehand for matte and for rough mirrors ([`light`]), by suns and lamps with hard
+//! - what is seen where is found by drawing triangles, at four samples per pixel (`raster`);
+//! - solids are lit by the environment, filtered beforehand for matte and for rough mirrors (`light`), by suns and lamps with hard
 //!   shadows of solids, and have their textures and wet layers;
 //! - under a drop lies the **illumination texture** of its lights, warped to the drop's base, and around it the drop's shadow and what
-//!   it lets out ([`base_light`]);
+//!   it lets out (`base_light`);
 //! - a drop shows what lies behind along one bent line of sight, mirrors the environment by Fresnel's law, and has Blinn's
-//!   highlights of suns and lamps ([`shade_drop`]).
+//!   highlights of suns and lamps (`shade_drop`).
 //!
 //! Left out, against the path tracer: light between solids, soft shadows, drops seen through drops or in mirrors, drops behind
 //! bodies of glass where those bend the view, films on glass, motion blur and depth of field. A drop round the eye is not drawn.
