@@ -85,7 +85,7 @@ impl Material {
             "plastic" => (plain(rgb(0.55, 0.57, 0.6)), 0.08, Mirror::Coat(1.46), 0.0),
             "rubber" => (plain(rgb(0.06, 0.06, 0.065)), 0.4, Mirror::Coat(1.5), 0.2),
             "ceramic" => (plain(rgb(0.82, 0.81, 0.78)), 0.05, Mirror::Coat(1.5), 0.0),
-            "stone" => (Texture::Noise(rgb(0.5, 0.48, 0.45), rgb(0.28, 0.27, 0.26)), 0.5, Mirror::Coat(1.45), 1.0),
+            "stone" => (Texture::Stone(rgb(0.56, 0.53, 0.48), rgb(0.22, 0.21, 0.21)), 0.45, Mirror::Coat(1.45), 1.0),
             "wood" => (Texture::Wood(rgb(0.62, 0.42, 0.25), rgb(0.33, 0.18, 0.09)), 0.25, Mirror::Coat(1.45), 0.8),
             "paint" => (plain(rgb(0.5, 0.08, 0.06)), 0.06, Mirror::Coat(1.5), 0.0),
             "leaf" => (Texture::Veins(rgb(0.12, 0.3, 0.05), rgb(0.3, 0.45, 0.14)), 0.28, Mirror::Coat(1.42), 0.0),
@@ -112,6 +112,7 @@ pub fn built_in_texture(name: &str, look: Option<&str>) -> Option<Texture> {
         "tiles" => Texture::Tiles(base * Vec3::new(0.95, 1.05, 1.15), 0.45 * base),
         "grid" => Texture::Grid(base, dark),
         "stripes" => Texture::Stripes(base, dark),
+        "wood" => Texture::Wood(base, dark),
         "noise" => Texture::Noise(base, dark),
         _ => return None,
     })

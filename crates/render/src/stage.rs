@@ -16,6 +16,7 @@ use crate::lights::{Lamp, SunDisc};
 use crate::liquid_look::LiquidLook;
 use crate::materials::{Finish, Material};
 use crate::normals::{creased_normals, smooth_normals};
+use crate::skirts;
 use crate::tracer_bvh::{Ray, TracerBvh, TriangleHit};
 use crate::wet_layer::WetLayer;
 
@@ -173,33 +174,19 @@ impl StageBuilder {
         self.skirts(surface, &normals);
     }
 
-    /// From the rim of the liquid on a curved opaque solid or glass body, strips down into the solid.
+    /// Strips from the liquid's rim into the solids that it lies on; a pane needs none, for it is flat.
     fn skirts(&mut self, surface: &Surface, normals: &[Vec3]) {
-        let flat = |solid: i32| {
-            let body = usize::try_from(solid).ok().and_then(|i| self.solids.get(i)).map(|solid| &solid.body);
-            matches!(body, None | Some(Body::Sheet { .. }))
+        let has_depth = |solid: i32| {
+            let staged = usize::try_from(solid).ok().and_then(|i| self.solids.get(i));
+            matches!(staged, Some(StagedSolid { body: Body::Painted(_) | Body::GlassBody { .. }, .. }))
         };
-        let wetted: Vec<[u32; 3]> = (0..surface.triangles.len())
-            .filter(|&t| surface.solids.get(t).is_some_and(|&solid| solid >= 0 && !flat(solid)))
-            .map(|t| surface.triangles[t])
-            .filter(|t| t.iter().all(|&v| (v as usize) < surface.positions.len()))
-            .collect();
-        let down = smooth_normals(&surface.positions, &wetted);
-        let mut edges: Vec<[u32; 2]> = wetted.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
-        edges.sort_unstable();
-        let rim: Vec<[u32; 2]> =
-            edges.iter().copied().filter(|&[a, b]| edges.binary_search(&[b, a]).is_err()).collect();
-        for [a, b] in rim {
-            let [p, q] = [a, b].map(|v| surface.positions[v as usize]);
-            let depth = SKIRT * p.distance(q);
-            let [p2, q2] = [(a, p), (b, q)].map(|(v, at)| at + depth * down[v as usize].as_dvec3());
+        let solids = self.triangles.iter().filter(|(.., face)| matches!(face.owner, Owner::Solid(_)));
+        let solids = solids.map(|(corners, ..)| *corners);
+        for strip in skirts::strips(surface, has_depth, solids) {
             let velocity = |v: u32| surface.velocities.get(v as usize).copied().unwrap_or_default();
-            let owner = Owner::Drop(surface.drops.get(a as usize).copied().unwrap_or_default());
-            // The rim runs along the wetted face, so the liquid's outside is to its left, seen from below.
-            for (corners, at) in [([q, p, p2], [b, a, a]), ([q, p2, q2], [b, a, b])] {
-                let face = Face { normals: at.map(|v| normals[v as usize]), uvs: [Vec2::ZERO; 3], owner };
-                self.triangles.push((corners, at.map(velocity), face));
-            }
+            let owner = Owner::Drop(surface.drops.get(strip.at[0] as usize).copied().unwrap_or_default());
+            let face = Face { normals: strip.at.map(|v| normals[v as usize]), uvs: [Vec2::ZERO; 3], owner };
+            self.triangles.push((strip.corners, strip.at.map(velocity), face));
         }
     }
 
@@ -262,9 +249,6 @@ impl StageBuilder {
         }
     }
 }
-
-/// Depth of a skirt, in lengths of the rim's edges.
-const SKIRT: f64 = 0.5;
 
 /// Whether an environment is brighter here than there.
 fn varies(environment: &Environment) -> bool {

@@ -35,6 +35,8 @@ pub enum Texture {
     Tiles(Vec3, Vec3),
     /// Clouds between two colours.
     Noise(Vec3, Vec3),
+    /// Grains and flecks between two colours.
+    Stone(Vec3, Vec3),
     /// Planks with grain along v.
     Wood(Vec3, Vec3),
     /// A leaf's blade in the first colour, its veins in the second: the midrib at u = 0.5, laterals towards the tip at v = 1.
@@ -134,6 +136,7 @@ impl Painted {
                 (*a * shade.min(1.1)).lerp(*b, joint(p, 0.025))
             }
             Texture::Noise(a, b) => a.lerp(*b, clouds(p, 5)),
+            Texture::Stone(a, b) => stone(p, *a, *b),
             Texture::Wood(a, b) => wood(p, *a, *b),
             Texture::Veins(a, b) => a.lerp(*b, veins(uv)) * (0.85 + 0.3 * clouds(uv * 60.0, 3)),
             Texture::Image(image) => image.at(uv),
@@ -203,9 +206,35 @@ fn veins(uv: Vec2) -> f32 {
     let along = 11.0 * (uv.y - 0.55 * across.powf(0.85)) + side;
     let lateral = (along - along.floor() - 0.5).abs();
     let lateral = (1.0 - smooth(0.02, 0.07, lateral)) * (1.0 - 1.2 * across);
-    let fine = (uv * 46.0 + 0.7 * clouds(uv * 20.0, 2)).rem_euclid(Vec2::ONE);
-    let fine = 0.25 * (1.0 - smooth(0.02, 0.12, fine.min_element()));
-    midrib.max(lateral).max(fine).clamp(0.0, 1.0)
+    let net = 0.35 * (1.0 - smooth(0.02, 0.12, cell_edge(uv * 34.0)));
+    let fine = 0.2 * (1.0 - smooth(0.02, 0.16, cell_edge(uv * 110.0 + 5.0)));
+    midrib.max(lateral).max(net).max(fine).clamp(0.0, 1.0)
+}
+
+/// How far a point is from the border between the cells about scattered points, as the difference of its distances from the nearest
+/// two (worley1996).
+fn cell_edge(p: Vec2) -> f32 {
+    let cell = p.floor();
+    let (mut first, mut second) = (f32::INFINITY, f32::INFINITY);
+    for i in 0..9_u8 {
+        let corner = cell + Vec2::new(f32::from(i % 3) - 1.0, f32::from(i / 3) - 1.0);
+        let point = corner + 0.1 + 0.8 * Vec2::new(lattice(corner), lattice(corner + 91.0));
+        let distance = p.distance(point);
+        if distance < first {
+            (first, second) = (distance, first);
+        } else {
+            second = second.min(distance);
+        }
+    }
+    second - first
+}
+
+/// Stone: cloudy beds, grains of two sizes, and a few dark flecks.
+fn stone(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
+    let beds = smooth(0.2, 0.8, clouds(p * 0.7, 6));
+    let grains = 0.6 * clouds(p * 14.0, 3) + 0.4 * lattice((p * 90.0 + 3.0 * clouds(p * 30.0, 2)).floor());
+    let fleck = smooth(0.80, 0.86, clouds(p * 26.0 + 11.0, 3));
+    light.lerp(dark, (0.25 + 0.45 * beds + 0.6 * (grains - 0.5)).clamp(0.0, 1.0)) * (1.0 - 0.6 * fleck)
 }
 
 #[cfg(test)]
@@ -221,6 +250,7 @@ mod tests {
             Texture::Grid(a, b),
             Texture::Tiles(a, b),
             Texture::Noise(a, b),
+            Texture::Stone(a, b),
             Texture::Wood(a, b),
             Texture::Veins(a, b),
         ] {

@@ -2,8 +2,10 @@
 //!
 //! # Exposure
 //!
-//! Automatic exposure scales the picture so that its log-average luminance `L̅ = exp(mean ln(δ + Y))` (reinhard2002, eq. 1) lands on
-//! middle grey, 0.18. Two guards keep odd pictures watchable: pixels count as no darker than `1/4096` of the 99th percentile (a
+//! Automatic exposure scales the picture so that its log-average luminance `L̅ = exp(mean ln(δ + Y))` (reinhard2002, eq. 1) lands on that of
+//! what it should look like, pixel by pixel: a grey card's 0.18 where nothing is known, 0.22 where the eye meets the sky
+//! or sees it through clear things, and `0.18^(1 − k) (0.85 a)^k`, `k = 0.7`, where it meets a surface of albedo `a`, so that white china stays
+//! white and black rubber black (`k` = 1 would trust the albedo alone and burn out a mirror in a dark room). Two guards keep odd pictures watchable: pixels count as no darker than `1/4096` of the 99th percentile (a
 //! black background must not blow up the one bright drop on it), and the factor never lifts that percentile beyond 4.
 //! A video should use one exposure throughout, from its first picture or a few of them: [`Exposure::automatic`] takes many.
 //!
@@ -27,6 +29,13 @@ use crate::picture::Picture;
 /// Where the log-average luminance lands: the reflectance of a grey card.
 const MIDDLE_GREY: f32 = 0.18;
 
+/// Where a sky lands that is seen.
+const SKY_LEVEL: f32 = 0.22;
+
+/// Where a white surface would land by its albedo alone, and how far albedos are trusted.
+const WHITE_LEVEL: f32 = 0.85;
+const TRUST: f32 = 0.7;
+
 /// The 99th percentile of luminance is not lifted beyond this, and pixels count as no darker than it divided by [`RANGE`].
 const BRIGHTEST_PERCENTILE: f32 = 4.0;
 const RANGE: f32 = 4096.0;
@@ -49,13 +58,20 @@ impl Exposure {
 
     /// The factor that shows these pictures well together; 1 when all of them are black.
     pub fn automatic<'a>(pictures: impl IntoIterator<Item = &'a Picture>) -> Self {
-        let mut levels: Vec<f32> = Vec::new();
+        let (mut levels, mut wanted) = (Vec::new(), 0.0);
         for picture in pictures {
-            levels.extend(picture.color.iter().map(|&color| luminance(color)).filter(|level| level.is_finite()));
+            for (i, &color) in picture.color.iter().enumerate() {
+                let level = luminance(color);
+                if level.is_finite() {
+                    levels.push(level);
+                    wanted += f64::from(wanted_level(picture.albedo.get(i).copied())).ln();
+                }
+            }
         }
         if levels.is_empty() {
             return Self(1.0);
         }
+        let wanted = (wanted / levels.len() as f64).exp() as f32;
         let place = (levels.len() - 1) * 99 / 100;
         let (_, &mut bright, _) = levels.select_nth_unstable_by(place, f32::total_cmp);
         // Almost black pictures: what little there is counts.
@@ -67,12 +83,31 @@ impl Exposure {
         levels.sort_unstable_by(f32::total_cmp); // one order of summation, whatever the selection left
         let sum: f64 = levels.iter().map(|&level| f64::from(level.max(floor)).ln()).sum();
         let average = (sum / levels.len() as f64).exp() as f32;
-        Self::fixed((MIDDLE_GREY / average).min(BRIGHTEST_PERCENTILE / bright))
+        Self::fixed((wanted / average).min(BRIGHTEST_PERCENTILE / bright))
+    }
+
+    /// Brighter by a factor.
+    #[must_use]
+    pub fn times(self, factor: f32) -> Self {
+        Self::fixed(self.0 * factor)
     }
 
     /// The factor itself.
     pub fn factor(self) -> f32 {
         self.0
+    }
+}
+
+/// How bright a pixel should be that shows a surface of this albedo.
+fn wanted_level(albedo: Option<Vec3>) -> f32 {
+    match albedo {
+        None => MIDDLE_GREY,
+        // Paths leave white where they meet nothing but the sky.
+        Some(albedo) if albedo == Vec3::ONE => SKY_LEVEL,
+        Some(albedo) => {
+            let shown = (WHITE_LEVEL * luminance(albedo)).clamp(0.02, 1.0);
+            MIDDLE_GREY.powf(1.0 - TRUST) * shown.powf(TRUST)
+        }
     }
 }
 
@@ -174,6 +209,17 @@ mod tests {
             let average = (logs / 1000.0).exp();
             assert!((average / MIDDLE_GREY - 1.0).abs() < 1e-3, "scale {scale}: {average}");
         }
+    }
+
+    #[test]
+    fn white_things_are_shown_brighter_than_black_ones_in_the_same_light() {
+        let shown = |albedo: f32| {
+            let lit = Picture { albedo: vec![Vec3::splat(albedo); 100], ..picture(vec![Vec3::splat(3.0 * albedo); 100]) };
+            3.0 * albedo * Exposure::automatic([&lit]).factor()
+        };
+        let (white, grey, black) = (shown(0.85), shown(0.4), shown(0.05));
+        assert!(white > 0.4 && white < 0.8 && black < 0.1, "white {white}, black {black}");
+        assert!(grey > 0.2 && grey < 0.4, "{grey}");
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub const LOOKS: &[(&str, ())] = &[
 ];
 
 /// Built-in `texture` of a solid.
-pub const TEXTURES: &[(&str, ())] = &[("checker", ()), ("tiles", ()), ("grid", ()), ("stripes", ()), ("noise", ())];
+pub const TEXTURES: &[(&str, ())] =
+    &[("checker", ()), ("tiles", ()), ("grid", ()), ("stripes", ()), ("wood", ()), ("noise", ())];
 
 /// Built-in `lights.environment`; the first is the default.
 pub const ENVIRONMENTS: &[(&str, ())] = &[("studio", ()), ("sky", ()), ("garden", ()), ("city", ()), ("dawn", ())];

@@ -114,7 +114,8 @@ pub(crate) static CAMERA: TableSchema =
 pub(crate) static LIGHTS: TableSchema = table("[lights]", &["environment", "strength", "sun", "area"]);
 pub(crate) static SUN: TableSchema = table("[lights.sun]", &["direction", "color", "angle"]);
 pub(crate) static AREA_LIGHT: TableSchema = table("[[lights.area]]", &["center", "look_at", "size", "color"]);
-pub(crate) static RENDER: TableSchema = table("[render]", &["size", "samples", "denoise", "shutter", "fps"]);
+pub(crate) static RENDER: TableSchema =
+    table("[render]", &["size", "samples", "denoise", "shutter", "exposure", "fps"]);
 pub(crate) static OUTPUT: TableSchema = table("[output]", &["fields"]);
 
 /// Every table.

@@ -653,12 +653,14 @@ pub struct Render {
     pub denoise: bool,
     /// How long the shutter is open, as a part of the time between two frames; 0: nothing is blurred by its motion.
     pub shutter: f64,
+    /// Factor on the brightness that is chosen by itself.
+    pub exposure: f64,
     /// Pictures per second of video.
     pub fps: f64,
 }
 
 impl Default for Render {
     fn default() -> Self {
-        Self { size: [640, 360], samples: 64, denoise: true, shutter: 0.0, fps: 30.0 }
+        Self { size: [640, 360], samples: 64, denoise: true, shutter: 0.0, exposure: 1.0, fps: 30.0 }
     }
 }

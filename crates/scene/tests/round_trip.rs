@@ -329,6 +329,7 @@ fn scene(seed: u64) -> Scene {
             samples: 1 + r.below(1000) as u32,
             denoise: r.flip(),
             shutter: r.unit(),
+            exposure: 0.25 + r.unit(),
             fps: 1.0 + 99.0 * r.unit(),
         },
         output_fields: r.flip(),

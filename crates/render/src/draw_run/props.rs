@@ -189,6 +189,7 @@ impl<'a> Set<'a> {
         let (stage, camera) = self.stage(first)?;
         let rendered = render_until(&stage, &camera, &probe, stop, &|_, _| ());
         self.staged = Some((first, stage));
-        Ok(rendered.map(|rendered| Exposure::automatic([&rendered.picture])))
+        let wanted = self.scene.render.exposure as f32;
+        Ok(rendered.map(|rendered| Exposure::automatic([&rendered.picture]).times(wanted)))
     }
 }

@@ -227,6 +227,7 @@ pub(super) fn pictures(out: &mut Document, scene: &Scene) {
     out.entry("samples", scene.render.samples.to_string(), "per pixel");
     out.entry("denoise", scene.render.denoise.to_string(), "");
     out.number("shutter", scene.render.shutter, "of the time between two frames");
+    out.number("exposure", scene.render.exposure, "");
     out.number("fps", scene.render.fps, "");
 
     out.table("[lights]".into(), "lights".into());

@@ -103,6 +103,7 @@ pub(super) fn render(top: &Section<'_>) -> Render {
         samples: section.count("samples", &(1..=1_000_000)).map_or(default.samples, |n| n as u32),
         denoise: section.flag("denoise").unwrap_or(default.denoise),
         shutter: between("shutter", 0.0, 1.0).unwrap_or(default.shutter),
+        exposure: between("exposure", 1e-3, 1e3).unwrap_or(default.exposure),
         fps: between("fps", 0.1, 1000.0).unwrap_or(default.fps),
     };
     section.finish();
