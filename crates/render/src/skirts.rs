@@ -64,9 +64,9 @@ pub(crate) fn strips(
             .fold(0.0, f64::max);
         let depth = gap + HAIR * edge;
         let [p2, q2] = [p + depth * into_p, q + depth * into_q];
-        // The rim runs along the wetted face, so the liquid's outside is to its left, seen from below.
-        strips.push(Strip { corners: [q, p, p2], at: [b, a, a] });
-        strips.push(Strip { corners: [q, p2, q2], at: [b, a, b] });
+        // The free surface above runs along the rim the other way, and the skirt goes on from it.
+        strips.push(Strip { corners: [p, q, q2], at: [a, b, b] });
+        strips.push(Strip { corners: [p, q2, p2], at: [a, b, a] });
     }
     strips
 }

@@ -214,7 +214,8 @@ mod tests {
     #[test]
     fn white_things_are_shown_brighter_than_black_ones_in_the_same_light() {
         let shown = |albedo: f32| {
-            let lit = Picture { albedo: vec![Vec3::splat(albedo); 100], ..picture(vec![Vec3::splat(3.0 * albedo); 100]) };
+            let lit =
+                Picture { albedo: vec![Vec3::splat(albedo); 100], ..picture(vec![Vec3::splat(3.0 * albedo); 100]) };
             3.0 * albedo * Exposure::automatic([&lit]).factor()
         };
         let (white, grey, black) = (shown(0.85), shown(0.4), shown(0.05));
