@@ -17,19 +17,9 @@ macro_rules! shipped {
     };
 }
 
-/// Every scene that ships, by name.
-pub const SCENES: &[ShippedScene] = shipped![
-    "adhesion",
-    "masses",
-    "merge",
-    "rain-on-bunny",
-    "roughness",
-    "shapes",
-    "streams",
-    "tear",
-    "viscosities",
-    "window"
-];
+/// Every scene that ships, by name. Those of the folder `scenes` that read a mesh file are not among them: text alone would not run.
+pub const SCENES: &[ShippedScene] =
+    shipped!["adhesion", "masses", "merge", "roughness", "shapes", "streams", "viscosities", "window"];
 
 /// A name that no shipped scene has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,12 +66,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_scene_in_the_folder_ships_and_has_a_title() {
+    fn every_scene_in_the_folder_that_needs_no_other_file_ships_and_has_a_title() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
         let mut files: Vec<String> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+            .filter(|path| !fs::read_to_string(path).unwrap().lines().any(|line| line.starts_with("file = ")))
             .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
             .collect();
         files.sort();
