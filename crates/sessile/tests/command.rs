@@ -40,8 +40,8 @@ fn a_missing_scene_is_told_with_what_ships() {
 #[test]
 fn models_that_are_not_there_yet_are_named() {
     let scratch = Scratch::with_scene(RAIN);
-    let done = scratch.run(&["run", "rain.toml", "--model", "volume"]).expect_code(2);
-    assert_eq!(done.stderr, "error: the volume model is not part of this version; it runs: pane, droplet\n");
+    let done = scratch.run(&["run", "rain.toml", "--model", "surface"]).expect_code(2);
+    assert_eq!(done.stderr, "error: the surface model is not part of this version; it runs: pane, droplet, volume\n");
     assert!(!scratch.path("runs").exists(), "nothing is written");
 }
 

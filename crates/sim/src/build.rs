@@ -4,6 +4,7 @@ use sessile_droplet::DropletModel;
 use sessile_model::Model;
 use sessile_pane::Pane;
 use sessile_scene::types::{ModelKind, Scene};
+use sessile_volume::Volume;
 use sessile_world::World;
 
 /// A model at time zero, and what there is to say about how it came to be.
@@ -19,7 +20,7 @@ pub struct Built {
 #[non_exhaustive]
 pub enum BuildError {
     /// The model is not there yet.
-    #[error("the {model} model is not part of this version; it runs: pane, droplet")]
+    #[error("the {model} model is not part of this version; it runs: pane, droplet, volume")]
     NoSuchModel {
         /// Its name in a scene.
         model: &'static str,
@@ -44,7 +45,7 @@ pub fn model_name(kind: ModelKind) -> &'static str {
 
 /// Builds the scene's solids and its model.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
-    if !matches!(scene.model, ModelKind::Pane | ModelKind::Droplet) {
+    if scene.model == ModelKind::Surface {
         return Err(BuildError::NoSuchModel { model: model_name(scene.model) });
     }
     let world = World::build(scene).map_err(|error| BuildError::World(error.to_string()))?;
@@ -54,6 +55,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         ModelKind::Droplet => {
             Box::new(DropletModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
         }
+        ModelKind::Volume => Box::new(Volume::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?),
         kind => return Err(BuildError::NoSuchModel { model: model_name(kind) }),
     };
     Ok(Built { model, notices })

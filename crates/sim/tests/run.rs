@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::{Ball, Listener, results, run_ball, run_ball_until, scene};
 use sessile_frames::measures_file;
+use sessile_scene::types::{ModelKind, Scene};
 use sessile_sim::{BuildError, Built, Finish, RunError, RunOptions, run, run_with};
 
 #[test]
@@ -161,8 +162,9 @@ fn going_on_is_said() {
 fn models_of_later_versions_are_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let options = RunOptions::new(folder.path().join("a"));
-    let error = run(&scene(10, false), &options, &mut Listener::default(), &AtomicBool::new(false)).unwrap_err();
-    assert_eq!(error.to_string(), "the volume model is not part of this version; it runs: pane, droplet");
+    let scene = Scene { model: ModelKind::Surface, ..scene(10, false) };
+    let error = run(&scene, &options, &mut Listener::default(), &AtomicBool::new(false)).unwrap_err();
+    assert_eq!(error.to_string(), "the surface model is not part of this version; it runs: pane, droplet, volume");
     assert!(error.is_wrong_scene());
     assert!(!options.out.exists());
 }

@@ -291,6 +291,11 @@ impl<T: Copy + Send + Sync> Field<T> {
         self.values.resize(tiles.len() * CELLS, self.fill);
     }
 
+    /// Exchanges the values of two fields; each keeps its fill.
+    pub fn swap_values(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.values, &mut other.values);
+    }
+
     /// Takes the values along after [`Tiles::activate`]; `spare` is memory that is used again.
     pub fn rearrange(&mut self, tiles: &Tiles, spare: &mut Vec<T>) {
         spare.clear();

@@ -1,0 +1,172 @@
+//! Velocity is carried along with the liquid: semi-Lagrangian, cubic, limited.
+//!
+//! ```text
+//! u*(x) = u(x − Δt u(x − ½ Δt u(x)))
+//! ```
+//!
+//! Foot points by the midpoint rule (wang2005, §8); values there by cubic convolution, limited to the range of the eight samples around, so that no
+//! new extremes arise. Trilinear interpolation is the paper's ([`Order::Linear`]); it damps rebounds by several per cent.
+//!
+//! Stable for any step; Δt |u| ≤ h keeps foot points within the three cells around a tile that are copied for it.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::faces::{Kinds, WET};
+use crate::grid::{FACES, cubic_weights, local_center};
+use crate::tiles::{Field, SIDE, Tiles};
+
+/// Cells around a tile that are copied with it.
+const PAD: usize = 3;
+/// Side of the copy.
+const N: usize = SIDE + 2 * PAD;
+/// Size of the copy.
+const SIZE: usize = N * N * N;
+
+/// How values between samples are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Trilinear, as in the paper.
+    Linear,
+    /// Cubic, limited.
+    Cubic,
+}
+
+/// Carries the velocity of wet faces along for `reach` = Δt/h (in s/m), adds `gain` (in m/s), and writes `out`; other faces keep what they have.
+pub fn advect(
+    tiles: &Tiles,
+    kinds: &Kinds,
+    velocity: &[Field<f64>; 3],
+    reach: f64,
+    gain: DVec3,
+    order: Order,
+    out: &mut [Field<f64>; 3],
+) {
+    let [x, y, z] = out;
+    (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each(
+        |(slot, (x, y, z))| {
+            let dims = tiles.dims();
+            let cells = tiles.cells_in_use();
+            for (out, field) in [&mut *x, &mut *y, &mut *z].into_iter().zip(velocity) {
+                out.copy_from_slice(field.tile(slot));
+            }
+            let is_wet = |kinds: &Field<u8>| kinds.tile(slot)[..cells].iter().any(|kind| kind & WET != 0);
+            if !kinds[..dims].iter().any(is_wet) {
+                return;
+            }
+            let mut blocks = [[0.0; SIZE]; 3];
+            for (block, field) in blocks.iter_mut().zip(velocity) {
+                field.gather::<PAD>(tiles, slot, block);
+            }
+            for (axis, out) in [x, y, z].into_iter().enumerate().take(dims) {
+                let kinds = kinds[axis].tile(slot);
+                for local in 0..cells {
+                    if kinds[local] & WET == 0 {
+                        continue;
+                    }
+                    let mut at = local_center(local);
+                    at[axis] -= 0.5;
+                    let here = trilinear(&blocks, at);
+                    let between = trilinear(&blocks, at - 0.5 * reach * here);
+                    let foot = at - reach * between;
+                    out[local] = gain[axis]
+                        + match order {
+                            Order::Linear => one_trilinear(&blocks[axis], foot - FACES[axis]),
+                            Order::Cubic => limited_cubic(&blocks[axis], foot - FACES[axis]),
+                        };
+                }
+            }
+        },
+    );
+}
+
+/// The sample below a place that is counted in samples from the tile's first, as an index into the copy, and the way beyond it.
+#[inline]
+fn base(at: DVec3) -> (usize, DVec3) {
+    // One sample below and two above must be in the copy.
+    let most = (N - PAD) as f64 - 2.0;
+    let at = at.clamp(DVec3::splat(1.0 - PAD as f64), DVec3::splat(most - 1e-9));
+    let low = at.floor();
+    let [i, j, k] = low.to_array().map(|c| (c as i32 + PAD as i32) as usize);
+    ((k * N + j) * N + i, at - low)
+}
+
+#[inline]
+fn one_trilinear(block: &[f64; SIZE], at: DVec3) -> f64 {
+    let (low, f) = base(at);
+    let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
+    let line = |at: usize| mix(block[at], block[at + 1], f.x);
+    let layer = |at: usize| mix(line(at), line(at + N), f.y);
+    mix(layer(low), layer(low + N * N), f.z)
+}
+
+/// The whole velocity at a place in tile coordinates.
+#[inline]
+fn trilinear(blocks: &[[f64; SIZE]; 3], at: DVec3) -> DVec3 {
+    DVec3::new(
+        one_trilinear(&blocks[0], at - FACES[0]),
+        one_trilinear(&blocks[1], at - FACES[1]),
+        one_trilinear(&blocks[2], at - FACES[2]),
+    )
+}
+
+#[inline]
+fn limited_cubic(block: &[f64; SIZE], at: DVec3) -> f64 {
+    let (low, f) = base(at);
+    let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
+    let first = low - N * N - N - 1;
+    let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
+    for (k, wz) in wz.into_iter().enumerate() {
+        let mut layer = 0.0;
+        for (j, wy) in wy.into_iter().enumerate() {
+            let start = first + (k * N + j) * N;
+            let row: &[f64; 4] = block[start..start + 4].try_into().expect("four samples");
+            layer += wy * (wx[0] * row[0] + wx[1] * row[1] + wx[2] * row[2] + wx[3] * row[3]);
+            if (1..3).contains(&k) && (1..3).contains(&j) {
+                least = least.min(row[1].min(row[2]));
+                most = most.max(row[1].max(row[2]));
+            }
+        }
+        sum += wz * layer;
+    }
+    sum.clamp(least, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiles::{CELLS, Topology};
+
+    /// A smooth wave carried through a uniform stream: the cubic scheme keeps far more of it than the linear one.
+    #[test]
+    fn a_wave_rides_on_a_stream_and_a_uniform_stream_stays_exactly() {
+        let mut tiles = Tiles::new(Topology { planar: false, period: [Some(2), Some(1), Some(1)] });
+        tiles.activate(&mut vec![[0, 0, 0], [1, 0, 0]]);
+        let mut kinds: Kinds = std::array::from_fn(|_| Field::new(WET));
+        kinds.iter_mut().for_each(|kinds| kinds.resize(&tiles));
+        let wave = |x: f64| 0.01 * (std::f64::consts::TAU * x / 16.0).sin();
+        let mut errors = Vec::new();
+        for order in [Order::Linear, Order::Cubic] {
+            let mut velocity: [Field<f64>; 3] = std::array::from_fn(|_| Field::new(0.0));
+            let mut next = velocity.clone();
+            for field in velocity.iter_mut().chain(&mut next) {
+                field.resize(&tiles);
+            }
+            for index in 0..tiles.len() * CELLS {
+                velocity[0].values_mut()[index] = 0.4;
+                velocity[1].values_mut()[index] = wave(f64::from(tiles.cell(index)[0]) + 0.5);
+            }
+            for _ in 0..40 {
+                advect(&tiles, &kinds, &velocity, 1.0, DVec3::ZERO, order, &mut next);
+                std::mem::swap(&mut velocity, &mut next);
+            }
+            assert!(velocity[0].values().iter().all(|&u| (u - 0.4).abs() < 1e-12), "the stream changed");
+            // 40 steps of 0.4 cells are one period.
+            let error = (0..tiles.len() * CELLS)
+                .map(|index| (velocity[1].values()[index] - wave(f64::from(tiles.cell(index)[0]) + 0.5)).abs() / 0.01);
+            errors.push(error.fold(0.0, f64::max));
+        }
+        // Measured: 52 % and 8.6 %, the latter from the limiter, which cuts the crests of a wave of 16 cells.
+        assert!(errors[1] < 0.12 && errors[0] > 5.0 * errors[1], "linear and cubic lose {errors:?} of the wave");
+    }
+}

@@ -1,0 +1,245 @@
+//! Where cells are, and what a field is between them.
+//!
+//! Lengths inside the solver are counted in cells: φ and the solids' distance s are true lengths over the cell size h. Places are given in
+//! *tile coordinates*: a slot, and cells counted from the low corner of its tile, −7 to 15. They reach across tiles and
+//! periods alike. Velocities are in m/s.
+//!
+//! Between samples a field is trilinear ([`linear`]) or a product of cubic convolutions ([`cubic`]): the latter is exact on quadratics, has a
+//! continuous gradient, and errs by O(h³) (keys1981).
+
+use glam::DVec3;
+
+use crate::tiles::{CELLS, Field, NONE, Tiles, local_cell};
+
+/// Where in a cell the samples of a centred field are.
+pub const CENTER: DVec3 = DVec3::splat(0.5);
+
+/// Where in a cell the samples of the velocity components are: in the middle of its low faces.
+pub const FACES: [DVec3; 3] = [DVec3::new(0.0, 0.5, 0.5), DVec3::new(0.5, 0.0, 0.5), DVec3::new(0.5, 0.5, 0.0)];
+
+/// Cells, their size and where they are.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// The active tiles.
+    pub tiles: Tiles,
+    /// Side of a cell, in m.
+    pub h: f64,
+    /// Where the corner (0, 0, 0) of the lattice is, in m.
+    pub origin: DVec3,
+}
+
+impl Grid {
+    /// The point of space at tile coordinates `at`, in m.
+    pub fn position(&self, slot: usize, at: DVec3) -> DVec3 {
+        let tile = self.tiles.coords()[slot].map(|c| f64::from(c) * 8.0);
+        self.origin + self.h * (DVec3::from(tile) + at)
+    }
+
+    /// The centre of a cell, in m.
+    pub fn center(&self, index: usize) -> DVec3 {
+        self.position(index / CELLS, local_center(index % CELLS))
+    }
+
+    /// The cell of the lattice that holds a point of space.
+    pub fn cell_at(&self, point: DVec3) -> [i32; 3] {
+        ((point - self.origin) / self.h).to_array().map(|c| c.floor() as i32)
+    }
+}
+
+/// The centre of a cell in its tile's coordinates.
+#[inline]
+pub fn local_center(local: usize) -> DVec3 {
+    let [i, j, k] = local_cell(local);
+    DVec3::new(i as f64, j as f64, k as f64) + 0.5
+}
+
+/// The sample below `at` along each axis, and how far `at` lies beyond it.
+#[inline]
+fn base(at: DVec3, stagger: DVec3) -> ([i32; 3], DVec3) {
+    let shifted = (at - stagger).clamp(DVec3::splat(-6.0), DVec3::splat(12.0));
+    let low = shifted.floor();
+    (low.to_array().map(|c| c as i32), shifted - low)
+}
+
+/// The `N`³ samples from `low` on, x fastest.
+#[inline]
+fn fetch<const N: usize, const M: usize>(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64; M] {
+    let mut out = [0.0; M];
+    let table = tiles.neighbours(slot);
+    let planar = tiles.topology().planar;
+    let n = N as i32;
+    let x_place = (low[0] >> 3) + 1;
+    let within = (low[0] + n - 1) >> 3 == low[0] >> 3;
+    for dk in 0..n {
+        let k = if planar { 0 } else { low[2] + dk };
+        for dj in 0..n {
+            let j = low[1] + dj;
+            let place = 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1);
+            let inner = ((((k & 7) << 3) | (j & 7)) << 3) as usize;
+            let row = &mut out[((dk * n + dj) * n) as usize..][..N];
+            if within {
+                let tile = table[(place + x_place) as usize];
+                if tile == NONE {
+                    row.fill(field.fill());
+                } else {
+                    let start = tile as usize * CELLS + inner + (low[0] & 7) as usize;
+                    row.copy_from_slice(&field.values()[start..start + N]);
+                }
+            } else {
+                for (di, value) in row.iter_mut().enumerate() {
+                    let i = low[0] + di as i32;
+                    let tile = table[(place + (i >> 3) + 1) as usize];
+                    *value = if tile == NONE {
+                        field.fill()
+                    } else {
+                        field.values()[tile as usize * CELLS + inner + (i & 7) as usize]
+                    };
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The field at `at`, trilinear; `stagger` says where in a cell its samples are.
+#[inline]
+pub fn linear(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
+    let (low, f) = base(at, stagger);
+    let v: [f64; 8] = fetch::<2, 8>(tiles, field, slot, low);
+    let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
+    let layer = |o: usize| mix(mix(v[o], v[o + 1], f.x), mix(v[o + 2], v[o + 3], f.x), f.y);
+    mix(layer(0), layer(4), f.z)
+}
+
+/// Weights of four samples in a row for the value at `t` between the second and the third.
+#[inline]
+pub fn cubic_weights(t: f64) -> [f64; 4] {
+    let (t2, t3) = (t * t, t * t * t);
+    [t2 - 0.5 * (t + t3), 1.0 - 2.5 * t2 + 1.5 * t3, 0.5 * t + 2.0 * t2 - 1.5 * t3, 0.5 * (t3 - t2)]
+}
+
+/// Weights for the derivative at `t`.
+#[inline]
+fn slope_weights(t: f64) -> [f64; 4] {
+    let t2 = t * t;
+    [2.0 * t - 0.5 - 1.5 * t2, 4.5 * t2 - 5.0 * t, 0.5 + 4.0 * t - 4.5 * t2, 1.5 * t2 - t]
+}
+
+#[inline]
+fn dot4(w: &[f64; 4], v: &[f64]) -> f64 {
+    w[0] * v[0] + w[1] * v[1] + w[2] * v[2] + w[3] * v[3]
+}
+
+/// The field at `at`, by cubic convolution.
+#[inline]
+pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
+    let (low, f) = base(at, stagger);
+    let v: [f64; 64] = fetch::<4, 64>(tiles, field, slot, low.map(|c| c - 1));
+    let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
+    let mut sum = 0.0;
+    for k in 0..4 {
+        let mut layer = 0.0;
+        for j in 0..4 {
+            layer += wy[j] * dot4(&wx, &v[(k * 4 + j) * 4..][..4]);
+        }
+        sum += wz[k] * layer;
+    }
+    sum
+}
+
+/// The field and its gradient at `at`, by cubic convolution.
+#[inline]
+pub fn cubic_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> (f64, DVec3) {
+    let (low, f) = base(at, stagger);
+    let v: [f64; 64] = fetch::<4, 64>(tiles, field, slot, low.map(|c| c - 1));
+    let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
+    let (dx, dy, dz) = (slope_weights(f.x), slope_weights(f.y), slope_weights(f.z));
+    let (mut value, mut gradient) = (0.0, DVec3::ZERO);
+    for k in 0..4 {
+        let (mut plain, mut along_x, mut along_y) = (0.0, 0.0, 0.0);
+        for j in 0..4 {
+            let row = &v[(k * 4 + j) * 4..][..4];
+            let across = dot4(&wx, row);
+            plain += wy[j] * across;
+            along_x += wy[j] * dot4(&dx, row);
+            along_y += dy[j] * across;
+        }
+        value += wz[k] * plain;
+        gradient += DVec3::new(wz[k] * along_x, wz[k] * along_y, dz[k] * plain);
+    }
+    (value, gradient)
+}
+
+/// The gradient of a centred field at a cell by central differences, one-sided where the lattice ends.
+#[inline]
+pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: usize) -> DVec3 {
+    let values = field.values();
+    let mut out = DVec3::ZERO;
+    for axis in 0..tiles.dims() {
+        let (low, high) = (tiles.next(index, axis, -1), tiles.next(index, axis, 1));
+        out[axis] = match (low, high) {
+            (Some(a), Some(b)) => 0.5 * (values[b] - values[a]),
+            (Some(a), None) => values[index] - values[a],
+            (None, Some(b)) => values[b] - values[index],
+            (None, None) => 0.0,
+        };
+    }
+    out
+}
+
+/// The Laplacian of a centred field at a cell; 0 along axes where the lattice ends.
+#[inline]
+pub fn laplacian(tiles: &Tiles, field: &Field<f64>, index: usize) -> f64 {
+    let values = field.values();
+    let mut out = 0.0;
+    for axis in 0..tiles.dims() {
+        if let (Some(a), Some(b)) = (tiles.next(index, axis, -1), tiles.next(index, axis, 1)) {
+            out += values[a] + values[b] - 2.0 * values[index];
+        }
+    }
+    out
+}
+
+/// The gradient of a centred field at any place: central differences, trilinear between cells.
+#[inline]
+pub fn smooth_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3) -> DVec3 {
+    let sample = |d: DVec3| linear(tiles, field, slot, at + d, CENTER);
+    let along = |axis: DVec3| 0.5 * (sample(axis) - sample(-axis));
+    let z = if tiles.topology().planar { 0.0 } else { along(DVec3::Z) };
+    DVec3::new(along(DVec3::X), along(DVec3::Y), z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiles::Topology;
+
+    /// Both interpolations are exact on what they must be exact on, across tiles.
+    #[test]
+    fn interpolation_reproduces_polynomials_and_their_gradients() {
+        let mut tiles = Tiles::new(Topology::default());
+        let mut wanted: Vec<[i32; 3]> = (0..27).map(|p| [p % 3 - 1, p / 3 % 3 - 1, p / 9 - 1]).collect();
+        tiles.activate(&mut wanted);
+        let grid = Grid { tiles, h: 1.0, origin: DVec3::ZERO };
+        let quadratic = |p: DVec3| 1.0 + p.x - 2.0 * p.y * p.z + 0.5 * p.x * p.x - p.z * p.z;
+        let slope = |p: DVec3| DVec3::new(1.0 + p.x, -2.0 * p.z, -2.0 * p.y - 2.0 * p.z);
+        let plane = |p: DVec3| 0.3 + p.x - 2.0 * p.y + 0.5 * p.z;
+        let (mut curved, mut flat) = (Field::new(0.0), Field::new(0.0));
+        curved.resize(&grid.tiles);
+        flat.resize(&grid.tiles);
+        for index in 0..grid.tiles.len() * CELLS {
+            curved.values_mut()[index] = quadratic(grid.center(index));
+            flat.values_mut()[index] = plane(grid.center(index));
+        }
+        let slot = grid.tiles.slot([0, 0, 0]).unwrap();
+        for n in 0..50 {
+            let n = f64::from(n);
+            let at = DVec3::new((n * 0.37) % 12.0 - 2.0, (n * 1.71) % 12.0 - 2.0, (n * 2.93) % 12.0 - 2.0);
+            let (value, gradient) = cubic_gradient(&grid.tiles, &curved, slot, at, CENTER);
+            assert!((value - quadratic(at)).abs() < 1e-11, "{value} at {at}, not {}", quadratic(at));
+            assert!((gradient - slope(at)).length() < 1e-11, "{gradient} at {at}, not {}", slope(at));
+            assert!((cubic(&grid.tiles, &curved, slot, at, CENTER) - value).abs() < 1e-11);
+            assert!((linear(&grid.tiles, &flat, slot, at, CENTER) - plane(at)).abs() < 1e-11);
+        }
+    }
+}

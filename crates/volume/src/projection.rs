@@ -1,0 +1,237 @@
+//! Pressure makes the velocity free of divergence, and surface tension enters through it.
+//!
+//! With q = pΔt/(ρh), in m/s, the velocity across a face becomes u − (q₊ − q₋), and each liquid cell asks
+//!
+//! ```text
+//! Σ_faces ± a u = S,      a the open share of a face, S the cell's source (m/s); solids in motion add (1 − a) u_solid
+//! ```
+//!
+//! which is a symmetric system for q. Unknowns are all cells with φ < 0 that have an open face, also those whose centre lies in a solid.
+//!
+//! **At the surface** p = γκ. Second order (gibou2002): the surface cuts the line from a liquid cell to an air cell at the share
+//! θ = φ_l/(φ_l − φ_a) of the way, so the slope of q there is (γκΔt/ρh² − q)/θ, with κ interpolated to the cut. First order (wang2005, §5.3):
+//! θ = 1 and κ of the air cell.
+//!
+//! **Pinned lines**: the liquid–air faces of a pinned line are closed.
+//!
+//! The solve stops when what is left of the divergence would change a cell's volume by [`LEFT_OVER`] in one step.
+
+use rayon::prelude::*;
+
+use crate::curvature::at_crossing;
+use crate::faces::{Kinds, WET};
+use crate::poisson::{NONE, Options, PoissonError, Report, Solver, System};
+use crate::solids::{Solids, Wall};
+use crate::tiles::{CELLS, Field, Tiles};
+
+/// Share of its volume that a cell may gain or lose in a step by what the solve leaves.
+const LEFT_OVER: f64 = 1e-6;
+/// Nearest that the surface counts to be to a liquid cell's centre, in cells.
+const NEAREST: f64 = 1e-2;
+
+/// What the projection reads.
+pub struct Flow<'a> {
+    /// The tiles.
+    pub tiles: &'a Tiles,
+    /// The solids.
+    pub solids: &'a Solids,
+    /// The kinds of faces.
+    pub kinds: &'a Kinds,
+    /// The level set.
+    pub phi: &'a Field<f64>,
+    /// Its curvature, in 1/cells.
+    pub kappa: &'a Field<f64>,
+    /// Cells at which the line is pinned.
+    pub pinned: &'a Field<bool>,
+    /// γΔt/(ρh²), in m/s: q at the surface per κ.
+    pub tension: f64,
+    /// Second order at the surface; else first.
+    pub second_order: bool,
+    /// Δt/h, in s/m.
+    pub reach: f64,
+}
+
+/// The unknowns, their system, and memory that is used again.
+#[derive(Debug)]
+pub struct Projection {
+    /// The cell of each unknown, in the order of cells.
+    pub cells: Vec<u32>,
+    /// The unknown of each cell, or [`NONE`].
+    pub number: Field<u32>,
+    /// The system of the last step; its neighbours are those that share an open face.
+    pub system: System,
+    /// q of each unknown, in m/s.
+    pub q: Vec<f64>,
+    solver: Solver,
+}
+
+impl Default for Projection {
+    fn default() -> Self {
+        Self {
+            cells: Vec::new(),
+            number: Field::new(NONE),
+            system: System::default(),
+            q: Vec::new(),
+            solver: Solver::default(),
+        }
+    }
+}
+
+impl Flow<'_> {
+    /// Whether a face between liquid and air belongs to a pinned line.
+    fn held(&self, one: usize, other: usize) -> bool {
+        let (pinned, s) = (self.pinned.values(), self.solids.distance.values());
+        (pinned[one] || pinned[other]) && 0.5 * (s[one] + s[other]) < 0.7
+    }
+
+    /// Open share of a face, given its two cells.
+    fn open(&self, axis: usize, low: usize, high: usize) -> f64 {
+        let share = self.solids.open[axis].values()[high];
+        let phi = self.phi.values();
+        if (phi[low] < 0.0) != (phi[high] < 0.0) && self.held(low, high) { 0.0 } else { share }
+    }
+
+    /// The share of the way from a liquid cell to an air cell that lies in the liquid.
+    fn share(&self, liquid: usize, air: usize) -> f64 {
+        let (a, b) = (self.phi.values()[liquid], self.phi.values()[air]);
+        if self.second_order { (a / (a - b)).max(NEAREST) } else { 1.0 }
+    }
+
+    /// q at the surface between a liquid cell and an air cell.
+    fn surface_q(&self, liquid: usize, air: usize) -> f64 {
+        let share = if self.second_order { self.share(liquid, air) } else { 1.0 };
+        self.tension * at_crossing(self.tiles, self.solids, self.phi, self.kappa, [liquid, air], share)
+    }
+}
+
+impl Projection {
+    /// Finds the unknowns.
+    pub fn number_cells(&mut self, flow: &Flow<'_>) {
+        let Flow { tiles, solids, phi, .. } = flow;
+        self.number.resize(tiles);
+        self.number.par_tiles_mut().enumerate().for_each(|(slot, number)| {
+            number.fill(NONE);
+            for local in 0..tiles.cells_in_use() {
+                let index = slot * CELLS + local;
+                if phi.values()[index] >= 0.0 {
+                    continue;
+                }
+                let open = solids.distance.values()[index] > 1.0
+                    || (0..tiles.dims()).any(|axis| {
+                        solids.open[axis].values()[index] > 0.0
+                            || tiles.next(index, axis, 1).is_some_and(|high| solids.open[axis].values()[high] > 0.0)
+                    });
+                if open {
+                    number[local] = 0;
+                }
+            }
+        });
+        self.cells.clear();
+        for (index, number) in self.number.values_mut().iter_mut().enumerate() {
+            if *number != NONE {
+                *number = self.cells.len() as u32;
+                self.cells.push(index as u32);
+            }
+        }
+    }
+
+    /// Writes the equations; `source` gives S of each unknown and `wall_velocity` how fast a wall moves along an axis at a cell.
+    pub fn assemble(
+        &mut self,
+        flow: &Flow<'_>,
+        velocity: &[Field<f64>; 3],
+        source: &[f64],
+        wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
+    ) {
+        let Self { cells, number, system, .. } = self;
+        let n = cells.len();
+        system.cells.resize(n, [0; 3]);
+        system.neighbours.resize(n, [NONE; 6]);
+        system.faces.resize(n, [0.0; 3]);
+        system.outside.resize(n, 0.0);
+        system.right.resize(n, 0.0);
+        let number = number.values();
+        let rows =
+            (&mut system.cells, &mut system.neighbours, &mut system.faces, &mut system.outside, &mut system.right);
+        rows.into_par_iter().zip(&*cells).zip(source).with_min_len(CELLS).for_each(|((row, &index), &source)| {
+            let (cell, neighbours, faces, outside, right) = row;
+            let index = index as usize;
+            *cell = flow.tiles.cell(index);
+            *neighbours = [NONE; 6];
+            (*faces, *outside, *right) = ([0.0; 3], 0.0, source);
+            for direction in 0..2 * flow.tiles.dims() {
+                let (axis, up) = (direction / 2, direction % 2 == 1);
+                let Some(next) = flow.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
+                let face = if up { next } else { index };
+                let open = if up { flow.open(axis, index, next) } else { flow.open(axis, next, index) };
+                let outward = if up { 1.0 } else { -1.0 };
+                *right -= outward * open * velocity[axis].values()[face];
+                let shut = 1.0 - flow.solids.open[axis].values()[face];
+                if shut > 0.0 {
+                    *right -= outward * shut * wall_velocity(&flow.solids.wall.values()[index], index, axis);
+                }
+                if open <= 0.0 {
+                    continue;
+                }
+                if number[next] != NONE {
+                    neighbours[direction] = number[next];
+                    if up {
+                        faces[axis] = open;
+                    }
+                } else if flow.phi.values()[next] >= 0.0 {
+                    let weight = open / flow.share(index, next);
+                    *outside += weight;
+                    *right += weight * flow.surface_q(index, next);
+                }
+            }
+        });
+    }
+
+    /// Solves for q, from what it holds.
+    pub fn solve(&mut self, flow: &Flow<'_>) -> Result<Report, PoissonError> {
+        let options = Options { tolerance: LEFT_OVER / flow.reach, relative_tolerance: 0.0, ..Options::default() };
+        self.solver.solve(&self.system, &mut self.q, &options)
+    }
+
+    /// Takes the pressure's gradient off the velocity of wet faces.
+    pub fn correct(
+        &mut self,
+        flow: &Flow<'_>,
+        velocity: &mut [Field<f64>; 3],
+        wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
+    ) {
+        let (q, number) = (&self.q, self.number.values());
+        let phi = flow.phi.values();
+        for (axis, component) in velocity.iter_mut().enumerate().take(flow.tiles.dims()) {
+            component.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+                let kinds = flow.kinds[axis].tile(slot);
+                for local in 0..flow.tiles.cells_in_use() {
+                    if kinds[local] & WET == 0 {
+                        continue;
+                    }
+                    let high = slot * CELLS + local;
+                    let Some(low) = flow.tiles.next(high, axis, -1) else { continue };
+                    out[local] -= match (number[low], number[high]) {
+                        (NONE, NONE) => 0.0,
+                        (NONE, h) if phi[low] >= 0.0 => {
+                            if flow.held(low, high) {
+                                out[local] = wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                                continue;
+                            }
+                            (q[h as usize] - flow.surface_q(high, low)) / flow.share(high, low)
+                        }
+                        (l, NONE) if phi[high] >= 0.0 => {
+                            if flow.held(low, high) {
+                                out[local] = wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                                continue;
+                            }
+                            (flow.surface_q(low, high) - q[l as usize]) / flow.share(low, high)
+                        }
+                        (NONE, _) | (_, NONE) => 0.0,
+                        (l, h) => q[h as usize] - q[l as usize],
+                    };
+                }
+            });
+        }
+    }
+}

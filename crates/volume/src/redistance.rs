@@ -1,0 +1,158 @@
+//! φ is made a distance again, without moving the surface.
+//!
+//! The surface is where the cubic interpolant of φ vanishes. For each cell in the band its nearest point y on it is found by Newton's method (chopp2001): with g = ∇φ(y),
+//!
+//! ```text
+//! y ← y − φ(y) g/|g|²,      y ← y + the part of x − y that is perpendicular to g
+//! ```
+//!
+//! Cells that begin with a useful φ start from x − φ∇φ/|∇φ|²; the others start from the nearest of their neighbours' points, layer by layer outwards.
+//! Where the method does not settle (between two surfaces that are close) a cell keeps the distance to the nearest of its neighbours' points, or its old φ.
+//!
+//! Because the surface is defined by the interpolant, which is exact on quadratics, repeated use does not shift it: no separate sub-cell fix is needed.
+//! Cells of a pinned line, and cells inside solids, which the extension writes, keep their φ.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::extension::BAND;
+use crate::grid::{CENTER, cubic_gradient, gradient, local_center};
+use crate::solids::Solids;
+use crate::tiles::{CELLS, Field, Tiles};
+
+/// Distance beyond which a cell starts from its neighbours.
+const OWN_START: f64 = 3.0;
+/// Value of cells beyond the band.
+pub const BEYOND: f64 = BAND + 1.0;
+/// Newton steps.
+const STEPS: usize = 4;
+/// Where a step no longer moves the point by more than this, it has settled, in cells.
+const SETTLED: f64 = 1e-3;
+/// Layers outwards from [`OWN_START`] to the band's end.
+const LAYERS: usize = 4;
+
+/// Memory that is used again: the offset from each cell's centre to its nearest point of the surface.
+#[derive(Debug)]
+pub struct Redistance {
+    nearest: Field<Nearest>,
+    next: Field<Nearest>,
+}
+
+/// The nearest point of the surface, from the cell's centre; not finite where it is not known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Nearest(DVec3);
+
+const UNKNOWN: Nearest = Nearest(DVec3::NAN);
+
+impl Default for Redistance {
+    fn default() -> Self {
+        Self { nearest: Field::new(UNKNOWN), next: Field::new(UNKNOWN) }
+    }
+}
+
+impl Redistance {
+    /// Makes φ a distance within the band, and ±[`BEYOND`] outside.
+    pub fn apply(
+        &mut self,
+        tiles: &Tiles,
+        solids: &Solids,
+        pinned: &Field<bool>,
+        phi: &mut Field<f64>,
+        scratch: &mut Field<f64>,
+    ) {
+        let Self { nearest, next } = self;
+        nearest.resize(tiles);
+        next.resize(tiles);
+        let before = &*phi;
+        let cells = tiles.cells_in_use();
+        nearest.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+            let values = before.tile(slot);
+            for local in 0..cells {
+                let start = values[local];
+                out[local] = UNKNOWN;
+                if start.abs() < OWN_START {
+                    let slope = gradient(tiles, before, slot * CELLS + local);
+                    let steep = slope.length_squared();
+                    if steep > 0.1 {
+                        out[local] = find(tiles, before, slot, local, -slope * (start / steep), STEPS);
+                    }
+                }
+            }
+        });
+        for _ in 0..LAYERS {
+            let known = &*nearest;
+            next.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+                out.copy_from_slice(known.tile(slot));
+                for (local, out) in out.iter_mut().enumerate().take(cells) {
+                    if out.0.is_finite() || before.tile(slot)[local] < -2.0 * BEYOND {
+                        continue;
+                    }
+                    let start = nearest_of_neighbours(tiles, known, slot * CELLS + local);
+                    if let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) {
+                        let found = find(tiles, before, slot, local, start, 2);
+                        *out = if found.0.is_finite() { found } else { Nearest(start) };
+                    }
+                }
+            });
+            std::mem::swap(nearest, next);
+        }
+        let known = &*nearest;
+        scratch.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+            let values = before.tile(slot);
+            out.copy_from_slice(values);
+            let near = solids.near[slot];
+            for local in 0..cells {
+                let index = slot * CELLS + local;
+                if near
+                    && (pinned.values()[index] || (solids.distance.values()[index] < 0.0 && values[local].abs() < BAND))
+                {
+                    continue;
+                }
+                let foot = known.values()[index].0;
+                let distance = foot.length();
+                out[local] = if distance < BAND { distance } else { BEYOND }.copysign(values[local]);
+            }
+        });
+        phi.swap_values(scratch);
+    }
+}
+
+/// The nearest of the neighbours' points, from this cell's centre.
+fn nearest_of_neighbours(tiles: &Tiles, known: &Field<Nearest>, index: usize) -> Option<DVec3> {
+    let mut best: Option<DVec3> = None;
+    for direction in 0..2 * tiles.dims() {
+        let (axis, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
+        let Some(next) = tiles.next(index, axis, step) else { continue };
+        let mut there = known.values()[next].0;
+        if there.is_finite() {
+            there[axis] += f64::from(step);
+            if best.is_none_or(|best| there.length_squared() < best.length_squared()) {
+                best = Some(there);
+            }
+        }
+    }
+    best
+}
+
+/// Newton's method from `start`, an offset from the cell's centre.
+fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3, steps: usize) -> Nearest {
+    let x = local_center(local);
+    let mut offset = start;
+    for _ in 0..steps {
+        let (value, slope) = cubic_gradient(tiles, phi, slot, x + offset, CENTER);
+        let steep = slope.length_squared();
+        if steep < 0.1 || value.abs() > 3.0 {
+            return UNKNOWN;
+        }
+        // Onto the surface, and along it to where it faces x: x − y parallel to ∇φ.
+        let onto = -slope * (value / steep);
+        let away = -offset;
+        let along = away - slope * (away.dot(slope) / steep);
+        let step = (onto + along).clamp_length_max(1.0);
+        offset += step;
+        if step.length_squared() < SETTLED * SETTLED {
+            break;
+        }
+    }
+    if offset.length() > BEYOND + 1.0 { UNKNOWN } else { Nearest(offset) }
+}

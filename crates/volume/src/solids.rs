@@ -1,0 +1,268 @@
+//! The world's solids, sampled on the cells: distance, open share of faces, and how the nearest surface wets.
+//!
+//! s is the signed distance to the nearest solid in cells, negative inside, sampled at cell centres. The open share of a face is the part of it
+//! that lies outside all solids, from s at its four corners (the polygon that marching squares gives); so a plane tilted against the grid is
+//! as good as one along it. Faces that are open by less than [`CLOSED`] count as closed.
+//!
+//! A domain's walls and mirrors are half-spaces among the solids: walls wet as the scene says, mirrors at 90° and let liquid slip.
+//!
+//! Limit: a solid thinner than about two cells is not resolved, and an edge is as sharp as a cell.
+
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+use sessile_wetting::Wetting;
+use sessile_world::World;
+
+use crate::grid::{Grid, gradient, local_center};
+use crate::tiles::{CELLS, Field, SIDE, Tiles};
+
+/// Faces that are open by less than this are closed: the share of a face that costs an unknown and carries nothing.
+const CLOSED: f64 = 1e-3;
+/// Beyond this many cells from a surface only "far" is known of it.
+pub const REACH: f64 = 6.0;
+/// s of cells that are farther than [`REACH`] from every solid.
+const FAR: f64 = 100.0;
+
+/// How the surface nearest to a cell wets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wall {
+    /// Index of the solid; the domain's sides follow after the scene's solids.
+    pub solid: u32,
+    /// Texture coordinates of the nearest point.
+    pub uv: [f32; 2],
+    /// Dry advancing angle, in rad.
+    pub advancing: f64,
+    /// Wet advancing angle, in rad; the dry one where there is no memory.
+    pub wet_advancing: f64,
+    /// Receding angle, in rad.
+    pub receding: f64,
+    /// Bound on the receding line force, in N/m.
+    pub receding_limit: f64,
+    /// Liquid slides along it freely: a plane of symmetry.
+    pub mirror: bool,
+}
+
+/// A side of the domain: liquid is where normal · x > offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfSpace {
+    /// Into the domain.
+    pub normal: DVec3,
+    /// Of the side, in m along `normal`.
+    pub offset: f64,
+    /// How it wets.
+    pub wetting: Wetting,
+    /// A plane of symmetry.
+    pub mirror: bool,
+}
+
+/// All that liquid can touch.
+#[derive(Clone, Copy)]
+pub struct Surround<'a> {
+    /// The scene's solids.
+    pub world: &'a World,
+    /// The domain's walls and mirrors.
+    pub sides: &'a [HalfSpace],
+}
+
+impl Surround<'_> {
+    /// Signed distance to the nearest surface, in m.
+    pub fn signed_distance(&self, point: DVec3) -> f64 {
+        let sides = self.sides.iter().map(|side| side.normal.dot(point) - side.offset);
+        sides.fold(self.world.signed_distance(point), f64::min)
+    }
+
+    /// How the nearest surface wets.
+    fn wall(&self, point: DVec3) -> Wall {
+        let mut best = (f64::INFINITY, None);
+        for (index, side) in self.sides.iter().enumerate() {
+            let distance = side.normal.dot(point) - side.offset;
+            if distance < best.0 {
+                best = (distance, Some(index));
+            }
+        }
+        let num_solids = self.world.solids().len();
+        match (self.world.closest(point), best.1) {
+            (Some((solid, near)), side) if side.is_none() || near.distance <= best.0 => {
+                let wetting = self.world.solids()[solid].wetting_at(near.uv);
+                Wall::new(solid, near.uv, &wetting, false)
+            }
+            (_, Some(side)) => {
+                let side_of = &self.sides[side];
+                Wall::new(num_solids + side, DVec2::ZERO, &side_of.wetting, side_of.mirror)
+            }
+            (_, None) => Wall::default(),
+        }
+    }
+
+    /// Velocity of the surface that `wall` belongs to at `point`, in m/s.
+    pub fn velocity(&self, wall: &Wall, point: DVec3) -> DVec3 {
+        self.world.solids().get(wall.solid as usize).map_or(DVec3::ZERO, |solid| solid.velocity_at(point))
+    }
+
+    /// Whether anything moves.
+    pub fn moves(&self) -> bool {
+        self.world.solids().iter().any(sessile_world::Solid::moves)
+    }
+}
+
+impl Wall {
+    fn new(solid: usize, uv: DVec2, wetting: &Wetting, mirror: bool) -> Self {
+        Self {
+            solid: solid as u32,
+            uv: [uv.x as f32, uv.y as f32],
+            advancing: wetting.advancing,
+            wet_advancing: wetting.wet_advancing.unwrap_or(wetting.advancing),
+            receding: wetting.receding,
+            receding_limit: wetting.receding_limit.unwrap_or(f64::INFINITY),
+            mirror,
+        }
+    }
+}
+
+/// The solids as the cells see them.
+#[derive(Clone, Debug)]
+pub struct Solids {
+    /// s at cell centres, in cells.
+    pub distance: Field<f64>,
+    /// Open share of the low faces along x, y and z.
+    pub open: [Field<f64>; 3],
+    /// The surface nearest to each cell; meaningful within [`REACH`] of one.
+    pub wall: Field<Wall>,
+    /// For each slot, whether a surface passes within [`REACH`] of one of its cells.
+    pub near: Vec<bool>,
+}
+
+impl Default for Solids {
+    fn default() -> Self {
+        Self {
+            distance: Field::new(FAR),
+            open: [Field::new(1.0), Field::new(1.0), Field::new(1.0)],
+            wall: Field::new(Wall::default()),
+            near: Vec::new(),
+        }
+    }
+}
+
+impl Solids {
+    /// Samples the solids on all tiles, or on those only that are `new`.
+    pub fn sample(&mut self, grid: &Grid, surround: &Surround<'_>, new: impl Fn(usize) -> bool + Sync) {
+        let Self { distance, open: [x, y, z], wall, near } = self;
+        near.resize(grid.tiles.len(), false);
+        let faces = (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut());
+        (distance.par_tiles_mut(), faces.0, faces.1, faces.2, wall.par_tiles_mut(), near.par_iter_mut())
+            .into_par_iter()
+            .enumerate()
+            .filter(|(slot, _)| new(*slot))
+            .for_each(|(slot, (distance, x, y, z, wall, near))| {
+                *near = sample_tile(grid, surround, slot, distance, [x, y, z], wall);
+            });
+    }
+
+    /// Unit normal out of the solid at a cell; zero where there is none.
+    #[inline]
+    pub fn normal(&self, tiles: &Tiles, index: usize) -> DVec3 {
+        gradient(tiles, &self.distance, index).normalize_or_zero()
+    }
+}
+
+/// One tile; says whether a surface is near.
+fn sample_tile(
+    grid: &Grid,
+    surround: &Surround<'_>,
+    slot: usize,
+    distance: &mut [f64],
+    mut open: [&mut [f64]; 3],
+    wall: &mut [Wall],
+) -> bool {
+    let planar = grid.tiles.topology().planar;
+    let place = |at: DVec3| {
+        let at = if planar { at.with_z(0.5) } else { at };
+        grid.position(slot, at)
+    };
+    let middle = surround.signed_distance(place(DVec3::splat(4.0))) / grid.h;
+    // Half the tile's diagonal is 6.93 cells.
+    if middle.abs() > REACH + 7.0 {
+        distance.fill(FAR.copysign(middle));
+        let share = if middle > 0.0 { 1.0 } else { 0.0 };
+        open.into_iter().for_each(|faces| faces.fill(share));
+        return false;
+    }
+    const N: usize = SIDE + 1;
+    let mut corners = [0.0; N * N * N];
+    for (index, corner) in corners.iter_mut().enumerate() {
+        let at = DVec3::new((index % N) as f64, (index / N % N) as f64, (index / (N * N)) as f64);
+        *corner = surround.signed_distance(place(at));
+    }
+    let mut near = false;
+    for local in 0..CELLS {
+        let center = place(local_center(local));
+        distance[local] = surround.signed_distance(center) / grid.h;
+        if distance[local].abs() < REACH {
+            near = true;
+            wall[local] = surround.wall(center);
+        }
+    }
+    let strides = [1, N, N * N];
+    for local in 0..CELLS {
+        let [i, j, k] = crate::tiles::local_cell(local);
+        let corner = (k * N + j) * N + i;
+        for (axis, faces) in open.iter_mut().enumerate() {
+            let (a, b) = (strides[(axis + 1) % 3], strides[(axis + 2) % 3]);
+            let share =
+                open_share([corners[corner], corners[corner + a], corners[corner + a + b], corners[corner + b]]);
+            faces[local] = if share < CLOSED { 0.0 } else { share };
+        }
+    }
+    near
+}
+
+/// Share of a square where the distance is positive, from its four corners in order round it.
+pub fn open_share(corners: [f64; 4]) -> f64 {
+    // A face that lies in the wall, all corners at 0, is closed.
+    if corners.iter().all(|&s| s <= 0.0) {
+        return 0.0;
+    }
+    if corners.iter().all(|&s| s >= 0.0) {
+        return 1.0;
+    }
+    const AT: [DVec2; 4] = [DVec2::new(0.0, 0.0), DVec2::new(1.0, 0.0), DVec2::new(1.0, 1.0), DVec2::new(0.0, 1.0)];
+    // The polygon of the open part by the shoelace formula, its corners in order.
+    let (mut first, mut last, mut doubled) = (None, DVec2::ZERO, 0.0);
+    let mut add = |point: DVec2| {
+        if first.is_none() {
+            first = Some(point);
+        } else {
+            doubled += last.perp_dot(point);
+        }
+        last = point;
+    };
+    for n in 0..4 {
+        let m = (n + 1) % 4;
+        let (a, b) = (corners[n], corners[m]);
+        if a > 0.0 {
+            add(AT[n]);
+        }
+        if (a > 0.0) != (b > 0.0) {
+            add(AT[n].lerp(AT[m], a / (a - b)));
+        }
+    }
+    doubled += last.perp_dot(first.unwrap_or(last));
+    (0.5 * doubled).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_open_share_of_a_face_is_exact_for_a_straight_edge() {
+        let along = open_share([-0.25, -0.25, 0.75, 0.75]);
+        assert!((along - 0.75).abs() < 1e-15, "{along}");
+        let corner = open_share([0.2, -0.3, -0.8, -0.3]);
+        assert!((corner - 0.5 * 0.4 * 0.4).abs() < 1e-15, "{corner}");
+        let slanted = open_share([-0.5, 0.0, 0.5, 0.0]);
+        assert!((slanted - 0.5).abs() < 1e-15, "{slanted}");
+        assert_eq!(open_share([0.0; 4]), 0.0);
+        assert_eq!(open_share([1.0; 4]) + open_share([-1.0; 4]), 1.0);
+    }
+}

@@ -1,0 +1,210 @@
+//! The free surface moves with the liquid.
+//!
+//! ```text
+//! φ_t + u·∇φ = 0
+//! ```
+//!
+//! One-sided derivatives from the side that u comes from, by fifth-order WENO differences (jiang2000), and the two-stage Runge–Kutta scheme that never
+//! adds variation. u at a cell's centre is the mean of its faces. Cells farther than [`BAND`](crate::extension::BAND) from the surface stay as they are.
+//!
+//! **At walls.** Below half a cell from a wall the velocity that moves φ is taken at that height, and its normal part falls to zero at the wall in proportion to s:
+//! so a contact line moves although the liquid does not slip there, as it would if the wall's neighbourhood were resolved. φ in the cells of a pinned
+//! line does not move at all.
+//!
+//! Stable while Δt Σ|u| ≤ h.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::extension::{BAND, DEPTH};
+use crate::extrapolation::sample;
+use crate::grid::local_center;
+use crate::solids::{Solids, Wall};
+use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
+
+/// Height above a wall below which velocity is taken at that height, in cells.
+const LIFT: f64 = 0.5;
+
+/// What moves the surface.
+pub struct Carrier<'a> {
+    /// The tiles.
+    pub tiles: &'a Tiles,
+    /// The solids.
+    pub solids: &'a Solids,
+    /// Velocity at faces.
+    pub velocity: &'a [Field<f64>; 3],
+    /// Cells at which the line is pinned.
+    pub pinned: &'a Field<bool>,
+    /// Δt/h, in s/m.
+    pub reach: f64,
+}
+
+impl Carrier<'_> {
+    /// Velocity at the centres of the cells near the surface, times Δt/h: in cells per step.
+    pub fn at_centers(
+        &self,
+        phi: &Field<f64>,
+        wall_velocity: &(impl Fn(&Wall, DVec3, usize) -> DVec3 + Sync),
+        out: &mut [Field<f64>; 3],
+    ) {
+        let Self { tiles, solids, velocity, pinned, reach } = self;
+        let [x, y, z] = out;
+        (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each(
+            |(slot, (x, y, z))| {
+                let near = solids.near[slot];
+                let values = phi.tile(slot);
+                for local in 0..tiles.cells_in_use() {
+                    if values[local].abs() > BAND {
+                        continue;
+                    }
+                    let index = slot * CELLS + local;
+                    let mut found = DVec3::ZERO;
+                    for axis in 0..tiles.dims() {
+                        let component = velocity[axis].values();
+                        let high = tiles.next(index, axis, 1).map_or(component[index], |high| component[high]);
+                        found[axis] = 0.5 * (component[index] + high);
+                    }
+                    let s = solids.distance.values()[index];
+                    if near && s < LIFT && s > -DEPTH {
+                        let normal = solids.normal(tiles, index);
+                        let lifted = local_center(local) + normal * (LIFT - s);
+                        let wall = &solids.wall.values()[index];
+                        let moving = wall_velocity(wall, lifted, slot);
+                        let relative = sample(tiles, velocity, slot, lifted) - moving;
+                        let across = normal * relative.dot(normal);
+                        found = moving + relative - across * (1.0 - s / LIFT);
+                    }
+                    if pinned.values()[index] {
+                        found = DVec3::ZERO;
+                    }
+                    (x[local], y[local], z[local]) = (found.x * reach, found.y * reach, found.z * reach);
+                }
+            },
+        );
+    }
+}
+
+/// Moves φ by one step with `velocity` at cell centres, in cells per step; `stage` is scratch.
+pub fn move_surface(
+    tiles: &Tiles,
+    velocity: &[Field<f64>; 3],
+    phi: &mut Field<f64>,
+    stage: &mut Field<f64>,
+    end: &mut Field<f64>,
+) {
+    euler(tiles, velocity, phi, phi, 0.0, stage);
+    euler(tiles, velocity, stage, phi, 0.5, end);
+    phi.swap_values(end);
+}
+
+/// out = share · start + (1 − share) (from − u·∇from) near the surface, and `start` elsewhere.
+fn euler(
+    tiles: &Tiles,
+    velocity: &[Field<f64>; 3],
+    from: &Field<f64>,
+    start: &Field<f64>,
+    share: f64,
+    out: &mut Field<f64>,
+) {
+    const PAD: usize = 3;
+    const N: usize = SIDE + 2 * PAD;
+    out.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+        let begun = start.tile(slot);
+        out.copy_from_slice(begun);
+        let cells = tiles.cells_in_use();
+        if begun[..cells].iter().all(|f| f.abs() > BAND) {
+            return;
+        }
+        let mut block = [0.0; N * N * N];
+        from.gather::<PAD>(tiles, slot, &mut block);
+        let [u, v, w] = [0, 1, 2].map(|axis| velocity[axis].tile(slot));
+        for local in 0..cells {
+            if begun[local].abs() > BAND {
+                continue;
+            }
+            let [i, j, k] = local_cell(local);
+            let at = ((k + PAD) * N + j + PAD) * N + i + PAD;
+            let change = u[local] * upwind(&block, at, 1, u[local])
+                + v[local] * upwind(&block, at, N, v[local])
+                + w[local] * upwind(&block, at, N * N, w[local]);
+            out[local] = share * begun[local] + (1.0 - share) * (block[at] - change);
+        }
+    });
+}
+
+/// The derivative along a stride from the side that `u` comes from.
+#[inline]
+fn upwind(block: &[f64], at: usize, stride: usize, u: f64) -> f64 {
+    if u == 0.0 {
+        return 0.0;
+    }
+    let f = |n: isize| block[at.wrapping_add_signed(n * stride as isize)];
+    if u > 0.0 {
+        let (a, b, c, d, e, g) = (f(-3), f(-2), f(-1), f(0), f(1), f(2));
+        weno5(b - a, c - b, d - c, e - d, g - e)
+    } else {
+        let (a, b, c, d, e, g) = (f(3), f(2), f(1), f(0), f(-1), f(-2));
+        weno5(a - b, b - c, c - d, d - e, e - g)
+    }
+}
+
+/// The fifth-order blend of three third-order derivatives from five differences, the first farthest upwind.
+#[inline]
+fn weno5(v1: f64, v2: f64, v3: f64, v4: f64, v5: f64) -> f64 {
+    let (a, b, c) = (v1 - 2.0 * v2 + v3, v2 - 2.0 * v3 + v4, v3 - 2.0 * v4 + v5);
+    let (d, e, f) = (v1 - 4.0 * v2 + 3.0 * v3, v2 - v4, 3.0 * v3 - 4.0 * v4 + v5);
+    const THIRTEEN: f64 = 13.0 / 12.0;
+    // Differences of a distance are of order one, so this is small against any kink.
+    const EPSILON: f64 = 1e-6;
+    let s1 = THIRTEEN * a * a + 0.25 * d * d + EPSILON;
+    let s2 = THIRTEEN * b * b + 0.25 * e * e + EPSILON;
+    let s3 = THIRTEEN * c * c + 0.25 * f * f + EPSILON;
+    let (q1, q2, q3) = (s1 * s1, s2 * s2, s3 * s3);
+    // 0.1/q1 : 0.6/q2 : 0.3/q3, with one division.
+    let (w1, w2, w3) = (0.1 * q2 * q3, 0.6 * q1 * q3, 0.3 * q1 * q2);
+    let p1 = 2.0 * v1 - 7.0 * v2 + 11.0 * v3;
+    let p2 = -v2 + 5.0 * v3 + 2.0 * v4;
+    let p3 = 2.0 * v3 + 5.0 * v4 - v5;
+    (w1 * p1 + w2 * p2 + w3 * p3) / (6.0 * (w1 + w2 + w3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiles::Topology;
+
+    /// A ball carried through one period of a diagonal stream comes back to where it was.
+    #[test]
+    fn a_ball_rides_on_a_stream_and_keeps_its_shape() {
+        let mut tiles = Tiles::new(Topology { planar: false, period: [Some(4); 3] });
+        let mut all: Vec<[i32; 3]> = (0..64).map(|p| [p % 4, p / 4 % 4, p / 16]).collect();
+        tiles.activate(&mut all);
+        let (mut phi, mut stage, mut end) = (Field::new(9.0), Field::new(0.0), Field::new(0.0));
+        let mut velocity: [Field<f64>; 3] = std::array::from_fn(|_| Field::new(0.25));
+        for field in [&mut phi, &mut stage, &mut end].into_iter().chain(&mut velocity) {
+            field.resize(&tiles);
+        }
+        let exact = |index: usize| {
+            let p = DVec3::from(tiles.cell(index).map(|c| f64::from(c) + 0.5)) - 16.0;
+            p.length() - 8.0
+        };
+        for index in 0..tiles.len() * CELLS {
+            phi.values_mut()[index] = exact(index).clamp(-BAND - 1.0, BAND + 1.0);
+        }
+        // Without redistancing the band must be wide: everything moves.
+        for _ in 0..128 {
+            for f in phi.values_mut() {
+                *f = f.clamp(-BAND + 0.01, BAND - 0.01);
+            }
+            move_surface(&tiles, &velocity, &mut phi, &mut stage, &mut end);
+        }
+        let errors: Vec<f64> = (0..tiles.len() * CELLS)
+            .filter(|&i| exact(i).abs() < 1.0)
+            .map(|i| (phi.values()[i] - exact(i)).abs())
+            .collect();
+        let (mean, most) =
+            (errors.iter().sum::<f64>() / errors.len() as f64, errors.iter().copied().fold(0.0, f64::max));
+        // Measured: 0.024 and 0.057, mostly from the band's edge, which is cut anew in every step here.
+        assert!(mean < 0.04 && most < 0.1, "after 128 steps the surface is off by {mean:.4} cells, at most {most:.4}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Shapes with known answers, for tests.
+
+use glam::DVec3;
+use sessile_scene::{NoFiles, parse_str};
+use sessile_world::World;
+
+use crate::grid::Grid;
+use crate::solids::{Solids, Surround};
+use crate::tiles::{CELLS, Field, Tiles, Topology};
+
+/// A small generator of numbers that look random.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A unit vector.
+    pub fn direction(&mut self) -> DVec3 {
+        let z = 2.0 * self.uniform() - 1.0;
+        let (sin, cos) = (std::f64::consts::TAU * self.uniform()).sin_cos();
+        let across = (1.0 - z * z).sqrt();
+        DVec3::new(across * cos, across * sin, z)
+    }
+
+    /// A point of the unit cube.
+    pub fn point(&mut self) -> DVec3 {
+        DVec3::new(self.uniform(), self.uniform(), self.uniform())
+    }
+}
+
+/// A world with one plane through `point` (in m) that wets at `theta`.
+pub fn plane_world(theta: f64, normal: DVec3, point: DVec3) -> World {
+    let text = format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[materials.m]\nadvancing = \"{0} deg\"\nreceding = \"{0} deg\"\n\
+         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [{1}, {2}, {3}]\npoint = \"{4} {5} {6} m\"\n\
+         [[drops]]\nshape = \"sphere\"\ncenter = \"0 0 0 m\"\nradius = \"1 m\"\n",
+        theta.to_degrees(),
+        normal.x,
+        normal.y,
+        normal.z,
+        point.x,
+        point.y,
+        point.z
+    );
+    let scene = parse_str("test", &text, &[], &NoFiles).expect("a valid scene").scene;
+    World::build(&scene).expect("a valid world")
+}
+
+/// A spherical cap on a plane, its cells of size 1.
+pub struct CapOnPlane {
+    pub grid: Grid,
+    pub solids: Solids,
+    pub phi: Field<f64>,
+    pub ball_radius: f64,
+}
+
+/// A cap with base radius `base` cells on a plane through `point`.
+pub fn cap_on_plane(theta: f64, base: f64, normal: DVec3, point: DVec3) -> CapOnPlane {
+    let world = plane_world(theta, normal, point);
+    let ball_radius = base / theta.sin();
+    let center = point - normal * (ball_radius * theta.cos());
+    let mut tiles = Tiles::new(Topology::default());
+    let reach = ((ball_radius + 8.0) / 8.0).ceil() as i32;
+    let range = || -reach - 1..=reach;
+    let mut wanted: Vec<[i32; 3]> =
+        range().flat_map(|x| range().flat_map(move |y| range().map(move |z| [x, y, z]))).collect();
+    wanted.retain(|tile| {
+        let middle = DVec3::from(tile.map(|c| 8.0 * f64::from(c) + 4.0));
+        (middle - center).length() < ball_radius + 14.0 && (middle - point).dot(normal) > -16.0
+    });
+    tiles.activate(&mut wanted);
+    let grid = Grid { tiles, h: 1.0, origin: DVec3::ZERO };
+    let mut solids = Solids::default();
+    solids.distance.resize(&grid.tiles);
+    solids.open.iter_mut().for_each(|open| open.resize(&grid.tiles));
+    solids.wall.resize(&grid.tiles);
+    solids.sample(&grid, &Surround { world: &world, sides: &[] }, |_| true);
+    let mut phi = Field::new(10.0);
+    phi.resize(&grid.tiles);
+    for index in 0..grid.tiles.len() * CELLS {
+        phi.values_mut()[index] = (grid.center(index) - center).length() - ball_radius;
+    }
+    CapOnPlane { grid, solids, phi, ball_radius }
+}

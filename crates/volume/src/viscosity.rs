@@ -1,0 +1,216 @@
+//! Viscosity: each velocity component diffuses, implicitly.
+//!
+//! ```text
+//! u − Δt ν ∇²u = u*
+//! ```
+//!
+//! on wet faces. Towards a wall the wall's velocity stands at the distance d + λ along the axis, d the distance from the face to the wall and λ the slip
+//! length; towards air nothing is exchanged. Mirrors exchange nothing either. With α = νΔt/h² and c = 1 between faces, 1/(d + λ) at walls,
+//!
+//! ```text
+//! (1 + α Σ c) u_f − α Σ c u_n = u*_f
+//! ```
+//!
+//! While α is below [`ONE_SWEEP`] (water on cells of 0.1 mm: 0.004) one sweep of Jacobi's iteration from u* solves that to second order in α, which is
+//! below the splitting's own error. Above, conjugate gradients solve it.
+//!
+//! Limit: the three components do not exchange stress at a free surface, so the damping of surface waves is that of a surface that
+//! drags its own neighbourhood along, not Lamb's.
+
+use rayon::prelude::*;
+
+use crate::faces::{BURIED, Kinds, WET};
+use crate::poisson::{NONE, Options, PoissonError, Solver, System};
+use crate::solids::{Solids, Wall};
+use crate::tiles::{CELLS, Field, Tiles};
+
+/// Largest α = νΔt/h² that one sweep is enough for.
+const ONE_SWEEP: f64 = 0.01;
+/// Nearest that a wall counts to be, in cells.
+const NEAREST: f64 = 0.1;
+
+/// What a face exchanges momentum with.
+struct Exchange {
+    /// Faces of the same component, low and high along each axis.
+    neighbours: [Option<usize>; 6],
+    /// Σ 1/(d + λ) over the walls around.
+    wall: f64,
+}
+
+/// What is known of the faces.
+pub struct Diffusion<'a> {
+    /// The tiles.
+    pub tiles: &'a Tiles,
+    /// The solids.
+    pub solids: &'a Solids,
+    /// The kinds of faces.
+    pub kinds: &'a Kinds,
+    /// Slip length λ, in cells.
+    pub slip: f64,
+    /// νΔt/h².
+    pub alpha: f64,
+}
+
+impl Diffusion<'_> {
+    fn exchange(&self, axis: usize, index: usize) -> Exchange {
+        let (tiles, s) = (self.tiles, self.solids.distance.values());
+        let kinds = self.kinds[axis].values();
+        let middle = |index: usize| 0.5 * (s[index] + tiles.next(index, axis, -1).map_or(s[index], |low| s[low]));
+        let mut found = Exchange { neighbours: [None; 6], wall: 0.0 };
+        let mut here = None;
+        for direction in 0..2 * tiles.dims() {
+            let (along, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
+            let Some(next) = tiles.next(index, along, step) else { continue };
+            let kind = kinds[next];
+            if kind & BURIED != 0 {
+                if self.solids.wall.values()[next].mirror && axis != self.mirror_axis(next) {
+                    continue;
+                }
+                let here = *here.get_or_insert_with(|| middle(index).max(0.0));
+                let there = middle(next).min(0.0);
+                let distance = if here > there { here / (here - there) } else { 0.5 };
+                found.wall += 1.0 / (distance + self.slip).max(NEAREST);
+            } else if kind & WET != 0 {
+                found.neighbours[direction] = Some(next);
+            }
+        }
+        found
+    }
+
+    /// The axis that a mirror stands across.
+    fn mirror_axis(&self, index: usize) -> usize {
+        let normal = self.solids.normal(self.tiles, index).abs();
+        if normal.x >= normal.y && normal.x >= normal.z {
+            0
+        } else if normal.y >= normal.z {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Whether a face is an unknown.
+    fn takes_part(kind: u8) -> bool {
+        kind & (WET | BURIED) == WET
+    }
+
+    /// Diffuses component `axis` of `velocity`; `wall_velocity` says how the walls move there.
+    pub fn apply(
+        &self,
+        axis: usize,
+        velocity: &mut Field<f64>,
+        scratch: &mut Field<f64>,
+        solve: &mut ViscousSolve,
+        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+    ) -> Result<usize, PoissonError> {
+        if self.alpha <= 0.0 {
+            return Ok(0);
+        }
+        if self.alpha <= ONE_SWEEP {
+            self.sweep(axis, velocity, scratch, wall_velocity);
+            return Ok(1);
+        }
+        self.solve(axis, velocity, solve, wall_velocity)
+    }
+
+    fn sweep(
+        &self,
+        axis: usize,
+        velocity: &mut Field<f64>,
+        scratch: &mut Field<f64>,
+        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+    ) {
+        let before = &*velocity;
+        scratch.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+            let values = before.tile(slot);
+            out.copy_from_slice(values);
+            let kinds = self.kinds[axis].tile(slot);
+            for local in 0..self.tiles.cells_in_use() {
+                if !Self::takes_part(kinds[local]) {
+                    continue;
+                }
+                let index = slot * CELLS + local;
+                let exchange = self.exchange(axis, index);
+                let (mut sum, mut weight) = (0.0, 0.0);
+                for next in exchange.neighbours.into_iter().flatten() {
+                    sum += before.values()[next];
+                    weight += 1.0;
+                }
+                if exchange.wall > 0.0 {
+                    sum += exchange.wall * wall_velocity(&self.solids.wall.values()[index], index);
+                    weight += exchange.wall;
+                }
+                out[local] = (values[local] + self.alpha * sum) / (1.0 + self.alpha * weight);
+            }
+        });
+        velocity.swap_values(scratch);
+    }
+
+    fn solve(
+        &self,
+        axis: usize,
+        velocity: &mut Field<f64>,
+        solve: &mut ViscousSolve,
+        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+    ) -> Result<usize, PoissonError> {
+        let ViscousSolve { system, solver, faces, number, x } = solve;
+        faces.clear();
+        number.resize(self.tiles);
+        for slot in 0..self.tiles.len() {
+            for (local, kind) in self.kinds[axis].tile(slot)[..self.tiles.cells_in_use()].iter().enumerate() {
+                let index = slot * CELLS + local;
+                number.values_mut()[index] = NONE;
+                if Self::takes_part(*kind) {
+                    number.values_mut()[index] = faces.len() as u32;
+                    faces.push(index as u32);
+                }
+            }
+        }
+        system.clear();
+        x.clear();
+        for &face in &*faces {
+            let index = face as usize;
+            let exchange = self.exchange(axis, index);
+            let mut neighbours = [NONE; 6];
+            let mut couplings = [0.0; 3];
+            for (direction, next) in exchange.neighbours.into_iter().enumerate() {
+                let Some(next) = next else { continue };
+                neighbours[direction] = number.values()[next];
+                couplings[direction / 2] = self.alpha;
+            }
+            let wall = self.alpha * exchange.wall;
+            let held = if wall > 0.0 { wall * wall_velocity(&self.solids.wall.values()[index], index) } else { 0.0 };
+            let start = velocity.values()[index];
+            system.push(self.tiles.cell(index), neighbours, couplings, 1.0 + wall, start + held);
+            x.push(start);
+        }
+        let options = Options { relative_tolerance: 1e-6, ..Options::default() };
+        let report = solver.solve(system, x, &options)?;
+        for (&face, value) in faces.iter().zip(&*x) {
+            velocity.values_mut()[face as usize] = *value;
+        }
+        Ok(report.iterations)
+    }
+}
+
+/// Memory of the implicit solve.
+#[derive(Debug)]
+pub struct ViscousSolve {
+    system: System,
+    solver: Solver,
+    faces: Vec<u32>,
+    number: Field<u32>,
+    x: Vec<f64>,
+}
+
+impl Default for ViscousSolve {
+    fn default() -> Self {
+        Self {
+            system: System::default(),
+            solver: Solver::default(),
+            faces: Vec::new(),
+            number: Field::new(NONE),
+            x: Vec::new(),
+        }
+    }
+}

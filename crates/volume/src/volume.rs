@@ -1,0 +1,275 @@
+//! The volume model as the rest of the program drives it: a step, a frame, a saved state.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use sessile_frames::{Content, DropFacts, Event, Frame, Ledger};
+use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_scene::types::Scene;
+use sessile_world::{World, WorldState};
+
+use crate::drops::Account;
+use crate::error::VolumeError;
+use crate::extension::{AngleLaw, AngleRange};
+use crate::fluid::{Fluid, Outside};
+use crate::picture::Picture;
+use crate::poisson::PoissonError;
+use crate::setup::Setup;
+use crate::skin::{Placement, skin};
+use crate::solids::Wall;
+use crate::sources::Sources;
+use crate::tiles::CELLS;
+
+/// Drops by level set.
+#[derive(Debug)]
+pub struct Volume {
+    fluid: Fluid,
+    world: World,
+    setup: Setup,
+    sources: Sources,
+    books: Books,
+    /// Iterations of the last pressure solve.
+    iterations: usize,
+}
+
+/// What is kept beside the cells.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Books {
+    time: f64,
+    /// In m³; in m² in a planar run.
+    added: f64,
+    lost: f64,
+}
+
+/// What a checkpoint keeps.
+#[derive(Serialize, Deserialize)]
+struct VolumeState {
+    books: Books,
+    world: WorldState,
+    sources: Sources,
+    tiles: Vec<[i32; 3]>,
+    phi: Vec<f64>,
+    velocity: [Vec<f64>; 3],
+    pressure: Vec<f64>,
+    pinned: Vec<bool>,
+    names: Vec<u32>,
+    accounts: Vec<Account>,
+    next_id: u32,
+    since_redistance: (u32, f64),
+}
+
+/// Contact angles as the material says: advancing, receding, and the bound on the receding line force.
+#[derive(Clone, Copy, Debug)]
+pub struct Hysteresis {
+    /// γ, in N/m.
+    pub surface_tension: f64,
+}
+
+impl AngleLaw for Hysteresis {
+    fn range(&self, wall: &Wall) -> AngleRange {
+        AngleRange {
+            receding: wall.receding,
+            advancing: wall.advancing,
+            receding_pull: wall.receding_limit / self.surface_tension,
+        }
+    }
+}
+
+impl Volume {
+    /// The scene's liquid on its cells.
+    pub fn new(scene: &Scene, world: World) -> Result<Self, VolumeError> {
+        let setup = Setup::new(scene, &world)?;
+        let mut fluid = setup.fill(&world)?;
+        let angles = Hysteresis { surface_tension: setup.parameters.water.surface_tension };
+        fluid.settle_extension(&angles);
+        fluid.redistance();
+        fluid.settle_extension(&angles);
+        fluid.label(&mut Vec::new());
+        fluid.drops.measure_unknown_accounts();
+        let added = fluid.drops.total() * setup.cell_volume();
+        let books = Books { added, ..Books::default() };
+        Ok(Self { fluid, world, setup, sources: Sources::default(), books, iterations: 0 })
+    }
+
+    /// What the scene was read to.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The liquid on its cells.
+    pub fn fluid(&self) -> &Fluid {
+        &self.fluid
+    }
+
+    /// Iterations of the last pressure solve.
+    pub fn iterations(&self) -> usize {
+        self.iterations
+    }
+
+    fn step_error(&self, error: &PoissonError) -> StepError {
+        let cell = match error {
+            PoissonError::BadEquation { cell, .. } => *cell,
+            PoissonError::NotConverged { .. } => [0; 3],
+        };
+        let grid = &self.fluid.grid;
+        let place = grid.origin + grid.h * (DVec3::from(cell.map(f64::from)) + 0.5);
+        StepError::NonFinite {
+            what: format!("the pressure ({error})"),
+            time: self.books.time,
+            place: place.to_array(),
+            advice: "set a smaller resolution.cell, or a volume.dt below the step that was taken".into(),
+        }
+    }
+
+    /// What only the model knows of each drop.
+    fn facts(&self) -> Vec<DropFacts> {
+        let Fluid { grid, velocity, pressure, drops, .. } = &self.fluid;
+        let (tiles, cell_volume) = (&grid.tiles, self.setup.cell_volume());
+        let scale = self.setup.parameters.water.density * grid.h;
+        // (cells, momentum, fastest, pressure) by account.
+        let mut sums = vec![(0.0, DVec3::ZERO, 0.0f64, 0.0); drops.accounts.len()];
+        for (index, &name) in drops.names.values().iter().enumerate() {
+            if name == 0 || index % CELLS >= tiles.cells_in_use() {
+                continue;
+            }
+            let Ok(at) = drops.accounts.binary_search_by_key(&name, |account| account.id) else { continue };
+            let mut here = DVec3::ZERO;
+            for axis in 0..tiles.dims() {
+                let component = velocity[axis].values();
+                let high = tiles.next(index, axis, 1).map_or(component[index], |high| component[high]);
+                here[axis] = 0.5 * (component[index] + high);
+            }
+            let sum = &mut sums[at];
+            *sum = (sum.0 + 1.0, sum.1 + here, sum.2.max(here.length()), sum.3 + scale * pressure.values()[index]);
+        }
+        let facts = drops.accounts.iter().zip(sums).map(|(account, (cells, momentum, fastest, pressure))| {
+            let count = f64::max(cells, 1.0);
+            DropFacts {
+                id: account.id,
+                volume: account.volume * cell_volume,
+                velocity: momentum / count,
+                speed_max: fastest,
+                pressure: Some(pressure / count),
+            }
+        });
+        facts.collect()
+    }
+}
+
+impl Model for Volume {
+    fn time(&self) -> f64 {
+        self.books.time
+    }
+
+    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+        stages.enter("sources");
+        let dt = even_share(limit, self.fluid.longest_step(&self.setup.parameters));
+        let until = self.books.time + dt;
+        self.world.advance_to(until);
+        let supply = self.world.supply(self.books.time, until);
+        let poured = self.sources.pour(&supply, &self.setup, &self.world, &mut self.fluid);
+        self.books.added += poured * self.setup.cell_volume();
+        stages.enter("tiles");
+        self.fluid.adapt(&self.world, &[]);
+        if self.world.solids().iter().any(sessile_world::Solid::moves) {
+            self.fluid.sample_solids(&self.world);
+        }
+        let angles = Hysteresis { surface_tension: self.setup.parameters.water.surface_tension };
+        let outside = Outside { world: &self.world, gravity: self.world.gravity(), angles: &angles };
+        let mut events: Vec<Event> = Vec::new();
+        let feeds = self.sources.feeds(&supply, &self.setup);
+        let done = self.fluid.step(dt, &outside, &self.setup.parameters, &feeds, &mut events, stages);
+        let done = done.map_err(|error| self.step_error(&error))?;
+        self.books.added += done.fed * self.setup.cell_volume();
+        let mut gone = std::mem::take(&mut self.fluid.drops.vanished);
+        if let Some(bounds) = self.setup.bounds {
+            gone += self.fluid.cut_off(bounds);
+        }
+        self.books.lost += gone * self.setup.cell_volume();
+        self.iterations = done.pressure.iterations;
+        self.books.time = until;
+        Ok(StepReport { dt, events })
+    }
+
+    fn frame(&self) -> Frame {
+        let grid = &self.fluid.grid;
+        let picture = Picture { fluid: &self.fluid, world: &self.world };
+        let placement = Placement { origin: grid.origin, h: grid.h };
+        // Liquid that is spread over more than can be drawn is shown as none; the measures still tell of it.
+        let surface = skin(&grid.tiles, placement, &picture).map(|skin| skin.surface).unwrap_or_default();
+        let mut drops = self.facts();
+        let mut shown = surface.drops.clone();
+        shown.sort_unstable();
+        shown.dedup();
+        drops.retain(|drop| shown.binary_search(&drop.id).is_ok());
+        Frame {
+            time: self.books.time,
+            liquid: Content::Surfaces(surface),
+            drops,
+            wet: Vec::new(),
+            ledger: Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 },
+            active_cells: (grid.tiles.len() * grid.tiles.cells_in_use()) as u64,
+        }
+    }
+
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let fluid = &self.fluid;
+        let state = VolumeState {
+            books: self.books,
+            world: self.world.save(),
+            sources: self.sources.clone(),
+            tiles: fluid.grid.tiles.coords().to_vec(),
+            phi: fluid.phi.values().to_vec(),
+            velocity: [0, 1, 2].map(|axis| fluid.velocity[axis].values().to_vec()),
+            pressure: fluid.pressure.values().to_vec(),
+            pinned: fluid.pinned.values().to_vec(),
+            names: fluid.drops.names.values().to_vec(),
+            accounts: fluid.drops.accounts.clone(),
+            next_id: fluid.drops.next_id,
+            since_redistance: fluid.since_redistance,
+        };
+        // Plain numbers into memory: there is nothing that could fail.
+        postcard::to_stdvec(&state).expect("a state of plain data")
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError> {
+        let mut state: VolumeState = postcard::from_bytes(state).map_err(|error| RestoreError(error.to_string()))?;
+        let count = state.tiles.len() * CELLS;
+        let [x, y, z] = &state.velocity;
+        let sizes = [&state.phi, x, y, z, &state.pressure].map(Vec::len);
+        if sizes != [count; 5] || state.pinned.len() != count || state.names.len() != count {
+            return Err(RestoreError("its fields do not have the size of its tiles".into()));
+        }
+        self.world.restore(&state.world).map_err(|error| RestoreError(error.to_string()))?;
+        let fluid = &mut self.fluid;
+        fluid.take_tiles(&self.world, &mut state.tiles);
+        if fluid.phi.values().len() != count {
+            return Err(RestoreError("its tiles are not in order".into()));
+        }
+        fluid.phi.values_mut().copy_from_slice(&state.phi);
+        for (field, saved) in fluid.velocity.iter_mut().zip(&state.velocity) {
+            field.values_mut().copy_from_slice(saved);
+        }
+        fluid.pressure.values_mut().copy_from_slice(&state.pressure);
+        fluid.pinned.values_mut().copy_from_slice(&state.pinned);
+        fluid.drops.names.values_mut().copy_from_slice(&state.names);
+        fluid.drops.accounts = state.accounts;
+        fluid.drops.next_id = state.next_id;
+        fluid.drops.vanished = 0.0;
+        fluid.since_redistance = state.since_redistance;
+        (self.books, self.sources) = (state.books, state.sources);
+        Ok(())
+    }
+}
+
+/// A step of at most `longest` such that equal steps end at `limit`, so that none is much shorter than the others.
+fn even_share(limit: f64, longest: f64) -> f64 {
+    limit / (limit / longest).ceil().max(1.0)
+}
