@@ -68,22 +68,27 @@ impl Extrapolation {
         for layer in 0..LAYERS {
             let last = layer + 1 == LAYERS;
             let (values, mask) = (velocity.values(), known.values());
+            // What was found and not yet written stands at each list's front.
             let any: bool = lists
                 .par_iter_mut()
                 .map(|list| {
-                    let mut any = false;
-                    for fill in list.iter_mut().filter(|fill| !fill.done) {
-                        any |= fill.try_fill(values, mask, last);
+                    let mut found = 0;
+                    for at in 0..list.len() {
+                        if list[at].try_fill(values, mask, last) {
+                            list.swap(at, found);
+                            found += 1;
+                        }
                     }
-                    any
+                    found > 0
                 })
                 .reduce(|| false, |a, b| a | b);
             if !any {
                 break;
             }
-            (velocity.par_tiles_mut(), known.par_tiles_mut(), &*lists).into_par_iter().for_each(
+            (velocity.par_tiles_mut(), known.par_tiles_mut(), &mut *lists).into_par_iter().for_each(
                 |(values, mask, list)| {
-                    for fill in list.iter().filter(|fill| fill.done) {
+                    let found = list.iter().take_while(|fill| fill.done).count();
+                    for fill in list.drain(..found) {
                         values[fill.local as usize] = fill.value;
                         mask[fill.local as usize] |= WET;
                     }
