@@ -11,12 +11,15 @@
 //!
 //! Because the surface is defined by the interpolant, which is exact on quadratics, repeated use does not shift it: no separate sub-cell fix is needed.
 //! Cells of a pinned line, and cells inside solids, which the extension writes, keep their φ.
+//!
+//! **Depth.** Points deeper than [`BELIEVED_TO`] in solids are not taken: the surface there was itself made from φ outside, and taking it back would let the two feed one
+//! another (at contact angles below 40° a sheet then creeps away along the wall). Cells above it measure to the last point that is believed.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::extension::BAND;
-use crate::grid::{CENTER, cubic_gradient, gradient, local_center};
+use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::solids::Solids;
 use crate::tiles::{CELLS, Field, Tiles};
 
@@ -28,6 +31,10 @@ pub const BEYOND: f64 = BAND + 1.0;
 const STEPS: usize = 4;
 /// Where a step no longer moves the point by more than this, it has settled, in cells.
 const SETTLED: f64 = 1e-3;
+/// A last step longer than this shows that there is no surface where the method looks for one, in cells.
+const CONVERGED: f64 = 0.25;
+/// Depth in solids down to which the surface is believed, in cells.
+const BELIEVED_TO: f64 = 2.5;
 /// Layers outwards from [`OWN_START`] to the band's end.
 const LAYERS: usize = 4;
 
@@ -65,6 +72,12 @@ impl Redistance {
         next.resize(tiles);
         let before = &*phi;
         let cells = tiles.cells_in_use();
+        let believed = |found: Nearest, slot: usize, local: usize| {
+            let deep = solids.near[slot]
+                && found.0.is_finite()
+                && linear(tiles, &solids.distance, slot, local_center(local) + found.0, CENTER) < -BELIEVED_TO;
+            if deep { UNKNOWN } else { found }
+        };
         nearest.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             let values = before.tile(slot);
             for local in 0..cells {
@@ -74,7 +87,8 @@ impl Redistance {
                     let slope = gradient(tiles, before, slot * CELLS + local);
                     let steep = slope.length_squared();
                     if steep > 0.1 {
-                        out[local] = find(tiles, before, slot, local, -slope * (start / steep), STEPS);
+                        out[local] =
+                            believed(find(tiles, before, slot, local, -slope * (start / steep), STEPS), slot, local);
                     }
                 }
             }
@@ -89,7 +103,7 @@ impl Redistance {
                     }
                     let start = nearest_of_neighbours(tiles, known, slot * CELLS + local);
                     if let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) {
-                        let found = find(tiles, before, slot, local, start, 2);
+                        let found = believed(find(tiles, before, slot, local, start, 2), slot, local);
                         *out = if found.0.is_finite() { found } else { Nearest(start) };
                     }
                 }
@@ -137,7 +151,7 @@ fn nearest_of_neighbours(tiles: &Tiles, known: &Field<Nearest>, index: usize) ->
 /// Newton's method from `start`, an offset from the cell's centre.
 fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3, steps: usize) -> Nearest {
     let x = local_center(local);
-    let mut offset = start;
+    let (mut offset, mut last) = (start, f64::INFINITY);
     for _ in 0..steps {
         let (value, slope) = cubic_gradient(tiles, phi, slot, x + offset, CENTER);
         let steep = slope.length_squared();
@@ -150,9 +164,10 @@ fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3
         let along = away - slope * (away.dot(slope) / steep);
         let step = (onto + along).clamp_length_max(1.0);
         offset += step;
-        if step.length_squared() < SETTLED * SETTLED {
+        last = step.length();
+        if last < SETTLED {
             break;
         }
     }
-    if offset.length() > BEYOND + 1.0 { UNKNOWN } else { Nearest(offset) }
+    if last > CONVERGED || offset.length() > BEYOND + 1.0 { UNKNOWN } else { Nearest(offset) }
 }
