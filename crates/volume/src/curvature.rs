@@ -149,7 +149,7 @@ mod tests {
                 scratch.resize(tiles);
                 kappa.resize(tiles);
                 for _ in 0..SETTLING_PASSES {
-                    extend(tiles, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
+                    extend(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
                 }
                 curvature(tiles, &case.solids, &case.phi, &mut kappa);
                 let (mut sum, mut count, mut most) = (0.0, 0, 0.0f64);

@@ -19,7 +19,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::grid::{CENTER, cubic, linear, local_center, smooth_gradient};
+use crate::grid::{CENTER, Grid, cubic, linear, local_center, smooth_gradient};
 use crate::redistance::BEYOND;
 use crate::solids::{REACH, Solids, Wall};
 use crate::tiles::{CELLS, Field, Tiles};
@@ -48,10 +48,18 @@ const PINNED_WITHIN: f64 = 1.5;
 const PINNED_FROM: f64 = -0.9;
 const PINNED_TO: f64 = 0.7;
 
+/// How far ahead of the contact line the ground decides whether a front advances over dry or wet ground, in cells.
+pub const AHEAD: f64 = 0.75;
+
 /// What decides the angle at a place on the wall.
 pub trait AngleLaw: Sync {
-    /// The angle range at a cell: receding, advancing and the bound on the receding line force over γ.
+    /// The angle range at a cell: receding, dry advancing and the bound on the receding line force over γ.
     fn range(&self, wall: &Wall) -> AngleRange;
+
+    /// Whether the wall's ground has been wet at a point of space; asked only where that makes a difference.
+    fn is_wet(&self, _wall: &Wall, _place: DVec3) -> bool {
+        false
+    }
 }
 
 /// The angles between which a line rests.
@@ -144,14 +152,14 @@ fn arc(samples: [f64; 3], s: f64, cosine: f64) -> f64 {
 ///
 /// Cells that are pinned keep what they have when the surface moves. `scratch` holds what is being written.
 pub fn extend(
-    tiles: &Tiles,
+    grid: &Grid,
     solids: &Solids,
     law: &impl AngleLaw,
     phi: &mut Field<f64>,
     pinned: &mut Field<bool>,
     scratch: &mut Field<f64>,
 ) {
-    let before = &*phi;
+    let (tiles, before) = (&grid.tiles, &*phi);
     (scratch.par_tiles_mut(), pinned.par_tiles_mut(), &solids.near)
         .into_par_iter()
         .enumerate()
@@ -160,7 +168,7 @@ pub fn extend(
             out.copy_from_slice(before.tile(slot));
             pinned.fill(false);
             for local in 0..tiles.cells_in_use() {
-                extend_cell(tiles, solids, law, before, slot, local, &mut out[local], &mut pinned[local]);
+                extend_cell(grid, solids, law, before, slot, local, &mut out[local], &mut pinned[local]);
             }
         });
     let after = &*scratch;
@@ -171,7 +179,7 @@ pub fn extend(
 
 #[expect(clippy::too_many_arguments, reason = "a cell, what is known there, and the two values that it gets")]
 fn extend_cell(
-    tiles: &Tiles,
+    grid: &Grid,
     solids: &Solids,
     law: &impl AngleLaw,
     phi: &Field<f64>,
@@ -180,6 +188,7 @@ fn extend_cell(
     out: &mut f64,
     pinned: &mut bool,
 ) {
+    let tiles = &grid.tiles;
     let index = slot * CELLS + local;
     let s = solids.distance.values()[index];
     let held = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
@@ -196,7 +205,8 @@ fn extend_cell(
         return;
     }
     let at = local_center(local);
-    let range = law.range(&solids.wall.values()[index]);
+    let wall = &solids.wall.values()[index];
+    let mut range = law.range(wall);
     let hysteresis = range.advancing > range.receding;
     if !inside && !hysteresis {
         return;
@@ -208,6 +218,15 @@ fn extend_cell(
             *out = nearby + range.middle() * (s - HEIGHTS[0]);
         }
         return;
+    }
+    if wall.wet_advancing < range.advancing {
+        let slope = smooth_gradient(tiles, phi, slot, foot);
+        let tangent = slope - normal * slope.dot(normal);
+        let ahead = tangent * ((AHEAD - nearby) / tangent.length_squared().max(0.02));
+        let ground = foot - normal * HEIGHTS[0] + ahead.clamp_length_max(3.0);
+        if law.is_wet(wall, grid.position(slot, ground)) {
+            range.advancing = wall.wet_advancing;
+        }
     }
     let (cosine, rests) = if hysteresis {
         match measured_cosine(tiles, phi, slot, at, s, normal) {

@@ -302,7 +302,7 @@ impl Fluid {
 
     fn extend(&mut self, angles: &impl AngleLaw) {
         let Self { grid, solids, phi, pinned, scratch, .. } = self;
-        extend(&grid.tiles, solids, angles, phi, pinned, &mut scratch.one);
+        extend(grid, solids, angles, phi, pinned, &mut scratch.one);
     }
 
     /// Makes φ a distance.

@@ -15,6 +15,7 @@ pub mod faces;
 pub mod fluid;
 pub mod fractions;
 pub mod grid;
+pub mod history;
 pub mod particles;
 pub mod picture;
 pub mod poisson;

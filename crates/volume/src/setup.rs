@@ -96,12 +96,6 @@ impl Setup {
         if scene.world.wind != DVec3::ZERO {
             return Err(VolumeError::NotYet { what: "wind", instead: "set world.wind = \"0 0 0 m/s\"" });
         }
-        if scene.materials.iter().any(|material| material.wet_advancing.is_some()) {
-            return Err(VolumeError::NotYet {
-                what: "a wetting history (wet_advancing)",
-                instead: "leave wet_advancing out",
-            });
-        }
         Ok(Self { h, origin, topology, sides, bounds, parameters, planar })
     }
 

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use sessile_frames::{Content, DropFacts, Event, Frame, Ledger};
 use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
 use sessile_scene::types::Scene;
-use sessile_world::{World, WorldState};
+use sessile_world::{Solid, World, WorldState};
 
 use crate::drops::Account;
 use crate::error::VolumeError;
 use crate::extension::{AngleLaw, AngleRange};
 use crate::fluid::{Fluid, Outside};
+use crate::history::{History, HistoryState};
 use crate::picture::Picture;
 use crate::poisson::PoissonError;
 use crate::setup::Setup;
@@ -26,6 +27,7 @@ pub struct Volume {
     world: World,
     setup: Setup,
     sources: Sources,
+    history: History,
     books: Books,
     /// Iterations of the last pressure solve.
     iterations: usize,
@@ -46,6 +48,7 @@ struct VolumeState {
     books: Books,
     world: WorldState,
     sources: Sources,
+    history: HistoryState,
     tiles: Vec<[i32; 3]>,
     phi: Vec<f64>,
     velocity: [Vec<f64>; 3],
@@ -57,20 +60,25 @@ struct VolumeState {
     since_redistance: (u32, f64),
 }
 
-/// Contact angles as the material says: advancing, receding, and the bound on the receding line force.
-#[derive(Clone, Copy, Debug)]
-pub struct Hysteresis {
+/// Contact angles as the material says: advancing over dry and over wet ground, receding, and the bound on the receding line force.
+struct Hysteresis<'a> {
     /// γ, in N/m.
-    pub surface_tension: f64,
+    surface_tension: f64,
+    solids: &'a [Solid],
+    history: &'a History,
 }
 
-impl AngleLaw for Hysteresis {
+impl AngleLaw for Hysteresis<'_> {
     fn range(&self, wall: &Wall) -> AngleRange {
         AngleRange {
             receding: wall.receding,
             advancing: wall.advancing,
             receding_pull: wall.receding_limit / self.surface_tension,
         }
+    }
+
+    fn is_wet(&self, wall: &Wall, place: DVec3) -> bool {
+        self.history.is_wet(self.solids, wall.solid as usize, place)
     }
 }
 
@@ -79,15 +87,18 @@ impl Volume {
     pub fn new(scene: &Scene, world: World) -> Result<Self, VolumeError> {
         let setup = Setup::new(scene, &world)?;
         let mut fluid = setup.fill(&world)?;
-        let angles = Hysteresis { surface_tension: setup.parameters.water.surface_tension };
+        let mut history = History::new(setup.h, world.solids().len());
+        let surface_tension = setup.parameters.water.surface_tension;
+        let angles = Hysteresis { surface_tension, solids: world.solids(), history: &history };
         fluid.settle_extension(&angles);
         fluid.redistance();
         fluid.settle_extension(&angles);
+        history.mark(&fluid, &world, true);
         fluid.label(&mut Vec::new());
         fluid.drops.measure_unknown_accounts();
         let added = fluid.drops.total() * setup.cell_volume();
         let books = Books { added, ..Books::default() };
-        Ok(Self { fluid, world, setup, sources: Sources::default(), books, iterations: 0 })
+        Ok(Self { fluid, world, setup, sources: Sources::default(), history, books, iterations: 0 })
     }
 
     /// What the scene was read to.
@@ -170,16 +181,18 @@ impl Model for Volume {
         self.books.added += poured * self.setup.cell_volume();
         stages.enter("tiles");
         self.fluid.adapt(&self.world, &[]);
-        if self.world.solids().iter().any(sessile_world::Solid::moves) {
+        if self.world.solids().iter().any(Solid::moves) {
             self.fluid.sample_solids(&self.world);
         }
-        let angles = Hysteresis { surface_tension: self.setup.parameters.water.surface_tension };
+        let surface_tension = self.setup.parameters.water.surface_tension;
+        let angles = Hysteresis { surface_tension, solids: self.world.solids(), history: &self.history };
         let outside = Outside { world: &self.world, gravity: self.world.gravity(), angles: &angles };
         let mut events: Vec<Event> = Vec::new();
         let feeds = self.sources.feeds(&supply, &self.setup);
         let done = self.fluid.step(dt, &outside, &self.setup.parameters, &feeds, &mut events, stages);
         let done = done.map_err(|error| self.step_error(&error))?;
         self.books.added += done.fed * self.setup.cell_volume();
+        self.history.mark(&self.fluid, &self.world, false);
         let mut gone = std::mem::take(&mut self.fluid.drops.vanished);
         if let Some(bounds) = self.setup.bounds {
             gone += self.fluid.cut_off(bounds);
@@ -205,7 +218,7 @@ impl Model for Volume {
             time: self.books.time,
             liquid: Content::Surfaces(surface),
             drops,
-            wet: Vec::new(),
+            wet: self.history.maps(&self.world),
             ledger: Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 },
             active_cells: (grid.tiles.len() * grid.tiles.cells_in_use()) as u64,
         }
@@ -225,6 +238,7 @@ impl Model for Volume {
             books: self.books,
             world: self.world.save(),
             sources: self.sources.clone(),
+            history: self.history.save(),
             tiles: fluid.grid.tiles.coords().to_vec(),
             phi: fluid.phi.values().to_vec(),
             velocity: [0, 1, 2].map(|axis| fluid.velocity[axis].values().to_vec()),
@@ -264,6 +278,9 @@ impl Model for Volume {
         fluid.drops.next_id = state.next_id;
         fluid.drops.vanished = 0.0;
         fluid.since_redistance = state.since_redistance;
+        if !self.history.restore(state.history) {
+            return Err(RestoreError("its wet ground belongs to other solids".into()));
+        }
         (self.books, self.sources) = (state.books, state.sources);
         Ok(())
     }

@@ -181,3 +181,52 @@ fn threads_and_interruptions_do_not_change_a_bit() {
     assert!(plain == run(3, false), "three threads gave other bytes than one");
     assert!(plain == run(2, true), "interruptions changed the bytes");
 }
+
+/// Half width of the wetted stretch, in m, and the angle of a circular cap of that width and the drop's area, in degrees.
+fn half_width_and_cap_angle(volume: &Volume) -> (f64, f64) {
+    let frame = volume.frame();
+    let on_wall = || surface(&frame).positions.iter().filter(|p| p.y.abs() < 1e-9).map(|p| p.x);
+    let half = 0.5 * (on_wall().fold(f64::NEG_INFINITY, f64::max) - on_wall().fold(f64::INFINITY, f64::min));
+    let area = frame.drops[0].volume;
+    // A = a² (θ − sin θ cos θ)/sin²θ rises with θ.
+    let (mut low, mut high) = (0.01, 3.1);
+    for _ in 0..60 {
+        let theta: f64 = 0.5 * (low + high);
+        let cap = half * half * (theta - theta.sin() * theta.cos()) / theta.sin().powi(2);
+        if cap < area { low = theta } else { high = theta }
+    }
+    (half, low.to_degrees())
+}
+
+/// A weightless drop is drained until its line has come in, then fed: over the ground it has left it advances at the wet angle, beyond it at the dry one.
+#[test]
+fn a_front_advances_more_easily_over_ground_that_has_been_wet() {
+    let mut volume = build(&format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+         [resolution]\ncell = \"0.1 mm\"\n\
+         [materials.m]\nadvancing = \"84 deg\"\nwet_advancing = \"75 deg\"\nreceding = \"55 deg\"\n\
+         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n\
+         [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0.013 0 0 mm\"\narea = \"2 mm^2\"\ncontact_angle = \"60 deg\"\n\
+         [[emitters]]\nkind = \"feed\"\nat = \"0 0.5 0 mm\"\nrate = \"-12 mm^2/s\"\nstop = \"80 ms\"\n\
+         [[emitters]]\nkind = \"feed\"\nat = \"0 0.5 0 mm\"\nrate = \"24 mm^2/s\"\nstart = \"90 ms\"\n"
+    ));
+    let (first, _) = half_width_and_cap_angle(&volume);
+    run_to(&mut volume, 0.09);
+    let (drained, receding) = half_width_and_cap_angle(&volume);
+    println!("first {:.3} mm, drained {:.3} mm at {receding:.1}°", 1e3 * first, 1e3 * drained);
+    let (mut wet, mut dry) = (Vec::new(), Vec::new());
+    for step in 1..=24 {
+        run_to(&mut volume, 0.09 + 5e-3 * f64::from(step));
+        let (half, angle) = half_width_and_cap_angle(&volume);
+        println!("{:.0} ms: {:.3} mm at {angle:.1}°", 1e3 * volume.time(), 1e3 * half);
+        if half > drained + 1.5e-4 && half < first - 1.5e-4 {
+            wet.push(angle);
+        } else if half > first + 5e-5 {
+            dry.push(angle);
+        }
+    }
+    let mean = |angles: &[f64]| angles.iter().sum::<f64>() / angles.len() as f64;
+    assert!((receding - 55.0).abs() < 4.0, "receding at {receding:.1}°, not 55°");
+    assert!((mean(&wet) - 75.0).abs() < 4.0, "over wet ground it advances at {wet:.1?}, not 75°");
+    assert!((mean(&dry) - 84.0).abs() < 4.0, "over dry ground it advances at {dry:.1?}, not 84°");
+}
