@@ -6,6 +6,7 @@
 #![allow(clippy::needless_range_loop, reason = "a stencil's cell and axis index several fields at once")]
 
 pub mod advection;
+pub mod airborne;
 pub mod curvature;
 pub mod drops;
 pub mod error;

@@ -15,6 +15,7 @@ use crate::fluid::Fluid;
 use crate::grid::local_center;
 use crate::redistance::BEYOND;
 use crate::setup::Setup;
+use crate::spray::{Ball, RETURN_CELLS, Spray};
 use crate::tiles::CELLS;
 
 /// Radius of the ball that a dry needle lets go, in cells.
@@ -48,11 +49,25 @@ struct Body<D> {
 }
 
 impl Sources {
-    /// Puts the balls and streams of a step into the cells; returns the volume in cells.
-    pub fn pour(&mut self, supply: &[Supply], setup: &Setup, world: &World, fluid: &mut Fluid) -> f64 {
+    /// Puts the balls and streams of a step into the cells, balls that are too small for them into the spray; returns the volume in cells.
+    pub fn pour(
+        &mut self,
+        supply: &[Supply],
+        setup: &Setup,
+        world: &World,
+        fluid: &mut Fluid,
+        spray: &mut Spray,
+    ) -> f64 {
         let mut poured = 0.0;
         for source in supply {
             match *source {
+                Supply::Ball { center, radius, velocity, .. }
+                    if !setup.planar && 4.0 / 3.0 * PI * radius.powi(3) < RETURN_CELLS * setup.cell_volume() =>
+                {
+                    let volume = 4.0 / 3.0 * PI * radius.powi(3);
+                    spray.launch(fluid.drops.new_id(), center, velocity, volume);
+                    poured += volume / setup.cell_volume();
+                }
                 Supply::Ball { center, radius, velocity, .. } => {
                     poured += pour_ball(center, radius, velocity, setup, world, fluid);
                 }
@@ -162,6 +177,14 @@ fn pour_ball(center: DVec3, radius: f64, velocity: DVec3, setup: &Setup, world: 
     unite(&body, id, false, setup, world, fluid);
     fluid.drops.accounts.push(Account { id, volume });
     volume
+}
+
+/// Unites a ball of the spray with the liquid that is there, under the name `id`.
+pub fn unite_ball(ball: &Ball, id: u32, setup: &Setup, world: &World, fluid: &mut Fluid) {
+    let (center, radius) = (ball.at, ball.radius());
+    let distance = move |point: DVec3| (point - center).length() - radius;
+    let body = Body { bounds: [center - radius, center + radius], distance, velocity: ball.velocity };
+    unite(&body, id, false, setup, world, fluid);
 }
 
 /// Unites a body with the liquid that is there; where it overlaps drops it will be found to have merged with them.

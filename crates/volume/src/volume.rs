@@ -7,6 +7,7 @@ use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
 use sessile_scene::types::Scene;
 use sessile_world::{Solid, World, WorldState};
 
+use crate::airborne;
 use crate::drops::Account;
 use crate::error::VolumeError;
 use crate::extension::{AngleLaw, AngleRange};
@@ -18,6 +19,7 @@ use crate::setup::Setup;
 use crate::skin::{Placement, skin};
 use crate::solids::Wall;
 use crate::sources::Sources;
+use crate::spray::Spray;
 use crate::tiles::CELLS;
 
 /// Drops by level set.
@@ -28,6 +30,7 @@ pub struct Volume {
     setup: Setup,
     sources: Sources,
     history: History,
+    spray: Spray,
     books: Books,
     /// Iterations of the last pressure solve.
     iterations: usize,
@@ -49,6 +52,7 @@ struct VolumeState {
     world: WorldState,
     sources: Sources,
     history: HistoryState,
+    spray: Spray,
     tiles: Vec<[i32; 3]>,
     phi: Vec<f64>,
     velocity: [Vec<f64>; 3],
@@ -98,7 +102,16 @@ impl Volume {
         fluid.drops.measure_unknown_accounts();
         let added = fluid.drops.total() * setup.cell_volume();
         let books = Books { added, ..Books::default() };
-        Ok(Self { fluid, world, setup, sources: Sources::default(), history, books, iterations: 0 })
+        Ok(Self {
+            fluid,
+            world,
+            setup,
+            sources: Sources::default(),
+            history,
+            spray: Spray::default(),
+            books,
+            iterations: 0,
+        })
     }
 
     /// What the scene was read to.
@@ -129,6 +142,31 @@ impl Volume {
             place: place.to_array(),
             advice: "set a smaller resolution.cell, or a volume.dt below the step that was taken".into(),
         }
+    }
+
+    /// Moves what is too small for the cells, and what has become so; returns what left the scene, in m³.
+    fn move_spray(&mut self, dt: f64, events: &mut Vec<Event>) -> f64 {
+        if self.setup.planar {
+            return 0.0;
+        }
+        let Self { fluid, world, setup, spray, history, .. } = self;
+        let (lost, landed) = airborne::fly(spray, dt, setup, world, fluid, events);
+        let launched = airborne::launch_small(fluid, spray, setup.cell_volume());
+        if landed || launched {
+            let surface_tension = setup.parameters.water.surface_tension;
+            let angles = Hysteresis { surface_tension, solids: world.solids(), history };
+            fluid.redistance();
+            fluid.settle_extension(&angles);
+        }
+        lost
+    }
+
+    /// The middle of a drop's cells, in m.
+    fn middle_of(&self, id: u32) -> DVec3 {
+        let Fluid { grid, drops, .. } = &self.fluid;
+        let cells = drops.names.values().iter().enumerate().filter(|(_, name)| **name == id);
+        let (sum, count) = cells.fold((DVec3::ZERO, 0.0), |(sum, n), (index, _)| (sum + grid.center(index), n + 1.0));
+        sum / f64::max(count, 1.0)
     }
 
     /// What only the model knows of each drop.
@@ -166,6 +204,24 @@ impl Volume {
     }
 }
 
+/// Counts the drop `lost` to the drop `kept`, with which the surface shows it as one.
+fn join_facts(drops: &mut Vec<DropFacts>, lost: u32, kept: u32) {
+    let place = |id: u32| drops.binary_search_by_key(&id, |drop| drop.id);
+    let (Ok(from), Ok(to)) = (place(lost), place(kept)) else { return };
+    let (gone, stays) = (drops[from], drops[to]);
+    let volume = gone.volume + stays.volume;
+    let share = if volume > 0.0 { gone.volume / volume } else { 0.0 };
+    let mixed = |a: f64, b: f64| a + share * (b - a);
+    drops[to] = DropFacts {
+        id: kept,
+        volume,
+        velocity: stays.velocity + (gone.velocity - stays.velocity) * share,
+        speed_max: gone.speed_max.max(stays.speed_max),
+        pressure: stays.pressure.zip(gone.pressure).map(|(a, b)| mixed(a, b)),
+    };
+    drops.remove(from);
+}
+
 impl Model for Volume {
     fn time(&self) -> f64 {
         self.books.time
@@ -177,7 +233,7 @@ impl Model for Volume {
         let until = self.books.time + dt;
         self.world.advance_to(until);
         let supply = self.world.supply(self.books.time, until);
-        let poured = self.sources.pour(&supply, &self.setup, &self.world, &mut self.fluid);
+        let poured = self.sources.pour(&supply, &self.setup, &self.world, &mut self.fluid, &mut self.spray);
         self.books.added += poured * self.setup.cell_volume();
         stages.enter("tiles");
         self.fluid.adapt(&self.world, &[]);
@@ -193,6 +249,8 @@ impl Model for Volume {
         let done = done.map_err(|error| self.step_error(&error))?;
         self.books.added += done.fed * self.setup.cell_volume();
         self.history.mark(&self.fluid, &self.world, false);
+        stages.enter("spray");
+        self.books.lost += self.move_spray(dt, &mut events);
         let mut gone = std::mem::take(&mut self.fluid.drops.vanished);
         if let Some(bounds) = self.setup.bounds {
             gone += self.fluid.cut_off(bounds);
@@ -208,12 +266,25 @@ impl Model for Volume {
         let picture = Picture { fluid: &self.fluid, world: &self.world };
         let placement = Placement { origin: grid.origin, h: grid.h };
         // Liquid that is spread over more than can be drawn is shown as none; the measures still tell of it.
-        let surface = skin(&grid.tiles, placement, &picture).map(|skin| skin.surface).unwrap_or_default();
+        let (mut surface, joined) =
+            skin(&grid.tiles, placement, &picture).map(|skin| (skin.surface, skin.joined)).unwrap_or_default();
         let mut drops = self.facts();
+        for (lost, kept) in joined {
+            join_facts(&mut drops, lost, kept);
+        }
         let mut shown = surface.drops.clone();
         shown.sort_unstable();
         shown.dedup();
-        drops.retain(|drop| shown.binary_search(&drop.id).is_ok());
+        // What is thinner than the skin can show is drawn as a ball.
+        let mut hidden = Spray::default();
+        for drop in drops.iter().filter(|drop| shown.binary_search(&drop.id).is_err()) {
+            hidden.launch(drop.id, self.middle_of(drop.id), drop.velocity, drop.volume);
+        }
+        drops.retain(|drop| drop.volume > 0.0 || shown.binary_search(&drop.id).is_ok());
+        hidden.add_to(&mut surface);
+        self.spray.add_to(&mut surface);
+        drops.extend(airborne::facts(&self.spray, self.setup.parameters.water.surface_tension));
+        drops.sort_unstable_by_key(|drop| drop.id);
         Frame {
             time: self.books.time,
             liquid: Content::Surfaces(surface),
@@ -239,6 +310,7 @@ impl Model for Volume {
             world: self.world.save(),
             sources: self.sources.clone(),
             history: self.history.save(),
+            spray: self.spray.clone(),
             tiles: fluid.grid.tiles.coords().to_vec(),
             phi: fluid.phi.values().to_vec(),
             velocity: [0, 1, 2].map(|axis| fluid.velocity[axis].values().to_vec()),
@@ -281,7 +353,7 @@ impl Model for Volume {
         if !self.history.restore(state.history) {
             return Err(RestoreError("its wet ground belongs to other solids".into()));
         }
-        (self.books, self.sources) = (state.books, state.sources);
+        (self.books, self.sources, self.spray) = (state.books, state.sources, state.spray);
         Ok(())
     }
 }

@@ -230,3 +230,29 @@ fn a_front_advances_more_easily_over_ground_that_has_been_wet() {
     assert!((mean(&wet) - 75.0).abs() < 4.0, "over wet ground it advances at {wet:.1?}, not 75°");
     assert!((mean(&dry) - 84.0).abs() < 4.0, "over dry ground it advances at {dry:.1?}, not 84°");
 }
+
+/// A drop that is drained below what cells can carry flies on as a ball, falls on a larger one, and joins it: the books never notice.
+#[test]
+fn spray_leaves_the_cells_and_comes_back_without_loss() {
+    let mut volume = build(&format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[resolution]\ncell = \"0.1 mm\"\n\
+         [[drops]]\nshape = \"sphere\"\ncenter = \"0 0 0 mm\"\nradius = \"0.6 mm\"\n\
+         [[drops]]\nshape = \"sphere\"\ncenter = \"0.1 1.4 0.1 mm\"\nradius = \"0.26 mm\"\n\
+         [[emitters]]\nkind = \"feed\"\nat = \"0.1 1.3 0.1 mm\"\nrate = \"-100 uL/s\"\nstop = \"1 ms\"\n\
+         [[emitters]]\nkind = \"rain\"\nover = {{ min = \"-0.3 -2 -0.3 mm\", max = \"0.3 2 0.3 mm\" }}\nrate = \"9e5 mm/h\"\n\
+         radius = \"0.13 mm\"\nvelocity = \"0 -1 0 m/s\"\nstart = \"1 ms\"\nstop = \"2 ms\"\n"
+    ));
+    let (mut merged, mut flown) = (Vec::new(), false);
+    while volume.time() < 8e-3 {
+        let report = volume.step(1.0 - volume.time(), &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+        merged.extend(report.events.into_iter().filter(|event| matches!(event, Event::Merge { .. })));
+        let frame = volume.frame();
+        let present: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
+        let gap = (present + frame.ledger.lost) / frame.ledger.added - 1.0;
+        assert!(gap.abs() < 1e-12, "{:.2} ms: the books are off by {gap:.1e}", 1e3 * volume.time());
+        flown |= frame.drops.iter().any(|drop| drop.id == 2 && drop.volume < 27e-12);
+    }
+    assert!(flown, "the drained drop never was small");
+    let frame = volume.frame();
+    assert!(merged.len() > 1 && frame.drops.len() < 4, "{merged:?}, then {:?}", frame.drops);
+}
