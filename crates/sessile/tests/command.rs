@@ -38,10 +38,10 @@ fn a_missing_scene_is_told_with_what_ships() {
 }
 
 #[test]
-fn models_that_are_not_there_yet_are_named() {
+fn a_model_that_cannot_take_the_scene_says_so() {
     let scratch = Scratch::with_scene(RAIN);
-    let done = scratch.run(&["run", "rain.toml", "--model", "surface"]).expect_code(2);
-    assert_eq!(done.stderr, "error: the surface model is not part of this version; it runs: pane, droplet, volume\n");
+    let done = scratch.run(&["run", "rain.toml", "--model", "surface", "--set", "world.planar=true"]).expect_code(2);
+    assert!(done.stderr.contains("the surface model has no planar form"), "{}", done.stderr);
     assert!(!scratch.path("runs").exists(), "nothing is written");
 }
 

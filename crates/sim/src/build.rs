@@ -4,6 +4,7 @@ use sessile_droplet::DropletModel;
 use sessile_model::Model;
 use sessile_pane::Pane;
 use sessile_scene::types::{ModelKind, Scene};
+use sessile_surface::SurfaceModel;
 use sessile_volume::Volume;
 use sessile_world::World;
 
@@ -19,12 +20,6 @@ pub struct Built {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The model is not there yet.
-    #[error("the {model} model is not part of this version; it runs: pane, droplet, volume")]
-    NoSuchModel {
-        /// Its name in a scene.
-        model: &'static str,
-    },
     /// A solid or a source cannot be built.
     #[error("{0}")]
     World(String),
@@ -45,9 +40,6 @@ pub fn model_name(kind: ModelKind) -> &'static str {
 
 /// Builds the scene's solids and its model.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
-    if scene.model == ModelKind::Surface {
-        return Err(BuildError::NoSuchModel { model: model_name(scene.model) });
-    }
     let world = World::build(scene).map_err(|error| BuildError::World(error.to_string()))?;
     let notices = world.notices.clone();
     let model: Box<dyn Model> = match scene.model {
@@ -56,7 +48,9 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
             Box::new(DropletModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
         }
         ModelKind::Volume => Box::new(Volume::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?),
-        kind => return Err(BuildError::NoSuchModel { model: model_name(kind) }),
+        ModelKind::Surface => {
+            Box::new(SurfaceModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
+        }
     };
     Ok(Built { model, notices })
 }

@@ -159,12 +159,13 @@ fn going_on_is_said() {
 }
 
 #[test]
-fn models_of_later_versions_are_refused_before_anything_is_written() {
+fn scenes_that_a_model_cannot_take_are_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let options = RunOptions::new(folder.path().join("a"));
-    let scene = Scene { model: ModelKind::Surface, ..scene(10, false) };
+    let mut scene = Scene { model: ModelKind::Surface, ..scene(10, false) };
+    scene.world.planar = true;
     let error = run(&scene, &options, &mut Listener::default(), &AtomicBool::new(false)).unwrap_err();
-    assert_eq!(error.to_string(), "the surface model is not part of this version; it runs: pane, droplet, volume");
+    assert!(error.to_string().contains("the surface model has no planar form"), "{error}");
     assert!(error.is_wrong_scene());
     assert!(!options.out.exists());
 }

@@ -15,7 +15,6 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     match build(&scene) {
         Ok(built) => built.notices.iter().for_each(|notice| eprintln!("{notice}")),
         // The scene is fine all the same.
-        Err(error @ sessile_sim::BuildError::NoSuchModel { .. }) => eprintln!("warning: {error}"),
         Err(error) => return Err(Failure::wrong(error)),
     }
     Props::load(&scene).map_err(render::failure)?;

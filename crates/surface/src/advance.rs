@@ -1,0 +1,341 @@
+//! One drop, one step: forces from one energy, an implicit solve, the contact line's friction, the move.
+//!
+//! ```text
+//! E = σ A_air − σ cos θ A_wet − ρ g · ∫x dV,       c · v = 0
+//! midpoint:        [M + (Δt²/4 + aΔt/2) K] v = M v⁰ + ½Δt f      x += Δt v,  v¹ = 2v − v⁰
+//! backward Euler:  [M + (Δt² + aΔt) K] v = M v⁰ + Δt f           x += Δt v,  v¹ = v
+//! ```
+//!
+//! Deformation carries the mass ρ A ℓ, ℓ = R/2 with R = 3V/A, at which mode 2 of a free drop rings at Lamb's frequency ω₂² = 8σ/ρR³
+//! (lamb1932, art. 275); modes 3 and 4 then ring at 0.81 and 0.69 of theirs. The midpoint rule lowers frequencies by tan z/z, z = ω₂Δt/2, so ℓ is
+//! scaled by (z/tan z)² against it. Where z is too large for that, waves cannot be followed and backward Euler lets them die. a makes mode 2
+//! decay at Lamb's rate 5ν/R².
+//!
+//! **The line.** The energy takes cos θ at the mean of the receding and advancing cosines; dry friction σ(cos θ_r − cos θ_a)/2 per
+//! length does the rest. A line vertex is held while the force that this takes is smaller, and moves against friction and the wedge's drag
+//! Λ m(θ) η u otherwise. Which vertices move is found by solving again where the answer contradicts the guess.
+
+use glam::DVec3;
+use sessile_wetting::sliding::plate_friction;
+
+use crate::drops::{Drop, Scratch, Setting};
+use crate::ground::footing;
+use crate::mesh::Kind;
+use crate::shape::Shape;
+use crate::system::{Coefficients, Freedom};
+
+/// Largest ω₂Δt/2 at which the midpoint rule follows waves.
+const MOST_PHASE: f64 = 1.2;
+/// Rounds of solving for which line vertices move.
+const MOST_ROUNDS: usize = 5;
+/// Rounds after which moving vertices may only stop.
+const FREE_ROUNDS: usize = 2;
+/// Passes that bring a volume back; each gains some digits.
+const VOLUME_PASSES: usize = 8;
+
+/// What a step of one drop did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Advanced {
+    /// Iterations of the linear solver.
+    pub iterations: usize,
+    /// Solves.
+    pub solves: usize,
+    /// Largest speed of a vertex against the solid it touches or, in flight, against the drop, in m/s.
+    pub stir: f64,
+}
+
+/// Moves a drop over a step. The contact topology and the mesh's connections stay as they are.
+pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) -> Advanced {
+    let Setting { dt, liquid, .. } = *setting;
+    let (shape, system) = (&mut scratch.shape, &mut scratch.system);
+    shape.read(&drop.mesh, setting.before);
+    regauge(drop, shape);
+    system.assemble(&drop.mesh);
+    let n = drop.mesh.positions.len();
+
+    // The scheme.
+    let radius = 3.0 * shape.volume / shape.air_area;
+    let omega = (8.0 * liquid.surface_tension / (liquid.density * radius.powi(3))).sqrt();
+    let phase = 0.5 * omega * dt;
+    let midpoint = phase < MOST_PHASE && !setting.settle;
+    let tau = if midpoint { 0.5 * dt } else { dt };
+    let warp = if midpoint { (phase / phase.tan()).powi(2) } else { 1.0 };
+    let thickness = 0.5 * radius * warp;
+    let decay = 10.0 * liquid.viscosity / (radius * omega).powi(2);
+    let brake = if setting.settle { 1.0 + tau * omega } else { 1.0 };
+
+    // Masses, and what the mean pressure is.
+    let sigma = liquid.surface_tension;
+    let (mut above, mut below) = (0.0, 0.0);
+    for v in 0..n {
+        system.masses[v] = liquid.density * shape.areas[v] * thickness;
+        if shape.kinds[v] == Kind::Free {
+            let c = shape.volume_gradient[v];
+            above += sigma * c.dot(system.laplacian(v, &drop.mesh.positions));
+            below += c.length_squared();
+        }
+    }
+    let pressure = if below > 0.0 { above / below } else { 0.0 };
+    let mass = liquid.density * shape.volume;
+
+    // b = M v⁰ + τ f.
+    system.momentum(shape, mass, &drop.mesh.velocities, &mut scratch.vectors);
+    let weight = setting.gravity * mass;
+    for v in 0..n {
+        let area = system.laplacian(v, &drop.mesh.positions) * -sigma;
+        let hydrostatic = shape.rigid[v].transpose() * weight;
+        system.right[v] = scratch.vectors[v] + (area + hydrostatic) * tau;
+    }
+    let mut k = Coefficients {
+        stiffness: tau * tau + decay * tau,
+        tension: sigma,
+        pressure,
+        rigid_mass: mass * brake,
+        ..Coefficients::default()
+    };
+    // Over a solid the liquid also rubs on it: a layer of Stokes's thickness takes ½√(ων/2)/R of the motion per time.
+    let rub = if shape.contacts.is_empty() { 0.0 } else { (0.5 * omega * liquid.viscosity).sqrt() / radius };
+    system.masses.iter_mut().for_each(|m| *m *= brake + tau * rub);
+    base_friction(drop, setting, shape, tau, &mut k);
+    for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Line) {
+        let f = &contact.footing;
+        let cosine = 0.5 * (f.cos_advancing + f.cos_receding);
+        system.right[contact.vertex as usize] += contact.out * (tau * sigma * cosine * contact.length);
+    }
+    if k.base_drag > 0.0 {
+        // Friction of the footprint is against the solid, so what the solid does comes in on the right.
+        let base = base_velocity(shape);
+        let push = (base - k.base_normal * k.base_normal.dot(base)) * k.base_drag;
+        for v in 0..n {
+            system.right[v] += shape.rigid[v].transpose() * push;
+        }
+    }
+    let solved = solve_line(drop, setting, shape, system, &k, tau);
+    drop.pressure = solved.2 / tau;
+
+    // The move.
+    let mut stir: f64 = 0.0;
+    for v in 0..n {
+        let moved = system.velocities[v];
+        drop.mesh.positions[v] += moved * dt;
+        let before = drop.mesh.velocities[v];
+        let free = shape.kinds[v] == Kind::Free;
+        drop.mesh.velocities[v] = if midpoint && free { moved * 2.0 - before } else { moved };
+    }
+    drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
+    let still = if shape.contacts.is_empty() { drop.velocity } else { base_velocity(shape) };
+    for (v, velocity) in drop.mesh.velocities.iter().enumerate() {
+        let own = *velocity - still;
+        stir = stir.max(match shape.kinds[v] {
+            Kind::Free => own.dot(shape.normals[v]).abs(),
+            Kind::Line => own.length(),
+            Kind::Wet => 0.0,
+        });
+    }
+    settle_on_solids(drop, setting, shape);
+    restore_volume(drop, shape);
+    Advanced { iterations: solved.0, solves: solved.1, stir }
+}
+
+/// Mean velocity of the solids under the line, in m/s.
+fn base_velocity(shape: &Shape) -> DVec3 {
+    let count = shape.contacts.len().max(1) as f64;
+    shape.contacts.iter().map(|contact| contact.footing.velocity).sum::<DVec3>() / count
+}
+
+/// Friction of the boundary layer under a drop that slides: 0.52 √(Uw/ν) η w, as the fast models have it.
+fn base_friction(drop: &Drop, setting: &Setting<'_>, shape: &Shape, tau: f64, k: &mut Coefficients) {
+    let normal: DVec3 =
+        shape.contacts.iter().filter(|c| c.kind == Kind::Line).map(|c| c.footing.normal * c.length).sum();
+    let length: f64 = shape.contacts.iter().map(|c| c.length).sum();
+    let Some(normal) = normal.try_normalize() else { return };
+    let width = length / std::f64::consts::PI;
+    let slip = drop.velocity - base_velocity(shape);
+    let speed = (slip - normal * normal.dot(slip)).length();
+    let liquid = setting.liquid;
+    k.base_normal = normal;
+    k.base_drag = tau * plate_friction(liquid, width, speed) * liquid.dynamic_viscosity() * width;
+}
+
+/// Solves for the velocities, and for which line vertices move; iterations, solves, and the volume's multiplier.
+fn solve_line(
+    drop: &Drop,
+    setting: &Setting<'_>,
+    shape: &Shape,
+    system: &mut crate::system::System,
+    k: &Coefficients,
+    tau: f64,
+) -> (usize, usize, f64) {
+    let (sigma, eta) = (setting.liquid.surface_tension, setting.liquid.dynamic_viscosity());
+    // +1 moves out, −1 in, 0 held: at first as it did.
+    let mut motion: Vec<i8> = shape
+        .contacts
+        .iter()
+        .map(|c| {
+            let speed = c.out.dot(drop.mesh.velocities[c.vertex as usize] - c.footing.velocity);
+            if c.kind != Kind::Line || c.out == DVec3::ZERO {
+                0
+            } else if c.footing.cos_receding - c.footing.cos_advancing < 1e-9 {
+                if speed < 0.0 { -1 } else { 1 }
+            } else if speed.abs() < 1e-12 {
+                0
+            } else {
+                speed.signum() as i8
+            }
+        })
+        .collect();
+    let bare: Vec<DVec3> = shape.contacts.iter().map(|c| system.right[c.vertex as usize]).collect();
+    let (mut iterations, mut multiplier) = (0, 0.0);
+    // A drop that falls as a whole is solved by its own guess.
+    for (guess, &v) in system.velocities.iter_mut().zip(&drop.mesh.velocities) {
+        *guess = v + setting.gravity * tau;
+    }
+    for round in 1..=MOST_ROUNDS {
+        // The vertices of a line that moves go along with the drop; of one that is held, they stay.
+        let runs = motion.iter().any(|&m| m != 0);
+        for (i, c) in shape.contacts.iter().enumerate() {
+            let (v, f) = (c.vertex as usize, &c.footing);
+            let slip = drop.velocity - f.velocity;
+            let along = c.out.cross(f.normal);
+            let mut given = f.velocity;
+            if runs && c.kind == Kind::Line {
+                given += along * along.dot(slip);
+            }
+            let friction = 0.5 * sigma * (f.cos_receding - f.cos_advancing) * c.length;
+            let drag = if motion[i] > 0 { f.drag_advancing } else { f.drag_receding } * eta * c.length * tau;
+            system.line_drag[v] = 0.0;
+            system.right[v] = bare[i];
+            if motion[i] == 0 {
+                system.freedoms[v] = Freedom::Fixed;
+            } else {
+                system.freedoms[v] = Freedom::Along(c.out);
+                given += c.out * c.out.dot(system.velocities[v] - given);
+                system.line_drag[v] = drag;
+                system.right[v] += c.out * (c.out.dot(f.velocity) * drag - f64::from(motion[i]) * tau * friction);
+            }
+            system.velocities[v] = given;
+        }
+        let solved = system.solve(shape, k, 0.0);
+        iterations += solved.iterations;
+        multiplier = solved.multiplier;
+        let mut changed = false;
+        for (i, c) in shape.contacts.iter().enumerate() {
+            if c.kind != Kind::Line || c.out == DVec3::ZERO {
+                continue;
+            }
+            let (v, f) = (c.vertex as usize, &c.footing);
+            let friction = 0.5 * sigma * (f.cos_receding - f.cos_advancing) * c.length;
+            let smooth = f.cos_receding - f.cos_advancing < 1e-9;
+            if motion[i] == 0 {
+                let held = c.out.dot(system.reactions[v]) / tau;
+                if held.abs() > friction * (1.0 + 1e-6) && round <= FREE_ROUNDS {
+                    motion[i] = if held < 0.0 { 1 } else { -1 };
+                    changed = true;
+                }
+            } else {
+                let speed = c.out.dot(system.velocities[v] - f.velocity);
+                if !smooth && speed * f64::from(motion[i]) <= 0.0 {
+                    motion[i] = 0;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return (iterations, round, multiplier);
+        }
+    }
+    (iterations, MOST_ROUNDS, multiplier)
+}
+
+/// Leaves a vertex the drop's velocity and its own along the normal: what moves vertices within the surface is nobody's motion. Then gives
+/// the drop back the velocity it had.
+fn regauge(drop: &mut Drop, shape: &Shape) {
+    let u = drop.velocity;
+    for v in 0..drop.mesh.velocities.len() {
+        if shape.kinds[v] == Kind::Free {
+            let n = shape.normals[v];
+            let own = drop.mesh.velocities[v] - u;
+            drop.mesh.velocities[v] = u + n * n.dot(own);
+        }
+    }
+    // Nor may what is left change the volume: the midpoint rule would throw it to and fro for ever.
+    let (mut growth, mut share) = (0.0, 0.0);
+    for v in 0..drop.mesh.velocities.len() {
+        growth += shape.volume_gradient[v].dot(drop.mesh.velocities[v]);
+        if shape.kinds[v] == Kind::Free {
+            share += shape.volume_gradient[v].dot(shape.normals[v]);
+        }
+    }
+    if share > 0.0 {
+        for v in 0..drop.mesh.velocities.len() {
+            if shape.kinds[v] == Kind::Free {
+                drop.mesh.velocities[v] -= shape.normals[v] * (growth / share);
+            }
+        }
+    }
+    // In flight all vertices take what the drop's velocity lacks; over a solid its velocity is bound to its shape.
+    if shape.contacts.is_empty() {
+        let missing = u - shape.rigid_velocity(&drop.mesh.velocities);
+        drop.mesh.velocities.iter_mut().for_each(|v| *v += missing);
+    }
+}
+
+/// Puts vertices in contact back on their solids, and spreads the wet ones evenly.
+fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &Shape) {
+    for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Line) {
+        let v = contact.vertex;
+        let solid = drop.mesh.solid_at(v);
+        drop.mesh.positions[v as usize] = footing(setting.after, solid, drop.mesh.positions[v as usize]).point;
+    }
+    let slip = drop.velocity * setting.dt;
+    for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Wet) {
+        let v = contact.vertex;
+        let mesh = &drop.mesh;
+        let (mut sum, mut count) = (DVec3::ZERO, 0.0);
+        for h in mesh.fan(v) {
+            sum += mesh.positions[mesh.to(h) as usize];
+            count += 1.0;
+        }
+        let here = mesh.positions[v as usize];
+        let along = slip - contact.footing.normal * contact.footing.normal.dot(slip);
+        let moved = here + along;
+        let to = moved + (sum / count - moved) * 0.5;
+        // Resting patches stay where they are, so that a resting drop does not change at all.
+        if to.distance_squared(here) < 1e-6 * setting.edge * setting.edge
+            && !setting.after.solids()[mesh.solid_at(v) as usize].moves()
+        {
+            continue;
+        }
+        let solid = mesh.solid_at(v);
+        drop.mesh.positions[v as usize] = footing(setting.after, solid, to).point;
+    }
+}
+
+/// Moves the free vertices along their normals until the drop has its volume again.
+pub fn restore_volume(drop: &mut Drop, shape: &Shape) {
+    let mut grows = 0.0;
+    for v in 0..shape.normals.len() {
+        if shape.kinds[v] == Kind::Free {
+            grows += shape.normals[v].dot(shape.volume_gradient[v]);
+        }
+    }
+    let mut volume = drop.mesh.volume();
+    for _ in 0..VOLUME_PASSES {
+        let lack = drop.volume - volume;
+        if lack.abs() <= 1e-11 * drop.volume || grows.is_nan() || grows <= 0.0 {
+            return;
+        }
+        let shift = lack / grows;
+        for v in 0..shape.normals.len() {
+            if shape.kinds[v] == Kind::Free {
+                drop.mesh.positions[v] += shape.normals[v] * shift;
+            }
+        }
+        // How much it really grew, for the next pass.
+        let before = std::mem::replace(&mut volume, drop.mesh.volume());
+        let slope = (volume - before) / shift;
+        if slope > 0.2 * grows && slope < 5.0 * grows {
+            grows = slope;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! One drop and what a step needs to know beside it.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use sessile_wetting::Liquid;
+use sessile_world::World;
+
+use crate::mesh::Mesh;
+use crate::shape::{Shape, ball_radius};
+use crate::system::System;
+
+/// A drop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drop {
+    /// Never reused.
+    pub id: u32,
+    /// Its surface, with vertex velocities.
+    pub mesh: Mesh,
+    /// The volume that it must have, in m³.
+    pub volume: f64,
+    /// Velocity of its centroid, in m/s: its momentum over its mass, which changes of the mesh do not touch.
+    pub velocity: DVec3,
+    /// Mean excess pressure, in Pa.
+    pub pressure: f64,
+    /// Steps that it has been at rest.
+    pub calm: u32,
+    /// At rest and not computed until something touches it.
+    pub asleep: bool,
+}
+
+impl Drop {
+    /// A drop of a surface that moves as a whole.
+    pub fn new(id: u32, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
+        mesh.velocities.fill(velocity);
+        Self { id, mesh, volume, velocity, pressure: 0.0, calm: 0, asleep: false }
+    }
+
+    /// Length that its edges should have, in m: twice the scene's shortest edge, and a drop has some 240 triangles at least.
+    pub fn target_edge(&self, shortest: f64) -> f64 {
+        target_edge(self.volume, shortest)
+    }
+
+    /// Computes it again from the next step on.
+    pub fn wake(&mut self) {
+        self.asleep = false;
+        self.calm = 0;
+    }
+}
+
+/// Length that the edges of a drop of this volume should have when the scene's shortest edge is `shortest`, in m.
+pub fn target_edge(volume: f64, shortest: f64) -> f64 {
+    (2.0 * shortest).min(0.35 * ball_radius(volume))
+}
+
+/// What acts on drops during a step.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// The solids at the beginning of the step.
+    pub before: &'a World,
+    /// The solids at its end.
+    pub after: &'a World,
+    /// Gravity in the middle of it, in m/s².
+    pub gravity: DVec3,
+    /// Its length, in s.
+    pub dt: f64,
+    /// The liquid.
+    pub liquid: &'a Liquid,
+    /// Shortest edge, in m.
+    pub edge: f64,
+    /// Whether drag is added to come to rest soon.
+    pub settle: bool,
+}
+
+/// Memory that a step of one drop uses.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// Geometry.
+    pub shape: Shape,
+    /// The linear system.
+    pub system: System,
+    /// Some vectors.
+    pub vectors: Vec<DVec3>,
+    /// Solids near the drop.
+    pub near: Vec<usize>,
+    /// Sorted edges of the remesher.
+    pub queue: Vec<(f64, u32)>,
+    /// Vertices that the remesher or the contact looks at.
+    pub marks: Vec<u32>,
+}

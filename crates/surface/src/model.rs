@@ -1,0 +1,380 @@
+//! The surface model: what a step does, a frame, a saved state.
+
+use std::f64::consts::PI;
+
+use glam::DVec3;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sessile_frames::{Content, DropFacts, Event, Frame, Ledger, Surface};
+use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_scene::types::{EmitterKind, Scene};
+use sessile_wetting::Liquid;
+use sessile_world::{Supply, World, WorldState};
+
+use crate::drops::{Drop, Scratch, Setting, target_edge};
+use crate::error::SurfaceError;
+use crate::initial;
+use crate::merging::merge;
+use crate::shape::ball_radius;
+use crate::shapes::ball;
+use crate::stepper::{Stepped, make_ready, parts, step_drop};
+use crate::union::{Request, extract_liquid};
+
+/// Longest step with waves alive, in s.
+const LONGEST_STEP: f64 = 1e-3;
+/// Longest step of a run that settles, in s.
+const LONGEST_SETTLING: f64 = 1.0 / 120.0;
+/// Edges that liquid near a solid may move in a step.
+const EDGES_PER_STEP: f64 = 0.5;
+/// Parts into which speeds may cut the longest step at most.
+const MOST_CUTS: f64 = 16.0;
+/// A drop this far past the solids, in m, is lost.
+const MISSED_BY: f64 = 0.05;
+
+/// Drops as deforming surfaces.
+#[derive(Debug)]
+pub struct SurfaceModel {
+    world: World,
+    liquid: Liquid,
+    edge: f64,
+    settle: bool,
+    domain: Option<[DVec3; 2]>,
+    books: Books,
+    /// By rising id.
+    drops: Vec<Drop>,
+    scratches: Vec<Scratch>,
+    spare: Scratch,
+}
+
+/// What is kept beside the drops.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Books {
+    time: f64,
+    added: f64,
+    lost: f64,
+    next_id: u32,
+    gravity: DVec3,
+    /// From a needle that is in no drop yet, in m³.
+    gathered: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    books: Books,
+    world: WorldState,
+    drops: Vec<Drop>,
+}
+
+impl SurfaceModel {
+    /// The scene's drops on its solids, as the scene begins.
+    pub fn new(scene: &Scene, world: World) -> Result<Self, SurfaceError> {
+        if scene.world.planar {
+            return Err(SurfaceError::Planar);
+        }
+        if let Some(index) = scene.emitters.iter().position(|emitter| matches!(emitter.kind, EmitterKind::Dew { .. })) {
+            return Err(SurfaceError::Dew { index });
+        }
+        let gravity = world.gravity();
+        let mut model = Self {
+            world,
+            liquid: scene.liquid,
+            edge: scene.resolution.edge,
+            settle: scene.time.settle,
+            domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
+            books: Books { next_id: 1, gravity, ..Books::default() },
+            drops: Vec::new(),
+            scratches: Vec::new(),
+            spare: Scratch::default(),
+        };
+        for index in 0..model.world.initial_drops().len() {
+            model.place(scene, index)?;
+        }
+        Ok(model)
+    }
+
+    /// The drops, by rising id.
+    pub fn drops(&self) -> &[Drop] {
+        &self.drops
+    }
+
+    /// Number of triangles of all drops, and of those that are awake.
+    pub fn num_triangles(&self) -> [usize; 2] {
+        let count = |awake: bool| {
+            self.drops.iter().filter(|drop| !(awake && drop.asleep)).map(|drop| drop.mesh.triangles.len()).sum()
+        };
+        [count(false), count(true)]
+    }
+
+    /// Volume of all liquid that is there, in m³.
+    pub fn volume(&self) -> f64 {
+        self.drops.iter().map(|drop| drop.volume).sum()
+    }
+
+    fn place(&mut self, scene: &Scene, index: usize) -> Result<(), SurfaceError> {
+        let drop = &self.world.initial_drops()[index];
+        let (volume, velocity) = (drop.volume(), drop.velocity());
+        let described = &scene.drops[drop.index()].shape;
+        let mesh = match initial::surface(drop, described, &self.world, self.edge) {
+            Some(mesh) => mesh,
+            None => {
+                let field = |point: DVec3| drop.free_surface_distance(point);
+                let request =
+                    Request { field: &field, bounds: drop.bounds(), edge: target_edge(volume, self.edge), floor: None };
+                extract_liquid(&request, &self.world)
+                    .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?
+            }
+        };
+        let id = self.new_id();
+        let mut drop = Drop::new(id, mesh, volume, velocity);
+        make_ready(&mut drop, &self.world, self.edge, &mut self.spare);
+        self.books.added += volume;
+        let pieces = parts(drop, &self.world, self.edge, &mut self.spare);
+        self.take_up(pieces, &mut Vec::new());
+        Ok(())
+    }
+
+    fn new_id(&mut self) -> u32 {
+        let id = self.books.next_id;
+        self.books.next_id += 1;
+        id
+    }
+
+    /// Takes up the pieces of one drop: the first keeps the id.
+    fn take_up(&mut self, pieces: Vec<Drop>, events: &mut Vec<Event>) {
+        let mut ids = Vec::new();
+        for (k, mut piece) in pieces.into_iter().enumerate() {
+            if k > 0 {
+                piece.id = self.new_id();
+            }
+            ids.push(piece.id);
+            self.drops.push(piece);
+        }
+        if ids.len() > 1 {
+            events.push(Event::Split { split: ids[0], into: ids });
+        }
+        self.drops.sort_unstable_by_key(|drop| drop.id);
+    }
+
+    fn add_ball(&mut self, center: DVec3, radius: f64, velocity: DVec3) {
+        let volume = 4.0 / 3.0 * PI * radius.powi(3);
+        let Some(mesh) = ball(center, radius, target_edge(volume, self.edge), |_| radius) else { return };
+        let id = self.new_id();
+        self.books.added += volume;
+        self.drops.push(Drop::new(id, mesh, volume, velocity));
+    }
+
+    /// Everything that emitters give between the current time and `until`.
+    fn receive(&mut self, until: f64) {
+        for supply in self.world.supply(self.books.time, until) {
+            match supply {
+                Supply::Ball { center, radius, velocity, .. } => self.add_ball(center, radius, velocity),
+                Supply::Feed { at, volume, .. } => self.feed(at, volume),
+                Supply::Stream { .. } | Supply::Condense { .. } => {}
+            }
+        }
+    }
+
+    /// Adds liquid to the drop nearest to a needle's tip, or takes some; never more than it has.
+    fn feed(&mut self, at: DVec3, volume: f64) {
+        let nearest = (0..self.drops.len()).min_by(|&i, &j| {
+            let far = |k: usize| {
+                let [low, high] = self.drops[k].mesh.bounds();
+                at.distance(at.clamp(low, high))
+            };
+            far(i).total_cmp(&far(j))
+        });
+        match nearest {
+            Some(index) => {
+                let drop = &mut self.drops[index];
+                let volume = volume.max(-0.9 * drop.volume);
+                drop.volume += volume;
+                drop.wake();
+                self.books.added += volume;
+            }
+            // With no drop there, liquid gathers until it makes one of a size that can be shown.
+            None => {
+                self.books.gathered = (self.books.gathered + volume).max(0.0);
+                if ball_radius(self.books.gathered) > 0.5 * self.edge {
+                    let gathered = std::mem::take(&mut self.books.gathered);
+                    self.add_ball(at, ball_radius(gathered), DVec3::ZERO);
+                }
+            }
+        }
+    }
+
+    /// Length of the next step, in s.
+    fn choose_step(&self, limit: f64) -> f64 {
+        let longest = if self.settle { LONGEST_SETTLING } else { LONGEST_STEP };
+        let mut dt = longest;
+        for drop in self.drops.iter().filter(|drop| !drop.asleep) {
+            let speed = drop.mesh.velocities.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
+            let way = speed * longest;
+            let [low, high] = drop.mesh.bounds();
+            let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high));
+            let edge = drop.target_edge(self.edge);
+            if way > EDGES_PER_STEP * edge && self.world.signed_distance(centre) < reach + 2.0 * way {
+                dt = dt.min(EDGES_PER_STEP * edge / speed);
+            }
+        }
+        let dt = dt.max(longest / MOST_CUTS);
+        // Even steps up to the limit, rather than many and a short one.
+        if limit > dt { limit / (limit / dt).ceil() } else { limit }
+    }
+
+    /// Takes away drops that have left.
+    fn lose(&mut self, gravity: DVec3) {
+        let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let bounds = self.world.solids().iter().map(sessile_world::Solid::bounds);
+        let [low, high] = bounds.fold(start, |[l, h], [low, high]| [l.min(low), h.max(high)]);
+        let down = gravity.normalize_or_zero();
+        let domain = self.domain;
+        let lowest = DVec3::new(
+            if down.x > 0.0 { high.x } else { low.x },
+            if down.y > 0.0 { high.y } else { low.y },
+            if down.z > 0.0 { high.z } else { low.z },
+        );
+        let mut lost = 0.0;
+        self.drops.retain(|drop| {
+            let place = drop.mesh.centroid();
+            let gone = match domain {
+                Some([min, max]) => place.cmplt(min).any() || place.cmpgt(max).any(),
+                None => lowest.is_finite() && down != DVec3::ZERO && place.dot(down) > lowest.dot(down) + MISSED_BY,
+            };
+            if gone {
+                lost += drop.volume;
+            }
+            !gone
+        });
+        self.books.lost += lost;
+    }
+
+    /// Wakes drops on solids that move, and all of them when gravity has changed.
+    fn wake(&mut self, gravity: DVec3) {
+        let turned = gravity != self.books.gravity;
+        self.books.gravity = gravity;
+        let moving: Vec<usize> = (0..self.world.solids().len()).filter(|&s| self.world.solids()[s].moves()).collect();
+        for drop in self.drops.iter_mut().filter(|drop| drop.asleep) {
+            let [low, high] = drop.mesh.bounds();
+            let (centre, reach) = (0.5 * (low + high), 0.75 * low.distance(high));
+            let stirred = moving.iter().any(|&s| self.world.solids()[s].signed_distance(centre) < reach);
+            if turned || stirred {
+                drop.wake();
+            }
+        }
+    }
+}
+
+impl Model for SurfaceModel {
+    fn time(&self) -> f64 {
+        self.books.time
+    }
+
+    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+        let dt = self.choose_step(limit);
+        let until = self.books.time + dt;
+        let mut events = Vec::new();
+        let before = self.world.clone();
+        self.world.advance_to(until);
+        let gravity = 0.5 * (before.gravity() + self.world.gravity());
+        stages.enter("sources");
+        self.receive(until);
+        self.wake(gravity);
+
+        stages.enter("drops");
+        let setting = Setting {
+            before: &before,
+            after: &self.world,
+            gravity,
+            dt,
+            liquid: &self.liquid,
+            edge: self.edge,
+            settle: self.settle,
+        };
+        self.scratches.resize_with(self.drops.len(), Scratch::default);
+        let stepped: Vec<Stepped> = self
+            .drops
+            .par_iter_mut()
+            .zip(&mut self.scratches)
+            .map(|(drop, scratch)| if drop.asleep { Stepped::default() } else { step_drop(drop, &setting, scratch) })
+            .collect();
+        if let Some(wrong) = self.drops.iter().find(|drop| !drop.mesh.positions.iter().all(|p| p.is_finite())) {
+            return Err(StepError::NonFinite {
+                what: format!("the surface of drop {}", wrong.id),
+                time: until,
+                place: wrong.velocity.to_array().map(|x| if x.is_finite() { x } else { 0.0 }),
+                advice: "look for units that are off by orders of magnitude in the scene, or for a resolution.edge far larger than the drops".into(),
+            });
+        }
+
+        stages.enter("splits");
+        for index in (0..stepped.len()).rev().filter(|&i| stepped[i].cuts > 0) {
+            let drop = self.drops.remove(index);
+            let pieces = parts(drop, &self.world, self.edge, &mut self.spare);
+            self.take_up(pieces, &mut events);
+        }
+        stages.enter("merges");
+        merge(&mut self.drops, self.edge, &self.world, &mut self.spare, &mut events);
+        self.lose(gravity);
+        self.books.time = until;
+        Ok(StepReport { dt, events })
+    }
+
+    fn frame(&self) -> Frame {
+        let mut surface = Surface::default();
+        let mut facts = Vec::new();
+        for drop in &self.drops {
+            let mesh = &drop.mesh;
+            let first = surface.positions.len() as u32;
+            surface.positions.extend(&mesh.positions);
+            surface.velocities.extend(&mesh.velocities);
+            surface.drops.extend(std::iter::repeat_n(drop.id, mesh.positions.len()));
+            surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v + first)));
+            surface.solids.extend(&mesh.solids);
+            facts.push(DropFacts {
+                id: drop.id,
+                volume: drop.volume,
+                velocity: drop.velocity,
+                speed_max: mesh.velocities.iter().map(|v| v.length()).fold(0.0, f64::max),
+                pressure: Some(drop.pressure),
+            });
+        }
+        Frame {
+            time: self.books.time,
+            liquid: Content::Surfaces(surface),
+            drops: facts,
+            wet: Vec::new(),
+            ledger: Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 },
+            active_cells: 0,
+        }
+    }
+
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let state = Saved { books: self.books.clone(), world: self.world.save(), drops: self.drops.clone() };
+        // Plain numbers into memory: there is nothing that could fail.
+        postcard::to_stdvec(&state).expect("the state is plain data")
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError> {
+        let state: Saved = postcard::from_bytes(state).map_err(|error| RestoreError(error.to_string()))?;
+        let solids = self.world.solids().len() as i32;
+        for drop in &state.drops {
+            if drop.mesh.solids.iter().any(|&s| s >= solids) {
+                return Err(RestoreError("it belongs to other solids".into()));
+            }
+            crate::validate::check_arrays(&drop.mesh)
+                .map_err(|flaw| RestoreError(format!("drop {}: {flaw}", drop.id)))?;
+        }
+        self.world.restore(&state.world).map_err(|error| RestoreError(error.to_string()))?;
+        self.drops = state.drops;
+        self.books = state.books;
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! Edges neither too long nor too short, and corners not too sharp: split, collapse, flip, and moves within the surface.
+//!
+//! With h the length that a drop's edges should have, edges longer than 3h/2 are split, longest first, and those shorter than h/2 collapsed, shortest first; edges on
+//! the solid count as shorter than they are, so that the wetted face is coarse. An edge is flipped where its two opposite angles sum to more than
+//! π (its cotangent weight is negative). The contact line is never flipped, and never pinched: an edge other than the line's own that
+//! joins two of its vertices stays, and none is made.
+//!
+//! A new vertex sits where the surface is by the normals of its neighbours (the middle of a PN triangle's edge, vlachos2001), and a collapse keeps the
+//! volume. A short edge that cannot be collapsed because it is part of a waist of three edges is where a neck breaks: there the surface is cut.
+
+use glam::DVec3;
+use sessile_world::World;
+
+use crate::drops::{Drop, Scratch};
+use crate::ground::footing;
+use crate::mesh::{AIR, Kind, Mesh, NONE};
+
+/// Longest edge over the wanted length.
+const LONGEST: f64 = 1.5;
+/// Shortest edge over the wanted length.
+const SHORTEST: f64 = 0.5;
+/// Weight of lengths on the solid.
+const WET_WEIGHT: f64 = 0.6;
+/// Least cosine between the two triangles of an edge that may be flipped.
+const FLAT_ENOUGH: f64 = 0.7;
+/// Rounds of flips in a pass.
+const FLIP_ROUNDS: usize = 3;
+
+/// What a pass did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remeshed {
+    /// Edges split.
+    pub splits: usize,
+    /// Edges collapsed.
+    pub collapses: usize,
+    /// Edges flipped.
+    pub flips: usize,
+    /// Waists cut.
+    pub cuts: usize,
+    /// Vertices moved within the surface.
+    pub moves: usize,
+}
+
+impl Remeshed {
+    /// Whether anything changed.
+    pub fn changed(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// Brings the edges of a drop to about `edge` metres; leaves the mesh compact.
+pub fn remesh(drop: &mut Drop, edge: f64, world: &World, scratch: &mut Scratch) -> Remeshed {
+    let mesh = &mut drop.mesh;
+    let mut done = Remeshed { splits: split_long(mesh, edge, world, &mut scratch.queue), ..Remeshed::default() };
+    (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
+    done.flips = flip_bad(mesh);
+    mesh.compact();
+    done.moves = even_out(mesh, edge, world);
+    done
+}
+
+fn weighted_length(mesh: &Mesh, h: u32) -> f64 {
+    let wet = mesh.solid_of(h) != AIR && mesh.solid_of(mesh.twin(h)) != AIR;
+    mesh.length(h) * if wet { WET_WEIGHT } else { 1.0 }
+}
+
+/// Fills the queue with one half-edge per edge whose weighted length passes `wanted`.
+fn gather(mesh: &Mesh, queue: &mut Vec<(f64, u32)>, wanted: impl Fn(f64) -> bool) {
+    queue.clear();
+    for t in (0..mesh.triangles.len()).filter(|&t| mesh.is_live(t)) {
+        for h in 3 * t as u32..3 * t as u32 + 3 {
+            if h < mesh.twin(h) {
+                let length = weighted_length(mesh, h);
+                if wanted(length) {
+                    queue.push((length, h));
+                }
+            }
+        }
+    }
+}
+
+fn split_long(mesh: &mut Mesh, edge: f64, world: &World, queue: &mut Vec<(f64, u32)>) -> usize {
+    gather(mesh, queue, |length| length > LONGEST * edge);
+    queue.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut count = 0;
+    for &(length, h) in queue.iter() {
+        // Splits before may have shortened it.
+        if weighted_length(mesh, h) < 0.999 * length {
+            continue;
+        }
+        let place = on_surface(mesh, h, world);
+        mesh.split(h, place);
+        count += 1;
+    }
+    count
+}
+
+/// The middle of an edge, on the solid if the edge is, else where the normals at its ends say.
+fn on_surface(mesh: &Mesh, h: u32, world: &World) -> DVec3 {
+    let (a, b) = (mesh.from(h), mesh.to(h));
+    let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
+    let middle = 0.5 * (p + q);
+    let solid = mesh.solid_of(h).max(mesh.solid_of(mesh.twin(h)));
+    if solid != AIR {
+        return footing(world, solid, middle).point;
+    }
+    let (n, m) = (air_normal(mesh, a), air_normal(mesh, b));
+    let bulge = (n * (q - p).dot(n) + m * (p - q).dot(m)) * -0.125;
+    // Normals at a line or a fold say little; no bulge beyond what a ball of the edge's size has.
+    middle + bulge.clamp_length_max(0.15 * p.distance(q))
+}
+
+fn air_normal(mesh: &Mesh, v: u32) -> DVec3 {
+    let sum: DVec3 = mesh.fan(v).filter(|&h| mesh.solid_of(h) == AIR).map(|h| mesh.area_vector((h / 3) as usize)).sum();
+    sum.normalize_or_zero()
+}
+
+fn collapse_short(mesh: &mut Mesh, edge: f64, world: &World, queue: &mut Vec<(f64, u32)>) -> (usize, usize) {
+    gather(mesh, queue, |length| length < SHORTEST * edge);
+    queue.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (mut collapses, mut cuts) = (0, 0);
+    for &(length, h) in queue.iter() {
+        if !mesh.is_live((h / 3) as usize) || weighted_length(mesh, h) > 1.001 * length {
+            continue;
+        }
+        if mesh.can_collapse(h) {
+            for h in [h, mesh.twin(h)] {
+                if let Some(place) = collapse_place(mesh, h, world)
+                    && mesh.collapse_keeps_shape(h, place)
+                {
+                    mesh.collapse(h, place);
+                    collapses += 1;
+                    break;
+                }
+            }
+        } else if let Some(third) = mesh.waist(h) {
+            cuts += usize::from(cut_neck(mesh, h, third, edge));
+        }
+    }
+    (collapses, cuts)
+}
+
+/// Where the ends of `h` go when they become one; `None` where what they touch forbids it.
+fn collapse_place(mesh: &Mesh, h: u32, world: &World) -> Option<DVec3> {
+    let (a, b) = (mesh.from(h), mesh.to(h));
+    let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
+    match mesh.kinds(h) {
+        [Kind::Free, Kind::Free] => Some(keep_volume(mesh, h)),
+        [Kind::Wet, Kind::Wet] => Some(footing(world, mesh.solid_at(a), 0.5 * (p + q)).point),
+        // On the line the end stays: a held vertex keeps its place.
+        [Kind::Line, Kind::Line] if mesh.is_line(h) && mesh.solid_at(a) == mesh.solid_at(b) => {
+            let moves = mesh.velocities[a as usize].length_squared() > 0.0
+                && mesh.velocities[b as usize].length_squared() > 0.0;
+            Some(if moves { footing(world, mesh.solid_at(b), 0.5 * (p + q)).point } else { q })
+        }
+        [Kind::Wet, Kind::Line] => Some(q),
+        [Kind::Free, Kind::Line] => {
+            // A vertex between two stretches of line would pinch them together.
+            let pinches = mesh
+                .fan(a)
+                .map(|e| mesh.to(e))
+                .any(|v| v != b && mesh.kind(v) == Kind::Line && !is_line_neighbour(mesh, v, b));
+            (!pinches).then_some(q)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an edge of the line joins `a` and `b`.
+fn is_line_neighbour(mesh: &Mesh, a: u32, b: u32) -> bool {
+    mesh.edge(a, b).is_some_and(|h| mesh.is_line(h))
+}
+
+/// The place of a collapsed edge that keeps the volume: the middle, moved along the mean normal.
+fn keep_volume(mesh: &Mesh, h: u32) -> DVec3 {
+    let (a, b) = (mesh.from(h), mesh.to(h));
+    let middle = 0.5 * (mesh.positions[a as usize] + mesh.positions[b as usize]);
+    let (t, u) = (h / 3, mesh.twin(h) / 3);
+    let at = |v: u32| mesh.positions[v as usize] - middle;
+    let (mut before, mut slope) = (0.0, DVec3::ZERO);
+    for v in [a, b] {
+        for e in mesh.fan(v) {
+            let lost = e / 3 == t || e / 3 == u;
+            if lost && v == b {
+                continue;
+            }
+            before += at(v).dot(at(mesh.to(e)).cross(at(mesh.apex(e))));
+            if !lost {
+                slope += at(mesh.to(e)).cross(at(mesh.apex(e)));
+            }
+        }
+    }
+    let size = slope.length();
+    if size == 0.0 {
+        return middle;
+    }
+    let shift = before / size;
+    middle + (slope / size) * shift.clamp(-0.3 * mesh.length(h), 0.3 * mesh.length(h))
+}
+
+/// Cuts a waist whose three edges are all short, unless all of it lies on a solid.
+fn cut_neck(mesh: &mut Mesh, h: u32, third: u32, edge: f64) -> bool {
+    let (a, b) = (mesh.from(h), mesh.to(h));
+    let free = [a, b, third].iter().filter(|&&v| mesh.kind(v) == Kind::Free).count();
+    let short = |v: u32, w: u32| mesh.positions[v as usize].distance(mesh.positions[w as usize]) < 0.75 * edge;
+    if free < 2 || !short(b, third) || !short(third, a) {
+        return false;
+    }
+    mesh.cut(h, third)
+}
+
+fn flip_bad(mesh: &mut Mesh) -> usize {
+    let mut count = 0;
+    for _ in 0..FLIP_ROUNDS {
+        let before = count;
+        for h in 0..mesh.twins.len() as u32 {
+            if mesh.triangles[(h / 3) as usize][0] != NONE
+                && h < mesh.twin(h)
+                && wants_flip(mesh, h)
+                && may_flip(mesh, h)
+            {
+                mesh.flip(h);
+                count += 1;
+            }
+        }
+        if count == before {
+            break;
+        }
+    }
+    count
+}
+
+/// Whether the angles across from an edge sum to clearly more than π.
+fn wants_flip(mesh: &Mesh, h: u32) -> bool {
+    let cotangent = |h: u32| {
+        let apex = mesh.positions[mesh.apex(h) as usize];
+        let (p, q) = (mesh.positions[mesh.from(h) as usize] - apex, mesh.positions[mesh.to(h) as usize] - apex);
+        p.dot(q) / p.cross(q).length().max(1e-30)
+    };
+    cotangent(h) + cotangent(mesh.twin(h)) < -0.02
+}
+
+fn may_flip(mesh: &Mesh, h: u32) -> bool {
+    let g = mesh.twin(h);
+    if !mesh.can_flip(h) {
+        return false;
+    }
+    let [a, b, c, d] = [mesh.from(h), mesh.to(h), mesh.apex(h), mesh.apex(g)];
+    // No chord between two vertices of the line, on either side of it.
+    if mesh.kind(c) == Kind::Line && mesh.kind(d) == Kind::Line {
+        return false;
+    }
+    let [p, q, r, s] = [a, b, c, d].map(|v| mesh.positions[v as usize]);
+    let (n, m) = (mesh.area_vector((h / 3) as usize), mesh.area_vector((g / 3) as usize));
+    let (x, y) = ((s - r).cross(q - r), (r - s).cross(p - s));
+    let cosine = |u: DVec3, v: DVec3| u.dot(v) / (u.length() * v.length()).max(1e-300);
+    let wet = mesh.solid_of(h) != AIR;
+    (wet || cosine(n, m) > FLAT_ENOUGH)
+        && cosine(x, y) > if wet { 0.0 } else { FLAT_ENOUGH }
+        && cosine(x, n + m) > 0.3
+        && cosine(y, n + m) > 0.3
+}
+
+/// Moves vertices that sit badly among their neighbours towards their middle, within the surface; how many.
+fn even_out(mesh: &mut Mesh, edge: f64, world: &World) -> usize {
+    let mut count = 0;
+    for v in 0..mesh.positions.len() as u32 {
+        let here = mesh.positions[v as usize];
+        match mesh.kind(v) {
+            Kind::Free => {
+                let (mut sum, mut total) = (DVec3::ZERO, 0.0);
+                for h in mesh.fan(v) {
+                    sum += mesh.positions[mesh.to(h) as usize];
+                    total += 1.0;
+                }
+                let n = air_normal(mesh, v);
+                let off = sum / total - here;
+                let off = off - n * n.dot(off);
+                if off.length() > 0.25 * edge {
+                    mesh.positions[v as usize] = here + off * 0.5;
+                    count += 1;
+                }
+            }
+            Kind::Line if mesh.velocities[v as usize] != DVec3::ZERO => {
+                let mut neighbours =
+                    mesh.fan(v).filter(|&h| mesh.is_line(h)).map(|h| mesh.positions[mesh.to(h) as usize]);
+                let (Some(p), Some(q), None) = (neighbours.next(), neighbours.next(), neighbours.next()) else {
+                    continue;
+                };
+                let along = (q - p).normalize_or_zero();
+                let off = along.dot(0.5 * (p + q) - here);
+                if off.abs() > 0.2 * edge {
+                    mesh.positions[v as usize] = footing(world, mesh.solid_at(v), here + along * (0.5 * off)).point;
+                    count += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    count
+}

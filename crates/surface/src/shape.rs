@@ -1,0 +1,176 @@
+//! A drop's geometry at one moment, and the derivatives that its dynamics need.
+//!
+//! With a_f the area vector of triangle f (normal times area), V the volume and X its centroid:
+//!
+//! ```text
+//! c_i  = ∂V/∂x_i = Σ_f a_f / 3
+//! W_i v = Σ_f [(x_i − X) + Σ_corners (x − X)] (a_f · v) / 12V         U = Σ_i W_i v_i
+//! ```
+//!
+//! U is the velocity of the centroid when the vertices move at v: d(∫x dV)/dt − X dV/dt over V, exact on triangles. On a line the outward normal
+//! ν along the solid carries ∂A_wet/∂x_i = ½ Σ (x_b − x_a) × N over the line's edges at i: the line's length at i times ν.
+
+use glam::{DMat3, DVec3};
+use sessile_world::World;
+
+use crate::ground::{Footing, footing};
+use crate::mesh::{AIR, Kind, Mesh};
+
+/// One vertex's contact with a solid.
+#[derive(Clone, Copy, Debug)]
+pub struct Contact {
+    /// The vertex.
+    pub vertex: u32,
+    /// What it is: on the line, or wet all round.
+    pub kind: Kind,
+    /// The solid under it.
+    pub footing: Footing,
+    /// Outward normal of the line along the solid; zero where it has none (wet vertices, and where two solids meet).
+    pub out: DVec3,
+    /// Length of line that belongs to it, in m.
+    pub length: f64,
+}
+
+/// Geometry of a drop, kept between calls for its memory.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    /// Enclosed volume, in m³.
+    pub volume: f64,
+    /// Its centroid, in m.
+    pub centroid: DVec3,
+    /// Area against air, in m².
+    pub air_area: f64,
+    /// c_i, in m².
+    pub volume_gradient: Vec<DVec3>,
+    /// W_i.
+    pub rigid: Vec<DMat3>,
+    /// Area against air at each vertex, in m².
+    pub areas: Vec<f64>,
+    /// Unit normal of the part against air at each vertex; zero at wet ones.
+    pub normals: Vec<DVec3>,
+    /// What each vertex is.
+    pub kinds: Vec<Kind>,
+    /// Vertices in contact, by rising vertex.
+    pub contacts: Vec<Contact>,
+    /// For each vertex its place in `contacts`, or `u32::MAX`.
+    pub contact_of: Vec<u32>,
+}
+
+impl Shape {
+    /// Reads the geometry of a compact mesh.
+    pub fn read(&mut self, mesh: &Mesh, world: &World) {
+        let n = mesh.positions.len();
+        self.volume = mesh.volume();
+        self.centroid = mesh.centroid();
+        self.air_area = 0.0;
+        reset(&mut self.volume_gradient, n, DVec3::ZERO);
+        reset(&mut self.rigid, n, DMat3::ZERO);
+        reset(&mut self.areas, n, 0.0);
+        reset(&mut self.normals, n, DVec3::ZERO);
+        reset(&mut self.kinds, n, Kind::Free);
+        reset(&mut self.contact_of, n, u32::MAX);
+        self.contacts.clear();
+        let scale = 1.0 / (12.0 * self.volume);
+        for (t, corners) in mesh.triangles.iter().enumerate() {
+            let points = corners.map(|v| mesh.positions[v as usize] - self.centroid);
+            let area = 0.5 * (points[1] - points[0]).cross(points[2] - points[0]);
+            let sum = points[0] + points[1] + points[2];
+            let air = mesh.solids[t] == AIR;
+            let size = area.length();
+            if air {
+                self.air_area += size;
+            }
+            for (k, &v) in corners.iter().enumerate() {
+                let v = v as usize;
+                self.volume_gradient[v] += area / 3.0;
+                let q = (points[k] + sum) * scale;
+                self.rigid[v] += DMat3::from_cols(q * area.x, q * area.y, q * area.z);
+                if air {
+                    self.areas[v] += size / 3.0;
+                    self.normals[v] += area;
+                }
+                // Bit 1: air, bit 2: solid, gathered in `kinds` below.
+                self.contact_of[v] &= if air { !1 } else { !2 };
+            }
+        }
+        for v in 0..n {
+            let seen = !self.contact_of[v] & 3;
+            self.contact_of[v] = u32::MAX;
+            self.kinds[v] = match seen {
+                2 => Kind::Wet,
+                3 => Kind::Line,
+                _ => Kind::Free,
+            };
+            if self.kinds[v] != Kind::Free {
+                self.contact_of[v] = self.contacts.len() as u32;
+                let solid = mesh.solid_at(v as u32);
+                self.contacts.push(Contact {
+                    vertex: v as u32,
+                    kind: self.kinds[v],
+                    footing: footing(world, solid, mesh.positions[v]),
+                    out: DVec3::ZERO,
+                    length: 0.0,
+                });
+            }
+            self.normals[v] = self.normals[v].normalize_or_zero();
+        }
+        self.read_line(mesh);
+    }
+
+    /// Directions and lengths along the contact line.
+    fn read_line(&mut self, mesh: &Mesh) {
+        if self.contacts.is_empty() {
+            return;
+        }
+        for (t, corners) in mesh.triangles.iter().enumerate() {
+            if mesh.solids[t] != AIR {
+                continue;
+            }
+            for k in 0..3 {
+                let h = (3 * t + k) as u32;
+                if mesh.solid_of(mesh.twin(h)) == AIR {
+                    continue;
+                }
+                let ends = [corners[k], corners[(k + 1) % 3]];
+                let along = mesh.positions[ends[1] as usize] - mesh.positions[ends[0] as usize];
+                for v in ends {
+                    let contact = &mut self.contacts[self.contact_of[v as usize] as usize];
+                    contact.out += 0.5 * along.cross(contact.footing.normal);
+                    contact.length += 0.5 * along.length();
+                }
+            }
+        }
+        for contact in self.contacts.iter_mut().filter(|contact| contact.kind == Kind::Line) {
+            let out = contact.out;
+            contact.out = out.normalize_or_zero();
+            // At a kink the gradient of the wetted area is what counts, and it is shorter than the line.
+            contact.length = out.length();
+            let mut solids = mesh.fan(contact.vertex).map(|h| mesh.solid_of(h)).filter(|&s| s != AIR);
+            if let Some(first) = solids.next()
+                && solids.any(|s| s != first)
+            {
+                contact.out = DVec3::ZERO;
+            }
+        }
+    }
+
+    /// U of some vertex velocities, in m/s.
+    pub fn rigid_velocity(&self, velocities: &[DVec3]) -> DVec3 {
+        self.rigid.iter().zip(velocities).map(|(w, &v)| *w * v).sum()
+    }
+
+    /// Radius of the ball of the same volume, in m.
+    pub fn radius(&self) -> f64 {
+        ball_radius(self.volume)
+    }
+}
+
+/// Radius of the ball of this volume, in m.
+pub fn ball_radius(volume: f64) -> f64 {
+    (0.75 * volume.max(0.0) / std::f64::consts::PI).cbrt()
+}
+
+fn reset<T: Copy>(values: &mut Vec<T>, count: usize, value: T) {
+    values.clear();
+    values.resize(count, value);
+}

@@ -1,0 +1,92 @@
+//! The dynamics of one drop against exact solutions, on meshes that stay as they are.
+
+use glam::DVec3;
+use sessile_wetting::young_laplace;
+
+use crate::testing::{Bare, floor};
+use crate::validate::{check, check_crossings};
+
+const NO_GRAVITY: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
+
+#[test]
+fn a_falling_drop_falls_exactly() {
+    let mut bare = Bare::new("[[drops]]\nshape = \"sphere\"\nradius = \"1 mm\"\nvelocity = \"0.3 0 0 m/s\"\n", 0.15e-3);
+    for _ in 0..100 {
+        bare.step(1e-3);
+    }
+    let drop = &bare.drops[0];
+    let expected = DVec3::new(0.03, -0.5 * 9.8 * 0.01, 0.0);
+    let off = drop.mesh.centroid().distance(expected);
+    assert!(off < 1e-8, "off by {off} m after a fall of 49 mm");
+    let speed = drop.velocity.distance(DVec3::new(0.3, -0.98, 0.0));
+    assert!(speed < 1e-7, "velocity off by {speed} m/s");
+    check(&drop.mesh).unwrap();
+    check_crossings(&drop.mesh).unwrap();
+}
+
+/// Frequency of a rung drop over Lamb's, from the zeros of its second moment.
+fn mode_2(dt: f64) -> f64 {
+    let text = format!("{NO_GRAVITY}[[drops]]\nshape = \"sphere\"\nradius = \"1 mm\"\nmode = 2\namplitude = 0.05\n");
+    let mut bare = Bare::new(&text, 0.15e-3);
+    let stretch = |bare: &Bare| {
+        let mesh = &bare.drops[0].mesh;
+        let [low, high] = mesh.bounds();
+        (high.y - low.y) / (high.x - low.x) - 1.0
+    };
+    let (mut before, mut zeros) = (stretch(&bare), Vec::new());
+    let mut time = 0.0;
+    while zeros.len() < 9 && time < 0.1 {
+        bare.step(dt);
+        time += dt;
+        let now = stretch(&bare);
+        if before * now < 0.0 {
+            zeros.push(time - dt * now / (now - before));
+        }
+        before = now;
+    }
+    let period = 2.0 * (zeros[8] - zeros[0]) / 8.0;
+    let omega = (8.0 * 0.073 / (1000.0 * 1e-9f64)).sqrt();
+    std::f64::consts::TAU / period / omega
+}
+
+#[test]
+fn mode_2_rings_at_lambs_frequency() {
+    for dt in [0.25e-3, 1e-3, 2e-3] {
+        let ratio = mode_2(dt);
+        println!("{dt}: {ratio}");
+        assert!((ratio - 1.0).abs() < 0.03, "at {dt} s the frequency is {ratio} of Lamb's");
+    }
+}
+
+#[test]
+fn drops_rest_as_young_and_laplace_say() {
+    for (edge, height_within, base_within) in [(0.13e-3, 0.02, 0.02), (0.045e-3, 0.005, 0.005)] {
+        for (volume, angle) in [(4.0, 60.0), (30.0, 120.0), (4.0, 90.0)] {
+            let text = format!(
+                "settle = true\n{}[[drops]]\nshape = \"cap\"\non = \"s\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n",
+                floor(angle, angle)
+            );
+            let edge = edge * (volume / 4.0f64).cbrt();
+            let mut bare = Bare::new(&text, edge);
+            bare.settle = true;
+            let mut stir = 0.0;
+            for _ in 0..60 {
+                stir = bare.step(1.0 / 120.0)[0].stir;
+            }
+            let mesh = &bare.drops[0].mesh;
+            let exact =
+                young_laplace::sessile(volume * 1e-9, f64::to_radians(angle), (0.073 / 9800.0f64).sqrt()).unwrap();
+            let height = mesh.bounds()[1].y / exact.height - 1.0;
+            let wetted: f64 =
+                (0..mesh.triangles.len()).filter(|&t| mesh.solids[t] >= 0).map(|t| mesh.area_vector(t).length()).sum();
+            let base = (wetted / std::f64::consts::PI).sqrt() / exact.base_radius - 1.0;
+            let count = mesh.triangles.len();
+            println!(
+                "{volume} µL at {angle}°, {count} triangles: height {:+.3} %, base {:+.3} %, stir {stir:.1e}",
+                height * 100.0,
+                base * 100.0
+            );
+            assert!(height.abs() < height_within && base.abs() < base_within, "height off by {height}, base by {base}");
+        }
+    }
+}

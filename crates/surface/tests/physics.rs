@@ -1,0 +1,114 @@
+//! Drops through the whole model, on meshes that change: every surface is checked after every step.
+
+mod common;
+
+use common::{ball, build, cap, plane, run, uncrossed};
+use sessile_model::Model;
+use sessile_surface::SurfaceModel;
+
+const WEIGHTLESS: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
+
+/// Gravity turns from normal to tangential over 0.3 s; the drop's place after 0.5 s and after 1.5 s, in mm.
+fn on_turning_pane(volume: f64) -> [f64; 2] {
+    let gravity = "[world]\ngravity = [{ at = \"0 s\", value = \"0 -9.8 0 m/s^2\" }, { at = \"0.3 s\", value = \"9.8 0 0 m/s^2\" }]\n";
+    let mut model = build(&format!("{gravity}{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), cap(volume, 75.0, [0.0; 3])));
+    [0.5, 0.2].map(|seconds| {
+        run(&mut model, seconds);
+        model.drops()[0].mesh.centroid().x * 1e3
+    })
+}
+
+#[test]
+fn small_drops_hold_on_a_pane_without_creep_and_large_ones_run() {
+    for volume in [5.0, 8.0] {
+        let [settled, later] = on_turning_pane(volume);
+        assert!(settled < 0.2 && (later - settled).abs() < 1e-3, "{volume} µL: {settled} mm, then {later} mm");
+    }
+    let [start, later] = on_turning_pane(30.0);
+    assert!(later - start > 30.0, "30 µL ran from {start} mm to {later} mm in 0.2 s");
+}
+
+#[test]
+fn pendant_drops_hang_below_their_limit_and_fall_above_it() {
+    // The limit at 90° is 69 µL.
+    let hanging = |volume: f64| {
+        let mut model = build(&format!("{}{}", plane([0.0, -1.0, 0.0], 90.0, 90.0), cap(volume, 90.0, [0.0; 3])));
+        run(&mut model, 0.12);
+        model
+    };
+    let lowest = |model: &SurfaceModel| model.drops().iter().map(|drop| drop.mesh.bounds()[0].y).fold(0.0, f64::min);
+    let (held, fallen) = (hanging(40.0), hanging(90.0));
+    assert!(lowest(&held) > -4e-3 && held.drops()[0].mesh.touches(), "40 µL reaches down to {} m", lowest(&held));
+    assert!(lowest(&fallen) < -10e-3, "90 µL reaches down to {} m", lowest(&fallen));
+}
+
+#[test]
+fn threads_break_when_rippled_longer_than_their_girth_and_heal_otherwise() {
+    let pieces = |wavelength: f64| {
+        let mut model = build(&format!(
+            "{WEIGHTLESS}[resolution]\nedge = \"0.25 mm\"\n[[drops]]\nshape = \"cylinder\"\nfrom = \"0 0 0 mm\"\nto = \"36 0 0 mm\"\n\
+             radius = \"1 mm\"\namplitude = 0.1\nwavelength = \"{wavelength} mm\"\n"
+        ));
+        run(&mut model, 0.035);
+        uncrossed(&model);
+        model.drops().len()
+    };
+    let (long, short) = (pieces(9.0), pieces(4.5));
+    assert!(long >= 3, "a ripple of 9 mm left {long} pieces");
+    assert_eq!(short, 1, "a ripple of 4.5 mm left {short} pieces");
+}
+
+#[test]
+fn colliding_drops_become_one_with_their_volume_and_momentum() {
+    let scene =
+        format!("{WEIGHTLESS}{}{}", ball(1.0, [0.0; 3], [0.4, 0.0, 0.0]), ball(0.8, [3.0, 0.5, 0.0], [-0.2, 0.1, 0.0]));
+    let mut model = build(&scene);
+    let (volume, momentum) = (model.volume(), momentum(&model));
+    let reports = run(&mut model, 0.03);
+    uncrossed(&model);
+    assert_eq!(model.drops().len(), 1);
+    assert_eq!(reports.iter().map(|report| report.events.len()).sum::<usize>(), 1);
+    let off = (model.volume() / volume - 1.0).abs();
+    assert!(off < 1e-12, "volume off by {off:e}");
+    let off = self::momentum(&model).distance(momentum) / momentum.length();
+    assert!(off < 1e-3, "momentum off by {off:e}");
+}
+
+fn momentum(model: &SurfaceModel) -> glam::DVec3 {
+    model.drops().iter().map(|drop| drop.velocity * drop.volume).sum()
+}
+
+#[test]
+fn a_drop_that_falls_on_a_floor_spreads_and_comes_to_rest_between_its_angles() {
+    let mut model =
+        build(&format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), ball(1.0, [0.0, 2.0, 0.0], [0.0, -0.8, 0.0])));
+    run(&mut model, 0.3);
+    uncrossed(&model);
+    let drop = &model.drops()[0];
+    let wetted: f64 = (0..drop.mesh.triangles.len())
+        .filter(|&t| drop.mesh.solids[t] >= 0)
+        .map(|t| drop.mesh.area_vector(t).length())
+        .sum();
+    let base = (wetted / std::f64::consts::PI).sqrt();
+    // Between the base radii at 90° and at 60°.
+    assert!(base > 1.2e-3 && base < 1.7e-3, "base radius {base} m");
+    assert!(drop.velocity.length() < 1e-3, "still moves at {} m/s", drop.velocity.length());
+}
+
+#[test]
+fn drops_on_a_sphere_stay_on_it_and_slide_down() {
+    let ground = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"80 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"sphere\"\nradius = \"3 mm\"\n";
+    let mut model = build(&format!("{ground}{}", cap(8.0, 85.0, [3.0, 1.0, 0.0])));
+    run(&mut model, 0.15);
+    uncrossed(&model);
+    let drop = &model.drops()[0];
+    assert!(drop.mesh.centroid().y < -1e-3, "it is at {} m", drop.mesh.centroid());
+    for v in 0..drop.mesh.positions.len() as u32 {
+        let distance = model.world().signed_distance(drop.mesh.positions[v as usize]);
+        let on = drop.mesh.solid_at(v) >= 0;
+        assert!(
+            if on { distance.abs() < 1e-9 } else { distance > -1e-4 },
+            "vertex {v}, in contact: {on}, at {distance} m"
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! The same bytes for any number of threads, and after save and restore.
+
+mod common;
+
+use common::{ball, build, cap, plane, run};
+use sessile_model::{Model, Untimed};
+
+fn scene() -> String {
+    let mut text = plane([0.3, 1.0, 0.0], 90.0, 60.0);
+    for i in 0..4 {
+        text += &cap(6.0 + f64::from(i), 75.0, [5.0 * f64::from(i), 0.0, 0.0]);
+        text += &ball(0.8, [5.0 * f64::from(i) + 1.0, 3.5, 0.5], [0.0, -0.4, 0.0]);
+    }
+    text
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let states: Vec<Vec<u8>> = [1, 3]
+        .map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut model = build(&scene());
+                run(&mut model, 0.05);
+                model.save()
+            })
+        })
+        .to_vec();
+    assert!(states[0] == states[1]);
+}
+
+#[test]
+fn a_restored_model_goes_on_to_the_same_bytes() {
+    let mut straight = build(&scene());
+    run(&mut straight, 0.02);
+    let saved = straight.save();
+    let mut resumed = build(&scene());
+    resumed.restore(&saved).unwrap();
+    for _ in 0..20 {
+        straight.step(0.02, &mut Untimed).unwrap();
+        resumed.step(0.02, &mut Untimed).unwrap();
+    }
+    assert!(straight.save() == resumed.save());
+    assert!(resumed.restore(&saved[..saved.len() / 2]).is_err());
+}
