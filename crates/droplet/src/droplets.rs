@@ -4,6 +4,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use crate::ride::Rider;
+use crate::track::Track;
 
 /// Slots per piece of parallel work; a fixed number, so that pieces do not depend on threads.
 pub const CHUNK: usize = 512;
@@ -35,10 +36,7 @@ pub struct Spot {
     /// Its solid.
     #[serde(skip)]
     pub solid: u32,
-    /// The next in its bucket.
-    #[serde(skip, default = "none")]
-    pub next: u32,
-    /// Its bucket.
+    /// Its bucket among its neighbours'.
     #[serde(skip, default = "none")]
     pub bucket: u32,
 }
@@ -55,7 +53,7 @@ fn none() -> u32 {
 impl Spot {
     /// At a point, not yet among neighbours.
     pub fn at(point: DVec3) -> Self {
-        Self { point, step: DVec3::ZERO, reach: 0.0, solid: 0, next: NOBODY, bucket: NOBODY }
+        Self { point, step: DVec3::ZERO, reach: 0.0, solid: 0, bucket: NOBODY }
     }
 }
 
@@ -114,6 +112,21 @@ pub struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
+    /// Fetches what some slots hold and the triangles that they are on: all of it at once, so that work on each need not wait.
+    pub fn fetch(&self, slots: &[u32], track: &Track) {
+        let mut fetched = 0.0;
+        for &slot in slots {
+            let i = slot as usize - self.first;
+            let state = &self.states[i];
+            fetched += self.sizes[i].volume + self.spots[i].point.x + f64::from(state.wide);
+        }
+        for &slot in slots {
+            let facet = track.facet(self.riders[slot as usize - self.first].place.triangle);
+            fetched += facet.x.x + facet.corners[1].x + facet.sides[2].y + facet.turns[0] + facet.area;
+        }
+        std::hint::black_box(fetched);
+    }
+
     fn split(self, at: usize) -> (Self, Self) {
         let middle = at - self.first;
         let (riders, later_riders) = self.riders.split_at_mut(middle);

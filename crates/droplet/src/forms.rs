@@ -14,7 +14,7 @@ use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
 use crate::flight::Ball;
 use crate::meridian;
-use crate::necks::Part;
+use crate::necks::{Part, Parts};
 use crate::patch;
 use crate::setup::Setup;
 use crate::skin::{self, Deformation};
@@ -164,10 +164,11 @@ impl Stage<'_> {
         let droplet = self.swarm.droplets.get(slot);
         let (facet, size, detail) = (self.facet(slot), droplet.size, Detail::default());
         let look = self.look(&droplet);
-        let mut built = match (self.swarm.necks.get(slot), &self.swarm.form) {
+        let parts = self.swarm.necks.get(slot);
+        let mut built = match (&parts, &self.swarm.form) {
             (Some(parts), _) => {
                 let offset = |part: &Part| facet.along(part.offset);
-                let shape = Shape::Metaballs(balls(&droplet, &look, Some(parts), offset, look.heading));
+                let shape = Shape::Metaballs(balls(&droplet, &look, Some(parts.as_slice()), offset, look.heading));
                 let frame = LocalFrame { origin: DVec3::ZERO, axes: DMat3::IDENTITY };
                 let instance =
                     Instance { drop: 1, solid: Some(0), frame, volume: size.volume, velocity: DVec3::ZERO, shape };
@@ -217,7 +218,7 @@ impl Stage<'_> {
         let droplet = self.swarm.droplets.get(slot);
         let (facet, look) = (self.facet(slot), self.look(&droplet));
         let moment = &self.moments[facet.solid as usize];
-        let facts = self.facts(slot);
+        let (facts, parts) = (self.facts(slot), self.swarm.necks.get(slot));
         // y up the slope.
         let up = facet.lift((-look.along).try_normalize().unwrap_or(DVec2::Y));
         let axes = DMat3::from_cols(up.cross(facet.normal()), up, facet.normal());
@@ -235,7 +236,7 @@ impl Stage<'_> {
             shape: Shape::Metaballs(balls(
                 &droplet,
                 &look,
-                self.swarm.necks.get(slot),
+                parts.as_ref().map(Parts::as_slice),
                 |part| into(part.offset),
                 heading,
             )),

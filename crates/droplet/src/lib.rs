@@ -45,6 +45,7 @@ pub mod field;
 pub mod flight;
 pub mod forms;
 pub mod glide;
+pub mod grid;
 pub mod ground;
 pub mod law;
 pub mod meridian;

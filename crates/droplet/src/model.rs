@@ -511,6 +511,7 @@ impl Model for DropletModel {
         let count = self.moments.len();
         let fits = [state.fields.len(), state.moments.len(), state.books.dew.len()].iter().all(|&n| n == count)
             && state.droplets.is_sound(self.track.facets().len())
+            && state.necks.is_sound()
             && state.touched.iter().all(|&slot| (slot as usize) < state.droplets.num_slots());
         if !fits {
             return Err(wrong("it belongs to other solids"));

@@ -1,9 +1,8 @@
 //! Droplets that have just merged keep, for a moment, the places of those that they came from, so that a neck is seen.
 //!
-//! The parts draw together over about the droplet's capillary time √(ρV/γ), or in a thick liquid the time ηR/γ that viscosity needs.
+//! The parts draw together over about the droplet's capillary time √(ρV/γ), or in a thick liquid the time ηR/γ that viscosity needs. Where they
+//! are is worked out from when they merged by whoever looks, so a neck costs nothing while nobody does.
 //! This is for the eye: mass, place and momentum have merged at once.
-
-use std::collections::BTreeMap;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -17,9 +16,13 @@ const CAPILLARY_TIMES: f64 = 2.0;
 const VISCOUS_TIMES: f64 = 12.0;
 /// Time constants after which a neck is gone.
 const LIFE: f64 = 5.0;
+/// Necks below which nobody sweeps.
+const FEW: usize = 1024;
+/// A slot without a neck.
+const NONE: u32 = u32::MAX;
 
 /// One of the droplets that a droplet was made of.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// From the droplet's centre, in the rest pose, in m.
     pub offset: DVec3,
@@ -27,72 +30,136 @@ pub struct Part {
     pub share: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The parts of a droplet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Parts {
+    parts: [Part; MOST_PARTS],
+    count: usize,
+}
+
+impl Parts {
+    /// All of them.
+    pub fn as_slice(&self) -> &[Part] {
+        &self.parts[..self.count]
+    }
+
+    /// Adds one; when there are too many, the smallest of all is joined with the one nearest to it, about their common centre.
+    fn push(&mut self, part: Part) {
+        if self.count < MOST_PARTS {
+            self.parts[self.count] = part;
+            self.count += 1;
+            return;
+        }
+        let mut part = part;
+        let smallest = (0..MOST_PARTS).fold(0, |s, k| if self.parts[k].share < self.parts[s].share { k } else { s });
+        if self.parts[smallest].share < part.share {
+            std::mem::swap(&mut self.parts[smallest], &mut part);
+        }
+        let distance = |other: &Part| other.offset.distance_squared(part.offset);
+        if let Some(near) = self.parts.iter_mut().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+            let share = near.share + part.share;
+            near.offset = (near.offset * near.share + part.offset * part.share) / share;
+            near.share = share;
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Neck {
-    parts: Vec<Part>,
+    slot: u32,
+    parts: Parts,
     time_constant: f64,
-    age: f64,
+    born: f64,
+}
+
+impl Neck {
+    fn is_gone(&self, now: f64) -> bool {
+        now - self.born >= LIFE * self.time_constant
+    }
 }
 
 /// Necks, by slot of their droplet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Necks {
-    necks: BTreeMap<u32, Neck>,
+    necks: Vec<Neck>,
+    /// Where each slot's neck is among them; shorter than the slots where the last ones have none.
+    of_slot: Vec<u32>,
+    now: f64,
+    /// Necks at the last sweep.
+    swept: usize,
 }
 
 impl Necks {
-    /// The parts of a droplet that has merged not long ago.
-    pub fn get(&self, slot: u32) -> Option<&[Part]> {
-        self.necks.get(&slot).map(|neck| neck.parts.as_slice())
+    /// The parts, where they are now, of a droplet that has merged not long ago.
+    pub fn get(&self, slot: u32) -> Option<Parts> {
+        let neck = self.necks.get(*self.of_slot.get(slot as usize)? as usize)?;
+        if neck.is_gone(self.now) {
+            return None;
+        }
+        let mut parts = neck.parts;
+        let drawn = (-(self.now - neck.born) / neck.time_constant).exp();
+        parts.parts.iter_mut().for_each(|part| part.offset *= drawn);
+        Some(parts)
     }
 
-    /// The droplet in `goes` has joined the one in `stays`, from which it was `offset` away; volumes in m³ in that order.
-    pub fn join(&mut self, stays: u32, goes: u32, volumes: [f64; 2], offset: DVec3, liquid: &Liquid) {
-        let volume = volumes[0] + volumes[1];
-        let shares = volumes.map(|part| part / volume);
-        let mut parts = Vec::with_capacity(4);
-        for (slot, share, moved) in [(stays, shares[0], -offset * shares[1]), (goes, shares[1], offset * shares[0])] {
-            match self.necks.remove(&slot) {
-                Some(neck) => {
-                    parts.extend(neck.parts.iter().map(|p| Part { offset: p.offset + moved, share: p.share * share }));
+    /// Droplets become the one in `stays`, of this volume in all (in m³): each with its slot, its share of the volume and its offset from the new
+    /// centre, in m.
+    pub fn join(&mut self, stays: u32, volume: f64, joined: impl Iterator<Item = (u32, Part)>, liquid: &Liquid) {
+        let mut parts = Parts::default();
+        for (slot, part) in joined {
+            match self.get(slot) {
+                Some(before) => {
+                    let within = |p: &Part| Part { offset: p.offset + part.offset, share: p.share * part.share };
+                    before.as_slice().iter().for_each(|p| parts.push(within(p)));
                 }
-                None => parts.push(Part { offset: moved, share }),
+                None => parts.push(part),
             }
-        }
-        while parts.len() > MOST_PARTS {
-            absorb_smallest(&mut parts);
+            self.forget(slot);
         }
         let capillary = (liquid.density * volume / liquid.surface_tension).sqrt();
         let viscous = liquid.dynamic_viscosity() * volume.cbrt() / liquid.surface_tension;
         let time_constant = (CAPILLARY_TIMES * capillary).max(VISCOUS_TIMES * viscous);
-        self.necks.insert(stays, Neck { parts, time_constant, age: 0.0 });
+        if self.of_slot.len() <= stays as usize {
+            self.of_slot.resize(stays as usize + 1, NONE);
+        }
+        self.of_slot[stays as usize] = self.necks.len() as u32;
+        self.necks.push(Neck { slot: stays, parts, time_constant, born: self.now });
     }
 
     /// A droplet is gone.
     pub fn forget(&mut self, slot: u32) {
-        self.necks.remove(&slot);
+        let Some(index) = self.of_slot.get_mut(slot as usize) else { return };
+        let index = std::mem::replace(index, NONE) as usize;
+        if index < self.necks.len() {
+            self.necks.swap_remove(index);
+            if let Some(moved) = self.necks.get(index) {
+                self.of_slot[moved.slot as usize] = index as u32;
+            }
+        }
     }
 
-    /// Parts draw together for `dt` seconds.
-    pub fn relax(&mut self, dt: f64) {
-        self.necks.retain(|_, neck| {
-            let keep = (-dt / neck.time_constant).exp();
-            neck.parts.iter_mut().for_each(|part| part.offset *= keep);
-            neck.age += dt;
-            neck.age < LIFE * neck.time_constant
-        });
+    /// It is `now`; those that have closed are forgotten now and then.
+    pub fn at(&mut self, now: f64) {
+        self.now = now;
+        if self.necks.len() <= FEW.max(2 * self.swept) {
+            return;
+        }
+        let mut index = 0;
+        while let Some(neck) = self.necks.get(index) {
+            if neck.is_gone(now) {
+                self.forget(neck.slot);
+            } else {
+                index += 1;
+            }
+        }
+        self.swept = self.necks.len();
     }
-}
 
-/// Joins the smallest part with the one nearest to it, about their common centre.
-fn absorb_smallest(parts: &mut Vec<Part>) {
-    let smallest = (0..parts.len()).min_by(|&a, &b| parts[a].share.total_cmp(&parts[b].share)).unwrap_or(0);
-    let part = parts.swap_remove(smallest);
-    let distance = |other: &Part| other.offset.distance_squared(part.offset);
-    if let Some(near) = parts.iter_mut().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
-        let share = near.share + part.share;
-        near.offset = (near.offset * near.share + part.offset * part.share) / share;
-        near.share = share;
+    /// Whether slots and necks point to one another, as those of a saved state must.
+    pub fn is_sound(&self) -> bool {
+        (0..)
+            .zip(&self.necks)
+            .all(|(index, neck)| self.of_slot.get(neck.slot as usize) == Some(&index) && neck.parts.count <= MOST_PARTS)
     }
 }
 
@@ -101,19 +168,45 @@ mod tests {
     use super::*;
     use crate::law::tests::WATER;
 
+    fn join(necks: &mut Necks, slots: [u32; 2], volumes: [f64; 2], offset: DVec3) {
+        let volume = volumes[0] + volumes[1];
+        let shares = volumes.map(|part| part / volume);
+        let parts = [
+            (slots[0], Part { offset: -offset * shares[1], share: shares[0] }),
+            (slots[1], Part { offset: offset * shares[0], share: shares[1] }),
+        ];
+        necks.join(slots[0], volume, parts.into_iter(), &WATER);
+    }
+
     #[test]
     fn a_neck_keeps_its_centre_and_closes_within_the_droplets_own_time() {
         let mut necks = Necks::default();
-        necks.join(3, 5, [3e-9, 1e-9], DVec3::X * 2e-3, &WATER);
-        necks.join(3, 8, [4e-9, 1e-9], DVec3::Y * 3e-3, &WATER);
+        join(&mut necks, [3, 5], [3e-9, 1e-9], DVec3::X * 2e-3);
+        join(&mut necks, [3, 8], [4e-9, 1e-9], DVec3::Y * 3e-3);
         let parts = necks.get(3).expect("there");
+        let parts = parts.as_slice();
         let (centre, sum) = parts.iter().fold((DVec3::ZERO, 0.0), |(c, s), p| (c + p.offset * p.share, s + p.share));
         assert!(parts.len() == 3 && centre.length() < 1e-18 && (sum - 1.0).abs() < 1e-12, "{parts:?}");
         let first = parts[0].offset.length();
-        necks.relax(5e-3);
-        let later = necks.get(3).expect("still there")[0].offset.length() / first;
+        necks.at(5e-3);
+        let later = necks.get(3).expect("still there").as_slice()[0].offset.length() / first;
         assert!((0.5..0.9).contains(&later), "{later}");
-        necks.relax(0.2);
+        necks.at(0.2);
         assert!(necks.get(3).is_none());
+    }
+
+    #[test]
+    fn necks_that_have_closed_are_swept_away_and_the_others_stay() {
+        let mut necks = Necks::default();
+        for round in 0..20_u32 {
+            necks.at(f64::from(round) * 0.1);
+            for k in 0..200 {
+                join(&mut necks, [400 * round + 2 * k, 400 * round + 2 * k + 1], [1e-9, 1e-9], DVec3::X * 1e-3);
+            }
+            assert!(necks.is_sound());
+        }
+        assert!(necks.necks.len() <= 2 * FEW, "{} necks", necks.necks.len());
+        assert!((0..200).all(|k| necks.get(400 * 19 + 2 * k).is_some()));
+        assert!(necks.get(0).is_none());
     }
 }

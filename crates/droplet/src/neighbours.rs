@@ -1,213 +1,154 @@
-//! Which droplets are near: cells of space, hashed into buckets of slots.
+//! Which droplets are near: those that stand where they are, and those on their way.
 //!
-//! Cells of the first class are about as large as what a droplet of common size looks at and holds a few droplets; a droplet that is too large for
-//! them stands in a class of its own size, each twice the one before. So a look round touches some eight cells, whatever sizes meet. Lists
-//! are chained through the slots, so a droplet changes its cell without anything being allocated. The order within a bucket means
-//! nothing: whoever asks sorts what comes back.
+//! The two are kept apart. Who stands is entered once and costs nothing until somebody comes by. Who runs is entered anew after
+//! every step, where it has come to; whoever looks for runners looks farther by their steps, without looking farther for those at rest.
 
-use glam::{DVec3, IVec3};
+use glam::DVec3;
 
 use crate::droplets::{NOBODY, Spot};
+use crate::grid::{Grid, Look, Scratch};
 
-/// Cells per reach of a class.
-const CELL_PER_REACH: f64 = 4.0;
-/// Classes of size; the last takes everything larger.
-const NUM_CLASSES: usize = 24;
-/// Buckets whose heads are fetched at once.
+/// Mark of a bucket among those of runners.
+const RUNS: u32 = 1 << 31;
+
+/// Droplets for which memory is fetched at once.
 const AT_ONCE: usize = 32;
 
-/// Slots by where they are. The chains themselves lie in the spots, which every call is handed.
+/// Room for looking round.
+#[derive(Clone, Debug, Default)]
+pub struct Round {
+    looks: Vec<Look>,
+    scratch: Scratch,
+}
+
+/// Slots by where they are. Which bucket a slot is in lies in the spots, which every call is handed.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    heads: Vec<u32>,
-    /// Droplets that ever stood in each class since it was built: zero means that nobody needs to look there.
-    counts: [u32; NUM_CLASSES],
-    /// Largest reach seen in each class, in m.
-    reaches: [f32; NUM_CLASSES],
-    mask: u32,
-    /// Largest reach of the first class, in m.
-    first_reach: f64,
+    standing: Grid,
+    running: Grid,
+    /// Droplets and runners that it was made for.
+    made_for: [usize; 2],
 }
 
 impl Default for Neighbours {
     fn default() -> Self {
-        Self::rebuilt(0, 4e-3)
+        Self::rebuilt(0, 0, [4e-3; 2])
     }
 }
 
 impl Neighbours {
-    /// An empty one with room for `count` slots, whose smallest cells are `cell` m wide.
-    pub fn rebuilt(count: usize, cell: f64) -> Self {
-        let buckets = (2 * count).next_power_of_two().clamp(1 << 10, 1 << 26);
-        Self {
-            heads: vec![NOBODY; buckets],
-            counts: [0; NUM_CLASSES],
-            reaches: [0.0; NUM_CLASSES],
-            mask: buckets as u32 - 1,
-            first_reach: cell / CELL_PER_REACH,
-        }
+    /// An empty one for `count` droplets, of which `running` run; `cells` are the widths of the smallest cells for both, in m.
+    pub fn rebuilt(count: usize, running: usize, cells: [f64; 2]) -> Self {
+        Self { standing: Grid::new(count, cells[0]), running: Grid::new(running, cells[1]), made_for: [count, running] }
     }
 
-    /// Number of slots that the buckets are good for; beyond it [`Neighbours::rebuilt`] is due.
-    pub fn capacity(&self) -> usize {
-        self.heads.len()
+    /// Standing droplets in a cell, as a droplet finds them on average.
+    pub fn crowd(&self) -> f64 {
+        self.standing.crowd()
     }
 
-    /// Whether most droplets have outgrown the smallest cells.
-    pub fn is_outgrown(&self) -> bool {
-        let all: u32 = self.counts.iter().sum();
-        all > 16 && 2 * self.counts[0] < all
+    /// Whether it was made for many fewer droplets than there are, or runners, or for smaller ones: [`Neighbours::rebuilt`] is due.
+    pub fn is_outgrown(&self, droplets: usize, running: usize) -> bool {
+        let outgrown = |count: usize, made_for: usize| count > made_for + made_for / 4 + 64;
+        self.standing.is_outgrown() || outgrown(droplets, self.made_for[0]) || outgrown(running, self.made_for[1])
     }
 
-    /// Whether a spot belongs into another bucket than it is in.
-    pub fn changes(&self, spot: &Spot, solid: u32, reach: f64) -> bool {
-        let class = self.class_of(reach);
-        spot.bucket != self.bucket_of(class, solid, self.cell_of(class, spot.point))
-            || spot.solid != solid
-            || reach as f32 != spot.reach
+    /// Whether it was made for so many fewer slots that it cannot wait until the next step.
+    pub fn is_full(&self, slots: usize) -> bool {
+        slots > 4 * self.made_for[0] + 1024
     }
 
-    /// Puts a slot where it belongs now.
+    /// Puts a slot where it belongs now; a runner that is entered as such remains so.
     pub fn place(&mut self, spots: &mut [Spot], slot: u32, solid: u32, reach: f64) {
-        let class = self.class_of(reach);
-        let spot = &mut spots[slot as usize];
-        let bucket = self.bucket_of(class, solid, self.cell_of(class, spot.point));
-        (spot.solid, spot.reach) = (solid, reach as f32);
-        self.reaches[class] = self.reaches[class].max(spot.reach);
-        if spot.bucket == bucket {
-            return;
-        }
+        let runs = runs(&spots[slot as usize]);
         self.remove(spots, slot);
-        let head = &mut self.heads[bucket as usize];
-        (spots[slot as usize].next, spots[slot as usize].bucket) = (*head, bucket);
-        *head = slot;
-        self.counts[class] += 1;
+        let spot = &mut spots[slot as usize];
+        (spot.solid, spot.reach) = (solid, reach as f32);
+        spot.bucket = if runs {
+            self.running.insert(slot, solid, spot.point, spot.reach) | RUNS
+        } else {
+            self.standing.insert(slot, solid, spot.point, spot.reach)
+        };
     }
 
     /// Takes a slot out.
     pub fn remove(&mut self, spots: &mut [Spot], slot: u32) {
-        let Spot { bucket, next, .. } = spots[slot as usize];
-        if bucket == NOBODY {
+        let spot = &mut spots[slot as usize];
+        if spot.bucket == NOBODY {
             return;
         }
-        let mut at = self.heads[bucket as usize];
-        if at == slot {
-            self.heads[bucket as usize] = next;
+        if runs(spot) {
+            self.running.remove(spot.bucket & !RUNS, slot);
         } else {
-            // Chains are a few slots long.
-            while at != NOBODY && spots[at as usize].next != slot {
-                at = spots[at as usize].next;
-            }
-            if at != NOBODY {
-                spots[at as usize].next = next;
-            }
+            self.standing.remove(spot.bucket, slot);
         }
-        (spots[slot as usize].bucket, spots[slot as usize].next) = (NOBODY, NOBODY);
+        spot.bucket = NOBODY;
     }
 
-    /// Slots that may lie within `around` plus their own reach of the box round two points of a solid; some lie farther, some come twice.
-    pub fn near(
-        &self,
-        spots: &[Spot],
-        solid: u32,
-        from: DVec3,
-        to: DVec3,
-        around: f64,
-        mut found: impl FnMut(u32, &Spot),
-    ) {
-        let mut follow = |mut slot: u32| {
-            while slot != NOBODY {
+    /// A runner has stopped: it stands from now on.
+    pub fn stop(&mut self, spots: &mut [Spot], slot: u32) {
+        let spot = &spots[slot as usize];
+        if spot.bucket != NOBODY && runs(spot) {
+            let (solid, reach) = (spot.solid, spot.reach);
+            self.remove(spots, slot);
+            self.place(spots, slot, solid, f64::from(reach));
+        }
+    }
+
+    /// All `runners` set out: nobody is entered as a runner, and none of these as standing.
+    pub fn set_out(&mut self, spots: &mut [Spot], runners: &[u32]) {
+        for &slot in runners {
+            let spot = &mut spots[slot as usize];
+            if spot.bucket != NOBODY && !runs(spot) {
+                self.standing.remove(spot.bucket, slot);
+            }
+            spot.bucket = NOBODY;
+        }
+        self.running.clear();
+    }
+
+    /// A runner has come to where its spot says, on a solid; [`Neighbours::arrive`] will enter it there.
+    pub fn stands_at(&self, spot: &mut Spot, solid: u32, reach: f64) {
+        (spot.solid, spot.reach) = (solid, reach as f32);
+        spot.bucket = self.running.bucket_at(solid, spot.point, spot.reach) | RUNS;
+    }
+
+    /// Enters runners where they have come to.
+    pub fn arrive(&mut self, spots: &[Spot], runners: &[u32]) {
+        for some in runners.chunks(AT_ONCE) {
+            self.running.fetch(some.iter().map(|&slot| spots[slot as usize].bucket & !RUNS));
+            for &slot in some {
                 let spot = &spots[slot as usize];
-                found(slot, spot);
-                slot = spot.next;
+                self.running.insert_into(spot.bucket & !RUNS, slot, spot.point, spot.reach);
             }
-        };
-        for class in (0..NUM_CLASSES).filter(|&class| self.counts[class] > 0) {
-            let margin = around + f64::from(self.reaches[class]);
-            let low = self.cell_of(class, from.min(to) - margin);
-            let high = self.cell_of(class, from.max(to) + margin);
-            // Fetch all heads first: they lie far apart in memory, and need not wait for one another.
-            let mut heads = [NOBODY; AT_ONCE];
-            let mut count = 0;
-            for z in low.z..=high.z {
-                for y in low.y..=high.y {
-                    for x in low.x..=high.x {
-                        if count == AT_ONCE {
-                            heads.iter().for_each(|&head| follow(head));
-                            count = 0;
-                        }
-                        heads[count] = self.heads[self.bucket_of(class, solid, IVec3::new(x, y, z)) as usize];
-                        count += 1;
-                    }
-                }
-            }
-            heads[..count].iter().for_each(|&head| follow(head));
         }
     }
 
-    fn bucket_of(&self, class: usize, solid: u32, cell: IVec3) -> u32 {
-        // Odd multipliers; the upper bits are the mixed ones.
-        let mut hash = u64::from(cell.x as u32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        hash ^= u64::from(cell.y as u32).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
-        hash ^= u64::from(cell.z as u32).wrapping_mul(0x1656_67B1_9E37_79F9);
-        hash ^= (((class as u64) << 32) | u64::from(solid)).wrapping_mul(0x27D4_EB2F_1656_67C5);
-        hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (hash >> 38) as u32 & self.mask
+    /// Slots that may cover a point of a solid; some may belong to another solid, some come twice.
+    pub fn covering(&self, solid: u32, point: DVec3, mut found: impl FnMut(u32)) {
+        self.standing.near(solid, point, point, 0.0, &mut found);
+        self.running.near(solid, point, point, 0.0, &mut found);
     }
 
-    fn class_of(&self, reach: f64) -> usize {
-        let mut class = 0;
-        let mut largest = self.first_reach;
-        while reach > largest && class + 1 < NUM_CLASSES {
-            class += 1;
-            largest *= 2.0;
+    /// For each of `slots` those that it may have touched: who lies within both reaches of its way, and runners as far again as it has come;
+    /// some may belong to another solid, some come twice.
+    pub fn near(&self, spots: &[Spot], slots: &[u32], round: &mut Round, mut found: impl FnMut(u32, u32)) {
+        for some in slots.chunks(AT_ONCE) {
+            let Round { looks, scratch } = round;
+            let look = |&slot: &u32| {
+                let spot = &spots[slot as usize];
+                let around = f64::from(spot.reach);
+                Look { solid: spot.solid, from: spot.point - spot.step, to: spot.point, around }
+            };
+            looks.clear();
+            looks.extend(some.iter().map(look));
+            self.standing.near_many(looks, scratch, |index, other| found(some[index], other));
+            looks.iter_mut().for_each(|look| look.around += (look.to - look.from).length());
+            self.running.near_many(looks, scratch, |index, other| found(some[index], other));
         }
-        class
-    }
-
-    fn largest_reach(&self, class: usize) -> f64 {
-        self.first_reach * f64::from(1_u32 << class)
-    }
-
-    fn cell_of(&self, class: usize, point: DVec3) -> IVec3 {
-        (point / (CELL_PER_REACH * self.largest_reach(class))).floor().as_ivec3()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use sessile_world::random::Stream;
-
-    #[test]
-    fn everybody_in_reach_is_found_whatever_their_sizes() {
-        let mut random = Stream::new(3, &[]);
-        let mut neighbours = Neighbours::rebuilt(600, 2e-3);
-        let mut reaches = Vec::new();
-        let mut spots: Vec<Spot> = (0..600)
-            .map(|_| {
-                reaches.push(10_f64.powf(random.uniform_in(-5.0, -2.3)));
-                Spot::at(DVec3::new(random.uniform(), random.uniform(), random.uniform()) * 0.05)
-            })
-            .collect();
-        for slot in 0..600 {
-            neighbours.place(&mut spots, slot, 0, reaches[slot as usize]);
-        }
-        for slot in (0..600).step_by(3) {
-            spots[slot as usize].point += DVec3::splat(random.uniform_in(-0.01, 0.01));
-            neighbours.place(&mut spots, slot, 0, reaches[slot as usize]);
-        }
-        neighbours.remove(&mut spots, 7);
-        for slot in 0..600 {
-            let (point, reach) = (spots[slot].point, reaches[slot]);
-            let mut found = Vec::new();
-            neighbours.near(&spots, 0, point, point, reach, |other, _| found.push(other as usize));
-            for (other, spot) in spots.iter().enumerate() {
-                if other != 7 && spot.point.distance(point) < reach + reaches[other] {
-                    assert!(found.contains(&other), "{slot} does not see {other}");
-                }
-            }
-            assert!(!found.contains(&7));
-        }
-    }
+fn runs(spot: &Spot) -> bool {
+    spot.bucket != NOBODY && spot.bucket & RUNS != 0
 }

@@ -117,8 +117,13 @@ pub struct PaperRules<'a> {
 
 impl Rules for PaperRules<'_> {
     const VARIES: bool = false;
+    type Here = (Facet, Place);
 
-    fn push(&self, facet: &Facet, at: Place, velocity: DVec2) -> Push {
+    fn here(&self, facet: &Facet, at: Place) -> (Facet, Place) {
+        (*facet, at)
+    }
+
+    fn push_at(&self, (facet, at): &(Facet, Place), velocity: DVec2) -> Push {
         let pull = facet.along(self.field.pull(facet.point(at.at), facet.lift(velocity)));
         let [kx, ky] = self.paper.roughness(at.triangle, facet.solid, self.radius);
         let axis = self.paper.axes[at.triangle as usize];

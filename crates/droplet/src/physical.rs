@@ -86,32 +86,52 @@ impl PhysicalRules<'_> {
 
     /// Wind's pull per mass in the plane, in m/s².
     fn wind(&self, facet: &Facet) -> DVec2 {
+        if self.field.wind == DVec3::ZERO {
+            return DVec2::ZERO;
+        }
         let wind = facet.along(self.field.wind);
         wind * (self.law.air_drag * self.radius * self.radius * wind.length() / self.mass())
     }
 
-    /// Pull per mass in the plane without the line's, in m/s².
-    pub fn pull(&self, facet: &Facet, at: Place, velocity: DVec2) -> DVec2 {
-        facet.along(self.field.pull(facet.point(at.at), facet.lift(velocity))) + self.wind(facet)
+    /// Pull per mass in the plane on a droplet that stands, without the line's, in m/s².
+    pub fn pull(&self, facet: &Facet, at: Place) -> DVec2 {
+        facet.along(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
     }
+}
+
+/// What the push at a place follows from.
+pub struct Here {
+    at: Place,
+    /// On a droplet that stands, in m/s².
+    pull: DVec2,
+    per_mass: f64,
+    /// Normal part of the solid's angular velocity: it turns a velocity in the plane, in rad/s.
+    turning: f64,
 }
 
 impl Rules for PhysicalRules<'_> {
     const VARIES: bool = true;
+    type Here = Here;
 
-    fn push(&self, facet: &Facet, at: Place, velocity: DVec2) -> Push {
-        let pull = self.pull(facet, at, velocity);
-        let mass = self.mass();
-        let per_mass = self.shared.liquid.surface_tension * self.radius / mass;
+    fn here(&self, facet: &Facet, at: Place) -> Here {
+        let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
+        Here { at, pull: self.pull(facet, at), per_mass: 1.0 / self.mass(), turning }
+    }
+
+    fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
+        // −2 ω × v, as far as it lies in the plane.
+        let pull = here.pull - velocity.perp() * (2.0 * here.turning);
+        let per_mass = self.shared.liquid.surface_tension * self.radius * here.per_mass;
+        let speed = velocity.length();
         let heading = velocity.try_normalize().or(pull.try_normalize()).unwrap_or(DVec2::X);
-        let line = self.line(at, heading);
-        let resistance = self.law.resistance(self.shared.liquid, velocity.length(), 2.0 * self.radius);
+        let line = self.line(here.at, heading);
+        let resistance = self.law.resistance(self.shared.liquid, speed, 2.0 * self.radius);
         // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
         let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
         Push {
             acceleration: pull + (heading.perp() * line.across + heading * driven) * per_mass,
             hold: self.factor * hold * per_mass,
-            rate: resistance / mass + self.shared.damping,
+            rate: resistance * here.per_mass + self.shared.damping,
         }
     }
 
@@ -121,7 +141,7 @@ impl Rules for PhysicalRules<'_> {
     }
 
     fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool {
-        let pull = self.pull(facet, at, DVec2::ZERO).dot(outward);
+        let pull = self.pull(facet, at).dot(outward);
         let demand = self.mass() * (pull + speed * speed / (2.0 * self.radius));
         demand > self.shared.liquid.surface_tension * 2.0 * self.radius * (1.0 + self.law.cos_receding)
     }

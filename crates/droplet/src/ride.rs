@@ -46,8 +46,19 @@ pub trait Rules {
     /// Whether the push depends on the velocity or the place within a triangle.
     const VARIES: bool;
 
+    /// What the push at a place follows from, whatever the velocity.
+    type Here;
+
+    /// Works that out.
+    fn here(&self, facet: &Facet, at: Place) -> Self::Here;
+
+    /// The push on the droplet at a velocity.
+    fn push_at(&self, here: &Self::Here, velocity: DVec2) -> Push;
+
     /// The push on the droplet at a place and velocity.
-    fn push(&self, facet: &Facet, at: Place, velocity: DVec2) -> Push;
+    fn push(&self, facet: &Facet, at: Place, velocity: DVec2) -> Push {
+        self.push_at(&self.here(facet, at), velocity)
+    }
 
     /// Whether it comes off `facet` when it is also thrown out at `thrown` (in m/s²) along the normal.
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool;
@@ -188,7 +199,8 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
     /// Coefficients from here on; none when the droplet stands and is held.
     fn freeze(&self, facet: &Facet) -> Option<Frozen> {
         let (place, velocity) = (self.rider.place, self.rider.velocity);
-        let push = self.rules.push(facet, place, velocity);
+        let here = self.rules.here(facet, place);
+        let push = self.rules.push_at(&here, velocity);
         let heading =
             |velocity: DVec2| velocity.try_normalize().or(push.acceleration.try_normalize()).unwrap_or(DVec2::X);
         if velocity == DVec2::ZERO && push.acceleration.length() <= push.hold {
@@ -203,7 +215,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         // How much would change until time is up, or until it stands?
         let whole = self.left.min(rough.stops_at(along));
         let later = rough.velocity_at(whole);
-        let last = self.rules.push(facet, place, later);
+        let last = self.rules.push_at(&here, later);
         let turn = if later.dot(along) > 0.0 { later.perp_dot(along).abs() / later.length() } else { 0.0 };
         let change =
             (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE) + if push.hold > 0.0 { turn } else { 0.0 };
@@ -211,7 +223,11 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let interval = whole / parts;
         let middle = rough.velocity_at(0.5 * interval);
         let along = if middle.dot(along) > 0.0 { middle.normalize() } else { along };
-        let push = self.rules.push(facet, place, middle);
+        let push = self.rules.push_at(&here, middle);
+        // It stands, and where it would set out to its line holds it after all.
+        if velocity == DVec2::ZERO && push.acceleration.dot(along) <= push.hold {
+            return None;
+        }
         // A stop ends the interval by itself.
         let ends = if parts > 1.0 { self.left - interval } else { 0.0 };
         let heading = if push.hold > 0.0 { along } else { DVec2::ZERO };

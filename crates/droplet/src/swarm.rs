@@ -14,9 +14,10 @@ use sessile_wetting::Liquid;
 
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slots, State};
 use crate::field::Field;
+use crate::grid::PER_CELL;
 use crate::ground::Ground;
 use crate::necks::Necks;
-use crate::neighbours::Neighbours;
+use crate::neighbours::{Neighbours, Round};
 use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
 use crate::ride::{End, Rider, Rules, Segment, ride};
@@ -29,6 +30,8 @@ const WETS_EVERY: f64 = 0.5;
 const PRESSING_CHANGE: f64 = 0.01;
 /// Speed (in m/s) and pull (in m/s²) below which a droplet of the paper's form, which nothing holds, stands.
 const STILL: (f64, f64) = (1e-7, 1e-6);
+/// Droplets for which memory is fetched at once.
+const AT_ONCE: usize = 32;
 /// A droplet cannot leave more than this share of itself in one step.
 const MOST_SHED: f64 = 0.5;
 
@@ -86,15 +89,16 @@ struct Stretch {
 #[derive(Clone, Debug, Default)]
 struct Log {
     stretches: Vec<Stretch>,
-    /// Droplets that changed their cell.
-    moved: Vec<u32>,
     /// Droplets whose front meets film.
     on_film: Vec<u32>,
     /// Droplets that came off.
     fallen: Vec<(u32, Fallen)>,
     /// Droplets that have stopped.
     stopped: Vec<u32>,
+    /// Droplets that may have touched, and those that have.
+    candidates: Vec<(u32, u32)>,
     pairs: Vec<(u32, u32)>,
+    round: Round,
     /// Least time in which a droplet goes its own radius, in s.
     turnover: f64,
     finite: bool,
@@ -125,8 +129,18 @@ pub struct Swarm {
     pub touched: Vec<u32>,
     logs: Vec<Log>,
     pairs: Vec<(u32, u32)>,
-    into: Vec<u32>,
+    groups: meet::Groups,
     spare: Vec<u32>,
+}
+
+/// A changed droplet that has found its size: what is to be done with it.
+#[derive(Clone, Copy, Debug)]
+struct Settled {
+    droplet: Droplet,
+    point: DVec3,
+    /// Too heavy to hang where it is.
+    falls: bool,
+    starts: bool,
 }
 
 impl Swarm {
@@ -146,7 +160,7 @@ impl Swarm {
             touched: Vec::new(),
             logs: Vec::new(),
             pairs: Vec::new(),
-            into: Vec::new(),
+            groups: meet::Groups::default(),
             spare: Vec::new(),
         }
     }
@@ -166,17 +180,36 @@ impl Swarm {
     }
 
     fn index_all(&mut self, track: &Track) {
-        let count = self.droplets.count().max(1) as f64;
-        let reach = self.droplets.slots().map(|slot| self.droplets.sizes[slot as usize].reach).sum::<f64>() / count;
         let area: f64 = track.facets().iter().map(|facet| facet.area).sum();
-        // About one droplet to a cell when they are spread evenly, and not many when they crowd.
-        let cell = (1.2 * (area / count).sqrt()).clamp(8.0 * reach, 24.0 * reach.max(1e-6));
-        self.neighbours = Neighbours::rebuilt(2 * self.droplets.num_slots(), cell);
-        for slot in 0..self.droplets.num_slots() as u32 {
-            self.droplets.spots[slot as usize].bucket = NOBODY;
-            if self.droplets.is_used(slot) {
-                self.index(slot, track);
+        // Some droplets to a cell when they are spread evenly.
+        let cell = |[count, reaches]: [f64; 2]| {
+            let least = 8.0 * (reaches / count.max(1.0)).max(1e-6);
+            ((PER_CELL * area / count.max(1.0)).sqrt().max(least), least)
+        };
+        let (mut all, mut running) = ([0.0; 2], [0.0; 2]);
+        for slot in self.droplets.slots() {
+            let reach = self.droplets.sizes[slot as usize].reach;
+            all = [all[0] + 1.0, all[1] + reach];
+            if self.droplets.states[slot as usize].running {
+                running = [running[0] + 1.0, running[1] + reach];
             }
+        }
+        let room = (self.runners.len() + self.newcomers.len()).max(running[0] as usize);
+        let count = self.droplets.count();
+        let ((mut standing, least), (mut moving, _)) = (cell(all), cell(if running[0] > 0.0 { running } else { all }));
+        loop {
+            self.neighbours = Neighbours::rebuilt(count, room, [standing, moving]);
+            for slot in 0..self.droplets.num_slots() as u32 {
+                self.droplets.spots[slot as usize].bucket = NOBODY;
+                if self.droplets.is_used(slot) {
+                    self.index(slot, track);
+                }
+            }
+            // They crowd on a small part of the surface: smaller cells.
+            if self.neighbours.crowd() < 4.0 * PER_CELL || standing <= least {
+                return;
+            }
+            (standing, moving) = ((0.5 * standing).max(least), (0.5 * moving).max(least));
         }
     }
 
@@ -191,7 +224,7 @@ impl Swarm {
         let size = Size { volume, radius, reach: radius, pressing: f64::NAN };
         let state = State { running: rider.velocity != DVec2::ZERO, ..State::default() };
         let droplet = Droplet { id, rider, size, state };
-        if self.droplets.num_slots() >= self.neighbours.capacity() {
+        if self.neighbours.is_full(self.droplets.num_slots()) {
             self.index_all(scenery.track);
         }
         let slot = self.droplets.insert(&droplet, rider.place.point(scenery.track));
@@ -204,7 +237,8 @@ impl Swarm {
     /// The droplet that covers a point of a solid's rest pose; the one with the nearest middle.
     pub fn covering(&self, solid: u32, point: DVec3) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
-        self.neighbours.near(&self.droplets.spots, solid, point, point, 0.0, |slot, spot| {
+        self.neighbours.covering(solid, point, |slot| {
+            let spot = &self.droplets.spots[slot as usize];
             let distance = spot.point.distance(point);
             let covers = spot.solid == solid && distance < f64::from(spot.reach);
             if covers && best.is_none_or(|found| (distance, slot) < found) {
@@ -248,7 +282,8 @@ impl Swarm {
         stages: &mut dyn Stages,
     ) -> bool {
         stages.enter("meet");
-        if self.neighbours.is_outgrown() {
+        self.necks.at(now);
+        if self.neighbours.is_outgrown(self.droplets.count(), self.runners.len() + self.newcomers.len()) {
             self.index_all(scenery.track);
         }
         self.meet_touched(scenery, events);
@@ -259,7 +294,9 @@ impl Swarm {
         stages.enter("wet");
         self.wet(scenery);
         stages.enter("find");
-        self.find(scenery);
+        let runners = std::mem::take(&mut self.runners);
+        self.find(&runners, scenery.track);
+        self.runners = runners;
         stages.enter("meet");
         self.meet_touched(scenery, events);
         stages.enter("trails");
@@ -274,7 +311,6 @@ impl Swarm {
             self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
         }
         self.meet_touched(scenery, events);
-        self.necks.relax(dt);
         finite
     }
 
@@ -351,37 +387,56 @@ impl Swarm {
     }
 
     /// Puts a changed droplet back: it may be gone, fall, start, or touch others now.
-    fn replace(&mut self, slot: u32, mut droplet: Droplet, scenery: &Scenery<'_>) {
-        let track = scenery.track;
+    fn replace(&mut self, slot: u32, droplet: Droplet, scenery: &Scenery<'_>) {
         if droplet.size.volume <= 0.0 {
             self.let_go(slot);
             return;
         }
-        if !self.fit(&mut droplet, scenery) {
+        let settled = self.settled(droplet, scenery);
+        self.put(slot, settled, scenery.track);
+    }
+
+    /// What becomes of a changed droplet where it is; the ground under it is marked.
+    fn settled(&self, mut droplet: Droplet, scenery: &Scenery<'_>) -> Settled {
+        let falls = !self.fit(&mut droplet, scenery);
+        let starts = !falls && !droplet.state.running && self.begins(&droplet, scenery);
+        if starts {
+            droplet.state.running = true;
+            self.fit(&mut droplet, scenery);
+        }
+        let Place { triangle, at } = droplet.rider.place;
+        if !falls {
+            self.ground.wet(scenery.track, triangle, at, at, droplet.size.radius);
+        }
+        Settled { droplet, point: droplet.rider.place.point(scenery.track), falls, starts }
+    }
+
+    fn put(&mut self, slot: u32, settled: Settled, track: &Track) {
+        let Settled { droplet, point, falls, starts } = settled;
+        if falls {
             self.let_go(slot);
             let facet = track.facet(droplet.rider.place.triangle);
             self.fallen.push(Fallen {
                 id: droplet.id,
                 volume: droplet.size.volume,
                 solid: facet.solid as usize,
-                point: facet.point(droplet.rider.place.at),
+                point,
                 velocity: facet.lift(droplet.rider.velocity),
                 away: facet.normal(),
                 left: 0.0,
             });
             return;
         }
-        if !droplet.state.running && self.begins(&droplet, scenery) {
-            droplet.state.running = true;
+        if starts {
             self.newcomers.push(slot);
-            self.fit(&mut droplet, scenery);
         }
         self.droplets.set(slot, &droplet);
-        self.droplets.spots[slot as usize].point = droplet.rider.place.point(track);
+        self.droplets.spots[slot as usize].point = point;
         self.index(slot, track);
-        let Place { triangle, at } = droplet.rider.place;
-        self.ground.wet(track, triangle, at, at, droplet.size.radius);
-        self.touched.push(slot);
+        // Who runs looks whom it touches after its next step.
+        if !droplet.state.running {
+            self.touched.push(slot);
+        }
     }
 
     fn let_go(&mut self, slot: u32) {
@@ -395,19 +450,16 @@ impl Swarm {
     fn run(&mut self, scenery: &Scenery<'_>, dt: f64) {
         self.list_runners();
         let pieces = self.runners.len().div_ceil(CHUNK);
-        if self.logs.len() < pieces {
-            self.logs.resize_with(pieces, Log::default);
-        }
+        self.room_for(pieces);
         let (form, ground, neighbours) = (&self.form, &self.ground, &self.neighbours);
         let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
         let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
             log.clear();
-            for &slot in slots {
-                let i = slot as usize - view.first;
-                if !view.states[i].running {
-                    view.spots[i].step = DVec3::ZERO;
-                    continue;
+            for (index, &slot) in slots.iter().enumerate() {
+                if index.is_multiple_of(AT_ONCE) {
+                    view.fetch(&slots[index..slots.len().min(index + AT_ONCE)], scenery.track);
                 }
+                let i = slot as usize - view.first;
                 let droplet = Droplet { id: 0, rider: view.riders[i], size: view.sizes[i], state: view.states[i] };
                 let mut rider = droplet.rider;
                 let facet = scenery.track.facet(rider.place.triangle);
@@ -457,6 +509,7 @@ impl Swarm {
                     let volume = droplet.size.volume - shed;
                     let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
                     view.sizes[i].volume = volume;
+                    neighbours.stands_at(&mut view.spots[i], facet.solid, view.sizes[i].reach);
                     log.fallen.push((slot, fallen));
                     continue;
                 }
@@ -490,9 +543,7 @@ impl Swarm {
                 if way > 0.0 {
                     log.turnover = log.turnover.min(dt * view.sizes[i].radius / way);
                 }
-                if neighbours.changes(&view.spots[i], facet.solid, view.sizes[i].reach) {
-                    log.moved.push(slot);
-                }
+                neighbours.stands_at(&mut view.spots[i], facet.solid, view.sizes[i].reach);
             }
         };
         let pieces_logs = &mut self.logs[..pieces];
@@ -500,19 +551,31 @@ impl Swarm {
         self.turnover = pieces_logs.iter().map(|log| log.turnover).fold(f64::INFINITY, f64::min);
     }
 
-    /// Brings the list of runners up to date: rising, each once.
+    fn room_for(&mut self, pieces: usize) {
+        if self.logs.len() < pieces {
+            self.logs.resize_with(pieces, Log::default);
+        }
+    }
+
+    /// Brings the list of runners up to date: rising, each once. They are nobody's neighbours until they have arrived.
     fn list_runners(&mut self) {
-        let droplets = &mut self.droplets;
+        let Self { droplets, neighbours, .. } = self;
         self.runners.retain(|&slot| {
             let runs = droplets.states[slot as usize].running;
             if !runs {
                 droplets.spots[slot as usize].step = DVec3::ZERO;
+                neighbours.stop(&mut droplets.spots, slot);
             }
             runs
         });
-        if self.newcomers.is_empty() {
-            return;
+        if !self.newcomers.is_empty() {
+            self.list_newcomers();
         }
+        self.neighbours.set_out(&mut self.droplets.spots, &self.runners);
+    }
+
+    fn list_newcomers(&mut self) {
+        let droplets = &self.droplets;
         self.newcomers.sort_unstable();
         self.newcomers.dedup();
         let mut merged = std::mem::take(&mut self.spare);
@@ -534,13 +597,11 @@ impl Swarm {
     fn carry_out(&mut self, scenery: &Scenery<'_>, now: f64) -> bool {
         let track = scenery.track;
         let pieces = self.runners.len().div_ceil(CHUNK);
-        let mut logs = std::mem::take(&mut self.logs);
+        let logs = std::mem::take(&mut self.logs);
         let mut finite = true;
+        self.neighbours.arrive(&self.droplets.spots, &self.runners);
         for log in &logs[..pieces] {
             finite &= log.finite;
-            for &slot in &log.moved {
-                self.index(slot, track);
-            }
             if let Form::Paper(paper) = &mut self.form {
                 for stretch in &log.stretches {
                     paper.leave_streak(track, &stretch.segment, self.droplets.sizes[stretch.slot as usize].radius);
@@ -561,7 +622,6 @@ impl Swarm {
                 self.fallen.push(Fallen { id, ..fallen });
             }
         }
-        logs.iter_mut().for_each(|log| log.pairs.clear());
         self.logs = logs;
         finite
     }
@@ -622,26 +682,11 @@ impl Swarm {
             }
         }
     }
-
-    /// Finds whom the runners touched on their way.
-    fn find(&mut self, scenery: &Scenery<'_>) {
-        let (track, droplets, neighbours) = (scenery.track, &self.droplets, &self.neighbours);
-        let pieces = self.runners.len().div_ceil(CHUNK);
-        self.logs[..pieces].par_iter_mut().zip(self.runners.par_chunks(CHUNK)).for_each(|(log, own)| {
-            for &slot in own.iter().filter(|&&slot| droplets.is_used(slot)) {
-                meet::find_touched(slot, droplets, neighbours, track, &mut log.pairs);
-            }
-        });
-        for log in &mut self.logs[..pieces] {
-            self.pairs.append(&mut log.pairs);
-        }
-    }
 }
 
 impl Log {
     fn clear(&mut self) {
         self.stretches.clear();
-        self.moved.clear();
         self.on_film.clear();
         self.fallen.clear();
         self.stopped.clear();

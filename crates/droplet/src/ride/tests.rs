@@ -28,9 +28,14 @@ impl Plain {
 
 impl Rules for Plain {
     const VARIES: bool = false;
+    type Here = DVec2;
 
-    fn push(&self, facet: &Facet, _at: Place, _velocity: DVec2) -> Push {
-        Push { acceleration: facet.along(self.gravity), hold: self.hold, rate: self.rate }
+    fn here(&self, facet: &Facet, _at: Place) -> DVec2 {
+        facet.along(self.gravity)
+    }
+
+    fn push_at(&self, &acceleration: &DVec2, _velocity: DVec2) -> Push {
+        Push { acceleration, hold: self.hold, rate: self.rate }
     }
 
     fn comes_off(&self, facet: &Facet, _at: Place, thrown: f64) -> bool {
@@ -51,9 +56,14 @@ struct Inertial(Plain);
 
 impl Rules for Inertial {
     const VARIES: bool = true;
+    type Here = DVec2;
 
-    fn push(&self, facet: &Facet, at: Place, velocity: DVec2) -> Push {
-        let push = self.0.push(facet, at, velocity);
+    fn here(&self, facet: &Facet, at: Place) -> DVec2 {
+        self.0.here(facet, at)
+    }
+
+    fn push_at(&self, here: &DVec2, velocity: DVec2) -> Push {
+        let push = self.0.push_at(here, velocity);
         Push { rate: push.rate * (1.0 + 2.0 * velocity.length().sqrt()), ..push }
     }
 

@@ -1,120 +1,204 @@
 //! Droplets that touch become one.
 //!
 //! Who touched whom in a step is found along the way of both, taken as straight, so that fast ones do not pass each other by between two
-//! steps. Pairs are sorted before they are joined: the order in which they were found means nothing.
+//! steps. All that hang together by touching become one droplet at once: volumes and momenta add up, the middle is that of their
+//! volumes, the largest keeps its slot and id. Groups have nothing to do with one another, so what comes of each is worked out in parallel; it is carried
+//! out in the order of slots.
 
-use glam::DVec2;
+use glam::DVec3;
+use rayon::prelude::*;
 use sessile_frames::Event;
 
-use super::{Scenery, Swarm};
-use crate::droplets::{Droplet, Droplets, Size, State};
-use crate::neighbours::Neighbours;
+use super::{Log, Scenery, Settled, Swarm};
+use crate::droplets::{CHUNK, Droplet, Droplets, Size, State};
+use crate::necks::Part;
 use crate::ride::Rider;
 use crate::track::Track;
+
+/// What is needed to find groups, kept from step to step.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    /// Whom each slot goes with; itself between two rounds.
+    into: Vec<u32>,
+    /// The group of every slot that touched somebody, named by its lowest slot.
+    members: Vec<(u32, u32)>,
+    /// Where the groups begin among them, and the end.
+    starts: Vec<usize>,
+    joined: Vec<Joined>,
+}
+
+/// What comes of a group.
+#[derive(Clone, Copy, Debug)]
+struct Joined {
+    stays: u32,
+    /// Middle of the group, from where `stays` was, in m.
+    center: DVec3,
+    settled: Settled,
+}
 
 impl Swarm {
     /// Joins all droplets that touch, until none do.
     pub(super) fn meet_touched(&mut self, scenery: &Scenery<'_>, events: &mut Vec<Event>) {
         loop {
-            self.touched.sort_unstable();
-            self.touched.dedup();
-            for &slot in self.touched.iter().filter(|&&slot| self.droplets.is_used(slot)) {
-                find_touched(slot, &self.droplets, &self.neighbours, scenery.track, &mut self.pairs);
-            }
-            self.touched.clear();
+            let mut touched = std::mem::take(&mut self.touched);
+            touched.sort_unstable();
+            touched.dedup();
+            self.find(&touched, scenery.track);
+            touched.clear();
+            self.touched = touched;
             if self.pairs.is_empty() {
                 return;
             }
-            let mut pairs = std::mem::take(&mut self.pairs);
-            pairs.sort_unstable();
-            pairs.dedup();
-            // Everybody goes into himself, except who is joined below; that is undone afterwards.
-            let known = self.into.len() as u32;
-            self.into.extend(known..self.droplets.num_slots() as u32);
-            for &(a, b) in &pairs {
-                let [a, b] = [a, b].map(|mut slot| {
-                    while self.into[slot as usize] != slot {
-                        slot = self.into[slot as usize];
-                    }
-                    slot
-                });
-                if a != b && self.droplets.is_used(a) && self.droplets.is_used(b) {
-                    let (stays, goes) = self.join(a, b, scenery, events);
-                    self.into[goes as usize] = stays;
-                }
-            }
-            for &(a, b) in &pairs {
-                (self.into[a as usize], self.into[b as usize]) = (a, b);
-            }
-            pairs.clear();
-            self.pairs = pairs;
+            self.join_pairs(scenery, events);
         }
     }
 
-    /// Makes one droplet of two: volume and momentum add up, the larger keeps its slot and id. Says which stays and which goes.
-    fn join(&mut self, a: u32, b: u32, scenery: &Scenery<'_>, events: &mut Vec<Event>) -> (u32, u32) {
-        let track = scenery.track;
-        let [first, second] = [a, b].map(|slot| self.droplets.get(slot));
-        let first_stays = (first.size.volume, second.id) >= (second.size.volume, first.id);
-        let ((stays, large), (goes, small)) =
-            if first_stays { ((a, first), (b, second)) } else { ((b, second), (a, first)) };
-        let volume = large.size.volume + small.size.volume;
-        let share = small.size.volume / volume;
-        let facet = track.facet(large.rider.place.triangle);
-        let other = track.facet(small.rider.place.triangle);
-        let offset = self.droplets.spots[goes as usize].point - self.droplets.spots[stays as usize].point;
-        let velocity = facet.lift(large.rider.velocity) * (1.0 - share) + other.lift(small.rider.velocity) * share;
-        // Along the surface as far as the two are apart in space.
-        let way = facet.along(offset).normalize_or_zero() * (offset.length() * share);
-        let (place, velocity) = track.walk(large.rider.place, way, facet.along(velocity));
-        self.necks.join(stays, goes, [large.size.volume, small.size.volume], offset, scenery.liquid);
-        let mut ids = vec![large.id, small.id];
-        ids.sort_unstable();
-        events.push(Event::Merge { merge: ids, into: large.id });
-        self.let_go(goes);
-        let radius = large.size.radius.hypot(small.size.radius);
-        let running = velocity != DVec2::ZERO;
-        if running && !large.state.running {
-            self.newcomers.push(stays);
+    /// Finds whom these have touched on their way.
+    pub(super) fn find(&mut self, slots: &[u32], track: &Track) {
+        let pieces = slots.len().div_ceil(CHUNK);
+        self.room_for(pieces);
+        let (droplets, neighbours) = (&self.droplets, &self.neighbours);
+        self.logs[..pieces].par_iter_mut().zip(slots.par_chunks(CHUNK)).for_each(|(log, own)| {
+            let Log { candidates, pairs, round, .. } = log;
+            candidates.clear();
+            neighbours.near(&droplets.spots, own, round, |slot, other| {
+                if slot != other && droplets.is_used(slot) {
+                    candidates.push((slot, other));
+                }
+            });
+            // Those others lie anywhere in memory: all are fetched before the first is looked at.
+            let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.spots[other as usize].solid;
+            std::hint::black_box(candidates.iter().fold(0, fetch));
+            let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, droplets, track);
+            pairs.extend(candidates.iter().filter(touch).map(|&(a, b)| (a.min(b), a.max(b))));
+        });
+        for log in &mut self.logs[..pieces] {
+            self.pairs.append(&mut log.pairs);
         }
-        let joined = Droplet {
+    }
+
+    /// Makes one droplet of every group that hangs together by pairs.
+    fn join_pairs(&mut self, scenery: &Scenery<'_>, events: &mut Vec<Event>) {
+        let mut groups = std::mem::take(&mut self.groups);
+        groups.gather(&self.pairs, self.droplets.num_slots());
+        self.pairs.clear();
+        let Groups { members, starts, joined, .. } = &mut groups;
+        let this = &*self;
+        (starts.par_windows(2).with_min_len(64))
+            .map(|range| this.joined(&members[range[0]..range[1]], scenery))
+            .collect_into_vec(joined);
+        for (range, joined) in starts.windows(2).zip(joined.drain(..)) {
+            self.carry_out_joining(&members[range[0]..range[1]], joined, scenery, events);
+        }
+        self.groups = groups;
+    }
+
+    /// What comes of a group.
+    fn joined(&self, members: &[(u32, u32)], scenery: &Scenery<'_>) -> Joined {
+        let droplets = &self.droplets;
+        let rank = |slot: u32| (droplets.sizes[slot as usize].volume, std::cmp::Reverse(droplets.ids[slot as usize]));
+        let stays = members.iter().map(|&(_, slot)| slot).reduce(|a, b| if rank(b) > rank(a) { b } else { a });
+        let stays = stays.expect("a group has members");
+        let large = droplets.get(stays);
+        let volume: f64 = members.iter().map(|&(_, slot)| droplets.sizes[slot as usize].volume).sum();
+        let facet = scenery.track.facet(large.rider.place.triangle);
+        let mut velocity = facet.lift(large.rider.velocity) * (large.size.volume / volume);
+        let (mut way, mut center) = (glam::DVec2::ZERO, DVec3::ZERO);
+        let mut square = large.size.radius * large.size.radius;
+        for &(_, slot) in members.iter().filter(|&&(_, slot)| slot != stays) {
+            let other = droplets.get(slot);
+            let share = other.size.volume / volume;
+            let offset = droplets.spots[slot as usize].point - droplets.spots[stays as usize].point;
+            velocity += scenery.track.facet(other.rider.place.triangle).lift(other.rider.velocity) * share;
+            // Along the surface as far as the two are apart in space.
+            way += facet.along(offset).normalize_or_zero() * (offset.length() * share);
+            center += offset * share;
+            square += other.size.radius * other.size.radius;
+        }
+        let (place, velocity) = scenery.track.walk(large.rider.place, way, facet.along(velocity));
+        let droplet = Droplet {
             id: large.id,
             rider: Rider { place, velocity },
-            size: Size { volume, radius, pressing: f64::NAN, ..large.size },
-            state: State { running, ..large.state },
+            size: Size { volume, radius: square.sqrt(), pressing: f64::NAN, ..large.size },
+            state: State { running: velocity != glam::DVec2::ZERO, ..large.state },
         };
-        self.replace(stays, joined, scenery);
-        (stays, goes)
+        let mut settled = self.settled(droplet, scenery);
+        settled.starts |= droplet.state.running && !large.state.running;
+        Joined { stays, center, settled }
+    }
+
+    fn carry_out_joining(
+        &mut self,
+        members: &[(u32, u32)],
+        joined: Joined,
+        scenery: &Scenery<'_>,
+        events: &mut Vec<Event>,
+    ) {
+        let Joined { stays, center, settled } = joined;
+        let (droplets, volume) = (&self.droplets, settled.droplet.size.volume);
+        let origin = droplets.spots[stays as usize].point + center;
+        let parts = members.iter().map(|&(_, slot)| {
+            let offset = droplets.spots[slot as usize].point - origin;
+            (slot, Part { offset, share: droplets.sizes[slot as usize].volume / volume })
+        });
+        self.necks.join(stays, volume, parts, scenery.liquid);
+        let mut ids: Vec<u32> = members.iter().map(|&(_, slot)| droplets.ids[slot as usize]).collect();
+        ids.sort_unstable();
+        events.push(Event::Merge { merge: ids, into: settled.droplet.id });
+        for &(_, slot) in members.iter().filter(|&&(_, slot)| slot != stays) {
+            self.let_go(slot);
+        }
+        self.put(stays, settled, scenery.track);
     }
 }
 
-/// Pairs of a slot and those whose droplets its own has touched in the last step.
-///
-/// Both are taken to have moved straight. Who moved more finds the other: it looks as far again as it has come.
-pub(super) fn find_touched(
-    slot: u32,
-    droplets: &Droplets,
-    neighbours: &Neighbours,
-    track: &Track,
-    pairs: &mut Vec<(u32, u32)>,
-) {
-    let spot = &droplets.spots[slot as usize];
-    let from = spot.point - spot.step;
-    let reach = f64::from(spot.reach);
-    neighbours.near(&droplets.spots, spot.solid, from, spot.point, reach + spot.step.length(), |other, theirs| {
-        let within = reach + f64::from(theirs.reach);
-        let (apart, drift) = (theirs.point - theirs.step - from, theirs.step - spot.step);
-        let speed = drift.length_squared();
-        let nearest = if speed > 0.0 { (-apart.dot(drift) / speed).clamp(0.0, 1.0) } else { 0.0 };
-        let gap = apart + drift * nearest;
-        if gap.length_squared() >= within * within || other == slot || theirs.solid != spot.solid {
-            return;
+impl Groups {
+    /// Sorts everybody in `pairs` into groups that hang together.
+    fn gather(&mut self, pairs: &[(u32, u32)], num_slots: usize) {
+        let Self { into, members, starts, .. } = self;
+        into.extend(into.len() as u32..num_slots as u32);
+        let root = |into: &mut [u32], mut slot: u32| {
+            while into[slot as usize] != slot {
+                // Halves the way for the next.
+                into[slot as usize] = into[into[slot as usize] as usize];
+                slot = into[slot as usize];
+            }
+            slot
+        };
+        for &(a, b) in pairs {
+            let (a, b) = (root(into, a), root(into, b));
+            into[a.max(b) as usize] = a.min(b);
         }
-        // On the two sides of something thin they do not meet.
-        let [mine, its] = [slot, other].map(|s| track.facet(droplets.riders[s as usize].place.triangle).normal());
-        if mine.dot(its) < 0.0 && gap.dot(mine) < 0.0 {
-            return;
+        members.clear();
+        members.extend(pairs.iter().flat_map(|&(a, b)| [a, b]).map(|slot| (root(into, slot), slot)));
+        for &(_, slot) in &*members {
+            into[slot as usize] = slot;
         }
-        pairs.push((slot.min(other), slot.max(other)));
-    });
+        if members.len() > 4 * CHUNK {
+            members.par_sort_unstable();
+        } else {
+            members.sort_unstable();
+        }
+        members.dedup();
+        starts.clear();
+        starts.extend((0..members.len()).filter(|&k| k == 0 || members[k].0 != members[k - 1].0));
+        starts.push(members.len());
+    }
+}
+
+/// Whether two droplets have touched in the last step; both are taken to have moved straight.
+fn touch(slot: u32, other: u32, droplets: &Droplets, track: &Track) -> bool {
+    let [spot, theirs] = [slot, other].map(|s| &droplets.spots[s as usize]);
+    let within = f64::from(spot.reach) + f64::from(theirs.reach);
+    let apart = (theirs.point - theirs.step) - (spot.point - spot.step);
+    let drift = theirs.step - spot.step;
+    let speed = drift.length_squared();
+    let nearest = if speed > 0.0 { (-apart.dot(drift) / speed).clamp(0.0, 1.0) } else { 0.0 };
+    let gap = apart + drift * nearest;
+    if gap.length_squared() >= within * within || theirs.solid != spot.solid {
+        return false;
+    }
+    // On the two sides of something thin they do not meet.
+    let [mine, its] = [slot, other].map(|s| track.facet(droplets.riders[s as usize].place.triangle).normal());
+    mine.dot(its) >= 0.0 || gap.dot(mine) >= 0.0
 }
