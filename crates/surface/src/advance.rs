@@ -19,7 +19,7 @@ use glam::DVec3;
 use sessile_wetting::sliding::plate_friction;
 
 use crate::drops::{Drop, Scratch, Setting};
-use crate::ground::footing;
+use crate::ground::{footing, out_of_corners};
 use crate::mesh::Kind;
 use crate::shape::Shape;
 use crate::system::{Coefficients, Freedom};
@@ -285,7 +285,8 @@ fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &Shape) {
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Line) {
         let v = contact.vertex;
         let solid = drop.mesh.solid_at(v);
-        drop.mesh.positions[v as usize] = footing(setting.after, solid, drop.mesh.positions[v as usize]).point;
+        let place = footing(setting.after, solid, drop.mesh.positions[v as usize]).point;
+        drop.mesh.positions[v as usize] = out_of_corners(setting.after, solid, place);
     }
     let slip = drop.velocity * setting.dt;
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Wet) {
@@ -307,7 +308,7 @@ fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &Shape) {
             continue;
         }
         let solid = mesh.solid_at(v);
-        drop.mesh.positions[v as usize] = footing(setting.after, solid, to).point;
+        drop.mesh.positions[v as usize] = out_of_corners(setting.after, solid, footing(setting.after, solid, to).point);
     }
 }
 

@@ -22,6 +22,8 @@ const LEAST_PATCH: f64 = 0.3;
 /// What changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touched {
+    /// Vertices that were inside a solid.
+    pub landed: usize,
     /// Triangles that became wetted.
     pub wetted: usize,
     /// Films taken away.
@@ -31,7 +33,7 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Whether anything changed.
+    /// Whether any vertex was moved or any triangle changed.
     pub fn changed(&self) -> bool {
         *self != Self::default()
     }
@@ -60,6 +62,7 @@ pub fn touch(drop: &mut Drop, edge: f64, world: &World, scratch: &mut Scratch) -
     for index in 0..scratch.queue.len() {
         let (s, v) = scratch.queue[index];
         if mesh.starts[v as usize] != crate::mesh::NONE && mesh.kind(v) == Kind::Free {
+            done.landed += 1;
             land(mesh, v, s as i32, edge, world, &mut done);
         }
     }
@@ -159,21 +162,27 @@ fn first_touch(mesh: &mut Mesh, v: u32, solid: i32, foot: &Footing, edge: f64, w
     fan.len()
 }
 
-/// Triangles against air with three corners on one solid: those that face it are wetted, those that face away are a film and go.
+/// Triangles against air with three corners on one solid: those that face it are wetted, those that face away are a film and go. A vertex in a
+/// corner is on every solid that meets there, whatever its triangles say.
 fn close_flat(mesh: &mut Mesh, edge: f64, world: &World, done: &mut Touched) {
     for t in 0..mesh.triangles.len() {
         if !mesh.is_live(t) || mesh.solids[t] != AIR {
             continue;
         }
         let solids = mesh.triangles[t].map(|v| mesh.solid_at(v));
-        if solids[0] == AIR || solids[1] != solids[0] || solids[2] != solids[0] {
+        if solids.contains(&AIR) {
             continue;
         }
-        let middle: DVec3 = mesh.corners(t).iter().sum::<DVec3>() / 3.0;
-        let foot = footing(world, solids[0], middle);
+        let corners = mesh.corners(t);
+        let on = |s: i32| {
+            (0..3).all(|k| solids[k] == s || world.solids()[s as usize].signed_distance(corners[k]) < 1e-3 * edge)
+        };
+        let Some(solid) = solids.into_iter().find(|&s| on(s)) else { continue };
+        let middle: DVec3 = corners.iter().sum::<DVec3>() / 3.0;
+        let foot = footing(world, solid, middle);
         let facing = mesh.area_vector(t).normalize_or_zero().dot(foot.normal);
         if facing < -0.3 && foot.point.distance(middle) < 0.5 * edge {
-            mesh.solids[t] = solids[0];
+            mesh.solids[t] = solid;
             done.wetted += 1;
         } else if facing > 0.7 {
             // Along one of its sides on the line, if that leaves a sound surface.

@@ -24,6 +24,8 @@ pub struct Drop {
     pub pressure: f64,
     /// Steps that it has been at rest.
     pub calm: u32,
+    /// Steps since its surface was last checked for crossing itself.
+    pub unchecked: u32,
     /// At rest and not computed until something touches it.
     pub asleep: bool,
 }
@@ -32,7 +34,7 @@ impl Drop {
     /// A drop of a surface that moves as a whole.
     pub fn new(id: u32, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
         mesh.velocities.fill(velocity);
-        Self { id, mesh, volume, velocity, pressure: 0.0, calm: 0, asleep: false }
+        Self { id, mesh, volume, velocity, pressure: 0.0, calm: 0, unchecked: 0, asleep: false }
     }
 
     /// Length that its edges should have, in m: twice the scene's shortest edge, and a drop has some 240 triangles at least.
@@ -78,6 +80,8 @@ pub struct Scratch {
     pub shape: Shape,
     /// The linear system.
     pub system: System,
+    /// The surface before the step.
+    pub backup: Mesh,
     /// Some vectors.
     pub vectors: Vec<DVec3>,
     /// Solids near the drop.

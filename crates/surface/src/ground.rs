@@ -39,3 +39,27 @@ pub fn footing(world: &World, solid: i32, point: DVec3) -> Footing {
         drag_receding: drag(wetting.receding),
     }
 }
+
+/// A point on one solid, moved along it out of all others: into the corner between them.
+pub fn out_of_corners(world: &World, solid: i32, mut point: DVec3) -> DVec3 {
+    for (index, other) in world.solids().iter().enumerate() {
+        if index as i32 == solid || other.signed_distance(point) >= 0.0 {
+            continue;
+        }
+        // To and fro between the two; on planes each round takes away all but the squared cosine of their angle.
+        for _ in 0..8 {
+            point = other.closest(point).point;
+            point = world.solids()[solid as usize].closest(point).point;
+        }
+    }
+    point
+}
+
+/// Whether a point on one solid is also at another, to within a distance in m.
+pub fn in_corner(world: &World, solid: i32, point: DVec3, within: f64) -> bool {
+    world
+        .solids()
+        .iter()
+        .enumerate()
+        .any(|(index, other)| index as i32 != solid && other.signed_distance(point) < within)
+}

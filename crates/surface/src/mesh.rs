@@ -84,6 +84,16 @@ impl Mesh {
         Some(made)
     }
 
+    /// Becomes a copy of another, in the memory that it has.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.positions.clone_from(&other.positions);
+        self.velocities.clone_from(&other.velocities);
+        self.starts.clone_from(&other.starts);
+        self.triangles.clone_from(&other.triangles);
+        self.twins.clone_from(&other.twins);
+        self.solids.clone_from(&other.solids);
+    }
+
     /// The vertex that `h` starts from.
     #[inline]
     pub fn from(&self, h: u32) -> u32 {

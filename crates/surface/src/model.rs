@@ -54,6 +54,8 @@ struct Books {
     lost: f64,
     next_id: u32,
     gravity: DVec3,
+    /// Surfaces that were lost and made anew.
+    healed: u64,
     /// From a needle that is in no drop yet, in m³.
     gathered: f64,
 }
@@ -108,6 +110,11 @@ impl SurfaceModel {
     /// Volume of all liquid that is there, in m³.
     pub fn volume(&self) -> f64 {
         self.drops.iter().map(|drop| drop.volume).sum()
+    }
+
+    /// How often a surface came out wrong from a step and was made anew through a distance field.
+    pub fn num_healed(&self) -> u64 {
+        self.books.healed
     }
 
     fn place(&mut self, scene: &Scene, index: usize) -> Result<(), SurfaceError> {
@@ -306,8 +313,10 @@ impl Model for SurfaceModel {
             });
         }
 
+        self.books.healed += stepped.iter().filter(|stepped| stepped.healed).count() as u64;
+
         stages.enter("splits");
-        for index in (0..stepped.len()).rev().filter(|&i| stepped[i].cuts > 0) {
+        for index in (0..stepped.len()).rev().filter(|&i| stepped[i].cut) {
             let drop = self.drops.remove(index);
             let pieces = parts(drop, &self.world, self.edge, &mut self.spare);
             self.take_up(pieces, &mut events);

@@ -23,6 +23,8 @@ const SHORTEST: f64 = 0.5;
 const WET_WEIGHT: f64 = 0.6;
 /// Least cosine between the two triangles of an edge that may be flipped.
 const FLAT_ENOUGH: f64 = 0.7;
+/// Area over the square of the longest side below which a triangle is a needle.
+const NEEDLE: f64 = 0.01;
 /// Rounds of flips in a pass.
 const FLIP_ROUNDS: usize = 3;
 
@@ -54,6 +56,7 @@ pub fn remesh(drop: &mut Drop, edge: f64, world: &World, scratch: &mut Scratch) 
     let mut done = Remeshed { splits: split_long(mesh, edge, world, &mut scratch.queue), ..Remeshed::default() };
     (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
     done.flips = flip_bad(mesh);
+    done.collapses += take_out_needles(mesh);
     mesh.compact();
     done.moves = even_out(mesh, edge, world);
     done
@@ -225,6 +228,36 @@ fn flip_bad(mesh: &mut Mesh) -> usize {
         }
         if count == before {
             break;
+        }
+    }
+    count
+}
+
+/// Triangles without area to speak of, as corners between solids make them: the shortest side goes where that is sound.
+fn take_out_needles(mesh: &mut Mesh) -> usize {
+    let mut count = 0;
+    for t in 0..mesh.triangles.len() {
+        if !mesh.is_live(t) {
+            continue;
+        }
+        let mut sides = [0, 1, 2].map(|k| (3 * t + k) as u32);
+        sides.sort_by(|&a, &b| mesh.length(a).total_cmp(&mesh.length(b)));
+        let longest = mesh.length(sides[2]);
+        if mesh.area_vector(t).length() > NEEDLE * longest * longest {
+            continue;
+        }
+        // The end that is bound more stays where it is: the line before what is wet, what is wet before what is free.
+        let rank = |v: u32| match mesh.kind(v) {
+            Kind::Line => 2,
+            Kind::Wet => 1,
+            Kind::Free => 0,
+        };
+        let shortest = sides[0];
+        let h = if rank(mesh.from(shortest)) > rank(mesh.to(shortest)) { mesh.twin(shortest) } else { shortest };
+        if mesh.can_collapse(h) {
+            let place = mesh.positions[mesh.to(h) as usize];
+            mesh.collapse(h, place);
+            count += 1;
         }
     }
     count

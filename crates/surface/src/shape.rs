@@ -13,7 +13,7 @@
 use glam::{DMat3, DVec3};
 use sessile_world::World;
 
-use crate::ground::{Footing, footing};
+use crate::ground::{Footing, footing, in_corner};
 use crate::mesh::{AIR, Kind, Mesh};
 
 /// One vertex's contact with a solid.
@@ -114,11 +114,11 @@ impl Shape {
             }
             self.normals[v] = self.normals[v].normalize_or_zero();
         }
-        self.read_line(mesh);
+        self.read_line(mesh, world);
     }
 
     /// Directions and lengths along the contact line.
-    fn read_line(&mut self, mesh: &Mesh) {
+    fn read_line(&mut self, mesh: &Mesh, world: &World) {
         if self.contacts.is_empty() {
             return;
         }
@@ -145,6 +145,11 @@ impl Shape {
             contact.out = out.normalize_or_zero();
             // At a kink the gradient of the wetted area is what counts, and it is shorter than the line.
             contact.length = out.length();
+            let here = mesh.positions[contact.vertex as usize];
+            let solid = mesh.solid_at(contact.vertex);
+            if world.solids().len() > 1 && in_corner(world, solid, here, 1e-3 * contact.length) {
+                contact.out = DVec3::ZERO;
+            }
             let mut solids = mesh.fan(contact.vertex).map(|h| mesh.solid_of(h)).filter(|&s| s != AIR);
             if let Some(first) = solids.next()
                 && solids.any(|s| s != first)

@@ -9,6 +9,9 @@ use crate::drops::{Drop, Scratch, Setting};
 use crate::mesh::Mesh;
 use crate::remesh::remesh;
 use crate::shape::{Shape, ball_radius};
+use crate::shapes::ball;
+use crate::union::renew;
+use crate::validate::{check, check_crossings};
 
 /// Passes of the remesher over a surface that comes from elsewhere.
 const FRESH_PASSES: usize = 4;
@@ -21,26 +24,95 @@ const CALM: f64 = 1e-4;
 /// Simulated time that a drop must be calm before it sleeps, in s.
 const CALM_TIME: f64 = 0.05;
 
+/// Steps after which a surface is checked for crossing itself.
+const CHECK_EVERY: u32 = 16;
+
 /// What a step of one drop did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stepped {
     /// The solve.
     pub advanced: Advanced,
-    /// Waists cut: the surface may be in several parts now.
-    pub cuts: usize,
+    /// The surface may be in several parts now.
+    pub cut: bool,
+    /// The surface was lost and made anew.
+    pub healed: bool,
 }
 
 /// Moves a drop over a step and keeps its contact and its mesh in order.
+///
+/// A surface that comes out wrong (not a number, torn, crossing itself, not holding its volume, faster than liquid can be) is taken back to
+/// where it was and made anew through a distance field ([`heal`]).
 pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) -> Stepped {
     let edge = drop.target_edge(setting.edge);
+    scratch.backup.copy_from(&drop.mesh);
+    let velocity = drop.velocity;
     let advanced = advance(drop, setting, scratch);
     let touched = touch(drop, edge, setting.after, scratch);
     let remeshed = remesh(drop, edge, setting.after, scratch);
     if touched.changed() || remeshed.changed() {
         refit(drop, setting.after, &mut scratch.shape);
     }
+    drop.unchecked += 1;
+    let look = drop.unchecked >= CHECK_EVERY;
+    if look {
+        drop.unchecked = 0;
+    }
+    if !is_sound(drop, &advanced, setting, look) {
+        drop.mesh.copy_from(&scratch.backup);
+        drop.velocity = velocity + setting.gravity * setting.dt;
+        heal(drop, setting.after, setting.edge, scratch);
+        return Stepped { advanced, cut: true, healed: true };
+    }
     rest(drop, &advanced, setting, touched.changed());
-    Stepped { advanced, cuts: remeshed.cuts }
+    Stepped { advanced, cut: remeshed.cuts > 0, healed: false }
+}
+
+fn is_sound(drop: &Drop, advanced: &Advanced, setting: &Setting<'_>, look: bool) -> bool {
+    // The fastest that capillarity drives anything is the retreat of the thinnest sheet that the mesh can show.
+    let liquid = setting.liquid;
+    let thinnest = 0.05 * drop.target_edge(setting.edge);
+    let fastest = 4.0 * (liquid.surface_tension / (liquid.density * thinnest)).sqrt() + 2.0 * drop.velocity.length();
+    let volume = drop.mesh.volume();
+    let off = (volume - drop.volume).abs();
+    advanced.stir.is_finite()
+        && advanced.stir < fastest
+        && off.is_finite()
+        && off < 1e-7 * drop.volume
+        && check(&drop.mesh).is_ok()
+        && !(look && check_crossings(&drop.mesh).is_err())
+}
+
+/// Makes a drop's surface anew from its distance field; where even that gives nothing, it becomes a ball.
+pub fn heal(drop: &mut Drop, world: &World, shortest: f64, scratch: &mut Scratch) {
+    let edge = drop.target_edge(shortest);
+    let remade = renew(&drop.mesh, edge, world).filter(|mesh| check(mesh).is_ok());
+    match remade {
+        Some(mesh) => drop.mesh = mesh,
+        None => {
+            let radius = ball_radius(drop.volume);
+            let mut center = drop.mesh.centroid();
+            if !center.is_finite() {
+                center = scratch.backup.positions.first().copied().unwrap_or_default();
+            }
+            for _ in 0..4 {
+                if let Some((_, near)) = world.closest(center)
+                    && near.distance < radius
+                {
+                    center = near.point + near.normal * (1.001 * radius);
+                }
+            }
+            if let Some(mesh) = ball(center, radius, edge, |_| radius) {
+                drop.mesh = mesh;
+            }
+        }
+    }
+    // What moved before may be what went wrong: the drop keeps its velocity, its waves die.
+    if !drop.velocity.is_finite() {
+        drop.velocity = DVec3::ZERO;
+    }
+    drop.mesh.velocities.fill(drop.velocity);
+    drop.wake();
+    make_ready(drop, world, shortest, scratch);
 }
 
 /// Gives a drop whose surface was changed its volume again.
@@ -91,7 +163,7 @@ pub fn parts(drop: Drop, world: &World, shortest: f64, scratch: &mut Scratch) ->
             scratch.shape.read(&mesh, world);
             let velocity = scratch.shape.rigid_velocity(&mesh.velocities);
             let volume = drop.volume * mesh.volume() / total;
-            Drop { id: drop.id, mesh, volume, velocity, pressure: drop.pressure, calm: 0, asleep: false }
+            Drop { id: drop.id, mesh, volume, velocity, pressure: drop.pressure, calm: 0, unchecked: 0, asleep: false }
         })
         .collect();
     let carried: DVec3 = made.iter().map(|part| part.velocity * part.volume).sum();

@@ -230,6 +230,14 @@ fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
     a.min(b) - 0.25 * k * near * near
 }
 
+/// The surface of one drop made anew, without velocities; perhaps in several parts.
+pub fn renew(mesh: &Mesh, edge: f64, world: &World) -> Option<Mesh> {
+    let body = Body::new(mesh, world, 3.0 * CELL * edge);
+    let field = |point: DVec3| body.distance(point);
+    let request = Request { field: &field, bounds: mesh.bounds(), edge, floor: flat_floor(&[mesh], world) };
+    extract_liquid(&request, world)
+}
+
 /// The union of some drops that touch, in parts, largest first; `None` if they do not become fewer.
 pub fn join(meshes: &[&Mesh], edge: f64, world: &World) -> Option<Vec<Mesh>> {
     let cell = CELL * edge;
