@@ -40,8 +40,10 @@ pub struct Advanced {
     pub iterations: usize,
     /// Solves.
     pub solves: usize,
-    /// Largest speed of a vertex against the solid it touches or, in flight, against the drop, in m/s.
+    /// Largest speed of a vertex along its normal, against the solid that the drop touches or, in flight, against the drop, in m/s.
     pub stir: f64,
+    /// Speed of the drop as a whole against the solid, in m/s; 0 in flight.
+    pub drift: f64,
 }
 
 /// Moves a drop over a step. The contact topology and the mesh's connections stay as they are.
@@ -123,6 +125,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
         drop.mesh.velocities[v] = if midpoint && free { moved * 2.0 - before } else { moved };
     }
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
+    let drift = if shape.contacts.is_empty() { 0.0 } else { drop.velocity.distance(base_velocity(shape)) };
     let still = if shape.contacts.is_empty() { drop.velocity } else { base_velocity(shape) };
     for (v, velocity) in drop.mesh.velocities.iter().enumerate() {
         let own = *velocity - still;
@@ -134,7 +137,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     }
     settle_on_solids(drop, setting, shape);
     restore_volume(drop, shape);
-    Advanced { iterations: solved.0, solves: solved.1, stir }
+    Advanced { iterations: solved.0, solves: solved.1, stir, drift }
 }
 
 /// Mean velocity of the solids under the line, in m/s.

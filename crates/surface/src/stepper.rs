@@ -19,8 +19,10 @@ const FRESH_PASSES: usize = 4;
 const LEAST_TRIANGLES: usize = 5;
 /// Nor is one whose ball is smaller than this part of the scene's shortest edge; what it held goes to the others.
 const LEAST_RADIUS: f64 = 0.25;
-/// Speed below which a drop is at rest, over its capillary speed √(σ/ρR).
-const CALM: f64 = 1e-4;
+/// Speed along normals below which a drop may be at rest, over its capillary speed √(σ/ρR): above what the slow evening out of a mesh makes.
+const CALM: f64 = 5e-4;
+/// The same for the drop as a whole; it is small, so that honey runs.
+const STILL: f64 = 1e-4;
 /// Simulated time that a drop must be calm before it sleeps, in s.
 const CALM_TIME: f64 = 0.05;
 
@@ -125,7 +127,7 @@ pub fn refit(drop: &mut Drop, world: &World, shape: &mut Shape) {
 fn rest(drop: &mut Drop, advanced: &Advanced, setting: &Setting<'_>, changed: bool) {
     let liquid = setting.liquid;
     let speed = (liquid.surface_tension / (liquid.density * ball_radius(drop.volume))).sqrt();
-    let calm = !changed && advanced.stir < CALM * speed && drop.mesh.touches();
+    let calm = !changed && advanced.stir < CALM * speed && advanced.drift < STILL * speed && drop.mesh.touches();
     drop.calm = if calm { drop.calm + 1 } else { 0 };
     drop.asleep = f64::from(drop.calm) * setting.dt > CALM_TIME;
 }

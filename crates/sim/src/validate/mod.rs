@@ -9,6 +9,7 @@ mod output;
 mod pane;
 mod plot;
 mod report;
+mod surface;
 mod theory;
 
 use std::time::Instant;
@@ -23,7 +24,7 @@ use crate::nearest::nearest;
 
 /// Every case there is, by model.
 pub fn cases() -> Vec<Case> {
-    [theory::cases(), pane::cases(), droplet::cases()].concat()
+    [theory::cases(), pane::cases(), droplet::cases(), surface::cases()].concat()
 }
 
 /// Which cases to run.

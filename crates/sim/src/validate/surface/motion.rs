@@ -1,0 +1,204 @@
+//! Free flight, waves, threads and drops that meet.
+
+use std::f64::consts::{PI, TAU};
+
+use glam::DVec3;
+use sessile_model::Model;
+
+use super::stage::{GRAVITY, Stage, WATER, WEIGHTLESS, ball};
+use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
+
+pub(super) fn free_fall(_context: &CaseContext) -> Result<CaseResult, CaseError> {
+    let mut stage = Stage::new("", &ball(1.0, DVec3::ZERO, DVec3::new(0.2, 0.0, 0.0)))?;
+    let time = (2.0 * 0.02 / GRAVITY).sqrt();
+    stage.run(time)?;
+    let drop = stage.only_drop()?;
+    let DVec3 { x, y, z } = drop.centroid;
+    let v = drop.velocity.y;
+    let radius = (0.75 * drop.volume / PI).cbrt();
+    Ok(CaseResult {
+        checks: vec![
+            Check::value("fall", "mm", 20.0, -1e3 * y, Tolerance::Relative(1e-5)),
+            Check::value("way sideways", "mm", 200.0 * time, 1e3 * x, Tolerance::Relative(1e-5)),
+            Check::at_most("way askew", "mm", 1e-4, 1e3 * z.abs()),
+            Check::value("speed", "m/s", GRAVITY * time, -v, Tolerance::Relative(1e-5)),
+            Check::value("extent along y", "mm", 2e3 * radius, 1e3 * drop.height, Tolerance::Relative(0.01)),
+        ],
+        plots: Vec::new(),
+    })
+}
+
+/// Frequency over Lamb's and decay per second of a rung drop.
+fn ring(most: f64) -> Result<(f64, f64), CaseError> {
+    let text = format!(
+        "{WEIGHTLESS}[resolution]\nedge = \"0.12 mm\"\n[[drops]]\nshape = \"sphere\"\nradius = \"1 mm\"\nmode = 2\namplitude = 0.05\n"
+    );
+    let mut stage = Stage::new("", &text)?;
+    let stretch = |stage: &Stage| {
+        let [low, high] = stage.model.drops()[0].mesh.bounds();
+        (high.y - low.y) / (high.x - low.x) - 1.0
+    };
+    let (mut zeros, mut peaks) = (Vec::new(), Vec::new());
+    let (mut before, mut peak) = (stretch(&stage), 0.0f64);
+    let interval = most.min(0.5e-3);
+    while zeros.len() < 9 {
+        let time = stage.model.time();
+        if time > 0.1 {
+            return Err("it does not ring".into());
+        }
+        stage.run_by(interval, most)?;
+        let now = stretch(&stage);
+        peak = peak.max(now.abs());
+        if before * now < 0.0 {
+            zeros.push(time + interval * before / (before - now));
+            peaks.push(std::mem::take(&mut peak));
+        }
+        before = now;
+    }
+    let period = (zeros[8] - zeros[0]) / 4.0;
+    let lamb = (8.0 * WATER.surface_tension / (WATER.density * 1e-9)).sqrt();
+    let decay = (peaks[1] / peaks[7]).ln() / (zeros[7] - zeros[1]);
+    Ok((TAU / period / lamb, decay))
+}
+
+pub(super) fn mode_2(context: &CaseContext) -> Result<CaseResult, CaseError> {
+    let mut result = CaseResult::default();
+    for (name, most) in [("steps of 0.5 ms", 0.5e-3), ("steps of 0.25 ms", 0.25e-3)] {
+        (context.say)(name);
+        let (frequency, decay) = ring(most)?;
+        result.checks.push(Check::value(
+            format!("{name}: frequency over Lamb's"),
+            "",
+            1.0,
+            frequency,
+            Tolerance::Relative(0.03),
+        ));
+        result.checks.push(Check::range(format!("{name}: decay"), "1/s", 1.7, 15.0, decay));
+    }
+    Ok(result)
+}
+
+pub(super) fn coalescence(context: &CaseContext) -> Result<CaseResult, CaseError> {
+    let mut result = CaseResult::default();
+    (context.say)("two drops that touch");
+    let pair = ball(1.0, DVec3::ZERO, DVec3::ZERO) + &ball(1.0, DVec3::new(2.02, 0.0, 0.0), DVec3::ZERO);
+    let mut stage = Stage::new("", &format!("{WEIGHTLESS}{pair}"))?;
+    stage.run(0.6)?;
+    let drop = stage.only_drop()?;
+    let radius = 1e3 * (drop.surface_area / (4.0 * PI)).sqrt();
+    result.checks.push(Check::value(
+        "radius of the drop that is left, by its area",
+        "mm",
+        2f64.cbrt(),
+        radius,
+        Tolerance::Relative(0.01),
+    ));
+    let volume = 2.0 * 4.0 / 3.0 * PI;
+    result.checks.push(Check::value("volume", "µL", volume, 1e9 * drop.volume, Tolerance::Relative(1e-3)));
+    (context.say)("two drops that collide");
+    let pair = ball(1.0, DVec3::ZERO, DVec3::new(0.4, 0.0, 0.0))
+        + &ball(0.8, DVec3::new(3.0, 0.5, 0.0), DVec3::new(-0.2, 0.1, 0.0));
+    let mut stage = Stage::new("", &format!("{WEIGHTLESS}{pair}"))?;
+    stage.run(0.05)?;
+    let drop = stage.only_drop()?;
+    let (a, b) = (1.0, 0.8f64.powi(3));
+    let wanted = (DVec3::new(0.4, 0.0, 0.0) * a + DVec3::new(-0.2, 0.1, 0.0) * b) / (a + b);
+    let off = drop.velocity.distance(wanted) / wanted.length();
+    result.checks.push(Check::at_most("momentum lost, of all", "", 0.01, off));
+    result.checks.push(Check::value(
+        "volume",
+        "µL",
+        4.0 / 3.0 * PI * (a + b),
+        1e9 * drop.volume,
+        Tolerance::Relative(1e-3),
+    ));
+    Ok(result)
+}
+
+/// Rayleigh's growth rate of a ripple of wavenumber k on a thread of radius R, in 1/s; negative k R > 1 stands for its frequency.
+fn rayleigh(kr: f64, radius: f64) -> f64 {
+    let bessel = |order: i32| {
+        // Power series of the modified Bessel functions I₀ and I₁: arguments here are below 2.
+        let mut term = (0.5 * kr).powi(order);
+        let mut sum = term;
+        for m in 1..30 {
+            term *= 0.25 * kr * kr / (f64::from(m) * f64::from(m + order));
+            sum += term;
+        }
+        sum
+    };
+    let squared =
+        WATER.surface_tension / (WATER.density * radius.powi(3)) * kr * (1.0 - kr * kr) * bessel(1) / bessel(0);
+    squared.signum() * squared.abs().sqrt()
+}
+
+/// Growth rate of a ripple of `waves` wavelengths on a thread of 1 mm, in 1/s, from the middle waves' change over a few milliseconds.
+fn growth(wavelength: f64, waves: f64) -> Result<f64, CaseError> {
+    let length = wavelength * waves;
+    let text = format!(
+        "{WEIGHTLESS}[resolution]\nedge = \"0.15 mm\"\n[[drops]]\nshape = \"cylinder\"\nfrom = \"0 0 0 mm\"\nto = \"{length} 0 0 mm\"\n\
+         radius = \"1 mm\"\namplitude = 0.08\nwavelength = \"{wavelength} mm\"\n"
+    );
+    let mut stage = Stage::new("", &text)?;
+    // Amplitude of the ripple over the middle wave: the cosine's part of the radius there.
+    let amplitude = |stage: &Stage| {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for p in &stage.model.drops()[0].mesh.positions {
+            let x = p.x * 1e3 / wavelength;
+            if (x - 0.5 * waves).abs() < 0.5 {
+                let c = (TAU * x).cos();
+                sum += c * (p.y.hypot(p.z) * 1e3);
+                weight += c * c;
+            }
+        }
+        sum / weight
+    };
+    let mut samples = Vec::new();
+    for _ in 0..16 {
+        samples.push(amplitude(&stage));
+        stage.run(0.4e-3)?;
+    }
+    // From rest a ripple grows as cosh ωt, and one that swings goes as cos ωt: the second difference over the value is ±ω².
+    let (first, middle, last) = (samples[0], samples[7], samples[14]);
+    let ratio = (first + last) / (2.0 * middle);
+    let span = 7.0 * 0.4e-3;
+    Ok(if ratio > 1.0 { ratio.acosh() / span } else { -(ratio.max(-1.0).acos()) / span })
+}
+
+pub(super) fn thread(context: &CaseContext) -> Result<CaseResult, CaseError> {
+    let mut result = CaseResult::default();
+    let (mut theory, mut measured) = (Vec::new(), Vec::new());
+    let wavelengths: &[f64] = if context.quick { &[4.5, 9.0] } else { &[4.5, 5.5, 7.0, 8.0, 9.0, 11.0, 14.0] };
+    for &wavelength in wavelengths {
+        (context.say)(&format!("a ripple of {wavelength} mm"));
+        let rate = growth(wavelength, 4.0)?;
+        let kr = TAU / wavelength;
+        theory.push((kr, rayleigh(kr, 1e-3)));
+        measured.push((kr, rate));
+        result.checks.push(if wavelength > TAU {
+            Check::at_least(format!("{wavelength} mm: growth rate"), "1/s", 10.0, rate)
+        } else {
+            Check::at_most(format!("{wavelength} mm: growth rate (negative: it swings)"), "1/s", 0.0, rate)
+        });
+    }
+    (context.say)("a thread breaks");
+    let text = format!(
+        "{WEIGHTLESS}[resolution]\nedge = \"0.25 mm\"\n[[drops]]\nshape = \"cylinder\"\nfrom = \"0 0 0 mm\"\nto = \"36 0 0 mm\"\n\
+         radius = \"1 mm\"\namplitude = 0.1\nwavelength = \"9 mm\"\n"
+    );
+    let mut stage = Stage::new("", &text)?;
+    stage.run(0.05)?;
+    let volume: f64 = stage.drops()?.iter().map(|drop| drop.volume).sum();
+    result.checks.push(Check::at_least("drops from 36 mm rippled at 9 mm", "", 3.0, stage.model.drops().len() as f64));
+    result.checks.push(Check::value("their volume", "µL", 36.0 * PI, 1e9 * volume, Tolerance::Relative(1e-3)));
+    result.plots.push(Plot {
+        title: "Growth of ripples on a thread of 1 mm".into(),
+        x: Axis::linear("k R"),
+        y: Axis::linear("growth rate, 1/s (negative: it swings)"),
+        series: vec![
+            Series::new("Rayleigh", Mark::Expected, theory),
+            Series::new("surface model", Mark::Points, measured),
+        ],
+    });
+    Ok(result)
+}
