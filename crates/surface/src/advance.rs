@@ -96,7 +96,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
         ..Coefficients::default()
     };
     // Over a solid the liquid also rubs on it: a layer of Stokes's thickness takes ½√(ων/2)/R of the motion per time.
-    let rub = if shape.contacts.is_empty() { 0.0 } else { (0.5 * omega * liquid.viscosity).sqrt() / radius };
+    let rub = if !shape.on_solid() { 0.0 } else { (0.5 * omega * liquid.viscosity).sqrt() / radius };
     system.masses.iter_mut().for_each(|m| *m *= brake + tau * rub);
     base_friction(drop, setting, shape, tau, &mut k);
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Line) {
@@ -125,8 +125,8 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
         drop.mesh.velocities[v] = if midpoint && free { moved * 2.0 - before } else { moved };
     }
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
-    let drift = if shape.contacts.is_empty() { 0.0 } else { drop.velocity.distance(base_velocity(shape)) };
-    let still = if shape.contacts.is_empty() { drop.velocity } else { base_velocity(shape) };
+    let drift = if !shape.on_solid() { 0.0 } else { drop.velocity.distance(base_velocity(shape)) };
+    let still = if !shape.on_solid() { drop.velocity } else { base_velocity(shape) };
     for (v, velocity) in drop.mesh.velocities.iter().enumerate() {
         let own = *velocity - still;
         stir = stir.max(match shape.kinds[v] {
@@ -142,8 +142,8 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
 
 /// Mean velocity of the solids under the line, in m/s.
 fn base_velocity(shape: &Shape) -> DVec3 {
-    let count = shape.contacts.len().max(1) as f64;
-    shape.contacts.iter().map(|contact| contact.footing.velocity).sum::<DVec3>() / count
+    let on_solids = || shape.contacts.iter().filter(|contact| contact.tag >= 0);
+    on_solids().map(|contact| contact.footing.velocity).sum::<DVec3>() / on_solids().count().max(1) as f64
 }
 
 /// Friction of the boundary layer under a drop that slides: 0.52 √(Uw/ν) η w, as the fast models have it.
@@ -294,6 +294,11 @@ fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &Shape) {
     let slip = drop.velocity * setting.dt;
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Wet) {
         let v = contact.vertex;
+        if contact.tag < 0 {
+            let place = footing(setting.after, contact.tag, drop.mesh.positions[v as usize]).point;
+            drop.mesh.positions[v as usize] = place;
+            continue;
+        }
         let mesh = &drop.mesh;
         let (mut sum, mut count) = (DVec3::ZERO, 0.0);
         for h in mesh.fan(v) {

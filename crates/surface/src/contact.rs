@@ -6,10 +6,9 @@
 //! its vertex is joined with the line, which so recedes to it. A wetted patch that has shrunk to less than a triangle is let go.
 
 use glam::DVec3;
-use sessile_world::World;
 
 use crate::drops::{Drop, Scratch};
-use crate::ground::{Footing, footing};
+use crate::ground::{Footing, Ground, footing};
 use crate::mesh::{AIR, Kind, Mesh};
 
 /// How far from the solid, in edges, the ring of a first touch may be.
@@ -40,7 +39,7 @@ impl Touched {
 }
 
 /// Brings the contact of a drop with the solids up to date; `edge` is the drop's edge length, in m. Leaves the mesh compact.
-pub fn touch(drop: &mut Drop, edge: f64, world: &World, scratch: &mut Scratch) -> Touched {
+pub fn touch(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) -> Touched {
     let mut done = Touched::default();
     near_solids(&drop.mesh, world, edge, &mut scratch.near);
     if scratch.near.is_empty() {
@@ -73,7 +72,7 @@ pub fn touch(drop: &mut Drop, edge: f64, world: &World, scratch: &mut Scratch) -
 }
 
 /// The solids that come within an edge of a drop's box.
-fn near_solids(mesh: &Mesh, world: &World, edge: f64, near: &mut Vec<usize>) {
+fn near_solids(mesh: &Mesh, world: &Ground, edge: f64, near: &mut Vec<usize>) {
     let [low, high] = mesh.bounds();
     let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high) + edge);
     near.clear();
@@ -81,7 +80,7 @@ fn near_solids(mesh: &Mesh, world: &World, edge: f64, near: &mut Vec<usize>) {
 }
 
 /// Puts a free vertex that is inside a solid on its surface, and does what follows.
-fn land(mesh: &mut Mesh, v: u32, solid: i32, edge: f64, world: &World, done: &mut Touched) {
+fn land(mesh: &mut Mesh, v: u32, solid: i32, edge: f64, world: &Ground, done: &mut Touched) {
     let foot = footing(world, solid, mesh.positions[v as usize]);
     let in_contact = |mesh: &Mesh, w: u32| mesh.solid_at(w) == solid;
     let beside_line = mesh.fan(v).any(|h| in_contact(mesh, mesh.to(h)));
@@ -138,7 +137,7 @@ fn rest_on(mesh: &mut Mesh, v: u32, foot: &Footing, above: f64) {
 }
 
 /// The first contact at a place: the vertex and its ring, if the ring is near and faces the solid; how many triangles.
-fn first_touch(mesh: &mut Mesh, v: u32, solid: i32, foot: &Footing, edge: f64, world: &World) -> usize {
+fn first_touch(mesh: &mut Mesh, v: u32, solid: i32, foot: &Footing, edge: f64, world: &Ground) -> usize {
     let ring: Vec<u32> = mesh.fan(v).map(|h| mesh.to(h)).collect();
     let feet: Vec<Footing> = ring.iter().map(|&w| footing(world, solid, mesh.positions[w as usize])).collect();
     let ready = ring.iter().zip(&feet).all(|(&w, f)| {
@@ -164,7 +163,7 @@ fn first_touch(mesh: &mut Mesh, v: u32, solid: i32, foot: &Footing, edge: f64, w
 
 /// Triangles against air with three corners on one solid: those that face it are wetted, those that face away are a film and go. A vertex in a
 /// corner is on every solid that meets there, whatever its triangles say.
-fn close_flat(mesh: &mut Mesh, edge: f64, world: &World, done: &mut Touched) {
+fn close_flat(mesh: &mut Mesh, edge: f64, world: &Ground, done: &mut Touched) {
     for t in 0..mesh.triangles.len() {
         if !mesh.is_live(t) || mesh.solids[t] != AIR {
             continue;
@@ -175,7 +174,9 @@ fn close_flat(mesh: &mut Mesh, edge: f64, world: &World, done: &mut Touched) {
         }
         let corners = mesh.corners(t);
         let on = |s: i32| {
-            (0..3).all(|k| solids[k] == s || world.solids()[s as usize].signed_distance(corners[k]) < 1e-3 * edge)
+            s >= 0
+                && (0..3)
+                    .all(|k| solids[k] == s || world.solids()[s as usize].signed_distance(corners[k]) < 1e-3 * edge)
         };
         let Some(solid) = solids.into_iter().find(|&s| on(s)) else { continue };
         let middle: DVec3 = corners.iter().sum::<DVec3>() / 3.0;
@@ -202,7 +203,7 @@ fn let_go(mesh: &mut Mesh, edge: f64) -> usize {
     let mut patch = Vec::new();
     let mut freed = 0;
     for first in 0..mesh.triangles.len() {
-        if !mesh.is_live(first) || mesh.solids[first] == AIR || seen[first] {
+        if !mesh.is_live(first) || mesh.solids[first] < 0 || seen[first] {
             continue;
         }
         let solid = mesh.solids[first];

@@ -3,8 +3,8 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_wetting::Liquid;
-use sessile_world::World;
 
+use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::shape::{Shape, ball_radius};
 use crate::system::System;
@@ -37,9 +37,11 @@ impl Drop {
         Self { id, mesh, volume, velocity, pressure: 0.0, calm: 0, unchecked: 0, asleep: false }
     }
 
-    /// Length that its edges should have, in m: twice the scene's shortest edge, and a drop has some 240 triangles at least.
+    /// Length that its edges should have, in m, when the scene's shortest edge is `shortest`: a stream's or a thread's are short enough to go
+    /// round it some eight times.
     pub fn target_edge(&self, shortest: f64) -> f64 {
-        target_edge(self.volume, shortest)
+        let thickness = 3.0 * self.volume / self.mesh.air_area();
+        target_edge(self.volume, shortest).min(0.5 * thickness)
     }
 
     /// Computes it again from the next step on.
@@ -49,7 +51,8 @@ impl Drop {
     }
 }
 
-/// Length that the edges of a drop of this volume should have when the scene's shortest edge is `shortest`, in m.
+/// Length that the edges of a round drop of this volume should have when the scene's shortest edge is `shortest`, in m: twice that, and a drop has
+/// some 240 triangles at least.
 pub fn target_edge(volume: f64, shortest: f64) -> f64 {
     (2.0 * shortest).min(0.35 * ball_radius(volume))
 }
@@ -58,9 +61,9 @@ pub fn target_edge(volume: f64, shortest: f64) -> f64 {
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
     /// The solids at the beginning of the step.
-    pub before: &'a World,
+    pub before: &'a Ground,
     /// The solids at its end.
-    pub after: &'a World,
+    pub after: &'a Ground,
     /// Gravity in the middle of it, in m/s².
     pub gravity: DVec3,
     /// Its length, in s.

@@ -4,6 +4,57 @@ use glam::DVec3;
 use sessile_wetting::sliding::{CUTOFF_LOGARITHM, wedge_dissipation};
 use sessile_world::World;
 
+use crate::mesh::AIR;
+
+/// The solids, and the mouths of taps, at a moment.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// The solids.
+    pub world: World,
+    /// The taps, in the scene's order. A surface that hangs from tap k is closed by triangles with the tag [`mouth_tag`]`(k)`.
+    pub mouths: Vec<Mouth>,
+}
+
+/// The mouth of a tap: a disc that liquid comes out of.
+///
+/// What closes a stream at the mouth is held there, and moves with the stream as far as forces go: what the surface loses by being held back is what flows in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mouth {
+    /// Its centre, in m.
+    pub at: DVec3,
+    /// Direction of the stream.
+    pub direction: DVec3,
+    /// Its radius, in m.
+    pub radius: f64,
+    /// Speed of the stream, in m/s; 0 while it is shut.
+    pub speed: f64,
+}
+
+/// The tag of triangles that close a stream at mouth `k`.
+pub fn mouth_tag(k: usize) -> i32 {
+    AIR - 1 - k as i32
+}
+
+/// The mouth that a tag stands for.
+pub fn mouth_of(tag: i32) -> Option<usize> {
+    (tag < AIR).then(|| (AIR - 1 - tag) as usize)
+}
+
+impl Ground {
+    /// Solids without taps.
+    pub fn new(world: World) -> Self {
+        Self { world, mouths: Vec::new() }
+    }
+}
+
+impl std::ops::Deref for Ground {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
+}
+
 /// The solid under a vertex in contact.
 #[derive(Clone, Copy, Debug)]
 pub struct Footing {
@@ -23,9 +74,22 @@ pub struct Footing {
     pub drag_receding: f64,
 }
 
-/// The footing of a point on solid `solid` of the world.
-pub fn footing(world: &World, solid: i32, point: DVec3) -> Footing {
-    let solid = &world.solids()[solid as usize];
+/// The footing of a point on what a tag stands for.
+pub fn footing(ground: &Ground, tag: i32, point: DVec3) -> Footing {
+    if let Some(k) = mouth_of(tag) {
+        let mouth = &ground.mouths[k];
+        let normal = mouth.direction;
+        return Footing {
+            point: point - normal * normal.dot(point - mouth.at),
+            normal,
+            velocity: normal * mouth.speed,
+            cos_advancing: 0.0,
+            cos_receding: 0.0,
+            drag_advancing: 0.0,
+            drag_receding: 0.0,
+        };
+    }
+    let solid = &ground.solids()[tag as usize];
     let near = solid.closest(point);
     let wetting = solid.wetting_at(near.uv);
     let drag = |theta: f64| CUTOFF_LOGARITHM * wedge_dissipation(theta);
@@ -41,7 +105,10 @@ pub fn footing(world: &World, solid: i32, point: DVec3) -> Footing {
 }
 
 /// A point on one solid, moved along it out of all others: into the corner between them.
-pub fn out_of_corners(world: &World, solid: i32, mut point: DVec3) -> DVec3 {
+pub fn out_of_corners(world: &Ground, solid: i32, mut point: DVec3) -> DVec3 {
+    if solid < 0 {
+        return point;
+    }
     for (index, other) in world.solids().iter().enumerate() {
         if index as i32 == solid || other.signed_distance(point) >= 0.0 {
             continue;
@@ -56,7 +123,7 @@ pub fn out_of_corners(world: &World, solid: i32, mut point: DVec3) -> DVec3 {
 }
 
 /// Whether a point on one solid is also at another, to within a distance in m.
-pub fn in_corner(world: &World, solid: i32, point: DVec3, within: f64) -> bool {
+pub fn in_corner(world: &Ground, solid: i32, point: DVec3, within: f64) -> bool {
     world
         .solids()
         .iter()

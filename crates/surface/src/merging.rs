@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 use sessile_frames::Event;
-use sessile_world::World;
 
 use crate::drops::{Drop, Scratch, target_edge};
+use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::neighbours::touching;
 use crate::stepper::make_ready;
@@ -17,7 +17,7 @@ const GAP: f64 = 0.2;
 const CRUMB: f64 = 0.02;
 
 /// Merges all drops that touch, and says so.
-pub fn merge(drops: &mut Vec<Drop>, shortest: f64, world: &World, scratch: &mut Scratch, events: &mut Vec<Event>) {
+pub fn merge(drops: &mut Vec<Drop>, shortest: f64, world: &Ground, scratch: &mut Scratch, events: &mut Vec<Event>) {
     let gap = |a: &Drop, b: &Drop| GAP * a.target_edge(shortest).min(b.target_edge(shortest));
     let pairs = touching(drops, gap);
     if pairs.is_empty() {
@@ -55,7 +55,7 @@ fn merge_group(
     drops: &mut [Drop],
     group: &[usize],
     shortest: f64,
-    world: &World,
+    world: &Ground,
     scratch: &mut Scratch,
     events: &mut Vec<Event>,
 ) {

@@ -13,11 +13,13 @@ use sessile_world::{Supply, World, WorldState};
 
 use crate::drops::{Drop, Scratch, Setting, target_edge};
 use crate::error::SurfaceError;
+use crate::ground::{Ground, Mouth, mouth_of, mouth_tag};
 use crate::initial;
 use crate::merging::merge;
+use crate::mesh::AIR;
 use crate::shape::ball_radius;
-use crate::shapes::ball;
-use crate::stepper::{Stepped, make_ready, parts, step_drop};
+use crate::shapes::{CapForm, ball, cap};
+use crate::stepper::{Stepped, make_ready, parts, refit, step_drop};
 use crate::union::{Request, extract_liquid};
 
 /// Longest step with waves alive, in s.
@@ -34,7 +36,7 @@ const MISSED_BY: f64 = 0.05;
 /// Drops as deforming surfaces.
 #[derive(Debug)]
 pub struct SurfaceModel {
-    world: World,
+    ground: Ground,
     liquid: Liquid,
     edge: f64,
     settle: bool,
@@ -56,8 +58,8 @@ struct Books {
     gravity: DVec3,
     /// Surfaces that were lost and made anew.
     healed: u64,
-    /// From a needle that is in no drop yet, in m³.
-    gathered: f64,
+    /// At each tap, and last at needles that are in no drop, not yet enough to be shown, in m³.
+    gathered: Vec<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,18 +79,27 @@ impl SurfaceModel {
             return Err(SurfaceError::Dew { index });
         }
         let gravity = world.gravity();
+        let mouths = scene
+            .emitters
+            .iter()
+            .filter_map(|emitter| match emitter.kind {
+                EmitterKind::Tap { at, direction, radius, .. } => Some(Mouth { at, direction, radius, speed: 0.0 }),
+                _ => None,
+            })
+            .collect::<Vec<_>>();
+        let gathered = vec![0.0; mouths.len() + 1];
         let mut model = Self {
-            world,
+            ground: Ground { world, mouths },
             liquid: scene.liquid,
             edge: scene.resolution.edge,
             settle: scene.time.settle,
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
-            books: Books { next_id: 1, gravity, ..Books::default() },
+            books: Books { next_id: 1, gravity, gathered, ..Books::default() },
             drops: Vec::new(),
             scratches: Vec::new(),
             spare: Scratch::default(),
         };
-        for index in 0..model.world.initial_drops().len() {
+        for index in 0..model.ground.world.initial_drops().len() {
             model.place(scene, index)?;
         }
         Ok(model)
@@ -118,24 +129,24 @@ impl SurfaceModel {
     }
 
     fn place(&mut self, scene: &Scene, index: usize) -> Result<(), SurfaceError> {
-        let drop = &self.world.initial_drops()[index];
+        let drop = &self.ground.initial_drops()[index];
         let (volume, velocity) = (drop.volume(), drop.velocity());
         let described = &scene.drops[drop.index()].shape;
-        let mesh = match initial::surface(drop, described, &self.world, self.edge) {
+        let mesh = match initial::surface(drop, described, &self.ground, self.edge) {
             Some(mesh) => mesh,
             None => {
                 let field = |point: DVec3| drop.free_surface_distance(point);
                 let request =
                     Request { field: &field, bounds: drop.bounds(), edge: target_edge(volume, self.edge), floor: None };
-                extract_liquid(&request, &self.world)
+                extract_liquid(&request, &self.ground)
                     .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?
             }
         };
         let id = self.new_id();
         let mut drop = Drop::new(id, mesh, volume, velocity);
-        make_ready(&mut drop, &self.world, self.edge, &mut self.spare);
+        make_ready(&mut drop, &self.ground, self.edge, &mut self.spare);
         self.books.added += volume;
-        let pieces = parts(drop, &self.world, self.edge, &mut self.spare);
+        let pieces = parts(drop, &self.ground, self.edge, &mut self.spare);
         self.take_up(pieces, &mut Vec::new());
         Ok(())
     }
@@ -172,13 +183,64 @@ impl SurfaceModel {
 
     /// Everything that emitters give between the current time and `until`.
     fn receive(&mut self, until: f64) {
-        for supply in self.world.supply(self.books.time, until) {
+        self.ground.mouths.iter_mut().for_each(|mouth| mouth.speed = 0.0);
+        for supply in self.ground.supply(self.books.time, until) {
             match supply {
                 Supply::Ball { center, radius, velocity, .. } => self.add_ball(center, radius, velocity),
                 Supply::Feed { at, volume, .. } => self.feed(at, volume),
-                Supply::Stream { .. } | Supply::Condense { .. } => {}
+                Supply::Stream { at, direction, radius, speed, from, to } => {
+                    let mouths = &mut self.ground.mouths;
+                    let found =
+                        mouths.iter().position(|m| m.at == at && m.direction == direction && m.radius == radius);
+                    if let Some(k) = found {
+                        mouths[k].speed = speed;
+                        self.pour(k, PI * radius * radius * speed * (to - from));
+                    }
+                }
+                Supply::Condense { .. } => {}
             }
         }
+        // What hangs from a tap that was shut lets go.
+        for drop in &mut self.drops {
+            for tag in &mut drop.mesh.solids {
+                if mouth_of(*tag).is_some_and(|k| self.ground.mouths[k].speed == 0.0) {
+                    *tag = AIR;
+                }
+            }
+        }
+    }
+
+    /// Adds what a tap gives to the stream that hangs from it; without one, a first half ball comes out when there is enough for it.
+    fn pour(&mut self, k: usize, volume: f64) {
+        let tag = mouth_tag(k);
+        if let Some(drop) = self.drops.iter_mut().find(|drop| drop.mesh.solids.contains(&tag)) {
+            drop.volume += volume;
+            drop.wake();
+            self.books.added += volume;
+            return;
+        }
+        self.books.gathered[k] += volume;
+        let Mouth { at, direction, radius, speed } = self.ground.mouths[k];
+        let gathered = self.books.gathered[k];
+        if gathered < 2.0 / 3.0 * PI * radius.powi(3) {
+            return;
+        }
+        let across = direction.any_orthonormal_vector();
+        let other = direction.cross(across);
+        let turn = |phi: f64| across * phi.cos() + other * phi.sin();
+        let surface = |part: f64, phi: f64| {
+            let (sin, cos) = (0.5 * PI * part).sin_cos();
+            at + (turn(phi) * sin + direction * if part >= 1.0 { 0.0 } else { cos }) * radius
+        };
+        let base = |part: f64, phi: f64| at + turn(phi) * (part * radius);
+        let edge = target_edge(gathered, self.edge);
+        let Some(mesh) = cap(&CapForm { edge, surface: &surface, base: &base, solid: tag }) else { return };
+        self.books.gathered[k] = 0.0;
+        self.books.added += gathered;
+        let id = self.new_id();
+        let mut drop = Drop::new(id, mesh, gathered, direction * speed);
+        refit(&mut drop, &self.ground, &mut self.spare.shape);
+        self.drops.push(drop);
     }
 
     /// Adds liquid to the drop nearest to a needle's tip, or takes some; never more than it has.
@@ -200,10 +262,12 @@ impl SurfaceModel {
             }
             // With no drop there, liquid gathers until it makes one of a size that can be shown.
             None => {
-                self.books.gathered = (self.books.gathered + volume).max(0.0);
-                if ball_radius(self.books.gathered) > 0.5 * self.edge {
-                    let gathered = std::mem::take(&mut self.books.gathered);
-                    self.add_ball(at, ball_radius(gathered), DVec3::ZERO);
+                let last = self.ground.mouths.len();
+                let gathered = &mut self.books.gathered[last];
+                *gathered = (*gathered + volume).max(0.0);
+                if ball_radius(*gathered) > 0.5 * self.edge {
+                    let radius = ball_radius(std::mem::take(gathered));
+                    self.add_ball(at, radius, DVec3::ZERO);
                 }
             }
         }
@@ -219,7 +283,7 @@ impl SurfaceModel {
             let [low, high] = drop.mesh.bounds();
             let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high));
             let edge = drop.target_edge(self.edge);
-            if way > EDGES_PER_STEP * edge && self.world.signed_distance(centre) < reach + 2.0 * way {
+            if way > EDGES_PER_STEP * edge && self.ground.signed_distance(centre) < reach + 2.0 * way {
                 dt = dt.min(EDGES_PER_STEP * edge / speed);
             }
         }
@@ -231,7 +295,7 @@ impl SurfaceModel {
     /// Takes away drops that have left.
     fn lose(&mut self, gravity: DVec3) {
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-        let bounds = self.world.solids().iter().map(sessile_world::Solid::bounds);
+        let bounds = self.ground.solids().iter().map(sessile_world::Solid::bounds);
         let [low, high] = bounds.fold(start, |[l, h], [low, high]| [l.min(low), h.max(high)]);
         let down = gravity.normalize_or_zero();
         let domain = self.domain;
@@ -259,11 +323,11 @@ impl SurfaceModel {
     fn wake(&mut self, gravity: DVec3) {
         let turned = gravity != self.books.gravity;
         self.books.gravity = gravity;
-        let moving: Vec<usize> = (0..self.world.solids().len()).filter(|&s| self.world.solids()[s].moves()).collect();
+        let moving: Vec<usize> = (0..self.ground.solids().len()).filter(|&s| self.ground.solids()[s].moves()).collect();
         for drop in self.drops.iter_mut().filter(|drop| drop.asleep) {
             let [low, high] = drop.mesh.bounds();
             let (centre, reach) = (0.5 * (low + high), 0.75 * low.distance(high));
-            let stirred = moving.iter().any(|&s| self.world.solids()[s].signed_distance(centre) < reach);
+            let stirred = moving.iter().any(|&s| self.ground.solids()[s].signed_distance(centre) < reach);
             if turned || stirred {
                 drop.wake();
             }
@@ -280,17 +344,18 @@ impl Model for SurfaceModel {
         let dt = self.choose_step(limit);
         let until = self.books.time + dt;
         let mut events = Vec::new();
-        let before = self.world.clone();
-        self.world.advance_to(until);
-        let gravity = 0.5 * (before.gravity() + self.world.gravity());
+        let mut before = self.ground.clone();
+        self.ground.world.advance_to(until);
+        let gravity = 0.5 * (before.gravity() + self.ground.gravity());
         stages.enter("sources");
         self.receive(until);
+        before.mouths.clone_from(&self.ground.mouths);
         self.wake(gravity);
 
         stages.enter("drops");
         let setting = Setting {
             before: &before,
-            after: &self.world,
+            after: &self.ground,
             gravity,
             dt,
             liquid: &self.liquid,
@@ -318,11 +383,11 @@ impl Model for SurfaceModel {
         stages.enter("splits");
         for index in (0..stepped.len()).rev().filter(|&i| stepped[i].cut) {
             let drop = self.drops.remove(index);
-            let pieces = parts(drop, &self.world, self.edge, &mut self.spare);
+            let pieces = parts(drop, &self.ground, self.edge, &mut self.spare);
             self.take_up(pieces, &mut events);
         }
         stages.enter("merges");
-        merge(&mut self.drops, self.edge, &self.world, &mut self.spare, &mut events);
+        merge(&mut self.drops, self.edge, &self.ground, &mut self.spare, &mut events);
         self.lose(gravity);
         self.books.time = until;
         Ok(StepReport { dt, events })
@@ -338,7 +403,8 @@ impl Model for SurfaceModel {
             surface.velocities.extend(&mesh.velocities);
             surface.drops.extend(std::iter::repeat_n(drop.id, mesh.positions.len()));
             surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v + first)));
-            surface.solids.extend(&mesh.solids);
+            // A tap's mouth is no solid of the scene's.
+            surface.solids.extend(mesh.solids.iter().map(|&tag| tag.max(AIR)));
             facts.push(DropFacts {
                 id: drop.id,
                 volume: drop.volume,
@@ -358,30 +424,34 @@ impl Model for SurfaceModel {
     }
 
     fn world(&self) -> &World {
-        &self.world
+        &self.ground.world
     }
 
     fn world_mut(&mut self) -> &mut World {
-        &mut self.world
+        &mut self.ground.world
     }
 
     fn save(&self) -> Vec<u8> {
-        let state = Saved { books: self.books.clone(), world: self.world.save(), drops: self.drops.clone() };
+        let state = Saved { books: self.books.clone(), world: self.ground.save(), drops: self.drops.clone() };
         // Plain numbers into memory: there is nothing that could fail.
         postcard::to_stdvec(&state).expect("the state is plain data")
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError> {
         let state: Saved = postcard::from_bytes(state).map_err(|error| RestoreError(error.to_string()))?;
-        let solids = self.world.solids().len() as i32;
+        let solids = self.ground.solids().len() as i32;
         for drop in &state.drops {
-            if drop.mesh.solids.iter().any(|&s| s >= solids) {
+            let mouths = self.ground.mouths.len();
+            if drop.mesh.solids.iter().any(|&s| s >= solids || mouth_of(s).is_some_and(|k| k >= mouths)) {
                 return Err(RestoreError("it belongs to other solids".into()));
             }
             crate::validate::check_arrays(&drop.mesh)
                 .map_err(|flaw| RestoreError(format!("drop {}: {flaw}", drop.id)))?;
         }
-        self.world.restore(&state.world).map_err(|error| RestoreError(error.to_string()))?;
+        self.ground.world.restore(&state.world).map_err(|error| RestoreError(error.to_string()))?;
+        if state.books.gathered.len() != self.books.gathered.len() {
+            return Err(RestoreError("it belongs to other taps".into()));
+        }
         self.drops = state.drops;
         self.books = state.books;
         Ok(())

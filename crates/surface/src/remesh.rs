@@ -9,10 +9,9 @@
 //! volume. A short edge that cannot be collapsed because it is part of a waist of three edges is where a neck breaks: there the surface is cut.
 
 use glam::DVec3;
-use sessile_world::World;
 
 use crate::drops::{Drop, Scratch};
-use crate::ground::footing;
+use crate::ground::{Ground, footing};
 use crate::mesh::{AIR, Kind, Mesh, NONE};
 
 /// Longest edge over the wanted length.
@@ -51,7 +50,7 @@ impl Remeshed {
 }
 
 /// Brings the edges of a drop to about `edge` metres; leaves the mesh compact.
-pub fn remesh(drop: &mut Drop, edge: f64, world: &World, scratch: &mut Scratch) -> Remeshed {
+pub fn remesh(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) -> Remeshed {
     let mesh = &mut drop.mesh;
     let mut done = Remeshed { splits: split_long(mesh, edge, world, &mut scratch.queue), ..Remeshed::default() };
     (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
@@ -82,7 +81,7 @@ fn gather(mesh: &Mesh, queue: &mut Vec<(f64, u32)>, wanted: impl Fn(f64) -> bool
     }
 }
 
-fn split_long(mesh: &mut Mesh, edge: f64, world: &World, queue: &mut Vec<(f64, u32)>) -> usize {
+fn split_long(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Vec<(f64, u32)>) -> usize {
     gather(mesh, queue, |length| length > LONGEST * edge);
     queue.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut count = 0;
@@ -99,11 +98,12 @@ fn split_long(mesh: &mut Mesh, edge: f64, world: &World, queue: &mut Vec<(f64, u
 }
 
 /// The middle of an edge, on the solid if the edge is, else where the normals at its ends say.
-fn on_surface(mesh: &Mesh, h: u32, world: &World) -> DVec3 {
+fn on_surface(mesh: &Mesh, h: u32, world: &Ground) -> DVec3 {
     let (a, b) = (mesh.from(h), mesh.to(h));
     let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
     let middle = 0.5 * (p + q);
-    let solid = mesh.solid_of(h).max(mesh.solid_of(mesh.twin(h)));
+    let [one, other] = [mesh.solid_of(h), mesh.solid_of(mesh.twin(h))];
+    let solid = if one == AIR { other } else { one };
     if solid != AIR {
         return footing(world, solid, middle).point;
     }
@@ -118,7 +118,7 @@ fn air_normal(mesh: &Mesh, v: u32) -> DVec3 {
     sum.normalize_or_zero()
 }
 
-fn collapse_short(mesh: &mut Mesh, edge: f64, world: &World, queue: &mut Vec<(f64, u32)>) -> (usize, usize) {
+fn collapse_short(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Vec<(f64, u32)>) -> (usize, usize) {
     gather(mesh, queue, |length| length < SHORTEST * edge);
     queue.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let (mut collapses, mut cuts) = (0, 0);
@@ -144,7 +144,7 @@ fn collapse_short(mesh: &mut Mesh, edge: f64, world: &World, queue: &mut Vec<(f6
 }
 
 /// Where the ends of `h` go when they become one; `None` where what they touch forbids it.
-fn collapse_place(mesh: &Mesh, h: u32, world: &World) -> Option<DVec3> {
+fn collapse_place(mesh: &Mesh, h: u32, world: &Ground) -> Option<DVec3> {
     let (a, b) = (mesh.from(h), mesh.to(h));
     let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
     match mesh.kinds(h) {
@@ -295,7 +295,7 @@ fn may_flip(mesh: &Mesh, h: u32) -> bool {
 }
 
 /// Moves vertices that sit badly among their neighbours towards their middle, within the surface; how many.
-fn even_out(mesh: &mut Mesh, edge: f64, world: &World) -> usize {
+fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground) -> usize {
     let mut count = 0;
     for v in 0..mesh.positions.len() as u32 {
         let here = mesh.positions[v as usize];

@@ -11,9 +11,8 @@
 //! ν along the solid carries ∂A_wet/∂x_i = ½ Σ (x_b − x_a) × N over the line's edges at i: the line's length at i times ν.
 
 use glam::{DMat3, DVec3};
-use sessile_world::World;
 
-use crate::ground::{Footing, footing, in_corner};
+use crate::ground::{Footing, Ground, footing, in_corner};
 use crate::mesh::{AIR, Kind, Mesh};
 
 /// One vertex's contact with a solid.
@@ -23,6 +22,8 @@ pub struct Contact {
     pub vertex: u32,
     /// What it is: on the line, or wet all round.
     pub kind: Kind,
+    /// The tag of what it touches.
+    pub tag: i32,
     /// The solid under it.
     pub footing: Footing,
     /// Outward normal of the line along the solid; zero where it has none (wet vertices, and where two solids meet).
@@ -58,7 +59,7 @@ pub struct Shape {
 
 impl Shape {
     /// Reads the geometry of a compact mesh.
-    pub fn read(&mut self, mesh: &Mesh, world: &World) {
+    pub fn read(&mut self, mesh: &Mesh, world: &Ground) {
         let n = mesh.positions.len();
         self.volume = mesh.volume();
         self.centroid = mesh.centroid();
@@ -107,6 +108,7 @@ impl Shape {
                 self.contacts.push(Contact {
                     vertex: v as u32,
                     kind: self.kinds[v],
+                    tag: solid,
                     footing: footing(world, solid, mesh.positions[v]),
                     out: DVec3::ZERO,
                     length: 0.0,
@@ -118,7 +120,7 @@ impl Shape {
     }
 
     /// Directions and lengths along the contact line.
-    fn read_line(&mut self, mesh: &Mesh, world: &World) {
+    fn read_line(&mut self, mesh: &Mesh, world: &Ground) {
         if self.contacts.is_empty() {
             return;
         }
@@ -147,6 +149,11 @@ impl Shape {
             contact.length = out.length();
             let here = mesh.positions[contact.vertex as usize];
             let solid = mesh.solid_at(contact.vertex);
+            if solid < AIR {
+                // A tap's mouth holds what closes the stream.
+                (contact.out, contact.length) = (DVec3::ZERO, 0.0);
+                continue;
+            }
             if world.solids().len() > 1 && in_corner(world, solid, here, 1e-3 * contact.length) {
                 contact.out = DVec3::ZERO;
             }
@@ -157,6 +164,11 @@ impl Shape {
                 contact.out = DVec3::ZERO;
             }
         }
+    }
+
+    /// Whether it touches a solid.
+    pub fn on_solid(&self) -> bool {
+        self.contacts.iter().any(|contact| contact.tag >= 0)
     }
 
     /// U of some vertex velocities, in m/s.

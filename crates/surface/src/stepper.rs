@@ -1,11 +1,11 @@
 //! One drop's step as a table of contents, and what comes of its necks.
 
 use glam::DVec3;
-use sessile_world::World;
 
 use crate::advance::{Advanced, advance, restore_volume};
 use crate::contact::touch;
 use crate::drops::{Drop, Scratch, Setting};
+use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::remesh::remesh;
 use crate::shape::{Shape, ball_radius};
@@ -85,7 +85,7 @@ fn is_sound(drop: &Drop, advanced: &Advanced, setting: &Setting<'_>, look: bool)
 }
 
 /// Makes a drop's surface anew from its distance field; where even that gives nothing, it becomes a ball.
-pub fn heal(drop: &mut Drop, world: &World, shortest: f64, scratch: &mut Scratch) {
+pub fn heal(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
     let edge = drop.target_edge(shortest);
     let remade = renew(&drop.mesh, edge, world).filter(|mesh| check(mesh).is_ok());
     match remade {
@@ -118,7 +118,7 @@ pub fn heal(drop: &mut Drop, world: &World, shortest: f64, scratch: &mut Scratch
 }
 
 /// Gives a drop whose surface was changed its volume again.
-pub fn refit(drop: &mut Drop, world: &World, shape: &mut Shape) {
+pub fn refit(drop: &mut Drop, world: &Ground, shape: &mut Shape) {
     shape.read(&drop.mesh, world);
     restore_volume(drop, shape);
 }
@@ -133,7 +133,7 @@ fn rest(drop: &mut Drop, advanced: &Advanced, setting: &Setting<'_>, changed: bo
 }
 
 /// Makes a surface that comes from elsewhere ready for steps: edges of the right length, the right volume.
-pub fn make_ready(drop: &mut Drop, world: &World, shortest: f64, scratch: &mut Scratch) {
+pub fn make_ready(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
     let edge = drop.target_edge(shortest);
     for _ in 0..FRESH_PASSES {
         let done = remesh(drop, edge, world, scratch);
@@ -146,7 +146,7 @@ pub fn make_ready(drop: &mut Drop, world: &World, shortest: f64, scratch: &mut S
 
 /// A drop's connected parts as drops of their own, largest first, with its volume and momentum shared between them; ids are still the drop's. One
 /// entry if it is whole.
-pub fn parts(drop: Drop, world: &World, shortest: f64, scratch: &mut Scratch) -> Vec<Drop> {
+pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -> Vec<Drop> {
     let lists = drop.mesh.parts();
     if lists.len() < 2 {
         return vec![drop];

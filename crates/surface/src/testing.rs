@@ -7,6 +7,7 @@ use sessile_world::World;
 
 use crate::advance::advance;
 use crate::drops::{Drop, Scratch, Setting};
+use crate::ground::Ground;
 
 /// The scene of these tables.
 pub fn scene(tables: &str) -> Scene {
@@ -26,7 +27,7 @@ pub fn floor(advancing: f64, receding: f64) -> String {
 
 /// A world and the drops in it, stepped without remeshing or topology.
 pub struct Bare {
-    pub world: World,
+    pub world: Ground,
     pub drops: Vec<Drop>,
     pub edge: f64,
     pub settle: bool,
@@ -47,12 +48,13 @@ impl Bare {
                 Drop::new(i as u32 + 1, mesh, drop.volume(), drop.velocity())
             })
             .collect();
+        let world = Ground::new(world);
         Self { world, drops, edge, settle: scene.time.settle, scratch: Scratch::default(), liquid: scene.liquid }
     }
 
     pub fn step(&mut self, dt: f64) -> Vec<crate::advance::Advanced> {
         let before = self.world.clone();
-        self.world.advance_to(before.time() + dt);
+        self.world.world.advance_to(before.time() + dt);
         let gravity: DVec3 = 0.5 * (before.gravity() + self.world.gravity());
         let setting = Setting {
             before: &before,

@@ -11,9 +11,8 @@ use rayon::prelude::*;
 use sessile_geometry::TriMesh;
 use sessile_geometry::isosurface::{Grid, extract};
 use sessile_geometry::mesh_distance::MeshDistance;
-use sessile_world::World;
 
-use crate::ground::footing;
+use crate::ground::{Ground, Mouth, footing, mouth_tag};
 use crate::mesh::{AIR, Kind, Mesh};
 
 /// Cell of the grid over the edge length of the joined drop.
@@ -35,7 +34,7 @@ pub struct Body {
 
 impl Body {
     /// A drop's surface, carried on into its solids by `depth` metres.
-    pub fn new(mesh: &Mesh, world: &World, depth: f64) -> Self {
+    pub fn new(mesh: &Mesh, world: &Ground, depth: f64) -> Self {
         let n = mesh.positions.len();
         let kinds: Vec<Kind> = (0..n as u32).map(|v| mesh.kind(v)).collect();
         let mut sunk: Vec<u32> = (0..n as u32).collect();
@@ -99,7 +98,7 @@ pub struct Request<'a> {
 }
 
 /// The surface of a field outside the solids, with its contact: all parts in one mesh; `None` if there is nothing.
-pub fn extract_liquid(request: &Request<'_>, world: &World) -> Option<Mesh> {
+pub fn extract_liquid(request: &Request<'_>, world: &Ground) -> Option<Mesh> {
     let [low, high] = request.bounds;
     // The grid's axes: z out of the floor.
     let (axes, origin) = match request.floor {
@@ -144,6 +143,11 @@ pub fn extract_liquid(request: &Request<'_>, world: &World) -> Option<Mesh> {
             for &s in &others {
                 field = field.max(-world.solids()[s].signed_distance(point));
             }
+            for mouth in &world.mouths {
+                if let Some(beyond) = behind(mouth, point) {
+                    field = field.max(beyond);
+                }
+            }
             *value = field;
         }
     });
@@ -165,11 +169,38 @@ pub fn extract_liquid(request: &Request<'_>, world: &World) -> Option<Mesh> {
     for &s in &others {
         snap(&mut mesh, s, SNAP * cell, world);
     }
+    for (k, mouth) in world.mouths.iter().enumerate() {
+        close_at(&mut mesh, k, mouth, SNAP * cell);
+    }
     Some(mesh)
 }
 
+/// How far a point is behind a tap's mouth, in m, if it is near its axis.
+fn behind(mouth: &Mouth, point: DVec3) -> Option<f64> {
+    let offset = point - mouth.at;
+    let along = offset.dot(mouth.direction);
+    let across = (offset - mouth.direction * along).length();
+    (mouth.speed > 0.0 && along.abs() < 4.0 * mouth.radius && across < 1.5 * mouth.radius).then_some(-along)
+}
+
+/// Puts vertices near a tap's mouth on it and marks the triangles between them.
+fn close_at(mesh: &mut Mesh, k: usize, mouth: &Mouth, within: f64) {
+    let on: Vec<bool> = (0..mesh.positions.len())
+        .map(|v| mesh.solid_at(v as u32) == AIR && behind(mouth, mesh.positions[v]).is_some_and(|d| d.abs() < within))
+        .collect();
+    for (p, _) in mesh.positions.iter_mut().zip(&on).filter(|(_, on)| **on) {
+        *p -= mouth.direction * mouth.direction.dot(*p - mouth.at);
+    }
+    for t in 0..mesh.triangles.len() {
+        let all = mesh.triangles[t].iter().all(|&v| on[v as usize]);
+        if all && mesh.solids[t] == AIR && mesh.area_vector(t).dot(mouth.direction) < 0.0 {
+            mesh.solids[t] = mouth_tag(k);
+        }
+    }
+}
+
 /// Puts vertices near a solid on it and marks the triangles between them that face it.
-fn snap(mesh: &mut Mesh, s: usize, within: f64, world: &World) {
+fn snap(mesh: &mut Mesh, s: usize, within: f64, world: &Ground) {
     let solid = &world.solids()[s];
     let mut on = vec![false; mesh.positions.len()];
     for v in 0..mesh.positions.len() {
@@ -193,7 +224,7 @@ fn snap(mesh: &mut Mesh, s: usize, within: f64, world: &World) {
 }
 
 /// The solid that most of some surfaces' contact is on, if it is flat where they touch it.
-pub fn flat_floor(meshes: &[&Mesh], world: &World) -> Option<usize> {
+pub fn flat_floor(meshes: &[&Mesh], world: &Ground) -> Option<usize> {
     let mut areas = vec![0.0; world.solids().len()];
     for mesh in meshes {
         for t in 0..mesh.triangles.len() {
@@ -231,7 +262,7 @@ fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
 }
 
 /// The surface of one drop made anew, without velocities; perhaps in several parts.
-pub fn renew(mesh: &Mesh, edge: f64, world: &World) -> Option<Mesh> {
+pub fn renew(mesh: &Mesh, edge: f64, world: &Ground) -> Option<Mesh> {
     let body = Body::new(mesh, world, 3.0 * CELL * edge);
     let field = |point: DVec3| body.distance(point);
     let request = Request { field: &field, bounds: mesh.bounds(), edge, floor: flat_floor(&[mesh], world) };
@@ -239,7 +270,7 @@ pub fn renew(mesh: &Mesh, edge: f64, world: &World) -> Option<Mesh> {
 }
 
 /// The union of some drops that touch, in parts, largest first; `None` if they do not become fewer.
-pub fn join(meshes: &[&Mesh], edge: f64, world: &World) -> Option<Vec<Mesh>> {
+pub fn join(meshes: &[&Mesh], edge: f64, world: &Ground) -> Option<Vec<Mesh>> {
     let cell = CELL * edge;
     let bodies: Vec<Body> = meshes.iter().map(|mesh| Body::new(mesh, world, 3.0 * cell)).collect();
     let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
