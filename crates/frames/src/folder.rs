@@ -13,10 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use sessile_geometry::TriMesh;
+use sessile_shapes::Instance;
 
 use crate::atomic::{self, Durability, FileError, is_temporary};
 use crate::checkpoint::{self, Checkpoint, CheckpointError};
 use crate::drops_file::{self, DropsError};
+use crate::fields::{self, FieldsError, GridFields};
 use crate::frame::{Content, Surface, WetMap};
 use crate::instances::{INSTANCE_THRESHOLD, surface_of};
 use crate::measures::FrameMeasures;
@@ -44,6 +46,9 @@ pub enum FolderError {
     /// A wet map.
     #[error(transparent)]
     Wet(#[from] WetError),
+    /// Fields of a grid.
+    #[error(transparent)]
+    Fields(#[from] FieldsError),
     /// The measures.
     #[error(transparent)]
     Measures(#[from] MeasuresError),
@@ -247,6 +252,36 @@ impl RunFolder {
         atomic::remove(&other)?;
         self.note_unflushed(written);
         Ok(())
+    }
+
+    /// Writes the numbers from which a frame's surfaces were made beside the surfaces: metaballs, for programs that draw them as such.
+    pub fn write_shapes(&self, stamp: Stamp, drops: &[Instance]) -> Result<(), FolderError> {
+        let path = self.frames_path().join(frame_file(stamp.frame, "drops"));
+        make_parent(&path)?;
+        drops_file::write(&path, drops, stamp, Durability::Handed)?;
+        self.note_unflushed(path);
+        Ok(())
+    }
+
+    /// Reads the numbers from which a frame's surfaces were made; `None` where it was not made from any.
+    pub fn read_shapes(&self, frame: u64) -> Result<Option<Vec<Instance>>, FolderError> {
+        let path = self.frames_path().join(frame_file(frame, "drops"));
+        if path.exists() { Ok(Some(drops_file::read(&path)?.0)) } else { Ok(None) }
+    }
+
+    /// Writes the fields of a grid.
+    pub fn write_fields(&self, stamp: Stamp, grid: &GridFields) -> Result<(), FolderError> {
+        let path = self.fields_path().join(frame_file(stamp.frame, "grid"));
+        make_parent(&path)?;
+        fields::write(&path, grid, stamp, Durability::Handed)?;
+        self.note_unflushed(path);
+        Ok(())
+    }
+
+    /// Reads the fields of a frame; `None` where there are none.
+    pub fn read_fields(&self, frame: u64) -> Result<Option<GridFields>, FolderError> {
+        let path = self.fields_path().join(frame_file(frame, "grid"));
+        if path.exists() { Ok(Some(fields::read(&path)?.0)) } else { Ok(None) }
     }
 
     /// Writes where a solid is wet.

@@ -3,7 +3,7 @@
 //! A model owns its liquid and its [`World`]. It knows no files, no clocks and no threads of its own: work is spread over the rayon
 //! pool that the caller installed, time is read by whoever implements [`Stages`], and state leaves and enters as bytes.
 
-use sessile_frames::{Event, Frame};
+use sessile_frames::{Event, Frame, GridFields};
 use sessile_world::World;
 
 /// A running simulation.
@@ -18,6 +18,11 @@ pub trait Model: Send {
 
     /// The liquid now.
     fn frame(&self) -> Frame;
+
+    /// What the cells hold now; `None` where a model has none.
+    fn fields(&self) -> Option<GridFields> {
+        None
+    }
 
     /// The solids, at the model's time.
     fn world(&self) -> &World;

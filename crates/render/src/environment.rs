@@ -205,6 +205,17 @@ impl Environment {
         self.image.at(uv_of(dir))
     }
 
+    /// Columns and rows of the image that it is made of.
+    pub fn size(&self) -> [usize; 2] {
+        [self.image.width(), self.image.height()]
+    }
+
+    /// Radiance at the middle of a pixel of an image of this size, rows from the top.
+    pub fn radiance_at_pixel(&self, column: usize, row: usize, size: [usize; 2]) -> Vec3 {
+        let at = Vec2::new(column as f32 + 0.5, row as f32 + 0.5);
+        self.image.at(at / Vec2::new(size[0] as f32, size[1] as f32))
+    }
+
     /// Draws a direction with the density [`Self::pdf`] from two uniform numbers in `[0, 1)`.
     pub fn sample(&self, u: Vec2) -> EnvSample {
         let (row, in_row) = invert(&self.rows, f64::from(u.y));

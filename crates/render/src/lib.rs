@@ -28,7 +28,7 @@ pub mod preview;
 pub mod render_picture;
 pub mod sampler;
 pub mod scene_stage;
-mod skirts;
+pub mod skirts;
 pub mod stage;
 pub mod textures;
 pub mod tone_map;

@@ -7,7 +7,7 @@ use glam::{DVec3, Vec2, Vec3};
 use sessile_frames::{Surface, WetMap};
 use sessile_geometry::TriMesh;
 use sessile_scene::types::{Scene, SolidShape};
-use sessile_world::World;
+use sessile_world::{Solid, World};
 
 use crate::environment::Environment;
 use crate::liquid_look::LiquidLook;
@@ -38,6 +38,16 @@ impl Looks {
         });
         let liquid = LiquidLook::of_preset(&scene.liquid_preset, scene.liquid.refractive_index);
         Ok(Self { materials: materials.collect::<Result<_, TextureError>>()?, liquid })
+    }
+
+    /// The solids' materials, in the scene's order.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    /// How the liquid looks.
+    pub fn liquid(&self) -> &LiquidLook {
+        &self.liquid
     }
 }
 
@@ -78,8 +88,7 @@ pub fn stage_of_frame(
             triangles: rest.triangles.clone(),
             corner_uvs: rest.corner_uvs.clone(),
         };
-        let open = matches!(solid.scene().shape, SolidShape::Plane { .. } | SolidShape::Leaf { .. });
-        let closed = !open && is_closed(&mesh);
+        let closed = encloses(solid, &mesh);
         let map = wet.iter().find(|map| map.solid == index);
         builder.solid(&mesh, |p| solid.velocity_at(p), material, closed, map);
     }
@@ -103,6 +112,12 @@ pub fn clean_stage_of_frame(
     shutter: f64,
 ) -> Stage {
     stage_of_frame(scene, looks, world, &Surface::default(), &[], environment, shutter)
+}
+
+/// Whether a solid, whose mesh is given, has an inside; a plane or a leaf is a sheet to the eye.
+pub fn encloses(solid: &Solid, mesh: &TriMesh) -> bool {
+    let open = matches!(solid.scene().shape, SolidShape::Plane { .. } | SolidShape::Leaf { .. });
+    !open && is_closed(mesh)
 }
 
 /// Whether every edge of a mesh has a face on both sides.

@@ -19,7 +19,7 @@ const HAIR: f64 = 2e-3;
 const REACH: f64 = 0.5;
 
 /// A triangle of a skirt.
-pub(crate) struct Strip {
+pub struct Strip {
     /// Where its corners are, in m.
     pub corners: [DVec3; 3],
     /// The rim's vertex at or above each corner.
@@ -27,11 +27,7 @@ pub(crate) struct Strip {
 }
 
 /// The skirts of a liquid surface on those solids that `wanted` says; `solids` are the triangles of all of them.
-pub(crate) fn strips(
-    surface: &Surface,
-    wanted: impl Fn(i32) -> bool,
-    solids: impl Iterator<Item = [DVec3; 3]>,
-) -> Vec<Strip> {
+pub fn strips(surface: &Surface, wanted: impl Fn(i32) -> bool, solids: impl Iterator<Item = [DVec3; 3]>) -> Vec<Strip> {
     let wetted: Vec<[u32; 3]> = (0..surface.triangles.len())
         .filter(|&t| surface.solids.get(t).is_some_and(|&solid| solid >= 0 && wanted(solid)))
         .map(|t| surface.triangles[t])

@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sessile_export::Format;
 use sessile_frames::FrameChoice;
 use sessile_render::draw_run::Quality;
 
@@ -27,7 +28,7 @@ pub enum Command {
     Measure(MeasureArgs),
     /// Draw pictures and the video of a run again
     Render(RenderArgs),
-    /// Write a run's frames for other programs (not in this version)
+    /// Write a run's frames for other programs: Blender, Houdini, ParaView, POV-Ray, notebooks …
     Export(ExportArgs),
     /// Hold the physics against theory: expected, got, error, tolerance, pass
     Validate(ValidateArgs),
@@ -168,14 +169,20 @@ pub struct RenderArgs {
 pub struct ExportArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Which format
-    #[arg(long, value_name = "FORMAT")]
-    pub to: String,
-    /// Where to
+    /// Which format: usd, abc, gltf, ply, obj, stl, vtk, vdb, csv, parquet
+    #[arg(long, value_name = "FORMAT", value_parser = export_format)]
+    pub to: Format,
+    /// Where to: a file, or for formats of many files a folder
     pub dest: PathBuf,
-    /// Which frames, both ends included
-    #[arg(long, value_name = "A..B")]
-    pub frames: Option<String>,
+    /// Which frames: `A..B` (both ends included), `A..`, `..B`, a number or `last` [default: all]
+    #[arg(long, value_name = "A..B", value_parser = frame_choice)]
+    pub frames: Option<FrameChoice>,
+    /// Write each drop into a file of its own (ply, obj, stl)
+    #[arg(long)]
+    pub split: bool,
+    /// Replace what is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `sessile validate`.
@@ -247,6 +254,10 @@ fn which_frames(text: &str) -> Result<WhichFrames, String> {
 
 fn frame_choice(text: &str) -> Result<FrameChoice, String> {
     text.parse().map_err(|error: sessile_frames::ChoiceError| error.to_string())
+}
+
+fn export_format(text: &str) -> Result<Format, String> {
+    text.parse().map_err(|error: sessile_export::ExportError| error.to_string())
 }
 
 fn size(text: &str) -> Result<[u32; 2], String> {

@@ -4,6 +4,7 @@ mod args;
 mod benches;
 mod commands;
 mod drawing;
+mod exporting;
 mod failure;
 mod interrupt;
 mod progress;
@@ -29,7 +30,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Check(args) => commands::check::check(&args),
         Command::Measure(args) => commands::measure::measure(&args),
         Command::Render(args) => commands::render::render(&args),
-        Command::Export(args) => commands::later::export(&args),
+        Command::Export(args) => commands::export::export(&args),
         Command::Validate(args) => commands::validate::validate(&args),
         Command::Bench(args) => commands::bench::bench(&args),
         Command::Scenes(args) => commands::shipped::scenes(&args),

@@ -104,15 +104,6 @@ fn a_reader_that_stops_listening_is_no_error() {
 }
 
 #[test]
-fn exports_are_announced_not_unknown() {
-    let scratch = Scratch::with_scene(RAIN);
-    scratch
-        .run(&["export", "runs/rain", "--to", "usd", "out"])
-        .expect_code(2)
-        .expect_message("this version exports nothing yet");
-}
-
-#[test]
 fn what_ships_can_be_listed_printed_and_checked() {
     let scratch = Scratch::new();
     let list = scratch.run(&["scenes"]).expect_code(0);

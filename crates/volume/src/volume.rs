@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Content, DropFacts, Event, Frame, Ledger};
+use sessile_frames::{Content, DropFacts, Event, Frame, GridFields, Ledger};
 use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
 use sessile_scene::types::Scene;
 use sessile_world::{Solid, World, WorldState};
@@ -293,6 +293,21 @@ impl Model for Volume {
             ledger: Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 },
             active_cells: (grid.tiles.len() * grid.tiles.cells_in_use()) as u64,
         }
+    }
+
+    fn fields(&self) -> Option<GridFields> {
+        let Fluid { grid, phi, velocity, pressure, .. } = &self.fluid;
+        let scaled = |values: &[f64], factor: f64| values.iter().map(|value| (factor * value) as f32).collect();
+        let [x, y, z] = velocity;
+        Some(GridFields {
+            origin: grid.origin,
+            cell: grid.h,
+            planar: grid.tiles.topology().planar,
+            tiles: grid.tiles.coords().to_vec(),
+            phi: scaled(phi.values(), grid.h),
+            velocity: [x, y, z].map(|component| scaled(component.values(), 1.0)),
+            pressure: scaled(pressure.values(), self.setup.parameters.water.density * grid.h),
+        })
     }
 
     fn world(&self) -> &World {

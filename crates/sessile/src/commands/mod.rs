@@ -2,7 +2,7 @@
 
 pub mod bench;
 pub mod check;
-pub mod later;
+pub mod export;
 pub mod measure;
 pub mod render;
 pub mod run;

@@ -181,22 +181,33 @@ impl<'a> Engine<'a> {
         self.clock.enter("build frame");
         let mut frame = self.model.frame();
         frame.time = f64::from(self.moment.frame) * self.scene.time.frame;
+        let mut shapes = None;
         if let Content::Instances(drops) = &frame.liquid
             && drops.len() <= INSTANCE_THRESHOLD
         {
             // They will be written as surfaces; made here, they are made once.
             let surface = surface_of(drops).map_err(|reason| MeasureError::Instance { frame: number, reason })?;
-            frame.liquid = Content::Surfaces(surface);
+            if let Content::Instances(drops) = std::mem::replace(&mut frame.liquid, Content::Surfaces(surface)) {
+                shapes = Some(drops);
+            }
         }
+        let fields = if self.scene.output_fields { self.model.fields() } else { None };
 
         self.clock.enter("measure");
-        let shapes: Vec<Shape> = self.model.world().solids().iter().map(Shape).collect();
-        let solids: Vec<Solid> = shapes.iter().map(|shape| Solid { name: shape.0.name(), shape }).collect();
+        let forms: Vec<Shape> = self.model.world().solids().iter().map(Shape).collect();
+        let solids: Vec<Solid> = forms.iter().map(|shape| Solid { name: shape.0.name(), shape }).collect();
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
         let measures = measure(&frame, number, &self.moment.pending, Setting { solids: &solids, planar })?;
 
         self.clock.enter("write");
-        self.folder.write_frame(Stamp { frame: number, time: frame.time }, &frame.liquid)?;
+        let stamp = Stamp { frame: number, time: frame.time };
+        self.folder.write_frame(stamp, &frame.liquid)?;
+        if let Some(shapes) = shapes {
+            self.folder.write_shapes(stamp, &shapes)?;
+        }
+        if let Some(fields) = fields {
+            self.folder.write_fields(stamp, &fields)?;
+        }
         for map in &frame.wet {
             if let Some(name) = self.solid_names.get(map.solid) {
                 self.folder.write_wet(name, number, map)?;

@@ -1,0 +1,60 @@
+//! Drops taken apart: a frame's surface as one surface per drop.
+
+use std::collections::BTreeMap;
+
+use sessile_frames::Surface;
+
+/// The surfaces of a valid frame's drops with their ids, by rising id. A triangle belongs to the drop of its first corner.
+pub fn split(surface: &Surface) -> Vec<(Option<u32>, Surface)> {
+    let mut parts: BTreeMap<u32, Surface> = BTreeMap::new();
+    // Number of each vertex in its drop's own surface.
+    let mut numbers = vec![u32::MAX; surface.positions.len()];
+    for (triangle, &solid) in surface.triangles.iter().zip(&surface.solids) {
+        let part = parts.entry(surface.drops[triangle[0] as usize]).or_default();
+        let own = triangle.map(|v| {
+            let v = v as usize;
+            if numbers[v] == u32::MAX {
+                numbers[v] = part.positions.len() as u32;
+                part.positions.push(surface.positions[v]);
+                part.velocities.push(surface.velocities[v]);
+                part.drops.push(surface.drops[v]);
+            }
+            numbers[v]
+        });
+        part.triangles.push(own);
+        part.solids.push(solid);
+    }
+    parts.into_iter().map(|(id, part)| (Some(id), part)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+
+    #[test]
+    fn every_triangle_and_vertex_goes_to_its_drop() {
+        let mut surface = Surface::default();
+        for drop in [7_u32, 3] {
+            let base = surface.positions.len() as u32;
+            for corner in [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z] {
+                surface.positions.push(corner + DVec3::splat(f64::from(drop)));
+                surface.velocities.push(corner);
+                surface.drops.push(drop);
+            }
+            for triangle in [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] {
+                surface.triangles.push(triangle.map(|v: u32| v + base));
+                surface.solids.push(-1);
+            }
+        }
+        let parts = split(&surface);
+        assert_eq!(parts.iter().map(|(id, _)| id.unwrap()).collect::<Vec<_>>(), [3, 7]);
+        for (id, part) in parts {
+            part.validate().unwrap();
+            assert_eq!((part.positions.len(), part.triangles.len()), (4, 4));
+            let low = part.positions.iter().fold(DVec3::INFINITY, |low, p| low.min(*p));
+            assert_eq!(low, DVec3::splat(f64::from(id.unwrap())));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Alembic: the liquid with velocities and drop ids, and the solids, as polygon meshes in one Ogawa archive.
+//!
+//! Alembic tells time in seconds, and programs turn those into frames by their own rate. So a second of the archive is a second of the *video*: frame k stands at
+//! k / `render.fps`. Velocities are in m per such a second, so that motion blur fits the motion that is seen: v · (time between frames) · fps, which is v itself where the
+//! video runs as fast as the water did. Faces wind clockwise, as Alembic has it.
+
+mod ogawa;
+
+use glam::DVec3;
+use sessile_geometry::TriMesh;
+use sessile_world::Pose;
+
+use crate::error::ExportError;
+use crate::job::Job;
+use crate::names::unique;
+use ogawa::{Archive, Object, Pod, Property};
+
+const MESH: &str = "schema=AbcGeom_PolyMesh_v1;schemaObjTitle=AbcGeom_PolyMesh_v1:.geom";
+const GEOMETRY: &str = "schema=AbcGeom_PolyMesh_v1;schemaBaseType=AbcGeom_GeomBase_v1";
+const POINTS: &str = "geoScope=vtx;interpretation=point";
+const VELOCITIES: &str = "geoScope=vtx;interpretation=vector";
+const BOX: &str = "interpretation=box";
+const IDS: &str = "arrayExtent=1;geoScope=vtx;isGeomParam=true;podExtent=1;podName=int32_t";
+const FACE_IDS: &str = "arrayExtent=1;geoScope=uni;isGeomParam=true;podExtent=1;podName=int32_t";
+const COORDINATES: &str =
+    "arrayExtent=1;geoScope=fvr;interpretation=vector;isGeomParam=true;podExtent=2;podName=float32_t";
+
+pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
+    let source = job.source;
+    let fps = source.scene.render.fps;
+    let pace = source.scene.time.frame * fps;
+    let mut archive = Archive::new(job.destination.file()?)?;
+    let mut taken = Vec::new();
+    let mut objects = vec![liquid(job, &mut archive, unique("liquid", &mut taken), pace)?];
+    for (index, solid) in source.world.solids().iter().enumerate() {
+        let name = unique(solid.name(), &mut taken);
+        let frames = if solid.moves() { source.frames.as_slice() } else { &source.frames[..1] };
+        let poses: Vec<Pose> = frames
+            .iter()
+            .map(|&frame| *source.world_at(source.time_of(frame)).solids()[index].world_from_rest())
+            .collect();
+        objects.push(self::solid(&mut archive, name, solid.mesh(), &poses)?);
+    }
+    let about =
+        format!("_ai_AlembicVersion=1.8.0;_ai_Application=sessile {};FramesPerTimeUnit={fps}", source.info.version);
+    let (first, _) = source.range();
+    archive.finish(&objects, &about, source.frames.len() as u32, first as f64 / fps, 1.0 / fps)
+}
+
+fn liquid(job: &Job<'_>, archive: &mut Archive, name: String, pace: f64) -> Result<Object, ExportError> {
+    let mut columns: [Vec<u64>; 7] = Default::default();
+    job.each_shot(|shot| {
+        let liquid = &shot.liquid;
+        let indices: Vec<i32> = wound(&liquid.triangles);
+        let velocities: Vec<DVec3> = liquid.velocities.iter().map(|v| *v * pace).collect();
+        let drops: Vec<i32> = liquid.drops.iter().map(|drop| drop.cast_signed()).collect();
+        let samples = [
+            bounds(&liquid.positions),
+            vectors(&liquid.positions),
+            numbers(&indices),
+            numbers(&vec![3; liquid.triangles.len()]),
+            vectors(&velocities),
+            numbers(&drops),
+            numbers(&liquid.solids),
+        ];
+        for (column, sample) in columns.iter_mut().zip(&samples) {
+            column.push(archive.sample(sample)?);
+        }
+        Ok(())
+    })?;
+    let [boxes, points, indices, counts, velocities, drops, solids] = columns;
+    let ids = vec![
+        Property::array("drop", IDS, Pod::Int32, 1, drops),
+        Property::array("solid", FACE_IDS, Pod::Int32, 1, solids),
+    ];
+    let geometry = vec![
+        Property::scalar(".selfBnds", BOX, Pod::Float64, 6, boxes),
+        Property::array("P", POINTS, Pod::Float32, 3, points),
+        Property::array(".faceIndices", "", Pod::Int32, 1, indices),
+        Property::array(".faceCounts", "", Pod::Int32, 1, counts),
+        Property::array(".velocities", VELOCITIES, Pod::Float32, 3, velocities),
+        Property::compound(".arbGeomParams", "", ids),
+    ];
+    Ok(Object { name, meta: MESH, properties: vec![Property::compound(".geom", GEOMETRY, geometry)] })
+}
+
+/// A solid; one that moves has its points written anew for each pose.
+fn solid(archive: &mut Archive, name: String, rest: &TriMesh, poses: &[Pose]) -> Result<Object, ExportError> {
+    let (mut boxes, mut points) = (Vec::new(), Vec::new());
+    for pose in poses {
+        let placed: Vec<DVec3> = rest.positions.iter().map(|p| pose.apply(*p)).collect();
+        boxes.push(archive.sample(&bounds(&placed))?);
+        points.push(archive.sample(&vectors(&placed))?);
+    }
+    let indices = archive.sample(&numbers(&wound(&rest.triangles)))?;
+    let counts = archive.sample(&numbers(&vec![3; rest.triangles.len()]))?;
+    let mut geometry = vec![
+        Property::scalar(".selfBnds", BOX, Pod::Float64, 6, boxes),
+        Property::array("P", POINTS, Pod::Float32, 3, points),
+        Property::array(".faceIndices", "", Pod::Int32, 1, vec![indices]),
+        Property::array(".faceCounts", "", Pod::Int32, 1, vec![counts]),
+    ];
+    if !rest.corner_uvs.is_empty() {
+        let corners = rest.corner_uvs.iter().flat_map(|[a, b, c]| [*c, *b, *a]);
+        let bytes: Vec<u8> = corners.flat_map(|uv| uv.as_vec2().to_array()).flat_map(f32::to_le_bytes).collect();
+        let uvs = archive.sample(&bytes)?;
+        geometry.push(Property::array("uv", COORDINATES, Pod::Float32, 2, vec![uvs]));
+    }
+    Ok(Object { name, meta: MESH, properties: vec![Property::compound(".geom", GEOMETRY, geometry)] })
+}
+
+fn wound(triangles: &[[u32; 3]]) -> Vec<i32> {
+    triangles.iter().flat_map(|&[a, b, c]| [c, b, a]).map(u32::cast_signed).collect()
+}
+
+fn vectors(values: &[DVec3]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.as_vec3().to_array()).flat_map(f32::to_le_bytes).collect()
+}
+
+fn numbers(values: &[i32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn bounds(points: &[DVec3]) -> Vec<u8> {
+    let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+    let [low, high] = points.iter().fold(start, |[low, high], p| [low.min(*p), high.max(*p)]);
+    let [low, high] = if points.is_empty() { [DVec3::ZERO; 2] } else { [low, high] };
+    [low.to_array(), high.to_array()].concat().into_iter().flat_map(f64::to_le_bytes).collect()
+}

@@ -1,0 +1,71 @@
+//! Wavefront OBJ: one text file per frame, each drop an object of its own; solids with texture coordinates and a material name.
+
+use std::fmt::Write;
+
+use glam::DVec3;
+use sessile_frames::Surface;
+use sessile_frames::names::frame_file;
+use sessile_geometry::TriMesh;
+
+use super::solid_files;
+use crate::drops::split;
+use crate::error::ExportError;
+use crate::job::Job;
+
+pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
+    solid_files::write(job, "obj", |name, mesh| solid_text(name, mesh).into_bytes())?;
+    job.each_shot(|shot| {
+        let parts = split(&shot.liquid);
+        if job.split {
+            for (drop, surface) in &parts {
+                let name = format!("{:05}/drop-{:05}.obj", shot.frame, drop.unwrap_or_default());
+                let mut sink = job.destination.inside(&name)?;
+                sink.text(&drop_text(drop.unwrap_or_default(), surface, 0))?;
+                sink.finish()?;
+            }
+            return Ok(());
+        }
+        let mut sink = job.destination.inside(&frame_file(shot.frame, "obj"))?;
+        sink.text(&format!("# frame {}, {} s, metres, y up\n", shot.frame, shot.time))?;
+        let mut base = 0;
+        for (drop, surface) in &parts {
+            sink.text(&drop_text(drop.unwrap_or_default(), surface, base))?;
+            base += surface.positions.len();
+        }
+        sink.finish()
+    })
+}
+
+/// Single precision is what frames hold; the shortest text that reads back to it.
+fn push_point(text: &mut String, p: DVec3) {
+    let p = p.as_vec3();
+    let _ = writeln!(text, "v {} {} {}", p.x, p.y, p.z);
+}
+
+fn drop_text(id: u32, surface: &Surface, base: usize) -> String {
+    let mut text = format!("o drop-{id}\n");
+    surface.positions.iter().for_each(|p| push_point(&mut text, *p));
+    for t in &surface.triangles {
+        let [a, b, c] = t.map(|v| v as usize + base + 1);
+        let _ = writeln!(text, "f {a} {b} {c}");
+    }
+    text
+}
+
+fn solid_text(name: &str, mesh: &TriMesh) -> String {
+    let mut text = format!("o {}\n", name.replace(char::is_whitespace, "_"));
+    mesh.positions.iter().for_each(|p| push_point(&mut text, *p));
+    for uv in mesh.corner_uvs.iter().flatten() {
+        let _ = writeln!(text, "vt {} {}", uv.x as f32, uv.y as f32);
+    }
+    for (t, triangle) in mesh.triangles.iter().enumerate() {
+        let [a, b, c] = triangle.map(|v| v as usize + 1);
+        if mesh.corner_uvs.is_empty() {
+            let _ = writeln!(text, "f {a} {b} {c}");
+        } else {
+            let uv = 3 * t + 1;
+            let _ = writeln!(text, "f {a}/{uv} {b}/{} {c}/{}", uv + 1, uv + 2);
+        }
+    }
+    text
+}

@@ -1,0 +1,257 @@
+//! Apache Parquet: the measures, one row per frame and drop, in the columns of the CSV table (parquet, format 2).
+//!
+//! Plain encoding without compression, row groups of some ten thousand rows; a frame without drops has one row whose columns of drops are null. The
+//! footer is written last, in Thrift's compact protocol.
+
+mod thrift;
+
+use sessile_frames::{DropMeasures, FrameMeasures, measures_file};
+
+use crate::destination::Sink;
+use crate::error::ExportError;
+use crate::job::Job;
+use thrift::Struct;
+
+/// Rows after which a row group is written.
+const ROWS: usize = 20_000;
+
+/// Types of columns, by their number in the format.
+const INT64: i64 = 2;
+const DOUBLE: i64 = 5;
+const BYTE_ARRAY: i64 = 6;
+
+/// A column's values as they come; `None` is null.
+enum Cells {
+    Whole(fn(&FrameMeasures, Option<&DropMeasures>) -> Option<i64>),
+    Real(fn(&FrameMeasures, Option<&DropMeasures>) -> Option<f64>),
+    Text(fn(&FrameMeasures, Option<&DropMeasures>) -> Option<String>),
+}
+
+struct Column {
+    name: &'static str,
+    cells: Cells,
+}
+
+fn column(name: &'static str, cells: Cells) -> Column {
+    Column { name, cells }
+}
+
+fn json<T: serde::Serialize>(list: &[T]) -> Option<String> {
+    if list.is_empty() { None } else { serde_json::to_string(list).ok() }
+}
+
+/// The table, in the order of the CSV's columns.
+fn columns() -> Vec<Column> {
+    use Cells::{Real, Text, Whole};
+    vec![
+        column("frame", Whole(|f, _| Some(f.frame as i64))),
+        column("time", Real(|f, _| Some(f.time))),
+        column("total_volume", Real(|f, _| Some(f.total_volume))),
+        column("added_volume", Real(|f, _| Some(f.added_volume))),
+        column("lost_volume", Real(|f, _| Some(f.lost_volume))),
+        column("film_volume", Real(|f, _| Some(f.film_volume))),
+        column("active_cells", Whole(|f, _| Some(f.active_cells as i64))),
+        column("triangles", Whole(|f, _| Some(f.triangles as i64))),
+        column("events", Text(|f, _| json(&f.events))),
+        column("id", Whole(|_, d| d.map(|d| i64::from(d.id)))),
+        column("volume", Real(|_, d| d.map(|d| d.volume))),
+        column("centroid_x", Real(|_, d| d.map(|d| d.centroid.x))),
+        column("centroid_y", Real(|_, d| d.map(|d| d.centroid.y))),
+        column("centroid_z", Real(|_, d| d.map(|d| d.centroid.z))),
+        column("velocity_x", Real(|_, d| d.map(|d| d.velocity.x))),
+        column("velocity_y", Real(|_, d| d.map(|d| d.velocity.y))),
+        column("velocity_z", Real(|_, d| d.map(|d| d.velocity.z))),
+        column("speed_max", Real(|_, d| d.map(|d| d.speed_max))),
+        column("min_x", Real(|_, d| d.map(|d| d.bounds[0].x))),
+        column("min_y", Real(|_, d| d.map(|d| d.bounds[0].y))),
+        column("min_z", Real(|_, d| d.map(|d| d.bounds[0].z))),
+        column("max_x", Real(|_, d| d.map(|d| d.bounds[1].x))),
+        column("max_y", Real(|_, d| d.map(|d| d.bounds[1].y))),
+        column("max_z", Real(|_, d| d.map(|d| d.bounds[1].z))),
+        column("height", Real(|_, d| d.map(|d| d.height))),
+        column("base_radius", Real(|_, d| d.map(|d| d.base_radius))),
+        column("max_radius", Real(|_, d| d.map(|d| d.max_radius))),
+        column("wetted_area", Real(|_, d| d.map(|d| d.wetted_area))),
+        column("surface_area", Real(|_, d| d.map(|d| d.surface_area))),
+        column("contact_angle_mean_deg", Real(|_, d| d?.contact_angle_deg.map(|a| a.mean))),
+        column("contact_angle_min_deg", Real(|_, d| d?.contact_angle_deg.map(|a| a.min))),
+        column("contact_angle_max_deg", Real(|_, d| d?.contact_angle_deg.map(|a| a.max))),
+        column("pressure", Real(|_, d| d?.pressure)),
+        column("on", Text(|_, d| d?.on.clone())),
+        column("contacts", Text(|_, d| json(&d?.contacts))),
+    ]
+}
+
+impl Cells {
+    fn kind(&self) -> i64 {
+        match self {
+            Self::Whole(_) => INT64,
+            Self::Real(_) => DOUBLE,
+            Self::Text(_) => BYTE_ARRAY,
+        }
+    }
+}
+
+/// Values of a column that are not written yet.
+#[derive(Clone, Default)]
+struct Pending {
+    /// Whether each row has a value.
+    there: Vec<bool>,
+    /// The values that are there.
+    bytes: Vec<u8>,
+}
+
+impl Pending {
+    fn push(&mut self, cells: &Cells, frame: &FrameMeasures, drop: Option<&DropMeasures>) {
+        let before = self.bytes.len();
+        let there = match cells {
+            Cells::Whole(cell) => cell(frame, drop).map(|value| self.bytes.extend_from_slice(&value.to_le_bytes())),
+            Cells::Real(cell) => cell(frame, drop).map(|value| self.bytes.extend_from_slice(&value.to_le_bytes())),
+            Cells::Text(cell) => cell(frame, drop).map(|text| {
+                self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+                self.bytes.extend_from_slice(text.as_bytes());
+            }),
+        };
+        debug_assert!(there.is_some() || self.bytes.len() == before);
+        self.there.push(there.is_some());
+    }
+}
+
+pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
+    let columns = columns();
+    let mut table = Table {
+        sink: job.destination.file()?,
+        pending: vec![Pending::default(); columns.len()],
+        groups: Vec::new(),
+        rows: 0,
+        columns,
+    };
+    table.sink.put(b"PAR1")?;
+    let (first, last) = job.source.range();
+    let (mut done, mut result) = (0, Ok(()));
+    measures_file::for_each(&job.source.folder.measures_path(), |frame| {
+        if (first..=last).contains(&frame.frame) {
+            result = table.take(&frame).and(job.check_stop());
+            done += 1;
+            job.progress.advance(done);
+        }
+        result.is_ok() && frame.frame < last
+    })?;
+    result?;
+    table.finish(&job.source.info.version)
+}
+
+struct Table {
+    sink: Sink,
+    columns: Vec<Column>,
+    pending: Vec<Pending>,
+    /// Row groups, as the footer tells them.
+    groups: Vec<Struct>,
+    rows: i64,
+}
+
+impl Table {
+    fn take(&mut self, frame: &FrameMeasures) -> Result<(), ExportError> {
+        let none = frame.drops.is_empty().then_some(None);
+        for drop in frame.drops.iter().map(Some).chain(none) {
+            for (column, pending) in self.columns.iter().zip(&mut self.pending) {
+                pending.push(&column.cells, frame, drop);
+            }
+        }
+        if self.pending[0].there.len() >= ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is pending as a row group: one page per column.
+    fn flush(&mut self) -> Result<(), ExportError> {
+        let rows = self.pending[0].there.len();
+        if rows == 0 {
+            return Ok(());
+        }
+        let begun = self.sink.at();
+        let mut chunks = Vec::new();
+        for (column, pending) in self.columns.iter().zip(&mut self.pending) {
+            let Pending { there, bytes } = std::mem::take(pending);
+            let mut page = levels(&there);
+            page.extend_from_slice(&bytes);
+            let size = page.len() as i64;
+            let at = self.sink.at() as i64;
+            // Plain values; levels are run lengths.
+            let about = Struct::new().i32(1, rows as i64).i32(2, 0).i32(3, 3).i32(4, 3);
+            let header = Struct::new().i32(1, 0).i32(2, size).i32(3, size).child(5, about).bytes();
+            self.sink.put(&header)?;
+            self.sink.put(&page)?;
+            let whole = self.sink.at() as i64 - at;
+            let meta = Struct::new()
+                .i32(1, column.cells.kind())
+                .i32_list(2, &[0, 3])
+                .text_list(3, &[column.name])
+                .i32(4, 0)
+                .i64(5, rows as i64)
+                .i64(6, whole)
+                .i64(7, whole)
+                .i64(9, at);
+            chunks.push(Struct::new().i64(2, at).child(3, meta));
+        }
+        let size = (self.sink.at() - begun) as i64;
+        self.groups.push(Struct::new().list(1, chunks).i64(2, size).i64(3, rows as i64));
+        self.rows += rows as i64;
+        Ok(())
+    }
+
+    fn finish(mut self, version: &str) -> Result<(), ExportError> {
+        self.flush()?;
+        let mut schema = vec![Struct::new().text(4, "measures").i32(5, self.columns.len() as i64)];
+        for column in &self.columns {
+            let optional = 1;
+            let element = Struct::new().i32(1, column.cells.kind()).i32(3, optional).text(4, column.name);
+            let utf8 = 0;
+            schema.push(if column.cells.kind() == BYTE_ARRAY { element.i32(6, utf8) } else { element });
+        }
+        let footer = Struct::new()
+            .i32(1, 2)
+            .list(2, schema)
+            .i64(3, self.rows)
+            .list(4, std::mem::take(&mut self.groups))
+            .text(6, &format!("sessile version {version}"))
+            .bytes();
+        self.sink.put(&footer)?;
+        self.sink.put(&(footer.len() as u32).to_le_bytes())?;
+        self.sink.put(b"PAR1")?;
+        self.sink.finish()
+    }
+}
+
+/// Whether values are there, as runs of equal bits, with the length of it all in front.
+fn levels(there: &[bool]) -> Vec<u8> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    while start < there.len() {
+        let end = there[start..].iter().position(|&bit| bit != there[start]).map_or(there.len(), |n| start + n);
+        thrift::varint(&mut runs, ((end - start) as u64) << 1);
+        runs.push(u8::from(there[start]));
+        start = end;
+    }
+    let mut bytes = (runs.len() as u32).to_le_bytes().to_vec();
+    bytes.extend_from_slice(&runs);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_of_the_csv_table() {
+        let mut header = Vec::new();
+        sessile_frames::csv::write_header(&mut header).unwrap();
+        let header = String::from_utf8(header).unwrap();
+        let ours: Vec<&str> = columns().iter().map(|column| column.name).collect();
+        assert_eq!(ours, header.trim_end().split(',').collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn levels_are_runs_of_equal_bits() {
+        assert_eq!(levels(&[true, true, true, false, true]), [6, 0, 0, 0, 6, 1, 2, 0, 2, 1]);
+        assert_eq!(levels(&[]), [0, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,123 @@
+//! The run that is exported: its frames one at a time, its solids at each frame's time, its camera.
+
+use std::path::Path;
+
+use glam::DVec3;
+use sessile_frames::names::safe_names;
+use sessile_frames::{FolderError, FrameChoice, RunFolder, RunInfo, RunStatus, Surface};
+use sessile_render::camera::Camera;
+use sessile_render::followed::Followed;
+use sessile_render::framing::{framing, framing_drop};
+use sessile_scene::types::Scene;
+use sessile_world::World;
+
+use crate::error::ExportError;
+
+/// A run, opened for reading.
+#[derive(Debug)]
+pub struct Source {
+    /// Its folder.
+    pub folder: RunFolder,
+    /// `run.json`.
+    pub info: RunInfo,
+    /// The scene as run.
+    pub scene: Scene,
+    /// Its solids at the start.
+    pub world: World,
+    /// File names of the solids, in the scene's order.
+    pub solids: Vec<String>,
+    /// The frames that are exported, rising without gaps; never empty.
+    pub frames: Vec<u64>,
+    camera: Camera,
+    followed: Option<Followed>,
+}
+
+/// One frame of a run.
+#[derive(Clone, Debug)]
+pub struct Shot {
+    /// Its number.
+    pub frame: u64,
+    /// Its time, in s.
+    pub time: f64,
+    /// The liquid.
+    pub liquid: Surface,
+}
+
+impl Source {
+    /// Opens a run and chooses frames. What the user should know is added to `notices`.
+    pub fn open(run: &Path, choice: FrameChoice, notices: &mut Vec<String>) -> Result<Self, ExportError> {
+        let folder = RunFolder::open(run)?;
+        let info = folder.read_info()?;
+        let file = folder.scene_path();
+        let scene = match sessile_scene::parse_file(&file, &[]) {
+            Ok(parsed) => parsed.scene,
+            Err(reason) => return Err(ExportError::Scene { file, reason: reason.to_string() }),
+        };
+        let all = folder.frames()?;
+        let wrong = |cause| ExportError::Frames { folder: run.to_owned(), cause };
+        let frames = choice.of(&all).map_err(wrong)?;
+        if let Some(pair) = frames.windows(2).find(|pair| pair[1] != pair[0] + 1) {
+            return Err(ExportError::Gap { folder: run.to_owned(), before: pair[0], after: pair[1] });
+        }
+        let of = scene.time.last_frame();
+        if let Some(&last) = all.last().filter(|last| **last < u64::from(of) && !info.settled) {
+            let how = match info.status {
+                RunStatus::Running => "is still going on, or was interrupted",
+                RunStatus::Failed => "failed",
+                RunStatus::Done => "ended early",
+            };
+            notices.push(format!("the run {how}: it has frames up to {last} of {of}, and those are exported"));
+        }
+        let world = World::build(&scene)?;
+        let aspect = f64::from(scene.render.size[0]) / f64::from(scene.render.size[1].max(1));
+        let followed = match scene.camera.follow {
+            Some(follow) => Followed::read(&folder.measures_path(), follow).map_err(FolderError::from)?,
+            None => None,
+        };
+        let camera = match &followed {
+            Some(drop) => framing_drop(&scene, &world, aspect, drop.first(), drop.radius()),
+            None => framing(&scene, &world, aspect),
+        };
+        let names: Vec<&str> = scene.solids.iter().map(|solid| solid.name.as_str()).collect();
+        Ok(Self { solids: safe_names(&names), folder, info, scene, world, frames, camera, followed })
+    }
+
+    /// Reads a frame.
+    pub fn shot(&self, frame: u64) -> Result<Shot, ExportError> {
+        let (liquid, stamp) = self.folder.read_frame(frame)?;
+        Ok(Shot { frame, time: stamp.time, liquid })
+    }
+
+    /// The solids at a moment.
+    pub fn world_at(&self, time: f64) -> World {
+        let mut world = self.world.clone();
+        world.advance_to(time);
+        world
+    }
+
+    /// When a frame is, in s.
+    pub fn time_of(&self, frame: u64) -> f64 {
+        frame as f64 * self.scene.time.frame
+    }
+
+    /// The camera of a frame: it moves with the drop that it follows.
+    pub fn camera_at(&self, frame: u64) -> Camera {
+        let shift = self.followed.as_ref().map_or(DVec3::ZERO, |drop| drop.at(frame) - drop.first());
+        Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera }
+    }
+
+    /// Whether the camera moves.
+    pub fn camera_moves(&self) -> bool {
+        self.followed.is_some()
+    }
+
+    /// First and last frame.
+    pub fn range(&self) -> (u64, u64) {
+        (self.frames.first().copied().unwrap_or_default(), self.frames.last().copied().unwrap_or_default())
+    }
+
+    /// Whether a solid has a wet map in a frame.
+    pub fn has_wet_map(&self, solid: usize, frame: u64) -> bool {
+        self.folder.wet_path(&self.solids[solid], frame).is_file()
+    }
+}
