@@ -25,6 +25,14 @@ pub enum Format {
     Vtk,
     /// OpenVDB.
     Vdb,
+    /// POV-Ray.
+    Povray,
+    /// Mitsuba 3.
+    Mitsuba,
+    /// pbrt-v4.
+    Pbrt,
+    /// A Python script for Blender.
+    Blender,
     /// Measures as CSV.
     Csv,
     /// Measures as Apache Parquet.
@@ -33,7 +41,7 @@ pub enum Format {
 
 impl Format {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Usd,
         Self::Abc,
         Self::Gltf,
@@ -42,6 +50,10 @@ impl Format {
         Self::Stl,
         Self::Vtk,
         Self::Vdb,
+        Self::Povray,
+        Self::Mitsuba,
+        Self::Pbrt,
+        Self::Blender,
         Self::Csv,
         Self::Parquet,
     ];
@@ -57,6 +69,10 @@ impl Format {
             Self::Stl => "stl",
             Self::Vtk => "vtk",
             Self::Vdb => "vdb",
+            Self::Povray => "povray",
+            Self::Mitsuba => "mitsuba",
+            Self::Pbrt => "pbrt",
+            Self::Blender => "blender",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
         }
@@ -65,9 +81,9 @@ impl Format {
     /// What it writes at its destination.
     pub fn layout(self) -> Layout {
         match self {
-            Self::Usd | Self::Vtk => Layout::FileAndFolder,
+            Self::Usd | Self::Vtk | Self::Blender => Layout::FileAndFolder,
             Self::Abc | Self::Gltf | Self::Csv | Self::Parquet => Layout::File,
-            Self::Ply | Self::Obj | Self::Stl | Self::Vdb => Layout::Folder,
+            Self::Ply | Self::Obj | Self::Stl | Self::Vdb | Self::Povray | Self::Mitsuba | Self::Pbrt => Layout::Folder,
         }
     }
 
@@ -78,6 +94,7 @@ impl Format {
             Self::Abc => &["abc"],
             Self::Gltf => &["glb"],
             Self::Vtk => &["pvd"],
+            Self::Blender => &["py"],
             Self::Csv => &["csv"],
             Self::Parquet => &["parquet"],
             _ => &[],

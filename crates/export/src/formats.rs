@@ -1,15 +1,21 @@
 //! One file per format.
 
 mod abc;
+mod blender;
 mod csv;
 mod gltf;
+mod mitsuba;
 mod obj;
 mod parquet;
+mod pbrt;
 mod ply;
+mod povray;
 mod solid_files;
 mod stl;
 mod vdb;
 mod vtk;
+
+pub use solid_files::placed_mesh;
 
 use crate::error::ExportError;
 use crate::format::Format;
@@ -27,6 +33,10 @@ pub fn write(format: Format, job: &Job<'_>) -> Result<(), ExportError> {
         Format::Vtk => vtk::write(job),
         Format::Vdb => vdb::write(job),
         Format::Parquet => parquet::write(job),
+        Format::Povray => povray::write(job),
+        Format::Mitsuba => mitsuba::write(job),
+        Format::Pbrt => pbrt::write(job),
+        Format::Blender => blender::write(job),
         Format::Csv => csv::write(job),
     }
 }

@@ -18,6 +18,7 @@
 //! ```
 
 pub mod destination;
+mod drawn;
 mod drops;
 mod error;
 mod format;
@@ -27,6 +28,7 @@ mod looks;
 mod names;
 mod sky;
 mod source;
+mod stagecraft;
 mod usd;
 
 use std::path::{Path, PathBuf};

@@ -39,6 +39,10 @@ pub struct SolidLook {
     pub glass: Option<f32>,
     /// Whether it has an inside; glass without one is a thin sheet.
     pub body: bool,
+    /// Share of light that shines through to the other side, as in a leaf.
+    pub through: Vec3,
+    /// How much it takes up water and darkens.
+    pub porosity: f32,
 }
 
 impl SolidLook {
@@ -143,7 +147,18 @@ impl SceneLooks {
 }
 
 fn clear(name: String, index: f32, body: bool) -> SolidLook {
-    SolidLook { name, color: Vec3::ONE, texture: None, alpha: 0.0, metal: false, coat: None, glass: Some(index), body }
+    SolidLook {
+        name,
+        color: Vec3::ONE,
+        texture: None,
+        alpha: 0.0,
+        metal: false,
+        coat: None,
+        glass: Some(index),
+        body,
+        through: Vec3::ZERO,
+        porosity: 0.0,
+    }
 }
 
 fn finished(name: String, finish: &Finish, body: bool) -> (SolidLook, Option<Painted>) {
@@ -160,6 +175,8 @@ fn finished(name: String, finish: &Finish, body: bool) -> (SolidLook, Option<Pai
         },
         glass: None,
         body,
+        through: finish.through,
+        porosity: finish.porosity,
         name,
     };
     let painted = (!plain).then(|| finish.color.clone());

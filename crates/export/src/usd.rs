@@ -21,6 +21,7 @@ use glam::{DMat4, DVec3, Vec3};
 use sessile_render::camera::Camera;
 use sessile_world::Pose;
 
+use crate::destination::Sink;
 use crate::error::ExportError;
 use crate::job::Job;
 use crate::looks::{LiquidShade, SceneLooks, SolidLook};
@@ -37,14 +38,18 @@ const WET_ROUGHNESS: f32 = 0.17;
 /// Writes the job's frames into its destination's main file.
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let looks = SceneLooks::of(job.source)?;
-    looks.write_textures(job)?;
-    let folder = job.destination.companion_name();
     let main = job.destination.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut layer = job.destination.inside("materialx.usda")?;
-    layer.text(&materialx_layer(&main, &looks.shade()))?;
-    layer.finish()?;
-    let file = Crate::new(job.destination.file()?)?;
-    Layer { job, looks: &looks, folder: &folder, file }.write()
+    let mut over = job.destination.inside("materialx.usda")?;
+    over.text(&materialx_layer(&main, &looks.shade()))?;
+    over.finish()?;
+    write_layer(job, &looks, job.destination.file()?, &job.destination.companion_name())
+}
+
+/// Writes the job's frames as a layer, and its images among the export's files, which the layer sees in `folder`.
+pub fn write_layer(job: &Job<'_>, looks: &SceneLooks, sink: Sink, folder: &str) -> Result<(), ExportError> {
+    looks.write_textures(job)?;
+    let file = Crate::new(sink)?;
+    Layer { job, looks, folder, file }.write()
 }
 
 struct Layer<'a> {

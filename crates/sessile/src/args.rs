@@ -169,7 +169,7 @@ pub struct RenderArgs {
 pub struct ExportArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Which format: usd, abc, gltf, ply, obj, stl, vtk, vdb, csv, parquet
+    /// Which format: usd, abc, gltf, ply, obj, stl, vtk, vdb, povray, mitsuba, pbrt, blender, csv, parquet
     #[arg(long, value_name = "FORMAT", value_parser = export_format)]
     pub to: Format,
     /// Where to: a file, or for formats of many files a folder

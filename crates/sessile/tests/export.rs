@@ -9,7 +9,7 @@ use std::process::Command;
 use common::{RAIN, Scratch};
 
 /// Every format with a name for its destination.
-const FORMATS: [(&str, &str); 10] = [
+const FORMATS: [(&str, &str); 14] = [
     ("usd", "a.usdc"),
     ("abc", "a.abc"),
     ("gltf", "a.glb"),
@@ -20,6 +20,10 @@ const FORMATS: [(&str, &str); 10] = [
     ("csv", "a.csv"),
     ("parquet", "a.parquet"),
     ("vdb", "vdb"),
+    ("povray", "povray"),
+    ("mitsuba", "mitsuba"),
+    ("pbrt", "pbrt"),
+    ("blender", "a.py"),
 ];
 
 /// A folder with a short run in `run`.
@@ -52,7 +56,7 @@ fn every_format_is_written_whole_and_the_same_bytes_twice() {
         if one.is_file() {
             assert!(fs::read(&one).unwrap() == fs::read(&two).unwrap(), "{format} gives other bytes");
         } else {
-            assert!(names(&one).contains(&format!("00001.{format}")), "{format}: {:?}", names(&one));
+            assert!(names(&one).iter().any(|name| name.starts_with("00001.")), "{format}: {:?}", names(&one));
             assert_eq!(names(&one), names(&two));
         }
     }

@@ -50,7 +50,21 @@ pub struct DropMesh {
 
 /// The surface of one instance.
 pub fn drop_mesh(instance: &Instance, detail: &Detail) -> DropMesh {
-    let mut built = match &instance.shape {
+    let (mut built, scale) = unscaled(instance, detail);
+    for position in &mut built.mesh.positions {
+        *position = instance.frame.world_from_local(*position * scale);
+    }
+    built
+}
+
+/// By how much an instance's metaballs are scaled about its origin, so that its surface encloses its volume.
+pub fn volume_scale(instance: &Instance, detail: &Detail) -> f64 {
+    unscaled(instance, detail).1
+}
+
+/// The surface in local coordinates, and the factor by which it is to be scaled.
+fn unscaled(instance: &Instance, detail: &Detail) -> (DropMesh, f64) {
+    let built = match &instance.shape {
         Shape::Sphere => sphere((3.0 * instance.volume / (4.0 * PI)).cbrt(), detail),
         Shape::Metaballs(balls) => match star_center(balls) {
             Some(foot) => star(balls, foot, detail),
@@ -59,10 +73,7 @@ pub fn drop_mesh(instance: &Instance, detail: &Detail) -> DropMesh {
     };
     let enclosed = built.mesh.volume();
     let scale = if enclosed > 0.0 { (instance.volume / enclosed).cbrt() } else { 1.0 };
-    for position in &mut built.mesh.positions {
-        *position = instance.frame.world_from_local(*position * scale);
-    }
-    built
+    (built, scale)
 }
 
 /// A ball about the origin.

@@ -1,0 +1,241 @@
+"""Builds a scene of drops in Blender, written by sessile. Run it with `blender --python THIS`; add `-b ... -f 12` to render frame 12.
+
+Written for Blender 4.2 and later. Lengths are metres; our y is Blender's z.
+"""
+
+import json
+import math
+import os
+
+import bpy
+import mathutils
+
+SETTINGS = json.loads(r'''
+@SETTINGS@
+''')
+FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "@FILES@")
+
+
+def turned(v):
+    """A vector with y up as one with z up."""
+    return mathutils.Vector((v[0], -v[2], v[1]))
+
+
+def socket(node, *names):
+    """An input by the first of its names that this Blender has."""
+    for name in names:
+        if name in node.inputs:
+            return node.inputs[name]
+    raise KeyError(names)
+
+
+def empty_material(name):
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    nodes = material.node_tree.nodes
+    nodes.clear()
+    output = nodes.new("ShaderNodeOutputMaterial")
+    shader = nodes.new("ShaderNodeBsdfPrincipled")
+    material.node_tree.links.new(shader.outputs[0], output.inputs["Surface"])
+    return material, shader, output
+
+
+def water():
+    """A clear liquid that colours light by the way through it, or an opaque one."""
+    liquid = SETTINGS["liquid"]
+    material, shader, output = empty_material("Water")
+    socket(shader, "Roughness").default_value = 0.0
+    socket(shader, "IOR").default_value = liquid["index"]
+    if liquid["opaque"] is not None:
+        socket(shader, "Base Color").default_value = (*liquid["opaque"], 1.0)
+        socket(shader, "Metallic").default_value = float(liquid["metal"])
+        return material
+    socket(shader, "Base Color").default_value = (1.0, 1.0, 1.0, 1.0)
+    socket(shader, "Transmission Weight", "Transmission").default_value = 1.0
+    strongest = max(liquid["absorption"])
+    if strongest > 1.0:
+        volume = material.node_tree.nodes.new("ShaderNodeVolumeAbsorption")
+        volume.inputs["Color"].default_value = (*(1.0 - a / strongest for a in liquid["absorption"]), 1.0)
+        volume.inputs["Density"].default_value = strongest
+        material.node_tree.links.new(volume.outputs[0], output.inputs["Volume"])
+    return material
+
+
+def image_node(material, path, data, sequence=None):
+    """An image over the mesh's texture coordinates; `sequence` is (first frame, count) of numbered files."""
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = bpy.data.images.load(path, check_existing=True)
+    node.extension = "EXTEND"
+    if data:
+        node.image.colorspace_settings.name = "Non-Color"
+    if sequence:
+        node.image.source = "SEQUENCE"
+        user = node.image_user
+        user.frame_start, user.frame_duration = sequence[0], sequence[1]
+        user.frame_offset = sequence[0] - 1
+        user.use_auto_refresh = True
+    return node
+
+
+def solid_material(solid):
+    """A solid's material; wet parts are smoother, and darker where the solid is porous."""
+    material, shader, _ = empty_material(solid["name"])
+    links, nodes = material.node_tree.links, material.node_tree.nodes
+    socket(shader, "Base Color").default_value = (*solid["color"], 1.0)
+    socket(shader, "Roughness").default_value = solid["roughness"]
+    socket(shader, "Metallic").default_value = float(solid["metal"])
+    if solid["glass"] is not None:
+        socket(shader, "Transmission Weight", "Transmission").default_value = 1.0
+        # A pane has no inside, so it must not bend light.
+        socket(shader, "IOR").default_value = solid["glass"] if solid["body"] else 1.001
+        return material
+    socket(shader, "IOR").default_value = solid["coat"] or 1.0
+    color = None
+    if solid["texture"]:
+        color = image_node(material, os.path.join(FILES, solid["texture"]), False).outputs["Color"]
+        links.new(color, socket(shader, "Base Color"))
+    if solid["wet"] and not solid["metal"]:
+        mask = image_node(material, os.path.join(FILES, solid["wet"]["first"]), True, solid["wet"]["sequence"])
+        smooth = nodes.new("ShaderNodeMapRange")
+        smooth.inputs["To Min"].default_value = solid["roughness"]
+        smooth.inputs["To Max"].default_value = min(solid["roughness"], 0.17)
+        links.new(mask.outputs["Color"], smooth.inputs["Value"])
+        links.new(smooth.outputs[0], socket(shader, "Roughness"))
+        dark = nodes.new("ShaderNodeMix")
+        dark.data_type, dark.blend_type = "RGBA", "MULTIPLY"
+        sockets = [s for s in dark.inputs if s.type == "RGBA"]
+        shade = 1.0 - 0.4 * solid["porosity"]
+        sockets[1].default_value = (shade, shade, shade, 1.0)
+        if color:
+            links.new(color, sockets[0])
+        else:
+            sockets[0].default_value = (*solid["color"], 1.0)
+        links.new(mask.outputs["Color"], dark.inputs[0])
+        links.new(next(s for s in dark.outputs if s.type == "RGBA"), socket(shader, "Base Color"))
+    return material
+
+
+def import_run():
+    """The meshes: the liquid changes from frame to frame."""
+    bpy.ops.wm.usd_import(
+        filepath=os.path.join(FILES, "run.usdc"), import_materials=False, import_lights=False, import_cameras=False, set_frame_range=False
+    )
+    meshes = {o.name.split(".")[0]: o for o in bpy.data.objects if o.type == "MESH"}
+    liquid = meshes.pop("Liquid")
+    liquid.data.materials.clear()
+    liquid.data.materials.append(water())
+    for modifier in liquid.modifiers:
+        if modifier.type == "MESH_SEQUENCE_CACHE":
+            # Velocities are those of the water; the film may run slower or faster.
+            modifier.velocity_scale = SETTINGS["seconds_per_frame"] * SETTINGS["fps"]
+    smooth = liquid.modifiers.new("Smooth", "NODES")
+    smooth.node_group = shade_smooth_group()
+    for solid in SETTINGS["solids"]:
+        mesh = meshes[solid["name"]]
+        mesh.data.materials.clear()
+        mesh.data.materials.append(solid_material(solid))
+    return liquid
+
+
+def shade_smooth_group():
+    """Geometry nodes that smooth the liquid's shading, for a cache brings new faces at every frame."""
+    group = bpy.data.node_groups.new("Shade smooth", "GeometryNodeTree")
+    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    begin, end = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
+    smooth = group.nodes.new("GeometryNodeSetShadeSmooth")
+    group.links.new(begin.outputs[0], smooth.inputs[0])
+    group.links.new(smooth.outputs[0], end.inputs[0])
+    return group
+
+
+def camera(scene):
+    settings = SETTINGS["camera"]
+    data = bpy.data.cameras.new("Camera")
+    data.sensor_fit = "VERTICAL"
+    data.angle = settings["fov"]
+    distance = settings["focus"]
+    data.clip_start, data.clip_end = 1e-3 * distance, 1e4 * distance
+    if settings["aperture"] > 0:
+        data.dof.use_dof = True
+        data.dof.focus_distance = distance
+        data.dof.aperture_fstop = data.lens * 1e-3 / settings["aperture"]
+    eye = bpy.data.objects.new("Camera", data)
+    scene.collection.objects.link(eye)
+    for key in settings["keys"]:
+        eye.location = turned(key["eye"])
+        eye.rotation_euler = (turned(key["look_at"]) - eye.location).to_track_quat("-Z", "Y").to_euler()
+        if len(settings["keys"]) > 1:
+            eye.keyframe_insert("location", frame=key["frame"])
+            eye.keyframe_insert("rotation_euler", frame=key["frame"])
+    scene.camera = eye
+
+
+def lights(scene):
+    world = bpy.data.worlds.new("Environment")
+    scene.world = world
+    world.use_nodes = True
+    nodes, links = world.node_tree.nodes, world.node_tree.links
+    nodes.clear()
+    output, background = nodes.new("ShaderNodeOutputWorld"), nodes.new("ShaderNodeBackground")
+    image = nodes.new("ShaderNodeTexEnvironment")
+    image.image = bpy.data.images.load(os.path.join(FILES, "textures", "environment.hdr"))
+    coordinates, mapping = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeMapping")
+    # Our image's middle looks to our +z, which is Blender's -y; the middle of Blender's images looks there too.
+    mapping.inputs["Rotation"].default_value = (0.0, 0.0, ENVIRONMENT_TURN)
+    links.new(coordinates.outputs["Generated"], mapping.inputs["Vector"])
+    links.new(mapping.outputs[0], image.inputs["Vector"])
+    links.new(image.outputs[0], background.inputs["Color"])
+    links.new(background.outputs[0], output.inputs["Surface"])
+    sun = SETTINGS["sun"]
+    if sun:
+        data = bpy.data.lights.new("Sun", "SUN")
+        brightest = max(sun["color"])
+        data.energy, data.angle = brightest, sun["angle"]
+        data.color = [c / brightest for c in sun["color"]] if brightest > 0 else (1, 1, 1)
+        lamp = bpy.data.objects.new("Sun", data)
+        lamp.rotation_euler = (-turned(sun["towards"])).to_track_quat("-Z", "Y").to_euler()
+        scene.collection.objects.link(lamp)
+    for k, lamp in enumerate(SETTINGS["lamps"]):
+        data = bpy.data.lights.new(f"Lamp {k + 1}", "AREA")
+        brightest = max(lamp["color"])
+        data.size = lamp["size"]
+        # Blender tells a lamp's power: radiance times area times pi.
+        data.energy = brightest * lamp["size"] ** 2 * math.pi
+        data.color = [c / brightest for c in lamp["color"]] if brightest > 0 else (1, 1, 1)
+        thing = bpy.data.objects.new(data.name, data)
+        thing.location = turned(lamp["center"])
+        thing.rotation_euler = (turned(lamp["look_at"]) - thing.location).to_track_quat("-Z", "Y").to_euler()
+        scene.collection.objects.link(thing)
+
+
+ENVIRONMENT_TURN = 0.0
+
+
+def settings(scene):
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples = SETTINGS["samples"]
+    scene.cycles.max_bounces = scene.cycles.transmission_bounces = 24
+    scene.cycles.caustics_refractive = scene.cycles.caustics_reflective = True
+    scene.render.use_motion_blur = SETTINGS["frames"][1] > SETTINGS["frames"][0]
+    scene.render.motion_blur_shutter = SETTINGS["shutter"]
+    scene.render.resolution_x, scene.render.resolution_y = SETTINGS["size"]
+    scene.render.resolution_percentage = 100
+    scene.render.fps, scene.render.fps_base = max(1, round(SETTINGS["fps"])), max(1, round(SETTINGS["fps"])) / SETTINGS["fps"]
+    scene.frame_start, scene.frame_end = SETTINGS["frames"]
+    scene.unit_settings.system = "METRIC"
+    scene.render.filepath = os.path.join("//", "picture")
+
+
+def main():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.name = SETTINGS["title"][:60] or "Drops"
+    settings(scene)
+    import_run()
+    camera(scene)
+    lights(scene)
+    scene.frame_set(SETTINGS["frames"][0])
+
+
+main()
