@@ -6,6 +6,7 @@
 mod droplet;
 mod memory;
 mod pane;
+mod volume;
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -33,7 +34,7 @@ pub struct Bench {
 
 /// Every bench there is, by model.
 pub fn benches() -> Vec<Bench> {
-    [pane::benches(), droplet::benches()].concat()
+    [pane::benches(), droplet::benches(), volume::benches()].concat()
 }
 
 /// A name that no bench has.

@@ -61,6 +61,8 @@ pub enum Expected {
     AtLeast(f64),
     /// A statement that is true.
     Holds,
+    /// Anything finite: the number is shown, and nothing is asked of it.
+    Shown,
 }
 
 impl Serialize for Expected {
@@ -68,6 +70,7 @@ impl Serialize for Expected {
         let bounds: &[(&str, f64)] = match self {
             Self::Value(value) => return serializer.serialize_f64(*value),
             Self::Holds => return serializer.serialize_bool(true),
+            Self::Shown => return serializer.serialize_none(),
             Self::Range(low, high) => &[("at_least", *low), ("at_most", *high)],
             Self::AtMost(bound) => &[("at_most", *bound)],
             Self::AtLeast(bound) => &[("at_least", *bound)],
@@ -156,6 +159,11 @@ impl Check {
     /// A number that should not fall below `least`.
     pub fn at_least(quantity: impl Into<String>, unit: impl Into<String>, least: f64, got: f64) -> Self {
         Self::bound(quantity.into(), unit.into(), Expected::AtLeast(least), got, got >= least)
+    }
+
+    /// A number to look at.
+    pub fn shown(quantity: impl Into<String>, unit: impl Into<String>, got: f64) -> Self {
+        Self::bound(quantity.into(), unit.into(), Expected::Shown, got, true)
     }
 
     /// A statement that should be true.

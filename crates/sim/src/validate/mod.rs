@@ -11,6 +11,7 @@ mod plot;
 mod report;
 mod surface;
 mod theory;
+mod volume;
 
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ use crate::nearest::nearest;
 
 /// Every case there is, by model.
 pub fn cases() -> Vec<Case> {
-    [theory::cases(), pane::cases(), droplet::cases(), surface::cases()].concat()
+    [theory::cases(), pane::cases(), droplet::cases(), surface::cases(), volume::cases()].concat()
 }
 
 /// Which cases to run.

@@ -24,6 +24,7 @@ pub(super) fn expected_text(check: &Check) -> String {
         Expected::AtMost(bound) => format!("≤ {}{unit}", number(bound)),
         Expected::AtLeast(bound) => format!("≥ {}{unit}", number(bound)),
         Expected::Holds => "yes".into(),
+        Expected::Shown => "–".into(),
     }
 }
 
