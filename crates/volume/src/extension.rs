@@ -140,7 +140,8 @@ fn arc(samples: [f64; 3], s: f64, cosine: f64) -> f64 {
     let [f, middle, high] = samples;
     let slope = 0.5 * (high - f);
     let q = (f - 2.0 * middle + high) / (1.0 - slope * slope).max(0.05);
-    let bound = MOST_CURVED * (CURVED_WITHIN - f.abs()).clamp(0.0, 1.0);
+    // The flatter the surface lies on the wall, the more a second difference along N is worth: its noise grows as 1/sin²θ.
+    let bound = MOST_CURVED * (CURVED_WITHIN - f.abs()).clamp(0.0, 1.0) * (1.0 - cosine * cosine);
     let curved = (q / (1.0 - q * middle).max(0.2)).clamp(-bound, bound);
     let s_y = HEIGHTS[0];
     let square = if s > -CURVED_TO { s * s } else { -CURVED_TO * (2.0 * s + CURVED_TO) };

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::extension::DEPTH;
 use crate::faces::{BURIED, Kinds, OUTER, WET};
-use crate::grid::{CENTER, FACES, gradient, linear, local_center};
+use crate::grid::{FACES, linear, local_center};
 use crate::solids::{Solids, Wall};
 use crate::tiles::{CELLS, Field, NONE, Tiles};
 
@@ -104,11 +104,12 @@ impl Fill {
         let (mut sum, mut have, mut all) = (0.0, 0.0, 0.0);
         for (from, weight) in self.from.into_iter().zip(self.weight) {
             let weight = f64::from(weight);
-            if weight == 0.0 {
+            // Above a wall the way back to a flat wedge of liquid leads through the solid: then it is taken along the wall.
+            if weight == 0.0 || known[from as usize] & BURIED != 0 {
                 continue;
             }
             all += weight;
-            if known[from as usize] & (WET | BURIED) == WET {
+            if known[from as usize] & WET != 0 {
                 have += weight;
                 sum += weight * values[from as usize];
             }
@@ -153,39 +154,6 @@ fn list_faces(around: &Around<'_>, axis: usize, slot: usize, kinds: &[u8], list:
         // What leans on solids alone, or on nothing, is left to the wall's rule or stays as it was.
         list.push(fill);
     }
-}
-
-/// Share of the way that outer faces go towards their neighbours' velocity in a step.
-///
-/// The whole way removes momentum from the surface (a ringing drop is slowed by 3 %); none lets the flow along the surface grow.
-const STEEPENED: f64 = 0.3;
-
-/// Draws the outer faces of component `axis` towards the velocity that the two cells below the surface point to: linear along the normal.
-///
-/// Where the liquid is not two cells deep they stay as they are.
-pub fn steepen(around: &Around<'_>, axis: usize, kinds: &Field<u8>, before: &Field<f64>, out: &mut Field<f64>) {
-    let Around { tiles, phi, .. } = around;
-    out.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-        let kinds = kinds.tile(slot);
-        for local in 0..tiles.cells_in_use() {
-            if kinds[local] & OUTER == 0 {
-                continue;
-            }
-            let index = slot * CELLS + local;
-            let Some(low) = tiles.next(index, axis, -1) else { continue };
-            let height = 0.5 * (phi.values()[index] + phi.values()[low]);
-            let normal = (gradient(tiles, phi, index) + gradient(tiles, phi, low)).normalize_or_zero();
-            let mut at = local_center(local);
-            at[axis] -= 0.5;
-            let [one, two] = [height + 1.0, height + 2.0].map(|depth| at - normal * depth);
-            if linear(tiles, phi, slot, two, CENTER) > -1.5 {
-                continue;
-            }
-            let [upper, lower] = [one, two].map(|at| linear(tiles, before, slot, at, FACES[axis]));
-            let target = upper + (upper - lower) * (1.0 + height);
-            out[local] += STEEPENED * (target - out[local]);
-        }
-    });
 }
 
 /// Writes the velocity of all buried faces near the liquid: `before` is the velocity outside solids, `out` receives all three components.

@@ -43,9 +43,6 @@ pub fn classify(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, kinds: &mut Ki
 }
 
 /// Marks wet faces whose middle lies in air as [`OUTER`].
-///
-/// A cell with two such faces can pass liquid from one to the other along the surface: that changes no volume and no shape, so nothing but viscosity
-/// holds it back, and differences of 0.3 % between the curvatures at the two drive it (a ball at rest of 10 cells' radius: 20 mm/s after 6 ms, growing). So they are drawn towards what the liquid below them does ([`steepen`](crate::extrapolation::steepen)): 1 mm/s, steady.
 pub fn mark_outer(tiles: &Tiles, phi: &Field<f64>, kinds: &mut Kinds) {
     for (axis, kinds) in kinds.iter_mut().enumerate().take(tiles.dims()) {
         kinds.par_tiles_mut().enumerate().for_each(|(slot, kinds)| {

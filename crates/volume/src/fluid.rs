@@ -18,7 +18,7 @@ use crate::advection::{Order, advect};
 use crate::curvature::curvature;
 use crate::drops::{Drops, Liquid};
 use crate::extension::{AngleLaw, SETTLING_PASSES, extend};
-use crate::extrapolation::{Around, Extrapolation, fill_walls, steepen};
+use crate::extrapolation::{Around, Extrapolation, fill_walls};
 use crate::faces::{Kinds, classify, mark_outer};
 use crate::grid::Grid;
 use crate::poisson::{PoissonError, Report};
@@ -26,6 +26,7 @@ use crate::projection::{Flow, Projection};
 use crate::redistance::{BEYOND, Redistance};
 use crate::solids::{HalfSpace, REACH, Solids, Surround, Wall};
 use crate::sources::{Feed, NEEDLE};
+use crate::surface_loops::calm_loops;
 use crate::surface_motion::{Carrier, move_surface};
 use crate::tiles::{CELLS, Field, NONE, Tiles, Topology, local_cell};
 use crate::viscosity::{Diffusion, ViscousSolve};
@@ -169,10 +170,8 @@ impl Fluid {
         if let Some(dt) = parameters.dt {
             return dt;
         }
-        let Water { density, surface_tension, .. } = parameters.water;
         let h = self.grid.h;
-        let capillary = CAPILLARY * (density * h.powi(3) / (TAU * surface_tension)).sqrt();
-        capillary.min(COURANT * h / self.fastest().max(1e-9))
+        capillary_step(&parameters.water, h).min(COURANT * h / self.fastest().max(1e-9))
     }
 
     /// Largest |u| + |v| + |w| in the liquid and just outside, in m/s.
@@ -414,9 +413,7 @@ impl Fluid {
         let around = Around { tiles, solids, phi, slip };
         mark_outer(tiles, phi, kinds);
         copy_all(velocity, faces);
-        for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
-            steepen(&around, axis, &kinds[axis], &faces[axis], component);
-        }
+        calm_loops(&around, kinds, faces, centers, velocity);
         for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
             extrapolation.fill_air(&around, axis, component, &mut kinds[axis]);
         }
@@ -439,6 +436,11 @@ impl Fluid {
         }
         Ok(Done { pressure: report, fed })
     }
+}
+
+/// Longest step that explicit surface tension allows on cells of side `h`, in s.
+fn capillary_step(water: &Water, h: f64) -> f64 {
+    CAPILLARY * (water.density * h.powi(3) / (TAU * water.surface_tension)).sqrt()
 }
 
 impl Scratch {

@@ -27,6 +27,7 @@ pub mod skin;
 pub mod solids;
 pub mod sources;
 pub mod spray;
+pub mod surface_loops;
 pub mod surface_motion;
 pub mod tiles;
 pub mod virtual_surface;

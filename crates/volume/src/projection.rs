@@ -12,7 +12,7 @@
 //! θ = φ_l/(φ_l − φ_a) of the way, so the slope of q there is (γκΔt/ρh² − q)/θ, with κ interpolated to the cut. First order (wang2005, §5.3):
 //! θ = 1 and κ of the air cell.
 //!
-//! **Pinned lines**: the liquid–air faces of a pinned line are closed.
+//! **Pinned lines**: the liquid–air faces of a pinned line are closed ([`Flow::held`]).
 //!
 //! The solve stops when what is left of the divergence would change a cell's volume by [`LEFT_OVER`] in one step.
 
@@ -78,10 +78,13 @@ impl Default for Projection {
 }
 
 impl Flow<'_> {
-    /// Whether a face between liquid and air belongs to a pinned line.
+    /// Whether nothing passes a face between liquid and air: where φ does not follow the flow, what flowed through would be lost.
+    ///
+    /// That is so where a pinned line holds one of the two cells, and where the air cell's centre lies in a solid: φ there is the extension's.
     fn held(&self, one: usize, other: usize) -> bool {
         let (pinned, s) = (self.pinned.values(), self.solids.distance.values());
-        (pinned[one] || pinned[other]) && 0.5 * (s[one] + s[other]) < 0.7
+        let air = if self.phi.values()[one] < 0.0 { other } else { one };
+        s[air] < 0.0 || pinned[one] || pinned[other]
     }
 
     /// Open share of a face, given its two cells.

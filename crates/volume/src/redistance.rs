@@ -12,8 +12,12 @@
 //! Because the surface is defined by the interpolant, which is exact on quadratics, repeated use does not shift it: no separate sub-cell fix is needed.
 //! Cells of a pinned line, and cells inside solids, which the extension writes, keep their φ.
 //!
-//! **Depth.** Points deeper than [`BELIEVED_TO`] in solids are not taken: the surface there was itself made from φ outside, and taking it back would let the two feed one
-//! another (at contact angles below 40° a sheet then creeps away along the wall). Cells above it measure to the last point that is believed.
+//! **In solids** the surface was itself made from φ outside, and measuring to it there would let the two feed one another: at contact angles below 45° noise grows, and a sheet creeps
+//! away along the wall. So the surface is believed down to [`BELIEVED_TO`] only, and goes on from there along its tangent plane: a cell whose nearest point y lies deeper takes
+//!
+//! ```text
+//! φ = (x − y')·n(y'),      y' the point of the surface at that depth on the way up from y,  n its normal
+//! ```
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -34,7 +38,9 @@ const SETTLED: f64 = 1e-3;
 /// A last step longer than this shows that there is no surface where the method looks for one, in cells.
 const CONVERGED: f64 = 0.25;
 /// Depth in solids down to which the surface is believed, in cells.
-const BELIEVED_TO: f64 = 2.5;
+const BELIEVED_TO: f64 = 0.75;
+/// Least slope of the surface's steepest line against the wall, as a sine, at which the way up can be gone.
+const LEAST_RISE: f64 = 0.1;
 /// Layers outwards from [`OWN_START`] to the band's end.
 const LAYERS: usize = 4;
 
@@ -45,11 +51,17 @@ pub struct Redistance {
     next: Field<Nearest>,
 }
 
-/// The nearest point of the surface, from the cell's centre; not finite where it is not known.
+/// The nearest point of the surface, from the cell's centre, and φ if it is the distance to a tangent plane; neither finite where it is not known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Nearest(DVec3);
+struct Nearest(DVec3, f64);
 
-const UNKNOWN: Nearest = Nearest(DVec3::NAN);
+const UNKNOWN: Nearest = Nearest(DVec3::NAN, f64::NAN);
+
+impl Nearest {
+    fn distance(&self) -> f64 {
+        if self.1.is_finite() { self.1.abs() } else { self.0.length() }
+    }
+}
 
 impl Default for Redistance {
     fn default() -> Self {
@@ -73,10 +85,11 @@ impl Redistance {
         let before = &*phi;
         let cells = tiles.cells_in_use();
         let believed = |found: Nearest, slot: usize, local: usize| {
-            let deep = solids.near[slot]
-                && found.0.is_finite()
-                && linear(tiles, &solids.distance, slot, local_center(local) + found.0, CENTER) < -BELIEVED_TO;
-            if deep { UNKNOWN } else { found }
+            if solids.near[slot] && found.0.is_finite() {
+                believed(tiles, solids, before, slot, local, found)
+            } else {
+                found
+            }
         };
         nearest.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             let values = before.tile(slot);
@@ -104,7 +117,7 @@ impl Redistance {
                     let start = nearest_of_neighbours(tiles, known, slot * CELLS + local);
                     if let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) {
                         let found = believed(find(tiles, before, slot, local, start, 2), slot, local);
-                        *out = if found.0.is_finite() { found } else { Nearest(start) };
+                        *out = if found.0.is_finite() { found } else { Nearest(start, f64::NAN) };
                     }
                 }
             });
@@ -122,8 +135,7 @@ impl Redistance {
                 {
                     continue;
                 }
-                let foot = known.values()[index].0;
-                let distance = foot.length();
+                let distance = known.values()[index].distance();
                 out[local] = if distance < BAND { distance } else { BEYOND }.copysign(values[local]);
             }
         });
@@ -169,5 +181,42 @@ fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3
             break;
         }
     }
-    if last > CONVERGED || offset.length() > BEYOND + 1.0 { UNKNOWN } else { Nearest(offset) }
+    if last > CONVERGED || offset.length() > BEYOND + 1.0 { UNKNOWN } else { Nearest(offset, f64::NAN) }
+}
+
+/// What a cell may take of a point that was found: itself outside solids and just inside; the tangent plane of the surface higher up if it lies deeper.
+fn believed(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, slot: usize, local: usize, found: Nearest) -> Nearest {
+    let x = local_center(local);
+    let depth = -linear(tiles, &solids.distance, slot, x + found.0, CENTER);
+    if depth <= BELIEVED_TO {
+        return found;
+    }
+    let wall = solids.normal(tiles, slot * CELLS + local);
+    let mut y = x + found.0;
+    // Up along the surface, back onto it, and look again.
+    for _ in 0..2 {
+        let (value, slope) = cubic_gradient(tiles, phi, slot, y, CENTER);
+        let steep = slope.length();
+        if steep < 0.3 || value.abs() > 3.0 {
+            return UNKNOWN;
+        }
+        let normal = slope / steep;
+        let rise = (1.0 - normal.dot(wall).powi(2)).max(0.0).sqrt();
+        let deep = -linear(tiles, &solids.distance, slot, y, CENTER) - BELIEVED_TO;
+        if rise < LEAST_RISE {
+            return UNKNOWN;
+        }
+        let up = (wall - normal * normal.dot(wall)) / rise;
+        y += up * (deep / rise).clamp(-6.0, 6.0) - normal * (value / steep).clamp(-1.0, 1.0);
+    }
+    let (value, slope) = cubic_gradient(tiles, phi, slot, y, CENTER);
+    let steep = slope.length();
+    if steep < 0.3 || value.abs() > 0.5 {
+        return UNKNOWN;
+    }
+    let normal = slope / steep;
+    let distance = (x - y).dot(normal) + value / steep;
+    // The sign must be the cell's own: otherwise the plane is not what the cell looks at.
+    let own = phi.tile(slot)[local];
+    if (distance < 0.0) == (own < 0.0) { Nearest(y - x, distance) } else { UNKNOWN }
 }
