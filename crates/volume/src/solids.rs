@@ -16,6 +16,8 @@ use sessile_world::World;
 use crate::grid::{Grid, gradient, local_center};
 use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
+/// Distances below this, in cells, are zero: a wall along the cells' faces lies in them, whichever way its place was rounded.
+const ROUNDING: f64 = 1e-9;
 /// Faces that are open by less than this are closed: the share of a face that costs an unknown and carries nothing.
 const CLOSED: f64 = 1e-3;
 /// Beyond this many cells from a surface only "far" is known of it.
@@ -218,7 +220,8 @@ fn sample_tile(
 
 /// Share of a square where the distance is positive, from its four corners in order round it.
 pub fn open_share(corners: [f64; 4]) -> f64 {
-    // A face that lies in the wall, all corners at 0, is closed.
+    // A face that lies in the wall, all corners at 0 but for rounding, is closed.
+    let corners = corners.map(|s| if s.abs() < ROUNDING { 0.0 } else { s });
     if corners.iter().all(|&s| s <= 0.0) {
         return 0.0;
     }
@@ -263,6 +266,7 @@ mod tests {
         let slanted = open_share([-0.5, 0.0, 0.5, 0.0]);
         assert!((slanted - 0.5).abs() < 1e-15, "{slanted}");
         assert_eq!(open_share([0.0; 4]), 0.0);
+        assert_eq!(open_share([3e-16, 1e-16, 2e-16, 1e-16]), 0.0);
         assert_eq!(open_share([1.0; 4]) + open_share([-1.0; 4]), 1.0);
     }
 }
