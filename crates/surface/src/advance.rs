@@ -52,7 +52,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     let (shape, system) = (&mut scratch.shape, &mut scratch.system);
     shape.read(&drop.mesh, setting.before);
     regauge(drop, shape);
-    system.assemble(&drop.mesh);
+    system.assemble(&drop.mesh, false);
     let n = drop.mesh.positions.len();
 
     // The scheme.
@@ -141,7 +141,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
 }
 
 /// Mean velocity of the solids under the line, in m/s.
-fn base_velocity(shape: &Shape) -> DVec3 {
+pub(crate) fn base_velocity(shape: &Shape) -> DVec3 {
     let on_solids = || shape.contacts.iter().filter(|contact| contact.tag >= 0);
     on_solids().map(|contact| contact.footing.velocity).sum::<DVec3>() / on_solids().count().max(1) as f64
 }
@@ -284,7 +284,7 @@ fn regauge(drop: &mut Drop, shape: &Shape) {
 }
 
 /// Puts vertices in contact back on their solids, and spreads the wet ones evenly.
-fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &Shape) {
+pub(crate) fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &Shape) {
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Line) {
         let v = contact.vertex;
         let solid = drop.mesh.solid_at(v);

@@ -6,6 +6,7 @@ use sessile_wetting::Liquid;
 
 use crate::ground::Ground;
 use crate::mesh::Mesh;
+use crate::paper::Knobs;
 use crate::shape::{Shape, ball_radius};
 use crate::system::System;
 
@@ -74,6 +75,8 @@ pub struct Setting<'a> {
     pub edge: f64,
     /// Whether drag is added to come to rest soon.
     pub settle: bool,
+    /// The paper's knobs, where its own operators run.
+    pub paper: Option<Knobs>,
 }
 
 /// Memory that a step of one drop uses.

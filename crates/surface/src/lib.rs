@@ -50,6 +50,7 @@ pub mod merging;
 pub mod mesh;
 pub mod model;
 pub mod neighbours;
+pub mod paper;
 pub mod remesh;
 pub mod shape;
 pub mod shapes;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Content, DropFacts, Event, Frame, Ledger, Surface};
 use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
-use sessile_scene::types::{EmitterKind, Scene};
+use sessile_scene::types::{EmitterKind, Fidelity, Scene};
 use sessile_wetting::Liquid;
 use sessile_world::{Supply, World, WorldState};
 
@@ -17,6 +17,7 @@ use crate::ground::{Ground, Mouth, mouth_of, mouth_tag};
 use crate::initial;
 use crate::merging::merge;
 use crate::mesh::AIR;
+use crate::paper::Knobs;
 use crate::shape::ball_radius;
 use crate::shapes::{CapForm, ball, cap};
 use crate::stepper::{Stepped, make_ready, parts, refit, step_drop};
@@ -26,7 +27,10 @@ use crate::union::{Request, extract_liquid};
 const LONGEST_STEP: f64 = 1e-3;
 /// Longest step of a run that settles, in s.
 const LONGEST_SETTLING: f64 = 1.0 / 120.0;
-/// Edges that liquid near a solid may move in a step.
+/// Longest step of the paper's operators, in s. The paper does not give its own; with this one its range of γ runs from drops that gravity flattens to
+/// nearly round ones.
+const LONGEST_PAPER: f64 = 2e-3;
+/// Edges that liquid near a solid may move in a step; the paper's operators bear four times that.
 const EDGES_PER_STEP: f64 = 0.5;
 /// Parts into which speeds may cut the longest step at most.
 const MOST_CUTS: f64 = 16.0;
@@ -40,6 +44,7 @@ pub struct SurfaceModel {
     liquid: Liquid,
     edge: f64,
     settle: bool,
+    paper: Option<Knobs>,
     domain: Option<[DVec3; 2]>,
     books: Books,
     /// By rising id.
@@ -93,6 +98,7 @@ impl SurfaceModel {
             liquid: scene.liquid,
             edge: scene.resolution.edge,
             settle: scene.time.settle,
+            paper: (scene.fidelity == Fidelity::Paper).then(|| Knobs::of(&scene.surface)),
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             books: Books { next_id: 1, gravity, gathered, ..Books::default() },
             drops: Vec::new(),
@@ -275,7 +281,11 @@ impl SurfaceModel {
 
     /// Length of the next step, in s.
     fn choose_step(&self, limit: f64) -> f64 {
-        let longest = if self.settle { LONGEST_SETTLING } else { LONGEST_STEP };
+        let (longest, edges) = match (&self.paper, self.settle) {
+            (Some(_), _) => (LONGEST_PAPER, 2.0),
+            (None, true) => (LONGEST_SETTLING, EDGES_PER_STEP),
+            (None, false) => (LONGEST_STEP, EDGES_PER_STEP),
+        };
         let mut dt = longest;
         for drop in self.drops.iter().filter(|drop| !drop.asleep) {
             let speed = drop.mesh.velocities.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
@@ -283,8 +293,8 @@ impl SurfaceModel {
             let [low, high] = drop.mesh.bounds();
             let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high));
             let edge = drop.target_edge(self.edge);
-            if way > EDGES_PER_STEP * edge && self.ground.signed_distance(centre) < reach + 2.0 * way {
-                dt = dt.min(EDGES_PER_STEP * edge / speed);
+            if way > edges * edge && self.ground.signed_distance(centre) < reach + 2.0 * way {
+                dt = dt.min(edges * edge / speed);
             }
         }
         let dt = dt.max(longest / MOST_CUTS);
@@ -361,6 +371,7 @@ impl Model for SurfaceModel {
             liquid: &self.liquid,
             edge: self.edge,
             settle: self.settle,
+            paper: self.paper,
         };
         self.scratches.resize_with(self.drops.len(), Scratch::default);
         let stepped: Vec<Stepped> = self

@@ -7,6 +7,7 @@ use crate::contact::touch;
 use crate::drops::{Drop, Scratch, Setting};
 use crate::ground::Ground;
 use crate::mesh::Mesh;
+use crate::paper;
 use crate::remesh::remesh;
 use crate::shape::{Shape, ball_radius};
 use crate::shapes::ball;
@@ -48,7 +49,10 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     let edge = drop.target_edge(setting.edge);
     scratch.backup.copy_from(&drop.mesh);
     let velocity = drop.velocity;
-    let advanced = advance(drop, setting, scratch);
+    let advanced = match &setting.paper {
+        None => advance(drop, setting, scratch),
+        Some(knobs) => paper::advance(drop, setting, knobs, scratch),
+    };
     let touched = touch(drop, edge, setting.after, scratch);
     let remeshed = remesh(drop, edge, setting.after, scratch);
     if touched.changed() || remeshed.changed() {
@@ -164,6 +168,8 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
         .map(|mesh| {
             scratch.shape.read(&mesh, world);
             let velocity = scratch.shape.rigid_velocity(&mesh.velocities);
+            // A shred without volume has no velocity of its own.
+            let velocity = if velocity.is_finite() { velocity } else { drop.velocity };
             let volume = drop.volume * mesh.volume() / total;
             Drop { id: drop.id, mesh, volume, velocity, pressure: drop.pressure, calm: 0, unchecked: 0, asleep: false }
         })

@@ -22,16 +22,20 @@ pub enum Freedom {
     All,
     /// Move along this direction.
     Along(DVec3),
+    /// Move across this direction: along a solid.
+    Across(DVec3),
     /// Nothing.
     Fixed,
 }
 
 impl Freedom {
+    /// The part of a vector that it allows.
     #[inline]
-    fn project(self, v: DVec3) -> DVec3 {
+    pub fn project(self, v: DVec3) -> DVec3 {
         match self {
             Self::All => v,
             Self::Along(d) => d * d.dot(v),
+            Self::Across(d) => v - d * d.dot(v),
             Self::Fixed => DVec3::ZERO,
         }
     }
@@ -98,8 +102,8 @@ const TOLERANCE: f64 = 1e-5;
 const MOST_ITERATIONS: usize = 400;
 
 impl System {
-    /// Builds the rows of the stiffness for a compact mesh.
-    pub fn assemble(&mut self, mesh: &Mesh) {
+    /// Builds the rows of the stiffness for a compact mesh; `whole` takes the triangles on solids in, too.
+    pub fn assemble(&mut self, mesh: &Mesh, whole: bool) {
         let n = mesh.positions.len();
         self.rows.clear();
         self.columns.clear();
@@ -107,7 +111,7 @@ impl System {
         self.across.clear();
         self.weight_sums.clear();
         let cotangent = |h: u32| {
-            if mesh.solid_of(h) != AIR {
+            if !whole && mesh.solid_of(h) != AIR {
                 return 0.0;
             }
             let apex = mesh.positions[mesh.apex(h) as usize];
@@ -154,6 +158,11 @@ impl System {
     pub fn laplacian(&self, v: usize, x: &[DVec3]) -> DVec3 {
         let row = self.rows[v] as usize..self.rows[v + 1] as usize;
         row.map(|e| (x[v] - x[self.columns[e] as usize]) * self.weights[e]).sum()
+    }
+
+    /// Σ_j w_ij.
+    pub fn weight_sum(&self, v: usize) -> f64 {
+        self.weight_sums[v]
     }
 
     /// M v without the stiffness: what momentum the velocities carry at each vertex, in kg m/s.
@@ -279,6 +288,55 @@ impl System {
         }
         self.image = image;
         positive.then_some(Solved { iterations, ..Solved::default() })
+    }
+
+    /// Solves (M + s L) x = M x₀ for places, three right sides at once, with each vertex moving as its freedom allows; returns iterations.
+    ///
+    /// On entry `velocities` holds x₀, on return x; `masses` are those of M. This is one step of mean curvature flow (desbrun1999).
+    pub fn smooth(&mut self, s: f64) -> usize {
+        let n = self.velocities.len();
+        let matrix = |this: &Self, x: &[DVec3], out: &mut [DVec3]| {
+            for i in 0..n {
+                let mut pull = x[i] * this.weight_sums[i];
+                for e in this.rows[i] as usize..this.rows[i + 1] as usize {
+                    pull -= x[this.columns[e] as usize] * this.weights[e];
+                }
+                out[i] = x[i] * this.masses[i] + pull * s;
+            }
+        };
+        let mut image = std::mem::take(&mut self.image);
+        for i in 0..n {
+            self.right[i] = self.velocities[i] * self.masses[i];
+            self.inverse[i] = 1.0 / (self.masses[i] + s * self.weight_sums[i].max(0.0)).max(1e-300);
+        }
+        matrix(self, &self.velocities, &mut image);
+        for i in 0..n {
+            self.residual[i] = self.freedoms[i].project(self.right[i] - image[i]);
+            self.search[i] = self.residual[i] * self.inverse[i];
+        }
+        let mut rho: f64 = (0..n).map(|i| self.residual[i].length_squared() * self.inverse[i]).sum();
+        let enough = 1e-8 * rho;
+        let mut iterations = 0;
+        while rho > enough && iterations < MOST_ITERATIONS {
+            iterations += 1;
+            matrix(self, &self.search, &mut image);
+            let curvature: f64 = (0..n).map(|i| self.search[i].dot(image[i])).sum();
+            if curvature <= 0.0 {
+                break;
+            }
+            let alpha = rho / curvature;
+            for i in 0..n {
+                self.velocities[i] += self.search[i] * alpha;
+                self.residual[i] -= self.freedoms[i].project(image[i]) * alpha;
+            }
+            let old = rho;
+            rho = (0..n).map(|i| self.residual[i].length_squared() * self.inverse[i]).sum();
+            for i in 0..n {
+                self.search[i] = self.residual[i] * self.inverse[i] + self.search[i] * (rho / old);
+            }
+        }
+        self.image = image;
+        iterations
     }
 
     /// Takes out of the residual what would change the volume; returns residual · D⁻¹ residual.

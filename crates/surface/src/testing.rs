@@ -64,6 +64,7 @@ impl Bare {
             liquid: &self.liquid,
             edge: self.edge,
             settle: self.settle,
+            paper: None,
         };
         let scratch = &mut self.scratch;
         self.drops.iter_mut().map(|drop| advance(drop, &setting, scratch)).collect()

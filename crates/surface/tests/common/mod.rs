@@ -8,9 +8,18 @@ use sessile_surface::SurfaceModel;
 use sessile_surface::validate::{check, check_crossings};
 use sessile_world::World;
 
-/// The model of these tables; `head` are keys before all tables.
+/// The model of these tables.
 pub fn build(tables: &str) -> SurfaceModel {
-    let text = format!("model = \"surface\"\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{tables}");
+    build_with("", tables)
+}
+
+/// The model of these tables with the paper's operators.
+pub fn build_paper(tables: &str) -> SurfaceModel {
+    build_with("fidelity = \"paper\"\n", tables)
+}
+
+fn build_with(head: &str, tables: &str) -> SurfaceModel {
+    let text = format!("model = \"surface\"\n{head}[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{tables}");
     let scene = match parse_str("test.toml", &text, &[], &NoFiles) {
         Ok(read) => read.scene,
         Err(wrong) => panic!("{wrong}"),
