@@ -39,6 +39,8 @@ const COURANT: f64 = 0.8;
 const REDISTANCE_STEPS: u32 = 10;
 /// … or when the surface may have crossed this many cells.
 const REDISTANCE_TRAVEL: f64 = 1.0;
+/// How far outside the domain a drop that is partly inside is followed, in cells.
+const LEFT_BEHIND: f64 = 12.0;
 /// Cells around the liquid that must be in active tiles.
 const MARGIN: i32 = 4;
 
@@ -259,29 +261,53 @@ impl Fluid {
         self.sample_solids(world);
     }
 
-    /// Takes away the liquid outside a box (corners in m) and off its drops' accounts; returns how much, in cells.
+    /// Takes away drops that are wholly outside a box (corners in m), and of others what is [`LEFT_BEHIND`] outside; returns how much left, in cells.
+    ///
+    /// A drop that is still partly inside flies on undisturbed: cut at the side, it would be pulled back by the surface there.
     pub fn cut_off(&mut self, [low, high]: [DVec3; 2]) -> f64 {
+        let Self { grid, phi, drops, scratch, since_redistance, .. } = self;
+        let beyond = |index: usize| {
+            let center = grid.center(index);
+            let most = (low - center).max(center - high).max_element() / grid.h;
+            if most.is_finite() { most } else { 0.0 }
+        };
+        let mut inside = vec![false; drops.pieces.len()];
+        let mut far = false;
+        for (&cell, &piece) in scratch.projection.cells.iter().zip(&drops.piece_of) {
+            let beyond = beyond(cell as usize);
+            inside[piece as usize] |= beyond <= 0.0;
+            far |= beyond > LEFT_BEHIND;
+        }
         let mut gone = 0.0;
-        for slot in 0..self.grid.tiles.len() {
-            for local in 0..self.grid.tiles.cells_in_use() {
-                let index = slot * CELLS + local;
-                if self.phi.values()[index] > 1.0 {
+        for piece in 0..inside.len() {
+            if inside[piece] {
+                continue;
+            }
+            let id = drops.pieces[piece].id;
+            let Some(account) = drops.account_mut(id) else { continue };
+            gone += std::mem::take(&mut account.volume);
+            drops.accounts.retain(|account| account.id != id);
+            for (phi, name) in
+                phi.values_mut().iter_mut().zip(drops.names.values_mut()).filter(|(_, name)| **name == id)
+            {
+                (*phi, *name) = (phi.abs(), 0);
+            }
+            since_redistance.0 = REDISTANCE_STEPS;
+        }
+        if far {
+            for index in 0..grid.tiles.len() * CELLS {
+                let (before, beyond) = (phi.values()[index], beyond(index) - LEFT_BEHIND);
+                if before > 1.0 || beyond <= 0.0 {
                     continue;
                 }
-                let center = self.grid.center(index);
-                let beyond = (low - center).max(center - high).max_element() / self.grid.h;
-                if beyond <= 0.0 || !beyond.is_finite() {
-                    continue;
-                }
-                let share = self.drops.shares().get(index).copied().unwrap_or(0.0);
-                let name = self.drops.names.values()[index];
-                if let Some(account) = self.drops.account_mut(name) {
-                    let taken = share.min(account.volume);
+                let held = |phi: f64| (0.5 - phi).clamp(0.0, 1.0);
+                let taken = held(before) - held(before.max(beyond));
+                if let Some(account) = drops.account_mut(drops.names.values()[index]) {
+                    let taken = taken.min(account.volume);
                     account.volume -= taken;
                     gone += taken;
                 }
-                let phi = &mut self.phi.values_mut()[index];
-                *phi = phi.max(beyond);
+                phi.values_mut()[index] = before.max(beyond);
             }
         }
         gone

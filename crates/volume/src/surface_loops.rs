@@ -79,10 +79,9 @@ fn find_differences(around: &Around<'_>, axis: usize, kinds: &Field<u8>, before:
         let kinds = kinds.tile(slot);
         for local in 0..tiles.cells_in_use() {
             out[local] = f64::NAN;
-            if kinds[local] & OUTER != 0 {
-                if let Some(target) = target(tiles, phi, axis, before, slot, local) {
-                    out[local] = target - before.tile(slot)[local];
-                }
+            let is_outer = kinds[local] & OUTER != 0;
+            if let Some(target) = is_outer.then(|| target(tiles, phi, axis, before, slot, local)).flatten() {
+                out[local] = target - before.tile(slot)[local];
             }
         }
     });

@@ -263,3 +263,25 @@ fn spray_leaves_the_cells_and_comes_back_without_loss() {
     let frame = volume.frame();
     assert!(merged.len() > 1 && frame.drops.len() < 4, "{merged:?}, then {:?}", frame.drops);
 }
+
+/// A drop flies out through an open side: nothing holds it back at the side, and all of it is lost once it is outside.
+#[test]
+fn a_drop_that_leaves_the_domain_is_lost_whole() {
+    let mut volume = build(&format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+         [resolution]\ncell = \"0.1 mm\"\n[domain]\nmin = \"-3 -3 -3 mm\"\nmax = \"2 3 3 mm\"\n\
+         [[drops]]\nshape = \"sphere\"\ncenter = \"1 0 0 mm\"\nradius = \"0.6 mm\"\nvelocity = \"0.4 0 0 m/s\"\n"
+    ));
+    run_to(&mut volume, 3e-3);
+    let frame = volume.frame();
+    let speed = frame.drops[0].velocity.x;
+    assert!(
+        (speed - 0.4).abs() < 0.01 && frame.ledger.lost == 0.0,
+        "half outside, at {speed:.3} m/s: {:?}",
+        frame.ledger
+    );
+    run_to(&mut volume, 6e-3);
+    let frame = volume.frame();
+    let gap = frame.ledger.lost / frame.ledger.added - 1.0;
+    assert!(frame.drops.is_empty() && gap.abs() < 1e-12, "{:?} left, the books are off by {gap:.1e}", frame.drops);
+}
