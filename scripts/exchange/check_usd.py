@@ -82,7 +82,8 @@ def main():
                     assert asset.resolvedPath, f"{asset.path} is not there"
                     images += 1
                 wet += child.GetName() == "Wetness"
-    assert wet == len(list((run.path / "wet").glob("*"))) if (run.path / "wet").is_dir() else wet == 0
+    expected = len(list((run.path / "wet").glob("*"))) if (run.path / "wet").is_dir() else 0
+    assert wet == expected, f"{wet} solids with wet maps, {expected} expected"
     camera = UsdGeom.Camera(stage.GetPrimAtPath("/World/Camera")).GetCamera(run.numbers[0])
     frustum = camera.frustum
     box = Gf.Range3d(*[Gf.Vec3d(*map(float, p)) for p in (run.frame(run.numbers[0]).points.min(0), run.frame(run.numbers[0]).points.max(0))])

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use sessile_frames::measures_file::MeasuresError;
 use sessile_frames::{ChoiceError, FolderError};
-use sessile_geometry::files::MeshFileError;
 use sessile_render::draw_run::DrawError;
 use sessile_world::WorldError;
 
@@ -186,9 +185,6 @@ pub enum ImportError {
         /// What the operating system said.
         cause: io::Error,
     },
-    /// The mesh reader refused.
-    #[error(transparent)]
-    Mesh(#[from] MeshFileError),
     /// The contents are not what the name promises.
     #[error("{}: {what}", path.display())]
     Contents {

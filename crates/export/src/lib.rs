@@ -1,7 +1,8 @@
-//! A run's frames as files for other programs.
+//! A run's frames as files for other programs, and other programs' models as scenes.
 //!
 //! [`export_run`] reads a run folder, frame by frame, and writes one of the formats of [`Format`]; each has a file of its own here. Nothing appears under the
-//! destination's name before all of it is written ([`destination`]).
+//! destination's name before all of it is written ([`destination`]). [`import_model`] goes the other way: it turns a model
+//! with its materials and camera into a scene file that is ready to edit.
 //!
 //! Lengths are metres in every file, y is up, and coordinates are right-handed, unless a format has it otherwise; what each carries and how
 //! time is told is written in `docs/export.md`.
@@ -23,6 +24,7 @@ mod drops;
 mod error;
 mod format;
 mod formats;
+mod import;
 mod job;
 mod looks;
 mod names;
@@ -38,6 +40,7 @@ use sessile_frames::FrameChoice;
 
 pub use error::{ExportError, ImportError};
 pub use format::Format;
+pub use import::{Imported, import_model};
 pub use job::{ExportProgress, Quiet};
 
 use destination::Destination;

@@ -116,6 +116,11 @@ impl Source {
         (self.frames.first().copied().unwrap_or_default(), self.frames.last().copied().unwrap_or_default())
     }
 
+    /// Whether a solid has a wet map in any frame that is exported.
+    pub fn has_wet_maps(&self, solid: usize) -> bool {
+        self.frames.iter().any(|&frame| self.has_wet_map(solid, frame))
+    }
+
     /// Whether a solid has a wet map in a frame.
     pub fn has_wet_map(&self, solid: usize, frame: u64) -> bool {
         self.folder.wet_path(&self.solids[solid], frame).is_file()

@@ -71,18 +71,21 @@ impl<'a> Stagecraft<'a> {
     }
 }
 
-/// Writes where a solid is wet in every frame as numbered grey pictures, and tells the first, its number and how many there are; null where a map is missing.
+/// Writes where a solid is wet in every frame as numbered grey pictures, and tells the first, its number and how many there are; null where it has no map at all.
 pub fn wet_masks(job: &Job<'_>, looks: &SceneLooks, index: usize) -> Result<Value, ExportError> {
     let source = job.source;
-    if !source.frames.iter().all(|&frame| source.has_wet_map(index, frame)) {
+    if !source.has_wet_maps(index) {
         return Ok(Value::Null);
     }
     let name = |frame: u64| format!("masks/{}-{frame:05}.png", looks.solids[index].name);
     for &frame in &source.frames {
         job.check_stop()?;
-        let Some(map) = source.folder.read_wet(&source.solids[index], index, frame)? else { continue };
+        let bytes = match source.folder.read_wet(&source.solids[index], index, frame)? {
+            Some(map) => mask(&map).map_err(|cause| unwritten(&name(frame), &cause))?,
+            None => dry_mask(),
+        };
         let mut sink = job.destination.inside(&name(frame))?;
-        sink.put(&mask(&map).map_err(|cause| unwritten(&name(frame), &cause))?)?;
+        sink.put(&bytes)?;
         sink.finish()?;
     }
     let (first, _) = source.range();
@@ -103,4 +106,10 @@ fn mask(map: &WetMap) -> Result<Vec<u8>, png::EncodingError> {
     writer.write_image_data(&gray)?;
     writer.finish()?;
     Ok(bytes)
+}
+
+/// A black picture of one pixel: dry all over.
+pub fn dry_mask() -> Vec<u8> {
+    let dry = WetMap { solid: 0, width: 1, height: 1, wetness: vec![0], film: vec![0] };
+    mask(&dry).unwrap_or_default()
 }

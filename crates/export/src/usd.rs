@@ -27,6 +27,7 @@ use crate::job::Job;
 use crate::looks::{LiquidShade, SceneLooks, SolidLook};
 use crate::sky::write_environment;
 use crate::source::Shot;
+use crate::stagecraft::dry_mask;
 use crate_file::{Crate, Prim, Value};
 
 /// Height of the film that camera lengths are told for, in tenths of a scene unit, as USD has it: 24 mm.
@@ -280,16 +281,25 @@ impl Layer<'_> {
         Ok(material)
     }
 
-    /// Copies the wet maps of a solid, if it has one in every frame.
+    /// Copies the wet maps of a solid, if it has any; where a frame has none, the solid is dry, and so is the map.
     fn wet_maps(&mut self, index: usize, look: &SolidLook) -> Result<Vec<Value>, ExportError> {
         let source = self.job.source;
-        if !source.frames.iter().all(|&frame| source.has_wet_map(index, frame)) {
+        if !source.has_wet_maps(index) {
             return Ok(Vec::new());
         }
         let mut values = Vec::new();
         for &frame in &source.frames {
-            let name = format!("wet/{}/{frame:05}.png", look.name);
-            self.job.destination.copy_inside(&source.folder.wet_path(&source.solids[index], frame), &name)?;
+            let name = if source.has_wet_map(index, frame) {
+                let name = format!("wet/{}/{frame:05}.png", look.name);
+                self.job.destination.copy_inside(&source.folder.wet_path(&source.solids[index], frame), &name)?;
+                name
+            } else {
+                let name = "wet/dry.png".to_owned();
+                let mut sink = self.job.destination.inside(&name)?;
+                sink.put(&dry_mask())?;
+                sink.finish()?;
+                name
+            };
             values.push(self.file.asset(&format!("./{}/{name}", self.folder)));
         }
         Ok(values)

@@ -30,6 +30,8 @@ pub enum Command {
     Render(RenderArgs),
     /// Write a run's frames for other programs: Blender, Houdini, ParaView, POV-Ray, notebooks …
     Export(ExportArgs),
+    /// Turn a model (USD, glTF, OBJ) into a scene that is ready to edit
+    Import(ImportArgs),
     /// Hold the physics against theory: expected, got, error, tolerance, pass
     Validate(ValidateArgs),
     /// Do fixed work and say what a simulated second costs
@@ -180,6 +182,19 @@ pub struct ExportArgs {
     /// Write each drop into a file of its own (ply, obj, stl)
     #[arg(long)]
     pub split: bool,
+    /// Replace what is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `sessile import`.
+#[derive(Args, Debug)]
+pub struct ImportArgs {
+    /// A model: .usda, .usdc, .usd, .glb, .gltf or .obj
+    pub file: PathBuf,
+    /// The scene to write
+    #[arg(long = "as", value_name = "SCENE.toml")]
+    pub scene: PathBuf,
     /// Replace what is there
     #[arg(long)]
     pub force: bool,

@@ -31,6 +31,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Measure(args) => commands::measure::measure(&args),
         Command::Render(args) => commands::render::render(&args),
         Command::Export(args) => commands::export::export(&args),
+        Command::Import(args) => commands::import::import(&args),
         Command::Validate(args) => commands::validate::validate(&args),
         Command::Bench(args) => commands::bench::bench(&args),
         Command::Scenes(args) => commands::shipped::scenes(&args),

@@ -40,7 +40,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let [width, height] = source.scene.render.size;
     stagecraft.put(
         "animation.pov",
-        b"// The frame that the animation is at.\n#include concat(str(frame_number, -5, 0), \".pov\")\n",
+        b"#version 3.7;\n// The frame that the animation is at.\n#include concat(str(frame_number, -5, 0), \".pov\")\n",
     )?;
     let ini = format!(
         "; povray animation.ini renders all frames; povray 00000.pov +W{width} +H{height} one of them\n\
@@ -65,7 +65,7 @@ fn color(c: Vec3) -> String {
 /// What all frames share: settings, light, the liquid, meshes of the solids that stay.
 fn shared(source: &Source, looks: &SceneLooks, sky: &str) -> String {
     let mut text = format!(
-        "// {}, by sessile. A unit is 10 micrometres.\n#version 3.7;\n\
+        "// {}, by sessile. A unit is 10 micrometres.\n\
          global_settings {{ assumed_gamma 1.0 max_trace_level 24 radiosity {{ count 64 nearest_count 8 error_bound 0.6 recursion_limit 2 low_error_factor 0.6 }} }}\n\n\
          sky_sphere {{ pigment {{ image_map {{ hdr \"{sky}\" map_type 1 interpolate 2 }} rotate y * 90 }} }}\n",
         source.scene.title.replace('\n', " ")
@@ -136,7 +136,7 @@ fn frame(source: &Source, stagecraft: &Stagecraft<'_>, shot: &Shot) -> Result<St
     let aspect = width / height.max(1.0);
     let across = 2.0 * ((0.5 * camera.fov).tan() * aspect).atan();
     let mut text = format!(
-        "// {}, frame {}, {} s\n#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
+        "#version 3.7;\n// {}, frame {}, {} s\n#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
         source.scene.title.replace('\n', " "),
         shot.frame,
         shot.time,

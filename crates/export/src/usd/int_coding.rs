@@ -15,7 +15,6 @@ pub fn pack(numbers: &[i32]) -> Vec<u8> {
 }
 
 /// Unpacks `count` numbers; `None` when the bytes do not hold them.
-#[cfg(test)]
 pub fn unpack(bytes: &[u8], count: usize) -> Option<Vec<i32>> {
     decode(&unsqueeze(bytes, 4 + count.div_ceil(4) + 4 * count)?, count)
 }
@@ -28,7 +27,6 @@ pub fn squeeze(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Undoes [`squeeze`], for at most `most` bytes. Several blocks, which only gigabytes need, are not read.
-#[cfg(test)]
 pub fn unsqueeze(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
     match bytes.split_first()? {
         (0, block) => lz4_flex::block::decompress(block, most).ok(),
@@ -71,7 +69,6 @@ fn encode(numbers: &[i32]) -> Vec<u8> {
     bytes
 }
 
-#[cfg(test)]
 fn decode(bytes: &[u8], count: usize) -> Option<Vec<i32>> {
     let common = i32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
     let codes = bytes.get(4..4 + count.div_ceil(4))?;

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod check;
 pub mod export;
+pub mod import;
 pub mod measure;
 pub mod render;
 pub mod run;

@@ -181,8 +181,8 @@ def lights(scene):
     image = nodes.new("ShaderNodeTexEnvironment")
     image.image = bpy.data.images.load(os.path.join(FILES, "textures", "environment.hdr"))
     coordinates, mapping = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeMapping")
-    # Our image's middle looks to our +z, which is Blender's -y; the middle of Blender's images looks there too.
-    mapping.inputs["Rotation"].default_value = (0.0, 0.0, ENVIRONMENT_TURN)
+    # The middle of our image looks to our +z, which is Blender's -y; the middle of Blender's images looks to +x.
+    mapping.inputs["Rotation"].default_value = (0.0, 0.0, math.pi / 2)
     links.new(coordinates.outputs["Generated"], mapping.inputs["Vector"])
     links.new(mapping.outputs[0], image.inputs["Vector"])
     links.new(image.outputs[0], background.inputs["Color"])
@@ -207,9 +207,6 @@ def lights(scene):
         thing.location = turned(lamp["center"])
         thing.rotation_euler = (turned(lamp["look_at"]) - thing.location).to_track_quat("-Z", "Y").to_euler()
         scene.collection.objects.link(thing)
-
-
-ENVIRONMENT_TURN = 0.0
 
 
 def settings(scene):

@@ -1,0 +1,19 @@
+//! `sessile import`: a model as a scene.
+
+use sessile_export::{ImportError, import_model};
+
+use crate::args::ImportArgs;
+use crate::failure::Failure;
+
+/// Turns a model file into a scene file.
+pub fn import(args: &ImportArgs) -> Result<(), Failure> {
+    let done = import_model(&args.file, &args.scene, args.force).map_err(|error| match error {
+        ImportError::Write { .. } => Failure::failed(error),
+        other => Failure::wrong(other),
+    })?;
+    done.notices.iter().for_each(|notice| eprintln!("{notice}"));
+    let solids = if done.solids == 1 { "1 solid".to_owned() } else { format!("{} solids", done.solids) };
+    let scene = super::quoted(&done.scene.to_string_lossy());
+    eprintln!("imported: {solids} to {scene}; `sessile check {scene}` reads it, `sessile run {scene}` runs it");
+    Ok(())
+}

@@ -1,0 +1,63 @@
+"""Runs the exported Blender script headless and renders one frame; the liquid changes, and the picture shows it. Arguments: RUN SCRIPT PICTURE [SAMPLES]."""
+
+import runpy
+import sys
+
+import bpy
+import numpy as np
+
+from frames import Run
+
+
+def pixels(path):
+    image = bpy.data.images.load(path)
+    values = np.empty(len(image.pixels), np.float32)
+    image.pixels.foreach_get(values)
+    return values.reshape(image.size[1], image.size[0], -1)[::-1, :, :3]
+
+
+def render(scene, path):
+    scene.render.filepath = path
+    scene.render.image_settings.file_format = "PNG"
+    bpy.ops.render.render(write_still=True)
+    return pixels(path)
+
+
+def main():
+    run, script, picture = Run(sys.argv[1]), sys.argv[2], sys.argv[3]
+    runpy.run_path(script, run_name="__main__")
+    scene = bpy.context.scene
+    assert scene.render.engine == "CYCLES" and scene.camera and scene.render.use_motion_blur
+    assert (scene.frame_start, scene.frame_end) == (run.numbers[0], run.numbers[-1])
+    liquid = next(o for o in bpy.data.objects if o.name.startswith("Liquid") and o.type == "MESH")
+    water = liquid.data.materials[0].node_tree.nodes["Principled BSDF"]
+    assert water.inputs["Transmission Weight"].default_value == 1.0 and 1.2 < water.inputs["IOR"].default_value < 1.6
+    for number in (run.numbers[0], run.numbers[-1]):
+        scene.frame_set(number)
+        mesh = liquid.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        assert len(mesh.vertices) == len(run.frame(number).points), f"frame {number}"
+    scene.cycles.samples = int(sys.argv[4]) if len(sys.argv) > 4 else 16
+    scene.cycles.use_denoising = False
+    scene.render.resolution_percentage = 50
+    with_drops = render(scene, picture)
+    liquid.hide_render = True
+    without = render(scene, picture.replace(".png", "-dry.png"))
+    # Where a drop is, the picture changes: the drops' points as the camera sees them, against the rest.
+    from bpy_extras.object_utils import world_to_camera_view
+    import mathutils
+
+    height, width, _ = with_drops.shape
+    change = np.abs(with_drops - without).mean(2)
+    inside = np.zeros((height, width), bool)
+    for p in run.frame(run.numbers[-1]).points:
+        place = world_to_camera_view(scene, scene.camera, mathutils.Vector((p[0], -p[2], p[1])))
+        x, y = int(place.x * width), int((1 - place.y) * height)
+        if 0 <= x < width and 0 <= y < height:
+            inside[y, x] = True
+    assert inside.any(), "no drop is in the picture"
+    near, far = change[inside].mean(), np.median(change[~inside])
+    assert near > 2 * far + 0.002, f"drops change their pixels by {near}, others change by {far}"
+    print(f"blender: the script runs and renders; drops change their pixels by {near:.3f}, others by {far:.3f}")
+
+
+main()
