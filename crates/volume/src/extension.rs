@@ -54,6 +54,9 @@ pub const AHEAD: f64 = 0.75;
 /// Squared slope along the wall, in units of sin²θ, below which the surface counts as parallel to it, and above which it does not at all.
 const PARALLEL: [f64; 2] = [0.02, 0.08];
 
+/// −φ at the wall from which on it counts as covered, in cells.
+const COVERED: f64 = 0.4;
+
 /// What decides the angle at a place on the wall.
 pub trait AngleLaw: Sync {
     /// The angle range at a cell: receding, dry advancing and the bound on the receding line force over γ.
@@ -160,7 +163,9 @@ fn unless_parallel([f, middle, _]: [f64; 3], cosine: f64) -> f64 {
     // |∇φ|² along the wall, over what it is at a line.
     let along = (1.0 - slope * slope) / (1.0 - cosine * cosine).max(1e-3);
     let [none, all] = PARALLEL;
-    let share = ((along - none) / (all - none)).clamp(0.0, 1.0);
+    // Liquid lies under a film; ahead of a line, where the wall is dry, there is none.
+    let dry = (1.0 + (f - HEIGHTS[0] * slope) / COVERED).clamp(0.0, 1.0);
+    let share = ((along - none) / (all - none)).clamp(0.0, 1.0).max(dry);
     slope + share * (cosine - slope)
 }
 
