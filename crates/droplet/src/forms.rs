@@ -1,34 +1,37 @@
 //! From the model's numbers to the shapes that a frame shows.
 //!
-//! Up to [`INSTANCE_THRESHOLD`] droplets a frame carries surfaces that lie on the mesh ([`crate::skin`]): Young–Laplace meridians in the physical
-//! form, spline patches over masses and springs in the paper's. Beyond it, it carries a few numbers per droplet, and a reader makes the
-//! surface over the tangent plane.
+//! Every droplet is a body over the tangent plane, laid onto the mesh: a Young–Laplace profile in the physical form, a spline patch over masses and
+//! springs in the paper's, metaballs while droplets are merging. Up to [`INSTANCE_THRESHOLD`] droplets a frame carries the surfaces, whose feet lie
+//! on the very triangles; beyond it, a few numbers per droplet, with the ground beneath sampled, from which a reader makes the surface as
+//! finely as it needs it. In the paper's form these are half-balls.
+
+use std::f64::consts::FRAC_PI_2;
 
 use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
-use sessile_frames::{Content, DropFacts, INSTANCE_THRESHOLD, Surface};
-use sessile_shapes::{Detail, DropForm, DropMesh, Instance, LocalFrame, Shape, drop_mesh};
-use sessile_wetting::table::ShapeTable;
+use sessile_frames::instances::{Piece, assemble};
+use sessile_frames::{Content, DropFacts, INSTANCE_THRESHOLD};
+use sessile_shapes::ground::lay;
+use sessile_shapes::{Body, Detail, DropForm, DropMesh, Ground, Instance, Laid, LocalFrame, Profile, Shape, drop_mesh};
 
 use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
 use crate::flight::Ball;
-use crate::meridian;
+use crate::footing::{bend, footing, offset};
 use crate::necks::{Part, Parts};
 use crate::patch;
 use crate::setup::Setup;
-use crate::skin::{self, Deformation};
 use crate::swarm::{Form, Swarm};
 use crate::track::{Facet, Track};
 
-/// Largest lean of an apex, in base radii: beyond it the shear would cut through the foot.
-const LARGEST_LEAN: f64 = 0.6;
 /// Largest sag that two blobs can show, in base radii.
 const LARGEST_SAG: f64 = 0.22;
 /// Elongation that a droplet approaches with speed, in base radii.
 const LARGEST_STRETCH: f64 = 0.9;
 /// Speed at which half of it is reached on a solid that sheds no film, in m/s.
 const STRETCH_SPEED: f64 = 0.2;
+/// Capillary length of a droplet without weight, in m.
+const WEIGHTLESS: f64 = 1.0;
 
 /// What shapes follow from.
 pub struct Stage<'a> {
@@ -46,16 +49,12 @@ pub struct Stage<'a> {
 
 /// A droplet's form in the axes of its triangle.
 struct Look {
-    height: f64,
-    angle: f64,
+    profile: Profile,
     /// Pull along the surface and into it, in m/s².
     along: DVec2,
     pressing: f64,
-    /// Direction in which it sags or runs.
-    heading: DVec2,
-    /// Downhill shift of the centroid and elongation, in base radii.
+    /// Downhill shift of the centroid, in base radii.
     sag: f64,
-    stretch: f64,
 }
 
 /// The liquid of a frame and its facts, by rising id.
@@ -77,28 +76,16 @@ pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (Content, Vec<DropFacts>) {
         instances.sort_unstable_by_key(|instance| instance.drop);
         return (Content::Instances(instances), facts);
     }
-    let mut made: Vec<(u32, i32, DropMesh)> = slots
-        .par_iter()
-        .map(|&slot| {
-            let (id, solid) = (stage.swarm.droplets.ids[slot as usize], stage.facet(slot).solid as i32);
-            (id, solid, stage.surface(slot))
-        })
-        .collect();
-    made.extend(
-        balls.par_iter().map(|ball| (ball.id, -1, drop_mesh(&in_air(ball), &Detail::default()))).collect::<Vec<_>>(),
-    );
-    made.sort_unstable_by_key(|&(id, ..)| id);
-    let mut surface = Surface::default();
-    for ((id, solid, built), facts) in made.iter().zip(&facts) {
-        let base = surface.positions.len() as u32;
-        let vertices = built.mesh.positions.len();
-        surface.positions.extend_from_slice(&built.mesh.positions);
-        surface.velocities.extend(std::iter::repeat_n(facts.velocity, vertices));
-        surface.drops.extend(std::iter::repeat_n(*id, vertices));
-        surface.triangles.extend(built.mesh.triangles.iter().map(|triangle| triangle.map(|v| v + base)));
-        surface.solids.extend(built.on_solid.iter().map(|&on| if on { *solid } else { -1 }));
-    }
-    (Content::Surfaces(surface), facts)
+    let mut pieces: Vec<Piece> = slots.par_iter().map(|&slot| stage.piece(slot)).collect();
+    let flying = balls.par_iter().map(|ball| Piece {
+        drop: ball.id,
+        solid: -1,
+        velocity: ball.velocity,
+        built: drop_mesh(&in_air(ball), &Detail::default()),
+    });
+    pieces.par_extend(flying);
+    pieces.sort_unstable_by_key(|piece| piece.drop);
+    (Content::Surfaces(assemble(&pieces)), facts)
 }
 
 fn in_air(ball: &Ball) -> Instance {
@@ -137,64 +124,68 @@ impl Stage<'_> {
         let (along, pressing) = (facet.along(pull), -pull.dot(facet.normal()));
         let heading = droplet.rider.velocity.try_normalize().or(along.try_normalize()).unwrap_or(DVec2::X);
         let size = &droplet.size;
-        let mut look = Look {
+        let mut profile = Profile {
+            body: size.volume,
+            base_radius: size.radius,
             height: size.radius,
-            angle: 0.5 * std::f64::consts::PI,
-            along,
-            pressing,
+            angle: FRAC_PI_2,
+            capillary_length: WEIGHTLESS,
+            lean: DVec2::ZERO,
             heading,
-            sag: 0.0,
             stretch: 0.0,
         };
+        let mut sag = 0.0;
         if let Form::Physical = self.swarm.form {
             let law = self.swarm.ground.law(self.track, droplet.rider.place);
-            look.angle = law.angle_at(liquid, size.volume, size.radius, pressing);
-            let rest = ShapeTable::shared().rest_shape(size.volume, look.angle, pressing, liquid);
-            look.height = rest.map_or(size.radius, |shape| shape.height);
+            let bend = bend(self.track, droplet.rider.place, size.radius);
+            profile.angle = law.angle_at(liquid, size.volume, size.radius, pressing, bend);
+            if let Some(footing) = footing(liquid, size.volume, profile.angle, pressing, bend) {
+                (profile.body, profile.angle) = (footing.body, footing.angle);
+                profile.height = footing.shape.height;
+            }
+            profile.capillary_length = if pressing > 0.0 { liquid.capillary_length(pressing) } else { 0.0 };
             let bond = liquid.density * along.length() * size.radius * size.radius / liquid.surface_tension;
-            look.sag = bond * law.sag_per_bond;
+            sag = bond * law.sag_per_bond;
+            profile.lean = along.normalize_or_zero() * (sag * size.radius);
             let (speed, half) = (droplet.rider.velocity.length(), law.shedding_speed.clamp(0.02, STRETCH_SPEED));
-            look.stretch = LARGEST_STRETCH * speed / (speed + half);
+            profile.stretch = LARGEST_STRETCH * speed / (speed + half);
         }
-        look
+        Look { profile, along, pressing, sag }
     }
 
-    /// The closed surface of a droplet, in the world.
-    fn surface(&self, slot: u32) -> DropMesh {
+    /// How far from its middle a droplet looks at the ground, in m; `None` where that is one plane.
+    fn reach(&self, droplet: &Droplet, look: &Look, parts: Option<&Parts>) -> Option<f64> {
+        let Profile { lean, stretch, .. } = look.profile;
+        let farthest = |parts: &Parts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
+        let reach = droplet.size.reach.max(droplet.size.radius) * (1.0 + stretch)
+            + 3.0 * lean.length()
+            + parts.map_or(0.0, farthest);
+        let facet = self.track.facet(droplet.rider.place.triangle);
+        (facet.depth(droplet.rider.place.at) < reach).then_some(reach)
+    }
+
+    /// The closed surface of a droplet, in the world; its foot on the mesh.
+    fn piece(&self, slot: u32) -> Piece {
         let droplet = self.swarm.droplets.get(slot);
         let (facet, size, detail) = (self.facet(slot), droplet.size, Detail::default());
-        let look = self.look(&droplet);
-        let parts = self.swarm.necks.get(slot);
+        let (look, parts) = (self.look(&droplet), self.swarm.necks.get(slot));
         let mut built = match (&parts, &self.swarm.form) {
             (Some(parts), _) => {
                 let offset = |part: &Part| facet.along(part.offset);
-                let shape = Shape::Metaballs(balls(&droplet, &look, Some(parts.as_slice()), offset, look.heading));
-                let frame = LocalFrame { origin: DVec3::ZERO, axes: DMat3::IDENTITY };
-                let instance =
-                    Instance { drop: 1, solid: Some(0), frame, volume: size.volume, velocity: DVec3::ZERO, shape };
-                drop_mesh(&instance, &detail)
+                Body::Metaballs(balls(&droplet, &look.profile, look.sag, Some(parts), offset)).surface(&detail)
             }
             (None, Form::Paper(_)) => self.patch(&droplet, &look, &detail),
-            (None, Form::Physical) => {
-                let meridian = if look.pressing > 0.0 {
-                    let length = self.setup.liquid.capillary_length(look.pressing);
-                    meridian::resting(size.volume, look.angle, length, size.radius, look.height)
-                } else {
-                    meridian::hanging(size.volume, size.radius, look.height)
-                };
-                let mut built = skin::revolve(&meridian, size.volume, &detail);
-                let (_, centroid) = meridian::volume_and_centroid(&meridian);
-                let lean = (look.sag * look.height / centroid).min(LARGEST_LEAN) * size.radius;
-                let down = look.along.normalize_or_zero();
-                let deformation = Deformation { lean: down * lean, heading: look.heading, stretch: look.stretch };
-                skin::deform(&mut built.mesh, &deformation);
-                built
-            }
+            (None, Form::Physical) => look.profile.surface(&detail),
         };
-        skin::lay(&mut built.mesh, self.track, droplet.rider.place, size.volume);
-        let moment = &self.moments[facet.solid as usize];
-        built.mesh.positions.iter_mut().for_each(|p| *p = moment.pose.apply(*p));
-        built
+        // The mesh is in the axes of the triangle, z along its normal; volumes lose no digits about its own place.
+        let axes = DMat3::from_cols(facet.x, facet.y, facet.normal());
+        let ground = |q: DVec2| axes.transpose() * offset(self.track, droplet.rider.place, q);
+        let flat = self.reach(&droplet, &look, parts.as_ref()).is_none();
+        lay(&mut built.mesh, size.volume, if flat { None } else { Some(&ground) });
+        let (moment, center) = (&self.moments[facet.solid as usize], facet.point(droplet.rider.place.at));
+        built.mesh.positions.iter_mut().for_each(|p| *p = moment.pose.apply(center + axes * *p));
+        let velocity = self.facts(slot).velocity;
+        Piece { drop: droplet.id, solid: facet.solid as i32, velocity, built }
     }
 
     /// The paper's droplet: masses and springs in balance under its weight, and a spline over them.
@@ -219,11 +210,22 @@ impl Stage<'_> {
         let (facet, look) = (self.facet(slot), self.look(&droplet));
         let moment = &self.moments[facet.solid as usize];
         let (facts, parts) = (self.facts(slot), self.swarm.necks.get(slot));
-        // y up the slope.
-        let up = facet.lift((-look.along).try_normalize().unwrap_or(DVec2::Y));
-        let axes = DMat3::from_cols(up.cross(facet.normal()), up, facet.normal());
-        let into = |vector: DVec3| DVec2::new(axes.x_axis.dot(vector), axes.y_axis.dot(vector));
-        let heading = into(facet.lift(look.heading)).normalize_or(DVec2::NEG_Y);
+        // y up the slope, in the triangle's axes.
+        let up = (-look.along).try_normalize().unwrap_or(DVec2::Y);
+        let plane = DMat2::from_cols(-up.perp(), up);
+        let into = |vector: DVec2| plane.transpose() * vector;
+        let axes = DMat3::from_cols(facet.lift(plane.x_axis), facet.lift(plane.y_axis), facet.normal());
+        let profile = Profile { lean: into(look.profile.lean), heading: into(look.profile.heading), ..look.profile };
+        let body = match &parts {
+            Some(parts) => {
+                let offset = |part: &Part| into(facet.along(part.offset));
+                Body::Metaballs(balls(&droplet, &profile, look.sag, Some(parts), offset))
+            }
+            None => Body::Profile(profile),
+        };
+        let ground = |q: DVec2| axes.transpose() * offset(self.track, droplet.rider.place, plane * q);
+        let reach = self.reach(&droplet, &look, parts.as_ref());
+        let ground = reach.map_or_else(Ground::default, |reach| Ground::sampled(reach, ground));
         Instance {
             drop: droplet.id,
             solid: Some(facet.solid),
@@ -233,38 +235,32 @@ impl Stage<'_> {
             },
             volume: droplet.size.volume,
             velocity: facts.velocity,
-            shape: Shape::Metaballs(balls(
-                &droplet,
-                &look,
-                parts.as_ref().map(Parts::as_slice),
-                |part| into(part.offset),
-                heading,
-            )),
+            shape: Shape::Laid(Box::new(Laid { body, ground })),
         }
     }
 }
 
-/// A droplet as metaballs, or those of its parts while they draw together.
+/// A droplet as metaballs, or those of its parts while they draw together; `offset` brings a part into the axes of the profile.
 fn balls(
     droplet: &Droplet,
-    look: &Look,
-    parts: Option<&[Part]>,
+    profile: &Profile,
+    sag: f64,
+    parts: Option<&Parts>,
     offset: impl Fn(&Part) -> DVec2,
-    heading: DVec2,
 ) -> Vec<sessile_shapes::Ball> {
     let whole = DropForm {
         volume: droplet.size.volume,
         base_radius: droplet.size.radius,
-        height: look.height,
-        heading,
-        sag: look.sag.min(LARGEST_SAG),
-        stretch: look.stretch,
+        height: profile.height,
+        heading: profile.heading,
+        sag: sag.min(LARGEST_SAG),
+        stretch: profile.stretch,
         front: [0.0; 5],
     };
     let mut balls = Vec::new();
     match parts {
         Some(parts) => {
-            for part in parts {
+            for part in parts.as_slice() {
                 let scale = part.share.cbrt();
                 let form = DropForm {
                     volume: whole.volume * part.share,
@@ -278,4 +274,62 @@ fn balls(
         None => whole.push_balls(DVec2::ZERO, &mut balls),
     }
     balls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::track::Place;
+    use crate::track::tests::{sheet, track_of};
+    use sessile_geometry::TriMesh;
+    use sessile_geometry::mesh_distance::MeshDistance;
+
+    fn profile() -> Profile {
+        Profile {
+            body: 4e-9,
+            base_radius: 1.25e-3,
+            height: 1.2e-3,
+            angle: FRAC_PI_2,
+            capillary_length: 2.7e-3,
+            lean: DVec2::new(1e-4, 0.0),
+            heading: DVec2::X,
+            stretch: 0.3,
+        }
+    }
+
+    /// On a ball and in a valley the foot lies on the surface, and the volume stays.
+    #[test]
+    fn a_droplet_conforms_to_what_is_beneath_it() {
+        let bend = |shape: fn(f64, f64) -> f64| {
+            let mut mesh: TriMesh = sheet(0.03, 0.03, 40, 40);
+            mesh.positions.iter_mut().for_each(|p| p.z = shape(p.x, p.y));
+            mesh
+        };
+        for mesh in [bend(|x, y| -(x * x + y * y) / 0.02), bend(|x, _| 0.7 * x.abs())] {
+            let track = track_of(&mesh);
+            let near = |t: &u32| track.facet(*t).point(track.facet(*t).middle()).truncate().length() < 1e-3;
+            let triangle = (0..track.facets().len() as u32).find(near).expect("in the middle");
+            let place = Place { triangle, at: track.facet(triangle).middle() };
+            let facet = track.facet(triangle);
+            let axes = DMat3::from_cols(facet.x, facet.y, facet.normal());
+            let exact = |q: DVec2| axes.transpose() * offset(&track, place, q);
+            let distance = MeshDistance::new(mesh);
+            let sampled = Ground::sampled(2.5e-3, exact);
+            let from_samples = |q: DVec2| sampled.at(q);
+            // Between the samples of an instance the ground is linear: some per cent of the radius in a sharp valley.
+            for (ground, bound) in [(&exact as &dyn Fn(DVec2) -> DVec3, 1e-12), (&from_samples, 2.5e-4)] {
+                let mut built = profile().surface(&Detail::default());
+                lay(&mut built.mesh, 4e-9, Some(ground));
+                assert!((built.mesh.volume() / 4e-9 - 1.0).abs() < 1e-6, "{:e} m³", built.mesh.volume());
+                let mut worst = 0.0_f64;
+                for (t, _) in built.on_solid.iter().enumerate().filter(|&(_, &on)| on) {
+                    for corner in built.mesh.corners(t) {
+                        let point = place.point(&track) + axes * corner;
+                        worst = worst.max(distance.nearest(point).expect("a mesh").distance.abs());
+                    }
+                }
+                assert!(worst < bound, "a foot's corner is {worst:.1e} m off the surface");
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Liquid, Wetting, impact, sliding, wind};
 
 use crate::flight::ball_radius;
+use crate::footing::footing;
 
 /// A place's wetting, ready for the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,33 +69,43 @@ impl Law {
         beta * width * liquid.dynamic_viscosity() + air
     }
 
-    /// Base radii at θ_a and at θ_r under a pull into the solid (negative: off it), in m; `None` for a droplet too heavy to hang.
-    pub fn radii(&self, liquid: &Liquid, volume: f64, pressing: f64) -> Option<[f64; 2]> {
-        let least = self.advancing_radius(liquid, volume, pressing)?;
-        let most = rest_radius(liquid, volume, self.wetting.receding, pressing).unwrap_or(least);
+    /// Base radii at θ_a and at θ_r under a pull into the solid (negative: off it) where the ground bends (in 1/m), in m; `None` for a
+    /// droplet too heavy to hang.
+    pub fn radii(&self, liquid: &Liquid, volume: f64, pressing: f64, bend: f64) -> Option<[f64; 2]> {
+        let least = self.advancing_radius(liquid, volume, pressing, bend)?;
+        let most = rest_radius(liquid, volume, self.wetting.receding, pressing, bend).unwrap_or(least);
         Some([least, most.max(least)])
     }
 
     /// Base radius at θ_a, in m.
-    pub fn advancing_radius(&self, liquid: &Liquid, volume: f64, pressing: f64) -> Option<f64> {
-        rest_radius(liquid, volume, self.wetting.advancing, pressing)
+    pub fn advancing_radius(&self, liquid: &Liquid, volume: f64, pressing: f64, bend: f64) -> Option<f64> {
+        rest_radius(liquid, volume, self.wetting.advancing, pressing, bend)
     }
 
     /// The angle at which a droplet stands on a line of this radius, between θ_r and θ_a, in rad.
-    pub fn angle_at(&self, liquid: &Liquid, volume: f64, radius: f64, pressing: f64) -> f64 {
+    pub fn angle_at(&self, liquid: &Liquid, volume: f64, radius: f64, pressing: f64, bend: f64) -> f64 {
+        // How much wider than its line it would rest at an angle, in radii; falls as the angle rises.
+        let wider = |angle| rest_radius(liquid, volume, angle, pressing, bend).map_or(1.0, |rest| rest / radius - 1.0);
         let (mut low, mut high) = (self.wetting.receding, self.wetting.advancing);
-        let wider =
-            |angle| rest_radius(liquid, volume, angle, pressing).is_some_and(|at_rest| at_rest > radius * (1.0 + 1e-9));
-        if low == high
-            || wider(high)
-            || !wider(0.5 * (low + high))
-                && rest_radius(liquid, volume, high, pressing).is_some_and(|r| r >= radius * (1.0 - 1e-9))
-        {
+        let (mut at_low, mut at_high) = (wider(low), wider(high));
+        if low == high || at_high >= -1e-9 {
             return high;
         }
-        for _ in 0..30 {
-            let middle = 0.5 * (low + high);
-            if wider(middle) { low = middle } else { high = middle }
+        if at_low <= 1e-9 {
+            return low;
+        }
+        // Regula falsi, with the end that stays halved so that both move.
+        for _ in 0..60 {
+            let middle = (low * at_high - high * at_low) / (at_high - at_low);
+            let at_middle = wider(middle);
+            if at_middle.abs() < 1e-10 || high - low < 1e-10 {
+                return middle;
+            }
+            if at_middle > 0.0 {
+                (low, at_low, at_high) = (middle, at_middle, 0.5 * at_high);
+            } else {
+                (high, at_high, at_low) = (middle, at_middle, 0.5 * at_low);
+            }
         }
         0.5 * (low + high)
     }
@@ -134,8 +145,8 @@ impl Law {
     }
 }
 
-fn rest_radius(liquid: &Liquid, volume: f64, angle: f64, pressing: f64) -> Option<f64> {
-    ShapeTable::shared().rest_shape(volume, angle, pressing, liquid).map(|shape| shape.base_radius)
+fn rest_radius(liquid: &Liquid, volume: f64, angle: f64, pressing: f64, bend: f64) -> Option<f64> {
+    footing(liquid, volume, angle, pressing, bend).map(|footing| footing.shape.base_radius)
 }
 
 #[cfg(test)]
@@ -174,11 +185,11 @@ pub(crate) mod tests {
     #[test]
     fn the_angle_on_a_pinned_line_gives_that_line_back() {
         let law = law(90.0, 30.0);
-        let [least, most] = law.radii(&WATER, 20e-9, 9.8).expect("it rests");
+        let [least, most] = law.radii(&WATER, 20e-9, 9.8, 30.0).expect("it rests");
         for part in [0.0, 0.3, 0.8, 1.0] {
             let radius = least + part * (most - least);
-            let angle = law.angle_at(&WATER, 20e-9, radius, 9.8);
-            let back = rest_radius(&WATER, 20e-9, angle, 9.8).expect("it rests");
+            let angle = law.angle_at(&WATER, 20e-9, radius, 9.8, 30.0);
+            let back = rest_radius(&WATER, 20e-9, angle, 9.8, 30.0).expect("it rests");
             assert!((back / radius - 1.0).abs() < 1e-6, "{part}: {angle} rad, radius {back:e} for {radius:e}");
         }
     }

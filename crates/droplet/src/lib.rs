@@ -38,17 +38,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod air;
 pub mod crease;
 pub mod droplets;
 pub mod error;
 pub mod field;
 pub mod flight;
+pub mod footing;
 pub mod forms;
 pub mod glide;
 pub mod grid;
 pub mod ground;
 pub mod law;
-pub mod meridian;
 pub mod model;
 pub mod necks;
 pub mod neighbours;
@@ -57,7 +58,6 @@ pub mod patch;
 pub mod physical;
 pub mod ride;
 pub mod setup;
-pub mod skin;
 pub mod springs;
 pub mod swarm;
 pub mod track;

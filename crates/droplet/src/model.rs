@@ -12,6 +12,7 @@ use sessile_wetting::cap;
 use sessile_world::random::Stream;
 use sessile_world::{Supply, World, WorldState};
 
+use crate::air::Air;
 use crate::droplets::Droplets;
 use crate::error::DropletError;
 use crate::field::{Field, Moment};
@@ -52,6 +53,7 @@ pub struct DropletModel {
     moments: Vec<Moment>,
     books: Books,
     flights: Vec<Flight>,
+    air: Air,
 }
 
 /// What is kept beside the droplets on surfaces.
@@ -99,7 +101,17 @@ impl DropletModel {
         let moments: Vec<Moment> = world.solids().iter().map(Moment::of).collect();
         let books = Books { next_id: 1, dew: vec![0.0; moments.len()], ..Books::default() };
         let swarm = Swarm::new(form, ground);
-        let mut model = Self { world, setup, track, swarm, fields: Vec::new(), moments, books, flights: Vec::new() };
+        let mut model = Self {
+            world,
+            setup,
+            track,
+            swarm,
+            fields: Vec::new(),
+            moments,
+            books,
+            flights: Vec::new(),
+            air: Air::default(),
+        };
         model.fields = model.fields_over(0.0);
         model.place_drops(scene);
         Ok(model)
@@ -441,6 +453,7 @@ impl Model for DropletModel {
             stages.enter("flight");
             self.fly();
         }
+        self.air.meet(&mut self.books.balls, dt, &mut events);
         self.books.time = until;
         if !finite {
             let droplets = &self.swarm.droplets;

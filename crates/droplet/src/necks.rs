@@ -1,7 +1,7 @@
 //! Droplets that have just merged keep, for a moment, the places of those that they came from, so that a neck is seen.
 //!
-//! The parts draw together over about the droplet's capillary time √(ρV/γ), or in a thick liquid the time ηR/γ that viscosity needs. Where they
-//! are is worked out from when they merged by whoever looks, so a neck costs nothing while nobody does.
+//! The parts draw together over about the capillary time √(ρv/γ) of what the largest has taken up, v, or in a thick liquid the time ηr/γ that viscosity
+//! needs: a large droplet swallows a small one at once. Where they are is worked out from when they merged by whoever looks, so a neck costs nothing while nobody does.
 //! This is for the eye: mass, place and momentum have merged at once.
 
 use glam::DVec3;
@@ -106,7 +106,9 @@ impl Necks {
     /// centre, in m.
     pub fn join(&mut self, stays: u32, volume: f64, joined: impl Iterator<Item = (u32, Part)>, liquid: &Liquid) {
         let mut parts = Parts::default();
+        let mut largest = 0.0_f64;
         for (slot, part) in joined {
+            largest = largest.max(part.share);
             match self.get(slot) {
                 Some(before) => {
                     let within = |p: &Part| Part { offset: p.offset + part.offset, share: p.share * part.share };
@@ -116,8 +118,9 @@ impl Necks {
             }
             self.forget(slot);
         }
-        let capillary = (liquid.density * volume / liquid.surface_tension).sqrt();
-        let viscous = liquid.dynamic_viscosity() * volume.cbrt() / liquid.surface_tension;
+        let taken = volume * (1.0 - largest).max(0.0);
+        let capillary = (liquid.density * taken / liquid.surface_tension).sqrt();
+        let viscous = liquid.dynamic_viscosity() * taken.cbrt() / liquid.surface_tension;
         let time_constant = (CAPILLARY_TIMES * capillary).max(VISCOUS_TIMES * viscous);
         if self.of_slot.len() <= stays as usize {
             self.of_slot.resize(stays as usize + 1, NONE);
@@ -188,9 +191,9 @@ mod tests {
         let (centre, sum) = parts.iter().fold((DVec3::ZERO, 0.0), |(c, s), p| (c + p.offset * p.share, s + p.share));
         assert!(parts.len() == 3 && centre.length() < 1e-18 && (sum - 1.0).abs() < 1e-12, "{parts:?}");
         let first = parts[0].offset.length();
-        necks.at(5e-3);
+        necks.at(3e-3);
         let later = necks.get(3).expect("still there").as_slice()[0].offset.length() / first;
-        assert!((0.5..0.9).contains(&later), "{later}");
+        assert!((0.4..0.9).contains(&later), "{later}");
         necks.at(0.2);
         assert!(necks.get(3).is_none());
     }

@@ -28,8 +28,8 @@ const FRICTION_PER_VISCOSITY: f64 = 0.2;
 /// What all droplets of the paper's form share.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// k_f, in kg/s (positive here).
-    pub friction: f64,
+    /// k_f on each solid, in kg/s (positive here).
+    pub friction: Vec<f64>,
     /// Density, in kg/m³.
     pub density: f64,
     /// Drag that `settle` adds, in 1/s.
@@ -54,16 +54,17 @@ pub fn half_ball_radius(volume: f64) -> f64 {
 }
 
 impl Paper {
-    /// On fresh ground; `axes` are the directions of u on each triangle.
+    /// On fresh ground; `friction`, `adhesion` and `bumps` are those of each solid, `axes` the directions of u on each triangle.
     pub fn new(
-        friction: Option<f64>,
+        friction: &[Option<f64>],
         liquid: &sessile_wetting::Liquid,
         damping: f64,
         adhesion: Vec<f64>,
         bumps: Vec<[f64; 2]>,
         axes: Vec<DVec2>,
     ) -> Self {
-        let friction = friction.unwrap_or(FRICTION_PER_VISCOSITY * liquid.dynamic_viscosity());
+        let usual = FRICTION_PER_VISCOSITY * liquid.dynamic_viscosity();
+        let friction = friction.iter().map(|given| given.unwrap_or(usual)).collect();
         Self { friction, density: liquid.density, damping, adhesion, bumps, streaks: vec![[1.0; 2]; axes.len()], axes }
     }
 
@@ -128,7 +129,11 @@ impl Rules for PaperRules<'_> {
         let [kx, ky] = self.paper.roughness(at.triangle, facet.solid, self.radius);
         let axis = self.paper.axes[at.triangle as usize];
         let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
-        Push { acceleration: reduced, hold: 0.0, rate: self.paper.friction / self.mass + self.paper.damping }
+        Push {
+            acceleration: reduced,
+            hold: 0.0,
+            rate: self.paper.friction[facet.solid as usize] / self.mass + self.paper.damping,
+        }
     }
 
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
@@ -159,7 +164,7 @@ mod tests {
 
     fn paper(track: &Track, bumps: [f64; 2]) -> Paper {
         let axes = track.facets().iter().map(|facet| facet.along(DVec3::X).normalize()).collect();
-        Paper::new(Some(2e-4), &WATER, 0.0, vec![10.0], vec![bumps], axes)
+        Paper::new(&[Some(2e-4)], &WATER, 0.0, vec![10.0], vec![bumps], axes)
     }
 
     /// Terminal speed is F (1 − k_r)/k_f; a streak along the way gives the roughness back.

@@ -92,8 +92,12 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
                 axes.zip(track.facets()).map(|((mesh, t), facet)| u_axis(mesh.corner_uvs.get(t), &facet.corners));
             let adhesion = world.solids().iter().map(|solid| middle(solid).adhesion).collect();
             let bumps = world.solids().iter().map(|solid| middle(solid).roughness).collect();
+            let friction = scene.solids.iter().map(|solid| {
+                let material = scene.materials.iter().find(|material| material.name == solid.material);
+                material.and_then(|material| material.friction).or(scene.droplet.friction)
+            });
             Form::Paper(Box::new(Paper::new(
-                scene.droplet.friction,
+                &friction.collect::<Vec<_>>(),
                 &scene.liquid,
                 damping,
                 adhesion,

@@ -14,6 +14,7 @@ use sessile_wetting::Liquid;
 
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slots, State};
 use crate::field::Field;
+use crate::footing::bend;
 use crate::grid::PER_CELL;
 use crate::ground::Ground;
 use crate::necks::Necks;
@@ -282,7 +283,8 @@ impl Swarm {
         stages: &mut dyn Stages,
     ) -> bool {
         stages.enter("meet");
-        self.necks.at(now);
+        // Droplets meet at any time in the step.
+        self.necks.at(now - 0.5 * dt);
         if self.neighbours.is_outgrown(self.droplets.count(), self.runners.len() + self.newcomers.len()) {
             self.index_all(scenery.track);
         }
@@ -311,6 +313,7 @@ impl Swarm {
             self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
         }
         self.meet_touched(scenery, events);
+        self.necks.at(now);
         finite
     }
 
@@ -353,12 +356,15 @@ impl Swarm {
         let law = self.ground.law(scenery.track, droplet.rider.place);
         let pressing = -field.pull(facet.point(droplet.rider.place.at), DVec3::ZERO).dot(facet.normal());
         size.pressing = pressing;
-        let Some(least) = law.advancing_radius(scenery.liquid, size.volume, pressing) else { return false };
+        let Some(flat) = law.advancing_radius(scenery.liquid, size.volume, pressing, 0.0) else { return false };
+        let bend = bend(scenery.track, droplet.rider.place, flat);
+        let bent = (bend != 0.0).then(|| law.advancing_radius(scenery.liquid, size.volume, pressing, bend));
+        let least = bent.flatten().unwrap_or(flat);
         droplet.state.wide = 0.0;
         if droplet.state.running || size.radius <= least {
             size.radius = least;
         } else {
-            let most = law.radii(scenery.liquid, size.volume, pressing).map_or(least, |[_, most]| most);
+            let most = law.radii(scenery.liquid, size.volume, pressing, bend).map_or(least, |[_, most]| most);
             size.radius = size.radius.min(most);
             if most > least {
                 droplet.state.wide = ((size.radius - least) / (most - least)) as f32;
@@ -528,8 +534,9 @@ impl Swarm {
                     if shed > 0.0 || (pressing - size.pressing).abs() > scale || ground.varies(facet.solid) {
                         let law = ground.law(scenery.track, rider.place);
                         // Lighter than before, it hangs if it has hung; else it is seen to at the next crease.
+                        let bend = bend(scenery.track, rider.place, size.radius);
                         size.radius =
-                            law.advancing_radius(scenery.liquid, size.volume, pressing).unwrap_or(size.radius);
+                            law.advancing_radius(scenery.liquid, size.volume, pressing, bend).unwrap_or(size.radius);
                         (size.reach, size.pressing) = (size.radius * law.overhang, pressing);
                     }
                     if ground.has_film(facet.solid) {

@@ -6,16 +6,18 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sessile_shapes::Instance;
+use sessile_shapes::{Detail, Instance};
 
 use crate::atomic::{self, Durability, FileError};
 use crate::container::{self, Block, Format, SealError};
 use crate::frame::Surface;
-use crate::instances::{InstanceError, surface_of, validate};
+use crate::instances::{InstanceError, surface_with, validate};
 use crate::ply::Stamp;
 
-/// Of the file; version 1.
-const FORMAT: Format = Format { magic: *b"SESSDROP", version: 1 };
+/// Of the file; version 2 knows bodies laid onto the ground.
+const FORMAT: Format = Format { magic: *b"SESSDROP", version: 2 };
+/// Version 1 has fewer shapes, and those as version 2 writes them.
+const FORMER: Format = Format { version: 1, ..FORMAT };
 
 /// A `.drops` file that could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +65,13 @@ pub fn write(path: &Path, instances: &[Instance], stamp: Stamp, durability: Dura
 /// Reads a frame's instances.
 pub fn read(path: &Path) -> Result<(Vec<Instance>, Stamp), DropsError> {
     let sealed = |reason| DropsError::Sealed { path: path.to_owned(), reason };
-    let (header, blocks): (Header, _) = container::unseal(FORMAT, &atomic::read(path)?).map_err(sealed)?;
+    let bytes = atomic::read(path)?;
+    let (header, blocks): (Header, _) = container::unseal(FORMAT, &bytes)
+        .or_else(|error| match error {
+            SealError::Version { found: 1, .. } => container::unseal(FORMER, &bytes),
+            _ => Err(error),
+        })
+        .map_err(sealed)?;
     let bytes = blocks.first().map_or(&[][..], |block| &block.bytes);
     let instances: Vec<Instance> =
         postcard::from_bytes(bytes).map_err(|error| sealed(SealError::Contents(error.to_string())))?;
@@ -74,17 +82,21 @@ pub fn read(path: &Path) -> Result<(Vec<Instance>, Stamp), DropsError> {
     Ok((instances, Stamp { frame: header.frame, time: header.time }))
 }
 
-/// Reads a frame's instances as the surfaces they stand for.
-pub fn read_surface(path: &Path) -> Result<(Surface, Stamp), DropsError> {
+/// Reads a frame's instances as the surfaces they stand for, each as finely as `detail` says.
+pub fn read_surface(
+    path: &Path,
+    detail: &(dyn Fn(&Instance) -> Detail + Sync),
+) -> Result<(Surface, Stamp), DropsError> {
     let (instances, stamp) = read(path)?;
-    let surface = surface_of(&instances).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
+    let surface =
+        surface_with(&instances, detail).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
     Ok((surface, stamp))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instances::samples;
+    use crate::instances::{samples, surface_of};
 
     #[test]
     fn instances_come_back_and_turn_into_their_surfaces() {
@@ -93,7 +105,16 @@ mod tests {
         let (instances, stamp) = (samples::row(40), Stamp { frame: 3, time: 0.1 });
         write(&path, &instances, stamp, Durability::Handed).unwrap();
         assert_eq!(read(&path).unwrap(), (instances.clone(), stamp));
-        assert_eq!(read_surface(&path).unwrap(), (surface_of(&instances).unwrap(), stamp));
+        let whole = (surface_of(&instances).unwrap(), stamp);
+        assert_eq!(read_surface(&path, &|_| Detail::default()).unwrap(), whole);
+        let coarse = read_surface(&path, &|_| Detail { edge: 1.0, fewest: 5, most: 40 }).unwrap().0;
+        assert!(3 * coarse.triangles.len() < whole.0.triangles.len(), "{} triangles", coarse.triangles.len());
+        // The former version's files hold the same.
+        let header = Header { frame: 3, time: 0.1, count: 40 };
+        let bytes = postcard::to_stdvec(&instances).unwrap();
+        let sealed = container::seal(FORMER, &header, &[Block { name: "instances".into(), bytes }]);
+        std::fs::write(&path, sealed).unwrap();
+        assert_eq!(read(&path).unwrap(), (instances, stamp));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use sessile_geometry::TriMesh;
-use sessile_shapes::Instance;
+use sessile_shapes::{Detail, Instance};
 
 use crate::atomic::{self, Durability, FileError, is_temporary};
 use crate::checkpoint::{self, Checkpoint, CheckpointError};
@@ -324,13 +324,22 @@ impl RunFolder {
 
     /// Reads a frame's surfaces, whichever way they were written.
     pub fn read_frame(&self, frame: u64) -> Result<(Surface, Stamp), FolderError> {
+        self.read_frame_with(frame, &|_| Detail::default())
+    }
+
+    /// The same; those of instances are made as finely as `detail` says.
+    pub fn read_frame_with(
+        &self,
+        frame: u64,
+        detail: &(dyn Fn(&Instance) -> Detail + Sync),
+    ) -> Result<(Surface, Stamp), FolderError> {
         let [surfaces, instances] =
             ["ply", "drops"].map(|extension| self.frames_path().join(frame_file(frame, extension)));
         if surfaces.exists() {
             return Ok(ply::read(&surfaces)?);
         }
         if instances.exists() {
-            return Ok(drops_file::read_surface(&instances)?);
+            return Ok(drops_file::read_surface(&instances, detail)?);
         }
         let frames = self.frames()?;
         let held = match (frames.first(), frames.last()) {

@@ -1,8 +1,9 @@
 //! From instances to surfaces: what every reader of a frame sees in the end.
 
+use glam::DVec3;
 use rayon::prelude::*;
 use sessile_shapes::build::{Detail, DropMesh, drop_mesh};
-use sessile_shapes::{Instance, Shape};
+use sessile_shapes::{Body, Instance, Shape};
 
 use crate::frame::{Content, Surface};
 
@@ -32,56 +33,121 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     if instance.solid.is_some_and(|solid| i32::try_from(solid).is_err()) {
         return wrong("its solid is out of range");
     }
-    if let Shape::Metaballs(balls) = &instance.shape {
+    let are_balls = |balls: &[sessile_shapes::Ball]| {
         let numbers = |ball: &sessile_shapes::Ball| {
             ball.center.is_finite()
                 && ball.radii.is_finite()
                 && ball.radii.min_element() > 0.0
                 && ball.strength.is_finite()
         };
-        if balls.is_empty() || !balls.iter().all(numbers) {
-            return wrong("its metaballs need finite centres and strengths, and radii above 0");
-        }
+        !balls.is_empty() && balls.iter().all(numbers)
+    };
+    let body = match &instance.shape {
+        Shape::Metaballs(balls) => are_balls(balls),
+        Shape::Laid(laid) if !laid.ground.is_sound() => return wrong("its ground is not finite or not whole"),
+        Shape::Laid(laid) => match &laid.body {
+            Body::Metaballs(balls) => are_balls(balls),
+            Body::Profile(profile) if !profile.is_sound() => {
+                return wrong("its profile needs lengths above 0 and an angle between 0 and 180 degrees");
+            }
+            _ => true,
+        },
+        _ => true,
+    };
+    if !body {
+        return wrong("its metaballs need finite centres and strengths, and radii above 0");
     }
     Ok(())
 }
 
 /// The surface of one valid instance.
 pub fn surface_of_one(instance: &Instance) -> Surface {
-    let mut surface = Surface::default();
-    append(&mut surface, instance, &drop_mesh(instance, &Detail::default()));
-    surface
+    assemble(&[Piece::of(instance, &Detail::default())])
 }
 
 /// The surfaces of all instances, in their order.
 pub fn surface_of(instances: &[Instance]) -> Result<Surface, InstanceError> {
+    surface_with(instances, &|_| Detail::default())
+}
+
+/// The same, each as finely as `detail` says.
+pub fn surface_with(
+    instances: &[Instance],
+    detail: &(dyn Fn(&Instance) -> Detail + Sync),
+) -> Result<Surface, InstanceError> {
     if let Some(error) = instances.par_iter().find_map_first(|instance| validate(instance).err()) {
         return Err(error);
     }
-    let meshes: Vec<DropMesh> = instances.par_iter().map(|i| drop_mesh(i, &Detail::default())).collect();
-    let mut surface = Surface::default();
-    let vertices = meshes.iter().map(|built| built.mesh.positions.len()).sum();
-    let triangles = meshes.iter().map(|built| built.mesh.triangles.len()).sum();
-    surface.positions.reserve_exact(vertices);
-    surface.velocities.reserve_exact(vertices);
-    surface.drops.reserve_exact(vertices);
-    surface.triangles.reserve_exact(triangles);
-    surface.solids.reserve_exact(triangles);
-    for (instance, built) in instances.iter().zip(&meshes) {
-        append(&mut surface, instance, built);
-    }
-    Ok(surface)
+    let pieces: Vec<Piece> = instances.par_iter().map(|i| Piece::of(i, &detail(i))).collect();
+    Ok(assemble(&pieces))
 }
 
-fn append(surface: &mut Surface, instance: &Instance, built: &DropMesh) {
-    let base = surface.positions.len() as u32;
-    let vertices = built.mesh.positions.len();
-    surface.positions.extend_from_slice(&built.mesh.positions);
-    surface.velocities.extend(std::iter::repeat_n(instance.velocity, vertices));
-    surface.drops.extend(std::iter::repeat_n(instance.drop, vertices));
-    surface.triangles.extend(built.mesh.triangles.iter().map(|triangle| triangle.map(|v| v + base)));
-    let solid = instance.solid.map_or(-1, |solid| solid as i32);
-    surface.solids.extend(built.on_solid.iter().map(|&on| if on { solid } else { -1 }));
+/// A drop's closed surface and whose it is.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The drop's id.
+    pub drop: u32,
+    /// Index of the solid that it lies on; −1 for none.
+    pub solid: i32,
+    /// Its velocity, in m/s.
+    pub velocity: DVec3,
+    /// In the world.
+    pub built: DropMesh,
+}
+
+impl Piece {
+    fn of(instance: &Instance, detail: &Detail) -> Self {
+        let solid = instance.solid.map_or(-1, |solid| solid as i32);
+        Self { drop: instance.drop, solid, velocity: instance.velocity, built: drop_mesh(instance, detail) }
+    }
+}
+
+/// One surface of all pieces, in their order.
+pub fn assemble(pieces: &[Piece]) -> Surface {
+    let vertices: usize = pieces.iter().map(|piece| piece.built.mesh.positions.len()).sum();
+    let triangles: usize = pieces.iter().map(|piece| piece.built.mesh.triangles.len()).sum();
+    let mut surface = Surface::default();
+    let Surface { positions, velocities, drops, triangles: corners, solids } = &mut surface;
+    // Each list is a copy of many megabytes: side by side.
+    rayon::join(
+        || {
+            rayon::join(
+                || {
+                    positions.reserve_exact(vertices);
+                    pieces.iter().for_each(|piece| positions.extend_from_slice(&piece.built.mesh.positions));
+                },
+                || {
+                    drops.reserve_exact(vertices);
+                    for piece in pieces {
+                        drops.extend(std::iter::repeat_n(piece.drop, piece.built.mesh.positions.len()));
+                    }
+                    solids.reserve_exact(triangles);
+                    for piece in pieces {
+                        solids.extend(piece.built.on_solid.iter().map(|&on| if on { piece.solid } else { -1 }));
+                    }
+                },
+            )
+        },
+        || {
+            rayon::join(
+                || {
+                    velocities.reserve_exact(vertices);
+                    for piece in pieces {
+                        velocities.extend(std::iter::repeat_n(piece.velocity, piece.built.mesh.positions.len()));
+                    }
+                },
+                || {
+                    corners.reserve_exact(triangles);
+                    let mut base = 0;
+                    for piece in pieces {
+                        corners.extend(piece.built.mesh.triangles.iter().map(|triangle| triangle.map(|v| v + base)));
+                        base += piece.built.mesh.positions.len() as u32;
+                    }
+                },
+            )
+        },
+    );
+    surface
 }
 
 impl Content {

@@ -55,7 +55,17 @@ pub(crate) static DOMAIN: TableSchema = table("[domain]", &["min", "max", "x", "
 pub(crate) static RESOLUTION: TableSchema = table("[resolution]", &["cell", "edge"]);
 pub(crate) static MATERIAL: TableSchema = table(
     "a material",
-    &["preset", "advancing", "receding", "wet_advancing", "receding_limit", "roughness", "adhesion", "affinity"],
+    &[
+        "preset",
+        "advancing",
+        "receding",
+        "wet_advancing",
+        "receding_limit",
+        "roughness",
+        "adhesion",
+        "friction",
+        "affinity",
+    ],
 );
 pub(crate) static IMAGE: TableSchema = table("an image", &["image", "black", "white"]);
 

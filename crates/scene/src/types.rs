@@ -212,6 +212,8 @@ pub struct Material {
     pub roughness: [f64; 2],
     /// Droplet model, paper form, in Pa.
     pub adhesion: f64,
+    /// Droplet model, paper form: viscous friction k_f on this material, in kg/s; `None` for that of `[droplet]`.
+    pub friction: Option<f64>,
     /// Pane model, paper form, 0 to 1.
     pub affinity: Varying,
 }

@@ -94,6 +94,7 @@ fn material(r: &mut Random, name: &str) -> Material {
         receding_limit: r.maybe(Random::positive),
         roughness: if r.flip() { [r.positive(); 2] } else { [r.positive(), 0.0] },
         adhesion: r.positive(),
+        friction: r.maybe(Random::positive),
         affinity: varying(r, 0.0, 1.0),
     }
 }

@@ -11,7 +11,8 @@ use glam::DVec3;
 use sessile_geometry::TriMesh;
 use sessile_geometry::isosurface::{Grid, extract};
 
-use crate::instance::{Instance, Shape};
+use crate::ground::lay;
+use crate::instance::{Body, Instance, Shape};
 use crate::metaballs::{Ball, SURFACE_RADIUS, bounds, field};
 
 /// How finely surfaces are made.
@@ -33,8 +34,8 @@ impl Default for Detail {
 }
 
 impl Detail {
-    /// Edges round a drop of this radius.
-    fn sectors(&self, radius: f64) -> usize {
+    /// Edges round a drop of this radius, in m.
+    pub fn sectors(&self, radius: f64) -> usize {
         ((TAU * radius / self.edge).ceil() as usize).clamp(self.fewest, self.most)
     }
 }
@@ -66,14 +67,34 @@ pub fn volume_scale(instance: &Instance, detail: &Detail) -> f64 {
 fn unscaled(instance: &Instance, detail: &Detail) -> (DropMesh, f64) {
     let built = match &instance.shape {
         Shape::Sphere => sphere((3.0 * instance.volume / (4.0 * PI)).cbrt(), detail),
-        Shape::Metaballs(balls) => match star_center(balls) {
-            Some(foot) => star(balls, foot, detail),
-            None => blobs(balls, detail),
-        },
+        Shape::Metaballs(balls) => metaballs(balls, detail),
+        Shape::Laid(laid) => {
+            let mut built = laid.body.surface(detail);
+            let offset = |place| laid.ground.at(place);
+            lay(&mut built.mesh, instance.volume, if laid.ground.is_flat() { None } else { Some(&offset) });
+            return (built, 1.0);
+        }
     };
     let enclosed = built.mesh.volume();
     let scale = if enclosed > 0.0 { (instance.volume / enclosed).cbrt() } else { 1.0 };
     (built, scale)
+}
+
+impl Body {
+    /// The surface over the plane z = 0, its foot included.
+    pub fn surface(&self, detail: &Detail) -> DropMesh {
+        match self {
+            Self::Profile(profile) => profile.surface(detail),
+            Self::Metaballs(balls) => metaballs(balls, detail),
+        }
+    }
+}
+
+fn metaballs(balls: &[Ball], detail: &Detail) -> DropMesh {
+    match star_center(balls) {
+        Some(foot) => star(balls, foot, detail),
+        None => blobs(balls, detail),
+    }
 }
 
 /// A ball about the origin.
@@ -111,10 +132,25 @@ fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
     let (low, high) = bounds(balls);
     let reach = (high - low).length();
     let surface_along = |ray: DVec3| {
+        let at = |length: f64| field(balls, foot + ray * length);
         let (mut inside, mut outside) = (0.0, reach);
-        for _ in 0..40 {
+        // A few halvings to where the field is smooth, then regula falsi with the end that stays halved.
+        for _ in 0..4 {
             let middle = 0.5 * (inside + outside);
-            if field(balls, foot + ray * middle) < 0.0 { inside = middle } else { outside = middle }
+            if at(middle) < 0.0 { inside = middle } else { outside = middle }
+        }
+        let (mut low, mut high) = (at(inside), at(outside));
+        for _ in 0..40 {
+            let length = (inside * high - outside * low) / (high - low);
+            let value = at(length);
+            if value.abs() < 1e-9 || outside - inside < 1e-9 * reach {
+                return length;
+            }
+            if value < 0.0 {
+                (inside, low, high) = (length, value, 0.5 * high);
+            } else {
+                (outside, high, low) = (length, value, 0.5 * low);
+            }
         }
         0.5 * (inside + outside)
     };

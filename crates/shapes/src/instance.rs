@@ -3,7 +3,9 @@
 use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
 
+use crate::ground::Ground;
 use crate::metaballs::Ball;
+use crate::profile::Profile;
 
 /// A right-handed orthonormal frame: z out of the solid, y up the slope, x across.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,5 +52,26 @@ pub enum Shape {
     /// A ball in flight, of the instance's volume, about the frame's origin.
     Sphere,
     /// Metaballs standing on the local plane z = 0.
+    Metaballs(Vec<Ball>),
+    /// A body over the local plane z = 0, laid onto the ground beneath.
+    Laid(Box<Laid>),
+}
+
+/// A body and what it lies on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Laid {
+    /// Over the local plane z = 0.
+    pub body: Body,
+    /// Offsets of the ground from that plane.
+    pub ground: Ground,
+}
+
+/// A body over a plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Body {
+    /// A Young–Laplace profile.
+    Profile(Profile),
+    /// Metaballs: drops that are merging.
     Metaballs(Vec<Ball>),
 }

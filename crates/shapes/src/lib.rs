@@ -22,11 +22,16 @@
 pub mod build;
 pub mod drop_form;
 pub mod ellipsoid_cap;
+pub mod ground;
 pub mod instance;
+pub mod meridian;
 pub mod metaballs;
+pub mod profile;
 
 pub use build::{Detail, DropMesh, drop_mesh};
 pub use drop_form::DropForm;
 pub use ellipsoid_cap::EllipsoidCap;
-pub use instance::{Instance, LocalFrame, Shape};
+pub use ground::Ground;
+pub use instance::{Body, Instance, Laid, LocalFrame, Shape};
 pub use metaballs::Ball;
+pub use profile::Profile;

@@ -7,6 +7,7 @@ use glam::DVec3;
 use sessile_frames::names::safe_names;
 use sessile_frames::{FolderError, RunFolder, Surface, WetMap};
 use sessile_scene::types::{Follow, Scene};
+use sessile_shapes::{Detail, Instance};
 use sessile_world::World;
 
 use super::DrawError;
@@ -27,6 +28,11 @@ const PROBE_SAMPLES: u32 = 16;
 
 /// It makes do with one photon where a picture has this many.
 const PROBE_PHOTONS: u32 = 8;
+
+/// Edges of drops that come as numbers: this long in the picture, in pixels, and this few and many round a drop.
+const EDGE_IN_PIXELS: f64 = 3.0;
+const FEWEST_EDGES: usize = 5;
+const MOST_EDGES: usize = 48;
 
 /// Light and looks of a scene, read once for all its pictures.
 #[derive(Clone, Debug)]
@@ -50,6 +56,8 @@ pub(super) struct Set<'a> {
     world: World,
     solids: Vec<String>,
     camera: Camera,
+    /// Of the pictures, in pixels.
+    height: f64,
     followed: Option<Followed>,
     /// The frame that the exposure was read from, still on stage: most often it is drawn next.
     staged: Option<(u64, Stage)>,
@@ -79,6 +87,7 @@ impl<'a> Set<'a> {
             world,
             solids: safe_names(&names),
             camera,
+            height: size[1] as f64,
             followed,
             staged: None,
             preview: None,
@@ -99,7 +108,14 @@ impl<'a> Set<'a> {
 
     /// A frame's liquid and wet maps; the solids move to where they are then.
     fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), DrawError> {
-        let (liquid, stamp) = self.folder.read_frame(frame)?;
+        let camera = self.camera_at(frame);
+        let pixel = 2.0 * (0.5 * camera.fov).tan() / self.height;
+        // Drops that come as numbers are made as finely as they are seen: from a handful of triangles to a thousand and more.
+        let detail = |drop: &Instance| {
+            let edge = EDGE_IN_PIXELS * pixel * camera.eye.distance(drop.frame.origin);
+            Detail { edge, fewest: FEWEST_EDGES, most: MOST_EDGES }
+        };
+        let (liquid, stamp) = self.folder.read_frame_with(frame, &detail)?;
         let mut wet = Vec::new();
         for (index, name) in self.solids.iter().enumerate() {
             wet.extend(self.folder.read_wet(name, index, frame)?);

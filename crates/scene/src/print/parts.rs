@@ -113,6 +113,7 @@ fn one_material(out: &mut Document, material: &Material) {
         out.entry("roughness", format!("[{u}, {v}]"), "along the surface's u and v");
     }
     out.quantity("adhesion", material.adhesion, &PRESSURE, "droplet model, paper form");
+    out.optional("friction", material.friction, &DRAG, "droplet model, paper form");
     out.entry("affinity", varying(&material.affinity, &|v| numbers::number(*v)), "pane model, paper form");
 }
 

@@ -7,7 +7,7 @@ use sessile_wetting::materials::{default_adhesion, default_affinity};
 
 use crate::diagnostics::Diagnostic;
 use crate::presets;
-use crate::quantities::{ANGLE, FINE_LENGTH, PRESSURE, Sign, TENSION};
+use crate::quantities::{ANGLE, DRAG, FINE_LENGTH, PRESSURE, Sign, TENSION};
 use crate::reader::Section;
 use crate::schema;
 use crate::source::Place;
@@ -172,6 +172,7 @@ fn from_preset(name: &str, wetting: &Wetting) -> Material {
         receding_limit: wetting.receding_limit,
         roughness: wetting.roughness,
         adhesion: wetting.adhesion,
+        friction: None,
         affinity: Varying::Uniform(wetting.affinity),
     }
 }
@@ -204,6 +205,7 @@ fn material(section: &Section<'_>, name: &str) -> Material {
         receding_limit: section.quantity("receding_limit", &TENSION, Sign::NotNegative).or(base.receding_limit),
         roughness: roughness(section).unwrap_or(base.roughness),
         adhesion: section.quantity("adhesion", &PRESSURE, Sign::NotNegative).unwrap_or(base.adhesion),
+        friction: section.quantity("friction", &DRAG, Sign::Positive),
         affinity: affinity(section).unwrap_or(base.affinity),
     };
     check_order(section, &material);
@@ -230,6 +232,7 @@ fn plain(name: &str, advancing: Option<&Varying>, receding: Option<&Varying>) ->
         receding_limit: None,
         roughness: [0.0; 2],
         adhesion: default_adhesion(mean),
+        friction: None,
         affinity,
     }
 }

@@ -47,6 +47,7 @@ pub fn wax() -> Material {
         receding_limit: None,
         roughness: [0.0; 2],
         adhesion: 10.0,
+        friction: None,
         affinity: Varying::Uniform(0.5),
     }
 }

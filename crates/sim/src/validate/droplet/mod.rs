@@ -57,8 +57,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "droplet-rest-shape",
-            "Height, base radius and contact angle, measured on the frame's surface, of drops at rest on the level without hysteresis, against the \
-             Young–Laplace profile; on a plane and, less strictly, on a ball of 30 mm.",
+            "Height, base radius and contact angle, measured on the frame's surface, of drops that have just been put down (with 2° of hysteresis), against the \
+             Young–Laplace profile; on a plane and on top of a ball of 30 mm.",
             shapes::rest_shape,
         ),
     ]

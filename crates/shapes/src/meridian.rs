@@ -7,8 +7,8 @@
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
+use crate::ellipsoid_cap::EllipsoidCap;
 use rayon::prelude::*;
-use sessile_shapes::EllipsoidCap;
 use sessile_wetting::young_laplace::sessile;
 
 /// Points of a meridian, apex and line included.

@@ -1,0 +1,140 @@
+//! The surface beneath a drop, and how a drop that was made over a plane is laid onto it.
+//!
+//! A point over the tangent plane is (q, z). The surface beneath q lies at q + o(q). Its offset o is taken in full at the foot and
+//! passes into the mean offset of the foot towards the top:
+//!
+//! ```text
+//! x = q + o(q) (1 − t) + ō t + λ z n        t = smooth step of z/h
+//! ```
+//!
+//! so the foot lies on the surface whatever its shape, and no crease of the mesh shows on the water. λ is found so that the volume is exact; on
+//! a plane it is 1 but for the polygon that stands for a circle.
+
+use std::f64::consts::TAU;
+
+use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
+use sessile_geometry::TriMesh;
+
+use crate::profile::directions;
+
+/// Directions in which a ground is sampled, …
+const SECTORS: usize = 12;
+/// … and places along each.
+const RINGS: usize = 2;
+
+/// Offsets of the surface from the tangent plane beneath a drop, sampled: what an instance takes along to be laid down on reading.
+///
+/// Between samples it is linear. A flat one holds nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ground {
+    /// How far it was sampled, in m.
+    pub reach: f64,
+    /// Offsets in m, direction by direction and outwards; empty where the ground is flat.
+    pub offsets: Vec<[f32; 3]>,
+}
+
+impl Ground {
+    /// Samples a ground out to `reach` m; `at` says the offset at a place of the plane.
+    pub fn sampled(reach: f64, at: impl Fn(DVec2) -> DVec3) -> Self {
+        let around = directions(SECTORS);
+        let places = around
+            .iter()
+            .flat_map(|&direction| (1..=RINGS).map(move |k| direction * (reach * k as f64 / RINGS as f64)));
+        Self { reach, offsets: places.map(|q| at(q).as_vec3().to_array()).collect() }
+    }
+
+    /// Whether the drop stands on a plane.
+    pub fn is_flat(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
+    /// Whether there are as many offsets as there should be, all of them numbers.
+    pub fn is_sound(&self) -> bool {
+        let numbers = self.offsets.iter().flatten().all(|offset| offset.is_finite());
+        self.is_flat()
+            || (self.offsets.len() == SECTORS * RINGS && numbers && self.reach > 0.0 && self.reach.is_finite())
+    }
+
+    /// The offset at a place of the plane.
+    pub fn at(&self, place: DVec2) -> DVec3 {
+        if self.is_flat() {
+            return DVec3::ZERO;
+        }
+        let out = place.length() / self.reach * RINGS as f64;
+        let turn = place.to_angle().rem_euclid(TAU) / TAU * SECTORS as f64;
+        let (ring, sector) = ((out as usize).min(RINGS - 1), turn as usize);
+        let sample = |sector: usize, ring: usize| match ring {
+            0 => DVec3::ZERO,
+            _ => {
+                let [x, y, z] = self.offsets[sector % SECTORS * RINGS + ring - 1];
+                DVec3::new(f64::from(x), f64::from(y), f64::from(z))
+            }
+        };
+        let along = |sector: usize| sample(sector, ring).lerp(sample(sector, ring + 1), out - ring as f64);
+        along(sector).lerp(along(sector + 1), turn - sector as f64)
+    }
+}
+
+/// Lays a surface that stands on the plane z = 0 onto the ground, with exactly `volume` (in m³) under it.
+///
+/// `offset` says where the ground is; `None` for a plane.
+pub fn lay(mesh: &mut TriMesh, volume: f64, offset: Option<&dyn Fn(DVec2) -> DVec3>) {
+    let Some(offset) = offset else {
+        // On a plane the volume goes as the height.
+        let scale = volume / mesh.volume();
+        if scale.is_finite() && scale > 0.0 {
+            mesh.positions.iter_mut().for_each(|p| p.z *= scale);
+        }
+        return;
+    };
+    let height = mesh.positions.iter().map(|p| p.z).fold(f64::MIN_POSITIVE, f64::max);
+    let heights: Vec<f64> = mesh.positions.iter().map(|p| p.z).collect();
+    let offsets: Vec<DVec3> = mesh.positions.iter().map(|p| offset(p.truncate())).collect();
+    let mean = mean_along_line(mesh, &heights, &offsets);
+    for ((position, off), z) in mesh.positions.iter_mut().zip(&offsets).zip(&heights) {
+        let part = z / height;
+        let t = part * part * (3.0 - 2.0 * part);
+        *position = position.with_z(0.0) + off.lerp(mean, t);
+    }
+    // All vertices rise along one direction, so the volume is linear in how far: det(a + αn, b + βn, c + γn) has no term in n twice.
+    let without = mesh.volume();
+    mesh.positions.iter_mut().zip(&heights).for_each(|(position, z)| position.z += z);
+    let with = mesh.volume();
+    let factor = ((volume - without) / (with - without)).clamp(0.2, 5.0);
+    if factor.is_finite() {
+        mesh.positions.iter_mut().zip(&heights).for_each(|(position, z)| position.z += (factor - 1.0) * z);
+    }
+}
+
+/// Mean offset of the vertices on the contact line: those of the foot that belong to a triangle which leaves it.
+fn mean_along_line(mesh: &TriMesh, heights: &[f64], offsets: &[DVec3]) -> DVec3 {
+    let (mut sum, mut count) = (DVec3::ZERO, 0.0);
+    for triangle in &mesh.triangles {
+        let on = triangle.map(|v| heights[v as usize] == 0.0);
+        if on.contains(&false) {
+            for (&v, _) in triangle.iter().zip(on).filter(|(_, on)| *on) {
+                (sum, count) = (sum + offsets[v as usize], count + 1.0);
+            }
+        }
+    }
+    sum / f64::max(count, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sampled_ground_is_the_ground_where_it_was_sampled_and_linear_between() {
+        let cone = |q: DVec2| DVec3::Z * (-0.3 * q.length());
+        let ground = Ground::sampled(2e-3, cone);
+        assert!(ground.is_sound() && !ground.is_flat());
+        for q in [DVec2::new(1.3e-3, -0.4e-3), DVec2::new(-2e-3, 0.0), DVec2::new(0.0, 0.2e-3), DVec2::ZERO] {
+            let off = (ground.at(q) - cone(q)).length();
+            assert!(off < 1e-9, "{off:e} m at {q}");
+        }
+        assert_eq!(Ground::default().at(DVec2::ONE), DVec3::ZERO);
+        assert!(!Ground { reach: 1.0, offsets: vec![[0.0; 3]] }.is_sound());
+    }
+}
