@@ -77,7 +77,7 @@ pub fn footing(liquid: &Liquid, volume: f64, angle: f64, pressing: f64, bend: f6
         let angle = (angle + alpha).clamp(ANGLE_MARGIN, PI - ANGLE_MARGIN);
         // Where the plane's table has nothing for it (a drop about to fall), the plane must do.
         let Some(shape) = rest(body, angle) else { return Some(found) };
-        let settled = (shape.base_radius - b).abs() < 1e-9 * b;
+        let settled = (shape.base_radius - b).abs() < 1e-8 * b;
         found = Footing { body, angle, shape };
         if settled {
             break;

@@ -137,7 +137,9 @@ impl Stage<'_> {
         let mut sag = 0.0;
         if let Form::Physical = self.swarm.form {
             let law = self.swarm.ground.law(self.track, droplet.rider.place);
-            let bend = bend(self.track, droplet.rider.place, size.radius);
+            // At the size at which the model has looked.
+            let flat = law.advancing_radius(liquid, size.volume, pressing, 0.0).unwrap_or(size.radius);
+            let bend = bend(self.track, droplet.rider.place, flat);
             profile.angle = law.angle_at(liquid, size.volume, size.radius, pressing, bend);
             if let Some(footing) = footing(liquid, size.volume, profile.angle, pressing, bend) {
                 (profile.body, profile.angle) = (footing.body, footing.angle);

@@ -87,11 +87,13 @@ impl Law {
         // How much wider than its line it would rest at an angle, in radii; falls as the angle rises.
         let wider = |angle| rest_radius(liquid, volume, angle, pressing, bend).map_or(1.0, |rest| rest / radius - 1.0);
         let (mut low, mut high) = (self.wetting.receding, self.wetting.advancing);
-        let (mut at_low, mut at_high) = (wider(low), wider(high));
-        if low == high || at_high >= -1e-9 {
+        let mut at_high = if low == high { 0.0 } else { wider(high) };
+        // As most stand; the angle is off by about as little.
+        if at_high >= -1e-6 {
             return high;
         }
-        if at_low <= 1e-9 {
+        let mut at_low = wider(low);
+        if at_low <= 1e-6 {
             return low;
         }
         // Regula falsi, with the end that stays halved so that both move.

@@ -30,7 +30,7 @@ use crate::trails::Trails;
 /// Longest step, in s.
 const LONGEST_STEP: f64 = 1.0 / 24.0;
 /// Radii that a droplet may run in one step: beyond that the search for whom it touched would look too far.
-const RADII_PER_STEP: f64 = 4.0;
+const RADII_PER_STEP: f64 = 8.0;
 /// Steps into which the speed of a droplet may cut the longest step at most.
 const MOST_CUTS: f64 = 64.0;
 /// A ball this far past the solids, in m, is lost.

@@ -71,7 +71,10 @@ fn unscaled(instance: &Instance, detail: &Detail) -> (DropMesh, f64) {
         Shape::Laid(laid) => {
             let mut built = laid.body.surface(detail);
             let offset = |place| laid.ground.at(place);
-            lay(&mut built.mesh, instance.volume, if laid.ground.is_flat() { None } else { Some(&offset) });
+            let exact = matches!(&laid.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
+            if !(exact && laid.ground.is_flat()) {
+                lay(&mut built.mesh, instance.volume, if laid.ground.is_flat() { None } else { Some(&offset) });
+            }
             return (built, 1.0);
         }
     };

@@ -4,10 +4,10 @@
 //! passes into the mean offset of the foot towards the top:
 //!
 //! ```text
-//! x = q + o(q) (1 − t) + ō t + λ z n        t = smooth step of z/h
+//! x = q + o(q') (1 − t) + ō t + λ z n        t = 1 − (1 − z/h)⁴
 //! ```
 //!
-//! so the foot lies on the surface whatever its shape, and no crease of the mesh shows on the water. λ is found so that the volume is exact; on
+//! with q' = q under the foot, and on its edge for what overhangs. So the foot lies on the surface whatever its shape, and no crease of the mesh shows on the water. λ is found so that the volume is exact; on
 //! a plane it is 1 but for the polygon that stands for a circle.
 
 use std::f64::consts::TAU;
@@ -78,7 +78,7 @@ impl Ground {
 
 /// Lays a surface that stands on the plane z = 0 onto the ground, with exactly `volume` (in m³) under it.
 ///
-/// `offset` says where the ground is; `None` for a plane.
+/// `offset` says where the ground is; `None` for a plane. A surface without a foot is left as it is.
 pub fn lay(mesh: &mut TriMesh, volume: f64, offset: Option<&dyn Fn(DVec2) -> DVec3>) {
     let Some(offset) = offset else {
         // On a plane the volume goes as the height.
@@ -90,11 +90,13 @@ pub fn lay(mesh: &mut TriMesh, volume: f64, offset: Option<&dyn Fn(DVec2) -> DVe
     };
     let height = mesh.positions.iter().map(|p| p.z).fold(f64::MIN_POSITIVE, f64::max);
     let heights: Vec<f64> = mesh.positions.iter().map(|p| p.z).collect();
-    let offsets: Vec<DVec3> = mesh.positions.iter().map(|p| offset(p.truncate())).collect();
+    // What overhangs does not see the ground beyond the foot.
+    let foot = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
+    let offsets: Vec<DVec3> =
+        mesh.positions.iter().map(|p| offset(p.truncate().clamp_length_max(foot.max(f64::MIN_POSITIVE)))).collect();
     let mean = mean_along_line(mesh, &heights, &offsets);
     for ((position, off), z) in mesh.positions.iter_mut().zip(&offsets).zip(&heights) {
-        let part = z / height;
-        let t = part * part * (3.0 - 2.0 * part);
+        let t = 1.0 - (1.0 - z / height).powi(4);
         *position = position.with_z(0.0) + off.lerp(mean, t);
     }
     // All vertices rise along one direction, so the volume is linear in how far: det(a + αn, b + βn, c + γn) has no term in n twice.

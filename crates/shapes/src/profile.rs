@@ -68,6 +68,11 @@ impl Profile {
         built
     }
 
+    /// Whether [`Profile::surface`] encloses exactly the body's volume: a shear keeps it, being drawn out does not.
+    pub fn keeps_volume(&self) -> bool {
+        self.stretch == 0.0
+    }
+
     /// Leans and draws out a surface over the plane; its foot's width stays.
     fn deform(&self, mesh: &mut TriMesh, lean: DVec2) {
         if lean == DVec2::ZERO && self.stretch == 0.0 {
@@ -119,7 +124,8 @@ fn revolve(meridian: &Meridian, volume: f64, detail: &Detail) -> DropMesh {
     let mut mesh = TriMesh::default();
     mesh.positions.reserve_exact((rings + inner - 1) * sectors + 2);
     mesh.triangles.reserve_exact(2 * (rings + inner - 1) * sectors);
-    mesh.positions.push(DVec3::new(0.0, 0.0, meridian[0][1]));
+    let apex = mesh.positions.len();
+    mesh.positions.push(DVec3::ZERO);
     let around = directions(sectors);
     let ring = |mesh: &mut TriMesh, radius: f64, z: f64| {
         mesh.positions.extend(around.iter().map(|&direction| (direction * radius).extend(z)));
@@ -136,9 +142,12 @@ fn revolve(meridian: &Meridian, volume: f64, detail: &Detail) -> DropMesh {
     };
     let (plain, widened) = (enclosed(0.0), enclosed(0.01));
     let by = (0.01 * (volume - plain) / (widened - plain)).clamp(-0.05, 0.2);
+    // What is left of the difference, some parts in a million, goes into the height.
+    let raise = volume / enclosed(by);
+    mesh.positions[apex] = DVec3::new(0.0, 0.0, meridian[0][1] * raise);
     for k in 1..=rings {
         let [radius, z] = bulge(k, by);
-        ring(&mut mesh, if k == rings { base * swell } else { radius }, if k == rings { 0.0 } else { z });
+        ring(&mut mesh, if k == rings { base * swell } else { radius }, if k == rings { 0.0 } else { z * raise });
     }
     for k in (1..inner).rev() {
         ring(&mut mesh, base * swell * k as f64 / inner as f64, 0.0);

@@ -2,8 +2,11 @@
 
 use glam::DVec3;
 use sessile_droplet::DropletModel;
+use sessile_frames::Content;
+use sessile_frames::instances::surface_with;
 use sessile_model::{Model, Stages, Untimed};
 use sessile_scene::{Folder, NoFiles, parse_str};
+use sessile_shapes::Detail;
 use sessile_world::World;
 use sessile_world::random::Stream;
 
@@ -36,14 +39,26 @@ pub(super) fn benches() -> Vec<Bench> {
             run: |context| slope(context, &Work { droplets: 1_000_000, runners: 100_000, cells: 448 }),
         },
         Bench {
+            name: "droplet-scaling",
+            about: "As `droplet-million`, with 125 000, 250 000 and 500 000 droplets on 100 000 triangles and 250 000 on 25 000 and 400 000, three frames \
+                    each, one after the other: exponents of the cost in droplets and in triangles.",
+            run: scaling,
+        },
+        Bench {
             name: "droplet-all-moving",
             about: "A million droplets on the same slope, all of them running (a thick liquid on a solid that holds nothing), through 10 frames.",
             run: all_moving,
         },
         Bench {
             name: "droplet-shapes",
-            about: "20 000 droplets on the same slope, a tenth of them running, with the surface of every one made at each of 10 frames.",
-            run: shapes,
+            about: "20 000 droplets on the same slope, a tenth of them running, with the surface of every one made at each of 10 frames, as finely as a picture of \
+                    the whole slope with 1080 lines shows them.",
+            run: |context| shapes(context, Some(1080.0)),
+        },
+        Bench {
+            name: "droplet-shapes-fine",
+            about: "As `droplet-shapes`, with edges of 0.2 mm, 10 to 40 round a droplet, as in a picture from close by.",
+            run: |context| shapes(context, None),
         },
     ]
 }
@@ -195,6 +210,37 @@ fn slope(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> {
     Ok(())
 }
 
+/// CPU time of frames with several numbers of droplets and of triangles, as powers of both.
+fn scaling(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
+    let mut cost = |droplets: usize, cells: usize| -> Result<f64, CaseError> {
+        let work = Work { droplets, runners: droplets / 10, cells };
+        let mut random = Stream::new(1, &[]);
+        let (mut model, side) = filled(context, &work, &mut random)?;
+        // The first frame finds everything cold, and all runners at rest.
+        advance(&mut model, &mut Untimed)?;
+        let before = context.cpu_seconds();
+        for _ in 0..3 {
+            replenish(&mut model, &work, side, &mut random);
+            context.time(FRAME, |stages| advance(&mut model, stages))?;
+        }
+        Ok((context.cpu_seconds() - before) / 3.0)
+    };
+    let (few, some, many) = (cost(125_000, 224)?, cost(250_000, 224)?, cost(500_000, 224)?);
+    let (coarse, fine) = (cost(250_000, 112)?, cost(250_000, 448)?);
+    for (name, seconds) in [
+        ("125 000 droplets", few),
+        ("250 000 droplets", some),
+        ("500 000 droplets", many),
+        ("250 000 on 25 000 triangles", coarse),
+        ("250 000 on 400 000 triangles", fine),
+    ] {
+        context.figure(format!("{name}: CPU per frame"), 1e3 * seconds, "ms");
+    }
+    context.figure("exponent in droplets", (many / few).ln() / 4_f64.ln(), "");
+    context.figure("exponent in triangles", (fine / coarse).ln() / 16_f64.ln(), "");
+    Ok(())
+}
+
 fn all_moving(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let (count, frames) = (1_000_000, 10_u32);
     let mut random = Stream::new(2, &[]);
@@ -224,7 +270,8 @@ fn all_moving(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn shapes(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
+/// `lines` are those of a picture that shows the whole slope, for its level of detail.
+fn shapes(context: &mut BenchContext<'_>, lines: Option<f64>) -> Result<(), CaseError> {
     let work = Work { droplets: 20_000, runners: 2000, cells: 224 };
     let mut random = Stream::new(4, &[]);
     let (mut model, side) = filled(context, &work, &mut random)?;
@@ -235,7 +282,11 @@ fn shapes(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
         let surface = context.time(FRAME, |stages| {
             advance(&mut model, stages)?;
             stages.enter("shapes");
-            model.frame().liquid.into_surface().map_err(CaseError::from)
+            let Content::Instances(drops) = model.frame().liquid else { return Err("not as many drops".into()) };
+            // Edges of three pixels, as pictures have it.
+            let detail =
+                lines.map_or_else(Detail::default, |lines| Detail { edge: 3.0 * side / lines, fewest: 5, most: 48 });
+            surface_with(&drops, &|_| detail).map_err(CaseError::from)
         })?;
         triangles += surface.triangles.len();
     }

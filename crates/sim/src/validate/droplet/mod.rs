@@ -57,7 +57,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "droplet-rest-shape",
-            "Height, base radius and contact angle, measured on the frame's surface, of drops that have just been put down (with 2° of hysteresis), against the \
+            "Height, base radius and contact angle, measured on the frame's surface, of drops that have just been put down (with 6° of hysteresis), against the \
              Young–Laplace profile; on a plane and on top of a ball of 30 mm.",
             shapes::rest_shape,
         ),

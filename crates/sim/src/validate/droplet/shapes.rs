@@ -16,14 +16,16 @@ pub(super) fn rest_shape(context: &CaseContext) -> Result<CaseResult, CaseError>
         let on_ball = on_ball(volume * 1e-9, f64::to_radians(angle), 0.03).ok_or("no such drop")?;
         let flat = tilted(0.0, [100.0, 100.0]);
         let ball = "[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"0 -30 0 mm\"\nradius = \"30 mm\"\n";
-        for (on, solid, [height, radius]) in [("plane", flat.as_str(), on_plane), ("ball of 30 mm", ball, on_ball)] {
+        // The facets of the ball's mesh lie up to 9 µm within it, a per cent of the lowest drop's height.
+        let stands = [("plane", flat.as_str(), on_plane, 0.01), ("ball of 30 mm", ball, on_ball, 0.015)];
+        for (on, solid, [height, radius], bound) in stands {
             // A little hysteresis keeps it where it is on the facets of the ball.
-            let scene = material(angle, angle - 2.0, "") + solid + &cap(volume, angle, DVec3::ZERO, DVec3::ZERO);
+            let scene = material(angle, angle - 6.0, "") + solid + &cap(volume, angle, DVec3::ZERO, DVec3::ZERO);
             let mut stage = Stage::new("", &scene)?;
             stage.run(0.1)?;
             let drop = stage.only_drop()?;
             let name = |what: &str| format!("{volume} µL at {angle}° on a {on}: {what}");
-            let tolerance = Tolerance::Relative(0.01);
+            let tolerance = Tolerance::Relative(bound);
             result.checks.push(Check::value(name("height"), "mm", 1e3 * height, 1e3 * drop.height, tolerance));
             let (wanted, base) = (1e3 * radius, 1e3 * drop.base_radius);
             result.checks.push(Check::value(name("base radius"), "mm", wanted, base, tolerance));
