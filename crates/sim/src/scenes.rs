@@ -18,8 +18,23 @@ macro_rules! shipped {
 }
 
 /// Every scene that ships, by name. Those of the folder `scenes` that read a mesh file are not among them: text alone would not run.
-pub const SCENES: &[ShippedScene] =
-    shipped!["adhesion", "masses", "merge", "roughness", "shapes", "streams", "viscosities", "window"];
+pub const SCENES: &[ShippedScene] = shipped![
+    "adhesion",
+    "bar",
+    "collide",
+    "contact-angles",
+    "masses",
+    "merge",
+    "resting",
+    "roughness",
+    "shapes",
+    "splat",
+    "streams",
+    "tap",
+    "viscosities",
+    "window",
+    "window-drops"
+];
 
 /// A name that no shipped scene has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

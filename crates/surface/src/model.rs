@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Content, DropFacts, Event, Frame, Ledger, Surface};
 use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
-use sessile_scene::types::{EmitterKind, Fidelity, Scene};
+use sessile_scene::types::{EmitterKind, Fidelity, Scene, Side};
 use sessile_wetting::Liquid;
 use sessile_world::{Supply, World, WorldState};
 
@@ -79,6 +79,11 @@ impl SurfaceModel {
     pub fn new(scene: &Scene, world: World) -> Result<Self, SurfaceError> {
         if scene.world.planar {
             return Err(SurfaceError::Planar);
+        }
+        if let Some(domain) = &scene.domain
+            && let Some(k) = domain.sides.iter().position(|&side| side != Side::Open)
+        {
+            return Err(SurfaceError::Side { axis: ["x", "y", "z"][k] });
         }
         if let Some(index) = scene.emitters.iter().position(|emitter| matches!(emitter.kind, EmitterKind::Dew { .. })) {
             return Err(SurfaceError::Dew { index });

@@ -27,8 +27,10 @@ const STILL: f64 = 1e-4;
 /// Simulated time that a drop must be calm before it sleeps, in s.
 const CALM_TIME: f64 = 0.05;
 
+/// Area against air over that of the ball of the same volume beyond which a surface is crumpled.
+const MOST_AREA: f64 = 40.0;
 /// Steps after which a surface is checked for crossing itself.
-const CHECK_EVERY: u32 = 16;
+const CHECK_EVERY: u32 = 8;
 
 /// What a step of one drop did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +82,11 @@ fn is_sound(drop: &Drop, advanced: &Advanced, setting: &Setting<'_>, look: bool)
     let fastest = 4.0 * (liquid.surface_tension / (liquid.density * thinnest)).sqrt() + 2.0 * drop.velocity.length();
     let volume = drop.mesh.volume();
     let off = (volume - drop.volume).abs();
+    // No sheet or thread that the mesh can show has so much surface for its volume.
+    let radius = ball_radius(drop.volume);
+    let crumpled = drop.mesh.air_area() > MOST_AREA * 4.0 * std::f64::consts::PI * radius * radius;
     advanced.stir.is_finite()
+        && !crumpled
         && advanced.stir < fastest
         && off.is_finite()
         && off < 1e-7 * drop.volume

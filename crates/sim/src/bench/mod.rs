@@ -6,6 +6,7 @@
 mod droplet;
 mod memory;
 mod pane;
+mod surface;
 mod volume;
 
 use std::fmt::Write;
@@ -34,7 +35,7 @@ pub struct Bench {
 
 /// Every bench there is, by model.
 pub fn benches() -> Vec<Bench> {
-    [pane::benches(), droplet::benches(), volume::benches()].concat()
+    [pane::benches(), droplet::benches(), surface::benches(), volume::benches()].concat()
 }
 
 /// A name that no bench has.
