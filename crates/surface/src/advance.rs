@@ -51,6 +51,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     let Setting { dt, liquid, .. } = *setting;
     let (shape, system) = (&mut scratch.shape, &mut scratch.system);
     shape.read(&drop.mesh, setting.before);
+    drop.air_area = shape.air_area;
     regauge(drop, shape);
     system.assemble(&drop.mesh, false);
     let n = drop.mesh.positions.len();

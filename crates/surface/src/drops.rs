@@ -21,6 +21,8 @@ pub struct Drop {
     pub volume: f64,
     /// Velocity of its centroid, in m/s: its momentum over its mass, which changes of the mesh do not touch.
     pub velocity: DVec3,
+    /// Its area against air when that was last looked at, in m².
+    pub air_area: f64,
     /// Mean excess pressure, in Pa.
     pub pressure: f64,
     /// Steps that it has been at rest.
@@ -35,14 +37,15 @@ impl Drop {
     /// A drop of a surface that moves as a whole.
     pub fn new(id: u32, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
         mesh.velocities.fill(velocity);
-        Self { id, mesh, volume, velocity, pressure: 0.0, calm: 0, unchecked: 0, asleep: false }
+        let air_area = mesh.air_area();
+        Self { id, mesh, volume, velocity, air_area, pressure: 0.0, calm: 0, unchecked: 0, asleep: false }
     }
 
-    /// Length that its edges should have, in m, when the scene's shortest edge is `shortest`: a stream's or a thread's are short enough to go
-    /// round it some eight times.
+    /// Length that its edges should have, in m, when the scene's shortest edge is `shortest`: a stream's or a thread's are finer, so that they go
+    /// round it some eight times, down to that.
     pub fn target_edge(&self, shortest: f64) -> f64 {
-        let thickness = 3.0 * self.volume / self.mesh.air_area();
-        target_edge(self.volume, shortest).min(0.5 * thickness)
+        let thickness = 3.0 * self.volume / self.air_area;
+        target_edge(self.volume, shortest).min((0.5 * thickness).max(shortest))
     }
 
     /// Computes it again from the next step on.

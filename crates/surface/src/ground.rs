@@ -1,9 +1,10 @@
 //! What a drop feels of the solids: where a point of one is nearest, which way is out, how fast it moves and how it wets.
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 use sessile_wetting::sliding::{CUTOFF_LOGARITHM, wedge_dissipation};
 use sessile_world::World;
 
+use crate::history::History;
 use crate::mesh::AIR;
 
 /// The solids, and the mouths of taps, at a moment.
@@ -13,6 +14,8 @@ pub struct Ground {
     pub world: World,
     /// The taps, in the scene's order. A surface that hangs from tap k is closed by triangles with the tag [`mouth_tag`]`(k)`.
     pub mouths: Vec<Mouth>,
+    /// Where the solids have been wet.
+    pub history: std::sync::Arc<History>,
 }
 
 /// The mouth of a tap: a disc that liquid comes out of.
@@ -43,7 +46,7 @@ pub fn mouth_of(tag: i32) -> Option<usize> {
 impl Ground {
     /// Solids without taps.
     pub fn new(world: World) -> Self {
-        Self { world, mouths: Vec::new() }
+        Self { world, mouths: Vec::new(), history: std::sync::Arc::default() }
     }
 }
 
@@ -60,12 +63,16 @@ impl std::ops::Deref for Ground {
 pub struct Footing {
     /// Nearest point of the solid's surface, in m.
     pub point: DVec3,
+    /// Texture coordinates there.
+    pub uv: DVec2,
     /// Out of the solid.
     pub normal: DVec3,
     /// Of the solid there, in m/s.
     pub velocity: DVec3,
     /// Cosine of the advancing angle.
     pub cos_advancing: f64,
+    /// Cosine of the advancing angle on ground that was wet, where the solid remembers.
+    pub cos_wet: Option<f64>,
     /// Cosine of the receding angle.
     pub cos_receding: f64,
     /// Wedge friction Λ m(θ) of a line that advances; times η and speed it is a force per length.
@@ -83,7 +90,9 @@ pub fn footing(ground: &Ground, tag: i32, point: DVec3) -> Footing {
             point: point - normal * normal.dot(point - mouth.at),
             normal,
             velocity: normal * mouth.speed,
+            uv: DVec2::ZERO,
             cos_advancing: 0.0,
+            cos_wet: None,
             cos_receding: 0.0,
             drag_advancing: 0.0,
             drag_receding: 0.0,
@@ -97,7 +106,9 @@ pub fn footing(ground: &Ground, tag: i32, point: DVec3) -> Footing {
         point: near.point,
         normal: near.normal,
         velocity: solid.velocity_at(near.point),
+        uv: near.uv,
         cos_advancing: wetting.advancing.cos(),
+        cos_wet: wetting.wet_advancing.map(f64::cos),
         cos_receding: wetting.receding.cos(),
         drag_advancing: drag(wetting.advancing),
         drag_receding: drag(wetting.receding),

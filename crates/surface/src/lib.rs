@@ -45,6 +45,7 @@ pub mod drops;
 pub mod edit;
 pub mod error;
 pub mod ground;
+pub mod history;
 pub mod initial;
 pub mod merging;
 pub mod mesh;

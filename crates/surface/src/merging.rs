@@ -93,6 +93,7 @@ fn merge_group(
     let drop = &mut drops[largest];
     drop.volume = volume;
     drop.velocity = momentum / volume;
+    drop.air_area = drop.mesh.air_area();
     drop.wake();
     make_ready(drop, world, shortest, scratch);
     events.push(Event::Merge { merge: ids, into });

@@ -1,6 +1,7 @@
 //! The surface model: what a step does, a frame, a saved state.
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -14,6 +15,7 @@ use sessile_world::{Supply, World, WorldState};
 use crate::drops::{Drop, Scratch, Setting, target_edge};
 use crate::error::SurfaceError;
 use crate::ground::{Ground, Mouth, mouth_of, mouth_tag};
+use crate::history::History;
 use crate::initial;
 use crate::merging::merge;
 use crate::mesh::AIR;
@@ -72,6 +74,7 @@ struct Saved {
     books: Books,
     world: WorldState,
     drops: Vec<Drop>,
+    history: History,
 }
 
 impl SurfaceModel {
@@ -99,7 +102,7 @@ impl SurfaceModel {
             .collect::<Vec<_>>();
         let gathered = vec![0.0; mouths.len() + 1];
         let mut model = Self {
-            ground: Ground { world, mouths },
+            ground: Ground { history: Arc::new(History::new(&world, scene.resolution.edge)), world, mouths },
             liquid: scene.liquid,
             edge: scene.resolution.edge,
             settle: scene.time.settle,
@@ -113,6 +116,7 @@ impl SurfaceModel {
         for index in 0..model.ground.world.initial_drops().len() {
             model.place(scene, index)?;
         }
+        model.remember(true);
         Ok(model)
     }
 
@@ -307,6 +311,21 @@ impl SurfaceModel {
         if limit > dt { limit / (limit / dt).ceil() } else { limit }
     }
 
+    /// Marks where drops that are awake wet the solids; `all` of them, and all of their faces.
+    fn remember(&mut self, all: bool) {
+        let Ground { history, world, .. } = &mut self.ground;
+        let history = Arc::make_mut(history);
+        for (drop, scratch) in self.drops.iter().zip(&self.scratches) {
+            for contact in scratch.shape.contacts.iter().filter(|contact| contact.tag >= 0 && !drop.asleep) {
+                history.mark(contact.tag as usize, contact.footing.uv);
+            }
+        }
+        // Every few steps of each drop, when its surface is also checked.
+        for drop in self.drops.iter().filter(|drop| all || (!drop.asleep && drop.unchecked == 0)) {
+            history.mark_under(&drop.mesh, world);
+        }
+    }
+
     /// Takes away drops that have left.
     fn lose(&mut self, gravity: DVec3) {
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
@@ -396,6 +415,8 @@ impl Model for SurfaceModel {
 
         self.books.healed += stepped.iter().filter(|stepped| stepped.healed).count() as u64;
 
+        drop(before);
+        self.remember(false);
         stages.enter("splits");
         for index in (0..stepped.len()).rev().filter(|&i| stepped[i].cut) {
             let drop = self.drops.remove(index);
@@ -433,7 +454,7 @@ impl Model for SurfaceModel {
             time: self.books.time,
             liquid: Content::Surfaces(surface),
             drops: facts,
-            wet: Vec::new(),
+            wet: self.ground.history.maps(),
             ledger: Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 },
             active_cells: 0,
         }
@@ -448,7 +469,12 @@ impl Model for SurfaceModel {
     }
 
     fn save(&self) -> Vec<u8> {
-        let state = Saved { books: self.books.clone(), world: self.ground.save(), drops: self.drops.clone() };
+        let state = Saved {
+            books: self.books.clone(),
+            world: self.ground.save(),
+            drops: self.drops.clone(),
+            history: (*self.ground.history).clone(),
+        };
         // Plain numbers into memory: there is nothing that could fail.
         postcard::to_stdvec(&state).expect("the state is plain data")
     }
@@ -468,6 +494,10 @@ impl Model for SurfaceModel {
         if state.books.gathered.len() != self.books.gathered.len() {
             return Err(RestoreError("it belongs to other taps".into()));
         }
+        if !state.history.fits(&self.ground.history) {
+            return Err(RestoreError("its wet maps have other sizes".into()));
+        }
+        self.ground.history = Arc::new(state.history);
         self.drops = state.drops;
         self.books = state.books;
         Ok(())

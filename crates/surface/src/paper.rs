@@ -64,6 +64,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
     let dt = setting.dt;
     let (shape, system) = (&mut scratch.shape, &mut scratch.system);
     shape.read(&drop.mesh, setting.before);
+    drop.air_area = shape.air_area;
     system.assemble(&drop.mesh, true);
     let n = drop.mesh.positions.len();
     for v in 0..n {

@@ -306,8 +306,11 @@ fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground) -> usize {
                     sum += mesh.positions[mesh.to(h) as usize];
                     total += 1.0;
                 }
-                let n = air_normal(mesh, v);
                 let off = sum / total - here;
+                if off.length() <= 0.25 * edge {
+                    continue;
+                }
+                let n = air_normal(mesh, v);
                 let off = off - n * n.dot(off);
                 if off.length() > 0.25 * edge {
                     mesh.positions[v as usize] = here + off * 0.5;

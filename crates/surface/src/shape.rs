@@ -148,6 +148,13 @@ impl Shape {
             // At a kink the gradient of the wetted area is what counts, and it is shorter than the line.
             contact.length = out.length();
             let here = mesh.positions[contact.vertex as usize];
+            if let Some(cosine) = contact.footing.cos_wet {
+                let solid = contact.tag as usize;
+                let ahead = here + contact.out * world.history.reach(solid);
+                if world.history.is_wet(solid, world.solids()[solid].closest(ahead).uv) {
+                    contact.footing.cos_advancing = cosine;
+                }
+            }
             let solid = mesh.solid_at(contact.vertex);
             if solid < AIR {
                 // A tap's mouth holds what closes the stream.

@@ -84,7 +84,7 @@ fn is_sound(drop: &Drop, advanced: &Advanced, setting: &Setting<'_>, look: bool)
     let off = (volume - drop.volume).abs();
     // No sheet or thread that the mesh can show has so much surface for its volume.
     let radius = ball_radius(drop.volume);
-    let crumpled = drop.mesh.air_area() > MOST_AREA * 4.0 * std::f64::consts::PI * radius * radius;
+    let crumpled = drop.air_area > MOST_AREA * 4.0 * std::f64::consts::PI * radius * radius;
     advanced.stir.is_finite()
         && !crumpled
         && advanced.stir < fastest
@@ -123,6 +123,7 @@ pub fn heal(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratc
         drop.velocity = DVec3::ZERO;
     }
     drop.mesh.velocities.fill(drop.velocity);
+    drop.air_area = drop.mesh.air_area();
     drop.wake();
     make_ready(drop, world, shortest, scratch);
 }
@@ -130,6 +131,7 @@ pub fn heal(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratc
 /// Gives a drop whose surface was changed its volume again.
 pub fn refit(drop: &mut Drop, world: &Ground, shape: &mut Shape) {
     shape.read(&drop.mesh, world);
+    drop.air_area = shape.air_area;
     restore_volume(drop, shape);
 }
 
@@ -177,7 +179,17 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
             // A shred without volume has no velocity of its own.
             let velocity = if velocity.is_finite() { velocity } else { drop.velocity };
             let volume = drop.volume * mesh.volume() / total;
-            Drop { id: drop.id, mesh, volume, velocity, pressure: drop.pressure, calm: 0, unchecked: 0, asleep: false }
+            Drop {
+                id: drop.id,
+                mesh,
+                volume,
+                velocity,
+                air_area: scratch.shape.air_area,
+                pressure: drop.pressure,
+                calm: 0,
+                unchecked: 0,
+                asleep: false,
+            }
         })
         .collect();
     let carried: DVec3 = made.iter().map(|part| part.velocity * part.volume).sum();

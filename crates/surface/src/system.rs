@@ -77,6 +77,7 @@ pub struct System {
     weights: Vec<f64>,
     across: Vec<DVec3>,
     weight_sums: Vec<f64>,
+    cotangents: Vec<f64>,
     /// m_i, in kg.
     pub masses: Vec<f64>,
     /// What each vertex may do.
@@ -110,21 +111,24 @@ impl System {
         self.weights.clear();
         self.across.clear();
         self.weight_sums.clear();
-        let cotangent = |h: u32| {
-            if !whole && mesh.solid_of(h) != AIR {
-                return 0.0;
+        self.cotangents.clear();
+        for t in 0..mesh.triangles.len() {
+            if !whole && mesh.solids[t] != AIR {
+                self.cotangents.extend([0.0; 3]);
+                continue;
             }
-            let apex = mesh.positions[mesh.apex(h) as usize];
-            let (p, q) = (mesh.positions[mesh.from(h) as usize] - apex, mesh.positions[mesh.to(h) as usize] - apex);
-            // A needle's cotangent would outweigh everything; the remesher takes it away.
-            (p.dot(q) / p.cross(q).length().max(1e-30)).clamp(-50.0, 50.0)
-        };
+            let [a, b, c] = mesh.corners(t);
+            let (ab, bc, ca) = (b - a, c - b, a - c);
+            let over = 1.0 / ab.cross(ca).length().max(1e-30);
+            // Across from a→b is the angle at c, and so on. A needle's would outweigh everything; the remesher takes it away.
+            self.cotangents.extend([-bc.dot(ca), -ca.dot(ab), -ab.dot(bc)].map(|dot| (dot * over).clamp(-50.0, 50.0)));
+        }
         for v in 0..n {
             self.rows.push(self.columns.len() as u32);
             let mut sum = 0.0;
             for h in mesh.fan(v as u32) {
                 let twin = mesh.twin(h);
-                let weight = 0.5 * (cotangent(h) + cotangent(twin));
+                let weight = 0.5 * (self.cotangents[h as usize] + self.cotangents[twin as usize]);
                 self.columns.push(mesh.to(h));
                 self.weights.push(weight);
                 self.across

@@ -24,7 +24,7 @@ const SNAP: f64 = 0.3;
 /// Edges of the extracted surface shorter than this, in cells, are collapsed.
 const SHORTEST: f64 = 0.5;
 /// Most nodes of a grid; beyond, cells grow.
-const MOST_NODES: f64 = 4e6;
+const MOST_NODES: f64 = 6e5;
 
 /// A liquid body as a field: negative inside.
 pub struct Body {

@@ -154,3 +154,28 @@ fn a_moving_solid_pushes_drops_before_it() {
         model.drops().iter().flat_map(|drop| &drop.mesh.positions).map(|p| rod.signed_distance(*p)).fold(0.0, f64::min);
     assert!(deepest > -0.1e-3, "liquid is {deepest} m inside the rod");
 }
+
+/// Cap angle, in degrees, of a drop of 12 µL at 60° that was drained to 4 µL over receding ground and then fed to 7 µL again.
+fn angle_after_return(memory: &str) -> f64 {
+    let ground = plane([0.0, 1.0, 0.0], 95.0, 50.0).replace("[[solids]]", &format!("{memory}\n[[solids]]"));
+    let feed = |rate: f64, from: f64, to: f64| {
+        format!(
+            "[[emitters]]\nkind = \"feed\"\nat = \"0 0.2 0 mm\"\nrate = \"{rate} uL/s\"\nstart = \"{from} s\"\nstop = \"{to} s\"\n"
+        )
+    };
+    let mut model =
+        build(&format!("{ground}{}{}{}", cap(12.0, 60.0, [0.0; 3]), feed(-40.0, 0.0, 0.2), feed(30.0, 0.25, 0.35)));
+    run(&mut model, 0.45);
+    let mesh = &model.drops()[0].mesh;
+    let wetted: f64 =
+        (0..mesh.triangles.len()).filter(|&t| mesh.solids[t] >= 0).map(|t| mesh.area_vector(t).length()).sum();
+    assert_eq!(model.frame().wet.len(), 1, "the floor has a wet map");
+    2.0 * (mesh.bounds()[1].y / (wetted / std::f64::consts::PI).sqrt()).atan().to_degrees()
+}
+
+#[test]
+fn lines_advance_at_the_wet_angle_over_ground_that_was_wet() {
+    let (dry, wet) = (angle_after_return(""), angle_after_return("wet_advancing = \"60 deg\""));
+    assert!(dry > 68.0, "without memory it stands at {dry}°");
+    assert!((54.0..64.0).contains(&wet), "with it at {wet}°");
+}
