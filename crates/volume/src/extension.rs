@@ -77,28 +77,30 @@ pub struct AngleRange {
     pub advancing: f64,
     /// Most that cos θ may be pulled down by while receding: the bound on the line force over γ.
     pub receding_pull: f64,
+    /// Whether a line between the two is pinned.
+    pub pins: bool,
 }
 
 impl AngleRange {
     /// One angle, come what may.
     pub fn fixed(angle: f64) -> Self {
-        Self { receding: angle, advancing: angle, receding_pull: f64::INFINITY }
+        Self { receding: angle, advancing: angle, receding_pull: f64::INFINITY, pins: true }
     }
 
     /// A cosine between the two.
-    fn middle(&self) -> f64 {
+    pub fn middle(&self) -> f64 {
         0.5 * (self.advancing.cos() + self.receding.cos())
     }
 
     /// The cosine that the surface is given at the wall when it meets it at `measured`, and whether the line rests.
-    fn choose(&self, measured: f64) -> (f64, bool) {
+    pub fn choose(&self, measured: f64) -> (f64, bool) {
         let (least, most) = (self.advancing.cos(), self.receding.cos());
         if measured < least {
             (least, false)
         } else if measured > most {
             (most.max(measured - self.receding_pull), false)
         } else {
-            (measured, self.advancing > self.receding)
+            (measured, self.pins && self.advancing > self.receding)
         }
     }
 }

@@ -15,6 +15,7 @@ use sessile_wetting::Liquid as Water;
 use sessile_world::World;
 
 use crate::advection::{Order, advect};
+use crate::contact_curvature::{Front, at_lines};
 use crate::curvature::curvature;
 use crate::drops::{Drops, Liquid};
 use crate::extension::{AngleLaw, SETTLING_PASSES, extend};
@@ -30,6 +31,7 @@ use crate::surface_loops::calm_loops;
 use crate::surface_motion::{Carrier, move_surface};
 use crate::tiles::{CELLS, Field, NONE, Tiles, Topology, local_cell};
 use crate::viscosity::{Diffusion, ViscousSolve};
+use crate::wind::Wind;
 
 /// Share of the capillary limit that is used.
 const CAPILLARY: f64 = 0.9;
@@ -53,12 +55,21 @@ pub struct Parameters {
     pub slip: f64,
     /// Pressure at the surface to second order; else first.
     pub second_order: bool,
+    /// κ at contact lines by the virtual surface; else from φ as the extension carries it into solids.
+    pub virtual_surface: Option<Front>,
     /// How velocity is carried along.
     pub advection: Order,
     /// A constant time step, in s.
     pub dt: Option<f64>,
     /// Velocity decays at this rate, in 1/s: drag of `settle` runs.
     pub drag: f64,
+}
+
+impl Parameters {
+    /// Whether lines pin between receding and advancing angle.
+    pub fn pins(&self) -> bool {
+        !matches!(self.virtual_surface, Some(Front::Paper { .. }))
+    }
 }
 
 /// The liquid on its cells.
@@ -351,6 +362,7 @@ impl Fluid {
             pinned,
             tension: 0.0,
             second_order: true,
+            lifts: true,
             reach: 1.0,
         };
         projection.number_cells(&flow);
@@ -389,6 +401,10 @@ impl Fluid {
         classify(tiles, solids, phi, kinds);
         advect(tiles, kinds, velocity, reach, outside.gravity * dt, parameters.advection, faces);
         std::mem::swap(velocity, faces);
+        let air = outside.world.wind();
+        if air != DVec3::ZERO {
+            Wind { velocity: air, per_traction: dt / (density * h) }.blow(tiles, phi, kinds, velocity);
+        }
         stages.enter("viscosity");
         let diffusion = Diffusion { tiles, solids, kinds, slip, alpha: viscosity * dt / (h * h) };
         for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
@@ -398,6 +414,9 @@ impl Fluid {
 
         stages.enter("curvature");
         curvature(tiles, solids, phi, kappa);
+        if let Some(front) = parameters.virtual_surface {
+            at_lines(grid, solids, phi, velocity, outside.angles, front, kappa);
+        }
         stages.enter("drops");
         let flow = Flow {
             tiles,
@@ -408,6 +427,7 @@ impl Fluid {
             pinned,
             tension: surface_tension * dt / (density * h * h),
             second_order: parameters.second_order,
+            lifts: parameters.virtual_surface.is_none(),
             reach,
         };
         projection.number_cells(&flow);

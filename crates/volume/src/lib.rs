@@ -7,6 +7,7 @@
 
 pub mod advection;
 pub mod airborne;
+pub mod contact_curvature;
 pub mod curvature;
 pub mod drops;
 pub mod error;
@@ -33,6 +34,7 @@ pub mod tiles;
 pub mod virtual_surface;
 pub mod viscosity;
 pub mod volume;
+pub mod wind;
 
 pub use error::VolumeError;
 pub use volume::Volume;

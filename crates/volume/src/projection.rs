@@ -47,6 +47,8 @@ pub struct Flow<'a> {
     pub tension: f64,
     /// Second order at the surface; else first.
     pub second_order: bool,
+    /// Whether κ just above a wall is read higher up along the surface; the virtual surface's belongs to its own cell.
+    pub lifts: bool,
     /// Δt/h, in s/m.
     pub reach: f64,
 }
@@ -103,6 +105,9 @@ impl Flow<'_> {
     /// q at the surface between a liquid cell and an air cell.
     fn surface_q(&self, liquid: usize, air: usize) -> f64 {
         let share = if self.second_order { self.share(liquid, air) } else { 1.0 };
+        if !self.lifts && !self.second_order {
+            return self.tension * self.kappa.values()[air];
+        }
         self.tension * at_crossing(self.tiles, self.solids, self.phi, self.kappa, [liquid, air], share)
     }
 }

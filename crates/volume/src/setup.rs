@@ -6,6 +6,7 @@ use sessile_wetting::Wetting;
 use sessile_world::World;
 
 use crate::advection::Order;
+use crate::contact_curvature::Front;
 use crate::error::VolumeError;
 use crate::fluid::{Fluid, Parameters};
 use crate::redistance::BEYOND;
@@ -14,6 +15,8 @@ use crate::tiles::{CELLS, SIDE, Topology};
 
 /// Fewest cells across the radius of a drop at the start.
 const LEAST_RADIUS: f64 = 2.5;
+/// Speed below which the paper's form takes a front for static, in m/s; the paper does not say.
+const STATIC_SPEED: f64 = 1e-3;
 /// Bytes of memory per active cell, all fields together: measured by adding them up.
 const BYTES_PER_CELL: f64 = 420.0;
 /// Drag of `settle` runs, in units of √(γ/ρR³) of the largest drop: strongly damped, and still fast.
@@ -61,7 +64,7 @@ impl Setup {
         check_solids(scene, h)?;
         let paper = scene.fidelity == Fidelity::Paper;
         let knobs = &scene.volume;
-        let order = knobs.pressure_order.unwrap_or(if paper { 1 } else { 2 });
+        let order = knobs.pressure_order.unwrap_or(2);
         if !(1..=2).contains(&order) {
             return Err(VolumeError::Knob { knob: "pressure_order", range: "1 or 2", value: f64::from(order) });
         }
@@ -75,26 +78,30 @@ impl Setup {
         let largest = world.initial_drops().iter().map(|drop| radius_of(drop.volume(), planar)).fold(h, f64::max);
         let water = scene.liquid;
         let drag = SETTLE_DRAG * (water.surface_tension / (water.density * largest.powi(3))).sqrt();
+        let default = if paper { CurvatureMethod::VirtualSurface } else { CurvatureMethod::Extension };
+        let static_speed = knobs.static_speed.unwrap_or(STATIC_SPEED);
+        if !(static_speed >= 0.0 && static_speed.is_finite()) {
+            return Err(VolumeError::Knob {
+                knob: "static_speed",
+                range: "a speed that is not negative",
+                value: static_speed,
+            });
+        }
+        let front = if paper { Front::Paper { static_speed } } else { Front::Measured };
+        let by_virtual_surface = knobs.curvature.unwrap_or(default) == CurvatureMethod::VirtualSurface;
+        // With the second-order pressure the virtual surface is fragile: the two do not see the line at the same place.
+        let order = knobs.pressure_order.unwrap_or(if paper || by_virtual_surface { 1 } else { 2 });
         let parameters = Parameters {
             water,
             slip,
+            virtual_surface: by_virtual_surface.then_some(front),
             second_order: order == 2,
             advection: if paper { Order::Linear } else { Order::Cubic },
             dt: knobs.dt,
             drag: if scene.time.settle { drag } else { 0.0 },
         };
-        let default = if paper { CurvatureMethod::VirtualSurface } else { CurvatureMethod::Extension };
-        if knobs.curvature.unwrap_or(default) == CurvatureMethod::VirtualSurface {
-            return Err(VolumeError::NotYet {
-                what: "curvature = \"virtual-surface\" (and so fidelity = \"paper\")",
-                instead: "set volume.curvature = \"extension\"",
-            });
-        }
         if scene.emitters.iter().any(|emitter| matches!(emitter.kind, EmitterKind::Dew { .. })) {
             return Err(VolumeError::NotYet { what: "dew", instead: "use the pane or the droplet model" });
-        }
-        if scene.world.wind != DVec3::ZERO {
-            return Err(VolumeError::NotYet { what: "wind", instead: "set world.wind = \"0 0 0 m/s\"" });
         }
         Ok(Self { h, origin, topology, sides, bounds, parameters, planar })
     }

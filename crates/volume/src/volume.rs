@@ -68,6 +68,8 @@ struct VolumeState {
 struct Hysteresis<'a> {
     /// γ, in N/m.
     surface_tension: f64,
+    /// Not so in the paper's form, which has no pinning.
+    pins: bool,
     solids: &'a [Solid],
     history: &'a History,
 }
@@ -78,6 +80,7 @@ impl AngleLaw for Hysteresis<'_> {
             receding: wall.receding,
             advancing: wall.advancing,
             receding_pull: wall.receding_limit / self.surface_tension,
+            pins: self.pins,
         }
     }
 
@@ -93,7 +96,8 @@ impl Volume {
         let mut fluid = setup.fill(&world)?;
         let mut history = History::new(setup.h, world.solids().len());
         let surface_tension = setup.parameters.water.surface_tension;
-        let angles = Hysteresis { surface_tension, solids: world.solids(), history: &history };
+        let angles =
+            Hysteresis { surface_tension, pins: setup.parameters.pins(), solids: world.solids(), history: &history };
         fluid.settle_extension(&angles);
         fluid.redistance();
         fluid.settle_extension(&angles);
@@ -154,7 +158,7 @@ impl Volume {
         let launched = airborne::launch_small(fluid, spray, setup.cell_volume());
         if landed || launched {
             let surface_tension = setup.parameters.water.surface_tension;
-            let angles = Hysteresis { surface_tension, solids: world.solids(), history };
+            let angles = Hysteresis { surface_tension, pins: setup.parameters.pins(), solids: world.solids(), history };
             fluid.redistance();
             fluid.settle_extension(&angles);
         }
@@ -241,7 +245,12 @@ impl Model for Volume {
             self.fluid.sample_solids(&self.world);
         }
         let surface_tension = self.setup.parameters.water.surface_tension;
-        let angles = Hysteresis { surface_tension, solids: self.world.solids(), history: &self.history };
+        let angles = Hysteresis {
+            surface_tension,
+            pins: self.setup.parameters.pins(),
+            solids: self.world.solids(),
+            history: &self.history,
+        };
         let outside = Outside { world: &self.world, gravity: self.world.gravity(), angles: &angles };
         let mut events: Vec<Event> = Vec::new();
         let feeds = self.sources.feeds(&supply, &self.setup);
