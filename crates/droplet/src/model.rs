@@ -54,6 +54,9 @@ pub struct DropletModel {
     books: Books,
     flights: Vec<Flight>,
     air: Air,
+    /// Room for the fields of the next step, and for which of them have changed.
+    next_fields: Vec<Field>,
+    changed: Vec<bool>,
 }
 
 /// What is kept beside the droplets on surfaces.
@@ -111,8 +114,10 @@ impl DropletModel {
             books,
             flights: Vec::new(),
             air: Air::default(),
+            next_fields: Vec::new(),
+            changed: Vec::new(),
         };
-        model.fields = model.fields_over(0.0);
+        model.find_fields(0.0);
         model.place_drops(scene);
         Ok(model)
     }
@@ -173,17 +178,17 @@ impl DropletModel {
         id
     }
 
-    /// What acts over a step of `dt` seconds that ends at the world's time.
-    fn fields_over(&self, dt: f64) -> Vec<Field> {
+    /// Works out what acts over a step of `dt` seconds that ends at the world's time, and on which solids that is something else than before.
+    fn find_fields(&mut self, dt: f64) {
         let (gravity, wind) = (self.world.gravity(), self.world.wind());
-        let of = |(solid, (before, mesh)): (
-            &sessile_world::Solid,
-            (&Moment, &sessile_geometry::mesh_distance::MeshDistance),
-        )| {
-            let middle = mesh.bounds().centre();
-            Field::over(before, &Moment::of(solid), middle, gravity, wind, dt)
-        };
-        self.world.solids().iter().zip(self.moments.iter().zip(&self.setup.meshes)).map(of).collect()
+        let before = self.moments.iter().zip(&self.setup.meshes);
+        self.next_fields.clear();
+        self.next_fields.extend(self.world.solids().iter().zip(before).map(|(solid, (before, mesh))| {
+            Field::over(before, &Moment::of(solid), mesh.bounds().centre(), gravity, wind, dt)
+        }));
+        std::mem::swap(&mut self.fields, &mut self.next_fields);
+        self.changed.clear();
+        self.changed.extend(self.fields.iter().zip(&self.next_fields).map(|(now, before)| now != before));
     }
 
     /// The place on any solid nearest to a point of the world, within a distance in m; and which solid.
@@ -432,14 +437,12 @@ impl Model for DropletModel {
         let until = self.books.time + dt;
         let mut events: Vec<Event> = Vec::new();
         self.world.advance_to(until);
-        let fields = self.fields_over(dt);
-        let changed: Vec<bool> = fields.iter().zip(&self.fields).map(|(now, before)| now != before).collect();
-        self.fields = fields;
-        self.moments = self.world.solids().iter().map(Moment::of).collect();
-        if changed.contains(&true) {
+        self.find_fields(dt);
+        self.moments.iter_mut().zip(self.world.solids()).for_each(|(moment, solid)| *moment = Moment::of(solid));
+        if self.changed.contains(&true) {
             stages.enter("look again");
             let scenery = scenery(&self.track, &self.fields, &self.setup);
-            self.swarm.look_again(&scenery, &changed);
+            self.swarm.look_again(&scenery, &self.changed);
         }
         stages.enter("sources");
         self.books.balls.iter_mut().for_each(|ball| ball.owed = dt);

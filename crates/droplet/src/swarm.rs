@@ -319,8 +319,10 @@ impl Swarm {
 
     /// What acts has changed on these solids: sizes and starts of their droplets are looked at again.
     pub fn look_again(&mut self, scenery: &Scenery<'_>, changed: &[bool]) {
+        let mut found = std::mem::take(&mut self.spare);
+        found.clear();
         let this = &*self;
-        let found: Vec<u32> = (0..self.droplets.num_slots() as u32)
+        let looked = (0..self.droplets.num_slots() as u32)
             .into_par_iter()
             .with_min_len(CHUNK)
             .filter(|&slot| this.droplets.is_used(slot))
@@ -333,12 +335,13 @@ impl Swarm {
                 !this.fit(&mut fitted, scenery)
                     || fitted.size.radius != droplet.size.radius
                     || (!droplet.state.running && this.begins(&fitted, scenery))
-            })
-            .collect();
-        for slot in found {
+            });
+        found.par_extend(looked);
+        for &slot in &found {
             let droplet = self.droplets.get(slot);
             self.replace(slot, droplet, scenery);
         }
+        self.spare = found;
     }
 
     /// Sets a droplet's radius within what its volume and the angles allow; `false` when it cannot hang.
