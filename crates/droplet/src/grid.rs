@@ -149,6 +149,11 @@ impl Grid {
         if sum > 0.0 { squares / sum } else { 0.0 }
     }
 
+    /// Largest reach of those that were ever in it since it was cleared, in m.
+    pub fn largest_seen(&self) -> f64 {
+        f64::from(self.reaches.iter().copied().fold(0.0, f32::max))
+    }
+
     /// Takes everybody out.
     pub fn clear(&mut self) {
         self.counts.fill(0);

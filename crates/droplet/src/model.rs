@@ -100,8 +100,9 @@ struct Saved {
 impl DropletModel {
     /// Droplets on the scene's solids, as the scene begins.
     pub fn new(scene: &Scene, world: World) -> Result<Self, DropletError> {
-        let Parts { setup, track, ground, form } = build(scene, &world)?;
+        let Parts { mut setup, track, ground, form } = build(scene, &world)?;
         let moments: Vec<Moment> = world.solids().iter().map(Moment::of).collect();
+        setup.find_beside(&moments);
         let books = Books { next_id: 1, dew: vec![0.0; moments.len()], ..Books::default() };
         let swarm = Swarm::new(form, ground);
         let mut model = Self {
@@ -134,7 +135,7 @@ impl DropletModel {
         self.books.added += volume;
         let velocity = self.moments[solid].pose.rotation.transpose() * velocity;
         let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
-        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
         self.swarm.arrive(id, rider, volume, 0.0, &scenery);
         self.take_up_fallen();
     }
@@ -231,7 +232,7 @@ impl DropletModel {
                     let velocity = self.moments[on].pose.rotation.transpose() * velocity;
                     let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
                     let radius = cap::base_radius(volume, contact_angle);
-                    let scenery = scenery(&self.track, &self.fields, &self.setup);
+                    let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
                     self.swarm.arrive(id, rider, volume, radius, &scenery);
                 }
                 _ => self.books.balls.push(Ball { id, center: centroid, velocity, volume, owed: 0.0 }),
@@ -283,7 +284,7 @@ impl DropletModel {
     }
 
     fn pour(&mut self, place: Place, volume: f64) {
-        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
         self.books.added += self.swarm.pour(place, volume, &scenery, &mut self.books.next_id);
     }
 
@@ -372,7 +373,7 @@ impl DropletModel {
         let radius =
             self.swarm.ground.law(&self.track, place).spread_radius(&self.setup.liquid, ball.volume, hit.max(0.0));
         let rider = Rider { place, velocity: facet.along(touch.velocity) };
-        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
         self.swarm.arrive(ball.id, rider, ball.volume, radius, &scenery);
     }
 
@@ -423,8 +424,9 @@ impl DropletModel {
     }
 }
 
-fn scenery<'a>(track: &'a Track, fields: &'a [Field], setup: &'a Setup) -> Scenery<'a> {
-    Scenery { track, fields, liquid: &setup.liquid, damping: setup.damping }
+fn scenery<'a>(track: &'a Track, fields: &'a [Field], moments: &'a [Moment], setup: &'a Setup) -> Scenery<'a> {
+    let Setup { boxes, beside, liquid, damping, .. } = setup;
+    Scenery { track, fields, moments, boxes, beside, liquid, damping: *damping }
 }
 
 impl Model for DropletModel {
@@ -438,10 +440,17 @@ impl Model for DropletModel {
         let mut events: Vec<Event> = Vec::new();
         self.world.advance_to(until);
         self.find_fields(dt);
-        self.moments.iter_mut().zip(self.world.solids()).for_each(|(moment, solid)| *moment = Moment::of(solid));
+        let mut moved = false;
+        for (moment, solid) in self.moments.iter_mut().zip(self.world.solids()) {
+            moved |= moment.pose != *solid.world_from_rest();
+            *moment = Moment::of(solid);
+        }
+        if moved {
+            self.setup.find_beside(&self.moments);
+        }
         if self.changed.contains(&true) {
             stages.enter("look again");
-            let scenery = scenery(&self.track, &self.fields, &self.setup);
+            let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
             self.swarm.look_again(&scenery, &self.changed);
         }
         stages.enter("sources");
@@ -449,7 +458,7 @@ impl Model for DropletModel {
         self.receive(until);
         stages.enter("flight");
         self.fly();
-        let scenery = scenery(&self.track, &self.fields, &self.setup);
+        let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
         let finite = self.swarm.step(&scenery, dt, until, &mut self.books.next_id, &mut events, stages);
         self.take_up_fallen();
         if self.books.balls.iter().any(|ball| ball.owed > 0.0) {
@@ -549,6 +558,7 @@ impl Model for DropletModel {
         (self.swarm.trails, self.swarm.necks) = (state.trails, state.necks);
         (self.swarm.touched, self.swarm.turnover) = (state.touched, state.turnover);
         (self.fields, self.moments, self.books) = (state.fields, state.moments, state.books);
+        self.setup.find_beside(&self.moments);
         Ok(())
     }
 }

@@ -130,6 +130,18 @@ impl Neighbours {
         self.running.near(solid, point, point, 0.0, &mut found);
     }
 
+    /// Slots of a solid that may lie within `around` plus their own reach of a way, and runners as far again as the way is long.
+    pub fn near_way(&self, look: &Look, mut found: impl FnMut(u32)) {
+        let &Look { solid, from, to, around } = look;
+        self.standing.near(solid, from, to, around, &mut found);
+        self.running.near(solid, from, to, around + from.distance(to), &mut found);
+    }
+
+    /// Largest reach of anybody, in m.
+    pub fn largest_reach(&self) -> f64 {
+        self.standing.largest_seen().max(self.running.largest_seen())
+    }
+
     /// For each of `slots` those that it may have touched: who lies within both reaches of its way, and runners as far again as it has come;
     /// some may belong to another solid, some come twice.
     pub fn near(&self, spots: &[Spot], slots: &[u32], round: &mut Round, mut found: impl FnMut(u32, u32)) {

@@ -8,6 +8,7 @@ use sessile_wetting::{Liquid, cap};
 use sessile_world::World;
 
 use crate::error::DropletError;
+use crate::field::Moment;
 use crate::ground::Ground;
 use crate::paper::Paper;
 use crate::springs::{Balances, Springs};
@@ -16,6 +17,8 @@ use crate::track::{Track, TrackError, close_t_junctions, refine};
 
 /// Drag that `settle` adds, in 1/s.
 const SETTLE_DAMPING: f64 = 50.0;
+/// Solids farther apart than this have no droplets that touch, in m.
+const BESIDE: f64 = 0.03;
 /// Base radius of a grain of dew, in m.
 const DEW_GRAIN: f64 = 0.15e-3;
 /// Most triangles that a coarse solid is cut into for the paper's roughness, which is kept per triangle.
@@ -40,6 +43,28 @@ pub struct Setup {
     pub domain: Option<[DVec3; 2]>,
     /// Shapes of the paper's form.
     pub balances: Balances,
+    /// A box round each solid in its rest pose, in m.
+    pub boxes: Vec<[DVec3; 2]>,
+    /// For each solid, those that come near it.
+    pub beside: Vec<Vec<u32>>,
+}
+
+impl Setup {
+    /// Finds out which solids come near one another where they are now: whose balls round their boxes are less than [`BESIDE`] apart.
+    pub fn find_beside(&mut self, moments: &[Moment]) {
+        let ball = |solid: usize| {
+            let [low, high] = self.boxes[solid];
+            (moments[solid].pose.apply(0.5 * (low + high)), 0.5 * (high - low).length())
+        };
+        for (solid, beside) in self.beside.iter_mut().enumerate() {
+            let (middle, radius) = ball(solid);
+            beside.clear();
+            beside.extend((0..self.boxes.len()).filter(|&other| other != solid).filter_map(|other| {
+                let (there, its) = ball(other);
+                (middle.distance(there) < radius + its + BESIDE).then_some(other as u32)
+            }));
+        }
+    }
 }
 
 /// All that is built from a scene.
@@ -114,6 +139,11 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
             sum
         }));
     }
+    let box_of = |mesh: &TriMesh| {
+        let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        mesh.positions.iter().fold(start, |[low, high], p| [low.min(*p), high.max(*p)])
+    };
+    let boxes: Vec<[DVec3; 2]> = meshes.iter().map(box_of).collect();
     let setup = Setup {
         meshes: meshes.into_iter().map(MeshDistance::new).collect(),
         liquid: scene.liquid,
@@ -123,6 +153,8 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
         areas,
         domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
         balances: Balances::new(springs(scene)),
+        beside: vec![Vec::new(); boxes.len()],
+        boxes,
     };
     Ok(Parts { setup, track, ground, form })
 }

@@ -4,6 +4,7 @@
 //! slots: film laid and taken up, droplets that came off, cells that changed. Then the ground is marked wet and whoever touched is found
 //! (in parallel), and joined in order. Resting droplets cost nothing.
 
+mod across;
 mod meet;
 
 use glam::{DVec2, DVec3};
@@ -13,7 +14,7 @@ use sessile_model::Stages;
 use sessile_wetting::Liquid;
 
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slots, State};
-use crate::field::Field;
+use crate::field::{Field, Moment};
 use crate::footing::bend;
 use crate::grid::PER_CELL;
 use crate::ground::Ground;
@@ -51,6 +52,12 @@ pub struct Scenery<'a> {
     pub track: &'a Track,
     /// Per solid.
     pub fields: &'a [Field],
+    /// Per solid: where it is.
+    pub moments: &'a [Moment],
+    /// Per solid: a box round it in its rest pose, in m.
+    pub boxes: &'a [[DVec3; 2]],
+    /// Per solid: those that come near it.
+    pub beside: &'a [Vec<u32>],
     /// The liquid.
     pub liquid: &'a Liquid,
     /// Drag that `settle` adds, in 1/s.
@@ -297,7 +304,7 @@ impl Swarm {
         self.wet(scenery);
         stages.enter("find");
         let runners = std::mem::take(&mut self.runners);
-        self.find(&runners, scenery.track);
+        self.find(&runners, scenery);
         self.runners = runners;
         stages.enter("meet");
         self.meet_touched(scenery, events);

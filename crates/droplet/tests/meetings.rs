@@ -109,3 +109,24 @@ fn a_droplet_that_leaves_lands_again() {
     }
     assert!(flew && landed, "flew {flew}, landed {landed}");
 }
+
+#[test]
+fn droplets_on_two_solids_merge_where_these_meet_and_not_elsewhere() {
+    // A floor and a wall that meet along z; the wall's rest pose is a floor too. A drop on each, both in the corner, or one 30 mm off.
+    let scene = |off: f64| {
+        "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"20 deg\"\n\
+         [[solids]]\nname = \"floor\"\nmaterial = \"m\"\nshape = \"plane\"\nsize = \"200 200 mm\"\n\
+         [[solids]]\nname = \"wall\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"-10 0 0 mm\"\nnormal = [0, 1, 0]\nrotate = \"0 0 -90 deg\"\nsize = \"200 200 mm\"\n"
+            .to_owned()
+            + &cap("floor", 8.0, 90.0, [off - 10.0, 0.0, 0.0])
+            + &cap("wall", 4.0, 90.0, [-10.0, 1.2, 0.0])
+    };
+    let mut apart = model("", &scene(30.0));
+    assert!(run(&mut apart, 0.2).is_empty() && apart.num_droplets() == 2);
+    let mut close = model("", &scene(1.5));
+    let events = run(&mut close, 0.2);
+    assert_eq!(events, [Event::Merge { merge: vec![1, 2], into: 1 }]);
+    let (facts, place) = drop(&close, 1).expect("there");
+    assert!((facts.volume - 12e-9).abs() < 1e-20, "{:e}", facts.volume);
+    assert!(place.distance(glam::DVec3::new(-9e-3, 1e-3, 0.0)) < 2.5e-3, "it is at {place}");
+}

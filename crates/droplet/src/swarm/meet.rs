@@ -9,11 +9,10 @@ use glam::DVec3;
 use rayon::prelude::*;
 use sessile_frames::Event;
 
-use super::{Log, Scenery, Settled, Swarm};
+use super::{Log, Scenery, Settled, Swarm, across};
 use crate::droplets::{CHUNK, Droplet, Droplets, Size, State};
 use crate::necks::Part;
 use crate::ride::Rider;
-use crate::track::Track;
 
 /// What is needed to find groups, kept from step to step.
 #[derive(Debug, Default)]
@@ -43,7 +42,7 @@ impl Swarm {
             let mut touched = std::mem::take(&mut self.touched);
             touched.sort_unstable();
             touched.dedup();
-            self.find(&touched, scenery.track);
+            self.find(&touched, scenery);
             touched.clear();
             self.touched = touched;
             if self.pairs.is_empty() {
@@ -54,7 +53,7 @@ impl Swarm {
     }
 
     /// Finds whom these have touched on their way.
-    pub(super) fn find(&mut self, slots: &[u32], track: &Track) {
+    pub(super) fn find(&mut self, slots: &[u32], scenery: &Scenery<'_>) {
         let pieces = slots.len().div_ceil(CHUNK);
         self.room_for(pieces);
         let (droplets, neighbours) = (&self.droplets, &self.neighbours);
@@ -66,10 +65,11 @@ impl Swarm {
                     candidates.push((slot, other));
                 }
             });
+            across::find(scenery, droplets, neighbours, own, candidates);
             // Those others lie anywhere in memory: all are fetched before the first is looked at.
             let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.spots[other as usize].solid;
             std::hint::black_box(candidates.iter().fold(0, fetch));
-            let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, droplets, track);
+            let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, droplets, scenery);
             pairs.extend(candidates.iter().filter(touch).map(|&(a, b)| (a.min(b), a.max(b))));
         });
         for log in &mut self.logs[..pieces] {
@@ -108,8 +108,10 @@ impl Swarm {
         for &(_, slot) in members.iter().filter(|&&(_, slot)| slot != stays) {
             let other = droplets.get(slot);
             let share = other.size.volume / volume;
-            let offset = droplets.spots[slot as usize].point - droplets.spots[stays as usize].point;
-            velocity += scenery.track.facet(other.rider.place.triangle).lift(other.rider.velocity) * share;
+            let theirs = across::seen_from(scenery, facet.solid, &droplets.spots[slot as usize]);
+            let offset = theirs.point - droplets.spots[stays as usize].point;
+            let own = scenery.track.facet(other.rider.place.triangle).lift(other.rider.velocity);
+            velocity += across::velocity(scenery, facet.solid, &droplets.spots[slot as usize], own) * share;
             // Along the surface as far as the two are apart in space.
             way += facet.along(offset).normalize_or_zero() * (offset.length() * share);
             center += offset * share;
@@ -136,9 +138,10 @@ impl Swarm {
     ) {
         let Joined { stays, center, settled } = joined;
         let (droplets, volume) = (&self.droplets, settled.droplet.size.volume);
+        let solid = droplets.spots[stays as usize].solid;
         let origin = droplets.spots[stays as usize].point + center;
         let parts = members.iter().map(|&(_, slot)| {
-            let offset = droplets.spots[slot as usize].point - origin;
+            let offset = across::seen_from(scenery, solid, &droplets.spots[slot as usize]).point - origin;
             (slot, Part { offset, share: droplets.sizes[slot as usize].volume / volume })
         });
         self.necks.join(stays, volume, parts, scenery.liquid);
@@ -187,18 +190,20 @@ impl Groups {
 }
 
 /// Whether two droplets have touched in the last step; both are taken to have moved straight.
-fn touch(slot: u32, other: u32, droplets: &Droplets, track: &Track) -> bool {
-    let [spot, theirs] = [slot, other].map(|s| &droplets.spots[s as usize]);
+fn touch(slot: u32, other: u32, droplets: &Droplets, scenery: &Scenery<'_>) -> bool {
+    let spot = &droplets.spots[slot as usize];
+    let theirs = &across::seen_from(scenery, spot.solid, &droplets.spots[other as usize]);
     let within = f64::from(spot.reach) + f64::from(theirs.reach);
     let apart = (theirs.point - theirs.step) - (spot.point - spot.step);
     let drift = theirs.step - spot.step;
     let speed = drift.length_squared();
     let nearest = if speed > 0.0 { (-apart.dot(drift) / speed).clamp(0.0, 1.0) } else { 0.0 };
     let gap = apart + drift * nearest;
-    if gap.length_squared() >= within * within || theirs.solid != spot.solid {
+    if gap.length_squared() >= within * within {
         return false;
     }
     // On the two sides of something thin they do not meet.
-    let [mine, its] = [slot, other].map(|s| track.facet(droplets.riders[s as usize].place.triangle).normal());
+    let [mine, its] = [slot, other].map(|s| scenery.track.facet(droplets.riders[s as usize].place.triangle).normal());
+    let its = across::turned(scenery, spot.solid, droplets.spots[other as usize].solid, its);
     mine.dot(its) >= 0.0 || gap.dot(mine) >= 0.0
 }
