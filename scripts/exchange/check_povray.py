@@ -56,6 +56,11 @@ def main():
     inside[y[seen].astype(int), x[seen].astype(int)] = True
     near, far = change[inside].mean(), np.median(change[~inside])
     assert near > 3 * far + 0.005, f"drops change their pixels by {near}, others change by {far}"
+    # The animation draws every frame that was exported.
+    done = subprocess.run(["povray", "animation.ini", "+W48", "+H36", "-D", "-A", "+WT1"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    scenes, pictures = len(list(folder.glob("[0-9]*.pov"))), len(list(folder.glob("picture*.png")))
+    assert scenes == pictures > 0, f"{pictures} pictures of {scenes} frames"
     print(f"povray: renders {'blobs' if blobs else 'a mesh'}; drops change their pixels by {near:.3f}, others by {far:.3f}")
 
 

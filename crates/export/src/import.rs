@@ -6,9 +6,9 @@
 mod gltf;
 mod model;
 mod obj;
-mod usd;
+pub(crate) mod usd;
 mod usda;
-mod usdc;
+pub(crate) mod usdc;
 
 use std::fmt::Write;
 use std::fs;

@@ -95,3 +95,6 @@ pub fn export_run(
     destination.commit()?;
     Ok(Exported { frames: source.frames.len(), path })
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,11 +18,16 @@ pub struct Stagecraft<'a> {
 }
 
 impl<'a> Stagecraft<'a> {
-    /// Writes textures, and the meshes of solids that stay (those of the others come with their frames). `flip` turns v over.
-    pub fn new(job: &'a Job<'a>, flip: bool) -> Result<Self, ExportError> {
+    /// Writes textures; meshes of solids are the caller's business.
+    pub fn without_meshes(job: &'a Job<'a>) -> Result<Self, ExportError> {
         let looks = SceneLooks::of(job.source)?;
         looks.write_textures(job)?;
-        let stagecraft = Self { job, looks };
+        Ok(Self { job, looks })
+    }
+
+    /// Writes textures, and the meshes of solids that stay (those of the others come with their frames). `flip` turns v over.
+    pub fn new(job: &'a Job<'a>, flip: bool) -> Result<Self, ExportError> {
+        let stagecraft = Self::without_meshes(job)?;
         for (index, solid) in job.source.world.solids().iter().enumerate() {
             if !solid.moves() {
                 stagecraft.put(&stagecraft.solid_file(index, 0), &drawn::solid(&placed_mesh(solid)).ply(flip))?;

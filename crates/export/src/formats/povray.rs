@@ -29,7 +29,7 @@ const UNITS: f64 = 1e5;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
-    let stagecraft = Stagecraft::new(job, false)?;
+    let stagecraft = Stagecraft::without_meshes(job)?;
     let sky = write_environment(job, "textures/environment.hdr")?;
     stagecraft.put("scene.inc", shared(source, &stagecraft.looks, &sky).as_bytes())?;
     job.each_shot(|shot| {
