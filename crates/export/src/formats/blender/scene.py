@@ -128,8 +128,8 @@ def import_run():
         if modifier.type == "MESH_SEQUENCE_CACHE":
             # Velocities are those of the water; the film may run slower or faster.
             modifier.velocity_scale = SETTINGS["seconds_per_frame"] * SETTINGS["fps"]
-    smooth = liquid.modifiers.new("Smooth", "NODES")
-    smooth.node_group = shade_smooth_group()
+    touch = liquid.modifiers.new("Touch the ground", "NODES")
+    touch.node_group = touching_group()
     for solid in SETTINGS["solids"]:
         mesh = meshes[solid["name"]]
         mesh.data.materials.clear()
@@ -137,15 +137,41 @@ def import_run():
     return liquid
 
 
-def shade_smooth_group():
-    """Geometry nodes that smooth the liquid's shading, for a cache brings new faces at every frame."""
-    group = bpy.data.node_groups.new("Shade smooth", "GeometryNodeTree")
+def touching_group():
+    """Geometry nodes for the liquid, for a cache brings new faces at every frame: they open it where it lies on opaque ground, so that light in
+    the water meets the ground itself and no film of air, and smooth what is left."""
+    group = bpy.data.node_groups.new("Touch the ground", "GeometryNodeTree")
     group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    begin, end = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
-    smooth = group.nodes.new("GeometryNodeSetShadeSmooth")
-    group.links.new(begin.outputs[0], smooth.inputs[0])
-    group.links.new(smooth.outputs[0], end.inputs[0])
+    nodes, links = group.nodes, group.links
+    begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
+    solid = nodes.new("GeometryNodeInputNamedAttribute")
+    solid.data_type = "INT"
+    solid.inputs["Name"].default_value = "solid"
+
+    def compare(operation, number):
+        node = nodes.new("FunctionNodeCompare")
+        node.data_type, node.operation = "INT", operation
+        first, second = (s for s in node.inputs if s.type == "INT")
+        links.new(next(s for s in solid.outputs if s.type == "INT"), first)
+        second.default_value = number
+        return node.outputs[0]
+
+    # Faces on a solid, but not on one of glass.
+    chosen = compare("GREATER_EQUAL", 0)
+    for index, other in enumerate(SETTINGS["solids"]):
+        if other["glass"] is not None:
+            both = nodes.new("FunctionNodeBooleanMath")
+            links.new(chosen, both.inputs[0])
+            links.new(compare("NOT_EQUAL", index), both.inputs[1])
+            chosen = both.outputs[0]
+    cut = nodes.new("GeometryNodeDeleteGeometry")
+    cut.domain, cut.mode = "FACE", "ONLY_FACE"
+    smooth = nodes.new("GeometryNodeSetShadeSmooth")
+    links.new(begin.outputs[0], cut.inputs[0])
+    links.new(chosen, cut.inputs["Selection"])
+    links.new(cut.outputs[0], smooth.inputs[0])
+    links.new(smooth.outputs[0], end.inputs[0])
     return group
 
 
