@@ -9,7 +9,7 @@ use crate::fluid::Fluid;
 use crate::grid::{CENTER, linear};
 use crate::setup::Setup;
 use crate::sources::unite_ball;
-use crate::spray::{Ball, Fate, MOST_CELLS, Spray, Surroundings};
+use crate::spray::{Ball, Fate, MOST_CELLS, Spray, Surroundings, erase};
 use crate::tiles::{CELLS, local_cell};
 
 /// A drop this near to another one (in cells) stays on the cells: it is about to join it.
@@ -57,9 +57,8 @@ pub fn launch_small(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64) -> b
         let Some(found) = Small::find(fluid, id) else { continue };
         spray.launch(id, found.center, found.velocity, account.volume * cell_volume);
         fluid.drops.accounts.retain(|account| account.id != id);
+        erase(&mut fluid.phi, found.cells.iter().copied());
         for index in found.cells {
-            let phi = &mut fluid.phi.values_mut()[index];
-            *phi = phi.abs();
             fluid.drops.names.values_mut()[index] = 0;
         }
         any = true;
@@ -78,7 +77,7 @@ struct Small {
 impl Small {
     /// `None` if it is gone, or so near to another drop that it may join it.
     fn find(fluid: &Fluid, id: u32) -> Option<Self> {
-        let Fluid { grid, phi, velocity, drops, solids, .. } = fluid;
+        let Fluid { grid, phi, drops, solids, .. } = fluid;
         let tiles = &grid.tiles;
         let names = drops.names.values();
         let own: Vec<usize> = (0..names.len()).filter(|&index| names[index] == id).collect();
@@ -99,7 +98,7 @@ impl Small {
                     let weight = (0.5 - phi.values()[index]).clamp(0.0, 1.0);
                     if weight > 0.0 && solids.distance.values()[index] > -0.5 {
                         sum += grid.center(index) * weight;
-                        momentum += fluid_velocity(fluid, velocity, index) * weight;
+                        momentum += velocity_at(fluid, index) * weight;
                         whole += weight;
                     }
                 }
@@ -110,9 +109,9 @@ impl Small {
 }
 
 /// Velocity at a cell's centre, in m/s.
-fn fluid_velocity(fluid: &Fluid, velocity: &[crate::tiles::Field<f64>; 3], index: usize) -> DVec3 {
+pub fn velocity_at(fluid: &Fluid, index: usize) -> DVec3 {
     let mut here = DVec3::ZERO;
-    for (axis, component) in velocity.iter().enumerate().take(fluid.grid.tiles.dims()) {
+    for (axis, component) in fluid.velocity.iter().enumerate().take(fluid.grid.tiles.dims()) {
         let component = component.values();
         let high = fluid.grid.tiles.next(index, axis, 1).map_or(component[index], |high| component[high]);
         here[axis] = 0.5 * (component[index] + high);

@@ -37,6 +37,15 @@ pub struct Account {
     pub volume: f64,
 }
 
+/// A drop that is on no cell any more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vanished {
+    /// Its name and volume.
+    pub account: Account,
+    /// A cell that it was in, if that is still active.
+    pub cell: Option<usize>,
+}
+
 /// A connected piece of liquid, as it is now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Piece {
@@ -63,8 +72,8 @@ pub struct Drops {
     pub pieces: Vec<Piece>,
     /// The piece of each unknown.
     pub piece_of: Vec<u32>,
-    /// Accounts of drops that are gone without having been lost: they have shrunk below a cell. In cells.
-    pub vanished: f64,
+    /// Drops that no cell calls liquid any more, though none of them has left: a sheet that has become thinner than a cell, a fleck between cells.
+    pub vanished: Vec<Vanished>,
     parents: Vec<u32>,
     shares: Vec<f64>,
     /// (piece, name, cells in common).
@@ -79,7 +88,7 @@ impl Default for Drops {
             names: Field::new(0),
             pieces: Vec::new(),
             piece_of: Vec::new(),
-            vanished: 0.0,
+            vanished: Vec::new(),
             parents: Vec::new(),
             shares: Vec::new(),
             overlaps: Vec::new(),
@@ -253,7 +262,15 @@ impl Drops {
             }
             same
         });
+        vanished.clear();
         settle(accounts, next_id, pieces, overlaps, vanished, events);
+        if !vanished.is_empty() {
+            for (index, &name) in names.values().iter().enumerate().filter(|(_, name)| **name != 0) {
+                if let Ok(at) = vanished.binary_search_by_key(&name, |gone| gone.account.id) {
+                    vanished[at].cell.get_or_insert(index);
+                }
+            }
+        }
         names.par_tiles_mut().enumerate().for_each(|(slot, names)| {
             let number = liquid.number.tile(slot);
             for (name, &unknown) in names.iter_mut().zip(number) {
@@ -279,7 +296,7 @@ fn settle(
     next_id: &mut u32,
     pieces: &mut [Piece],
     overlaps: &[(u32, u32, u32)],
-    vanished: &mut f64,
+    vanished: &mut Vec<Vanished>,
     events: &mut Vec<Event>,
 ) {
     // Each name's account is shared out among the pieces that hold cells of it, by volume times the share of the cells.
@@ -303,7 +320,7 @@ fn settle(
         let parts = &by_name[from..at];
         let whole: f64 = parts.iter().map(|part| part.2).sum();
         if parts.is_empty() {
-            *vanished += account.volume;
+            vanished.push(Vanished { account: *account, cell: None });
             continue;
         }
         // The largest part keeps the name.

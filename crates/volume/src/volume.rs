@@ -1,5 +1,7 @@
 //! The volume model as the rest of the program drives it: a step, a frame, a saved state.
 
+use std::f64::consts::PI;
+
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Content, DropFacts, Event, Frame, GridFields, Ledger};
@@ -148,6 +150,26 @@ impl Volume {
         }
     }
 
+    /// Lets drops that no cell holds any more fly on as balls, in a planar run join the largest drop; returns what there is no place for, in cells.
+    fn catch_vanished(&mut self) -> f64 {
+        let Self { fluid, setup, spray, .. } = self;
+        let mut gone = 0.0;
+        for vanished in std::mem::take(&mut fluid.drops.vanished) {
+            let Account { id, volume } = vanished.account;
+            match vanished.cell {
+                Some(cell) if !setup.planar => {
+                    let velocity = airborne::velocity_at(fluid, cell);
+                    spray.launch(id, fluid.grid.center(cell), velocity, volume * setup.cell_volume());
+                }
+                _ => match fluid.drops.accounts.iter_mut().max_by(|a, b| a.volume.total_cmp(&b.volume)) {
+                    Some(largest) => largest.volume += volume,
+                    None => gone += volume,
+                },
+            }
+        }
+        gone
+    }
+
     /// Moves what is too small for the cells, and what has become so; returns what left the scene, in m³.
     fn move_spray(&mut self, dt: f64, events: &mut Vec<Event>) -> f64 {
         if self.setup.planar {
@@ -259,8 +281,8 @@ impl Model for Volume {
         self.books.added += done.fed * self.setup.cell_volume();
         self.history.mark(&self.fluid, &self.world, false);
         stages.enter("spray");
+        let mut gone = self.catch_vanished();
         self.books.lost += self.move_spray(dt, &mut events);
-        let mut gone = std::mem::take(&mut self.fluid.drops.vanished);
         if let Some(bounds) = self.setup.bounds {
             gone += self.fluid.cut_off(bounds);
         }
@@ -287,7 +309,10 @@ impl Model for Volume {
         // What is thinner than the skin can show is drawn as a ball.
         let mut hidden = Spray::default();
         for drop in drops.iter().filter(|drop| shown.binary_search(&drop.id).is_err()) {
-            hidden.launch(drop.id, self.middle_of(drop.id), drop.velocity, drop.volume);
+            // In a planar run the ball is as wide as the disc of that area.
+            let disc = 4.0 / 3.0 * PI * (drop.volume / PI).powf(1.5);
+            let volume = if self.setup.planar { disc } else { drop.volume };
+            hidden.launch(drop.id, self.middle_of(drop.id), drop.velocity, volume);
         }
         drops.retain(|drop| drop.volume > 0.0 || shown.binary_search(&drop.id).is_ok());
         hidden.add_to(&mut surface);
@@ -372,7 +397,7 @@ impl Model for Volume {
         fluid.drops.names.values_mut().copy_from_slice(&state.names);
         fluid.drops.accounts = state.accounts;
         fluid.drops.next_id = state.next_id;
-        fluid.drops.vanished = 0.0;
+        fluid.drops.vanished.clear();
         fluid.since_redistance = state.since_redistance;
         if !self.history.restore(state.history) {
             return Err(RestoreError("its wet ground belongs to other solids".into()));
