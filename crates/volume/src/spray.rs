@@ -9,13 +9,13 @@
 //!
 //! - Two balls that touch become one: volumes and momenta add, the larger keeps its id.
 //! - A ball that touches a solid rests on it, moves with it, and waits for liquid to come by (or for another ball to touch it).
-//! - A ball that touches liquid *lands*, and one that has grown beyond [`RETURN_CELLS`] cells *returns*: [`Spray::advance`] hands it out, and [`stamp`] puts it back into φ.
+//! - A ball that touches liquid *lands*, and one that has grown beyond [`RETURN_CELLS`] cells *returns*: [`Spray::advance`] hands it out, to be united with φ.
 //!
 //! **Volume is exact.** A ball's volume is a number, not a shape: it is taken from the drop's account at launch, added in collisions, and goes to an account on
-//! landing. The shape that [`stamp`] puts into φ need only be near it; the model's volume control closes the rest.
+//! landing. The shape that is united with φ need only be near it; the model's volume control closes the rest.
 //!
 //! **Use.** For each airborne piece of few enough cells: [`Spray::launch`] and [`erase`]; then redistance φ. In each step: [`Spray::advance`] and, for what it hands out,
-//! [`stamp`] with the accounts set right. In a frame: [`Spray::add_to`].
+//! put it into φ with the accounts set right ([`airborne`](crate::airborne)). In a frame: [`Spray::add_to`].
 //!
 //! # Limits
 //!
@@ -28,7 +28,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Surface};
 
-use crate::tiles::{Field, Tiles};
+use crate::tiles::Field;
 
 /// Drops of more cells than this stay on the grid (wang2005, §8).
 pub const MOST_CELLS: usize = 27;
@@ -230,35 +230,6 @@ fn fly(ball: &mut Ball, dt: f64, gravity: DVec3, around: &impl Surroundings) {
     if let Some((distance, normal, _)) = around.solid(ball.at).filter(|wall| wall.0 < radius) {
         ball.resting = true;
         ball.at += (radius - distance) * normal;
-    }
-}
-
-/// Puts a ball into φ (in cells): φ becomes the distance from both. `origin` is the lattice's corner and `h` the side of a cell, in m. Returns the cells whose centres
-/// are in the ball now and were not in liquid before; none if their tiles are not active.
-pub fn stamp(tiles: &Tiles, origin: DVec3, h: f64, phi: &mut Field<f64>, ball: &Ball, filled: &mut Vec<usize>) {
-    filled.clear();
-    let radius = ball.radius() / h;
-    let centre = (ball.at - origin) / h;
-    let reach = radius + 4.0;
-    let (low, high) = ((centre - reach).floor(), (centre + reach).floor());
-    let planar = tiles.topology().planar;
-    let range = |axis: usize| if planar && axis == 2 { 0..=0 } else { low[axis] as i32..=high[axis] as i32 };
-    for z in range(2) {
-        for y in range(1) {
-            for x in range(0) {
-                let Some(index) = tiles.find([x, y, z]) else { continue };
-                let mut apart = DVec3::new(f64::from(x), f64::from(y), f64::from(z)) + 0.5 - centre;
-                if planar {
-                    apart.z = 0.0;
-                }
-                let distance = apart.length() - radius;
-                let value = &mut phi.values_mut()[index];
-                if distance < 0.0 && *value >= 0.0 {
-                    filled.push(index);
-                }
-                *value = value.min(distance);
-            }
-        }
     }
 }
 

@@ -6,8 +6,7 @@ use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::Connectivity;
 use sessile_world::random::Stream;
 
-use super::{Ball, Fate, Spray, Surroundings, erase, stamp};
-use crate::tiles::{CELLS, Field, Tiles, Topology};
+use super::{Ball, Fate, Spray, Surroundings};
 
 const G: DVec3 = DVec3::new(0.0, -9.8, 0.0);
 const H: f64 = 1e-4;
@@ -178,27 +177,4 @@ fn the_drawn_sphere_is_closed_and_encloses_the_balls_volume() {
     let mesh = TriMesh { positions: surface.positions, triangles: surface.triangles, corner_uvs: Vec::new() };
     let expected = 28.0 * H.powi(3);
     assert!((mesh.volume() / expected - 1.0).abs() < 1e-9, "{} for {expected}", mesh.volume());
-}
-
-#[test]
-fn stamping_puts_about_its_volume_into_phi_and_erasing_takes_it_out() {
-    let mut tiles = Tiles::new(Topology::default());
-    tiles.activate(&mut (0..27).map(|k| [k % 3, k / 3 % 3, k / 9]).collect());
-    let mut phi = Field::new(5.0);
-    phi.resize(&tiles);
-    phi.set_all(5.0);
-    let origin = DVec3::new(-1e-3, 0.0, 2e-3);
-    let ball = ball(1, origin + 11.7 * DVec3::splat(H), DVec3::ZERO, 27.0);
-    let mut filled = Vec::new();
-    stamp(&tiles, origin, H, &mut phi, &ball, &mut filled);
-    let volume = |phi: &Field<f64>| phi.values().iter().map(|phi| (0.5 - phi).clamp(0.0, 1.0)).sum::<f64>();
-    let found = volume(&phi);
-    // Smearing the surface over a cell adds a quarter of the radius to its cube.
-    let radius = ball.radius() / H;
-    let expected = 4.0 / 3.0 * std::f64::consts::PI * (radius.powi(3) + 0.25 * radius);
-    assert!((found / expected - 1.0).abs() < 0.02, "{found} cells for {expected}");
-    assert!((20..35).contains(&filled.len()), "{} cells filled", filled.len());
-    assert!(filled.iter().all(|&cell| phi.values()[cell] < 0.0 && cell < tiles.len() * CELLS));
-    erase(&mut phi, filled.iter().copied());
-    assert!(phi.values().iter().all(|&phi| phi >= 0.0));
 }
