@@ -21,7 +21,7 @@ use sessile_wetting::sliding::plate_friction;
 use crate::drops::{Drop, Scratch, Setting};
 use crate::ground::{footing, out_of_corners};
 use crate::mesh::Kind;
-use crate::shape::Shape;
+use crate::shape::{Shape, ball_radius};
 use crate::system::{Coefficients, Freedom};
 
 /// Largest ω₂Δt/2 at which the midpoint rule follows waves.
@@ -42,6 +42,8 @@ pub struct Advanced {
     pub solves: usize,
     /// Largest speed of a vertex along its normal, against the solid that the drop touches or, in flight, against the drop, in m/s.
     pub stir: f64,
+    /// Largest speed of a vertex in any direction, as `stir` counts it, in m/s.
+    pub fastest: f64,
     /// Speed of the drop as a whole against the solid, in m/s; 0 in flight.
     pub drift: f64,
 }
@@ -126,10 +128,12 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
         drop.mesh.velocities[v] = if midpoint && free { moved * 2.0 - before } else { moved };
     }
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
+    let mut fastest: f64 = 0.0;
     let drift = if !shape.on_solid() { 0.0 } else { drop.velocity.distance(base_velocity(shape)) };
     let still = if !shape.on_solid() { drop.velocity } else { base_velocity(shape) };
     for (v, velocity) in drop.mesh.velocities.iter().enumerate() {
         let own = *velocity - still;
+        fastest = fastest.max(own.length());
         stir = stir.max(match shape.kinds[v] {
             Kind::Free => own.dot(shape.normals[v]).abs(),
             Kind::Line => own.length(),
@@ -138,7 +142,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     }
     settle_on_solids(drop, setting, shape);
     restore_volume(drop, shape);
-    Advanced { iterations: solved.0, solves: solved.1, stir, drift }
+    Advanced { iterations: solved.0, solves: solved.1, stir, fastest, drift }
 }
 
 /// Mean velocity of the solids under the line, in m/s.
@@ -329,6 +333,8 @@ pub fn restore_volume(drop: &mut Drop, shape: &Shape) {
             grows += shape.normals[v].dot(shape.volume_gradient[v]);
         }
     }
+    // A surface that would have to move by its own radius is not the drop's; whoever checks it will say so.
+    let reach = ball_radius(drop.volume);
     let mut volume = drop.mesh.volume();
     for _ in 0..VOLUME_PASSES {
         let lack = drop.volume - volume;
@@ -336,6 +342,9 @@ pub fn restore_volume(drop: &mut Drop, shape: &Shape) {
             return;
         }
         let shift = lack / grows;
+        if shift.abs() > reach {
+            return;
+        }
         for v in 0..shape.normals.len() {
             if shape.kinds[v] == Kind::Free {
                 drop.mesh.positions[v] += shape.normals[v] * shift;

@@ -7,7 +7,7 @@ use crate::drops::{Drop, Scratch, target_edge};
 use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::neighbours::touching;
-use crate::stepper::make_ready;
+use crate::stepper::{ensure_sound, make_ready};
 use crate::union::join;
 use crate::validate::check;
 
@@ -96,5 +96,6 @@ fn merge_group(
     drop.air_area = drop.mesh.air_area();
     drop.wake();
     make_ready(drop, world, shortest, scratch);
+    ensure_sound(drop, world, shortest, scratch);
     events.push(Event::Merge { merge: ids, into });
 }

@@ -19,6 +19,7 @@ use crate::history::History;
 use crate::initial;
 use crate::merging::merge;
 use crate::mesh::AIR;
+use crate::neighbours::meeting_step;
 use crate::paper::Knobs;
 use crate::shape::ball_radius;
 use crate::shapes::{CapForm, ball, cap};
@@ -295,7 +296,7 @@ impl SurfaceModel {
             (None, true) => (LONGEST_SETTLING, EDGES_PER_STEP),
             (None, false) => (LONGEST_STEP, EDGES_PER_STEP),
         };
-        let mut dt = longest;
+        let mut dt = meeting_step(&self.drops, longest);
         for drop in self.drops.iter().filter(|drop| !drop.asleep) {
             let speed = drop.mesh.velocities.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
             let way = speed * longest;

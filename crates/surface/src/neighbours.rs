@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use crate::drops::Drop;
 use crate::mesh::{AIR, Mesh};
+use crate::shape::ball_radius;
 
 /// Pairs of drops (by index, the smaller first, in order) whose surfaces come closer than `gap` says for the two.
 pub fn touching(drops: &[Drop], gap: impl Fn(&Drop, &Drop) -> f64) -> Vec<(usize, usize)> {
@@ -22,13 +23,61 @@ pub fn touching(drops: &[Drop], gap: impl Fn(&Drop, &Drop) -> f64) -> Vec<(usize
             let low = boxes[i][0].max(boxes[j][0]) - within;
             let high = boxes[i][1].min(boxes[j][1]) + within;
             let asleep = drops[i].asleep && drops[j].asleep;
-            if low.cmple(high).all() && !asleep && near(&drops[i].mesh, &drops[j].mesh, [low, high], within) {
+            if low.cmple(high).all()
+                && !asleep
+                && (near(&drops[i].mesh, &drops[j].mesh, [low, high], within) || swallowed(drops, &boxes, i, j))
+            {
                 pairs.push((i.min(j), i.max(j)));
             }
         }
     }
     pairs.sort_unstable();
     pairs
+}
+
+/// Whether one of two drops whose surfaces are apart lies inside the other.
+fn swallowed(drops: &[Drop], boxes: &[[DVec3; 2]], i: usize, j: usize) -> bool {
+    let within = |a: usize, b: usize| boxes[a][0].cmpge(boxes[b][0]).all() && boxes[a][1].cmple(boxes[b][1]).all();
+    let inside = |a: usize, b: usize| within(a, b) && winds_round(&drops[b].mesh, drops[a].mesh.positions[0]);
+    inside(i, j) || inside(j, i)
+}
+
+/// Whether a closed surface goes round a point: its solid angles there sum to 4π (vanoosterom1983), not to nothing.
+fn winds_round(mesh: &Mesh, point: DVec3) -> bool {
+    let angles = (0..mesh.triangles.len()).map(|t| {
+        let [a, b, c] = mesh.corners(t).map(|p| p - point);
+        let (u, v, w) = (a.length(), b.length(), c.length());
+        2.0 * a.dot(b.cross(c)).atan2(u * v * w + a.dot(b) * w + b.dot(c) * u + c.dot(a) * v)
+    });
+    angles.sum::<f64>() > std::f64::consts::TAU
+}
+
+/// How long a step may be, in s, up to `longest`, so that no two drops fly through one another: half the smaller one's radius.
+pub fn meeting_step(drops: &[Drop], longest: f64) -> f64 {
+    let fast: Vec<(usize, [DVec3; 2])> = (0..drops.len())
+        .map(|i| {
+            let [low, high] = drops[i].mesh.bounds();
+            let way = drops[i].velocity * longest;
+            (i, [low.min(low + way), high.max(high + way)])
+        })
+        .collect();
+    let mut order = fast;
+    order.sort_by(|a, b| a.1[0].x.total_cmp(&b.1[0].x).then(a.0.cmp(&b.0)));
+    let mut dt = longest;
+    for (place, (i, mine)) in order.iter().enumerate() {
+        for (j, theirs) in &order[place + 1..] {
+            if theirs[0].x > mine[1].x {
+                break;
+            }
+            let apart = mine[0].cmpgt(theirs[1]).any() || theirs[0].cmpgt(mine[1]).any();
+            let speed = drops[*i].velocity.distance(drops[*j].velocity);
+            let reach = 0.5 * ball_radius(drops[*i].volume.min(drops[*j].volume));
+            if !apart && speed * dt > reach {
+                dt = reach / speed;
+            }
+        }
+    }
+    dt
 }
 
 /// Whether two surfaces come closer than `within` inside a box.

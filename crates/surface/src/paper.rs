@@ -110,11 +110,12 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
     }
 
     // The move. Vertices on the solid do not leave it along its normal.
-    let mut stir: f64 = 0.0;
+    let (mut stir, mut fastest) = (0.0f64, 0.0f64);
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
     for v in 0..n {
         let velocity = drop.mesh.velocities[v];
         drop.mesh.positions[v] += velocity * dt;
+        fastest = fastest.max(velocity.distance(drop.velocity));
         if shape.kinds[v] == Kind::Free {
             stir = stir.max((velocity - drop.velocity).dot(shape.normals[v]).abs());
         }
@@ -128,7 +129,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
     }
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
     let drift = if shape.on_solid() { drop.velocity.length() } else { 0.0 };
-    Advanced { iterations, solves: 1, stir, drift }
+    Advanced { iterations, solves: 1, stir, fastest, drift }
 }
 
 /// The contact-angle operator (zhang2011, eq. 8): the angle is read from the area-weighted normal of the triangles against air. `most` bounds the push, in

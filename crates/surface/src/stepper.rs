@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use crate::advance::{Advanced, advance, restore_volume};
 use crate::contact::touch;
-use crate::drops::{Drop, Scratch, Setting};
+use crate::drops::{Drop, Scratch, Setting, target_edge};
 use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::paper;
@@ -28,7 +28,7 @@ const STILL: f64 = 1e-4;
 const CALM_TIME: f64 = 0.05;
 
 /// Area against air over that of the ball of the same volume beyond which a surface is crumpled.
-const MOST_AREA: f64 = 40.0;
+const MOST_AREA: f64 = 12.0;
 /// Steps after which a surface is checked for crossing itself.
 const CHECK_EVERY: u32 = 8;
 
@@ -65,7 +65,7 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     if look {
         drop.unchecked = 0;
     }
-    if !is_sound(drop, &advanced, setting, look) {
+    if !is_sound(drop, velocity, &advanced, setting, look) {
         drop.mesh.copy_from(&scratch.backup);
         drop.velocity = velocity + setting.gravity * setting.dt;
         heal(drop, setting.after, setting.edge, scratch);
@@ -75,11 +75,13 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     Stepped { advanced, cut: remeshed.cuts > 0, healed: false }
 }
 
-fn is_sound(drop: &Drop, advanced: &Advanced, setting: &Setting<'_>, look: bool) -> bool {
+fn is_sound(drop: &Drop, before: DVec3, advanced: &Advanced, setting: &Setting<'_>, look: bool) -> bool {
     // The fastest that capillarity drives anything is the retreat of the thinnest sheet that the mesh can show.
     let liquid = setting.liquid;
     let thinnest = 0.05 * drop.target_edge(setting.edge);
-    let fastest = 4.0 * (liquid.surface_tension / (liquid.density * thinnest)).sqrt() + 2.0 * drop.velocity.length();
+    let retreat = (liquid.surface_tension / (liquid.density * thinnest)).sqrt();
+    let fastest = 4.0 * retreat + 2.0 * before.length();
+    let jolt = drop.velocity.distance(before);
     let volume = drop.mesh.volume();
     let off = (volume - drop.volume).abs();
     // No sheet or thread that the mesh can show has so much surface for its volume.
@@ -88,44 +90,68 @@ fn is_sound(drop: &Drop, advanced: &Advanced, setting: &Setting<'_>, look: bool)
     advanced.stir.is_finite()
         && !crumpled
         && advanced.stir < fastest
+        && advanced.fastest < 2.0 * fastest
+        && jolt < 0.5 * fastest
         && off.is_finite()
         && off < 1e-7 * drop.volume
         && check(&drop.mesh).is_ok()
         && !(look && check_crossings(&drop.mesh).is_err())
 }
 
-/// Makes a drop's surface anew from its distance field; where even that gives nothing, it becomes a ball.
+/// Makes a drop's surface anew from its distance field; where even that gives nothing sound, it becomes a ball.
 pub fn heal(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
-    let edge = drop.target_edge(shortest);
-    let remade = renew(&drop.mesh, edge, world).filter(|mesh| check(mesh).is_ok());
-    match remade {
-        Some(mesh) => drop.mesh = mesh,
-        None => {
-            let radius = ball_radius(drop.volume);
-            let mut center = drop.mesh.centroid();
-            if !center.is_finite() {
-                center = scratch.backup.positions.first().copied().unwrap_or_default();
-            }
-            for _ in 0..4 {
-                if let Some((_, near)) = world.closest(center)
-                    && near.distance < radius
-                {
-                    center = near.point + near.normal * (1.001 * radius);
-                }
-            }
-            if let Some(mesh) = ball(center, radius, edge, |_| radius) {
-                drop.mesh = mesh;
-            }
-        }
-    }
     // What moved before may be what went wrong: the drop keeps its velocity, its waves die.
     if !drop.velocity.is_finite() {
         drop.velocity = DVec3::ZERO;
     }
-    drop.mesh.velocities.fill(drop.velocity);
-    drop.air_area = drop.mesh.air_area();
+    let edge = drop.target_edge(shortest);
     drop.wake();
-    make_ready(drop, world, shortest, scratch);
+    if let Some(mesh) = renew(&drop.mesh, edge, world).filter(|mesh| check(mesh).is_ok()) {
+        scratch.backup.copy_from(&drop.mesh);
+        drop.mesh = mesh;
+        drop.mesh.velocities.fill(drop.velocity);
+        drop.air_area = drop.mesh.air_area();
+        make_ready(drop, world, shortest, scratch);
+        if holds(drop) {
+            return;
+        }
+        drop.mesh.copy_from(&scratch.backup);
+    }
+    round_off(drop, world, shortest);
+}
+
+/// Whether a drop's surface is sound and encloses its volume.
+fn holds(drop: &Drop) -> bool {
+    let off = (drop.mesh.volume() - drop.volume).abs();
+    off.is_finite() && off < 1e-6 * drop.volume && check(&drop.mesh).is_ok()
+}
+
+/// Makes a drop a ball where it is, clear of the solids: the last resort, which always holds.
+fn round_off(drop: &mut Drop, world: &Ground, shortest: f64) {
+    let radius = ball_radius(drop.volume);
+    let [low, high] = drop.mesh.bounds();
+    let middle = 0.5 * (low + high);
+    let first = drop.mesh.positions.iter().copied().find(|p| p.is_finite()).unwrap_or_default();
+    let mut center = if middle.is_finite() { middle } else { first };
+    for _ in 0..4 {
+        if let Some((_, near)) = world.closest(center)
+            && near.distance < radius
+        {
+            center = near.point + near.normal * (1.001 * radius);
+        }
+    }
+    if let Some(mesh) = ball(center, radius, target_edge(drop.volume, shortest), |_| radius) {
+        drop.mesh = mesh;
+        drop.mesh.velocities.fill(drop.velocity);
+        drop.air_area = drop.mesh.air_area();
+    }
+}
+
+/// Takes a surface that was made between steps if it is sound, and makes it anew if it is not.
+pub fn ensure_sound(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
+    if !(holds(drop) && drop.velocity.is_finite() && drop.mesh.velocities.iter().all(|v| v.is_finite())) {
+        heal(drop, world, shortest, scratch);
+    }
 }
 
 /// Gives a drop whose surface was changed its volume again.
@@ -198,6 +224,7 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
         part.velocity += missing;
         part.mesh.velocities.iter_mut().for_each(|v| *v += missing);
         refit(part, world, &mut scratch.shape);
+        ensure_sound(part, world, shortest, scratch);
     }
     made
 }
