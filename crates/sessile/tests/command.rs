@@ -39,9 +39,12 @@ fn a_missing_scene_is_told_with_what_ships() {
 
 #[test]
 fn a_model_that_cannot_take_the_scene_says_so() {
-    let scratch = Scratch::with_scene(RAIN);
+    // In two dimensions liquid is measured by its area.
+    let planar =
+        RAIN.replace("volume = \"40 uL\"", "area = \"4 mm^2\"").replace("volume = \"5 uL\"", "area = \"2 mm^2\"");
+    let scratch = Scratch::with_scene(&planar);
     let done = scratch.run(&["run", "rain.toml", "--model", "surface", "--set", "world.planar=true"]).expect_code(2);
-    assert!(done.stderr.contains("the surface model has no planar form"), "{}", done.stderr);
+    assert!(done.stderr.contains("only the volume model runs in two dimensions"), "{}", done.stderr);
     assert!(!scratch.path("runs").exists(), "nothing is written");
 }
 

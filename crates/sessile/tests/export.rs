@@ -113,6 +113,38 @@ fn a_missing_frame_is_named_and_a_partial_run_is_told() {
     assert!(!scratch.path("c.usdc").exists() && !scratch.path(".c.usdc.part").exists());
 }
 
+#[test]
+fn an_imported_model_is_a_scene_that_checks_and_an_export_comes_back() {
+    let scratch = with_run();
+    scratch.run(&["export", "run", "--to", "usd", "a.usdc"]).expect_code(0);
+    scratch.run(&["import", "a.usdc", "--as", "back.toml"]).expect_code(0).expect_message("imported: 2 solids");
+    let text = fs::read_to_string(scratch.path("back.toml")).unwrap();
+    for part in [
+        "name = \"window\"",
+        "name = \"Liquid\"",
+        "[materials.\"Water\"]",
+        "[camera]",
+        "frame = \"25 ms\"",
+        "duration = \"100 ms\"",
+    ] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+    scratch
+        .run(&["import", "a.usdc", "--as", "back.toml"])
+        .expect_code(2)
+        .expect_message("exists; nothing was written");
+    scratch
+        .write("cube.obj", "o cube\nv 0 0 0\nv 0.01 0 0\nv 0 0.01 0\nv 0 0 0.01\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    scratch.run(&["import", "cube.obj", "--as", "cube.toml"]).expect_code(0).expect_message("taken for metres");
+    scratch.run(&["check", "cube.toml"]).expect_code(0);
+    scratch.write("bad.glb", "glTF");
+    scratch
+        .run(&["import", "bad.glb", "--as", "bad.toml"])
+        .expect_code(2)
+        .expect_message("bad.glb: the file is cut off");
+    assert!(!scratch.path("bad.toml").exists() && !scratch.path("bad.toml.files").exists());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_nothing_under_the_final_name() {
