@@ -116,24 +116,38 @@ pub struct PaperRules<'a> {
     pub radius: f64,
 }
 
+/// What the push at a place follows from.
+pub struct Here {
+    /// On a droplet that stands, in m/s².
+    pull: DVec2,
+    /// Normal part of the solid's angular velocity, in rad/s.
+    turning: f64,
+    roughness: [f64; 2],
+    axis: DVec2,
+    rate: f64,
+}
+
 impl Rules for PaperRules<'_> {
     const VARIES: bool = false;
-    type Here = (Facet, Place);
+    type Here = Here;
 
-    fn here(&self, facet: &Facet, at: Place) -> (Facet, Place) {
-        (*facet, at)
-    }
-
-    fn push_at(&self, (facet, at): &(Facet, Place), velocity: DVec2) -> Push {
-        let pull = facet.along(self.field.pull(facet.point(at.at), facet.lift(velocity)));
-        let [kx, ky] = self.paper.roughness(at.triangle, facet.solid, self.radius);
-        let axis = self.paper.axes[at.triangle as usize];
-        let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
-        Push {
-            acceleration: reduced,
-            hold: 0.0,
+    fn here(&self, facet: &Facet, at: Place) -> Here {
+        let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
+        Here {
+            pull: facet.along(self.field.pull(facet.point(at.at), glam::DVec3::ZERO)),
+            turning,
+            roughness: self.paper.roughness(at.triangle, facet.solid, self.radius),
+            axis: self.paper.axes[at.triangle as usize],
             rate: self.paper.friction[facet.solid as usize] / self.mass + self.paper.damping,
         }
+    }
+
+    fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
+        // −2 ω × v, as far as it lies in the plane.
+        let pull = here.pull - velocity.perp() * (2.0 * here.turning);
+        let (axis, [kx, ky]) = (here.axis, here.roughness);
+        let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
+        Push { acceleration: reduced, hold: 0.0, rate: here.rate }
     }
 
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
