@@ -50,7 +50,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Finds out which solids come near one another where they are now: whose balls round their boxes are less than [`BESIDE`] apart.
+    /// Finds out which solids come near one another where they are now: whose balls round their boxes come within 30 mm.
     pub fn find_beside(&mut self, moments: &[Moment]) {
         let ball = |solid: usize| {
             let [low, high] = self.boxes[solid];
