@@ -75,6 +75,16 @@ pub enum StepError {
         /// What to try.
         advice: String,
     },
+    /// The state is still numbers, but none that liquid could have.
+    #[error("the liquid runs away: {speed:.3e} m/s at t = {time} s; {advice}")]
+    Runaway {
+        /// Largest speed, in m/s.
+        speed: f64,
+        /// When, in s.
+        time: f64,
+        /// What to try.
+        advice: String,
+    },
 }
 
 /// Why a state could not be taken up.

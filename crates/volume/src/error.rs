@@ -82,6 +82,18 @@ pub enum VolumeError {
         /// What to do.
         instead: &'static str,
     },
+    /// A time step at which surface tension blows up.
+    #[error(
+        "volume.dt is {dt_us:.3} us, and steps on cells of {cell_mm:.4} mm blow up above {longest_us:.3} us: leave volume.dt out, or set it below"
+    )]
+    LongStep {
+        /// As asked, in µs.
+        dt_us: f64,
+        /// The longest that is stable, in µs.
+        longest_us: f64,
+        /// Cell size, in mm.
+        cell_mm: f64,
+    },
     /// A knob out of range.
     #[error("volume.{knob} must be {range}, got {value}")]
     Knob {

@@ -1,5 +1,7 @@
 //! From a scene to cells with liquid in them.
 
+use std::f64::consts::TAU;
+
 use glam::DVec3;
 use sessile_scene::types::{CurvatureMethod, Domain, EmitterKind, Fidelity, Scene, Side, SolidShape};
 use sessile_wetting::Wetting;
@@ -70,6 +72,11 @@ impl Setup {
         }
         if let Some(dt) = knobs.dt.filter(|dt| !(*dt > 0.0 && dt.is_finite())) {
             return Err(VolumeError::Knob { knob: "dt", range: "a positive time", value: dt });
+        }
+        // Explicit surface tension fails beyond this, and a run that fails by growing would look like one that splashes.
+        let longest = 1.5 * (scene.liquid.density * h.powi(3) / (TAU * scene.liquid.surface_tension)).sqrt();
+        if let Some(dt) = knobs.dt.filter(|dt| *dt > longest) {
+            return Err(VolumeError::LongStep { dt_us: 1e6 * dt, longest_us: 1e6 * longest, cell_mm: 1e3 * h });
         }
         let slip = knobs.slip.unwrap_or(0.0);
         if !(slip >= 0.0 && slip.is_finite()) {

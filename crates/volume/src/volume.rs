@@ -24,6 +24,9 @@ use crate::sources::Sources;
 use crate::spray::Spray;
 use crate::tiles::CELLS;
 
+/// No drop is as fast, in m/s; beyond it the solve has diverged.
+const RUNAWAY: f64 = 200.0;
+
 /// Drops by level set.
 #[derive(Debug)]
 pub struct Volume {
@@ -255,6 +258,11 @@ impl Model for Volume {
 
     fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
         stages.enter("sources");
+        let speed = self.fluid.fastest();
+        if !(speed < RUNAWAY) {
+            let advice = "set a smaller resolution.cell or volume.dt, or a slower start".into();
+            return Err(StepError::Runaway { speed, time: self.books.time, advice });
+        }
         let dt = even_share(limit, self.fluid.longest_step(&self.setup.parameters));
         let until = self.books.time + dt;
         self.world.advance_to(until);
@@ -282,10 +290,11 @@ impl Model for Volume {
         self.history.mark(&self.fluid, &self.world, false);
         stages.enter("spray");
         let mut gone = self.catch_vanished();
-        self.books.lost += self.move_spray(dt, &mut events);
+        // Before balls land: where one does, tiles change, and the step's list of cells is no longer theirs.
         if let Some(bounds) = self.setup.bounds {
             gone += self.fluid.cut_off(bounds);
         }
+        self.books.lost += self.move_spray(dt, &mut events);
         self.books.lost += gone * self.setup.cell_volume();
         self.iterations = done.pressure.iterations;
         self.books.time = until;

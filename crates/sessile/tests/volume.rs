@@ -1,0 +1,85 @@
+//! What the volume model refuses, and how it says so: at once, with what to change, and without touching what is there.
+
+mod common;
+
+use common::Scratch;
+
+const SCENE: &str = r#"
+model = "volume"
+[time]
+duration = "4 ms"
+frame = "1 ms"
+[resolution]
+cell = "0.2 mm"
+[materials.m]
+advancing = "100 deg"
+[[solids]]
+name = "sheet"
+material = "m"
+shape = "box"
+min = "-5 -0.5 -5 mm"
+max = "5 0 5 mm"
+[[drops]]
+shape = "cap"
+on = "sheet"
+radius = "1 mm"
+"#;
+
+/// Runs the scene with one change; it must be refused with these words before a run folder is made.
+fn refused(change: &str, words: &[&str]) {
+    let scratch = Scratch::with_scene(SCENE);
+    let mut finished =
+        scratch.run(&["run", "rain.toml", "--out", "out", "--no-pictures", "--set", change]).expect_code(2);
+    for part in words {
+        finished = finished.expect_message(part);
+    }
+    assert!(!scratch.path("out").exists(), "{change}: a run folder was made");
+}
+
+#[test]
+fn contact_angles_lie_between_0_and_180_degrees() {
+    for angle in ["0 deg", "180 deg", "-20 deg"] {
+        refused(&format!("materials.m.advancing={angle}"), &["advancing", "out of range"]);
+    }
+    refused("drops.0.contact_angle=190 deg", &["contact_angle", "out of range"]);
+}
+
+#[test]
+fn a_cell_larger_than_a_drop_is_answered_with_one_that_would_do() {
+    refused("resolution.cell=0.5 mm", &["drops.0 is smaller than a few cells", "at most 0.1000 mm"]);
+}
+
+#[test]
+fn a_solid_thinner_than_two_cells_is_answered_with_a_cell_that_would_do() {
+    refused("solids.0.min=-5 -0.3 -5 mm", &["`sheet` is 0.3000 mm thick", "at most 0.1500 mm"]);
+}
+
+#[test]
+fn a_scene_too_large_for_the_machine_is_answered_with_a_cell_that_would_do() {
+    refused("drops.0.radius=300 mm", &["GB free", "set resolution.cell to at least"]);
+}
+
+#[test]
+fn a_time_step_that_blows_up_is_refused_with_the_longest_that_does_not() {
+    refused("volume.dt=1 ms", &["volume.dt is 1000.000 us", "blow up above"]);
+}
+
+#[test]
+fn a_run_that_diverges_fails_and_keeps_its_last_checkpoint() {
+    let scratch = Scratch::with_scene(SCENE);
+    // Faster than any water drop: the model must not follow it down to steps of nanoseconds.
+    let args = [
+        "run",
+        "rain.toml",
+        "--out",
+        "out",
+        "--no-pictures",
+        "--checkpoint",
+        "0",
+        "--set",
+        "drops.0.velocity=900 0 0 m/s",
+    ];
+    scratch.run(&args).expect_code(1).expect_message("the liquid runs away");
+    assert_eq!(scratch.run_json("out").expect("run.json")["status"], "failed");
+    assert!(scratch.path("out/checkpoint").exists(), "no checkpoint was kept");
+}
