@@ -20,11 +20,16 @@ macro_rules! shipped {
 /// Every scene that ships, by name. Those of the folder `scenes` that read a mesh file are not among them: text alone would not run.
 pub const SCENES: &[ShippedScene] = shipped![
     "adhesion",
+    "angles",
     "bar",
+    "capillary",
     "collide",
     "contact-angles",
+    "leaf",
     "masses",
     "merge",
+    "panes",
+    "pipe",
     "resting",
     "roughness",
     "shapes",
@@ -33,7 +38,7 @@ pub const SCENES: &[ShippedScene] = shipped![
     "tap",
     "viscosities",
     "window",
-    "window-drops"
+    "window-drops",
 ];
 
 /// A name that no shipped scene has.

@@ -19,10 +19,10 @@ fn weightless(context: &CaseContext) -> Basics {
     Basics::new(cell(context)).gravity(DVec3::ZERO)
 }
 
-pub(super) fn laplace(context: &CaseContext) -> Result<CaseResult, CaseError> {
-    // Full size always: what still moves depends on the cells, and the bound is for these.
-    let full = CaseContext { quick: false, say: context.say };
-    let mut stage = weightless(&full).stage("[[drops]]\ncenter = \"0.01 0.02 0.03 mm\"\nradius = \"1 mm\"\n")?;
+pub(super) fn laplace(_: &CaseContext) -> Result<CaseResult, CaseError> {
+    // What still moves depends on the cells: 25 across, as the reference values assume, in any case.
+    let basics = Basics::new(2.0 * RADIUS / 25.0).gravity(DVec3::ZERO);
+    let mut stage = basics.stage("[[drops]]\ncenter = \"0.01 0.02 0.03 mm\"\nradius = \"1 mm\"\n")?;
     let before = super::stage::enclosed_volume(&stage.surface()?);
     stage.run(5.0 * own_time(RADIUS))?;
     let drop = stage.only_drop()?;
