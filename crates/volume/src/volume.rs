@@ -259,7 +259,7 @@ impl Model for Volume {
     fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
         stages.enter("sources");
         let speed = self.fluid.fastest();
-        if !(speed < RUNAWAY) {
+        if speed.is_nan() || speed > RUNAWAY {
             let advice = "set a smaller resolution.cell or volume.dt, or a slower start".into();
             return Err(StepError::Runaway { speed, time: self.books.time, advice });
         }
