@@ -9,7 +9,7 @@
 //! P(s) = P(s_y) + 2 cos θ (s − s_y) + κ_n (s² − s_y²),      φ(s) = P / (1 + √(1 + κ_n P))
 //! ```
 //!
-//! κ_n comes from φ at three heights along N: with q = φ'' / (1 − φ'²), κ_n = q / (1 − q φ). It is bounded by [`MOST_CURVED`], which
+//! κ_n comes from φ at three heights along N: with q = φ'' / (1 − φ'²), κ_n = q / (1 − q φ). It is bounded by `MOST_CURVED`, which
 //! acts only where the surface is not resolved.
 //!
 //! A straight line in place of the arc has no curvature below the wall, and errs by a quarter in κ of a cap.

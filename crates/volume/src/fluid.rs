@@ -3,7 +3,7 @@
 //! [`Fluid::step`] is the table of contents of the method; each stage is a file of its own.
 //!
 //! **Time step.** Explicit surface tension is stable while the shortest capillary wave does not cross a cell too fast: Δt ≤ √(ρh³/2πγ) (measured: 1.0 of it is
-//! stable, 1.2 noisy, 1.5 fails; [`CAPILLARY`] of it is taken). The surface must not cross more than a cell: Δt Σ|u| ≤ [`COURANT`] h.
+//! stable, 1.2 noisy, 1.5 fails; `CAPILLARY` of it is taken). The surface must not cross more than a cell: Δt Σ|u| ≤ `COURANT` h.
 
 use std::f64::consts::TAU;
 
@@ -272,7 +272,7 @@ impl Fluid {
         self.sample_solids(world);
     }
 
-    /// Takes away drops that are wholly outside a box (corners in m), and of others what is [`LEFT_BEHIND`] outside; returns how much left, in cells.
+    /// Takes away drops that are wholly outside a box (corners in m), and of others what is `LEFT_BEHIND` outside; returns how much left, in cells.
     ///
     /// A drop that is still partly inside flies on undisturbed: cut at the side, it would be pulled back by the surface there.
     pub fn cut_off(&mut self, [low, high]: [DVec3; 2]) -> f64 {

@@ -12,9 +12,9 @@
 //! θ = φ_l/(φ_l − φ_a) of the way, so the slope of q there is (γκΔt/ρh² − q)/θ, with κ interpolated to the cut. First order (wang2005, §5.3):
 //! θ = 1 and κ of the air cell.
 //!
-//! **Pinned lines**: the liquid–air faces of a pinned line are closed ([`Flow::held`]).
+//! **Pinned lines**: the liquid–air faces of a pinned line are closed (`Flow::held`).
 //!
-//! The solve stops when what is left of the divergence would change a cell's volume by [`LEFT_OVER`] in one step.
+//! The solve stops when what is left of the divergence would change a cell's volume by `LEFT_OVER` in one step.
 
 use rayon::prelude::*;
 

@@ -13,7 +13,7 @@
 //! Cells of a pinned line, and cells inside solids, which the extension writes, keep their φ.
 //!
 //! **In solids** the surface was itself made from φ outside, and measuring to it there would let the two feed one another: at contact angles below 45° noise grows, and a sheet creeps
-//! away along the wall. So the surface is believed down to [`BELIEVED_TO`] only, and goes on from there along its tangent plane: a cell whose nearest point y lies deeper takes
+//! away along the wall. So the surface is believed down to `BELIEVED_TO` only, and goes on from there along its tangent plane: a cell whose nearest point y lies deeper takes
 //!
 //! ```text
 //! φ = (x − y')·n(y'),      y' the point of the surface at that depth on the way up from y,  n its normal

@@ -2,7 +2,7 @@
 //!
 //! s is the signed distance to the nearest solid in cells, negative inside, sampled at cell centres. The open share of a face is the part of it
 //! that lies outside all solids, from s at its four corners (the polygon that marching squares gives); so a plane tilted against the grid is
-//! as good as one along it. Faces that are open by less than [`CLOSED`] count as closed.
+//! as good as one along it. Faces that are open by less than `CLOSED` count as closed.
 //!
 //! A domain's walls and mirrors are half-spaces among the solids: walls wet as the scene says, mirrors at 90° and let liquid slip.
 //!

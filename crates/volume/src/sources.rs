@@ -2,7 +2,7 @@
 //!
 //! A *ball* is united with what is there, φ ← min(φ, |x − c| − r), and brings its velocity. A *stream* is united step by step as a short piece of cylinder behind its
 //! mouth that has the stream's velocity. Both open an account of their exact volume. A *needle* adds to (or takes from) the cells around its tip as a
-//! source of divergence; a needle that is in no liquid saves up until a ball of [`LEAST_BALL`] cells' radius can be made.
+//! source of divergence; a needle that is in no liquid saves up until a ball of `LEAST_BALL` cells' radius can be made.
 
 use std::f64::consts::PI;
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! One-sided derivatives from the side that u comes from, by fifth-order WENO differences (jiang2000), and the two-stage Runge–Kutta scheme that never
-//! adds variation. u at a cell's centre is the mean of its faces. Cells farther than [`BAND`](crate::extension::BAND) from the surface stay as they are.
+//! adds variation. u at a cell's centre is the mean of its faces. Cells farther than [`BAND`] from the surface stay as they are.
 //!
 //! **At walls.** Below half a cell from a wall the velocity that moves φ is taken at that height, and its normal part falls to zero at the wall in proportion to s:
 //! so a contact line moves although the liquid does not slip there, as it would if the wall's neighbourhood were resolved. φ in the cells of a pinned

@@ -11,7 +11,7 @@
 //! (1 + α Σ c) u_f − α Σ c u_n = u*_f
 //! ```
 //!
-//! While α is below [`ONE_SWEEP`] (water on cells of 0.1 mm: 0.004) one sweep of Jacobi's iteration from u* solves that to second order in α, which is
+//! While α is below `ONE_SWEEP` (water on cells of 0.1 mm: 0.004) one sweep of Jacobi's iteration from u* solves that to second order in α, which is
 //! below the splitting's own error. Above, conjugate gradients solve it.
 //!
 //! Limit: the three components do not exchange stress at a free surface, so the damping of surface waves is that of a surface that
