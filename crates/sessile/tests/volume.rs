@@ -46,7 +46,7 @@ fn contact_angles_lie_between_0_and_180_degrees() {
 
 #[test]
 fn a_cell_larger_than_a_drop_is_answered_with_one_that_would_do() {
-    refused("resolution.cell=0.5 mm", &["drops.0 is smaller than a few cells", "at most 0.1000 mm"]);
+    refused("drops.0.radius=0.4 mm", &["drops.0 is smaller than a few cells", "at most 0.0400 mm"]);
 }
 
 #[test]
