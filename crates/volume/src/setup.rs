@@ -214,10 +214,17 @@ impl Setup {
         }
         fluid.drops.next_id = drops.len() as u32 + 1;
         for (drop, overlaps) in drops.iter().zip(overlaps) {
-            // What a solid cuts off a drop was never there: such drops are measured.
-            let volume = if overlaps { f64::NAN } else { drop.volume() / self.cell_volume() };
+            // What a solid cuts off a drop was never there, and a drop longer than the domain's period lies over itself: such drops are measured.
+            let volume =
+                if overlaps || self.wraps(drop.bounds()) { f64::NAN } else { drop.volume() / self.cell_volume() };
             fluid.drops.accounts.push(crate::drops::Account { id: drop.index() as u32 + 1, volume });
         }
+    }
+
+    /// Whether a body of these bounds is longer than a period of the domain.
+    fn wraps(&self, [low, high]: [DVec3; 2]) -> bool {
+        let length = |period: i32| f64::from(period * SIDE as i32) * self.h;
+        (0..3).any(|axis| self.topology.period[axis].is_some_and(|period| (high - low)[axis] > length(period)))
     }
 
     fn check_memory(&self, tiles: usize) -> Result<(), VolumeError> {
