@@ -224,14 +224,16 @@ pub(super) fn thread(context: &CaseContext) -> Result<CaseResult, CaseError> {
         Ok(radii)
     };
     let (mut growth, mut breakup) = (Vec::new(), f64::NAN);
+    let whole = stage.largest_drop()?.volume;
     while stage.time() < limit {
         let [a, b] = neck(&stage)?;
         let amplitude = 0.5 * (a - b).abs() / RADIUS;
         if amplitude < 0.25 {
             growth.push((stage.time(), amplitude));
         }
-        let thin = a.min(b);
-        if thin < cell(context) {
+        // A satellite may sit where the neck was.
+        let broken = stage.largest_drop()?.volume < 0.995 * whole;
+        if broken || a.min(b) < cell(context) {
             breakup = stage.time();
             break;
         }
