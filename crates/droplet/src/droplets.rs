@@ -194,6 +194,20 @@ impl Droplets {
         self.free.push(slot);
     }
 
+    /// Fetches what some slots hold and the triangles that they are on, in loops so short that the processor is far ahead: all of it at once, so that
+    /// work on each need not wait.
+    pub fn fetch(&self, slots: impl Iterator<Item = u32> + Clone, track: &Track) {
+        let numbers = |sum: f64, slot: u32| {
+            let i = slot as usize;
+            sum + self.sizes[i].volume + f64::from(self.states[i].wide) + f64::from(self.ids[i])
+        };
+        let facets = |sum: f64, slot: u32| {
+            let facet = track.facet(self.riders[slot as usize].place.triangle);
+            sum + facet.x.x + facet.corners[1].x + facet.sides[2].y
+        };
+        std::hint::black_box(slots.clone().fold(0.0, numbers) + slots.fold(0.0, facets));
+    }
+
     /// Slots in use, rising.
     pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.ids).filter(|&(_, &id)| id != 0).map(|(slot, _)| slot)

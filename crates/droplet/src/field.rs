@@ -76,6 +76,7 @@ impl Field {
     }
 
     /// Pull per mass on a droplet at a place and velocity, both of the rest pose, in m/s².
+    #[inline]
     pub fn pull(&self, at: DVec3, velocity: DVec3) -> DVec3 {
         if self.turns { self.gravity + self.gradient * at - 2.0 * self.spin.cross(velocity) } else { self.gravity }
     }

@@ -18,8 +18,11 @@ use crate::track::Facet;
 
 /// Below this λt the functions φ are summed as series: the closed form loses 2ε/x.
 const SERIES_BELOW: f64 = 0.1;
+/// From this λt on 1 − e^(−λt) has lost nothing, and `exp` is faster than `exp_m1`.
+const PLAIN_FROM: f64 = 0.7;
 
 /// φ₁(x) and φ₂(x) for x ≥ 0.
+#[inline]
 pub fn phi(x: f64) -> (f64, f64) {
     if x < SERIES_BELOW {
         // φ₂ = 1/2! − x/3! + x²/4! − …: ten terms leave 0.1¹⁰/12! < 10⁻¹⁸.
@@ -29,7 +32,8 @@ pub fn phi(x: f64) -> (f64, f64) {
         }
         (1.0 - x * sum, sum)
     } else {
-        let first = -(-x).exp_m1() / x;
+        let fallen = if x < PLAIN_FROM { -(-x).exp_m1() } else { 1.0 - (-x).exp() };
+        let first = fallen / x;
         (first, (1.0 - first) / x)
     }
 }
@@ -59,6 +63,7 @@ pub struct Glide {
 
 impl Glide {
     /// Place and velocity after `time` seconds.
+    #[inline]
     pub fn after(&self, time: f64) -> (DVec2, DVec2) {
         let (one, two) = phi(self.rate * time);
         (
@@ -68,28 +73,42 @@ impl Glide {
     }
 
     /// Place after `time` seconds.
+    #[inline]
     pub fn place_at(&self, time: f64) -> DVec2 {
         self.after(time).0
     }
 
     /// Velocity after `time` seconds.
+    #[inline]
     pub fn velocity_at(&self, time: f64) -> DVec2 {
         self.after(time).1
     }
 
+    /// About its velocity after `time` seconds: e^(−x) as one over the first terms of e^x, off by 0.0014 at x = 1 and 0.011 at 3, without an
+    /// exponential.
+    #[inline]
+    pub fn velocity_about(&self, time: f64) -> DVec2 {
+        let x = self.rate * time;
+        let rise = 1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0)));
+        let kept = 1.0 / (1.0 + x * rise);
+        self.velocity * kept + self.acceleration * (time * rise * kept)
+    }
+
     /// When its component along `heading`, which is positive, comes to a stop; infinite if it does not.
+    #[inline]
     pub fn stops_at(&self, heading: DVec2) -> f64 {
         let (speed, pull) = (self.velocity.dot(heading), self.acceleration.dot(heading));
         if pull < 0.0 { turning_time(speed, pull, self.rate) } else { f64::INFINITY }
     }
 
-    /// The first side through which it leaves the triangle before `until`, and when.
+    /// The first side through which it leaves the triangle before `until`, where it would be at `end`, and when.
     ///
     /// It starts inside; `entered` is the side that it starts on, if it has just come through one.
-    pub fn exit(&self, facet: &Facet, until: f64, entered: Option<usize>) -> Option<(usize, f64)> {
+    #[inline]
+    pub fn exit(&self, facet: &Facet, until: f64, end: DVec2, entered: Option<usize>) -> Option<(usize, f64)> {
         let mut first: Option<(usize, f64)> = None;
         let mut limit = until;
-        let way = self.place_at(until) - self.place;
+        let way = end - self.place;
         for k in 0..3 {
             let inward = facet.inward(k);
             let distance = if entered == Some(k) { 0.0 } else { facet.inside(self.place, k).max(0.0) };
@@ -111,6 +130,7 @@ impl Glide {
 }
 
 /// When u e^(−λt) + b t φ₁(λt) vanishes, for u and b of different sign.
+#[inline]
 fn turning_time(u: f64, b: f64, rate: f64) -> f64 {
     let free = -u / b;
     let x = rate * free;
@@ -199,6 +219,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_velocity_without_an_exponential_is_near_it_and_right_at_both_ends() {
+        let glide = |rate| Glide { place: DVec2::ZERO, velocity: DVec2::X, acceleration: DVec2::Y * rate, rate };
+        for (rate, bound) in [(0.0, 0.0), (0.3, 2e-5), (1.0, 2e-3), (3.0, 0.02), (1e6, 1e-5)] {
+            let off = (glide(rate).velocity_about(1.0) - glide(rate).velocity_at(1.0)).length();
+            assert!(off <= bound, "off by {off:.1e} after {rate} times its own time");
+        }
+    }
+
     /// Against a fine march: wherever the march is first outside, an exit was found just before.
     #[test]
     fn no_exit_is_missed_and_none_is_invented() {
@@ -227,7 +256,7 @@ mod tests {
             let march = (1..=steps)
                 .map(|i| until * f64::from(i) / f64::from(steps))
                 .find(|&t| facet.depth(glide.place_at(t)) < -1e-12);
-            match (glide.exit(&facet, until, None), march) {
+            match (glide.exit(&facet, until, glide.place_at(until), None), march) {
                 (Some((k, time)), march) => {
                     exits += 1;
                     let off = facet.inside(glide.place_at(time), k).abs();

@@ -1,10 +1,12 @@
-//! Cells of space, hashed into lines of memory: who stands within reach of a way, without following pointers.
+//! Cells of space: who stands within reach of a way.
 //!
 //! A cell's droplets lie together in one line of 64 bytes, seven to a line, with all that a look round needs, packed into 8 bytes each: the place
-//! in the cell in steps of 1/1024 of its width, the reach in quarters of the largest, and the slot. Eight neighbouring cells are
-//! neighbours in memory too. Cells are many times as wide as a droplet of common size; a droplet too large for them stands in a class of its own
-//! size, each twice the one before, so a look round touches a few cells whatever sizes meet. What comes back has been rounded up, and may
-//! come twice; whoever asks looks at it closely. The order within a cell means nothing.
+//! in the cell in steps of 1/1024 of its width, the reach in quarters of the largest, and the slot. Blocks of 4 × 4 × 4 cells are found by
+//! a hash; a block knows the lines of its cells, and lines are laid out in the order in which cells were first entered. So droplets that are
+//! entered, and ways that are looked along, in an order that goes through space go through memory too. Cells are many times as wide as a droplet of
+//! common size; a droplet too large for them stands in a class of its own size, each twice the one before, so a look round touches a few cells
+//! whatever sizes meet. What comes back has been rounded up, and may come twice; two blocks of one hash are one. Whoever asks looks at it
+//! closely. The order within a cell means nothing.
 
 use glam::{DVec3, IVec3, Vec3};
 
@@ -18,6 +20,8 @@ const NUM_CLASSES: usize = 24;
 const PER_LINE: usize = 7;
 /// Droplets that a cell holds on average when they are spread as was said.
 pub const PER_CELL: f64 = 3.5;
+/// Cells of a block.
+const PER_BLOCK: usize = 64;
 /// Steps of a place within a cell.
 const STEPS: f64 = 1024.0;
 
@@ -91,7 +95,8 @@ pub struct Scratch {
 /// A cell that a way comes near.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    bucket: u32,
+    /// Its bucket; then where its block knows it; then its first line.
+    at: u32,
     class: u32,
     /// Its lower corner, from where the way begins, in m.
     corner: Vec3,
@@ -100,14 +105,17 @@ struct Cell {
 /// Slots by where they are.
 #[derive(Clone, Debug)]
 pub struct Grid {
+    /// Where the cells of the block of each hash begin; [`NOBODY`] where there is none.
+    blocks: Vec<u32>,
+    /// First line of each cell of each block; [`NOBODY`] where there is none.
+    cells: Vec<u32>,
     lines: Vec<Line>,
-    /// Droplets in each bucket; lines of empty ones are not looked at and may hold anything. Once at the top it stays there.
-    counts: Vec<u16>,
-    /// Lines of cells with more droplets than one line holds.
-    more: Vec<Line>,
-    free: Vec<u32>,
+    /// Droplets that it was made for.
+    room: usize,
     /// Droplets that ever stood in each class since it was cleared: zero means that nobody needs to look there.
     in_class: [u32; NUM_CLASSES],
+    /// A bit for each class that is not empty by that count.
+    classes: u32,
     /// Largest reach seen in each class, in m.
     reaches: [f32; NUM_CLASSES],
     mask: u32,
@@ -120,32 +128,41 @@ pub struct Grid {
 impl Grid {
     /// An empty one for about `count` droplets, whose smallest cells are `cell` m wide.
     pub fn new(count: usize, cell: f64) -> Self {
-        let buckets = ((1.5 * count as f64 / PER_CELL) as usize).next_power_of_two().clamp(1 << 9, 1 << 26);
+        // A surface goes through some 16 cells of a block; four hashes for each.
+        let hashes = ((count as f64 / PER_CELL / 4.0) as usize).next_power_of_two().clamp(1 << 8, 1 << 22);
         Self {
-            lines: vec![EMPTY; buckets],
-            counts: vec![0; buckets],
-            more: Vec::new(),
-            free: Vec::new(),
+            blocks: vec![NOBODY; hashes],
+            cells: Vec::new(),
+            lines: Vec::new(),
+            room: count,
             in_class: [0; NUM_CLASSES],
+            classes: 0,
             reaches: [0.0; NUM_CLASSES],
-            mask: buckets as u32 - 1,
+            mask: hashes as u32 - 1,
             first_reach: cell / CELL_PER_REACH,
             per_first_width: 1.0 / cell,
         }
     }
 
-    /// Whether most droplets are too large for the smallest cells.
+    /// Whether most droplets are too large for the smallest cells, or many more cells were entered than there are droplets.
     pub fn is_outgrown(&self) -> bool {
         let all: u32 = self.in_class.iter().sum();
-        all > 16 && 2 * self.in_class[0] < all
+        (all > 16 && 2 * self.in_class[0] < all) || self.lines.len() > self.room + 1024
     }
 
     /// Droplets in a cell, as a droplet finds them on average.
     pub fn crowd(&self) -> f64 {
-        let (sum, squares) = self.counts.iter().fold((0.0, 0.0), |(sum, squares), &count| {
-            let count = f64::from(count);
-            (sum + count, squares + count * count)
-        });
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for &first in &self.cells {
+            let (mut line, mut count) = (first, 0);
+            while line != NOBODY {
+                let Line { slots, next, .. } = &self.lines[line as usize];
+                count += slots.iter().filter(|&&slot| slot != NOBODY).count();
+                line = *next;
+            }
+            let count = count as f64;
+            (sum, squares) = (sum + count, squares + count * count);
+        }
         if sum > 0.0 { squares / sum } else { 0.0 }
     }
 
@@ -156,10 +173,11 @@ impl Grid {
 
     /// Takes everybody out.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
-        self.more.clear();
-        self.free.clear();
+        self.blocks.fill(NOBODY);
+        self.cells.clear();
+        self.lines.clear();
         self.in_class = [0; NUM_CLASSES];
+        self.classes = 0;
         self.reaches = [0.0; NUM_CLASSES];
     }
 
@@ -170,77 +188,58 @@ impl Grid {
     }
 
     /// The bucket of a droplet of this reach (in m) at a point of a solid.
+    #[inline]
     pub fn bucket_at(&self, solid: u32, point: DVec3, reach: f32) -> u32 {
         let class = self.class_of(f64::from(reach));
         self.bucket_of(class, solid, self.cell_of(class, point))
-    }
-
-    /// Fetches what is in these buckets, so that a change of each need not wait.
-    pub fn fetch(&self, buckets: impl Iterator<Item = u32>) {
-        let fetch = |sum, bucket: u32| sum ^ u32::from(self.counts[bucket as usize]) ^ self.lines[bucket as usize].next;
-        std::hint::black_box(buckets.fold(0, fetch));
     }
 
     /// Puts a slot into the bucket where it belongs.
     pub fn insert_into(&mut self, bucket: u32, slot: u32, point: DVec3, reach: f32) -> u32 {
         let class = self.class_of(f64::from(reach));
         self.in_class[class] += 1;
+        self.classes |= 1 << class;
         self.reaches[class] = self.reaches[class].max(reach);
         let quarters = (4.0 * f64::from(reach) / self.largest_reach(class)).ceil().clamp(1.0, 4.0) as u32 - 1;
         let within = point * self.per_width(class) - self.cell_of(class, point).as_dvec3();
         let entry = Entry::new(slot, within, quarters);
-        let (count, first) = (&mut self.counts[bucket as usize], &mut self.lines[bucket as usize]);
-        *count = count.saturating_add(1);
-        if *count == 1 {
-            *first = Line::of_one(entry, NOBODY);
-            return bucket;
+        let block = &mut self.blocks[bucket as usize / PER_BLOCK];
+        if *block == NOBODY {
+            *block = self.cells.len() as u32;
+            self.cells.extend([NOBODY; PER_BLOCK]);
         }
-        if first.take(entry) {
-            return bucket;
-        }
-        let second = first.next;
-        let mut at = second;
+        let first = &mut self.cells[*block as usize + bucket as usize % PER_BLOCK];
+        let mut at = *first;
         while at != NOBODY {
-            if self.more[at as usize].take(entry) {
+            if self.lines[at as usize].take(entry) {
                 return bucket;
             }
-            at = self.more[at as usize].next;
+            at = self.lines[at as usize].next;
         }
-        // A new line, between the first and the others.
-        let added = Line::of_one(entry, second);
-        let index = match self.free.pop() {
-            Some(index) => {
-                self.more[index as usize] = added;
-                index
-            }
-            None => {
-                self.more.push(added);
-                self.more.len() as u32 - 1
-            }
-        };
-        self.lines[bucket as usize].next = index;
+        self.lines.push(Line::of_one(entry, *first));
+        *first = self.lines.len() as u32 - 1;
         bucket
     }
 
     /// Takes a slot out of its bucket.
     pub fn remove(&mut self, bucket: u32, slot: u32) {
-        let first = &mut self.lines[bucket as usize];
-        if !first.vacate(slot) {
-            let mut at = first.next;
-            while at != NOBODY && !self.more[at as usize].vacate(slot) {
-                at = self.more[at as usize].next;
-            }
+        let mut at = self.first_line(bucket);
+        while at != NOBODY && !self.lines[at as usize].vacate(slot) {
+            at = self.lines[at as usize].next;
         }
-        let count = &mut self.counts[bucket as usize];
-        if *count < u16::MAX {
-            *count -= 1;
-        }
-        if *count == 0 {
-            let mut at = self.lines[bucket as usize].next;
-            while at != NOBODY {
-                self.free.push(at);
-                at = self.more[at as usize].next;
-            }
+    }
+
+    /// Reads something of a bucket.
+    pub fn fetch(&self, bucket: u32) -> u32 {
+        self.lines.get(self.first_line(bucket) as usize).map_or(0, |line| line.next)
+    }
+
+    /// The first line of a bucket, if anybody has ever been there.
+    #[inline]
+    fn first_line(&self, bucket: u32) -> u32 {
+        match self.blocks[bucket as usize / PER_BLOCK] {
+            NOBODY => NOBODY,
+            block => self.cells[block as usize + bucket as usize % PER_BLOCK],
         }
     }
 
@@ -250,16 +249,17 @@ impl Grid {
         let look = Look { solid, from, to, around };
         let way = Way::new(&look);
         self.cells(&look, |cell| {
-            if self.counts[cell.bucket as usize] != 0 {
-                self.look(&cell, &way, &mut found);
+            let line = self.first_line(cell.at);
+            if line != NOBODY {
+                self.look(&Cell { at: line, ..cell }, &way, &mut found);
             }
         });
     }
 
     /// The same for many ways at once: `found` is told the index of a way and a slot.
     ///
-    /// First which cells, then whether anybody is there, then their lines, then the droplets: what lies far apart in memory is fetched for all
-    /// ways together and need not wait for one another.
+    /// First all cells, then their blocks, then their lines, then the droplets, in loops so short that the processor is far ahead: what lies apart
+    /// in memory is fetched for all ways together and need not wait for one another.
     pub fn near_many(&self, looks: &[Look], scratch: &mut Scratch, mut found: impl FnMut(usize, u32)) {
         let Scratch { cells, ends } = scratch;
         cells.clear();
@@ -268,16 +268,21 @@ impl Grid {
             self.cells(look, |cell| cells.push(cell));
             ends.push(cells.len());
         }
+        for cell in &mut *cells {
+            let block = self.blocks[cell.at as usize / PER_BLOCK];
+            cell.at = if block == NOBODY { NOBODY } else { block + cell.at % PER_BLOCK as u32 };
+        }
         let (mut first, mut kept) = (0, 0);
         for end in ends.iter_mut() {
             for k in first..*end {
-                let cell = cells[k];
+                let mut cell = cells[k];
+                cell.at = self.cells.get(cell.at as usize).copied().unwrap_or(NOBODY);
                 cells[kept] = cell;
-                kept += usize::from(self.counts[cell.bucket as usize] != 0);
+                kept += usize::from(cell.at != NOBODY);
             }
             first = std::mem::replace(end, kept);
         }
-        let fetched = cells[..kept].iter().fold(0, |sum, cell| sum ^ self.lines[cell.bucket as usize].next);
+        let fetched = cells[..kept].iter().fold(0, |sum, cell| sum ^ self.lines[cell.at as usize].next);
         std::hint::black_box(fetched);
         let mut first = 0;
         for (index, (look, &end)) in looks.iter().zip(&*ends).enumerate() {
@@ -292,7 +297,10 @@ impl Grid {
     /// All cells within `around` plus the reach of those in them of a way's box.
     fn cells(&self, look: &Look, mut each: impl FnMut(Cell)) {
         let &Look { solid, from, to, around } = look;
-        for class in (0..NUM_CLASSES).filter(|&class| self.in_class[class] > 0) {
+        let mut classes = self.classes;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
             let margin = around + f64::from(self.reaches[class]);
             let low = self.cell_of(class, from.min(to) - margin);
             let high = self.cell_of(class, from.max(to) + margin);
@@ -302,7 +310,7 @@ impl Grid {
                     for x in low.x..=high.x {
                         let cell = IVec3::new(x, y, z);
                         let corner = (cell.as_dvec3() * width - from).as_vec3();
-                        each(Cell { bucket: self.bucket_of(class, solid, cell), class: class as u32, corner });
+                        each(Cell { at: self.bucket_of(class, solid, cell), class: class as u32, corner });
                     }
                 }
             }
@@ -316,7 +324,7 @@ impl Grid {
         let quarter = 0.25 * (self.largest_reach(class) as f32).max(self.reaches[class]);
         let within = way.around + 0.9 * step + quarter;
         let corner = cell.corner + 0.5 * step;
-        let mut line = &self.lines[cell.bucket as usize];
+        let mut line = &self.lines[cell.at as usize];
         loop {
             // Without branches, for all at once.
             let mut near = 0_u32;
@@ -337,22 +345,24 @@ impl Grid {
             if line.next == NOBODY {
                 return;
             }
-            line = &self.more[line.next as usize];
+            line = &self.lines[line.next as usize];
         }
     }
 
+    #[inline]
     fn bucket_of(&self, class: usize, solid: u32, cell: IVec3) -> u32 {
-        let block: IVec3 = cell >> 1_i32;
-        let within = (cell.x & 1) | (cell.y & 1) << 1 | (cell.z & 1) << 2;
+        let block: IVec3 = cell >> 2_i32;
+        let within = (cell.x & 3) | (cell.y & 3) << 2 | (cell.z & 3) << 4;
         // Odd multipliers; the upper bits are the mixed ones.
         let mut hash = u64::from(block.x as u32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         hash ^= u64::from(block.y as u32).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
         hash ^= u64::from(block.z as u32).wrapping_mul(0x1656_67B1_9E37_79F9);
         hash ^= (((class as u64) << 32) | u64::from(solid)).wrapping_mul(0x27D4_EB2F_1656_67C5);
         hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (((hash >> 38) as u32) << 3 | within as u32) & self.mask
+        (((hash >> 38) as u32 & self.mask) << 6) | within as u32
     }
 
+    #[inline]
     fn class_of(&self, reach: f64) -> usize {
         let mut class = 0;
         let mut largest = self.first_reach;
@@ -375,12 +385,14 @@ impl Grid {
         self.per_first_width / f64::from(1_u32 << class)
     }
 
+    #[inline]
     fn cell_of(&self, class: usize, point: DVec3) -> IVec3 {
         // `floor` is a call where the processor is an old one; a cast and a comparison are not.
         (point * self.per_width(class)).to_array().map(floor).into()
     }
 }
 
+#[inline]
 fn floor(x: f64) -> i32 {
     let cut = x as i32;
     cut - i32::from(f64::from(cut) > x)
@@ -466,6 +478,6 @@ mod tests {
             (0..200).for_each(|slot| grid.remove(buckets[slot as usize], slot));
             grid.near(0, at(0), at(200), 0.1, |slot| panic!("{slot} is still there in round {round}"));
         }
-        assert!(grid.more.len() < 50, "{} lines", grid.more.len());
+        assert!(grid.lines.len() < 50, "{} lines", grid.lines.len());
     }
 }

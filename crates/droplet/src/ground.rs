@@ -14,6 +14,7 @@ use sessile_geometry::TriMesh;
 use sessile_wetting::{Liquid, Wetting};
 use sessile_world::Solid;
 
+use crate::film_map::FilmMap;
 use crate::law::Law;
 use crate::track::{NONE, Place, Track};
 
@@ -45,14 +46,12 @@ struct Sheet {
     /// Triangle of each texel.
     owner: Vec<u32>,
     wet: Vec<AtomicU8>,
-    /// In m³.
-    film: Vec<f64>,
+    film: FilmMap,
     /// Law of each texel; empty where one law holds for all.
     laws: Vec<u16>,
     uniform: u16,
     /// Whether wetness changes anything.
     remembers: bool,
-    has_film: bool,
     /// Side of a texel on the surface, on average, in m.
     texel_size: f64,
 }
@@ -125,18 +124,23 @@ impl Ground {
 
     /// Whether any film lies on a solid.
     pub fn has_film(&self, solid: u32) -> bool {
-        self.sheets[solid as usize].has_film
+        !self.sheets[solid as usize].film.is_empty()
     }
 
     /// Film at a place's texel, in m³.
     pub fn film_at(&self, track: &Track, at: Place) -> f64 {
         let sheet = self.sheet_of(track, at);
-        sheet.film[self.texel(sheet, at)]
+        sheet.film.at(self.texel(sheet, at))
+    }
+
+    /// Whether wetness changes anything on a solid.
+    pub fn remembers(&self, solid: u32) -> bool {
+        self.sheets[solid as usize].remembers
     }
 
     /// Film on all solids, in m³.
     pub fn film_volume(&self) -> f64 {
-        self.sheets.iter().filter(|sheet| sheet.has_film).map(|sheet| sheet.film.iter().sum::<f64>()).sum()
+        self.sheets.iter().map(|sheet| sheet.film.total()).sum()
     }
 
     /// Marks what a droplet of this radius wets between two places of a triangle.
@@ -159,25 +163,24 @@ impl Ground {
         let mut film = std::mem::take(&mut self.sheets[solid].film);
         if count > 0 {
             let share = volume / f64::from(count);
-            self.texels_near(track, triangle, from, to, 0.5 * width, |texel| film[texel] += share);
+            self.texels_near(track, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
         } else {
             // Thinner than a texel: along its middle.
             const PARTS: u32 = 4;
             for part in 0..PARTS {
                 let at = from.lerp(to, (f64::from(part) + 0.5) / f64::from(PARTS));
-                film[self.texel(&self.sheets[solid], Place { triangle, at })] += volume / f64::from(PARTS);
+                film.add(self.texel(&self.sheets[solid], Place { triangle, at }), volume / f64::from(PARTS));
             }
         }
         self.sheets[solid].film = film;
-        self.sheets[solid].has_film = true;
     }
 
     /// Takes up all film within `radius` of a place, and says how much, in m³.
     pub fn take_film(&mut self, track: &Track, at: Place, radius: f64) -> f64 {
         let solid = track.facet(at.triangle).solid as usize;
         let mut film = std::mem::take(&mut self.sheets[solid].film);
-        let mut taken = std::mem::take(&mut film[self.texel(&self.sheets[solid], at)]);
-        self.texels_near(track, at.triangle, at.at, at.at, radius, |texel| taken += std::mem::take(&mut film[texel]));
+        let mut taken = film.take(self.texel(&self.sheets[solid], at));
+        self.texels_near(track, at.triangle, at.at, at.at, radius, |texel| taken += film.take(texel));
         self.sheets[solid].film = film;
         taken
     }
@@ -272,7 +275,8 @@ impl Ground {
                 }
                 length += 1;
             }
-            let film = (0..).zip(&sheet.film).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
+            let film =
+                (0..).zip(sheet.film.volumes()).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
             SheetState { runs, film: film.collect() }
         });
         GroundState { sheets: sheets.collect() }
@@ -282,7 +286,7 @@ impl Ground {
     pub fn restore(&mut self, state: &GroundState) -> bool {
         let fits = |(sheet, SheetState { runs, film }): (&Sheet, &SheetState)| {
             runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= sheet.wet.len() as u64
-                && film.iter().all(|&(texel, volume)| (texel as usize) < sheet.film.len() && volume.is_finite())
+                && film.iter().all(|&(texel, volume)| (texel as usize) < sheet.wet.len() && volume.is_finite())
         };
         if state.sheets.len() != self.sheets.len() || !self.sheets.iter().zip(&state.sheets).all(fits) {
             return false;
@@ -295,11 +299,10 @@ impl Ground {
                 wet = 1 - wet;
             }
             sheet.wet[texel..].iter_mut().for_each(|t| *t.get_mut() = wet);
-            sheet.film.fill(0.0);
+            sheet.film.clear();
             for &(texel, volume) in film {
-                sheet.film[texel as usize] = volume;
+                sheet.film.add(texel as usize, volume);
             }
-            sheet.has_film = !film.is_empty();
         }
         true
     }
@@ -331,7 +334,7 @@ impl Sheet {
     fn map(&self, track: &Track, charts: &[Chart]) -> WetMap {
         let wetness: Vec<u16> = self.wet.iter().map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
         let texel_area = 1.0 / (self.width * self.height) as f64;
-        let film = (self.film.iter().zip(&self.owner)).map(|(&volume, &owner)| {
+        let film = (self.film.volumes().iter().zip(&self.owner)).map(|(&volume, &owner)| {
             if volume == 0.0 || owner == NONE {
                 return 0;
             }
@@ -375,11 +378,10 @@ fn sheet(
         height: side,
         owner: vec![NONE; side * side],
         wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
-        film: vec![0.0; side * side],
+        film: FilmMap::new(side, side),
         laws: Vec::new(),
         uniform: 0,
         remembers: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
-        has_film: false,
         texel_size: mesh.area().sqrt() / side as f64,
     };
     for t in track.of_solid(solid) {

@@ -62,6 +62,7 @@ impl Law {
     }
 
     /// Resistance per speed of a droplet of this width (in m) at this speed (in m/s), in kg/s: `sliding::resistance` over the speed.
+    #[inline]
     pub fn resistance(&self, liquid: &Liquid, speed: f64, width: f64) -> f64 {
         let (least, most) = sliding::FRICTION_BOUNDS;
         let beta = (self.wedge + sliding::plate_friction(liquid, width, speed)).clamp(least, most);

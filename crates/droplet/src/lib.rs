@@ -43,6 +43,7 @@ pub mod crease;
 pub mod droplets;
 pub mod error;
 pub mod field;
+pub mod film_map;
 pub mod flight;
 pub mod footing;
 pub mod forms;

@@ -85,6 +85,16 @@ impl Neighbours {
         spot.bucket = NOBODY;
     }
 
+    /// Fetches the cells that some slots are in, so that a change of each need not wait.
+    pub fn fetch(&self, spots: &[Spot], slots: impl Iterator<Item = u32>) {
+        let buckets = slots.map(|slot| spots[slot as usize].bucket).filter(|&bucket| bucket != NOBODY);
+        let line = |sum: u32, bucket: u32| {
+            let grid = if bucket & RUNS != 0 { &self.running } else { &self.standing };
+            sum ^ grid.fetch(bucket & !RUNS)
+        };
+        std::hint::black_box(buckets.fold(0, line));
+    }
+
     /// A runner has stopped: it stands from now on.
     pub fn stop(&mut self, spots: &mut [Spot], slot: u32) {
         let spot = &spots[slot as usize];
@@ -95,15 +105,17 @@ impl Neighbours {
         }
     }
 
-    /// All `runners` set out: nobody is entered as a runner, and none of these as standing.
-    pub fn set_out(&mut self, spots: &mut [Spot], runners: &[u32]) {
-        for &slot in runners {
-            let spot = &mut spots[slot as usize];
-            if spot.bucket != NOBODY && !runs(spot) {
-                self.standing.remove(spot.bucket, slot);
-            }
+    /// A droplet sets out: it is not entered as standing any more.
+    pub fn set_out(&mut self, spots: &mut [Spot], slot: u32) {
+        let spot = &mut spots[slot as usize];
+        if spot.bucket != NOBODY && !runs(spot) {
+            self.standing.remove(spot.bucket, slot);
             spot.bucket = NOBODY;
         }
+    }
+
+    /// All runners are on their way: nobody is entered as one until it [arrives](Neighbours::arrive).
+    pub fn all_run(&mut self) {
         self.running.clear();
     }
 
@@ -115,12 +127,9 @@ impl Neighbours {
 
     /// Enters runners where they have come to.
     pub fn arrive(&mut self, spots: &[Spot], runners: &[u32]) {
-        for some in runners.chunks(AT_ONCE) {
-            self.running.fetch(some.iter().map(|&slot| spots[slot as usize].bucket & !RUNS));
-            for &slot in some {
-                let spot = &spots[slot as usize];
-                self.running.insert_into(spot.bucket & !RUNS, slot, spot.point, spot.reach);
-            }
+        for &slot in runners {
+            let spot = &spots[slot as usize];
+            self.running.insert_into(spot.bucket & !RUNS, slot, spot.point, spot.reach);
         }
     }
 

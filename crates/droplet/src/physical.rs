@@ -25,6 +25,9 @@ use crate::law::Law;
 use crate::ride::{Push, Rules};
 use crate::track::{Facet, Place, Track};
 
+/// Where the ground varies, the rim is looked at anew after this many radii.
+const RIM_STEP: f64 = 0.5;
+
 /// What all droplets of the physical form share in a step.
 #[derive(Clone, Copy)]
 pub struct Physical<'a> {
@@ -63,10 +66,12 @@ struct Line {
 }
 
 impl PhysicalRules<'_> {
+    #[inline]
     fn mass(&self) -> f64 {
         self.shared.liquid.density * self.volume
     }
 
+    #[inline]
     fn line(&self, at: Place, heading: DVec2) -> Line {
         if !self.varies {
             return Line { hold: 2.0 * (self.law.cos_receding - self.law.cos_advancing), across: 0.0 };
@@ -85,6 +90,7 @@ impl PhysicalRules<'_> {
     }
 
     /// Wind's pull per mass in the plane, in m/s².
+    #[inline]
     fn wind(&self, facet: &Facet) -> DVec2 {
         if self.field.wind == DVec3::ZERO {
             return DVec2::ZERO;
@@ -94,6 +100,7 @@ impl PhysicalRules<'_> {
     }
 
     /// Pull per mass in the plane on a droplet that stands, without the line's, in m/s².
+    #[inline]
     pub fn pull(&self, facet: &Facet, at: Place) -> DVec2 {
         facet.along(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
     }
@@ -113,17 +120,19 @@ impl Rules for PhysicalRules<'_> {
     const VARIES: bool = true;
     type Here = Here;
 
+    #[inline]
     fn here(&self, facet: &Facet, at: Place) -> Here {
         let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
         Here { at, pull: self.pull(facet, at), per_mass: 1.0 / self.mass(), turning }
     }
 
+    #[inline]
     fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
         let per_mass = self.shared.liquid.surface_tension * self.radius * here.per_mass;
         let speed = velocity.length();
-        let heading = velocity.try_normalize().or(pull.try_normalize()).unwrap_or(DVec2::X);
+        let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
         let line = self.line(here.at, heading);
         let resistance = self.law.resistance(self.shared.liquid, speed, 2.0 * self.radius);
         // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
@@ -148,5 +157,10 @@ impl Rules for PhysicalRules<'_> {
 
     fn radius(&self) -> f64 {
         self.radius
+    }
+
+    #[inline]
+    fn holds_for(&self) -> f64 {
+        if self.varies { RIM_STEP * self.radius } else { f64::INFINITY }
     }
 }

@@ -1,8 +1,9 @@
 //! Running over the mesh: triangle by triangle, over sides, along creases and through corners, until the time is up.
 //!
 //! On a triangle the droplet glides in closed form ([`crate::glide`]). What the pull and the drag are is for [`Rules`] to say; where they depend
-//! on the velocity (the line's hold points against it, the drag grows with it) they are taken at the middle of an interval
-//! that is short enough for them to change by no more than [`CHANGE`], and intervals are cut by time, not by triangles: in a plane the
+//! on the velocity (the line's hold points against it, the drag grows with it) they are taken at the middle of an interval, the drag with
+//! its slope there, that is short enough for them to change by no more than [`CHANGE`] (the drag by four times that) and for the ground under the droplet to
+//! be the same, and intervals are cut by time, not by triangles: in a plane the
 //! path does not depend on how the plane is cut up.
 //!
 //! Over a side the velocity keeps its component along it. Across it, it goes on at the same speed over a ridge, if what holds the
@@ -17,8 +18,12 @@ use crate::crease::{self, Vertex};
 use crate::glide::{Glide, first_zero};
 use crate::track::{COPLANAR, Facet, NONE, Place, Track};
 
-/// Relative change of the drag, or change of direction in rad, within one interval of frozen coefficients.
+/// Change of direction in rad, or a quarter of the relative change of the drag, within one interval of frozen coefficients.
 pub const CHANGE: f64 = 0.03;
+/// A change of the drag counts by this share: its slope is taken along.
+const DRAG_SHARE: f64 = 0.25;
+/// Up to this many intervals are as long as the first; of more, what changes most at first, each finds its own length.
+const FEW_INTERVALS: f64 = 4.0;
 /// Most intervals in one ride: a droplet that turns on the spot.
 const MOST_INTERVALS: f64 = 64.0;
 /// Hops in a crease below this share of the droplet's radius are none.
@@ -68,6 +73,11 @@ pub trait Rules {
 
     /// Its size along the surface, in m.
     fn radius(&self) -> f64;
+
+    /// Way along which what was found at a place still holds, in m.
+    fn holds_for(&self) -> f64 {
+        f64::INFINITY
+    }
 }
 
 /// A droplet on its way.
@@ -120,6 +130,8 @@ struct Frozen {
     heading: DVec2,
     /// Time left when they end, in s.
     ends: f64,
+    /// Length of the next interval, in s; 0 where that has to be found out.
+    interval: f64,
 }
 
 /// A ride in progress.
@@ -130,6 +142,8 @@ struct Ride<'a, R, L> {
     left: f64,
     entered: Option<usize>,
     frozen: Option<Frozen>,
+    /// Length of the next interval, in s; 0 where that has to be found out.
+    interval: f64,
     at_once: u32,
     sides: u32,
     way: f64,
@@ -145,6 +159,7 @@ pub fn ride<R: Rules>(track: &Track, rules: &R, rider: &mut Rider, dt: f64, log:
         left: dt,
         entered: None,
         frozen: None,
+        interval: 0.0,
         at_once: 0,
         sides: 0,
         way: 0.0,
@@ -176,13 +191,14 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             };
             let stop = if frozen.heading == DVec2::ZERO { f64::INFINITY } else { glide.stops_at(frozen.heading) };
             let until = (self.left - frozen.ends).min(stop);
-            if let Some((side, time)) = glide.exit(facet, until, self.entered) {
-                self.advance(facet, &glide, time, Some(side));
+            let end = glide.after(until);
+            if let Some((side, time)) = glide.exit(facet, until, end.0, self.entered) {
+                self.advance(facet, glide.after(time), time, Some(side));
                 if let Some(end) = self.cross(facet, side) {
                     return end;
                 }
             } else {
-                self.advance(facet, &glide, until, None);
+                self.advance(facet, end, until, None);
                 // An interval ends where it was to end, not a rounding later.
                 if until < stop {
                     self.left = frozen.ends;
@@ -191,53 +207,76 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
                 }
                 self.entered = None;
                 self.frozen = None;
+                self.interval = frozen.interval;
             }
         }
         End::Runs
     }
 
     /// Coefficients from here on; none when the droplet stands and is held.
-    fn freeze(&self, facet: &Facet) -> Option<Frozen> {
+    fn freeze(&mut self, facet: &Facet) -> Option<Frozen> {
         let (place, velocity) = (self.rider.place, self.rider.velocity);
         let here = self.rules.here(facet, place);
         let push = self.rules.push_at(&here, velocity);
-        let heading =
-            |velocity: DVec2| velocity.try_normalize().or(push.acceleration.try_normalize()).unwrap_or(DVec2::X);
+        let heading = |velocity: DVec2| {
+            velocity.try_normalize().or_else(|| push.acceleration.try_normalize()).unwrap_or(DVec2::X)
+        };
         if velocity == DVec2::ZERO && push.acceleration.length() <= push.hold {
             return None;
         }
         if !R::VARIES && push.hold == 0.0 {
-            return Some(Frozen { acceleration: push.acceleration, rate: push.rate, heading: DVec2::ZERO, ends: 0.0 });
+            let (acceleration, rate) = (push.acceleration, push.rate);
+            return Some(Frozen { acceleration, rate, heading: DVec2::ZERO, ends: 0.0, interval: 0.0 });
         }
         let along = heading(velocity);
         let rough =
             Glide { place: place.at, velocity, acceleration: push.acceleration - along * push.hold, rate: push.rate };
-        // How much would change until time is up, or until it stands?
         let whole = self.left.min(rough.stops_at(along));
-        let later = rough.velocity_at(whole);
-        let last = self.rules.push_at(&here, later);
-        let turn = if later.dot(along) > 0.0 { later.perp_dot(along).abs() / later.length() } else { 0.0 };
-        let change =
-            (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE) + if push.hold > 0.0 { turn } else { 0.0 };
-        let parts = (change / CHANGE).ceil().clamp(1.0, MOST_INTERVALS);
-        let interval = whole / parts;
-        let middle = rough.velocity_at(0.5 * interval);
+        let mut interval = std::mem::take(&mut self.interval);
+        let mut is_few = true;
+        if interval == 0.0 {
+            // How much would change until time is up, or until it stands?
+            let later = rough.velocity_about(whole);
+            let last = self.rules.push_at(&here, later);
+            let turn = if push.hold > 0.0 && later.dot(along) > 0.0 {
+                later.perp_dot(along).abs() / later.length()
+            } else {
+                0.0
+            };
+            let drag = (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE);
+            let way = velocity.length().max(later.length()) * whole;
+            let parts = ((DRAG_SHARE * drag + turn) / CHANGE).max(way / self.rules.holds_for());
+            let parts = if parts > 1.0 { parts.ceil().min(MOST_INTERVALS) } else { 1.0 };
+            interval = whole / parts;
+            is_few = parts <= FEW_INTERVALS;
+        }
+        // The last one ends where time is up, not a rounding before; a stop ends it by itself.
+        let is_last = interval >= whole * (1.0 - 1e-9);
+        let interval = if is_last { whole } else { interval };
+        let middle = rough.velocity_about(0.5 * interval);
         let along = if middle.dot(along) > 0.0 { middle.normalize() } else { along };
-        let push = self.rules.push_at(&here, middle);
+        let (start, push) = (push, self.rules.push_at(&here, middle));
         // It stands, and where it would set out to its line holds it after all.
         if velocity == DVec2::ZERO && push.acceleration.dot(along) <= push.hold {
             return None;
         }
-        // A stop ends the interval by itself.
-        let ends = if parts > 1.0 { self.left - interval } else { 0.0 };
+        let ends = if is_last { 0.0 } else { self.left - interval };
+        let interval = if is_last || !is_few { 0.0 } else { interval };
         let heading = if push.hold > 0.0 { along } else { DVec2::ZERO };
-        Some(Frozen { acceleration: push.acceleration - along * push.hold, rate: push.rate, heading, ends })
+        // The drag's own slope about the middle of the interval: λ v ≈ λₘ vₘ + (λₘ + k vₘ)(v − vₘ). One that comes to a stop keeps what it has, for
+        // a straight line through a curve pushes it at rest.
+        let faster = middle.length() - velocity.length();
+        let stiffer =
+            if whole < self.left || faster == 0.0 { 0.0 } else { (push.rate - start.rate) / faster * middle.length() };
+        let stiffer = stiffer.clamp(0.0, push.rate);
+        let acceleration = push.acceleration - along * push.hold + middle * stiffer;
+        Some(Frozen { acceleration, rate: push.rate + stiffer, heading, ends, interval })
     }
 
-    /// Moves on by `time`, to a point of `side` if it leaves there.
-    fn advance(&mut self, facet: &Facet, glide: &Glide, time: f64, side: Option<usize>) {
+    /// Moves on by `time` to a place and velocity; to a point of `side` if it leaves there.
+    #[inline]
+    fn advance(&mut self, facet: &Facet, (to, velocity): (DVec2, DVec2), time: f64, side: Option<usize>) {
         let from = self.rider.place.at;
-        let (to, velocity) = glide.after(time);
         self.rider.place.at = match side {
             Some(k) => facet.on_side(k, (facet.sides[k].dot(to - facet.corners[k]) / facet.lengths[k]).clamp(0.0, 1.0)),
             None => facet.clamp(to),
@@ -248,6 +287,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         self.note(from, time);
     }
 
+    #[inline]
     fn note(&mut self, from: DVec2, time: f64) {
         let to = self.rider.place.at;
         if to != from {
@@ -329,6 +369,9 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             }),
             _ => None,
         };
+        if !flat {
+            self.interval = 0.0;
+        }
         (!flat && self.rules.comes_off(other, at, 0.0)).then(|| self.leave(other, other.normal()))
     }
 
@@ -349,6 +392,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let mut speed = self.rider.velocity.dot(along);
         self.entered = None;
         self.frozen = None;
+        self.interval = 0.0;
         loop {
             let at = self.rider.place.at;
             let push = self.rules.push(facet, self.rider.place, along * speed);
@@ -395,6 +439,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
     fn through_vertex(&mut self, vertex: Vertex, velocity: DVec3) -> Option<End> {
         self.entered = None;
         self.frozen = None;
+        self.interval = 0.0;
         let radius = self.rules.radius();
         match crease::way_out(self.track, self.rules, vertex, velocity) {
             crease::Way::Over { triangle, corner, velocity } => {

@@ -138,6 +138,8 @@ pub struct Swarm {
     logs: Vec<Log>,
     pairs: Vec<(u32, u32)>,
     groups: meet::Groups,
+    /// Runners too are entered among those that stand: all has just been entered anew.
+    all_stand: bool,
     spare: Vec<u32>,
 }
 
@@ -169,6 +171,7 @@ impl Swarm {
             logs: Vec::new(),
             pairs: Vec::new(),
             groups: meet::Groups::default(),
+            all_stand: false,
             spare: Vec::new(),
         }
     }
@@ -213,6 +216,7 @@ impl Swarm {
                     self.index(slot, track);
                 }
             }
+            self.all_stand = true;
             // They crowd on a small part of the surface: smaller cells.
             if self.neighbours.crowd() < 4.0 * PER_CELL || standing <= least {
                 return;
@@ -482,6 +486,7 @@ impl Swarm {
                 let field = &scenery.fields[facet.solid as usize];
                 let mut way = 0.0;
                 let mut shed = 0.0;
+                let before = log.stretches.len();
                 let end = match form {
                     Form::Paper(paper) => {
                         let mass = scenery.liquid.density * droplet.size.volume;
@@ -515,12 +520,18 @@ impl Swarm {
                 };
                 log.finite &= rider.velocity.is_finite() && rider.place.at.is_finite();
                 view.riders[i] = rider;
-                let before = view.spots[i].point;
                 let facet = scenery.track.facet(rider.place.triangle);
                 let point = facet.point(rider.place.at);
-                view.spots[i].step = point - before;
+                view.spots[i].step = point - view.spots[i].point;
                 view.spots[i].point = point;
                 view.states[i].since_wet += way as f32;
+                // Ground that does not remember may be marked while others look at it.
+                if is_marked_at_once(form, ground, facet.solid) {
+                    mark(ground, scenery.track, &log.stretches[before..], &mut view.states[i], droplet.size.radius);
+                    if shed == 0.0 {
+                        log.stretches.truncate(before);
+                    }
+                }
                 if let End::Leaves { velocity, away, left } = end {
                     let volume = droplet.size.volume - shed;
                     let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
@@ -589,13 +600,22 @@ impl Swarm {
         if !self.newcomers.is_empty() {
             self.list_newcomers();
         }
-        self.neighbours.set_out(&mut self.droplets.spots, &self.runners);
+        if std::mem::take(&mut self.all_stand) {
+            for &slot in &self.runners {
+                self.neighbours.set_out(&mut self.droplets.spots, slot);
+            }
+        }
+        self.neighbours.all_run();
     }
 
     fn list_newcomers(&mut self) {
-        let droplets = &self.droplets;
         self.newcomers.sort_unstable();
         self.newcomers.dedup();
+        let Droplets { states, spots, .. } = &mut self.droplets;
+        for &slot in self.newcomers.iter().filter(|&&slot| states[slot as usize].running) {
+            self.neighbours.set_out(spots, slot);
+        }
+        let droplets = &self.droplets;
         let mut merged = std::mem::take(&mut self.spare);
         merged.clear();
         let mut new = self.newcomers.drain(..).filter(|&slot| droplets.states[slot as usize].running).peekable();
@@ -678,27 +698,46 @@ impl Swarm {
         }
     }
 
-    /// Marks the ground that the runners passed.
+    /// Marks the ground that the runners passed, where that had to wait until all had come to their places.
     fn wet(&mut self, scenery: &Scenery<'_>) {
-        let (track, droplets, ground) = (scenery.track, &self.droplets, &self.ground);
-        let pieces = self.runners.len().div_ceil(CHUNK);
-        self.logs[..pieces].par_iter().for_each(|log| {
-            // A droplet that crept marks its place now and then, one that went farther marks its way.
-            for stretch in &log.stretches {
-                let radius = droplets.sizes[stretch.slot as usize].radius;
-                let Segment { triangle, from, to, .. } = stretch.segment;
-                let far = from.distance_squared(to) > (WETS_EVERY * radius).powi(2);
-                if far || f64::from(droplets.states[stretch.slot as usize].since_wet) > WETS_EVERY * radius {
-                    ground.wet(track, triangle, from, to, radius);
+        let Self { droplets, ground, form, logs, runners, .. } = self;
+        let waits = |solid: usize| !is_marked_at_once(form, ground, solid as u32);
+        if !(0..scenery.track.num_solids()).any(waits) {
+            return;
+        }
+        let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
+            let mut stretches = &log.stretches[..];
+            for &slot in slots {
+                let count = stretches.iter().take_while(|stretch| stretch.slot == slot).count();
+                let (own, later) = stretches.split_at(count);
+                stretches = later;
+                let i = slot as usize - view.first;
+                let solid = scenery.track.facet(view.riders[i].place.triangle).solid;
+                if !is_marked_at_once(form, ground, solid) {
+                    mark(ground, scenery.track, own, &mut view.states[i], view.sizes[i].radius);
                 }
             }
-        });
-        for &slot in &self.runners {
-            let state = &mut self.droplets.states[slot as usize];
-            if f64::from(state.since_wet) > WETS_EVERY * self.droplets.sizes[slot as usize].radius {
-                state.since_wet = 0.0;
-            }
+        };
+        let pieces = runners.len().div_ceil(CHUNK);
+        droplets.work(runners, &mut logs[..pieces], &job);
+    }
+}
+
+/// Whether a runner marks the ground of a solid in its own ride: nobody else's depends on it.
+fn is_marked_at_once(form: &Form, ground: &Ground, solid: u32) -> bool {
+    matches!(form, Form::Physical) && !ground.remembers(solid)
+}
+
+/// Marks the way of one droplet: one that crept marks its place now and then, one that went farther marks its way.
+fn mark(ground: &Ground, track: &Track, way: &[Stretch], state: &mut State, radius: f64) {
+    let due = f64::from(state.since_wet) > WETS_EVERY * radius;
+    for &Stretch { segment: Segment { triangle, from, to, .. }, .. } in way {
+        if due || from.distance_squared(to) > (WETS_EVERY * radius).powi(2) {
+            ground.wet(track, triangle, from, to, radius);
         }
+    }
+    if due {
+        state.since_wet = 0.0;
     }
 }
 
@@ -717,6 +756,7 @@ fn physical_rules<'a>(ground: &'a Ground, scenery: &'a Scenery<'a>, droplet: &Dr
     physical_rules_of(shared, scenery, droplet)
 }
 
+#[inline]
 fn physical_rules_of<'a>(shared: Physical<'a>, scenery: &'a Scenery<'a>, droplet: &Droplet) -> PhysicalRules<'a> {
     let solid = scenery.track.facet(droplet.rider.place.triangle).solid;
     let wide = f64::from(droplet.state.wide);

@@ -60,41 +60,49 @@ pub struct Facet {
 
 impl Facet {
     /// Unit normal, out of the solid.
+    #[inline]
     pub fn normal(&self) -> DVec3 {
         self.x.cross(self.y)
     }
 
     /// A place in its axes, in the rest pose, in m.
+    #[inline]
     pub fn point(&self, place: DVec2) -> DVec3 {
         self.origin + self.x * place.x + self.y * place.y
     }
 
     /// A direction of the rest pose, as far as it lies in the plane.
+    #[inline]
     pub fn along(&self, vector: DVec3) -> DVec2 {
         DVec2::new(self.x.dot(vector), self.y.dot(vector))
     }
 
     /// A direction in its axes, in the rest pose.
+    #[inline]
     pub fn lift(&self, vector: DVec2) -> DVec3 {
         self.x * vector.x + self.y * vector.y
     }
 
     /// Unit normal of side `k` in the plane, into the triangle.
+    #[inline]
     pub fn inward(&self, k: usize) -> DVec2 {
         self.sides[k].perp()
     }
 
     /// Distance of a place from side `k`, in m: positive inside.
+    #[inline]
     pub fn inside(&self, place: DVec2, k: usize) -> f64 {
         self.sides[k].perp_dot(place - self.corners[k])
     }
 
     /// Least of the three distances from the sides, in m.
+    #[inline]
     pub fn depth(&self, place: DVec2) -> f64 {
         (0..3).map(|k| self.inside(place, k)).fold(f64::INFINITY, f64::min)
     }
 
     /// The point of side `k` at `share` of its length.
+    #[inline]
     pub fn on_side(&self, k: usize, share: f64) -> DVec2 {
         self.corners[k] + self.sides[k] * (share * self.lengths[k])
     }
@@ -105,6 +113,7 @@ impl Facet {
     }
 
     /// The nearest place inside the triangle.
+    #[inline]
     pub fn clamp(&self, place: DVec2) -> DVec2 {
         if self.depth(place) >= 0.0 {
             return place;

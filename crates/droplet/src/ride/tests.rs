@@ -173,7 +173,7 @@ fn a_turning_path_under_hold_and_varying_drag_is_right_to_2e_4() {
         marched(plain.gravity.truncate(), plain.hold, plain.rate, from.truncate(), velocity.truncate(), 1.0 / 3.0);
     let moved = expected.distance(from.truncate());
     let off = rider.place.point(&track).truncate().distance(expected) / moved;
-    // Between first and second order in the 3 % that may change per interval: 1.1e-4 found.
+    // Between first and second order in the 3 % that may change per interval: 6e-5 found.
     assert!(off < 2e-4, "off by {off:.1e} of {moved} m");
 }
 

@@ -11,6 +11,7 @@ use crate::grid::Look;
 use crate::neighbours::Neighbours;
 
 /// A spot as it is seen in the rest pose of solid `from`.
+#[inline]
 pub(super) fn seen_from(scenery: &Scenery<'_>, from: u32, spot: &Spot) -> Spot {
     if spot.solid == from {
         return *spot;
@@ -21,6 +22,7 @@ pub(super) fn seen_from(scenery: &Scenery<'_>, from: u32, spot: &Spot) -> Spot {
 }
 
 /// A direction of the rest pose of `solid` in that of `from`.
+#[inline]
 pub(super) fn turned(scenery: &Scenery<'_>, from: u32, solid: u32, direction: DVec3) -> DVec3 {
     if solid == from {
         return direction;
@@ -30,6 +32,7 @@ pub(super) fn turned(scenery: &Scenery<'_>, from: u32, solid: u32, direction: DV
 }
 
 /// The velocity of a droplet over its own solid, as one over solid `from`, in m/s.
+#[inline]
 pub(super) fn velocity(scenery: &Scenery<'_>, from: u32, spot: &Spot, own: DVec3) -> DVec3 {
     if spot.solid == from {
         return own;

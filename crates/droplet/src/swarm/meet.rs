@@ -9,7 +9,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 use sessile_frames::Event;
 
-use super::{Log, Scenery, Settled, Swarm, across};
+use super::{AT_ONCE, Log, Scenery, Settled, Swarm, across};
 use crate::droplets::{CHUNK, Droplet, Droplets, Size, State};
 use crate::necks::Part;
 use crate::ride::Rider;
@@ -69,6 +69,8 @@ impl Swarm {
             // Those others lie anywhere in memory: all are fetched before the first is looked at.
             let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.spots[other as usize].solid;
             std::hint::black_box(candidates.iter().fold(0, fetch));
+            candidates.retain(|&(slot, other)| gap(slot, other, droplets, scenery).is_some());
+            droplets.fetch(candidates.iter().map(|&(_, other)| other), scenery.track);
             let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, droplets, scenery);
             pairs.extend(candidates.iter().filter(touch).map(|&(a, b)| (a.min(b), a.max(b))));
         });
@@ -84,11 +86,25 @@ impl Swarm {
         self.pairs.clear();
         let Groups { members, starts, joined, .. } = &mut groups;
         let this = &*self;
-        (starts.par_windows(2).with_min_len(64))
-            .map(|range| this.joined(&members[range[0]..range[1]], scenery))
+        let num_groups = starts.len() - 1;
+        // The members of this group and the next ones, to be fetched at once.
+        let some = |group: usize| &members[starts[group]..starts[num_groups.min(group + AT_ONCE)]];
+        let group = |group: usize| &members[starts[group]..starts[group + 1]];
+        (0..num_groups)
+            .into_par_iter()
+            .with_min_len(2 * AT_ONCE)
+            .map(|index| {
+                if index.is_multiple_of(AT_ONCE) {
+                    this.droplets.fetch(some(index).iter().map(|&(_, slot)| slot), scenery.track);
+                }
+                this.joined(group(index), scenery)
+            })
             .collect_into_vec(joined);
-        for (range, joined) in starts.windows(2).zip(joined.drain(..)) {
-            self.carry_out_joining(&members[range[0]..range[1]], joined, scenery, events);
+        for (index, joined) in joined.drain(..).enumerate() {
+            if index.is_multiple_of(AT_ONCE) {
+                self.neighbours.fetch(&self.droplets.spots, some(index).iter().map(|&(_, slot)| slot));
+            }
+            self.carry_out_joining(group(index), joined, scenery, events);
         }
         self.groups = groups;
     }
@@ -189,8 +205,8 @@ impl Groups {
     }
 }
 
-/// Whether two droplets have touched in the last step; both are taken to have moved straight.
-fn touch(slot: u32, other: u32, droplets: &Droplets, scenery: &Scenery<'_>) -> bool {
+/// From one droplet to the other where they were nearest in the last step, in m, if they touched; both are taken to have moved straight.
+fn gap(slot: u32, other: u32, droplets: &Droplets, scenery: &Scenery<'_>) -> Option<DVec3> {
     let spot = &droplets.spots[slot as usize];
     let theirs = &across::seen_from(scenery, spot.solid, &droplets.spots[other as usize]);
     let within = f64::from(spot.reach) + f64::from(theirs.reach);
@@ -199,11 +215,15 @@ fn touch(slot: u32, other: u32, droplets: &Droplets, scenery: &Scenery<'_>) -> b
     let speed = drift.length_squared();
     let nearest = if speed > 0.0 { (-apart.dot(drift) / speed).clamp(0.0, 1.0) } else { 0.0 };
     let gap = apart + drift * nearest;
-    if gap.length_squared() >= within * within {
-        return false;
-    }
+    (gap.length_squared() < within * within).then_some(gap)
+}
+
+/// Whether two droplets have touched in the last step.
+fn touch(slot: u32, other: u32, droplets: &Droplets, scenery: &Scenery<'_>) -> bool {
+    let Some(gap) = gap(slot, other, droplets, scenery) else { return false };
+    let [own, solid] = [slot, other].map(|s| droplets.spots[s as usize].solid);
     // On the two sides of something thin they do not meet.
     let [mine, its] = [slot, other].map(|s| scenery.track.facet(droplets.riders[s as usize].place.triangle).normal());
-    let its = across::turned(scenery, spot.solid, droplets.spots[other as usize].solid, its);
+    let its = across::turned(scenery, own, solid, its);
     mine.dot(its) >= 0.0 || gap.dot(mine) >= 0.0
 }
