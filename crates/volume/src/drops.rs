@@ -17,8 +17,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::Event;
 
-use crate::fractions::liquid_share;
-use crate::grid::{gradient, laplacian};
+use crate::fractions::cell_share;
 use crate::poisson::NONE as NO_UNKNOWN;
 use crate::solids::Solids;
 use crate::tiles::{CELLS, Field, Tiles};
@@ -197,24 +196,8 @@ impl Drops {
         self.shares.clear();
         self.shares.resize(tiles.len() * CELLS, 0.0);
         self.shares.par_chunks_exact_mut(CELLS).enumerate().for_each(|(slot, shares)| {
-            let values = phi.tile(slot);
-            for local in 0..tiles.cells_in_use() {
-                if values[local] > 0.87 {
-                    continue;
-                }
-                let index = slot * CELLS + local;
-                let s = solids.distance.values()[index];
-                let deep = values[local] < -0.87;
-                shares[local] = if deep && s > 0.87 {
-                    1.0
-                } else if s < -0.87 {
-                    0.0
-                } else {
-                    let slope = if deep { glam::DVec3::ZERO } else { gradient(tiles, phi, index) };
-                    let bend = if deep { 0.0 } else { laplacian(tiles, phi, index) / 24.0 };
-                    let wall = if s < 0.87 { gradient(tiles, &solids.distance, index) } else { glam::DVec3::ZERO };
-                    liquid_share(values[local] + bend, slope, s, wall)
-                };
+            for (local, share) in shares.iter_mut().enumerate().take(tiles.cells_in_use()) {
+                *share = cell_share(tiles, solids, phi, slot * CELLS + local);
             }
         });
         for (index, &share) in self.shares.iter().enumerate() {

@@ -22,6 +22,7 @@ use crate::extension::{AngleLaw, SETTLING_PASSES, extend};
 use crate::extrapolation::{Around, Extrapolation, fill_walls};
 use crate::faces::{Kinds, classify, mark_outer};
 use crate::grid::Grid;
+use crate::outflow::make_air_divergence_free;
 use crate::poisson::{PoissonError, Report};
 use crate::projection::{Flow, Projection};
 use crate::redistance::{BEYOND, Redistance};
@@ -463,6 +464,7 @@ impl Fluid {
         for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
             extrapolation.fill_air(&around, axis, component, &mut kinds[axis]);
         }
+        make_air_divergence_free(&around, kinds, reach, one, velocity);
         copy_all(velocity, faces);
         fill_walls(&around, kinds, faces, &wall_at, velocity);
 

@@ -7,6 +7,13 @@
 
 use glam::DVec3;
 
+use crate::grid::{gradient, laplacian};
+use crate::solids::Solids;
+use crate::tiles::{Field, Tiles};
+
+/// Half a cell's diagonal.
+pub const FAR: f64 = 0.87;
+
 /// The share of the unit cube where slope · x + value < 0, x from its centre.
 pub fn below(value: f64, slope: DVec3) -> f64 {
     let m = slope.abs();
@@ -42,8 +49,6 @@ fn small_share(alpha: f64, m: DVec3) -> f64 {
 
 /// The share of a cell that is liquid and not solid, from φ and s at its centre and their gradients.
 pub fn liquid_share(phi: f64, phi_slope: DVec3, s: f64, s_slope: DVec3) -> f64 {
-    // Half a cell's diagonal.
-    const FAR: f64 = 0.87;
     let outside = |s: f64, slope: DVec3| below(-s, -slope);
     match (phi.abs() < FAR, s.abs() < FAR) {
         (false, false) => f64::from(u8::from(phi < 0.0 && s > 0.0)),
@@ -72,6 +77,27 @@ pub fn liquid_share(phi: f64, phi_slope: DVec3, s: f64, s_slope: DVec3) -> f64 {
             sum / 27.0
         }
     }
+}
+
+/// The share of a cell that is liquid.
+pub fn cell_share(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usize) -> f64 {
+    shifted_share(tiles, solids, phi, index, 0.0)
+}
+
+/// The share of a cell that would be liquid if φ were larger by `shift` (in cells).
+pub fn shifted_share(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usize, shift: f64) -> f64 {
+    let (value, s) = (phi.values()[index] + shift, solids.distance.values()[index]);
+    if value > FAR || s < -FAR {
+        return 0.0;
+    }
+    let deep = value < -FAR;
+    if deep && s > FAR {
+        return 1.0;
+    }
+    let (slope, bend) =
+        if deep { (DVec3::ZERO, 0.0) } else { (gradient(tiles, phi, index), laplacian(tiles, phi, index) / 24.0) };
+    let wall = if s < FAR { gradient(tiles, &solids.distance, index) } else { DVec3::ZERO };
+    liquid_share(value + bend, slope, s, wall)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub mod fluid;
 pub mod fractions;
 pub mod grid;
 pub mod history;
+pub mod outflow;
 pub mod particles;
 pub mod picture;
 pub mod poisson;

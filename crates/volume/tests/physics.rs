@@ -149,6 +149,50 @@ const TWO_DROPS: &str = "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe =
      [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0 0 0 mm\"\narea = \"3 mm^2\"\ncontact_angle = \"80 deg\"\n\
      [[drops]]\nshape = \"sphere\"\ncenter = \"1 3 0 mm\"\nradius = \"0.7 mm\"\nvelocity = \"0 -0.3 0 m/s\"\n";
 
+/// Kinetic and surface energy of a planar run, in J/m, on solids that wet at 90°.
+fn planar_energy(volume: &Volume) -> f64 {
+    let fluid = volume.fluid();
+    let (tiles, h) = (&fluid.grid.tiles, fluid.grid.h);
+    let mut kinetic = 0.0;
+    for (index, share) in fluid.drops.shares().iter().enumerate().filter(|(_, share)| **share > 0.0) {
+        for (axis, component) in fluid.velocity.iter().enumerate().take(2) {
+            let high = tiles.next(index, axis, 1).expect("an active neighbour");
+            let u = 0.5 * (component.values()[index] + component.values()[high]);
+            kinetic += 0.5 * water().density * h * h * share * u * u;
+        }
+    }
+    let frame = volume.frame();
+    let surface = surface(&frame);
+    let in_air = surface.triangles.iter().zip(&surface.solids).filter(|(_, solid)| **solid < 0);
+    let areas = in_air.map(|(triangle, _)| {
+        let [a, b, c] = triangle.map(|vertex| surface.positions[vertex as usize]);
+        let normal = (b - a).cross(c - a);
+        // Not the slab's flat ends.
+        if normal.z.abs() < 0.9 * normal.length() { 0.5 * normal.length() } else { 0.0 }
+    });
+    kinetic + water().surface_tension * areas.sum::<f64>() / h
+}
+
+/// A drop hits a plate at 1 m/s and becomes a film of a cell or two. Nothing may feed it: not the film's motion, nor φ being made a distance, nor what holds its volume.
+#[test]
+fn a_drop_that_hits_a_plate_gains_no_energy() {
+    let mut volume = build(&format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\n[resolution]\ncell = \"0.15625 mm\"\n\
+         [materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n\
+         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 0.017 0 mm\"\n\
+         [[drops]]\nshape = \"sphere\"\ncenter = \"0 1.45 0 mm\"\nradius = \"1.25 mm\"\nvelocity = \"0 -1 0 m/s\"\n"
+    ));
+    let before = planar_energy(&volume);
+    let mut shares = Vec::new();
+    for step in 1..=6 {
+        run_to(&mut volume, 5e-4 * f64::from(step));
+        shares.push(planar_energy(&volume) / before);
+    }
+    // Measured: 1.05 just after the touch, then down to 0.83; constant extrapolation and plain redistancing: 1.30 and 1.22.
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    assert!(most < 1.1 && shares[5] < 0.95, "energy over that at first, every 0.5 ms: {shares:.3?}");
+}
+
 /// A sphere falls on a cap: they become one drop, the larger's name goes on, and no liquid is lost.
 #[test]
 fn drops_that_meet_become_one_and_the_books_balance() {
