@@ -4,7 +4,7 @@ use glam::DVec3;
 use sessile_frames::{DropFacts, Event};
 use sessile_world::World;
 
-use crate::drops::Account;
+use crate::drops::{Account, OF_SPECKS};
 use crate::fluid::Fluid;
 use crate::grid::{CENTER, linear};
 use crate::setup::Setup;
@@ -47,16 +47,29 @@ impl Surroundings for Around<'_> {
     }
 }
 
-/// Turns drops of few cells into balls; returns whether there were any.
+/// Turns drops of few cells into balls, and wipes off specks; returns whether there were any.
 pub fn launch_small(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64) -> bool {
-    let small: Vec<u32> =
-        fluid.drops.pieces.iter().filter(|piece| piece.num_cells <= MOST_CELLS).map(|piece| piece.id).collect();
+    let pieces = &fluid.drops.pieces;
+    let mut small: Vec<u32> =
+        pieces.iter().filter(|piece| piece.num_cells <= MOST_CELLS).map(|piece| piece.id).collect();
+    if small.is_empty() {
+        return false;
+    }
+    small.sort_unstable();
+    let names = fluid.drops.names.values().iter().enumerate();
+    let mut cells: Vec<(u32, usize)> =
+        names.filter(|(_, name)| small.binary_search(name).is_ok()).map(|(index, &name)| (name, index)).collect();
+    cells.sort_unstable();
     let mut any = false;
-    for id in small {
-        let Some(account) = fluid.drops.account_mut(id).copied() else { continue };
-        let Some(found) = Small::find(fluid, id) else { continue };
-        spray.launch(id, found.center, found.velocity, account.volume * cell_volume);
-        fluid.drops.accounts.retain(|account| account.id != id);
+    // Specks share their name, and each of their cells goes by itself.
+    for own in cells.chunk_by(|a, b| a.0 == b.0 && a.0 != OF_SPECKS) {
+        let id = own[0].0;
+        let Some(found) = Small::find(fluid, id, own.iter().map(|&(_, index)| index)) else { continue };
+        if id != OF_SPECKS {
+            let Some(account) = fluid.drops.account_mut(id).copied() else { continue };
+            spray.launch(id, found.center, found.velocity, account.volume * cell_volume);
+            fluid.drops.accounts.retain(|account| account.id != id);
+        }
         erase(&mut fluid.phi, found.cells.iter().copied());
         for index in found.cells {
             fluid.drops.names.values_mut()[index] = 0;
@@ -76,12 +89,11 @@ struct Small {
 
 impl Small {
     /// `None` if it is gone, or so near to another drop that it may join it.
-    fn find(fluid: &Fluid, id: u32) -> Option<Self> {
+    fn find(fluid: &Fluid, id: u32, own: impl Iterator<Item = usize>) -> Option<Self> {
         let Fluid { grid, phi, drops, solids, .. } = fluid;
         let tiles = &grid.tiles;
         let names = drops.names.values();
-        let own: Vec<usize> = (0..names.len()).filter(|&index| names[index] == id).collect();
-        let cells: Vec<[i32; 3]> = own.iter().map(|&index| tiles.cell(index)).collect();
+        let cells: Vec<[i32; 3]> = own.map(|index| tiles.cell(index)).collect();
         let low = [0, 1, 2].map(|axis| cells.iter().map(|cell| cell[axis]).min().unwrap_or(0) - APART - 1);
         let high = [0, 1, 2].map(|axis| cells.iter().map(|cell| cell[axis]).max().unwrap_or(0) + APART + 1);
         let (mut sum, mut momentum, mut whole, mut liquid) = (DVec3::ZERO, DVec3::ZERO, 0.0, Vec::new());

@@ -2,7 +2,8 @@
 //!
 //! Liquid cells that share an open face belong to one drop. A drop's *name* (id) lives on in the cells: cells that were drop 3 in the last step and still hang together
 //! are drop 3. Where several names meet, the largest goes on and the others end (a merge); where one name is in several pieces, the
-//! largest keeps it (a split). Names are never used again.
+//! largest keeps it (a split). Names are never used again. A piece of less than a quarter of a cell that a drop leaves behind, where its line has passed the corners of cells, is no drop: it
+//! has no account, and is wiped off.
 //!
 //! Each drop has an account: the volume that it ought to have. Merges add accounts, splits share them out by measured volume, sources and drains change them. What the
 //! surface holds is measured every step ([`fractions`](crate::fractions)), and a divergence source
@@ -26,6 +27,11 @@ use crate::tiles::{CELLS, Field, Tiles};
 const STEPS_TO_CLOSE: f64 = 20.0;
 /// Largest relative change of volume per step that the source may make.
 const MOST_PER_STEP: f64 = 2e-3;
+
+/// Pieces with less liquid than this, in cells, that a drop has left behind are no drops: what they would hold stays with the drop.
+const SPECK: f64 = 0.25;
+/// The name of specks.
+pub const OF_SPECKS: u32 = u32::MAX;
 
 /// A drop and its account.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -229,7 +235,7 @@ impl Drops {
         for (unknown, &cell) in liquid.cells.iter().enumerate() {
             let name = names.values()[cell as usize];
             let piece = piece_of[unknown];
-            if name == 0 {
+            if name == 0 || name == OF_SPECKS {
                 continue;
             }
             match overlaps.last_mut() {
@@ -291,6 +297,12 @@ fn settle(
         })
         .collect();
     by_name.sort_unstable_by_key(|&(name, piece, _)| (name, piece));
+    let mut keeps = vec![false; pieces.len()];
+    for parts in by_name.chunk_by(|a, b| a.0 == b.0) {
+        keeps[keeper(parts) as usize] = true;
+    }
+    let is_speck = |piece: usize, pieces: &[Piece]| !keeps[piece] && pieces[piece].volume < SPECK;
+    by_name.retain(|part| !is_speck(part.1 as usize, pieces));
     // Which name each piece would carry: the one with the largest account in it.
     let mut renewed: Vec<Account> = Vec::with_capacity(accounts.len());
     let mut best: Vec<(f64, u32)> = vec![(0.0, 0); pieces.len()];
@@ -306,8 +318,7 @@ fn settle(
             vanished.push(Vanished { account: *account, cell: None });
             continue;
         }
-        // The largest part keeps the name.
-        let keeper = parts.iter().fold(parts[0], |most, part| if part.2 > most.2 { *part } else { most }).1;
+        let keeper = keeper(parts);
         for part in parts {
             let volume = account.volume * part.2 / whole;
             let piece = part.1 as usize;
@@ -317,19 +328,27 @@ fn settle(
             }
         }
     }
-    for (piece, best) in pieces.iter_mut().zip(&best) {
-        piece.id = if best.1 != 0 {
+    for (index, best) in best.iter().enumerate() {
+        pieces[index].id = if best.1 != 0 {
             best.1
+        } else if is_speck(index, pieces) {
+            OF_SPECKS
         } else {
             *next_id += 1;
             *next_id - 1
         };
     }
     endow_nameless(pieces, events);
-    renewed.extend(pieces.iter().map(|piece| Account { id: piece.id, volume: piece.account }));
+    let drops = pieces.iter().filter(|piece| piece.id != OF_SPECKS);
+    renewed.extend(drops.map(|piece| Account { id: piece.id, volume: piece.account }));
     report(pieces, &by_name, events);
     renewed.sort_unstable_by_key(|account| account.id);
     *accounts = renewed;
+}
+
+/// The piece that keeps a name: the largest part.
+fn keeper(parts: &[(u32, u32, f64)]) -> u32 {
+    parts.iter().fold(parts[0], |most, part| if part.2 > most.2 { *part } else { most }).1
 }
 
 /// Pieces that hold no cell of a drop (a fleck that was torn off between two cells) get what they hold from the largest drop: liquid does not come from nowhere.
@@ -338,7 +357,7 @@ fn endow_nameless(pieces: &mut [Piece], events: &mut Vec<Event>) {
         return;
     };
     for index in 0..pieces.len() {
-        if index == largest || pieces[index].account != 0.0 {
+        if index == largest || pieces[index].account != 0.0 || pieces[index].id == OF_SPECKS {
             continue;
         }
         let volume = pieces[index].volume.min(0.5 * pieces[largest].account);

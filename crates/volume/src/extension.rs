@@ -9,6 +9,8 @@
 //! P(s) = P(s_y) + 2 cos θ (s − s_y) + κ_n (s² − s_y²),      φ(s) = P / (1 + √(1 + κ_n P))
 //! ```
 //!
+//! Away from the line a wall that bends by κ_w has turned, and cos θ + κ_w φ takes the place of cos θ.
+//!
 //! κ_n comes from φ at three heights along N: with q = φ'' / (1 − φ'²), κ_n = q / (1 − q φ). It is bounded by `MOST_CURVED`, which
 //! acts only where the surface is not resolved.
 //!
@@ -31,6 +33,8 @@ const MOST_CURVED: f64 = 0.3;
 /// Distance from the surface up to which the arc is curved, and depth to which it is, in cells.
 const CURVED_WITHIN: f64 = 2.5;
 const CURVED_TO: f64 = 2.0;
+/// Largest bend of a wall that counts, per cell: what is sharper is an edge.
+const MOST_BENT: f64 = 0.25;
 /// Share of the way that one pass goes. The samples above a tilted wall lean on a few cells inside it; at angles below 45° that loop
 /// overshoots with the whole way (tried: 0.7 still grows at 40°, 0.5 settles).
 const RELAX: f64 = 0.5;
@@ -171,6 +175,17 @@ fn unless_parallel([f, middle, _]: [f64; 3], cosine: f64) -> f64 {
     slope + share * (cosine - slope)
 }
 
+/// What the bend κ_w of the wall adds to the cosine at a cell whose foot on the wall is not on the contact line: κ_w φ.
+///
+/// From the line to the foot, ℓ = −φ/sin θ away, the wall's normal turns by κ_w ℓ, so that its part of the surface's normal falls by κ_w ℓ sin θ.
+fn bent(tiles: &Tiles, phi: &Field<f64>, solids: &Solids, index: usize, foot: DVec3, [f, middle, _]: [f64; 3]) -> f64 {
+    let at_wall = f - HEIGHTS[0] * (middle - f);
+    let normal = solids.normal(tiles, index);
+    let slope = smooth_gradient(tiles, phi, index / CELLS, foot);
+    let along = (slope - normal * slope.dot(normal)).normalize_or_zero();
+    solids.bend(tiles, index, along).clamp(-MOST_BENT, MOST_BENT) * at_wall.clamp(-CURVED_WITHIN, CURVED_WITHIN)
+}
+
 /// Writes φ into solids, and marks the cells at which the line is pinned.
 ///
 /// Cells that are pinned keep what they have when the surface moves. `scratch` holds what is being written.
@@ -219,7 +234,7 @@ fn extend_cell(
         *out = BEYOND;
         return;
     }
-    let inside = s < 0.0;
+    let inside = solids.hold(index);
     if s >= REACH || !(held || inside) {
         return;
     }
@@ -263,6 +278,7 @@ fn extend_cell(
     if inside {
         let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
         let cosine = unless_parallel(samples, cosine);
+        let cosine = (cosine + bent(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
         *out += RELAX * (arc(samples, s, cosine) - *out);
     }
 }

@@ -351,7 +351,7 @@ impl Fluid {
 
     /// Finds the drops: fills the books after liquid has been put in by hand.
     pub fn label(&mut self, events: &mut Vec<Event>) {
-        let Self { grid, solids, phi, drops, scratch, pinned, .. } = self;
+        let Self { grid, solids, phi, velocity, drops, scratch, pinned, .. } = self;
         classify(&grid.tiles, solids, phi, &mut scratch.kinds);
         let Scratch { kinds, kappa, projection, .. } = scratch;
         let flow = Flow {
@@ -365,6 +365,7 @@ impl Fluid {
             second_order: true,
             lifts: true,
             reach: 1.0,
+            before: velocity,
         };
         projection.number_cells(&flow);
         let Projection { cells, number, .. } = &*projection;
@@ -430,6 +431,7 @@ impl Fluid {
             second_order: parameters.second_order,
             lifts: parameters.virtual_surface.is_none(),
             reach,
+            before: faces,
         };
         projection.number_cells(&flow);
         let Projection { cells, number, .. } = &*projection;

@@ -4,6 +4,7 @@ use glam::DVec3;
 use sessile_geometry::Closest;
 use sessile_world::World;
 
+use crate::drops::OF_SPECKS;
 use crate::extrapolation::sample;
 use crate::fluid::Fluid;
 use crate::grid::{CENTER, cubic_gradient};
@@ -41,7 +42,8 @@ impl Liquid for Picture<'_> {
     }
 
     fn name(&self, cell: usize) -> u32 {
-        self.fluid.drops.names.values()[cell]
+        let name = self.fluid.drops.names.values()[cell];
+        if name == OF_SPECKS { 0 } else { name }
     }
 
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {

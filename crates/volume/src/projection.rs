@@ -19,9 +19,12 @@
 use rayon::prelude::*;
 
 use crate::curvature::at_crossing;
+use crate::extrapolation::sample;
 use crate::faces::{Kinds, WET};
+use crate::grid::local_center;
 use crate::poisson::{NONE, Options, PoissonError, Report, Solver, System};
 use crate::solids::{Solids, Wall};
+use crate::surface_motion::LIFT;
 use crate::tiles::{CELLS, Field, Tiles};
 
 /// Share of its volume that a cell may gain or lose in a step by what the solve leaves.
@@ -51,6 +54,8 @@ pub struct Flow<'a> {
     pub lifts: bool,
     /// Δt/h, in s/m.
     pub reach: f64,
+    /// The velocity that moved the surface last.
+    pub before: &'a [Field<f64>; 3],
 }
 
 /// The unknowns, their system, and memory that is used again.
@@ -80,20 +85,38 @@ impl Default for Projection {
 }
 
 impl Flow<'_> {
-    /// Whether nothing passes a face between liquid and air: where φ does not follow the flow, what flowed through would be lost.
+    /// Whether the pressure has no say in what passes a face between liquid and air.
     ///
-    /// That is so where a pinned line holds one of the two cells, and where the air cell's centre lies in a solid: φ there is the extension's.
+    /// Where a pinned line holds one of the two cells, nothing does. Where the centre of one lies in a solid, φ there is the extension's and follows the surface above it; so does the flow
+    /// ([`Self::carried`]). (Left to the pressure, 100 mm/s come in there beside the line and leave by the next face, for ever: no displacement of the surface answers.
+    /// Closed, low angles on round solids stick up to 3 % off.)
     fn held(&self, one: usize, other: usize) -> bool {
-        let (pinned, s) = (self.pinned.values(), self.solids.distance.values());
-        let air = if self.phi.values()[one] < 0.0 { other } else { one };
-        s[air] < 0.0 || pinned[one] || pinned[other]
+        self.solids.hold(one) || self.solids.hold(other) || self.is_pinned(one, other)
     }
 
-    /// Open share of a face, given its two cells.
-    fn open(&self, axis: usize, low: usize, high: usize) -> f64 {
-        let share = self.solids.open[axis].values()[high];
+    fn is_pinned(&self, one: usize, other: usize) -> bool {
+        let pinned = self.pinned.values();
+        pinned[one] || pinned[other]
+    }
+
+    /// Whether a face lies between liquid and air and is held.
+    fn is_held_surface(&self, low: usize, high: usize) -> bool {
         let phi = self.phi.values();
-        if (phi[low] < 0.0) != (phi[high] < 0.0) && self.held(low, high) { 0.0 } else { share }
+        (phi[low] < 0.0) != (phi[high] < 0.0) && self.held(low, high)
+    }
+
+    /// The velocity across a held face: that of the surface above the wall, as it moves φ.
+    fn carried(&self, axis: usize, low: usize, high: usize, wall_velocity: f64) -> f64 {
+        if self.is_pinned(low, high) {
+            return wall_velocity;
+        }
+        let s = self.solids.distance.values();
+        let mut at = local_center(high % CELLS);
+        at[axis] -= 0.5;
+        let normal = (self.solids.normal(self.tiles, low) + self.solids.normal(self.tiles, high)).normalize_or_zero();
+        let height = 0.5 * (s[low] + s[high]);
+        let moving = sample(self.tiles, self.before, high / CELLS, at + normal * (LIFT - height));
+        (moving - normal * moving.dot(normal) * (1.0 - height.max(0.0) / LIFT))[axis]
     }
 
     /// The share of the way from a liquid cell to an air cell that lies in the liquid.
@@ -171,16 +194,22 @@ impl Projection {
                 let (axis, up) = (direction / 2, direction % 2 == 1);
                 let Some(next) = flow.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
                 let face = if up { next } else { index };
-                let open = if up { flow.open(axis, index, next) } else { flow.open(axis, next, index) };
+                let open = flow.solids.open[axis].values()[face];
                 let outward = if up { 1.0 } else { -1.0 };
-                *right -= outward * open * velocity[axis].values()[face];
-                let shut = 1.0 - flow.solids.open[axis].values()[face];
+                let shut = 1.0 - open;
                 if shut > 0.0 {
                     *right -= outward * shut * wall_velocity(&flow.solids.wall.values()[index], index, axis);
                 }
                 if open <= 0.0 {
                     continue;
                 }
+                let [low, high] = if up { [index, next] } else { [next, index] };
+                if flow.is_held_surface(low, high) {
+                    let wall = wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                    *right -= outward * open * flow.carried(axis, low, high, wall);
+                    continue;
+                }
+                *right -= outward * open * velocity[axis].values()[face];
                 if number[next] != NONE {
                     neighbours[direction] = number[next];
                     if up {
@@ -223,14 +252,16 @@ impl Projection {
                         (NONE, NONE) => 0.0,
                         (NONE, h) if phi[low] >= 0.0 => {
                             if flow.held(low, high) {
-                                out[local] = wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                                let wall = wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                                out[local] = flow.carried(axis, low, high, wall);
                                 continue;
                             }
                             (q[h as usize] - flow.surface_q(high, low)) / flow.share(high, low)
                         }
                         (l, NONE) if phi[high] >= 0.0 => {
                             if flow.held(low, high) {
-                                out[local] = wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                                let wall = wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                                out[local] = flow.carried(axis, low, high, wall);
                                 continue;
                             }
                             (flow.surface_q(low, high) - q[l as usize]) / flow.share(low, high)

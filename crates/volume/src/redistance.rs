@@ -142,9 +142,7 @@ impl Redistance {
             let near = solids.near[slot];
             for local in 0..cells {
                 let index = slot * CELLS + local;
-                if near
-                    && (pinned.values()[index] || (solids.distance.values()[index] < 0.0 && values[local].abs() < BAND))
-                {
+                if near && (pinned.values()[index] || (solids.hold(index) && values[local].abs() < BAND)) {
                     continue;
                 }
                 let distance = known.values()[index].distance();

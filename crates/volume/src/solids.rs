@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use sessile_wetting::Wetting;
 use sessile_world::World;
 
-use crate::grid::{Grid, gradient, local_center};
+use crate::grid::{Grid, gradient, laplacian, local_center, smooth_gradient};
 use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
 /// Distances below this, in cells, are zero: a wall along the cells' faces lies in them, whichever way its place was rounded.
@@ -22,6 +22,10 @@ const ROUNDING: f64 = 1e-9;
 const CLOSED: f64 = 1e-3;
 /// Beyond this many cells from a surface only "far" is known of it.
 pub const REACH: f64 = 6.0;
+/// Centres nearer to a wall than this count as inside, in cells: on a plane through the cells' centres rounding would decide, each cell for itself.
+const INSIDE: f64 = 1e-6;
+/// Laplacian of the distance below which a wall is flat, per cell.
+const FLAT: f64 = 1e-6;
 /// s of cells that are farther than [`REACH`] from every solid.
 const FAR: f64 = 100.0;
 
@@ -158,6 +162,22 @@ impl Solids {
             .for_each(|(slot, (distance, x, y, z, wall, near))| {
                 *near = sample_tile(grid, surround, slot, distance, [x, y, z], wall);
             });
+    }
+
+    /// Whether a cell's centre lies in a solid: there φ is what the [extension](crate::extension) makes it.
+    #[inline]
+    pub fn hold(&self, index: usize) -> bool {
+        self.distance.values()[index] < INSIDE
+    }
+
+    /// How much the wall near a cell bends along a direction, in 1/cells: positive where the solid is convex.
+    pub fn bend(&self, tiles: &Tiles, index: usize, along: DVec3) -> f64 {
+        if laplacian(tiles, &self.distance, index).abs() < FLAT {
+            return 0.0;
+        }
+        let (slot, at) = (index / CELLS, local_center(index % CELLS));
+        let [ahead, behind] = [at + along, at - along].map(|at| smooth_gradient(tiles, &self.distance, slot, at));
+        0.5 * (ahead - behind).dot(along)
     }
 
     /// Unit normal out of the solid at a cell; zero where there is none.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sessile_world::{Supply, World};
 
 use crate::drops::Account;
+use crate::drops::OF_SPECKS;
 use crate::fluid::Fluid;
 use crate::grid::local_center;
 use crate::redistance::BEYOND;
@@ -161,7 +162,7 @@ fn wet_at(fluid: &Fluid, at: DVec3) -> bool {
 /// The drop at a point.
 fn name_at(fluid: &Fluid, at: DVec3) -> Option<u32> {
     let index = fluid.grid.tiles.find(fluid.grid.cell_at(at))?;
-    Some(fluid.drops.names.values()[index]).filter(|&name| name != 0)
+    Some(fluid.drops.names.values()[index]).filter(|&name| name != 0 && name != OF_SPECKS)
 }
 
 fn pour_ball(center: DVec3, radius: f64, velocity: DVec3, setup: &Setup, world: &World, fluid: &mut Fluid) -> f64 {

@@ -23,7 +23,7 @@ use crate::solids::{Solids, Wall};
 use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 
 /// Height above a wall below which velocity is taken at that height, in cells.
-const LIFT: f64 = 0.5;
+pub const LIFT: f64 = 0.5;
 
 /// What moves the surface.
 pub struct Carrier<'a> {
