@@ -19,7 +19,7 @@ use glam::DVec3;
 use sessile_wetting::sliding::plate_friction;
 
 use crate::drops::{Drop, Scratch, Setting};
-use crate::ground::{footing, out_of_corners};
+use crate::ground::{foot_point, out_of_corners};
 use crate::mesh::Kind;
 use crate::shape::{Shape, ball_radius};
 use crate::system::{Coefficients, Freedom};
@@ -55,7 +55,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     shape.read(&drop.mesh, setting.before);
     drop.air_area = shape.air_area;
     regauge(drop, shape);
-    system.assemble(&drop.mesh, false);
+    system.assemble(&drop.mesh, shape, false);
     let n = drop.mesh.positions.len();
 
     // The scheme.
@@ -293,14 +293,14 @@ pub(crate) fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &S
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Line) {
         let v = contact.vertex;
         let solid = drop.mesh.solid_at(v);
-        let place = footing(setting.after, solid, drop.mesh.positions[v as usize]).point;
+        let place = foot_point(setting.after, solid, drop.mesh.positions[v as usize]);
         drop.mesh.positions[v as usize] = out_of_corners(setting.after, solid, place);
     }
     let slip = drop.velocity * setting.dt;
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Wet) {
         let v = contact.vertex;
         if contact.tag < 0 {
-            let place = footing(setting.after, contact.tag, drop.mesh.positions[v as usize]).point;
+            let place = foot_point(setting.after, contact.tag, drop.mesh.positions[v as usize]);
             drop.mesh.positions[v as usize] = place;
             continue;
         }
@@ -321,7 +321,7 @@ pub(crate) fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &S
             continue;
         }
         let solid = mesh.solid_at(v);
-        drop.mesh.positions[v as usize] = out_of_corners(setting.after, solid, footing(setting.after, solid, to).point);
+        drop.mesh.positions[v as usize] = out_of_corners(setting.after, solid, foot_point(setting.after, solid, to));
     }
 }
 

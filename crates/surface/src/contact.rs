@@ -48,7 +48,7 @@ pub fn touch(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) 
     let mesh = &mut drop.mesh;
     scratch.queue.clear();
     for v in 0..mesh.positions.len() as u32 {
-        if mesh.kind(v) != Kind::Free {
+        if scratch.shape.kinds[v as usize] != Kind::Free {
             continue;
         }
         for &s in &scratch.near {
@@ -65,9 +65,12 @@ pub fn touch(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) 
             land(mesh, v, s as i32, edge, world, &mut done);
         }
     }
-    close_flat(mesh, edge, world, &mut done);
-    done.freed = let_go(mesh, edge);
-    mesh.compact();
+    let as_read = (done.wetted == 0 && done.folded == 0).then_some(scratch.shape.kinds.as_slice());
+    close_flat(mesh, edge, world, as_read, &mut done);
+    done.freed = let_go(mesh, edge, &mut scratch.marks);
+    if done.changed() {
+        mesh.compact();
+    }
     done
 }
 
@@ -162,10 +165,14 @@ fn first_touch(mesh: &mut Mesh, v: u32, solid: i32, foot: &Footing, edge: f64, w
 }
 
 /// Triangles against air with three corners on one solid: those that face it are wetted, those that face away are a film and go. A vertex in a
-/// corner is on every solid that meets there, whatever its triangles say.
-fn close_flat(mesh: &mut Mesh, edge: f64, world: &Ground, done: &mut Touched) {
+/// corner is on every solid that meets there, whatever its triangles say. `kinds` are the vertices' where they are known.
+fn close_flat(mesh: &mut Mesh, edge: f64, world: &Ground, kinds: Option<&[Kind]>, done: &mut Touched) {
+    let mut known = kinds;
     for t in 0..mesh.triangles.len() {
         if !mesh.is_live(t) || mesh.solids[t] != AIR {
+            continue;
+        }
+        if known.is_some_and(|kinds| mesh.triangles[t].iter().any(|&v| kinds[v as usize] == Kind::Free)) {
             continue;
         }
         let solids = mesh.triangles[t].map(|v| mesh.solid_at(v));
@@ -185,6 +192,7 @@ fn close_flat(mesh: &mut Mesh, edge: f64, world: &Ground, done: &mut Touched) {
         if facing < -0.3 && foot.point.distance(middle) < 0.5 * edge {
             mesh.solids[t] = solid;
             done.wetted += 1;
+            known = None;
         } else if facing > 0.7 {
             // Along one of its sides on the line, if that leaves a sound surface.
             let sides = [0, 1, 2].map(|k| (3 * t + k) as u32);
@@ -192,30 +200,32 @@ fn close_flat(mesh: &mut Mesh, edge: f64, world: &Ground, done: &mut Touched) {
                 let place = mesh.positions[mesh.to(h) as usize];
                 mesh.collapse(h, place);
                 done.folded += 1;
+                known = None;
             }
         }
     }
 }
 
 /// Frees wetted patches that are smaller than a triangle; how many.
-fn let_go(mesh: &mut Mesh, edge: f64) -> usize {
-    let mut seen = vec![false; mesh.triangles.len()];
-    let mut patch = Vec::new();
+fn let_go(mesh: &mut Mesh, edge: f64, patch: &mut Vec<u32>) -> usize {
     let mut freed = 0;
+    // Seen triangles are marked by turning their tags over.
+    let turned = |tag: i32| i32::MIN + tag;
     for first in 0..mesh.triangles.len() {
-        if !mesh.is_live(first) || mesh.solids[first] < 0 || seen[first] {
+        if !mesh.is_live(first) || mesh.solids[first] < 0 {
             continue;
         }
         let solid = mesh.solids[first];
         patch.clear();
         patch.push(first as u32);
-        seen[first] = true;
+        mesh.solids[first] = turned(solid);
         let (mut at, mut area) = (0, 0.0);
         while at < patch.len() {
             area += mesh.area_vector(patch[at] as usize).length();
             for k in 0..3 {
                 let other = (mesh.twin(3 * patch[at] + k) / 3) as usize;
-                if mesh.solids[other] == solid && !std::mem::replace(&mut seen[other], true) {
+                if mesh.solids[other] == solid {
+                    mesh.solids[other] = turned(solid);
                     patch.push(other as u32);
                 }
             }
@@ -226,5 +236,7 @@ fn let_go(mesh: &mut Mesh, edge: f64) -> usize {
             freed += 1;
         }
     }
+    // Back to what they were: no tag of a mouth is as low as these.
+    mesh.solids.iter_mut().filter(|tag| **tag < i32::MIN / 2).for_each(|tag| *tag -= i32::MIN);
     freed
 }

@@ -8,6 +8,7 @@ use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::paper::Knobs;
 use crate::shape::{Shape, ball_radius};
+use crate::survey::Survey;
 use crate::system::System;
 
 /// A drop.
@@ -27,8 +28,10 @@ pub struct Drop {
     pub pressure: f64,
     /// Steps that it has been at rest.
     pub calm: u32,
-    /// Steps since its surface was last checked for crossing itself.
+    /// Steps since the ground under it was last marked as wet.
     pub unchecked: u32,
+    /// How far parts of its surface may still move against one another before they could cross, in m.
+    pub slack: f64,
     /// At rest and not computed until something touches it.
     pub asleep: bool,
 }
@@ -38,7 +41,7 @@ impl Drop {
     pub fn new(id: u32, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
         mesh.velocities.fill(velocity);
         let air_area = mesh.air_area();
-        Self { id, mesh, volume, velocity, air_area, pressure: 0.0, calm: 0, unchecked: 0, asleep: false }
+        Self { id, mesh, volume, velocity, air_area, pressure: 0.0, calm: 0, unchecked: 0, slack: 0.0, asleep: false }
     }
 
     /// Length that its edges should have, in m, when the scene's shortest edge is `shortest`: a stream's or a thread's are finer, so that they go
@@ -89,6 +92,10 @@ pub struct Scratch {
     pub shape: Shape,
     /// The linear system.
     pub system: System,
+    /// The last look at the surface.
+    pub survey: Survey,
+    /// A point that was inside the drop, in m.
+    pub centre: DVec3,
     /// The surface before the step.
     pub backup: Mesh,
     /// Some vectors.

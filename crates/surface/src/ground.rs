@@ -1,6 +1,7 @@
 //! What a drop feels of the solids: where a point of one is nearest, which way is out, how fast it moves and how it wets.
 
 use glam::{DVec2, DVec3};
+use sessile_wetting::Wetting;
 use sessile_wetting::sliding::{CUTOFF_LOGARITHM, wedge_dissipation};
 use sessile_world::World;
 
@@ -81,37 +82,80 @@ pub struct Footing {
     pub drag_receding: f64,
 }
 
+/// How a place wets, as a drop feels it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Laws {
+    cos_advancing: f64,
+    cos_wet: Option<f64>,
+    cos_receding: f64,
+    drag_advancing: f64,
+    drag_receding: f64,
+}
+
+impl Laws {
+    fn of(wetting: &Wetting) -> Self {
+        let drag = |theta: f64| CUTOFF_LOGARITHM * wedge_dissipation(theta);
+        Self {
+            cos_advancing: wetting.advancing.cos(),
+            cos_wet: wetting.wet_advancing.map(f64::cos),
+            cos_receding: wetting.receding.cos(),
+            drag_advancing: drag(wetting.advancing),
+            drag_receding: drag(wetting.receding),
+        }
+    }
+}
+
+/// Remembers what the angles of the last place gave: most places of a drop wet alike.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WettingCache {
+    last: Option<(Wetting, Laws)>,
+}
+
+impl WettingCache {
+    fn laws(&mut self, wetting: Wetting) -> Laws {
+        match &self.last {
+            Some((known, laws)) if *known == wetting => *laws,
+            _ => {
+                let laws = Laws::of(&wetting);
+                self.last = Some((wetting, laws));
+                laws
+            }
+        }
+    }
+
+    /// The footing of a point on what a tag stands for.
+    pub fn footing(&mut self, ground: &Ground, tag: i32, point: DVec3) -> Footing {
+        let (point, uv, normal, velocity, laws) = match mouth_of(tag) {
+            Some(k) => {
+                let mouth = &ground.mouths[k];
+                let normal = mouth.direction;
+                let foot = point - normal * normal.dot(point - mouth.at);
+                (foot, DVec2::ZERO, normal, normal * mouth.speed, Laws::default())
+            }
+            None => {
+                let solid = &ground.solids()[tag as usize];
+                let near = solid.closest(point);
+                (near.point, near.uv, near.normal, solid.velocity_at(near.point), self.laws(solid.wetting_at(near.uv)))
+            }
+        };
+        let Laws { cos_advancing, cos_wet, cos_receding, drag_advancing, drag_receding } = laws;
+        Footing { point, uv, normal, velocity, cos_advancing, cos_wet, cos_receding, drag_advancing, drag_receding }
+    }
+}
+
 /// The footing of a point on what a tag stands for.
 pub fn footing(ground: &Ground, tag: i32, point: DVec3) -> Footing {
-    if let Some(k) = mouth_of(tag) {
-        let mouth = &ground.mouths[k];
-        let normal = mouth.direction;
-        return Footing {
-            point: point - normal * normal.dot(point - mouth.at),
-            normal,
-            velocity: normal * mouth.speed,
-            uv: DVec2::ZERO,
-            cos_advancing: 0.0,
-            cos_wet: None,
-            cos_receding: 0.0,
-            drag_advancing: 0.0,
-            drag_receding: 0.0,
-        };
-    }
-    let solid = &ground.solids()[tag as usize];
-    let near = solid.closest(point);
-    let wetting = solid.wetting_at(near.uv);
-    let drag = |theta: f64| CUTOFF_LOGARITHM * wedge_dissipation(theta);
-    Footing {
-        point: near.point,
-        normal: near.normal,
-        velocity: solid.velocity_at(near.point),
-        uv: near.uv,
-        cos_advancing: wetting.advancing.cos(),
-        cos_wet: wetting.wet_advancing.map(f64::cos),
-        cos_receding: wetting.receding.cos(),
-        drag_advancing: drag(wetting.advancing),
-        drag_receding: drag(wetting.receding),
+    WettingCache::default().footing(ground, tag, point)
+}
+
+/// The nearest point of what a tag stands for.
+pub fn foot_point(ground: &Ground, tag: i32, point: DVec3) -> DVec3 {
+    match mouth_of(tag) {
+        Some(k) => {
+            let Mouth { at, direction, .. } = ground.mouths[k];
+            point - direction * direction.dot(point - at)
+        }
+        None => ground.solids()[tag as usize].closest(point).point,
     }
 }
 

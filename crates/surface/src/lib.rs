@@ -56,6 +56,7 @@ pub mod remesh;
 pub mod shape;
 pub mod shapes;
 pub mod stepper;
+pub mod survey;
 pub mod system;
 pub mod union;
 pub mod validate;

@@ -37,6 +37,8 @@ const LONGEST_PAPER: f64 = 2e-3;
 const EDGES_PER_STEP: f64 = 0.5;
 /// Parts into which speeds may cut the longest step at most.
 const MOST_CUTS: f64 = 16.0;
+/// Steps of a drop after which all that it lies on is marked as wet.
+const MARK_EVERY: u32 = 8;
 /// A drop this far past the solids, in m, is lost.
 const MISSED_BY: f64 = 0.05;
 
@@ -321,9 +323,9 @@ impl SurfaceModel {
                 history.mark(contact.tag as usize, contact.footing.uv);
             }
         }
-        // Every few steps of each drop, when its surface is also checked.
-        for drop in self.drops.iter().filter(|drop| all || (!drop.asleep && drop.unchecked == 0)) {
+        for drop in self.drops.iter_mut().filter(|drop| all || (!drop.asleep && drop.unchecked >= MARK_EVERY)) {
             history.mark_under(&drop.mesh, world);
+            drop.unchecked = 0;
         }
     }
 

@@ -65,7 +65,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
     let (shape, system) = (&mut scratch.shape, &mut scratch.system);
     shape.read(&drop.mesh, setting.before);
     drop.air_area = shape.air_area;
-    system.assemble(&drop.mesh, true);
+    system.assemble(&drop.mesh, shape, true);
     let n = drop.mesh.positions.len();
     for v in 0..n {
         system.masses[v] =

@@ -11,19 +11,12 @@
 use glam::DVec3;
 
 use crate::drops::{Drop, Scratch};
-use crate::ground::{Ground, footing};
+use crate::ground::{Ground, foot_point};
 use crate::mesh::{AIR, Kind, Mesh, NONE};
+use crate::survey::{CROOKED, FLIP_BELOW, LONGEST, NEEDLE, SHORTEST, Survey, WET_WEIGHT};
 
-/// Longest edge over the wanted length.
-const LONGEST: f64 = 1.5;
-/// Shortest edge over the wanted length.
-const SHORTEST: f64 = 0.5;
-/// Weight of lengths on the solid.
-const WET_WEIGHT: f64 = 0.6;
 /// Least cosine between the two triangles of an edge that may be flipped.
 const FLAT_ENOUGH: f64 = 0.7;
-/// Area over the square of the longest side below which a triangle is a needle.
-const NEEDLE: f64 = 0.01;
 /// Rounds of flips in a pass.
 const FLIP_ROUNDS: usize = 3;
 
@@ -49,15 +42,29 @@ impl Remeshed {
     }
 }
 
-/// Brings the edges of a drop to about `edge` metres; leaves the mesh compact.
+/// Brings the edges of a drop to about `edge` metres; takes and leaves a compact mesh. Where nothing changed, `scratch.survey` is of the mesh as it is.
 pub fn remesh(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) -> Remeshed {
     let mesh = &mut drop.mesh;
-    let mut done = Remeshed { splits: split_long(mesh, edge, world, &mut scratch.queue), ..Remeshed::default() };
-    (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
-    done.flips = flip_bad(mesh);
-    done.collapses += take_out_needles(mesh);
-    mesh.compact();
-    done.moves = even_out(mesh, edge, world);
+    let survey = &mut scratch.survey;
+    survey.read(mesh, edge, scratch.centre);
+    let mut done = Remeshed::default();
+    if survey.long {
+        done.splits = split_long(mesh, edge, world, &mut scratch.queue);
+    }
+    if survey.short {
+        (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
+    }
+    if done.changed() || survey.wants_flips(mesh) {
+        done.flips = flip_bad(mesh);
+    }
+    if done.changed() || survey.needle {
+        done.collapses += take_out_needles(mesh);
+    }
+    if done.changed() {
+        mesh.compact();
+        survey.read(mesh, edge, scratch.centre);
+    }
+    done.moves = even_out(mesh, edge, world, survey);
     done
 }
 
@@ -105,7 +112,7 @@ fn on_surface(mesh: &Mesh, h: u32, world: &Ground) -> DVec3 {
     let [one, other] = [mesh.solid_of(h), mesh.solid_of(mesh.twin(h))];
     let solid = if one == AIR { other } else { one };
     if solid != AIR {
-        return footing(world, solid, middle).point;
+        return foot_point(world, solid, middle);
     }
     let (n, m) = (air_normal(mesh, a), air_normal(mesh, b));
     let bulge = (n * (q - p).dot(n) + m * (p - q).dot(m)) * -0.125;
@@ -149,12 +156,12 @@ fn collapse_place(mesh: &Mesh, h: u32, world: &Ground) -> Option<DVec3> {
     let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
     match mesh.kinds(h) {
         [Kind::Free, Kind::Free] => Some(keep_volume(mesh, h)),
-        [Kind::Wet, Kind::Wet] => Some(footing(world, mesh.solid_at(a), 0.5 * (p + q)).point),
+        [Kind::Wet, Kind::Wet] => Some(foot_point(world, mesh.solid_at(a), 0.5 * (p + q))),
         // On the line the end stays: a held vertex keeps its place.
         [Kind::Line, Kind::Line] if mesh.is_line(h) && mesh.solid_at(a) == mesh.solid_at(b) => {
             let moves = mesh.velocities[a as usize].length_squared() > 0.0
                 && mesh.velocities[b as usize].length_squared() > 0.0;
-            Some(if moves { footing(world, mesh.solid_at(b), 0.5 * (p + q)).point } else { q })
+            Some(if moves { foot_point(world, mesh.solid_at(b), 0.5 * (p + q)) } else { q })
         }
         [Kind::Wet, Kind::Line] => Some(q),
         [Kind::Free, Kind::Line] => {
@@ -270,7 +277,7 @@ fn wants_flip(mesh: &Mesh, h: u32) -> bool {
         let (p, q) = (mesh.positions[mesh.from(h) as usize] - apex, mesh.positions[mesh.to(h) as usize] - apex);
         p.dot(q) / p.cross(q).length().max(1e-30)
     };
-    cotangent(h) + cotangent(mesh.twin(h)) < -0.02
+    cotangent(h) + cotangent(mesh.twin(h)) < FLIP_BELOW
 }
 
 fn may_flip(mesh: &Mesh, h: u32) -> bool {
@@ -295,24 +302,21 @@ fn may_flip(mesh: &Mesh, h: u32) -> bool {
 }
 
 /// Moves vertices that sit badly among their neighbours towards their middle, within the surface; how many.
-fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground) -> usize {
+fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground, survey: &Survey) -> usize {
     let mut count = 0;
     for v in 0..mesh.positions.len() as u32 {
         let here = mesh.positions[v as usize];
-        match mesh.kind(v) {
-            Kind::Free => {
+        match survey.kind(v as usize) {
+            Kind::Free if survey.is_crooked(v as usize, edge) => {
                 let (mut sum, mut total) = (DVec3::ZERO, 0.0);
                 for h in mesh.fan(v) {
                     sum += mesh.positions[mesh.to(h) as usize];
                     total += 1.0;
                 }
                 let off = sum / total - here;
-                if off.length() <= 0.25 * edge {
-                    continue;
-                }
                 let n = air_normal(mesh, v);
                 let off = off - n * n.dot(off);
-                if off.length() > 0.25 * edge {
+                if off.length() > CROOKED * edge {
                     mesh.positions[v as usize] = here + off * 0.5;
                     count += 1;
                 }
@@ -326,7 +330,7 @@ fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground) -> usize {
                 let along = (q - p).normalize_or_zero();
                 let off = along.dot(0.5 * (p + q) - here);
                 if off.abs() > 0.2 * edge {
-                    mesh.positions[v as usize] = footing(world, mesh.solid_at(v), here + along * (0.5 * off)).point;
+                    mesh.positions[v as usize] = foot_point(world, mesh.solid_at(v), here + along * (0.5 * off));
                     count += 1;
                 }
             }

@@ -12,7 +12,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::ground::{Footing, Ground, footing, in_corner};
+use crate::ground::{Footing, Ground, WettingCache, in_corner};
 use crate::mesh::{AIR, Kind, Mesh};
 
 /// One vertex's contact with a solid.
@@ -55,46 +55,74 @@ pub struct Shape {
     pub contacts: Vec<Contact>,
     /// For each vertex its place in `contacts`, or `u32::MAX`.
     pub contact_of: Vec<u32>,
+    /// Cotangent of the angle across from each half-edge.
+    pub cotangents: Vec<f64>,
 }
 
 impl Shape {
     /// Reads the geometry of a compact mesh.
     pub fn read(&mut self, mesh: &Mesh, world: &Ground) {
         let n = mesh.positions.len();
-        self.volume = mesh.volume();
-        self.centroid = mesh.centroid();
-        self.air_area = 0.0;
         reset(&mut self.volume_gradient, n, DVec3::ZERO);
         reset(&mut self.rigid, n, DMat3::ZERO);
         reset(&mut self.areas, n, 0.0);
         reset(&mut self.normals, n, DVec3::ZERO);
         reset(&mut self.kinds, n, Kind::Free);
         reset(&mut self.contact_of, n, u32::MAX);
+        self.cotangents.clear();
         self.contacts.clear();
-        let scale = 1.0 / (12.0 * self.volume);
+        // A point near the surface, so that distance from the origin costs no digits.
+        let origin = mesh.positions.first().copied().unwrap_or_default();
+        let (mut air_area, mut six_volumes, mut moment) = (0.0, 0.0, DVec3::ZERO);
         for (t, corners) in mesh.triangles.iter().enumerate() {
-            let points = corners.map(|v| mesh.positions[v as usize] - self.centroid);
-            let area = 0.5 * (points[1] - points[0]).cross(points[2] - points[0]);
-            let sum = points[0] + points[1] + points[2];
+            let [a, b, c] = corners.map(|v| mesh.positions[v as usize] - origin);
+            let (ab, bc, ca) = (b - a, c - b, a - c);
+            let cross = ca.cross(ab);
+            let twice = cross.length();
+            let sum = a + b + c;
+            let cone = a.dot(cross);
+            six_volumes += cone;
+            moment += sum * cone;
+            // Across from a→b is the angle at c, and so on. A needle's would outweigh everything; the remesher takes it away.
+            let over = 1.0 / twice.max(1e-30);
+            let cotangent = |dot: f64| (-dot * over).clamp(-50.0, 50.0);
+            self.cotangents.extend([cotangent(bc.dot(ca)), cotangent(ca.dot(ab)), cotangent(ab.dot(bc))]);
+            let area = 0.5 * cross;
             let air = mesh.solids[t] == AIR;
-            let size = area.length();
+            let size = 0.5 * twice;
             if air {
-                self.air_area += size;
+                air_area += size;
             }
-            for (k, &v) in corners.iter().enumerate() {
+            for (&v, point) in corners.iter().zip([a, b, c]) {
                 let v = v as usize;
-                self.volume_gradient[v] += area / 3.0;
-                let q = (points[k] + sum) * scale;
-                self.rigid[v] += DMat3::from_cols(q * area.x, q * area.y, q * area.z);
+                self.volume_gradient[v] += area;
+                let q = point + sum;
+                let rigid = &mut self.rigid[v];
+                rigid.x_axis += q * area.x;
+                rigid.y_axis += q * area.y;
+                rigid.z_axis += q * area.z;
                 if air {
-                    self.areas[v] += size / 3.0;
+                    self.areas[v] += size;
                     self.normals[v] += area;
                 }
                 // Bit 1: air, bit 2: solid, gathered in `kinds` below.
                 self.contact_of[v] &= if air { !1 } else { !2 };
             }
         }
+        self.air_area = air_area;
+        self.volume = six_volumes / 6.0;
+        let centre = moment / (4.0 * six_volumes);
+        self.centroid = origin + centre;
+        // Seen from the centroid instead of the origin, each q is shorter by four times the way between them.
+        let (shift, scale) = (4.0 * centre, 1.0 / (12.0 * self.volume));
+        let mut wetting = WettingCache::default();
         for v in 0..n {
+            let (gradient, rigid) = (self.volume_gradient[v], &mut self.rigid[v]);
+            rigid.x_axis = (rigid.x_axis - shift * gradient.x) * scale;
+            rigid.y_axis = (rigid.y_axis - shift * gradient.y) * scale;
+            rigid.z_axis = (rigid.z_axis - shift * gradient.z) * scale;
+            self.volume_gradient[v] = gradient / 3.0;
+            self.areas[v] /= 3.0;
             let seen = !self.contact_of[v] & 3;
             self.contact_of[v] = u32::MAX;
             self.kinds[v] = match seen {
@@ -109,7 +137,7 @@ impl Shape {
                     vertex: v as u32,
                     kind: self.kinds[v],
                     tag: solid,
-                    footing: footing(world, solid, mesh.positions[v]),
+                    footing: wetting.footing(world, solid, mesh.positions[v]),
                     out: DVec3::ZERO,
                     length: 0.0,
                 });

@@ -11,8 +11,9 @@ use crate::paper;
 use crate::remesh::remesh;
 use crate::shape::{Shape, ball_radius};
 use crate::shapes::ball;
+use crate::survey::Survey;
 use crate::union::renew;
-use crate::validate::{check, check_crossings};
+use crate::validate::{check, clearance};
 
 /// Passes of the remesher over a surface that comes from elsewhere.
 const FRESH_PASSES: usize = 4;
@@ -29,8 +30,8 @@ const CALM_TIME: f64 = 0.05;
 
 /// Area against air over that of the ball of the same volume beyond which a surface is crumpled.
 const MOST_AREA: f64 = 12.0;
-/// Steps after which a surface is checked for crossing itself.
-const CHECK_EVERY: u32 = 8;
+/// How far apart two sheets of a surface may be, in edges, for their distance to be measured when crossings are looked for.
+const LOOK_AHEAD: f64 = 0.5;
 
 /// What a step of one drop did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,16 +57,17 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
         Some(knobs) => paper::advance(drop, setting, knobs, scratch),
     };
     let touched = touch(drop, edge, setting.after, scratch);
+    scratch.centre = scratch.shape.centroid + drop.velocity * setting.dt;
     let remeshed = remesh(drop, edge, setting.after, scratch);
-    if touched.changed() || remeshed.changed() {
+    let changed = touched.changed() || remeshed.changed();
+    if changed {
         refit(drop, setting.after, &mut scratch.shape);
+        scratch.survey.read(&drop.mesh, edge, scratch.shape.centroid);
     }
-    drop.unchecked += 1;
-    let look = drop.unchecked >= CHECK_EVERY;
-    if look {
-        drop.unchecked = 0;
-    }
-    if !is_sound(drop, velocity, &advanced, setting, look) {
+    let sound = is_sound(drop, velocity, &advanced, setting, &scratch.survey)
+        && !(changed && check(&drop.mesh).is_err())
+        && !crosses(drop, &advanced, setting, &scratch.survey);
+    if !sound {
         drop.mesh.copy_from(&scratch.backup);
         drop.velocity = velocity + setting.gravity * setting.dt;
         heal(drop, setting.after, setting.edge, scratch);
@@ -75,15 +77,35 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     Stepped { advanced, cut: remeshed.cuts > 0, healed: false }
 }
 
-fn is_sound(drop: &Drop, before: DVec3, advanced: &Advanced, setting: &Setting<'_>, look: bool) -> bool {
+/// Whether a surface crosses itself: looked for where that is possible, and where something has moved far enough since the last look.
+fn crosses(drop: &mut Drop, advanced: &Advanced, setting: &Setting<'_>, survey: &Survey) -> bool {
+    drop.unchecked += 1;
+    if survey.star_shaped {
+        drop.slack = 0.0;
+        return false;
+    }
+    // Two sheets that come at one another at this speed at most have not met while their clearance is larger than the way.
+    drop.slack -= 2.0 * advanced.fastest * setting.dt;
+    if drop.slack > 0.0 {
+        return false;
+    }
+    match clearance(&drop.mesh, LOOK_AHEAD * drop.target_edge(setting.edge)) {
+        Ok(clear) => {
+            drop.slack = clear;
+            false
+        }
+        Err(_) => true,
+    }
+}
+
+fn is_sound(drop: &Drop, before: DVec3, advanced: &Advanced, setting: &Setting<'_>, survey: &Survey) -> bool {
     // The fastest that capillarity drives anything is the retreat of the thinnest sheet that the mesh can show.
     let liquid = setting.liquid;
     let thinnest = 0.05 * drop.target_edge(setting.edge);
     let retreat = (liquid.surface_tension / (liquid.density * thinnest)).sqrt();
     let fastest = 4.0 * retreat + 2.0 * before.length();
     let jolt = drop.velocity.distance(before);
-    let volume = drop.mesh.volume();
-    let off = (volume - drop.volume).abs();
+    let off = (survey.volume - drop.volume).abs();
     // No sheet or thread that the mesh can show has so much surface for its volume.
     let radius = ball_radius(drop.volume);
     let crumpled = drop.air_area > MOST_AREA * 4.0 * std::f64::consts::PI * radius * radius;
@@ -94,8 +116,7 @@ fn is_sound(drop: &Drop, before: DVec3, advanced: &Advanced, setting: &Setting<'
         && jolt < 0.5 * fastest
         && off.is_finite()
         && off < 1e-7 * drop.volume
-        && check(&drop.mesh).is_ok()
-        && !(look && check_crossings(&drop.mesh).is_err())
+        && !survey.degenerate
 }
 
 /// Makes a drop's surface anew from its distance field; where even that gives nothing sound, it becomes a ball.
@@ -174,6 +195,7 @@ fn rest(drop: &mut Drop, advanced: &Advanced, setting: &Setting<'_>, changed: bo
 pub fn make_ready(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
     let edge = drop.target_edge(shortest);
     for _ in 0..FRESH_PASSES {
+        scratch.centre = drop.mesh.centroid();
         let done = remesh(drop, edge, world, scratch);
         refit(drop, world, &mut scratch.shape);
         if !done.changed() {
@@ -214,6 +236,7 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
                 pressure: drop.pressure,
                 calm: 0,
                 unchecked: 0,
+                slack: 0.0,
                 asleep: false,
             }
         })

@@ -69,15 +69,23 @@ pub struct Solved {
     pub without_pressure: bool,
 }
 
+/// What one vertex's edge to another contributes.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    /// A sixth of the way between the corners across from it, in m.
+    across: DVec3,
+    /// Its cotangent weight.
+    weight: f64,
+    /// The other vertex.
+    column: u32,
+}
+
 /// Matrix and vectors, kept between calls for their memory.
 #[derive(Clone, Debug, Default)]
 pub struct System {
     rows: Vec<u32>,
-    columns: Vec<u32>,
-    weights: Vec<f64>,
-    across: Vec<DVec3>,
+    edges: Vec<Edge>,
     weight_sums: Vec<f64>,
-    cotangents: Vec<f64>,
     /// m_i, in kg.
     pub masses: Vec<f64>,
     /// What each vertex may do.
@@ -103,41 +111,46 @@ const TOLERANCE: f64 = 1e-5;
 const MOST_ITERATIONS: usize = 400;
 
 impl System {
-    /// Builds the rows of the stiffness for a compact mesh; `whole` takes the triangles on solids in, too.
-    pub fn assemble(&mut self, mesh: &Mesh, whole: bool) {
+    /// Builds the rows of the stiffness for a compact mesh and its shape; `whole` takes the triangles on solids in, too.
+    pub fn assemble(&mut self, mesh: &Mesh, shape: &Shape, whole: bool) {
         let n = mesh.positions.len();
         self.rows.clear();
-        self.columns.clear();
-        self.weights.clear();
-        self.across.clear();
+        self.edges.clear();
         self.weight_sums.clear();
-        self.cotangents.clear();
-        for t in 0..mesh.triangles.len() {
-            if !whole && mesh.solids[t] != AIR {
-                self.cotangents.extend([0.0; 3]);
-                continue;
-            }
-            let [a, b, c] = mesh.corners(t);
-            let (ab, bc, ca) = (b - a, c - b, a - c);
-            let over = 1.0 / ab.cross(ca).length().max(1e-30);
-            // Across from a→b is the angle at c, and so on. A needle's would outweigh everything; the remesher takes it away.
-            self.cotangents.extend([-bc.dot(ca), -ca.dot(ab), -ab.dot(bc)].map(|dot| (dot * over).clamp(-50.0, 50.0)));
-        }
+        let counts = |h: u32| whole || mesh.solid_of(h) == AIR;
         for v in 0..n {
-            self.rows.push(self.columns.len() as u32);
+            let first = self.edges.len();
+            self.rows.push(first as u32);
             let mut sum = 0.0;
             for h in mesh.fan(v as u32) {
                 let twin = mesh.twin(h);
-                let weight = 0.5 * (self.cotangents[h as usize] + self.cotangents[twin as usize]);
-                self.columns.push(mesh.to(h));
-                self.weights.push(weight);
-                self.across
-                    .push((mesh.positions[mesh.apex(h) as usize] - mesh.positions[mesh.apex(twin) as usize]) / 6.0);
+                let mut weight = 0.0;
+                if counts(h) {
+                    weight += 0.5 * shape.cotangents[h as usize];
+                }
+                if counts(twin) {
+                    weight += 0.5 * shape.cotangents[twin as usize];
+                }
+                let column = mesh.to(h);
+                self.edges.push(Edge { across: DVec3::ZERO, weight, column });
                 sum += weight;
             }
             self.weight_sums.push(sum);
+            // The corners across from an edge are the neighbours before and after it in the fan.
+            if !whole {
+                let fan = &mut self.edges[first..];
+                let places = |e: &Edge| mesh.positions[e.column as usize];
+                let mut before = fan.last().map(places).unwrap_or_default();
+                let start = fan.first().map(places).unwrap_or_default();
+                let mut here = start;
+                for k in 0..fan.len() {
+                    let after = if k + 1 < fan.len() { places(&fan[k + 1]) } else { start };
+                    fan[k].across = (after - before) / 6.0;
+                    (before, here) = (here, after);
+                }
+            }
         }
-        self.rows.push(self.columns.len() as u32);
+        self.rows.push(self.edges.len() as u32);
         self.freedoms.clear();
         self.freedoms.resize(n, Freedom::All);
         for values in [&mut self.masses, &mut self.line_drag, &mut self.inverse] {
@@ -158,10 +171,15 @@ impl System {
         }
     }
 
+    /// The edges that leave a vertex.
+    #[inline]
+    fn row(&self, v: usize) -> &[Edge] {
+        &self.edges[self.rows[v] as usize..self.rows[v + 1] as usize]
+    }
+
     /// Σ_j w_ij (x_i − x_j): the gradient of the area against air when `x` are the positions, in m.
     pub fn laplacian(&self, v: usize, x: &[DVec3]) -> DVec3 {
-        let row = self.rows[v] as usize..self.rows[v + 1] as usize;
-        row.map(|e| (x[v] - x[self.columns[e] as usize]) * self.weights[e]).sum()
+        self.row(v).iter().map(|e| (x[v] - x[e.column as usize]) * e.weight).sum()
     }
 
     /// Σ_j w_ij.
@@ -190,10 +208,10 @@ impl System {
         let (tension, pressure) = (k.stiffness * k.tension, k.stiffness * k.pressure);
         for i in 0..v.len() {
             let (mut pull, mut turn) = (v[i] * self.weight_sums[i], DVec3::ZERO);
-            for e in self.rows[i] as usize..self.rows[i + 1] as usize {
-                let other = v[self.columns[e] as usize];
-                pull -= other * self.weights[e];
-                turn += other.cross(self.across[e]);
+            for e in self.row(i) {
+                let other = v[e.column as usize];
+                pull -= other * e.weight;
+                turn += other.cross(e.across);
             }
             let mut sum =
                 (v[i] - u) * self.masses[i] + shape.rigid[i].transpose() * push + pull * tension - turn * pressure;
@@ -302,8 +320,8 @@ impl System {
         let matrix = |this: &Self, x: &[DVec3], out: &mut [DVec3]| {
             for i in 0..n {
                 let mut pull = x[i] * this.weight_sums[i];
-                for e in this.rows[i] as usize..this.rows[i + 1] as usize {
-                    pull -= x[this.columns[e] as usize] * this.weights[e];
+                for e in this.row(i) {
+                    pull -= x[e.column as usize] * e.weight;
                 }
                 out[i] = x[i] * this.masses[i] + pull * s;
             }

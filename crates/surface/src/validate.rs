@@ -95,24 +95,38 @@ pub fn check(mesh: &Mesh) -> Result<(), Flaw> {
 
 /// Checks that no edge passes through a triangle that it does not share a corner with.
 pub fn check_crossings(mesh: &Mesh) -> Result<(), Flaw> {
+    clearance(mesh, 0.0).map(|_| ())
+}
+
+/// Checks as [`check_crossings`] does; a lower bound, in m, on how far sheets that face one another, or face away from one another, are apart, up to `reach`.
+pub fn clearance(mesh: &Mesh, reach: f64) -> Result<f64, Flaw> {
     let live: Vec<usize> = (0..mesh.triangles.len()).filter(|&t| mesh.is_live(t)).collect();
     let boxes: Vec<Bounds> = live.iter().map(|&t| Bounds::of(mesh.corners(t))).collect();
-    // Sorted along x: only triangles whose boxes overlap there are compared.
+    // Sorted along x: only triangles whose boxes come near one another there are compared.
     let mut order: Vec<usize> = (0..live.len()).collect();
-    order.sort_by(|&i, &j| boxes[i].low.x.total_cmp(&boxes[j].low.x).then(i.cmp(&j)));
+    order.sort_unstable_by(|&i, &j| boxes[i].low.x.total_cmp(&boxes[j].low.x).then(i.cmp(&j)));
+    let mut clear = reach;
     for (place, &i) in order.iter().enumerate() {
         for &j in &order[place + 1..] {
-            if boxes[j].low.x > boxes[i].high.x {
+            if boxes[j].low.x > boxes[i].high.x + clear {
                 break;
             }
-            let apart = boxes[i].low.cmpgt(boxes[j].high).any() || boxes[j].low.cmpgt(boxes[i].high).any();
+            let gap = (boxes[i].low - boxes[j].high).max(boxes[j].low - boxes[i].high).max(glam::DVec3::ZERO);
+            if gap.max_element() > clear {
+                continue;
+            }
             let (t, u) = (live[i], live[j]);
-            if !apart && (pierces(mesh, t, u) || pierces(mesh, u, t)) {
+            if gap == glam::DVec3::ZERO && (pierces(mesh, t, u) || pierces(mesh, u, t)) {
                 return Err(Flaw::Crossing(t.min(u), t.max(u)));
+            }
+            // Neighbours stay neighbours; of others, those that are turned away from one another may be two sides of a film or of a gap.
+            let shares = mesh.triangles[t].iter().any(|v| mesh.triangles[u].contains(v));
+            if !shares && mesh.area_vector(t).dot(mesh.area_vector(u)) < 0.0 {
+                clear = clear.min(gap.length());
             }
         }
     }
-    Ok(())
+    Ok(clear)
 }
 
 /// Whether a side of triangle `t` passes through `u`, away from corners that they share.
