@@ -74,9 +74,12 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     let (mut above, mut below) = (0.0, 0.0);
     for v in 0..n {
         system.masses[v] = liquid.density * shape.areas[v] * thickness;
+        // Kept for the forces below.
+        let pull = system.laplacian(v, &drop.mesh.positions) * sigma;
+        system.right[v] = pull;
         if shape.kinds[v] == Kind::Free {
             let c = shape.volume_gradient[v];
-            above += sigma * c.dot(system.laplacian(v, &drop.mesh.positions));
+            above += c.dot(pull);
             below += c.length_squared();
         }
     }
@@ -87,9 +90,8 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     system.momentum(shape, mass, &drop.mesh.velocities, &mut scratch.vectors);
     let weight = setting.gravity * mass;
     for v in 0..n {
-        let area = system.laplacian(v, &drop.mesh.positions) * -sigma;
-        let hydrostatic = shape.rigid[v].transpose() * weight;
-        system.right[v] = scratch.vectors[v] + (area + hydrostatic) * tau;
+        let hydrostatic = shape.rigid[v].mul_transpose_vec3(weight);
+        system.right[v] = scratch.vectors[v] + (hydrostatic - system.right[v]) * tau;
     }
     let mut k = Coefficients {
         stiffness: tau * tau + decay * tau,
@@ -223,7 +225,7 @@ fn solve_line(
             }
             system.velocities[v] = given;
         }
-        let solved = system.solve(shape, k, 0.0);
+        let solved = system.solve(shape, k, Some(0.0));
         iterations += solved.iterations;
         multiplier = solved.multiplier;
         let mut changed = false;

@@ -32,6 +32,11 @@ pub struct Touched {
 }
 
 impl Touched {
+    /// Whether the mesh's connections or what its triangles lie on changed.
+    pub fn reconnected(&self) -> bool {
+        Self { landed: 0, ..*self }.changed()
+    }
+
     /// Whether any vertex was moved or any triangle changed.
     pub fn changed(&self) -> bool {
         *self != Self::default()

@@ -40,6 +40,7 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod advance;
+mod chunks;
 pub mod contact;
 pub mod drops;
 pub mod edit;

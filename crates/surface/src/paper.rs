@@ -18,9 +18,9 @@ use sessile_scene::types::{SurfaceKnobs, VolumeCorrection};
 
 use crate::advance::{Advanced, restore_volume, settle_on_solids};
 use crate::drops::{Drop, Scratch, Setting};
-use crate::mesh::Kind;
+use crate::mesh::{AIR, Kind};
 use crate::shape::Shape;
-use crate::system::Freedom;
+use crate::system::{Coefficients, Freedom, System};
 
 /// The paper's coefficients, in SI.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +39,9 @@ pub struct Knobs {
     pub correction: VolumeCorrection,
 }
 
+/// The step that γ and ε are given for, in s: both are what a step does, and longer steps do more in proportion. The paper does not give its own; with this one
+/// its range of γ runs from drops that gravity flattens to nearly round ones.
+pub const REFERENCE_STEP: f64 = 2e-3;
 /// cm²/s in m²/s.
 const SQUARE_CENTIMETRES: f64 = 1e-4;
 /// cm/s² in m/s².
@@ -52,7 +55,7 @@ impl Knobs {
             mu: scene.mu.unwrap_or(0.4),
             eta: scene.eta.unwrap_or(0.0) * SQUARE_CENTIMETRES,
             friction: scene.friction.unwrap_or(2e-2),
-            alpha: scene.alpha.unwrap_or(500.0) * CENTIMETRES,
+            alpha: scene.alpha.unwrap_or(2e4) * CENTIMETRES,
             gamma: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETRES,
             correction: scene.volume_correction.unwrap_or(VolumeCorrection::Global),
         }
@@ -67,12 +70,11 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
     drop.air_area = shape.air_area;
     system.assemble(&drop.mesh, shape, true);
     let n = drop.mesh.positions.len();
-    for v in 0..n {
-        system.masses[v] =
-            drop.mesh.fan(v as u32).map(|h| drop.mesh.area_vector((h / 3) as usize).length()).sum::<f64>() / 3.0;
-    }
+    let pull = &mut scratch.vectors;
+    lump(drop, shape, &mut system.masses, pull);
 
     // External forces; on the solid, inelastic collision and friction.
+    let per_step = dt / REFERENCE_STEP;
     for velocity in &mut drop.mesh.velocities {
         *velocity += setting.gravity * dt;
     }
@@ -80,31 +82,33 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
         let (v, foot) = (contact.vertex as usize, &contact.footing);
         let own = drop.mesh.velocities[v] - foot.velocity;
         let own = own - foot.normal * foot.normal.dot(own);
-        let kept =
-            if own.length() < knobs.friction { DVec3::ZERO } else { own - own.normalize_or_zero() * knobs.friction };
+        let lost = knobs.friction * per_step;
+        let kept = if own.length() < lost { DVec3::ZERO } else { own - own.normalize_or_zero() * lost };
         drop.mesh.velocities[v] = foot.velocity + kept;
         system.freedoms[v] = if contact.tag < 0 { Freedom::Fixed } else { Freedom::Across(foot.normal) };
     }
     // Damping. An explicit Laplacian is stable while ηΔt Σw/M stays below 1.
-    scratch.vectors.clear();
-    scratch.vectors.extend((0..n).map(|v| {
-        let eta = knobs.eta * dt;
-        let steepest = system.weight_sum(v) / system.masses[v];
-        system.laplacian(v, &drop.mesh.velocities) * (-eta.min(0.5 / steepest.max(1e-300)) / system.masses[v])
-    }));
+    let kept = (1.0 - knobs.mu * dt).max(0.0);
     for v in 0..n {
-        drop.mesh.velocities[v] = drop.mesh.velocities[v] * (1.0 - knobs.mu * dt).max(0.0) + scratch.vectors[v];
+        system.velocities[v] = drop.mesh.velocities[v] * kept;
+        if knobs.eta > 0.0 {
+            let steepest = system.weight_sum(v) / system.masses[v];
+            let eta = (knobs.eta * dt).min(0.5 / steepest.max(1e-300));
+            let damped = system.laplacian(v, &drop.mesh.velocities) * (eta / system.masses[v]);
+            system.velocities[v] -= damped;
+        }
     }
 
-    // Surface tension, from where the velocities lead.
+    // Surface tension from where the velocities lead, X = x + vΔt, with the line's push in it.
+    let s = knobs.gamma * per_step * dt;
     for v in 0..n {
-        system.velocities[v] = drop.mesh.positions[v] + drop.mesh.velocities[v] * dt;
+        system.right[v] = system.velocities[v] * system.masses[v] - pull[v] * (s / dt);
     }
-    let iterations = system.smooth(knobs.gamma * dt);
-    for v in 0..n {
-        drop.mesh.velocities[v] = (system.velocities[v] - drop.mesh.positions[v]) / dt;
-    }
-    push_line(drop, shape, knobs, dt, 0.1 * drop.target_edge(setting.edge) / dt);
+    push_line(drop, shape, knobs, setting, system);
+    let k = Coefficients { stiffness: s, tension: 1.0, ..Coefficients::default() };
+    let rate = (knobs.correction == VolumeCorrection::Global).then(|| (drop.volume - shape.volume) / dt);
+    let iterations = system.solve(shape, &k, rate).iterations;
+    drop.mesh.velocities.copy_from_slice(&system.velocities);
     if knobs.correction != VolumeCorrection::Global {
         correct_locally(drop, shape, &mut scratch.vectors);
     }
@@ -121,7 +125,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
         }
     }
     settle_on_solids(drop, setting, shape);
-    // The global correction, of places and of velocities: else the flow's shrinking would go on and on. What the local one leaves is put right, too.
+    // The global correction, of places and of velocities: else the flow's shrinking would go on and on. What the solve or the local one leaves is put right.
     scratch.vectors.clone_from(&drop.mesh.positions);
     restore_volume(drop, shape);
     for v in (0..n).filter(|&v| shape.kinds[v] == Kind::Free) {
@@ -132,9 +136,33 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
     Advanced { iterations, solves: 1, stir, fastest, drift }
 }
 
-/// The contact-angle operator (zhang2011, eq. 8): the angle is read from the area-weighted normal of the triangles against air. `most` bounds the push, in
-/// m/s: a tenth of an edge in a step.
-fn push_line(drop: &mut Drop, shape: &Shape, knobs: &Knobs, dt: f64, most: f64) {
+/// Lumped areas, and L x of the part against air: the flow is that of the surface between water and air, and at the line that of the wetted side, which lies
+/// flat on the solid, would only pull inwards and hide the contact angle.
+fn lump(drop: &Drop, shape: &Shape, masses: &mut [f64], pull: &mut Vec<DVec3>) {
+    let mesh = &drop.mesh;
+    pull.clear();
+    pull.resize(mesh.positions.len(), DVec3::ZERO);
+    for (t, corners) in mesh.triangles.iter().enumerate() {
+        let third = mesh.area_vector(t).length() / 3.0;
+        let air = mesh.solids[t] == AIR;
+        for k in 0..3 {
+            let (a, b) = (corners[k] as usize, corners[(k + 1) % 3] as usize);
+            masses[a] += third;
+            if air {
+                let along = (mesh.positions[a] - mesh.positions[b]) * (0.5 * shape.cotangents[3 * t + k]);
+                pull[a] += along;
+                pull[b] -= along;
+            }
+        }
+    }
+}
+
+/// The contact-angle operator (zhang2011, eq. 8): the angle is read from the area-weighted normal of the triangles against air.
+///
+/// The push is taken implicitly, so that any α is stable: a line that moves out by half an edge against the drop lowers its angle by about a radian.
+fn push_line(drop: &Drop, shape: &Shape, knobs: &Knobs, setting: &Setting<'_>, system: &mut System) {
+    let dt = setting.dt;
+    let reach = 0.5 * drop.target_edge(setting.edge);
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Line && contact.tag >= 0) {
         let (v, foot) = (contact.vertex as usize, &contact.footing);
         let normal = shape.normals[v];
@@ -145,10 +173,13 @@ fn push_line(drop: &mut Drop, shape: &Shape, knobs: &Knobs, dt: f64, most: f64) 
         } else if theta < receding {
             theta - receding
         } else {
-            0.0
+            continue;
         };
         let outward = (normal - foot.normal * normal.dot(foot.normal)).normalize_or_zero();
-        drop.mesh.velocities[v] += outward * (knobs.alpha * excess * dt).clamp(-most, most);
+        let weight = system.masses[v] * knobs.alpha * dt;
+        let along = drop.velocity - foot.normal * foot.normal.dot(drop.velocity);
+        system.line_drag[v] = weight * dt / reach;
+        system.right[v] += outward * (weight * excess) + along * system.line_drag[v];
     }
 }
 

@@ -12,13 +12,13 @@ use glam::DVec3;
 
 use crate::drops::{Drop, Scratch};
 use crate::ground::{Ground, foot_point};
-use crate::mesh::{AIR, Kind, Mesh, NONE};
+use crate::mesh::{AIR, Kind, Mesh};
 use crate::survey::{CROOKED, FLIP_BELOW, LONGEST, NEEDLE, SHORTEST, Survey, WET_WEIGHT};
 
 /// Least cosine between the two triangles of an edge that may be flipped.
 const FLAT_ENOUGH: f64 = 0.7;
-/// Rounds of flips in a pass.
-const FLIP_ROUNDS: usize = 3;
+/// Turns that an edge of those to be flipped has, in the mean.
+const FLIP_ROUNDS: usize = 8;
 
 /// What a pass did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,11 @@ impl Remeshed {
     pub fn changed(&self) -> bool {
         *self != Self::default()
     }
+
+    /// Whether the mesh's connections changed.
+    pub fn reconnected(&self) -> bool {
+        Self { moves: 0, ..*self }.changed()
+    }
 }
 
 /// Brings the edges of a drop to about `edge` metres; takes and leaves a compact mesh. Where nothing changed, `scratch.survey` is of the mesh as it is.
@@ -54,9 +59,14 @@ pub fn remesh(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch)
     if survey.short {
         (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
     }
-    if done.changed() || survey.wants_flips(mesh) {
-        done.flips = flip_bad(mesh);
+    if done.changed() {
+        scratch.marks.clear();
+        let live = |h: &u32| mesh.is_live((*h / 3) as usize) && *h < mesh.twin(*h);
+        scratch.marks.extend((0..mesh.twins.len() as u32).filter(live));
+    } else {
+        survey.wanting_flips(mesh, &mut scratch.marks);
     }
+    done.flips = flip_bad(mesh, &mut scratch.marks);
     if done.changed() || survey.needle {
         done.collapses += take_out_needles(mesh);
     }
@@ -219,22 +229,18 @@ fn cut_neck(mesh: &mut Mesh, h: u32, third: u32, edge: f64) -> bool {
     mesh.cut(h, third)
 }
 
-fn flip_bad(mesh: &mut Mesh) -> usize {
-    let mut count = 0;
-    for _ in 0..FLIP_ROUNDS {
-        let before = count;
-        for h in 0..mesh.twins.len() as u32 {
-            if mesh.triangles[(h / 3) as usize][0] != NONE
-                && h < mesh.twin(h)
-                && wants_flip(mesh, h)
-                && may_flip(mesh, h)
-            {
-                mesh.flip(h);
-                count += 1;
-            }
-        }
-        if count == before {
-            break;
+/// Flips those of these edges that want it, and then those around them, until none does or each has had its turns.
+fn flip_bad(mesh: &mut Mesh, edges: &mut Vec<u32>) -> usize {
+    let most = FLIP_ROUNDS * edges.len();
+    let (mut count, mut at) = (0, 0);
+    while at < edges.len() && at < most {
+        let h = edges[at];
+        at += 1;
+        if wants_flip(mesh, h) && may_flip(mesh, h) {
+            mesh.flip(h);
+            count += 1;
+            let (t, u) = (h / 3, mesh.twin(3 * (h / 3)) / 3);
+            edges.extend((3 * t + 1..3 * t + 3).chain(3 * u + 1..3 * u + 3));
         }
     }
     count

@@ -147,6 +147,39 @@ impl Shape {
         self.read_line(mesh, world);
     }
 
+    /// Reads of a compact mesh only what bringing its volume back needs: kinds, normals, c_i and the area against air.
+    pub fn read_normals(&mut self, mesh: &Mesh) {
+        let n = mesh.positions.len();
+        reset(&mut self.volume_gradient, n, DVec3::ZERO);
+        reset(&mut self.normals, n, DVec3::ZERO);
+        reset(&mut self.kinds, n, Kind::Free);
+        self.air_area = 0.0;
+        for (t, corners) in mesh.triangles.iter().enumerate() {
+            let area = mesh.area_vector(t);
+            let air = mesh.solids[t] == AIR;
+            if air {
+                self.air_area += area.length();
+            }
+            for &v in corners {
+                let v = v as usize;
+                self.volume_gradient[v] += area;
+                if air {
+                    self.normals[v] += area;
+                } else {
+                    self.kinds[v] = Kind::Wet;
+                }
+            }
+        }
+        for v in 0..n {
+            self.volume_gradient[v] /= 3.0;
+            // Of air and solid both: on the line.
+            if self.kinds[v] == Kind::Wet && self.normals[v] != DVec3::ZERO {
+                self.kinds[v] = Kind::Line;
+            }
+            self.normals[v] = self.normals[v].normalize_or_zero();
+        }
+    }
+
     /// Directions and lengths along the contact line.
     fn read_line(&mut self, mesh: &Mesh, world: &Ground) {
         if self.contacts.is_empty() {

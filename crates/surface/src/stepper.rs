@@ -59,13 +59,17 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     let touched = touch(drop, edge, setting.after, scratch);
     scratch.centre = scratch.shape.centroid + drop.velocity * setting.dt;
     let remeshed = remesh(drop, edge, setting.after, scratch);
-    let changed = touched.changed() || remeshed.changed();
-    if changed {
-        refit(drop, setting.after, &mut scratch.shape);
-        scratch.survey.read(&drop.mesh, edge, scratch.shape.centroid);
+    let reconnected = touched.reconnected() || remeshed.reconnected();
+    if reconnected {
+        scratch.shape.read_normals(&drop.mesh);
+        drop.air_area = scratch.shape.air_area;
+    }
+    if touched.changed() || remeshed.changed() {
+        restore_volume(drop, &scratch.shape);
+        scratch.survey.read(&drop.mesh, edge, scratch.centre);
     }
     let sound = is_sound(drop, velocity, &advanced, setting, &scratch.survey)
-        && !(changed && check(&drop.mesh).is_err())
+        && !(reconnected && check(&drop.mesh).is_err())
         && !crosses(drop, &advanced, setting, &scratch.survey);
     if !sound {
         drop.mesh.copy_from(&scratch.backup);

@@ -109,12 +109,14 @@ impl Survey {
         (self.needle, self.degenerate, self.long, self.short) = (needle, degenerate, long, short);
     }
 
-    /// Whether some edge wants to be flipped.
-    pub fn wants_flips(&self, mesh: &Mesh) -> bool {
-        (0..mesh.twins.len()).any(|h| {
-            let twin = mesh.twins[h] as usize;
-            h < twin && self.cotangents[h] + self.cotangents[twin] < FLIP_BELOW
-        })
+    /// The edges that want to be flipped, each by its first half-edge.
+    pub fn wanting_flips(&self, mesh: &Mesh, edges: &mut Vec<u32>) {
+        edges.clear();
+        for (h, &twin) in mesh.twins.iter().enumerate() {
+            if h < twin as usize && self.cotangents[h] + self.cotangents[twin as usize] < FLIP_BELOW {
+                edges.push(h as u32);
+            }
+        }
     }
 
     /// What a vertex is in contact with.

@@ -9,9 +9,14 @@
 //! w are cotangent weights of the triangles against air (pinkall1993), k and l the corners across the edge ij; the second term of K is the Hessian of the
 //! volume times the mean pressure. P leaves free vertices all their directions, a line vertex that moves the one across the
 //! line, all others none. K can be indefinite (a thread that wants to break); where the iteration meets that, it starts again without the pressure's part.
+//!
+//! The paper's mean curvature flow is the same system with m = A, σ = γ, without pressure and with masses that know of no rigid motion (`rigid_mass` 0).
 
-use glam::DVec3;
+use std::ops::AddAssign;
 
+use glam::{DMat3, DVec3};
+
+use crate::chunks;
 use crate::mesh::{AIR, Mesh};
 use crate::shape::Shape;
 
@@ -50,7 +55,7 @@ pub struct Coefficients {
     pub tension: f64,
     /// Mean pressure p, in Pa.
     pub pressure: f64,
-    /// ρV (times what a drag on everything adds), in kg.
+    /// ρV (times what a drag on everything adds), in kg; 0 where M is just m.
     pub rigid_mass: f64,
     /// τ times the friction of the footprint's boundary layer, in kg, and the normal across which it does not act.
     pub base_drag: f64,
@@ -90,6 +95,8 @@ pub struct System {
     pub masses: Vec<f64>,
     /// What each vertex may do.
     pub freedoms: Vec<Freedom>,
+    /// Vertices that may not move anywhere, by rising index; gathered by a solve.
+    bound: Vec<u32>,
     /// τ times the friction of a line vertex along its direction, in kg.
     pub line_drag: Vec<f64>,
     /// b, in kg m/s.
@@ -196,181 +203,248 @@ impl System {
         out.extend((0..v.len()).map(|i| (v[i] - u) * self.masses[i] + shape.rigid[i].transpose() * push));
     }
 
-    fn apply(&self, shape: &Shape, k: &Coefficients, v: &[DVec3], out: &mut [DVec3]) {
-        let (mut u, mut carried, mut mass) = (DVec3::ZERO, DVec3::ZERO, 0.0);
-        for i in 0..v.len() {
-            u += shape.rigid[i] * v[i];
-            carried += v[i] * self.masses[i];
-            mass += self.masses[i];
+    /// What of some velocities moves the drop as a whole.
+    fn whole_of(&self, shape: &Shape, k: &Coefficients, v: &[DVec3]) -> Whole {
+        if k.rigid_mass == 0.0 {
+            return Whole::default();
         }
-        let along = u - k.base_normal * k.base_normal.dot(u);
-        let push = u * (k.rigid_mass + mass) - carried + along * k.base_drag;
+        chunks::sum(v.len(), |piece| {
+            let mut whole = Whole::default();
+            for i in piece {
+                whole.add(shape.rigid[i], self.masses[i], v[i]);
+            }
+            whole
+        })
+    }
+
+    /// A v at each vertex, without the friction of lines; v · A v.
+    fn apply(&self, shape: &Shape, k: &Coefficients, v: &[DVec3], whole: &Whole, out: &mut [DVec3]) -> f64 {
+        let terms = Terms::new(k, whole);
         let (tension, pressure) = (k.stiffness * k.tension, k.stiffness * k.pressure);
-        for i in 0..v.len() {
+        let row = |i: usize| {
             let (mut pull, mut turn) = (v[i] * self.weight_sums[i], DVec3::ZERO);
             for e in self.row(i) {
                 let other = v[e.column as usize];
                 pull -= other * e.weight;
                 turn += other.cross(e.across);
             }
-            let mut sum =
-                (v[i] - u) * self.masses[i] + shape.rigid[i].transpose() * push + pull * tension - turn * pressure;
-            if self.line_drag[i] != 0.0 {
-                sum += v[i] * self.line_drag[i];
+            pull * tension - turn * pressure
+        };
+        let flat = |i: usize| {
+            let mut pull = v[i] * self.weight_sums[i];
+            for e in self.row(i) {
+                pull -= v[e.column as usize] * e.weight;
             }
-            out[i] = sum;
-        }
+            pull * tension + v[i] * self.masses[i]
+        };
+        // A slice of nothing costs nothing.
+        let nothing: &mut [()] = &mut vec![(); out.len()];
+        chunks::update(out, nothing, |first, out, _| {
+            let mut dot = 0.0;
+            for (offset, image) in out.iter_mut().enumerate() {
+                let i = first + offset;
+                *image = if k.rigid_mass == 0.0 {
+                    flat(i)
+                } else {
+                    row(i) + (v[i] - terms.u) * self.masses[i] + shape.rigid[i].mul_transpose_vec3(terms.push)
+                };
+                dot += v[i].dot(*image);
+            }
+            dot
+        })
     }
 
-    /// Solves for `velocities`. `rate` is the wanted growth of the volume, in m³/s.
-    pub fn solve(&mut self, shape: &Shape, k: &Coefficients, rate: f64) -> Solved {
-        let mut start = std::mem::take(&mut self.reactions);
-        start.copy_from_slice(&self.velocities);
+    /// Solves for `velocities`. `rate` is the wanted growth of the volume, in m³/s; `None` where it may be anything.
+    pub fn solve(&mut self, shape: &Shape, k: &Coefficients, rate: Option<f64>) -> Solved {
+        self.bound.clear();
+        self.bound.extend((0..self.freedoms.len() as u32).filter(|&i| self.freedoms[i as usize] != Freedom::All));
+        self.reactions.copy_from_slice(&self.velocities);
         let solved = match self.iterate(shape, k, rate) {
             Some(solved) => solved,
             None => {
-                self.velocities.copy_from_slice(&start);
+                self.velocities.copy_from_slice(&self.reactions);
                 let k = Coefficients { pressure: 0.0, ..*k };
                 let solved = self.iterate(shape, &k, rate).unwrap_or_default();
                 Solved { without_pressure: true, ..solved }
             }
         };
-        self.reactions = start;
-        let mut image = std::mem::take(&mut self.image);
         let k = Coefficients { pressure: if solved.without_pressure { 0.0 } else { k.pressure }, ..*k };
-        self.apply(shape, &k, &self.velocities, &mut image);
-        // The multiplier that leaves free vertices without reaction, in the mean.
-        let (mut above, mut below) = (0.0, 0.0);
-        for i in 0..image.len() {
-            let c = self.freedoms[i].project(shape.volume_gradient[i]);
-            above += c.dot(image[i] - self.right[i]) * self.inverse[i];
-            below += c.length_squared() * self.inverse[i];
+        self.react(shape, &k, solved.multiplier);
+        solved
+    }
+
+    /// What holds the vertices that are not free: A v − b − multiplier c there.
+    fn react(&mut self, shape: &Shape, k: &Coefficients, multiplier: f64) {
+        if self.bound.is_empty() || k.rigid_mass == 0.0 {
+            return;
         }
-        let multiplier = if below > 0.0 { above / below } else { 0.0 };
-        for i in 0..image.len() {
-            self.reactions[i] = image[i] - self.right[i] - shape.volume_gradient[i] * multiplier;
+        let v = &self.velocities;
+        let terms = Terms::new(k, &self.whole_of(shape, k, v));
+        let (tension, pressure) = (k.stiffness * k.tension, k.stiffness * k.pressure);
+        for &i in &self.bound {
+            let i = i as usize;
+            let (mut pull, mut turn) = (v[i] * self.weight_sums[i], DVec3::ZERO);
+            for e in self.row(i) {
+                let other = v[e.column as usize];
+                pull -= other * e.weight;
+                turn += other.cross(e.across);
+            }
+            let image = pull * tension - turn * pressure
+                + (v[i] - terms.u) * self.masses[i]
+                + shape.rigid[i].mul_transpose_vec3(terms.push)
+                + v[i] * self.line_drag[i];
+            self.reactions[i] = image - self.right[i] - shape.volume_gradient[i] * multiplier;
         }
-        self.image = image;
-        Solved { multiplier, ..solved }
     }
 
     /// Conjugate gradients on what is free; `None` where the matrix shows itself not to be positive.
-    fn iterate(&mut self, shape: &Shape, k: &Coefficients, rate: f64) -> Option<Solved> {
+    fn iterate(&mut self, shape: &Shape, k: &Coefficients, rate: Option<f64>) -> Option<Solved> {
         let n = self.velocities.len();
         let mut given = 0.0;
         let mut weight = 0.0;
         for i in 0..n {
             let stiff = k.stiffness * k.tension * self.weight_sums[i].max(0.0);
             self.inverse[i] = 1.0 / (self.masses[i] + stiff + self.line_drag[i]).max(1e-300);
-            let c = self.freedoms[i].project(shape.volume_gradient[i]);
-            self.gradient[i] = c;
-            weight += c.length_squared() * self.inverse[i];
-            given += shape.volume_gradient[i].dot(self.velocities[i]);
+            if rate.is_some() {
+                let c = self.freedoms[i].project(shape.volume_gradient[i]);
+                self.gradient[i] = c;
+                weight += c.length_squared() * self.inverse[i];
+                given += shape.volume_gradient[i].dot(self.velocities[i]);
+            }
         }
-        let constrained = weight > 0.0;
-        if constrained {
+        if let Some(rate) = rate
+            && weight > 0.0
+        {
             let shift = (rate - given) / weight;
             for i in 0..n {
                 self.velocities[i] += self.gradient[i] * (self.inverse[i] * shift);
             }
         }
+        // r = P (b − A v), and what of it would change the volume taken out.
         let mut image = std::mem::take(&mut self.image);
-        self.apply(shape, k, &self.velocities, &mut image);
-        for i in 0..n {
-            self.residual[i] = self.freedoms[i].project(self.right[i] - image[i]);
+        let whole = self.whole_of(shape, k, &self.velocities);
+        self.apply(shape, k, &self.velocities, &whole, &mut image);
+        for &i in &self.bound {
+            let i = i as usize;
+            image[i] += self.velocities[i] * self.line_drag[i];
         }
-        let scale: f64 =
-            (0..n).map(|i| self.freedoms[i].project(self.right[i]).length_squared() * self.inverse[i]).sum();
-        let mut rho = self.precondition(weight);
+        let (mut scale, mut along, mut rho) = (0.0, 0.0, 0.0);
         for i in 0..n {
-            self.search[i] = self.residual[i] * self.inverse[i];
+            let freedom = self.freedoms[i];
+            let residual = freedom.project(self.right[i] - image[i]);
+            self.residual[i] = residual;
+            scale += freedom.project(self.right[i]).length_squared() * self.inverse[i];
+            along += self.gradient[i].dot(residual) * self.inverse[i];
+            rho += residual.length_squared() * self.inverse[i];
         }
+        let share = |along: f64| if weight > 0.0 { along / weight } else { 0.0 };
+        let mut lambda = share(along);
+        rho -= lambda * along;
+        let mut multiplier = -lambda;
+        let mut whole = self.turn(shape, k, lambda, 0.0);
         let enough = TOLERANCE * TOLERANCE * scale.max(1e-300);
         let mut iterations = 0;
         let mut positive = true;
         while rho > enough && iterations < MOST_ITERATIONS {
             iterations += 1;
-            self.apply(shape, k, &self.search, &mut image);
-            let curvature: f64 = self.search.iter().zip(&image).map(|(p, q)| p.dot(*q)).sum();
+            let mut curvature = self.apply(shape, k, &self.search, &whole, &mut image);
+            for &i in &self.bound {
+                let i = i as usize;
+                let p = self.search[i];
+                curvature += p.length_squared() * self.line_drag[i];
+                image[i] = self.freedoms[i].project(image[i] + p * self.line_drag[i]);
+            }
             if curvature <= 0.0 {
                 positive = curvature == 0.0;
                 break;
             }
             let alpha = rho / curvature;
-            for i in 0..n {
-                self.velocities[i] += self.search[i] * alpha;
-                self.residual[i] -= self.freedoms[i].project(image[i]) * alpha;
-            }
+            let (search, inverse, gradient) = (&self.search, &self.inverse, &self.gradient);
+            let Pair(along, left) =
+                chunks::update(&mut self.velocities, &mut self.residual, |first, velocities, residuals| {
+                    let mut sums = Pair::default();
+                    for (offset, (v, r)) in velocities.iter_mut().zip(residuals).enumerate() {
+                        let i = first + offset;
+                        *v += search[i] * alpha;
+                        *r -= image[i] * alpha;
+                        sums += Pair(gradient[i].dot(*r) * inverse[i], r.length_squared() * inverse[i]);
+                    }
+                    sums
+                });
+            lambda = share(along);
+            multiplier -= lambda;
             let old = rho;
-            rho = self.precondition(weight);
-            let beta = rho / old;
-            for i in 0..n {
-                self.search[i] = self.residual[i] * self.inverse[i] + self.search[i] * beta;
-            }
+            rho = left - lambda * along;
+            whole = self.turn(shape, k, lambda, rho / old);
         }
         self.image = image;
-        positive.then_some(Solved { iterations, ..Solved::default() })
+        positive.then_some(Solved { iterations, multiplier, ..Solved::default() })
     }
 
-    /// Solves (M + s L) x = M x₀ for places, three right sides at once, with each vertex moving as its freedom allows; returns iterations.
-    ///
-    /// On entry `velocities` holds x₀, on return x; `masses` are those of M. This is one step of mean curvature flow (desbrun1999).
-    pub fn smooth(&mut self, s: f64) -> usize {
-        let n = self.velocities.len();
-        let matrix = |this: &Self, x: &[DVec3], out: &mut [DVec3]| {
-            for i in 0..n {
-                let mut pull = x[i] * this.weight_sums[i];
-                for e in this.row(i) {
-                    pull -= x[e.column as usize] * e.weight;
+    /// Takes λ c out of the residual and sets out in its direction: p = D⁻¹ r + β p; what of p moves the drop as a whole.
+    fn turn(&mut self, shape: &Shape, k: &Coefficients, lambda: f64, beta: f64) -> Whole {
+        let (inverse, gradient, masses) = (&self.inverse, &self.gradient, &self.masses);
+        chunks::update(&mut self.residual, &mut self.search, |first, residuals, searches| {
+            let mut whole = Whole::default();
+            for (offset, (r, p)) in residuals.iter_mut().zip(searches).enumerate() {
+                let i = first + offset;
+                *r -= gradient[i] * lambda;
+                *p = *r * inverse[i] + *p * beta;
+                if k.rigid_mass != 0.0 {
+                    whole.add(shape.rigid[i], masses[i], *p);
                 }
-                out[i] = x[i] * this.masses[i] + pull * s;
             }
-        };
-        let mut image = std::mem::take(&mut self.image);
-        for i in 0..n {
-            self.right[i] = self.velocities[i] * self.masses[i];
-            self.inverse[i] = 1.0 / (self.masses[i] + s * self.weight_sums[i].max(0.0)).max(1e-300);
-        }
-        matrix(self, &self.velocities, &mut image);
-        for i in 0..n {
-            self.residual[i] = self.freedoms[i].project(self.right[i] - image[i]);
-            self.search[i] = self.residual[i] * self.inverse[i];
-        }
-        let mut rho: f64 = (0..n).map(|i| self.residual[i].length_squared() * self.inverse[i]).sum();
-        let enough = 1e-8 * rho;
-        let mut iterations = 0;
-        while rho > enough && iterations < MOST_ITERATIONS {
-            iterations += 1;
-            matrix(self, &self.search, &mut image);
-            let curvature: f64 = (0..n).map(|i| self.search[i].dot(image[i])).sum();
-            if curvature <= 0.0 {
-                break;
-            }
-            let alpha = rho / curvature;
-            for i in 0..n {
-                self.velocities[i] += self.search[i] * alpha;
-                self.residual[i] -= self.freedoms[i].project(image[i]) * alpha;
-            }
-            let old = rho;
-            rho = (0..n).map(|i| self.residual[i].length_squared() * self.inverse[i]).sum();
-            for i in 0..n {
-                self.search[i] = self.residual[i] * self.inverse[i] + self.search[i] * (rho / old);
-            }
-        }
-        self.image = image;
-        iterations
+            whole
+        })
     }
+}
 
-    /// Takes out of the residual what would change the volume; returns residual · D⁻¹ residual.
-    fn precondition(&mut self, weight: f64) -> f64 {
-        let n = self.residual.len();
-        if weight > 0.0 {
-            let along: f64 = (0..n).map(|i| self.gradient[i].dot(self.residual[i]) * self.inverse[i]).sum();
-            let lambda = along / weight;
-            for i in 0..n {
-                self.residual[i] -= self.gradient[i] * lambda;
-            }
-        }
-        (0..n).map(|i| self.residual[i].length_squared() * self.inverse[i]).sum()
+/// What of some velocities moves the drop as a whole: U, Σ m v and Σ m.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whole {
+    u: DVec3,
+    carried: DVec3,
+    mass: f64,
+}
+
+impl Whole {
+    #[inline]
+    fn add(&mut self, rigid: DMat3, mass: f64, v: DVec3) {
+        self.u += rigid * v;
+        self.carried += v * mass;
+        self.mass += mass;
+    }
+}
+
+impl AddAssign for Whole {
+    fn add_assign(&mut self, other: Self) {
+        self.u += other.u;
+        self.carried += other.carried;
+        self.mass += other.mass;
+    }
+}
+
+/// What the motion of the whole does to every vertex.
+struct Terms {
+    u: DVec3,
+    push: DVec3,
+}
+
+impl Terms {
+    fn new(k: &Coefficients, whole: &Whole) -> Self {
+        let u = whole.u;
+        let along = u - k.base_normal * k.base_normal.dot(u);
+        Self { u, push: u * (k.rigid_mass + whole.mass) - whole.carried + along * k.base_drag }
+    }
+}
+
+/// Two sums.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pair(f64, f64);
+
+impl AddAssign for Pair {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+        self.1 += other.1;
     }
 }
