@@ -116,7 +116,7 @@ pub(crate) static PANE: TableSchema = table("[pane]", &["cell", "fine", "static_
 pub(crate) static DROPLET: TableSchema = table("[droplet]", &["friction", "slices", "levels", "springs"]);
 pub(crate) static SPRINGS: TableSchema = table("[droplet.springs]", &["longitudinal", "transverse", "guide", "volume"]);
 pub(crate) static SURFACE: TableSchema =
-    table("[surface]", &["mu", "eta", "friction", "alpha", "gamma", "volume_correction", "self_collision"]);
+    table("[surface]", &["mu", "eta", "friction", "alpha", "gamma", "volume_correction", "self_collision", "dt"]);
 pub(crate) static VOLUME: TableSchema =
     table("[volume]", &["curvature", "pressure_order", "dt", "static_speed", "slip"]);
 pub(crate) static CAMERA: TableSchema =

@@ -538,6 +538,8 @@ pub struct SurfaceKnobs {
     pub volume_correction: Option<VolumeCorrection>,
     /// Whether a drop may merge with itself.
     pub self_collision: Option<bool>,
+    /// Longest step, in s.
+    pub dt: Option<f64>,
 }
 
 /// Volume correction of the surface model.

@@ -296,6 +296,7 @@ fn scene(seed: u64) -> Scene {
             volume_correction: r
                 .maybe(|r| r.pick(&[VolumeCorrection::Local, VolumeCorrection::Global, VolumeCorrection::Both])),
             self_collision: r.maybe(Random::flip),
+            dt: r.maybe(Random::positive),
         },
         volume: VolumeKnobs {
             curvature: r.maybe(|r| r.pick(&[CurvatureMethod::VirtualSurface, CurvatureMethod::Extension])),

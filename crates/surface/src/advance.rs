@@ -26,6 +26,8 @@ use crate::system::{Coefficients, Freedom};
 
 /// Largest ω₂Δt/2 at which the midpoint rule follows waves.
 const MOST_PHASE: f64 = 1.2;
+/// Longest step of the midpoint rule, in s: longer ones are asked for where drops rest or slide, and modes beyond the second would ring on for ever.
+const LONGEST_MIDPOINT: f64 = 4e-3;
 /// Rounds of solving for which line vertices move.
 const MOST_ROUNDS: usize = 5;
 /// Rounds after which moving vertices may only stop.
@@ -62,7 +64,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     let radius = 3.0 * shape.volume / shape.air_area;
     let omega = (8.0 * liquid.surface_tension / (liquid.density * radius.powi(3))).sqrt();
     let phase = 0.5 * omega * dt;
-    let midpoint = phase < MOST_PHASE && !setting.settle;
+    let midpoint = phase < MOST_PHASE && dt < LONGEST_MIDPOINT && !setting.settle;
     let tau = if midpoint { 0.5 * dt } else { dt };
     let warp = if midpoint { (phase / phase.tan()).powi(2) } else { 1.0 };
     let thickness = 0.5 * radius * warp;
@@ -130,6 +132,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
         drop.mesh.velocities[v] = if midpoint && free { moved * 2.0 - before } else { moved };
     }
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
+    drop.writhing = shape.fastest_against(&drop.mesh.velocities, drop.velocity);
     let mut fastest: f64 = 0.0;
     let drift = if !shape.on_solid() { 0.0 } else { drop.velocity.distance(base_velocity(shape)) };
     let still = if !shape.on_solid() { drop.velocity } else { base_velocity(shape) };
@@ -298,14 +301,20 @@ pub(crate) fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &S
         let place = foot_point(setting.after, solid, drop.mesh.positions[v as usize]);
         drop.mesh.positions[v as usize] = out_of_corners(setting.after, solid, place);
     }
+    // Wet vertices go along with the drop, all of them before any is moved towards the middle of the others.
     let slip = drop.velocity * setting.dt;
+    let least = 1e-6 * setting.edge * setting.edge;
+    let slides = slip.length_squared() > least;
     for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Wet) {
-        let v = contact.vertex;
+        let place = &mut drop.mesh.positions[contact.vertex as usize];
         if contact.tag < 0 {
-            let place = foot_point(setting.after, contact.tag, drop.mesh.positions[v as usize]);
-            drop.mesh.positions[v as usize] = place;
-            continue;
+            *place = foot_point(setting.after, contact.tag, *place);
+        } else if slides {
+            *place += slip - contact.footing.normal * contact.footing.normal.dot(slip);
         }
+    }
+    for contact in shape.contacts.iter().filter(|contact| contact.kind == Kind::Wet && contact.tag >= 0) {
+        let v = contact.vertex;
         let mesh = &drop.mesh;
         let (mut sum, mut count) = (DVec3::ZERO, 0.0);
         for h in mesh.fan(v) {
@@ -313,16 +322,12 @@ pub(crate) fn settle_on_solids(drop: &mut Drop, setting: &Setting<'_>, shape: &S
             count += 1.0;
         }
         let here = mesh.positions[v as usize];
-        let along = slip - contact.footing.normal * contact.footing.normal.dot(slip);
-        let moved = here + along;
-        let to = moved + (sum / count - moved) * 0.5;
+        let to = here + (sum / count - here) * 0.5;
         // Resting patches stay where they are, so that a resting drop does not change at all.
-        if to.distance_squared(here) < 1e-6 * setting.edge * setting.edge
-            && !setting.after.solids()[mesh.solid_at(v) as usize].moves()
-        {
+        let solid = contact.tag;
+        if !slides && to.distance_squared(here) < least && !setting.after.solids()[solid as usize].moves() {
             continue;
         }
-        let solid = mesh.solid_at(v);
         drop.mesh.positions[v as usize] = out_of_corners(setting.after, solid, foot_point(setting.after, solid, to));
     }
 }

@@ -26,6 +26,8 @@ pub struct Drop {
     pub air_area: f64,
     /// Mean excess pressure, in Pa.
     pub pressure: f64,
+    /// Largest speed of its free surface or, across itself, of its line against the drop as a whole, in m/s.
+    pub writhing: f64,
     /// Steps that it has been at rest.
     pub calm: u32,
     /// Steps since the ground under it was last marked as wet.
@@ -41,7 +43,19 @@ impl Drop {
     pub fn new(id: u32, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
         mesh.velocities.fill(velocity);
         let air_area = mesh.air_area();
-        Self { id, mesh, volume, velocity, air_area, pressure: 0.0, calm: 0, unchecked: 0, slack: 0.0, asleep: false }
+        Self {
+            id,
+            mesh,
+            volume,
+            velocity,
+            air_area,
+            pressure: 0.0,
+            writhing: 0.0,
+            calm: 0,
+            unchecked: 0,
+            slack: 0.0,
+            asleep: false,
+        }
     }
 
     /// Length that its edges should have, in m, when the scene's shortest edge is `shortest`: a stream's or a thread's are finer, so that they go
@@ -49,6 +63,12 @@ impl Drop {
     pub fn target_edge(&self, shortest: f64) -> f64 {
         let thickness = 3.0 * self.volume / self.air_area;
         target_edge(self.volume, shortest).min((0.5 * thickness).max(shortest))
+    }
+
+    /// Takes the fastest of its vertices for how fast its surface moves against the drop: before a step has looked closer.
+    pub fn guess_writhing(&mut self) {
+        let fastest = self.mesh.velocities.iter().map(|v| v.distance_squared(self.velocity)).fold(0.0, f64::max);
+        self.writhing = fastest.sqrt();
     }
 
     /// Computes it again from the next step on.

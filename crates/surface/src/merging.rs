@@ -94,6 +94,7 @@ fn merge_group(
     drop.volume = volume;
     drop.velocity = momentum / volume;
     drop.air_area = drop.mesh.air_area();
+    drop.guess_writhing();
     drop.wake();
     make_ready(drop, world, shortest, scratch);
     ensure_sound(drop, world, shortest, scratch);

@@ -20,7 +20,7 @@ use crate::initial;
 use crate::merging::merge;
 use crate::mesh::AIR;
 use crate::neighbours::meeting_step;
-use crate::paper::Knobs;
+use crate::paper::{Knobs, REFERENCE_STEP};
 use crate::shape::ball_radius;
 use crate::shapes::{CapForm, ball, cap};
 use crate::stepper::{Stepped, make_ready, parts, refit, step_drop};
@@ -30,11 +30,10 @@ use crate::union::{Request, extract_liquid};
 const LONGEST_STEP: f64 = 1e-3;
 /// Longest step of a run that settles, in s.
 const LONGEST_SETTLING: f64 = 1.0 / 120.0;
-/// Longest step of the paper's operators, in s. The paper does not give its own; with this one its range of γ runs from drops that gravity flattens to
-/// nearly round ones.
-const LONGEST_PAPER: f64 = 2e-3;
-/// Edges that liquid near a solid may move in a step; the paper's operators bear four times that.
+/// Edges by which liquid near a solid may come nearer to it in a step.
 const EDGES_PER_STEP: f64 = 0.5;
+/// The same for the paper's operators, which bear more.
+const PAPER_EDGES_PER_STEP: f64 = 2.0;
 /// Parts into which speeds may cut the longest step at most.
 const MOST_CUTS: f64 = 16.0;
 /// Steps of a drop after which all that it lies on is marked as wet.
@@ -49,6 +48,8 @@ pub struct SurfaceModel {
     liquid: Liquid,
     edge: f64,
     settle: bool,
+    /// Longest step that the scene allows, in s.
+    longest: Option<f64>,
     paper: Option<Knobs>,
     domain: Option<[DVec3; 2]>,
     books: Books,
@@ -109,6 +110,7 @@ impl SurfaceModel {
             liquid: scene.liquid,
             edge: scene.resolution.edge,
             settle: scene.time.settle,
+            longest: scene.surface.dt,
             paper: (scene.fidelity == Fidelity::Paper).then(|| Knobs::of(&scene.surface)),
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             books: Books { next_id: 1, gravity, gathered, ..Books::default() },
@@ -294,19 +296,29 @@ impl SurfaceModel {
     /// Length of the next step, in s.
     fn choose_step(&self, limit: f64) -> f64 {
         let (longest, edges) = match (&self.paper, self.settle) {
-            (Some(_), _) => (LONGEST_PAPER, 2.0),
+            (Some(_), _) => (REFERENCE_STEP, PAPER_EDGES_PER_STEP),
             (None, true) => (LONGEST_SETTLING, EDGES_PER_STEP),
             (None, false) => (LONGEST_STEP, EDGES_PER_STEP),
         };
+        let longest = self.longest.unwrap_or(longest);
         let mut dt = meeting_step(&self.drops, longest);
         for drop in self.drops.iter().filter(|drop| !drop.asleep) {
-            let speed = drop.mesh.velocities.iter().map(|v| v.length_squared()).fold(0.0, f64::max).sqrt();
-            let way = speed * longest;
+            // What counts is how far liquid comes nearer to a solid: by deforming, and with the drop as a whole. A drop that slides comes no nearer.
+            let own = drop.writhing;
+            let allowed = edges * drop.target_edge(self.edge);
+            let speed = own + drop.velocity.length();
+            if speed * longest <= allowed {
+                continue;
+            }
             let [low, high] = drop.mesh.bounds();
             let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high));
-            let edge = drop.target_edge(self.edge);
-            if way > edges * edge && self.ground.signed_distance(centre) < reach + 2.0 * way {
-                dt = dt.min(edges * edge / speed);
+            let before = self.ground.signed_distance(centre);
+            if before < reach + 2.0 * speed * longest {
+                let after = self.ground.signed_distance(centre + drop.velocity * longest);
+                let way = own * longest + (before - after).max(0.0);
+                if way > allowed {
+                    dt = dt.min(longest * allowed / way);
+                }
             }
         }
         let dt = dt.max(longest / MOST_CUTS);

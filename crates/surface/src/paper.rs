@@ -55,7 +55,7 @@ impl Knobs {
             mu: scene.mu.unwrap_or(0.4),
             eta: scene.eta.unwrap_or(0.0) * SQUARE_CENTIMETRES,
             friction: scene.friction.unwrap_or(2e-2),
-            alpha: scene.alpha.unwrap_or(2e4) * CENTIMETRES,
+            alpha: scene.alpha.unwrap_or(1e5) * CENTIMETRES,
             gamma: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETRES,
             correction: scene.volume_correction.unwrap_or(VolumeCorrection::Global),
         }
@@ -113,12 +113,14 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
         correct_locally(drop, shape, &mut scratch.vectors);
     }
 
-    // The move. Vertices on the solid do not leave it along its normal.
+    // The move. Wet vertices are taken along with the drop below.
     let (mut stir, mut fastest) = (0.0f64, 0.0f64);
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
     for v in 0..n {
         let velocity = drop.mesh.velocities[v];
-        drop.mesh.positions[v] += velocity * dt;
+        if shape.kinds[v] != Kind::Wet {
+            drop.mesh.positions[v] += velocity * dt;
+        }
         fastest = fastest.max(velocity.distance(drop.velocity));
         if shape.kinds[v] == Kind::Free {
             stir = stir.max((velocity - drop.velocity).dot(shape.normals[v]).abs());
@@ -132,6 +134,7 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, knobs: &Knobs, scratch: &
         drop.mesh.velocities[v] += (drop.mesh.positions[v] - scratch.vectors[v]) / dt;
     }
     drop.velocity = shape.rigid_velocity(&drop.mesh.velocities);
+    drop.writhing = shape.fastest_against(&drop.mesh.velocities, drop.velocity);
     let drift = if shape.on_solid() { drop.velocity.length() } else { 0.0 };
     Advanced { iterations, solves: 1, stir, fastest, drift }
 }

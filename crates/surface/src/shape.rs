@@ -244,6 +244,19 @@ impl Shape {
         self.rigid.iter().zip(velocities).map(|(w, &v)| *w * v).sum()
     }
 
+    /// Largest speed of a free vertex, and of a line vertex across the line, against a velocity, in m/s.
+    pub fn fastest_against(&self, velocities: &[DVec3], u: DVec3) -> f64 {
+        let mut most: f64 = 0.0;
+        for (v, &velocity) in velocities.iter().enumerate() {
+            most = most.max(match self.kinds[v] {
+                Kind::Free => (velocity - u).length_squared(),
+                Kind::Line => (velocity - u).dot(self.contacts[self.contact_of[v] as usize].out).powi(2),
+                Kind::Wet => 0.0,
+            });
+        }
+        most.sqrt()
+    }
+
     /// Radius of the ball of the same volume, in m.
     pub fn radius(&self) -> f64 {
         ball_radius(self.volume)

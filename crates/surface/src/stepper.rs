@@ -73,7 +73,13 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
         && !crosses(drop, &advanced, setting, &scratch.survey);
     if !sound {
         drop.mesh.copy_from(&scratch.backup);
-        drop.velocity = velocity + setting.gravity * setting.dt;
+        drop.velocity = velocity;
+        if !drop.mesh.touches() {
+            // In flight it goes on flying.
+            let way = (velocity + setting.gravity * (0.5 * setting.dt)) * setting.dt;
+            drop.mesh.positions.iter_mut().for_each(|p| *p += way);
+            drop.velocity += setting.gravity * setting.dt;
+        }
         heal(drop, setting.after, setting.edge, scratch);
         return Stepped { advanced, cut: true, healed: true };
     }
@@ -238,6 +244,7 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
                 velocity,
                 air_area: scratch.shape.air_area,
                 pressure: drop.pressure,
+                writhing: 0.0,
                 calm: 0,
                 unchecked: 0,
                 slack: 0.0,
@@ -250,6 +257,7 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
     for part in &mut made {
         part.velocity += missing;
         part.mesh.velocities.iter_mut().for_each(|v| *v += missing);
+        part.guess_writhing();
         refit(part, world, &mut scratch.shape);
         ensure_sound(part, world, shortest, scratch);
     }

@@ -27,3 +27,37 @@ fn resting_drops_are_rounder_the_larger_the_tension() {
     let [low, middle, high] = [0.05, 0.2, 1.0].map(roundness);
     assert!(low < 0.7 * middle && middle < 0.8 * high, "height over width {low}, {middle}, {high}");
 }
+
+/// Angle, in degrees, of the cap that a weightless drop of 8 µL, put down at 90°, becomes on a solid of this angle: from the area that it wets.
+fn rest_angle(angle: f64, step: f64) -> f64 {
+    let floor = plane([0.0, 1.0, 0.0], angle, angle - 2.0);
+    let mut model = build_paper(&format!(
+        "[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\nedge = \"0.12 mm\"\n{floor}{}",
+        common::cap(8.0, 90.0, [0.0; 3])
+    ));
+    while model.time() < 0.3 {
+        model.step(step.min(0.3 - model.time() + 1e-12), &mut Untimed).unwrap();
+        sound(&model);
+    }
+    let mesh = &model.drops()[0].mesh;
+    let wetted: f64 =
+        (0..mesh.triangles.len()).filter(|&t| mesh.solids[t] >= 0).map(|t| mesh.area_vector(t).length()).sum();
+    let base = (wetted / std::f64::consts::PI).sqrt();
+    // V = π a³ t (3 + t²)/6 with t = tan θ/2.
+    let sought = 6.0 * model.volume() / (std::f64::consts::PI * base.powi(3));
+    let (mut low, mut high) = (0.0, 1e3);
+    for _ in 0..100 {
+        let t = 0.5 * (low + high);
+        *(if t * (3.0 + t * t) < sought { &mut low } else { &mut high }) = t;
+    }
+    2.0 * f64::to_degrees(low.atan())
+}
+
+#[test]
+fn drops_take_up_the_contact_angle_of_their_solid() {
+    for angle in [60.0, 90.0, 120.0] {
+        let found = rest_angle(angle, 1.0);
+        println!("{angle}: {found}");
+        assert!((found - angle).abs() < 5.0, "at {angle}° it stands at {found}°");
+    }
+}

@@ -184,6 +184,7 @@ pub(super) fn knobs(out: &mut Document, scene: &Scene) {
     if let Some(on) = knobs.self_collision {
         out.entry("self_collision", on.to_string(), "");
     }
+    out.optional("dt", knobs.dt, &TIME, "");
 
     out.table("[volume]".into(), "volume".into());
     let knobs = &scene.volume;

@@ -50,6 +50,7 @@ pub(super) fn surface(top: &Section<'_>) -> SurfaceKnobs {
         gamma: factor("gamma"),
         volume_correction: section.choice("volume_correction", &corrections).map(|(_, c)| c),
         self_collision: section.flag("self_collision"),
+        dt: section.quantity("dt", &TIME, Sign::Positive),
     };
     section.finish();
     knobs
