@@ -36,6 +36,18 @@ pub struct Drop {
     pub slack: f64,
     /// At rest and not computed until something touches it.
     pub asleep: bool,
+    /// How it goes through the step at hand; nothing between steps.
+    #[serde(skip)]
+    pub pace: Pace,
+}
+
+/// The turns in which a drop goes through a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Turns that are left.
+    pub parts: u32,
+    /// Length of a turn, in s.
+    pub dt: f64,
 }
 
 impl Drop {
@@ -55,6 +67,7 @@ impl Drop {
             unchecked: 0,
             slack: 0.0,
             asleep: false,
+            pace: Pace::default(),
         }
     }
 
@@ -95,6 +108,8 @@ pub struct Setting<'a> {
     pub gravity: DVec3,
     /// Its length, in s.
     pub dt: f64,
+    /// Length below which steps are not cut further, in s.
+    pub shortest_step: f64,
     /// The liquid.
     pub liquid: &'a Liquid,
     /// Shortest edge, in m.

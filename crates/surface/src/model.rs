@@ -12,7 +12,7 @@ use sessile_scene::types::{EmitterKind, Fidelity, Scene, Side};
 use sessile_wetting::Liquid;
 use sessile_world::{Supply, World, WorldState};
 
-use crate::drops::{Drop, Scratch, Setting, target_edge};
+use crate::drops::{Drop, Pace, Scratch, Setting, target_edge};
 use crate::error::SurfaceError;
 use crate::ground::{Ground, Mouth, mouth_of, mouth_tag};
 use crate::history::History;
@@ -71,6 +71,30 @@ struct Books {
     healed: u64,
     /// At each tap, and last at needles that are in no drop, not yet enough to be shown, in m³.
     gathered: Vec<f64>,
+}
+
+impl Books {
+    fn new_id(&mut self) -> u32 {
+        let id = self.next_id;
+        self.next_id += 1;
+        id
+    }
+}
+
+/// Takes up the pieces of one drop: the first keeps the id.
+fn take_up(drops: &mut Vec<Drop>, books: &mut Books, pieces: Vec<Drop>, events: &mut Vec<Event>) {
+    let mut ids = Vec::new();
+    for (k, mut piece) in pieces.into_iter().enumerate() {
+        if k > 0 {
+            piece.id = books.new_id();
+        }
+        ids.push(piece.id);
+        drops.push(piece);
+    }
+    if ids.len() > 1 {
+        events.push(Event::Split { split: ids[0], into: ids });
+    }
+    drops.sort_unstable_by_key(|drop| drop.id);
 }
 
 #[derive(Serialize, Deserialize)]
@@ -162,41 +186,19 @@ impl SurfaceModel {
                     .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?
             }
         };
-        let id = self.new_id();
+        let id = self.books.new_id();
         let mut drop = Drop::new(id, mesh, volume, velocity);
         make_ready(&mut drop, &self.ground, self.edge, &mut self.spare);
         self.books.added += volume;
         let pieces = parts(drop, &self.ground, self.edge, &mut self.spare);
-        self.take_up(pieces, &mut Vec::new());
+        take_up(&mut self.drops, &mut self.books, pieces, &mut Vec::new());
         Ok(())
-    }
-
-    fn new_id(&mut self) -> u32 {
-        let id = self.books.next_id;
-        self.books.next_id += 1;
-        id
-    }
-
-    /// Takes up the pieces of one drop: the first keeps the id.
-    fn take_up(&mut self, pieces: Vec<Drop>, events: &mut Vec<Event>) {
-        let mut ids = Vec::new();
-        for (k, mut piece) in pieces.into_iter().enumerate() {
-            if k > 0 {
-                piece.id = self.new_id();
-            }
-            ids.push(piece.id);
-            self.drops.push(piece);
-        }
-        if ids.len() > 1 {
-            events.push(Event::Split { split: ids[0], into: ids });
-        }
-        self.drops.sort_unstable_by_key(|drop| drop.id);
     }
 
     fn add_ball(&mut self, center: DVec3, radius: f64, velocity: DVec3) {
         let volume = 4.0 / 3.0 * PI * radius.powi(3);
         let Some(mesh) = ball(center, radius, target_edge(volume, self.edge), |_| radius) else { return };
-        let id = self.new_id();
+        let id = self.books.new_id();
         self.books.added += volume;
         self.drops.push(Drop::new(id, mesh, volume, velocity));
     }
@@ -257,7 +259,7 @@ impl SurfaceModel {
         let Some(mesh) = cap(&CapForm { edge, surface: &surface, base: &base, solid: tag }) else { return };
         self.books.gathered[k] = 0.0;
         self.books.added += gathered;
-        let id = self.new_id();
+        let id = self.books.new_id();
         let mut drop = Drop::new(id, mesh, gathered, direction * speed);
         refit(&mut drop, &self.ground, &mut self.spare.shape);
         self.drops.push(drop);
@@ -293,16 +295,20 @@ impl SurfaceModel {
         }
     }
 
-    /// Length of the next step, in s.
-    fn choose_step(&self, limit: f64) -> f64 {
+    /// Length of the next step, in s. Drops that come at a solid too fast for it take their own way through it in several ([`Drop::pace`]); only where
+    /// that solid moves, or where drops would fly through one another, all take a shorter one.
+    fn choose_step(&mut self, limit: f64) -> f64 {
         let (longest, edges) = match (&self.paper, self.settle) {
             (Some(_), _) => (REFERENCE_STEP, PAPER_EDGES_PER_STEP),
             (None, true) => (LONGEST_SETTLING, EDGES_PER_STEP),
             (None, false) => (LONGEST_STEP, EDGES_PER_STEP),
         };
         let longest = self.longest.unwrap_or(longest);
+        let ground = &self.ground;
+        let moving: Vec<usize> = (0..ground.solids().len()).filter(|&s| ground.solids()[s].moves()).collect();
         let mut dt = meeting_step(&self.drops, longest);
-        for drop in self.drops.iter().filter(|drop| !drop.asleep) {
+        for drop in self.drops.iter_mut().filter(|drop| !drop.asleep) {
+            drop.pace = Pace::default();
             // What counts is how far liquid comes nearer to a solid: by deforming, and with the drop as a whole. A drop that slides comes no nearer.
             let own = drop.writhing;
             let allowed = edges * drop.target_edge(self.edge);
@@ -312,26 +318,33 @@ impl SurfaceModel {
             }
             let [low, high] = drop.mesh.bounds();
             let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high));
-            let before = self.ground.signed_distance(centre);
+            let before = ground.signed_distance(centre);
             if before < reach + 2.0 * speed * longest {
-                let after = self.ground.signed_distance(centre + drop.velocity * longest);
+                let after = ground.signed_distance(centre + drop.velocity * longest);
                 let way = own * longest + (before - after).max(0.0);
-                if way > allowed {
-                    dt = dt.min(longest * allowed / way);
+                drop.pace.parts = (way / allowed).ceil().clamp(1.0, MOST_CUTS) as u32;
+                let pushed = |s: &usize| ground.solids()[*s].signed_distance(centre) < reach + 2.0 * speed * longest;
+                if drop.pace.parts > 1 && moving.iter().any(pushed) {
+                    dt = dt.min(longest / f64::from(drop.pace.parts));
                 }
             }
         }
         let dt = dt.max(longest / MOST_CUTS);
         // Even steps up to the limit, rather than many and a short one.
-        if limit > dt { limit / (limit / dt).ceil() } else { limit }
+        let dt = if limit > dt { limit / (limit / dt).ceil() } else { limit };
+        for drop in self.drops.iter_mut().filter(|drop| !drop.asleep) {
+            let parts = (f64::from(drop.pace.parts) * dt / longest).ceil().max(1.0);
+            drop.pace = Pace { parts: parts as u32, dt: dt / parts };
+        }
+        dt
     }
 
     /// Marks where drops that are awake wet the solids; `all` of them, and all of their faces.
     fn remember(&mut self, all: bool) {
         let Ground { history, world, .. } = &mut self.ground;
         let history = Arc::make_mut(history);
-        for (drop, scratch) in self.drops.iter().zip(&self.scratches) {
-            for contact in scratch.shape.contacts.iter().filter(|contact| contact.tag >= 0 && !drop.asleep) {
+        for scratch in &mut self.scratches {
+            for contact in scratch.shape.contacts.drain(..).filter(|contact| contact.tag >= 0) {
                 history.mark(contact.tag as usize, contact.footing.uv);
             }
         }
@@ -400,6 +413,10 @@ impl Model for SurfaceModel {
         self.receive(until);
         before.mouths.clone_from(&self.ground.mouths);
         self.wake(gravity);
+        // Those that have just come or woken go through it at once.
+        for drop in self.drops.iter_mut().filter(|drop| drop.pace.parts == 0) {
+            drop.pace = Pace { parts: 1, dt };
+        }
 
         stages.enter("drops");
         let setting = Setting {
@@ -407,18 +424,48 @@ impl Model for SurfaceModel {
             after: &self.ground,
             gravity,
             dt,
+            shortest_step: dt.min(LONGEST_STEP) / MOST_CUTS,
             liquid: &self.liquid,
             edge: self.edge,
             settle: self.settle,
             paper: self.paper,
         };
-        self.scratches.resize_with(self.drops.len(), Scratch::default);
-        let stepped: Vec<Stepped> = self
-            .drops
-            .par_iter_mut()
-            .zip(&mut self.scratches)
-            .map(|(drop, scratch)| if drop.asleep { Stepped::default() } else { step_drop(drop, &setting, scratch) })
-            .collect();
+        // Most drops take one turn; those with more go on until they are through the step.
+        let mut healed = 0;
+        loop {
+            self.scratches.resize_with(self.drops.len().max(self.scratches.len()), Scratch::default);
+            let mut turns: Vec<(usize, &mut Drop, &mut Scratch)> = self
+                .drops
+                .iter_mut()
+                .zip(&mut self.scratches)
+                .enumerate()
+                .filter(|(_, (drop, _))| !drop.asleep && drop.pace.parts > 0)
+                .map(|(index, (drop, scratch))| (index, drop, scratch))
+                .collect();
+            if turns.is_empty() {
+                break;
+            }
+            // The largest first, so that none is left when all others are done.
+            turns.sort_by_key(|(index, drop, _)| (std::cmp::Reverse(drop.mesh.triangles.len()), *index));
+            let stepped: Vec<(usize, Stepped)> = turns
+                .into_par_iter()
+                .with_max_len(1)
+                .map(|(index, drop, scratch)| {
+                    drop.pace.parts -= 1;
+                    (index, step_drop(drop, &Setting { dt: drop.pace.dt, ..setting }, scratch))
+                })
+                .collect();
+            healed += stepped.iter().filter(|(_, stepped)| stepped.healed).count() as u64;
+            let mut cut: Vec<usize> =
+                stepped.iter().filter(|(_, stepped)| stepped.cut).map(|(index, _)| *index).collect();
+            cut.sort_unstable();
+            for index in cut.into_iter().rev() {
+                let drop = self.drops.remove(index);
+                let pieces = parts(drop, &self.ground, self.edge, &mut self.spare);
+                take_up(&mut self.drops, &mut self.books, pieces, &mut events);
+            }
+        }
+        self.books.healed += healed;
         if let Some(wrong) = self.drops.iter().find(|drop| !drop.mesh.positions.iter().all(|p| p.is_finite())) {
             return Err(StepError::NonFinite {
                 what: format!("the surface of drop {}", wrong.id),
@@ -427,17 +474,8 @@ impl Model for SurfaceModel {
                 advice: "look for units that are off by orders of magnitude in the scene, or for a resolution.edge far larger than the drops".into(),
             });
         }
-
-        self.books.healed += stepped.iter().filter(|stepped| stepped.healed).count() as u64;
-
         drop(before);
         self.remember(false);
-        stages.enter("splits");
-        for index in (0..stepped.len()).rev().filter(|&i| stepped[i].cut) {
-            let drop = self.drops.remove(index);
-            let pieces = parts(drop, &self.ground, self.edge, &mut self.spare);
-            self.take_up(pieces, &mut events);
-        }
         stages.enter("merges");
         merge(&mut self.drops, self.edge, &self.ground, &mut self.spare, &mut events);
         self.lose(gravity);

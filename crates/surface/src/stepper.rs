@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use crate::advance::{Advanced, advance, restore_volume};
 use crate::contact::touch;
-use crate::drops::{Drop, Scratch, Setting, target_edge};
+use crate::drops::{Drop, Pace, Scratch, Setting, target_edge};
 use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::paper;
@@ -30,6 +30,8 @@ const CALM_TIME: f64 = 0.05;
 
 /// Area against air over that of the ball of the same volume beyond which a surface is crumpled.
 const MOST_AREA: f64 = 12.0;
+/// Turns into which one that came out wrong is cut.
+const CUT_INTO: u32 = 4;
 /// How far apart two sheets of a surface may be, in edges, for their distance to be measured when crossings are looked for.
 const LOOK_AHEAD: f64 = 0.5;
 
@@ -47,7 +49,7 @@ pub struct Stepped {
 /// Moves a drop over a step and keeps its contact and its mesh in order.
 ///
 /// A surface that comes out wrong (not a number, torn, crossing itself, not holding its volume, faster than liquid can be) is taken back to
-/// where it was and made anew through a distance field ([`heal`]).
+/// where it was, to go there in shorter turns; where they cannot be shorter, it is made anew through a distance field ([`heal`]).
 pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) -> Stepped {
     let edge = drop.target_edge(setting.edge);
     scratch.backup.copy_from(&drop.mesh);
@@ -74,6 +76,11 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     if !sound {
         drop.mesh.copy_from(&scratch.backup);
         drop.velocity = velocity;
+        if setting.dt > setting.shortest_step {
+            // Too far at once: the same way again in smaller turns.
+            drop.pace = Pace { parts: CUT_INTO * (drop.pace.parts + 1), dt: setting.dt / f64::from(CUT_INTO) };
+            return Stepped::default();
+        }
         if !drop.mesh.touches() {
             // In flight it goes on flying.
             let way = (velocity + setting.gravity * (0.5 * setting.dt)) * setting.dt;
@@ -249,6 +256,7 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
                 unchecked: 0,
                 slack: 0.0,
                 asleep: false,
+                pace: drop.pace,
             }
         })
         .collect();

@@ -61,6 +61,7 @@ impl Bare {
             after: &self.world,
             gravity,
             dt,
+            shortest_step: dt,
             liquid: &self.liquid,
             edge: self.edge,
             settle: self.settle,

@@ -1,8 +1,8 @@
 //! Benches of the surface model.
 
 use glam::DVec3;
-use sessile_model::{Model, Stages};
-use sessile_scene::{NoFiles, parse_str};
+use sessile_model::{Model, Stages, Untimed};
+use sessile_scene::{Files, Folder, NoFiles, parse_str};
 use sessile_surface::SurfaceModel;
 use sessile_world::World;
 use sessile_world::random::Stream;
@@ -10,28 +10,75 @@ use sessile_world::random::Stream;
 use super::{Bench, BenchContext};
 use crate::validate::CaseError;
 
+/// Length of a frame, in s.
+const FRAME: f64 = 1.0 / 30.0;
+/// The paper's operators, one step a frame. Friction holds small drops and lets the larger ones run slowly.
+const PAPER: Form =
+    Form { head: "fidelity = \"paper\"\n", knobs: "[surface]\ndt = \"33.4 ms\"\ngamma = 1\nfriction = \"50 mm/s\"\n" };
+/// The physical form at four steps a frame: rest, hold and slide, no waves.
+const CALM: Form = Form { head: "", knobs: "[surface]\ndt = \"8.34 ms\"\n" };
+/// The physical form with its waves.
+const WAVES: Form = Form { head: "", knobs: "" };
+
+/// How a bench's scene is simulated.
+#[derive(Clone, Copy)]
+struct Form {
+    head: &'static str,
+    knobs: &'static str,
+}
+
 /// The surface model's benches.
 pub(super) fn benches() -> Vec<Bench> {
     vec![
         Bench {
-            name: "surface-pane",
-            about: "60 drops of 10 to 40 µL, all awake and sliding on a tilted plane that hardly holds, through 0.1 s in steps of 1 ms.",
-            run: |context| pane(context, 60, 0.1, ""),
+            name: "surface-window",
+            about: "300 drops of 5 to 40 µL on an upright pane of 90°/60°, all awake, by the paper's operators: 30 frames of 1/30 s, one step each. Asked: 30 frames a second at 50 000 triangles.",
+            run: |context| frames(context, window(PAPER, 300)?, 30),
         },
         Bench {
-            name: "surface-pane-four-times",
-            about: "As `surface-pane`, with four times the drops and a quarter of the time: the same cost.",
-            run: |context| pane(context, 240, 0.025, ""),
+            name: "surface-window-20000",
+            about: "As `surface-window` with 80 drops, some 20 000 triangles. Asked: 60 frames a second.",
+            run: |context| frames(context, window(PAPER, 80)?, 30),
         },
         Bench {
-            name: "surface-pane-paper",
-            about: "As `surface-pane` with 300 drops by the paper's own operators, one step of 2 ms a frame, 30 frames.",
-            run: |context| pane(context, 300, 0.06, "fidelity = \"paper\"\n"),
+            name: "surface-window-physical",
+            about: "As `surface-window` in the physical form, four steps a frame, 10 frames. Asked: 10 frames a second at 50 000 triangles.",
+            run: |context| frames(context, window(CALM, 300)?, 10),
+        },
+        Bench {
+            name: "surface-leaf",
+            about: "180 drops on a leaf of 150°/140°, some 40 000 triangles, by the paper's operators: 30 frames. Asked: 35 frames a second at 30 000 triangles.",
+            run: |context| frames(context, leaf(PAPER)?, 30),
+        },
+        Bench {
+            name: "surface-leaf-physical",
+            about: "As `surface-leaf` in the physical form, four steps a frame, 10 frames. Asked: 10 frames a second.",
+            run: |context| frames(context, leaf(CALM)?, 10),
+        },
+        Bench {
+            name: "surface-mesh",
+            about: "40 drops on a lumpy ball of 14 000 triangles, some 10 000 triangles of water, by the paper's operators: 30 frames. Asked: 30 frames a second.",
+            run: |context| frames(context, lumpy(PAPER)?, 30),
+        },
+        Bench {
+            name: "surface-mesh-physical",
+            about: "As `surface-mesh` in the physical form, four steps a frame, 10 frames. Asked: 10 frames a second.",
+            run: |context| frames(context, lumpy(CALM)?, 10),
+        },
+        Bench {
+            name: "surface-waves",
+            about: "12 drops of some 3000 triangles slide with their waves alive, through 0.2 s in steps of 1 ms. Asked: a simulated second a second.",
+            run: |context| waves(context, 12, 0.2),
         },
         Bench {
             name: "surface-large-drop",
             about: "One drop of 100 µL of some 20 000 triangles settles from a cap of 60° to 90°, through 20 ms in steps of 1 ms.",
             run: large,
+        },
+        Bench {
+            name: "surface-scaling",
+            about: "Sliding drops with their waves at 1000, 10 000, 100 000 and 1 000 000 triangles, a few steps each: CPU time per step and 1000 triangles, and the power of the number with which it grows.",
+            run: scaling,
         },
         Bench {
             name: "surface-merges",
@@ -41,9 +88,14 @@ pub(super) fn benches() -> Vec<Bench> {
     ]
 }
 
-fn build(head: &str, tables: &str) -> Result<SurfaceModel, CaseError> {
-    let text = format!("model = \"surface\"\n{head}[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{tables}");
-    let scene = parse_str("bench.toml", &text, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
+fn build(form: Form, tables: &str) -> Result<SurfaceModel, CaseError> {
+    build_with(form, tables, &NoFiles)
+}
+
+fn build_with(form: Form, tables: &str, files: &dyn Files) -> Result<SurfaceModel, CaseError> {
+    let Form { head, knobs } = form;
+    let text = format!("model = \"surface\"\n{head}[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{knobs}{tables}");
+    let scene = parse_str("bench.toml", &text, &[], files).map_err(|wrong| wrong.to_string())?.scene;
     Ok(SurfaceModel::new(&scene, World::build(&scene)?)?)
 }
 
@@ -72,33 +124,157 @@ fn report(context: &mut BenchContext, model: &SurfaceModel, steps: usize) {
     context.figure("surfaces made anew", model.num_healed() as f64, "");
 }
 
-fn pane(context: &mut BenchContext, count: usize, seconds: f64, head: &str) -> Result<(), CaseError> {
-    let mut tables = String::from(
-        "[materials.m]\nadvancing = \"92 deg\"\nreceding = \"88 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 1, 1]\nsize = \"2 2 m\"\n",
-    );
-    let across = (count as f64).sqrt().ceil() as usize;
+/// Steps through frames on the clock.
+fn frames(context: &mut BenchContext, mut model: SurfaceModel, count: usize) -> Result<(), CaseError> {
+    let (mut steps, mut slowest) = (0, 0.0f64);
+    for _ in 0..count {
+        let before = context.wall_seconds();
+        steps += run(context, &mut model, FRAME)?;
+        slowest = slowest.max(context.wall_seconds() - before);
+    }
+    report(context, &model, steps);
+    context.figure("frames per second", count as f64 / context.wall_seconds(), "1/s");
+    context.figure("slowest frame", 1e3 * slowest, "ms");
+    // What the frames would take on cores of their own, all of the work but the serial stages shared.
+    context.figure("CPU time per frame", 1e3 * context.cpu_seconds() / count as f64, "ms");
+    Ok(())
+}
+
+/// Caps on a plane through the origin that rises along `up`: side by side in rows so far apart that none runs into the next.
+fn rows(count: usize, up: DVec3) -> String {
+    let across = 5 * (count as f64).sqrt().ceil() as usize;
     let mut random = Stream::new(1, &[5]);
+    let mut text = String::new();
     for i in 0..count {
-        let (x, y) = ((i % across) as f64 * 14.0, (i / across) as f64 * 14.0);
-        let volume = random.uniform_in(10.0, 40.0);
-        let slope = std::f64::consts::FRAC_1_SQRT_2;
-        tables += &format!(
-            "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{x} {} {} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"90 deg\"\n",
-            slope * y,
-            -slope * y
+        let place = DVec3::X * (12.0 * (i % across) as f64) + up * (500.0 * (i / across) as f64);
+        let volume = random.uniform_in(5.0, 40.0);
+        text += &format!(
+            "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{} {} {} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"75 deg\"\n",
+            place.x, place.y, place.z
         );
     }
-    (context.say)("building");
-    let mut model = build(head, &tables)?;
+    text
+}
+
+fn window(form: Form, count: usize) -> Result<SurfaceModel, CaseError> {
+    let pane = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"2 2 m\"\n";
+    build(form, &format!("{pane}{}", rows(count, DVec3::Y)))
+}
+
+/// A long leaf, a shallow valley that falls along its axis, with drops on both its slopes that roll down.
+fn leaf(form: Form) -> Result<SurfaceModel, CaseError> {
+    let mut tables = String::from(
+        "[materials.m]\nadvancing = \"150 deg\"\nreceding = \"140 deg\"\n\
+         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"leaf\"\naxis = [1, 0.05, 0]\nangle = \"178 deg\"\nsize = \"600 60 mm\"\n",
+    );
+    let mut random = Stream::new(1, &[7]);
+    for k in 0..180 {
+        let (x, z) = (10.0 * f64::from(k % 45) - 220.0, 9.0 * f64::from(k / 45) - 13.5);
+        tables += &format!(
+            "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{x} {} {z} mm\"\nvolume = \"{} uL\"\ncontact_angle = \"145 deg\"\n",
+            0.05 * x,
+            random.uniform_in(5.0, 20.0)
+        );
+    }
+    build(form, &tables)
+}
+
+/// A ball of 25 mm with lumps, of 14 000 triangles, with drops on its upper half.
+fn lumpy(form: Form) -> Result<SurfaceModel, CaseError> {
+    let rings = 84;
+    let place = |i: usize, j: usize| {
+        let (polar, turn) =
+            (std::f64::consts::PI * i as f64 / rings as f64, std::f64::consts::TAU * j as f64 / rings as f64);
+        let radius = 0.025 * (1.0 + 0.03 * (5.0 * turn).sin() * (4.0 * polar).sin());
+        DVec3::new(polar.sin() * turn.cos(), polar.cos(), polar.sin() * turn.sin()) * radius
+    };
+    let mut mesh = String::new();
+    for i in 1..rings {
+        for j in 0..rings {
+            let p = place(i, j);
+            mesh += &format!("v {} {} {}\n", p.x, p.y, p.z);
+        }
+    }
+    let (top, bottom) = ((rings - 1) * rings + 1, (rings - 1) * rings + 2);
+    mesh += &format!("v 0 {} 0\nv 0 {} 0\n", place(0, 0).y, place(rings, 0).y);
+    let vertex = |i: usize, j: usize| (i - 1) * rings + j % rings + 1;
+    for j in 0..rings {
+        mesh += &format!("f {top} {} {}\n", vertex(1, j + 1), vertex(1, j));
+        mesh += &format!("f {bottom} {} {}\n", vertex(rings - 1, j), vertex(rings - 1, j + 1));
+        for i in 1..rings - 1 {
+            let [a, b, c, d] = [vertex(i, j), vertex(i, j + 1), vertex(i + 1, j + 1), vertex(i + 1, j)];
+            mesh += &format!("f {a} {b} {c}\nf {a} {c} {d}\n");
+        }
+    }
+    let mut tables = String::from(
+        "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"mesh\"\nfile = \"ball.obj\"\nscale = 1\n",
+    );
+    let mut random = Stream::new(1, &[8]);
+    for k in 0..40 {
+        // Even over the half ball: heights in even steps, turned by the golden angle.
+        let height: f64 = 1.0 - 0.9 * (f64::from(k) + 0.5) / 40.0;
+        let (turn, across) = (2.399_963 * f64::from(k), (1.0 - height * height).sqrt());
+        let p = DVec3::new(across * turn.cos(), height, across * turn.sin()) * 25.0;
+        tables += &format!(
+            "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{} {} {} mm\"\nvolume = \"{} uL\"\ncontact_angle = \"75 deg\"\n",
+            p.x,
+            p.y,
+            p.z,
+            random.uniform_in(4.0, 12.0)
+        );
+    }
+    let folder = std::env::temp_dir().join(format!("sessile-bench-surface-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("ball.obj"), mesh)?;
+    let model = build_with(form, &tables, &Folder::new(&folder));
+    std::fs::remove_dir_all(&folder)?;
+    model
+}
+
+/// Drops on a steep slope that hardly holds them.
+fn slope(count: usize) -> Result<SurfaceModel, CaseError> {
+    let plane = "[materials.m]\nadvancing = \"92 deg\"\nreceding = \"88 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 1, 1]\nsize = \"2 2 m\"\n";
+    build(WAVES, &format!("{plane}{}", rows(count, DVec3::new(0.0, 1.0, -1.0).normalize())))
+}
+
+fn waves(context: &mut BenchContext, count: usize, seconds: f64) -> Result<(), CaseError> {
+    let mut model = slope(count)?;
     let steps = run(context, &mut model, seconds)?;
     report(context, &model, steps);
+    context.figure("simulated seconds per second", seconds / context.wall_seconds(), "");
+    Ok(())
+}
+
+fn scaling(context: &mut BenchContext) -> Result<(), CaseError> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (drops, steps) in [(4, 60), (40, 20), (400, 6), (4000, 2)] {
+        (context.say)(&format!("{drops} drops"));
+        let mut model = slope(drops)?;
+        // The first step fills memory that all others use.
+        model.step(1e-3, &mut Untimed)?;
+        let before = context.cpu_seconds();
+        run(context, &mut model, 1e-3 * f64::from(steps))?;
+        let [triangles, _] = model.num_triangles();
+        let each = (context.cpu_seconds() - before) / f64::from(steps);
+        context.figure(
+            format!("CPU time per step and 1000 triangles, at {triangles}"),
+            1e6 * each / triangles as f64,
+            "ms",
+        );
+        points.push(((triangles as f64).ln(), each.ln()));
+    }
+    let n = points.len() as f64;
+    let (mx, my) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));
+    let (above, below) =
+        points.iter().fold((0.0, 0.0), |(a, b), p| (a + (p.0 - mx) * (p.1 - my), b + (p.0 - mx).powi(2)));
+    context.figure("power of the number of triangles", above / below, "");
     Ok(())
 }
 
 fn large(context: &mut BenchContext) -> Result<(), CaseError> {
     let tables = "[resolution]\nedge = \"0.06 mm\"\n[materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\n\
                   [[drops]]\nshape = \"cap\"\non = \"s\"\nvolume = \"100 uL\"\ncontact_angle = \"60 deg\"\n";
-    let mut model = build("", tables)?;
+    let mut model = build(WAVES, tables)?;
     let steps = run(context, &mut model, 0.02)?;
     report(context, &model, steps);
     Ok(())
@@ -120,7 +296,7 @@ fn merges(context: &mut BenchContext) -> Result<(), CaseError> {
         );
         places.push(place);
     }
-    let mut model = build("", &tables)?;
+    let mut model = build(WAVES, &tables)?;
     let steps = run(context, &mut model, 0.02)?;
     report(context, &model, steps);
     Ok(())
