@@ -167,6 +167,11 @@ impl SurfaceModel {
         self.drops.iter().map(|drop| drop.volume).sum()
     }
 
+    /// What has been added and lost so far.
+    pub fn ledger(&self) -> Ledger {
+        Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 }
+    }
+
     /// How often a surface came out wrong from a step and was made anew through a distance field.
     pub fn num_healed(&self) -> u64 {
         self.books.healed
@@ -424,7 +429,7 @@ impl Model for SurfaceModel {
             after: &self.ground,
             gravity,
             dt,
-            shortest_step: dt.min(LONGEST_STEP) / MOST_CUTS,
+            shortest_step: 1.01 * dt / MOST_CUTS,
             liquid: &self.liquid,
             edge: self.edge,
             settle: self.settle,
@@ -508,7 +513,7 @@ impl Model for SurfaceModel {
             liquid: Content::Surfaces(surface),
             drops: facts,
             wet: self.ground.history.maps(),
-            ledger: Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 },
+            ledger: self.ledger(),
             active_cells: 0,
         }
     }
