@@ -12,6 +12,17 @@ pub enum DropletError {
     /// A two-dimensional run.
     #[error("world.planar = true is for the volume model; droplets run over surfaces in space: remove it")]
     Planar,
+    /// A domain with sides that this model has not.
+    #[error(
+        "domain.{axis} = \"{side}\": the droplet model knows only open sides of the domain, over which liquid is lost: set it to \"open\", and put a plane among \
+         the solids where a wall should be"
+    )]
+    Side {
+        /// x, y or z.
+        axis: char,
+        /// wall, symmetry or periodic.
+        side: &'static str,
+    },
     /// A mesh that cannot be run on.
     #[error(transparent)]
     Track(#[from] TrackError),

@@ -425,8 +425,8 @@ impl DropletModel {
 }
 
 fn scenery<'a>(track: &'a Track, fields: &'a [Field], moments: &'a [Moment], setup: &'a Setup) -> Scenery<'a> {
-    let Setup { boxes, beside, liquid, damping, .. } = setup;
-    Scenery { track, fields, moments, boxes, beside, liquid, damping: *damping }
+    let Setup { boxes, beside, liquid, domain, damping, .. } = setup;
+    Scenery { track, fields, moments, boxes, beside, liquid, domain: *domain, damping: *damping }
 }
 
 impl Model for DropletModel {
@@ -460,6 +460,7 @@ impl Model for DropletModel {
         self.fly();
         let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
         let finite = self.swarm.step(&scenery, dt, until, &mut self.books.next_id, &mut events, stages);
+        self.books.lost += std::mem::take(&mut self.swarm.lost);
         self.take_up_fallen();
         if self.books.balls.iter().any(|ball| ball.owed > 0.0) {
             stages.enter("flight");

@@ -2,7 +2,7 @@
 //!
 //! On a triangle the droplet glides in closed form ([`crate::glide`]). What the pull and the drag are is for [`Rules`] to say; where they depend
 //! on the velocity (the line's hold points against it, the drag grows with it) they are taken at the middle of an interval, the drag with
-//! its slope there, that is short enough for them to change by no more than [`CHANGE`] (the drag by four times that) and for the ground under the droplet to
+//! its slope there, that is short enough for them to change by no more than [`CHANGE`] (the drag by two and a half times that) and for the ground under the droplet to
 //! be the same, and intervals are cut by time, not by triangles: in a plane the
 //! path does not depend on how the plane is cut up.
 //!
@@ -18,10 +18,12 @@ use crate::crease::{self, Vertex};
 use crate::glide::{Glide, first_zero};
 use crate::track::{COPLANAR, Facet, NONE, Place, Track};
 
-/// Change of direction in rad, or a quarter of the relative change of the drag, within one interval of frozen coefficients.
+/// Change of direction in rad, or two fifths of the relative change of the drag, within one interval of frozen coefficients.
 pub const CHANGE: f64 = 0.03;
 /// A change of the drag counts by this share: its slope is taken along.
-const DRAG_SHARE: f64 = 0.25;
+const DRAG_SHARE: f64 = 0.4;
+/// Shares of the time left below which no interval is cut.
+const STOP_AT_ONCE: f64 = 2e-3;
 /// Up to this many intervals are as long as the first; of more, what changes most at first, each finds its own length.
 const FEW_INTERVALS: f64 = 4.0;
 /// Most intervals in one ride: a droplet that turns on the spot.
@@ -232,11 +234,13 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let rough =
             Glide { place: place.at, velocity, acceleration: push.acceleration - along * push.hold, rate: push.rate };
         let whole = self.left.min(rough.stops_at(along));
+        let goes_on = whole == self.left;
         let mut interval = std::mem::take(&mut self.interval);
         let mut is_few = true;
         if interval == 0.0 {
-            // How much would change until time is up, or until it stands?
-            let later = rough.velocity_about(whole);
+            // How much would change until time is up? Who comes to a stop has no direction there: twice what changes in half the time.
+            let (look, times) = if goes_on { (whole, 1.0) } else { (0.5 * whole, 2.0) };
+            let later = rough.velocity_about(look);
             let last = self.rules.push_at(&here, later);
             let turn = if push.hold > 0.0 && later.dot(along) > 0.0 {
                 later.perp_dot(along).abs() / later.length()
@@ -245,17 +249,29 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             };
             let drag = (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE);
             let way = velocity.length().max(later.length()) * whole;
-            let parts = ((DRAG_SHARE * drag + turn) / CHANGE).max(way / self.rules.holds_for());
-            let parts = if parts > 1.0 { parts.ceil().min(MOST_INTERVALS) } else { 1.0 };
+            let parts = (times * (DRAG_SHARE * drag + turn) / CHANGE).max(way / self.rules.holds_for());
+            // The last of a way to a stop is short, however it bends.
+            let is_stop = !goes_on && whole < STOP_AT_ONCE * self.left;
+            let parts = if parts > 1.0 && !is_stop { parts.ceil().min(MOST_INTERVALS) } else { 1.0 };
             interval = whole / parts;
             is_few = parts <= FEW_INTERVALS;
         }
         // The last one ends where time is up, not a rounding before; a stop ends it by itself.
-        let is_last = interval >= whole * (1.0 - 1e-9);
-        let interval = if is_last { whole } else { interval };
-        let middle = rough.velocity_about(0.5 * interval);
+        let mut is_last = interval >= whole * (1.0 - 1e-9);
+        let mut interval = if is_last { whole } else { interval };
+        let start = push;
+        let (mut middle, mut push);
+        loop {
+            middle = rough.velocity_about(0.5 * interval);
+            push = self.rules.push_at(&here, middle);
+            // What falls off at once has changed by its whole in the first of the intervals.
+            let changed = (push.rate - start.rate).abs() / push.rate.min(start.rate).max(f64::MIN_POSITIVE);
+            if 2.0 * DRAG_SHARE * changed <= 1.2 * CHANGE || interval < STOP_AT_ONCE * self.left {
+                break;
+            }
+            (interval, is_last, is_few) = (0.5 * interval, false, false);
+        }
         let along = if middle.dot(along) > 0.0 { middle.normalize() } else { along };
-        let (start, push) = (push, self.rules.push_at(&here, middle));
         // It stands, and where it would set out to its line holds it after all.
         if velocity == DVec2::ZERO && push.acceleration.dot(along) <= push.hold {
             return None;
@@ -263,12 +279,10 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let ends = if is_last { 0.0 } else { self.left - interval };
         let interval = if is_last || !is_few { 0.0 } else { interval };
         let heading = if push.hold > 0.0 { along } else { DVec2::ZERO };
-        // The drag's own slope about the middle of the interval: λ v ≈ λₘ vₘ + (λₘ + k vₘ)(v − vₘ). One that comes to a stop keeps what it has, for
-        // a straight line through a curve pushes it at rest.
+        // About the middle of the interval λ v ≈ λₘ vₘ + (λₘ + k vₘ)(v − vₘ); at a stop that straight line would push.
         let faster = middle.length() - velocity.length();
-        let stiffer =
-            if whole < self.left || faster == 0.0 { 0.0 } else { (push.rate - start.rate) / faster * middle.length() };
-        let stiffer = stiffer.clamp(0.0, push.rate);
+        let slope = if faster != 0.0 && (goes_on || !is_last) { (push.rate - start.rate) / faster } else { 0.0 };
+        let stiffer = (slope * middle.length()).clamp(0.0, push.rate);
         let acceleration = push.acceleration - along * push.hold + middle * stiffer;
         Some(Frozen { acceleration, rate: push.rate + stiffer, heading, ends, interval })
     }

@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3};
 use sessile_geometry::TriMesh;
 use sessile_geometry::mesh_distance::MeshDistance;
-use sessile_scene::{Fidelity, Scene, SolidShape};
+use sessile_scene::{Fidelity, Scene, Side, SolidShape};
 use sessile_wetting::{Liquid, cap};
 use sessile_world::World;
 
@@ -86,6 +86,15 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
     }
     if world.solids().is_empty() {
         return Err(DropletError::NoSolid);
+    }
+    for (axis, side) in ['x', 'y', 'z'].into_iter().zip(scene.domain.iter().flat_map(|domain| domain.sides)) {
+        let side = match side {
+            Side::Open => continue,
+            Side::Wall => "wall",
+            Side::Symmetry => "symmetry",
+            Side::Periodic => "periodic",
+        };
+        return Err(DropletError::Side { axis, side });
     }
     let (slices, levels) = (scene.droplet.slices.unwrap_or(3), scene.droplet.levels.unwrap_or(2));
     if slices < 3 || levels < 1 {

@@ -60,6 +60,8 @@ pub struct Scenery<'a> {
     pub beside: &'a [Vec<u32>],
     /// The liquid.
     pub liquid: &'a Liquid,
+    /// Bounds of space, in m; what runs over them is lost.
+    pub domain: Option<[DVec3; 2]>,
     /// Drag that `settle` adds, in 1/s.
     pub damping: f64,
 }
@@ -103,6 +105,8 @@ struct Log {
     fallen: Vec<(u32, Fallen)>,
     /// Droplets that have stopped.
     stopped: Vec<u32>,
+    /// Droplets that have left the domain.
+    outside: Vec<u32>,
     /// Droplets that may have touched, and those that have.
     candidates: Vec<(u32, u32)>,
     pairs: Vec<(u32, u32)>,
@@ -127,6 +131,8 @@ pub struct Swarm {
     pub necks: Necks,
     /// Those that came off, for the model to take up.
     pub fallen: Vec<Fallen>,
+    /// Volume of those that ran out of the domain, for the model to count, in m³.
+    pub lost: f64,
     /// Least time in which a droplet went its own radius in the last step, in s.
     pub turnover: f64,
     neighbours: Neighbours,
@@ -163,6 +169,7 @@ impl Swarm {
             trails: Trails::default(),
             necks: Necks::default(),
             fallen: Vec::new(),
+            lost: 0.0,
             turnover: f64::INFINITY,
             neighbours: Neighbours::default(),
             runners: Vec::new(),
@@ -540,6 +547,12 @@ impl Swarm {
                     log.fallen.push((slot, fallen));
                     continue;
                 }
+                if let Some([low, high]) = scenery.domain {
+                    let place = scenery.moments[facet.solid as usize].pose.apply(point);
+                    if place.cmplt(low).any() || place.cmpgt(high).any() {
+                        log.outside.push(slot);
+                    }
+                }
                 let stands = matches!(form, Form::Paper(_)) && rider.velocity.length() < STILL.0;
                 if end == End::Rests || stands {
                     view.states[i].running = false;
@@ -654,6 +667,12 @@ impl Swarm {
             for &slot in &log.stopped {
                 self.trails.close(slot);
             }
+            for &slot in &log.outside {
+                if self.droplets.is_used(slot) {
+                    self.lost += self.droplets.sizes[slot as usize].volume;
+                    self.let_go(slot);
+                }
+            }
             for &(slot, fallen) in &log.fallen {
                 let id = self.droplets.ids[slot as usize];
                 self.let_go(slot);
@@ -747,6 +766,7 @@ impl Log {
         self.on_film.clear();
         self.fallen.clear();
         self.stopped.clear();
+        self.outside.clear();
         (self.turnover, self.finite) = (f64::INFINITY, true);
     }
 }

@@ -80,3 +80,22 @@ fn states_of_other_scenes_are_refused() {
     let mut paper = storm("paper");
     assert!(paper.restore(&saved).expect_err("fidelity").to_string().contains("fidelity"));
 }
+
+#[test]
+fn what_runs_out_of_the_domain_is_lost_and_sides_that_are_not_open_are_refused_by_name() {
+    let domain = |sides: &str| format!("[domain]\nmin = \"-60 -60 -60 mm\"\nmax = \"30 60 60 mm\"\n{sides}");
+    let slope = slope(90.0, 80.0, 45.0, [300.0, 300.0]) + &cap("plane", 40.0, 90.0, [0.0, 0.0, 0.0]);
+    let mut model = model("", &(domain("") + &slope));
+    run(&mut model, 1.5);
+    let ledger = model.frame().ledger;
+    assert_eq!((model.num_droplets(), ledger.lost), (0, ledger.added), "it has run over x = 30 mm");
+    for (sides, name) in [("x = \"wall\"\n", "domain.x = \"wall\""), ("z = \"periodic\"\n", "domain.z = \"periodic\"")]
+    {
+        let text =
+            format!("model = \"droplet\"\n[time]\nduration = \"1 s\"\nframe = \"0.1 s\"\n{}{slope}", domain(sides));
+        let scene = sessile_scene::parse_str("test.toml", &text, &[], &sessile_scene::NoFiles).expect("a scene").scene;
+        let world = sessile_world::World::build(&scene).expect("a world");
+        let refused = DropletModel::new(&scene, world).expect_err("it has no such sides").to_string();
+        assert!(refused.contains(name), "{refused}");
+    }
+}

@@ -13,14 +13,17 @@
 //! In a planar run the surface is a slab of one cell's thickness t. Areas are divided by t and so become lengths, `base_radius` is
 //! half of the wetted one, and the slab's two ends, which are no surface of the liquid, count nowhere.
 //!
+//! An instance that was laid onto a plane is measured against that plane, which is what it stands on as far as it reaches: a mesh need not be asked
+//! for every vertex of a hundred thousand drops.
+//!
 //! Drops are measured side by side and each by one thread, so the numbers do not depend on how many there are.
 
 use std::f64::consts::PI;
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 use rayon::prelude::*;
-use sessile_geometry::Distance;
-use sessile_shapes::Instance;
+use sessile_geometry::{Closest, Distance};
+use sessile_shapes::{Instance, Shape};
 
 use crate::contact_angle::{LineEdge, contact_line};
 use crate::drop_surface::{DropIndex, DropSurface};
@@ -190,13 +193,50 @@ fn measure_instances(
         .zip(facts)
         .map(|(instance, facts)| {
             let surface = DropSurface::from(instances::surface_of_one(instance));
-            measure_drop(&surface, facts, frame, setting).map(|drop| (drop, surface.triangles.len()))
+            let drop = match plane_beneath(instance) {
+                Some((solid, plane)) => {
+                    let mut solids = setting.solids.to_vec();
+                    solids[solid].shape = &plane;
+                    measure_drop(&surface, facts, frame, Setting { solids: &solids, ..setting })
+                }
+                None => measure_drop(&surface, facts, frame, setting),
+            };
+            drop.map(|drop| (drop, surface.triangles.len()))
         })
         .collect::<Vec<_>>()
         .into_iter()
         .collect::<Result<_, _>>()?;
     let triangles = measured.iter().map(|(_, triangles)| triangles).sum();
     Ok((measured.into_iter().map(|(drop, _)| drop).collect(), triangles))
+}
+
+/// The plane that a drop was laid onto, and whose it is.
+struct Plane {
+    point: DVec3,
+    /// Unit length.
+    normal: DVec3,
+}
+
+impl Distance for Plane {
+    fn signed_distance(&self, point: DVec3) -> f64 {
+        (point - self.point).dot(self.normal)
+    }
+
+    fn closest(&self, point: DVec3) -> Closest {
+        let distance = self.signed_distance(point);
+        Closest { point: point - self.normal * distance, normal: self.normal, distance, uv: DVec2::ZERO }
+    }
+}
+
+fn plane_beneath(instance: &Instance) -> Option<(usize, Plane)> {
+    let solid = instance.solid? as usize;
+    match &instance.shape {
+        Shape::Laid(laid) if laid.ground.is_flat() => {
+            let normal = instance.frame.axes.z_axis.try_normalize()?;
+            Some((solid, Plane { point: instance.frame.origin, normal }))
+        }
+        _ => None,
+    }
 }
 
 fn measure_drop(

@@ -104,9 +104,9 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
         fn signed_distance(&self, point: DVec3) -> f64 {
             point.x
         }
-        fn closest(&self, point: DVec3) -> sessile_geometry::Closest {
-            let uv = glam::DVec2::ZERO;
-            sessile_geometry::Closest { point: point.with_x(0.0), normal: DVec3::X, distance: point.x, uv }
+        fn closest(&self, point: DVec3) -> Closest {
+            let uv = DVec2::ZERO;
+            Closest { point: point.with_x(0.0), normal: DVec3::X, distance: point.x, uv }
         }
     }
     // A prism with right-angled section: legs 1 on the floor and ½ on the wall, length 1.
@@ -251,4 +251,38 @@ fn each_of_ten_thousand_drops_measures_the_same() {
         near("wetted area", drop.wetted_area, first.wetted_area, 1e-9);
         near("surface area", drop.surface_area, first.surface_area, 1e-9);
     }
+}
+
+/// An instance laid onto a plane is measured against that plane; the solid itself says the same.
+#[test]
+fn an_instance_on_a_plane_has_the_numbers_of_its_surface_on_the_solid() {
+    use sessile_shapes::{Body, Ground, Laid, LocalFrame, Profile};
+    let profile = Profile {
+        body: 4e-9,
+        base_radius: 1.25e-3,
+        height: 1.2e-3,
+        angle: FRAC_PI_2,
+        capillary_length: 2.7e-3,
+        lean: DVec2::new(1e-4, 0.0),
+        heading: DVec2::X,
+        stretch: 0.3,
+    };
+    let instance = Instance {
+        drop: 1,
+        solid: Some(0),
+        frame: LocalFrame { origin: DVec3::X, axes: glam::DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y) },
+        volume: 4e-9,
+        velocity: DVec3::ZERO,
+        shape: Shape::Laid(Box::new(Laid { body: Body::Profile(profile), ground: Ground::default() })),
+    };
+    let setting = Setting { solids: &[TABLE], planar: None };
+    let measured = |liquid: Content| {
+        let frame = Frame { liquid, drops: vec![facts(1, 4e-9)], ..Frame::default() };
+        measure(&frame, 0, &[], setting).unwrap().drops.remove(0)
+    };
+    let surface = measured(Content::Surfaces(surface_of(std::slice::from_ref(&instance)).unwrap()));
+    let own = measured(Content::Instances(vec![instance]));
+    near("height", own.height, surface.height, 1e-9);
+    near("contact angle", own.contact_angle_deg.unwrap().mean, surface.contact_angle_deg.unwrap().mean, 1e-9);
+    assert_eq!((own.on, own.wetted_area, own.surface_area), (surface.on, surface.wetted_area, surface.surface_area));
 }
