@@ -13,7 +13,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::faces::{Kinds, WET};
-use crate::grid::{FACES, cubic_weights, local_center};
+use crate::grid::{FACES, cubic_weights, floor, local_center};
 use crate::tiles::{Field, SIDE, Tiles};
 
 /// Cells around a tile that are copied with it.
@@ -86,9 +86,9 @@ fn base(at: DVec3) -> (usize, DVec3) {
     // One sample below and two above must be in the copy.
     let most = (N - PAD) as f64 - 2.0;
     let at = at.clamp(DVec3::splat(1.0 - PAD as f64), DVec3::splat(most - 1e-9));
-    let low = at.floor();
-    let [i, j, k] = low.to_array().map(|c| (c as i32 + PAD as i32) as usize);
-    ((k * N + j) * N + i, at - low)
+    let low = at.to_array().map(floor);
+    let [i, j, k] = low.map(|c| (c + PAD as i32) as usize);
+    ((k * N + j) * N + i, at - DVec3::from(low.map(f64::from)))
 }
 
 #[inline]

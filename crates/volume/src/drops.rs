@@ -2,7 +2,7 @@
 //!
 //! Liquid cells that share an open face belong to one drop. A drop's *name* (id) lives on in the cells: cells that were drop 3 in the last step and still hang together
 //! are drop 3. Where several names meet, the largest goes on and the others end (a merge); where one name is in several pieces, the
-//! largest keeps it (a split). Names are never used again. A piece of less than a quarter of a cell that a drop leaves behind, where its line has passed the corners of cells, is no drop: it
+//! largest keeps it (a split). Names are never used again. A piece of less than a cell that a drop leaves behind on a wall, or of less than a quarter of one in the air, is no drop: it
 //! has no account, and is wiped off.
 //!
 //! Each drop has an account: the volume that it ought to have. Merges add accounts, splits share them out by measured volume, sources and drains change them. What the
@@ -30,6 +30,8 @@ const MOST_PER_STEP: f64 = 2e-3;
 
 /// Pieces with less liquid than this, in cells, that a drop has left behind are no drops: what they would hold stays with the drop.
 const SPECK: f64 = 0.25;
+/// The same for pieces on a wall, where a line that recedes across the corners of cells leaves them.
+const SPECK_ON_WALL: f64 = 1.0;
 /// The name of specks.
 pub const OF_SPECKS: u32 = u32::MAX;
 
@@ -62,6 +64,14 @@ pub struct Piece {
     pub volume: f64,
     /// Volume that it ought to have, in cells.
     pub account: f64,
+    /// Whether a wall is within a cell.
+    pub on_wall: bool,
+}
+
+impl Piece {
+    fn is_small(&self) -> bool {
+        self.volume < if self.on_wall { SPECK_ON_WALL } else { SPECK }
+    }
 }
 
 /// All drops.
@@ -192,7 +202,9 @@ impl Drops {
                 self.piece_of[first as usize]
             };
             self.piece_of.push(piece);
-            self.pieces[piece as usize].num_cells += 1;
+            let piece = &mut self.pieces[piece as usize];
+            piece.num_cells += 1;
+            piece.on_wall |= solids.distance.values()[cells[unknown as usize] as usize] < 1.0;
         }
     }
 
@@ -301,7 +313,7 @@ fn settle(
     for parts in by_name.chunk_by(|a, b| a.0 == b.0) {
         keeps[keeper(parts) as usize] = true;
     }
-    let is_speck = |piece: usize, pieces: &[Piece]| !keeps[piece] && pieces[piece].volume < SPECK;
+    let is_speck = |piece: usize, pieces: &[Piece]| !keeps[piece] && pieces[piece].is_small();
     by_name.retain(|part| !is_speck(part.1 as usize, pieces));
     // Which name each piece would carry: the one with the largest account in it.
     let mut renewed: Vec<Account> = Vec::with_capacity(accounts.len());

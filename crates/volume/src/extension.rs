@@ -179,6 +179,9 @@ fn unless_parallel([f, middle, _]: [f64; 3], cosine: f64) -> f64 {
 ///
 /// From the line to the foot, ℓ = −φ/sin θ away, the wall's normal turns by κ_w ℓ, so that its part of the surface's normal falls by κ_w ℓ sin θ.
 fn bent(tiles: &Tiles, phi: &Field<f64>, solids: &Solids, index: usize, foot: DVec3, [f, middle, _]: [f64; 3]) -> f64 {
+    if solids.is_flat(tiles, index) {
+        return 0.0;
+    }
     let at_wall = f - HEIGHTS[0] * (middle - f);
     let normal = solids.normal(tiles, index);
     let slope = smooth_gradient(tiles, phi, index / CELLS, foot);

@@ -14,11 +14,10 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::extension::DEPTH;
 use crate::faces::{BURIED, Kinds, OUTER, WET};
 use crate::grid::{FACES, linear, local_center};
 use crate::solids::{Solids, Wall};
-use crate::tiles::{CELLS, Field, NONE, Tiles};
+use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_cell};
 
 /// How far from the liquid velocity is needed, in cells.
 pub const REACH: f64 = 4.5;
@@ -26,12 +25,16 @@ pub const REACH: f64 = 4.5;
 const LAYERS: usize = 9;
 /// Height above the wall from which buried faces take their velocity, in cells.
 const MIRRORED_AT: f64 = 1.0;
+/// How deep in solids velocity is needed, in cells: a foot point lies within a cell of a wet face, and cubic interpolation reaches two farther.
+const BURIED_TO: f64 = 3.5;
 
 /// A face to be filled: where it takes its value from, with which weights.
 #[derive(Clone, Copy, Debug)]
 struct Fill {
     local: u16,
     done: bool,
+    /// φ at the face.
+    height: f32,
     from: [u32; 3],
     weight: [f32; 3],
     value: f64,
@@ -67,6 +70,7 @@ impl Extrapolation {
             .for_each(|(slot, list)| list_faces(around, axis, slot, known.tile(slot), list));
         for layer in 0..LAYERS {
             let last = layer + 1 == LAYERS;
+            let highest = if last { f32::INFINITY } else { layer as f32 + 2.0 };
             let (values, mask) = (velocity.values(), known.values());
             // What was found and not yet written stands at each list's front.
             let any: bool = lists
@@ -74,7 +78,8 @@ impl Extrapolation {
                 .map(|list| {
                     let mut found = 0;
                     for at in 0..list.len() {
-                        if list[at].try_fill(values, mask, last) {
+                        // A layer is at most a cell thick: what is higher has nothing to lean on yet.
+                        if list[at].height < highest && list[at].try_fill(values, mask, last) {
                             list.swap(at, found);
                             found += 1;
                         }
@@ -123,30 +128,36 @@ impl Fill {
 
 /// The faces of a tile that must be filled, and what they lean on.
 fn list_faces(around: &Around<'_>, axis: usize, slot: usize, kinds: &[u8], list: &mut Vec<Fill>) {
+    const PAD: usize = 2;
+    const N: usize = SIDE + 2 * PAD;
+    const STRIDES: [usize; 3] = [1, N, N * N];
     let Around { tiles, phi, .. } = around;
     list.clear();
-    let values = phi.values();
+    let values = phi.tile(slot);
     let cells = tiles.cells_in_use();
-    if phi.tile(slot)[..cells].iter().all(|&f| f > REACH + 1.0) {
+    let needed = |local: usize| kinds[local] & !OUTER == 0 && values[local] <= REACH + 1.0 && values[local] >= -1.5;
+    if !(0..cells).any(needed) {
         return;
     }
-    let middle = |index: usize| tiles.next(index, axis, -1).map(|low| 0.5 * (values[index] + values[low]));
-    for local in 0..cells {
+    let mut block = [0.0; N * N * N];
+    phi.gather::<PAD>(tiles, slot, &mut block);
+    // Twice φ at a face.
+    let twice = |at: usize| block[at] + block[at - STRIDES[axis]];
+    for local in (0..cells).filter(|&local| needed(local)) {
+        let [i, j, k] = local_cell(local);
+        let at = ((k + PAD) * N + j + PAD) * N + i + PAD;
+        if twice(at) > 2.0 * REACH {
+            continue;
+        }
         let index = slot * CELLS + local;
-        if kinds[local] & !OUTER != 0 || values[index] > REACH + 1.0 || values[index] < -1.5 {
-            continue;
-        }
-        let Some(here) = middle(index) else { continue };
-        if here > REACH {
-            continue;
-        }
-        let mut fill = Fill { local: local as u16, done: false, from: [NONE; 3], weight: [0.0; 3], value: 0.0 };
-        for along in 0..tiles.dims() {
-            let (low, high) = (tiles.next(index, along, -1), tiles.next(index, along, 1));
-            let (below, above) = (low.and_then(middle), high.and_then(middle));
-            let slope = 0.5 * (above.unwrap_or(here) - below.unwrap_or(here));
-            let from = if slope > 0.0 { low } else { high };
-            if let Some(from) = from.filter(|_| slope.abs() > 1e-3) {
+        let height = 0.5 * twice(at) as f32;
+        let mut fill = Fill { local: local as u16, done: false, height, from: [NONE; 3], weight: [0.0; 3], value: 0.0 };
+        for (along, stride) in STRIDES.into_iter().enumerate().take(tiles.dims()) {
+            let slope = 0.25 * (twice(at + stride) - twice(at - stride));
+            if slope.abs() < 1e-3 {
+                continue;
+            }
+            if let Some(from) = tiles.next(index, along, if slope > 0.0 { -1 } else { 1 }) {
                 fill.from[along] = from as u32;
                 fill.weight[along] = slope.abs() as f32;
             }
@@ -174,7 +185,7 @@ pub fn fill_walls(
                     continue;
                 }
                 let s_here = solids.distance.values()[index];
-                if s_here < -DEPTH {
+                if s_here < -BURIED_TO {
                     continue;
                 }
                 let normal = solids.normal(tiles, index);

@@ -9,7 +9,7 @@
 
 use glam::DVec3;
 
-use crate::tiles::{CELLS, Field, NONE, Tiles, local_cell};
+use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_cell};
 
 /// Where in a cell the samples of a centred field are.
 pub const CENTER: DVec3 = DVec3::splat(0.5);
@@ -57,8 +57,15 @@ pub fn local_center(local: usize) -> DVec3 {
 #[inline]
 fn base(at: DVec3, stagger: DVec3) -> ([i32; 3], DVec3) {
     let shifted = (at - stagger).clamp(DVec3::splat(-6.0), DVec3::splat(12.0));
-    let low = shifted.floor();
-    (low.to_array().map(|c| c as i32), shifted - low)
+    let low = shifted.to_array().map(floor);
+    (low, shifted - DVec3::from(low.map(f64::from)))
+}
+
+/// The whole number below a coordinate in a tile and its surroundings (above −64); `f64::floor` is a call into the C library on processors that must run everywhere.
+#[inline]
+pub fn floor(coordinate: f64) -> i32 {
+    const SHIFT: i32 = 64;
+    (coordinate + f64::from(SHIFT)) as i32 - SHIFT
 }
 
 /// The `N`³ samples from `low` on, x fastest.
@@ -68,6 +75,15 @@ fn fetch<const N: usize, const M: usize>(tiles: &Tiles, field: &Field<f64>, slot
     let table = tiles.neighbours(slot);
     let planar = tiles.topology().planar;
     let n = N as i32;
+    if !planar && low.iter().all(|&c| c >= 0 && c + n <= SIDE as i32) {
+        let tile = field.tile(slot);
+        let [i, j, k] = low.map(|c| c as usize);
+        for (row, out) in out.chunks_exact_mut(N).enumerate() {
+            let start = ((k + row / N) * SIDE + j + row % N) * SIDE + i;
+            out.copy_from_slice(&tile[start..start + N]);
+        }
+        return out;
+    }
     let x_place = (low[0] >> 3) + 1;
     let within = (low[0] + n - 1) >> 3 == low[0] >> 3;
     for dk in 0..n {

@@ -170,11 +170,14 @@ impl Solids {
         self.distance.values()[index] < INSIDE
     }
 
+    /// Whether the wall near a cell is a plane.
+    #[inline]
+    pub fn is_flat(&self, tiles: &Tiles, index: usize) -> bool {
+        laplacian(tiles, &self.distance, index).abs() < FLAT
+    }
+
     /// How much the wall near a cell bends along a direction, in 1/cells: positive where the solid is convex.
     pub fn bend(&self, tiles: &Tiles, index: usize, along: DVec3) -> f64 {
-        if laplacian(tiles, &self.distance, index).abs() < FLAT {
-            return 0.0;
-        }
         let (slot, at) = (index / CELLS, local_center(index % CELLS));
         let [ahead, behind] = [at + along, at - along].map(|at| smooth_gradient(tiles, &self.distance, slot, at));
         0.5 * (ahead - behind).dot(along)
