@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::faces::{Kinds, WET};
 use crate::grid::{FACES, cubic_weights, floor, local_center};
-use crate::tiles::{Field, SIDE, Tiles};
+use crate::tiles::{Field, SIDE, Tiles, local_cell};
 
 /// Cells around a tile that are copied with it.
 const PAD: usize = 3;
@@ -66,7 +66,7 @@ pub fn advect(
                     }
                     let mut at = local_center(local);
                     at[axis] -= 0.5;
-                    let here = trilinear(&blocks, at);
+                    let here = at_face(&blocks, axis, local);
                     let between = trilinear(&blocks, at - 0.5 * reach * here);
                     let foot = at - reach * between;
                     out[local] = gain[axis]
@@ -78,6 +78,20 @@ pub fn advect(
             }
         },
     );
+}
+
+/// The whole velocity at a face: its own component, and the mean of the four faces around of each other one.
+#[inline]
+fn at_face(blocks: &[[f64; SIZE]; 3], axis: usize, local: usize) -> DVec3 {
+    const STRIDES: [usize; 3] = [1, N, N * N];
+    let [i, j, k] = local_cell(local);
+    let at = ((k + PAD) * N + j + PAD) * N + i + PAD;
+    let back = at - STRIDES[axis];
+    let component = |other: usize| {
+        let (block, up) = (&blocks[other], STRIDES[other]);
+        if other == axis { block[at] } else { 0.25 * (block[at] + block[at + up] + block[back] + block[back + up]) }
+    };
+    DVec3::new(component(0), component(1), component(2))
 }
 
 /// The sample below a place that is counted in samples from the tile's first, as an index into the copy, and the way beyond it.

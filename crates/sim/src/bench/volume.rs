@@ -23,7 +23,8 @@ pub(super) fn benches() -> Vec<Bench> {
         },
         Bench {
             name: "volume-scaling",
-            about: "A few steps of hemispheres of 10, 22, 48 and 110 cells radius, from 10⁴ to some 5·10⁶ active cells: how the cost of a step grows with them.",
+            about: "A few steps of 1, 12 and 144 hemispheres of 10 cells radius, and of one of 10, 22, 48 and 110 cells, from 10⁴ to some 5·10⁶ active cells: how \
+                    the cost of a step grows with them.",
             run: scaling,
         },
         Bench {
@@ -103,23 +104,50 @@ fn hemisphere(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
 
 fn scaling(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let mut points = Vec::new();
-    for (radius, steps) in [(10.0, 200.0), (22.0, 60.0), (48.0, 20.0), (110.0, 6.0)] {
-        (context.say)(&format!("radius of {radius} cells"));
-        let mut model = half_ball(radius)?;
-        // The first steps find the memory that all others use.
-        let warming = time_of(&model, 3.0);
-        advance(&mut model, warming, &mut Untimed)?;
-        let cells = active_cells(&model);
-        let before = context.cpu_seconds();
-        let time = time_of(&model, steps);
-        let steps = context.time(time, |stages| advance(&mut model, time, stages))?;
-        let cost = (context.cpu_seconds() - before) / steps;
-        context.figure(format!("active cells, radius of {radius} cells"), cells, "");
-        context.figure(format!("CPU time per step, radius of {radius} cells"), 1e3 * cost, "ms");
-        points.push((cells.ln(), cost.ln()));
+    for (count, steps) in [(1, 200.0), (12, 40.0), (144, 6.0)] {
+        points.push(cost_of_steps(context, &format!("{count} drops"), half_balls(count)?, steps)?);
     }
-    context.figure("exponent of cost over active cells", slope(&points), "");
+    context.figure("exponent of cost over active cells, more drops", slope(&points), "");
+    points.clear();
+    for (radius, steps) in [(10.0, 200.0), (22.0, 60.0), (48.0, 20.0), (110.0, 6.0)] {
+        points.push(cost_of_steps(context, &format!("radius of {radius} cells"), half_ball(radius)?, steps)?);
+    }
+    // More of a larger drop's active cells hold liquid, and those cost more.
+    context.figure("exponent of cost over active cells, a larger drop", slope(&points), "");
     Ok(())
+}
+
+/// So many half balls of 10 cells radius on the plane, in rows of twelve.
+fn half_balls(count: u32) -> Result<Volume, CaseError> {
+    let cap = |number: u32| {
+        let (x, z) = (4.0 * f64::from(number % 12), 4.0 * f64::from(number / 12));
+        let volume = 2.0 / 3.0 * std::f64::consts::PI * (10.0 * CELL).powi(3);
+        format!(
+            "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{x} 0 {z} mm\"\nvolume = \"{volume} mm^3\"\ncontact_angle = \"90 deg\"\n"
+        )
+    };
+    model(&(0..count).map(cap).collect::<String>())
+}
+
+/// Measures about so many steps: ln of the active cells, ln of the CPU time of a step.
+fn cost_of_steps(
+    context: &mut BenchContext<'_>,
+    what: &str,
+    mut model: Volume,
+    steps: f64,
+) -> Result<(f64, f64), CaseError> {
+    (context.say)(what);
+    // The first steps find the memory that all others use.
+    let warming = time_of(&model, 3.0);
+    advance(&mut model, warming, &mut Untimed)?;
+    let cells = active_cells(&model);
+    let before = context.cpu_seconds();
+    let time = time_of(&model, steps);
+    let steps = context.time(time, |stages| advance(&mut model, time, stages))?;
+    let cost = (context.cpu_seconds() - before) / steps;
+    context.figure(format!("active cells, {what}"), cells, "");
+    context.figure(format!("CPU time per step, {what}"), 1e3 * cost, "ms");
+    Ok((cells.ln(), cost.ln()))
 }
 
 /// Slope of the straight line through points by least squares.

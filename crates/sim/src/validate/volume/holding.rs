@@ -129,7 +129,7 @@ pub(super) fn turned(context: &CaseContext, microlitres: f64, tilt: f64, runs: b
     let start = ends(&stage, down)?;
     let radius = 0.5 * (start[1] - start[0]);
     let (mut backs, mut fronts) = (vec![(0.0, 0.0)], vec![(0.0, 0.0)]);
-    // Least and largest angle, added up over the frames in which it runs.
+    // Least and largest angle, added up over the frames in which its back goes the first radius: the faster a front, the steeper it is.
     let (mut angles, mut frames) = ([0.0; 2], 0.0);
     for _ in 0..50 {
         stage.run(0.02)?;
@@ -137,7 +137,7 @@ pub(super) fn turned(context: &CaseContext, microlitres: f64, tilt: f64, runs: b
         let [back, front] = stage.wetted_extent(drop.id, down)?;
         backs.push((1e3 * stage.time(), back - start[0]));
         fronts.push((1e3 * stage.time(), front - start[1]));
-        if let Some(range) = drop.contact_angle_deg.filter(|_| back - start[0] > 0.1 * radius) {
+        if let Some(range) = drop.contact_angle_deg.filter(|_| (0.1..1.0).contains(&((back - start[0]) / radius))) {
             angles = [angles[0] + range.min, angles[1] + range.max];
             frames += 1.0;
         }
@@ -156,8 +156,8 @@ pub(super) fn turned(context: &CaseContext, microlitres: f64, tilt: f64, runs: b
     let checks = if runs {
         vec![
             Check::at_least("way of the back, in base radii", "", 2.0, backs[backs.len() - 1].1 / radius),
-            angle("angle at the front (largest along the line), mean while it runs", 90.0, angles[1] / frames),
-            angle("angle at the back (least along the line), mean while it runs", 60.0, angles[0] / frames),
+            angle("angle at the front (largest along the line), mean while it begins to run", 90.0, angles[1] / frames),
+            angle("angle at the back (least along the line), mean while it begins to run", 60.0, angles[0] / frames),
         ]
     } else {
         vec![
