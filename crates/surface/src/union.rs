@@ -12,7 +12,7 @@ use sessile_geometry::TriMesh;
 use sessile_geometry::isosurface::{Grid, extract};
 use sessile_geometry::mesh_distance::MeshDistance;
 
-use crate::ground::{Ground, Mouth, footing, mouth_tag};
+use crate::ground::{Footing, Ground, Mouth, footing, mouth_tag};
 use crate::mesh::{AIR, Kind, Mesh};
 
 /// Cell of the grid over the edge length of the joined drop.
@@ -23,6 +23,8 @@ const BLEND: f64 = 1.5;
 const SNAP: f64 = 0.3;
 /// Edges of the extracted surface shorter than this, in cells, are collapsed.
 const SHORTEST: f64 = 0.5;
+/// Nodes along each side of a block that is looked at as a whole.
+const BLOCK: usize = 4;
 /// Most nodes of a grid; beyond, cells grow.
 const MOST_NODES: f64 = 6e5;
 
@@ -45,7 +47,7 @@ impl Body {
                 continue;
             }
             let foot = footing(world, mesh.solid_at(v as u32), mesh.positions[v]);
-            let lower = mesh.positions[v] - foot.normal * depth;
+            let lower = mesh.positions[v] - foot.normal * depth_within(world, mesh.solid_at(v as u32), &foot, depth);
             if kinds[v] == Kind::Wet {
                 out.positions[v] = lower;
             } else {
@@ -83,6 +85,20 @@ impl Body {
         let velocity = corners.iter().zip(weights).map(|(&v, w)| self.velocities[v as usize] * w).sum();
         Some((near.distance.abs(), velocity))
     }
+}
+
+/// How deep to go below a footing, up to `depth` metres: well within a leaf that is thinner than that, lest liquid come out below it.
+fn depth_within(world: &Ground, solid: i32, foot: &Footing, depth: f64) -> f64 {
+    let Some(solid) = usize::try_from(solid).ok().and_then(|s| world.solids().get(s)) else { return depth };
+    let comes_out = |down: f64| solid.signed_distance(foot.point - foot.normal * down) > 1e-3 * depth;
+    if !comes_out(depth) {
+        return depth;
+    }
+    let mut down = 0.5 * depth;
+    while comes_out(down) && down > 0.02 * depth {
+        down *= 0.5;
+    }
+    0.5 * down
 }
 
 /// What to extract.
@@ -133,24 +149,23 @@ pub fn extract_liquid(request: &Request<'_>, world: &Ground) -> Option<Mesh> {
         .into_iter()
         .filter(|&s| world.solids()[s].signed_distance(0.5 * (low + high)) < 0.5 * low.distance(high) + 3.0 * cell)
         .collect();
-    let layer = size[0] * size[1];
-    let mut values = vec![0.0; layer * size[2]];
-    values.par_chunks_mut(size[0]).enumerate().for_each(|(row, chunk)| {
-        for (i, value) in chunk.iter_mut().enumerate() {
-            let local = grid.position([i, row % size[1], row / size[1]]);
-            let point = origin + axes * local;
-            let mut field = (request.field)(point);
-            for &s in &others {
-                field = field.max(-world.solids()[s].signed_distance(point));
-            }
-            for mouth in &world.mouths {
-                if let Some(beyond) = behind(mouth, point) {
-                    field = field.max(beyond);
-                }
-            }
-            *value = field;
+    let at = |local: DVec3| {
+        let point = origin + axes * local;
+        let mut field = (request.field)(point);
+        for &s in &others {
+            field = field.max(-world.solids()[s].signed_distance(point));
         }
-    });
+        for mouth in &world.mouths {
+            if let Some(beyond) = behind(mouth, point) {
+                field = field.max(beyond);
+            }
+        }
+        field
+    };
+    // A tap's mouth ends abruptly: no distance from it can be relied on.
+    let reach =
+        if world.mouths.is_empty() { 0.5 * (BLOCK - 1) as f64 * 3f64.sqrt() * cell + cell } else { f64::INFINITY };
+    let values = sample_near_surface(&grid, reach, &at);
     let mut surface = extract(&grid, &values, request.floor.is_some());
     surface.collapse_short_edges(SHORTEST * cell);
     let mut triangles = surface.mesh;
@@ -173,6 +188,34 @@ pub fn extract_liquid(request: &Request<'_>, world: &Ground) -> Option<Mesh> {
         close_at(&mut mesh, k, mouth, SNAP * cell);
     }
     Some(mesh)
+}
+
+/// The field at every node of a grid, exact within a cell of its zero surface; farther away its sign is right.
+///
+/// Distances change by no more than the way between two points. So in a block of nodes whose middle is farther than `reach` from the surface, no node is
+/// within a cell of it, and the middle stands for all: of a drop's box, that leaves a tenth to be looked at node by node.
+fn sample_near_surface(grid: &Grid, reach: f64, field: &(dyn Fn(DVec3) -> f64 + Sync)) -> Vec<f64> {
+    let [nx, ny, nz] = grid.size;
+    let mut values = vec![0.0; grid.num_nodes()];
+    values.par_chunks_mut(nx * ny * BLOCK).enumerate().for_each(|(slab, values)| {
+        let z = [slab * BLOCK, ((slab + 1) * BLOCK).min(nz)];
+        for y in (0..ny).step_by(BLOCK).map(|y| [y, (y + BLOCK).min(ny)]) {
+            for x in (0..nx).step_by(BLOCK).map(|x| [x, (x + BLOCK).min(nx)]) {
+                let ends = [0, 1].map(|end| grid.position([x[end] - end, y[end] - end, z[end] - end]));
+                let middle = field(0.5 * (ends[0] + ends[1]));
+                let far = middle.abs() > reach;
+                for k in z[0]..z[1] {
+                    for j in y[0]..y[1] {
+                        for i in x[0]..x[1] {
+                            let value = if far { middle } else { field(grid.position([i, j, k])) };
+                            values[((k - z[0]) * ny + j) * nx + i] = value;
+                        }
+                    }
+                }
+            }
+        }
+    });
+    values
 }
 
 /// How far a point is behind a tap's mouth, in m, if it is near its axis.

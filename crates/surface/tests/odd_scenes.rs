@@ -55,3 +55,16 @@ fn low_angles_hard_impacts_and_thick_liquids_are_borne() {
     let honey = "[liquid]\npreset = \"honey\"\n";
     stays_sound(&format!("{honey}{}{}", plane([1.0, 0.2, 0.0], 60.0, 40.0), cap(30.0, 55.0, [0.0; 3])), 0.1);
 }
+
+/// Liquid is carried on into solids to be joined; through a wall thinner than that it would come out on the other side.
+#[test]
+fn drops_on_a_thin_wall_merge_as_soon_as_they_touch() {
+    let pipe =
+        "shape = \"cylinder\"\nfrom = \"-30 0 0 mm\"\nto = \"30 0 0 mm\"\nradius = \"20 mm\"\nwall = \"0.3 mm\"\n";
+    let drops = [-0.95, 0.95].map(|x| cap(4.0, 110.0, [x, 20.0, 0.0])).concat();
+    let mut model = build(&format!("{MATERIAL}{pipe}{drops}"));
+    run(&mut model, 0.002);
+    assert_eq!(model.drops().len(), 1, "two drops that overlap are still {} after 2 ms", model.drops().len());
+    let lowest = model.drops()[0].mesh.bounds()[0].y;
+    assert!(lowest > 19.5e-3, "liquid reaches down to {} mm, through the wall", 1e3 * lowest);
+}

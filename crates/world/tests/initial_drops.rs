@@ -171,6 +171,24 @@ fn a_cap_in_a_groove_holds_its_volume() {
     check_amount(&world, false, 1e-2);
 }
 
+/// Whether the solid goes on below does not matter to a drop: the same ball on a rod and on a pipe whose wall is thinner than the ball.
+#[test]
+fn a_cap_on_a_thin_wall_is_that_on_a_thick_one() {
+    for degrees in [60.0, 100.0, 140.0, 165.0] {
+        let balls = [None, Some(0.4e-3)].map(|wall| {
+            let (from, to) = (DVec3::new(-0.1, 0.0, 0.0), DVec3::new(0.1, 0.0, 0.0));
+            let scene = with_solids(vec![solid("pipe", SolidShape::Cylinder { from, to, radius: 0.02, wall })]);
+            let world = build(scene, cap(0, DVec3::new(0.0, 0.02, 0.0), Amount::Volume(4.19e-9), degrees));
+            let cap = world.initial_drops()[0].cap().expect("a cap");
+            [cap.ball_radius, cap.ball_center.y]
+        });
+        for k in 0..2 {
+            let off = (balls[1][k] / balls[0][k] - 1.0).abs();
+            assert!(off < 1e-6, "{degrees} deg: radius and height {:?} on a rod, {:?} on a pipe", balls[0], balls[1]);
+        }
+    }
+}
+
 #[test]
 fn a_bath_fills_its_box_and_goes_on_through_walls() {
     let mut scene = empty();

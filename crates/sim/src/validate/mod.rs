@@ -3,6 +3,7 @@
 //! A model adds a file here with `cases()`, and a line in [`cases`]. A case calls the model through the same door as a run does,
 //! reads what a user could read, and compares it with a closed form, a limit or a measured value whose source it names.
 
+mod agreement;
 mod case;
 mod droplet;
 mod output;
@@ -25,7 +26,7 @@ use crate::nearest::nearest;
 
 /// Every case there is, by model.
 pub fn cases() -> Vec<Case> {
-    [theory::cases(), pane::cases(), droplet::cases(), surface::cases(), volume::cases()].concat()
+    [theory::cases(), pane::cases(), droplet::cases(), surface::cases(), volume::cases(), agreement::cases()].concat()
 }
 
 /// Which cases to run.

@@ -42,6 +42,30 @@ pub struct Cap {
 /// Directions round the footprint in which a curved solid is looked at.
 const ROUND: usize = 16;
 
+/// How closely a zero is sought, over the size of what it is sought in.
+const LEAST_WIDTH: f64 = 1e-13;
+
+/// Where `f` changes its sign between two places with values of different signs: by false position (Illinois), with every third step a bisection, because
+/// on the facets of a mesh `f` may jump. The last call of `f` is at what is returned.
+fn close_in(mut a: (f64, f64), mut b: (f64, f64), width: f64, mut f: impl FnMut(f64) -> f64) -> f64 {
+    for step in 1..150 {
+        let secant = b.0 - b.1 * (b.0 - a.0) / (b.1 - a.1);
+        let between = secant > a.0.min(b.0) && secant < a.0.max(b.0);
+        let x = if between && step % 3 != 0 { secant } else { 0.5 * (a.0 + b.0) };
+        let value = f(x);
+        if value == 0.0 || (b.0 - a.0).abs() < width {
+            return x;
+        }
+        if value * b.1 < 0.0 {
+            a = b;
+        } else {
+            a.1 /= 2.0;
+        }
+        b = (x, value);
+    }
+    b.0
+}
+
 /// Where the ball meets the solid in one direction: the angle from the apex, and n_liquid · n_solid there.
 #[derive(Clone, Copy)]
 struct Rim {
@@ -139,7 +163,7 @@ impl Cap {
             self.centroid = moment / held;
             (held / amount).ln()
         };
-        // Volumes grow with the ball: bracket the radius, then close in by false position in the logarithms (Illinois).
+        // Volumes grow with the ball: bracket the radius, then close in.
         let mut low = (start, excess(start));
         let step = if low.1 < 0.0 { 1.5f64 } else { 1.0 / 1.5 };
         let mut high = low;
@@ -154,70 +178,58 @@ impl Cap {
         if high.1.is_nan() || high.1 * low.1 > 0.0 {
             return None;
         }
-        for _ in 0..100 {
-            let (x0, x1) = (low.0.ln(), high.0.ln());
-            let secant = x1 - high.1 * (x1 - x0) / (high.1 - low.1);
-            let inside = secant > x0.min(x1) && secant < x0.max(x1);
-            let radius = if inside { secant } else { (x0 + x1) / 2.0 }.exp();
-            let next = (radius, excess(radius));
-            if next.1.abs() < 1e-12 {
-                return Some(());
-            }
-            if next.1 * high.1 <= 0.0 {
-                low = high;
-            } else {
-                low.1 /= 2.0;
-            }
-            high = next;
-        }
+        let mut off = high.1;
+        close_in(low, high, LEAST_WIDTH * start, |radius| {
+            off = excess(radius);
+            if off.abs() < 1e-10 { 0.0 } else { off }
+        });
         // Sums over facets of a mesh can be rough below this.
-        (high.1.abs() < 1e-6).then_some(())
+        (off.abs() < 1e-6).then_some(())
     }
 
     /// Sets the ball's radius and the height at which it meets the solid at the contact angle in the mean.
     fn settle(&mut self, radius: f64, directions: &[DVec3]) -> Vec<Rim> {
         self.ball_radius = radius;
         let wanted = self.contact_angle.cos();
-        // Higher balls meet the solid at larger angles.
-        let (mut low, mut high) = (-radius, radius);
         let mut rims = Vec::new();
-        for _ in 0..48 {
-            let middle = (low + high) / 2.0;
-            self.ball_center = self.foot + self.normal * middle;
+        let mut short_of = |height: f64| {
+            self.ball_center = self.foot + self.normal * height;
             rims = directions.iter().map(|d| self.rim(*d)).collect();
-            let mean = rims.iter().map(|rim| rim.cosine).sum::<f64>() / rims.len() as f64;
-            if mean > wanted {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+            let off = rims.iter().map(|rim| rim.cosine).sum::<f64>() / rims.len() as f64 - wanted;
+            if off.abs() < 1e-12 { 0.0 } else { off }
+        };
+        // Higher balls meet the solid at larger angles: sunk in, the mean of the cosines is 1, and lifted off, −1.
+        close_in((-radius, 1.0 - wanted), (radius, -1.0 - wanted), LEAST_WIDTH * radius, &mut short_of);
         rims
     }
 
-    /// Where the ball's surface, coming down from its apex in `direction`, meets the solid.
+    /// Where the ball's surface, coming down from its apex in `direction`, first meets the solid.
     fn rim(&self, direction: DVec3) -> Rim {
         let on_ball = |psi: f64| direction * psi.sin() + self.normal * psi.cos();
         let place = |psi: f64| self.ball_center + on_ball(psi) * self.ball_radius;
-        let outside = |psi: f64| self.solid.signed_distance(place(psi)) > 0.0;
+        let clear = |psi: f64| self.solid.signed_distance(place(psi));
         let apex_is_above_foot = (place(0.0) - self.foot).dot(self.normal) > 0.0;
-        if !outside(0.0) {
+        let mut ahead = clear(0.0);
+        if ahead <= 0.0 {
             // Sunk in, or so high in a hollow that the far side is reached.
             return if apex_is_above_foot { Rim { psi: PI, cosine: -1.0 } } else { Rim { psi: 0.0, cosine: 1.0 } };
         }
-        if outside(PI) {
-            return Rim { psi: PI, cosine: -1.0 };
-        }
-        let (mut dry, mut wet) = (0.0, PI);
-        for _ in 0..40 {
-            let middle = (dry + wet) / 2.0;
-            if outside(middle) {
-                dry = middle;
-            } else {
-                wet = middle;
+        // Each step goes as far as nothing can be met, and a little way at least. The lowest point alone does not tell: on a leaf that is thinner
+        // than the ball it is outside again.
+        let (mut dry, mut wet) = ((0.0, ahead), 0.0);
+        while ahead > 0.0 {
+            if wet >= PI {
+                return Rim { psi: PI, cosine: -1.0 };
             }
+            dry = (wet, ahead);
+            wet = (wet + (ahead / self.ball_radius).max(PI / 128.0)).min(PI);
+            ahead = clear(wet);
         }
-        Rim { psi: dry, cosine: on_ball(dry).dot(self.solid.normal(place(dry))) }
+        let psi = close_in(dry, (wet, ahead), LEAST_WIDTH, |psi| {
+            let ahead = clear(psi);
+            if ahead.abs() < LEAST_WIDTH * self.ball_radius { 0.0 } else { ahead }
+        });
+        Rim { psi, cosine: on_ball(psi).dot(self.solid.normal(place(psi))) }
     }
 
     /// Amount of liquid outside the solid and its first moment, summed over lines along the normal.

@@ -9,7 +9,7 @@ mod holding;
 mod impact;
 mod resting;
 mod rising;
-mod stage;
+pub(super) mod stage;
 
 use super::{Axis, Case, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
 use resting::Sessile;

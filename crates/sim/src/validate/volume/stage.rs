@@ -13,29 +13,29 @@ use crate::build::build;
 use crate::settle::{DropState, Settling};
 
 /// As scenes have it by default, and as the reference values were made with.
-pub(super) const WATER: Liquid =
+pub(in crate::validate) const WATER: Liquid =
     Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
 /// In m/s².
-pub(super) const GRAVITY: f64 = 9.8;
+pub(in crate::validate) const GRAVITY: f64 = 9.8;
 
 /// Capillary length of water, in m.
-pub(super) fn capillary_length() -> f64 {
+pub(in crate::validate) fn capillary_length() -> f64 {
     (WATER.surface_tension / (WATER.density * GRAVITY)).sqrt()
 }
 
 /// √(ρR³/γ): the time in which a drop of radius R (in m) moves by itself, in s.
-pub(super) fn own_time(radius: f64) -> f64 {
+pub(in crate::validate) fn own_time(radius: f64) -> f64 {
     (WATER.density * radius.powi(3) / WATER.surface_tension).sqrt()
 }
 
 /// Radius of the ball that holds `volume`, both in SI units.
-pub(super) fn ball_radius(volume: f64) -> f64 {
+pub(in crate::validate) fn ball_radius(volume: f64) -> f64 {
     (0.75 * volume / std::f64::consts::PI).cbrt()
 }
 
 /// What every scene says.
 #[derive(Clone, Copy)]
-pub(super) struct Basics {
+pub(in crate::validate) struct Basics {
     /// Side of a cell, in m.
     pub cell: f64,
     /// With the drag that brings drops to rest.
@@ -81,12 +81,12 @@ impl Basics {
 }
 
 /// A material `m` by its angles in degrees.
-pub(super) fn material(advancing: f64, receding: f64) -> String {
+pub(in crate::validate) fn material(advancing: f64, receding: f64) -> String {
     format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n")
 }
 
 /// A plane `s` of it through a point near the origin, off the lattice, with this normal.
-pub(super) fn plane(normal: DVec3) -> String {
+pub(in crate::validate) fn plane(normal: DVec3) -> String {
     format!(
         "[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"{} {} {} mm\"\nnormal = [{}, {}, {}]\n",
         OFF_LATTICE.x, OFF_LATTICE.y, OFF_LATTICE.z, normal.x, normal.y, normal.z
@@ -97,7 +97,7 @@ pub(super) fn plane(normal: DVec3) -> String {
 const OFF_LATTICE: DVec3 = DVec3::new(0.013, 0.017, 0.031);
 
 /// A cap on `s`; volume in m³ (in planar runs area in m²), angle in degrees.
-pub(super) fn cap(amount: f64, planar: bool, angle: f64) -> String {
+pub(in crate::validate) fn cap(amount: f64, planar: bool, angle: f64) -> String {
     let (key, unit) = if planar { ("area", "m^2") } else { ("volume", "m^3") };
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{} {} {} mm\"\n{key} = \"{amount} {unit}\"\ncontact_angle = \"{angle} deg\"\n",
@@ -108,7 +108,7 @@ pub(super) fn cap(amount: f64, planar: bool, angle: f64) -> String {
 }
 
 /// A model at work.
-pub(super) struct Stage {
+pub(in crate::validate) struct Stage {
     model: Box<dyn Model>,
     scene: Scene,
 }
@@ -212,7 +212,7 @@ impl Stage {
 }
 
 /// Volume that a closed surface encloses, in m³, all drops together.
-pub(super) fn enclosed_volume(surface: &Surface) -> f64 {
+pub(in crate::validate) fn enclosed_volume(surface: &Surface) -> f64 {
     let corner = |vertex: u32| surface.positions[vertex as usize];
     let six = surface.triangles.iter().map(|&[a, b, c]| corner(a).dot(corner(b).cross(corner(c))));
     six.sum::<f64>() / 6.0
