@@ -45,13 +45,16 @@ const ROUND: usize = 16;
 /// How closely a zero is sought, over the size of what it is sought in.
 const LEAST_WIDTH: f64 = 1e-13;
 
-/// Where `f` changes its sign between two places with values of different signs: by false position (Illinois), with every third step a bisection, because
-/// on the facets of a mesh `f` may jump. The last call of `f` is at what is returned.
-fn close_in(mut a: (f64, f64), mut b: (f64, f64), width: f64, mut f: impl FnMut(f64) -> f64) -> f64 {
+/// Bisections before the first step of false position where `f` may have several zeros: of those it then finds the same for any neighbouring `f`.
+const HALVINGS: u32 = 16;
+
+/// Where `f` changes its sign between two places with values of different signs: `halvings` bisections, then false position (Illinois) with every third
+/// step a bisection, because on the facets of a mesh `f` may jump. The last call of `f` is at what is returned.
+fn close_in(mut a: (f64, f64), mut b: (f64, f64), width: f64, halvings: u32, mut f: impl FnMut(f64) -> f64) -> f64 {
     for step in 1..150 {
         let secant = b.0 - b.1 * (b.0 - a.0) / (b.1 - a.1);
         let between = secant > a.0.min(b.0) && secant < a.0.max(b.0);
-        let x = if between && step % 3 != 0 { secant } else { 0.5 * (a.0 + b.0) };
+        let x = if between && step > halvings && step % 3 != 0 { secant } else { 0.5 * (a.0 + b.0) };
         let value = f(x);
         if value == 0.0 || (b.0 - a.0).abs() < width {
             return x;
@@ -179,7 +182,7 @@ impl Cap {
             return None;
         }
         let mut off = high.1;
-        close_in(low, high, LEAST_WIDTH * start, |radius| {
+        close_in(low, high, LEAST_WIDTH * start, 0, |radius| {
             off = excess(radius);
             if off.abs() < 1e-10 { 0.0 } else { off }
         });
@@ -199,7 +202,7 @@ impl Cap {
             if off.abs() < 1e-12 { 0.0 } else { off }
         };
         // Higher balls meet the solid at larger angles: sunk in, the mean of the cosines is 1, and lifted off, −1.
-        close_in((-radius, 1.0 - wanted), (radius, -1.0 - wanted), LEAST_WIDTH * radius, &mut short_of);
+        close_in((-radius, 1.0 - wanted), (radius, -1.0 - wanted), LEAST_WIDTH * radius, HALVINGS, &mut short_of);
         rims
     }
 
@@ -225,7 +228,7 @@ impl Cap {
             wet = (wet + (ahead / self.ball_radius).max(PI / 128.0)).min(PI);
             ahead = clear(wet);
         }
-        let psi = close_in(dry, (wet, ahead), LEAST_WIDTH, |psi| {
+        let psi = close_in(dry, (wet, ahead), LEAST_WIDTH, 0, |psi| {
             let ahead = clear(psi);
             if ahead.abs() < LEAST_WIDTH * self.ball_radius { 0.0 } else { ahead }
         });
