@@ -18,6 +18,9 @@ const LIFT: f64 = 0.02;
 /// Least area of a wetted patch, in squares of the edge length: about two thirds of a triangle.
 const LEAST_PATCH: f64 = 0.3;
 
+/// Vertices of a group that is looked at as a whole first.
+const GROUP: usize = 16;
+
 /// What changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touched {
@@ -51,18 +54,7 @@ pub fn touch(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) 
         return done;
     }
     let mesh = &mut drop.mesh;
-    scratch.queue.clear();
-    for v in 0..mesh.positions.len() as u32 {
-        if scratch.shape.kinds[v as usize] != Kind::Free {
-            continue;
-        }
-        for &s in &scratch.near {
-            if world.solids()[s].signed_distance(mesh.positions[v as usize]) < 0.0 {
-                scratch.queue.push((s as f64, v));
-                break;
-            }
-        }
-    }
+    find_inside(mesh, world, scratch);
     for index in 0..scratch.queue.len() {
         let (s, v) = scratch.queue[index];
         if mesh.starts[v as usize] != crate::mesh::NONE && mesh.kind(v) == Kind::Free {
@@ -77,6 +69,35 @@ pub fn touch(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) 
         mesh.compact();
     }
     done
+}
+
+/// Queues the free vertices that are inside a solid near the drop, with the first such solid.
+///
+/// Vertices that follow one another mostly lie side by side: a group whose ball is outside a solid needs no further look at it.
+fn find_inside(mesh: &Mesh, world: &Ground, scratch: &mut Scratch) {
+    scratch.queue.clear();
+    for (group, places) in mesh.positions.chunks(GROUP).enumerate() {
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for &place in places {
+            (low, high) = (low.min(place), high.max(place));
+        }
+        let (centre, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
+        for &s in &scratch.near {
+            let solid = &world.solids()[s];
+            if solid.signed_distance(centre) > radius {
+                continue;
+            }
+            for (k, &place) in places.iter().enumerate() {
+                let v = GROUP * group + k;
+                if scratch.shape.kinds[v] == Kind::Free && solid.signed_distance(place) < 0.0 {
+                    scratch.queue.push((s as f64, v as u32));
+                }
+            }
+        }
+    }
+    // One solid for each vertex: the first.
+    scratch.queue.sort_unstable_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));
+    scratch.queue.dedup_by_key(|(_, v)| *v);
 }
 
 /// The solids that come within an edge of a drop's box.

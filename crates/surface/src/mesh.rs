@@ -305,35 +305,49 @@ impl Mesh {
         parts
     }
 
-    /// A part as a mesh of its own.
-    pub fn extract(&self, part: &[u32]) -> Self {
+    /// Volume that a part encloses, in m³.
+    pub fn part_volume(&self, part: &[u32]) -> f64 {
+        let Some(&first) = part.first() else { return 0.0 };
+        let origin = self.corners(first as usize)[0];
+        let cones = part.iter().map(|&t| {
+            let [a, b, c] = self.corners(t as usize).map(|p| p - origin);
+            a.dot(b.cross(c))
+        });
+        cones.sum::<f64>() / 6.0
+    }
+
+    /// Parts, as meshes of their own. No two of them may share a vertex.
+    pub fn extract(&self, parts: &[Vec<u32>]) -> Vec<Self> {
         let mut new_vertex = vec![NONE; self.positions.len()];
         let mut new_triangle = vec![NONE; self.triangles.len()];
-        let mut made = Self::default();
-        for (count, &t) in part.iter().enumerate() {
-            new_triangle[t as usize] = count as u32;
-        }
-        for &t in part {
-            let corners = self.triangles[t as usize].map(|v| {
-                let v = v as usize;
-                if new_vertex[v] == NONE {
-                    new_vertex[v] = made.positions.len() as u32;
-                    made.positions.push(self.positions[v]);
-                    made.velocities.push(self.velocities[v]);
-                    made.starts.push(NONE);
-                }
-                new_vertex[v]
-            });
-            let here = made.triangles.len() as u32;
-            for k in 0..3 {
-                let twin = self.twin(3 * t + k);
-                made.twins.push(3 * new_triangle[(twin / 3) as usize] + twin % 3);
-                made.starts[corners[k as usize] as usize] = 3 * here + k;
+        let extract = |part: &Vec<u32>| {
+            let mut made = Self::default();
+            for (count, &t) in part.iter().enumerate() {
+                new_triangle[t as usize] = count as u32;
             }
-            made.triangles.push(corners);
-            made.solids.push(self.solids[t as usize]);
-        }
-        made
+            for &t in part {
+                let corners = self.triangles[t as usize].map(|v| {
+                    let v = v as usize;
+                    if new_vertex[v] == NONE {
+                        new_vertex[v] = made.positions.len() as u32;
+                        made.positions.push(self.positions[v]);
+                        made.velocities.push(self.velocities[v]);
+                        made.starts.push(NONE);
+                    }
+                    new_vertex[v]
+                });
+                let here = made.triangles.len() as u32;
+                for k in 0..3 {
+                    let twin = self.twin(3 * t + k);
+                    made.twins.push(3 * new_triangle[(twin / 3) as usize] + twin % 3);
+                    made.starts[corners[k as usize] as usize] = 3 * here + k;
+                }
+                made.triangles.push(corners);
+                made.solids.push(self.solids[t as usize]);
+            }
+            made
+        };
+        parts.iter().map(extract).collect()
     }
 }
 

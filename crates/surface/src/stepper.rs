@@ -228,13 +228,14 @@ pub fn parts(drop: Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -
     if lists.len() < 2 {
         return vec![drop];
     }
-    let mut meshes: Vec<Mesh> = lists.iter().map(|list| drop.mesh.extract(list)).collect();
-    meshes.sort_by(|a, b| b.volume().total_cmp(&a.volume()));
-    let largest = meshes[0].volume();
-    meshes.retain(|mesh| {
-        let volume = mesh.volume();
-        volume == largest || (mesh.triangles.len() >= LEAST_TRIANGLES && ball_radius(volume) > LEAST_RADIUS * shortest)
+    let mut sized: Vec<(f64, Vec<u32>)> = lists.into_iter().map(|list| (drop.mesh.part_volume(&list), list)).collect();
+    sized.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let largest = sized[0].0;
+    sized.retain(|(volume, list)| {
+        *volume == largest || (list.len() >= LEAST_TRIANGLES && ball_radius(*volume) > LEAST_RADIUS * shortest)
     });
+    let lists: Vec<Vec<u32>> = sized.into_iter().map(|(_, list)| list).collect();
+    let meshes = drop.mesh.extract(&lists);
     let Some(total) = meshes.iter().map(Mesh::volume).reduce(|a, b| a + b) else { return vec![drop] };
     let mut made: Vec<Drop> = meshes
         .into_iter()

@@ -332,8 +332,11 @@ pub fn join(meshes: &[&Mesh], edge: f64, world: &Ground) -> Option<Vec<Mesh>> {
         let near = bodies.iter().filter_map(|body| body.velocity(point)).reduce(|a, b| if b.0 < a.0 { b } else { a });
         mesh.velocities[v] = near.map_or(DVec3::ZERO, |(_, velocity)| velocity);
     }
-    let mut parts: Vec<Mesh> = mesh.parts().iter().map(|part| mesh.extract(part)).collect();
-    parts.retain(|part| part.volume() > 0.0);
-    parts.sort_by(|a, b| b.volume().total_cmp(&a.volume()));
+    let mut sized: Vec<(f64, Vec<u32>)> =
+        mesh.parts().into_iter().map(|part| (mesh.part_volume(&part), part)).collect();
+    sized.retain(|(volume, _)| *volume > 0.0);
+    sized.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let lists: Vec<Vec<u32>> = sized.into_iter().map(|(_, list)| list).collect();
+    let parts = mesh.extract(&lists);
     (!parts.is_empty() && parts.len() < meshes.len()).then_some(parts)
 }
