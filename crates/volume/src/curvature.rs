@@ -7,8 +7,9 @@
 //! by central differences on 3 × 3 × 3 cells, second order. It is the curvature of the level of φ through the cell's centre; between two cells on either
 //! side of the surface it is interpolated to the surface. +2/R on a ball of radius R. |κ| ≤ 2 per cell: sharper is not resolved.
 //!
-//! **At a wall** (s < [`LIFT`]) stencils reach deep into the solid, and the error of the extension counts double. There κ is read at the
-//! point moved up along the surface to s = [`LIFT`].
+//! **At a wall** (s < [`LIFT`]) stencils reach deep into the solid, and where the surface lies flat on the wall the error of the extension counts double. There κ is read at the
+//! point moved up along the surface to s = [`LIFT`]. Where it stands steep it is not: the lowest layer of cells would feel the one above but not the other way round, and a force
+//! that has no energy feeds ripples of three cells along the line (at 120°, 20 cells across: e-fold in 3 ms, against viscosity).
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -21,6 +22,8 @@ use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 const WITHIN: f64 = 2.5;
 /// Least height above a wall at which κ is read, in cells.
 pub const LIFT: f64 = 0.5;
+/// |cos θ| from which κ is read higher up, and from which it is by all of [`LIFT`].
+const LIFTED_FROM: [f64; 2] = [0.6, 0.8];
 /// Largest curvature, per cell.
 const MOST: f64 = 2.0;
 
@@ -95,15 +98,17 @@ pub fn at_crossing(
     let out =
         crate::grid::gradient(tiles, phi, liquid) * (1.0 - share) + crate::grid::gradient(tiles, phi, air) * share;
     let out = out.normalize_or_zero();
-    let along = normal - out * normal.dot(out);
+    let cosine = normal.dot(out);
+    let along = normal - out * cosine;
     let rise = along.length_squared();
-    if rise < 0.05 {
+    let lift = LIFT * ((cosine.abs() - LIFTED_FROM[0]) / (LIFTED_FROM[1] - LIFTED_FROM[0])).clamp(0.0, 1.0);
+    if rise < 0.05 || s >= lift {
         return mix(kappa);
     }
     let (slot, local) = (liquid / CELLS, liquid % CELLS);
     let from = crate::grid::local_center(local);
     let step = direction(liquid, air, tiles) * share;
-    let lifted = from + step + (along * ((LIFT - s) / rise)).clamp_length_max(2.5);
+    let lifted = from + step + (along * ((lift - s) / rise)).clamp_length_max(2.5);
     linear(tiles, kappa, slot, lifted, CENTER)
 }
 

