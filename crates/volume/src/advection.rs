@@ -7,6 +7,10 @@
 //! Foot points by the midpoint rule (wang2005, §8); values there by cubic convolution, limited to the range of the eight samples around, so that no
 //! new extremes arise. Trilinear interpolation is the paper's ([`Order::Linear`]); it damps rebounds by several per cent.
 //!
+//! **Where velocity has kinks** (at the root of a jet, in a film of a cell or two) the cubic feeds energy to the flow: a drop that hits a plate at 1 m/s, 16 cells across, gained up to half of what it had, and
+//! spread to four diameters. What the cubic adds to the straight line is then not a correction any more but as large as the samples' own range. So it is taken whole where it is small against that
+//! (`SMOOTH`), or weak (`WEAK`: whatever rings, falls or settles), and else the straight line is.
+//!
 //! Stable for any step; Δt |u| ≤ h keeps foot points within the three cells around a tile that are copied for it.
 
 use glam::DVec3;
@@ -22,6 +26,11 @@ const PAD: usize = 3;
 const N: usize = SIDE + 2 * PAD;
 /// Size of the copy.
 const SIZE: usize = N * N * N;
+
+/// What the cubic adds to the straight line, over the range of the samples around: up to the first all of it is taken, from the second on nothing.
+const SMOOTH: [f64; 2] = [0.02, 0.06];
+/// The same in cells per step: what is as weak is taken anyway.
+const WEAK: [f64; 2] = [0.002, 0.01];
 
 /// How values between samples are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +81,7 @@ pub fn advect(
                     out[local] = gain[axis]
                         + match order {
                             Order::Linear => one_trilinear(&blocks[axis], foot - FACES[axis]),
-                            Order::Cubic => limited_cubic(&blocks[axis], foot - FACES[axis]),
+                            Order::Cubic => limited_cubic(&blocks[axis], foot - FACES[axis], reach),
                         };
                 }
             }
@@ -125,7 +134,7 @@ fn trilinear(blocks: &[[f64; SIZE]; 3], at: DVec3) -> DVec3 {
 }
 
 #[inline]
-fn limited_cubic(block: &[f64; SIZE], at: DVec3) -> f64 {
+fn limited_cubic(block: &[f64; SIZE], at: DVec3, reach: f64) -> f64 {
     let (low, f) = base(at);
     let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
     let first = low - N * N - N - 1;
@@ -143,7 +152,16 @@ fn limited_cubic(block: &[f64; SIZE], at: DVec3) -> f64 {
         }
         sum += wz * layer;
     }
-    sum.clamp(least, most)
+    let plain = one_trilinear(block, at);
+    let (extra, range) = (sum - plain, most - least);
+    let kept = share_below(extra.abs(), SMOOTH.map(|share| share * range)).max(share_below(extra.abs() * reach, WEAK));
+    (plain + kept * extra).clamp(least, most)
+}
+
+/// 1 up to the first bound, 0 from the second on.
+#[inline]
+fn share_below(value: f64, [low, high]: [f64; 2]) -> f64 {
+    ((high - value) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! **Time step.** Explicit surface tension is stable while the shortest capillary wave does not cross a cell too fast: Δt ≤ √(ρh³/2πγ) (measured: 1.0 of it is
 //! stable, 1.2 noisy, 1.5 fails; `CAPILLARY` of it is taken). The surface must not cross more than a cell: Δt Σ|u| ≤ `COURANT` h.
 
+mod carry;
+
 use std::f64::consts::TAU;
 
 use glam::DVec3;
@@ -23,13 +25,13 @@ use crate::extrapolation::{Around, Extrapolation, fill_walls};
 use crate::faces::{Kinds, classify, mark_outer};
 use crate::grid::Grid;
 use crate::outflow::make_air_divergence_free;
+use crate::particles::{Particles, Settings};
 use crate::poisson::{PoissonError, Report};
 use crate::projection::{Flow, Projection};
 use crate::redistance::{BEYOND, Redistance};
 use crate::solids::{HalfSpace, REACH, Solids, Surround, Wall};
 use crate::sources::{Feed, NEEDLE};
 use crate::surface_loops::calm_loops;
-use crate::surface_motion::{Carrier, move_surface};
 use crate::tiles::{CELLS, Field, NONE, Tiles, Topology, local_cell};
 use crate::viscosity::{Diffusion, ViscousSolve};
 use crate::wind::Wind;
@@ -90,8 +92,14 @@ pub struct Fluid {
     pub pressure: Field<f64>,
     /// Cells at which the line is pinned.
     pub pinned: Field<bool>,
+    /// Marks of the surface where it is fast.
+    pub particles: Particles,
+    /// How they are sown.
+    sowing: Settings,
     /// The drops and their accounts.
     pub drops: Drops,
+    /// Steps taken: they name the particles' random places.
+    pub num_steps: u64,
     /// Steps and greatest path of the surface (in cells) since φ was a distance.
     pub since_redistance: (u32, f64),
     scratch: Scratch,
@@ -173,7 +181,10 @@ impl Fluid {
             velocity: std::array::from_fn(|_| Field::new(0.0)),
             pressure: Field::new(0.0),
             pinned: Field::new(false),
+            particles: Particles::default(),
+            sowing: Settings::default(),
             drops: Drops::default(),
+            num_steps: 0,
             since_redistance: (0, 0.0),
             scratch: Scratch::default(),
         }
@@ -251,13 +262,14 @@ impl Fluid {
 
     /// Takes all fields along after the tiles have changed.
     fn follow_tiles(&mut self, world: &World) {
-        let Self { grid, solids, phi, velocity, pressure, pinned, drops, scratch, sides, .. } = self;
+        let Self { grid, solids, phi, velocity, pressure, pinned, particles, drops, scratch, sides, .. } = self;
         let tiles = &grid.tiles;
         let numbers = [phi, pressure].into_iter().chain(velocity).chain([&mut solids.distance]).chain(&mut solids.open);
         for field in numbers {
             field.rearrange(tiles, &mut scratch.spare);
         }
         pinned.rearrange(tiles, &mut scratch.spare_bool);
+        particles.rearrange(tiles);
         drops.names.rearrange(tiles, &mut scratch.spare_name);
         solids.wall.rearrange(tiles, &mut scratch.spare_wall);
         let near: Vec<bool> = tiles.moves().iter().map(|&from| from != NONE && solids.near[from as usize]).collect();
@@ -389,8 +401,7 @@ impl Fluid {
         let surround = Surround { world: outside.world, sides: &self.sides.clone() };
         let moving = surround.moves();
         let Self { grid, solids, phi, velocity, pressure, pinned, drops, scratch, .. } = self;
-        let Scratch { kinds, kappa, faces, centers, one, two, projection, extrapolation, viscous, source, .. } =
-            scratch;
+        let Scratch { kinds, kappa, faces, centers, one, projection, extrapolation, viscous, source, .. } = scratch;
         let tiles = &grid.tiles;
         let wall_at = |wall: &Wall, at: DVec3, slot: usize| {
             if moving { surround.velocity(wall, grid.position(slot, at)) } else { DVec3::ZERO }
@@ -470,20 +481,7 @@ impl Fluid {
         copy_all(velocity, faces);
         fill_walls(&around, kinds, faces, &wall_at, velocity);
 
-        stages.enter("surface");
-        let carrier = Carrier { tiles, solids, velocity, pinned, reach };
-        carrier.at_centers(phi, &wall_at, centers);
-        move_surface(tiles, centers, phi, one, two);
-        let travel = self.fastest() * reach;
-        self.since_redistance.0 += 1;
-        self.since_redistance.1 += travel;
-        stages.enter("contact");
-        self.extend(outside.angles);
-        stages.enter("redistance");
-        if self.since_redistance.0 >= REDISTANCE_STEPS || self.since_redistance.1 >= REDISTANCE_TRAVEL {
-            self.redistance();
-            self.extend(outside.angles);
-        }
+        self.carry_surface(dt, outside, stages);
         Ok(Done { pressure: report, fed })
     }
 }

@@ -10,11 +10,11 @@
 //! φ ← whichever of φ₊ and φ₋ is nearer to zero, where particles of both kinds have escaped
 //! ```
 //!
-//! **How many.** Volume is lost where the surface is fast, so a cell wants ⌈[`Settings::most`] · min(1, c/[`Settings::full_speed`])⌉ particles, c its speed in cells per
-//! step, 32 at most (wang2005, §8); liquid at rest has none and costs nothing.
+//! **How many.** Volume is lost where the surface is fast, so with c the speed in cells per step a cell wants ⌈n (c − c₀)/(c₁ − c₀)⌉ particles, none up to c₀ = [`Settings::least_speed`] and n = [`Settings::most`]
+//! from c₁ = [`Settings::full_speed`] on (wang2005, §8): liquid at rest has none and costs nothing.
 //!
 //! **Use.** In each step: [`Particles::advance`] with the velocity that moves φ, move φ, [`Particles::mend`], redistance φ if it is due, mend again, then
-//! [`Particles::fit`] the radii; every ten to twenty steps [`Particles::reseed`]. After [`Tiles::activate`] call [`Particles::rearrange`]. φ and all
+//! [`Particles::fit`] the radii; every ten to twenty steps [`Particles::reseed`]. Where φ was changed by hand, [`Particles::retain`] those that still are on their side. After [`Tiles::activate`] call [`Particles::rearrange`]. φ and all
 //! lengths are in cells.
 //!
 //! Results do not depend on the number of threads: particles move one by one, stay sorted by tile in the order in which they came, and are born from random
@@ -39,11 +39,16 @@ use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_index, neighbour_place
 /// Radius of the smallest and of the largest particle, in cells.
 const RADII: [f64; 2] = [0.1, 0.5];
 
+/// An escaped particle farther than this from the surface is given up, in cells.
+const LOST_BEYOND: f64 = 1.0;
+
 /// How particles are sown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Particles in a cell, at most.
     pub most: u32,
+    /// Speed up to which a cell gets none, in cells per step.
+    pub least_speed: f64,
     /// Speed from which on a cell gets all of them, in cells per step.
     pub full_speed: f64,
     /// Half the width of the band in which they live, in cells.
@@ -54,7 +59,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { most: 32, full_speed: 0.1, band: 3.0, seed: 1 }
+        Self { most: 32, least_speed: 0.15, full_speed: 0.5, band: 2.0, seed: 1 }
     }
 }
 
@@ -131,6 +136,9 @@ impl Particles {
     /// Moves all particles by one step; `velocity(slot, at)` is in cells per step at a place in cells from the low corner of the slot's tile, −1 to 9. A particle that leaves the
     /// active tiles, or whose velocity is not a number, is dropped.
     pub fn advance(&mut self, tiles: &Tiles, velocity: impl Fn(usize, DVec3) -> DVec3 + Sync) {
+        if self.is_empty() {
+            return;
+        }
         self.list_slots();
         let mut slots = std::mem::take(&mut self.scratch.slots);
         let planar = tiles.topology().planar;
@@ -170,8 +178,11 @@ impl Particles {
         std::mem::swap(&mut self.particles, sorted);
     }
 
-    /// Mends φ from the particles that have escaped through the surface.
-    pub fn mend(&mut self, tiles: &Tiles, phi: &mut Field<f64>) -> Mended {
+    /// Mends φ from the particles that have escaped through the surface, in the cells where it `may_change`.
+    pub fn mend(&mut self, tiles: &Tiles, phi: &mut Field<f64>, may_change: impl Fn(usize) -> bool + Sync) -> Mended {
+        if self.is_empty() {
+            return Mended::default();
+        }
         self.mark_escaped(tiles, phi);
         let Scratch { slots, marks, mended: [plus, minus], .. } = &mut self.scratch;
         plus.clear();
@@ -182,7 +193,8 @@ impl Particles {
             let low = (particle.at - 0.5).floor();
             for corner in 0..8 {
                 let cell = low + DVec3::from([0, 1, 2].map(|axis| f64::from(corner >> axis & 1)));
-                let Some(index) = tiles.at(*slot as usize, cell.to_array().map(|c| c as i32)) else { continue };
+                let index = tiles.at(*slot as usize, cell.to_array().map(|c| c as i32));
+                let Some(index) = index.filter(|&index| may_change(index)) else { continue };
                 let mut apart = cell + 0.5 - particle.at;
                 if tiles.topology().planar {
                     apart.z = 0.0;
@@ -232,6 +244,42 @@ impl Particles {
         });
     }
 
+    /// Drops the particles for which `keep(slot, at, sign)` does not hold; sign is −1 in the liquid, +1 in the air.
+    pub fn retain(&mut self, num_slots: usize, keep: impl Fn(usize, DVec3, f64) -> bool + Sync) {
+        if self.is_empty() {
+            return;
+        }
+        self.list_slots();
+        let mut slots = std::mem::take(&mut self.scratch.slots);
+        self.particles.par_iter().zip(slots.par_iter_mut()).with_min_len(256).for_each(|(particle, slot)| {
+            if !keep(*slot as usize, particle.at, particle.signed_radius.signum()) {
+                *slot = NONE;
+            }
+        });
+        self.sort(num_slots, &slots);
+        self.scratch.slots = slots;
+    }
+
+    /// Whether these can be the particles of so many slots: for a saved state.
+    pub fn fits(&self, num_slots: usize) -> bool {
+        let in_tile = |particle: &Particle| {
+            let side = SIDE as f64;
+            particle.at.cmpge(DVec3::ZERO).all() && particle.at.cmplt(DVec3::splat(side)).all()
+        };
+        (self.is_empty() && self.starts.len() <= 1)
+            || (self.starts.len() == num_slots + 1
+                && self.starts[0] == 0
+                && self.starts.is_sorted()
+                && self.starts[num_slots] as usize == self.particles.len()
+                && self.particles.iter().all(in_tile))
+    }
+
+    /// Takes all away.
+    pub fn clear(&mut self) {
+        self.particles.clear();
+        self.starts.clear();
+    }
+
     /// Drops particles that are not needed and sows those that are missing.
     ///
     /// `speed(cell)` is in cells per step; `may_hold(cell)` says whether a cell may have particles at all (not in solids); `step` names the random numbers.
@@ -279,7 +327,8 @@ impl Particles {
             if local >= tiles.cells_in_use() || values[local].abs() > settings.band || !may_hold(cell) {
                 return 0;
             }
-            let share = (speed(cell) / settings.full_speed).clamp(0.0, 1.0);
+            let above = speed(cell) - settings.least_speed;
+            let share = (above / (settings.full_speed - settings.least_speed)).clamp(0.0, 1.0);
             (f64::from(settings.most) * share).ceil() as u32
         });
         let mut present = [0_u32; CELLS];
@@ -287,8 +336,10 @@ impl Particles {
             let local = local_index(particle.at.to_array().map(|c| (c as usize).min(SIDE - 1)));
             let here = linear(tiles, phi, slot, particle.at);
             let escaped = here * particle.signed_radius < 0.0;
-            // What has escaped is what particles are for; it may stay in any cell.
-            if escaped || (present[local] < wanted[local] && here.abs() < settings.band) {
+            // What has escaped is what particles are for; but what lies deep in the other side mends nothing any more.
+            if (escaped && here.abs() < LOST_BEYOND && may_hold(slot * CELLS + local))
+                || (present[local] < wanted[local] && here.abs() < settings.band)
+            {
                 present[local] += 1;
                 kept.push(*particle);
             }

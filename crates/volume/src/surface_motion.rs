@@ -55,6 +55,7 @@ impl Carrier<'_> {
                 let values = phi.tile(slot);
                 for local in 0..tiles.cells_in_use() {
                     if values[local].abs() > BAND {
+                        (x[local], y[local], z[local]) = (0.0, 0.0, 0.0);
                         continue;
                     }
                     let index = slot * CELLS + local;

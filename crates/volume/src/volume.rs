@@ -15,6 +15,7 @@ use crate::error::VolumeError;
 use crate::extension::{AngleLaw, AngleRange};
 use crate::fluid::{Fluid, Outside};
 use crate::history::{History, HistoryState};
+use crate::particles::Particles;
 use crate::picture::Picture;
 use crate::poisson::PoissonError;
 use crate::setup::Setup;
@@ -66,6 +67,8 @@ struct VolumeState {
     names: Vec<u32>,
     accounts: Vec<Account>,
     next_id: u32,
+    particles: Particles,
+    num_steps: u64,
     since_redistance: (u32, f64),
 }
 
@@ -186,6 +189,7 @@ impl Volume {
             let angles = Hysteresis { surface_tension, pins: setup.parameters.pins(), solids: world.solids(), history };
             fluid.redistance();
             fluid.settle_extension(&angles);
+            fluid.forget_escaped();
         }
         lost
     }
@@ -269,6 +273,9 @@ impl Model for Volume {
         let supply = self.world.supply(self.books.time, until);
         let poured = self.sources.pour(&supply, &self.setup, &self.world, &mut self.fluid, &mut self.spray);
         self.books.added += poured * self.setup.cell_volume();
+        if poured != 0.0 {
+            self.fluid.forget_escaped();
+        }
         stages.enter("tiles");
         self.fluid.adapt(&self.world, &[]);
         if self.world.solids().iter().any(Solid::moves) {
@@ -292,7 +299,11 @@ impl Model for Volume {
         let mut gone = self.catch_vanished();
         // Before balls land: where one does, tiles change, and the step's list of cells is no longer theirs.
         if let Some(bounds) = self.setup.bounds {
-            gone += self.fluid.cut_off(bounds);
+            let cut = self.fluid.cut_off(bounds);
+            if cut > 0.0 {
+                self.fluid.forget_escaped();
+            }
+            gone += cut;
         }
         self.books.lost += self.move_spray(dt, &mut events);
         self.books.lost += gone * self.setup.cell_volume();
@@ -377,6 +388,8 @@ impl Model for Volume {
             names: fluid.drops.names.values().to_vec(),
             accounts: fluid.drops.accounts.clone(),
             next_id: fluid.drops.next_id,
+            particles: fluid.particles.clone(),
+            num_steps: fluid.num_steps,
             since_redistance: fluid.since_redistance,
         };
         // Plain numbers into memory: there is nothing that could fail.
@@ -390,6 +403,9 @@ impl Model for Volume {
         let sizes = [&state.phi, x, y, z, &state.pressure].map(Vec::len);
         if sizes != [count; 5] || state.pinned.len() != count || state.names.len() != count {
             return Err(RestoreError("its fields do not have the size of its tiles".into()));
+        }
+        if !state.particles.fits(state.tiles.len()) {
+            return Err(RestoreError("its particles do not lie in its tiles".into()));
         }
         self.world.restore(&state.world).map_err(|error| RestoreError(error.to_string()))?;
         let fluid = &mut self.fluid;
@@ -407,6 +423,7 @@ impl Model for Volume {
         fluid.drops.accounts = state.accounts;
         fluid.drops.next_id = state.next_id;
         fluid.drops.vanished.clear();
+        (fluid.particles, fluid.num_steps) = (state.particles, state.num_steps);
         fluid.since_redistance = state.since_redistance;
         if !self.history.restore(state.history) {
             return Err(RestoreError("its wet ground belongs to other solids".into()));

@@ -17,6 +17,9 @@ struct Bench<'a> {
     flow: &'a (dyn Fn(DVec3, f64) -> DVec3 + Sync),
 }
 
+/// Particles wherever something moves, in a wide band.
+const FROM_REST: Settings = Settings { most: 32, least_speed: 0.0, full_speed: 0.1, band: 3.0, seed: 1 };
+
 /// Cells farther from the surface than this do not move.
 const BAND: f64 = 6.0;
 
@@ -59,7 +62,7 @@ impl<'a> Bench<'a> {
     fn run(&mut self, steps: u32, every: Option<u32>, redistance: Option<u32>) -> (f64, Particles) {
         let before = self.volume();
         let mut particles = Particles::default();
-        let settings = Settings::default();
+        let settings = FROM_REST;
         for step in 0..steps {
             let time = (f64::from(step) + 0.5) / f64::from(steps);
             if let Some(every) = every {
@@ -71,12 +74,12 @@ impl<'a> Bench<'a> {
             }
             self.move_phi(time);
             if every.is_some() {
-                particles.mend(&self.tiles, &mut self.phi);
+                particles.mend(&self.tiles, &mut self.phi, |_| true);
             }
             if redistance.is_some_and(|steps| step % steps == 0) {
                 self.redistance();
                 if every.is_some() {
-                    particles.mend(&self.tiles, &mut self.phi);
+                    particles.mend(&self.tiles, &mut self.phi, |_| true);
                 }
             }
             particles.fit(&self.tiles, &self.phi);
@@ -252,7 +255,7 @@ fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
     let ball = |p: DVec3| p.distance(DVec3::splat(12.0)) - 6.3;
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &ball, &still);
-    let settings = Settings::default();
+    let settings = FROM_REST;
     let mut particles = Particles::default();
     // Above the middle it moves at half the speed that calls for all of them, below it rests.
     let speed = |cell: usize| if centre(&bench.tiles, cell).y > 12.0 { 0.05 } else { 0.0 };
@@ -276,7 +279,7 @@ fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
     let before = bench.phi.clone();
     let still = particles.particles.clone();
     particles.advance(&bench.tiles, |_, _| DVec3::ZERO);
-    let done = particles.mend(&bench.tiles, &mut bench.phi);
+    let done = particles.mend(&bench.tiles, &mut bench.phi, |_| true);
     assert!(done == super::Mended::default() && bench.phi == before, "{done:?}");
     particles.reseed(&bench.tiles, &bench.phi, &settings, 20, speed, |_| true);
     // At the band's rim, where a draw may fall outside, another is made.
@@ -291,11 +294,11 @@ fn escaped_particles_bring_back_what_the_grid_has_lost() {
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &drop, &still);
     let mut particles = Particles::default();
-    particles.reseed(&bench.tiles, &bench.phi, &Settings::default(), 0, |_| 1.0, |_| true);
+    particles.reseed(&bench.tiles, &bench.phi, &FROM_REST, 0, |_| 1.0, |_| true);
     let before = bench.volume();
     bench.phi.values_mut().iter_mut().for_each(|phi| *phi = phi.max(0.6));
     assert_eq!(bench.volume(), 0.0);
-    let done = particles.mend(&bench.tiles, &mut bench.phi);
+    let done = particles.mend(&bench.tiles, &mut bench.phi, |_| true);
     let after = bench.volume();
     assert!(done.escaped > 20 && (after / before - 1.0).abs() < 0.35, "{done:?}: {after:.2} of {before:.2} cells back");
 }
@@ -306,7 +309,7 @@ fn particles_stay_with_their_tiles_and_cross_from_one_to_the_next() {
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &wall, &still);
     let mut particles = Particles::default();
-    particles.reseed(&bench.tiles, &bench.phi, &Settings::default(), 0, |_| 1.0, |_| true);
+    particles.reseed(&bench.tiles, &bench.phi, &FROM_REST, 0, |_| 1.0, |_| true);
     let places = |particles: &Particles, tiles: &Tiles| {
         let place = |slot: usize| {
             let corner = DVec3::from(tiles.coords()[slot].map(|c| 8.0 * f64::from(c)));
