@@ -25,9 +25,16 @@ pub(super) fn between_plates(context: &CaseContext) -> Result<CaseResult, CaseEr
     let surface = stage.surface()?;
     // Area of liquid between the plates, from the column alone: the bath's level is read off far from the plate.
     let level = surface.positions.iter().filter(|place| place.x > 4e-3).map(|place| place.y).fold(f64::MIN, f64::max);
-    let column = surface.positions.iter().filter(|place| place.x < 0.5 * gap - 0.2 * cell);
-    let lowest_top = column.clone().filter(|place| place.y > level + 1e-3).map(|place| place.y);
-    let lowest_top = lowest_top.fold(f64::INFINITY, f64::min);
+    let corners =
+        surface.triangles.iter().zip(&surface.solids).filter(|(_, solid)| **solid < 0).flat_map(|(corners, _)| {
+            let places = corners.map(|corner| surface.positions[corner as usize]);
+            let normal = (places[1] - places[0]).cross(places[2] - places[0]);
+            // The flat ends of the slab are no surface.
+            if normal.z.abs() < 0.5 * normal.length() { places.to_vec() } else { Vec::new() }
+        });
+    let column =
+        corners.filter(|place| place.x > 0.2 * cell && place.x < 0.5 * gap - 0.2 * cell && place.y > level + 1e-3);
+    let lowest_top = column.map(|place| place.y).fold(f64::INFINITY, f64::min);
     let radius = 0.5 * gap / degrees.to_radians().cos();
     // Above its lowest point the meniscus is an arc: its area over the half gap, which gravity hardly bends.
     let half = 0.5 * gap;
