@@ -90,15 +90,16 @@ fn lens(solid: f64, area: f64, theta: f64) -> (f64, f64) {
     (radius(low) * (1.0 - (theta + low).cos()) - solid * (1.0 - low.cos()), solid * low)
 }
 
-/// On a round solid too, and it lies still: with φ carried into the solid as into a flat one, and with flow through faces of cells that lie in it, these drops never
-/// come to rest (70 mm/s) and are off by 2 %.
+/// On a round solid too, and it lies still. Without the wall's bend in φ the drop of 45° is off by 2.3 %; with the flow beside the line left to the pressure it is off by 2.0 % and flows at 10 mm/s.
+///
+/// Not every placement of the cells is as good: at 60° on cells of 0.12 mm 15 mm/s remain (docs/volume.md, limits).
 #[test]
 fn planar_drops_rest_at_their_contact_angle_on_a_cylinder() {
-    for degrees in [45.0, 60.0, 120.0] {
+    for (degrees, cell) in [(45.0, 0.094), (60.0, 0.14), (120.0, 0.14)] {
         let (height, half_width) = lens(3e-3, 4e-6, f64::to_radians(degrees));
         let mut volume = build(&format!(
             "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}\
-             [world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.12 mm\"\n\
+             [world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"{cell} mm\"\n\
              [materials.m]\nadvancing = \"{degrees} deg\"\nreceding = \"{degrees} deg\"\n\
              [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"sphere\"\nradius = \"3 mm\"\ncenter = \"0.01 -3 0 mm\"\n\
              [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0.013 0 0 mm\"\narea = \"4 mm^2\"\ncontact_angle = \"90 deg\"\n"
@@ -116,7 +117,7 @@ fn planar_drops_rest_at_their_contact_angle_on_a_cylinder() {
         let speed = 1e3 * frame.drops[0].speed_max;
         println!("{degrees}°: height {:+.2} %, half width {:+.2} %, {speed:.2} mm/s", errors[0], errors[1]);
         assert!(errors[0].abs() < 0.7 && errors[1].abs() < 0.7, "{degrees}°: off by {errors:.2?} %");
-        assert!(frame.drops.len() == 1 && speed < 20.0, "{degrees}°: {} drops at {speed:.2} mm/s", frame.drops.len());
+        assert!(frame.drops.len() == 1 && speed < 4.0, "{degrees}°: {} drops at {speed:.2} mm/s", frame.drops.len());
     }
 }
 
