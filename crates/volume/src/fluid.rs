@@ -3,7 +3,8 @@
 //! [`Fluid::step`] is the table of contents of the method; each stage is a file of its own.
 //!
 //! **Time step.** Explicit surface tension is stable while the shortest capillary wave does not cross a cell too fast: Δt ≤ √(ρh³/2πγ) (measured: 1.0 of it is
-//! stable, 1.2 noisy, 1.5 fails; `CAPILLARY` of it is taken). The surface must not cross more than a cell: Δt Σ|u| ≤ `COURANT` h.
+//! stable, 1.2 noisy, 1.5 fails; `CAPILLARY` of it is taken). Runs that settle make it implicit
+//! (`viscosity.rs`) and take steps `IMPLICIT` times as long. The surface must not cross more than a cell: Δt Σ|u| ≤ `COURANT` h.
 
 mod carry;
 
@@ -33,11 +34,13 @@ use crate::solids::{HalfSpace, REACH, Solids, Surround, Wall};
 use crate::sources::{Feed, NEEDLE};
 use crate::surface_loops::calm_loops;
 use crate::tiles::{CELLS, Field, NONE, Tiles, Topology, local_cell};
-use crate::viscosity::{Diffusion, ViscousSolve};
+use crate::viscosity::{Diffusion, SurfaceDrag, ViscousSolve};
 use crate::wind::Wind;
 
 /// Share of the capillary limit that is used.
 const CAPILLARY: f64 = 0.9;
+/// How much longer steps are with implicit surface tension.
+const IMPLICIT: f64 = 4.0;
 /// Cells that the surface may cross in a step, the three directions added up.
 const COURANT: f64 = 0.8;
 /// φ is made a distance again after this many steps …
@@ -66,6 +69,8 @@ pub struct Parameters {
     pub dt: Option<f64>,
     /// Velocity decays at this rate, in 1/s: drag of `settle` runs.
     pub drag: f64,
+    /// Implicit surface tension: longer steps, waves damped.
+    pub implicit_tension: bool,
 }
 
 impl Parameters {
@@ -196,7 +201,8 @@ impl Fluid {
             return dt;
         }
         let h = self.grid.h;
-        capillary_step(&parameters.water, h).min(COURANT * h / self.fastest().max(1e-9))
+        let longer = if parameters.implicit_tension { IMPLICIT } else { 1.0 };
+        (longer * capillary_step(&parameters.water, h)).min(COURANT * h / self.fastest().max(1e-9))
     }
 
     /// Largest |u| + |v| + |w| in the liquid and just outside, in m/s.
@@ -419,7 +425,7 @@ impl Fluid {
             Wind { velocity: air, per_traction: dt / (density * h) }.blow(tiles, phi, kinds, velocity);
         }
         stages.enter("viscosity");
-        let diffusion = Diffusion { tiles, solids, kinds, slip, alpha: viscosity * dt / (h * h) };
+        let diffusion = Diffusion { tiles, solids, kinds, slip, alpha: viscosity * dt / (h * h), tension: None };
         for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
             let wall = |wall: &Wall, index: usize| wall_of(wall, index, axis);
             diffusion.apply(axis, component, one, viscous, &wall)?;
@@ -462,6 +468,21 @@ impl Fluid {
                 *out = if unknown == NONE { 0.0 } else { q[unknown as usize] / dt };
             }
         });
+        if parameters.implicit_tension {
+            // After the pull of surface tension, so that it is held back too, and then a second projection: at rest neither finds anything to do.
+            stages.enter("viscosity");
+            let tension = SurfaceDrag::new(phi, surface_tension * dt * dt / (density * h.powi(3)));
+            let diffusion = Diffusion { tension: Some(tension), alpha: 0.0, ..diffusion };
+            for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
+                diffusion.apply(axis, component, one, viscous, &|wall, index| wall_of(wall, index, axis))?;
+            }
+            stages.enter("pressure");
+            let flow = Flow { tension: 0.0, ..flow };
+            projection.assemble(&flow, velocity, source, &wall_of);
+            projection.q.fill(0.0);
+            projection.solve(&flow)?;
+            projection.correct(&flow, velocity, &wall_of);
+        }
         if parameters.drag > 0.0 {
             let kept = (-parameters.drag * dt).exp();
             for component in velocity.iter_mut() {

@@ -106,6 +106,7 @@ impl Setup {
             advection: if paper { Order::Linear } else { Order::Cubic },
             dt: knobs.dt,
             drag: if scene.time.settle { drag } else { 0.0 },
+            implicit_tension: scene.time.settle && knobs.dt.is_none(),
         };
         if scene.emitters.iter().any(|emitter| matches!(emitter.kind, EmitterKind::Dew { .. })) {
             return Err(VolumeError::NotYet { what: "dew", instead: "use the pane or the droplet model" });
