@@ -14,6 +14,7 @@ pub mod error;
 pub mod extension;
 pub mod extrapolation;
 pub mod faces;
+mod far_side;
 pub mod fluid;
 pub mod fractions;
 pub mod grid;

@@ -5,15 +5,16 @@ use std::f64::consts::TAU;
 use glam::DVec3;
 use sessile_scene::types::{CurvatureMethod, Domain, EmitterKind, Fidelity, Scene, Side, SolidShape};
 use sessile_wetting::Wetting;
-use sessile_world::World;
+use sessile_world::{InitialDrop, World};
 
 use crate::advection::Order;
 use crate::contact_curvature::Front;
 use crate::error::VolumeError;
+use crate::far_side;
 use crate::fluid::{Fluid, Parameters};
 use crate::redistance::BEYOND;
 use crate::solids::{HalfSpace, REACH};
-use crate::tiles::{CELLS, SIDE, Topology};
+use crate::tiles::{CELLS, NONE, SIDE, Topology};
 
 /// Fewest cells across the radius of a drop at the start.
 const LEAST_RADIUS: f64 = 2.5;
@@ -174,43 +175,38 @@ impl Setup {
     /// Writes φ, velocity and names of the scene's drops.
     fn pour(&self, fluid: &mut Fluid, world: &World) {
         let drops = world.initial_drops();
-        let count = fluid.grid.tiles.len() * CELLS;
+        let near: Vec<Vec<u32>> =
+            (0..fluid.grid.tiles.len()).map(|slot| self.drops_near_tile(fluid, drops, slot)).collect();
+        let mut owner = vec![NONE; fluid.grid.tiles.len() * CELLS];
+        for (index, owner) in owner.iter_mut().enumerate() {
+            let in_use = index % CELLS < fluid.grid.tiles.cells_in_use();
+            if in_use && fluid.solids.distance.values()[index] > -REACH {
+                let candidates = near[index / CELLS].iter().copied();
+                let (distance, number) = self.nearest_surface(drops, candidates, fluid.grid.center(index));
+                fluid.phi.values_mut()[index] = distance;
+                *owner = number;
+            }
+        }
+        if drops.iter().any(|drop| drop.cap().is_some()) {
+            for index in far_side::cells_on_far_sides(fluid, drops, &owner) {
+                let others = near[index / CELLS].iter().copied().filter(|number| *number != owner[index]);
+                let (distance, number) = self.nearest_surface(drops, others, fluid.grid.center(index));
+                fluid.phi.values_mut()[index] = distance;
+                owner[index] = number;
+            }
+        }
         let mut overlaps = vec![false; drops.len()];
-        for index in 0..count {
-            if index % CELLS >= fluid.grid.tiles.cells_in_use() {
-                continue;
-            }
-            let center = fluid.grid.center(index);
-            let mut best = (f64::INFINITY, 0);
-            for (number, drop) in drops.iter().enumerate() {
-                let [low, high] = drop.bounds();
-                let gap = (low - center).max(center - high).max(DVec3::ZERO);
-                let gap = if self.planar { gap.with_z(0.0) } else { gap };
-                if gap.length() > (BEYOND + 1.0) * self.h {
-                    continue;
-                }
-                let distance = drop.free_surface_distance(center) / self.h;
-                if distance < best.0 {
-                    best = (distance, number);
-                }
-            }
-            let (distance, number) = best;
-            if !distance.is_finite() {
-                continue;
-            }
-            if fluid.solids.distance.values()[index] <= -REACH {
-                continue;
-            }
-            fluid.phi.values_mut()[index] = distance.clamp(-BEYOND, BEYOND);
+        for (index, number) in owner.into_iter().enumerate().filter(|(_, number)| *number != NONE) {
+            let (distance, drop) = (fluid.phi.values()[index], &drops[number as usize]);
             if distance < 3.0 {
                 for axis in 0..3 {
-                    fluid.velocity[axis].values_mut()[index] = drops[number].velocity()[axis];
+                    fluid.velocity[axis].values_mut()[index] = drop.velocity()[axis];
                 }
             }
             if distance < 0.0 {
-                fluid.drops.names.values_mut()[index] = drops[number].index() as u32 + 1;
-                let on_it = drops[number].cap().is_some();
-                overlaps[number] |= !on_it && fluid.solids.distance.values()[index] < 0.5;
+                fluid.drops.names.values_mut()[index] = drop.index() as u32 + 1;
+                let on_it = drop.cap().is_some();
+                overlaps[number as usize] |= !on_it && fluid.solids.distance.values()[index] < 0.5;
             }
         }
         fluid.drops.next_id = drops.len() as u32 + 1;
@@ -220,6 +216,44 @@ impl Setup {
                 if overlaps || self.wraps(drop.bounds()) { f64::NAN } else { drop.volume() / self.cell_volume() };
             fluid.drops.accounts.push(crate::drops::Account { id: drop.index() as u32 + 1, volume });
         }
+    }
+
+    /// Numbers of the drops whose band may reach into a tile.
+    fn drops_near_tile(&self, fluid: &Fluid, drops: &[InitialDrop], slot: usize) -> Vec<u32> {
+        let side = SIDE as f64;
+        let low = fluid.grid.origin + DVec3::from(fluid.grid.tiles.coords()[slot].map(f64::from)) * (side * self.h);
+        let middle = low + 0.5 * side * self.h;
+        let reach = (0.5 * side + BEYOND + 1.0) * self.h;
+        let is_near = |drop: &InitialDrop| {
+            let [low, high] = drop.bounds();
+            let gap = (low - middle).max(middle - high);
+            gap.x.max(gap.y).max(if self.planar { 0.0 } else { gap.z }) < reach
+        };
+        (0..drops.len() as u32).filter(|&number| is_near(&drops[number as usize])).collect()
+    }
+
+    /// Distance to the nearest free surface of the `candidates` among the drops, in cells and within the band, and that drop's number.
+    fn nearest_surface(
+        &self,
+        drops: &[InitialDrop],
+        candidates: impl Iterator<Item = u32>,
+        place: DVec3,
+    ) -> (f64, u32) {
+        let mut best = (BEYOND, NONE);
+        for number in candidates {
+            let drop = &drops[number as usize];
+            let [low, high] = drop.bounds();
+            let gap = (low - place).max(place - high).max(DVec3::ZERO);
+            let gap = if self.planar { gap.with_z(0.0) } else { gap };
+            if gap.length() > (BEYOND + 1.0) * self.h {
+                continue;
+            }
+            let distance = drop.free_surface_distance(place) / self.h;
+            if best.1 == NONE || distance < best.0 {
+                best = (distance, number);
+            }
+        }
+        (best.0.clamp(-BEYOND, BEYOND), best.1)
     }
 
     /// Whether a body of these bounds is longer than a period of the domain.

@@ -96,6 +96,22 @@ fn a_drop_that_settles_takes_long_steps_and_comes_to_rest() {
     assert!(least > 3.0 * capillary, "steps of {:.2} of the explicit limit", least / capillary);
 }
 
+/// The ball of a flat cap reaches 5 mm below a plate of 1 mm; nothing of it is on the plate's far side, and the near side is whole.
+#[test]
+fn a_flat_cap_on_a_thin_plate_stays_on_its_side() {
+    let volume = build(&format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
+         [resolution]\ncell = \"0.2 mm\"\n[materials.m]\nadvancing = \"40 deg\"\nreceding = \"20 deg\"\n\
+         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-9 -1 -9 mm\"\nmax = \"9 0 9 mm\"\n\
+         [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0.013 0 0 mm\"\nvolume = \"8 uL\"\ncontact_angle = \"30 deg\"\n",
+    ));
+    let frame = volume.frame();
+    let lowest = surface(&frame).positions.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
+    assert!(frame.drops.len() == 1 && lowest > -1e-9, "{} drops down to {:.2} mm", frame.drops.len(), 1e3 * lowest);
+    let held = frame.drops[0].volume * 1e9;
+    assert!((held - 8.0).abs() < 1e-9, "{held} µL");
+}
+
 /// Arc height over a circle of radius `solid` and half the wetted arc of a weightless planar drop that meets it at `theta`.
 ///
 /// The line lies at the angle β from the top; there the drop's circle makes α = θ + β with the level, so r sin α = R sin β.

@@ -131,8 +131,8 @@ pub(super) fn turned(context: &CaseContext, microlitres: f64, tilt: f64, runs: b
     let (mut backs, mut fronts) = (vec![(0.0, 0.0)], vec![(0.0, 0.0)]);
     // Least and largest angle, added up over the frames in which its back goes the first radius: the faster a front, the steeper it is.
     let (mut angles, mut frames) = ([0.0; 2], 0.0);
-    for _ in 0..50 {
-        stage.run(0.02)?;
+    for look in 1..=200 {
+        stage.run(0.005)?;
         let drop = stage.largest_drop()?;
         let [back, front] = stage.wetted_extent(drop.id, down)?;
         backs.push((1e3 * stage.time(), back - start[0]));
@@ -141,12 +141,14 @@ pub(super) fn turned(context: &CaseContext, microlitres: f64, tilt: f64, runs: b
             angles = [angles[0] + range.min, angles[1] + range.max];
             frames += 1.0;
         }
-        (context.say)(&format!(
-            "{:.0} ms: back {:.3} mm, front {:.3} mm",
-            1e3 * stage.time(),
-            1e3 * (back - start[0]),
-            1e3 * (front - start[1])
-        ));
+        if look % 4 == 0 {
+            (context.say)(&format!(
+                "{:.0} ms: back {:.3} mm, front {:.3} mm",
+                1e3 * stage.time(),
+                1e3 * (back - start[0]),
+                1e3 * (front - start[1])
+            ));
+        }
         if runs && back - start[0] > 2.0 * radius {
             break;
         }
