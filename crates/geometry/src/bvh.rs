@@ -175,6 +175,33 @@ impl Bvh {
         }
     }
 
+    /// Visits the leaves that may hold things whose boxes meet a box, by their index (see [`Bvh::leaves`]).
+    pub fn overlapping(&self, bounds: &Bounds, mut visit: impl FnMut(usize)) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let far = |v: DVec3| (v - self.centre).clamp(DVec3::splat(-FAR), DVec3::splat(FAR)).to_array();
+        let (low, high) = (far(bounds.low).map(round_down), far(bounds.high).map(round_up));
+        let mut stack = [Child(0); STACK];
+        let mut height = 1;
+        while height > 0 {
+            height -= 1;
+            let child = stack[height];
+            if let Some(leaf) = child.leaf() {
+                visit(leaf);
+                continue;
+            }
+            let node = &self.nodes[child.0 as usize];
+            for (slot, &child) in node.children.iter().enumerate().rev() {
+                let meets = (0..3).all(|k| node.low[k][slot] <= high[k] && node.high[k][slot] >= low[k]);
+                if meets && child != Child::NONE {
+                    stack[height] = child;
+                    height += 1;
+                }
+            }
+        }
+    }
+
     /// Visits the leaves that a ray may hit, near ones first.
     ///
     /// `hit` gets the index of a leaf (see [`Bvh::leaves`]) and the ray parameter to beat, and returns the new one.

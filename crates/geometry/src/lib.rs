@@ -7,8 +7,10 @@ pub mod files;
 pub mod isosurface;
 pub mod mesh;
 pub mod mesh_distance;
+pub mod predicates;
 pub mod repair;
 pub mod unwrap;
+pub mod winding;
 
 pub use distance::{Closest, Distance};
 pub use mesh::TriMesh;

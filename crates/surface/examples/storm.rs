@@ -1,12 +1,12 @@
 //! A storm: drops with random velocities collide in a box and on a bunny, and every surface is checked after every step.
 //!
-//! `cargo run --release -p sessile-surface --example storm -- [SEED] [DROPS] [SECONDS]` (1, 2000 and 10 without); `scripts/storm` runs several seeds. Ends with an
-//! error at the first surface that is torn, turned inside out or not a number, and where the volume is off by 0.1 %. Says how often surfaces had to be made anew,
+//! `cargo run --release -p sessile-surface --example storm -- [SEED] [DROPS] [SECONDS] [STATE]` (1, 2000 and 10 without); `scripts/storm` runs several seeds. With
+//! STATE, a file, the storm is kept there every 0.1 s and goes on from it. Ends with an error at the first surface that is torn, turned inside out or not a number, and where the volume is off by 0.1 %. Says how often surfaces had to be made anew,
 //! and how many cross themselves at the end.
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use sessile_model::{Model, Untimed};
@@ -80,6 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let mut next = |default: f64| arguments.next().map_or(Ok(default), |text| text.parse::<f64>());
     let (seed, count, seconds) = (next(1.0)? as u64, next(2000.0)? as usize, next(10.0)?);
+    let kept = arguments.next().map(PathBuf::from);
     let text = format!(
         "model = \"surface\"\n[time]\nduration = \"{seconds} s\"\nframe = \"0.1 s\"\n{}{}",
         room(),
@@ -90,7 +91,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut model = SurfaceModel::new(&scene, World::build(&scene)?)?;
     let volume = model.volume();
     println!("seed {seed}: {} drops, {} triangles", model.drops().len(), model.num_triangles()[0]);
-    let (mut steps, mut shown, mut turns) = (0_u64, 0.0, 0_u64);
+    if let Some(state) = kept.as_ref().and_then(|file| std::fs::read(file).ok()) {
+        model.restore(&state)?;
+        println!("seed {seed}: goes on from {:.2} s", model.time());
+    }
+    let (mut steps, mut shown, mut turns) = (0_u64, model.time(), 0_u64);
     while model.time() < seconds - 1e-9 {
         model.step(0.1, &mut Untimed)?;
         steps += 1;
@@ -111,19 +116,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         if model.time() - shown >= 0.1 {
             shown = model.time();
+            if let Some(file) = &kept {
+                std::fs::write(file, model.save())?;
+            }
             let [triangles, awake] = model.num_triangles();
             println!(
-                "seed {seed}: {shown:.2} s, {} drops, {triangles} triangles, {awake} awake, {steps} steps, {} made anew, volume off by {off:.1e}",
+                "seed {seed}: {shown:.2} s, {} drops, {triangles} triangles, {awake} awake, {steps} steps, {} made anew, {:?}, volume off by {off:.1e}",
                 model.drops().len(),
-                model.num_healed()
+                model.num_healed(),
+                model.merged()
             );
         }
     }
     let crossing = model.drops().iter().filter(|drop| check_crossings(&drop.mesh).is_err()).count();
     println!(
-        "seed {seed}: done, {} drops, {} of {turns} turns made anew, {crossing} surfaces cross themselves at the end",
+        "seed {seed}: done, {} drops, {} of {turns} turns made anew, {:?}, {crossing} surfaces cross themselves at the end",
         model.drops().len(),
-        model.num_healed()
+        model.num_healed(),
+        model.merged()
     );
     Ok(())
 }

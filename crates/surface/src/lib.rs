@@ -40,11 +40,14 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod advance;
+pub mod body;
 mod chunks;
 pub mod contact;
 pub mod drops;
+mod ears;
 pub mod edit;
 pub mod error;
+pub mod extraction;
 pub mod ground;
 pub mod history;
 pub mod initial;
@@ -54,9 +57,11 @@ pub mod model;
 pub mod neighbours;
 pub mod paper;
 pub mod remesh;
+pub mod seam;
 pub mod shape;
 pub mod shapes;
 pub mod stepper;
+pub mod stitching;
 pub mod survey;
 pub mod system;
 pub mod union;

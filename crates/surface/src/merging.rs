@@ -1,32 +1,63 @@
 //! Drops that touch become one.
+//!
+//! Where their surfaces cross in a curve that is long enough for a neck, they are stitched together along it ([`crate::stitching`]) and keep their waves. Drops that come
+//! at one another and do not cross so far yet are left alone for a step. All others, many at once, and those whose seam does not pass the validator, go through a
+//! distance field ([`crate::union`]), which is sure.
 
-use glam::DVec3;
 use sessile_frames::Event;
 
 use crate::drops::{Drop, Scratch, target_edge};
 use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::neighbours::touching;
-use crate::stepper::{ensure_sound, make_ready};
+use crate::stepper::{ensure_sound, holds, make_ready};
+use crate::stitching::stitch;
 use crate::union::join;
-use crate::validate::check;
+use crate::validate::{check, check_crossings};
 
 /// Surfaces closer than this, in edges of the finer drop, touch.
 const GAP: f64 = 0.2;
 /// A drop smaller than this part of another is taken up by it without a new surface: its volume swells the other.
 const CRUMB: f64 = 0.02;
+/// Length of the curve along which drops are stitched together, in edges: a neck of less would break at once.
+pub const NECK: f64 = 6.0;
+/// Drops that come at one another faster than this, in m/s, cross farther by themselves.
+const CLOSING: f64 = 0.02;
+/// Most drops that are stitched together in one step: each takes a look at all that the ones before have become.
+const MOST_STITCHED: usize = 8;
+
+/// How drops became one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Merged {
+    /// Along the curves in which they crossed.
+    pub stitched: u64,
+    /// Through a distance field, since they touched without crossing in a curve long enough for a neck, or were too many.
+    pub blended: u64,
+    /// Through a distance field, since the seam did not pass the validator.
+    pub fallen_back: u64,
+    /// As crumbs that only swell the drop that takes them up.
+    pub swallowed: u64,
+}
 
 /// Merges all drops that touch, and says so.
-pub fn merge(drops: &mut Vec<Drop>, shortest: f64, world: &Ground, scratch: &mut Scratch, events: &mut Vec<Event>) {
+pub fn merge(
+    drops: &mut Vec<Drop>,
+    shortest: f64,
+    world: &Ground,
+    scratch: &mut Scratch,
+    events: &mut Vec<Event>,
+) -> Merged {
     let gap = |a: &Drop, b: &Drop| GAP * a.target_edge(shortest).min(b.target_edge(shortest));
     let pairs = touching(drops, gap);
+    let mut done = Merged::default();
     if pairs.is_empty() {
-        return;
+        return done;
     }
     for group in groups(drops.len(), &pairs) {
-        merge_group(drops, &group, shortest, world, scratch, events);
+        merge_group(drops, &group, shortest, world, scratch, events, &mut done);
     }
     drops.retain(|drop| !drop.mesh.triangles.is_empty());
+    done
 }
 
 /// Sets of drops joined by pairs, in the order of their first member.
@@ -58,45 +89,141 @@ fn merge_group(
     world: &Ground,
     scratch: &mut Scratch,
     events: &mut Vec<Event>,
+    done: &mut Merged,
 ) {
     // The largest goes on; of equals the older.
     let mut order = group.to_vec();
     order.sort_by(|&i, &j| drops[j].volume.total_cmp(&drops[i].volume).then(drops[i].id.cmp(&drops[j].id)));
     let largest = order[0];
     let (crumbs, real): (Vec<usize>, Vec<usize>) =
-        order.iter().partition(|&&i| i != largest && drops[i].volume < CRUMB * drops[largest].volume);
-    let mut gone = crumbs;
-    if real.len() > 1 {
-        let volume: f64 = real.iter().map(|&i| drops[i].volume).sum();
-        let edge = target_edge(volume, shortest);
-        let meshes: Vec<&Mesh> = real.iter().map(|&i| &drops[i].mesh).collect();
-        // What the extraction gives is closed and manifold; a part that is not sound in its geometry would be our own bug, and is not taken.
-        let joined = join(&meshes, edge, world).filter(|parts| parts.len() == 1 && check(&parts[0]).is_ok());
-        if let Some(mut parts) = joined {
-            drops[largest].mesh = parts.swap_remove(0);
-            gone.extend(&real[1..]);
-        }
+        order[1..].iter().partition(|&&i| drops[i].volume < CRUMB * drops[largest].volume);
+    let mut whole = drops[largest].clone();
+    let mut gone: Vec<usize> = Vec::new();
+    let mut left = real;
+    if left.len() < MOST_STITCHED {
+        stitch_on(drops, &mut whole, &mut left, &mut gone, shortest, world, scratch, done);
     }
+    blend_on(drops, &mut whole, &left, &mut gone, shortest, world, done);
+    done.swallowed += crumbs.len() as u64;
+    for &i in &crumbs {
+        take_in(&mut whole, &drops[i]);
+    }
+    gone.extend(crumbs);
     if gone.is_empty() {
         return;
     }
     let mut ids: Vec<u32> = gone.iter().map(|&i| drops[i].id).collect();
-    ids.push(drops[largest].id);
+    ids.push(whole.id);
     ids.sort_unstable();
-    let volume: f64 = drops[largest].volume + gone.iter().map(|&i| drops[i].volume).sum::<f64>();
-    let momentum: DVec3 = drops[largest].velocity * drops[largest].volume
-        + gone.iter().map(|&i| drops[i].velocity * drops[i].volume).sum::<DVec3>();
-    let into = drops[largest].id;
     for &i in &gone {
         drops[i].mesh = Mesh::default();
     }
-    let drop = &mut drops[largest];
-    drop.volume = volume;
-    drop.velocity = momentum / volume;
-    drop.air_area = drop.mesh.air_area();
-    drop.guess_writhing();
-    drop.wake();
+    whole.air_area = whole.mesh.air_area();
+    whole.guess_writhing();
+    whole.wake();
+    make_ready(&mut whole, world, shortest, scratch);
+    ensure_sound(&mut whole, world, shortest, scratch);
+    events.push(Event::Merge { merge: ids, into: whole.id });
+    drops[largest] = whole;
+}
+
+/// Adds volume and momentum of a drop to another.
+fn take_in(whole: &mut Drop, other: &Drop) {
+    let volume = whole.volume + other.volume;
+    whole.velocity = (whole.velocity * whole.volume + other.velocity * other.volume) / volume;
+    whole.volume = volume;
+}
+
+/// Stitches to a drop those of others that cross it, one after the other. Those that are about to are left out of what is `left`.
+#[allow(clippy::too_many_arguments)]
+fn stitch_on(
+    drops: &[Drop],
+    whole: &mut Drop,
+    left: &mut Vec<usize>,
+    gone: &mut Vec<usize>,
+    shortest: f64,
+    world: &Ground,
+    scratch: &mut Scratch,
+    done: &mut Merged,
+) {
+    let mut waits = Vec::new();
+    let mut again = true;
+    while std::mem::take(&mut again) {
+        for index in std::mem::take(left) {
+            let other = &drops[index];
+            let edge = target_edge(whole.volume + other.volume, shortest);
+            let finer = whole.target_edge(shortest).min(other.target_edge(shortest));
+            let seam = stitch(&whole.mesh, &other.mesh, edge, world);
+            let length = seam.as_ref().map_or(0.0, |(_, length)| *length);
+            let way = other.mesh.centroid() - whole.mesh.centroid();
+            let closing = (whole.velocity - other.velocity).dot(way.normalize_or_zero());
+            match seam {
+                Ok((mesh, _)) if length > NECK * finer => {
+                    let mut trial = whole.clone();
+                    take_in(&mut trial, other);
+                    trial.mesh = mesh;
+                    trial.air_area = trial.mesh.air_area();
+                    if passes(&mut trial, world, shortest, scratch) {
+                        *whole = trial;
+                        gone.push(index);
+                        done.stitched += 1;
+                        again = true;
+                    } else {
+                        done.fallen_back += 1;
+                        left.push(index);
+                    }
+                }
+                _ if closing > CLOSING && !is_inside(other, whole) => waits.push(index),
+                _ => left.push(index),
+            }
+        }
+        // Those that wait may meet what the others have brought.
+        if again {
+            left.append(&mut waits);
+        }
+    }
+}
+
+/// Whether most of a drop lies in the box of another.
+fn is_inside(small: &Drop, large: &Drop) -> bool {
+    let [low, high] = large.mesh.bounds();
+    let [from, to] = small.mesh.bounds();
+    let middle = 0.5 * (from + to);
+    middle.cmpge(low).all() && middle.cmple(high).all()
+}
+
+/// Whether a drop whose surface was stitched is sound as it is and when it is ready for steps, where it is left.
+pub fn passes(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -> bool {
+    if check(&drop.mesh).is_err() || check_crossings(&drop.mesh).is_err() || drop.mesh.parts().len() != 1 {
+        return false;
+    }
     make_ready(drop, world, shortest, scratch);
-    ensure_sound(drop, world, shortest, scratch);
-    events.push(Event::Merge { merge: ids, into });
+    holds(drop) && check_crossings(&drop.mesh).is_ok() && drop.mesh.parts().len() == 1
+}
+
+/// Joins to a drop all others through their distance fields.
+fn blend_on(
+    drops: &[Drop],
+    whole: &mut Drop,
+    others: &[usize],
+    gone: &mut Vec<usize>,
+    shortest: f64,
+    world: &Ground,
+    done: &mut Merged,
+) {
+    if others.is_empty() {
+        return;
+    }
+    let volume = whole.volume + others.iter().map(|&i| drops[i].volume).sum::<f64>();
+    let edge = target_edge(volume, shortest);
+    let meshes: Vec<&Mesh> = std::iter::once(&whole.mesh).chain(others.iter().map(|&i| &drops[i].mesh)).collect();
+    // What the extraction gives is closed and manifold; a part that is not sound in its geometry would be our own bug, and is not taken.
+    let joined = join(&meshes, edge, world).filter(|parts| parts.len() == 1 && check(&parts[0]).is_ok());
+    let Some(mut parts) = joined else { return };
+    whole.mesh = parts.swap_remove(0);
+    for &i in others {
+        take_in(whole, &drops[i]);
+    }
+    gone.extend(others);
+    done.blended += others.len() as u64;
 }

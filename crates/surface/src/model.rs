@@ -14,17 +14,17 @@ use sessile_world::{Supply, World, WorldState};
 
 use crate::drops::{Drop, Pace, Scratch, Setting, target_edge};
 use crate::error::SurfaceError;
+use crate::extraction::{Liquid as Where, Request, extract_liquid};
 use crate::ground::{Ground, Mouth, mouth_of, mouth_tag};
 use crate::history::History;
 use crate::initial;
-use crate::merging::merge;
+use crate::merging::{Merged, merge};
 use crate::mesh::AIR;
 use crate::neighbours::meeting_step;
 use crate::paper::{Knobs, REFERENCE_STEP};
 use crate::shape::ball_radius;
 use crate::shapes::{CapForm, ball, cap};
 use crate::stepper::{Stepped, make_ready, parts, refit, step_drop};
-use crate::union::{Request, extract_liquid};
 
 /// Longest step with waves alive, in s.
 const LONGEST_STEP: f64 = 1e-3;
@@ -69,11 +69,20 @@ struct Books {
     gravity: DVec3,
     /// Surfaces that were lost and made anew.
     healed: u64,
+    /// How drops became one.
+    merged: Merged,
     /// At each tap, and last at needles that are in no drop, not yet enough to be shown, in m³.
     gathered: Vec<f64>,
 }
 
 impl Books {
+    fn count(&mut self, merged: &Merged) {
+        self.merged.stitched += merged.stitched;
+        self.merged.blended += merged.blended;
+        self.merged.fallen_back += merged.fallen_back;
+        self.merged.swallowed += merged.swallowed;
+    }
+
     fn new_id(&mut self) -> u32 {
         let id = self.next_id;
         self.next_id += 1;
@@ -177,6 +186,11 @@ impl SurfaceModel {
         self.books.healed
     }
 
+    /// How drops have become one so far.
+    pub fn merged(&self) -> Merged {
+        self.books.merged
+    }
+
     fn place(&mut self, scene: &Scene, index: usize) -> Result<(), SurfaceError> {
         let drop = &self.ground.initial_drops()[index];
         let (volume, velocity) = (drop.volume(), drop.velocity());
@@ -185,8 +199,12 @@ impl SurfaceModel {
             Some(mesh) => mesh,
             None => {
                 let field = |point: DVec3| drop.free_surface_distance(point);
-                let request =
-                    Request { field: &field, bounds: drop.bounds(), edge: target_edge(volume, self.edge), floor: None };
+                let request = Request {
+                    liquid: Where::Field(&field),
+                    bounds: drop.bounds(),
+                    edge: target_edge(volume, self.edge),
+                    floor: None,
+                };
                 extract_liquid(&request, &self.ground)
                     .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?
             }
@@ -482,7 +500,8 @@ impl Model for SurfaceModel {
         drop(before);
         self.remember(false);
         stages.enter("merges");
-        merge(&mut self.drops, self.edge, &self.ground, &mut self.spare, &mut events);
+        let merged = merge(&mut self.drops, self.edge, &self.ground, &mut self.spare, &mut events);
+        self.books.count(&merged);
         self.lose(gravity);
         self.books.time = until;
         Ok(StepReport { dt, events })

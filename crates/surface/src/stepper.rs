@@ -159,7 +159,7 @@ pub fn heal(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratc
 }
 
 /// Whether a drop's surface is sound and encloses its volume.
-fn holds(drop: &Drop) -> bool {
+pub fn holds(drop: &Drop) -> bool {
     let off = (drop.mesh.volume() - drop.volume).abs();
     off.is_finite() && off < 1e-6 * drop.volume && check(&drop.mesh).is_ok()
 }
