@@ -184,10 +184,12 @@ impl Redistance {
             for (local, out) in out.iter_mut().enumerate().take(cells) {
                 let index = slot * CELLS + local;
                 let held = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
-                let foot = (local_center(local) + nearest.values()[index].0).floor();
-                if out.abs() >= BAND || held || !foot.is_finite() {
+                let offset = nearest.values()[index].0;
+                // Beyond that, as where a tangent plane was taken far up a flat surface, the foot tells nothing of this place.
+                if out.abs() >= BAND || held || !offset.is_finite() || offset.length() > BEYOND + 1.0 {
                     continue;
                 }
+                let foot = (local_center(local) + offset).floor();
                 let Gain { volume, area } = sum_around(tiles, gains, slot, foot.to_array().map(|c| c as i32));
                 if area > LEAST_AREA {
                     *out += (volume / area).clamp(-MOST_SHIFTED, MOST_SHIFTED);

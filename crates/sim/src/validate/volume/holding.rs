@@ -183,7 +183,8 @@ pub(super) fn cycle(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let wetting = Wetting::smooth(90.0f64.to_radians(), 40.0f64.to_radians());
     let theory = capillary::hysteresis_cycle(&WATER, &wetting, full, GRAVITY).ok_or("no such drop")?;
     let cell = 2.0 * ball_radius(full) / if context.quick { 16.0 } else { 22.0 };
-    let (fill, drain) = (0.06, 0.16);
+    // Slowly, against the drop's own time of 8 ms: the line lags behind a faster drain.
+    let (fill, drain) = (0.06, 0.96);
     let rates = [(0.0, fill, (full - start) / fill), (fill, fill + drain, -(full - 3e-9) / drain)];
     let feeds = rates.map(|(from, to, rate)| {
         format!(
@@ -197,8 +198,8 @@ pub(super) fn cycle(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let base = stage.only_drop()?.base_radius;
     let mut points = Vec::new();
     let mut let_go = f64::NAN;
-    for _ in 0..32 {
-        stage.run(drain / 32.0)?;
+    for _ in 0..192 {
+        stage.run(drain / 192.0)?;
         let drop = stage.only_drop()?;
         points.push((1e9 * drop.volume, 1e3 * drop.base_radius));
         if drop.base_radius < 0.98 * base {
