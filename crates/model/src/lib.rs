@@ -16,6 +16,11 @@ pub trait Model: Send {
     /// The step depends on the state and `limit` alone, so a run that was interrupted between two steps goes on to the same bytes.
     fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError>;
 
+    /// What the user should be told since the last call: where the model does less than the scene asks for, and goes on.
+    fn notices(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The liquid now.
     fn frame(&self) -> Frame;
 

@@ -5,6 +5,7 @@
 
 use glam::{DMat3, DVec3};
 use sessile_geometry::TriMesh;
+use sessile_geometry::bvh::Bounds;
 use sessile_geometry::isosurface::Grid;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::winding::winding_numbers;
@@ -17,6 +18,25 @@ use crate::seam::Skin;
 pub struct Body {
     distance: MeshDistance,
     velocities: Vec<DVec3>,
+}
+
+/// Which nodes of a grid lie inside a body.
+pub struct Inside {
+    low: [usize; 3],
+    size: [usize; 3],
+    nodes: Vec<bool>,
+}
+
+impl Inside {
+    /// Whether a node does.
+    pub fn holds(&self, node: [usize; 3]) -> bool {
+        let mut index = 0;
+        for k in [2, 1, 0] {
+            let Some(at) = node[k].checked_sub(self.low[k]).filter(|at| *at < self.size[k]) else { return false };
+            index = index * self.size[k] + at;
+        }
+        self.nodes[index]
+    }
 }
 
 /// A drop's surface, carried on into its solids by `depth` metres: walls go down from the contact line to what was the wetted face. What is below the line is tagged
@@ -69,11 +89,28 @@ impl Body {
         self.distance.nearest(point).map_or(f64::INFINITY, |near| near.distance.abs())
     }
 
+    /// A lower bound on how far a point is from the surface, in m: how far it is from the box round it.
+    pub fn beyond(&self, point: DVec3) -> f64 {
+        let bounds = self.distance.bounds();
+        point.distance(point.clamp(bounds.low, bounds.high))
+    }
+
     /// Which nodes of a grid lie inside: those that the surface goes round once more than it goes round them backwards. `axes` and `origin` are the grid's frame.
-    pub fn inside(&self, grid: &Grid, axes: DMat3, origin: DVec3) -> Vec<bool> {
+    pub fn inside(&self, grid: &Grid, axes: DMat3, origin: DVec3) -> Inside {
         let mesh = self.distance.mesh();
         let local: Vec<DVec3> = mesh.positions.iter().map(|p| axes.transpose() * (*p - origin)).collect();
-        winding_numbers(grid, &local, &mesh.triangles).into_iter().map(|turns| turns > 0).collect()
+        // Only the nodes in the box round it.
+        let bounds = Bounds::of(local.iter().copied());
+        let mut low = [0; 3];
+        let mut size = [2; 3];
+        for k in 0..3 {
+            let node = |x: f64| ((x - grid.origin[k]) / grid.cell[k]).floor().max(0.0) as usize;
+            low[k] = node(bounds.low[k]).min(grid.size[k] - 1);
+            size[k] = (node(bounds.high[k]) + 2).min(grid.size[k]).saturating_sub(low[k]).max(1);
+        }
+        let part = Grid { origin: grid.position(low), cell: grid.cell, size };
+        let turns = winding_numbers(&part, &local, &mesh.triangles);
+        Inside { low, size, nodes: turns.into_iter().map(|turns| turns > 0).collect() }
     }
 
     /// Velocity of the surface nearest to a point, and how far it is.

@@ -116,6 +116,8 @@ pub struct Setting<'a> {
     pub edge: f64,
     /// Whether drag is added to come to rest soon.
     pub settle: bool,
+    /// Whether arms of one drop that meet are joined.
+    pub self_merge: bool,
     /// The paper's knobs, where its own operators run.
     pub paper: Option<Knobs>,
 }

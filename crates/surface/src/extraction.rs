@@ -7,7 +7,7 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sessile_geometry::isosurface::{Grid, extract};
 
-use crate::body::Body;
+use crate::body::{Body, Inside};
 use crate::ground::{Ground, Mouth, mouth_tag};
 use crate::mesh::{AIR, Mesh};
 
@@ -102,15 +102,15 @@ pub fn extract_liquid(request: &Request<'_>, world: &Ground) -> Option<Mesh> {
         if world.mouths.is_empty() { 0.5 * (BLOCK - 1) as f64 * 3f64.sqrt() * cell + cell } else { f64::INFINITY };
     let values = match request.liquid {
         Liquid::Field(field) => {
-            let at = |local: DVec3, _: usize, _: bool| {
+            let at = |local: DVec3, _: [usize; 3], _: bool| {
                 let point = origin + axes * local;
                 field(point).max(barred(point))
             };
             sample_near_surface(&grid, reach, &at)
         }
         Liquid::Bodies { bodies, blend } => {
-            let inside: Vec<Vec<bool>> = bodies.par_iter().map(|body| body.inside(&grid, axes, origin)).collect();
-            let at = |local: DVec3, node: usize, for_block: bool| {
+            let inside: Vec<Inside> = bodies.par_iter().map(|body| body.inside(&grid, axes, origin)).collect();
+            let at = |local: DVec3, node: [usize; 3], for_block: bool| {
                 let point = origin + axes * local;
                 let barred = barred(point);
                 if for_block && barred > reach {
@@ -118,12 +118,18 @@ pub fn extract_liquid(request: &Request<'_>, world: &Ground) -> Option<Mesh> {
                 }
                 let mut liquid = f64::INFINITY;
                 for (body, inside) in bodies.iter().zip(&inside) {
+                    // Of one that is far away, that it is far away says enough.
+                    let beyond = body.beyond(point);
+                    if beyond > reach + blend {
+                        liquid = smooth_min(liquid, beyond, blend);
+                        continue;
+                    }
                     let distance = body.distance(point);
                     // A surface passes through the block: its nodes lie on both sides.
                     if for_block && distance <= reach {
                         return 0.0;
                     }
-                    liquid = smooth_min(liquid, if inside[node] { -distance } else { distance }, blend);
+                    liquid = smooth_min(liquid, if inside.holds(node) { -distance } else { distance }, blend);
                 }
                 liquid.max(barred)
             };
@@ -168,7 +174,7 @@ fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
 /// Distances change by no more than the way between two points. So in a block of nodes whose middle is farther than `reach` from the surface, no node is
 /// within a cell of it, and the middle stands for all: of a drop's box, that leaves a tenth to be looked at node by node. The field is asked for by place and
 /// node, and whether it is for a block: then the place is the block's middle, and the node one of its.
-fn sample_near_surface(grid: &Grid, reach: f64, field: &(dyn Fn(DVec3, usize, bool) -> f64 + Sync)) -> Vec<f64> {
+fn sample_near_surface(grid: &Grid, reach: f64, field: &(dyn Fn(DVec3, [usize; 3], bool) -> f64 + Sync)) -> Vec<f64> {
     let [nx, ny, nz] = grid.size;
     let mut values = vec![0.0; grid.num_nodes()];
     values.par_chunks_mut(nx * ny * BLOCK).enumerate().for_each(|(slab, values)| {
@@ -176,13 +182,13 @@ fn sample_near_surface(grid: &Grid, reach: f64, field: &(dyn Fn(DVec3, usize, bo
         for y in (0..ny).step_by(BLOCK).map(|y| [y, (y + BLOCK).min(ny)]) {
             for x in (0..nx).step_by(BLOCK).map(|x| [x, (x + BLOCK).min(nx)]) {
                 let ends = [0, 1].map(|end| grid.position([x[end] - end, y[end] - end, z[end] - end]));
-                let middle = field(0.5 * (ends[0] + ends[1]), grid.index([x[0], y[0], z[0]]), true);
+                let middle = field(0.5 * (ends[0] + ends[1]), [x[0], y[0], z[0]], true);
                 let far = middle.abs() > reach;
                 for k in z[0]..z[1] {
                     for j in y[0]..y[1] {
                         for i in x[0]..x[1] {
                             let node = [i, j, k];
-                            let value = if far { middle } else { field(grid.position(node), grid.index(node), false) };
+                            let value = if far { middle } else { field(grid.position(node), node, false) };
                             values[((k - z[0]) * ny + j) * nx + i] = value;
                         }
                     }

@@ -55,6 +55,7 @@ pub mod merging;
 pub mod mesh;
 pub mod model;
 pub mod neighbours;
+pub mod notices;
 pub mod paper;
 pub mod remesh;
 pub mod seam;

@@ -24,7 +24,7 @@ pub const NECK: f64 = 6.0;
 /// Drops that come at one another faster than this, in m/s, cross farther by themselves.
 const CLOSING: f64 = 0.02;
 /// Most drops that are stitched together in one step: each takes a look at all that the ones before have become.
-const MOST_STITCHED: usize = 8;
+pub const MOST_STITCHED: usize = 8;
 
 /// How drops became one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -37,22 +37,53 @@ pub struct Merged {
     pub fallen_back: u64,
     /// As crumbs that only swell the drop that takes them up.
     pub swallowed: u64,
+    /// Drops two arms of which were stitched together.
+    pub with_themselves: u64,
+    /// The most drops that became one in one step.
+    pub largest: u64,
 }
 
-/// Merges all drops that touch, and says so.
+impl Merged {
+    /// Adds what a step did.
+    pub fn add(&mut self, step: &Self) {
+        self.stitched += step.stitched;
+        self.blended += step.blended;
+        self.fallen_back += step.fallen_back;
+        self.swallowed += step.swallowed;
+        self.with_themselves += step.with_themselves;
+        self.largest = self.largest.max(step.largest);
+    }
+}
+
+/// Merges all drops that touch after a step of `dt` seconds, and says so.
 pub fn merge(
     drops: &mut Vec<Drop>,
+    dt: f64,
     shortest: f64,
     world: &Ground,
     scratch: &mut Scratch,
     events: &mut Vec<Event>,
 ) -> Merged {
     let gap = |a: &Drop, b: &Drop| GAP * a.target_edge(shortest).min(b.target_edge(shortest));
-    let pairs = touching(drops, gap);
+    let touches = touching(drops, dt, gap);
     let mut done = Merged::default();
-    if pairs.is_empty() {
+    if touches.is_empty() {
         return done;
     }
+    // Those that met during the step go back to where they did: the smaller one of two in flight, or the one in flight.
+    let mut moved = vec![false; drops.len()];
+    for touch in &touches {
+        let Some(back) = touch.back else { continue };
+        let lighter = drops[touch.other].volume <= drops[touch.one].volume;
+        let ways = [(touch.other, back), (touch.one, -back)];
+        let ways = if lighter { ways } else { [ways[1], ways[0]] };
+        if let Some((index, way)) = ways.into_iter().find(|(index, _)| !drops[*index].mesh.touches())
+            && !std::mem::replace(&mut moved[index], true)
+        {
+            drops[index].mesh.positions.iter_mut().for_each(|p| *p += way);
+        }
+    }
+    let pairs: Vec<(usize, usize)> = touches.iter().map(|touch| (touch.one, touch.other)).collect();
     for group in groups(drops.len(), &pairs) {
         merge_group(drops, &group, shortest, world, scratch, events, &mut done);
     }
@@ -112,6 +143,7 @@ fn merge_group(
     if gone.is_empty() {
         return;
     }
+    done.largest = done.largest.max(gone.len() as u64 + 1);
     let mut ids: Vec<u32> = gone.iter().map(|&i| drops[i].id).collect();
     ids.push(whole.id);
     ids.sort_unstable();

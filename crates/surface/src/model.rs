@@ -20,7 +20,7 @@ use crate::history::History;
 use crate::initial;
 use crate::merging::{Merged, merge};
 use crate::mesh::AIR;
-use crate::neighbours::meeting_step;
+use crate::notices::Notices;
 use crate::paper::{Knobs, REFERENCE_STEP};
 use crate::shape::ball_radius;
 use crate::shapes::{CapForm, ball, cap};
@@ -48,6 +48,8 @@ pub struct SurfaceModel {
     liquid: Liquid,
     edge: f64,
     settle: bool,
+    /// Whether arms of one drop that meet are joined.
+    self_merge: bool,
     /// Longest step that the scene allows, in s.
     longest: Option<f64>,
     paper: Option<Knobs>,
@@ -57,6 +59,7 @@ pub struct SurfaceModel {
     drops: Vec<Drop>,
     scratches: Vec<Scratch>,
     spare: Scratch,
+    notices: Notices,
 }
 
 /// What is kept beside the drops.
@@ -76,13 +79,6 @@ struct Books {
 }
 
 impl Books {
-    fn count(&mut self, merged: &Merged) {
-        self.merged.stitched += merged.stitched;
-        self.merged.blended += merged.blended;
-        self.merged.fallen_back += merged.fallen_back;
-        self.merged.swallowed += merged.swallowed;
-    }
-
     fn new_id(&mut self) -> u32 {
         let id = self.next_id;
         self.next_id += 1;
@@ -143,6 +139,7 @@ impl SurfaceModel {
             liquid: scene.liquid,
             edge: scene.resolution.edge,
             settle: scene.time.settle,
+            self_merge: scene.surface.self_collision.unwrap_or(false),
             longest: scene.surface.dt,
             paper: (scene.fidelity == Fidelity::Paper).then(|| Knobs::of(&scene.surface)),
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
@@ -150,7 +147,10 @@ impl SurfaceModel {
             drops: Vec::new(),
             scratches: Vec::new(),
             spare: Scratch::default(),
+            notices: Notices::default(),
         };
+        let usual = model.usual_step();
+        model.notices.about_step(model.longest, usual);
         for index in 0..model.ground.world.initial_drops().len() {
             model.place(scene, index)?;
         }
@@ -209,6 +209,7 @@ impl SurfaceModel {
                     .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?
             }
         };
+        self.notices.about_size(index, ball_radius(volume), self.edge);
         let id = self.books.new_id();
         let mut drop = Drop::new(id, mesh, volume, velocity);
         make_ready(&mut drop, &self.ground, self.edge, &mut self.spare);
@@ -318,18 +319,23 @@ impl SurfaceModel {
         }
     }
 
+    /// Longest step where the scene does not say, in s.
+    fn usual_step(&self) -> f64 {
+        match (&self.paper, self.settle) {
+            (Some(_), _) => REFERENCE_STEP,
+            (None, true) => LONGEST_SETTLING,
+            (None, false) => LONGEST_STEP,
+        }
+    }
+
     /// Length of the next step, in s. Drops that come at a solid too fast for it take their own way through it in several ([`Drop::pace`]); only where
-    /// that solid moves, or where drops would fly through one another, all take a shorter one.
+    /// that solid moves, all take a shorter one.
     fn choose_step(&mut self, limit: f64) -> f64 {
-        let (longest, edges) = match (&self.paper, self.settle) {
-            (Some(_), _) => (REFERENCE_STEP, PAPER_EDGES_PER_STEP),
-            (None, true) => (LONGEST_SETTLING, EDGES_PER_STEP),
-            (None, false) => (LONGEST_STEP, EDGES_PER_STEP),
-        };
-        let longest = self.longest.unwrap_or(longest);
+        let edges = if self.paper.is_some() { PAPER_EDGES_PER_STEP } else { EDGES_PER_STEP };
+        let longest = self.longest.unwrap_or(self.usual_step());
         let ground = &self.ground;
         let moving: Vec<usize> = (0..ground.solids().len()).filter(|&s| ground.solids()[s].moves()).collect();
-        let mut dt = meeting_step(&self.drops, longest);
+        let mut dt = longest;
         for drop in self.drops.iter_mut().filter(|drop| !drop.asleep) {
             drop.pace = Pace::default();
             // What counts is how far liquid comes nearer to a solid: by deforming, and with the drop as a whole. A drop that slides comes no nearer.
@@ -451,10 +457,11 @@ impl Model for SurfaceModel {
             liquid: &self.liquid,
             edge: self.edge,
             settle: self.settle,
+            self_merge: self.self_merge,
             paper: self.paper,
         };
         // Most drops take one turn; those with more go on until they are through the step.
-        let mut healed = 0;
+        let (mut healed, mut self_merged) = (0, 0);
         loop {
             self.scratches.resize_with(self.drops.len().max(self.scratches.len()), Scratch::default);
             let mut turns: Vec<(usize, &mut Drop, &mut Scratch)> = self
@@ -479,6 +486,7 @@ impl Model for SurfaceModel {
                 })
                 .collect();
             healed += stepped.iter().filter(|(_, stepped)| stepped.healed).count() as u64;
+            self_merged += stepped.iter().filter(|(_, stepped)| stepped.self_merged).count() as u64;
             let mut cut: Vec<usize> =
                 stepped.iter().filter(|(_, stepped)| stepped.cut).map(|(index, _)| *index).collect();
             cut.sort_unstable();
@@ -500,11 +508,17 @@ impl Model for SurfaceModel {
         drop(before);
         self.remember(false);
         stages.enter("merges");
-        let merged = merge(&mut self.drops, self.edge, &self.ground, &mut self.spare, &mut events);
-        self.books.count(&merged);
+        let mut merged = merge(&mut self.drops, dt, self.edge, &self.ground, &mut self.spare, &mut events);
+        merged.with_themselves = self_merged;
+        self.books.merged.add(&merged);
+        self.notices.after_step(until, &self.books.merged, self.books.healed);
         self.lose(gravity);
         self.books.time = until;
         Ok(StepReport { dt, events })
+    }
+
+    fn notices(&mut self) -> Vec<String> {
+        self.notices.take()
     }
 
     fn frame(&self) -> Frame {

@@ -1,4 +1,4 @@
-//! Which drops touch: boxes first, then triangles near the place where boxes overlap.
+//! Which drops touch, or have met and flown through one another within a step: boxes first, then triangles near the place where boxes overlap.
 
 use glam::DVec3;
 
@@ -6,40 +6,90 @@ use crate::drops::Drop;
 use crate::mesh::{AIR, Mesh};
 use crate::shape::ball_radius;
 
-/// Pairs of drops (by index, the smaller first, in order) whose surfaces come closer than `gap` says for the two.
-pub fn touching(drops: &[Drop], gap: impl Fn(&Drop, &Drop) -> f64) -> Vec<(usize, usize)> {
+/// Two drops that touch, by index, the smaller index first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// One of them.
+    pub one: usize,
+    /// The other.
+    pub other: usize,
+    /// Where they met during the step and have flown through one another since: how far the second has to be moved to be where it was against the first, in m.
+    pub back: Option<DVec3>,
+}
+
+/// Pairs of drops, in order, whose surfaces come closer than `gap` says for the two, now or where they passed one another most closely in the last `dt` seconds.
+pub fn touching(drops: &[Drop], dt: f64, gap: impl Fn(&Drop, &Drop) -> f64) -> Vec<Touch> {
     let boxes: Vec<[DVec3; 2]> = drops.iter().map(|drop| drop.mesh.bounds()).collect();
+    // With the way that they have come.
+    let swept: Vec<[DVec3; 2]> = drops
+        .iter()
+        .zip(&boxes)
+        .map(|(drop, &[low, high])| {
+            let way = if drop.asleep { DVec3::ZERO } else { drop.velocity * dt };
+            [low.min(low - way), high.max(high - way)]
+        })
+        .collect();
     let mut order: Vec<usize> = (0..drops.len()).collect();
-    order.sort_by(|&i, &j| boxes[i][0].x.total_cmp(&boxes[j][0].x).then(i.cmp(&j)));
+    order.sort_by(|&i, &j| swept[i][0].x.total_cmp(&swept[j][0].x).then(i.cmp(&j)));
     let widest = boxes.iter().map(|[low, high]| high.x - low.x).fold(0.0, f64::max);
     let mut pairs = Vec::new();
     for (place, &i) in order.iter().enumerate() {
         for &j in &order[place + 1..] {
             // Gaps are a fraction of an edge, and an edge is a third of a radius at most.
-            if boxes[j][0].x > boxes[i][1].x + 0.1 * widest {
+            if swept[j][0].x > swept[i][1].x + 0.1 * widest {
                 break;
             }
+            let (one, other) = (i.min(j), i.max(j));
             let within = gap(&drops[i], &drops[j]);
-            let low = boxes[i][0].max(boxes[j][0]) - within;
-            let high = boxes[i][1].min(boxes[j][1]) + within;
-            let asleep = drops[i].asleep && drops[j].asleep;
-            if low.cmple(high).all()
-                && !asleep
-                && (near(&drops[i].mesh, &drops[j].mesh, [low, high], within) || swallowed(drops, &boxes, i, j))
+            let apart = (swept[i][0].max(swept[j][0]) - within).cmpgt(swept[i][1].min(swept[j][1]) + within).any();
+            if apart || (drops[i].asleep && drops[j].asleep) {
+                continue;
+            }
+            if touch_at(drops, &boxes, one, other, DVec3::ZERO, within) {
+                pairs.push(Touch { one, other, back: None });
+            } else if let Some(back) = closest_pass(&drops[one], &drops[other], dt)
+                && touch_at(drops, &boxes, one, other, back, within)
             {
-                pairs.push((i.min(j), i.max(j)));
+                pairs.push(Touch { one, other, back: Some(back) });
             }
         }
     }
-    pairs.sort_unstable();
+    pairs.sort_unstable_by_key(|touch| (touch.one, touch.other));
     pairs
 }
 
-/// Whether one of two drops whose surfaces are apart lies inside the other.
-fn swallowed(drops: &[Drop], boxes: &[[DVec3; 2]], i: usize, j: usize) -> bool {
-    let within = |a: usize, b: usize| boxes[a][0].cmpge(boxes[b][0]).all() && boxes[a][1].cmple(boxes[b][1]).all();
-    let inside = |a: usize, b: usize| within(a, b) && winds_round(&drops[b].mesh, drops[a].mesh.positions[0]);
-    inside(i, j) || inside(j, i)
+/// Whether two drops touch, the second of them moved.
+fn touch_at(drops: &[Drop], boxes: &[[DVec3; 2]], one: usize, other: usize, moved: DVec3, within: f64) -> bool {
+    let theirs = boxes[other].map(|corner| corner + moved);
+    let low = boxes[one][0].max(theirs[0]) - within;
+    let high = boxes[one][1].min(theirs[1]) + within;
+    if low.cmpgt(high).any() {
+        return false;
+    }
+    let (a, b) = (&drops[one].mesh, &drops[other].mesh);
+    near(a, b, moved, [low, high], within) || swallowed([a, b], [boxes[one], theirs], moved)
+}
+
+/// Where the second of two drops was against the first when they passed one another in the last `dt` seconds, against where it is, if that is farther than half the smaller one's
+/// radius: then they may have flown through one another.
+fn closest_pass(one: &Drop, other: &Drop, dt: f64) -> Option<DVec3> {
+    let speed = other.velocity - one.velocity;
+    let reach = 0.5 * ball_radius(one.volume.min(other.volume));
+    if speed.length_squared() * dt * dt < reach * reach {
+        return None;
+    }
+    let apart = other.mesh.centroid() - one.mesh.centroid();
+    // |apart − speed s| is least here; before the step they were where they were found not to touch.
+    let since = apart.dot(speed) / speed.length_squared();
+    (since > 0.0 && since < dt).then(|| speed * -since)
+}
+
+/// Whether one of two surfaces that are apart lies inside the other, when the second is moved.
+fn swallowed([a, b]: [&Mesh; 2], [mine, theirs]: [[DVec3; 2]; 2], moved: DVec3) -> bool {
+    let within =
+        |inner: [DVec3; 2], outer: [DVec3; 2]| inner[0].cmpge(outer[0]).all() && inner[1].cmple(outer[1]).all();
+    (within(theirs, mine) && winds_round(a, b.positions[0] + moved))
+        || (within(mine, theirs) && winds_round(b, a.positions[0] - moved))
 }
 
 /// Whether a closed surface goes round a point: its solid angles there sum to 4π (vanoosterom1983), not to nothing.
@@ -52,44 +102,16 @@ fn winds_round(mesh: &Mesh, point: DVec3) -> bool {
     angles.sum::<f64>() > std::f64::consts::TAU
 }
 
-/// How long a step may be, in s, up to `longest`, so that no two drops fly through one another: half the smaller one's radius.
-pub fn meeting_step(drops: &[Drop], longest: f64) -> f64 {
-    let fast: Vec<(usize, [DVec3; 2])> = (0..drops.len())
-        .map(|i| {
-            let [low, high] = drops[i].mesh.bounds();
-            let way = drops[i].velocity * longest;
-            (i, [low.min(low + way), high.max(high + way)])
-        })
-        .collect();
-    let mut order = fast;
-    order.sort_by(|a, b| a.1[0].x.total_cmp(&b.1[0].x).then(a.0.cmp(&b.0)));
-    let mut dt = longest;
-    for (place, (i, mine)) in order.iter().enumerate() {
-        for (j, theirs) in &order[place + 1..] {
-            if theirs[0].x > mine[1].x {
-                break;
-            }
-            let apart = mine[0].cmpgt(theirs[1]).any() || theirs[0].cmpgt(mine[1]).any();
-            let speed = drops[*i].velocity.distance(drops[*j].velocity);
-            let reach = 0.5 * ball_radius(drops[*i].volume.min(drops[*j].volume));
-            if !apart && speed * dt > reach {
-                dt = reach / speed;
-            }
-        }
-    }
-    dt
-}
-
-/// Whether two surfaces come closer than `within` inside a box.
-fn near(a: &Mesh, b: &Mesh, [low, high]: [DVec3; 2], within: f64) -> bool {
-    let inside = |mesh: &Mesh| -> Vec<[DVec3; 3]> {
+/// Whether two surfaces come closer than `within` inside a box, when the second is moved.
+fn near(a: &Mesh, b: &Mesh, moved: DVec3, [low, high]: [DVec3; 2], within: f64) -> bool {
+    let inside = |mesh: &Mesh, moved: DVec3| -> Vec<[DVec3; 3]> {
         (0..mesh.triangles.len())
             .filter(|&t| mesh.solids[t] == AIR)
-            .map(|t| mesh.corners(t))
+            .map(|t| mesh.corners(t).map(|p| p + moved))
             .filter(|[p, q, r]| p.min(*q).min(*r).cmple(high).all() && p.max(*q).max(*r).cmpge(low).all())
             .collect()
     };
-    let (mine, theirs) = (inside(a), inside(b));
+    let (mine, theirs) = (inside(a, DVec3::ZERO), inside(b, moved));
     if mine.is_empty() || theirs.is_empty() {
         return false;
     }

@@ -6,14 +6,16 @@ use crate::advance::{Advanced, advance, restore_volume};
 use crate::contact::touch;
 use crate::drops::{Drop, Pace, Scratch, Setting, target_edge};
 use crate::ground::Ground;
+use crate::merging::{NECK, passes};
 use crate::mesh::Mesh;
 use crate::paper;
 use crate::remesh::remesh;
 use crate::shape::{Shape, ball_radius};
 use crate::shapes::ball;
+use crate::stitching::stitch_to_itself;
 use crate::survey::Survey;
 use crate::union::renew;
-use crate::validate::{check, clearance};
+use crate::validate::{check, check_crossings, clearance};
 
 /// Passes of the remesher over a surface that comes from elsewhere.
 const FRESH_PASSES: usize = 4;
@@ -30,6 +32,8 @@ const CALM_TIME: f64 = 0.05;
 
 /// Area against air over that of the ball of the same volume beyond which a surface is crumpled.
 const MOST_AREA: f64 = 12.0;
+/// Tries at making a surface anew: edges over the wanted ones, and whether they are remeshed.
+const RENEWALS: [(f64, bool); 3] = [(1.0, true), (0.7, true), (1.0, false)];
 /// Turns into which one that came out wrong is cut.
 const CUT_INTO: u32 = 4;
 /// How far apart two sheets of a surface may be, in edges, for their distance to be measured when crossings are looked for.
@@ -44,6 +48,8 @@ pub struct Stepped {
     pub cut: bool,
     /// The surface was lost and made anew.
     pub healed: bool,
+    /// Arms of the drop that met were joined.
+    pub self_merged: bool,
 }
 
 /// Moves a drop over a step and keeps its contact and its mesh in order.
@@ -70,10 +76,13 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
         restore_volume(drop, &scratch.shape);
         scratch.survey.read(&drop.mesh, edge, scratch.centre);
     }
-    let sound = is_sound(drop, velocity, &advanced, setting, &scratch.survey)
-        && !(reconnected && check(&drop.mesh).is_err())
-        && !crosses(drop, &advanced, setting, &scratch.survey);
-    if !sound {
+    let sound =
+        is_sound(drop, velocity, &advanced, setting, &scratch.survey) && !(reconnected && check(&drop.mesh).is_err());
+    let crossing = sound && crosses(drop, &advanced, setting, &scratch.survey);
+    if crossing && setting.self_merge && merge_with_itself(drop, setting, scratch) {
+        return Stepped { advanced, cut: true, self_merged: true, ..Stepped::default() };
+    }
+    if !sound || crossing {
         drop.mesh.copy_from(&scratch.backup);
         drop.velocity = velocity;
         if setting.dt > setting.shortest_step {
@@ -88,10 +97,27 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
             drop.velocity += setting.gravity * setting.dt;
         }
         heal(drop, setting.after, setting.edge, scratch);
-        return Stepped { advanced, cut: true, healed: true };
+        return Stepped { advanced, cut: true, healed: true, self_merged: false };
     }
     rest(drop, &advanced, setting, touched.changed());
-    Stepped { advanced, cut: remeshed.cuts > 0, healed: false }
+    Stepped { advanced, cut: remeshed.cuts > 0, ..Stepped::default() }
+}
+
+/// Joins the arms of a drop that cross, if the curve in which they do is long enough for a neck, or if it cannot be waited for.
+fn merge_with_itself(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) -> bool {
+    let edge = drop.target_edge(setting.edge);
+    let Ok((mesh, length)) = stitch_to_itself(&drop.mesh, edge, setting.after) else { return false };
+    if length < NECK * edge && setting.dt > setting.shortest_step {
+        return false;
+    }
+    let before = std::mem::replace(&mut drop.mesh, mesh);
+    let area = std::mem::replace(&mut drop.air_area, drop.mesh.air_area());
+    if passes(drop, setting.after, setting.edge, scratch) {
+        drop.slack = 0.0;
+        return true;
+    }
+    (drop.mesh, drop.air_area) = (before, area);
+    false
 }
 
 /// Whether a surface crosses itself: looked for where that is possible, and where something has moved far enough since the last look.
@@ -144,17 +170,33 @@ pub fn heal(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratc
     }
     let edge = drop.target_edge(shortest);
     drop.wake();
-    if let Some(mesh) = renew(&drop.mesh, edge, world).filter(|mesh| check(mesh).is_ok()) {
-        scratch.backup.copy_from(&drop.mesh);
+    let lost = drop.mesh.clone();
+    // The remesher may lay one side of a narrow gap over the other; a finer grid leaves it less to do, and the last try leaves it nothing.
+    let mut second = None;
+    for (fineness, remeshed) in RENEWALS {
+        let Some(mesh) = renew(&lost, fineness * edge, world).filter(|mesh| check(mesh).is_ok()) else { continue };
         drop.mesh = mesh;
         drop.mesh.velocities.fill(drop.velocity);
         drop.air_area = drop.mesh.air_area();
-        make_ready(drop, world, shortest, scratch);
-        if holds(drop) {
-            return;
+        if remeshed {
+            make_ready(drop, world, shortest, scratch);
+        } else {
+            refit(drop, world, &mut scratch.shape);
         }
-        drop.mesh.copy_from(&scratch.backup);
+        if holds(drop) {
+            if check_crossings(&drop.mesh).is_ok() {
+                return;
+            }
+            second.get_or_insert_with(|| drop.mesh.clone());
+        }
     }
+    // One that holds its volume and crosses itself somewhere is nearer to the drop than a ball: the next step looks at it again.
+    if let Some(mesh) = second {
+        drop.mesh = mesh;
+        drop.air_area = drop.mesh.air_area();
+        return;
+    }
+    drop.mesh = lost;
     round_off(drop, world, shortest);
 }
 
@@ -187,7 +229,8 @@ fn round_off(drop: &mut Drop, world: &Ground, shortest: f64) {
 
 /// Takes a surface that was made between steps if it is sound, and makes it anew if it is not.
 pub fn ensure_sound(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
-    if !(holds(drop) && drop.velocity.is_finite() && drop.mesh.velocities.iter().all(|v| v.is_finite())) {
+    let finite = drop.velocity.is_finite() && drop.mesh.velocities.iter().all(|v| v.is_finite());
+    if !(finite && holds(drop) && check_crossings(&drop.mesh).is_ok()) {
         heal(drop, world, shortest, scratch);
     }
 }

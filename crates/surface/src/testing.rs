@@ -8,6 +8,7 @@ use sessile_world::World;
 use crate::advance::advance;
 use crate::drops::{Drop, Scratch, Setting};
 use crate::ground::Ground;
+use crate::stepper::step_drop;
 
 /// The scene of these tables.
 pub fn scene(tables: &str) -> Scene {
@@ -31,6 +32,7 @@ pub struct Bare {
     pub drops: Vec<Drop>,
     pub edge: f64,
     pub settle: bool,
+    pub self_merge: bool,
     pub scratch: Scratch,
     pub liquid: Liquid,
 }
@@ -49,10 +51,27 @@ impl Bare {
             })
             .collect();
         let world = Ground::new(world);
-        Self { world, drops, edge, settle: scene.time.settle, scratch: Scratch::default(), liquid: scene.liquid }
+        Self {
+            world,
+            drops,
+            edge,
+            settle: scene.time.settle,
+            self_merge: false,
+            scratch: Scratch::default(),
+            liquid: scene.liquid,
+        }
     }
 
     pub fn step(&mut self, dt: f64) -> Vec<crate::advance::Advanced> {
+        self.each(dt, advance)
+    }
+
+    /// A step with contact, remeshing and checks; of those that have to go in shorter turns, none.
+    pub fn full_step(&mut self, dt: f64) -> Vec<crate::stepper::Stepped> {
+        self.each(dt, step_drop)
+    }
+
+    fn each<T>(&mut self, dt: f64, act: impl Fn(&mut Drop, &Setting<'_>, &mut Scratch) -> T) -> Vec<T> {
         let before = self.world.clone();
         self.world.world.advance_to(before.time() + dt);
         let gravity: DVec3 = 0.5 * (before.gravity() + self.world.gravity());
@@ -65,9 +84,10 @@ impl Bare {
             liquid: &self.liquid,
             edge: self.edge,
             settle: self.settle,
+            self_merge: self.self_merge,
             paper: None,
         };
         let scratch = &mut self.scratch;
-        self.drops.iter_mut().map(|drop| advance(drop, &setting, scratch)).collect()
+        self.drops.iter_mut().map(|drop| act(drop, &setting, scratch)).collect()
     }
 }

@@ -3,6 +3,9 @@
 use glam::DVec3;
 use sessile_wetting::young_laplace;
 
+use crate::drops::Drop;
+use crate::mesh::Mesh;
+use crate::shapes::ball;
 use crate::testing::{Bare, floor};
 use crate::validate::{check, check_crossings};
 
@@ -87,6 +90,53 @@ fn drops_rest_as_young_and_laplace_say() {
                 base * 100.0
             );
             assert!(height.abs() < height_within && base.abs() < base_within, "height off by {height}, base by {base}");
+        }
+    }
+}
+
+/// A rod bent round to where its ends all but meet, and its ends moving towards one another.
+fn open_ring(turn: f64, speed: f64) -> Drop {
+    let mut mesh = ball(DVec3::ZERO, 1e-3, 0.12e-3, |_| 1e-3).unwrap();
+    let mut velocities = Vec::new();
+    for p in &mut mesh.positions {
+        let (angle, reach) = (turn * p.x / 1e-3, 2e-3 - 0.45 * p.y);
+        velocities.push(DVec3::new(angle.cos(), 0.0, -angle.sin()) * (speed * angle / turn));
+        *p = DVec3::new(reach * angle.sin(), 0.45 * p.z, reach * angle.cos());
+    }
+    let volume = mesh.volume();
+    let mut drop = Drop::new(1, mesh, volume, DVec3::ZERO);
+    drop.mesh.velocities = velocities;
+    drop
+}
+
+fn euler(mesh: &Mesh) -> i64 {
+    mesh.positions.len() as i64 - mesh.triangles.len() as i64 / 2
+}
+
+#[test]
+fn arms_of_one_drop_that_meet_become_a_ring_where_the_scene_asks_for_it() {
+    for self_merge in [true, false] {
+        let mut bare = Bare::new(NO_GRAVITY, 0.05e-3);
+        bare.self_merge = self_merge;
+        bare.drops.push(open_ring(3.1, 3.0));
+        let (volume, mut merged, mut healed) = (bare.drops[0].volume, 0, 0);
+        assert!(volume > 0.0 && euler(&bare.drops[0].mesh) == 2, "a ball bent into a hook of {volume} m³");
+        for _ in 0..20 {
+            for stepped in bare.full_step(0.1e-3) {
+                merged += usize::from(stepped.self_merged);
+                healed += usize::from(stepped.healed);
+            }
+            check(&bare.drops[0].mesh).unwrap();
+            check_crossings(&bare.drops[0].mesh).unwrap();
+            if merged > 0 {
+                break;
+            }
+        }
+        let made = &bare.drops[0].mesh;
+        assert_eq!(merged, usize::from(self_merge), "joined {merged} times, made anew {healed} times");
+        if self_merge {
+            assert_eq!((euler(made), healed), (0, 0), "Euler number of a torus; made anew");
+            assert!((made.volume() / volume - 1.0).abs() < 1e-9, "volume {} of {volume}", made.volume());
         }
     }
 }

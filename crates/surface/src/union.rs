@@ -64,8 +64,16 @@ pub fn join(meshes: &[&Mesh], edge: f64, world: &Ground) -> Option<Vec<Mesh>> {
     let mut mesh = extract_liquid(&request, world)?;
     for v in 0..mesh.positions.len() {
         let point = mesh.positions[v];
-        let near = bodies.iter().filter_map(|body| body.velocity(point)).reduce(|a, b| if b.0 < a.0 { b } else { a });
-        mesh.velocities[v] = near.map_or(DVec3::ZERO, |(_, velocity)| velocity);
+        let mut near = (f64::INFINITY, DVec3::ZERO);
+        for body in &bodies {
+            if body.beyond(point) < near.0
+                && let Some(found) = body.velocity(point)
+                && found.0 < near.0
+            {
+                near = found;
+            }
+        }
+        mesh.velocities[v] = near.1;
     }
     let mut sized: Vec<(f64, Vec<u32>)> =
         mesh.parts().into_iter().map(|part| (mesh.part_volume(&part), part)).collect();

@@ -159,6 +159,9 @@ impl<'a> Engine<'a> {
             }
             self.moment.steps += 1;
             self.moment.pending.extend(report.events);
+            for text in self.model.notices() {
+                self.progress.notice(&text);
+            }
             if self.options.checkpoint_seconds > 0.0 && self.checkpoint_is_due() {
                 self.write_checkpoint()?;
             }
