@@ -21,6 +21,7 @@ use sessile_frames::Event;
 use crate::fractions::cell_share;
 use crate::poisson::NONE as NO_UNKNOWN;
 use crate::solids::Solids;
+use crate::spray::MOST_CELLS;
 use crate::tiles::{CELLS, Field, Tiles};
 
 /// Steps in which a difference of volume is closed.
@@ -159,6 +160,19 @@ impl Drops {
                 piece.account = piece.volume;
                 if let Ok(at) = self.accounts.binary_search_by_key(&piece.id, |account| account.id) {
                     self.accounts[at].volume = piece.volume;
+                }
+            }
+        }
+    }
+
+    /// Takes the curvature off drops of few cells (wang2005, §8): what cells make of it throws them about at meters per second until they leave the grid as balls.
+    pub fn flatten_small(&self, tiles: &Tiles, cells: &[u32], kappa: &mut Field<f64>) {
+        let is_small = |piece: u32| self.pieces[piece as usize].num_cells <= MOST_CELLS;
+        for (&cell, _) in cells.iter().zip(&self.piece_of).filter(|(_, piece)| is_small(**piece)) {
+            kappa.values_mut()[cell as usize] = 0.0;
+            for face in 0..2 * tiles.dims() {
+                if let Some(next) = tiles.next(cell as usize, face / 2, if face % 2 == 0 { -1 } else { 1 }) {
+                    kappa.values_mut()[next] = 0.0;
                 }
             }
         }

@@ -369,23 +369,9 @@ impl Fluid {
 
     /// Finds the drops: fills the books after liquid has been put in by hand.
     pub fn label(&mut self, events: &mut Vec<Event>) {
-        let Self { grid, solids, phi, velocity, drops, scratch, pinned, .. } = self;
-        classify(&grid.tiles, solids, phi, &mut scratch.kinds);
-        let Scratch { kinds, kappa, projection, .. } = scratch;
-        let flow = Flow {
-            tiles: &grid.tiles,
-            solids,
-            kinds,
-            phi,
-            kappa,
-            pinned,
-            tension: 0.0,
-            second_order: true,
-            lifts: true,
-            reach: 1.0,
-            before: velocity,
-        };
-        projection.number_cells(&flow);
+        let Self { grid, solids, phi, drops, scratch, .. } = self;
+        let projection = &mut scratch.projection;
+        projection.number_cells(&grid.tiles, solids, phi);
         let Projection { cells, number, .. } = &*projection;
         drops.label(&Liquid { tiles: &grid.tiles, solids, phi, cells, number }, events);
     }
@@ -437,6 +423,16 @@ impl Fluid {
             at_lines(grid, solids, phi, velocity, outside.angles, front, kappa);
         }
         stages.enter("drops");
+        projection.number_cells(tiles, solids, phi);
+        let Projection { cells, number, .. } = &*projection;
+        drops.label(&Liquid { tiles, solids, phi, cells, number }, events);
+        drops.sources(h / dt, source);
+        let fed = feed_all(feeds, grid, drops, cells, h / dt, source);
+        if !tiles.topology().planar {
+            drops.flatten_small(tiles, cells, kappa);
+        }
+
+        stages.enter("pressure");
         let flow = Flow {
             tiles,
             solids,
@@ -450,13 +446,6 @@ impl Fluid {
             reach,
             before: faces,
         };
-        projection.number_cells(&flow);
-        let Projection { cells, number, .. } = &*projection;
-        drops.label(&Liquid { tiles, solids, phi, cells, number }, events);
-        drops.sources(h / dt, source);
-        let fed = feed_all(feeds, grid, drops, cells, h / dt, source);
-
-        stages.enter("pressure");
         projection.assemble(&flow, velocity, source, &wall_of);
         projection.q.clear();
         projection.q.extend(projection.cells.iter().map(|&cell| pressure.values()[cell as usize] * dt));

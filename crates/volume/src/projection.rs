@@ -137,8 +137,7 @@ impl Flow<'_> {
 
 impl Projection {
     /// Finds the unknowns.
-    pub fn number_cells(&mut self, flow: &Flow<'_>) {
-        let Flow { tiles, solids, phi, .. } = flow;
+    pub fn number_cells(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
         self.number.resize(tiles);
         self.number.par_tiles_mut().enumerate().for_each(|(slot, number)| {
             number.fill(NONE);
