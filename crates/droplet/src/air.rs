@@ -7,7 +7,7 @@ use glam::DVec3;
 use sessile_frames::Event;
 
 use crate::flight::{Ball, ball_radius};
-use crate::grid::{Grid, Look, PER_CELL, Scratch};
+use crate::grid::{Grid, Look, PER_CELL, Region, Scratch};
 
 /// Cells are at least this many times as wide as a ball of mean size.
 const CELL_PER_RADIUS: f64 = 8.0;
@@ -68,7 +68,7 @@ impl Air {
         }
         let pairs = &mut self.pairs;
         pairs.clear();
-        self.grid.near_many(&self.looks, &mut self.scratch, |way, other| {
+        self.grid.near_many(&self.looks, Region::Way, &mut self.scratch, |way, other| {
             let (a, b) = ((way as u32).min(other), (way as u32).max(other));
             if a != b && touched(&balls[a as usize], &balls[b as usize], dt) {
                 pairs.push((a, b));

@@ -1,8 +1,9 @@
-//! All droplets on surfaces: arrays by slot, a free list, and work on many slots at once.
+//! All droplets on surfaces: slots, a free list, and work on many slots at once.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use crate::ground::Ground;
 use crate::ride::Rider;
 use crate::track::Track;
 
@@ -17,19 +18,18 @@ pub struct Size {
     /// Base radius, in m.
     pub radius: f64,
     /// Largest radius at any height, in m.
-    pub reach: f64,
+    pub reach: f32,
     /// Pull into the solid for which the radius was found, in m/s².
-    pub pressing: f64,
+    pub pressing: f32,
 }
 
-/// Where a droplet is in the rest pose of its solid, and its place among its neighbours: one line of memory.
+/// Where a droplet is in the rest pose of its solid, and its place among its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[repr(align(64))]
 pub struct Spot {
     /// In m.
     pub point: DVec3,
     /// How it came there in the last step, in m.
-    pub step: DVec3,
+    pub step: Vec3,
     /// Largest radius at any height, in m, as neighbours see it.
     #[serde(skip)]
     pub reach: f32,
@@ -41,8 +41,6 @@ pub struct Spot {
     pub bucket: u32,
 }
 
-const _: () = assert!(size_of::<Spot>() == 64);
-
 /// No slot, no bucket.
 pub const NOBODY: u32 = u32::MAX;
 
@@ -53,7 +51,7 @@ fn none() -> u32 {
 impl Spot {
     /// At a point, not yet among neighbours.
     pub fn at(point: DVec3) -> Self {
-        Self { point, step: DVec3::ZERO, reach: 0.0, solid: 0, bucket: NOBODY }
+        Self { point, step: Vec3::ZERO, reach: 0.0, solid: 0, bucket: NOBODY }
     }
 }
 
@@ -81,141 +79,122 @@ pub struct Droplet {
     pub state: State,
 }
 
+/// All that is known of a droplet, in two neighbouring lines of memory: what others look at in the first, what it needs to move in the
+/// second. A million droplets are looked at in no order that memory knows, and each is waited for once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[repr(C, align(128))]
+pub struct Slot {
+    /// Where it is, as neighbours see it.
+    pub spot: Spot,
+    /// Never reused; 0 for an empty slot.
+    pub id: u32,
+    /// What it is doing.
+    pub state: State,
+    /// Place and velocity.
+    pub rider: Rider,
+    /// Volume and radii.
+    pub size: Size,
+}
+
+const _: () = assert!(size_of::<Slot>() == 128);
+
 /// Droplets by slot.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Droplets {
-    /// Ids; 0 for empty slots.
-    pub ids: Vec<u32>,
-    /// Places and velocities.
-    pub riders: Vec<Rider>,
-    /// Volumes and radii.
-    pub sizes: Vec<Size>,
-    /// Points of the rest pose.
-    pub spots: Vec<Spot>,
-    /// What they do.
-    pub states: Vec<State>,
+    /// The slots.
+    pub all: Vec<Slot>,
     free: Vec<u32>,
 }
 
-/// Neighbouring slots of all arrays, to be changed by one thread.
+/// Neighbouring slots, to be changed by one thread.
 pub struct Slots<'a> {
     /// The first of them.
     pub first: usize,
-    /// Places and velocities.
-    pub riders: &'a mut [Rider],
-    /// Volumes and radii.
-    pub sizes: &'a mut [Size],
-    /// Points.
-    pub spots: &'a mut [Spot],
-    /// What they do.
-    pub states: &'a mut [State],
+    /// The slots.
+    pub all: &'a mut [Slot],
 }
 
 impl<'a> Slots<'a> {
     /// Fetches what some slots hold and the triangles that they are on: all of it at once, so that work on each need not wait.
-    pub fn fetch(&self, slots: &[u32], track: &Track) {
-        let mut fetched = 0.0;
-        for &slot in slots {
-            let i = slot as usize - self.first;
-            let state = &self.states[i];
-            fetched += self.sizes[i].volume + self.spots[i].point.x + f64::from(state.wide);
-        }
-        for &slot in slots {
-            let facet = track.facet(self.riders[slot as usize - self.first].place.triangle);
-            fetched += facet.x.x + facet.corners[1].x + facet.sides[2].y + facet.turns[0] + facet.area;
-        }
-        std::hint::black_box(fetched);
+    pub fn fetch(&self, slots: &[u32], track: &Track, ground: &Ground) {
+        let fetched = slots.iter().fold(0, |sum, &slot| sum ^ self.all[slot as usize - self.first].id);
+        let facets = slots.iter().fold(0.0, |sum, &slot| {
+            let triangle = self.all[slot as usize - self.first].rider.place.triangle;
+            sum + track.facet(triangle).fetch() + ground.fetch(triangle)
+        });
+        std::hint::black_box((fetched, facets));
     }
 
     fn split(self, at: usize) -> (Self, Self) {
-        let middle = at - self.first;
-        let (riders, later_riders) = self.riders.split_at_mut(middle);
-        let (sizes, later_sizes) = self.sizes.split_at_mut(middle);
-        let (spots, later_spots) = self.spots.split_at_mut(middle);
-        let (states, later_states) = self.states.split_at_mut(middle);
-        (
-            Slots { first: self.first, riders, sizes, spots, states },
-            Slots { first: at, riders: later_riders, sizes: later_sizes, spots: later_spots, states: later_states },
-        )
+        let (all, later) = self.all.split_at_mut(at - self.first);
+        (Slots { first: self.first, all }, Slots { first: at, all: later })
     }
 }
 
 impl Droplets {
     /// Number of droplets.
     pub fn count(&self) -> usize {
-        self.ids.len() - self.free.len()
+        self.all.len() - self.free.len()
     }
 
     /// Slots, used or not.
     pub fn num_slots(&self) -> usize {
-        self.ids.len()
+        self.all.len()
     }
 
     /// Whether a slot holds a droplet.
     pub fn is_used(&self, slot: u32) -> bool {
-        self.ids[slot as usize] != 0
+        self.all[slot as usize].id != 0
     }
 
     /// A droplet's numbers.
     pub fn get(&self, slot: u32) -> Droplet {
-        let i = slot as usize;
-        Droplet { id: self.ids[i], rider: self.riders[i], size: self.sizes[i], state: self.states[i] }
+        let Slot { id, rider, size, state, .. } = self.all[slot as usize];
+        Droplet { id, rider, size, state }
     }
 
     /// Puts a droplet's numbers back.
     pub fn set(&mut self, slot: u32, droplet: &Droplet) {
-        let i = slot as usize;
-        (self.ids[i], self.riders[i], self.sizes[i], self.states[i]) =
-            (droplet.id, droplet.rider, droplet.size, droplet.state);
+        let Droplet { id, rider, size, state } = *droplet;
+        let slot = &mut self.all[slot as usize];
+        (slot.id, slot.rider, slot.size, slot.state) = (id, rider, size, state);
     }
 
     /// Takes a droplet up, at a point of the rest pose, and says its slot.
     pub fn insert(&mut self, droplet: &Droplet, point: DVec3) -> u32 {
-        let spot = Spot::at(point);
+        let Droplet { id, rider, size, state } = *droplet;
+        let new = Slot { spot: Spot::at(point), id, state, rider, size };
         if let Some(slot) = self.free.pop() {
-            self.set(slot, droplet);
-            self.spots[slot as usize] = spot;
+            self.all[slot as usize] = new;
             return slot;
         }
-        self.ids.push(droplet.id);
-        self.riders.push(droplet.rider);
-        self.sizes.push(droplet.size);
-        self.states.push(droplet.state);
-        self.spots.push(spot);
-        self.ids.len() as u32 - 1
+        self.all.push(new);
+        self.all.len() as u32 - 1
     }
 
     /// Takes a droplet away.
     pub fn remove(&mut self, slot: u32) {
-        let i = slot as usize;
-        self.ids[i] = 0;
-        self.states[i] = State::default();
-        self.spots[i].step = DVec3::ZERO;
+        let gone = &mut self.all[slot as usize];
+        (gone.id, gone.state, gone.spot.step) = (0, State::default(), Vec3::ZERO);
         self.free.push(slot);
     }
 
     /// Fetches what some slots hold and the triangles that they are on, in loops so short that the processor is far ahead: all of it at once, so that
     /// work on each need not wait.
     pub fn fetch(&self, slots: impl Iterator<Item = u32> + Clone, track: &Track) {
-        let numbers = |sum: f64, slot: u32| {
-            let i = slot as usize;
-            sum + self.sizes[i].volume + f64::from(self.states[i].wide) + f64::from(self.ids[i])
-        };
-        let facets = |sum: f64, slot: u32| {
-            let facet = track.facet(self.riders[slot as usize].place.triangle);
-            sum + facet.x.x + facet.corners[1].x + facet.sides[2].y
-        };
-        std::hint::black_box(slots.clone().fold(0.0, numbers) + slots.fold(0.0, facets));
+        let facets = |sum, slot: u32| sum + track.facet(self.all[slot as usize].rider.place.triangle).fetch();
+        let fetched = slots.clone().fold(0, |sum, slot| sum ^ self.all[slot as usize].id);
+        std::hint::black_box((fetched, slots.fold(0.0, facets)));
     }
 
     /// Slots in use, rising.
     pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..).zip(&self.ids).filter(|&(_, &id)| id != 0).map(|(slot, _)| slot)
+        (0..).zip(&self.all).filter(|(_, slot)| slot.id != 0).map(|(index, _)| index)
     }
 
     /// Volume of all droplets, in m³.
     pub fn volume(&self) -> f64 {
-        self.slots().map(|slot| self.sizes[slot as usize].volume).sum()
+        self.slots().map(|slot| self.all[slot as usize].size.volume).sum()
     }
 
     /// Works on rising `slots`, [`CHUNK`] at a time and in parallel, each piece with a log of its own.
@@ -225,24 +204,15 @@ impl Droplets {
         logs: &mut [L],
         job: &(impl Fn(&[u32], &mut Slots<'_>, &mut L) + Sync),
     ) {
-        let all = Slots {
-            first: 0,
-            riders: &mut self.riders,
-            sizes: &mut self.sizes,
-            spots: &mut self.spots,
-            states: &mut self.states,
-        };
+        let all = Slots { first: 0, all: &mut self.all };
         split_work(slots, all, logs, job);
     }
 
-    /// Whether the arrays fit together, as those of a saved state must.
+    /// Whether all is consistent, as in a saved state it must be.
     pub fn is_sound(&self, num_triangles: usize) -> bool {
-        let n = self.ids.len();
-        let lengths = [self.riders.len(), self.sizes.len(), self.spots.len(), self.states.len()];
-        lengths.iter().all(|&length| length == n)
-            && self.free.len() <= n
-            && self.free.iter().all(|&slot| self.ids.get(slot as usize) == Some(&0))
-            && self.riders.iter().all(|rider| (rider.place.triangle as usize) < num_triangles)
+        self.free.len() <= self.all.len()
+            && self.free.iter().all(|&slot| self.all.get(slot as usize).is_some_and(|slot| slot.id == 0))
+            && self.all.iter().all(|slot| (slot.rider.place.triangle as usize) < num_triangles)
     }
 }
 

@@ -60,7 +60,7 @@ struct Look {
 /// The liquid of a frame and its facts, by rising id.
 pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (Content, Vec<DropFacts>) {
     let mut slots: Vec<u32> = stage.swarm.droplets.slots().collect();
-    slots.sort_unstable_by_key(|&slot| stage.swarm.droplets.ids[slot as usize]);
+    slots.sort_unstable_by_key(|&slot| stage.swarm.droplets.all[slot as usize].id);
     let mut facts: Vec<DropFacts> = slots.par_iter().map(|&slot| stage.facts(slot)).collect();
     facts.extend(balls.iter().map(|ball| DropFacts {
         id: ball.id,
@@ -101,7 +101,7 @@ fn in_air(ball: &Ball) -> Instance {
 
 impl Stage<'_> {
     fn facet(&self, slot: u32) -> &Facet {
-        self.track.facet(self.swarm.droplets.riders[slot as usize].place.triangle)
+        self.track.facet(self.swarm.droplets.all[slot as usize].rider.place.triangle)
     }
 
     fn facts(&self, slot: u32) -> DropFacts {
@@ -159,7 +159,7 @@ impl Stage<'_> {
     fn reach(&self, droplet: &Droplet, look: &Look, parts: Option<&Parts>) -> Option<f64> {
         let Profile { lean, stretch, .. } = look.profile;
         let farthest = |parts: &Parts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
-        let reach = droplet.size.reach.max(droplet.size.radius) * (1.0 + stretch)
+        let reach = f64::from(droplet.size.reach).max(droplet.size.radius) * (1.0 + stretch)
             + 3.0 * lean.length()
             + parts.map_or(0.0, farthest);
         let facet = self.track.facet(droplet.rider.place.triangle);

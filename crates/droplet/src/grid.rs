@@ -8,7 +8,7 @@
 //! whatever sizes meet. What comes back has been rounded up, and may come twice; two blocks of one hash are one. Whoever asks looks at it
 //! closely. The order within a cell means nothing.
 
-use glam::{DVec3, IVec3, Vec3};
+use glam::{DVec3, IVec3, Vec3, Vec4};
 
 use crate::droplets::NOBODY;
 
@@ -19,7 +19,7 @@ const NUM_CLASSES: usize = 24;
 /// Droplets in a line.
 const PER_LINE: usize = 7;
 /// Droplets that a cell holds on average when they are spread as was said.
-pub const PER_CELL: f64 = 3.5;
+pub const PER_CELL: f64 = 5.0;
 /// Cells of a block.
 const PER_BLOCK: usize = 64;
 /// Steps of a place within a cell.
@@ -83,6 +83,15 @@ pub struct Look {
     pub to: DVec3,
     /// In m.
     pub around: f64,
+}
+
+/// What a look goes round: the straight way between its ends, or the whole box between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// The way.
+    Way,
+    /// The box.
+    Box,
 }
 
 /// Room for looking along many ways.
@@ -247,7 +256,7 @@ impl Grid {
     /// solid, some come twice.
     pub fn near(&self, solid: u32, from: DVec3, to: DVec3, around: f64, mut found: impl FnMut(u32)) {
         let look = Look { solid, from, to, around };
-        let way = Way::new(&look);
+        let way = Way::new(&look, Region::Way);
         self.cells(&look, |cell| {
             let line = self.first_line(cell.at);
             if line != NOBODY {
@@ -260,7 +269,7 @@ impl Grid {
     ///
     /// First all cells, then their blocks, then their lines, then the droplets, in loops so short that the processor is far ahead: what lies apart
     /// in memory is fetched for all ways together and need not wait for one another.
-    pub fn near_many(&self, looks: &[Look], scratch: &mut Scratch, mut found: impl FnMut(usize, u32)) {
+    pub fn near_many(&self, looks: &[Look], region: Region, scratch: &mut Scratch, mut found: impl FnMut(usize, u32)) {
         let Scratch { cells, ends } = scratch;
         cells.clear();
         ends.clear();
@@ -286,7 +295,7 @@ impl Grid {
         std::hint::black_box(fetched);
         let mut first = 0;
         for (index, (look, &end)) in looks.iter().zip(&*ends).enumerate() {
-            let way = Way::new(look);
+            let way = Way::new(look, region);
             for cell in &cells[first..end] {
                 self.look(cell, &way, &mut |slot| found(index, slot));
             }
@@ -305,12 +314,16 @@ impl Grid {
             let low = self.cell_of(class, from.min(to) - margin);
             let high = self.cell_of(class, from.max(to) + margin);
             let width = self.width(class);
+            let home = hash_of_class(class, solid);
+            let corner = |cell: i32, from: f64| (f64::from(cell) * width - from) as f32;
             for z in low.z..=high.z {
+                let (hash, in_block, along_z) = (home ^ hash_z(z), (z & 3) << 4, corner(z, from.z));
                 for y in low.y..=high.y {
+                    let (hash, in_block, along_y) = (hash ^ hash_y(y), in_block | (y & 3) << 2, corner(y, from.y));
                     for x in low.x..=high.x {
-                        let cell = IVec3::new(x, y, z);
-                        let corner = (cell.as_dvec3() * width - from).as_vec3();
-                        each(Cell { at: self.bucket_of(class, solid, cell), class: class as u32, corner });
+                        let at = self.bucket_with(hash ^ hash_x(x), in_block | (x & 3));
+                        let corner = Vec3::new(corner(x, from.x), along_y, along_z);
+                        each(Cell { at, class: class as u32, corner });
                     }
                 }
             }
@@ -326,15 +339,7 @@ impl Grid {
         let corner = cell.corner + 0.5 * step;
         let mut line = &self.lines[cell.at as usize];
         loop {
-            // Without branches, for all at once.
-            let mut near = 0_u32;
-            for (k, &place) in line.places.iter().enumerate() {
-                let part = |shift: u32| ((place >> shift) & (STEPS as u32 - 1)) as i32 as f32 * step;
-                let point = corner + Vec3::new(part(0), part(10), part(20));
-                let within = within + (place >> 30) as i32 as f32 * quarter;
-                near |= u32::from(way.distance_squared(point) <= within * within) << k;
-            }
-            near &= (1 << PER_LINE) - 1;
+            let mut near = way.near(&line.places, corner, step, within, quarter) & ((1 << PER_LINE) - 1);
             while near != 0 {
                 let slot = line.slots[near.trailing_zeros() as usize];
                 near &= near - 1;
@@ -351,14 +356,14 @@ impl Grid {
 
     #[inline]
     fn bucket_of(&self, class: usize, solid: u32, cell: IVec3) -> u32 {
-        let block: IVec3 = cell >> 2_i32;
-        let within = (cell.x & 3) | (cell.y & 3) << 2 | (cell.z & 3) << 4;
-        // Odd multipliers; the upper bits are the mixed ones.
-        let mut hash = u64::from(block.x as u32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        hash ^= u64::from(block.y as u32).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
-        hash ^= u64::from(block.z as u32).wrapping_mul(0x1656_67B1_9E37_79F9);
-        hash ^= (((class as u64) << 32) | u64::from(solid)).wrapping_mul(0x27D4_EB2F_1656_67C5);
-        hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let hash = hash_of_class(class, solid) ^ hash_x(cell.x) ^ hash_y(cell.y) ^ hash_z(cell.z);
+        self.bucket_with(hash, (cell.x & 3) | (cell.y & 3) << 2 | (cell.z & 3) << 4)
+    }
+
+    /// The bucket of a cell by the hash of its block and its number within that.
+    #[inline]
+    fn bucket_with(&self, hash: u64, within: i32) -> u32 {
+        let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (((hash >> 38) as u32 & self.mask) << 6) | within as u32
     }
 
@@ -392,14 +397,36 @@ impl Grid {
     }
 }
 
+/// Parts of a block's hash, for classes and solids and for each axis of a cell: odd multipliers; the upper bits are the mixed ones.
+#[inline]
+fn hash_of_class(class: usize, solid: u32) -> u64 {
+    (((class as u64) << 32) | u64::from(solid)).wrapping_mul(0x27D4_EB2F_1656_67C5)
+}
+
+#[inline]
+fn hash_x(cell: i32) -> u64 {
+    u64::from((cell >> 2) as u32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[inline]
+fn hash_y(cell: i32) -> u64 {
+    u64::from((cell >> 2) as u32).wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
+}
+
+#[inline]
+fn hash_z(cell: i32) -> u64 {
+    u64::from((cell >> 2) as u32).wrapping_mul(0x1656_67B1_9E37_79F9)
+}
+
 #[inline]
 fn floor(x: f64) -> i32 {
     let cut = x as i32;
     cut - i32::from(f64::from(cut) > x)
 }
 
-/// A straight way from the origin, in single precision.
+/// A straight way from the origin, or the box round it, in single precision.
 struct Way {
+    region: Region,
     way: Vec3,
     /// One over the square of its length; 0 for a point.
     per_square: f32,
@@ -408,16 +435,42 @@ struct Way {
 }
 
 impl Way {
-    fn new(look: &Look) -> Self {
+    fn new(look: &Look, region: Region) -> Self {
         let way = (look.to - look.from).as_vec3();
         let square = way.length_squared();
         let per_square = if square > 0.0 { 1.0 / square } else { 0.0 };
-        Self { way, per_square, around: look.around as f32 * (1.0 + 8.0 * f32::EPSILON) }
+        Self { region, way, per_square, around: look.around as f32 * (1.0 + 8.0 * f32::EPSILON) }
     }
 
-    fn distance_squared(&self, point: Vec3) -> f32 {
-        let along = (point.dot(self.way) * self.per_square).clamp(0.0, 1.0);
-        (point - self.way * along).length_squared()
+    /// A bit for each of a line's places within reach; four are looked at at once.
+    #[inline]
+    fn near(&self, places: &[u32; PER_LINE + 1], corner: Vec3, step: f32, within: f32, quarter: f32) -> u32 {
+        let part = |shift: u32, mask: u32| -> [Vec4; 2] {
+            let mut parts = [0.0; PER_LINE + 1];
+            for (part, &place) in parts.iter_mut().zip(places) {
+                *part = ((place >> shift) & mask) as i32 as f32;
+            }
+            [Vec4::from_slice(&parts[..4]), Vec4::from_slice(&parts[4..])]
+        };
+        const PLACE: u32 = STEPS as u32 - 1;
+        let [x, y, z, reach] = [part(0, PLACE), part(10, PLACE), part(20, PLACE), part(30, 3)];
+        let way = self.way;
+        let half = |k: usize| {
+            let (x, y, z) = (x[k] * step + corner.x, y[k] * step + corner.y, z[k] * step + corner.z);
+            let (x, y, z) = match self.region {
+                Region::Way => {
+                    let along = ((x * way.x + y * way.y + z * way.z) * self.per_square).max(Vec4::ZERO).min(Vec4::ONE);
+                    (x - along * way.x, y - along * way.y, z - along * way.z)
+                }
+                Region::Box => {
+                    let nearest = |at: Vec4, end: f32| at.max(Vec4::splat(end.min(0.0))).min(Vec4::splat(end.max(0.0)));
+                    (x - nearest(x, way.x), y - nearest(y, way.y), z - nearest(z, way.z))
+                }
+            };
+            let within = reach[k] * quarter + within;
+            (x * x + y * y + z * z).cmple(within * within).bitmask()
+        };
+        half(0) | half(1) << 4
     }
 }
 
@@ -449,7 +502,19 @@ mod tests {
         let looks: Vec<Look> =
             spots.iter().map(|&(from, around, _)| Look { solid: 0, from, to: place(&mut random), around }).collect();
         let mut found_at_once = vec![Vec::new(); looks.len()];
-        grid.near_many(&looks, &mut Scratch::default(), |way, slot| found_at_once[way].push(slot as usize));
+        let mut found_in_box = found_at_once.clone();
+        grid.near_many(&looks, Region::Way, &mut Scratch::default(), |way, slot| {
+            found_at_once[way].push(slot as usize);
+        });
+        grid.near_many(&looks, Region::Box, &mut Scratch::default(), |way, slot| found_in_box[way].push(slot as usize));
+        for (look, in_box) in looks.iter().zip(found_in_box) {
+            let (low, high) = (look.from.min(look.to), look.from.max(look.to));
+            for (other, spot) in spots.iter().enumerate().filter(|&(other, _)| other != 7) {
+                if spot.0.distance(spot.0.clamp(low, high)) < look.around + spot.1 {
+                    assert!(in_box.contains(&other), "{other} is not seen in the box");
+                }
+            }
+        }
         for (&Look { from: point, to, around: reach, .. }, at_once) in looks.iter().zip(found_at_once) {
             let mut found = Vec::new();
             grid.near(0, point, to, reach, |other| found.push(other as usize));

@@ -185,6 +185,12 @@ impl Ground {
         taken
     }
 
+    /// Reads something of how a triangle lies in its map, so that it need not be waited for later.
+    #[inline]
+    pub fn fetch(&self, triangle: u32) -> f64 {
+        self.charts[triangle as usize].origin.x
+    }
+
     fn sheet_of(&self, track: &Track, at: Place) -> &Sheet {
         &self.sheets[track.facet(at.triangle).solid as usize]
     }
@@ -243,14 +249,18 @@ impl Ground {
         let [columns, lines] = sheet.texel_box(low, high);
         let way = b - a;
         let length = way.length_squared();
+        let per_length = if length > 0.0 { 1.0 / length } else { 0.0 };
+        // From one texel to the next in a row.
+        let step = chart.metres_per_uv.x_axis / sheet.width as f64;
         for row in lines {
-            for column in columns.clone() {
+            let first = chart.metres_per_uv * (sheet.middle(columns.start, row) - chart.origin) - a;
+            for (k, column) in columns.clone().enumerate() {
                 let texel = row * sheet.width + column;
                 if sheet.owner[texel] != t {
                     continue;
                 }
-                let at = chart.metres_per_uv * (sheet.middle(column, row) - chart.origin) - a;
-                let along = if length > 0.0 { (at.dot(way) / length).clamp(0.0, 1.0) } else { 0.0 };
+                let at = first + step * k as f64;
+                let along = (at.dot(way) * per_length).clamp(0.0, 1.0);
                 if at.distance_squared(way * along) <= radius * radius {
                     found(texel);
                 }
@@ -324,9 +334,11 @@ impl Sheet {
     fn texel_box(&self, low: DVec2, high: DVec2) -> [std::ops::Range<usize>; 2] {
         let range = |low: f64, high: f64, count: usize| {
             let count = count as f64;
-            let first = (low * count - 0.5).ceil().max(0.0).min(count) as usize;
-            let end = ((high * count - 0.5).floor() + 1.0).max(0.0).min(count) as usize;
-            first..end.max(first)
+            // Casts cut, which is `floor` from zero on; that one is a call where the processor is an old one.
+            let (low, high) = ((low * count - 0.5).max(0.0).min(count), (high * count + 0.5).max(0.0).min(count));
+            let cut = low as usize;
+            let first = cut + usize::from((cut as f64) < low);
+            first..(high as usize).max(first)
         };
         [range(low.x, high.x, self.width), range(1.0 - high.y, 1.0 - low.y, self.height)]
     }

@@ -10,6 +10,28 @@ use sessile_wetting::{Liquid, Wetting, impact, sliding, wind};
 use crate::flight::ball_radius;
 use crate::footing::footing;
 
+/// How the drag on one droplet goes with its speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drag {
+    /// β of the wedge.
+    wedge: f64,
+    /// β of the boundary layer at 1 m/s; it goes as √U.
+    plate: f64,
+    /// Rate per β, in 1/s.
+    scale: f64,
+    /// Rate per speed by the air, in 1/m.
+    air: f64,
+}
+
+impl Drag {
+    /// Drag per mass and speed at a speed (in m/s), in 1/s.
+    #[inline]
+    pub fn rate(&self, speed: f64) -> f64 {
+        let (least, most) = sliding::FRICTION_BOUNDS;
+        (self.wedge + self.plate * speed.sqrt()).max(least).min(most) * self.scale + self.air * speed
+    }
+}
+
 /// A place's wetting, ready for the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
@@ -68,6 +90,14 @@ impl Law {
         let beta = (self.wedge + sliding::plate_friction(liquid, width, speed)).clamp(least, most);
         let air = if self.is_repellent { self.air_drag * (0.5 * width).powi(2) * speed } else { 0.0 };
         beta * width * liquid.dynamic_viscosity() + air
+    }
+
+    /// The same per mass for one droplet of this width (in m), at any speed; `per_mass` is one over its mass, in 1/kg.
+    #[inline]
+    pub fn drag(&self, liquid: &Liquid, width: f64, per_mass: f64) -> Drag {
+        let scale = width * liquid.dynamic_viscosity() * per_mass;
+        let air = if self.is_repellent { self.air_drag * (0.5 * width).powi(2) * per_mass } else { 0.0 };
+        Drag { wedge: self.wedge, plate: sliding::plate_friction(liquid, width, 1.0), scale, air }
     }
 
     /// Base radii at θ_a and at θ_r under a pull into the solid (negative: off it) where the ground bends (in 1/m), in m; `None` for a
@@ -177,6 +207,8 @@ pub(crate) mod tests {
                     (got / expected - 1.0).abs() < 1e-12,
                     "{advancing}/{receding} at {speed} m/s: {got:e}, {expected:e}"
                 );
+                let rate = law.drag(&WATER, 3e-3, 1.0 / 2e-6).rate(speed);
+                assert!((rate * 2e-6 * speed / expected - 1.0).abs() < 1e-12, "rate {rate} at {speed} m/s");
             }
             for out in [1.0, 9.8, 300.0] {
                 let expected = ShapeTable::shared().pendant_max_volume(law.wetting.advancing, -out, &WATER);

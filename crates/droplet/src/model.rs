@@ -154,10 +154,10 @@ impl DropletModel {
     pub fn places(&self) -> impl Iterator<Item = (u32, DVec3, f64)> + '_ {
         let droplets = &self.swarm.droplets;
         droplets.slots().map(move |slot| {
-            let place = droplets.riders[slot as usize].place;
+            let place = droplets.all[slot as usize].rider.place;
             let moment = &self.moments[self.track.facet(place.triangle).solid as usize];
-            let radius = droplets.sizes[slot as usize].radius;
-            (droplets.ids[slot as usize], moment.pose.apply(place.point(&self.track)), radius)
+            let radius = droplets.all[slot as usize].size.radius;
+            (droplets.all[slot as usize].id, moment.pose.apply(place.point(&self.track)), radius)
         })
     }
 
@@ -470,9 +470,9 @@ impl Model for DropletModel {
         self.books.time = until;
         if !finite {
             let droplets = &self.swarm.droplets;
-            let wrong = droplets.slots().find(|&slot| !droplets.riders[slot as usize].velocity.is_finite());
+            let wrong = droplets.slots().find(|&slot| !droplets.all[slot as usize].rider.velocity.is_finite());
             let place = wrong
-                .map_or(DVec3::ZERO, |slot| self.track.facet(droplets.riders[slot as usize].place.triangle).origin);
+                .map_or(DVec3::ZERO, |slot| self.track.facet(droplets.all[slot as usize].rider.place.triangle).origin);
             return Err(StepError::NonFinite {
                 what: "the velocity of a droplet".into(),
                 time: until,

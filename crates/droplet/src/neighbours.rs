@@ -3,10 +3,10 @@
 //! The two are kept apart. Who stands is entered once and costs nothing until somebody comes by. Who runs is entered anew after
 //! every step, where it has come to; whoever looks for runners looks farther by their steps, without looking farther for those at rest.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
-use crate::droplets::{NOBODY, Spot};
-use crate::grid::{Grid, Look, Scratch};
+use crate::droplets::{NOBODY, Slot, Spot};
+use crate::grid::{Grid, Look, Region, Scratch};
 
 /// Mark of a bucket among those of runners.
 const RUNS: u32 = 1 << 31;
@@ -21,7 +21,7 @@ pub struct Round {
     scratch: Scratch,
 }
 
-/// Slots by where they are. Which bucket a slot is in lies in the spots, which every call is handed.
+/// Slots by where they are. Which bucket a slot is in lies in its spot; every call is handed all slots.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
     standing: Grid,
@@ -59,11 +59,11 @@ impl Neighbours {
     }
 
     /// Puts a slot where it belongs now; a runner that is entered as such remains so.
-    pub fn place(&mut self, spots: &mut [Spot], slot: u32, solid: u32, reach: f64) {
-        let runs = runs(&spots[slot as usize]);
-        self.remove(spots, slot);
-        let spot = &mut spots[slot as usize];
-        (spot.solid, spot.reach) = (solid, reach as f32);
+    pub fn place(&mut self, slots: &mut [Slot], slot: u32, solid: u32, reach: f32) {
+        let runs = runs(&slots[slot as usize].spot);
+        self.remove(slots, slot);
+        let spot = &mut slots[slot as usize].spot;
+        (spot.solid, spot.reach) = (solid, reach);
         spot.bucket = if runs {
             self.running.insert(slot, solid, spot.point, spot.reach) | RUNS
         } else {
@@ -72,8 +72,8 @@ impl Neighbours {
     }
 
     /// Takes a slot out.
-    pub fn remove(&mut self, spots: &mut [Spot], slot: u32) {
-        let spot = &mut spots[slot as usize];
+    pub fn remove(&mut self, slots: &mut [Slot], slot: u32) {
+        let spot = &mut slots[slot as usize].spot;
         if spot.bucket == NOBODY {
             return;
         }
@@ -86,8 +86,8 @@ impl Neighbours {
     }
 
     /// Fetches the cells that some slots are in, so that a change of each need not wait.
-    pub fn fetch(&self, spots: &[Spot], slots: impl Iterator<Item = u32>) {
-        let buckets = slots.map(|slot| spots[slot as usize].bucket).filter(|&bucket| bucket != NOBODY);
+    pub fn fetch(&self, all: &[Slot], slots: impl Iterator<Item = u32>) {
+        let buckets = slots.map(|slot| all[slot as usize].spot.bucket).filter(|&bucket| bucket != NOBODY);
         let line = |sum: u32, bucket: u32| {
             let grid = if bucket & RUNS != 0 { &self.running } else { &self.standing };
             sum ^ grid.fetch(bucket & !RUNS)
@@ -96,18 +96,18 @@ impl Neighbours {
     }
 
     /// A runner has stopped: it stands from now on.
-    pub fn stop(&mut self, spots: &mut [Spot], slot: u32) {
-        let spot = &spots[slot as usize];
+    pub fn stop(&mut self, slots: &mut [Slot], slot: u32) {
+        let spot = &slots[slot as usize].spot;
         if spot.bucket != NOBODY && runs(spot) {
             let (solid, reach) = (spot.solid, spot.reach);
-            self.remove(spots, slot);
-            self.place(spots, slot, solid, f64::from(reach));
+            self.remove(slots, slot);
+            self.place(slots, slot, solid, reach);
         }
     }
 
     /// A droplet sets out: it is not entered as standing any more.
-    pub fn set_out(&mut self, spots: &mut [Spot], slot: u32) {
-        let spot = &mut spots[slot as usize];
+    pub fn set_out(&mut self, slots: &mut [Slot], slot: u32) {
+        let spot = &mut slots[slot as usize].spot;
         if spot.bucket != NOBODY && !runs(spot) {
             self.standing.remove(spot.bucket, slot);
             spot.bucket = NOBODY;
@@ -120,15 +120,15 @@ impl Neighbours {
     }
 
     /// A runner has come to where its spot says, on a solid; [`Neighbours::arrive`] will enter it there.
-    pub fn stands_at(&self, spot: &mut Spot, solid: u32, reach: f64) {
-        (spot.solid, spot.reach) = (solid, reach as f32);
+    pub fn stands_at(&self, spot: &mut Spot, solid: u32, reach: f32) {
+        (spot.solid, spot.reach) = (solid, reach);
         spot.bucket = self.running.bucket_at(solid, spot.point, spot.reach) | RUNS;
     }
 
     /// Enters runners where they have come to.
-    pub fn arrive(&mut self, spots: &[Spot], runners: &[u32]) {
+    pub fn arrive(&mut self, slots: &[Slot], runners: &[u32]) {
         for &slot in runners {
-            let spot = &spots[slot as usize];
+            let spot = &slots[slot as usize].spot;
             self.running.insert_into(spot.bucket & !RUNS, slot, spot.point, spot.reach);
         }
     }
@@ -151,22 +151,74 @@ impl Neighbours {
         self.standing.largest_seen().max(self.running.largest_seen())
     }
 
-    /// For each of `slots` those that it may have touched: who lies within both reaches of its way, and runners as far again as it has come;
-    /// some may belong to another solid, some come twice.
-    pub fn near(&self, spots: &[Spot], slots: &[u32], round: &mut Round, mut found: impl FnMut(u32, u32)) {
+    /// For each of `slots` those that it may have touched; some may belong to another solid, some come twice.
+    ///
+    /// With `drift`, the steps of all, that is in the last step: who stands within both reaches of its way, and which runners, none faster than itself, may
+    /// have been within them at some time. Without, where all are now.
+    pub fn near(
+        &self,
+        all: &[Slot],
+        slots: &[u32],
+        drift: Option<&Drift>,
+        round: &mut Round,
+        mut found: impl FnMut(u32, u32),
+    ) {
         for some in slots.chunks(AT_ONCE) {
             let Round { looks, scratch } = round;
             let look = |&slot: &u32| {
-                let spot = &spots[slot as usize];
+                let spot = &all[slot as usize].spot;
                 let around = f64::from(spot.reach);
-                Look { solid: spot.solid, from: spot.point - spot.step, to: spot.point, around }
+                let from = if drift.is_some() { spot.point - spot.step.as_dvec3() } else { spot.point };
+                Look { solid: spot.solid, from, to: spot.point, around }
             };
             looks.clear();
             looks.extend(some.iter().map(look));
-            self.standing.near_many(looks, scratch, |index, other| found(some[index], other));
-            looks.iter_mut().for_each(|look| look.around += (look.to - look.from).length());
-            self.running.near_many(looks, scratch, |index, other| found(some[index], other));
+            self.standing.near_many(looks, Region::Way, scratch, |index, other| found(some[index], other));
+            if let Some(drift) = drift {
+                for (look, &slot) in looks.iter_mut().zip(some) {
+                    let spot = &all[slot as usize].spot;
+                    let [back, ahead] = drift.past(spot.step);
+                    (look.from, look.to) = (spot.point + back.as_dvec3(), spot.point + ahead.as_dvec3());
+                }
+            }
+            self.running.near_many(looks, Region::Box, scratch, |index, other| found(some[index], other));
         }
+    }
+}
+
+/// How runners moved in a step: a box round all their steps, each in the rest pose of its own solid, in m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    low: Vec3,
+    high: Vec3,
+}
+
+impl Default for Drift {
+    fn default() -> Self {
+        Self { low: Vec3::ZERO, high: Vec3::ZERO }
+    }
+}
+
+impl Drift {
+    /// Takes a step in.
+    #[inline]
+    pub fn include(&mut self, step: Vec3) {
+        (self.low, self.high) = (self.low.min(step), self.high.max(step));
+    }
+
+    /// All steps of both.
+    pub fn union(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// A box round what any runner that was no faster than one with this step has moved past it, and round zero.
+    ///
+    /// Where j has come to, seen from where i has, is where they were nearest plus some of sⱼ − sᵢ. Steps sⱼ lie in the box of all and, for the
+    /// faster of two looks, within |sᵢ|: who runs down a slope with all others need not look to its sides.
+    fn past(&self, step: Vec3) -> [Vec3; 2] {
+        let speed = Vec3::splat(step.length() * (1.0 + 4.0 * f32::EPSILON));
+        let (low, high) = (self.low.max(-speed) - step, self.high.min(speed) - step);
+        [low.min(Vec3::ZERO), high.max(Vec3::ZERO)]
     }
 }
 

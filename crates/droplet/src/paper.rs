@@ -86,7 +86,7 @@ impl Paper {
         let (cos, sin) = (axis.dot(way).abs() / length, axis.perp_dot(way).abs() / length);
         let extents = [width * sin + length * cos, width * cos + length * sin];
         for (left, extent) in self.streaks[segment.triangle as usize].iter_mut().zip(extents) {
-            *left *= 1.0 - (extent * width / facet.area).min(1.0);
+            *left *= 1.0 - (extent * width / facet.area()).min(1.0);
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
         let to = from + facet.along(DVec3::new(6e-3, 8e-3, 0.0));
         paper.leave_streak(&track, &Segment { triangle: 0, from, to, time: 0.1 }, 1e-3);
         // w = 2 mm, l = 10 mm, cos = 0.6, sin = 0.8, A_t = 1250 mm².
-        let share = |extent: f64| 1.0 - extent * 2e-3 / facet.area;
+        let share = |extent: f64| 1.0 - extent * 2e-3 / facet.area();
         let [x, y] = paper.streaks[0];
         assert!((x - share(2e-3 * 0.8 + 10e-3 * 0.6)).abs() < 1e-12, "{x}");
         assert!((y - share(2e-3 * 0.6 + 10e-3 * 0.8)).abs() < 1e-12, "{y}");

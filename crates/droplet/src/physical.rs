@@ -21,7 +21,7 @@ use sessile_wetting::Liquid;
 
 use crate::field::Field;
 use crate::ground::Ground;
-use crate::law::Law;
+use crate::law::{Drag, Law};
 use crate::ride::{Push, Rules};
 use crate::track::{Facet, Place, Track};
 
@@ -71,11 +71,8 @@ impl PhysicalRules<'_> {
         self.shared.liquid.density * self.volume
     }
 
-    #[inline]
+    /// Where the ground varies.
     fn line(&self, at: Place, heading: DVec2) -> Line {
-        if !self.varies {
-            return Line { hold: 2.0 * (self.law.cos_receding - self.law.cos_advancing), across: 0.0 };
-        }
         let (track, ground) = (self.shared.track, self.shared.ground);
         let rim = |direction: DVec2| track.walk(at, direction * self.radius, DVec2::ZERO).0;
         // The middles of three arcs of 60° each, front and rear.
@@ -111,7 +108,9 @@ pub struct Here {
     at: Place,
     /// On a droplet that stands, in m/s².
     pull: DVec2,
-    per_mass: f64,
+    /// γR/m, in m/s².
+    line: f64,
+    drag: Drag,
     /// Normal part of the solid's angular velocity: it turns a velocity in the plane, in rad/s.
     turning: f64,
 }
@@ -123,24 +122,34 @@ impl Rules for PhysicalRules<'_> {
     #[inline]
     fn here(&self, facet: &Facet, at: Place) -> Here {
         let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
-        Here { at, pull: self.pull(facet, at), per_mass: 1.0 / self.mass(), turning }
+        let (liquid, per_mass) = (self.shared.liquid, 1.0 / self.mass());
+        Here {
+            at,
+            pull: self.pull(facet, at),
+            line: liquid.surface_tension * self.radius * per_mass,
+            drag: self.law.drag(liquid, 2.0 * self.radius, per_mass),
+            turning,
+        }
     }
 
     #[inline]
     fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
-        let per_mass = self.shared.liquid.surface_tension * self.radius * here.per_mass;
-        let speed = velocity.length();
+        let rate = here.drag.rate(velocity.length()) + self.shared.damping;
+        if !self.varies {
+            // The same all round, whatever the heading.
+            let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
+            return Push { acceleration: pull, hold: self.factor * hold * here.line, rate };
+        }
         let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
         let line = self.line(here.at, heading);
-        let resistance = self.law.resistance(self.shared.liquid, speed, 2.0 * self.radius);
         // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
         let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
         Push {
-            acceleration: pull + (heading.perp() * line.across + heading * driven) * per_mass,
-            hold: self.factor * hold * per_mass,
-            rate: resistance * here.per_mass + self.shared.damping,
+            acceleration: pull + (heading.perp() * line.across + heading * driven) * here.line,
+            hold: self.factor * hold * here.line,
+            rate,
         }
     }
 

@@ -191,9 +191,16 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
                 acceleration: frozen.acceleration,
                 rate: frozen.rate,
             };
-            let stop = if frozen.heading == DVec2::ZERO { f64::INFINITY } else { glide.stops_at(frozen.heading) };
-            let until = (self.left - frozen.ends).min(stop);
-            let end = glide.after(until);
+            let mut until = self.left - frozen.ends;
+            let mut end = glide.after(until);
+            // Who still goes on at the end has not stopped before: its speed along the heading only falls, or only rises.
+            let mut stops = false;
+            if frozen.heading != DVec2::ZERO && end.1.dot(frozen.heading) <= 0.0 {
+                let stop = glide.stops_at(frozen.heading);
+                if stop <= until {
+                    (stops, until, end) = (true, stop, glide.after(stop));
+                }
+            }
             if let Some((side, time)) = glide.exit(facet, until, end.0, self.entered) {
                 self.advance(facet, glide.after(time), time, Some(side));
                 if let Some(end) = self.cross(facet, side) {
@@ -202,7 +209,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             } else {
                 self.advance(facet, end, until, None);
                 // An interval ends where it was to end, not a rounding later.
-                if until < stop {
+                if !stops {
                     self.left = frozen.ends;
                 } else if let Some(end) = self.stop(facet, frozen.heading) {
                     return end;
@@ -220,35 +227,35 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let (place, velocity) = (self.rider.place, self.rider.velocity);
         let here = self.rules.here(facet, place);
         let push = self.rules.push_at(&here, velocity);
-        let heading = |velocity: DVec2| {
-            velocity.try_normalize().or_else(|| push.acceleration.try_normalize()).unwrap_or(DVec2::X)
-        };
-        if velocity == DVec2::ZERO && push.acceleration.length() <= push.hold {
+        let speed = velocity.length();
+        if speed == 0.0 && push.acceleration.length() <= push.hold {
             return None;
         }
         if !R::VARIES && push.hold == 0.0 {
             let (acceleration, rate) = (push.acceleration, push.rate);
             return Some(Frozen { acceleration, rate, heading: DVec2::ZERO, ends: 0.0, interval: 0.0 });
         }
-        let along = heading(velocity);
+        let along = velocity.try_normalize().or_else(|| push.acceleration.try_normalize()).unwrap_or(DVec2::X);
         let rough =
             Glide { place: place.at, velocity, acceleration: push.acceleration - along * push.hold, rate: push.rate };
-        let whole = self.left.min(rough.stops_at(along));
+        // Where it will be when time is up, if it does not stop before.
+        let mut later = rough.velocity_about(self.left);
+        let whole = if later.dot(along) > 0.0 { self.left } else { self.left.min(rough.stops_at(along)) };
         let goes_on = whole == self.left;
         let mut interval = std::mem::take(&mut self.interval);
         let mut is_few = true;
         if interval == 0.0 {
             // How much would change until time is up? Who comes to a stop has no direction there: twice what changes in half the time.
-            let (look, times) = if goes_on { (whole, 1.0) } else { (0.5 * whole, 2.0) };
-            let later = rough.velocity_about(look);
+            let times = if goes_on { 1.0 } else { 2.0 };
+            if !goes_on {
+                later = rough.velocity_about(0.5 * whole);
+            }
             let last = self.rules.push_at(&here, later);
-            let turn = if push.hold > 0.0 && later.dot(along) > 0.0 {
-                later.perp_dot(along).abs() / later.length()
-            } else {
-                0.0
-            };
+            let later_speed = later.length();
+            let turn =
+                if push.hold > 0.0 && later.dot(along) > 0.0 { later.perp_dot(along).abs() / later_speed } else { 0.0 };
             let drag = (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE);
-            let way = velocity.length().max(later.length()) * whole;
+            let way = speed.max(later_speed) * whole;
             let parts = (times * (DRAG_SHARE * drag + turn) / CHANGE).max(way / self.rules.holds_for());
             // The last of a way to a stop is short, however it bends.
             let is_stop = !goes_on && whole < STOP_AT_ONCE * self.left;
@@ -273,16 +280,17 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         }
         let along = if middle.dot(along) > 0.0 { middle.normalize() } else { along };
         // It stands, and where it would set out to its line holds it after all.
-        if velocity == DVec2::ZERO && push.acceleration.dot(along) <= push.hold {
+        if speed == 0.0 && push.acceleration.dot(along) <= push.hold {
             return None;
         }
         let ends = if is_last { 0.0 } else { self.left - interval };
         let interval = if is_last || !is_few { 0.0 } else { interval };
         let heading = if push.hold > 0.0 { along } else { DVec2::ZERO };
         // About the middle of the interval λ v ≈ λₘ vₘ + (λₘ + k vₘ)(v − vₘ); at a stop that straight line would push.
-        let faster = middle.length() - velocity.length();
+        let middle_speed = middle.length();
+        let faster = middle_speed - speed;
         let slope = if faster != 0.0 && (goes_on || !is_last) { (push.rate - start.rate) / faster } else { 0.0 };
-        let stiffer = (slope * middle.length()).clamp(0.0, push.rate);
+        let stiffer = (slope * middle_speed).clamp(0.0, push.rate);
         let acceleration = push.acceleration - along * push.hold + middle * stiffer;
         Some(Frozen { acceleration, rate: push.rate + stiffer, heading, ends, interval })
     }

@@ -144,7 +144,7 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
     for solid in 0..track.num_solids() {
         let mut sum = 0.0;
         areas.extend(track.facets()[track.of_solid(solid)].iter().map(|facet| {
-            sum += facet.area;
+            sum += facet.area();
             sum
         }));
     }

@@ -6,36 +6,34 @@
 
 mod across;
 mod meet;
+mod run;
 
-use glam::{DVec2, DVec3};
+use glam::{DVec2, DVec3, Vec3};
+use meet::When;
 use rayon::prelude::*;
 use sessile_frames::Event;
 use sessile_model::Stages;
 use sessile_wetting::Liquid;
 
-use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slots, State};
+use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, State};
 use crate::field::{Field, Moment};
 use crate::footing::bend;
 use crate::grid::PER_CELL;
 use crate::ground::Ground;
 use crate::necks::Necks;
-use crate::neighbours::{Neighbours, Round};
+use crate::neighbours::{Drift, Neighbours, Round};
 use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
-use crate::ride::{End, Rider, Rules, Segment, ride};
-use crate::track::{Place, Track};
+use crate::ride::{Rider, Rules, Segment};
+use crate::track::{Facet, Place, Track};
 use crate::trails::{Piece, Trails};
 
-/// A running droplet marks the ground after this much way, in base radii.
-const WETS_EVERY: f64 = 0.5;
 /// A change of the pull into the solid beyond this share calls for a new base radius.
 const PRESSING_CHANGE: f64 = 0.01;
 /// Speed (in m/s) and pull (in m/s²) below which a droplet of the paper's form, which nothing holds, stands.
 const STILL: (f64, f64) = (1e-7, 1e-6);
 /// Droplets for which memory is fetched at once.
 const AT_ONCE: usize = 32;
-/// A droplet cannot leave more than this share of itself in one step.
-const MOST_SHED: f64 = 0.5;
 
 /// Which rules move the droplets.
 #[derive(Debug)]
@@ -113,6 +111,7 @@ struct Log {
     round: Round,
     /// Least time in which a droplet goes its own radius, in s.
     turnover: f64,
+    drift: Drift,
     finite: bool,
 }
 
@@ -147,6 +146,8 @@ pub struct Swarm {
     /// Runners too are entered among those that stand: all has just been entered anew.
     all_stand: bool,
     spare: Vec<u32>,
+    /// How the runners moved in the last step.
+    drift: Drift,
 }
 
 /// A changed droplet that has found its size: what is to be done with it.
@@ -180,25 +181,32 @@ impl Swarm {
             groups: meet::Groups::default(),
             all_stand: false,
             spare: Vec::new(),
+            drift: Drift::default(),
         }
     }
 
     /// Number of droplets on their way.
     pub fn num_running(&self) -> usize {
-        self.droplets.slots().filter(|&slot| self.droplets.states[slot as usize].running).count()
+        self.droplets.slots().filter(|&slot| self.droplets.all[slot as usize].state.running).count()
     }
 
     /// Takes over the droplets of a saved state.
     pub fn restore(&mut self, droplets: Droplets, track: &Track) {
         self.droplets = droplets;
         self.index_all(track);
-        let running = |&slot: &u32| self.droplets.states[slot as usize].running;
-        self.runners = self.droplets.slots().filter(running).collect();
+        // Who stopped in the last step is taken off the list, and its step forgotten, in the next.
+        let is_listed = |&slot: &u32| {
+            let slot = &self.droplets.all[slot as usize];
+            slot.state.running || slot.spot.step != Vec3::ZERO
+        };
+        self.runners = self.droplets.slots().filter(is_listed).collect();
         self.newcomers.clear();
+        self.drift = Drift::default();
+        self.droplets.slots().for_each(|slot| self.drift.include(self.droplets.all[slot as usize].spot.step));
     }
 
     fn index_all(&mut self, track: &Track) {
-        let area: f64 = track.facets().iter().map(|facet| facet.area).sum();
+        let area: f64 = track.facets().iter().map(Facet::area).sum();
         // Some droplets to a cell when they are spread evenly.
         let cell = |[count, reaches]: [f64; 2]| {
             let least = 8.0 * (reaches / count.max(1.0)).max(1e-6);
@@ -206,9 +214,9 @@ impl Swarm {
         };
         let (mut all, mut running) = ([0.0; 2], [0.0; 2]);
         for slot in self.droplets.slots() {
-            let reach = self.droplets.sizes[slot as usize].reach;
+            let reach = f64::from(self.droplets.all[slot as usize].size.reach);
             all = [all[0] + 1.0, all[1] + reach];
-            if self.droplets.states[slot as usize].running {
+            if self.droplets.all[slot as usize].state.running {
                 running = [running[0] + 1.0, running[1] + reach];
             }
         }
@@ -218,7 +226,7 @@ impl Swarm {
         loop {
             self.neighbours = Neighbours::rebuilt(count, room, [standing, moving]);
             for slot in 0..self.droplets.num_slots() as u32 {
-                self.droplets.spots[slot as usize].bucket = NOBODY;
+                self.droplets.all[slot as usize].spot.bucket = NOBODY;
                 if self.droplets.is_used(slot) {
                     self.index(slot, track);
                 }
@@ -234,13 +242,14 @@ impl Swarm {
 
     fn index(&mut self, slot: u32, track: &Track) {
         let i = slot as usize;
-        let solid = track.facet(self.droplets.riders[i].place.triangle).solid;
-        self.neighbours.place(&mut self.droplets.spots, slot, solid, self.droplets.sizes[i].reach);
+        let solid = track.facet(self.droplets.all[i].rider.place.triangle).solid;
+        let reach = self.droplets.all[i].size.reach;
+        self.neighbours.place(&mut self.droplets.all, slot, solid, reach);
     }
 
     /// A droplet arrives at a place with its line at `radius` (in m), as far as the angles allow.
     pub fn arrive(&mut self, id: u32, rider: Rider, volume: f64, radius: f64, scenery: &Scenery<'_>) {
-        let size = Size { volume, radius, reach: radius, pressing: f64::NAN };
+        let size = Size { volume, radius, reach: radius as f32, pressing: f32::NAN };
         let state = State { running: rider.velocity != DVec2::ZERO, ..State::default() };
         let droplet = Droplet { id, rider, size, state };
         if self.neighbours.is_full(self.droplets.num_slots()) {
@@ -257,7 +266,7 @@ impl Swarm {
     pub fn covering(&self, solid: u32, point: DVec3) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         self.neighbours.covering(solid, point, |slot| {
-            let spot = &self.droplets.spots[slot as usize];
+            let spot = &self.droplets.all[slot as usize].spot;
             let distance = spot.point.distance(point);
             let covers = spot.solid == solid && distance < f64::from(spot.reach);
             if covers && best.is_none_or(|found| (distance, slot) < found) {
@@ -276,7 +285,7 @@ impl Swarm {
                 let mut droplet = self.droplets.get(slot);
                 let poured = volume.max(-droplet.size.volume);
                 droplet.size.volume += poured;
-                droplet.size.pressing = f64::NAN;
+                droplet.size.pressing = f32::NAN;
                 self.replace(slot, droplet, scenery);
                 poured
             }
@@ -315,7 +324,7 @@ impl Swarm {
         self.wet(scenery);
         stages.enter("find");
         let runners = std::mem::take(&mut self.runners);
-        self.find(&runners, scenery);
+        self.find(&runners, When::InStep, scenery);
         self.runners = runners;
         stages.enter("meet");
         self.meet_touched(scenery, events);
@@ -325,7 +334,7 @@ impl Swarm {
             *next_id += 1;
             let (slot, parent) = bead.from;
             // A droplet that has merged since is nobody to split from.
-            if self.droplets.ids.get(slot as usize) == Some(&parent) {
+            if self.droplets.all.get(slot as usize).is_some_and(|slot| slot.id == parent) {
                 events.push(Event::Split { split: parent, into: vec![parent, id] });
             }
             self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
@@ -369,14 +378,14 @@ impl Swarm {
         let size = &mut droplet.size;
         if let Form::Paper(paper) = &self.form {
             size.radius = half_ball_radius(size.volume);
-            (size.reach, size.pressing) = (size.radius, 0.0);
+            (size.reach, size.pressing) = (size.radius as f32, 0.0);
             let mass = scenery.liquid.density * size.volume;
             let rules = PaperRules { paper, field, mass, radius: size.radius };
             return !rules.comes_off(facet, droplet.rider.place, 0.0);
         }
         let law = self.ground.law(scenery.track, droplet.rider.place);
         let pressing = -field.pull(facet.point(droplet.rider.place.at), DVec3::ZERO).dot(facet.normal());
-        size.pressing = pressing;
+        size.pressing = pressing as f32;
         let Some(flat) = law.advancing_radius(scenery.liquid, size.volume, pressing, 0.0) else { return false };
         let bend = bend(scenery.track, droplet.rider.place, flat);
         let bent = (bend != 0.0).then(|| law.advancing_radius(scenery.liquid, size.volume, pressing, bend));
@@ -391,7 +400,7 @@ impl Swarm {
                 droplet.state.wide = ((size.radius - least) / (most - least)) as f32;
             }
         }
-        size.reach = size.radius * law.overhang;
+        size.reach = (size.radius * law.overhang) as f32;
         true
     }
 
@@ -429,7 +438,10 @@ impl Swarm {
         let starts = !falls && !droplet.state.running && self.begins(&droplet, scenery);
         if starts {
             droplet.state.running = true;
-            self.fit(&mut droplet, scenery);
+            // Who rests on its narrowest line already keeps it.
+            if droplet.state.wide > 0.0 {
+                self.fit(&mut droplet, scenery);
+            }
         }
         let Place { triangle, at } = droplet.rider.place;
         if !falls {
@@ -458,7 +470,7 @@ impl Swarm {
             self.newcomers.push(slot);
         }
         self.droplets.set(slot, &droplet);
-        self.droplets.spots[slot as usize].point = point;
+        self.droplets.all[slot as usize].spot.point = point;
         self.index(slot, track);
         // Who runs looks whom it touches after its next step.
         if !droplet.state.running {
@@ -467,181 +479,10 @@ impl Swarm {
     }
 
     fn let_go(&mut self, slot: u32) {
-        self.neighbours.remove(&mut self.droplets.spots, slot);
+        self.neighbours.remove(&mut self.droplets.all, slot);
         self.trails.close(slot);
         self.necks.forget(slot);
         self.droplets.remove(slot);
-    }
-
-    /// Every running droplet over frozen ground.
-    fn run(&mut self, scenery: &Scenery<'_>, dt: f64) {
-        self.list_runners();
-        let pieces = self.runners.len().div_ceil(CHUNK);
-        self.room_for(pieces);
-        let (form, ground, neighbours) = (&self.form, &self.ground, &self.neighbours);
-        let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
-        let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
-            log.clear();
-            for (index, &slot) in slots.iter().enumerate() {
-                if index.is_multiple_of(AT_ONCE) {
-                    view.fetch(&slots[index..slots.len().min(index + AT_ONCE)], scenery.track);
-                }
-                let i = slot as usize - view.first;
-                let droplet = Droplet { id: 0, rider: view.riders[i], size: view.sizes[i], state: view.states[i] };
-                let mut rider = droplet.rider;
-                let facet = scenery.track.facet(rider.place.triangle);
-                let field = &scenery.fields[facet.solid as usize];
-                let mut way = 0.0;
-                let mut shed = 0.0;
-                let before = log.stretches.len();
-                let end = match form {
-                    Form::Paper(paper) => {
-                        let mass = scenery.liquid.density * droplet.size.volume;
-                        let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
-                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
-                            way += segment.from.distance(segment.to);
-                            log.stretches.push(Stretch { slot, segment, film: 0.0, width: 0.0 });
-                        })
-                    }
-                    Form::Physical => {
-                        let rules = physical_rules_of(shared, scenery, &droplet);
-                        let law = rules.law;
-                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
-                            let length = segment.from.distance(segment.to);
-                            way += length;
-                            let speed = length / segment.time.max(f64::MIN_POSITIVE);
-                            let (mut film, mut width) = (0.0, 0.0);
-                            if speed > law.shedding_speed && segment.time > 0.0 {
-                                let facet = scenery.track.facet(segment.triangle);
-                                let pull = field.pull(facet.point(segment.to), DVec3::ZERO);
-                                let (along, into) = (facet.along(pull).length(), -pull.dot(facet.normal()));
-                                let (film_width, section) =
-                                    law.trail(scenery.liquid, speed, 2.0 * droplet.size.radius, along, into);
-                                film = (section * length).min(MOST_SHED * droplet.size.volume - shed).max(0.0);
-                                width = film_width;
-                                shed += film;
-                            }
-                            log.stretches.push(Stretch { slot, segment, film, width });
-                        })
-                    }
-                };
-                log.finite &= rider.velocity.is_finite() && rider.place.at.is_finite();
-                view.riders[i] = rider;
-                let facet = scenery.track.facet(rider.place.triangle);
-                let point = facet.point(rider.place.at);
-                view.spots[i].step = point - view.spots[i].point;
-                view.spots[i].point = point;
-                view.states[i].since_wet += way as f32;
-                // Ground that does not remember may be marked while others look at it.
-                if is_marked_at_once(form, ground, facet.solid) {
-                    mark(ground, scenery.track, &log.stretches[before..], &mut view.states[i], droplet.size.radius);
-                    if shed == 0.0 {
-                        log.stretches.truncate(before);
-                    }
-                }
-                if let End::Leaves { velocity, away, left } = end {
-                    let volume = droplet.size.volume - shed;
-                    let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
-                    view.sizes[i].volume = volume;
-                    neighbours.stands_at(&mut view.spots[i], facet.solid, view.sizes[i].reach);
-                    log.fallen.push((slot, fallen));
-                    continue;
-                }
-                if let Some([low, high]) = scenery.domain {
-                    let place = scenery.moments[facet.solid as usize].pose.apply(point);
-                    if place.cmplt(low).any() || place.cmpgt(high).any() {
-                        log.outside.push(slot);
-                    }
-                }
-                let stands = matches!(form, Form::Paper(_)) && rider.velocity.length() < STILL.0;
-                if end == End::Rests || stands {
-                    view.states[i].running = false;
-                    view.riders[i].velocity = DVec2::ZERO;
-                    log.stopped.push(slot);
-                }
-                if let Form::Physical = form {
-                    let size = &mut view.sizes[i];
-                    size.volume -= shed;
-                    let field = &scenery.fields[facet.solid as usize];
-                    let pressing = -field.pull(point, DVec3::ZERO).dot(facet.normal());
-                    let scale = PRESSING_CHANGE * field.gravity.length();
-                    if shed > 0.0 || (pressing - size.pressing).abs() > scale || ground.varies(facet.solid) {
-                        let law = ground.law(scenery.track, rider.place);
-                        // Lighter than before, it hangs if it has hung; else it is seen to at the next crease.
-                        let radius = |bend| law.advancing_radius(scenery.liquid, size.volume, pressing, bend);
-                        let flat = radius(0.0).unwrap_or(size.radius);
-                        let bend = bend(scenery.track, rider.place, flat);
-                        size.radius = if bend == 0.0 { flat } else { radius(bend).unwrap_or(flat) };
-                        (size.reach, size.pressing) = (size.radius * law.overhang, pressing);
-                    }
-                    if ground.has_film(facet.solid) {
-                        let heading = rider.velocity.normalize_or_zero() * (0.8 * size.radius);
-                        let front = scenery.track.walk(rider.place, heading, DVec2::ZERO).0;
-                        if ground.film_at(scenery.track, front) > 0.0 {
-                            log.on_film.push(slot);
-                        }
-                    }
-                }
-                if way > 0.0 {
-                    log.turnover = log.turnover.min(dt * view.sizes[i].radius / way);
-                }
-                neighbours.stands_at(&mut view.spots[i], facet.solid, view.sizes[i].reach);
-            }
-        };
-        let pieces_logs = &mut self.logs[..pieces];
-        self.droplets.work(&self.runners, pieces_logs, &job);
-        self.turnover = pieces_logs.iter().map(|log| log.turnover).fold(f64::INFINITY, f64::min);
-    }
-
-    fn room_for(&mut self, pieces: usize) {
-        if self.logs.len() < pieces {
-            self.logs.resize_with(pieces, Log::default);
-        }
-    }
-
-    /// Brings the list of runners up to date: rising, each once. They are nobody's neighbours until they have arrived.
-    fn list_runners(&mut self) {
-        let Self { droplets, neighbours, .. } = self;
-        self.runners.retain(|&slot| {
-            let runs = droplets.states[slot as usize].running;
-            if !runs {
-                droplets.spots[slot as usize].step = DVec3::ZERO;
-                neighbours.stop(&mut droplets.spots, slot);
-            }
-            runs
-        });
-        if !self.newcomers.is_empty() {
-            self.list_newcomers();
-        }
-        if std::mem::take(&mut self.all_stand) {
-            for &slot in &self.runners {
-                self.neighbours.set_out(&mut self.droplets.spots, slot);
-            }
-        }
-        self.neighbours.all_run();
-    }
-
-    fn list_newcomers(&mut self) {
-        self.newcomers.sort_unstable();
-        self.newcomers.dedup();
-        let Droplets { states, spots, .. } = &mut self.droplets;
-        for &slot in self.newcomers.iter().filter(|&&slot| states[slot as usize].running) {
-            self.neighbours.set_out(spots, slot);
-        }
-        let droplets = &self.droplets;
-        let mut merged = std::mem::take(&mut self.spare);
-        merged.clear();
-        let mut new = self.newcomers.drain(..).filter(|&slot| droplets.states[slot as usize].running).peekable();
-        for &slot in &self.runners {
-            while let Some(earlier) = new.next_if(|&newcomer| newcomer <= slot) {
-                if earlier < slot {
-                    merged.push(earlier);
-                }
-            }
-            merged.push(slot);
-        }
-        merged.extend(new);
-        self.spare = std::mem::replace(&mut self.runners, merged);
     }
 
     /// Carries out what came of the run, in the order of slots; `false` when something is not a number any more.
@@ -650,12 +491,12 @@ impl Swarm {
         let pieces = self.runners.len().div_ceil(CHUNK);
         let logs = std::mem::take(&mut self.logs);
         let mut finite = true;
-        self.neighbours.arrive(&self.droplets.spots, &self.runners);
+        self.neighbours.arrive(&self.droplets.all, &self.runners);
         for log in &logs[..pieces] {
             finite &= log.finite;
             if let Form::Paper(paper) = &mut self.form {
                 for stretch in &log.stretches {
-                    paper.leave_streak(track, &stretch.segment, self.droplets.sizes[stretch.slot as usize].radius);
+                    paper.leave_streak(track, &stretch.segment, self.droplets.all[stretch.slot as usize].size.radius);
                 }
             }
             for stretch in log.stretches.iter().filter(|stretch| stretch.film > 0.0) {
@@ -669,12 +510,12 @@ impl Swarm {
             }
             for &slot in &log.outside {
                 if self.droplets.is_used(slot) {
-                    self.lost += self.droplets.sizes[slot as usize].volume;
+                    self.lost += self.droplets.all[slot as usize].size.volume;
                     self.let_go(slot);
                 }
             }
             for &(slot, fallen) in &log.fallen {
-                let id = self.droplets.ids[slot as usize];
+                let id = self.droplets.all[slot as usize].id;
                 self.let_go(slot);
                 self.fallen.push(Fallen { id, ..fallen });
             }
@@ -686,7 +527,7 @@ impl Swarm {
     /// Lays what a droplet has shed where its rear was.
     fn lay_film(&mut self, stretch: &Stretch, scenery: &Scenery<'_>, now: f64) {
         let (track, segment) = (scenery.track, &stretch.segment);
-        let radius = self.droplets.sizes[stretch.slot as usize].radius;
+        let radius = self.droplets.all[stretch.slot as usize].size.radius;
         let way = segment.to - segment.from;
         let back = -way.normalize() * radius;
         let (rear, carried) = track.walk(Place { triangle: segment.triangle, at: segment.to }, back, way);
@@ -694,7 +535,7 @@ impl Swarm {
         let width = stretch.width.max(0.1 * radius);
         self.ground.lay_film(track, rear.triangle, rear.at - carried, rear.at, width, stretch.film);
         let law = self.ground.law(track, rear);
-        let id = self.droplets.ids[stretch.slot as usize];
+        let id = self.droplets.all[stretch.slot as usize].id;
         let piece = Piece { slot: stretch.slot, id, place: rear, volume: stretch.film, length: way.length(), width };
         self.trails.extend(&piece, law, scenery.liquid, now);
     }
@@ -710,53 +551,11 @@ impl Swarm {
         let taken = self.ground.take_film(scenery.track, front, 0.9 * droplet.size.radius);
         if taken > 0.0 {
             droplet.size.volume += taken;
-            droplet.size.pressing = f64::NAN;
-            let step = self.droplets.spots[slot as usize].step;
+            droplet.size.pressing = f32::NAN;
+            let step = self.droplets.all[slot as usize].spot.step;
             self.replace(slot, droplet, scenery);
-            self.droplets.spots[slot as usize].step = step;
+            self.droplets.all[slot as usize].spot.step = step;
         }
-    }
-
-    /// Marks the ground that the runners passed, where that had to wait until all had come to their places.
-    fn wet(&mut self, scenery: &Scenery<'_>) {
-        let Self { droplets, ground, form, logs, runners, .. } = self;
-        let waits = |solid: usize| !is_marked_at_once(form, ground, solid as u32);
-        if !(0..scenery.track.num_solids()).any(waits) {
-            return;
-        }
-        let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
-            let mut stretches = &log.stretches[..];
-            for &slot in slots {
-                let count = stretches.iter().take_while(|stretch| stretch.slot == slot).count();
-                let (own, later) = stretches.split_at(count);
-                stretches = later;
-                let i = slot as usize - view.first;
-                let solid = scenery.track.facet(view.riders[i].place.triangle).solid;
-                if !is_marked_at_once(form, ground, solid) {
-                    mark(ground, scenery.track, own, &mut view.states[i], view.sizes[i].radius);
-                }
-            }
-        };
-        let pieces = runners.len().div_ceil(CHUNK);
-        droplets.work(runners, &mut logs[..pieces], &job);
-    }
-}
-
-/// Whether a runner marks the ground of a solid in its own ride: nobody else's depends on it.
-fn is_marked_at_once(form: &Form, ground: &Ground, solid: u32) -> bool {
-    matches!(form, Form::Physical) && !ground.remembers(solid)
-}
-
-/// Marks the way of one droplet: one that crept marks its place now and then, one that went farther marks its way.
-fn mark(ground: &Ground, track: &Track, way: &[Stretch], state: &mut State, radius: f64) {
-    let due = f64::from(state.since_wet) > WETS_EVERY * radius;
-    for &Stretch { segment: Segment { triangle, from, to, .. }, .. } in way {
-        if due || from.distance_squared(to) > (WETS_EVERY * radius).powi(2) {
-            ground.wet(track, triangle, from, to, radius);
-        }
-    }
-    if due {
-        state.since_wet = 0.0;
     }
 }
 
@@ -767,7 +566,7 @@ impl Log {
         self.fallen.clear();
         self.stopped.clear();
         self.outside.clear();
-        (self.turnover, self.finite) = (f64::INFINITY, true);
+        (self.turnover, self.drift, self.finite) = (f64::INFINITY, Drift::default(), true);
     }
 }
 

@@ -67,6 +67,19 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
         assert!(resumed.save() == saved, "{fidelity}: taking up changes nothing");
         run(&mut resumed, 0.8);
         assert!(resumed.save() == whole.save(), "{fidelity}: the resumed run went another way");
+        // What is looked up in is made anew each time, with other cells than in the run that went through.
+        let mut again = storm(fidelity);
+        for tenth in 1..=8 {
+            let saved = again.save();
+            again.restore(&saved).unwrap_or_else(|error| panic!("{error}"));
+            run(&mut again, 0.1 * f64::from(tenth));
+        }
+        let mut tenths = storm(fidelity);
+        (1..=8).for_each(|tenth| drop(run(&mut tenths, 0.1 * f64::from(tenth))));
+        assert!(
+            again.save() == tenths.save(),
+            "{fidelity}: the run that was interrupted again and again went another way"
+        );
     }
 }
 

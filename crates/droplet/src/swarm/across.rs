@@ -6,6 +6,7 @@
 use glam::DVec3;
 
 use super::Scenery;
+use super::meet::When;
 use crate::droplets::{Droplets, Spot};
 use crate::grid::Look;
 use crate::neighbours::Neighbours;
@@ -18,7 +19,7 @@ pub(super) fn seen_from(scenery: &Scenery<'_>, from: u32, spot: &Spot) -> Spot {
     }
     let pose = &scenery.moments[from as usize].pose;
     let point = pose.apply_inverse(scenery.moments[spot.solid as usize].pose.apply(spot.point));
-    Spot { point, step: turned(scenery, from, spot.solid, spot.step), ..*spot }
+    Spot { point, step: turned(scenery, from, spot.solid, spot.step.as_dvec3()).as_vec3(), ..*spot }
 }
 
 /// A direction of the rest pose of `solid` in that of `from`.
@@ -48,6 +49,7 @@ pub(super) fn find(
     scenery: &Scenery<'_>,
     droplets: &Droplets,
     neighbours: &Neighbours,
+    when: When,
     slots: &[u32],
     candidates: &mut Vec<(u32, u32)>,
 ) {
@@ -56,18 +58,19 @@ pub(super) fn find(
     }
     let largest = neighbours.largest_reach();
     for &slot in slots.iter().filter(|&&slot| droplets.is_used(slot)) {
-        let spot = &droplets.spots[slot as usize];
+        let spot = &droplets.all[slot as usize].spot;
         for &other in &scenery.beside[spot.solid as usize] {
             let there = seen_from(scenery, other, spot);
             let around = f64::from(spot.reach);
             let [low, high] = scenery.boxes[other as usize];
-            let margin = around + 2.0 * spot.step.length() + largest;
+            let margin = around + 2.0 * f64::from(spot.step.length()) + largest;
             if there.point.distance(there.point.clamp(low, high)) > margin {
                 continue;
             }
-            let look = Look { solid: other, from: there.point - there.step, to: there.point, around };
+            let from = if when == When::InStep { there.point - there.step.as_dvec3() } else { there.point };
+            let look = Look { solid: other, from, to: there.point, around };
             neighbours.near_way(&look, |found| {
-                if droplets.spots[found as usize].solid == other {
+                if droplets.all[found as usize].spot.solid == other {
                     candidates.push((slot, found));
                 }
             });

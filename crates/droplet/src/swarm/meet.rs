@@ -14,6 +14,18 @@ use crate::droplets::{CHUNK, Droplet, Droplets, Size, State};
 use crate::necks::Part;
 use crate::ride::Rider;
 
+/// When two droplets must have touched to be joined.
+///
+/// Runners look along the step that they have just made. Who has come or grown since looks at where all are now: the others were elsewhere in their last
+/// step, and whether a search happens to come upon them there must not decide anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// At some time in the last step.
+    InStep,
+    /// Now.
+    Now,
+}
+
 /// What is needed to find groups, kept from step to step.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
@@ -42,7 +54,7 @@ impl Swarm {
             let mut touched = std::mem::take(&mut self.touched);
             touched.sort_unstable();
             touched.dedup();
-            self.find(&touched, scenery);
+            self.find(&touched, When::Now, scenery);
             touched.clear();
             self.touched = touched;
             if self.pairs.is_empty() {
@@ -52,26 +64,27 @@ impl Swarm {
         }
     }
 
-    /// Finds whom these have touched on their way.
-    pub(super) fn find(&mut self, slots: &[u32], scenery: &Scenery<'_>) {
+    /// Finds whom these have touched.
+    pub(super) fn find(&mut self, slots: &[u32], when: When, scenery: &Scenery<'_>) {
         let pieces = slots.len().div_ceil(CHUNK);
         self.room_for(pieces);
-        let (droplets, neighbours) = (&self.droplets, &self.neighbours);
+        let (droplets, neighbours, drift) =
+            (&self.droplets, &self.neighbours, (when == When::InStep).then_some(&self.drift));
         self.logs[..pieces].par_iter_mut().zip(slots.par_chunks(CHUNK)).for_each(|(log, own)| {
             let Log { candidates, pairs, round, .. } = log;
             candidates.clear();
-            neighbours.near(&droplets.spots, own, round, |slot, other| {
+            neighbours.near(&droplets.all, own, drift, round, |slot, other| {
                 if slot != other && droplets.is_used(slot) {
                     candidates.push((slot, other));
                 }
             });
-            across::find(scenery, droplets, neighbours, own, candidates);
+            across::find(scenery, droplets, neighbours, when, own, candidates);
             // Those others lie anywhere in memory: all are fetched before the first is looked at.
-            let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.spots[other as usize].solid;
+            let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.all[other as usize].spot.solid;
             std::hint::black_box(candidates.iter().fold(0, fetch));
-            candidates.retain(|&(slot, other)| gap(slot, other, droplets, scenery).is_some());
+            candidates.retain(|&(slot, other)| gap(slot, other, when, droplets, scenery).is_some());
             droplets.fetch(candidates.iter().map(|&(_, other)| other), scenery.track);
-            let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, droplets, scenery);
+            let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, when, droplets, scenery);
             pairs.extend(candidates.iter().filter(touch).map(|&(a, b)| (a.min(b), a.max(b))));
         });
         for log in &mut self.logs[..pieces] {
@@ -102,7 +115,7 @@ impl Swarm {
             .collect_into_vec(joined);
         for (index, joined) in joined.drain(..).enumerate() {
             if index.is_multiple_of(AT_ONCE) {
-                self.neighbours.fetch(&self.droplets.spots, some(index).iter().map(|&(_, slot)| slot));
+                self.neighbours.fetch(&self.droplets.all, some(index).iter().map(|&(_, slot)| slot));
             }
             self.carry_out_joining(group(index), joined, scenery, events);
         }
@@ -112,11 +125,12 @@ impl Swarm {
     /// What comes of a group.
     fn joined(&self, members: &[(u32, u32)], scenery: &Scenery<'_>) -> Joined {
         let droplets = &self.droplets;
-        let rank = |slot: u32| (droplets.sizes[slot as usize].volume, std::cmp::Reverse(droplets.ids[slot as usize]));
+        let rank =
+            |slot: u32| (droplets.all[slot as usize].size.volume, std::cmp::Reverse(droplets.all[slot as usize].id));
         let stays = members.iter().map(|&(_, slot)| slot).reduce(|a, b| if rank(b) > rank(a) { b } else { a });
         let stays = stays.expect("a group has members");
         let large = droplets.get(stays);
-        let volume: f64 = members.iter().map(|&(_, slot)| droplets.sizes[slot as usize].volume).sum();
+        let volume: f64 = members.iter().map(|&(_, slot)| droplets.all[slot as usize].size.volume).sum();
         let facet = scenery.track.facet(large.rider.place.triangle);
         let mut velocity = facet.lift(large.rider.velocity) * (large.size.volume / volume);
         let (mut way, mut center) = (glam::DVec2::ZERO, DVec3::ZERO);
@@ -124,10 +138,10 @@ impl Swarm {
         for &(_, slot) in members.iter().filter(|&&(_, slot)| slot != stays) {
             let other = droplets.get(slot);
             let share = other.size.volume / volume;
-            let theirs = across::seen_from(scenery, facet.solid, &droplets.spots[slot as usize]);
-            let offset = theirs.point - droplets.spots[stays as usize].point;
+            let theirs = across::seen_from(scenery, facet.solid, &droplets.all[slot as usize].spot);
+            let offset = theirs.point - droplets.all[stays as usize].spot.point;
             let own = scenery.track.facet(other.rider.place.triangle).lift(other.rider.velocity);
-            velocity += across::velocity(scenery, facet.solid, &droplets.spots[slot as usize], own) * share;
+            velocity += across::velocity(scenery, facet.solid, &droplets.all[slot as usize].spot, own) * share;
             // Along the surface as far as the two are apart in space.
             way += facet.along(offset).normalize_or_zero() * (offset.length() * share);
             center += offset * share;
@@ -137,7 +151,7 @@ impl Swarm {
         let droplet = Droplet {
             id: large.id,
             rider: Rider { place, velocity },
-            size: Size { volume, radius: square.sqrt(), pressing: f64::NAN, ..large.size },
+            size: Size { volume, radius: square.sqrt(), pressing: f32::NAN, ..large.size },
             state: State { running: velocity != glam::DVec2::ZERO, ..large.state },
         };
         let mut settled = self.settled(droplet, scenery);
@@ -154,14 +168,14 @@ impl Swarm {
     ) {
         let Joined { stays, center, settled } = joined;
         let (droplets, volume) = (&self.droplets, settled.droplet.size.volume);
-        let solid = droplets.spots[stays as usize].solid;
-        let origin = droplets.spots[stays as usize].point + center;
+        let solid = droplets.all[stays as usize].spot.solid;
+        let origin = droplets.all[stays as usize].spot.point + center;
         let parts = members.iter().map(|&(_, slot)| {
-            let offset = across::seen_from(scenery, solid, &droplets.spots[slot as usize]).point - origin;
-            (slot, Part { offset, share: droplets.sizes[slot as usize].volume / volume })
+            let offset = across::seen_from(scenery, solid, &droplets.all[slot as usize].spot).point - origin;
+            (slot, Part { offset, share: droplets.all[slot as usize].size.volume / volume })
         });
         self.necks.join(stays, volume, parts, scenery.liquid);
-        let mut ids: Vec<u32> = members.iter().map(|&(_, slot)| droplets.ids[slot as usize]).collect();
+        let mut ids: Vec<u32> = members.iter().map(|&(_, slot)| droplets.all[slot as usize].id).collect();
         ids.sort_unstable();
         events.push(Event::Merge { merge: ids, into: settled.droplet.id });
         for &(_, slot) in members.iter().filter(|&&(_, slot)| slot != stays) {
@@ -205,25 +219,26 @@ impl Groups {
     }
 }
 
-/// From one droplet to the other where they were nearest in the last step, in m, if they touched; both are taken to have moved straight.
-fn gap(slot: u32, other: u32, droplets: &Droplets, scenery: &Scenery<'_>) -> Option<DVec3> {
-    let spot = &droplets.spots[slot as usize];
-    let theirs = &across::seen_from(scenery, spot.solid, &droplets.spots[other as usize]);
+/// From one droplet to the other where they were nearest, in m, if they touched; in a step both are taken to have moved straight.
+fn gap(slot: u32, other: u32, when: When, droplets: &Droplets, scenery: &Scenery<'_>) -> Option<DVec3> {
+    let spot = &droplets.all[slot as usize].spot;
+    let theirs = &across::seen_from(scenery, spot.solid, &droplets.all[other as usize].spot);
     let within = f64::from(spot.reach) + f64::from(theirs.reach);
-    let apart = (theirs.point - theirs.step) - (spot.point - spot.step);
-    let drift = theirs.step - spot.step;
+    let drift = if when == When::InStep { (theirs.step - spot.step).as_dvec3() } else { DVec3::ZERO };
+    let apart = theirs.point - spot.point - drift;
     let speed = drift.length_squared();
     let nearest = if speed > 0.0 { (-apart.dot(drift) / speed).clamp(0.0, 1.0) } else { 0.0 };
     let gap = apart + drift * nearest;
     (gap.length_squared() < within * within).then_some(gap)
 }
 
-/// Whether two droplets have touched in the last step.
-fn touch(slot: u32, other: u32, droplets: &Droplets, scenery: &Scenery<'_>) -> bool {
-    let Some(gap) = gap(slot, other, droplets, scenery) else { return false };
-    let [own, solid] = [slot, other].map(|s| droplets.spots[s as usize].solid);
+/// Whether two droplets have touched.
+fn touch(slot: u32, other: u32, when: When, droplets: &Droplets, scenery: &Scenery<'_>) -> bool {
+    let Some(gap) = gap(slot, other, when, droplets, scenery) else { return false };
+    let [own, solid] = [slot, other].map(|s| droplets.all[s as usize].spot.solid);
     // On the two sides of something thin they do not meet.
-    let [mine, its] = [slot, other].map(|s| scenery.track.facet(droplets.riders[s as usize].place.triangle).normal());
+    let [mine, its] =
+        [slot, other].map(|s| scenery.track.facet(droplets.all[s as usize].rider.place.triangle).normal());
     let its = across::turned(scenery, own, solid, its);
     mine.dot(its) >= 0.0 || gap.dot(mine) >= 0.0
 }

@@ -1,0 +1,237 @@
+//! The running droplets' way over frozen ground, and the marks that they leave on it.
+
+use glam::{DVec2, DVec3, Vec3};
+
+use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
+use crate::droplets::{CHUNK, Droplet, Slots, State};
+use crate::footing::bend;
+use crate::ground::Ground;
+use crate::neighbours::Drift;
+use crate::paper::PaperRules;
+use crate::physical::Physical;
+use crate::ride::{End, Segment, ride};
+use crate::track::Track;
+
+/// A running droplet marks the ground after this much way, in base radii.
+const WETS_EVERY: f64 = 0.5;
+/// A droplet cannot leave more than this share of itself in one step.
+const MOST_SHED: f64 = 0.5;
+
+impl Swarm {
+    /// Every running droplet over frozen ground.
+    pub(super) fn run(&mut self, scenery: &Scenery<'_>, dt: f64) {
+        self.list_runners();
+        let pieces = self.runners.len().div_ceil(CHUNK);
+        self.room_for(pieces);
+        let (form, ground, neighbours) = (&self.form, &self.ground, &self.neighbours);
+        let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
+        let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
+            log.clear();
+            for (index, &slot) in slots.iter().enumerate() {
+                if index.is_multiple_of(AT_ONCE) {
+                    view.fetch(&slots[index..slots.len().min(index + AT_ONCE)], scenery.track, ground);
+                }
+                let i = slot as usize - view.first;
+                let own = &mut view.all[i];
+                let droplet = Droplet { id: 0, rider: own.rider, size: own.size, state: own.state };
+                let mut rider = droplet.rider;
+                let facet = scenery.track.facet(rider.place.triangle);
+                let field = &scenery.fields[facet.solid as usize];
+                let mut way = 0.0;
+                let mut shed = 0.0;
+                let before = log.stretches.len();
+                let end = match form {
+                    Form::Paper(paper) => {
+                        let mass = scenery.liquid.density * droplet.size.volume;
+                        let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
+                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
+                            way += segment.from.distance(segment.to);
+                            log.stretches.push(Stretch { slot, segment, film: 0.0, width: 0.0 });
+                        })
+                    }
+                    Form::Physical => {
+                        let rules = physical_rules_of(shared, scenery, &droplet);
+                        let law = rules.law;
+                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
+                            let length = segment.from.distance(segment.to);
+                            way += length;
+                            let speed = length / segment.time.max(f64::MIN_POSITIVE);
+                            let (mut film, mut width) = (0.0, 0.0);
+                            if speed > law.shedding_speed && segment.time > 0.0 {
+                                let facet = scenery.track.facet(segment.triangle);
+                                let pull = field.pull(facet.point(segment.to), DVec3::ZERO);
+                                let (along, into) = (facet.along(pull).length(), -pull.dot(facet.normal()));
+                                let (film_width, section) =
+                                    law.trail(scenery.liquid, speed, 2.0 * droplet.size.radius, along, into);
+                                film = (section * length).min(MOST_SHED * droplet.size.volume - shed).max(0.0);
+                                width = film_width;
+                                shed += film;
+                            }
+                            log.stretches.push(Stretch { slot, segment, film, width });
+                        })
+                    }
+                };
+                log.finite &= rider.velocity.is_finite() && rider.place.at.is_finite();
+                own.rider = rider;
+                let facet = scenery.track.facet(rider.place.triangle);
+                let point = facet.point(rider.place.at);
+                own.spot.step = (point - own.spot.point).as_vec3();
+                log.drift.include(own.spot.step);
+                own.spot.point = point;
+                own.state.since_wet += way as f32;
+                // Ground that does not remember may be marked while others look at it.
+                if is_marked_at_once(form, ground, facet.solid) {
+                    mark(ground, scenery.track, &log.stretches[before..], &mut own.state, droplet.size.radius);
+                    if shed == 0.0 && matches!(form, Form::Physical) {
+                        log.stretches.truncate(before);
+                    }
+                }
+                if let End::Leaves { velocity, away, left } = end {
+                    let volume = droplet.size.volume - shed;
+                    let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
+                    own.size.volume = volume;
+                    neighbours.stands_at(&mut own.spot, facet.solid, own.size.reach);
+                    log.fallen.push((slot, fallen));
+                    continue;
+                }
+                if let Some([low, high]) = scenery.domain {
+                    let place = scenery.moments[facet.solid as usize].pose.apply(point);
+                    if place.cmplt(low).any() || place.cmpgt(high).any() {
+                        log.outside.push(slot);
+                    }
+                }
+                let stands = matches!(form, Form::Paper(_)) && rider.velocity.length() < STILL.0;
+                if end == End::Rests || stands {
+                    own.state.running = false;
+                    own.rider.velocity = DVec2::ZERO;
+                    log.stopped.push(slot);
+                }
+                if let Form::Physical = form {
+                    let size = &mut own.size;
+                    size.volume -= shed;
+                    let field = &scenery.fields[facet.solid as usize];
+                    let pressing = -field.pull(point, DVec3::ZERO).dot(facet.normal());
+                    let scale = PRESSING_CHANGE * field.gravity.length();
+                    if shed > 0.0 || (pressing - f64::from(size.pressing)).abs() > scale || ground.varies(facet.solid) {
+                        let law = ground.law(scenery.track, rider.place);
+                        // Lighter than before, it hangs if it has hung; else it is seen to at the next crease.
+                        let radius = |bend| law.advancing_radius(scenery.liquid, size.volume, pressing, bend);
+                        let flat = radius(0.0).unwrap_or(size.radius);
+                        let bend = bend(scenery.track, rider.place, flat);
+                        size.radius = if bend == 0.0 { flat } else { radius(bend).unwrap_or(flat) };
+                        (size.reach, size.pressing) = ((size.radius * law.overhang) as f32, pressing as f32);
+                    }
+                    if ground.has_film(facet.solid) {
+                        let heading = rider.velocity.normalize_or_zero() * (0.8 * size.radius);
+                        let front = scenery.track.walk(rider.place, heading, DVec2::ZERO).0;
+                        if ground.film_at(scenery.track, front) > 0.0 {
+                            log.on_film.push(slot);
+                        }
+                    }
+                }
+                if way > 0.0 {
+                    log.turnover = log.turnover.min(dt * own.size.radius / way);
+                }
+                neighbours.stands_at(&mut own.spot, facet.solid, own.size.reach);
+            }
+        };
+        let pieces_logs = &mut self.logs[..pieces];
+        self.droplets.work(&self.runners, pieces_logs, &job);
+        self.turnover = pieces_logs.iter().map(|log| log.turnover).fold(f64::INFINITY, f64::min);
+        self.drift = pieces_logs.iter().fold(Drift::default(), |all, log| all.union(log.drift));
+    }
+
+    pub(super) fn room_for(&mut self, pieces: usize) {
+        if self.logs.len() < pieces {
+            self.logs.resize_with(pieces, Log::default);
+        }
+    }
+
+    /// Brings the list of runners up to date: rising, each once. They are nobody's neighbours until they have arrived.
+    fn list_runners(&mut self) {
+        let Self { droplets, neighbours, .. } = self;
+        self.runners.retain(|&slot| {
+            let runs = droplets.all[slot as usize].state.running;
+            if !runs {
+                droplets.all[slot as usize].spot.step = Vec3::ZERO;
+                neighbours.stop(&mut droplets.all, slot);
+            }
+            runs
+        });
+        if !self.newcomers.is_empty() {
+            self.list_newcomers();
+        }
+        if std::mem::take(&mut self.all_stand) {
+            for &slot in &self.runners {
+                self.neighbours.set_out(&mut self.droplets.all, slot);
+            }
+        }
+        self.neighbours.all_run();
+    }
+
+    fn list_newcomers(&mut self) {
+        self.newcomers.sort_unstable();
+        self.newcomers.dedup();
+        for &slot in &self.newcomers {
+            if self.droplets.all[slot as usize].state.running {
+                self.neighbours.set_out(&mut self.droplets.all, slot);
+            }
+        }
+        let droplets = &self.droplets;
+        let mut merged = std::mem::take(&mut self.spare);
+        merged.clear();
+        let mut new = self.newcomers.drain(..).filter(|&slot| droplets.all[slot as usize].state.running).peekable();
+        for &slot in &self.runners {
+            while let Some(earlier) = new.next_if(|&newcomer| newcomer <= slot) {
+                if earlier < slot {
+                    merged.push(earlier);
+                }
+            }
+            merged.push(slot);
+        }
+        merged.extend(new);
+        self.spare = std::mem::replace(&mut self.runners, merged);
+    }
+
+    /// Marks the ground that the runners passed, where that had to wait until all had come to their places.
+    pub(super) fn wet(&mut self, scenery: &Scenery<'_>) {
+        let Self { droplets, ground, form, logs, runners, .. } = self;
+        let waits = |solid: usize| !is_marked_at_once(form, ground, solid as u32);
+        if !(0..scenery.track.num_solids()).any(waits) {
+            return;
+        }
+        let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
+            let mut stretches = &log.stretches[..];
+            for &slot in slots {
+                let count = stretches.iter().take_while(|stretch| stretch.slot == slot).count();
+                let (own, later) = stretches.split_at(count);
+                stretches = later;
+                let i = slot as usize - view.first;
+                let solid = scenery.track.facet(view.all[i].rider.place.triangle).solid;
+                if !is_marked_at_once(form, ground, solid) {
+                    mark(ground, scenery.track, own, &mut view.all[i].state, view.all[i].size.radius);
+                }
+            }
+        };
+        let pieces = runners.len().div_ceil(CHUNK);
+        droplets.work(runners, &mut logs[..pieces], &job);
+    }
+}
+
+/// Whether a runner marks the ground of a solid in its own ride: nobody else's depends on it.
+fn is_marked_at_once(form: &Form, ground: &Ground, solid: u32) -> bool {
+    matches!(form, Form::Paper(_)) || !ground.remembers(solid)
+}
+
+/// Marks the way of one droplet: one that crept marks its place now and then, one that went farther marks its way.
+fn mark(ground: &Ground, track: &Track, way: &[Stretch], state: &mut State, radius: f64) {
+    let due = f64::from(state.since_wet) > WETS_EVERY * radius;
+    for &Stretch { segment: Segment { triangle, from, to, .. }, .. } in way {
+        if due || from.distance_squared(to) > (WETS_EVERY * radius).powi(2) {
+            ground.wet(track, triangle, from, to, radius);
+        }
+    }
+    if due {
+        state.since_wet = 0.0;
+    }
+}
