@@ -6,8 +6,8 @@
 //! backward Euler:  [M + (Δt² + aΔt) K] v = M v⁰ + Δt f           x += Δt v,  v¹ = v
 //! ```
 //!
-//! Deformation carries the mass ρ A ℓ, ℓ = R/2 with R = 3V/A, at which mode 2 of a free drop rings at Lamb's frequency ω₂² = 8σ/ρR³
-//! (lamb1932, art. 275); modes 3 and 4 then ring at 0.81 and 0.69 of theirs. The midpoint rule lowers frequencies by tan z/z, z = ω₂Δt/2, so ℓ is
+//! In flight deformation carries what potential flow inside the drop would ([`inertia`](crate::inertia)). Over a solid it carries the mass ρ A ℓ, ℓ = R/2 with R =
+//! 3V/A, at which mode 2 of a free drop would ring at Lamb's frequency ω₂² = 8σ/ρR³ (lamb1932, art. 275). The midpoint rule lowers frequencies by tan z/z, z = ω₂Δt/2, so masses are
 //! scaled by (z/tan z)² against it. Where z is too large for that, waves cannot be followed and backward Euler lets them die. a makes mode 2
 //! decay at Lamb's rate 5ν/R².
 //!
@@ -20,6 +20,7 @@ use sessile_wetting::sliding::plate_friction;
 
 use crate::drops::{Drop, Scratch, Setting};
 use crate::ground::{foot_point, out_of_corners};
+use crate::inertia::Depths;
 use crate::mesh::Kind;
 use crate::shape::{Shape, ball_radius};
 use crate::system::{Coefficients, Freedom};
@@ -67,7 +68,11 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     let midpoint = phase < MOST_PHASE && dt < LONGEST_MIDPOINT && !setting.settle;
     let tau = if midpoint { 0.5 * dt } else { dt };
     let warp = if midpoint { (phase / phase.tan()).powi(2) } else { 1.0 };
-    let thickness = 0.5 * radius * warp;
+    // In flight the liquid inside is carried truly, where that is affordable.
+    let in_flight = shape.contacts.iter().all(|contact| contact.tag < 0);
+    let depths = Depths::of(shape.volume, shape.air_area);
+    let carried = in_flight && midpoint && system.inertia.build(&drop.mesh, shape, liquid.density * warp / depths.flow);
+    let thickness = if carried { depths.shell } else { 0.5 * radius } * warp;
     let decay = 10.0 * liquid.viscosity / (radius * omega).powi(2);
     let brake = if setting.settle { 1.0 + tau * omega } else { 1.0 };
 

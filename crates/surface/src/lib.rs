@@ -50,6 +50,7 @@ pub mod error;
 pub mod extraction;
 pub mod ground;
 pub mod history;
+pub mod inertia;
 pub mod initial;
 pub mod merging;
 pub mod mesh;

@@ -10,6 +10,8 @@
 //! volume times the mean pressure. P leaves free vertices all their directions, a line vertex that moves the one across the
 //! line, all others none. K can be indefinite (a thread that wants to break); where the iteration meets that, it starts again without the pressure's part.
 //!
+//! In flight the liquid inside is carried by more than a shell: [`Inertia`] adds its part to m (v − U), and takes the sum of it from what moves the whole.
+//!
 //! The paper's mean curvature flow is the same system with m = A, σ = γ, without pressure and with masses that know of no rigid motion (`rigid_mass` 0).
 
 use std::ops::AddAssign;
@@ -17,6 +19,7 @@ use std::ops::AddAssign;
 use glam::{DMat3, DVec3};
 
 use crate::chunks;
+use crate::inertia::Inertia;
 use crate::mesh::{AIR, Mesh};
 use crate::shape::Shape;
 
@@ -91,6 +94,10 @@ pub struct System {
     rows: Vec<u32>,
     edges: Vec<Edge>,
     weight_sums: Vec<f64>,
+    /// What is carried by flow along the surface; cleared by assembling.
+    pub inertia: Inertia,
+    /// What it adds at each vertex, in kg m/s.
+    flow: Vec<DVec3>,
     /// m_i, in kg.
     pub masses: Vec<f64>,
     /// What each vertex may do.
@@ -124,6 +131,7 @@ impl System {
         self.rows.clear();
         self.edges.clear();
         self.weight_sums.clear();
+        self.inertia.clear();
         let counts = |h: u32| whole || mesh.solid_of(h) == AIR;
         for v in 0..n {
             let first = self.edges.len();
@@ -172,6 +180,7 @@ impl System {
             &mut self.search,
             &mut self.image,
             &mut self.gradient,
+            &mut self.flow,
         ] {
             values.clear();
             values.resize(n, DVec3::ZERO);
@@ -195,12 +204,29 @@ impl System {
     }
 
     /// M v without the stiffness: what momentum the velocities carry at each vertex, in kg m/s.
-    pub fn momentum(&self, shape: &Shape, rigid_mass: f64, v: &[DVec3], out: &mut Vec<DVec3>) {
+    pub fn momentum(&mut self, shape: &Shape, rigid_mass: f64, v: &[DVec3], out: &mut Vec<DVec3>) {
         let u = shape.rigid_velocity(v);
         let loose: DVec3 = self.masses.iter().zip(v).map(|(&m, &v)| (v - u) * m).sum();
-        let push = u * rigid_mass - loose;
+        let mut push = u * rigid_mass - loose;
+        // The flow is nothing where there is no inertia but the shell's.
+        if self.inertia.is_there() {
+            push -= self.inertia.carry(shape, v, u, &mut self.flow);
+        }
         out.clear();
-        out.extend((0..v.len()).map(|i| (v[i] - u) * self.masses[i] + shape.rigid[i].transpose() * push));
+        out.extend(
+            (0..v.len()).map(|i| (v[i] - u) * self.masses[i] + self.flow[i] + shape.rigid[i].transpose() * push),
+        );
+    }
+
+    /// Fills `flow` with what velocities carry along the surface, and leaves its sum in `whole`.
+    fn carry(&mut self, shape: &Shape, which: Which, whole: &mut Whole) {
+        if self.inertia.is_there() {
+            let v = match which {
+                Which::Velocities => &self.velocities,
+                Which::Search => &self.search,
+            };
+            whole.flow = self.inertia.carry(shape, v, whole.u, &mut self.flow);
+        }
     }
 
     /// What of some velocities moves the drop as a whole.
@@ -237,6 +263,7 @@ impl System {
             }
             pull * tension + v[i] * self.masses[i]
         };
+        let flow: &[DVec3] = if self.inertia.is_there() { &self.flow } else { &[] };
         // A slice of nothing costs nothing.
         let nothing: &mut [()] = &mut vec![(); out.len()];
         chunks::update(out, nothing, |first, out, _| {
@@ -248,6 +275,9 @@ impl System {
                 } else {
                     row(i) + (v[i] - terms.u) * self.masses[i] + shape.rigid[i].mul_transpose_vec3(terms.push)
                 };
+                if let Some(flow) = flow.get(i) {
+                    *image += *flow;
+                }
                 dot += v[i].dot(*image);
             }
             dot
@@ -278,8 +308,9 @@ impl System {
         if self.bound.is_empty() || k.rigid_mass == 0.0 {
             return;
         }
-        let v = &self.velocities;
-        let terms = Terms::new(k, &self.whole_of(shape, k, v));
+        let mut whole = self.whole_of(shape, k, &self.velocities);
+        self.carry(shape, Which::Velocities, &mut whole);
+        let (v, terms) = (&self.velocities, Terms::new(k, &whole));
         let (tension, pressure) = (k.stiffness * k.tension, k.stiffness * k.pressure);
         for &i in &self.bound {
             let i = i as usize;
@@ -291,6 +322,7 @@ impl System {
             }
             let image = pull * tension - turn * pressure
                 + (v[i] - terms.u) * self.masses[i]
+                + self.flow[i]
                 + shape.rigid[i].mul_transpose_vec3(terms.push)
                 + v[i] * self.line_drag[i];
             self.reactions[i] = image - self.right[i] - shape.volume_gradient[i] * multiplier;
@@ -321,8 +353,9 @@ impl System {
             }
         }
         // r = P (b − A v), and what of it would change the volume taken out.
+        let mut whole = self.whole_of(shape, k, &self.velocities);
+        self.carry(shape, Which::Velocities, &mut whole);
         let mut image = std::mem::take(&mut self.image);
-        let whole = self.whole_of(shape, k, &self.velocities);
         self.apply(shape, k, &self.velocities, &whole, &mut image);
         for &i in &self.bound {
             let i = i as usize;
@@ -347,6 +380,7 @@ impl System {
         let mut positive = true;
         while rho > enough && iterations < MOST_ITERATIONS {
             iterations += 1;
+            self.carry(shape, Which::Search, &mut whole);
             let mut curvature = self.apply(shape, k, &self.search, &whole, &mut image);
             for &i in &self.bound {
                 let i = i as usize;
@@ -399,12 +433,20 @@ impl System {
     }
 }
 
-/// What of some velocities moves the drop as a whole: U, Σ m v and Σ m.
+/// Of which vectors the flow is asked for.
+#[derive(Clone, Copy)]
+enum Which {
+    Velocities,
+    Search,
+}
+
+/// What of some velocities moves the drop as a whole: U, Σ m v and Σ m, and the sum of what they carry along the surface.
 #[derive(Clone, Copy, Debug, Default)]
 struct Whole {
     u: DVec3,
     carried: DVec3,
     mass: f64,
+    flow: DVec3,
 }
 
 impl Whole {
@@ -421,6 +463,7 @@ impl AddAssign for Whole {
         self.u += other.u;
         self.carried += other.carried;
         self.mass += other.mass;
+        self.flow += other.flow;
     }
 }
 
@@ -434,7 +477,7 @@ impl Terms {
     fn new(k: &Coefficients, whole: &Whole) -> Self {
         let u = whole.u;
         let along = u - k.base_normal * k.base_normal.dot(u);
-        Self { u, push: u * (k.rigid_mass + whole.mass) - whole.carried + along * k.base_drag }
+        Self { u, push: u * (k.rigid_mass + whole.mass) - whole.carried - whole.flow + along * k.base_drag }
     }
 }
 
