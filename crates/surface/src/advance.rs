@@ -21,7 +21,7 @@ use sessile_wetting::sliding::plate_friction;
 use crate::drops::{Drop, Scratch, Setting};
 use crate::ground::{foot_point, out_of_corners};
 use crate::inertia::Depths;
-use crate::mesh::Kind;
+use crate::mesh::{Kind, Mesh};
 use crate::shape::{Shape, ball_radius};
 use crate::system::{Coefficients, Freedom};
 
@@ -69,9 +69,9 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
     let tau = if midpoint { 0.5 * dt } else { dt };
     let warp = if midpoint { (phase / phase.tan()).powi(2) } else { 1.0 };
     // In flight the liquid inside is carried truly, where that is affordable.
-    let in_flight = shape.contacts.iter().all(|contact| contact.tag < 0);
     let depths = Depths::of(shape.volume, shape.air_area);
-    let carried = in_flight && midpoint && system.inertia.build(&drop.mesh, shape, liquid.density * warp / depths.flow);
+    let carried =
+        is_in_flight(shape) && midpoint && system.inertia.build(&drop.mesh, shape, liquid.density * warp / depths.flow);
     let thickness = if carried { depths.shell } else { 0.5 * radius } * warp;
     let decay = 10.0 * liquid.viscosity / (radius * omega).powi(2);
     let brake = if setting.settle { 1.0 + tau * omega } else { 1.0 };
@@ -151,6 +151,9 @@ pub fn advance(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) ->
         });
     }
     settle_on_solids(drop, setting, shape);
+    if shape.contacts.is_empty() {
+        restore_where_it_moved(drop, shape, setting.edge);
+    }
     restore_volume(drop, shape);
     Advanced { iterations: solved.0, solves: solved.1, stir, fastest, drift }
 }
@@ -265,6 +268,39 @@ fn solve_line(
     (iterations, MOST_ROUNDS, multiplier)
 }
 
+/// Whether a drop touches no solid; a stream that hangs from a tap does not.
+fn is_in_flight(shape: &Shape) -> bool {
+    shape.contacts.iter().all(|contact| contact.tag < 0)
+}
+
+/// The square of a vertex's speed across the surface against the drop's velocity, in m²/s².
+///
+/// A patch of surface that moves at w along its normal grows by 2Hw per time, H its mean curvature, and so does the volume that it takes: what a step does to the volume beyond
+/// its first order goes with w². Put right with that weight, every patch keeps its flux. Spread evenly, what a drop's fast end gains would be taken from all
+/// of a long thread, whose ends would then have to draw the liquid out of it.
+fn stir_squared(mesh: &Mesh, shape: &Shape, v: usize, u: DVec3) -> f64 {
+    shape.normals[v].dot(mesh.velocities[v] - u).powi(2)
+}
+
+/// Brings back the volume that the motion of a drop in flight cost or gave, where it moved; what is left is for [`restore_volume`].
+fn restore_where_it_moved(drop: &mut Drop, shape: &Shape, edge: f64) {
+    let weights = |mesh: &Mesh, v: usize| stir_squared(mesh, shape, v, drop.velocity);
+    let (mut share, mut most) = (0.0, 0.0f64);
+    for v in 0..shape.normals.len() {
+        let weight = weights(&drop.mesh, v);
+        share += weight * shape.normals[v].dot(shape.volume_gradient[v]);
+        most = most.max(weight);
+    }
+    let factor = (drop.volume - drop.mesh.volume()) / share;
+    // Drops that do not move, or lack more than motion takes, are not meant.
+    if share > 0.0 && (factor * most).abs() < 0.1 * edge {
+        for v in 0..shape.normals.len() {
+            let shift = factor * weights(&drop.mesh, v);
+            drop.mesh.positions[v] += shape.normals[v] * shift;
+        }
+    }
+}
+
 /// Leaves a vertex the drop's velocity and its own along the normal: what moves vertices within the surface is nobody's motion. Then gives
 /// the drop back the velocity it had.
 fn regauge(drop: &mut Drop, shape: &Shape) {
@@ -277,18 +313,17 @@ fn regauge(drop: &mut Drop, shape: &Shape) {
         }
     }
     // Nor may what is left change the volume: the midpoint rule would throw it to and fro for ever.
-    let (mut growth, mut share) = (0.0, 0.0);
-    for v in 0..drop.mesh.velocities.len() {
-        growth += shape.volume_gradient[v].dot(drop.mesh.velocities[v]);
-        if shape.kinds[v] == Kind::Free {
-            share += shape.volume_gradient[v].dot(shape.normals[v]);
-        }
-    }
+    let growth: f64 = shape.volume_gradient.iter().zip(&drop.mesh.velocities).map(|(c, &v)| c.dot(v)).sum();
+    let in_flight = is_in_flight(shape);
+    let weight = |mesh: &Mesh, v: usize| if in_flight { stir_squared(mesh, shape, v, u) } else { 1.0 };
+    let free = |v: &usize| shape.kinds[*v] == Kind::Free;
+    let count = drop.mesh.velocities.len();
+    let share: f64 =
+        (0..count).filter(free).map(|v| shape.volume_gradient[v].dot(shape.normals[v]) * weight(&drop.mesh, v)).sum();
     if share > 0.0 {
-        for v in 0..drop.mesh.velocities.len() {
-            if shape.kinds[v] == Kind::Free {
-                drop.mesh.velocities[v] -= shape.normals[v] * (growth / share);
-            }
+        for v in (0..count).filter(free) {
+            let taken = weight(&drop.mesh, v) * (growth / share);
+            drop.mesh.velocities[v] -= shape.normals[v] * taken;
         }
     }
     // In flight all vertices take what the drop's velocity lacks; over a solid its velocity is bound to its shape.
