@@ -94,13 +94,15 @@ fn drops_rest_as_young_and_laplace_say() {
     }
 }
 
-/// A rod bent round to where its ends all but meet, and its ends moving towards one another.
+/// A rod bent round to where its ends all but meet, and its ends moving towards one another: it is stretched, and grows thinner as it must.
 fn open_ring(turn: f64, speed: f64) -> Drop {
     let mut mesh = ball(DVec3::ZERO, 1e-3, 0.12e-3, |_| 1e-3).unwrap();
     let mut velocities = Vec::new();
     for p in &mut mesh.positions {
         let (angle, reach) = (turn * p.x / 1e-3, 2e-3 - 0.45 * p.y);
-        velocities.push(DVec3::new(angle.cos(), 0.0, -angle.sin()) * (speed * angle / turn));
+        let (along, out) = (DVec3::new(angle.cos(), 0.0, -angle.sin()), DVec3::new(angle.sin(), 0.0, angle.cos()));
+        let (stretch, across) = (speed / (turn * 2e-3), 0.45 * (DVec3::Y * p.z - out * p.y));
+        velocities.push(along * (speed * angle / turn) - across * (0.5 * stretch));
         *p = DVec3::new(reach * angle.sin(), 0.45 * p.z, reach * angle.cos());
     }
     let volume = mesh.volume();
