@@ -32,6 +32,9 @@ const LEFT_OVER: f64 = 1e-6;
 /// Nearest that the surface counts to be to a liquid cell's centre, in cells.
 const NEAREST: f64 = 1e-2;
 
+/// Speed of the surface, in cells per step, from which on the pressure has its say beside lines too.
+const FAST: f64 = 0.15;
+
 /// What the projection reads.
 pub struct Flow<'a> {
     /// The tiles.
@@ -85,31 +88,27 @@ impl Default for Projection {
 }
 
 impl Flow<'_> {
-    /// Whether the pressure has no say in what passes a face between liquid and air.
+    /// The velocity across a face between liquid and air in which the pressure has no say; none where it has.
     ///
-    /// Where a pinned line holds one of the two cells, nothing does. Where the centre of one lies in a solid, φ there is the extension's and follows the surface above it; so does the flow
-    /// ([`Self::carried`]). (Left to the pressure, 100 mm/s come in there beside the line and leave by the next face, for ever: no displacement of the surface answers.
-    /// Closed, low angles on round solids stick up to 3 % off.)
-    fn held(&self, one: usize, other: usize) -> bool {
-        self.solids.hold(one) || self.solids.hold(other) || self.is_pinned(one, other)
-    }
-
-    fn is_pinned(&self, one: usize, other: usize) -> bool {
-        let pinned = self.pinned.values();
-        pinned[one] || pinned[other]
-    }
-
-    /// Whether a face lies between liquid and air and is held.
-    fn is_held_surface(&self, low: usize, high: usize) -> bool {
-        let phi = self.phi.values();
-        (phi[low] < 0.0) != (phi[high] < 0.0) && self.held(low, high)
-    }
-
-    /// The velocity across a held face: that of the surface above the wall, as it moves φ.
-    fn carried(&self, axis: usize, low: usize, high: usize, wall_velocity: f64) -> f64 {
-        if self.is_pinned(low, high) {
-            return wall_velocity;
+    /// Where a pinned line holds one of the two cells, it is the wall's. Where the centre of one lies in a solid, φ there is the extension's and follows the surface above it; so does the flow. (Left to
+    /// the pressure, 100 mm/s come in there beside the line and leave by the next face, for ever: no displacement of the surface answers. Closed, low angles on round solids stick up to 3 % off.)
+    /// But liquid that comes down fast must be able to get out of the way: what it carries into a cell that is nearly shut would leave through the slit that is left, at any speed.
+    fn held(&self, axis: usize, low: usize, high: usize, wall_velocity: impl Fn() -> f64) -> Option<f64> {
+        let (phi, pinned) = (self.phi.values(), self.pinned.values());
+        if (phi[low] < 0.0) == (phi[high] < 0.0) {
+            return None;
         }
+        if pinned[low] || pinned[high] {
+            return Some(wall_velocity());
+        }
+        if !(self.solids.hold(low) || self.solids.hold(high)) {
+            return None;
+        }
+        Some(self.carried(axis, low, high)).filter(|velocity| velocity.abs() * self.reach < FAST)
+    }
+
+    /// The velocity of the surface above the wall, as it moves φ, across a face.
+    fn carried(&self, axis: usize, low: usize, high: usize) -> f64 {
         let s = self.solids.distance.values();
         let mut at = local_center(high % CELLS);
         at[axis] -= 0.5;
@@ -203,9 +202,9 @@ impl Projection {
                     continue;
                 }
                 let [low, high] = if up { [index, next] } else { [next, index] };
-                if flow.is_held_surface(low, high) {
-                    let wall = wall_velocity(&flow.solids.wall.values()[high], high, axis);
-                    *right -= outward * open * flow.carried(axis, low, high, wall);
+                let wall = || wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                if let Some(velocity) = flow.held(axis, low, high, wall) {
+                    *right -= outward * open * velocity;
                     continue;
                 }
                 *right -= outward * open * velocity[axis].values()[face];
@@ -247,22 +246,19 @@ impl Projection {
                     }
                     let high = slot * CELLS + local;
                     let Some(low) = flow.tiles.next(high, axis, -1) else { continue };
+                    let wall = || wall_velocity(&flow.solids.wall.values()[high], high, axis);
+                    if let Some(velocity) = flow.held(axis, low, high, wall) {
+                        if number[low] != number[high] {
+                            out[local] = velocity;
+                        }
+                        continue;
+                    }
                     out[local] -= match (number[low], number[high]) {
                         (NONE, NONE) => 0.0,
                         (NONE, h) if phi[low] >= 0.0 => {
-                            if flow.held(low, high) {
-                                let wall = wall_velocity(&flow.solids.wall.values()[high], high, axis);
-                                out[local] = flow.carried(axis, low, high, wall);
-                                continue;
-                            }
                             (q[h as usize] - flow.surface_q(high, low)) / flow.share(high, low)
                         }
                         (l, NONE) if phi[high] >= 0.0 => {
-                            if flow.held(low, high) {
-                                let wall = wall_velocity(&flow.solids.wall.values()[high], high, axis);
-                                out[local] = flow.carried(axis, low, high, wall);
-                                continue;
-                            }
                             (flow.surface_q(low, high) - q[l as usize]) / flow.share(low, high)
                         }
                         (NONE, _) | (_, NONE) => 0.0,

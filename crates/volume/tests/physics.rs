@@ -276,6 +276,25 @@ fn a_drop_that_hits_a_plate_gains_no_energy() {
     assert!(most < 1.1 && shares[5] < 0.95, "energy over that at first, every 0.5 ms: {shares:.3?}");
 }
 
+/// Two drops that overlap, one of which comes down on a ball at 1.4 m/s. What it carries into cells that the ball all but closes once left through the slit at 500 m/s.
+#[test]
+fn a_drop_that_comes_down_on_a_ball_does_not_run_away() {
+    let mut volume = build(&format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
+         [resolution]\ncell = \"0.3 mm\"\n[world]\ngravity = \"0 0 0 m/s^2\"\n\
+         [materials.m]\nadvancing = \"34.8 deg\"\nreceding = \"5 deg\"\n\
+         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"sphere\"\nradius = \"3 mm\"\ncenter = \"0 -3 0 mm\"\n\
+         [[drops]]\ncenter = \"-2.01 2.13 0.70 mm\"\nvolume = \"19.36 uL\"\nvelocity = \"0.05 0.03 0 m/s\"\n\
+         [[drops]]\ncenter = \"-2.23 1.11 1.92 mm\"\nvolume = \"14.85 uL\"\nvelocity = \"0.03 -1.39 0 m/s\"\n"
+    ));
+    let mut most: f64 = 0.0;
+    while volume.time() < 2e-3 {
+        volume.step(1.0, &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+        most = most.max(volume.fluid().fastest());
+    }
+    assert!(most < 12.0, "{most:.1} m/s");
+}
+
 /// A sphere falls on a cap: they become one drop, the larger's name goes on, and no liquid is lost.
 #[test]
 fn drops_that_meet_become_one_and_the_books_balance() {
