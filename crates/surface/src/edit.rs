@@ -196,8 +196,61 @@ impl Mesh {
         true
     }
 
+    /// Takes away parts that are single tetrahedra, as cuts leave them where a waist had one vertex beyond it; how many. One that is all there is stays.
+    pub fn take_out_tetrahedra(&mut self) -> usize {
+        let mut left = (0..self.triangles.len()).filter(|&t| self.is_live(t)).count();
+        let mut count = 0;
+        for t in 0..self.triangles.len() {
+            if !self.is_live(t) || left <= 4 {
+                continue;
+            }
+            let across = [0, 1, 2].map(|k| self.twin((3 * t + k) as u32));
+            let apex = self.apex(across[0]);
+            if across.iter().any(|&h| self.apex(h) != apex) || self.valence(apex) != 3 {
+                continue;
+            }
+            let corners = self.triangles[t];
+            if corners.iter().any(|&v| self.valence(v) != 3) {
+                continue;
+            }
+            for t in [t, (across[0] / 3) as usize, (across[1] / 3) as usize, (across[2] / 3) as usize] {
+                self.triangles[t] = [NONE; 3];
+            }
+            for v in [corners[0], corners[1], corners[2], apex] {
+                self.starts[v as usize] = NONE;
+            }
+            left -= 4;
+            count += 1;
+        }
+        count
+    }
+
     /// What the ends of `h` touch.
     pub fn kinds(&self, h: u32) -> [Kind; 2] {
         [self.kind(self.from(h)), self.kind(self.to(h))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::ball;
+    use crate::validate::check;
+
+    #[test]
+    fn single_tetrahedra_vanish_and_a_drop_that_is_one_stays() {
+        let mut plain = ball(DVec3::ZERO, 1.0, 0.3, |_| 1.0).unwrap().to_tri_mesh();
+        let first = plain.positions.len() as u32;
+        plain.positions.extend([DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|p| p * 0.1 + DVec3::splat(2.0)));
+        let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]].map(|t: [u32; 3]| t.map(|v| v + first));
+        plain.triangles.extend(faces);
+        let mut mesh = Mesh::from_triangles(&plain).unwrap();
+        assert_eq!((mesh.parts().len(), mesh.take_out_tetrahedra()), (2, 1));
+        mesh.compact();
+        check(&mesh).unwrap();
+        assert_eq!(mesh.parts().len(), 1);
+        plain.triangles = faces.to_vec();
+        let mut alone = Mesh::from_triangles(&plain).unwrap();
+        assert_eq!(alone.take_out_tetrahedra(), 0, "it is all there is");
     }
 }

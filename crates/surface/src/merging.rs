@@ -10,7 +10,7 @@ use crate::drops::{Drop, Scratch, target_edge};
 use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::neighbours::touching;
-use crate::stepper::{ensure_sound, holds, make_ready};
+use crate::stepper::{FRESH_PASSES, ensure_sound, freshen, holds, make_ready, refit};
 use crate::stitching::stitch;
 use crate::union::join;
 use crate::validate::{check, check_crossings};
@@ -134,7 +134,7 @@ fn merge_group(
     if left.len() < MOST_STITCHED {
         stitch_on(drops, &mut whole, &mut left, &mut gone, shortest, world, scratch, done);
     }
-    blend_on(drops, &mut whole, &left, &mut gone, shortest, world, done);
+    let blended = blend_on(drops, &mut whole, &left, &mut gone, shortest, world, done);
     done.swallowed += crumbs.len() as u64;
     for &i in &crumbs {
         take_in(&mut whole, &drops[i]);
@@ -153,7 +153,11 @@ fn merge_group(
     whole.air_area = whole.mesh.air_area();
     whole.guess_writhing();
     whole.wake();
-    make_ready(&mut whole, world, shortest, scratch);
+    if blended {
+        make_ready(&mut whole, world, shortest, scratch);
+    } else {
+        refit(&mut whole, world, &mut scratch.shape);
+    }
     ensure_sound(&mut whole, world, shortest, scratch);
     events.push(Event::Merge { merge: ids, into: whole.id });
     drops[largest] = whole;
@@ -184,13 +188,12 @@ fn stitch_on(
         for index in std::mem::take(left) {
             let other = &drops[index];
             let edge = target_edge(whole.volume + other.volume, shortest);
-            let finer = whole.target_edge(shortest).min(other.target_edge(shortest));
-            let seam = stitch(&whole.mesh, &other.mesh, edge, world);
+            let seam = stitch(&whole.mesh, &other.mesh, edge, whole.volume + other.volume, world);
             let length = seam.as_ref().map_or(0.0, |(_, length)| *length);
             let way = other.mesh.centroid() - whole.mesh.centroid();
             let closing = (whole.velocity - other.velocity).dot(way.normalize_or_zero());
             match seam {
-                Ok((mesh, _)) if length > NECK * finer => {
+                Ok((mesh, _)) if length > NECK * edge => {
                     let mut trial = whole.clone();
                     take_in(&mut trial, other);
                     trial.mesh = mesh;
@@ -224,16 +227,28 @@ fn is_inside(small: &Drop, large: &Drop) -> bool {
     middle.cmpge(low).all() && middle.cmple(high).all()
 }
 
-/// Whether a drop whose surface was stitched is sound as it is and when it is ready for steps, where it is left.
+/// Whether a drop whose surface was stitched is sound; it is remeshed as far as it stays so, and the steps to come do the rest.
 pub fn passes(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -> bool {
-    if check(&drop.mesh).is_err() || check_crossings(&drop.mesh).is_err() || drop.mesh.parts().len() != 1 {
+    let whole = |drop: &Drop| holds(drop) && check_crossings(&drop.mesh).is_ok() && drop.mesh.parts().len() == 1;
+    refit(drop, world, &mut scratch.shape);
+    if !whole(drop) {
         return false;
     }
-    make_ready(drop, world, shortest, scratch);
-    holds(drop) && check_crossings(&drop.mesh).is_ok() && drop.mesh.parts().len() == 1
+    for _ in 0..FRESH_PASSES {
+        let before = drop.mesh.clone();
+        if !freshen(drop, world, shortest, scratch) {
+            break;
+        }
+        if !whole(drop) {
+            drop.mesh = before;
+            break;
+        }
+    }
+    drop.air_area = drop.mesh.air_area();
+    true
 }
 
-/// Joins to a drop all others through their distance fields.
+/// Joins to a drop all others through their distance fields; whether that could be done.
 fn blend_on(
     drops: &[Drop],
     whole: &mut Drop,
@@ -242,20 +257,21 @@ fn blend_on(
     shortest: f64,
     world: &Ground,
     done: &mut Merged,
-) {
+) -> bool {
     if others.is_empty() {
-        return;
+        return false;
     }
     let volume = whole.volume + others.iter().map(|&i| drops[i].volume).sum::<f64>();
     let edge = target_edge(volume, shortest);
     let meshes: Vec<&Mesh> = std::iter::once(&whole.mesh).chain(others.iter().map(|&i| &drops[i].mesh)).collect();
     // What the extraction gives is closed and manifold; a part that is not sound in its geometry would be our own bug, and is not taken.
     let joined = join(&meshes, edge, world).filter(|parts| parts.len() == 1 && check(&parts[0]).is_ok());
-    let Some(mut parts) = joined else { return };
+    let Some(mut parts) = joined else { return false };
     whole.mesh = parts.swap_remove(0);
     for &i in others {
         take_in(whole, &drops[i]);
     }
     gone.extend(others);
     done.blended += others.len() as u64;
+    true
 }

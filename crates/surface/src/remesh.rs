@@ -6,7 +6,8 @@
 //! joins two of its vertices stays, and none is made.
 //!
 //! A new vertex sits where the surface is by the normals of its neighbours (the middle of a PN triangle's edge, vlachos2001), and a collapse keeps the
-//! volume. A short edge that cannot be collapsed because it is part of a waist of three edges is where a neck breaks: there the surface is cut.
+//! volume. A short edge that cannot be collapsed because it is part of a waist of three edges is where a neck breaks: there the surface is cut,
+//! and what is a single tetrahedron then is taken away.
 
 use glam::DVec3;
 
@@ -58,6 +59,9 @@ pub fn remesh(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch)
     }
     if survey.short {
         (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
+        if done.cuts > 0 {
+            mesh.take_out_tetrahedra();
+        }
     }
     if done.changed() {
         scratch.marks.clear();

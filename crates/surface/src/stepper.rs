@@ -18,7 +18,7 @@ use crate::union::renew;
 use crate::validate::{check, check_crossings, clearance};
 
 /// Passes of the remesher over a surface that comes from elsewhere.
-const FRESH_PASSES: usize = 4;
+pub const FRESH_PASSES: usize = 4;
 /// A part of a cut drop with fewer triangles than this is no drop: a single tetrahedron.
 const LEAST_TRIANGLES: usize = 5;
 /// Nor is one whose ball is smaller than this part of the scene's shortest edge; what it held goes to the others.
@@ -106,7 +106,7 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
 /// Joins the arms of a drop that cross, if the curve in which they do is long enough for a neck, or if it cannot be waited for.
 fn merge_with_itself(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) -> bool {
     let edge = drop.target_edge(setting.edge);
-    let Ok((mesh, length)) = stitch_to_itself(&drop.mesh, edge, setting.after) else { return false };
+    let Ok((mesh, length)) = stitch_to_itself(&drop.mesh, edge, drop.volume, setting.after) else { return false };
     if length < NECK * edge && setting.dt > setting.shortest_step {
         return false;
     }
@@ -253,15 +253,20 @@ fn rest(drop: &mut Drop, advanced: &Advanced, setting: &Setting<'_>, changed: bo
 
 /// Makes a surface that comes from elsewhere ready for steps: edges of the right length, the right volume.
 pub fn make_ready(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
-    let edge = drop.target_edge(shortest);
     for _ in 0..FRESH_PASSES {
-        scratch.centre = drop.mesh.centroid();
-        let done = remesh(drop, edge, world, scratch);
-        refit(drop, world, &mut scratch.shape);
-        if !done.changed() {
+        if !freshen(drop, world, shortest, scratch) {
             break;
         }
     }
+}
+
+/// One pass of that; whether anything changed.
+pub fn freshen(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -> bool {
+    let edge = drop.target_edge(shortest);
+    scratch.centre = drop.mesh.centroid();
+    let done = remesh(drop, edge, world, scratch);
+    refit(drop, world, &mut scratch.shape);
+    done.changed()
 }
 
 /// A drop's connected parts as drops of their own, largest first, with its volume and momentum shared between them; ids are still the drop's. One

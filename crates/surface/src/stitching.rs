@@ -12,29 +12,34 @@ use sessile_geometry::connectivity::Connectivity;
 use crate::body::carried_on;
 use crate::ears::take_ears;
 use crate::ground::{Ground, foot_point, footing};
-use crate::mesh::{AIR, Kind, Mesh};
+use crate::mesh::{AIR, Kind, Mesh, NONE};
 use crate::seam::{NoSeam, Skin};
 
 /// How deep drops are carried on into their solids, in edges; each a little deeper than the one before.
 const DEPTHS: [f64; 2] = [1.0, 1.37];
 /// Edges shorter than this, in edges, are none.
 const WELD: f64 = 0.05;
+/// Turns in which the groove along a seam is filled, at most.
+const MOST_FILLINGS: usize = 12;
+/// Cosine between the two triangles of an edge in a groove.
+const SHARP: f64 = 0.3;
 
-/// The union of two drops whose surfaces cross, and the length of the curves in which they do, in m. `edge` is the length of its edges, in m.
-pub fn stitch(a: &Mesh, b: &Mesh, edge: f64, world: &Ground) -> Result<(Mesh, f64), NoSeam> {
+/// The union of two drops whose surfaces cross, and the length of the curves in which they do, in m. `edge` is the length of its edges, in m; `volume`, in m³, is what it should hold:
+/// the groove along the seam is filled up to that.
+pub fn stitch(a: &Mesh, b: &Mesh, edge: f64, volume: f64, world: &Ground) -> Result<(Mesh, f64), NoSeam> {
     let [one, other] = [(a, DEPTHS[0]), (b, DEPTHS[1])].map(|(mesh, depth)| carried_on(mesh, world, depth * edge));
     let (skin, length) = one.beside(&other).united(edge)?;
-    Ok((close(skin, edge, world)?, length))
+    Ok((close(skin, edge, volume, world)?, length))
 }
 
 /// A drop whose surface crosses itself, with its arms joined where they do, and the length of the curves, in m.
-pub fn stitch_to_itself(mesh: &Mesh, edge: f64, world: &Ground) -> Result<(Mesh, f64), NoSeam> {
+pub fn stitch_to_itself(mesh: &Mesh, edge: f64, volume: f64, world: &Ground) -> Result<(Mesh, f64), NoSeam> {
     let mut skin = Skin { positions: mesh.positions.clone(), velocities: mesh.velocities.clone(), ..Skin::default() };
     for (&corners, &tag) in mesh.triangles.iter().zip(&mesh.solids) {
         skin.push(corners, tag);
     }
     let (skin, length) = skin.united(edge)?;
-    Ok((close(skin, edge, world)?, length))
+    Ok((close(skin, edge, volume, world)?, length))
 }
 
 /// A mesh of a closed surface.
@@ -50,7 +55,7 @@ fn mesh_of(skin: Skin) -> Result<Mesh, NoSeam> {
 }
 
 /// Takes away what is below the contact line, and closes the surface on the solids.
-fn close(skin: Skin, edge: f64, world: &Ground) -> Result<Mesh, NoSeam> {
+fn close(skin: Skin, edge: f64, volume: f64, world: &Ground) -> Result<Mesh, NoSeam> {
     // Points of the seam that lie side by side become one while there is no line yet to be kept in one piece.
     let mut whole = mesh_of(skin)?;
     weld(&mut whole, WELD * edge);
@@ -125,6 +130,7 @@ fn close(skin: Skin, edge: f64, world: &Ground) -> Result<Mesh, NoSeam> {
     }
     let mut mesh = mesh_of(closed)?;
     spread_base(&mut mesh, edge, world);
+    fill_groove(&mut mesh, volume);
     mesh.compact();
     Ok(mesh)
 }
@@ -173,6 +179,49 @@ fn spread_base(mesh: &mut Mesh, edge: f64, world: &Ground) {
                 let place = foot_point(world, mesh.solid_of(h), middle);
                 mesh.split(h, place);
             }
+        }
+    }
+}
+
+/// Fills the groove along the seam until the surface encloses `volume`, in m³: vertices in it move out towards the middle of their neighbours, those next to them from turn to turn.
+///
+/// The union lacks what the two drops had in common. Blown up all round to make up for it, the sides of a groove that is narrower than any edge would cross; and it is there that the
+/// liquid which is pushed aside comes out.
+fn fill_groove(mesh: &mut Mesh, volume: f64) {
+    let free = |mesh: &Mesh, v: u32| mesh.starts[v as usize] != NONE && mesh.kind(v) == Kind::Free;
+    let sharp = |mesh: &Mesh, v: u32| {
+        mesh.fan(v).any(|h| {
+            let [n, m] = [h, mesh.twin(h)].map(|h| mesh.area_vector((h / 3) as usize));
+            n.dot(m) < SHARP * n.length() * m.length()
+        })
+    };
+    let count = mesh.positions.len() as u32;
+    let mut groove: Vec<bool> = (0..count).map(|v| free(mesh, v) && sharp(mesh, v)).collect();
+    for turn in 0..MOST_FILLINGS {
+        if turn > 1 && mesh.volume() >= volume {
+            return;
+        }
+        if turn % 2 == 1 {
+            let wider: Vec<bool> = (0..count)
+                .map(|v| groove[v as usize] || (free(mesh, v) && mesh.fan(v).any(|h| groove[mesh.to(h) as usize])))
+                .collect();
+            groove = wider;
+        }
+        let mut moves: Vec<(u32, DVec3)> = Vec::new();
+        for v in (0..count).filter(|&v| groove[v as usize]) {
+            let (mut middle, mut normal, mut valence) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+            for h in mesh.fan(v) {
+                middle += mesh.positions[mesh.to(h) as usize];
+                normal += mesh.area_vector((h / 3) as usize);
+                valence += 1.0;
+            }
+            let way = middle / valence - mesh.positions[v as usize];
+            if way.dot(normal) > 0.0 {
+                moves.push((v, way * 0.5));
+            }
+        }
+        for (v, way) in moves {
+            mesh.positions[v as usize] += way;
         }
     }
 }
@@ -245,7 +294,7 @@ mod tests {
         let (radius, apart) = (1e-3, 1.5e-3);
         let at = [DVec3::ZERO, DVec3::new(apart, 0.0, 0.0)];
         let [a, b] = at.map(|at| ball(at, radius, EDGE, |_| radius).unwrap());
-        let (made, length) = stitch(&a, &b, EDGE, &world).unwrap();
+        let (made, length) = stitch(&a, &b, EDGE, 0.0, &world).unwrap();
         check(&made).unwrap();
         check_crossings(&made).unwrap();
         let expected = a.volume() + b.volume() - lens(radius, apart);
@@ -269,7 +318,7 @@ mod tests {
         for shift in [DVec3::new(1e-3, 0.0, 0.0), DVec3::new(0.0, 1.4e-3, 0.0), DVec3::new(1e-3, 1e-3, 0.0)] {
             let mut b = a.clone();
             b.positions.iter_mut().for_each(|p| *p += shift);
-            let (made, _) = stitch(&a, &b, EDGE, &world).unwrap();
+            let (made, _) = stitch(&a, &b, EDGE, 0.0, &world).unwrap();
             check(&made).unwrap();
             check_crossings(&made).unwrap();
         }
@@ -282,7 +331,7 @@ mod tests {
         let a = ball(DVec3::ZERO, 2e-3, 1e-3, |_| 2e-3).unwrap();
         let middle: DVec3 = a.corners(0).iter().sum::<DVec3>() / 3.0;
         let b = ball(middle, 0.2e-3, 0.05e-3, |_| 0.2e-3).unwrap();
-        let (made, _) = stitch(&a, &b, 0.2e-3, &world).unwrap();
+        let (made, _) = stitch(&a, &b, 0.2e-3, 0.0, &world).unwrap();
         check(&made).unwrap();
         check_crossings(&made).unwrap();
         let more = made.volume() - a.volume();
@@ -297,7 +346,7 @@ mod tests {
             )
         };
         let bare = Bare::new(&format!("{}{}{}", floor(90.0, 60.0), cap(-1.1), cap(1.1)), EDGE);
-        let (made, _) = stitch(&bare.drops[0].mesh, &bare.drops[1].mesh, EDGE, &bare.world).unwrap();
+        let (made, _) = stitch(&bare.drops[0].mesh, &bare.drops[1].mesh, EDGE, 0.0, &bare.world).unwrap();
         check(&made).unwrap();
         check_crossings(&made).unwrap();
         let wetted = |mesh: &Mesh| -> f64 {
@@ -332,7 +381,7 @@ mod tests {
             mesh
         };
         assert!(check_crossings(&mesh).is_err(), "its ends lie over one another");
-        let (made, _) = stitch_to_itself(&mesh, 0.3e-3, &world).unwrap();
+        let (made, _) = stitch_to_itself(&mesh, 0.3e-3, 0.0, &world).unwrap();
         check(&made).unwrap();
         check_crossings(&made).unwrap();
         let euler = made.positions.len() as i64 - made.triangles.len() as i64 / 2;
