@@ -22,6 +22,8 @@ use crate::track::{NONE, Place, Track};
 const TEXEL: f64 = 0.4e-3;
 /// Fewest and most texels along a map's side.
 const SIDE: (f64, f64) = (64.0, 1024.0);
+/// Parts of a stretch on whose texels a film thinner than these lies.
+const PARTS: u32 = 4;
 /// Most triangles looked at round one stretch of path.
 const MOST_TRIANGLES: usize = 96;
 /// Angles of one law differ by no more than this, in rad (a quarter of a degree), unless there would be too many laws.
@@ -166,13 +168,26 @@ impl Ground {
             self.texels_near(track, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
         } else {
             // Thinner than a texel: along its middle.
-            const PARTS: u32 = 4;
             for part in 0..PARTS {
-                let at = from.lerp(to, (f64::from(part) + 0.5) / f64::from(PARTS));
+                let at = part_of(from, to, part);
                 film.add(self.texel(&self.sheets[solid], Place { triangle, at }), volume / f64::from(PARTS));
             }
         }
         self.sheets[solid].film = film;
+    }
+
+    /// Takes up what [`Ground::lay_film`] lays between two places of a triangle, and a quarter of the width to either side, and says how much, in m³.
+    pub fn take_film_along(&mut self, track: &Track, triangle: u32, from: DVec2, to: DVec2, width: f64) -> f64 {
+        let solid = track.facet(triangle).solid as usize;
+        let mut film = std::mem::take(&mut self.sheets[solid].film);
+        let mut taken = 0.0;
+        // A film thinner than a texel lies on those along its middle.
+        for part in 0..PARTS {
+            taken += film.take(self.texel(&self.sheets[solid], Place { triangle, at: part_of(from, to, part) }));
+        }
+        self.texels_near(track, triangle, from, to, 0.75 * width, |texel| taken += film.take(texel));
+        self.sheets[solid].film = film;
+        taken
     }
 
     /// Takes up all film within `radius` of a place, and says how much, in m³.
@@ -358,6 +373,11 @@ impl Sheet {
         let film = film.collect();
         WetMap { solid: self.solid, width: self.width as u32, height: self.height as u32, wetness, film }
     }
+}
+
+/// The middle of one of the parts between two places.
+fn part_of(from: DVec2, to: DVec2, part: u32) -> DVec2 {
+    from.lerp(to, (f64::from(part) + 0.5) / f64::from(PARTS))
 }
 
 fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {

@@ -15,7 +15,7 @@ use sessile_frames::Event;
 use sessile_model::Stages;
 use sessile_wetting::Liquid;
 
-use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, State};
+use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
 use crate::field::{Field, Moment};
 use crate::footing::bend;
 use crate::grid::PER_CELL;
@@ -26,12 +26,14 @@ use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
 use crate::ride::{Rider, Rules, Segment};
 use crate::track::{Facet, Place, Track};
-use crate::trails::{Piece, Trails};
+use crate::trails::{Laid, Piece, Trails};
 
 /// A change of the pull into the solid beyond this share calls for a new base radius.
 const PRESSING_CHANGE: f64 = 0.01;
 /// Speed (in m/s) and pull (in m/s²) below which a droplet of the paper's form, which nothing holds, stands.
 const STILL: (f64, f64) = (1e-7, 1e-6);
+/// Pieces of film that one straight stretch of way is cut into at most.
+const MOST_PIECES: f64 = 64.0;
 /// Droplets for which memory is fetched at once.
 const AT_ONCE: usize = 32;
 
@@ -524,20 +526,28 @@ impl Swarm {
         finite
     }
 
-    /// Lays what a droplet has shed where its rear was.
+    /// Lays what a droplet has shed where its rear was, in pieces as long as beads lie apart.
     fn lay_film(&mut self, stretch: &Stretch, scenery: &Scenery<'_>, now: f64) {
         let (track, segment) = (scenery.track, &stretch.segment);
-        let radius = self.droplets.all[stretch.slot as usize].size.radius;
+        let Slot { id, size, .. } = self.droplets.all[stretch.slot as usize];
+        let end = Place { triangle: segment.triangle, at: segment.to };
         let way = segment.to - segment.from;
-        let back = -way.normalize() * radius;
-        let (rear, carried) = track.walk(Place { triangle: segment.triangle, at: segment.to }, back, way);
+        let (length, along) = (way.length(), way.normalize());
         // A film that is barely shed has hardly a width: a twentieth of the droplet's at least.
-        let width = stretch.width.max(0.1 * radius);
-        self.ground.lay_film(track, rear.triangle, rear.at - carried, rear.at, width, stretch.film);
-        let law = self.ground.law(track, rear);
-        let id = self.droplets.all[stretch.slot as usize].id;
-        let piece = Piece { slot: stretch.slot, id, place: rear, volume: stretch.film, length: way.length(), width };
-        self.trails.extend(&piece, law, scenery.liquid, now);
+        let width = stretch.width.max(0.1 * size.radius);
+        let law = *self.ground.law(track, end);
+        let beads = if law.film_stays() { 1.0 } else { length / law.bead_spacing(width, stretch.film / length) };
+        let pieces = beads.ceil().clamp(1.0, MOST_PIECES) as u32;
+        let share = 1.0 / f64::from(pieces);
+        for later in (0..pieces).rev() {
+            let back = along * -(size.radius + f64::from(later) * share * length);
+            let (rear, carried) = track.walk(end, back, way * share);
+            let laid = Laid { from: rear.at - carried, to: rear };
+            let volume = share * stretch.film;
+            self.ground.lay_film(track, rear.triangle, laid.from, rear.at, width, volume);
+            let piece = Piece { slot: stretch.slot, id, stretch: laid, volume, length: share * length, width };
+            self.trails.extend(&piece, &law, scenery.liquid, now);
+        }
     }
 
     /// A droplet takes up the film under its front.

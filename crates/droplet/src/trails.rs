@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use sessile_wetting::Liquid;
 
@@ -23,8 +24,8 @@ pub struct Piece {
     pub slot: u32,
     /// … and id.
     pub id: u32,
-    /// Where its end lies.
-    pub place: Place,
+    /// Where it lies.
+    pub stretch: Laid,
     /// In m³.
     pub volume: f64,
     /// Along the way, in m.
@@ -33,11 +34,20 @@ pub struct Piece {
     pub width: f64,
 }
 
+/// A straight piece of film on one triangle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Laid {
+    /// Where it begins, in the axes of the triangle where it ends, in m.
+    pub from: DVec2,
+    /// Where it ends.
+    pub to: Place,
+}
+
 /// Film gathered behind a droplet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Tail {
     id: u32,
-    places: Vec<Place>,
+    stretches: Vec<Laid>,
     length: f64,
     volume: f64,
     width: f64,
@@ -73,13 +83,13 @@ impl Trails {
         }
         let tail = self.open.entry(piece.slot).or_insert_with(|| Tail {
             id: piece.id,
-            places: Vec::new(),
+            stretches: Vec::new(),
             length: 0.0,
             volume: 0.0,
             width: 0.0,
             breaks_at: now,
         });
-        tail.places.push(piece.place);
+        tail.stretches.push(piece.stretch);
         tail.length += piece.length;
         tail.volume += piece.volume;
         tail.width = tail.width.max(piece.width);
@@ -102,13 +112,13 @@ impl Trails {
         let mut beads = Vec::new();
         while let Some(entry) = self.laid.first_entry().filter(|entry| f64::from_bits(entry.key().0) <= now) {
             let (slot, tail) = entry.remove();
-            let amounts: Vec<(Place, f64)> =
-                tail.places.iter().map(|&at| (at, ground.take_film(track, at, 0.75 * tail.width))).collect();
+            let take = |&at: &Laid| (at, ground.take_film_along(track, at.to.triangle, at.from, at.to.at, tail.width));
+            let amounts: Vec<(Laid, f64)> = tail.stretches.iter().map(take).collect();
             let volume: f64 = amounts.iter().map(|(_, amount)| amount).sum();
-            let Some(&(place, _)) = amounts.get(amounts.len() / 2) else { continue };
+            let Some(&(Laid { to: place, .. }, _)) = amounts.get(amounts.len() / 2) else { continue };
             if volume < LEAST_BEAD {
                 for (at, amount) in amounts.into_iter().filter(|&(_, amount)| amount > 0.0) {
-                    ground.lay_film(track, at.triangle, at.at, at.at, tail.width, amount);
+                    ground.lay_film(track, at.to.triangle, at.from, at.to.at, tail.width, amount);
                 }
             } else {
                 beads.push(Bead { place, volume, from: (slot, tail.id) });
