@@ -71,7 +71,8 @@ pub fn launch_small(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64) -> b
             fluid.drops.accounts.retain(|account| account.id != id);
         }
         erase(&mut fluid.phi, found.cells.iter().copied());
-        for index in found.cells {
+        // Also where the surface has left cells since they got their name.
+        for index in found.cells.into_iter().chain(own.iter().map(|&(_, index)| index)) {
             fluid.drops.names.values_mut()[index] = 0;
         }
         any = true;

@@ -43,7 +43,7 @@ const CAPILLARY: f64 = 0.9;
 const IMPLICIT: f64 = 4.0;
 /// Cells that the surface may cross in a step, the three directions added up.
 const COURANT: f64 = 0.8;
-/// φ is made a distance again after this many steps …
+/// φ is made a distance again after this many steps of explicit surface tension …
 const REDISTANCE_STEPS: u32 = 10;
 /// … or when the surface may have crossed this many cells.
 const REDISTANCE_TRAVEL: f64 = 1.0;
@@ -491,7 +491,9 @@ impl Fluid {
         copy_all(velocity, faces);
         fill_walls(&around, kinds, faces, &wall_at, velocity);
 
-        self.carry_surface(dt, outside, stages);
+        // φ is made a distance as often in time as without: at 150° the base is else 2 % wider.
+        let short_steps = if parameters.implicit_tension { IMPLICIT as u32 } else { 1 };
+        self.carry_surface(dt, short_steps, outside, stages);
         Ok(Done { pressure: report, fed })
     }
 }

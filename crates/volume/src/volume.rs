@@ -237,10 +237,10 @@ impl Volume {
     }
 }
 
-/// Counts the drop `lost` to the drop `kept`, with which the surface shows it as one.
-fn join_facts(drops: &mut Vec<DropFacts>, lost: u32, kept: u32) {
+/// Counts the drop `lost` to the drop `kept`, with which the surface shows it as one; returns whether there are both.
+fn join_facts(drops: &mut Vec<DropFacts>, lost: u32, kept: u32) -> bool {
     let place = |id: u32| drops.binary_search_by_key(&id, |drop| drop.id);
-    let (Ok(from), Ok(to)) = (place(lost), place(kept)) else { return };
+    let (Ok(from), Ok(to)) = (place(lost), place(kept)) else { return false };
     let (gone, stays) = (drops[from], drops[to]);
     let volume = gone.volume + stays.volume;
     let share = if volume > 0.0 { gone.volume / volume } else { 0.0 };
@@ -253,6 +253,7 @@ fn join_facts(drops: &mut Vec<DropFacts>, lost: u32, kept: u32) {
         pressure: stays.pressure.zip(gone.pressure).map(|(a, b)| mixed(a, b)),
     };
     drops.remove(from);
+    true
 }
 
 impl Model for Volume {
@@ -321,7 +322,10 @@ impl Model for Volume {
             skin(&grid.tiles, placement, &picture).map(|skin| (skin.surface, skin.joined)).unwrap_or_default();
         let mut drops = self.facts();
         for (lost, kept) in joined {
-            join_facts(&mut drops, lost, kept);
+            if join_facts(&mut drops, lost, kept) {
+                // Other pieces of the lost one, which do not touch the kept one, go by its name too.
+                surface.drops.iter_mut().filter(|drop| **drop == lost).for_each(|drop| *drop = kept);
+            }
         }
         let mut shown = surface.drops.clone();
         shown.sort_unstable();

@@ -18,8 +18,14 @@ const SOWN_EVERY: u64 = 10;
 const CLEAR: f64 = 2.0;
 
 impl Fluid {
-    /// Moves the surface by `dt` seconds with the velocity that there is.
-    pub(super) fn carry_surface<L: AngleLaw>(&mut self, dt: f64, outside: &Outside<'_, L>, stages: &mut dyn Stages) {
+    /// Moves the surface by `dt` seconds, as long as `short_steps` of explicit surface tension, with the velocity that there is.
+    pub(super) fn carry_surface<L: AngleLaw>(
+        &mut self,
+        dt: f64,
+        short_steps: u32,
+        outside: &Outside<'_, L>,
+        stages: &mut dyn Stages,
+    ) {
         stages.enter("surface");
         let reach = dt / self.grid.h;
         let travel = self.fastest() * reach;
@@ -47,7 +53,7 @@ impl Fluid {
         });
         move_surface(tiles, centers, phi, &mut scratch.one, &mut scratch.two);
         self.mend();
-        self.since_redistance.0 += 1;
+        self.since_redistance.0 += short_steps;
         self.since_redistance.1 += travel;
         stages.enter("contact");
         self.extend(outside.angles);
@@ -118,7 +124,7 @@ mod tests {
                 fluid.velocity[0].values_mut()[index] = -speed * sx * sx * 2.0 * sy * cy;
                 fluid.velocity[1].values_mut()[index] = speed * ty * ty * 2.0 * tx * dx;
             }
-            fluid.carry_surface(1.0, &outside, &mut Untimed);
+            fluid.carry_surface(1.0, 1, &outside, &mut Untimed);
         }
         let after = shares(&fluid);
         let whole: f64 = before.iter().sum();
