@@ -3,7 +3,7 @@
 //! Each drop is a closed surface with vertex velocities ([`mesh`]); triangles on a solid are marked, and where they meet those against air is the
 //! contact line. A step of one drop ([`stepper`]) solves for its velocities implicitly, with forces from one energy and the volume held
 //! ([`advance`], [`system`]), moves it, brings its contact with solids up to date ([`contact`]) and keeps its edges in bounds ([`remesh`]). Between
-//! steps, drops that touch become one ([`merging`], [`union`]) and necks that broke become two.
+//! steps, drops that touch become one ([`merging`], [`stitching`], [`union`]) and necks that broke become two.
 //!
 //! [`SurfaceModel`] is the model that the rest of the program drives; docs/surface.md tells the physics and its limits.
 //!

@@ -31,9 +31,9 @@ pub const MOST_STITCHED: usize = 8;
 pub struct Merged {
     /// Along the curves in which they crossed.
     pub stitched: u64,
-    /// Through a distance field, since they touched without crossing in a curve long enough for a neck, or were too many.
+    /// Through a distance field, since they touched without crossing in a curve long enough for a neck, were too many, or had a seam that did not pass the validator.
     pub blended: u64,
-    /// Through a distance field, since the seam did not pass the validator.
+    /// Seams that did not pass the validator.
     pub fallen_back: u64,
     /// As crumbs that only swell the drop that takes them up.
     pub swallowed: u64,

@@ -19,6 +19,8 @@ use crate::seam::{NoSeam, Skin};
 const DEPTHS: [f64; 2] = [1.0, 1.37];
 /// Edges shorter than this, in edges, are none.
 const WELD: f64 = 0.05;
+/// Turns in which the long edges of a wetted face are halved, at most: more than a face of a thousand edges across needs.
+const MOST_SPREADINGS: usize = 24;
 /// Turns in which the groove along a seam is filled, at most.
 const MOST_FILLINGS: usize = 12;
 /// Cosine between the two triangles of an edge in a groove.
@@ -129,7 +131,7 @@ fn close(skin: Skin, edge: f64, volume: f64, world: &Ground) -> Result<Mesh, NoS
         closed.push(corners, tag);
     }
     let mut mesh = mesh_of(closed)?;
-    spread_base(&mut mesh, edge, world);
+    spread_base(&mut mesh, edge, world)?;
     fill_groove(&mut mesh, volume);
     mesh.compact();
     Ok(mesh)
@@ -162,14 +164,14 @@ fn put_between(base: &mut Vec<[u32; 3]>, [v, w]: [u32; 2], middle: u32) {
 }
 
 /// Puts vertices on the long edges within a wetted face, which has none of its own.
-fn spread_base(mesh: &mut Mesh, edge: f64, world: &Ground) {
+fn spread_base(mesh: &mut Mesh, edge: f64, world: &Ground) -> Result<(), NoSeam> {
     let inner = |mesh: &Mesh, h: u32| {
         h < mesh.twin(h) && mesh.solid_of(h) != AIR && !mesh.is_line(h) && mesh.length(h) > 1.5 * edge
     };
-    loop {
+    for _ in 0..MOST_SPREADINGS {
         let mut long: Vec<u32> = (0..mesh.twins.len() as u32).filter(|&h| inner(mesh, h)).collect();
         if long.is_empty() {
-            return;
+            return Ok(());
         }
         long.sort_by(|&g, &h| mesh.length(h).total_cmp(&mesh.length(g)).then(g.cmp(&h)));
         for h in long {
@@ -177,10 +179,15 @@ fn spread_base(mesh: &mut Mesh, edge: f64, world: &Ground) {
             if inner(mesh, h) {
                 let middle = 0.5 * (mesh.positions[mesh.from(h) as usize] + mesh.positions[mesh.to(h) as usize]);
                 let place = foot_point(world, mesh.solid_of(h), middle);
+                // Round a sharp corner or a thin ear of a solid, what is nearest to the middle is elsewhere, and the halves would be no shorter.
+                if place.distance(middle) > 0.25 * mesh.length(h) {
+                    return Err(NoSeam::Footprint);
+                }
                 mesh.split(h, place);
             }
         }
     }
+    Err(NoSeam::Footprint)
 }
 
 /// Fills the groove along the seam until the surface encloses `volume`, in m³: vertices in it move out towards the middle of their neighbours, those next to them from turn to turn.
