@@ -166,12 +166,22 @@ impl Drops {
     }
 
     /// Takes the curvature off drops of few cells (wang2005, §8): what cells make of it throws them about at meters per second until they leave the grid as balls.
-    pub fn flatten_small(&self, tiles: &Tiles, cells: &[u32], kappa: &mut Field<f64>) {
-        let is_small = |piece: u32| self.pieces[piece as usize].num_cells <= MOST_CELLS;
-        for (&cell, _) in cells.iter().zip(&self.piece_of).filter(|(_, piece)| is_small(**piece)) {
+    ///
+    /// Not off specks, nor where a larger drop's surface is as near: a receding line leaves some beside it, and their loss of curvature would tear at it.
+    pub fn flatten_small(&self, liquid: &Liquid<'_>, kappa: &mut Field<f64>) {
+        let Liquid { tiles, cells, number, .. } = liquid;
+        let is_small = |unknown: u32| {
+            let piece = &self.pieces[self.piece_of[unknown as usize] as usize];
+            piece.num_cells <= MOST_CELLS && piece.id != OF_SPECKS
+        };
+        let around = |cell: usize| {
+            (0..2 * tiles.dims()).filter_map(move |face| tiles.next(cell, face / 2, if face % 2 == 0 { -1 } else { 1 }))
+        };
+        for (_, &cell) in cells.iter().enumerate().filter(|(unknown, _)| is_small(*unknown as u32)) {
             kappa.values_mut()[cell as usize] = 0.0;
-            for face in 0..2 * tiles.dims() {
-                if let Some(next) = tiles.next(cell as usize, face / 2, if face % 2 == 0 { -1 } else { 1 }) {
+            for next in around(cell as usize).filter(|&next| number.values()[next] == NO_UNKNOWN) {
+                let mut owners = around(next).map(|index| number.values()[index]);
+                if owners.all(|owner| owner == NO_UNKNOWN || is_small(owner)) {
                     kappa.values_mut()[next] = 0.0;
                 }
             }

@@ -429,7 +429,7 @@ impl Fluid {
         drops.sources(h / dt, source);
         let fed = feed_all(feeds, grid, drops, cells, h / dt, source);
         if !tiles.topology().planar {
-            drops.flatten_small(tiles, cells, kappa);
+            drops.flatten_small(&Liquid { tiles, solids, phi, cells, number }, kappa);
         }
 
         stages.enter("pressure");
