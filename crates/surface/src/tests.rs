@@ -27,6 +27,27 @@ fn a_falling_drop_falls_exactly() {
     check_crossings(&drop.mesh).unwrap();
 }
 
+/// A cap whose line is held and whose face is wetted, set moving as a whole: what its face gives up goes to the solid.
+#[test]
+fn a_surface_set_moving_with_its_footprint_neither_bounces_nor_gains_speed() {
+    for (x, y) in [(1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (0.7, -0.7)] {
+        let text = format!(
+            "{NO_GRAVITY}{}[[drops]]\nshape = \"cap\"\non = \"s\"\nvolume = \"4 uL\"\ncontact_angle = \"40 deg\"\nvelocity = \"{x} {y} 0 m/s\"\n",
+            floor(90.0, 10.0)
+        );
+        let mut bare = Bare::new(&text, 0.4e-3);
+        let before = bare.drops[0].velocity;
+        // So short that forces do nothing.
+        bare.step(1e-6);
+        let after = bare.drops[0].velocity;
+        println!("{before} m/s: {after}");
+        assert!(
+            after.length() < 1.001 * before.length() && after.dot(before) > -1e-3,
+            "{before} m/s became {after} m/s"
+        );
+    }
+}
+
 /// Frequency of a rung drop over Lamb's, from the zeros of its second moment.
 fn mode_2(dt: f64) -> f64 {
     let text = format!("{NO_GRAVITY}[[drops]]\nshape = \"sphere\"\nradius = \"1 mm\"\nmode = 2\namplitude = 0.05\n");
