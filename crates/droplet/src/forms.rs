@@ -9,10 +9,10 @@ use std::f64::consts::FRAC_PI_2;
 
 use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
-use sessile_frames::instances::{Piece, assemble};
+use sessile_frames::instances::{Batch, assemble};
 use sessile_frames::{Content, DropFacts, INSTANCE_THRESHOLD};
-use sessile_shapes::ground::lay;
-use sessile_shapes::{Body, Detail, DropForm, DropMesh, Ground, Instance, Laid, LocalFrame, Profile, Shape, drop_mesh};
+use sessile_shapes::ground::{Room, lay, lay_flat};
+use sessile_shapes::{Body, Detail, DropForm, DropMesh, Ground, Instance, Laid, LocalFrame, Profile, Shape};
 
 use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
@@ -61,31 +61,44 @@ struct Look {
 pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (Content, Vec<DropFacts>) {
     let mut slots: Vec<u32> = stage.swarm.droplets.slots().collect();
     slots.sort_unstable_by_key(|&slot| stage.swarm.droplets.all[slot as usize].id);
-    let mut facts: Vec<DropFacts> = slots.par_iter().map(|&slot| stage.facts(slot)).collect();
-    facts.extend(balls.iter().map(|ball| DropFacts {
+    let in_flight = |ball: &Ball| DropFacts {
         id: ball.id,
         volume: ball.volume,
         velocity: ball.velocity,
         speed_max: ball.velocity.length(),
         pressure: None,
-    }));
-    facts.sort_unstable_by_key(|facts| facts.id);
-    if facts.len() > INSTANCE_THRESHOLD {
-        let mut instances: Vec<Instance> = slots.into_par_iter().map(|slot| stage.instance(slot)).collect();
-        instances.extend(balls.iter().map(in_air));
-        instances.sort_unstable_by_key(|instance| instance.drop);
+    };
+    if slots.len() + balls.len() > INSTANCE_THRESHOLD {
+        let (mut instances, mut facts) = (Vec::new(), Vec::new());
+        slots.into_par_iter().map(|slot| stage.instance(slot)).unzip_into_vecs(&mut instances, &mut facts);
+        if !balls.is_empty() {
+            instances.extend(balls.iter().map(in_air));
+            instances.sort_unstable_by_key(|instance| instance.drop);
+            facts.extend(balls.iter().map(in_flight));
+            facts.sort_unstable_by_key(|facts| facts.id);
+        }
         return (Content::Instances(instances), facts);
     }
-    let mut pieces: Vec<Piece> = slots.par_iter().map(|&slot| stage.piece(slot)).collect();
-    let flying = balls.par_iter().map(|ball| Piece {
-        drop: ball.id,
-        solid: -1,
-        velocity: ball.velocity,
-        built: drop_mesh(&in_air(ball), &Detail::default()),
+    let mut facts: Vec<DropFacts> = slots.par_iter().map(|&slot| stage.facts(slot)).collect();
+    facts.extend(balls.iter().map(in_flight));
+    facts.sort_unstable_by_key(|facts| facts.id);
+    let mut drops: Vec<(u32, Drop<'_>)> =
+        slots.iter().map(|&slot| (stage.swarm.droplets.all[slot as usize].id, Drop::On(slot))).collect();
+    drops.extend(balls.iter().map(|ball| (ball.id, Drop::InAir(ball))));
+    drops.sort_unstable_by_key(|&(id, _)| id);
+    let batches = Batch::of(&drops, |batch, &(_, drop)| match drop {
+        Drop::On(slot) => stage.push_surface(slot, batch),
+        Drop::InAir(ball) => batch.make(&in_air(ball), &Detail::default()),
     });
-    pieces.par_extend(flying);
-    pieces.sort_unstable_by_key(|piece| piece.drop);
-    (Content::Surfaces(assemble(&pieces)), facts)
+    (Content::Surfaces(assemble(&batches)), facts)
+}
+
+/// Where a drop of a frame is.
+#[derive(Clone, Copy)]
+enum Drop<'a> {
+    /// On a solid, in this slot.
+    On(u32),
+    InAir(&'a Ball),
 }
 
 fn in_air(ball: &Ball) -> Instance {
@@ -138,10 +151,18 @@ impl Stage<'_> {
         if let Form::Physical = self.swarm.form {
             let law = self.swarm.ground.law(self.track, droplet.rider.place);
             // At the size at which the model has looked.
-            let flat = law.advancing_radius(liquid, size.volume, pressing, 0.0).unwrap_or(size.radius);
-            let bend = bend(self.track, droplet.rider.place, flat);
-            profile.angle = law.angle_at(liquid, size.volume, size.radius, pressing, bend);
-            if let Some(footing) = footing(liquid, size.volume, profile.angle, pressing, bend) {
+            let flat = footing(liquid, size.volume, law.wetting.advancing, pressing, 0.0);
+            let radius = flat.map_or(size.radius, |flat| flat.shape.base_radius);
+            let bend = bend(self.track, droplet.rider.place, radius);
+            // Most stand on a plane and on their smallest line: what was just found is how.
+            let footing = match flat {
+                Some(flat) if bend == 0.0 && radius / size.radius - 1.0 >= -1e-6 => Some(flat),
+                _ => {
+                    profile.angle = law.angle_at(liquid, size.volume, size.radius, pressing, bend);
+                    footing(liquid, size.volume, profile.angle, pressing, bend)
+                }
+            };
+            if let Some(footing) = footing {
                 (profile.body, profile.angle) = (footing.body, footing.angle);
                 profile.height = footing.shape.height;
             }
@@ -166,8 +187,8 @@ impl Stage<'_> {
         (facet.depth(droplet.rider.place.at) < reach).then_some(reach)
     }
 
-    /// The closed surface of a droplet, in the world; its foot on the mesh.
-    fn piece(&self, slot: u32) -> Piece {
+    /// Adds the closed surface of a droplet, in the world; its foot on the mesh.
+    fn push_surface(&self, slot: u32, batch: &mut Batch) {
         let droplet = self.swarm.droplets.get(slot);
         let (facet, size, detail) = (self.facet(slot), droplet.size, Detail::default());
         let (look, parts) = (self.look(&droplet), self.swarm.necks.get(slot));
@@ -182,12 +203,14 @@ impl Stage<'_> {
         // The mesh is in the axes of the triangle, z along its normal; volumes lose no digits about its own place.
         let axes = DMat3::from_cols(facet.x, facet.y, facet.normal());
         let ground = |q: DVec2| axes.transpose() * offset(self.track, droplet.rider.place, q);
-        let flat = self.reach(&droplet, &look, parts.as_ref()).is_none();
-        lay(&mut built.mesh, size.volume, if flat { None } else { Some(&ground) });
+        if self.reach(&droplet, &look, parts.as_ref()).is_some() {
+            lay(&mut built.mesh, size.volume, ground, &mut Room::default());
+        } else {
+            lay_flat(&mut built.mesh, size.volume);
+        }
         let (moment, center) = (&self.moments[facet.solid as usize], facet.point(droplet.rider.place.at));
         built.mesh.positions.iter_mut().for_each(|p| *p = moment.pose.apply(center + axes * *p));
-        let velocity = self.facts(slot).velocity;
-        Piece { drop: droplet.id, solid: facet.solid as i32, velocity, built }
+        batch.push(droplet.id, Some(facet.solid), self.facts(slot).velocity, &built);
     }
 
     /// The paper's droplet: masses and springs in balance under its weight, and a spline over them.
@@ -206,8 +229,8 @@ impl Stage<'_> {
         built
     }
 
-    /// A droplet as a few numbers.
-    fn instance(&self, slot: u32) -> Instance {
+    /// A droplet as a few numbers, and its facts.
+    fn instance(&self, slot: u32) -> (Instance, DropFacts) {
         let droplet = self.swarm.droplets.get(slot);
         let (facet, look) = (self.facet(slot), self.look(&droplet));
         let moment = &self.moments[facet.solid as usize];
@@ -228,7 +251,7 @@ impl Stage<'_> {
         let ground = |q: DVec2| axes.transpose() * offset(self.track, droplet.rider.place, plane * q);
         let reach = self.reach(&droplet, &look, parts.as_ref());
         let ground = reach.map_or_else(Ground::default, |reach| Ground::sampled(reach, ground));
-        Instance {
+        let instance = Instance {
             drop: droplet.id,
             solid: Some(facet.solid),
             frame: LocalFrame {
@@ -238,7 +261,8 @@ impl Stage<'_> {
             volume: droplet.size.volume,
             velocity: facts.velocity,
             shape: Shape::Laid(Box::new(Laid { body, ground })),
-        }
+        };
+        (instance, facts)
     }
 }
 
@@ -321,7 +345,7 @@ mod tests {
             // Between the samples of an instance the ground is linear: some per cent of the radius in a sharp valley.
             for (ground, bound) in [(&exact as &dyn Fn(DVec2) -> DVec3, 1e-12), (&from_samples, 2.5e-4)] {
                 let mut built = profile().surface(&Detail::default());
-                lay(&mut built.mesh, 4e-9, Some(ground));
+                lay(&mut built.mesh, 4e-9, ground, &mut Room::default());
                 assert!((built.mesh.volume() / 4e-9 - 1.0).abs() < 1e-6, "{:e} m³", built.mesh.volume());
                 let mut worst = 0.0_f64;
                 for (t, _) in built.on_solid.iter().enumerate().filter(|&(_, &on)| on) {

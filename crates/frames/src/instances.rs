@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
-use sessile_shapes::build::{Detail, DropMesh, drop_mesh};
+use sessile_shapes::build::{Detail, DropMesh, make_drop_mesh};
+use sessile_shapes::ground::Room;
 use sessile_shapes::{Body, Instance, Shape};
 
 use crate::frame::{Content, Surface};
@@ -60,9 +61,14 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     Ok(())
 }
 
+/// Drops whose surfaces are made one after another by one thread.
+const TOGETHER: usize = 128;
+
 /// The surface of one valid instance.
 pub fn surface_of_one(instance: &Instance) -> Surface {
-    assemble(&[Piece::of(instance, &Detail::default())])
+    let mut batch = Batch::default();
+    batch.make(instance, &Detail::default());
+    assemble(&[batch])
 }
 
 /// The surfaces of all instances, in their order.
@@ -75,37 +81,76 @@ pub fn surface_with(
     instances: &[Instance],
     detail: &(dyn Fn(&Instance) -> Detail + Sync),
 ) -> Result<Surface, InstanceError> {
-    if let Some(error) = instances.par_iter().find_map_first(|instance| validate(instance).err()) {
-        return Err(error);
-    }
-    let pieces: Vec<Piece> = instances.par_iter().map(|i| Piece::of(i, &detail(i))).collect();
-    Ok(assemble(&pieces))
+    let make = |instances: &[Instance]| {
+        let mut batch = Batch::default();
+        for instance in instances {
+            validate(instance)?;
+            batch.make(instance, &detail(instance));
+        }
+        Ok(batch)
+    };
+    let batches: Vec<Result<Batch, InstanceError>> = instances.par_chunks(TOGETHER).map(make).collect();
+    // The first error in the order of the instances, however many threads there were.
+    Ok(assemble(&batches.into_iter().collect::<Result<Vec<_>, _>>()?))
 }
 
-/// A drop's closed surface and whose it is.
-#[derive(Clone, Debug)]
-pub struct Piece {
-    /// The drop's id.
-    pub drop: u32,
-    /// Index of the solid that it lies on; −1 for none.
-    pub solid: i32,
-    /// Its velocity, in m/s.
-    pub velocity: DVec3,
+/// The closed surfaces of some drops, one after another, and whose they are.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
     /// In the world.
-    pub built: DropMesh,
+    positions: Vec<DVec3>,
+    /// Numbered within the batch.
+    triangles: Vec<[u32; 3]>,
+    /// Of each triangle; −1 for liquid–air.
+    solids: Vec<i32>,
+    owners: Vec<Owner>,
+    built: DropMesh,
+    room: Room,
 }
 
-impl Piece {
-    fn of(instance: &Instance, detail: &Detail) -> Self {
-        let solid = instance.solid.map_or(-1, |solid| solid as i32);
-        Self { drop: instance.drop, solid, velocity: instance.velocity, built: drop_mesh(instance, detail) }
+/// Whose a number of vertices are.
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    drop: u32,
+    velocity: DVec3,
+    vertices: usize,
+}
+
+impl Batch {
+    /// The batches of many drops, in their order; `push` is to push the surface of one.
+    pub fn of<T: Sync>(drops: &[T], push: impl Fn(&mut Self, &T) + Sync) -> Vec<Self> {
+        let make = |drops: &[T]| {
+            let mut batch = Self::default();
+            drops.iter().for_each(|drop| push(&mut batch, drop));
+            batch
+        };
+        drops.par_chunks(TOGETHER).map(make).collect()
+    }
+
+    /// Makes and adds the surface of a valid instance.
+    pub fn make(&mut self, instance: &Instance, detail: &Detail) {
+        let mut built = std::mem::take(&mut self.built);
+        make_drop_mesh(instance, detail, &mut built, &mut self.room);
+        self.push(instance.drop, instance.solid, instance.velocity, &built);
+        self.built = built;
+    }
+
+    /// Adds a surface in the world: of which drop, on which solid, how fast (in m/s).
+    pub fn push(&mut self, drop: u32, solid: Option<u32>, velocity: DVec3, built: &DropMesh) {
+        let base = self.positions.len() as u32;
+        let solid = solid.map_or(-1, |solid| solid as i32);
+        self.positions.extend_from_slice(&built.mesh.positions);
+        self.triangles.extend(built.mesh.triangles.iter().map(|&[a, b, c]| [a + base, b + base, c + base]));
+        self.solids.extend(built.on_solid.iter().map(|&on| if on { solid } else { -1 }));
+        self.owners.push(Owner { drop, velocity, vertices: built.mesh.positions.len() });
     }
 }
 
-/// One surface of all pieces, in their order.
-pub fn assemble(pieces: &[Piece]) -> Surface {
-    let vertices: usize = pieces.iter().map(|piece| piece.built.mesh.positions.len()).sum();
-    let triangles: usize = pieces.iter().map(|piece| piece.built.mesh.triangles.len()).sum();
+/// One surface of all batches, in their order.
+pub fn assemble(batches: &[Batch]) -> Surface {
+    let vertices: usize = batches.iter().map(|batch| batch.positions.len()).sum();
+    let triangles: usize = batches.iter().map(|batch| batch.triangles.len()).sum();
+    let owners = || batches.iter().flat_map(|batch| &batch.owners);
     let mut surface = Surface::default();
     let Surface { positions, velocities, drops, triangles: corners, solids } = &mut surface;
     // Each list is a copy of many megabytes: side by side.
@@ -114,17 +159,13 @@ pub fn assemble(pieces: &[Piece]) -> Surface {
             rayon::join(
                 || {
                     positions.reserve_exact(vertices);
-                    pieces.iter().for_each(|piece| positions.extend_from_slice(&piece.built.mesh.positions));
+                    batches.iter().for_each(|batch| positions.extend_from_slice(&batch.positions));
                 },
                 || {
                     drops.reserve_exact(vertices);
-                    for piece in pieces {
-                        drops.extend(std::iter::repeat_n(piece.drop, piece.built.mesh.positions.len()));
-                    }
+                    owners().for_each(|owner| drops.extend(std::iter::repeat_n(owner.drop, owner.vertices)));
                     solids.reserve_exact(triangles);
-                    for piece in pieces {
-                        solids.extend(piece.built.on_solid.iter().map(|&on| if on { piece.solid } else { -1 }));
-                    }
+                    batches.iter().for_each(|batch| solids.extend_from_slice(&batch.solids));
                 },
             )
         },
@@ -132,16 +173,14 @@ pub fn assemble(pieces: &[Piece]) -> Surface {
             rayon::join(
                 || {
                     velocities.reserve_exact(vertices);
-                    for piece in pieces {
-                        velocities.extend(std::iter::repeat_n(piece.velocity, piece.built.mesh.positions.len()));
-                    }
+                    owners().for_each(|owner| velocities.extend(std::iter::repeat_n(owner.velocity, owner.vertices)));
                 },
                 || {
                     corners.reserve_exact(triangles);
                     let mut base = 0;
-                    for piece in pieces {
-                        corners.extend(piece.built.mesh.triangles.iter().map(|triangle| triangle.map(|v| v + base)));
-                        base += piece.built.mesh.positions.len() as u32;
+                    for batch in batches {
+                        corners.extend(batch.triangles.iter().map(|&[a, b, c]| [a + base, b + base, c + base]));
+                        base += batch.positions.len() as u32;
                     }
                 },
             )

@@ -22,12 +22,8 @@ impl TriMesh {
 
     /// Enclosed volume by the divergence theorem, in m³; meaningful for a closed mesh, positive when it winds outwards.
     pub fn volume(&self) -> f64 {
-        let sum: f64 = self
-            .triangles
-            .iter()
-            .map(|t| t.map(|v| self.positions[v as usize]))
-            .map(|[a, b, c]| a.dot(b.cross(c)))
-            .sum();
+        let corner = |v: u32| self.positions[v as usize];
+        let sum: f64 = self.triangles.iter().map(|&[a, b, c]| corner(a).dot(corner(b).cross(corner(c)))).sum();
         sum / 6.0
     }
 

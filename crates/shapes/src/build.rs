@@ -11,7 +11,7 @@ use glam::DVec3;
 use sessile_geometry::TriMesh;
 use sessile_geometry::isosurface::{Grid, extract};
 
-use crate::ground::lay;
+use crate::ground::{Room, lay, lay_flat};
 use crate::instance::{Body, Instance, Shape};
 use crate::metaballs::{Ball, SURFACE_RADIUS, bounds, field};
 
@@ -51,36 +51,45 @@ pub struct DropMesh {
 
 /// The surface of one instance.
 pub fn drop_mesh(instance: &Instance, detail: &Detail) -> DropMesh {
-    let (mut built, scale) = unscaled(instance, detail);
+    let mut built = DropMesh::default();
+    make_drop_mesh(instance, detail, &mut built, &mut Room::default());
+    built
+}
+
+/// The same, in the room of a surface that is no longer needed.
+pub fn make_drop_mesh(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut Room) {
+    let scale = unscaled(instance, detail, built, room);
     for position in &mut built.mesh.positions {
         *position = instance.frame.world_from_local(*position * scale);
     }
-    built
 }
 
 /// By how much an instance's metaballs are scaled about its origin, so that its surface encloses its volume.
 pub fn volume_scale(instance: &Instance, detail: &Detail) -> f64 {
-    unscaled(instance, detail).1
+    unscaled(instance, detail, &mut DropMesh::default(), &mut Room::default())
 }
 
-/// The surface in local coordinates, and the factor by which it is to be scaled.
-fn unscaled(instance: &Instance, detail: &Detail) -> (DropMesh, f64) {
-    let built = match &instance.shape {
-        Shape::Sphere => sphere((3.0 * instance.volume / (4.0 * PI)).cbrt(), detail),
-        Shape::Metaballs(balls) => metaballs(balls, detail),
+/// Makes the surface in local coordinates and says by which factor it is to be scaled.
+fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut Room) -> f64 {
+    match &instance.shape {
+        Shape::Sphere => *built = sphere((3.0 * instance.volume / (4.0 * PI)).cbrt(), detail),
+        Shape::Metaballs(balls) => *built = metaballs(balls, detail),
         Shape::Laid(laid) => {
-            let mut built = laid.body.surface(detail);
-            let offset = |place| laid.ground.at(place);
-            let exact = matches!(&laid.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
-            if !(exact && laid.ground.is_flat()) {
-                lay(&mut built.mesh, instance.volume, if laid.ground.is_flat() { None } else { Some(&offset) });
+            match &laid.body {
+                Body::Profile(profile) => profile.make_surface(detail, built),
+                Body::Metaballs(balls) => *built = metaballs(balls, detail),
             }
-            return (built, 1.0);
+            let exact = matches!(&laid.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
+            if !laid.ground.is_flat() {
+                lay(&mut built.mesh, instance.volume, |place| laid.ground.at(place), room);
+            } else if !exact {
+                lay_flat(&mut built.mesh, instance.volume);
+            }
+            return 1.0;
         }
-    };
+    }
     let enclosed = built.mesh.volume();
-    let scale = if enclosed > 0.0 { (instance.volume / enclosed).cbrt() } else { 1.0 };
-    (built, scale)
+    if enclosed > 0.0 { (instance.volume / enclosed).cbrt() } else { 1.0 }
 }
 
 impl Body {

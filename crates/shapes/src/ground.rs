@@ -76,48 +76,65 @@ impl Ground {
     }
 }
 
+/// Room for laying one surface after another.
+#[derive(Clone, Debug, Default)]
+pub struct Room {
+    heights: Vec<f64>,
+    offsets: Vec<DVec3>,
+}
+
+/// Lays a surface that stands on the plane z = 0 onto a plane, with exactly `volume` (in m³) under it.
+pub fn lay_flat(mesh: &mut TriMesh, volume: f64) {
+    // The volume goes as the height.
+    let scale = volume / mesh.volume();
+    if scale.is_finite() && scale > 0.0 {
+        mesh.positions.iter_mut().for_each(|p| p.z *= scale);
+    }
+}
+
 /// Lays a surface that stands on the plane z = 0 onto the ground, with exactly `volume` (in m³) under it.
 ///
-/// `offset` says where the ground is; `None` for a plane. A surface without a foot is left as it is.
-pub fn lay(mesh: &mut TriMesh, volume: f64, offset: Option<&dyn Fn(DVec2) -> DVec3>) {
-    let Some(offset) = offset else {
-        // On a plane the volume goes as the height.
-        let scale = volume / mesh.volume();
-        if scale.is_finite() && scale > 0.0 {
-            mesh.positions.iter_mut().for_each(|p| p.z *= scale);
-        }
-        return;
-    };
-    let height = mesh.positions.iter().map(|p| p.z).fold(f64::MIN_POSITIVE, f64::max);
-    let heights: Vec<f64> = mesh.positions.iter().map(|p| p.z).collect();
+/// `offset` says where the ground is. A surface without a foot is left as it is.
+pub fn lay(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, room: &mut Room) {
+    let Room { heights, offsets } = room;
+    heights.clear();
+    heights.extend(mesh.positions.iter().map(|p| p.z));
+    let height = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     // What overhangs does not see the ground beyond the foot.
     let foot = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
-    let offsets: Vec<DVec3> =
-        mesh.positions.iter().map(|p| offset(p.truncate().clamp_length_max(foot.max(f64::MIN_POSITIVE)))).collect();
-    let mean = mean_along_line(mesh, &heights, &offsets);
-    for ((position, off), z) in mesh.positions.iter_mut().zip(&offsets).zip(&heights) {
+    let foot = foot.max(f64::MIN_POSITIVE);
+    offsets.clear();
+    offsets.extend(mesh.positions.iter().map(|p| offset(p.truncate().clamp_length_max(foot))));
+    let mean = mean_along_line(mesh, heights, offsets);
+    for ((position, off), z) in mesh.positions.iter_mut().zip(&*offsets).zip(&*heights) {
         let t = 1.0 - (1.0 - z / height).powi(4);
         *position = position.with_z(0.0) + off.lerp(mean, t);
     }
     // All vertices rise along one direction, so the volume is linear in how far: det(a + αn, b + βn, c + γn) has no term in n twice.
-    let without = mesh.volume();
-    mesh.positions.iter_mut().zip(&heights).for_each(|(position, z)| position.z += z);
-    let with = mesh.volume();
-    let factor = ((volume - without) / (with - without)).clamp(0.2, 5.0);
-    if factor.is_finite() {
-        mesh.positions.iter_mut().zip(&heights).for_each(|(position, z)| position.z += (factor - 1.0) * z);
+    let (mut without, mut per_rise) = (0.0, 0.0);
+    for &[i, j, k] in &mesh.triangles {
+        let [i, j, k] = [i as usize, j as usize, k as usize];
+        let (a, b, c) = (mesh.positions[i], mesh.positions[j], mesh.positions[k]);
+        let across = b.cross(c);
+        without += a.dot(across);
+        per_rise += heights[i] * across.z + heights[j] * (c.x * a.y - c.y * a.x) + heights[k] * (a.x * b.y - a.y * b.x);
     }
+    let factor = ((6.0 * volume - without) / per_rise).clamp(0.2, 5.0);
+    let factor = if factor.is_finite() { factor } else { 1.0 };
+    mesh.positions.iter_mut().zip(&*heights).for_each(|(position, z)| position.z += factor * z);
 }
 
 /// Mean offset of the vertices on the contact line: those of the foot that belong to a triangle which leaves it.
 fn mean_along_line(mesh: &TriMesh, heights: &[f64], offsets: &[DVec3]) -> DVec3 {
     let (mut sum, mut count) = (DVec3::ZERO, 0.0);
     for triangle in &mesh.triangles {
-        let on = triangle.map(|v| heights[v as usize] == 0.0);
-        if on.contains(&false) {
-            for (&v, _) in triangle.iter().zip(on).filter(|(_, on)| *on) {
-                (sum, count) = (sum + offsets[v as usize], count + 1.0);
-            }
+        let on = |k: usize| heights[triangle[k] as usize] == 0.0;
+        let on = [on(0), on(1), on(2)];
+        if on == [true; 3] {
+            continue;
+        }
+        for k in (0..3).filter(|&k| on[k]) {
+            (sum, count) = (sum + offsets[triangle[k] as usize], count + 1.0);
         }
     }
     sum / f64::max(count, 1.0)

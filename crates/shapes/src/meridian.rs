@@ -1,14 +1,13 @@
 //! The meridian of a droplet at rest, quickly: Young–Laplace curves tabulated once, interpolated, and brought to the droplet's own height and base.
 //!
 //! Curves of unit volume stand on a grid of contact angles and of ln(V/l_c³), [`POINTS`] points each, evenly spaced along the arc from the
-//! apex to the line. Between nodes the points are interpolated; then heights are scaled to the droplet's height and radii to its base, by
+//! apex to the line; each is solved (half a millisecond) when the first droplet asks for it, for those of one scene need a few of them. Between nodes the points are interpolated; then heights are scaled to the droplet's height and radii to its base, by
 //! well below a per cent. A hanging droplet has no table here: it is drawn as the ellipsoid with its base, height and volume.
 
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
 use crate::ellipsoid_cap::EllipsoidCap;
-use rayon::prelude::*;
 use sessile_wetting::young_laplace::sessile;
 
 /// Points of a meridian, apex and line included.
@@ -26,20 +25,17 @@ fn angle_node(k: usize) -> f64 {
     (5.0 + 5.0 * k as f64) * PI / 180.0
 }
 
-fn table() -> &'static [Meridian] {
-    static TABLE: OnceLock<Vec<Meridian>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        (0..NUM_ANGLES * NUM_VOLUMES)
-            .into_par_iter()
-            .map(|node| {
-                let (angle, volume) = (angle_node(node % NUM_ANGLES), node / NUM_ANGLES);
-                let part = volume as f64 / (NUM_VOLUMES - 1) as f64;
-                let ln_volume = LN_VOLUMES.0 + part * (LN_VOLUMES.1 - LN_VOLUMES.0);
-                // Of unit volume, so the capillary length carries the volume.
-                let length = (-ln_volume / 3.0).exp();
-                sessile(1.0, angle, length).map_or_else(|| cap(1.0, angle), |profile| resampled(&profile.points))
-            })
-            .collect()
+/// The curve of a row of volumes and a column of angles.
+fn node(row: usize, column: usize) -> &'static Meridian {
+    static TABLE: [OnceLock<Meridian>; NUM_ANGLES * NUM_VOLUMES] =
+        [const { OnceLock::new() }; NUM_ANGLES * NUM_VOLUMES];
+    TABLE[row * NUM_ANGLES + column].get_or_init(|| {
+        let angle = angle_node(column);
+        let part = row as f64 / (NUM_VOLUMES - 1) as f64;
+        let ln_volume = LN_VOLUMES.0 + part * (LN_VOLUMES.1 - LN_VOLUMES.0);
+        // Of unit volume, so the capillary length carries the volume.
+        let length = (-ln_volume / 3.0).exp();
+        sessile(1.0, angle, length).map_or_else(|| cap(1.0, angle), |profile| resampled(&profile.points))
     })
 }
 
@@ -73,7 +69,6 @@ pub fn resting(volume: f64, angle: f64, capillary_length: f64, base_radius: f64,
     let column = ((angle.to_degrees() - 5.0) / 5.0).clamp(0.0, (NUM_ANGLES - 1) as f64);
     let (r0, c0) = ((row as usize).min(NUM_VOLUMES - 2), (column as usize).min(NUM_ANGLES - 2));
     let (fr, fc) = (row - r0 as f64, column - c0 as f64);
-    let node = |r: usize, c: usize| &table()[r * NUM_ANGLES + c];
     let corners = [
         (node(r0, c0), (1.0 - fr) * (1.0 - fc)),
         (node(r0, c0 + 1), (1.0 - fr) * fc),

@@ -56,16 +56,22 @@ impl Profile {
 
     /// The surface over the plane z = 0, its foot included, with edges as wide as `detail` wants.
     pub fn surface(&self, detail: &Detail) -> DropMesh {
+        let mut built = DropMesh::default();
+        self.make_surface(detail, &mut built);
+        built
+    }
+
+    /// The same, in the room of a surface that is no longer needed.
+    pub(crate) fn make_surface(&self, detail: &Detail, built: &mut DropMesh) {
         let meridian = if self.capillary_length > 0.0 {
             meridian::resting(self.body, self.angle, self.capillary_length, self.base_radius, self.height)
         } else {
             meridian::hanging(self.body, self.base_radius, self.height)
         };
-        let mut built = revolve(&meridian, self.body, detail);
+        revolve(&meridian, self.body, detail, built);
         let (_, centroid) = meridian::volume_and_centroid(&meridian);
         let apex = self.lean * (self.height / centroid);
         self.deform(&mut built.mesh, apex.clamp_length_max(LARGEST_LEAN * self.base_radius));
-        built
     }
 
     /// Whether [`Profile::surface`] encloses exactly the body's volume: a shear keeps it, being drawn out does not.
@@ -78,7 +84,8 @@ impl Profile {
         if lean == DVec2::ZERO && self.stretch == 0.0 {
             return;
         }
-        let height = mesh.positions.iter().map(|p| p.z).fold(f64::MIN_POSITIVE, f64::max);
+        // The apex comes first.
+        let height = mesh.positions[0].z.max(f64::MIN_POSITIVE);
         for position in &mut mesh.positions {
             let mut flat = position.truncate() + lean * (position.z / height);
             let along = flat.dot(self.heading);
@@ -103,7 +110,7 @@ pub(crate) fn directions(sectors: usize) -> std::borrow::Cow<'static, [DVec2]> {
 /// The surface of revolution of a meridian over the plane z = 0, its foot included; edges as wide as `detail` wants.
 ///
 /// Chords cut off a little of a round body; rings between apex and line are widened by what brings `volume` (in m³) back.
-fn revolve(meridian: &Meridian, volume: f64, detail: &Detail) -> DropMesh {
+fn revolve(meridian: &Meridian, volume: f64, detail: &Detail, built: &mut DropMesh) {
     let base = meridian[POINTS - 1][0];
     let widest = meridian.iter().map(|point| point[0]).fold(0.0, f64::max);
     let sectors = detail.sectors(widest);
@@ -111,7 +118,8 @@ fn revolve(meridian: &Meridian, volume: f64, detail: &Detail) -> DropMesh {
     let sector = TAU / sectors as f64;
     let swell = (sector / sector.sin()).sqrt();
     // Rings as far apart as vertices along the widest one.
-    let arc: f64 = meridian.windows(2).map(|p| (p[0][0] - p[1][0]).hypot(p[0][1] - p[1][1])).sum();
+    let step = |[r, z]: [f64; 2], [s, y]: [f64; 2]| ((r - s) * (r - s) + (z - y) * (z - y)).sqrt();
+    let arc: f64 = meridian.windows(2).map(|p| step(p[0], p[1])).sum();
     let rings = ((arc / (sector * widest)).round() as usize).clamp(3, sectors);
     let at = |part: f64| {
         let along = part * (POINTS - 1) as f64;
@@ -121,36 +129,49 @@ fn revolve(meridian: &Meridian, volume: f64, detail: &Detail) -> DropMesh {
     };
     // The foot, inwards, in as many rings as keep its triangles like the others.
     let inner = ((base / (sector * widest)).round() as usize).clamp(1, sectors);
-    let mut mesh = TriMesh::default();
-    mesh.positions.reserve_exact((rings + inner - 1) * sectors + 2);
-    mesh.triangles.reserve_exact(2 * (rings + inner - 1) * sectors);
-    let apex = mesh.positions.len();
-    mesh.positions.push(DVec3::ZERO);
-    let around = directions(sectors);
+    let DropMesh { mesh, on_solid } = built;
+    mesh.positions.clear();
+    mesh.triangles.clear();
+    on_solid.clear();
+    mesh.positions.reserve((rings + inner - 1) * sectors + 2);
+    mesh.triangles.reserve(2 * (rings + inner - 1) * sectors);
+    let (around, arch) = (directions(sectors), directions(2 * rings));
     let ring = |mesh: &mut TriMesh, radius: f64, z: f64| {
         mesh.positions.extend(around.iter().map(|&direction| (direction * radius).extend(z)));
     };
-    let bulge = |k: usize, by: f64| {
+    // Radius and height of ring k, and what widening it by one would add to the radius.
+    let ring_at = |k: usize| {
         let [radius, z] = at(k as f64 / rings as f64);
-        [radius * (1.0 + by * (PI * k as f64 / rings as f64).sin()), z]
+        // sin(πk/rings), which is zero at the line.
+        let sin = if k == rings { 0.0 } else { arch[k].y };
+        [radius, z, sin]
     };
-    let enclosed = |by: f64| {
-        let slices = (0..rings).map(|k| (bulge(k, by), bulge(k + 1, by)));
-        // The polygon's area is the circle's of the radius before it was swollen.
-        let sum: f64 = slices.map(|([r, z], [s, y])| (r * r + r * s + s * s) * (z - y)).sum();
-        PI / 3.0 * sum / (swell * swell)
+    // The polygon's area is the circle's of the radius before it was swollen.
+    let per_slice = PI / 3.0 / (swell * swell);
+    let enclosed = |by: [f64; 2]| {
+        let (mut sums, mut above) = ([0.0; 2], ring_at(0));
+        for k in 1..=rings {
+            let below = ring_at(k);
+            for (sum, by) in sums.iter_mut().zip(by) {
+                let (r, s) = (above[0] * (1.0 + by * above[2]), below[0] * (1.0 + by * below[2]));
+                *sum += (r * r + r * s + s * s) * (above[1] - below[1]);
+            }
+            above = below;
+        }
+        sums.map(|sum| sum * per_slice)
     };
-    let (plain, widened) = (enclosed(0.0), enclosed(0.01));
+    let [plain, widened] = enclosed([0.0, 0.01]);
     let by = (0.01 * (volume - plain) / (widened - plain)).clamp(-0.05, 0.2);
     // What is left of the difference, some parts in a million, goes into the height.
-    let raise = volume / enclosed(by);
-    mesh.positions[apex] = DVec3::new(0.0, 0.0, meridian[0][1] * raise);
-    for k in 1..=rings {
-        let [radius, z] = bulge(k, by);
-        ring(&mut mesh, if k == rings { base * swell } else { radius }, if k == rings { 0.0 } else { z * raise });
+    let raise = volume / enclosed([by; 2])[0];
+    mesh.positions.push(DVec3::new(0.0, 0.0, meridian[0][1] * raise));
+    for k in 1..rings {
+        let [radius, z, sin] = ring_at(k);
+        ring(mesh, radius * (1.0 + by * sin), z * raise);
     }
+    ring(mesh, base * swell, 0.0);
     for k in (1..inner).rev() {
-        ring(&mut mesh, base * swell * k as f64 / inner as f64, 0.0);
+        ring(mesh, base * swell * k as f64 / inner as f64, 0.0);
     }
     mesh.positions.push(DVec3::ZERO);
     let (count, middle) = (sectors as u32, mesh.positions.len() as u32 - 1);
@@ -159,23 +180,22 @@ fn revolve(meridian: &Meridian, volume: f64, detail: &Detail) -> DropMesh {
     let last = (rings + inner - 2) as u32;
     for k in 0..last {
         let (upper, lower) = (1 + k * count, 1 + (k + 1) * count);
-        for (s, next) in pairs() {
-            mesh.triangles.push([upper + s, lower + s, lower + next]);
-            mesh.triangles.push([upper + s, lower + next, upper + next]);
-        }
+        mesh.triangles.extend(
+            pairs()
+                .flat_map(|(s, next)| [[upper + s, lower + s, lower + next], [upper + s, lower + next, upper + next]]),
+        );
     }
     let line = 1 + last * count;
     mesh.triangles.extend(pairs().map(|(s, next)| [middle, line + next, line + s]));
     // All beyond the line lies on the solid.
     let num_air = sectors * (2 * rings - 1);
-    let on_solid = (0..mesh.triangles.len()).map(|t| t >= num_air).collect();
-    DropMesh { mesh, on_solid }
+    on_solid.extend((0..mesh.triangles.len()).map(|t| t >= num_air));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::lay;
+    use crate::ground::lay_flat;
     use sessile_wetting::young_laplace::sessile;
 
     #[test]
@@ -194,7 +214,7 @@ mod tests {
             };
             for detail in [Detail::default(), Detail { fewest: 5, most: 5, edge: 1.0 }] {
                 let mut built = profile.surface(&detail);
-                lay(&mut built.mesh, volume, None);
+                lay_flat(&mut built.mesh, volume);
                 let enclosed = built.mesh.volume() / volume - 1.0;
                 assert!(enclosed.abs() < 1e-12, "volume off by {enclosed:e}");
                 let got = built.mesh.positions.iter().map(|p| p.z).fold(0.0, f64::max) / exact.height - 1.0;
@@ -225,7 +245,7 @@ mod tests {
             stretch: 0.0,
         };
         let mut built = profile.surface(&Detail::default());
-        lay(&mut built.mesh, 4e-9, None);
+        lay_flat(&mut built.mesh, 4e-9);
         let mesh = &built.mesh;
         let moment: DVec3 = (0..mesh.triangles.len())
             .map(|t| mesh.corners(t))
