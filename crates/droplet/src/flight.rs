@@ -7,6 +7,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_geometry::mesh_distance::MeshDistance;
+use sessile_wetting::cube_root::cube_root;
 
 use crate::field::Moment;
 
@@ -34,7 +35,7 @@ pub struct Ball {
 
 /// Radius of a ball of this volume, in m.
 pub fn ball_radius(volume: f64) -> f64 {
-    (3.0 * volume / (4.0 * std::f64::consts::PI)).cbrt()
+    cube_root(3.0 * volume / (4.0 * std::f64::consts::PI))
 }
 
 /// Where and how a ball touches a solid.

@@ -11,6 +11,7 @@
 use glam::{DVec3, IVec3, Vec3, Vec4};
 
 use crate::droplets::NOBODY;
+use crate::whole::nearest;
 
 /// Cells per reach of a class.
 const CELL_PER_REACH: f64 = 4.0;
@@ -40,7 +41,7 @@ const EMPTY: Line = Line { places: [0; PER_LINE + 1], slots: [NOBODY; PER_LINE],
 const _: () = assert!(size_of::<Line>() == 64);
 
 /// A droplet as its neighbours see it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     place: u32,
     slot: u32,
@@ -49,7 +50,7 @@ struct Entry {
 impl Entry {
     /// At `within` a cell (0 to 1), with a reach in quarters of the class's largest, rounded up, less one.
     fn new(slot: u32, within: DVec3, quarters: u32) -> Self {
-        let [x, y, z] = (within * STEPS).to_array().map(|step| (step as u32).min(STEPS as u32 - 1));
+        let [x, y, z] = (within * STEPS).to_array().map(|step| cell(step).clamp(0, STEPS as i32 - 1) as u32);
         Self { place: (quarters << 30) | (z << 20) | (y << 10) | x, slot }
     }
 }
@@ -121,17 +122,62 @@ pub struct Grid {
     lines: Vec<Line>,
     /// Droplets that it was made for.
     room: usize,
+    tally: Tally,
+    classes: [Class; NUM_CLASSES],
+    mask: u32,
+}
+
+/// A class of size.
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    /// Largest reach, in m.
+    reach: f64,
+    /// Width of its cells, in m.
+    width: f64,
+    /// One over it, in 1/m.
+    per_width: f64,
+}
+
+/// Who has come.
+#[derive(Clone, Debug, Default)]
+struct Tally {
     /// Droplets that ever stood in each class since it was cleared: zero means that nobody needs to look there.
     in_class: [u32; NUM_CLASSES],
     /// A bit for each class that is not empty by that count.
     classes: u32,
     /// Largest reach seen in each class, in m.
     reaches: [f32; NUM_CLASSES],
-    mask: u32,
-    /// Largest reach of the first class, in m.
-    first_reach: f64,
-    /// One over the width of its cells, in 1/m.
-    per_first_width: f64,
+}
+
+impl Tally {
+    fn count(&mut self, class: usize, reach: f32) {
+        self.in_class[class] += 1;
+        self.classes |= 1 << class;
+        self.reaches[class] = self.reaches[class].max(reach);
+    }
+
+    fn add(&mut self, other: &Self) {
+        for class in 0..NUM_CLASSES {
+            self.in_class[class] += other.in_class[class];
+            self.reaches[class] = self.reaches[class].max(other.reaches[class]);
+        }
+        self.classes |= other.classes;
+    }
+}
+
+/// Droplets on their way into a grid: all that can be worked out about them without changing it, by several threads.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals {
+    entries: Vec<(u32, Entry)>,
+    tally: Tally,
+}
+
+impl Arrivals {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.tally = Tally::default();
+    }
 }
 
 impl Grid {
@@ -144,19 +190,20 @@ impl Grid {
             cells: Vec::new(),
             lines: Vec::new(),
             room: count,
-            in_class: [0; NUM_CLASSES],
-            classes: 0,
-            reaches: [0.0; NUM_CLASSES],
+            tally: Tally::default(),
+            classes: std::array::from_fn(|class| {
+                let width = cell * f64::from(1_u32 << class);
+                Class { reach: width / CELL_PER_REACH, width, per_width: 1.0 / width }
+            }),
             mask: hashes as u32 - 1,
-            first_reach: cell / CELL_PER_REACH,
-            per_first_width: 1.0 / cell,
         }
     }
 
     /// Whether most droplets are too large for the smallest cells, or many more cells were entered than there are droplets.
     pub fn is_outgrown(&self) -> bool {
-        let all: u32 = self.in_class.iter().sum();
-        (all > 16 && 2 * self.in_class[0] < all) || self.lines.len() > self.room + 1024
+        let in_class = &self.tally.in_class;
+        let all: u32 = in_class.iter().sum();
+        (all > 16 && 2 * in_class[0] < all) || self.lines.len() > self.room + 1024
     }
 
     /// Droplets in a cell, as a droplet finds them on average.
@@ -177,7 +224,7 @@ impl Grid {
 
     /// Largest reach of those that were ever in it since it was cleared, in m.
     pub fn largest_seen(&self) -> f64 {
-        f64::from(self.reaches.iter().copied().fold(0.0, f32::max))
+        f64::from(self.tally.reaches.iter().copied().fold(0.0, f32::max))
     }
 
     /// Takes everybody out.
@@ -185,33 +232,46 @@ impl Grid {
         self.blocks.fill(NOBODY);
         self.cells.clear();
         self.lines.clear();
-        self.in_class = [0; NUM_CLASSES];
-        self.classes = 0;
-        self.reaches = [0.0; NUM_CLASSES];
+        self.tally = Tally::default();
     }
 
     /// Puts a slot where it belongs, and says into which bucket.
     pub fn insert(&mut self, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
-        let bucket = self.bucket_at(solid, point, reach);
-        self.insert_into(bucket, slot, point, reach)
+        let (class, bucket, entry) = self.entry(slot, solid, point, reach);
+        self.tally.count(class, reach);
+        self.enter(bucket, entry);
+        bucket
     }
 
-    /// The bucket of a droplet of this reach (in m) at a point of a solid.
+    /// The same for one of many, which [`Grid::take`] will enter.
     #[inline]
-    pub fn bucket_at(&self, solid: u32, point: DVec3, reach: f32) -> u32 {
-        let class = self.class_of(f64::from(reach));
-        self.bucket_of(class, solid, self.cell_of(class, point))
+    pub fn announce(&self, arrivals: &mut Arrivals, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
+        let (class, bucket, entry) = self.entry(slot, solid, point, reach);
+        arrivals.tally.count(class, reach);
+        arrivals.entries.push((bucket, entry));
+        bucket
     }
 
-    /// Puts a slot into the bucket where it belongs.
-    pub fn insert_into(&mut self, bucket: u32, slot: u32, point: DVec3, reach: f32) -> u32 {
+    /// Enters those that were announced.
+    pub fn take(&mut self, arrivals: &Arrivals) {
+        self.tally.add(&arrivals.tally);
+        for &(bucket, entry) in &arrivals.entries {
+            self.enter(bucket, entry);
+        }
+    }
+
+    /// Class, bucket and entry of a droplet of this reach (in m) at a point of a solid.
+    #[inline]
+    fn entry(&self, slot: u32, solid: u32, point: DVec3, reach: f32) -> (usize, u32, Entry) {
         let class = self.class_of(f64::from(reach));
-        self.in_class[class] += 1;
-        self.classes |= 1 << class;
-        self.reaches[class] = self.reaches[class].max(reach);
-        let quarters = (4.0 * f64::from(reach) / self.largest_reach(class)).ceil().clamp(1.0, 4.0) as u32 - 1;
-        let within = point * self.per_width(class) - self.cell_of(class, point).as_dvec3();
-        let entry = Entry::new(slot, within, quarters);
+        let Class { reach: largest, per_width, .. } = self.classes[class];
+        let home = self.cell_of(class, point);
+        let quarters = (4.0 * f64::from(reach) / largest).min(3.9) as u32;
+        let within = point * per_width - home.as_dvec3();
+        (class, self.bucket_of(class, solid, home), Entry::new(slot, within, quarters))
+    }
+
+    fn enter(&mut self, bucket: u32, entry: Entry) {
         let block = &mut self.blocks[bucket as usize / PER_BLOCK];
         if *block == NOBODY {
             *block = self.cells.len() as u32;
@@ -221,13 +281,12 @@ impl Grid {
         let mut at = *first;
         while at != NOBODY {
             if self.lines[at as usize].take(entry) {
-                return bucket;
+                return;
             }
             at = self.lines[at as usize].next;
         }
         self.lines.push(Line::of_one(entry, *first));
         *first = self.lines.len() as u32 - 1;
-        bucket
     }
 
     /// Takes a slot out of its bucket.
@@ -306,14 +365,14 @@ impl Grid {
     /// All cells within `around` plus the reach of those in them of a way's box.
     fn cells(&self, look: &Look, mut each: impl FnMut(Cell)) {
         let &Look { solid, from, to, around } = look;
-        let mut classes = self.classes;
+        let mut classes = self.tally.classes;
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            let margin = around + f64::from(self.reaches[class]);
+            let margin = around + f64::from(self.tally.reaches[class]);
             let low = self.cell_of(class, from.min(to) - margin);
             let high = self.cell_of(class, from.max(to) + margin);
-            let width = self.width(class);
+            let width = self.classes[class].width;
             let home = hash_of_class(class, solid);
             let corner = |cell: i32, from: f64| (f64::from(cell) * width - from) as f32;
             for z in low.z..=high.z {
@@ -332,9 +391,9 @@ impl Grid {
 
     fn look(&self, cell: &Cell, way: &Way, found: &mut impl FnMut(u32)) {
         let class = cell.class as usize;
-        let step = (self.width(class) / STEPS) as f32;
+        let step = (self.classes[class].width * (1.0 / STEPS)) as f32;
         // Half a step off in each direction at most; a droplet larger than its class is in the last.
-        let quarter = 0.25 * (self.largest_reach(class) as f32).max(self.reaches[class]);
+        let quarter = 0.25 * (self.classes[class].reach as f32).max(self.tally.reaches[class]);
         let within = way.around + 0.9 * step + quarter;
         let corner = cell.corner + 0.5 * step;
         let mut line = &self.lines[cell.at as usize];
@@ -370,30 +429,15 @@ impl Grid {
     #[inline]
     fn class_of(&self, reach: f64) -> usize {
         let mut class = 0;
-        let mut largest = self.first_reach;
-        while reach > largest && class + 1 < NUM_CLASSES {
+        while class + 1 < NUM_CLASSES && reach > self.classes[class].reach {
             class += 1;
-            largest *= 2.0;
         }
         class
     }
 
-    fn largest_reach(&self, class: usize) -> f64 {
-        self.first_reach * f64::from(1_u32 << class)
-    }
-
-    fn width(&self, class: usize) -> f64 {
-        CELL_PER_REACH * self.largest_reach(class)
-    }
-
-    fn per_width(&self, class: usize) -> f64 {
-        self.per_first_width / f64::from(1_u32 << class)
-    }
-
     #[inline]
     fn cell_of(&self, class: usize, point: DVec3) -> IVec3 {
-        // `floor` is a call where the processor is an old one; a cast and a comparison are not.
-        (point * self.per_width(class)).to_array().map(floor).into()
+        (point * self.classes[class].per_width).to_array().map(cell).into()
     }
 }
 
@@ -418,10 +462,10 @@ fn hash_z(cell: i32) -> u64 {
     u64::from((cell >> 2) as u32).wrapping_mul(0x1656_67B1_9E37_79F9)
 }
 
+/// The cell of a coordinate in widths: ⌊x⌋, but for a whole number perhaps the one below; the same for every droplet.
 #[inline]
-fn floor(x: f64) -> i32 {
-    let cut = x as i32;
-    cut - i32::from(f64::from(cut) > x)
+fn cell(x: f64) -> i32 {
+    nearest(x - 0.5)
 }
 
 /// A straight way from the origin, or the box round it, in single precision.

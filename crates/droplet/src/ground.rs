@@ -17,6 +17,7 @@ use sessile_world::Solid;
 use crate::film_map::FilmMap;
 use crate::law::Law;
 use crate::track::{NONE, Place, Track};
+use crate::whole::nearest;
 
 /// Wanted size of a texel, in m; a droplet that runs is several times as wide.
 const TEXEL: f64 = 0.4e-3;
@@ -26,6 +27,8 @@ const SIDE: (f64, f64) = (64.0, 1024.0);
 const PARTS: u32 = 4;
 /// Most triangles looked at round one stretch of path.
 const MOST_TRIANGLES: usize = 96;
+/// Rows of more texels than this are cut to those near a stretch before each is looked at.
+const WIDE: usize = 8;
 /// Angles of one law differ by no more than this, in rad (a quarter of a degree), unless there would be too many laws.
 const ANGLE_STEP: f64 = 0.25 * std::f64::consts::PI / 180.0;
 
@@ -35,7 +38,9 @@ struct Chart {
     origin: DVec2,
     /// Change of coordinates per metre along the triangle's x and y, as columns.
     uv_per_metre: DMat2,
-    /// Its inverse; zero where the triangle has no area in the map.
+    /// Half the box of coordinates round a disc of 1 m radius.
+    extent_per_metre: DVec2,
+    /// Inverse of `uv_per_metre`; zero where the triangle has no area in the map.
     metres_per_uv: DMat2,
 }
 
@@ -258,27 +263,37 @@ impl Ground {
     fn texels_of(&self, sheet: &Sheet, t: u32, a: DVec2, b: DVec2, radius: f64, found: &mut impl FnMut(usize)) {
         let chart = &self.charts[t as usize];
         let uv = [a, b].map(|at| chart.origin + chart.uv_per_metre * at);
-        let rows = chart.uv_per_metre.transpose();
-        let margin = DVec2::new(rows.x_axis.length(), rows.y_axis.length()) * radius;
+        let margin = chart.extent_per_metre * radius;
         let (low, high) = (uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin);
         let [columns, lines] = sheet.texel_box(low, high);
-        let way = b - a;
-        let length = way.length_squared();
-        let per_length = if length > 0.0 { 1.0 / length } else { 0.0 };
-        // From one texel to the next in a row.
-        let step = chart.metres_per_uv.x_axis / sheet.width as f64;
+        let length = a.distance(b);
+        let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
+        let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
+        // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
+        let mut first = seen(chart.metres_per_uv * (sheet.middle(columns.start, lines.start) - chart.origin) - a);
+        let step = seen(chart.metres_per_uv.x_axis / sheet.width as f64);
+        let down = seen(chart.metres_per_uv.y_axis / -(sheet.height as f64));
         for row in lines {
-            let first = chart.metres_per_uv * (sheet.middle(columns.start, row) - chart.origin) - a;
-            for (k, column) in columns.clone().enumerate() {
-                let texel = row * sheet.width + column;
-                if sheet.owner[texel] != t {
-                    continue;
-                }
-                let at = first + step * k as f64;
-                let along = (at.dot(way) * per_length).clamp(0.0, 1.0);
-                if at.distance_squared(way * along) <= radius * radius {
+            let mut range = columns.clone();
+            let mut at = first;
+            first += down;
+            if columns.len() > WIDE {
+                // Those in a rectangle round what is near.
+                let per_step = step.recip();
+                let ends = |low: f64, high: f64| if low < high { (low, high) } else { (high, low) };
+                let along = ends((-radius - at.x) * per_step.x, (length + radius - at.x) * per_step.x);
+                let across = ends((-radius - at.y) * per_step.y, (radius - at.y) * per_step.y);
+                let skipped = along.0.max(across.0).max(0.0).min(columns.len() as f64) as usize;
+                let last = along.1.min(across.1).max(-1.0).min(columns.len() as f64);
+                range = columns.start + skipped..columns.end.min(columns.start + (last + 1.0) as usize + 1);
+                at += step * skipped as f64;
+            }
+            for texel in row * sheet.width + range.start..row * sheet.width + range.end {
+                let beyond = at.x - at.x.max(0.0).min(length);
+                if beyond * beyond + at.y * at.y <= radius * radius && sheet.owner[texel] == t {
                     found(texel);
                 }
+                at += step;
             }
         }
     }
@@ -336,9 +351,9 @@ impl Ground {
 impl Sheet {
     fn texel(&self, uv: DVec2) -> usize {
         // `max` first, so that what is no number ends in the first texel.
-        let column = (uv.x * self.width as f64).max(0.0).min(self.width as f64 - 1.0) as usize;
-        let row = ((1.0 - uv.y) * self.height as f64).max(0.0).min(self.height as f64 - 1.0) as usize;
-        row * self.width + column
+        let column = nearest((uv.x * self.width as f64 - 0.5).max(0.0).min(self.width as f64 - 1.0));
+        let row = nearest(((1.0 - uv.y) * self.height as f64 - 0.5).max(0.0).min(self.height as f64 - 1.0));
+        row as usize * self.width + column as usize
     }
 
     fn middle(&self, column: usize, row: usize) -> DVec2 {
@@ -348,12 +363,9 @@ impl Sheet {
     /// Columns and rows whose centres may lie in a box of coordinates.
     fn texel_box(&self, low: DVec2, high: DVec2) -> [std::ops::Range<usize>; 2] {
         let range = |low: f64, high: f64, count: usize| {
-            let count = count as f64;
-            // Casts cut, which is `floor` from zero on; that one is a call where the processor is an old one.
-            let (low, high) = ((low * count - 0.5).max(0.0).min(count), (high * count + 0.5).max(0.0).min(count));
-            let cut = low as usize;
-            let first = cut + usize::from((cut as f64) < low);
-            first..(high as usize).max(first)
+            // Centres lie half a texel from whole numbers.
+            let [low, high] = [low, high].map(|end| nearest((end * count as f64).max(0.0).min(count as f64)) as usize);
+            low..high
         };
         [range(low.x, high.x, self.width), range(1.0 - high.y, 1.0 - low.y, self.height)]
     }
@@ -386,11 +398,13 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
     let per_x = (b - a) / corners[1].x;
     let per_y = (c - a - per_x * corners[2].x) / corners[2].y;
     let uv_per_metre = DMat2::from_cols(per_x, per_y);
-    let has_area = uv_per_metre.determinant().abs() > 1e-12 && uv_per_metre.is_finite();
+    let uv_per_metre = if uv_per_metre.is_finite() { uv_per_metre } else { DMat2::ZERO };
+    let rows = uv_per_metre.transpose();
     Chart {
         origin: a,
-        uv_per_metre: if uv_per_metre.is_finite() { uv_per_metre } else { DMat2::ZERO },
-        metres_per_uv: if has_area { uv_per_metre.inverse() } else { DMat2::ZERO },
+        uv_per_metre,
+        extent_per_metre: DVec2::new(rows.x_axis.length(), rows.y_axis.length()),
+        metres_per_uv: if uv_per_metre.determinant().abs() > 1e-12 { uv_per_metre.inverse() } else { DMat2::ZERO },
     }
 }
 

@@ -63,6 +63,7 @@ pub mod springs;
 pub mod swarm;
 pub mod track;
 pub mod trails;
+mod whole;
 
 pub use error::DropletError;
 pub use model::DropletModel;

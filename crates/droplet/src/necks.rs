@@ -7,6 +7,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_wetting::Liquid;
+use sessile_wetting::cube_root::cube_root;
 
 /// Most parts that a merged droplet is drawn with.
 const MOST_PARTS: usize = 6;
@@ -85,6 +86,8 @@ pub struct Necks {
     /// Where each slot's neck is among them; shorter than the slots where the last ones have none.
     of_slot: Vec<u32>,
     now: f64,
+    /// When they are looked at next, in s.
+    seen_at: f64,
     /// Necks at the last sweep.
     swept: usize,
 }
@@ -120,8 +123,12 @@ impl Necks {
         }
         let taken = volume * (1.0 - largest).max(0.0);
         let capillary = (liquid.density * taken / liquid.surface_tension).sqrt();
-        let viscous = liquid.dynamic_viscosity() * taken.cbrt() / liquid.surface_tension;
+        let viscous = liquid.dynamic_viscosity() * cube_root(taken) / liquid.surface_tension;
         let time_constant = (CAPILLARY_TIMES * capillary).max(VISCOUS_TIMES * viscous);
+        // Nobody will see it.
+        if self.now + LIFE * time_constant <= self.seen_at {
+            return;
+        }
         if self.of_slot.len() <= stays as usize {
             self.of_slot.resize(stays as usize + 1, NONE);
         }
@@ -141,9 +148,9 @@ impl Necks {
         }
     }
 
-    /// It is `now`; those that have closed are forgotten now and then.
-    pub fn at(&mut self, now: f64) {
-        self.now = now;
+    /// It is `now`, and nobody looks before `seen_at`; those that have closed are forgotten now and then.
+    pub fn at(&mut self, now: f64, seen_at: f64) {
+        (self.now, self.seen_at) = (now, seen_at);
         if self.necks.len() <= FEW.max(2 * self.swept) {
             return;
         }
@@ -191,10 +198,10 @@ mod tests {
         let (centre, sum) = parts.iter().fold((DVec3::ZERO, 0.0), |(c, s), p| (c + p.offset * p.share, s + p.share));
         assert!(parts.len() == 3 && centre.length() < 1e-18 && (sum - 1.0).abs() < 1e-12, "{parts:?}");
         let first = parts[0].offset.length();
-        necks.at(3e-3);
+        necks.at(3e-3, 3e-3);
         let later = necks.get(3).expect("still there").as_slice()[0].offset.length() / first;
         assert!((0.4..0.9).contains(&later), "{later}");
-        necks.at(0.2);
+        necks.at(0.2, 0.2);
         assert!(necks.get(3).is_none());
     }
 
@@ -202,7 +209,7 @@ mod tests {
     fn necks_that_have_closed_are_swept_away_and_the_others_stay() {
         let mut necks = Necks::default();
         for round in 0..20_u32 {
-            necks.at(f64::from(round) * 0.1);
+            necks.at(f64::from(round) * 0.1, f64::from(round) * 0.1);
             for k in 0..200 {
                 join(&mut necks, [400 * round + 2 * k, 400 * round + 2 * k + 1], [1e-9, 1e-9], DVec3::X * 1e-3);
             }

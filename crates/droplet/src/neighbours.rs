@@ -6,7 +6,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::droplets::{NOBODY, Slot, Spot};
-use crate::grid::{Grid, Look, Region, Scratch};
+use crate::grid::{Arrivals, Grid, Look, Region, Scratch};
 
 /// Mark of a bucket among those of runners.
 const RUNS: u32 = 1 << 31;
@@ -120,17 +120,15 @@ impl Neighbours {
     }
 
     /// A runner has come to where its spot says, on a solid; [`Neighbours::arrive`] will enter it there.
-    pub fn stands_at(&self, spot: &mut Spot, solid: u32, reach: f32) {
+    #[inline]
+    pub fn stands_at(&self, arrivals: &mut Arrivals, slot: u32, spot: &mut Spot, solid: u32, reach: f32) {
         (spot.solid, spot.reach) = (solid, reach);
-        spot.bucket = self.running.bucket_at(solid, spot.point, spot.reach) | RUNS;
+        spot.bucket = self.running.announce(arrivals, slot, solid, spot.point, reach) | RUNS;
     }
 
     /// Enters runners where they have come to.
-    pub fn arrive(&mut self, slots: &[Slot], runners: &[u32]) {
-        for &slot in runners {
-            let spot = &slots[slot as usize].spot;
-            self.running.insert_into(spot.bucket & !RUNS, slot, spot.point, spot.reach);
-        }
+    pub fn arrive(&mut self, arrivals: &Arrivals) {
+        self.running.take(arrivals);
     }
 
     /// Slots that may cover a point of a solid; some may belong to another solid, some come twice.

@@ -17,6 +17,7 @@ use std::f64::consts::PI;
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
+use sessile_wetting::cube_root::cube_root;
 
 use crate::field::Field;
 use crate::ride::{Push, Rules, Segment};
@@ -50,7 +51,7 @@ pub struct PaperState(Vec<(u32, [f64; 2])>);
 
 /// Radius (and height) of the half ball of a volume, in m.
 pub fn half_ball_radius(volume: f64) -> f64 {
-    (1.5 * volume / PI).cbrt()
+    cube_root(1.5 * volume / PI)
 }
 
 impl Paper {

@@ -18,7 +18,7 @@ use sessile_wetting::Liquid;
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
 use crate::field::{Field, Moment};
 use crate::footing::bend;
-use crate::grid::PER_CELL;
+use crate::grid::{Arrivals, PER_CELL};
 use crate::ground::Ground;
 use crate::necks::Necks;
 use crate::neighbours::{Drift, Neighbours, Round};
@@ -107,6 +107,8 @@ struct Log {
     stopped: Vec<u32>,
     /// Droplets that have left the domain.
     outside: Vec<u32>,
+    /// Everybody, where they have come to.
+    arrivals: Arrivals,
     /// Droplets that may have touched, and those that have.
     candidates: Vec<(u32, u32)>,
     pairs: Vec<(u32, u32)>,
@@ -313,7 +315,7 @@ impl Swarm {
     ) -> bool {
         stages.enter("meet");
         // Droplets meet at any time in the step.
-        self.necks.at(now - 0.5 * dt);
+        self.necks.at(now - 0.5 * dt, now);
         if self.neighbours.is_outgrown(self.droplets.count(), self.runners.len() + self.newcomers.len()) {
             self.index_all(scenery.track);
         }
@@ -342,7 +344,7 @@ impl Swarm {
             self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
         }
         self.meet_touched(scenery, events);
-        self.necks.at(now);
+        self.necks.at(now, now);
         finite
     }
 
@@ -493,7 +495,9 @@ impl Swarm {
         let pieces = self.runners.len().div_ceil(CHUNK);
         let logs = std::mem::take(&mut self.logs);
         let mut finite = true;
-        self.neighbours.arrive(&self.droplets.all, &self.runners);
+        for log in &logs[..pieces] {
+            self.neighbours.arrive(&log.arrivals);
+        }
         for log in &logs[..pieces] {
             finite &= log.finite;
             if let Form::Paper(paper) = &mut self.form {
@@ -576,6 +580,7 @@ impl Log {
         self.fallen.clear();
         self.stopped.clear();
         self.outside.clear();
+        self.arrivals.clear();
         (self.turnover, self.drift, self.finite) = (f64::INFINITY, Drift::default(), true);
     }
 }

@@ -31,6 +31,7 @@
 
 pub mod cap;
 pub mod capillary;
+pub mod cube_root;
 pub mod dew;
 pub mod drying;
 pub mod film;

@@ -24,6 +24,7 @@
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
+use crate::cube_root::cube_root;
 use crate::liquid::Liquid;
 use crate::ode::Accuracy;
 use crate::pendant::follow_to_limit;
@@ -50,6 +51,8 @@ const CAP_VOLUME: f64 = 1e-10;
 const WIDEST_HANGING: f64 = 3.831_706;
 /// Height over volume of the hanging film there, (1 − J₀)/(π r² J₂) at r = 3.83.
 const FILM_HEIGHT: f64 = 0.0755;
+/// (3/4π)^⅓: radius over the cube root of the volume of a free drop.
+const FREE_RADIUS: f64 = 0.620_350_490_899_400_1;
 /// Enough for a table that interpolates to 1e-4.
 const COARSE: f64 = 1e-7;
 /// The same for hanging drops, whose curves take longer to follow.
@@ -128,7 +131,7 @@ impl ShapeTable {
         if fill > 1.0 {
             return None;
         }
-        let q = (1.0 - fill.cbrt()).max(0.0).sqrt();
+        let q = (1.0 - cube_root(fill)).max(0.0).sqrt();
         let [h, r] = self.pendant.get_or_init(pendant_grid).at(q, root_column(theta));
         let [h_ref, r_ref] = Cap::new(v, theta).pulled_reference(v);
         Some([h * h_ref, r * r_ref])
@@ -147,15 +150,15 @@ impl Cap {
     fn new(v: f64, theta: f64) -> Self {
         let (half_sin, half_cos) = (0.5 * theta).sin_cos();
         let t = half_sin / half_cos;
-        let radius = (6.0 / PI * v / (t * (3.0 + t * t))).cbrt();
+        let radius = cube_root(6.0 / PI * v / (t * (3.0 + t * t)));
         Self { half_sin, radius, height: radius * t }
     }
 
     fn pressed_reference(&self, v: f64) -> [f64; 2] {
         let flattened = 0.5 * self.height / self.half_sin;
         let cube = v / self.half_sin;
-        let breadth = cube.cbrt();
-        let free = (0.75 / PI).cbrt() * breadth;
+        let breadth = cube_root(cube);
+        let free = FREE_RADIUS * breadth;
         let puddle = 0.5 / PI * cube * free / (1.0 + free);
         let half = 0.5 * self.radius / (1.0 + 0.1 * breadth * breadth);
         [self.height / (1.0 + flattened * flattened).sqrt(), half + (half * half + puddle).sqrt()]

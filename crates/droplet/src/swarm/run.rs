@@ -90,7 +90,7 @@ impl Swarm {
                     let volume = droplet.size.volume - shed;
                     let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
                     own.size.volume = volume;
-                    neighbours.stands_at(&mut own.spot, facet.solid, own.size.reach);
+                    neighbours.stands_at(&mut log.arrivals, slot, &mut own.spot, facet.solid, own.size.reach);
                     log.fallen.push((slot, fallen));
                     continue;
                 }
@@ -132,7 +132,7 @@ impl Swarm {
                 if way > 0.0 {
                     log.turnover = log.turnover.min(dt * own.size.radius / way);
                 }
-                neighbours.stands_at(&mut own.spot, facet.solid, own.size.reach);
+                neighbours.stands_at(&mut log.arrivals, slot, &mut own.spot, facet.solid, own.size.reach);
             }
         };
         let pieces_logs = &mut self.logs[..pieces];
