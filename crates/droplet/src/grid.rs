@@ -67,6 +67,11 @@ impl Line {
         room.map(|k| (self.places[k], self.slots[k]) = (entry.place, entry.slot)).is_some()
     }
 
+    fn update(&mut self, entry: Entry) -> bool {
+        let there = self.slots.iter().position(|&slot| slot == entry.slot);
+        there.map(|k| self.places[k] = entry.place).is_some()
+    }
+
     fn vacate(&mut self, slot: u32) -> bool {
         let slot = self.slots.iter_mut().find(|found| **found == slot);
         slot.map(|slot| *slot = NOBODY).is_some()
@@ -237,13 +242,28 @@ impl Grid {
 
     /// Puts a slot where it belongs, and says into which bucket.
     pub fn insert(&mut self, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
+        self.replace(NOBODY, slot, solid, point, reach)
+    }
+
+    /// Puts a slot that is in a bucket, or in none, where it belongs now, and says into which bucket.
+    pub fn replace(&mut self, before: u32, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
         let (class, bucket, entry) = self.entry(slot, solid, point, reach);
         self.tally.count(class, reach);
-        self.enter(bucket, entry);
+        if before == bucket {
+            let mut at = self.first_line(bucket);
+            while at != NOBODY && !self.lines[at as usize].update(entry) {
+                at = self.lines[at as usize].next;
+            }
+        } else {
+            if before != NOBODY {
+                self.remove(before, slot);
+            }
+            self.enter(bucket, entry);
+        }
         bucket
     }
 
-    /// The same for one of many, which [`Grid::take`] will enter.
+    /// Works that out for one of many, which [`Grid::take`] will enter.
     #[inline]
     pub fn announce(&self, arrivals: &mut Arrivals, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
         let (class, bucket, entry) = self.entry(slot, solid, point, reach);

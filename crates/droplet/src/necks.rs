@@ -107,11 +107,25 @@ impl Necks {
 
     /// Droplets become the one in `stays`, of this volume in all (in m³): each with its slot, its share of the volume and its offset from the new
     /// centre, in m.
-    pub fn join(&mut self, stays: u32, volume: f64, joined: impl Iterator<Item = (u32, Part)>, liquid: &Liquid) {
+    pub fn join(
+        &mut self,
+        stays: u32,
+        volume: f64,
+        joined: impl Iterator<Item = (u32, Part)> + Clone,
+        liquid: &Liquid,
+    ) {
+        let largest = joined.clone().map(|(_, part)| part.share).fold(0.0, f64::max);
+        let taken = volume * (1.0 - largest).max(0.0);
+        let capillary = (liquid.density * taken / liquid.surface_tension).sqrt();
+        let viscous = liquid.dynamic_viscosity() * cube_root(taken) / liquid.surface_tension;
+        let time_constant = (CAPILLARY_TIMES * capillary).max(VISCOUS_TIMES * viscous);
+        if self.now + LIFE * time_constant <= self.seen_at {
+            // Nobody will see it.
+            joined.for_each(|(slot, _)| self.forget(slot));
+            return;
+        }
         let mut parts = Parts::default();
-        let mut largest = 0.0_f64;
         for (slot, part) in joined {
-            largest = largest.max(part.share);
             match self.get(slot) {
                 Some(before) => {
                     let within = |p: &Part| Part { offset: p.offset + part.offset, share: p.share * part.share };
@@ -120,14 +134,6 @@ impl Necks {
                 None => parts.push(part),
             }
             self.forget(slot);
-        }
-        let taken = volume * (1.0 - largest).max(0.0);
-        let capillary = (liquid.density * taken / liquid.surface_tension).sqrt();
-        let viscous = liquid.dynamic_viscosity() * cube_root(taken) / liquid.surface_tension;
-        let time_constant = (CAPILLARY_TIMES * capillary).max(VISCOUS_TIMES * viscous);
-        // Nobody will see it.
-        if self.now + LIFE * time_constant <= self.seen_at {
-            return;
         }
         if self.of_slot.len() <= stays as usize {
             self.of_slot.resize(stays as usize + 1, NONE);

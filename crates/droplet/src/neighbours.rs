@@ -60,15 +60,12 @@ impl Neighbours {
 
     /// Puts a slot where it belongs now; a runner that is entered as such remains so.
     pub fn place(&mut self, slots: &mut [Slot], slot: u32, solid: u32, reach: f32) {
-        let runs = runs(&slots[slot as usize].spot);
-        self.remove(slots, slot);
         let spot = &mut slots[slot as usize].spot;
         (spot.solid, spot.reach) = (solid, reach);
-        spot.bucket = if runs {
-            self.running.insert(slot, solid, spot.point, spot.reach) | RUNS
-        } else {
-            self.standing.insert(slot, solid, spot.point, spot.reach)
-        };
+        let runs = runs(spot);
+        let (grid, mark) = if runs { (&mut self.running, RUNS) } else { (&mut self.standing, 0) };
+        let before = if spot.bucket == NOBODY { NOBODY } else { spot.bucket & !RUNS };
+        spot.bucket = grid.replace(before, slot, solid, spot.point, reach) | mark;
     }
 
     /// Takes a slot out.

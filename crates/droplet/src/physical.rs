@@ -86,6 +86,19 @@ impl PhysicalRules<'_> {
         Line { hold: along(rear) - along(front), across: sin * (front[0] - front[2] + rear[0] - rear[2]) }
     }
 
+    #[inline(never)]
+    fn push_where_it_varies(&self, here: &Here, velocity: DVec2, pull: DVec2, rate: f64) -> Push {
+        let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
+        let line = self.line(here.at, heading);
+        // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
+        let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
+        Push {
+            acceleration: pull + (heading.perp() * line.across + heading * driven) * here.line,
+            hold: self.factor * hold * here.line,
+            rate,
+        }
+    }
+
     /// Wind's pull per mass in the plane, in m/s².
     #[inline]
     fn wind(&self, facet: &Facet) -> DVec2 {
@@ -132,25 +145,17 @@ impl Rules for PhysicalRules<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
         let rate = here.drag.rate(velocity.length()) + self.shared.damping;
-        if !self.varies {
-            // The same all round, whatever the heading.
-            let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
-            return Push { acceleration: pull, hold: self.factor * hold * here.line, rate };
+        if self.varies {
+            return self.push_where_it_varies(here, velocity, pull, rate);
         }
-        let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
-        let line = self.line(here.at, heading);
-        // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
-        let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
-        Push {
-            acceleration: pull + (heading.perp() * line.across + heading * driven) * here.line,
-            hold: self.factor * hold * here.line,
-            rate,
-        }
+        // The same all round, whatever the heading.
+        let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
+        Push { acceleration: pull, hold: self.factor * hold * here.line, rate }
     }
 
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
