@@ -7,7 +7,7 @@ use std::ops::{AddAssign, Range};
 use rayon::prelude::*;
 
 /// Vertices of a piece.
-const CHUNK: usize = 2048;
+pub const CHUNK: usize = 2048;
 /// Vertices from which pieces go to several threads: below, handing them over costs more than it gains.
 const SHARE_FROM: usize = 3 * CHUNK;
 

@@ -58,6 +58,7 @@ pub mod model;
 pub mod neighbours;
 pub mod notices;
 pub mod paper;
+mod precondition;
 pub mod remesh;
 pub mod seam;
 pub mod shape;

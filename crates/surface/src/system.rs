@@ -10,6 +10,8 @@
 //! volume times the mean pressure. P leaves free vertices all their directions, a line vertex that moves the one across the
 //! line, all others none. K can be indefinite (a thread that wants to break); where the iteration meets that, it starts again without the pressure's part.
 //!
+//! Where stiffness outweighs masses, an incomplete factor of what acts on x, y and z alike takes the place of the inverse diagonal ([`crate::precondition`]).
+//!
 //! In flight the liquid inside is carried by more than a shell: [`Inertia`] adds its part to m (v − U), and takes the sum of it from what moves the whole.
 //!
 //! The paper's mean curvature flow is the same system with m = A, σ = γ, without pressure and with masses that know of no rigid motion (`rigid_mass` 0).
@@ -21,6 +23,7 @@ use glam::{DMat3, DVec3};
 use crate::chunks;
 use crate::inertia::Inertia;
 use crate::mesh::{AIR, Mesh};
+use crate::precondition::Incomplete;
 use crate::shape::Shape;
 
 /// What a vertex may do in a solve.
@@ -113,6 +116,12 @@ pub struct System {
     /// A v − b − multiplier c after a solve: what holds the vertices that are not free.
     pub reactions: Vec<DVec3>,
     inverse: Vec<f64>,
+    /// What stands for the inverse of the matrix where stiffness outweighs masses; elsewhere `inverse` does.
+    factor: Incomplete,
+    factored: bool,
+    /// The approximate inverse of the residual, and of the volume's gradient.
+    shift: Vec<DVec3>,
+    push: Vec<DVec3>,
     residual: Vec<DVec3>,
     search: Vec<DVec3>,
     image: Vec<DVec3>,
@@ -121,6 +130,10 @@ pub struct System {
 
 /// Relative residual at which a solve ends: looser ones act as a drag.
 const TOLERANCE: f64 = 1e-5;
+/// The same where the matrix is factored, which measures the residual by what it still does to velocities: speeds of sliding drops are as far from those of exact solves, 1e-6 of them.
+const FACTORED_TOLERANCE: f64 = 1e-4;
+/// Stiffness over masses from which the matrix is factored: below, its diagonal does as well and costs less.
+const STIFF: f64 = 4.0;
 /// Most iterations of a solve.
 const MOST_ITERATIONS: usize = 400;
 
@@ -181,6 +194,8 @@ impl System {
             &mut self.image,
             &mut self.gradient,
             &mut self.flow,
+            &mut self.shift,
+            &mut self.push,
         ] {
             values.clear();
             values.resize(n, DVec3::ZERO);
@@ -332,24 +347,31 @@ impl System {
     /// Conjugate gradients on what is free; `None` where the matrix shows itself not to be positive.
     fn iterate(&mut self, shape: &Shape, k: &Coefficients, rate: Option<f64>) -> Option<Solved> {
         let n = self.velocities.len();
-        let mut given = 0.0;
-        let mut weight = 0.0;
+        let (mut stiff, mut heavy) = (0.0, 0.0);
         for i in 0..n {
-            let stiff = k.stiffness * k.tension * self.weight_sums[i].max(0.0);
-            self.inverse[i] = 1.0 / (self.masses[i] + stiff + self.line_drag[i]).max(1e-300);
-            if rate.is_some() {
-                let c = self.freedoms[i].project(shape.volume_gradient[i]);
-                self.gradient[i] = c;
-                weight += c.length_squared() * self.inverse[i];
+            let pull = k.stiffness * k.tension * self.weight_sums[i].max(0.0);
+            self.inverse[i] = 1.0 / (self.masses[i] + pull + self.line_drag[i]).max(1e-300);
+            (stiff, heavy) = (stiff + pull, heavy + self.masses[i]);
+        }
+        // A drop in flight is solved by its guess, all but its shape; the diagonal leaves its fall exact.
+        self.factored = !self.bound.is_empty() && stiff > STIFF * heavy;
+        if self.factored {
+            self.factor(k.stiffness * k.tension);
+        }
+        let (mut given, mut weight) = (0.0, 0.0);
+        if let Some(rate) = rate {
+            for i in 0..n {
+                self.gradient[i] = self.freedoms[i].project(shape.volume_gradient[i]);
                 given += shape.volume_gradient[i].dot(self.velocities[i]);
             }
-        }
-        if let Some(rate) = rate
-            && weight > 0.0
-        {
-            let shift = (rate - given) / weight;
-            for i in 0..n {
-                self.velocities[i] += self.gradient[i] * (self.inverse[i] * shift);
+            self.residual.copy_from_slice(&self.gradient);
+            weight = self.precondition().0;
+            std::mem::swap(&mut self.push, &mut self.shift);
+            if weight > 0.0 {
+                let shift = (rate - given) / weight;
+                for (v, push) in self.velocities.iter_mut().zip(&self.push) {
+                    *v += *push * shift;
+                }
             }
         }
         // r = P (b − A v), and what of it would change the volume taken out.
@@ -361,21 +383,21 @@ impl System {
             let i = i as usize;
             image[i] += self.velocities[i] * self.line_drag[i];
         }
-        let (mut scale, mut along, mut rho) = (0.0, 0.0, 0.0);
         for i in 0..n {
-            let freedom = self.freedoms[i];
-            let residual = freedom.project(self.right[i] - image[i]);
-            self.residual[i] = residual;
-            scale += freedom.project(self.right[i]).length_squared() * self.inverse[i];
-            along += self.gradient[i].dot(residual) * self.inverse[i];
-            rho += residual.length_squared() * self.inverse[i];
+            self.residual[i] = self.freedoms[i].project(self.right[i]);
         }
+        let scale = self.precondition().1;
+        for i in 0..n {
+            self.residual[i] = self.freedoms[i].project(self.right[i] - image[i]);
+        }
+        let Pair(along, mut rho) = self.precondition();
         let share = |along: f64| if weight > 0.0 { along / weight } else { 0.0 };
         let mut lambda = share(along);
         rho -= lambda * along;
         let mut multiplier = -lambda;
         let mut whole = self.turn(shape, k, lambda, 0.0);
-        let enough = TOLERANCE * TOLERANCE * scale.max(1e-300);
+        let tolerance = if self.factored { FACTORED_TOLERANCE } else { TOLERANCE };
+        let enough = tolerance * tolerance * scale.max(1e-300);
         let mut iterations = 0;
         let mut positive = true;
         while rho > enough && iterations < MOST_ITERATIONS {
@@ -393,18 +415,16 @@ impl System {
                 break;
             }
             let alpha = rho / curvature;
-            let (search, inverse, gradient) = (&self.search, &self.inverse, &self.gradient);
-            let Pair(along, left) =
-                chunks::update(&mut self.velocities, &mut self.residual, |first, velocities, residuals| {
-                    let mut sums = Pair::default();
-                    for (offset, (v, r)) in velocities.iter_mut().zip(residuals).enumerate() {
-                        let i = first + offset;
-                        *v += search[i] * alpha;
-                        *r -= image[i] * alpha;
-                        sums += Pair(gradient[i].dot(*r) * inverse[i], r.length_squared() * inverse[i]);
-                    }
-                    sums
-                });
+            let search = &self.search;
+            chunks::update(&mut self.velocities, &mut self.residual, |first, velocities, residuals| {
+                for (offset, (v, r)) in velocities.iter_mut().zip(residuals).enumerate() {
+                    let i = first + offset;
+                    *v += search[i] * alpha;
+                    *r -= image[i] * alpha;
+                }
+                0.0
+            });
+            let Pair(along, left) = self.precondition();
             lambda = share(along);
             multiplier -= lambda;
             let old = rho;
@@ -415,15 +435,49 @@ impl System {
         positive.then_some(Solved { iterations, multiplier, ..Solved::default() })
     }
 
-    /// Takes λ c out of the residual and sets out in its direction: p = D⁻¹ r + β p; what of p moves the drop as a whole.
+    /// Factors the part of the matrix that acts on x, y and z alike, without the vertices that are held; `tension` is κσ.
+    fn factor(&mut self, tension: f64) {
+        let Self { factor, rows, edges, inverse, freedoms, .. } = self;
+        let diagonal = |i: usize| (freedoms[i] != Freedom::Fixed).then(|| 1.0 / inverse[i]);
+        let row =
+            |i: usize| edges[rows[i] as usize..rows[i + 1] as usize].iter().map(|e| (e.column, -tension * e.weight));
+        factor.factor(freedoms.len(), diagonal, row);
+    }
+
+    /// Fills `shift` with the approximate inverse of the residual; its products with the volume's gradient and with the residual.
+    fn precondition(&mut self) -> Pair {
+        let Self { factor, factored, inverse, gradient, freedoms, bound, shift, residual, .. } = self;
+        chunks::update(shift, residual, |first, shifts, residuals| {
+            if *factored {
+                shifts.copy_from_slice(residuals);
+                factor.solve(first, shifts);
+                let place = |end: usize| bound.partition_point(|&i| (i as usize) < end);
+                for &i in &bound[place(first)..place(first + shifts.len())] {
+                    let z = &mut shifts[i as usize - first];
+                    *z = freedoms[i as usize].project(*z);
+                }
+            } else {
+                for (offset, (z, r)) in shifts.iter_mut().zip(residuals.iter()).enumerate() {
+                    *z = *r * inverse[first + offset];
+                }
+            }
+            let mut sums = Pair::default();
+            for (offset, (z, r)) in shifts.iter().zip(residuals.iter()).enumerate() {
+                sums += Pair(gradient[first + offset].dot(*z), r.dot(*z));
+            }
+            sums
+        })
+    }
+
+    /// Takes λ c out of the residual and sets out in its direction: p = S⁻¹ (r − λ c) + β p; what of p moves the drop as a whole.
     fn turn(&mut self, shape: &Shape, k: &Coefficients, lambda: f64, beta: f64) -> Whole {
-        let (inverse, gradient, masses) = (&self.inverse, &self.gradient, &self.masses);
+        let (shift, push, gradient, masses) = (&self.shift, &self.push, &self.gradient, &self.masses);
         chunks::update(&mut self.residual, &mut self.search, |first, residuals, searches| {
             let mut whole = Whole::default();
             for (offset, (r, p)) in residuals.iter_mut().zip(searches).enumerate() {
                 let i = first + offset;
                 *r -= gradient[i] * lambda;
-                *p = *r * inverse[i] + *p * beta;
+                *p = shift[i] - push[i] * lambda + *p * beta;
                 if k.rigid_mass != 0.0 {
                     whole.add(shape.rigid[i], masses[i], *p);
                 }
