@@ -39,6 +39,7 @@
 pub mod bench;
 mod build;
 mod clock;
+mod measured;
 mod nearest;
 mod run;
 pub mod scenes;

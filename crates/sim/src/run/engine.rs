@@ -3,14 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use glam::DVec3;
 use sessile_frames::instances::surface_of;
 use sessile_frames::names::safe_names;
-use sessile_frames::{
-    Content, INSTANCE_THRESHOLD, MeasureError, RunFolder, RunInfo, RunStatus, Setting, Solid, StageSeconds, Stamp,
-    measure,
-};
-use sessile_geometry::distance::{Closest, Distance};
+use sessile_frames::{Content, INSTANCE_THRESHOLD, MeasureError, RunFolder, RunInfo, RunStatus, StageSeconds, Stamp};
 use sessile_model::{Model, Stages};
 use sessile_scene::types::Scene;
 
@@ -19,6 +14,7 @@ use super::saved::{Identity, Moment};
 use super::{Finish, Progress, RunError, RunOptions, Status};
 use crate::build::{BuildError, Built};
 use crate::clock::{StageClock, StageTime};
+use crate::measured::measured;
 use crate::settle::DropState;
 
 /// A step that ends within this fraction of a frame interval from the frame has reached it; what is left would be rounding.
@@ -197,10 +193,8 @@ impl<'a> Engine<'a> {
         let fields = if self.scene.output_fields { self.model.fields() } else { None };
 
         self.clock.enter("measure");
-        let forms: Vec<Shape> = self.model.world().solids().iter().map(Shape).collect();
-        let solids: Vec<Solid> = forms.iter().map(|shape| Solid { name: shape.0.name(), shape }).collect();
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        let measures = measure(&frame, number, &self.moment.pending, Setting { solids: &solids, planar })?;
+        let measures = measured(&frame, number, &self.moment.pending, self.model.world().solids(), planar)?;
 
         self.clock.enter("write");
         let stamp = Stamp { frame: number, time: frame.time };
@@ -290,18 +284,5 @@ impl<'a> Engine<'a> {
             simulated: time - self.time_at_start,
             wall: self.started.elapsed(),
         }
-    }
-}
-
-/// A solid at its present place, as measuring sees it.
-struct Shape<'a>(&'a sessile_world::Solid);
-
-impl Distance for Shape<'_> {
-    fn signed_distance(&self, point: DVec3) -> f64 {
-        self.0.signed_distance(point)
-    }
-
-    fn closest(&self, point: DVec3) -> Closest {
-        self.0.closest(point)
     }
 }

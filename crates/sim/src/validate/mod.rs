@@ -10,6 +10,7 @@ mod output;
 mod pane;
 mod plot;
 mod report;
+mod stage;
 mod surface;
 mod theory;
 mod volume;
@@ -131,6 +132,16 @@ pub fn run(cases: &[Case], quick: bool, say: &dyn Fn(&str)) -> Vec<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Runs cases at their smaller size.
+    pub fn assert_all_pass(cases: impl IntoIterator<Item = Case>) {
+        for case in cases {
+            let result = (case.run)(&CaseContext { quick: true, say: &|_| {} }).unwrap();
+            for check in &result.checks {
+                assert!(check.pass, "{}: {check:?}", case.name);
+            }
+        }
+    }
 
     fn case(model: &'static str, name: &'static str, quick: bool) -> Case {
         Case { name, model, quick, about: "", run: |_| Ok(CaseResult::default()) }

@@ -2,20 +2,15 @@
 
 use glam::DVec3;
 use sessile_droplet::DropletModel;
-use sessile_frames::{DropFacts, DropMeasures, Setting, Solid, measure};
-use sessile_geometry::{Closest, Distance};
+use sessile_frames::{DropFacts, DropMeasures};
 use sessile_model::{Model, Untimed};
 use sessile_scene::{NoFiles, parse_str};
-use sessile_wetting::{Liquid, Wetting};
+use sessile_wetting::Wetting;
 use sessile_world::World;
 
 use super::CaseError;
-
-/// As scenes have it by default.
-pub(super) const WATER: Liquid =
-    Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
-/// In m/s².
-pub(super) const GRAVITY: f64 = 9.8;
+pub(super) use crate::validate::stage::{GRAVITY, WATER, largest_that};
+use crate::validate::stage::{drops_of, only};
 
 /// A material `m` by its angles in degrees, and what else it says.
 pub(super) fn material(advancing: f64, receding: f64, more: &str) -> String {
@@ -84,40 +79,6 @@ impl Stage {
 
     /// What `sessile measure` says of the only drop.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
-        let shapes: Vec<Shape> = self.model.world().solids().iter().map(Shape).collect();
-        let solids: Vec<Solid> = shapes.iter().map(|shape| Solid { name: shape.0.name(), shape }).collect();
-        let mut drops = measure(&self.model.frame(), 0, &[], Setting { solids: &solids, planar: None })?.drops;
-        if drops.len() == 1 {
-            Ok(drops.remove(0))
-        } else {
-            Err(format!("there are {} drops, not one", drops.len()).into())
-        }
+        only(drops_of(&self.model)?)
     }
-}
-
-struct Shape<'a>(&'a sessile_world::Solid);
-
-impl Distance for Shape<'_> {
-    fn signed_distance(&self, point: DVec3) -> f64 {
-        self.0.signed_distance(point)
-    }
-
-    fn closest(&self, point: DVec3) -> Closest {
-        self.0.closest(point)
-    }
-}
-
-/// Largest value in `range` for which `holds`, to a relative 1/2000; it must hold at the lower end and not at the upper one.
-pub(super) fn largest_that(
-    [mut low, mut high]: [f64; 2],
-    mut holds: impl FnMut(f64) -> Result<bool, CaseError>,
-) -> Result<f64, CaseError> {
-    if !holds(low)? || holds(high)? {
-        return Err(format!("the threshold does not lie between {low} and {high}").into());
-    }
-    while high - low > 5e-4 * high {
-        let middle = 0.5 * (low + high);
-        if holds(middle)? { low = middle } else { high = middle }
-    }
-    Ok(0.5 * (low + high))
 }

@@ -95,15 +95,11 @@ pub(super) fn cases() -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::cases;
+    use crate::validate::tests::assert_all_pass;
 
     #[test]
     fn every_case_passes() {
-        for case in cases() {
-            let result = (case.run)(&CaseContext { quick: true, say: &|_| {} }).unwrap();
-            for check in &result.checks {
-                assert!(check.pass, "{}: {check:?}", case.name);
-            }
-        }
+        assert_all_pass(cases());
     }
 }

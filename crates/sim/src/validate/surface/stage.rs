@@ -1,22 +1,17 @@
 //! Scenes for the cases, and what is read off their runs.
 
 use glam::DVec3;
-use sessile_frames::{DropMeasures, Setting, Solid, measure};
-use sessile_geometry::{Closest, Distance};
+use sessile_frames::DropMeasures;
 use sessile_model::{Model, Untimed};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_surface::SurfaceModel;
 use sessile_surface::validate::{check, check_crossings};
-use sessile_wetting::Liquid;
 use sessile_world::World;
 
 use super::CaseError;
+pub(super) use crate::validate::stage::{GRAVITY, WATER};
+use crate::validate::stage::{drops_of, only};
 
-/// As scenes have it by default.
-pub(super) const WATER: Liquid =
-    Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
-/// In m/s².
-pub(super) const GRAVITY: f64 = 9.8;
 /// A table for scenes without weight.
 pub(super) const WEIGHTLESS: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
 
@@ -87,30 +82,11 @@ impl Stage {
 
     /// What `sessile measure` says of the drops.
     pub fn drops(&self) -> Result<Vec<DropMeasures>, CaseError> {
-        let shapes: Vec<Shape> = self.model.world().solids().iter().map(Shape).collect();
-        let solids: Vec<Solid> = shapes.iter().map(|shape| Solid { name: shape.0.name(), shape }).collect();
-        Ok(measure(&self.model.frame(), 0, &[], Setting { solids: &solids, planar: None })?.drops)
+        drops_of(&self.model)
     }
 
     /// What `sessile measure` says of the only drop.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
-        let mut drops = self.drops()?;
-        if drops.len() == 1 {
-            Ok(drops.remove(0))
-        } else {
-            Err(format!("there are {} drops, not one", drops.len()).into())
-        }
-    }
-}
-
-struct Shape<'a>(&'a sessile_world::Solid);
-
-impl Distance for Shape<'_> {
-    fn signed_distance(&self, point: DVec3) -> f64 {
-        self.0.signed_distance(point)
-    }
-
-    fn closest(&self, point: DVec3) -> Closest {
-        self.0.closest(point)
+        only(self.drops()?)
     }
 }

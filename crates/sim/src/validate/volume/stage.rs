@@ -1,22 +1,17 @@
 //! Scenes for the cases, and what is read off their runs.
 
 use glam::DVec3;
-use sessile_frames::{Content, DropMeasures, Event, FrameMeasures, Setting, Solid, Surface, measure};
-use sessile_geometry::{Closest, Distance};
+use sessile_frames::{Content, DropMeasures, Event, FrameMeasures, Surface};
 use sessile_model::{Model, Untimed};
 use sessile_scene::types::Scene;
 use sessile_scene::{NoFiles, parse_str};
-use sessile_wetting::Liquid;
 
 use super::CaseError;
 use crate::build::build;
+use crate::measured::measured;
 use crate::settle::{DropState, Settling};
-
-/// As scenes have it by default, and as the reference values were made with.
-pub(in crate::validate) const WATER: Liquid =
-    Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
-/// In m/s².
-pub(in crate::validate) const GRAVITY: f64 = 9.8;
+use crate::validate::stage::only;
+pub(in crate::validate) use crate::validate::stage::{GRAVITY, WATER};
 
 /// Capillary length of water, in m.
 pub(in crate::validate) fn capillary_length() -> f64 {
@@ -164,19 +159,13 @@ impl Stage {
 
     /// What `sessile measure` says.
     pub fn measures(&self) -> Result<FrameMeasures, CaseError> {
-        let shapes: Vec<Shape> = self.model.world().solids().iter().map(Shape).collect();
-        let solids: Vec<Solid> = shapes.iter().map(|shape| Solid { name: shape.0.name(), shape }).collect();
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        Ok(measure(&self.model.frame(), 0, &[], Setting { solids: &solids, planar })?)
+        Ok(measured(&self.model.frame(), 0, &[], self.model.world().solids(), planar)?)
     }
 
     /// What `sessile measure` says of the only drop.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
-        let mut drops = self.measures()?.drops;
-        match drops.len() {
-            1 => Ok(drops.remove(0)),
-            count => Err(format!("there are {count} drops, not one, at t = {:.4} s", self.time()).into()),
-        }
+        only(self.measures()?.drops)
     }
 
     /// What `sessile measure` says of the largest drop.
@@ -216,16 +205,4 @@ pub(in crate::validate) fn enclosed_volume(surface: &Surface) -> f64 {
     let corner = |vertex: u32| surface.positions[vertex as usize];
     let six = surface.triangles.iter().map(|&[a, b, c]| corner(a).dot(corner(b).cross(corner(c))));
     six.sum::<f64>() / 6.0
-}
-
-struct Shape<'a>(&'a sessile_world::Solid);
-
-impl Distance for Shape<'_> {
-    fn signed_distance(&self, point: DVec3) -> f64 {
-        self.0.signed_distance(point)
-    }
-
-    fn closest(&self, point: DVec3) -> Closest {
-        self.0.closest(point)
-    }
 }
