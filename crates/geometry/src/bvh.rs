@@ -1,20 +1,16 @@
 //! A bounding volume hierarchy of four-wide nodes, for nearest-thing and ray queries.
 //!
-//! Built top-down by the surface area heuristic over sixteen bins (wald2007), a leaf counting as full. Boxes are single precision, relative to
-//! the middle of everything and rounded outwards; a query point is rounded both ways. So a box is never taken to be
+//! Boxes are single precision, relative to the middle of everything and rounded outwards; a query point is rounded both ways. So a box is never taken to be
 //! farther than it is, and answers are as exact as the function that measures the things themselves, in double precision.
-//!
-//! The four children's boxes lie side by side, so one node costs a handful of vector instructions.
+
+mod build;
 
 use std::array;
 
 use glam::{DVec3, Vec4};
 
-/// Most things in a leaf: as many as a node has children, so that they too can be measured side by side.
-pub const LEAF: usize = 4;
-
-/// Candidate planes per axis when splitting.
-const NUM_BINS: usize = 16;
+pub use build::{Child, FourWide, LEAF, Node};
+use build::{round_down, round_up};
 
 /// Depth after which nodes are split in equal halves, so that no input makes the tree deep.
 const MAX_UNEVEN_DEPTH: usize = 40;
@@ -63,31 +59,10 @@ impl Bounds {
         (self.high - self.low).max(DVec3::ZERO)
     }
 
-    fn half_area(&self) -> f64 {
+    /// Half its surface, in m².
+    pub fn half_area(&self) -> f64 {
         let e = self.extent();
         e.x * e.y + e.y * e.z + e.z * e.x
-    }
-}
-
-/// Four children: their boxes, axis by axis, and where they are.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-struct Node {
-    low: [Vec4; 3],
-    high: [Vec4; 3],
-    children: [Child; 4],
-}
-
-/// The index of a node, or with the highest bit set, of a leaf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Child(u32);
-
-impl Child {
-    const LEAF: u32 = 1 << 31;
-    const NONE: Self = Self(u32::MAX);
-
-    fn leaf(self) -> Option<usize> {
-        (self.0 & Self::LEAF != 0).then_some((self.0 & !Self::LEAF) as usize)
     }
 }
 
@@ -105,13 +80,9 @@ impl Bvh {
     pub fn new(boxes: &[Bounds]) -> Self {
         let bounds = boxes.iter().fold(Bounds::EMPTY, |all, b| all.union(*b));
         let centre = if boxes.is_empty() { DVec3::ZERO } else { bounds.centre() };
-        assert!(boxes.len() < Child::LEAF as usize, "a hierarchy holds fewer than 2³¹ things");
-        let order = (0..boxes.len() as u32).collect();
-        let mut builder = Builder { boxes, order, nodes: Vec::new(), leaves: Vec::new(), centre };
-        if !boxes.is_empty() {
-            builder.build(0, boxes.len(), 0);
-        }
-        Self { nodes: builder.nodes, leaves: builder.leaves, bounds, centre }
+        let FourWide { nodes, leaves } =
+            FourWide::new(boxes, (0..boxes.len() as u32).collect(), centre, MAX_UNEVEN_DEPTH);
+        Self { nodes, leaves, bounds, centre }
     }
 
     /// The box round everything.
@@ -157,7 +128,7 @@ impl Bvh {
                 best_up = round_up(best);
                 continue;
             }
-            let node = &self.nodes[child.0 as usize];
+            let node = &self.nodes[child.node()];
             let mut squared = Vec4::ZERO;
             for axis in 0..3 {
                 let gap = (node.low[axis] - above[axis]).max(below[axis] - node.high[axis]);
@@ -182,7 +153,7 @@ impl Bvh {
         }
         let far = |v: DVec3| (v - self.centre).clamp(DVec3::splat(-FAR), DVec3::splat(FAR)).to_array();
         let (low, high) = (far(bounds.low).map(round_down), far(bounds.high).map(round_up));
-        let mut stack = [Child(0); STACK];
+        let mut stack = [Child::ROOT; STACK];
         let mut height = 1;
         while height > 0 {
             height -= 1;
@@ -191,7 +162,7 @@ impl Bvh {
                 visit(leaf);
                 continue;
             }
-            let node = &self.nodes[child.0 as usize];
+            let node = &self.nodes[child.node()];
             for (slot, &child) in node.children.iter().enumerate().rev() {
                 let meets = (0..3).all(|k| node.low[k][slot] <= high[k] && node.high[k][slot] >= low[k]);
                 if meets && child != Child::NONE {
@@ -212,7 +183,7 @@ impl Bvh {
         let local = (origin - self.centre).to_array();
         let inverse = direction.to_array().map(f64::recip);
         let mut best = t_max;
-        let mut stack = [(0.0_f64, Child(0)); STACK];
+        let mut stack = [(0.0_f64, Child::ROOT); STACK];
         let mut height = 1;
         while height > 0 {
             height -= 1;
@@ -224,7 +195,7 @@ impl Bvh {
                 best = hit(leaf, best);
                 continue;
             }
-            let node = &self.nodes[child.0 as usize];
+            let node = &self.nodes[child.node()];
             let mut entries = [0.0_f64; 4];
             let mut exits = [best; 4];
             for axis in 0..3 {
@@ -256,11 +227,11 @@ impl Bvh {
 
 /// A squared distance and a child as one number that sorts by distance: the bits of positive floats sort as they do.
 fn pack(squared: f32, child: Child) -> u64 {
-    u64::from(squared.to_bits()) << 32 | u64::from(child.0)
+    u64::from(squared.to_bits()) << 32 | u64::from(child.bits())
 }
 
 fn unpack(entry: u64) -> (f32, Child) {
-    (f32::from_bits((entry >> 32) as u32), Child(entry as u32))
+    (f32::from_bits((entry >> 32) as u32), Child::from_bits(entry as u32))
 }
 
 /// Sorts four numbers with five comparisons and no branch.
@@ -270,139 +241,6 @@ fn sort_descending([a, b, c, d]: [u64; 4]) -> [u64; 4] {
     let (a, c) = (a.max(c), a.min(c));
     let (b, d) = (b.max(d), b.min(d));
     [a, b.max(c), b.min(c), d]
-}
-
-/// A single-precision number at most `x`.
-fn round_down(x: f64) -> f32 {
-    (x as f32).next_down()
-}
-
-/// A single-precision number at least `x`.
-fn round_up(x: f64) -> f32 {
-    (x as f32).next_up()
-}
-
-struct Builder<'a> {
-    boxes: &'a [Bounds],
-    order: Vec<u32>,
-    nodes: Vec<Node>,
-    leaves: Vec<[u32; LEAF]>,
-    centre: DVec3,
-}
-
-#[derive(Clone, Copy)]
-struct Part {
-    start: usize,
-    end: usize,
-    bounds: Bounds,
-}
-
-impl Builder<'_> {
-    fn part(&self, start: usize, end: usize) -> Part {
-        let bounds = self.order[start..end].iter().fold(Bounds::EMPTY, |all, &i| all.union(self.boxes[i as usize]));
-        Part { start, end, bounds }
-    }
-
-    /// Builds the node over a range of the order and returns its index.
-    fn build(&mut self, start: usize, end: usize, depth: usize) -> u32 {
-        let mut parts = vec![self.part(start, end)];
-        while parts.len() < 4 {
-            let large = (0..parts.len()).filter(|&i| parts[i].end - parts[i].start > LEAF);
-            let Some(largest) =
-                large.max_by(|&i, &j| parts[i].bounds.half_area().total_cmp(&parts[j].bounds.half_area()))
-            else {
-                break;
-            };
-            let Part { start, end, .. } = parts[largest];
-            let middle = self.split(start, end, depth);
-            parts[largest] = self.part(start, middle);
-            parts.insert(largest + 1, self.part(middle, end));
-        }
-        let index = self.nodes.len();
-        self.nodes.push(Node { low: [Vec4::INFINITY; 3], high: [Vec4::NEG_INFINITY; 3], children: [Child::NONE; 4] });
-        for (slot, part) in parts.into_iter().enumerate() {
-            let (low, high) = (part.bounds.low - self.centre, part.bounds.high - self.centre);
-            for axis in 0..3 {
-                self.nodes[index].low[axis][slot] = round_down(low[axis]);
-                self.nodes[index].high[axis][slot] = round_up(high[axis]);
-            }
-            let count = part.end - part.start;
-            self.nodes[index].children[slot] = if count <= LEAF {
-                let things = &self.order[part.start..part.end];
-                self.leaves.push(array::from_fn(|i| *things.get(i).unwrap_or(&things[0])));
-                Child(Child::LEAF | (self.leaves.len() - 1) as u32)
-            } else {
-                Child(self.build(part.start, part.end, depth + 1))
-            };
-        }
-        index as u32
-    }
-
-    /// Divides a range of the order in two and returns where.
-    fn split(&mut self, start: usize, end: usize, depth: usize) -> usize {
-        let boxes = self.boxes;
-        let centre = |i: u32| boxes[i as usize].centre();
-        let range = &mut self.order[start..end];
-        let centres = Bounds::of(range.iter().map(|&i| centre(i)));
-        let plane = if depth < MAX_UNEVEN_DEPTH { best_plane(boxes, range, &centres) } else { None };
-        if let Some((axis, bin)) = plane {
-            let mut below = 0;
-            for i in 0..range.len() {
-                if bin_of(centre(range[i])[axis], &centres, axis) <= bin {
-                    range.swap(below, i);
-                    below += 1;
-                }
-            }
-            return start + below;
-        }
-        let middle = range.len() / 2;
-        let axis = centres.extent().max_position();
-        let key = |&i: &u32| (centre(i)[axis], i);
-        range.select_nth_unstable_by(middle, |a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)));
-        start + middle
-    }
-}
-
-fn bin_of(x: f64, centres: &Bounds, axis: usize) -> usize {
-    let fraction = (x - centres.low[axis]) / (centres.high[axis] - centres.low[axis]);
-    ((fraction * NUM_BINS as f64) as usize).min(NUM_BINS - 1)
-}
-
-/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centres coincide.
-fn best_plane(boxes: &[Bounds], range: &[u32], centres: &Bounds) -> Option<(usize, usize)> {
-    let mut best: Option<(f64, usize, usize)> = None;
-    for axis in 0..3 {
-        let extent = centres.high[axis] - centres.low[axis];
-        if !(extent > 0.0 && extent.is_finite()) {
-            continue;
-        }
-        let mut bins = [(Bounds::EMPTY, 0_usize); NUM_BINS];
-        for &i in range {
-            let (bounds, count) = &mut bins[bin_of(boxes[i as usize].centre()[axis], centres, axis)];
-            *bounds = bounds.union(boxes[i as usize]);
-            *count += 1;
-        }
-        let mut above_costs = [0.0; NUM_BINS];
-        let (mut above, mut num_above) = (Bounds::EMPTY, 0);
-        for bin in (1..NUM_BINS).rev() {
-            above = above.union(bins[bin].0);
-            num_above += bins[bin].1;
-            above_costs[bin - 1] = above.half_area() * num_above.div_ceil(LEAF) as f64;
-        }
-        let (mut below, mut num_below) = (Bounds::EMPTY, 0);
-        for bin in 0..NUM_BINS - 1 {
-            below = below.union(bins[bin].0);
-            num_below += bins[bin].1;
-            if num_below == 0 || num_below == range.len() {
-                continue;
-            }
-            let cost = below.half_area() * num_below.div_ceil(LEAF) as f64 + above_costs[bin];
-            if best.is_none_or(|(least, ..)| cost < least) {
-                best = Some((cost, axis, bin));
-            }
-        }
-    }
-    best.map(|(_, axis, bin)| (axis, bin))
 }
 
 #[cfg(test)]

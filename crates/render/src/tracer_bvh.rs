@@ -7,13 +7,8 @@
 //! With motion, corners move on straight lines from the opening of the shutter (time 0) to its closing (time 1); a box holds
 //! both ends of the way, and thus everything between.
 
-use glam::{Vec3, Vec4};
-
-/// Triangles in a leaf, and children of a node.
-const WIDTH: usize = 4;
-
-/// Candidate planes per axis when splitting (wald2007).
-const NUM_BINS: usize = 16;
+use glam::{DVec3, Vec3, Vec4};
+use sessile_geometry::bvh::{Bounds, Child, FourWide, LEAF, Node};
 
 /// Depth after which nodes are split in equal halves, so that no input makes the tree deep.
 const MAX_UNEVEN_DEPTH: usize = 24;
@@ -55,23 +50,11 @@ pub struct TriangleHit {
     pub weights: [f32; 2],
 }
 
-/// Four children: their boxes, axis by axis, and where they are.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-struct Node {
-    low: [Vec4; 3],
-    high: [Vec4; 3],
-    /// Index of a node, or with the highest bit set, of a leaf; all bits set: none.
-    children: [u32; 4],
-}
-
-const LEAF_BIT: u32 = 1 << 31;
-
 /// Four triangles: corners `[corner][axis]`.
 #[derive(Clone, Debug)]
 struct Leaf {
     corners: [[Vec4; 3]; 3],
-    triangles: [u32; 4],
+    triangles: [u32; LEAF],
 }
 
 /// A hierarchy over triangles that may move.
@@ -87,33 +70,26 @@ impl TracerBvh {
     /// Builds a hierarchy over triangles given by their corners, and their corners' ways while the shutter is open (empty when
     /// nothing moves). Triangles with a corner that is not finite are left out.
     pub fn new(corners: &[[Vec3; 3]], motions: &[[Vec3; 3]]) -> Self {
-        assert!(corners.len() < LEAF_BIT as usize, "a hierarchy holds fewer than 2³¹ triangles");
-        let boxes: Vec<Span> = (0..corners.len())
-            .map(|i| {
-                let still = Span::of(&corners[i]);
-                match motions.get(i) {
-                    Some(motion) => still.union(Span::of(&[0, 1, 2].map(|c| corners[i][c] + motion[c]))),
-                    None => still,
-                }
+        let bounds = |corners: [Vec3; 3]| Bounds::of(corners.map(Vec3::as_dvec3));
+        let boxes: Vec<Bounds> = (0..corners.len())
+            .map(|i| match motions.get(i) {
+                Some(motion) => bounds(corners[i]).union(bounds([0, 1, 2].map(|c| corners[i][c] + motion[c]))),
+                None => bounds(corners[i]),
             })
             .collect();
         let order: Vec<u32> = (0..corners.len() as u32)
             .filter(|&i| boxes[i as usize].low.is_finite() && boxes[i as usize].high.is_finite())
             .collect();
-        let mut builder = Builder { boxes: &boxes, order, nodes: Vec::new(), groups: Vec::new() };
-        if !builder.order.is_empty() {
-            builder.build(0, builder.order.len(), 0);
-        }
-        let pack = |group: &[u32; 4], source: &[[Vec3; 3]]| {
+        let FourWide { nodes, leaves: groups } = FourWide::new(&boxes, order, DVec3::ZERO, MAX_UNEVEN_DEPTH);
+        let pack = |group: &[u32; LEAF], source: &[[Vec3; 3]]| {
             [0, 1, 2].map(|corner| {
                 [0, 1, 2].map(|axis| Vec4::from_array(group.map(|triangle| source[triangle as usize][corner][axis])))
             })
         };
-        let leaf = |group: &[u32; 4]| Leaf { corners: pack(group, corners), triangles: *group };
-        let leaves = builder.groups.iter().map(leaf).collect();
-        let motions =
-            if motions.is_empty() { Vec::new() } else { builder.groups.iter().map(|g| pack(g, motions)).collect() };
-        Self { nodes: builder.nodes, leaves, motions }
+        let leaf = |group: &[u32; LEAF]| Leaf { corners: pack(group, corners), triangles: *group };
+        let leaves = groups.iter().map(leaf).collect();
+        let motions = if motions.is_empty() { Vec::new() } else { groups.iter().map(|g| pack(g, motions)).collect() };
+        Self { nodes, leaves, motions }
     }
 
     /// The nearest triangle within `reach` along a ray that `counts` accepts.
@@ -150,7 +126,7 @@ impl TracerBvh {
         let inverse = ray.direction.to_array().map(|x| 1.0 / safe(x));
         let origin = ray.origin.to_array();
         let mut reach = reach;
-        let mut stack = [(0.0_f32, 0_u32); STACK];
+        let mut stack = [(0.0_f32, Child::ROOT); STACK];
         let mut height = 1;
         while height > 0 {
             height -= 1;
@@ -158,15 +134,15 @@ impl TracerBvh {
             if entry > reach {
                 continue;
             }
-            if child & LEAF_BIT != 0 {
-                let (nearer, stop) = leaf((child & !LEAF_BIT) as usize, &shear, reach);
+            if let Some(index) = child.leaf() {
+                let (nearer, stop) = leaf(index, &shear, reach);
                 if stop {
                     return;
                 }
                 reach = nearer;
                 continue;
             }
-            let node = &self.nodes[child as usize];
+            let node = &self.nodes[child.node()];
             let mut enter = Vec4::ZERO;
             let mut exit = Vec4::splat(reach);
             for axis in 0..3 {
@@ -277,155 +253,6 @@ impl Shear {
         let nearest = if ray.leaves == NOTHING { 0.0 } else { NEAREST * ray.origin.abs().max_element() };
         Self { axes: [x, y, z], x: direction[x] / along, y: direction[y] / along, z: 1.0 / along, nearest }
     }
-}
-
-/// An axis-aligned box.
-#[derive(Clone, Copy)]
-struct Span {
-    low: Vec3,
-    high: Vec3,
-}
-
-impl Span {
-    const EMPTY: Self = Self { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
-
-    fn of(points: &[Vec3]) -> Self {
-        points.iter().fold(Self::EMPTY, |span, &p| Self { low: span.low.min(p), high: span.high.max(p) })
-    }
-
-    fn union(self, other: Self) -> Self {
-        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
-    }
-
-    fn centre(&self) -> Vec3 {
-        0.5 * (self.low + self.high)
-    }
-
-    fn half_area(&self) -> f32 {
-        let e = (self.high - self.low).max(Vec3::ZERO);
-        e.x * e.y + e.y * e.z + e.z * e.x
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Part {
-    start: usize,
-    end: usize,
-    span: Span,
-}
-
-struct Builder<'a> {
-    boxes: &'a [Span],
-    order: Vec<u32>,
-    nodes: Vec<Node>,
-    groups: Vec<[u32; WIDTH]>,
-}
-
-impl Builder<'_> {
-    fn part(&self, start: usize, end: usize) -> Part {
-        let span = self.order[start..end].iter().fold(Span::EMPTY, |all, &i| all.union(self.boxes[i as usize]));
-        Part { start, end, span }
-    }
-
-    fn build(&mut self, start: usize, end: usize, depth: usize) -> u32 {
-        let mut parts = vec![self.part(start, end)];
-        while parts.len() < WIDTH {
-            let large = (0..parts.len()).filter(|&i| parts[i].end - parts[i].start > WIDTH);
-            let Some(largest) = large.max_by(|&i, &j| parts[i].span.half_area().total_cmp(&parts[j].span.half_area()))
-            else {
-                break;
-            };
-            let Part { start, end, .. } = parts[largest];
-            let middle = self.split(start, end, depth);
-            parts[largest] = self.part(start, middle);
-            parts.insert(largest + 1, self.part(middle, end));
-        }
-        let index = self.nodes.len();
-        // A child that is not there has an inside-out box, which no ray enters.
-        let empty = Node { low: [Vec4::INFINITY; 3], high: [Vec4::NEG_INFINITY; 3], children: [u32::MAX; 4] };
-        self.nodes.push(empty);
-        for (slot, part) in parts.into_iter().enumerate() {
-            for axis in 0..3 {
-                self.nodes[index].low[axis][slot] = part.span.low[axis].next_down();
-                self.nodes[index].high[axis][slot] = part.span.high[axis].next_up();
-            }
-            let count = part.end - part.start;
-            self.nodes[index].children[slot] = if count <= WIDTH {
-                let things = &self.order[part.start..part.end];
-                self.groups.push(std::array::from_fn(|i| *things.get(i).unwrap_or(&things[0])));
-                LEAF_BIT | (self.groups.len() - 1) as u32
-            } else {
-                self.build(part.start, part.end, depth + 1)
-            };
-        }
-        index as u32
-    }
-
-    /// Divides a range of the order in two and returns where.
-    fn split(&mut self, start: usize, end: usize, depth: usize) -> usize {
-        let boxes = self.boxes;
-        let centre = |i: u32| boxes[i as usize].centre();
-        let range = &mut self.order[start..end];
-        let centres = range.iter().fold(Span::EMPTY, |all, &i| all.union(Span { low: centre(i), high: centre(i) }));
-        let plane = if depth < MAX_UNEVEN_DEPTH { best_plane(boxes, range, &centres) } else { None };
-        if let Some((axis, bin)) = plane {
-            let mut below = 0;
-            for i in 0..range.len() {
-                if bin_of(centre(range[i])[axis], &centres, axis) <= bin {
-                    range.swap(below, i);
-                    below += 1;
-                }
-            }
-            return start + below;
-        }
-        let middle = range.len() / 2;
-        let axis = (centres.high - centres.low).max_position();
-        let key = |&i: &u32| (centre(i)[axis], i);
-        range.select_nth_unstable_by(middle, |a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)));
-        start + middle
-    }
-}
-
-fn bin_of(x: f32, centres: &Span, axis: usize) -> usize {
-    let fraction = (x - centres.low[axis]) / (centres.high[axis] - centres.low[axis]);
-    ((fraction * NUM_BINS as f32) as usize).min(NUM_BINS - 1)
-}
-
-/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centres coincide.
-fn best_plane(boxes: &[Span], range: &[u32], centres: &Span) -> Option<(usize, usize)> {
-    let mut best: Option<(f32, usize, usize)> = None;
-    for axis in 0..3 {
-        let extent = centres.high[axis] - centres.low[axis];
-        if !(extent > 0.0 && extent.is_finite()) {
-            continue;
-        }
-        let mut bins = [(Span::EMPTY, 0_usize); NUM_BINS];
-        for &i in range {
-            let (span, count) = &mut bins[bin_of(boxes[i as usize].centre()[axis], centres, axis)];
-            *span = span.union(boxes[i as usize]);
-            *count += 1;
-        }
-        let mut above_costs = [0.0; NUM_BINS];
-        let (mut above, mut num_above) = (Span::EMPTY, 0);
-        for bin in (1..NUM_BINS).rev() {
-            above = above.union(bins[bin].0);
-            num_above += bins[bin].1;
-            above_costs[bin - 1] = above.half_area() * num_above.div_ceil(WIDTH) as f32;
-        }
-        let (mut below, mut num_below) = (Span::EMPTY, 0);
-        for bin in 0..NUM_BINS - 1 {
-            below = below.union(bins[bin].0);
-            num_below += bins[bin].1;
-            if num_below == 0 || num_below == range.len() {
-                continue;
-            }
-            let cost = below.half_area() * num_below.div_ceil(WIDTH) as f32 + above_costs[bin];
-            if best.is_none_or(|(least, ..)| cost < least) {
-                best = Some((cost, axis, bin));
-            }
-        }
-    }
-    best.map(|(_, axis, bin)| (axis, bin))
 }
 
 #[cfg(test)]

@@ -1,0 +1,222 @@
+//! How a hierarchy of four-wide nodes is built, for whoever walks through it in a way of its own.
+//!
+//! Top-down by the surface area heuristic over sixteen bins (wald2007), a leaf counting as full. The four children's boxes lie side by side, in single precision
+//! and rounded outwards, so one node costs a handful of vector instructions.
+
+use std::array;
+
+use glam::{DVec3, Vec4};
+
+use super::Bounds;
+
+/// Most things in a leaf: as many as a node has children, so that they too can be measured side by side.
+pub const LEAF: usize = 4;
+
+/// Candidate planes per axis when splitting.
+const NUM_BINS: usize = 16;
+
+/// Four children: their boxes, axis by axis, and where they are.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct Node {
+    /// Lower sides; a child that is not there has an inside-out box, which nothing meets.
+    pub low: [Vec4; 3],
+    /// Upper sides.
+    pub high: [Vec4; 3],
+    /// Where they are.
+    pub children: [Child; 4],
+}
+
+/// The index of a node, or with the highest bit set, of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Child(u32);
+
+impl Child {
+    const LEAF: u32 = 1 << 31;
+    /// None.
+    pub const NONE: Self = Self(u32::MAX);
+    /// The node over everything.
+    pub const ROOT: Self = Self(0);
+
+    /// As a number, and back.
+    #[inline]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The child of this number.
+    #[inline]
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Index of the node that it is, if it is no leaf.
+    #[inline]
+    pub fn node(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Index of the leaf that it is.
+    #[inline]
+    pub fn leaf(self) -> Option<usize> {
+        (self.0 & Self::LEAF != 0).then_some((self.0 & !Self::LEAF) as usize)
+    }
+}
+
+/// Nodes, the first of which is over everything, and the things in each leaf: one that is not full names its first thing again.
+#[derive(Clone, Debug, Default)]
+pub struct FourWide {
+    /// The nodes; none over nothing.
+    pub nodes: Vec<Node>,
+    /// The leaves.
+    pub leaves: Vec<[u32; LEAF]>,
+}
+
+impl FourWide {
+    /// Builds a hierarchy over those of some boxes that `order` names, relative to `centre`. From `max_uneven_depth` on nodes are split in
+    /// equal halves, so that no input makes the tree deep.
+    pub fn new(boxes: &[Bounds], order: Vec<u32>, centre: DVec3, max_uneven_depth: usize) -> Self {
+        assert!(boxes.len() < Child::LEAF as usize, "a hierarchy holds fewer than 2³¹ things");
+        let count = order.len();
+        let mut builder = Builder { boxes, order, nodes: Vec::new(), leaves: Vec::new(), centre, max_uneven_depth };
+        if count > 0 {
+            builder.build(0, count, 0);
+        }
+        Self { nodes: builder.nodes, leaves: builder.leaves }
+    }
+}
+
+/// A single-precision number at most `x`.
+pub(super) fn round_down(x: f64) -> f32 {
+    (x as f32).next_down()
+}
+
+/// A single-precision number at least `x`.
+pub(super) fn round_up(x: f64) -> f32 {
+    (x as f32).next_up()
+}
+
+struct Builder<'a> {
+    boxes: &'a [Bounds],
+    order: Vec<u32>,
+    nodes: Vec<Node>,
+    leaves: Vec<[u32; LEAF]>,
+    centre: DVec3,
+    max_uneven_depth: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    start: usize,
+    end: usize,
+    bounds: Bounds,
+}
+
+impl Builder<'_> {
+    fn part(&self, start: usize, end: usize) -> Part {
+        let bounds = self.order[start..end].iter().fold(Bounds::EMPTY, |all, &i| all.union(self.boxes[i as usize]));
+        Part { start, end, bounds }
+    }
+
+    /// Builds the node over a range of the order and returns its index.
+    fn build(&mut self, start: usize, end: usize, depth: usize) -> u32 {
+        let mut parts = vec![self.part(start, end)];
+        while parts.len() < 4 {
+            let large = (0..parts.len()).filter(|&i| parts[i].end - parts[i].start > LEAF);
+            let Some(largest) =
+                large.max_by(|&i, &j| parts[i].bounds.half_area().total_cmp(&parts[j].bounds.half_area()))
+            else {
+                break;
+            };
+            let Part { start, end, .. } = parts[largest];
+            let middle = self.split(start, end, depth);
+            parts[largest] = self.part(start, middle);
+            parts.insert(largest + 1, self.part(middle, end));
+        }
+        let index = self.nodes.len();
+        self.nodes.push(Node { low: [Vec4::INFINITY; 3], high: [Vec4::NEG_INFINITY; 3], children: [Child::NONE; 4] });
+        for (slot, part) in parts.into_iter().enumerate() {
+            let (low, high) = (part.bounds.low - self.centre, part.bounds.high - self.centre);
+            for axis in 0..3 {
+                self.nodes[index].low[axis][slot] = round_down(low[axis]);
+                self.nodes[index].high[axis][slot] = round_up(high[axis]);
+            }
+            let count = part.end - part.start;
+            self.nodes[index].children[slot] = if count <= LEAF {
+                let things = &self.order[part.start..part.end];
+                self.leaves.push(array::from_fn(|i| *things.get(i).unwrap_or(&things[0])));
+                Child(Child::LEAF | (self.leaves.len() - 1) as u32)
+            } else {
+                Child(self.build(part.start, part.end, depth + 1))
+            };
+        }
+        index as u32
+    }
+
+    /// Divides a range of the order in two and returns where.
+    fn split(&mut self, start: usize, end: usize, depth: usize) -> usize {
+        let boxes = self.boxes;
+        let may_be_uneven = depth < self.max_uneven_depth;
+        let centre = |i: u32| boxes[i as usize].centre();
+        let range = &mut self.order[start..end];
+        let centres = Bounds::of(range.iter().map(|&i| centre(i)));
+        let plane = if may_be_uneven { best_plane(boxes, range, &centres) } else { None };
+        if let Some((axis, bin)) = plane {
+            let mut below = 0;
+            for i in 0..range.len() {
+                if bin_of(centre(range[i])[axis], &centres, axis) <= bin {
+                    range.swap(below, i);
+                    below += 1;
+                }
+            }
+            return start + below;
+        }
+        let middle = range.len() / 2;
+        let axis = centres.extent().max_position();
+        let key = |&i: &u32| (centre(i)[axis], i);
+        range.select_nth_unstable_by(middle, |a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)));
+        start + middle
+    }
+}
+
+fn bin_of(x: f64, centres: &Bounds, axis: usize) -> usize {
+    let fraction = (x - centres.low[axis]) / (centres.high[axis] - centres.low[axis]);
+    ((fraction * NUM_BINS as f64) as usize).min(NUM_BINS - 1)
+}
+
+/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centres coincide.
+fn best_plane(boxes: &[Bounds], range: &[u32], centres: &Bounds) -> Option<(usize, usize)> {
+    let mut best: Option<(f64, usize, usize)> = None;
+    for axis in 0..3 {
+        let extent = centres.high[axis] - centres.low[axis];
+        if !(extent > 0.0 && extent.is_finite()) {
+            continue;
+        }
+        let mut bins = [(Bounds::EMPTY, 0_usize); NUM_BINS];
+        for &i in range {
+            let (bounds, count) = &mut bins[bin_of(boxes[i as usize].centre()[axis], centres, axis)];
+            *bounds = bounds.union(boxes[i as usize]);
+            *count += 1;
+        }
+        let mut above_costs = [0.0; NUM_BINS];
+        let (mut above, mut num_above) = (Bounds::EMPTY, 0);
+        for bin in (1..NUM_BINS).rev() {
+            above = above.union(bins[bin].0);
+            num_above += bins[bin].1;
+            above_costs[bin - 1] = above.half_area() * num_above.div_ceil(LEAF) as f64;
+        }
+        let (mut below, mut num_below) = (Bounds::EMPTY, 0);
+        for bin in 0..NUM_BINS - 1 {
+            below = below.union(bins[bin].0);
+            num_below += bins[bin].1;
+            if num_below == 0 || num_below == range.len() {
+                continue;
+            }
+            let cost = below.half_area() * num_below.div_ceil(LEAF) as f64 + above_costs[bin];
+            if best.is_none_or(|(least, ..)| cost < least) {
+                best = Some((cost, axis, bin));
+            }
+        }
+    }
+    best.map(|(_, axis, bin)| (axis, bin))
+}
