@@ -2,6 +2,7 @@
 
 pub mod bvh;
 pub mod connectivity;
+pub mod contraction;
 pub mod distance;
 pub mod files;
 pub mod isosurface;

@@ -5,19 +5,14 @@
 //! found on, and it is made only if
 //! - the ends have exactly two common neighbours, and neither of those is left with two triangles (the link condition:
 //!   the surface stays a closed manifold of the same genus);
-//! - no triangle turns by more than [`MAX_TURN_COSINE`] allows;
+//! - every triangle [keeps facing](keeps_facing) where it did;
 //! - the floor and the contact line stay: a vertex of the contact line moves only along it, and no other vertex leaves
 //!   the part of the surface it is on.
 
 use std::mem;
 
-use glam::DVec3;
-
 use super::Isosurface;
-
-/// Cosine of the largest angle by which a contraction may turn a triangle: 60° admits slivers, whose own normals
-/// mean little, and still excludes every fold.
-const MAX_TURN_COSINE: f64 = 0.5;
+use crate::contraction::{Fans, keeps_facing, short_edges};
 
 /// Rounds of contraction; each takes edges that do not touch one another. The last ones find next to nothing.
 const MAX_ROUNDS: usize = 8;
@@ -32,37 +27,6 @@ struct Sides {
 impl Sides {
     fn is_contact_line(self) -> bool {
         self.floor && self.free
-    }
-}
-
-/// The triangles round each vertex, in one array.
-struct Fans {
-    starts: Vec<u32>,
-    triangles: Vec<u32>,
-}
-
-impl Fans {
-    fn new(num_vertices: usize, triangles: &[[u32; 3]]) -> Self {
-        let mut starts = vec![0_u32; num_vertices + 1];
-        for &v in triangles.iter().flatten() {
-            starts[v as usize + 1] += 1;
-        }
-        for v in 0..num_vertices {
-            starts[v + 1] += starts[v];
-        }
-        let mut next = starts.clone();
-        let mut fans = vec![0; 3 * triangles.len()];
-        for (t, corners) in triangles.iter().enumerate() {
-            for &v in corners {
-                fans[next[v as usize] as usize] = t as u32;
-                next[v as usize] += 1;
-            }
-        }
-        Self { starts, triangles: fans }
-    }
-
-    fn of(&self, vertex: u32) -> &[u32] {
-        &self.triangles[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
     }
 }
 
@@ -87,13 +51,11 @@ impl Isosurface {
         let num_vertices = self.mesh.positions.len();
         let fans = Fans::new(num_vertices, &self.mesh.triangles);
         let sides = self.vertex_sides();
-        let mut candidates = self.short_edges(shortest);
-        candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         // A contraction reads and writes the triangles round both ends: no two of one round may share any.
         let mut busy = vec![false; num_vertices];
         let mut merged_into: Vec<u32> = (0..num_vertices as u32).collect();
         let mut contracted = 0;
-        for (_, [a, b]) in candidates {
+        for [a, b] in short_edges(&self.mesh.positions, &self.mesh.triangles, shortest) {
             let around = || fans.of(a).iter().chain(fans.of(b)).flat_map(|&t| self.mesh.triangles[t as usize]);
             if around().any(|v| busy[v as usize]) {
                 continue;
@@ -131,17 +93,6 @@ impl Isosurface {
             }
         }
         sides
-    }
-
-    fn short_edges(&self, shortest: f64) -> Vec<(f64, [u32; 2])> {
-        let positions = &self.mesh.positions;
-        let edges = self.mesh.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
-        edges
-            // Every edge is met twice, once in each direction.
-            .filter(|[a, b]| a < b)
-            .map(|[a, b]| (positions[a as usize].distance_squared(positions[b as usize]), [a, b]))
-            .filter(|&(squared, _)| squared < shortest * shortest)
-            .collect()
     }
 
     fn may_collapse(&self, gone: u32, kept: u32, fans: &Fans, sides: &[Sides]) -> bool {
@@ -182,9 +133,7 @@ impl Isosurface {
             if !on_floor && t.iter().all(|&v| sides[if v == gone { kept } else { v } as usize].floor) {
                 return false;
             }
-            let before = normal(t.map(position));
-            let after = normal(t.map(|v| position(if v == gone { kept } else { v })));
-            before.dot(after) > MAX_TURN_COSINE * before.length() * after.length()
+            keeps_facing(t.map(position), t.map(|v| position(if v == gone { kept } else { v })))
         })
     }
 
@@ -212,9 +161,4 @@ impl Isosurface {
             }
         }
     }
-}
-
-/// Normal of a triangle, twice its area long.
-fn normal([a, b, c]: [DVec3; 3]) -> DVec3 {
-    (b - a).cross(c - a)
 }

@@ -4,17 +4,15 @@
 //! contraction keeps one end where it is, so vertices stay on the surface that they were put on, and it is made only if
 //! - the ends have exactly two common neighbours, and neither of those is left with two triangles (the link condition: the surface
 //!   stays a closed manifold of the same genus);
-//! - no triangle turns by more than [`MAX_TURN_COSINE`] allows;
+//! - every triangle [keeps facing](keeps_facing) where it did;
 //! - borders between tags (contact lines, and where two solids meet under the liquid) stay: a vertex on a border moves only along it, one where three tags
 //!   meet not at all.
 
 use std::mem;
 
 use glam::DVec3;
+use sessile_geometry::contraction::{Fans, keeps_facing, short_edges};
 
-/// Cosine of the largest angle by which a contraction may turn a triangle: 60° admits slivers, whose own normals
-/// mean little, and still excludes every fold.
-const MAX_TURN_COSINE: f64 = 0.5;
 /// Rounds of contraction; each takes edges that do not touch one another. The last ones find next to nothing.
 const MAX_ROUNDS: usize = 8;
 
@@ -61,37 +59,6 @@ impl Around {
     }
 }
 
-/// The triangles round each vertex, in one array.
-struct Fans {
-    starts: Vec<u32>,
-    triangles: Vec<u32>,
-}
-
-impl Fans {
-    fn new(num_vertices: usize, triangles: &[[u32; 3]]) -> Self {
-        let mut starts = vec![0_u32; num_vertices + 1];
-        for &v in triangles.iter().flatten() {
-            starts[v as usize + 1] += 1;
-        }
-        for v in 0..num_vertices {
-            starts[v + 1] += starts[v];
-        }
-        let mut next = starts.clone();
-        let mut fans = vec![0; 3 * triangles.len()];
-        for (t, corners) in triangles.iter().enumerate() {
-            for &v in corners {
-                fans[next[v as usize] as usize] = t as u32;
-                next[v as usize] += 1;
-            }
-        }
-        Self { starts, triangles: fans }
-    }
-
-    fn of(&self, vertex: u32) -> &[u32] {
-        &self.triangles[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
-    }
-}
-
 impl Tagged {
     /// Contracts edges shorter than `shortest`; returns how many were.
     pub fn collapse_short_edges(&mut self, shortest: f64) -> usize {
@@ -115,14 +82,12 @@ impl Tagged {
                 around[v as usize].add(tag);
             }
         }
-        let mut candidates = self.short_edges(shortest);
-        candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         // A contraction reads and writes the triangles round both ends: no two of one round may share any.
         let mut busy = vec![false; num_vertices];
         let mut merged_into: Vec<u32> = (0..num_vertices as u32).collect();
         let mut rings = [Vec::new(), Vec::new()];
         let mut contracted = 0;
-        for (_, [a, b]) in candidates {
+        for [a, b] in short_edges(&self.positions, &self.triangles, shortest) {
             let touched = || fans.of(a).iter().chain(fans.of(b)).flat_map(|&t| self.triangles[t as usize]);
             if touched().any(|v| busy[v as usize]) {
                 continue;
@@ -141,16 +106,6 @@ impl Tagged {
             self.apply(&merged_into);
         }
         contracted
-    }
-
-    fn short_edges(&self, shortest: f64) -> Vec<(f64, [u32; 2])> {
-        let edges = self.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
-        edges
-            // Every edge is met twice, once in each direction.
-            .filter(|[a, b]| a < b)
-            .map(|[a, b]| (self.positions[a as usize].distance_squared(self.positions[b as usize]), [a, b]))
-            .filter(|&(squared, _)| squared < shortest * shortest)
-            .collect()
     }
 
     fn may_collapse(&self, gone: u32, kept: u32, fans: &Fans, around: &[Around], rings: &mut [Vec<u32>; 2]) -> bool {
@@ -201,9 +156,7 @@ impl Tagged {
             if tag < 0 && around[moved(t[0]) as usize].tags.into_iter().any(shared) {
                 return false;
             }
-            let before = normal(t.map(position));
-            let after = normal(t.map(|v| position(moved(v))));
-            before.dot(after) > MAX_TURN_COSINE * before.length() * after.length()
+            keeps_facing(t.map(position), t.map(|v| position(moved(v))))
         })
     }
 
@@ -254,9 +207,4 @@ impl Tagged {
             }
         }
     }
-}
-
-/// Normal of a triangle, twice its area long.
-fn normal([a, b, c]: [DVec3; 3]) -> DVec3 {
-    (b - a).cross(c - a)
 }
