@@ -3,6 +3,9 @@
 //! A model owns its liquid and its [`World`]. It knows no files, no clocks and no threads of its own: work is spread over the rayon
 //! pool that the caller installed, time is read by whoever implements [`Stages`], and state leaves and enters as bytes.
 
+mod rising;
+
+pub use rising::merge_rising;
 use sessile_frames::{Event, Frame, GridFields};
 use sessile_world::World;
 

@@ -11,7 +11,7 @@ use glam::DVec2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::Event;
-use sessile_model::Stages;
+use sessile_model::{Stages, merge_rising};
 use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};
@@ -278,22 +278,9 @@ impl Physical {
     fn list_runners(&mut self) {
         self.newcomers.sort_unstable();
         self.newcomers.dedup();
-        if self.newcomers.is_empty() {
-            return;
+        if !self.newcomers.is_empty() {
+            merge_rising(&mut self.runners, self.newcomers.drain(..), &mut self.spare);
         }
-        let mut merged = std::mem::take(&mut self.spare);
-        merged.clear();
-        let mut new = self.newcomers.drain(..).peekable();
-        for &slot in &self.runners {
-            while let Some(earlier) = new.next_if(|&newcomer| newcomer <= slot) {
-                if earlier < slot {
-                    merged.push(earlier);
-                }
-            }
-            merged.push(slot);
-        }
-        merged.extend(new);
-        self.spare = std::mem::replace(&mut self.runners, merged);
     }
 
     /// Looks at what came of it, drop by drop in the order of slots: film left and taken up, stops, drops that left the pane.

@@ -1,6 +1,7 @@
 //! The running droplets' way over frozen ground, and the marks that they leave on it.
 
 use glam::{DVec2, DVec3, Vec3};
+use sessile_model::merge_rising;
 
 use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
 use crate::droplets::{CHUNK, Droplet, Slots, State};
@@ -178,19 +179,8 @@ impl Swarm {
             }
         }
         let droplets = &self.droplets;
-        let mut merged = std::mem::take(&mut self.spare);
-        merged.clear();
-        let mut new = self.newcomers.drain(..).filter(|&slot| droplets.all[slot as usize].state.running).peekable();
-        for &slot in &self.runners {
-            while let Some(earlier) = new.next_if(|&newcomer| newcomer <= slot) {
-                if earlier < slot {
-                    merged.push(earlier);
-                }
-            }
-            merged.push(slot);
-        }
-        merged.extend(new);
-        self.spare = std::mem::replace(&mut self.runners, merged);
+        let new = self.newcomers.drain(..).filter(|&slot| droplets.all[slot as usize].state.running);
+        merge_rising(&mut self.runners, new, &mut self.spare);
     }
 
     /// Marks the ground that the runners passed, where that had to wait until all had come to their places.
