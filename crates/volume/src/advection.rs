@@ -17,7 +17,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::faces::{Kinds, WET};
-use crate::grid::{FACES, cubic_weights, floor, local_center};
+use crate::grid::{FACES, between, cubic_weights, floor, local_center};
 use crate::tiles::{Field, SIDE, Tiles, local_cell};
 
 /// Cells around a tile that are copied with it.
@@ -52,8 +52,9 @@ pub fn advect(
     out: &mut [Field<f64>; 3],
 ) {
     let [x, y, z] = out;
-    (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each(
-        |(slot, (x, y, z))| {
+    (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each_init(
+        || [[0.0; SIZE]; 3],
+        |blocks, (slot, (x, y, z))| {
             let dims = tiles.dims();
             let cells = tiles.cells_in_use();
             for (out, field) in [&mut *x, &mut *y, &mut *z].into_iter().zip(velocity) {
@@ -63,7 +64,6 @@ pub fn advect(
             if !kinds[..dims].iter().any(is_wet) {
                 return;
             }
-            let mut blocks = [[0.0; SIZE]; 3];
             for (block, field) in blocks.iter_mut().zip(velocity) {
                 field.gather::<PAD>(tiles, slot, block);
             }
@@ -75,8 +75,8 @@ pub fn advect(
                     }
                     let mut at = local_center(local);
                     at[axis] -= 0.5;
-                    let here = at_face(&blocks, axis, local);
-                    let between = trilinear(&blocks, at - 0.5 * reach * here);
+                    let here = at_face(blocks, axis, local);
+                    let between = trilinear(blocks, at - 0.5 * reach * here);
                     let foot = at - reach * between;
                     out[local] = gain[axis]
                         + match order {
@@ -108,7 +108,7 @@ fn at_face(blocks: &[[f64; SIZE]; 3], axis: usize, local: usize) -> DVec3 {
 fn base(at: DVec3) -> (usize, DVec3) {
     // One sample below and two above must be in the copy.
     let most = (N - PAD) as f64 - 2.0;
-    let at = at.clamp(DVec3::splat(1.0 - PAD as f64), DVec3::splat(most - 1e-9));
+    let at = between(at, 1.0 - PAD as f64, most - 1e-9);
     let low = at.to_array().map(floor);
     let [i, j, k] = low.map(|c| (c + PAD as i32) as usize);
     ((k * N + j) * N + i, at - DVec3::from(low.map(f64::from)))
@@ -118,9 +118,11 @@ fn base(at: DVec3) -> (usize, DVec3) {
 fn one_trilinear(block: &[f64; SIZE], at: DVec3) -> f64 {
     let (low, f) = base(at);
     let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
-    let line = |at: usize| mix(block[at], block[at + 1], f.x);
+    // One look at the bounds for all eight.
+    let samples = &block[low..][..N * N + N + 2];
+    let line = |at: usize| mix(samples[at], samples[at + 1], f.x);
     let layer = |at: usize| mix(line(at), line(at + N), f.y);
-    mix(layer(low), layer(low + N * N), f.z)
+    mix(layer(0), layer(N * N), f.z)
 }
 
 /// The whole velocity at a place in tile coordinates.
@@ -137,13 +139,12 @@ fn trilinear(blocks: &[[f64; SIZE]; 3], at: DVec3) -> DVec3 {
 fn limited_cubic(block: &[f64; SIZE], at: DVec3, reach: f64) -> f64 {
     let (low, f) = base(at);
     let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
-    let first = low - N * N - N - 1;
+    let samples = &block[low - N * N - N - 1..][..3 * (N * N + N) + 4];
     let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
     for (k, wz) in wz.into_iter().enumerate() {
         let mut layer = 0.0;
         for (j, wy) in wy.into_iter().enumerate() {
-            let start = first + (k * N + j) * N;
-            let row: &[f64; 4] = block[start..start + 4].try_into().expect("four samples");
+            let row: &[f64; 4] = samples[(k * N + j) * N..].first_chunk().expect("four samples");
             layer += wy * (wx[0] * row[0] + wx[1] * row[1] + wx[2] * row[2] + wx[3] * row[3]);
             if (1..3).contains(&k) && (1..3).contains(&j) {
                 least = least.min(row[1].min(row[2]));

@@ -14,36 +14,59 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::faces::{BURIED, Kinds, OUTER, WET};
+use crate::faces::{BURIED, Kinds, WET};
 use crate::grid::{FACES, linear, local_center};
 use crate::solids::{Solids, Wall};
-use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_cell};
+use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 
 /// How far from the liquid velocity is needed, in cells.
 pub const REACH: f64 = 4.5;
 /// Layers that reach that far, diagonals included.
 const LAYERS: usize = 9;
+/// Layers before which nothing that is so high can lean on anything.
+const WAITING: usize = 4;
 /// Height above the wall from which buried faces take their velocity, in cells.
 const MIRRORED_AT: f64 = 1.0;
 /// How deep in solids velocity is needed, in cells: a foot point lies within a cell of a wet face, and cubic interpolation reaches two farther.
 const BURIED_TO: f64 = 3.5;
 
+/// Cells around a tile that are copied with it, the side of the copy, and its size.
+const PAD: usize = 2;
+const N: usize = SIDE + 2 * PAD;
+const BLOCK: usize = N * N * N;
+
 /// A face to be filled: where it takes its value from, with which weights.
 #[derive(Clone, Copy, Debug)]
 struct Fill {
-    local: u16,
-    done: bool,
-    /// φ at the face.
-    height: f32,
     from: [u32; 3],
     weight: [f32; 3],
+    local: u16,
+    axis: u8,
+}
+
+/// The value that a face of a tile gets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    axis: u8,
+    local: u16,
     value: f64,
+}
+
+/// What is to be filled in a tile.
+#[derive(Debug, Default)]
+struct Todo {
+    /// By the layer in which they can first lean on something.
+    waiting: [Vec<Fill>; WAITING],
+    /// Those whose layer has come.
+    pending: Vec<Fill>,
+    /// What was found and not yet written.
+    found: Vec<Found>,
 }
 
 /// Memory that is used again.
 #[derive(Debug, Default)]
 pub struct Extrapolation {
-    lists: Vec<Vec<Fill>>,
+    lists: Vec<Todo>,
 }
 
 /// What is read.
@@ -59,136 +82,178 @@ pub struct Around<'a> {
 }
 
 impl Extrapolation {
-    /// Fills component `axis` of the velocity; `known` are the wet faces before, and all that were filled afterwards.
-    pub fn fill_air(&mut self, around: &Around<'_>, axis: usize, velocity: &mut Field<f64>, known: &mut Field<u8>) {
+    /// Fills the velocity in air; `known` are the kinds of faces before, and afterwards all that were filled count as wet.
+    pub fn fill_air(&mut self, around: &Around<'_>, velocity: &mut [Field<f64>; 3], known: &mut Kinds) {
         let tiles = around.tiles;
-        self.lists.resize_with(tiles.len().max(self.lists.len()), Vec::new);
+        self.lists.resize_with(tiles.len().max(self.lists.len()), Todo::default);
         let lists = &mut self.lists[..tiles.len()];
-        lists
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(slot, list)| list_faces(around, axis, slot, known.tile(slot), list));
+        let blocks = || [[0.0; BLOCK]; 2];
+        lists.par_iter_mut().enumerate().for_each_init(blocks, |blocks, (slot, todo)| {
+            todo.list_faces(around, slot, known, blocks);
+        });
         for layer in 0..LAYERS {
-            let last = layer + 1 == LAYERS;
-            let highest = if last { f32::INFINITY } else { layer as f32 + 2.0 };
-            let (values, mask) = (velocity.values(), known.values());
-            // What was found and not yet written stands at each list's front.
-            let any: bool = lists
-                .par_iter_mut()
-                .map(|list| {
-                    let mut found = 0;
-                    for at in 0..list.len() {
-                        // A layer is at most a cell thick: what is higher has nothing to lean on yet.
-                        if list[at].height < highest && list[at].try_fill(values, mask, last) {
-                            list.swap(at, found);
-                            found += 1;
-                        }
-                    }
-                    found > 0
-                })
-                .reduce(|| false, |a, b| a | b);
-            if !any {
+            let (values, mask) = (velocity.each_ref().map(Field::values), known.each_ref().map(Field::values));
+            lists.par_iter_mut().for_each(|todo| todo.fill_layer(layer, values, mask));
+            if lists.iter().all(|todo| todo.found.is_empty()) {
                 break;
             }
-            (velocity.par_tiles_mut(), known.par_tiles_mut(), &mut *lists).into_par_iter().for_each(
-                |(values, mask, list)| {
-                    let found = list.iter().take_while(|fill| fill.done).count();
-                    for fill in list.drain(..found) {
-                        values[fill.local as usize] = fill.value;
-                        mask[fill.local as usize] |= WET;
+            write_found(lists, velocity);
+            let [x, y, z] = known;
+            (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut(), &*lists).into_par_iter().for_each(
+                |(x, y, z, todo)| {
+                    let mask = [x, y, z];
+                    for found in &todo.found {
+                        mask[usize::from(found.axis)][usize::from(found.local)] |= WET;
                     }
                 },
             );
         }
     }
+
+    /// Writes the velocity of all buried faces near the liquid, from what it is outside solids.
+    pub fn fill_walls(
+        &mut self,
+        around: &Around<'_>,
+        kinds: &Kinds,
+        wall_velocity: &(impl Fn(&Wall, DVec3, usize) -> DVec3 + Sync),
+        velocity: &mut [Field<f64>; 3],
+    ) {
+        let Around { tiles, solids, .. } = around;
+        let lists = &mut self.lists[..tiles.len()];
+        let before = &*velocity;
+        lists.par_iter_mut().enumerate().for_each(|(slot, todo)| {
+            todo.found.clear();
+            if solids.near[slot] {
+                todo.find_buried(around, kinds, before, wall_velocity, slot);
+            }
+        });
+        write_found(lists, velocity);
+    }
+}
+
+/// Gives faces the values that were found for them.
+fn write_found(lists: &[Todo], velocity: &mut [Field<f64>; 3]) {
+    let [x, y, z] = velocity;
+    (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut(), lists).into_par_iter().for_each(|(x, y, z, todo)| {
+        let values = [x, y, z];
+        for found in &todo.found {
+            values[usize::from(found.axis)][usize::from(found.local)] = found.value;
+        }
+    });
 }
 
 impl Fill {
-    /// Takes the mean of the known upwind faces if they carry most of the weight, or any when it is the last chance.
-    fn try_fill(&mut self, values: &[f64], known: &[u8], last: bool) -> bool {
+    /// The mean of the known upwind faces, if they carry more than this part of the weight.
+    #[inline]
+    fn mean(&self, values: &[f64], known: &[u8], part: f64) -> (f64, bool) {
+        // By kind, wet and buried: above a wall the way back to a flat wedge of liquid leads through the solid; then it is taken along the wall. Looked up, for branches would go either way at random.
+        const COUNTS: [f64; 4] = [1.0, 1.0, 0.0, 0.0];
+        const KNOWN: [f64; 4] = [0.0, 1.0, 0.0, 0.0];
         let (mut sum, mut have, mut all) = (0.0, 0.0, 0.0);
         for (from, weight) in self.from.into_iter().zip(self.weight) {
+            let kind = usize::from(known[from as usize] & (WET | BURIED));
             let weight = f64::from(weight);
-            // Above a wall the way back to a flat wedge of liquid leads through the solid: then it is taken along the wall.
-            if weight == 0.0 || known[from as usize] & BURIED != 0 {
-                continue;
-            }
-            all += weight;
-            if known[from as usize] & WET != 0 {
-                have += weight;
-                sum += weight * values[from as usize];
-            }
+            let part = weight * KNOWN[kind];
+            all += weight * COUNTS[kind];
+            have += part;
+            sum += part * values[from as usize];
         }
-        if have > 0.0 && (last || have > 0.7 * all) {
-            (self.value, self.done) = (sum / have, true);
-        }
-        self.done
+        (sum / have, have > part * all)
     }
 }
 
-/// The faces of a tile that must be filled, and what they lean on.
-fn list_faces(around: &Around<'_>, axis: usize, slot: usize, kinds: &[u8], list: &mut Vec<Fill>) {
-    const PAD: usize = 2;
-    const N: usize = SIDE + 2 * PAD;
-    const STRIDES: [usize; 3] = [1, N, N * N];
-    let Around { tiles, phi, .. } = around;
-    list.clear();
-    let values = phi.tile(slot);
-    let cells = tiles.cells_in_use();
-    let needed = |local: usize| kinds[local] & !OUTER == 0 && values[local] <= REACH + 1.0 && values[local] >= -1.5;
-    if !(0..cells).any(needed) {
-        return;
-    }
-    let mut block = [0.0; N * N * N];
-    phi.gather::<PAD>(tiles, slot, &mut block);
-    // Twice φ at a face.
-    let twice = |at: usize| block[at] + block[at - STRIDES[axis]];
-    for local in (0..cells).filter(|&local| needed(local)) {
-        let [i, j, k] = local_cell(local);
-        let at = ((k + PAD) * N + j + PAD) * N + i + PAD;
-        if twice(at) > 2.0 * REACH {
-            continue;
+impl Todo {
+    /// The faces of a tile that must be filled, and what they lean on.
+    fn list_faces(&mut self, around: &Around<'_>, slot: usize, kinds: &Kinds, [block, twice]: &mut [[f64; BLOCK]; 2]) {
+        const STRIDES: [usize; 3] = [1, N, N * N];
+        let Around { tiles, phi, .. } = around;
+        self.pending.clear();
+        self.waiting.iter_mut().for_each(Vec::clear);
+        self.found.clear();
+        let values = phi.tile(slot);
+        let cells = tiles.cells_in_use();
+        let is_near = |local: usize| values[local] <= REACH + 1.0 && values[local] >= -1.5;
+        if !(0..cells).any(is_near) {
+            return;
         }
-        let index = slot * CELLS + local;
-        let height = 0.5 * twice(at) as f32;
-        let mut fill = Fill { local: local as u16, done: false, height, from: [NONE; 3], weight: [0.0; 3], value: 0.0 };
-        for (along, stride) in STRIDES.into_iter().enumerate().take(tiles.dims()) {
-            let slope = 0.25 * (twice(at + stride) - twice(at - stride));
-            if slope.abs() < 1e-3 {
-                continue;
-            }
-            if let Some(from) = tiles.next(index, along, if slope > 0.0 { -1 } else { 1 }) {
-                fill.from[along] = from as u32;
-                fill.weight[along] = slope.abs() as f32;
-            }
-        }
-        // What leans on solids alone, or on nothing, is left to the wall's rule or stays as it was.
-        list.push(fill);
-    }
-}
-
-/// Writes the velocity of all buried faces near the liquid: `before` is the velocity outside solids, `out` receives all three components.
-pub fn fill_walls(
-    around: &Around<'_>,
-    kinds: &Kinds,
-    before: &[Field<f64>; 3],
-    wall_velocity: &(impl Fn(&Wall, DVec3, usize) -> DVec3 + Sync),
-    out: &mut [Field<f64>; 3],
-) {
-    let Around { tiles, solids, phi, slip } = around;
-    for (axis, component) in out.iter_mut().enumerate().take(tiles.dims()) {
-        component.par_tiles_mut().enumerate().filter(|(slot, _)| solids.near[*slot]).for_each(|(slot, out)| {
+        phi.gather::<PAD>(tiles, slot, block);
+        for axis in 0..tiles.dims() {
             let kinds = kinds[axis].tile(slot);
-            for local in 0..tiles.cells_in_use() {
+            let below = STRIDES[axis];
+            // Twice φ at the faces.
+            for ((twice, here), low) in twice[below..].iter_mut().zip(&block[below..]).zip(&*block) {
+                *twice = here + low;
+            }
+            for local in (0..cells).filter(|&local| kinds[local] == 0 && is_near(local)) {
+                let [i, j, k] = local_cell(local);
+                let at = ((k + PAD) * N + j + PAD) * N + i + PAD;
+                if twice[at] > 2.0 * REACH {
+                    continue;
+                }
                 let index = slot * CELLS + local;
-                if kinds[local] & BURIED == 0 || phi.values()[index] > REACH + 1.0 {
-                    continue;
+                let mut fill =
+                    Fill { from: [index as u32; 3], weight: [0.0; 3], local: local as u16, axis: axis as u8 };
+                for (along, stride) in STRIDES.into_iter().enumerate().take(tiles.dims()) {
+                    let slope = 0.25 * (twice[at + stride] - twice[at - stride]);
+                    if slope.abs() < 1e-3 {
+                        continue;
+                    }
+                    if let Some(from) = tiles.next(index, along, if slope > 0.0 { -1 } else { 1 }) {
+                        fill.from[along] = from as u32;
+                        fill.weight[along] = slope.abs() as f32;
+                    }
                 }
-                let s_here = solids.distance.values()[index];
-                if s_here < -BURIED_TO {
-                    continue;
-                }
-                let normal = solids.normal(tiles, index);
+                // A layer is at most a cell thick: what is higher has nothing to lean on yet. What leans on solids alone, or on nothing, is left to the wall's rule or stays as it was.
+                let height = 0.5 * twice[at] as f32;
+                let layer = ((height - 1.0).max(0.0) as usize).min(WAITING - 1);
+                self.waiting[layer].push(fill);
+            }
+        }
+    }
+
+    /// Finds what can be filled in a layer, from what is known before it.
+    fn fill_layer(&mut self, layer: usize, values: [&[f64]; 3], known: [&[u8]; 3]) {
+        let Self { waiting, pending, found } = self;
+        if let Some(waiting) = waiting.get_mut(layer) {
+            pending.append(waiting);
+        }
+        // Most of the weight, or any when it is the last chance.
+        let part = if layer + 1 == LAYERS { 0.0 } else { 0.7 };
+        found.resize(pending.len(), Found::default());
+        let (mut num_found, mut num_kept) = (0, 0);
+        for at in 0..pending.len() {
+            let fill = pending[at];
+            let axis = usize::from(fill.axis);
+            let (value, is_known) = fill.mean(values[axis], known[axis], part);
+            found[num_found] = Found { axis: fill.axis, local: fill.local, value };
+            num_found += usize::from(is_known);
+            pending[num_kept] = fill;
+            num_kept += usize::from(!is_known);
+        }
+        found.truncate(num_found);
+        pending.truncate(num_kept);
+    }
+
+    /// Finds the velocity of the buried faces of a tile.
+    fn find_buried(
+        &mut self,
+        around: &Around<'_>,
+        kinds: &Kinds,
+        before: &[Field<f64>; 3],
+        wall_velocity: &(impl Fn(&Wall, DVec3, usize) -> DVec3 + Sync),
+        slot: usize,
+    ) {
+        let Around { tiles, solids, phi, slip } = around;
+        let (phi, distance) = (phi.tile(slot), solids.distance.tile(slot));
+        for local in 0..tiles.cells_in_use() {
+            let s_here = distance[local];
+            if phi[local] > REACH + 1.0 || s_here < -BURIED_TO {
+                continue;
+            }
+            let index = slot * CELLS + local;
+            let mut normal = None;
+            for axis in (0..tiles.dims()).filter(|&axis| kinds[axis].values()[index] & BURIED != 0) {
+                let normal = *normal.get_or_insert_with(|| solids.normal(tiles, index));
                 let low = tiles.next(index, axis, -1);
                 let s = 0.5 * (s_here + low.map_or(s_here, |low| solids.distance.values()[low]));
                 let mut at = local_center(local);
@@ -203,9 +268,10 @@ pub fn fill_walls(
                 let lambda = slip + if open { 0.5 } else { 0.0 };
                 let kept = if wall.mirror { 1.0 } else { ((s + lambda) / (MIRRORED_AT + lambda)).max(-1.0) };
                 let through = (s / MIRRORED_AT).max(-1.0);
-                out[local] = (moving + (relative - across) * kept + across * through)[axis];
+                let value = (moving + (relative - across) * kept + across * through)[axis];
+                self.found.push(Found { axis: axis as u8, local: local as u16, value });
             }
-        });
+        }
     }
 }
 

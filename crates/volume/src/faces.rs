@@ -26,35 +26,25 @@ pub fn classify(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, kinds: &mut Ki
     (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each(
         |(slot, (x, y, z))| {
             let near = solids.near[slot];
+            let (phi_here, s_here) = (phi.tile(slot), solids.distance.tile(slot));
+            let (mut phi_low, mut s_low) = ([0.0; CELLS], [0.0; CELLS]);
             for (axis, kinds) in [x, y, z].into_iter().enumerate().take(tiles.dims()) {
-                let (phi, s) = (phi.values(), solids.distance.values());
-                let open = solids.open[axis].tile(slot);
-                for local in 0..tiles.cells_in_use() {
-                    let index = slot * CELLS + local;
-                    let low = tiles.next(index, axis, -1);
-                    let liquid = phi[index] < 0.0 || low.is_some_and(|low| phi[low] < 0.0);
-                    let wet = liquid && open[local] > 0.0;
-                    let middle = if near { 0.5 * (s[index] + low.map_or(s[index], |low| s[low])) } else { s[index] };
-                    kinds[local] = (if wet { WET } else { 0 }) | (if middle <= 0.0 { BURIED } else { 0 });
+                phi.gather_before(tiles, slot, axis, &mut phi_low);
+                if near {
+                    solids.distance.gather_before(tiles, slot, axis, &mut s_low);
+                } else {
+                    s_low.copy_from_slice(s_here);
+                }
+                let values = phi_here.iter().zip(&phi_low).zip(s_here.iter().zip(&s_low));
+                for ((kind, &open), ((&phi, &below), (&s, &s_below))) in
+                    kinds.iter_mut().zip(solids.open[axis].tile(slot)).zip(values).take(tiles.cells_in_use())
+                {
+                    let wet = ((phi < 0.0) | (below < 0.0)) & (open > 0.0);
+                    let buried = 0.5 * (s + s_below) <= 0.0;
+                    let outer = wet & !buried & (phi + below > 0.0);
+                    *kind = u8::from(wet) * WET + u8::from(buried) * BURIED + u8::from(outer) * OUTER;
                 }
             }
         },
     );
-}
-
-/// Marks wet faces whose middle lies in air as [`OUTER`].
-pub fn mark_outer(tiles: &Tiles, phi: &Field<f64>, kinds: &mut Kinds) {
-    for (axis, kinds) in kinds.iter_mut().enumerate().take(tiles.dims()) {
-        kinds.par_tiles_mut().enumerate().for_each(|(slot, kinds)| {
-            for (local, kind) in kinds.iter_mut().enumerate().take(tiles.cells_in_use()) {
-                if *kind & (WET | BURIED) == WET {
-                    let index = slot * CELLS + local;
-                    let low = tiles.next(index, axis, -1).unwrap_or(index);
-                    if phi.values()[index] + phi.values()[low] > 0.0 {
-                        *kind |= OUTER;
-                    }
-                }
-            }
-        });
-    }
 }

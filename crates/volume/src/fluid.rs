@@ -22,11 +22,11 @@ use crate::contact_curvature::{Front, at_lines};
 use crate::curvature::curvature;
 use crate::drops::{Drops, Liquid};
 use crate::extension::{AngleLaw, SETTLING_PASSES, extend};
-use crate::extrapolation::{Around, Extrapolation, fill_walls};
-use crate::faces::{Kinds, classify, mark_outer};
+use crate::extrapolation::{Around, Extrapolation};
+use crate::faces::{Kinds, classify};
 use crate::grid::Grid;
 use crate::net_pull::{Pull, cancel_net_pulls};
-use crate::outflow::make_air_divergence_free;
+use crate::outflow::Outflow;
 use crate::particles::{Particles, Settings};
 use crate::poisson::{PoissonError, Report};
 use crate::projection::{Flow, Projection};
@@ -122,6 +122,7 @@ struct Scratch {
     two: Field<f64>,
     projection: Projection,
     extrapolation: Extrapolation,
+    outflow: Outflow,
     redistance: Redistance,
     viscous: ViscousSolve,
     source: Vec<f64>,
@@ -145,6 +146,7 @@ impl Default for Scratch {
             two: field(),
             projection: Projection::default(),
             extrapolation: Extrapolation::default(),
+            outflow: Outflow::default(),
             redistance: Redistance::default(),
             viscous: ViscousSolve::default(),
             source: Vec::new(),
@@ -396,8 +398,20 @@ impl Fluid {
         let surround = Surround { world: outside.world, sides: &self.sides.clone() };
         let moving = surround.moves();
         let Self { grid, solids, phi, velocity, pressure, pinned, drops, scratch, .. } = self;
-        let Scratch { kinds, kappa, faces, centers, one, projection, extrapolation, viscous, source, pulls, .. } =
-            scratch;
+        let Scratch {
+            kinds,
+            kappa,
+            faces,
+            centers,
+            one,
+            projection,
+            extrapolation,
+            outflow,
+            viscous,
+            source,
+            pulls,
+            ..
+        } = scratch;
         let tiles = &grid.tiles;
         let wall_at = |wall: &Wall, at: DVec3, slot: usize| {
             if moving { surround.velocity(wall, grid.position(slot, at)) } else { DVec3::ZERO }
@@ -486,15 +500,10 @@ impl Fluid {
 
         stages.enter("extrapolation");
         let around = Around { tiles, solids, phi, slip };
-        mark_outer(tiles, phi, kinds);
-        copy_all(velocity, faces);
-        calm_loops(&around, kinds, faces, centers, velocity);
-        for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
-            extrapolation.fill_air(&around, axis, component, &mut kinds[axis]);
-        }
-        make_air_divergence_free(&around, kinds, reach, one, velocity);
-        copy_all(velocity, faces);
-        fill_walls(&around, kinds, faces, &wall_at, velocity);
+        calm_loops(&around, kinds, centers, velocity);
+        extrapolation.fill_air(&around, velocity, kinds);
+        outflow.make_air_divergence_free(&around, kinds, reach, velocity);
+        extrapolation.fill_walls(&around, kinds, &wall_at, velocity);
 
         // φ is made a distance as often in time as without: at 150° the base is else 2 % wider.
         let short_steps = if parameters.implicit_tension { IMPLICIT as u32 } else { 1 };
@@ -545,13 +554,6 @@ fn feed_all(
         }
     }
     fed
-}
-
-/// Copies three fields of one size.
-fn copy_all(from: &[Field<f64>; 3], to: &mut [Field<f64>; 3]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        to.par_tiles_mut().enumerate().for_each(|(slot, to)| to.copy_from_slice(from.tile(slot)));
-    }
 }
 
 /// The box round the cells of a tile that hold liquid or lie within a cell of it, those deep in solids left out.

@@ -56,72 +56,131 @@ pub fn local_center(local: usize) -> DVec3 {
 /// The sample below `at` along each axis, and how far `at` lies beyond it.
 #[inline]
 fn base(at: DVec3, stagger: DVec3) -> ([i32; 3], DVec3) {
-    let shifted = (at - stagger).clamp(DVec3::splat(-6.0), DVec3::splat(12.0));
+    let shifted = between(at - stagger, -6.0, 12.0);
     let low = shifted.to_array().map(floor);
     (low, shifted - DVec3::from(low.map(f64::from)))
 }
 
-/// The whole number below a coordinate in a tile and its surroundings (above −64); `f64::floor` is a call into the C library on processors that must run everywhere.
+/// A place whose coordinates are moved to between two bounds; what is not a number becomes the lower one.
 #[inline]
-pub fn floor(coordinate: f64) -> i32 {
-    const SHIFT: i32 = 64;
-    (coordinate + f64::from(SHIFT)) as i32 - SHIFT
+pub fn between(at: DVec3, low: f64, high: f64) -> DVec3 {
+    DVec3::from(at.to_array().map(|c| {
+        let above = if c > low { c } else { low };
+        if above < high { above } else { high }
+    }))
 }
 
-/// The `N`³ samples from `low` on, x fastest.
+/// The whole number below a coordinate in a tile and its surroundings, −32 to 31; `f64::floor` is a call into the C library on processors that must run everywhere, and a conversion must allow
+/// for numbers of any size.
 #[inline]
-fn fetch<const N: usize, const M: usize>(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64; M] {
-    let mut out = [0.0; M];
+pub fn floor(coordinate: f64) -> i32 {
+    // From 64 to 128 the six highest bits of the mantissa are the whole part.
+    const SHIFT: i32 = 96;
+    (((coordinate + f64::from(SHIFT)).to_bits() >> 46) & 63) as i32 + 64 - SHIFT
+}
+
+/// Where a coordinate, counted from a tile's low corner, lies: the tile (0 before, 1 itself, 2 after) and the cell in it.
+#[inline]
+fn place(coordinate: i32) -> (usize, usize) {
+    (((coordinate >> 3) + 1) as usize, (coordinate & 7) as usize)
+}
+
+/// The 2 × 2 × 2 samples from `low` on, x fastest.
+#[inline]
+fn fetch_eight(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64; 8] {
+    const UP: usize = SIDE * SIDE;
     let table = tiles.neighbours(slot);
+    let [(a, i), (b, j), (c, k)] = low.map(place);
     let planar = tiles.topology().planar;
-    let n = N as i32;
-    if !planar && low.iter().all(|&c| c >= 0 && c + n <= SIDE as i32) {
-        let tile = field.tile(slot);
-        let [i, j, k] = low.map(|c| c as usize);
-        for (row, out) in out.chunks_exact_mut(N).enumerate() {
-            let start = ((k + row / N) * SIDE + j + row % N) * SIDE + i;
-            out.copy_from_slice(&tile[start..start + N]);
+    if !planar && i < SIDE - 1 && j < SIDE - 1 && k < SIDE - 1 {
+        let tile = table[a + 3 * b + 9 * c];
+        if tile == NONE {
+            return [field.fill(); 8];
         }
-        return out;
+        let v = &field.tile(tile as usize)[(k * SIDE + j) * SIDE + i..][..UP + SIDE + 2];
+        return [v[0], v[1], v[SIDE], v[SIDE + 1], v[UP], v[UP + 1], v[UP + SIDE], v[UP + SIDE + 1]];
     }
-    let x_place = (low[0] >> 3) + 1;
-    let within = (low[0] + n - 1) >> 3 == low[0] >> 3;
-    for dk in 0..n {
-        let k = if planar { 0 } else { low[2] + dk };
-        for dj in 0..n {
-            let j = low[1] + dj;
-            let place = 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1);
-            let inner = ((((k & 7) << 3) | (j & 7)) << 3) as usize;
-            let row = &mut out[((dk * n + dj) * n) as usize..][..N];
-            if within {
-                let tile = table[(place + x_place) as usize];
-                if tile == NONE {
-                    row.fill(field.fill());
+    let [x, y, mut z] = low.map(|c| [place(c), place(c + 1)]);
+    if planar {
+        z = [(1, 0); 2];
+    }
+    let mut out = [0.0; 8];
+    for (layer, (c, k)) in z.into_iter().enumerate() {
+        for (row, (b, j)) in y.into_iter().enumerate() {
+            for (column, (a, i)) in x.into_iter().enumerate() {
+                let tile = table[a + 3 * b + 9 * c];
+                out[4 * layer + 2 * row + column] = if tile == NONE {
+                    field.fill()
                 } else {
-                    let start = tile as usize * CELLS + inner + (low[0] & 7) as usize;
-                    row.copy_from_slice(&field.values()[start..start + N]);
-                }
-            } else {
-                for (di, value) in row.iter_mut().enumerate() {
-                    let i = low[0] + di as i32;
-                    let tile = table[(place + (i >> 3) + 1) as usize];
-                    *value = if tile == NONE {
-                        field.fill()
-                    } else {
-                        field.values()[tile as usize * CELLS + inner + (i & 7) as usize]
-                    };
-                }
+                    field.values()[tile as usize * CELLS + (k * SIDE + j) * SIDE + i]
+                };
             }
         }
     }
     out
 }
 
+/// The 4 × 4 × 4 samples from `low` on, x fastest.
+#[inline]
+fn fetch(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64; 64] {
+    const SPAN: usize = 3 * (SIDE * SIDE + SIDE) + 4;
+    let [(a, i), (b, j), (c, k)] = low.map(place);
+    let mut out = [0.0; 64];
+    if !tiles.topology().planar && i < SIDE - 3 && j < SIDE - 3 && k < SIDE - 3 {
+        let tile = tiles.neighbours(slot)[a + 3 * b + 9 * c];
+        if tile == NONE {
+            return [field.fill(); 64];
+        }
+        let v = &field.tile(tile as usize)[(k * SIDE + j) * SIDE + i..][..SPAN];
+        for layer in 0..4 {
+            for row in 0..4 {
+                out[16 * layer + 4 * row..][..4].copy_from_slice(&v[(layer * SIDE + row) * SIDE..][..4]);
+            }
+        }
+        return out;
+    }
+    // How many of a row's samples lie in its first tile.
+    match SIDE - i {
+        1 => fetch_rows::<1>(tiles, field, slot, low, &mut out),
+        2 => fetch_rows::<2>(tiles, field, slot, low, &mut out),
+        3 => fetch_rows::<3>(tiles, field, slot, low, &mut out),
+        _ => fetch_rows::<4>(tiles, field, slot, low, &mut out),
+    }
+    out
+}
+
+/// The same where rows leave their first tile after `FIRST` samples.
+#[inline]
+fn fetch_rows<const FIRST: usize>(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3], out: &mut [f64; 64]) {
+    let table = tiles.neighbours(slot);
+    let planar = tiles.topology().planar;
+    let (a, i) = place(low[0]);
+    let part = |tile: u32, start: usize, out: &mut [f64]| {
+        if tile == NONE {
+            out.fill(field.fill());
+        } else {
+            let start = tile as usize * CELLS + start;
+            out.copy_from_slice(&field.values()[start..start + out.len()]);
+        }
+    };
+    for (dk, layer) in out.chunks_exact_mut(16).enumerate() {
+        let (c, k) = if planar { (1, 0) } else { place(low[2] + dk as i32) };
+        for (dj, row) in layer.chunks_exact_mut(4).enumerate() {
+            let (b, j) = place(low[1] + dj as i32);
+            let (tile, start) = (a + 3 * b + 9 * c, (k * SIDE + j) * SIDE);
+            part(table[tile], start + i, &mut row[..FIRST]);
+            if FIRST < 4 {
+                part(table[tile + 1], start, &mut row[FIRST..]);
+            }
+        }
+    }
+}
+
 /// The field at `at`, trilinear; `stagger` says where in a cell its samples are.
 #[inline]
 pub fn linear(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
     let (low, f) = base(at, stagger);
-    let v: [f64; 8] = fetch::<2, 8>(tiles, field, slot, low);
+    let v = fetch_eight(tiles, field, slot, low);
     let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
     let layer = |o: usize| mix(mix(v[o], v[o + 1], f.x), mix(v[o + 2], v[o + 3], f.x), f.y);
     mix(layer(0), layer(4), f.z)
@@ -150,7 +209,7 @@ fn dot4(w: &[f64; 4], v: &[f64]) -> f64 {
 #[inline]
 pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
     let (low, f) = base(at, stagger);
-    let v: [f64; 64] = fetch::<4, 64>(tiles, field, slot, low.map(|c| c - 1));
+    let v = fetch(tiles, field, slot, low.map(|c| c - 1));
     let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
     let mut sum = 0.0;
     for k in 0..4 {
@@ -167,7 +226,7 @@ pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger:
 #[inline]
 pub fn cubic_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> (f64, DVec3) {
     let (low, f) = base(at, stagger);
-    let v: [f64; 64] = fetch::<4, 64>(tiles, field, slot, low.map(|c| c - 1));
+    let v = fetch(tiles, field, slot, low.map(|c| c - 1));
     let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
     let (dx, dy, dz) = (slope_weights(f.x), slope_weights(f.y), slope_weights(f.z));
     let (mut value, mut gradient) = (0.0, DVec3::ZERO);

@@ -33,7 +33,7 @@ use crate::extension::BAND;
 use crate::fractions::{FAR, cell_share, shifted_share};
 use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::solids::Solids;
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CELLS, Field, Tiles, local_cell};
 
 /// Distance beyond which a cell starts from its neighbours.
 const OWN_START: f64 = 3.0;
@@ -52,6 +52,8 @@ const LEAST_RISE: f64 = 0.1;
 /// Least surface in a neighbourhood over which its gain is spread, and the most by which φ is shifted, in cells.
 const LEAST_AREA: f64 = 0.5;
 const MOST_SHIFTED: f64 = 0.25;
+/// Distance from the surface up to which sums round cells are made beforehand, in cells.
+const ASKED_FOR: f64 = 1.0;
 /// Layers outwards from [`OWN_START`] to the band's end.
 const LAYERS: usize = 4;
 
@@ -59,8 +61,18 @@ const LAYERS: usize = 4;
 #[derive(Debug)]
 pub struct Redistance {
     nearest: Field<Nearest>,
-    next: Field<Nearest>,
+    fronts: Vec<Front>,
+    /// Tiles in which a point is known.
+    known: Vec<bool>,
     gains: Field<Gain>,
+    sums: Field<Gain>,
+}
+
+/// The cells of a tile that know no point yet, and what was found for some of them but not yet written.
+#[derive(Debug, Default)]
+struct Front {
+    unknown: Vec<u16>,
+    found: Vec<(u16, Nearest)>,
 }
 
 /// The nearest point of the surface, from the cell's centre, and φ if it is the distance to a tangent plane; neither finite where it is not known.
@@ -77,7 +89,13 @@ impl Nearest {
 
 impl Default for Redistance {
     fn default() -> Self {
-        Self { nearest: Field::new(UNKNOWN), next: Field::new(UNKNOWN), gains: Field::new(Gain::default()) }
+        Self {
+            nearest: Field::new(UNKNOWN),
+            fronts: Vec::new(),
+            known: Vec::new(),
+            gains: Field::new(Gain::default()),
+            sums: Field::new(Gain::default()),
+        }
     }
 }
 
@@ -91,9 +109,10 @@ impl Redistance {
         phi: &mut Field<f64>,
         scratch: &mut Field<f64>,
     ) {
-        let Self { nearest, next, .. } = self;
+        let Self { nearest, fronts, known, .. } = self;
         nearest.resize(tiles);
-        next.resize(tiles);
+        fronts.resize_with(tiles.len().max(fronts.len()), Front::default);
+        let fronts = &mut fronts[..tiles.len()];
         let before = &*phi;
         let cells = tiles.cells_in_use();
         let believed = |found: Nearest, slot: usize, local: usize| {
@@ -103,8 +122,9 @@ impl Redistance {
                 found
             }
         };
-        nearest.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+        nearest.par_tiles_mut().zip(&mut *fronts).enumerate().for_each(|(slot, (out, front))| {
             let values = before.tile(slot);
+            front.unknown.clear();
             for local in 0..cells {
                 let start = values[local];
                 out[local] = UNKNOWN;
@@ -116,24 +136,35 @@ impl Redistance {
                             believed(find(tiles, before, slot, local, -slope * (start / steep), STEPS), slot, local);
                     }
                 }
+                if !out[local].0.is_finite() && start >= -2.0 * BEYOND {
+                    front.unknown.push(local as u16);
+                }
             }
         });
+        known.clear();
+        known.extend(fronts.iter().map(|front| front.unknown.len() < cells));
         for _ in 0..LAYERS {
-            let known = &*nearest;
-            next.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-                out.copy_from_slice(known.tile(slot));
-                for (local, out) in out.iter_mut().enumerate().take(cells) {
-                    if out.0.is_finite() || before.tile(slot)[local] < -2.0 * BEYOND {
-                        continue;
-                    }
-                    let start = nearest_of_neighbours(tiles, known, slot * CELLS + local);
-                    if let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) {
-                        let found = believed(find(tiles, before, slot, local, start, 2), slot, local);
-                        *out = if found.0.is_finite() { found } else { Nearest(start, f64::NAN) };
-                    }
+            let points = &*nearest;
+            fronts.par_iter_mut().enumerate().for_each(|(slot, front)| {
+                front.found.clear();
+                if !tiles.touches(known, slot) {
+                    return;
                 }
+                front.unknown.retain(|&local| {
+                    let index = slot * CELLS + usize::from(local);
+                    let start = nearest_of_neighbours(tiles, points, index);
+                    let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) else { return true };
+                    let found = find(tiles, before, slot, usize::from(local), start, 2);
+                    let found = believed(found, slot, usize::from(local));
+                    let found = if found.0.is_finite() { found } else { Nearest(start, f64::NAN) };
+                    front.found.push((local, found));
+                    false
+                });
             });
-            std::mem::swap(nearest, next);
+            nearest.par_tiles_mut().zip(&*fronts).zip(&mut *known).for_each(|((out, front), known)| {
+                front.found.iter().for_each(|&(local, found)| out[usize::from(local)] = found);
+                *known |= !front.found.is_empty();
+            });
         }
         let known = &*nearest;
         scratch.par_tiles_mut().enumerate().for_each(|(slot, out)| {
@@ -162,8 +193,9 @@ impl Redistance {
         phi: &mut Field<f64>,
         before: &mut Field<f64>,
     ) {
-        let Self { nearest, gains, .. } = self;
+        let Self { nearest, gains, sums, .. } = self;
         gains.resize(tiles);
+        sums.resize(tiles);
         let (new, old) = (&*phi, &*before);
         let cells = tiles.cells_in_use();
         gains.par_tiles_mut().enumerate().for_each(|(slot, out)| {
@@ -178,7 +210,14 @@ impl Redistance {
                 };
             }
         });
+        // Many cells ask for the sum round the same cell of the surface.
         let (gains, nearest) = (&*gains, &*nearest);
+        sums.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+            for local in (0..cells).filter(|&local| new.tile(slot)[local].abs() < ASKED_FOR) {
+                out[local] = sum_around(tiles, gains, slot, local_cell(local).map(|c| c as i32));
+            }
+        });
+        let sums = &*sums;
         before.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             out.copy_from_slice(new.tile(slot));
             for (local, out) in out.iter_mut().enumerate().take(cells) {
@@ -189,8 +228,11 @@ impl Redistance {
                 if out.abs() >= BAND || held || !offset.is_finite() || offset.length() > BEYOND + 1.0 {
                     continue;
                 }
-                let foot = (local_center(local) + offset).floor();
-                let Gain { volume, area } = sum_around(tiles, gains, slot, foot.to_array().map(|c| c as i32));
+                let foot = (local_center(local) + offset).floor().to_array().map(|c| c as i32);
+                let Gain { volume, area } = match tiles.at(slot, foot) {
+                    Some(at) if new.values()[at].abs() < ASKED_FOR => sums.values()[at],
+                    _ => sum_around(tiles, gains, slot, foot),
+                };
                 if area > LEAST_AREA {
                     *out += (volume / area).clamp(-MOST_SHIFTED, MOST_SHIFTED);
                 }

@@ -20,17 +20,16 @@ use crate::tiles::{CELLS, Field, Tiles};
 /// β, the share of the way per step.
 const DRAWN: f64 = 0.2;
 
-/// Draws the outer faces of `velocity` as told above; `before` is a copy of it, and `differences` scratch.
+/// Draws the outer faces of `velocity` as told above; `differences` is scratch.
 pub fn calm_loops(
     around: &Around<'_>,
     kinds: &Kinds,
-    before: &[Field<f64>; 3],
     differences: &mut [Field<f64>; 3],
     velocity: &mut [Field<f64>; 3],
 ) {
     let tiles = around.tiles;
     for (axis, out) in differences.iter_mut().enumerate().take(tiles.dims()) {
-        find_differences(around, axis, &kinds[axis], &before[axis], out);
+        find_differences(around, axis, &kinds[axis], &velocity[axis], out);
     }
     let differences = &*differences;
     for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
@@ -77,10 +76,9 @@ fn find_differences(around: &Around<'_>, axis: usize, kinds: &Field<u8>, before:
     let Around { tiles, phi, .. } = around;
     out.par_tiles_mut().enumerate().for_each(|(slot, out)| {
         let kinds = kinds.tile(slot);
-        for local in 0..tiles.cells_in_use() {
-            out[local] = f64::NAN;
-            let is_outer = kinds[local] & OUTER != 0;
-            if let Some(target) = is_outer.then(|| target(tiles, phi, axis, before, slot, local)).flatten() {
+        out.fill(f64::NAN);
+        for local in (0..tiles.cells_in_use()).filter(|&local| kinds[local] & OUTER != 0) {
+            if let Some(target) = target(tiles, phi, axis, before, slot, local) {
                 out[local] = target - before.tile(slot)[local];
             }
         }

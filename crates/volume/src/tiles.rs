@@ -178,6 +178,18 @@ impl Tiles {
         self.at(index / CELLS, [0, 1, 2].map(|axis| local[axis] as i32 + offset[axis]))
     }
 
+    /// Whether the neighbour at a place of a slot's table is marked.
+    pub fn is_marked(&self, marks: &[bool], slot: usize, place: usize) -> bool {
+        let neighbour = self.neighbours[slot][place];
+        neighbour != NONE && marks[neighbour as usize]
+    }
+
+    /// Whether a tile or one that shares a side with it is marked.
+    pub fn touches(&self, marks: &[bool], slot: usize) -> bool {
+        const PLACES: [usize; 7] = [SELF, SELF - 1, SELF + 1, SELF - 3, SELF + 3, SELF - 9, SELF + 9];
+        PLACES.into_iter().any(|place| self.is_marked(marks, slot, place))
+    }
+
     /// A tile's coordinates inside the period, and on the one layer of a planar run.
     pub fn wrap(&self, mut tile: [i32; 3]) -> [i32; 3] {
         for (coordinate, period) in tile.iter_mut().zip(self.topology.period) {
@@ -307,6 +319,25 @@ impl<T: Copy + Send + Sync> Field<T> {
             }
         });
         std::mem::swap(&mut self.values, spare);
+    }
+
+    /// Copies, for every cell of a tile, the value of the cell before it along `axis`; its own where there is none.
+    #[inline]
+    pub fn gather_before(&self, tiles: &Tiles, slot: usize, axis: usize, out: &mut [T; CELLS]) {
+        let here = self.tile(slot);
+        if axis == 2 && tiles.topology().planar {
+            out.copy_from_slice(here);
+            return;
+        }
+        let stride = 1usize << (3 * axis);
+        out[stride..].copy_from_slice(&here[..CELLS - stride]);
+        let before = tiles.neighbours(slot)[SELF - [1, 3, 9][axis]];
+        // The first cells along the axis stand in runs of `stride`, each 8 strides after the one before.
+        for first in (0..CELLS).step_by(SIDE * stride) {
+            let last = first + (SIDE - 1) * stride;
+            let from = if before == NONE { &here[first..] } else { &self.tile(before as usize)[last..] };
+            out[first..first + stride].copy_from_slice(&from[..stride]);
+        }
     }
 
     /// Copies a tile with `PAD` cells around it into a dense cube of side 8 + 2 `PAD`, x fastest: cell (i, j, k) of the tile lands at
