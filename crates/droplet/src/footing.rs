@@ -9,11 +9,12 @@
 //! ```
 //!
 //! R is the base radius on a plane. That is exact on a sphere with the pull along its normal, and first order in the bend elsewhere.
-//! κ is what the mesh shows at the droplet's own size: the mean fall of the surface along six ways of one radius.
+//! κ is what the ground shows at the droplet's own size: the mean fall of the surface along six ways of one radius; of the mesh, or of the solid itself where that is
+//! rounder than its mesh.
 
 use std::f64::consts::PI;
 
-use glam::{DVec2, DVec3};
+use glam::DVec2;
 use sessile_wetting::Liquid;
 use sessile_wetting::table::{RestShape, ShapeTable};
 
@@ -39,25 +40,21 @@ pub struct Footing {
 
 /// Curvature of the ground under a droplet of this radius (in m), in 1/m; positive where it bends away.
 pub fn bend(track: &Track, at: Place, radius: f64) -> f64 {
-    let facet = track.facet(at.triangle);
-    if facet.depth(at.at) >= radius || radius <= 0.0 {
+    let round = track.is_round(at.triangle);
+    if radius <= 0.0 || (!round && track.facet(at.triangle).depth(at.at) >= radius) {
         return 0.0;
     }
-    let (center, normal) = (facet.point(at.at), facet.normal());
+    let (center, normal) = track.surface_at(at);
     let (sin, cos) = (0.5 * 3_f64.sqrt(), 0.5);
     let ways = [(1.0, 0.0), (cos, sin), (-cos, sin), (-1.0, 0.0), (-cos, -sin), (cos, -sin)];
-    let fall = |(x, y): (f64, f64)| {
-        let way = DVec2::new(x, y) * radius;
-        (center - track.walk(at, way, DVec2::ZERO).0.point(track)).dot(normal)
+    let curvature = |(x, y): (f64, f64)| {
+        let end = track.walk(at, DVec2::new(x, y) * radius, DVec2::ZERO).0;
+        let way = center - track.surface_at(end).0;
+        // A sphere's, by the chord. At the border of a mesh a way may end where it began.
+        let square = if round { way.length_squared().max(1e-6 * radius * radius) } else { radius * radius };
+        2.0 * way.dot(normal) / square
     };
-    2.0 * ways.into_iter().map(fall).sum::<f64>() / (6.0 * radius * radius)
-}
-
-/// Offset of the mesh from the tangent plane at a place, a way `q` (in m) along it, in the rest pose.
-pub fn offset(track: &Track, place: Place, q: DVec2) -> DVec3 {
-    let facet = track.facet(place.triangle);
-    let (end, _) = track.walk(place, q, DVec2::ZERO);
-    end.point(track) - facet.point(place.at) - facet.lift(q)
+    ways.into_iter().map(curvature).sum::<f64>() / 6.0
 }
 
 /// How a droplet of a volume (in m³) stands at an angle (in rad) under a pull into the solid (in m/s²) where the ground bends (in 1/m); `None` where

@@ -17,12 +17,12 @@ use sessile_shapes::{Body, Detail, DropForm, DropMesh, Ground, Instance, Laid, L
 use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
 use crate::flight::Ball;
-use crate::footing::{bend, footing, offset};
+use crate::footing::{bend, footing};
 use crate::necks::{Part, Parts};
 use crate::patch;
 use crate::setup::Setup;
 use crate::swarm::{Form, Swarm};
-use crate::track::{Facet, Track};
+use crate::track::{Facet, Place, Track};
 
 /// Largest sag that two blobs can show, in base radii.
 const LARGEST_SAG: f64 = 0.22;
@@ -183,8 +183,8 @@ impl Stage<'_> {
         let reach = f64::from(droplet.size.reach).max(droplet.size.radius) * (1.0 + stretch)
             + 3.0 * lean.length()
             + parts.map_or(0.0, farthest);
-        let facet = self.track.facet(droplet.rider.place.triangle);
-        (facet.depth(droplet.rider.place.at) < reach).then_some(reach)
+        let Place { triangle, at } = droplet.rider.place;
+        (self.track.is_round(triangle) || self.track.facet(triangle).depth(at) < reach).then_some(reach)
     }
 
     /// Adds the closed surface of a droplet, in the world; its foot on the mesh.
@@ -200,16 +200,16 @@ impl Stage<'_> {
             (None, Form::Paper(_)) => self.patch(&droplet, &look, &detail),
             (None, Form::Physical) => look.profile.surface(&detail),
         };
-        // The mesh is in the axes of the triangle, z along its normal; volumes lose no digits about its own place.
-        let axes = DMat3::from_cols(facet.x, facet.y, facet.normal());
-        let ground = |q: DVec2| axes.transpose() * offset(self.track, droplet.rider.place, q);
+        // The mesh is in the axes of the seat, z along its normal; volumes lose no digits about its own place.
+        let seat = self.track.seat(droplet.rider.place);
+        let ground = |q: DVec2| self.track.offset(droplet.rider.place, &seat, q);
         if self.reach(&droplet, &look, parts.as_ref()).is_some() {
             lay(&mut built.mesh, size.volume, ground, &mut Room::default());
         } else {
             lay_flat(&mut built.mesh, size.volume);
         }
-        let (moment, center) = (&self.moments[facet.solid as usize], facet.point(droplet.rider.place.at));
-        built.mesh.positions.iter_mut().for_each(|p| *p = moment.pose.apply(center + axes * *p));
+        let moment = &self.moments[facet.solid as usize];
+        built.mesh.positions.iter_mut().for_each(|p| *p = moment.pose.apply(seat.point + seat.axes * *p));
         batch.push(droplet.id, Some(facet.solid), self.facts(slot).velocity, &built);
     }
 
@@ -239,7 +239,9 @@ impl Stage<'_> {
         let up = (-look.along).try_normalize().unwrap_or(DVec2::Y);
         let plane = DMat2::from_cols(-up.perp(), up);
         let into = |vector: DVec2| plane.transpose() * vector;
-        let axes = DMat3::from_cols(facet.lift(plane.x_axis), facet.lift(plane.y_axis), facet.normal());
+        // That turns the seat's axes about its normal.
+        let seat = self.track.seat(droplet.rider.place);
+        let within = DMat3::from_cols(plane.x_axis.extend(0.0), plane.y_axis.extend(0.0), DVec3::Z);
         let profile = Profile { lean: into(look.profile.lean), heading: into(look.profile.heading), ..look.profile };
         let body = match &parts {
             Some(parts) => {
@@ -248,15 +250,15 @@ impl Stage<'_> {
             }
             None => Body::Profile(profile),
         };
-        let ground = |q: DVec2| axes.transpose() * offset(self.track, droplet.rider.place, plane * q);
+        let ground = |q: DVec2| within.transpose() * self.track.offset(droplet.rider.place, &seat, plane * q);
         let reach = self.reach(&droplet, &look, parts.as_ref());
         let ground = reach.map_or_else(Ground::default, |reach| Ground::sampled(reach, ground));
         let instance = Instance {
             drop: droplet.id,
             solid: Some(facet.solid),
             frame: LocalFrame {
-                origin: moment.pose.apply(facet.point(droplet.rider.place.at)),
-                axes: moment.pose.rotation * axes,
+                origin: moment.pose.apply(seat.point),
+                axes: moment.pose.rotation * seat.axes * within,
             },
             volume: droplet.size.volume,
             velocity: facts.velocity,
@@ -305,7 +307,6 @@ fn balls(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::track::Place;
     use crate::track::tests::{sheet, track_of};
     use sessile_geometry::TriMesh;
     use sessile_geometry::mesh_distance::MeshDistance;
@@ -336,9 +337,8 @@ mod tests {
             let near = |t: &u32| track.facet(*t).point(track.facet(*t).middle()).truncate().length() < 1e-3;
             let triangle = (0..track.facets().len() as u32).find(near).expect("in the middle");
             let place = Place { triangle, at: track.facet(triangle).middle() };
-            let facet = track.facet(triangle);
-            let axes = DMat3::from_cols(facet.x, facet.y, facet.normal());
-            let exact = |q: DVec2| axes.transpose() * offset(&track, place, q);
+            let seat = track.seat(place);
+            let exact = |q: DVec2| track.offset(place, &seat, q);
             let distance = MeshDistance::new(mesh);
             let sampled = Ground::sampled(2.5e-3, exact);
             let from_samples = |q: DVec2| sampled.at(q);
@@ -350,7 +350,7 @@ mod tests {
                 let mut worst = 0.0_f64;
                 for (t, _) in built.on_solid.iter().enumerate().filter(|&(_, &on)| on) {
                     for corner in built.mesh.corners(t) {
-                        let point = place.point(&track) + axes * corner;
+                        let point = seat.point + seat.axes * corner;
                         worst = worst.max(distance.nearest(point).expect("a mesh").distance.abs());
                     }
                 }

@@ -113,6 +113,9 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
             mesh = refine(&mesh, cuts(&mesh, 3.0 * scene.resolution.edge));
         }
         track.push(solid.name(), &mesh)?;
+        if matches!(described.shape, SolidShape::Sphere { .. } | SolidShape::Cylinder { .. }) {
+            track.is_mesh_of(solid);
+        }
         meshes.push(mesh);
     }
     let ground = Ground::new(&track, &meshes, world.solids(), &scene.liquid);

@@ -14,6 +14,7 @@
 
 mod mend;
 mod refine;
+mod seat;
 mod walk;
 
 use glam::{DVec2, DVec3};
@@ -22,6 +23,7 @@ use sessile_geometry::connectivity::{Connectivity, HalfEdge, NotManifold};
 
 pub use mend::{Mended, close_t_junctions, mend};
 pub use refine::refine;
+pub use seat::Seat;
 pub use walk::Place;
 
 /// Nothing lies across.
@@ -182,6 +184,8 @@ pub struct Track {
     facets: Vec<Facet>,
     /// First triangle of each solid, and the end.
     starts: Vec<usize>,
+    /// The surface that a solid's mesh stands for, where it is rounder than the mesh.
+    round: Vec<Option<seat::Round>>,
 }
 
 impl Track {
@@ -211,6 +215,7 @@ impl Track {
             self.facets.push(facet);
         }
         self.starts.push(triangles);
+        self.round.push(None);
         for t in first..triangles {
             for k in 0..3 {
                 if let Some((other, side)) = self.across(t as u32, k) {

@@ -58,7 +58,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             "droplet-rest-shape",
             "Height, base radius and contact angle, measured on the frame's surface, of drops that have just been put down (with 6° of hysteresis), against the \
-             Young–Laplace profile; on a plane and on top of a ball of 30 mm.",
+             Young–Laplace profile; on a plane, on top of balls of 15, 30 and 300 mm and in a bowl of 30 mm.",
             shapes::rest_shape,
         ),
     ]
