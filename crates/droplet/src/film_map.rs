@@ -56,9 +56,17 @@ impl FilmMap {
         std::mem::take(&mut self.volumes[texel])
     }
 
-    /// All film, in m³.
+    /// All film, in m³: texel by texel, but for the squares that have none.
     pub fn total(&self) -> f64 {
-        if self.is_empty() { 0.0 } else { self.volumes.iter().sum() }
+        if self.is_empty() {
+            return 0.0;
+        }
+        let squares = self.width.div_ceil(SQUARE);
+        let rows = self.volumes.chunks_exact(self.width).enumerate();
+        let parts = rows.flat_map(|(row, texels)| {
+            texels.chunks(SQUARE).zip(&self.in_square[row / SQUARE * squares..]).filter(|(_, count)| **count > 0)
+        });
+        parts.flat_map(|(texels, _)| texels).sum()
     }
 
     /// Takes up everything.

@@ -3,7 +3,7 @@
 //! Every droplet is a body over the tangent plane, laid onto the mesh: a Young–Laplace profile in the physical form, a spline patch over masses and
 //! springs in the paper's, metaballs while droplets are merging. Up to [`INSTANCE_THRESHOLD`] droplets a frame carries the surfaces, whose feet lie
 //! on the very triangles; beyond it, a few numbers per droplet, with the ground beneath sampled, from which a reader makes the surface as
-//! finely as it needs it. In the paper's form these are half-balls.
+//! finely as it needs it.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use sessile_frames::instances::{Batch, assemble};
 use sessile_frames::{Content, DropFacts, INSTANCE_THRESHOLD};
 use sessile_shapes::ground::{Room, lay, lay_flat};
-use sessile_shapes::{Body, Detail, DropForm, DropMesh, Ground, Instance, Laid, LocalFrame, Profile, Shape};
+use sessile_shapes::{Body, Detail, DropForm, Ground, Instance, Laid, LocalFrame, Patch, Profile, Shape};
 
 use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
@@ -197,7 +197,7 @@ impl Stage<'_> {
                 let offset = |part: &Part| facet.along(part.offset);
                 Body::Metaballs(balls(&droplet, &look.profile, look.sag, Some(parts), offset)).surface(&detail)
             }
-            (None, Form::Paper(_)) => self.patch(&droplet, &look, &detail),
+            (None, Form::Paper(_)) => self.patch(&droplet, &look).surface(&detail),
             (None, Form::Physical) => look.profile.surface(&detail),
         };
         // The mesh is in the axes of the seat, z along its normal; volumes lose no digits about its own place.
@@ -213,20 +213,15 @@ impl Stage<'_> {
         batch.push(droplet.id, Some(facet.solid), self.facts(slot).velocity, &built);
     }
 
-    /// The paper's droplet: masses and springs in balance under its weight, and a spline over them.
-    fn patch(&self, droplet: &Droplet, look: &Look, detail: &Detail) -> DropMesh {
+    /// The paper's droplet: masses and springs in balance under its weight, in the axes of its triangle.
+    fn patch(&self, droplet: &Droplet, look: &Look) -> Patch {
         let (liquid, size, balances) = (&self.setup.liquid, &droplet.size, &self.setup.balances);
         let weight = liquid.density * size.volume / (liquid.surface_tension * size.radius);
         let along = look.along.length();
-        let mut balance = (*balances.of(weight * along, -weight * look.pressing)).clone();
+        let balance = balances.of(weight * along, -weight * look.pressing);
         let restless = patch::amplitude(droplet.rider.velocity.length());
-        patch::displace(&mut balance, balances.springs(), self.setup.seed, droplet.id, restless);
-        let mut built = patch::surface(&balance, balances.springs(), size.radius, detail);
         let turn = DMat2::from_angle(if along > 0.0 { look.along.to_angle() } else { 0.0 });
-        for position in &mut built.mesh.positions {
-            *position = (turn * position.truncate()).extend(position.z) * size.radius;
-        }
-        built
+        patch::patch(&balance, balances.springs(), size.radius, turn, (self.setup.seed, droplet.id, restless))
     }
 
     /// A droplet as a few numbers, and its facts.
@@ -243,12 +238,20 @@ impl Stage<'_> {
         let seat = self.track.seat(droplet.rider.place);
         let within = DMat3::from_cols(plane.x_axis.extend(0.0), plane.y_axis.extend(0.0), DVec3::Z);
         let profile = Profile { lean: into(look.profile.lean), heading: into(look.profile.heading), ..look.profile };
-        let body = match &parts {
-            Some(parts) => {
+        let body = match (&parts, &self.swarm.form) {
+            (Some(parts), _) => {
                 let offset = |part: &Part| into(facet.along(part.offset));
                 Body::Metaballs(balls(&droplet, &profile, look.sag, Some(parts), offset))
             }
-            None => Body::Profile(profile),
+            (None, Form::Paper(_)) => {
+                let mut patch = self.patch(&droplet, &look);
+                for [x, y, _] in &mut patch.points {
+                    let turned = into(DVec2::new(f64::from(*x), f64::from(*y)));
+                    (*x, *y) = (turned.x as f32, turned.y as f32);
+                }
+                Body::Patch(patch)
+            }
+            (None, Form::Physical) => Body::Profile(profile),
         };
         let ground = |q: DVec2| within.transpose() * self.track.offset(droplet.rider.place, &seat, plane * q);
         let reach = self.reach(&droplet, &look, parts.as_ref());

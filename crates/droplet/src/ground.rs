@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use glam::{DMat2, DVec2, DVec3};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::WetMap;
 use sessile_geometry::TriMesh;
@@ -25,6 +26,8 @@ const TEXEL: f64 = 0.4e-3;
 const SIDE: (f64, f64) = (64.0, 1024.0);
 /// Parts of a stretch on whose texels a film thinner than these lies.
 const PARTS: u32 = 4;
+/// Texels of a map that one thread turns into a frame's at a time.
+const TEXELS_TOGETHER: usize = 1 << 15;
 /// Most triangles looked at round one stretch of path.
 const MOST_TRIANGLES: usize = 96;
 /// Rows of more texels than this are cut to those near a stretch before each is looked at.
@@ -371,9 +374,11 @@ impl Sheet {
     }
 
     fn map(&self, track: &Track, charts: &[Chart]) -> WetMap {
-        let wetness: Vec<u16> = self.wet.iter().map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
+        let wetness = self.wet.par_iter().with_min_len(TEXELS_TOGETHER);
+        let wetness = wetness.map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
         let texel_area = 1.0 / (self.width * self.height) as f64;
-        let film = (self.film.volumes().iter().zip(&self.owner)).map(|(&volume, &owner)| {
+        let film = self.film.volumes().par_iter().zip(&self.owner).with_min_len(TEXELS_TOGETHER);
+        let film = film.map(|(&volume, &owner)| {
             if volume == 0.0 || owner == NONE {
                 return 0;
             }
@@ -382,7 +387,7 @@ impl Sheet {
             // In units of 10 nm.
             if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
         });
-        let film = film.collect();
+        let film = if self.film.is_empty() { vec![0; self.wet.len()] } else { film.collect() };
         WetMap { solid: self.solid, width: self.width as u32, height: self.height as u32, wetness, film }
     }
 }

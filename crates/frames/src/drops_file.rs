@@ -14,10 +14,8 @@ use crate::frame::Surface;
 use crate::instances::{InstanceError, surface_with, validate};
 use crate::ply::Stamp;
 
-/// Of the file; version 2 knows bodies laid onto the ground.
-const FORMAT: Format = Format { magic: *b"SESSDROP", version: 2 };
-/// Version 1 has fewer shapes, and those as version 2 writes them.
-const FORMER: Format = Format { version: 1, ..FORMAT };
+/// Of the file. Version 2 knows bodies laid onto the ground, version 3 patches among them; what earlier versions have, later ones write alike.
+const FORMAT: Format = Format { magic: *b"SESSDROP", version: 3 };
 
 /// A `.drops` file that could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +66,9 @@ pub fn read(path: &Path) -> Result<(Vec<Instance>, Stamp), DropsError> {
     let bytes = atomic::read(path)?;
     let (header, blocks): (Header, _) = container::unseal(FORMAT, &bytes)
         .or_else(|error| match error {
-            SealError::Version { found: 1, .. } => container::unseal(FORMER, &bytes),
+            SealError::Version { found, .. } if (1..FORMAT.version).contains(&found) => {
+                container::unseal(Format { version: found, ..FORMAT }, &bytes)
+            }
             _ => Err(error),
         })
         .map_err(sealed)?;
@@ -109,12 +109,15 @@ mod tests {
         assert_eq!(read_surface(&path, &|_| Detail::default()).unwrap(), whole);
         let coarse = read_surface(&path, &|_| Detail { edge: 1.0, fewest: 5, most: 40 }).unwrap().0;
         assert!(3 * coarse.triangles.len() < whole.0.triangles.len(), "{} triangles", coarse.triangles.len());
-        // The former version's files hold the same.
-        let header = Header { frame: 3, time: 0.1, count: 40 };
-        let bytes = postcard::to_stdvec(&instances).unwrap();
-        let sealed = container::seal(FORMER, &header, &[Block { name: "instances".into(), bytes }]);
-        std::fs::write(&path, sealed).unwrap();
-        assert_eq!(read(&path).unwrap(), (instances, stamp));
+        // Former versions' files hold the same.
+        for version in [1, 2] {
+            let header = Header { frame: 3, time: 0.1, count: 40 };
+            let bytes = postcard::to_stdvec(&instances).unwrap();
+            let former = Format { version, ..FORMAT };
+            let sealed = container::seal(former, &header, &[Block { name: "instances".into(), bytes }]);
+            std::fs::write(&path, sealed).unwrap();
+            assert_eq!(read(&path).unwrap(), (instances.clone(), stamp));
+        }
     }
 
     #[test]

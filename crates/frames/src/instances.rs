@@ -51,6 +51,9 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
             Body::Profile(profile) if !profile.is_sound() => {
                 return wrong("its profile needs lengths above 0 and an angle between 0 and 180 degrees");
             }
+            Body::Patch(patch) if !patch.is_sound() => {
+                return wrong("its patch needs whole levels of at least 3 finite points, an apex and a base above 0");
+            }
             _ => true,
         },
         _ => true,

@@ -78,6 +78,7 @@ fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &m
             match &laid.body {
                 Body::Profile(profile) => profile.make_surface(detail, built),
                 Body::Metaballs(balls) => *built = metaballs(balls, detail),
+                Body::Patch(patch) => *built = patch.surface(detail),
             }
             let exact = matches!(&laid.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
             if !laid.ground.is_flat() {
@@ -98,6 +99,7 @@ impl Body {
         match self {
             Self::Profile(profile) => profile.surface(detail),
             Self::Metaballs(balls) => metaballs(balls, detail),
+            Self::Patch(patch) => patch.surface(detail),
         }
     }
 }

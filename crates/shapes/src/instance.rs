@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ground::Ground;
 use crate::metaballs::Ball;
+use crate::patch::Patch;
 use crate::profile::Profile;
 
 /// A right-handed orthonormal frame: z out of the solid, y up the slope, x across.
@@ -74,4 +75,6 @@ pub enum Body {
     Profile(Profile),
     /// Metaballs: drops that are merging.
     Metaballs(Vec<Ball>),
+    /// A spline patch: the paper's droplet of masses and springs.
+    Patch(Patch),
 }

@@ -26,6 +26,7 @@ pub mod ground;
 pub mod instance;
 pub mod meridian;
 pub mod metaballs;
+pub mod patch;
 pub mod profile;
 
 pub use build::{Detail, DropMesh, drop_mesh};
@@ -34,4 +35,5 @@ pub use ellipsoid_cap::EllipsoidCap;
 pub use ground::Ground;
 pub use instance::{Body, Instance, Laid, LocalFrame, Shape};
 pub use metaballs::Ball;
+pub use patch::Patch;
 pub use profile::Profile;
