@@ -75,6 +75,16 @@ fn planar_drops_rest_at_their_contact_angle_on_planes_of_any_tilt() {
     }
 }
 
+/// Flow up along the surface of an overhang moves no line. When it did, by the part of it along the wall, 28 mm/s ran in circles at either end for ever and the drop stood 3 % too low.
+#[test]
+fn a_drop_that_overhangs_rests_on_a_plane_at_an_angle_to_the_cells() {
+    let exact = young_laplace::sessile_planar(4e-6, f64::to_radians(150.0), water().capillary_length(9.8)).unwrap();
+    let (height, _, speed) = planar_drop_at_rest(150.0, 17.0, 120.0);
+    let error = 100.0 * (height / exact.height - 1.0);
+    println!("height {error:+.2} %, {:.2} mm/s", 1e3 * speed);
+    assert!(error.abs() < 1.5 && speed < 5e-3, "height off by {error:+.2} %, {:.2} mm/s", 1e3 * speed);
+}
+
 /// Implicit surface tension: steps of more than three times √(ρh³/2πγ), where explicit ones fail within a few (without its drag 300 mm/s are left after 30 ms, with it less than 1).
 #[test]
 fn a_drop_that_settles_takes_long_steps_and_comes_to_rest() {
