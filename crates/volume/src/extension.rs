@@ -93,7 +93,8 @@ impl AngleRange {
 
     /// A cosine between the two.
     pub fn middle(&self) -> f64 {
-        0.5 * (self.advancing.cos() + self.receding.cos())
+        let advancing = self.advancing.cos();
+        if self.receding == self.advancing { advancing } else { 0.5 * (advancing + self.receding.cos()) }
     }
 
     /// The cosine that the surface is given at the wall when it meets it at `measured`, and whether the line rests.

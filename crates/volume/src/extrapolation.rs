@@ -259,7 +259,11 @@ impl Todo {
                 let mut at = local_center(local);
                 at[axis] -= 0.5;
                 let from = at + normal * (MIRRORED_AT - s);
-                let velocity = sample(tiles, before, slot, from);
+                // Over a wall along the cells' faces a component depends on itself alone.
+                let mut velocity = DVec3::ZERO;
+                for other in (0..tiles.dims()).filter(|&other| other == axis || normal[other] * normal[axis] != 0.0) {
+                    velocity[other] = linear(tiles, &before[other], slot, from, FACES[other]);
+                }
                 let wall = solids.wall.values()[index];
                 let moving = wall_velocity(&wall, from, slot);
                 let relative = velocity - moving;

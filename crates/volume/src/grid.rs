@@ -209,6 +209,13 @@ fn dot4(w: &[f64; 4], v: &[f64]) -> f64 {
 #[inline]
 pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
     let (low, f) = base(at, stagger);
+    // Above a wall along the cells' faces the way up from a cell's centre passes through centres only.
+    match f.to_array().map(|f| f == 0.0) {
+        [true, _, true] => return cubic_along(tiles, field, slot, low, 1, f.y),
+        [true, true, _] => return cubic_along(tiles, field, slot, low, 2, f.z),
+        [_, true, true] => return cubic_along(tiles, field, slot, low, 0, f.x),
+        _ => {}
+    }
     let v = fetch(tiles, field, slot, low.map(|c| c - 1));
     let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
     let mut sum = 0.0;
@@ -220,6 +227,18 @@ pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger:
         sum += wz[k] * layer;
     }
     sum
+}
+
+/// The field at `t` beyond the sample at `low` along an axis.
+#[inline]
+fn cubic_along(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3], axis: usize, t: f64) -> f64 {
+    let mut samples = [0.0; 4];
+    for (sample, step) in samples.iter_mut().zip(-1..) {
+        let mut cell = low;
+        cell[axis] += step;
+        *sample = field.get(tiles.at(slot, cell));
+    }
+    dot4(&cubic_weights(t), &samples)
 }
 
 /// The field and its gradient at `at`, by cubic convolution.

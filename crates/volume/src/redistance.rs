@@ -33,7 +33,7 @@ use crate::extension::BAND;
 use crate::fractions::{FAR, cell_share, shifted_share};
 use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::solids::Solids;
-use crate::tiles::{CELLS, Field, Tiles, local_cell};
+use crate::tiles::{CELLS, Field, NONE, SELF, SIDE, Tiles, local_cell};
 
 /// Distance beyond which a cell starts from its neighbours.
 const OWN_START: f64 = 3.0;
@@ -54,6 +54,8 @@ const LEAST_AREA: f64 = 0.5;
 const MOST_SHIFTED: f64 = 0.25;
 /// Distance from the surface up to which sums round cells are made beforehand, in cells.
 const ASKED_FOR: f64 = 1.0;
+/// Cells of a layer of a tile.
+const LAYER: usize = SIDE * SIDE;
 /// Layers outwards from [`OWN_START`] to the band's end.
 const LAYERS: usize = 4;
 
@@ -62,16 +64,19 @@ const LAYERS: usize = 4;
 pub struct Redistance {
     nearest: Field<Nearest>,
     fronts: Vec<Front>,
-    /// Tiles in which a point is known.
-    known: Vec<bool>,
+    /// The cells that know a point.
+    known: Vec<Mask>,
     gains: Field<Gain>,
     sums: Field<Gain>,
 }
 
-/// The cells of a tile that know no point yet, and what was found for some of them but not yet written.
+/// One bit for each cell of a tile, a word for each layer.
+type Mask = [u64; SIDE];
+
+/// The cells of a tile that may still be given a point, and what was found for some of them but not yet written.
 #[derive(Debug, Default)]
 struct Front {
-    unknown: Vec<u16>,
+    open: Mask,
     found: Vec<(u16, Nearest)>,
 }
 
@@ -122,9 +127,12 @@ impl Redistance {
                 found
             }
         };
-        nearest.par_tiles_mut().zip(&mut *fronts).enumerate().for_each(|(slot, (out, front))| {
+        known.clear();
+        known.resize(tiles.len(), Mask::default());
+        let starts = (nearest.par_tiles_mut(), &mut *fronts, &mut *known);
+        starts.into_par_iter().enumerate().for_each(|(slot, (out, front, known))| {
             let values = before.tile(slot);
-            front.unknown.clear();
+            front.open = Mask::default();
             for local in 0..cells {
                 let start = values[local];
                 out[local] = UNKNOWN;
@@ -136,34 +144,38 @@ impl Redistance {
                             believed(find(tiles, before, slot, local, -slope * (start / steep), STEPS), slot, local);
                     }
                 }
-                if !out[local].0.is_finite() && start >= -2.0 * BEYOND {
-                    front.unknown.push(local as u16);
+                let bit = 1 << (local % LAYER);
+                if out[local].0.is_finite() {
+                    known[local / LAYER] |= bit;
+                } else if start >= -2.0 * BEYOND {
+                    front.open[local / LAYER] |= bit;
                 }
             }
         });
-        known.clear();
-        known.extend(fronts.iter().map(|front| front.unknown.len() < cells));
         for _ in 0..LAYERS {
             let points = &*nearest;
             fronts.par_iter_mut().enumerate().for_each(|(slot, front)| {
                 front.found.clear();
-                if !tiles.touches(known, slot) {
-                    return;
+                for (layer, beside) in beside(tiles, known, slot).into_iter().enumerate() {
+                    let mut asked = beside & front.open[layer];
+                    while asked != 0 {
+                        let local = layer * LAYER + asked.trailing_zeros() as usize;
+                        asked &= asked - 1;
+                        let start = nearest_of_neighbours(tiles, points, slot * CELLS + local);
+                        let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) else { continue };
+                        let found = believed(find(tiles, before, slot, local, start, 2), slot, local);
+                        let found = if found.0.is_finite() { found } else { Nearest(start, f64::NAN) };
+                        front.found.push((local as u16, found));
+                    }
                 }
-                front.unknown.retain(|&local| {
-                    let index = slot * CELLS + usize::from(local);
-                    let start = nearest_of_neighbours(tiles, points, index);
-                    let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) else { return true };
-                    let found = find(tiles, before, slot, usize::from(local), start, 2);
-                    let found = believed(found, slot, usize::from(local));
-                    let found = if found.0.is_finite() { found } else { Nearest(start, f64::NAN) };
-                    front.found.push((local, found));
-                    false
-                });
             });
-            nearest.par_tiles_mut().zip(&*fronts).zip(&mut *known).for_each(|((out, front), known)| {
-                front.found.iter().for_each(|&(local, found)| out[usize::from(local)] = found);
-                *known |= !front.found.is_empty();
+            (nearest.par_tiles_mut(), &mut *fronts, &mut *known).into_par_iter().for_each(|(out, front, known)| {
+                for &(local, found) in &front.found {
+                    let (local, bit) = (usize::from(local), 1 << (usize::from(local) % LAYER));
+                    out[local] = found;
+                    known[local / LAYER] |= bit;
+                    front.open[local / LAYER] &= !bit;
+                }
             });
         }
         let known = &*nearest;
@@ -272,6 +284,26 @@ fn surface_in_cell(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usiz
     let more = shifted_share(tiles, solids, phi, index, -SHIFT);
     let less = shifted_share(tiles, solids, phi, index, SHIFT);
     (more - less) / (2.0 * SHIFT)
+}
+
+/// The cells of a tile that share a face with one that knows a point.
+fn beside(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
+    // The first cells along x.
+    const FIRST: u64 = 0x0101_0101_0101_0101;
+    let around = [SELF - 1, SELF + 1, SELF - 3, SELF + 3, SELF - 9, SELF + 9].map(|place| {
+        let tile = tiles.neighbours(slot)[place];
+        if tile == NONE { Mask::default() } else { known[tile as usize] }
+    });
+    let ([x_before, x_after, y_before, y_after, z_before, z_after], here) = (around, known[slot]);
+    std::array::from_fn(|k| {
+        let up_x = (here[k] & !(FIRST << 7)) << 1 | x_before[k] >> 7 & FIRST;
+        let down_x = (here[k] & !FIRST) >> 1 | (x_after[k] & FIRST) << 7;
+        let up_y = here[k] << 8 | y_before[k] >> 56;
+        let down_y = here[k] >> 8 | y_after[k] << 56;
+        let up_z = if k == 0 { z_before[SIDE - 1] } else { here[k - 1] };
+        let down_z = if k == SIDE - 1 { z_after[0] } else { here[k + 1] };
+        up_x | down_x | up_y | down_y | up_z | down_z
+    })
 }
 
 /// The nearest of the neighbours' points, from this cell's centre.
