@@ -7,7 +7,8 @@
 //! x = q + o(q') (1 − t) + ō t + λ z n        t = 1 − (1 − z/h)⁴
 //! ```
 //!
-//! with q' = q under the foot, and on its edge for what overhangs. So the foot lies on the surface whatever its shape, and no crease of the mesh shows on the water. λ is found so that the volume is exact; on
+//! with q' = q on the foot, and about where the meridian through a point comes down elsewhere: at q/√(1 − z/h), as under a flat cap, but on the foot's edge for what
+//! overhangs. So on a ball, whose offset is the same all along the line, the drop is the body over the plane of its line; the foot lies on the surface whatever its shape, and no crease of the mesh shows on the water. λ is found so that the volume is exact; on
 //! a plane it is 1 but for the polygon that stands for a circle.
 
 use std::f64::consts::TAU;
@@ -100,11 +101,15 @@ pub fn lay(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, roo
     heights.clear();
     heights.extend(mesh.positions.iter().map(|p| p.z));
     let height = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    // What overhangs does not see the ground beyond the foot.
     let foot = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
     let foot = foot.max(f64::MIN_POSITIVE);
     offsets.clear();
-    offsets.extend(mesh.positions.iter().map(|p| offset(p.truncate().clamp_length_max(foot))));
+    offsets.extend(mesh.positions.iter().map(|p| {
+        // The apex has no meridian of its own, and does not need one.
+        let left = (1.0 - p.z / height).max(1e-6);
+        let below = if p.z == 0.0 { p.truncate() } else { p.truncate() / left.sqrt() };
+        offset(below.clamp_length_max(foot))
+    }));
     let mean = mean_along_line(mesh, heights, offsets);
     for ((position, off), z) in mesh.positions.iter_mut().zip(&*offsets).zip(&*heights) {
         let t = 1.0 - (1.0 - z / height).powi(4);
