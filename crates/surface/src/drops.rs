@@ -7,6 +7,7 @@ use sessile_wetting::Liquid;
 use crate::ground::Ground;
 use crate::mesh::Mesh;
 use crate::paper::Knobs;
+use crate::queue::Queue;
 use crate::shape::{Shape, ball_radius};
 use crate::survey::Survey;
 use crate::system::System;
@@ -139,8 +140,10 @@ pub struct Scratch {
     pub vectors: Vec<DVec3>,
     /// Solids near the drop.
     pub near: Vec<usize>,
-    /// Sorted edges of the remesher.
+    /// Vertices inside solids.
     pub queue: Vec<(f64, u32)>,
+    /// Edges that the remesher is about to change.
+    pub wishes: Queue,
     /// Vertices that the remesher or the contact looks at.
     pub marks: Vec<u32>,
 }

@@ -59,6 +59,7 @@ pub mod neighbours;
 pub mod notices;
 pub mod paper;
 mod precondition;
+pub mod queue;
 pub mod remesh;
 pub mod seam;
 pub mod shape;

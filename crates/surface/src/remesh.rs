@@ -1,7 +1,7 @@
 //! Edges neither too long nor too short, and corners not too sharp: split, collapse, flip, and moves within the surface.
 //!
-//! With h the length that a drop's edges should have, edges longer than 3h/2 are split, longest first, and those shorter than h/2 collapsed, shortest first; edges on
-//! the solid count as shorter than they are, so that the wetted face is coarse. An edge is flipped where its two opposite angles sum to more than
+//! With h the length that a drop's edges should have, edges longer than 3h/2 are split, longest first, and those shorter than h/2 collapsed, shortest first, out of heaps: an edge
+//! that changes beside it have made less urgent waits its turn again, and what a collapse leaves too short is taken up. Edges on the solid count as shorter than they are, so that the wetted face is coarse. An edge is flipped where its two opposite angles sum to more than
 //! π (its cotangent weight is negative). The contact line is never flipped, and never pinched: an edge other than the line's own that
 //! joins two of its vertices stays, and none is made.
 //!
@@ -14,6 +14,7 @@ use glam::DVec3;
 use crate::drops::{Drop, Scratch};
 use crate::ground::{Ground, foot_point};
 use crate::mesh::{AIR, Kind, Mesh};
+use crate::queue::Queue;
 use crate::survey::{CROOKED, FLIP_BELOW, LONGEST, NEEDLE, SHORTEST, Survey, WET_WEIGHT};
 
 /// Least cosine between the two triangles of an edge that may be flipped.
@@ -55,10 +56,10 @@ pub fn remesh(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch)
     survey.read(mesh, edge, scratch.centre);
     let mut done = Remeshed::default();
     if survey.long {
-        done.splits = split_long(mesh, edge, world, &mut scratch.queue);
+        done.splits = split_long(mesh, edge, world, &mut scratch.wishes);
     }
     if survey.short {
-        (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.queue);
+        (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.wishes);
         if done.cuts > 0 {
             mesh.take_out_tetrahedra();
         }
@@ -87,30 +88,39 @@ fn weighted_length(mesh: &Mesh, h: u32) -> f64 {
     mesh.length(h) * if wet { WET_WEIGHT } else { 1.0 }
 }
 
-/// Fills the queue with one half-edge per edge whose weighted length passes `wanted`.
-fn gather(mesh: &Mesh, queue: &mut Vec<(f64, u32)>, wanted: impl Fn(f64) -> bool) {
+/// Puts every edge in the queue that wants to be changed.
+fn gather(mesh: &Mesh, queue: &mut Queue, urgency: impl Fn(&Mesh, u32) -> f64) {
     queue.clear();
     for t in (0..mesh.triangles.len()).filter(|&t| mesh.is_live(t)) {
         for h in 3 * t as u32..3 * t as u32 + 3 {
             if h < mesh.twin(h) {
-                let length = weighted_length(mesh, h);
-                if wanted(length) {
-                    queue.push((length, h));
-                }
+                queue.push(urgency(mesh, h), h);
             }
         }
     }
 }
 
-fn split_long(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Vec<(f64, u32)>) -> usize {
-    gather(mesh, queue, |length| length > LONGEST * edge);
-    queue.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut count = 0;
-    for &(length, h) in queue.iter() {
-        // Splits before may have shortened it.
-        if weighted_length(mesh, h) < 0.999 * length {
+/// Takes the most urgent edge out of the queue that is as urgent as when it was put in; one that is less so by now goes back.
+fn next_wish(mesh: &Mesh, queue: &mut Queue, urgency: impl Fn(&Mesh, u32) -> f64) -> Option<u32> {
+    while let Some((then, h)) = queue.pop() {
+        if !mesh.is_live((h / 3) as usize) {
             continue;
         }
+        let now = urgency(mesh, h);
+        if now > 0.999 * then {
+            return Some(h);
+        }
+        queue.push(now, h);
+    }
+    None
+}
+
+/// Each edge once: what a split leaves too long is for the next pass, when flips have made its triangles round again.
+fn split_long(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Queue) -> usize {
+    let urgency = |mesh: &Mesh, h: u32| weighted_length(mesh, h) / (LONGEST * edge);
+    gather(mesh, queue, urgency);
+    let mut count = 0;
+    while let Some(h) = next_wish(mesh, queue, urgency) {
         let place = on_surface(mesh, h, world);
         mesh.split(h, place);
         count += 1;
@@ -139,21 +149,22 @@ fn air_normal(mesh: &Mesh, v: u32) -> DVec3 {
     sum.normalize_or_zero()
 }
 
-fn collapse_short(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Vec<(f64, u32)>) -> (usize, usize) {
-    gather(mesh, queue, |length| length < SHORTEST * edge);
-    queue.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+fn collapse_short(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Queue) -> (usize, usize) {
+    let urgency = |mesh: &Mesh, h: u32| SHORTEST * edge / weighted_length(mesh, h).max(1e-300);
+    gather(mesh, queue, urgency);
     let (mut collapses, mut cuts) = (0, 0);
-    for &(length, h) in queue.iter() {
-        if !mesh.is_live((h / 3) as usize) || weighted_length(mesh, h) > 1.001 * length {
-            continue;
-        }
+    while let Some(h) = next_wish(mesh, queue, urgency) {
         if mesh.can_collapse(h) {
             for h in [h, mesh.twin(h)] {
                 if let Some(place) = collapse_place(mesh, h, world)
                     && mesh.collapse_keeps_shape(h, place)
                 {
+                    let kept = mesh.to(h);
                     mesh.collapse(h, place);
                     collapses += 1;
+                    for h in mesh.fan(kept) {
+                        queue.push(urgency(mesh, h), h);
+                    }
                     break;
                 }
             }
