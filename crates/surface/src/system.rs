@@ -10,7 +10,7 @@
 //! volume times the mean pressure. P leaves free vertices all their directions, a line vertex that moves the one across the
 //! line, all others none. K can be indefinite (a thread that wants to break); where the iteration meets that, it starts again without the pressure's part.
 //!
-//! Where stiffness outweighs masses, an incomplete factor of what acts on x, y and z alike takes the place of the inverse diagonal ([`crate::precondition`]).
+//! Where stiffness outweighs masses, an incomplete factor of what acts on x, y and z alike takes the place of the inverse diagonal (`precondition.rs`).
 //!
 //! In flight the liquid inside is carried by more than a shell: [`Inertia`] adds its part to m (v − U), and takes the sum of it from what moves the whole.
 //!
