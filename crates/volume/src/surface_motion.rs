@@ -8,9 +8,10 @@
 //! adds variation. u at a cell's centre is the mean of its faces. Cells farther than [`BAND`] from the surface stay as they are.
 //!
 //! **At walls.** Below half a cell from a wall the velocity that moves φ is taken at that height: so a contact line moves although the liquid does not slip there, as it would if the wall's neighbourhood were
-//! resolved. Where the surface lies along the wall (a film, a drop that comes down), the part of that velocity normal to the wall falls to zero in proportion to s. At a line it is kept: the surface there goes on with the
-//! one above, at its n·u. (Without it, flow up along the surface of an overhang, which moves nothing, would push the line outwards, and the foot that grows drives that flow: it never rested on planes at an angle to
-//! the cells, 150 mm/s at 120°.) φ in the cells of a pinned line does not move at all.
+//! resolved. The part of that velocity normal to the wall falls to zero in proportion to s, but not where the surface overhangs its line: there it is kept, and the surface goes on with the one above, at its n·u.
+//! (Without it, flow up along the surface of an overhang, which moves nothing, would push the line outwards, and the foot that grows drives that flow: it never rested on planes at an angle to the cells, 150 mm/s at 120°.
+//! Below 90° the same flow draws the line back, which calms it; kept there too, a meniscus of 30° stands 0.15 mm lower.) Where a surface above the wall lies along it, a drop that comes down, it falls to zero too.
+//! φ in the cells of a pinned line does not move at all.
 //!
 //! Stable while Δt Σ|u| ≤ h.
 
@@ -25,7 +26,7 @@ use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 
 /// Height above a wall below which velocity is taken at that height, in cells.
 pub const LIFT: f64 = 0.5;
-/// |n·N| from which on the surface counts as lying along the wall, and from which wholly.
+/// −n·N from which on an overhanging surface counts as lying along the wall, and from which wholly.
 const ALONG_WALL: [f64; 2] = [0.9, 0.97];
 
 /// What moves the surface.
@@ -76,9 +77,9 @@ impl Carrier<'_> {
                         let moving = wall_velocity(wall, lifted, slot);
                         let relative = sample(tiles, velocity, slot, lifted) - moving;
                         let across = normal * relative.dot(normal);
-                        let lean = gradient(tiles, phi, index).normalize_or_zero().dot(normal).abs();
+                        let lean = -gradient(tiles, phi, index).normalize_or_zero().dot(normal);
                         let [from, to] = ALONG_WALL;
-                        let flat = ((lean - from) / (to - from)).clamp(0.0, 1.0);
+                        let flat = if lean > 0.0 { ((lean - from) / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
                         found = moving + relative - across * (flat * (1.0 - s / LIFT));
                     }
                     if pinned.values()[index] {
