@@ -4,8 +4,16 @@
 //! κ = ∇·(∇φ/|∇φ|) = (|∇φ|² ∇²φ − ∇φᵀ H ∇φ) / |∇φ|³          (wang2005, eq. 9), H the matrix of second derivatives
 //! ```
 //!
-//! by central differences on 3 × 3 × 3 cells, second order. It is the curvature of the level of φ through the cell's centre; between two cells on either
-//! side of the surface it is interpolated to the surface. +2/R on a ball of radius R. |κ| ≤ 2 per cell: sharper is not resolved.
+//! by central differences on 3 × 3 × 3 cells, second order. That is the curvature of the level of φ through the cell's centre. Levels are parallel surfaces, so with Gauss's
+//! curvature K = ∇φᵀ adj(H) ∇φ / |∇φ|⁴ the surface itself, φ away, has
+//!
+//! ```text
+//! κ₀ = (κ − 2Kφ) / (1 − κφ + Kφ²)                           (k → k/(1 − kφ) for both principal curvatures k)
+//! ```
+//!
+//! at the point nearest to the cell; between two cells on either side of the surface κ₀ is interpolated. +2/R on a ball of radius R. Interpolating κ itself would be wrong by up to
+//! (h/R)²/4 of it by where the surface lies between the two cells: a ball in the air would pull on itself, towards where it stands evenly on the cells. Within half a radius of curvature of
+//! the surface κ₀ is what it is; further out φ counts as that half. |κ| ≤ 2 per cell: sharper is not resolved.
 //!
 //! **At a wall** (s < [`LIFT`]) stencils reach deep into the solid, and where the surface lies flat on the wall the error of the extension counts double. There κ is read at the
 //! point moved up along the surface to s = [`LIFT`]. Where it stands steep it is not: the lowest layer of cells would feel the one above but not the other way round, and a force
@@ -27,8 +35,20 @@ const LIFTED_FROM: [f64; 2] = [0.6, 0.8];
 /// Largest curvature, per cell.
 const MOST: f64 = 2.0;
 
+/// Part of a radius of curvature up to which a cell's distance from the surface counts.
+const NEAR: f64 = 0.5;
+
+/// What κ of a cell is the curvature of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// The level of φ through its centre, as in the paper.
+    Level,
+    /// The surface at the point nearest to it: κ₀.
+    Surface,
+}
+
 /// κ per cell near the surface, in 1/cells.
-pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, kappa: &mut Field<f64>) {
+pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, of: Of, kappa: &mut Field<f64>) {
     kappa.par_tiles_mut().enumerate().for_each(|(slot, out)| {
         let values = phi.tile(slot);
         let cells = tiles.cells_in_use();
@@ -41,7 +61,7 @@ pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, kappa: &mut F
         let near = solids.near[slot];
         for local in 0..cells {
             if values[local].abs() < WITHIN && !(near && solids.distance.values()[slot * CELLS + local] < -2.5) {
-                out[local] = stencil(&block, local);
+                out[local] = stencil(&block, local, of);
             }
         }
     });
@@ -49,7 +69,7 @@ pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, kappa: &mut F
 
 /// κ from the 27 values around a cell of a block with one cell of padding.
 #[inline]
-fn stencil(block: &[f64; 1000], local: usize) -> f64 {
+fn stencil(block: &[f64; 1000], local: usize, of: Of) -> f64 {
     const N: usize = SIDE + 2;
     let [i, j, k] = local_cell(local);
     let c = ((k + 1) * N + j + 1) * N + i + 1;
@@ -72,7 +92,28 @@ fn stencil(block: &[f64; 1000], local: usize) -> f64 {
     }
     let bend =
         xx * (fyy + fzz) + yy * (fxx + fzz) + zz * (fxx + fyy) - 2.0 * (fx * fy * fxy + fx * fz * fxz + fy * fz * fyz);
-    (bend / (steep * steep.sqrt())).clamp(-MOST, MOST)
+    let kappa = (bend / (steep * steep.sqrt())).clamp(-MOST, MOST);
+    if of == Of::Level {
+        return kappa;
+    }
+    let gauss = (xx * (fyy * fzz - fyz * fyz)
+        + yy * (fxx * fzz - fxz * fxz)
+        + zz * (fxx * fyy - fxy * fxy)
+        + 2.0
+            * (fx * fy * (fxz * fyz - fxy * fzz)
+                + fy * fz * (fxy * fxz - fyz * fxx)
+                + fx * fz * (fxy * fyz - fxz * fyy)))
+        / (steep * steep);
+    at_surface(kappa, gauss, f(c)).clamp(-MOST, MOST)
+}
+
+/// Curvature of the surface whose parallel surface at the distance `phi` has the curvature κ and Gauss's curvature K.
+#[inline]
+fn at_surface(kappa: f64, gauss: f64, phi: f64) -> f64 {
+    // The sum of squares of the principal curvatures; neither is larger than its root.
+    let sharpest = (kappa * kappa - 2.0 * gauss).max(0.0).sqrt();
+    let phi = if sharpest * phi.abs() > NEAR { NEAR.copysign(phi) / sharpest } else { phi };
+    (kappa - 2.0 * gauss * phi) / (1.0 - kappa * phi + gauss * phi * phi)
 }
 
 /// κ where the line between two neighbouring cells meets the surface: `liquid` and `air` are the cells, `share` the way from the first.
@@ -131,6 +172,7 @@ mod tests {
     use super::*;
     use crate::extension::{Advancing, SETTLING_PASSES, extend};
     use crate::testing::{Random, cap_on_plane};
+    use crate::tiles::Topology;
 
     /// Caps from 40° to 140°, on planes of any orientation: κ at the surface is 2/R.
     #[test]
@@ -156,7 +198,7 @@ mod tests {
                 for _ in 0..SETTLING_PASSES {
                     extend(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
                 }
-                curvature(tiles, &case.solids, &case.phi, &mut kappa);
+                curvature(tiles, &case.solids, &case.phi, Of::Surface, &mut kappa);
                 let (mut sum, mut count, mut most) = (0.0, 0, 0.0f64);
                 for index in 0..tiles.len() * CELLS {
                     for axis in 0..3 {
@@ -185,5 +227,52 @@ mod tests {
             }
         }
         assert!(worst < 0.005, "rms error of κ up to {:.2} %", 100.0 * worst);
+    }
+
+    /// Wherever a ball lies in its cells, its surface pulls it nowhere: Σ σ κ over the faces through which it leaves the liquid, σ = ±1, vanishes along each axis. Interpolated between levels, κ
+    /// would pull.
+    #[test]
+    fn a_ball_does_not_pull_on_itself() {
+        const RADIUS: f64 = 10.0;
+        let mut tiles = Tiles::new(Topology::default());
+        tiles.activate(&mut (0..64).map(|n| [n % 4 - 2, n / 4 % 4 - 2, n / 16 - 2]).collect());
+        let mut solids = Solids::default();
+        solids.distance.resize(&tiles);
+        solids.near.resize(tiles.len(), false);
+        let (mut phi, mut kappa) = (Field::new(0.0), Field::new(0.0));
+        phi.resize(&tiles);
+        kappa.resize(&tiles);
+        let mut random = Random::new(5);
+        let mut pulls = [0.0_f64; 2];
+        for _ in 0..6 {
+            let middle = random.point();
+            for index in 0..tiles.len() * CELLS {
+                let at = DVec3::from(tiles.cell(index).map(f64::from)) + 0.5 - middle;
+                phi.values_mut()[index] = at.length() - RADIUS;
+            }
+            for (pull, of) in pulls.iter_mut().zip([Of::Level, Of::Surface]) {
+                curvature(&tiles, &solids, &phi, of, &mut kappa);
+                let mut sum = DVec3::ZERO;
+                for low in 0..tiles.len() * CELLS {
+                    for axis in 0..3 {
+                        let Some(high) = tiles.next(low, axis, 1) else { continue };
+                        let (a, b) = (phi.values()[low], phi.values()[high]);
+                        if (a < 0.0) != (b < 0.0) {
+                            let (pair, share, side) = if a < 0.0 {
+                                ([low, high], a / (a - b), 1.0)
+                            } else {
+                                ([high, low], b / (b - a), -1.0)
+                            };
+                            sum[axis] += side * at_crossing(&tiles, &solids, &phi, &kappa, pair, share);
+                        }
+                    }
+                }
+                // Of 2/R on the ball's shadow.
+                *pull = pull.max(sum.length() / (2.0 * std::f64::consts::PI * RADIUS));
+            }
+        }
+        let [levels, surface] = pulls;
+        println!("pull of {levels:.1e} by levels, of {surface:.1e} by the surface");
+        assert!(surface < 2e-6 && levels > 1e-5, "{surface:.1e} of its pull is left, {levels:.1e} by levels");
     }
 }

@@ -19,12 +19,13 @@ use sessile_world::World;
 
 use crate::advection::{Order, advect};
 use crate::contact_curvature::{Front, at_lines};
-use crate::curvature::curvature;
+use crate::curvature::{Of, curvature};
 use crate::drops::{Drops, Liquid};
 use crate::extension::{AngleLaw, SETTLING_PASSES, extend};
 use crate::extrapolation::{Around, Extrapolation};
 use crate::faces::{Kinds, classify};
 use crate::grid::Grid;
+use crate::net_pull::{Pull, cancel_net_pulls};
 use crate::outflow::Outflow;
 use crate::particles::{Particles, Settings};
 use crate::poisson::{PoissonError, Report};
@@ -125,6 +126,7 @@ struct Scratch {
     redistance: Redistance,
     viscous: ViscousSolve,
     source: Vec<f64>,
+    pulls: Vec<Pull>,
     wanted: Vec<[i32; 3]>,
     spare: Vec<f64>,
     spare_bool: Vec<bool>,
@@ -148,6 +150,7 @@ impl Default for Scratch {
             redistance: Redistance::default(),
             viscous: ViscousSolve::default(),
             source: Vec::new(),
+            pulls: Vec::new(),
             wanted: Vec::new(),
             spare: Vec::new(),
             spare_bool: Vec::new(),
@@ -395,8 +398,20 @@ impl Fluid {
         let surround = Surround { world: outside.world, sides: &self.sides.clone() };
         let moving = surround.moves();
         let Self { grid, solids, phi, velocity, pressure, pinned, drops, scratch, .. } = self;
-        let Scratch { kinds, kappa, faces, centers, one, projection, extrapolation, outflow, viscous, source, .. } =
-            scratch;
+        let Scratch {
+            kinds,
+            kappa,
+            faces,
+            centers,
+            one,
+            projection,
+            extrapolation,
+            outflow,
+            viscous,
+            source,
+            pulls,
+            ..
+        } = scratch;
         let tiles = &grid.tiles;
         let wall_at = |wall: &Wall, at: DVec3, slot: usize| {
             if moving { surround.velocity(wall, grid.position(slot, at)) } else { DVec3::ZERO }
@@ -421,7 +436,9 @@ impl Fluid {
         }
 
         stages.enter("curvature");
-        curvature(tiles, solids, phi, kappa);
+        // The virtual surface gives curvatures of levels too.
+        let of = if parameters.virtual_surface.is_some() { Of::Level } else { Of::Surface };
+        curvature(tiles, solids, phi, of, kappa);
         if let Some(front) = parameters.virtual_surface {
             at_lines(grid, solids, phi, velocity, outside.angles, front, kappa);
         }
@@ -454,6 +471,7 @@ impl Fluid {
         projection.q.extend(projection.cells.iter().map(|&cell| pressure.values()[cell as usize] * dt));
         let report = projection.solve(&flow)?;
         projection.correct(&flow, velocity, &wall_of);
+        cancel_net_pulls(&flow, projection, drops, pulls, velocity);
         let (number, q) = (&projection.number, &projection.q);
         pressure.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             for (out, &unknown) in out.iter_mut().zip(number.tile(slot)) {

@@ -19,6 +19,7 @@ pub mod fluid;
 pub mod fractions;
 pub mod grid;
 pub mod history;
+pub mod net_pull;
 pub mod outflow;
 pub mod particles;
 pub mod picture;

@@ -119,13 +119,13 @@ impl Flow<'_> {
     }
 
     /// The share of the way from a liquid cell to an air cell that lies in the liquid.
-    fn share(&self, liquid: usize, air: usize) -> f64 {
+    pub fn share(&self, liquid: usize, air: usize) -> f64 {
         let (a, b) = (self.phi.values()[liquid], self.phi.values()[air]);
         if self.second_order { (a / (a - b)).max(NEAREST) } else { 1.0 }
     }
 
     /// q at the surface between a liquid cell and an air cell.
-    fn surface_q(&self, liquid: usize, air: usize) -> f64 {
+    pub fn surface_q(&self, liquid: usize, air: usize) -> f64 {
         let share = if self.second_order { self.share(liquid, air) } else { 1.0 };
         if !self.lifts && !self.second_order {
             return self.tension * self.kappa.values()[air];
