@@ -9,6 +9,7 @@ use crate::mesh::Mesh;
 use crate::paper::Knobs;
 use crate::queue::Queue;
 use crate::shape::{Shape, ball_radius};
+use crate::sizing::Sizes;
 use crate::survey::Survey;
 use crate::system::System;
 
@@ -142,8 +143,10 @@ pub struct Scratch {
     pub near: Vec<usize>,
     /// Vertices inside solids.
     pub queue: Vec<(f64, u32)>,
-    /// Edges that the remesher is about to change.
+    /// Lengths that the remesher aims at.
+    pub sizes: Sizes,
+    /// Edges that it is about to change.
     pub wishes: Queue,
-    /// Vertices that the remesher or the contact looks at.
+    /// Triangles that the contact looks at.
     pub marks: Vec<u32>,
 }

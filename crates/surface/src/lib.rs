@@ -64,6 +64,7 @@ pub mod remesh;
 pub mod seam;
 pub mod shape;
 pub mod shapes;
+pub mod sizing;
 pub mod stepper;
 pub mod stitching;
 pub mod survey;

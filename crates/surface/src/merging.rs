@@ -236,7 +236,8 @@ pub fn passes(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scra
     }
     for _ in 0..FRESH_PASSES {
         let before = drop.mesh.clone();
-        if !freshen(drop, world, shortest, scratch) {
+        let edge = drop.target_edge(shortest);
+        if !freshen(drop, [edge, shortest], world, scratch) {
             break;
         }
         if !whole(drop) {

@@ -43,6 +43,16 @@ impl Queue {
         self.heap.clear();
     }
 
+    /// How many are in it.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// Puts an edge in if it wants to be changed: if its urgency is above 1.
     pub fn push(&mut self, urgency: f64, half_edge: u32) {
         if urgency > 1.0 {

@@ -1,9 +1,11 @@
 //! Edges neither too long nor too short, and corners not too sharp: split, collapse, flip, and moves within the surface.
 //!
-//! With h the length that a drop's edges should have, edges longer than 3h/2 are split, longest first, and those shorter than h/2 collapsed, shortest first, out of heaps: an edge
-//! that changes beside it have made less urgent waits its turn again, and what a collapse leaves too short is taken up. Edges on the solid count as shorter than they are, so that the wetted face is coarse. An edge is flipped where its two opposite angles sum to more than
-//! π (its cotangent weight is negative). The contact line is never flipped, and never pinched: an edge other than the line's own that
-//! joins two of its vertices stays, and none is made.
+//! With h the length that an edge should have where it is ([`sizing`](crate::sizing)), edges longer than 3h/2 are split, longest first, and those shorter than h/2 collapsed, shortest first, out of heaps: an edge
+//! that changes beside it have made less urgent waits its turn again, and what a collapse leaves too short is taken up. Between the two is a factor of three, so that what one makes the other
+//! leaves alone, and an edge is split once a pass, so that flips come between. Edges on the solid count as shorter than they are, so that the wetted face is coarse.
+//!
+//! An edge is flipped where its two opposite angles sum to more than π (its cotangent weight is negative), the most negative first, out of a heap as well. The contact line is never flipped, and
+//! never pinched: an edge other than the line's own that joins two of its vertices stays, and none is made.
 //!
 //! A new vertex sits where the surface is by the normals of its neighbours (the middle of a PN triangle's edge, vlachos2001), and a collapse keeps the
 //! volume. A short edge that cannot be collapsed because it is part of a waist of three edges is where a neck breaks: there the surface is cut,
@@ -15,12 +17,15 @@ use crate::drops::{Drop, Scratch};
 use crate::ground::{Ground, foot_point};
 use crate::mesh::{AIR, Kind, Mesh};
 use crate::queue::Queue;
+use crate::sizing::Sizes;
 use crate::survey::{CROOKED, FLIP_BELOW, LONGEST, NEEDLE, SHORTEST, Survey, WET_WEIGHT};
 
 /// Least cosine between the two triangles of an edge that may be flipped.
 const FLAT_ENOUGH: f64 = 0.7;
 /// Turns that an edge of those to be flipped has, in the mean.
-const FLIP_ROUNDS: usize = 8;
+const FLIP_ROUNDS: usize = 16;
+/// Steps between two looks at the curvature of a drop whose edges are all as long as they should be.
+const LOOK_EVERY: u32 = 4;
 
 /// What a pass did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,29 +54,42 @@ impl Remeshed {
     }
 }
 
-/// Brings the edges of a drop to about `edge` metres; takes and leaves a compact mesh. Where nothing changed, `scratch.survey` is of the mesh as it is.
-pub fn remesh(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch) -> Remeshed {
+/// Brings the edges of a drop to about `edge` metres, where it bends to less, down to `finest`; takes and leaves a compact mesh. Where nothing changed, `scratch.survey` is of the mesh as it is.
+///
+/// The vertices of a drop that is all but `still` stay where they are: where its energy is least is not quite where its triangles are roundest, and a vertex that was taken from one place to the other
+/// and crept back kept drops awake.
+pub fn remesh(
+    drop: &mut Drop,
+    [edge, finest]: [f64; 2],
+    still: bool,
+    world: &Ground,
+    scratch: &mut Scratch,
+) -> Remeshed {
+    let look = drop.unchecked.is_multiple_of(LOOK_EVERY);
     let mesh = &mut drop.mesh;
-    let survey = &mut scratch.survey;
+    let (survey, sizes, wishes) = (&mut scratch.survey, &mut scratch.sizes, &mut scratch.wishes);
     survey.read(mesh, edge, scratch.centre);
+    if look || survey.long || survey.short {
+        sizes.read(mesh, survey, edge, finest);
+    } else {
+        sizes.set_even(edge);
+    }
     let mut done = Remeshed::default();
-    if survey.long {
-        done.splits = split_long(mesh, edge, world, &mut scratch.wishes);
+    if survey.long || !sizes.are_even() {
+        done.splits = split_long(mesh, sizes, world, wishes);
     }
     if survey.short {
-        (done.collapses, done.cuts) = collapse_short(mesh, edge, world, &mut scratch.wishes);
+        (done.collapses, done.cuts) = collapse_short(mesh, sizes, world, wishes);
         if done.cuts > 0 {
             mesh.take_out_tetrahedra();
         }
     }
     if done.changed() {
-        scratch.marks.clear();
-        let live = |h: &u32| mesh.is_live((*h / 3) as usize) && *h < mesh.twin(*h);
-        scratch.marks.extend((0..mesh.twins.len() as u32).filter(live));
+        gather(mesh, wishes, flip_urgency);
     } else {
-        survey.wanting_flips(mesh, &mut scratch.marks);
+        survey.wanting_flips(mesh, wishes);
     }
-    done.flips = flip_bad(mesh, &mut scratch.marks);
+    done.flips = flip_bad(mesh, wishes);
     if done.changed() || survey.needle {
         done.collapses += take_out_needles(mesh);
     }
@@ -79,7 +97,9 @@ pub fn remesh(drop: &mut Drop, edge: f64, world: &Ground, scratch: &mut Scratch)
         mesh.compact();
         survey.read(mesh, edge, scratch.centre);
     }
-    done.moves = even_out(mesh, edge, world, survey);
+    if !still {
+        done.moves = even_out(mesh, edge, world, survey);
+    }
     done
 }
 
@@ -116,13 +136,14 @@ fn next_wish(mesh: &Mesh, queue: &mut Queue, urgency: impl Fn(&Mesh, u32) -> f64
 }
 
 /// Each edge once: what a split leaves too long is for the next pass, when flips have made its triangles round again.
-fn split_long(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Queue) -> usize {
-    let urgency = |mesh: &Mesh, h: u32| weighted_length(mesh, h) / (LONGEST * edge);
-    gather(mesh, queue, urgency);
+fn split_long(mesh: &mut Mesh, sizes: &mut Sizes, world: &Ground, queue: &mut Queue) -> usize {
+    let urgency = |sizes: &Sizes, mesh: &Mesh, h: u32| weighted_length(mesh, h) / (LONGEST * sizes.of(mesh, h));
+    gather(mesh, queue, |mesh, h| urgency(sizes, mesh, h));
     let mut count = 0;
-    while let Some(h) = next_wish(mesh, queue, urgency) {
-        let place = on_surface(mesh, h, world);
+    while let Some(h) = next_wish(mesh, queue, |mesh, h| urgency(sizes, mesh, h)) {
+        let (length, place) = (sizes.of(mesh, h), on_surface(mesh, h, world));
         mesh.split(h, place);
+        sizes.push(length);
         count += 1;
     }
     count
@@ -149,11 +170,12 @@ fn air_normal(mesh: &Mesh, v: u32) -> DVec3 {
     sum.normalize_or_zero()
 }
 
-fn collapse_short(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Queue) -> (usize, usize) {
-    let urgency = |mesh: &Mesh, h: u32| SHORTEST * edge / weighted_length(mesh, h).max(1e-300);
-    gather(mesh, queue, urgency);
+fn collapse_short(mesh: &mut Mesh, sizes: &mut Sizes, world: &Ground, queue: &mut Queue) -> (usize, usize) {
+    let urgency =
+        |sizes: &Sizes, mesh: &Mesh, h: u32| SHORTEST * sizes.of(mesh, h) / weighted_length(mesh, h).max(1e-300);
+    gather(mesh, queue, |mesh, h| urgency(sizes, mesh, h));
     let (mut collapses, mut cuts) = (0, 0);
-    while let Some(h) = next_wish(mesh, queue, urgency) {
+    while let Some(h) = next_wish(mesh, queue, |mesh, h| urgency(sizes, mesh, h)) {
         if mesh.can_collapse(h) {
             for h in [h, mesh.twin(h)] {
                 if let Some(place) = collapse_place(mesh, h, world)
@@ -163,13 +185,18 @@ fn collapse_short(mesh: &mut Mesh, edge: f64, world: &Ground, queue: &mut Queue)
                     mesh.collapse(h, place);
                     collapses += 1;
                     for h in mesh.fan(kept) {
-                        queue.push(urgency(mesh, h), h);
+                        queue.push(urgency(sizes, mesh, h), h);
                     }
                     break;
                 }
             }
         } else if let Some(third) = mesh.waist(h) {
-            cuts += usize::from(cut_neck(mesh, h, third, edge));
+            let length = sizes.of(mesh, h);
+            if cut_neck(mesh, h, third, length) {
+                // Its three vertices are there twice now.
+                (0..3).for_each(|_| sizes.push(length));
+                cuts += 1;
+            }
         }
     }
     (collapses, cuts)
@@ -244,18 +271,19 @@ fn cut_neck(mesh: &mut Mesh, h: u32, third: u32, edge: f64) -> bool {
     mesh.cut(h, third)
 }
 
-/// Flips those of these edges that want it, and then those around them, until none does or each has had its turns.
-fn flip_bad(mesh: &mut Mesh, edges: &mut Vec<u32>) -> usize {
-    let most = FLIP_ROUNDS * edges.len();
-    let (mut count, mut at) = (0, 0);
-    while at < edges.len() && at < most {
-        let h = edges[at];
-        at += 1;
-        if wants_flip(mesh, h) && may_flip(mesh, h) {
+/// Flips the edges in the queue, and then those around them, until none wants it or each has had its turns.
+fn flip_bad(mesh: &mut Mesh, queue: &mut Queue) -> usize {
+    let most = FLIP_ROUNDS * queue.len();
+    let mut count = 0;
+    for _ in 0..most {
+        let Some(h) = next_wish(mesh, queue, flip_urgency) else { break };
+        if may_flip(mesh, h) {
             mesh.flip(h);
             count += 1;
             let (t, u) = (h / 3, mesh.twin(3 * (h / 3)) / 3);
-            edges.extend((3 * t + 1..3 * t + 3).chain(3 * u + 1..3 * u + 3));
+            for h in (3 * t + 1..3 * t + 3).chain(3 * u + 1..3 * u + 3) {
+                queue.push(flip_urgency(mesh, h), h);
+            }
         }
     }
     count
@@ -291,14 +319,14 @@ fn take_out_needles(mesh: &mut Mesh) -> usize {
     count
 }
 
-/// Whether the angles across from an edge sum to clearly more than π.
-fn wants_flip(mesh: &Mesh, h: u32) -> bool {
+/// How far the angles across from an edge sum to more than π: above 1, clearly.
+fn flip_urgency(mesh: &Mesh, h: u32) -> f64 {
     let cotangent = |h: u32| {
         let apex = mesh.positions[mesh.apex(h) as usize];
         let (p, q) = (mesh.positions[mesh.from(h) as usize] - apex, mesh.positions[mesh.to(h) as usize] - apex);
         p.dot(q) / p.cross(q).length().max(1e-30)
     };
-    cotangent(h) + cotangent(mesh.twin(h)) < FLIP_BELOW
+    (cotangent(h) + cotangent(mesh.twin(h))) / FLIP_BELOW
 }
 
 fn may_flip(mesh: &Mesh, h: u32) -> bool {

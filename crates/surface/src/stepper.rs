@@ -3,13 +3,13 @@
 use glam::DVec3;
 
 use crate::advance::{Advanced, advance, restore_volume};
-use crate::contact::touch;
+use crate::contact::{Touched, touch};
 use crate::drops::{Drop, Pace, Scratch, Setting, target_edge};
 use crate::ground::Ground;
 use crate::merging::{NECK, passes};
 use crate::mesh::Mesh;
 use crate::paper;
-use crate::remesh::remesh;
+use crate::remesh::{Remeshed, remesh};
 use crate::shape::{Shape, ball_radius};
 use crate::shapes::ball;
 use crate::stitching::stitch_to_itself;
@@ -25,6 +25,8 @@ const LEAST_TRIANGLES: usize = 5;
 const LEAST_RADIUS: f64 = 0.25;
 /// Speed along normals below which a drop may be at rest, over its capillary speed √(σ/ρR): above what the slow evening out of a mesh makes.
 const CALM: f64 = 5e-4;
+/// The same below which vertices are left where they are.
+const HARDLY: f64 = 1e-2;
 /// The same for the drop as a whole; it is small, so that honey runs.
 const STILL: f64 = 1e-4;
 /// Simulated time that a drop must be calm before it sleeps, in s.
@@ -44,6 +46,10 @@ const LOOK_AHEAD: f64 = 0.5;
 pub struct Stepped {
     /// The solve.
     pub advanced: Advanced,
+    /// What changed where it touches solids.
+    pub touched: Touched,
+    /// What the remesher did.
+    pub remeshed: Remeshed,
     /// The surface may be in several parts now.
     pub cut: bool,
     /// The surface was lost and made anew.
@@ -66,7 +72,7 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     };
     let touched = touch(drop, edge, setting.after, scratch);
     scratch.centre = scratch.shape.centroid + drop.velocity * setting.dt;
-    let remeshed = remesh(drop, edge, setting.after, scratch);
+    let remeshed = remesh(drop, [edge, setting.edge], is_still(drop, &advanced, setting), setting.after, scratch);
     let reconnected = touched.reconnected() || remeshed.reconnected();
     if reconnected {
         scratch.shape.read_normals(&drop.mesh);
@@ -80,7 +86,7 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
         is_sound(drop, velocity, &advanced, setting, &scratch.survey) && !(reconnected && check(&drop.mesh).is_err());
     let crossing = sound && crosses(drop, &advanced, setting, &scratch.survey);
     if crossing && setting.self_merge && merge_with_itself(drop, setting, scratch) {
-        return Stepped { advanced, cut: true, self_merged: true, ..Stepped::default() };
+        return Stepped { advanced, touched, remeshed, cut: true, self_merged: true, healed: false };
     }
     if !sound || crossing {
         drop.mesh.copy_from(&scratch.backup);
@@ -97,10 +103,10 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
             drop.velocity += setting.gravity * setting.dt;
         }
         heal(drop, setting.after, setting.edge, scratch);
-        return Stepped { advanced, cut: true, healed: true, self_merged: false };
+        return Stepped { advanced, touched, remeshed, cut: true, healed: true, self_merged: false };
     }
     rest(drop, &advanced, setting, touched.changed());
-    Stepped { advanced, cut: remeshed.cuts > 0, ..Stepped::default() }
+    Stepped { advanced, touched, remeshed, cut: remeshed.cuts > 0, healed: false, self_merged: false }
 }
 
 /// Joins the arms of a drop that cross, if the curve in which they do is long enough for a neck, or if it cannot be waited for.
@@ -242,29 +248,40 @@ pub fn refit(drop: &mut Drop, world: &Ground, shape: &mut Shape) {
     restore_volume(drop, shape);
 }
 
+/// √(σ/ρR), in m/s.
+fn capillary_speed(drop: &Drop, setting: &Setting<'_>) -> f64 {
+    let liquid = setting.liquid;
+    (liquid.surface_tension / (liquid.density * ball_radius(drop.volume))).sqrt()
+}
+
+/// Whether a drop stands on its solid and hardly stirs.
+fn is_still(drop: &Drop, advanced: &Advanced, setting: &Setting<'_>) -> bool {
+    let speed = capillary_speed(drop, setting);
+    advanced.stir < HARDLY * speed && advanced.drift < STILL * speed && drop.mesh.touches()
+}
+
 /// Counts the steps at rest, and lets a drop sleep.
 fn rest(drop: &mut Drop, advanced: &Advanced, setting: &Setting<'_>, changed: bool) {
-    let liquid = setting.liquid;
-    let speed = (liquid.surface_tension / (liquid.density * ball_radius(drop.volume))).sqrt();
-    let calm = !changed && advanced.stir < CALM * speed && advanced.drift < STILL * speed && drop.mesh.touches();
+    let calm = !changed && advanced.stir < CALM * capillary_speed(drop, setting) && is_still(drop, advanced, setting);
     drop.calm = if calm { drop.calm + 1 } else { 0 };
     drop.asleep = f64::from(drop.calm) * setting.dt > CALM_TIME;
 }
 
-/// Makes a surface that comes from elsewhere ready for steps: edges of the right length, the right volume.
+/// Makes a surface that comes from elsewhere ready for steps: edges of the right length, the right volume. They are made even: what a grid left of roughness is no curvature, and steps refine
+/// what is left when that has gone.
 pub fn make_ready(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) {
     for _ in 0..FRESH_PASSES {
-        if !freshen(drop, world, shortest, scratch) {
+        let edge = drop.target_edge(shortest);
+        if !freshen(drop, [edge, edge], world, scratch) {
             break;
         }
     }
 }
 
-/// One pass of that; whether anything changed.
-pub fn freshen(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut Scratch) -> bool {
-    let edge = drop.target_edge(shortest);
+/// One pass of the remesher outside a step, with edges of these lengths; whether anything changed.
+pub fn freshen(drop: &mut Drop, lengths: [f64; 2], world: &Ground, scratch: &mut Scratch) -> bool {
     scratch.centre = drop.mesh.centroid();
-    let done = remesh(drop, edge, world, scratch);
+    let done = remesh(drop, lengths, false, world, scratch);
     refit(drop, world, &mut scratch.shape);
     done.changed()
 }

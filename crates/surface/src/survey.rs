@@ -10,6 +10,7 @@
 use glam::DVec3;
 
 use crate::mesh::{AIR, Kind, Mesh};
+use crate::queue::Queue;
 
 /// Longest edge over the wanted length.
 pub const LONGEST: f64 = 1.5;
@@ -109,12 +110,12 @@ impl Survey {
         (self.needle, self.degenerate, self.long, self.short) = (needle, degenerate, long, short);
     }
 
-    /// The edges that want to be flipped, each by its first half-edge.
-    pub fn wanting_flips(&self, mesh: &Mesh, edges: &mut Vec<u32>) {
-        edges.clear();
+    /// The edges that want to be flipped, each by its first half-edge, by how far their cotangents are below [`FLIP_BELOW`].
+    pub fn wanting_flips(&self, mesh: &Mesh, queue: &mut Queue) {
+        queue.clear();
         for (h, &twin) in mesh.twins.iter().enumerate() {
-            if h < twin as usize && self.cotangents[h] + self.cotangents[twin as usize] < FLIP_BELOW {
-                edges.push(h as u32);
+            if h < twin as usize {
+                queue.push((self.cotangents[h] + self.cotangents[twin as usize]) / FLIP_BELOW, h as u32);
             }
         }
     }

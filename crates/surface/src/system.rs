@@ -128,10 +128,13 @@ pub struct System {
     gradient: Vec<DVec3>,
 }
 
-/// Relative residual at which a solve ends: looser ones act as a drag.
+/// Residual at which a solve ends, over what moves the drop: looser ones act as a drag. Measured against all forces, those included that the pressure balances, velocities below some thousandths of the
+/// capillary speed were not resolved: the midpoint rule turned them over at every step, and drops did not come to rest.
 const TOLERANCE: f64 = 1e-5;
 /// The same where the matrix is factored, which measures the residual by what it still does to velocities: speeds of sliding drops are as far from those of exact solves, 1e-6 of them.
 const FACTORED_TOLERANCE: f64 = 1e-4;
+/// Part of all forces below which what is left of them beside the pressure's is not resolved as finely.
+const STATIC: f64 = 1e-2;
 /// Stiffness over masses from which the matrix is factored: below, its diagonal does as well and costs less.
 const STIFF: f64 = 4.0;
 /// Most iterations of a solve.
@@ -386,12 +389,14 @@ impl System {
         for i in 0..n {
             self.residual[i] = self.freedoms[i].project(self.right[i]);
         }
-        let scale = self.precondition().1;
+        let share = |along: f64| if weight > 0.0 { along / weight } else { 0.0 };
+        // Most of b is what the pressure holds; what moves a drop is the rest.
+        let Pair(along, all) = self.precondition();
+        let scale = (all - share(along) * along).max(STATIC * STATIC * all);
         for i in 0..n {
             self.residual[i] = self.freedoms[i].project(self.right[i] - image[i]);
         }
         let Pair(along, mut rho) = self.precondition();
-        let share = |along: f64| if weight > 0.0 { along / weight } else { 0.0 };
         let mut lambda = share(along);
         rho -= lambda * along;
         let mut multiplier = -lambda;
