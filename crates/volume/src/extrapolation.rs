@@ -1,7 +1,8 @@
 //! Velocity beyond the liquid: constant along the surface's normal, in solids what the wall demands.
 //!
 //! In air, n·∇u = 0 by first-order upwind differences: a face takes the mean of its neighbours nearer to the liquid, weighted by |∂φ|. Faces are filled
-//! from the liquid outwards as soon as most of what they lean on is known, layer by layer, so that the result does not depend on threads.
+//! from the liquid outwards as soon as most of what they lean on is known, layer by layer, so that the result does not depend on threads. A face just above a wall, ahead of a contact line, may lean on nothing but
+//! faces in the solid: it takes the mean of all around it. (Left as it was, it would remember a front that once ran the other way, and hold the line.)
 //!
 //! In solids (buried faces) velocity continues the profile at the wall: with u(s) at a height above it and the slip length λ,
 //!
@@ -23,6 +24,8 @@ use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 pub const REACH: f64 = 4.5;
 /// Layers that reach that far, diagonals included.
 const LAYERS: usize = 9;
+/// Passes for faces that lean on solids alone.
+const AROUND_PASSES: usize = 2;
 /// Layers before which nothing that is so high can lean on anything.
 const WAITING: usize = 4;
 /// Height above the wall from which buried faces take their velocity, in cells.
@@ -98,15 +101,16 @@ impl Extrapolation {
                 break;
             }
             write_found(lists, velocity);
-            let [x, y, z] = known;
-            (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut(), &*lists).into_par_iter().for_each(
-                |(x, y, z, todo)| {
-                    let mask = [x, y, z];
-                    for found in &todo.found {
-                        mask[usize::from(found.axis)][usize::from(found.local)] |= WET;
-                    }
-                },
-            );
+            mark_found(lists, known);
+        }
+        for _ in 0..AROUND_PASSES {
+            if lists.iter().all(|todo| todo.pending.is_empty()) {
+                break;
+            }
+            let (values, mask) = (velocity.each_ref().map(Field::values), known.each_ref().map(Field::values));
+            lists.par_iter_mut().enumerate().for_each(|(slot, todo)| todo.fill_from_around(tiles, slot, values, mask));
+            write_found(lists, velocity);
+            mark_found(lists, known);
         }
     }
 
@@ -138,6 +142,17 @@ fn write_found(lists: &[Todo], velocity: &mut [Field<f64>; 3]) {
         let values = [x, y, z];
         for found in &todo.found {
             values[usize::from(found.axis)][usize::from(found.local)] = found.value;
+        }
+    });
+}
+
+/// Counts the faces that were found as wet.
+fn mark_found(lists: &[Todo], known: &mut Kinds) {
+    let [x, y, z] = known;
+    (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut(), lists).into_par_iter().for_each(|(x, y, z, todo)| {
+        let mask = [x, y, z];
+        for found in &todo.found {
+            mask[usize::from(found.axis)][usize::from(found.local)] |= WET;
         }
     });
 }
@@ -203,7 +218,7 @@ impl Todo {
                         fill.weight[along] = slope.abs() as f32;
                     }
                 }
-                // A layer is at most a cell thick: what is higher has nothing to lean on yet. What leans on solids alone, or on nothing, is left to the wall's rule or stays as it was.
+                // A layer is at most a cell thick: what is higher has nothing to lean on yet. What leans on solids alone, or on nothing, is left for the end.
                 let height = 0.5 * twice[at] as f32;
                 let layer = ((height - 1.0).max(0.0) as usize).min(WAITING - 1);
                 self.waiting[layer].push(fill);
@@ -232,6 +247,28 @@ impl Todo {
         }
         found.truncate(num_found);
         pending.truncate(num_kept);
+    }
+
+    /// Gives the faces that are left the mean of all known neighbours, those that are partly buried too.
+    fn fill_from_around(&mut self, tiles: &Tiles, slot: usize, values: [&[f64]; 3], known: [&[u8]; 3]) {
+        let Self { pending, found, .. } = self;
+        found.clear();
+        pending.retain(|fill| {
+            let axis = usize::from(fill.axis);
+            let (mut sum, mut count) = (0.0, 0.0);
+            for direction in 0..2 * tiles.dims() {
+                let step = if direction % 2 == 0 { -1 } else { 1 };
+                let next = tiles.next(slot * CELLS + usize::from(fill.local), direction / 2, step);
+                if let Some(next) = next.filter(|&next| known[axis][next] & WET != 0) {
+                    sum += values[axis][next];
+                    count += 1.0;
+                }
+            }
+            if count > 0.0 {
+                found.push(Found { axis: fill.axis, local: fill.local, value: sum / count });
+            }
+            count == 0.0
+        });
     }
 
     /// Finds the velocity of the buried faces of a tile.
