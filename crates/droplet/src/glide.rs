@@ -14,34 +14,44 @@
 
 use glam::DVec2;
 
+use crate::lanes::Number;
 use crate::track::Facet;
 
-/// Below this λt the functions φ are summed as series: the closed form loses 2ε/x.
-const SERIES_BELOW: f64 = 0.1;
-/// From this λt on 1 − e^(−λt) has lost nothing, and `exp` is faster than `exp_m1`.
-const PLAIN_FROM: f64 = 0.7;
-
-/// φ₁(x) and φ₂(x) for x ≥ 0.
-#[inline]
-pub fn phi(x: f64) -> (f64, f64) {
-    if x < SERIES_BELOW {
-        // φ₂ = 1/2! − x/3! + x²/4! − …: ten terms leave 0.1¹⁰/12! < 10⁻¹⁸.
-        let mut sum = 0.0;
-        for k in (2..12).rev() {
-            sum = INVERSE_FACTORIALS[k] - x * sum;
-        }
-        (1.0 - x * sum, sum)
-    } else {
-        let fallen = if x < PLAIN_FROM { -(-x).exp_m1() } else { 1.0 - (-x).exp() };
-        let first = fallen / x;
-        (first, (1.0 - first) / x)
-    }
+/// φ₁(x) and φ₂(x) for x ≥ 0, within a few roundings and without a branch, so that many may be worked out side by side.
+///
+/// x = n ln 2 + r with |r| ≤ ½ ln 2: φ₂(r) is a series, and 1 − e^(−x) = (1 − 2⁻ⁿ) + 2⁻ⁿ r φ₁(r) adds nothing that cancels. For n = 0, r is x itself.
+#[inline(always)]
+pub fn phi<N: Number>(x: N) -> (N, N) {
+    // ln 2 in two parts, of which the first times a whole number below 2¹⁵ is exact.
+    const LN_2: (f64, f64) = (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10);
+    // Added to this a number is rounded to a whole one, whose lower bits are those of the integer.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    let one = N::of(1.0);
+    // e⁻⁷⁰⁰ is nothing beside 1.
+    let bounded = x.or_less(N::of(700.0));
+    let whole = bounded * N::of(std::f64::consts::LOG2_E) + N::of(WHOLE);
+    let n = whole - N::of(WHOLE);
+    let r = (bounded - n * N::of(LN_2.0)) - n * N::of(LN_2.1);
+    let power = N::half_to_the(whole);
+    // φ₂(r) = 1/2! − r/3! + r²/4! − …: twelve terms leave 0.35¹²/14! < 10⁻¹⁶; even and odd ones side by side.
+    let square = r * r;
+    let sum = |terms: [usize; 6]| {
+        let [first, others @ ..] = terms.map(|k| N::of(INVERSE_FACTORIALS[k]));
+        others.into_iter().fold(first, |sum, term| term + square * sum)
+    };
+    let second = sum([12, 10, 8, 6, 4, 2]) - r * sum([13, 11, 9, 7, 5, 3]);
+    let first = one - r * second;
+    let per_x = one / x;
+    let large_first = ((one - power) + power * (r * first)) * per_x;
+    let large_second = (one - large_first) * per_x;
+    let is_small = n.is(N::of(0.0));
+    (N::either(is_small, first, large_first), N::either(is_small, second, large_second))
 }
 
-const INVERSE_FACTORIALS: [f64; 12] = {
-    let mut values = [1.0; 12];
+const INVERSE_FACTORIALS: [f64; 14] = {
+    let mut values = [1.0; 14];
     let mut k = 2;
-    while k < 12 {
+    while k < values.len() {
         values[k] = values[k - 1] / k as f64;
         k += 1;
     }
@@ -88,10 +98,8 @@ impl Glide {
     /// exponential.
     #[inline]
     pub fn velocity_about(&self, time: f64) -> DVec2 {
-        let x = self.rate * time;
-        let rise = 1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0)));
-        let kept = 1.0 / (1.0 + x * rise);
-        self.velocity * kept + self.acceleration * (time * rise * kept)
+        let (kept, rise) = decay_about(self.rate * time);
+        self.velocity * kept + self.acceleration * (time * rise)
     }
 
     /// When its component along `heading`, which is positive, comes to a stop; infinite if it does not.
@@ -113,8 +121,9 @@ impl Glide {
             let inward = facet.inward(k);
             let distance = if entered == Some(k) { 0.0 } else { facet.inside(self.place, k).max(0.0) };
             let (speed, pull) = (inward.dot(self.velocity), inward.dot(self.acceleration));
-            // Only a way that turns back can leave and be inside again.
-            if distance > 0.0 && distance + inward.dot(way) >= 0.0 && !(speed < 0.0 && pull > 0.0) {
+            // Only a way that turns back can leave and be inside again, and only one that would leave if it were not drawn back.
+            let returns = speed < 0.0 && pull > 0.0 && distance + speed * until <= 0.0;
+            if distance > 0.0 && distance + inward.dot(way) >= 0.0 && !returns {
                 continue;
             }
             if let Some(time) = first_zero(distance, speed, pull, self.rate, limit) {
@@ -127,6 +136,15 @@ impl Glide {
         }
         first
     }
+}
+
+/// About e^(−x) and φ₁(x).
+#[inline(always)]
+pub fn decay_about<N: Number>(x: N) -> (N, N) {
+    let one = N::of(1.0);
+    let rise = one + x * (N::of(0.5) + x * (N::of(1.0 / 6.0) + x * N::of(1.0 / 24.0)));
+    let kept = one / (one + x * rise);
+    (kept, rise * kept)
 }
 
 /// When u e^(−λt) + b t φ₁(λt) vanishes, for u and b of different sign.
@@ -210,13 +228,21 @@ mod tests {
     fn without_drag_it_is_the_parabola_and_the_series_joins_the_closed_form() {
         let glide = Glide { place: DVec2::ZERO, velocity: DVec2::X, acceleration: DVec2::NEG_Y, rate: 0.0 };
         assert_eq!(glide.place_at(2.0), DVec2::new(2.0, -2.0));
-        for x in [0.0999999, 0.1, 0.1000001, 1e-3, 3.0] {
+        // Round the ends of the series' ranges too, odd multiples of ½ ln 2.
+        for x in [1e-9, 1e-3, 0.1, 0.3465, 0.3466, 0.5, 1.0, 1.0397, 1.0398, 3.0, 30.0, 699.0, 701.0, 1e4, 1e100] {
             let (one, two) = phi(x);
             let expected = -f64::exp_m1(-x) / x;
             assert!((one / expected - 1.0).abs() < 1e-15, "φ₁({x})");
+            if x < 0.05 {
+                continue;
+            }
             let direct = (x + f64::exp_m1(-x)) / (x * x);
             assert!((two / direct - 1.0).abs() < 4e-16 / x + 1e-15, "φ₂({x}): {two}, {direct}");
         }
+        // φ₂ of a small x, which that form cannot give.
+        assert_eq!(phi(0.0), (1.0, 0.5));
+        assert!((phi(1e-3).1 - (0.5 - 1e-3 / 6.0 + 1e-6 / 24.0 - 1e-9 / 120.0)).abs() < 1e-14);
+        assert!(phi(f64::NAN).0.is_nan() && phi(f64::INFINITY) == (0.0, 0.0));
     }
 
     #[test]

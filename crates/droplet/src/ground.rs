@@ -35,8 +35,9 @@ const WIDE: usize = 8;
 /// Angles of one law differ by no more than this, in rad (a quarter of a degree), unless there would be too many laws.
 const ANGLE_STEP: f64 = 0.25 * std::f64::consts::PI / 180.0;
 
-/// How a triangle lies in the texture coordinates.
+/// How a triangle lies in the texture coordinates; all that leads from a place to its texel in one line of memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Chart {
     origin: DVec2,
     /// Change of coordinates per metre along the triangle's x and y, as columns.

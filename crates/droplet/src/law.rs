@@ -9,26 +9,28 @@ use sessile_wetting::{Liquid, Wetting, impact, sliding, wind};
 
 use crate::flight::ball_radius;
 use crate::footing::footing;
+use crate::lanes::Number;
 
 /// How the drag on one droplet goes with its speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drag {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Drag<N = f64> {
     /// β of the wedge.
-    wedge: f64,
+    pub wedge: N,
     /// β of the boundary layer at 1 m/s; it goes as √U.
-    plate: f64,
+    pub plate: N,
     /// Rate per β, in 1/s.
-    scale: f64,
+    pub scale: N,
     /// Rate per speed by the air, in 1/m.
-    air: f64,
+    pub air: N,
 }
 
-impl Drag {
+impl<N: Number> Drag<N> {
     /// Drag per mass and speed at a speed (in m/s), in 1/s.
-    #[inline]
-    pub fn rate(&self, speed: f64) -> f64 {
+    #[inline(always)]
+    pub fn rate(&self, speed: N) -> N {
         let (least, most) = sliding::FRICTION_BOUNDS;
-        (self.wedge + self.plate * speed.sqrt()).max(least).min(most) * self.scale + self.air * speed
+        let beta = (self.wedge + self.plate * speed.root()).or_more(N::of(least)).or_less(N::of(most));
+        beta * self.scale + self.air * speed
     }
 }
 

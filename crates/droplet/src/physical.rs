@@ -99,6 +99,23 @@ impl PhysicalRules<'_> {
         }
     }
 
+    /// The line's hold where it is the same all round, whatever the heading, in m/s².
+    #[inline]
+    fn even_hold(&self, here: &Here) -> f64 {
+        let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
+        self.factor * hold * here.line
+    }
+
+    /// What acts on it anywhere on `facet`, where only the drag goes with its motion, and that with its speed alone.
+    #[inline]
+    pub fn even_push(&self, facet: &Facet, at: Place) -> Option<EvenPush> {
+        if self.varies || self.field.turns {
+            return None;
+        }
+        let here = self.here(facet, at);
+        Some(EvenPush { pull: here.pull, hold: self.even_hold(&here), drag: here.drag, damping: self.shared.damping })
+    }
+
     /// Wind's pull per mass in the plane, in m/s².
     #[inline]
     fn wind(&self, facet: &Facet) -> DVec2 {
@@ -114,6 +131,19 @@ impl PhysicalRules<'_> {
     pub fn pull(&self, facet: &Facet, at: Place) -> DVec2 {
         facet.along(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
     }
+}
+
+/// A push that is the same all over a triangle but for the drag.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EvenPush {
+    /// In m/s².
+    pub pull: DVec2,
+    /// Against the motion, in m/s².
+    pub hold: f64,
+    /// By speed.
+    pub drag: Drag,
+    /// Added to it, in 1/s.
+    pub damping: f64,
 }
 
 /// What the push at a place follows from.
@@ -153,9 +183,7 @@ impl Rules for PhysicalRules<'_> {
         if self.varies {
             return self.push_where_it_varies(here, velocity, pull, rate);
         }
-        // The same all round, whatever the heading.
-        let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
-        Push { acceleration: pull, hold: self.factor * hold * here.line, rate }
+        Push { acceleration: pull, hold: self.even_hold(here), rate }
     }
 
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {

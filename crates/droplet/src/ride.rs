@@ -21,13 +21,16 @@ use crate::track::{COPLANAR, Facet, NONE, Place, Track};
 /// Change of direction in rad, or two fifths of the relative change of the drag, within one interval of frozen coefficients.
 pub const CHANGE: f64 = 0.03;
 /// A change of the drag counts by this share: its slope is taken along.
-const DRAG_SHARE: f64 = 0.4;
+pub(crate) const DRAG_SHARE: f64 = 0.4;
+pub(crate) const PER_CHANGE: f64 = 1.0 / CHANGE;
+/// Relative change of the drag within half of an interval beyond which it is halved.
+pub(crate) const MOST_CHANGE: f64 = 1.2 * CHANGE / (2.0 * DRAG_SHARE);
 /// Shares of the time left below which no interval is cut.
-const STOP_AT_ONCE: f64 = 2e-3;
+pub(crate) const STOP_AT_ONCE: f64 = 2e-3;
 /// Up to this many intervals are as long as the first; of more, what changes most at first, each finds its own length.
-const FEW_INTERVALS: f64 = 4.0;
+pub(crate) const FEW_INTERVALS: f64 = 4.0;
 /// Most intervals in one ride: a droplet that turns on the spot.
-const MOST_INTERVALS: f64 = 64.0;
+pub(crate) const MOST_INTERVALS: f64 = 64.0;
 /// Hops in a crease below this share of the droplet's radius are none.
 const HOP: f64 = 1e-3;
 /// Sides crossed between two looks at whether a droplet still gets anywhere, …
@@ -152,19 +155,51 @@ struct Ride<'a, R, L> {
     log: L,
 }
 
+/// Where a ride stands between two intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Place and velocity.
+    pub rider: Rider,
+    /// Time left, in s.
+    pub left: f64,
+    /// Length of the next interval, in s; 0 where that has to be found out.
+    pub interval: f64,
+    /// Way so far, in m.
+    pub way: f64,
+}
+
+impl Progress {
+    /// At the start of a ride of `dt` seconds.
+    #[inline]
+    pub fn new(rider: Rider, dt: f64) -> Self {
+        Self { rider, left: dt, interval: 0.0, way: 0.0 }
+    }
+}
+
 /// Runs for `dt` seconds; every straight piece of the way is handed to `log`.
 pub fn ride<R: Rules>(track: &Track, rules: &R, rider: &mut Rider, dt: f64, log: impl FnMut(Segment)) -> End {
+    ride_on(track, rules, Progress::new(*rider, dt), rider, log)
+}
+
+/// Runs on from where a ride stands, and says where `rider` has come to.
+pub fn ride_on<R: Rules>(
+    track: &Track,
+    rules: &R,
+    so_far: Progress,
+    rider: &mut Rider,
+    log: impl FnMut(Segment),
+) -> End {
     let mut ride = Ride {
         track,
         rules,
-        rider: *rider,
-        left: dt,
+        rider: so_far.rider,
+        left: so_far.left,
         entered: None,
         frozen: None,
-        interval: 0.0,
+        interval: so_far.interval,
         at_once: 0,
         sides: 0,
-        way: 0.0,
+        way: so_far.way,
         log,
     };
     let end = ride.run();
@@ -256,7 +291,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
                 if push.hold > 0.0 && later.dot(along) > 0.0 { later.perp_dot(along).abs() / later_speed } else { 0.0 };
             let drag = (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE);
             let way = speed.max(later_speed) * whole;
-            let parts = (times * (DRAG_SHARE * drag + turn) / CHANGE).max(way / self.rules.holds_for());
+            let parts = (times * (DRAG_SHARE * drag + turn) * PER_CHANGE).max(way / self.rules.holds_for());
             // The last of a way to a stop is short, however it bends.
             let is_stop = !goes_on && whole < STOP_AT_ONCE * self.left;
             let parts = if parts > 1.0 && !is_stop { parts.ceil().min(MOST_INTERVALS) } else { 1.0 };
@@ -272,8 +307,8 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             middle = rough.velocity_about(0.5 * interval);
             push = self.rules.push_at(&here, middle);
             // What falls off at once has changed by its whole in the first of the intervals.
-            let changed = (push.rate - start.rate).abs() / push.rate.min(start.rate).max(f64::MIN_POSITIVE);
-            if 2.0 * DRAG_SHARE * changed <= 1.2 * CHANGE || interval < STOP_AT_ONCE * self.left {
+            let changed = (push.rate - start.rate).abs();
+            if changed <= MOST_CHANGE * push.rate.min(start.rate) || interval < STOP_AT_ONCE * self.left {
                 break;
             }
             (interval, is_last, is_few) = (0.5 * interval, false, false);

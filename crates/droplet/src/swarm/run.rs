@@ -3,14 +3,15 @@
 use glam::{DVec2, DVec3, Vec3};
 use sessile_model::merge_rising;
 
-use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
-use crate::droplets::{CHUNK, Droplet, Slots, State};
+use super::{Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
+use crate::droplets::{CHUNK, Droplet, Slot, Slots, State};
 use crate::footing::bend;
 use crate::ground::Ground;
 use crate::neighbours::Drift;
+use crate::pack::{Pack, ROOM};
 use crate::paper::PaperRules;
 use crate::physical::Physical;
-use crate::ride::{End, Segment, ride};
+use crate::ride::{End, Segment, ride, ride_on};
 use crate::track::Track;
 
 /// A running droplet marks the ground after this much way, in base radii.
@@ -28,9 +29,21 @@ impl Swarm {
         let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
         let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
             log.clear();
+            let mut pack = Pack::default();
             for (index, &slot) in slots.iter().enumerate() {
-                if index.is_multiple_of(AT_ONCE) {
-                    view.fetch(&slots[index..slots.len().min(index + AT_ONCE)], scenery.track, ground);
+                if index.is_multiple_of(ROOM) {
+                    let some = &slots[index..slots.len().min(index + ROOM)];
+                    view.fetch(some, scenery.track, ground);
+                    if let Form::Physical = form {
+                        pack.clear();
+                        for &slot in some {
+                            let Slot { rider, size, state, .. } = view.all[slot as usize - view.first];
+                            let rules = physical_rules_of(shared, scenery, &Droplet { id: 0, rider, size, state });
+                            let facet = scenery.track.facet(rider.place.triangle);
+                            pack.push(facet, rider, rules.even_push(facet, rider.place), dt);
+                        }
+                        pack.ride();
+                    }
                 }
                 let i = slot as usize - view.first;
                 let own = &mut view.all[i];
@@ -53,12 +66,12 @@ impl Swarm {
                     Form::Physical => {
                         let rules = physical_rules_of(shared, scenery, &droplet);
                         let law = rules.law;
-                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
+                        let mut note = |segment: Segment| {
                             let length = segment.from.distance(segment.to);
                             way += length;
-                            let speed = length / segment.time.max(f64::MIN_POSITIVE);
                             let (mut film, mut width) = (0.0, 0.0);
-                            if speed > law.shedding_speed && segment.time > 0.0 {
+                            if length > law.shedding_speed * segment.time && segment.time > 0.0 {
+                                let speed = length / segment.time;
                                 let facet = scenery.track.facet(segment.triangle);
                                 let pull = field.pull(facet.point(segment.to), DVec3::ZERO);
                                 let (along, into) = (facet.along(pull).length(), -pull.dot(facet.normal()));
@@ -69,7 +82,14 @@ impl Swarm {
                                 shed += film;
                             }
                             log.stretches.push(Stretch { slot, segment, film, width });
-                        })
+                        };
+                        let so_far = pack.so_far(index % ROOM, &mut note);
+                        rider = so_far.rider;
+                        if so_far.left > 0.0 {
+                            ride_on(scenery.track, &rules, so_far, &mut rider, note)
+                        } else {
+                            End::Runs
+                        }
                     }
                 };
                 log.finite &= rider.velocity.is_finite() && rider.place.at.is_finite();
