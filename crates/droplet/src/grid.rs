@@ -1,14 +1,16 @@
 //! Cells of space: who stands within reach of a way.
 //!
-//! A cell's droplets lie together in one line of 64 bytes, seven to a line, with all that a look round needs, packed into 8 bytes each: the place
-//! in the cell in steps of 1/1024 of its width, the reach in quarters of the largest, and the slot. Blocks of 4 × 4 × 4 cells are found by
-//! a hash; a block knows the lines of its cells, and lines are laid out in the order in which cells were first entered. So droplets that are
+//! A cell's droplets lie together in [lines](line) of 64 bytes, seven to a line, with all that a look round needs. Blocks of 4 × 4 × 4 cells are
+//! found by a hash; a block knows the lines of its cells, and lines are laid out in the order in which cells were first entered. So droplets that are
 //! entered, and ways that are looked along, in an order that goes through space go through memory too. Cells are many times as wide as a droplet of
 //! common size; a droplet too large for them stands in a class of its own size, each twice the one before, so a look round touches a few cells
 //! whatever sizes meet. What comes back has been rounded up, and may come twice; two blocks of one hash are one. Whoever asks looks at it
 //! closely. The order within a cell means nothing.
 
-use glam::{DVec3, IVec3, Vec3, Vec4};
+mod line;
+
+use glam::{DVec3, IVec3, Vec3};
+use line::{Entry, Line, STEPS};
 
 use crate::droplets::NOBODY;
 use crate::whole::nearest;
@@ -17,66 +19,10 @@ use crate::whole::nearest;
 const CELL_PER_REACH: f64 = 4.0;
 /// Classes of size; the last takes everything larger.
 const NUM_CLASSES: usize = 24;
-/// Droplets in a line.
-const PER_LINE: usize = 7;
 /// Droplets that a cell holds on average when they are spread as was said.
 pub const PER_CELL: f64 = 5.0;
 /// Cells of a block.
 const PER_BLOCK: usize = 64;
-/// Steps of a place within a cell.
-const STEPS: f64 = 1024.0;
-
-/// Some droplets of a cell; `next` leads to more of them.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Line {
-    /// Place and reach of each, packed; the last is nobody's.
-    places: [u32; PER_LINE + 1],
-    /// Their slots; [`NOBODY`] where there is room.
-    slots: [u32; PER_LINE],
-    next: u32,
-}
-
-const EMPTY: Line = Line { places: [0; PER_LINE + 1], slots: [NOBODY; PER_LINE], next: NOBODY };
-const _: () = assert!(size_of::<Line>() == 64);
-
-/// A droplet as its neighbours see it.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    place: u32,
-    slot: u32,
-}
-
-impl Entry {
-    /// At `within` a cell (0 to 1), with a reach in quarters of the class's largest, rounded up, less one.
-    fn new(slot: u32, within: DVec3, quarters: u32) -> Self {
-        let [x, y, z] = (within * STEPS).to_array().map(|step| cell(step).clamp(0, STEPS as i32 - 1) as u32);
-        Self { place: (quarters << 30) | (z << 20) | (y << 10) | x, slot }
-    }
-}
-
-impl Line {
-    fn of_one(entry: Entry, next: u32) -> Self {
-        let mut line = Self { next, ..EMPTY };
-        (line.places[0], line.slots[0]) = (entry.place, entry.slot);
-        line
-    }
-
-    fn take(&mut self, entry: Entry) -> bool {
-        let room = self.slots.iter().position(|&slot| slot == NOBODY);
-        room.map(|k| (self.places[k], self.slots[k]) = (entry.place, entry.slot)).is_some()
-    }
-
-    fn update(&mut self, entry: Entry) -> bool {
-        let there = self.slots.iter().position(|&slot| slot == entry.slot);
-        there.map(|k| self.places[k] = entry.place).is_some()
-    }
-
-    fn vacate(&mut self, slot: u32) -> bool {
-        let slot = self.slots.iter_mut().find(|found| **found == slot);
-        slot.map(|slot| *slot = NOBODY).is_some()
-    }
-}
 
 /// A way to look along: everybody within `around` plus their own reach of it.
 #[derive(Clone, Copy, Debug)]
@@ -103,18 +49,34 @@ pub enum Region {
 /// Room for looking along many ways.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
+    sights: Vec<Sight>,
     cells: Vec<Cell>,
-    ends: Vec<usize>,
+}
+
+/// A way among the cells of a class, in steps from the lower corner of the lowest cell that it comes near.
+#[derive(Clone, Copy, Debug)]
+struct Sight {
+    /// Box round it and all within `around`, a step wider than that.
+    low: IVec3,
+    high: IVec3,
+    from: Vec3,
+    way: Vec3,
+    /// One over the square of its length; 0 for a point.
+    per_square: f32,
+    /// Rounded up, with what a droplet may be off the middle of its step.
+    around: f32,
+    /// Index of the way.
+    look: u32,
 }
 
 /// A cell that a way comes near.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// Its bucket; then where its block knows it; then its first line.
+    /// Where its block knows it; then its first line.
     at: u32,
-    class: u32,
-    /// Its lower corner, from where the way begins, in m.
-    corner: Vec3,
+    sight: u32,
+    /// Its lower corner from that of the sight's lowest cell, in steps.
+    corner: IVec3,
 }
 
 /// Slots by where they are.
@@ -137,9 +99,7 @@ pub struct Grid {
 struct Class {
     /// Largest reach, in m.
     reach: f64,
-    /// Width of its cells, in m.
-    width: f64,
-    /// One over it, in 1/m.
+    /// One over the width of its cells, in 1/m.
     per_width: f64,
 }
 
@@ -170,6 +130,16 @@ impl Tally {
     }
 }
 
+/// Where a droplet belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Its bucket.
+    pub bucket: u32,
+    class: u32,
+    reach: f32,
+    entry: Entry,
+}
+
 /// Droplets on their way into a grid: all that can be worked out about them without changing it, by several threads.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
@@ -198,7 +168,7 @@ impl Grid {
             tally: Tally::default(),
             classes: std::array::from_fn(|class| {
                 let width = cell * f64::from(1_u32 << class);
-                Class { reach: width / CELL_PER_REACH, width, per_width: 1.0 / width }
+                Class { reach: width / CELL_PER_REACH, per_width: 1.0 / width }
             }),
             mask: hashes as u32 - 1,
         }
@@ -217,11 +187,10 @@ impl Grid {
         for &first in &self.cells {
             let (mut line, mut count) = (first, 0);
             while line != NOBODY {
-                let Line { slots, next, .. } = &self.lines[line as usize];
-                count += slots.iter().filter(|&&slot| slot != NOBODY).count();
-                line = *next;
+                count += self.lines[line as usize].count();
+                line = self.lines[line as usize].next;
             }
-            let count = count as f64;
+            let count = f64::from(count);
             (sum, squares) = (sum + count, squares + count * count);
         }
         if sum > 0.0 { squares / sum } else { 0.0 }
@@ -242,13 +211,15 @@ impl Grid {
 
     /// Puts a slot where it belongs, and says into which bucket.
     pub fn insert(&mut self, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
-        self.replace(NOBODY, slot, solid, point, reach)
+        let arrival = self.arrival(slot, solid, point, reach);
+        self.replace(NOBODY, &arrival);
+        arrival.bucket
     }
 
-    /// Puts a slot that is in a bucket, or in none, where it belongs now, and says into which bucket.
-    pub fn replace(&mut self, before: u32, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
-        let (class, bucket, entry) = self.entry(slot, solid, point, reach);
-        self.tally.count(class, reach);
+    /// Puts a slot that is in a bucket, or in none, where it belongs now.
+    pub fn replace(&mut self, before: u32, arrival: &Arrival) {
+        let &Arrival { bucket, class, reach, entry } = arrival;
+        self.tally.count(class as usize, reach);
         if before == bucket {
             let mut at = self.first_line(bucket);
             while at != NOBODY && !self.lines[at as usize].update(entry) {
@@ -256,18 +227,17 @@ impl Grid {
             }
         } else {
             if before != NOBODY {
-                self.remove(before, slot);
+                self.remove(before, entry.slot);
             }
             self.enter(bucket, entry);
         }
-        bucket
     }
 
-    /// Works that out for one of many, which [`Grid::take`] will enter.
+    /// Works out for one of many where it belongs, and says into which bucket; [`Grid::take`] will enter it.
     #[inline]
     pub fn announce(&self, arrivals: &mut Arrivals, slot: u32, solid: u32, point: DVec3, reach: f32) -> u32 {
-        let (class, bucket, entry) = self.entry(slot, solid, point, reach);
-        arrivals.tally.count(class, reach);
+        let Arrival { bucket, class, entry, .. } = self.arrival(slot, solid, point, reach);
+        arrivals.tally.count(class as usize, reach);
         arrivals.entries.push((bucket, entry));
         bucket
     }
@@ -280,15 +250,16 @@ impl Grid {
         }
     }
 
-    /// Class, bucket and entry of a droplet of this reach (in m) at a point of a solid.
+    /// Where a droplet of this reach (in m) at a point of a solid belongs.
     #[inline]
-    fn entry(&self, slot: u32, solid: u32, point: DVec3, reach: f32) -> (usize, u32, Entry) {
+    pub fn arrival(&self, slot: u32, solid: u32, point: DVec3, reach: f32) -> Arrival {
         let class = self.class_of(f64::from(reach));
-        let Class { reach: largest, per_width, .. } = self.classes[class];
+        let steps_per_metre = STEPS * self.classes[class].per_width;
         let home = self.cell_of(class, point);
-        let quarters = (4.0 * f64::from(reach) / largest).min(3.9) as u32;
-        let within = point * per_width - home.as_dvec3();
-        (class, self.bucket_of(class, solid, home), Entry::new(slot, within, quarters))
+        let within = (point * steps_per_metre - home.as_dvec3() * STEPS).to_array().map(cell).into();
+        let steps = cell(f64::from(reach) * steps_per_metre) + 1;
+        let bucket = self.bucket_of(class, solid, home);
+        Arrival { bucket, class: class as u32, reach, entry: Entry::new(slot, within, steps) }
     }
 
     fn enter(&mut self, bucket: u32, entry: Entry) {
@@ -325,104 +296,137 @@ impl Grid {
     /// The first line of a bucket, if anybody has ever been there.
     #[inline]
     fn first_line(&self, bucket: u32) -> u32 {
-        match self.blocks[bucket as usize / PER_BLOCK] {
-            NOBODY => NOBODY,
-            block => self.cells[block as usize + bucket as usize % PER_BLOCK],
-        }
+        self.line_at(self.known_at(bucket))
+    }
+
+    /// Where its block knows a bucket, if anybody has ever been in the block.
+    #[inline]
+    fn known_at(&self, bucket: u32) -> u32 {
+        let block = self.blocks[bucket as usize / PER_BLOCK];
+        if block == NOBODY { NOBODY } else { block + bucket % PER_BLOCK as u32 }
+    }
+
+    #[inline]
+    fn line_at(&self, known_at: u32) -> u32 {
+        self.cells.get(known_at as usize).copied().unwrap_or(NOBODY)
     }
 
     /// Slots that may lie within `around` plus their own reach of the straight way between two points of a solid; some may belong to another
     /// solid, some come twice.
     pub fn near(&self, solid: u32, from: DVec3, to: DVec3, around: f64, mut found: impl FnMut(u32)) {
         let look = Look { solid, from, to, around };
-        let way = Way::new(&look, Region::Way);
-        self.cells(&look, |cell| {
-            let line = self.first_line(cell.at);
-            if line != NOBODY {
-                self.look(&Cell { at: line, ..cell }, &way, &mut found);
-            }
-        });
-    }
-
-    /// The same for many ways at once: `found` is told the index of a way and a slot.
-    ///
-    /// First all cells, then their blocks, then their lines, then the droplets, in loops so short that the processor is far ahead: what lies apart
-    /// in memory is fetched for all ways together and need not wait for one another.
-    pub fn near_many(&self, looks: &[Look], region: Region, scratch: &mut Scratch, mut found: impl FnMut(usize, u32)) {
-        let Scratch { cells, ends } = scratch;
-        cells.clear();
-        ends.clear();
-        for look in looks {
-            self.cells(look, |cell| cells.push(cell));
-            ends.push(cells.len());
-        }
-        for cell in &mut *cells {
-            let block = self.blocks[cell.at as usize / PER_BLOCK];
-            cell.at = if block == NOBODY { NOBODY } else { block + cell.at % PER_BLOCK as u32 };
-        }
-        let (mut first, mut kept) = (0, 0);
-        for end in ends.iter_mut() {
-            for k in first..*end {
-                let mut cell = cells[k];
-                cell.at = self.cells.get(cell.at as usize).copied().unwrap_or(NOBODY);
-                cells[kept] = cell;
-                kept += usize::from(cell.at != NOBODY);
-            }
-            first = std::mem::replace(end, kept);
-        }
-        let fetched = cells[..kept].iter().fold(0, |sum, cell| sum ^ self.lines[cell.at as usize].next);
-        std::hint::black_box(fetched);
-        let mut first = 0;
-        for (index, (look, &end)) in looks.iter().zip(&*ends).enumerate() {
-            let way = Way::new(look, region);
-            for cell in &cells[first..end] {
-                self.look(cell, &way, &mut |slot| found(index, slot));
-            }
-            first = end;
-        }
-    }
-
-    /// All cells within `around` plus the reach of those in them of a way's box.
-    fn cells(&self, look: &Look, mut each: impl FnMut(Cell)) {
-        let &Look { solid, from, to, around } = look;
-        let mut classes = self.tally.classes;
-        while classes != 0 {
-            let class = classes.trailing_zeros() as usize;
-            classes &= classes - 1;
-            let margin = around + f64::from(self.tally.reaches[class]);
-            let low = self.cell_of(class, from.min(to) - margin);
-            let high = self.cell_of(class, from.max(to) + margin);
-            let width = self.classes[class].width;
-            let home = hash_of_class(class, solid);
-            let corner = |cell: i32, from: f64| (f64::from(cell) * width - from) as f32;
-            for z in low.z..=high.z {
-                let (hash, in_block, along_z) = (home ^ hash_z(z), (z & 3) << 4, corner(z, from.z));
-                for y in low.y..=high.y {
-                    let (hash, in_block, along_y) = (hash ^ hash_y(y), in_block | (y & 3) << 2, corner(y, from.y));
-                    for x in low.x..=high.x {
-                        let at = self.bucket_with(hash ^ hash_x(x), in_block | (x & 3));
-                        let corner = Vec3::new(corner(x, from.x), along_y, along_z);
-                        each(Cell { at, class: class as u32, corner });
-                    }
+        for class in self.used_classes() {
+            let (sight, low, high) = self.sight(class, &look, 0);
+            for cell in self.cells(class, solid, [low, high], 0) {
+                let line = self.line_at(cell.at);
+                if line != NOBODY {
+                    self.look(&Cell { at: line, ..cell }, &sight, Region::Way, &mut found);
                 }
             }
         }
     }
 
-    fn look(&self, cell: &Cell, way: &Way, found: &mut impl FnMut(u32)) {
-        let class = cell.class as usize;
-        let step = (self.classes[class].width * (1.0 / STEPS)) as f32;
-        // Half a step off in each direction at most; a droplet larger than its class is in the last.
-        let quarter = 0.25 * (self.classes[class].reach as f32).max(self.tally.reaches[class]);
-        let within = way.around + 0.9 * step + quarter;
-        let corner = cell.corner + 0.5 * step;
+    /// The same for many ways at once: `found` is told the index of a way and a slot.
+    ///
+    /// First all cells, then their lines, then the droplets, in loops so short that the processor is far ahead: what lies apart
+    /// in memory is fetched for all ways together and need not wait for one another.
+    pub fn near_many(&self, looks: &[Look], region: Region, scratch: &mut Scratch, mut found: impl FnMut(usize, u32)) {
+        let Scratch { sights, cells } = scratch;
+        sights.clear();
+        cells.clear();
+        for class in self.used_classes() {
+            for (index, look) in (0..).zip(looks) {
+                let (sight, low, high) = self.sight(class, look, index);
+                cells.extend(self.cells(class, look.solid, [low, high], sights.len() as u32));
+                sights.push(sight);
+            }
+        }
+        let mut kept = 0;
+        for k in 0..cells.len() {
+            let mut cell = cells[k];
+            cell.at = self.line_at(cell.at);
+            cells[kept] = cell;
+            kept += usize::from(cell.at != NOBODY);
+        }
+        let cells = &cells[..kept];
+        std::hint::black_box(cells.iter().fold(0, |sum, cell| sum ^ self.lines[cell.at as usize].next));
+        for cell in cells {
+            let sight = &sights[cell.sight as usize];
+            self.look(cell, sight, region, &mut |slot| found(sight.look as usize, slot));
+        }
+    }
+
+    /// Classes in which anybody has ever stood, rising.
+    fn used_classes(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut classes = self.tally.classes;
+        std::iter::from_fn(move || {
+            let class = classes.trailing_zeros();
+            classes &= classes.wrapping_sub(1);
+            (class < u32::BITS).then_some(class as usize)
+        })
+    }
+
+    /// How a way lies among the cells of a class, with the lowest and the highest cell in which those stand whom it may come near.
+    #[inline]
+    fn sight(&self, class: usize, look: &Look, index: u32) -> (Sight, IVec3, IVec3) {
+        let &Look { from, to, around, .. } = look;
+        let per_width = self.classes[class].per_width;
+        let (first, last) = (from.min(to), from.max(to));
+        let margin = around + f64::from(self.tally.reaches[class]);
+        let low = self.cell_of(class, first - margin);
+        let high = self.cell_of(class, last + margin);
+        let origin = low.as_dvec3() * STEPS;
+        let steps = |point: DVec3| point * (per_width * STEPS) - origin;
+        let way = ((to - from) * (per_width * STEPS)).as_vec3();
+        let square = way.length_squared();
+        let sight = Sight {
+            low: (steps(first - around) - 1.0).to_array().map(cell).into(),
+            high: (steps(last + around) + 1.0).to_array().map(cell).into(),
+            from: steps(from).as_vec3(),
+            way,
+            per_square: if square > 0.0 { 1.0 / square } else { 0.0 },
+            // Half a step in each direction, √3/2.
+            around: (around * per_width * STEPS) as f32 * (1.0 + 8.0 * f32::EPSILON) + 0.9,
+            look: index,
+        };
+        (sight, low, high)
+    }
+
+    /// All cells of a class from one to another, x first: without a branch, for there are one, two or four as chance will have it.
+    #[inline]
+    fn cells(
+        &self,
+        class: usize,
+        solid: u32,
+        [low, high]: [IVec3; 2],
+        sight: u32,
+    ) -> impl ExactSizeIterator<Item = Cell> {
+        let home = hash_of_class(class, solid);
+        let size = high - low + 1;
+        let (mut x, mut y, mut z) = (low.x, low.y, low.z);
+        (0..size.x as usize * size.y as usize * size.z as usize).map(move |_| {
+            let hash = home ^ hash_x(x) ^ hash_y(y) ^ hash_z(z);
+            let bucket = bucket_with(self.mask, hash, (x & 3) | (y & 3) << 2 | (z & 3) << 4);
+            let corner = (IVec3::new(x, y, z) - low) * STEPS as i32;
+            let row_ends = i32::from(x == high.x);
+            let layer_ends = row_ends & i32::from(y == high.y);
+            x += 1 - row_ends * size.x;
+            y += row_ends - layer_ends * size.y;
+            z += layer_ends;
+            Cell { at: self.known_at(bucket), sight, corner }
+        })
+    }
+
+    #[inline]
+    fn look(&self, cell: &Cell, sight: &Sight, region: Region, found: &mut impl FnMut(u32)) {
+        let (low, high) = (sight.low - cell.corner, sight.high - cell.corner);
         let mut line = &self.lines[cell.at as usize];
         loop {
-            let mut near = way.near(&line.places, corner, step, within, quarter) & ((1 << PER_LINE) - 1);
-            while near != 0 {
-                let slot = line.slots[near.trailing_zeros() as usize];
-                near &= near - 1;
-                if slot != NOBODY {
+            let mut hits = line.hits(low, high);
+            while hits != 0 {
+                let (slot, middle, reach) = line.first(hits);
+                hits &= hits - 1;
+                if sight.comes_near(middle + cell.corner.as_vec3(), reach, region) {
                     found(slot);
                 }
             }
@@ -436,14 +440,7 @@ impl Grid {
     #[inline]
     fn bucket_of(&self, class: usize, solid: u32, cell: IVec3) -> u32 {
         let hash = hash_of_class(class, solid) ^ hash_x(cell.x) ^ hash_y(cell.y) ^ hash_z(cell.z);
-        self.bucket_with(hash, (cell.x & 3) | (cell.y & 3) << 2 | (cell.z & 3) << 4)
-    }
-
-    /// The bucket of a cell by the hash of its block and its number within that.
-    #[inline]
-    fn bucket_with(&self, hash: u64, within: i32) -> u32 {
-        let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (((hash >> 38) as u32 & self.mask) << 6) | within as u32
+        bucket_with(self.mask, hash, (cell.x & 3) | (cell.y & 3) << 2 | (cell.z & 3) << 4)
     }
 
     #[inline]
@@ -488,53 +485,24 @@ fn cell(x: f64) -> i32 {
     nearest(x - 0.5)
 }
 
-/// A straight way from the origin, or the box round it, in single precision.
-struct Way {
-    region: Region,
-    way: Vec3,
-    /// One over the square of its length; 0 for a point.
-    per_square: f32,
-    /// Rounded up.
-    around: f32,
+/// The bucket of a cell by the hash of its block and its number within that.
+#[inline]
+fn bucket_with(mask: u32, hash: u64, within: i32) -> u32 {
+    let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (((hash >> 38) as u32 & mask) << 6) | within as u32
 }
 
-impl Way {
-    fn new(look: &Look, region: Region) -> Self {
-        let way = (look.to - look.from).as_vec3();
-        let square = way.length_squared();
-        let per_square = if square > 0.0 { 1.0 / square } else { 0.0 };
-        Self { region, way, per_square, around: look.around as f32 * (1.0 + 8.0 * f32::EPSILON) }
-    }
-
-    /// A bit for each of a line's places within reach; four are looked at at once.
+impl Sight {
+    /// Whether a place, with a reach, may lie within `around` of what is looked round; all in steps.
     #[inline]
-    fn near(&self, places: &[u32; PER_LINE + 1], corner: Vec3, step: f32, within: f32, quarter: f32) -> u32 {
-        let part = |shift: u32, mask: u32| -> [Vec4; 2] {
-            let mut parts = [0.0; PER_LINE + 1];
-            for (part, &place) in parts.iter_mut().zip(places) {
-                *part = ((place >> shift) & mask) as i32 as f32;
-            }
-            [Vec4::from_slice(&parts[..4]), Vec4::from_slice(&parts[4..])]
+    fn comes_near(&self, place: Vec3, reach: f32, region: Region) -> bool {
+        let (at, way) = (place - self.from, self.way);
+        let nearest = match region {
+            Region::Way => way * (at.dot(way) * self.per_square).max(0.0).min(1.0),
+            Region::Box => at.max(way.min(Vec3::ZERO)).min(way.max(Vec3::ZERO)),
         };
-        const PLACE: u32 = STEPS as u32 - 1;
-        let [x, y, z, reach] = [part(0, PLACE), part(10, PLACE), part(20, PLACE), part(30, 3)];
-        let way = self.way;
-        let half = |k: usize| {
-            let (x, y, z) = (x[k] * step + corner.x, y[k] * step + corner.y, z[k] * step + corner.z);
-            let (x, y, z) = match self.region {
-                Region::Way => {
-                    let along = ((x * way.x + y * way.y + z * way.z) * self.per_square).max(Vec4::ZERO).min(Vec4::ONE);
-                    (x - along * way.x, y - along * way.y, z - along * way.z)
-                }
-                Region::Box => {
-                    let nearest = |at: Vec4, end: f32| at.max(Vec4::splat(end.min(0.0))).min(Vec4::splat(end.max(0.0)));
-                    (x - nearest(x, way.x), y - nearest(y, way.y), z - nearest(z, way.z))
-                }
-            };
-            let within = reach[k] * quarter + within;
-            (x * x + y * y + z * z).cmple(within * within).bitmask()
-        };
-        half(0) | half(1) << 4
+        let within = self.around + reach;
+        (at - nearest).length_squared() <= within * within
     }
 }
 
@@ -592,6 +560,18 @@ mod tests {
             }
             assert!(!found.contains(&7));
         }
+    }
+
+    #[test]
+    fn everybody_along_a_way_of_hundreds_of_cells_is_found() {
+        let mut grid = Grid::new(1000, 1e-3);
+        let at = |slot: u32| DVec3::new(f64::from(slot) * 1e-3, 4e-5 * f64::from(slot % 7), 0.0);
+        (0..1000).for_each(|slot| _ = grid.insert(slot, 0, at(slot), 1e-4));
+        let mut found = Vec::new();
+        grid.near(0, DVec3::ZERO, DVec3::X, 2e-4, |slot| found.push(slot));
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, (0..1000).collect::<Vec<_>>());
     }
 
     #[test]

@@ -65,6 +65,13 @@ impl Parts {
     }
 }
 
+/// A neck that will be.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned {
+    parts: Parts,
+    time_constant: f64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Neck {
     slot: u32,
@@ -105,24 +112,21 @@ impl Necks {
         Some(parts)
     }
 
-    /// Droplets become the one in `stays`, of this volume in all (in m³): each with its slot, its share of the volume and its offset from the new
-    /// centre, in m.
-    pub fn join(
-        &mut self,
-        stays: u32,
+    /// What will be seen of droplets that become one, of this volume in all (in m³), if anybody sees it: each with its slot, its share of the volume and
+    /// its offset from the new centre, in m. The necks that they have must be [forgotten](Necks::forget).
+    pub fn plan(
+        &self,
         volume: f64,
         joined: impl Iterator<Item = (u32, Part)> + Clone,
         liquid: &Liquid,
-    ) {
+    ) -> Option<Planned> {
         let largest = joined.clone().map(|(_, part)| part.share).fold(0.0, f64::max);
         let taken = volume * (1.0 - largest).max(0.0);
         let capillary = (liquid.density * taken / liquid.surface_tension).sqrt();
         let viscous = liquid.dynamic_viscosity() * cube_root(taken) / liquid.surface_tension;
         let time_constant = (CAPILLARY_TIMES * capillary).max(VISCOUS_TIMES * viscous);
         if self.now + LIFE * time_constant <= self.seen_at {
-            // Nobody will see it.
-            joined.for_each(|(slot, _)| self.forget(slot));
-            return;
+            return None;
         }
         let mut parts = Parts::default();
         for (slot, part) in joined {
@@ -133,13 +137,18 @@ impl Necks {
                 }
                 None => parts.push(part),
             }
-            self.forget(slot);
         }
-        if self.of_slot.len() <= stays as usize {
-            self.of_slot.resize(stays as usize + 1, NONE);
+        Some(Planned { parts, time_constant })
+    }
+
+    /// A droplet that has none gets the neck that was planned.
+    pub fn carry_out(&mut self, slot: u32, planned: &Planned) {
+        let Planned { parts, time_constant } = *planned;
+        if self.of_slot.len() <= slot as usize {
+            self.of_slot.resize(slot as usize + 1, NONE);
         }
-        self.of_slot[stays as usize] = self.necks.len() as u32;
-        self.necks.push(Neck { slot: stays, parts, time_constant, born: self.now });
+        self.of_slot[slot as usize] = self.necks.len() as u32;
+        self.necks.push(Neck { slot, parts, time_constant, born: self.now });
     }
 
     /// A droplet is gone.
@@ -191,7 +200,9 @@ mod tests {
             (slots[0], Part { offset: -offset * shares[1], share: shares[0] }),
             (slots[1], Part { offset: offset * shares[0], share: shares[1] }),
         ];
-        necks.join(slots[0], volume, parts.into_iter(), &WATER);
+        let planned = necks.plan(volume, parts.into_iter(), &WATER);
+        slots.iter().for_each(|&slot| necks.forget(slot));
+        planned.iter().for_each(|planned| necks.carry_out(slots[0], planned));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::droplets::{NOBODY, Slot, Spot};
-use crate::grid::{Arrivals, Grid, Look, Region, Scratch};
+use crate::grid::{Arrival, Arrivals, Grid, Look, Region, Scratch};
 
 /// Mark of a bucket among those of runners.
 const RUNS: u32 = 1 << 31;
@@ -42,9 +42,9 @@ impl Neighbours {
         Self { standing: Grid::new(count, cells[0]), running: Grid::new(running, cells[1]), made_for: [count, running] }
     }
 
-    /// Standing droplets in a cell, as a droplet finds them on average.
+    /// Droplets in a cell, as a droplet finds them on average: those that stand or those that run, whichever are more.
     pub fn crowd(&self) -> f64 {
-        self.standing.crowd()
+        self.standing.crowd().max(self.running.crowd())
     }
 
     /// Whether it was made for many fewer droplets than there are, or runners, or for smaller ones: [`Neighbours::rebuilt`] is due.
@@ -65,7 +65,50 @@ impl Neighbours {
         let runs = runs(spot);
         let (grid, mark) = if runs { (&mut self.running, RUNS) } else { (&mut self.standing, 0) };
         let before = if spot.bucket == NOBODY { NOBODY } else { spot.bucket & !RUNS };
-        spot.bucket = grid.replace(before, slot, solid, spot.point, reach) | mark;
+        let arrival = grid.arrival(slot, solid, spot.point, reach);
+        grid.replace(before, &arrival);
+        spot.bucket = arrival.bucket | mark;
+    }
+
+    /// Puts a runner that is nowhere yet where it is now, until [all run](Neighbours::all_run).
+    pub fn place_runner(&mut self, slots: &mut [Slot], slot: u32, solid: u32, reach: f32) {
+        let spot = &mut slots[slot as usize].spot;
+        (spot.solid, spot.reach) = (solid, reach);
+        spot.bucket = self.running.insert(slot, solid, spot.point, reach) | RUNS;
+    }
+
+    /// What it takes to take a slot out.
+    #[inline]
+    pub fn removal(&self, slot: u32, spot: &Spot) -> Option<Change> {
+        (spot.bucket != NOBODY).then_some(Change { slot, before: spot.bucket, after: None })
+    }
+
+    /// What it takes to put a slot elsewhere on a solid, where a runner that is entered as such remains so.
+    #[inline]
+    pub fn moved(&self, slot: u32, spot: &Spot, solid: u32, point: DVec3, reach: f32) -> Move {
+        let (grid, mark) = if runs(spot) { (&self.running, RUNS) } else { (&self.standing, 0) };
+        let arrival = grid.arrival(slot, solid, point, reach);
+        let change = Change { slot, before: spot.bucket, after: Some(arrival) };
+        Move { slot, solid, reach, bucket: arrival.bucket | mark, change }
+    }
+
+    /// Carries out many changes, which are gone through twice; each slot has one at most.
+    pub fn change<'a, I: Iterator<Item = &'a [Change]>>(&mut self, changes: impl Fn() -> I + Sync) {
+        let Self { standing, running, .. } = self;
+        let carry_out = |grid: &mut Grid, run: bool| {
+            let is_here = |change: &&Change| (change.before != NOBODY && change.before & RUNS != 0) == run;
+            for some in changes().flat_map(|all| all.chunks(AT_ONCE)) {
+                let fetch = |sum, change: &Change| sum ^ change.fetch(grid);
+                std::hint::black_box(some.iter().filter(is_here).fold(0, fetch));
+                some.iter().filter(is_here).for_each(|change| change.carry_out(grid));
+            }
+        };
+        if changes().nth(1).is_some() {
+            rayon::join(|| carry_out(standing, false), || carry_out(running, true));
+        } else {
+            carry_out(standing, false);
+            carry_out(running, true);
+        }
     }
 
     /// Takes a slot out.
@@ -80,16 +123,6 @@ impl Neighbours {
             self.standing.remove(spot.bucket, slot);
         }
         spot.bucket = NOBODY;
-    }
-
-    /// Fetches the cells that some slots are in, so that a change of each need not wait.
-    pub fn fetch(&self, all: &[Slot], slots: impl Iterator<Item = u32>) {
-        let buckets = slots.map(|slot| all[slot as usize].spot.bucket).filter(|&bucket| bucket != NOBODY);
-        let line = |sum: u32, bucket: u32| {
-            let grid = if bucket & RUNS != 0 { &self.running } else { &self.standing };
-            sum ^ grid.fetch(bucket & !RUNS)
-        };
-        std::hint::black_box(buckets.fold(0, line));
     }
 
     /// A runner has stopped: it stands from now on.
@@ -146,38 +179,82 @@ impl Neighbours {
         self.standing.largest_seen().max(self.running.largest_seen())
     }
 
-    /// For each of `slots` those that it may have touched; some may belong to another solid, some come twice.
+    /// For each slot at a spot those that it may have touched; some may belong to another solid, some come twice.
     ///
     /// With `drift`, the steps of all, that is in the last step: who stands within both reaches of its way, and which runners, none faster than itself, may
     /// have been within them at some time. Without, where all are now.
     pub fn near(
         &self,
-        all: &[Slot],
-        slots: &[u32],
+        spots: &[(u32, Spot)],
         drift: Option<&Drift>,
         round: &mut Round,
         mut found: impl FnMut(u32, u32),
     ) {
-        for some in slots.chunks(AT_ONCE) {
+        for some in spots.chunks(AT_ONCE) {
             let Round { looks, scratch } = round;
-            let look = |&slot: &u32| {
-                let spot = &all[slot as usize].spot;
+            let look = |(_, spot): &(u32, Spot)| {
                 let around = f64::from(spot.reach);
                 let from = if drift.is_some() { spot.point - spot.step.as_dvec3() } else { spot.point };
                 Look { solid: spot.solid, from, to: spot.point, around }
             };
             looks.clear();
             looks.extend(some.iter().map(look));
-            self.standing.near_many(looks, Region::Way, scratch, |index, other| found(some[index], other));
+            self.standing.near_many(looks, Region::Way, scratch, |index, other| found(some[index].0, other));
             if let Some(drift) = drift {
-                for (look, &slot) in looks.iter_mut().zip(some) {
-                    let spot = &all[slot as usize].spot;
+                for (look, (_, spot)) in looks.iter_mut().zip(some) {
                     let [back, ahead] = drift.past(spot.step);
                     (look.from, look.to) = (spot.point + back.as_dvec3(), spot.point + ahead.as_dvec3());
                 }
             }
-            self.running.near_many(looks, Region::Box, scratch, |index, other| found(some[index], other));
+            self.running.near_many(looks, Region::Box, scratch, |index, other| found(some[index].0, other));
         }
+    }
+}
+
+/// A slot leaves its bucket, for another or for none.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    slot: u32,
+    /// Where it is, or [`NOBODY`].
+    before: u32,
+    after: Option<Arrival>,
+}
+
+impl Change {
+    #[inline]
+    fn fetch(&self, grid: &Grid) -> u32 {
+        let before = if self.before == NOBODY { 0 } else { grid.fetch(self.before & !RUNS) };
+        before ^ self.after.map_or(0, |after| grid.fetch(after.bucket))
+    }
+
+    #[inline]
+    fn carry_out(&self, grid: &mut Grid) {
+        let before = if self.before == NOBODY { NOBODY } else { self.before & !RUNS };
+        match self.after {
+            Some(after) => grid.replace(before, &after),
+            None => grid.remove(before, self.slot),
+        }
+    }
+}
+
+/// A slot goes to another place.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    /// Which.
+    pub slot: u32,
+    solid: u32,
+    reach: f32,
+    bucket: u32,
+    /// What that takes.
+    pub change: Change,
+}
+
+impl Move {
+    /// Writes into the slot's spot that it has come to a point.
+    #[inline]
+    pub fn note(&self, spot: &mut Spot, point: DVec3) {
+        let Self { solid, reach, bucket, .. } = *self;
+        *spot = Spot { point, solid, reach, bucket, ..*spot };
     }
 }
 

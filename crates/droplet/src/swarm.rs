@@ -5,6 +5,7 @@
 //! (in parallel), and joined in order. Resting droplets cost nothing.
 
 mod across;
+mod join;
 mod meet;
 mod run;
 
@@ -15,7 +16,7 @@ use sessile_frames::Event;
 use sessile_model::Stages;
 use sessile_wetting::Liquid;
 
-use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
+use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, Spot, State};
 use crate::field::{Field, Moment};
 use crate::footing::bend;
 use crate::grid::{Arrivals, PER_CELL};
@@ -109,6 +110,8 @@ struct Log {
     outside: Vec<u32>,
     /// Everybody, where they have come to.
     arrivals: Arrivals,
+    /// Those who look round, and where they are: read once more in this order, rather than all over memory.
+    spots: Vec<(u32, Spot)>,
     /// Droplets that may have touched, and those that have.
     candidates: Vec<(u32, u32)>,
     pairs: Vec<(u32, u32)>,
@@ -146,9 +149,7 @@ pub struct Swarm {
     pub touched: Vec<u32>,
     logs: Vec<Log>,
     pairs: Vec<(u32, u32)>,
-    groups: meet::Groups,
-    /// Runners too are entered among those that stand: all has just been entered anew.
-    all_stand: bool,
+    groups: join::Groups,
     spare: Vec<u32>,
     /// How the runners moved in the last step.
     drift: Drift,
@@ -182,8 +183,7 @@ impl Swarm {
             touched: Vec::new(),
             logs: Vec::new(),
             pairs: Vec::new(),
-            groups: meet::Groups::default(),
-            all_stand: false,
+            groups: join::Groups::default(),
             spare: Vec::new(),
             drift: Drift::default(),
         }
@@ -231,11 +231,14 @@ impl Swarm {
             self.neighbours = Neighbours::rebuilt(count, room, [standing, moving]);
             for slot in 0..self.droplets.num_slots() as u32 {
                 self.droplets.all[slot as usize].spot.bucket = NOBODY;
-                if self.droplets.is_used(slot) {
+                let Slot { state, rider, size, .. } = self.droplets.all[slot as usize];
+                if state.running {
+                    let solid = track.facet(rider.place.triangle).solid;
+                    self.neighbours.place_runner(&mut self.droplets.all, slot, solid, size.reach);
+                } else if self.droplets.is_used(slot) {
                     self.index(slot, track);
                 }
             }
-            self.all_stand = true;
             // They crowd on a small part of the surface: smaller cells.
             if self.neighbours.crowd() < 4.0 * PER_CELL || standing <= least {
                 return;
@@ -458,16 +461,7 @@ impl Swarm {
         let Settled { droplet, point, falls, starts } = settled;
         if falls {
             self.let_go(slot);
-            let facet = track.facet(droplet.rider.place.triangle);
-            self.fallen.push(Fallen {
-                id: droplet.id,
-                volume: droplet.size.volume,
-                solid: facet.solid as usize,
-                point,
-                velocity: facet.lift(droplet.rider.velocity),
-                away: facet.normal(),
-                left: 0.0,
-            });
+            self.fallen.push(fallen(&settled, track));
             return;
         }
         if starts {
@@ -493,12 +487,12 @@ impl Swarm {
     fn carry_out(&mut self, scenery: &Scenery<'_>, now: f64) -> bool {
         let track = scenery.track;
         let pieces = self.runners.len().div_ceil(CHUNK);
-        let logs = std::mem::take(&mut self.logs);
+        let mut logs = std::mem::take(&mut self.logs);
         let mut finite = true;
         for log in &logs[..pieces] {
             self.neighbours.arrive(&log.arrivals);
         }
-        for log in &logs[..pieces] {
+        for log in &mut logs[..pieces] {
             finite &= log.finite;
             if let Form::Paper(paper) = &mut self.form {
                 for stretch in &log.stretches {
@@ -510,6 +504,9 @@ impl Swarm {
             }
             for &slot in &log.on_film {
                 self.take_film(slot, scenery);
+                if let Ok(index) = log.spots.binary_search_by_key(&slot, |&(slot, _)| slot) {
+                    log.spots[index].1 = self.droplets.all[slot as usize].spot;
+                }
             }
             for &slot in &log.stopped {
                 self.trails.close(slot);
@@ -573,6 +570,21 @@ impl Swarm {
     }
 }
 
+/// A droplet that cannot hang where it is.
+fn fallen(settled: &Settled, track: &Track) -> Fallen {
+    let Droplet { id, rider, size, .. } = settled.droplet;
+    let facet = track.facet(rider.place.triangle);
+    Fallen {
+        id,
+        volume: size.volume,
+        solid: facet.solid as usize,
+        point: settled.point,
+        velocity: facet.lift(rider.velocity),
+        away: facet.normal(),
+        left: 0.0,
+    }
+}
+
 impl Log {
     fn clear(&mut self) {
         self.stretches.clear();
@@ -581,6 +593,7 @@ impl Log {
         self.stopped.clear();
         self.outside.clear();
         self.arrivals.clear();
+        self.spots.clear();
         (self.turnover, self.drift, self.finite) = (f64::INFINITY, Drift::default(), true);
     }
 }

@@ -112,6 +112,7 @@ impl Swarm {
                     let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
                     own.size.volume = volume;
                     neighbours.stands_at(&mut log.arrivals, slot, &mut own.spot, facet.solid, own.size.reach);
+                    log.spots.push((slot, own.spot));
                     log.fallen.push((slot, fallen));
                     continue;
                 }
@@ -154,6 +155,7 @@ impl Swarm {
                     log.turnover = log.turnover.min(dt * own.size.radius / way);
                 }
                 neighbours.stands_at(&mut log.arrivals, slot, &mut own.spot, facet.solid, own.size.reach);
+                log.spots.push((slot, own.spot));
             }
         };
         let pieces_logs = &mut self.logs[..pieces];
@@ -181,11 +183,6 @@ impl Swarm {
         });
         if !self.newcomers.is_empty() {
             self.list_newcomers();
-        }
-        if std::mem::take(&mut self.all_stand) {
-            for &slot in &self.runners {
-                self.neighbours.set_out(&mut self.droplets.all, slot);
-            }
         }
         self.neighbours.all_run();
     }

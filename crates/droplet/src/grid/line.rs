@@ -1,0 +1,183 @@
+//! Seven droplets of a cell in one line of 64 bytes, all of which are looked at at once.
+//!
+//! A droplet's place in its cell is three numbers of seven bits, its reach is one more; each kind has a word of 64 bits with a byte for each droplet.
+//! Whether x ≥ a in all bytes is one subtraction: with x, a < 128, the byte 128 + x − a keeps its highest bit just when x ≥ a, and borrows from no other.
+//! So a line is held against a box in a dozen instructions, and without a branch.
+
+use glam::{IVec3, Vec3};
+
+use crate::droplets::NOBODY;
+
+/// Droplets in a line.
+const PER_LINE: usize = 7;
+/// Steps of a place within a cell.
+pub const STEPS: f64 = 128.0;
+
+/// A one in each byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+/// The highest bit of each byte.
+const HIGH: u64 = 0x80 * EACH;
+/// That of the bytes of droplets.
+const ALL_USED: u64 = HIGH >> 8;
+
+/// Some droplets of a cell; `next` leads to more of them.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Line {
+    x: u64,
+    y: u64,
+    z: u64,
+    /// Reach of each in steps, rounded up, with the highest bit where there is somebody; in the last byte the largest of them.
+    reaches: u64,
+    slots: [u32; PER_LINE],
+    /// The next line of the cell, or [`NOBODY`].
+    pub next: u32,
+}
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+/// A droplet as its neighbours see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its slot.
+    pub slot: u32,
+    /// Which step of its cell it is in, and its reach in steps, rounded up; each below 128.
+    place: [u8; 4],
+}
+
+impl Entry {
+    /// In a step of its cell along each axis, with a reach in steps.
+    pub fn new(slot: u32, within: IVec3, reach: i32) -> Self {
+        let [x, y, z] = within.to_array();
+        Self { slot, place: [x, y, z, reach].map(|part| part.clamp(0, 127) as u8) }
+    }
+}
+
+impl Line {
+    /// A line with one droplet.
+    pub fn of_one(entry: Entry, next: u32) -> Self {
+        let mut line = Self { x: 0, y: 0, z: 0, reaches: 0, slots: [NOBODY; PER_LINE], next };
+        line.set(0, entry);
+        line
+    }
+
+    /// Takes a droplet in if there is room.
+    #[inline]
+    pub fn take(&mut self, entry: Entry) -> bool {
+        let room = !self.reaches & ALL_USED;
+        if room != 0 {
+            self.set(lane(room), entry);
+        }
+        room != 0
+    }
+
+    /// A droplet has moved within its cell; `false` when it is not in this line.
+    pub fn update(&mut self, entry: Entry) -> bool {
+        let found = self.slots.iter().position(|&slot| slot == entry.slot);
+        found.map(|k| self.set(k, entry)).is_some()
+    }
+
+    /// Lets a droplet go; `false` when it is not in this line.
+    pub fn vacate(&mut self, slot: u32) -> bool {
+        let Some(k) = self.slots.iter().position(|&found| found == slot) else { return false };
+        self.slots[k] = NOBODY;
+        self.reaches &= !(0xff << (8 * k));
+        self.find_largest();
+        true
+    }
+
+    /// How many droplets it holds.
+    pub fn count(&self) -> u32 {
+        (self.reaches & HIGH).count_ones()
+    }
+
+    /// A bit for each droplet that may reach into the box between two corners, in steps of its cell, as far as the largest does; in the highest bits of
+    /// their bytes.
+    #[inline]
+    pub fn hits(&self, low: IVec3, high: IVec3) -> u64 {
+        let largest = (self.reaches >> 56) as i32;
+        let above = |word: u64, low: i32| (word | HIGH) - EACH * (low - largest).max(0).min(127) as u64;
+        let below = |word: u64, high: i32| EACH * (128 + (high + largest).max(0).min(127)) as u64 - word;
+        let x = above(self.x, low.x) & below(self.x, high.x);
+        let y = above(self.y, low.y) & below(self.y, high.y);
+        let z = above(self.z, low.z) & below(self.z, high.z);
+        x & y & z & self.reaches & HIGH
+    }
+
+    /// Slot, middle of the step that it is in, and reach in steps of the first of some [`hits`](Line::hits).
+    #[inline]
+    pub fn first(&self, hits: u64) -> (u32, Vec3, f32) {
+        let k = lane(hits);
+        let part = |word: u64| ((word >> (8 * k)) & 127) as i32 as f32;
+        let middle = Vec3::new(part(self.x), part(self.y), part(self.z)) + 0.5;
+        (self.slots[k], middle, part(self.reaches))
+    }
+
+    #[inline]
+    fn set(&mut self, k: usize, Entry { slot, place: [x, y, z, reach] }: Entry) {
+        let put = |word: &mut u64, part: u8| *word = (*word & !(0xff << (8 * k))) | (u64::from(part) << (8 * k));
+        put(&mut self.x, x);
+        put(&mut self.y, y);
+        put(&mut self.z, z);
+        put(&mut self.reaches, 128 | reach);
+        self.slots[k] = slot;
+        self.find_largest();
+    }
+
+    #[inline]
+    fn find_largest(&mut self) {
+        let bytes = (self.reaches & !HIGH).to_le_bytes();
+        let largest = bytes[..PER_LINE].iter().fold(0, |largest, &reach| reach.max(largest));
+        self.reaches = (self.reaches & (u64::MAX >> 8)) | (u64::from(largest) << 56);
+    }
+}
+
+/// The droplet of the lowest bit.
+#[inline]
+fn lane(bits: u64) -> usize {
+    bits.trailing_zeros() as usize / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against each droplet on its own, for boxes in and around the cell, while droplets come and go.
+    #[test]
+    fn all_are_held_against_a_box_as_each_would_be() {
+        let mut number = 0x2545_F491_4F6C_DD1D_u64;
+        let mut below = |bound: u64| {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((number >> 33) % bound) as i32
+        };
+        let mut line = Line::of_one(Entry::new(0, IVec3::new(127, 0, 64), 3), NOBODY);
+        let mut there = vec![(0, IVec3::new(127, 0, 64), 3)];
+        for slot in 1..4000_u32 {
+            let (within, reach) = (IVec3::new(below(128), below(128), below(128)), below(33));
+            if line.take(Entry::new(slot, within, reach)) {
+                there.push((slot, within, reach));
+            }
+            if below(3) == 0 && !there.is_empty() {
+                let (gone, ..) = there.swap_remove(below(there.len() as u64) as usize);
+                assert!(line.vacate(gone) && !line.vacate(gone));
+            }
+            assert_eq!(line.count() as usize, there.len());
+            let largest = there.iter().map(|&(.., reach)| reach).max().unwrap_or(0);
+            let low = IVec3::new(below(300), below(300), below(300)) - 100;
+            let high = low + IVec3::new(below(90), below(90), below(90));
+            let (mut hits, mut found) = (line.hits(low, high), Vec::new());
+            while hits != 0 {
+                found.push(line.first(hits).0);
+                hits &= hits - 1;
+            }
+            for &(slot, within, _) in &there {
+                let nearest = within.clamp(low - largest, high + largest);
+                // A box beyond the cell keeps its nearest layer.
+                let is_inside = nearest == within;
+                assert!(!is_inside || found.contains(&slot), "{within} in {low} to {high}, reach {largest}");
+                let at_border = within.cmpeq(IVec3::ZERO).any() || within.cmpeq(IVec3::splat(127)).any();
+                assert!(is_inside || at_border || !found.contains(&slot), "{within} in {low} to {high}");
+            }
+        }
+    }
+}
