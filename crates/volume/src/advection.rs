@@ -69,20 +69,29 @@ pub fn advect(
             }
             for (axis, out) in [x, y, z].into_iter().enumerate().take(dims) {
                 let kinds = kinds[axis].tile(slot);
-                for local in 0..cells {
-                    if kinds[local] & WET == 0 {
-                        continue;
+                let (rows, _) = out.as_chunks_mut::<SIDE>();
+                // Stage by stage for a row at a time: one face's way is long, and those of others need not wait for its end.
+                let mut places = [DVec3::ZERO; SIDE];
+                for (out, first) in rows.iter_mut().zip((0..cells).step_by(SIDE)) {
+                    let wet = || (0..SIDE).filter(|lane| kinds[first + lane] & WET != 0);
+                    let at = |lane: usize| {
+                        let mut at = local_center(first + lane);
+                        at[axis] -= 0.5;
+                        at
+                    };
+                    for lane in wet() {
+                        places[lane] = at(lane) - 0.5 * reach * at_face(blocks, axis, first + lane);
                     }
-                    let mut at = local_center(local);
-                    at[axis] -= 0.5;
-                    let here = at_face(blocks, axis, local);
-                    let between = trilinear(blocks, at - 0.5 * reach * here);
-                    let foot = at - reach * between;
-                    out[local] = gain[axis]
-                        + match order {
-                            Order::Linear => one_trilinear(&blocks[axis], foot - FACES[axis]),
-                            Order::Cubic => limited_cubic(&blocks[axis], foot - FACES[axis], reach),
-                        };
+                    for lane in wet() {
+                        places[lane] = at(lane) - reach * trilinear(blocks, places[lane]) - FACES[axis];
+                    }
+                    for lane in wet() {
+                        out[lane] = gain[axis]
+                            + match order {
+                                Order::Linear => one_trilinear(&blocks[axis], places[lane]),
+                                Order::Cubic => limited_cubic(&blocks[axis], places[lane], reach),
+                            };
+                    }
                 }
             }
         },
@@ -147,16 +156,27 @@ fn limited_cubic(block: &[f64; SIZE], at: DVec3, reach: f64) -> f64 {
             let row: &[f64; 4] = samples[(k * N + j) * N..].first_chunk().expect("four samples");
             layer += wy * (wx[0] * row[0] + wx[1] * row[1] + wx[2] * row[2] + wx[3] * row[3]);
             if (1..3).contains(&k) && (1..3).contains(&j) {
-                least = least.min(row[1].min(row[2]));
-                most = most.max(row[1].max(row[2]));
+                // By comparison alone; `f64::min` and `f64::max` ask about NaN each time.
+                for sample in [row[1], row[2]] {
+                    least = if sample < least { sample } else { least };
+                    most = if sample > most { sample } else { most };
+                }
             }
         }
         sum += wz * layer;
     }
     let plain = one_trilinear(block, at);
     let (extra, range) = (sum - plain, most - least);
-    let kept = share_below(extra.abs(), SMOOTH.map(|share| share * range)).max(share_below(extra.abs() * reach, WEAK));
-    (plain + kept * extra).clamp(least, most)
+    let weak = extra.abs() * reach;
+    // In most of the liquid; without quotients.
+    let kept = if weak <= WEAK[0] {
+        1.0
+    } else {
+        share_below(extra.abs(), SMOOTH.map(|share| share * range)).max(share_below(weak, WEAK))
+    };
+    let value = plain + kept * extra;
+    let value = if value < least { least } else { value };
+    if value > most { most } else { value }
 }
 
 /// 1 up to the first bound, 0 from the second on.

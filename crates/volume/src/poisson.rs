@@ -45,6 +45,7 @@ mod hierarchy;
 mod mic;
 mod multigrid;
 mod rows;
+mod runs;
 
 use rayon::prelude::*;
 
@@ -231,12 +232,13 @@ impl Solver {
         };
         let tolerance = options.tolerance.max(options.relative_tolerance * report.right);
         let (iterations, residual) = if report.multigrid {
+            self.rows.list_runs(system);
             self.multigrid.prepare(system, &self.rows);
-            let precondition = |r: &[f64], z: &mut [f64]| self.multigrid.apply(r, z);
+            let precondition = |r: &[f64], largest: f64, z: &mut [f64]| self.multigrid.apply(r, largest, z);
             self.gradients.iterate(&self.rows, x, tolerance, options.max_iterations, precondition)
         } else {
             self.mic.factor(&self.rows);
-            let precondition = |r: &[f64], z: &mut [f64]| self.mic.apply(&self.rows, r, z);
+            let precondition = |r: &[f64], _: f64, z: &mut [f64]| self.mic.apply(&self.rows, r, z);
             self.gradients.iterate(&self.rows, x, tolerance, options.max_iterations, precondition)
         };
         (report.iterations, report.residual) = (iterations, residual);

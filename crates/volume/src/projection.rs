@@ -16,6 +16,8 @@
 //!
 //! The solve stops when what is left of the divergence would change a cell's volume by `LEFT_OVER` in one step.
 
+mod deep;
+
 use rayon::prelude::*;
 
 use crate::curvature::at_crossing;
@@ -25,7 +27,7 @@ use crate::grid::local_center;
 use crate::poisson::{NONE, Options, PoissonError, Report, Solver, System};
 use crate::solids::{Solids, Wall};
 use crate::surface_motion::LIFT;
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
 /// Share of its volume that a cell may gain or lose in a step by what the solve leaves.
 const LEFT_OVER: f64 = 1e-6;
@@ -59,6 +61,15 @@ pub struct Flow<'a> {
     pub reach: f64,
     /// The velocity that moved the surface last.
     pub before: &'a [Field<f64>; 3],
+}
+
+/// One cell's equation.
+#[derive(Debug, PartialEq)]
+struct Equation {
+    neighbours: [u32; 6],
+    faces: [f64; 3],
+    outside: f64,
+    right: f64,
 }
 
 /// The unknowns, their system, and memory that is used again.
@@ -132,6 +143,50 @@ impl Flow<'_> {
         }
         self.tension * at_crossing(self.tiles, self.solids, self.phi, self.kappa, [liquid, air], share)
     }
+
+    /// The equation of the cell `index` with the source S.
+    fn equation(
+        &self,
+        number: &Field<u32>,
+        velocity: &[Field<f64>; 3],
+        index: usize,
+        source: f64,
+        wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
+    ) -> Equation {
+        let mut row = Equation { neighbours: [NONE; 6], faces: [0.0; 3], outside: 0.0, right: source };
+        for direction in 0..2 * self.tiles.dims() {
+            let (axis, up) = (direction / 2, direction % 2 == 1);
+            let Some(next) = self.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
+            let face = if up { next } else { index };
+            let open = self.solids.open[axis].values()[face];
+            let outward = if up { 1.0 } else { -1.0 };
+            let shut = 1.0 - open;
+            if shut > 0.0 {
+                row.right -= outward * shut * wall_velocity(&self.solids.wall.values()[index], index, axis);
+            }
+            if open <= 0.0 {
+                continue;
+            }
+            let [low, high] = if up { [index, next] } else { [next, index] };
+            let wall = || wall_velocity(&self.solids.wall.values()[high], high, axis);
+            if let Some(velocity) = self.held(axis, low, high, wall) {
+                row.right -= outward * open * velocity;
+                continue;
+            }
+            row.right -= outward * open * velocity[axis].values()[face];
+            if number.values()[next] != NONE {
+                row.neighbours[direction] = number.values()[next];
+                if up {
+                    row.faces[axis] = open;
+                }
+            } else if self.phi.values()[next] >= 0.0 {
+                let weight = open / self.share(index, next);
+                row.outside += weight;
+                row.right += weight * self.surface_q(index, next);
+            }
+        }
+        row
+    }
 }
 
 impl Projection {
@@ -179,44 +234,33 @@ impl Projection {
         system.faces.resize(n, [0.0; 3]);
         system.outside.resize(n, 0.0);
         system.right.resize(n, 0.0);
-        let number = number.values();
-        let rows =
-            (&mut system.cells, &mut system.neighbours, &mut system.faces, &mut system.outside, &mut system.right);
-        rows.into_par_iter().zip(&*cells).zip(source).with_min_len(CELLS).for_each(|((row, &index), &source)| {
-            let (cell, neighbours, faces, outside, right) = row;
-            let index = index as usize;
-            *cell = flow.tiles.cell(index);
-            *neighbours = [NONE; 6];
-            (*faces, *outside, *right) = ([0.0; 3], 0.0, source);
-            for direction in 0..2 * flow.tiles.dims() {
-                let (axis, up) = (direction / 2, direction % 2 == 1);
-                let Some(next) = flow.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
-                let face = if up { next } else { index };
-                let open = flow.solids.open[axis].values()[face];
-                let outward = if up { 1.0 } else { -1.0 };
-                let shut = 1.0 - open;
-                if shut > 0.0 {
-                    *right -= outward * shut * wall_velocity(&flow.solids.wall.values()[index], index, axis);
-                }
-                if open <= 0.0 {
-                    continue;
-                }
-                let [low, high] = if up { [index, next] } else { [next, index] };
-                let wall = || wall_velocity(&flow.solids.wall.values()[high], high, axis);
-                if let Some(velocity) = flow.held(axis, low, high, wall) {
-                    *right -= outward * open * velocity;
-                    continue;
-                }
-                *right -= outward * open * velocity[axis].values()[face];
-                if number[next] != NONE {
-                    neighbours[direction] = number[next];
-                    if up {
-                        faces[axis] = open;
-                    }
-                } else if flow.phi.values()[next] >= 0.0 {
-                    let weight = open / flow.share(index, next);
-                    *outside += weight;
-                    *right += weight * flow.surface_q(index, next);
+        let rows = (
+            system.cells.par_chunks_mut(CELLS),
+            system.neighbours.par_chunks_mut(CELLS),
+            system.faces.par_chunks_mut(CELLS),
+            system.outside.par_chunks_mut(CELLS),
+            system.right.par_chunks_mut(CELLS),
+        );
+        let known = cells.par_chunks(CELLS).zip(source.par_chunks(CELLS));
+        let number = &*number;
+        rows.into_par_iter().zip(known).for_each(|((places, neighbours, faces, outside, right), (cells, source))| {
+            let mut write = |at: usize, row: &Equation| {
+                places[at] = flow.tiles.cell(cells[at] as usize);
+                (neighbours[at], faces[at]) = (row.neighbours, row.faces);
+                (outside[at], right[at]) = (row.outside, row.right);
+            };
+            let mut at = 0;
+            while at < cells.len() {
+                let first = cells[at] as usize;
+                let last = cells.get(at + SIDE - 1).map(|&last| last as usize);
+                let is_row = first.is_multiple_of(SIDE) && last == Some(first + SIDE - 1);
+                let deep = if is_row { flow.deep_row(number, velocity, first) } else { None };
+                if let Some(deep) = deep {
+                    (0..SIDE).for_each(|lane| write(at + lane, &deep.equation(lane, source[at + lane])));
+                    at += SIDE;
+                } else {
+                    write(at, &flow.equation(number, velocity, first, source[at], wall_velocity));
+                    at += 1;
                 }
             }
         });
@@ -235,16 +279,23 @@ impl Projection {
         velocity: &mut [Field<f64>; 3],
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) {
-        let (q, number) = (&self.q, self.number.values());
+        let Self { q, number: unknowns, .. } = self;
+        let (q, unknowns) = (&*q, &*unknowns);
+        let number = unknowns.values();
         let phi = flow.phi.values();
         for (axis, component) in velocity.iter_mut().enumerate().take(flow.tiles.dims()) {
             component.par_tiles_mut().enumerate().for_each(|(slot, out)| {
                 let kinds = flow.kinds[axis].tile(slot);
+                let mut deep = false;
                 for local in 0..flow.tiles.cells_in_use() {
-                    if kinds[local] & WET == 0 {
+                    let high = slot * CELLS + local;
+                    if local % SIDE == 0 {
+                        let row = out[local..].first_chunk_mut().expect("a row of a tile");
+                        deep = flow.correct_deep_row(unknowns, q, axis, high, row).is_some();
+                    }
+                    if deep || kinds[local] & WET == 0 {
                         continue;
                     }
-                    let high = slot * CELLS + local;
                     let Some(low) = flow.tiles.next(high, axis, -1) else { continue };
                     let wall = || wall_velocity(&flow.solids.wall.values()[high], high, axis);
                     if let Some(velocity) = flow.held(axis, low, high, wall) {

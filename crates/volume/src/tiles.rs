@@ -321,6 +321,29 @@ impl<T: Copy + Send + Sync> Field<T> {
         std::mem::swap(&mut self.values, spare);
     }
 
+    /// Copies `LENGTH` values of a row, which is given by its tile and its place there, from the value `from` on; the length is known beforehand, for a call would take longer than the copying.
+    #[inline]
+    fn copy_part<const LENGTH: usize>(&self, (tile, row): (u32, usize), from: usize, out: &mut [T]) {
+        let out: &mut [T; LENGTH] = out.first_chunk_mut().expect("as many as are copied");
+        *out = if tile == NONE {
+            [self.fill; LENGTH]
+        } else {
+            *self.values[tile as usize * CELLS + row + from..].first_chunk().expect("a row of a tile")
+        };
+    }
+
+    /// The eight values along x at (j, k) counted from the low corner of a slot's tile, each −8 to 15; none where there is no tile.
+    #[inline]
+    pub fn row(&self, tiles: &Tiles, slot: usize, j: i32, k: i32) -> Option<&[T; SIDE]> {
+        let place = SELF as i32 + 3 * (j >> 3) + 9 * (k >> 3);
+        let tile = tiles.neighbours(slot)[place as usize];
+        if tile == NONE {
+            return None;
+        }
+        let inner = (((k & 7) << 3) | (j & 7)) << 3;
+        self.values[tile as usize * CELLS + inner as usize..].first_chunk()
+    }
+
     /// Copies, for every cell of a tile, the value of the cell before it along `axis`; its own where there is none.
     #[inline]
     pub fn gather_before(&self, tiles: &Tiles, slot: usize, axis: usize, out: &mut [T; CELLS]) {
@@ -357,17 +380,10 @@ impl<T: Copy + Send + Sync> Field<T> {
                 let place = (3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1)) as usize;
                 let line = &mut block[row..row + side];
                 row += side;
-                let part = |tile: u32, from: usize, out: &mut [T]| {
-                    if tile == NONE {
-                        out.fill(self.fill);
-                    } else {
-                        let start = tile as usize * CELLS + inner as usize + from;
-                        out.copy_from_slice(&self.values[start..start + out.len()]);
-                    }
-                };
-                part(table[place], SIDE - PAD, &mut line[..PAD]);
-                part(table[place + 1], 0, &mut line[PAD..PAD + SIDE]);
-                part(table[place + 2], 0, &mut line[PAD + SIDE..]);
+                let [before, here, after] = [0, 1, 2].map(|x| (table[place + x], inner as usize));
+                self.copy_part::<PAD>(before, SIDE - PAD, &mut line[..PAD]);
+                self.copy_part::<SIDE>(here, 0, &mut line[PAD..PAD + SIDE]);
+                self.copy_part::<PAD>(after, 0, &mut line[PAD + SIDE..]);
             }
         }
     }

@@ -28,7 +28,7 @@ use rayon::prelude::*;
 use crate::faces::{BURIED, Kinds, WET};
 use crate::poisson::{NONE, Options, PoissonError, Solver, System};
 use crate::solids::{Solids, Wall};
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
 /// Largest α = νΔt/h² that one sweep is enough for.
 const ONE_SWEEP: f64 = 0.01;
@@ -155,29 +155,79 @@ impl Diffusion<'_> {
     ) {
         let before = &*velocity;
         scratch.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-            let values = before.tile(slot);
-            out.copy_from_slice(values);
-            let kinds = self.kinds[axis].tile(slot);
-            for local in 0..self.tiles.cells_in_use() {
-                if !Self::takes_part(kinds[local]) {
+            out.copy_from_slice(before.tile(slot));
+            let (rows, _) = out.as_chunks_mut::<SIDE>();
+            let kinds = self.kinds[axis].tile(slot).chunks_exact(SIDE);
+            for ((number, out), kinds) in rows.iter_mut().enumerate().zip(kinds).take(self.tiles.layers() * SIDE) {
+                if kinds.iter().fold(0, |all, kind| all | kind) & WET == 0 {
                     continue;
                 }
-                let index = slot * CELLS + local;
-                let exchange = self.exchange(axis, index);
-                let (mut sum, mut weight) = (0.0, 0.0);
-                for (next, coupling) in exchange.neighbours.into_iter().flatten() {
-                    sum += coupling * before.values()[next];
-                    weight += coupling;
+                if let Some(deep) = self.sweep_deep_row(axis, before, slot, number) {
+                    *out = deep;
+                    continue;
                 }
-                if exchange.wall > 0.0 {
-                    let wall = self.alpha * exchange.wall;
-                    sum += wall * wall_velocity(&self.solids.wall.values()[index], index);
-                    weight += wall;
-                }
-                out[local] = (values[local] + sum) / (1.0 + weight);
+                self.sweep_row(axis, before, slot * CELLS + number * SIDE, out, wall_velocity);
             }
         });
         velocity.swap_values(scratch);
+    }
+
+    /// One row of faces, from `first` on.
+    fn sweep_row(
+        &self,
+        axis: usize,
+        before: &Field<f64>,
+        first: usize,
+        out: &mut [f64; SIDE],
+        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+    ) {
+        for (index, out) in (first..).zip(out) {
+            if !Self::takes_part(self.kinds[axis].values()[index]) {
+                continue;
+            }
+            let exchange = self.exchange(axis, index);
+            let (mut sum, mut weight) = (0.0, 0.0);
+            for (next, coupling) in exchange.neighbours.into_iter().flatten() {
+                sum += coupling * before.values()[next];
+                weight += coupling;
+            }
+            if exchange.wall > 0.0 {
+                let wall = self.alpha * exchange.wall;
+                sum += wall * wall_velocity(&self.solids.wall.values()[index], index);
+                weight += wall;
+            }
+            *out = (*out + sum) / (1.0 + weight);
+        }
+    }
+
+    /// The same for a row deep in the liquid, by its number in the tile; none if one of its faces, or of those around, is not an unknown.
+    fn sweep_deep_row(&self, axis: usize, before: &Field<f64>, slot: usize, number: usize) -> Option<[f64; SIDE]> {
+        const EACH: u64 = 0x0101_0101_0101_0101;
+        let (tiles, kinds) = (self.tiles, &self.kinds[axis]);
+        if tiles.topology().planar {
+            return None;
+        }
+        let (j, k) = ((number % SIDE) as i32, (number / SIDE) as i32);
+        let row = |j: i32, k: i32| {
+            let eight = u64::from_ne_bytes(*kinds.row(tiles, slot, j, k)?);
+            (eight & (EACH * u64::from(WET | BURIED)) == EACH * u64::from(WET))
+                .then(|| before.row(tiles, slot, j, k))?
+        };
+        let end = |index: usize, step: i32| {
+            let next = tiles.next(index, 0, step)?;
+            Self::takes_part(kinds.values()[next]).then(|| before.values()[next])
+        };
+        let own = row(j, k)?;
+        let first = slot * CELLS + number * SIDE;
+        let (mut low, mut high) = ([end(first, -1)?; SIDE], [end(first + SIDE - 1, 1)?; SIDE]);
+        low[1..].copy_from_slice(&own[..SIDE - 1]);
+        high[..SIDE - 1].copy_from_slice(&own[1..]);
+        let around = [&low, &high, row(j - 1, k)?, row(j + 1, k)?, row(j, k - 1)?, row(j, k + 1)?];
+        let weight = around.iter().fold(0.0, |weight, _| weight + self.alpha);
+        Some(std::array::from_fn(|i| {
+            let sum = around.iter().fold(0.0, |sum, values| sum + self.alpha * values[i]);
+            (own[i] + sum) / (1.0 + weight)
+        }))
     }
 
     fn solve(
@@ -247,6 +297,42 @@ impl Default for ViscousSolve {
             faces: Vec::new(),
             number: Field::new(NONE),
             x: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::faces::classify;
+    use crate::testing::{Random, cap_on_plane};
+
+    #[test]
+    fn a_row_deep_in_the_liquid_gets_the_same_bytes_as_any_other() {
+        let case = cap_on_plane(90f64.to_radians(), 14.0, DVec3::Y, DVec3::ZERO);
+        let tiles = &case.grid.tiles;
+        let mut kinds: Kinds = std::array::from_fn(|_| Field::new(0));
+        kinds.iter_mut().for_each(|kinds| kinds.resize(tiles));
+        classify(tiles, &case.solids, &case.phi, &mut kinds);
+        let mut random = Random::new(11);
+        let mut velocity = Field::new(0.0);
+        velocity.resize(tiles);
+        velocity.values_mut().iter_mut().for_each(|u| *u = random.uniform() - 0.5);
+        let diffusion =
+            Diffusion { tiles, solids: &case.solids, kinds: &kinds, slip: 0.0, alpha: 0.004, tension: None };
+        for axis in 0..3 {
+            let mut count = 0;
+            for (slot, number) in (0..tiles.len()).flat_map(|slot| (0..SIDE * SIDE).map(move |number| (slot, number))) {
+                let Some(deep) = diffusion.sweep_deep_row(axis, &velocity, slot, number) else { continue };
+                let first = slot * CELLS + number * SIDE;
+                let mut out: [f64; SIDE] = std::array::from_fn(|lane| velocity.values()[first + lane]);
+                diffusion.sweep_row(axis, &velocity, first, &mut out, &|_, _| 0.0);
+                assert_eq!(deep, out, "component {axis}, tile {:?}, row {number}", tiles.coords()[slot]);
+                count += 1;
+            }
+            assert!(count > 100, "only {count} rows of component {axis} are deep");
         }
     }
 }

@@ -23,13 +23,28 @@ pub fn sum_chunks(n: usize, partial: &mut Vec<[f64; 2]>, sum: impl Fn(usize, usi
 pub fn max_abs(values: &[f64], partial: &mut Vec<f64>) -> f64 {
     partial.clear();
     partial.resize(values.len().div_ceil(CHUNK), 0.0);
-    let one = |(slot, values): (&mut f64, &[f64])| *slot = values.iter().fold(0.0, |max, &v| larger(max, v.abs()));
+    let one = |(slot, values): (&mut f64, &[f64])| *slot = largest(values);
     if partial.len() > 1 {
         partial.par_iter_mut().zip(values.par_chunks(CHUNK)).for_each(one);
     } else {
         partial.iter_mut().zip(values.chunks(CHUNK)).for_each(one);
     }
     partial.iter().fold(0.0, |max, &v| larger(max, v))
+}
+
+/// Largest magnitude of a chunk; NaN if any is.
+pub fn largest(values: &[f64]) -> f64 {
+    // Magnitudes are in the order of their bits, and NaN comes last; several running ones, so that comparisons need not wait for one another.
+    let magnitude = |value: f64| value.abs().to_bits();
+    let mut most = [0; 8];
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        for (most, &value) in most.iter_mut().zip(eight) {
+            *most = magnitude(value).max(*most);
+        }
+    }
+    let rest = rest.iter().map(|&value| magnitude(value));
+    f64::from_bits(rest.chain(most).max().unwrap_or(0))
 }
 
 /// The larger of two numbers, NaN if one is.

@@ -24,14 +24,17 @@ impl Components {
         self.parent.clear();
         self.parent.extend(0..n as u32);
         for i in 0..n {
+            // Nothing has led to it yet.
+            let mut own = i as u32;
             for entry in rows.earlier(i) {
-                let (a, b) = (root(&mut self.parent, i as u32), root(&mut self.parent, entry.column));
-                self.parent[a.max(b) as usize] = a.min(b);
+                let other = root(&mut self.parent, entry.column);
+                self.parent[own.max(other) as usize] = own.min(other);
+                own = own.min(other);
             }
         }
         self.held.clear();
         self.held.resize(n, 0.0);
-        for (i, &outside) in outside.iter().enumerate() {
+        for (i, &outside) in outside.iter().enumerate().filter(|(_, outside)| **outside > 0.0) {
             let root = root(&mut self.parent, i as u32);
             self.held[root as usize] += outside;
         }

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::chunks::{CHUNK, dots, max_abs, sum_chunks};
+use super::chunks::{CHUNK, dots, larger, largest, max_abs, sum_chunks};
 use super::rows::Rows;
 
 /// A residual this many times the first one has left the road.
@@ -35,18 +35,18 @@ impl Gradients {
         }
     }
 
-    /// Improves `x` until no residual is larger than `tolerance`; returns the number of iterations and the largest residual.
+    /// Improves `x` until no residual is larger than `tolerance`; `precondition(r, largest |r|, z)` writes z. Returns the number of iterations and the largest residual.
     pub fn iterate(
         &mut self,
         rows: &Rows,
         x: &mut [f64],
         tolerance: f64,
         max_iterations: usize,
-        mut precondition: impl FnMut(&[f64], &mut [f64]),
+        mut precondition: impl FnMut(&[f64], f64, &mut [f64]),
     ) -> (usize, f64) {
         let n = x.len();
         if x.iter().any(|&x| x != 0.0) {
-            rows.multiply(x, &mut self.product);
+            rows.multiply(x, &mut self.product, &mut self.partial);
             self.residual.iter_mut().zip(&self.product).for_each(|(r, q)| *r -= q);
         }
         let mut residual = max_abs(&self.residual, &mut self.partial);
@@ -57,7 +57,7 @@ impl Gradients {
             if residual <= tolerance {
                 return (iteration, residual);
             }
-            precondition(&self.residual, &mut self.preconditioned);
+            precondition(&self.residual, residual, &mut self.preconditioned);
             let (z, r, q) = (&self.preconditioned, &self.residual, &self.product);
             let [rz, qz] = sum_chunks(n, &mut self.sums, |from, to| dots(&z[from..to], &r[from..to], &q[from..to]));
             let beta = if iteration == 0 { 0.0 } else { -alpha * qz / before };
@@ -67,30 +67,40 @@ impl Gradients {
                     *p = z + beta * *p;
                 }
             });
-            rows.multiply(&self.direction, &mut self.product);
-            let (p, q) = (&self.direction, &self.product);
-            let [pq, _] = sum_chunks(n, &mut self.sums, |from, to| dots(&p[from..to], &q[from..to], &q[from..to]));
+            let pq = rows.multiply(&self.direction, &mut self.product, &mut self.partial);
             alpha = rz / pq;
             if !alpha.is_finite() || pq <= 0.0 {
                 return (iteration, residual);
             }
-            each_chunk(x, |from, x| {
-                for (x, p) in x.iter_mut().zip(&p[from..]) {
-                    *x += alpha * p;
-                }
-            });
-            each_chunk(&mut self.residual, |from, r| {
-                for (r, q) in r.iter_mut().zip(&q[from..]) {
-                    *r -= alpha * q;
-                }
-            });
-            residual = max_abs(&self.residual, &mut self.partial);
+            residual = self.advance(x, alpha);
             if residual.is_nan() || residual > DIVERGED * first {
                 return (iteration + 1, residual);
             }
         }
         (max_iterations, residual)
     }
+
+    /// x += α p and r −= α q; returns the largest |r|.
+    fn advance(&mut self, x: &mut [f64], alpha: f64) -> f64 {
+        let Self { residual, partial, direction, product, .. } = self;
+        partial.clear();
+        partial.resize(x.len().div_ceil(CHUNK), 0.0);
+        if partial.len() > 1 {
+            let vectors = partial.par_iter_mut().zip(x.par_chunks_mut(CHUNK)).zip(residual.par_chunks_mut(CHUNK));
+            let ways = direction.par_chunks(CHUNK).zip(product.par_chunks(CHUNK));
+            vectors.zip(ways).for_each(|(((most, x), r), way)| *most = advance_chunk(x, r, alpha, way));
+        } else {
+            partial.fill(advance_chunk(x, residual, alpha, (direction, product)));
+        }
+        partial.iter().fold(0.0, |max, &v| larger(max, v))
+    }
+}
+
+/// x += α p and r −= α q on a chunk; returns its largest |r|.
+fn advance_chunk(x: &mut [f64], r: &mut [f64], alpha: f64, (p, q): (&[f64], &[f64])) -> f64 {
+    x.iter_mut().zip(p).for_each(|(x, p)| *x += alpha * p);
+    r.iter_mut().zip(q).for_each(|(r, q)| *r -= alpha * q);
+    largest(r)
 }
 
 fn each_chunk(values: &mut [f64], work: impl Fn(usize, &mut [f64]) + Sync) {

@@ -11,8 +11,9 @@ use std::mem;
 
 use rayon::prelude::*;
 
-use super::System;
 use super::rows::Rows;
+use super::runs::Runs;
+use super::{NONE, System};
 
 /// Not gathered into any coarse unknown.
 pub const UNGATHERED: u32 = u32::MAX;
@@ -24,6 +25,16 @@ const STRONG: f32 = 0.05;
 const MAX_WIDTH: usize = 24;
 /// Couplings that a row has unless walls have split blocks around it.
 pub const USUAL_WIDTH: usize = 6;
+
+/// What a row has beside its couplings.
+struct Row {
+    /// How many couplings there are; more than were kept, perhaps.
+    found: usize,
+    /// Coupling to known values.
+    held: f32,
+    /// See [`Level::alike`].
+    alike: bool,
+}
 
 /// One level.
 #[derive(Debug, Default)]
@@ -52,10 +63,16 @@ pub struct Level {
     pub x: Vec<f32>,
     /// Residual of the red unknowns.
     pub residual: Vec<f32>,
+    /// The runs of red and of black unknowns.
+    pub runs: [Runs; 2],
+    /// The coupling of the runs' unknowns.
+    pub full: f32,
     cells: Vec<[i32; 3]>,
     outside: Vec<f32>,
     /// The strongest coupling of each row.
     strongest: Vec<f32>,
+    /// Unknowns with six couplings of the strength `full`, which stand in the order −x, +x, −y, +y, −z, +z.
+    alike: Vec<bool>,
     counts: Vec<u8>,
     /// For unknowns in order of making, their places.
     places: Vec<u32>,
@@ -89,41 +106,54 @@ impl Level {
         }
     }
 
+    /// Memory for `n` unknowns; what it holds is written before it is read.
     fn resize(&mut self, n: usize) {
-        reset(&mut self.inverse, n, 0.0);
-        reset(&mut self.outside, n, 0.0);
-        reset(&mut self.strongest, n, 0.0);
-        reset(&mut self.counts, n, 0);
-        reset(&mut self.right, n, 0.0);
-        reset(&mut self.x, n, 0.0);
-        reset(&mut self.residual, self.num_red, 0.0);
+        let numbers = [&mut self.inverse, &mut self.outside, &mut self.strongest, &mut self.right, &mut self.x];
+        numbers.into_iter().for_each(|values| values.resize(n, 0.0));
+        self.residual.resize(self.num_red, 0.0);
+        self.alike.resize(n, false);
+        self.counts.resize(n, 0);
+        self.columns.resize(n * self.width, 0);
+        self.couplings.resize(n * self.width, 0.0);
     }
 
-    /// Makes the rows, each by `row(place, columns, couplings) -> (couplings found, outside)`, `width` of them kept at most.
-    fn fill(&mut self, width: usize, row: impl Fn(usize, &mut [u32], &mut [f32]) -> (usize, f32) + Sync) -> usize {
-        let n = self.cells.len();
+    /// Makes the rows, each by `row(place, columns, couplings)`, `width` of the couplings kept at most.
+    fn fill(&mut self, width: usize, row: impl Fn(usize, &mut [u32], &mut [f32]) -> Row + Sync) -> usize {
         self.width = width;
-        self.resize(n);
-        reset(&mut self.columns, n * width, 0);
-        reset(&mut self.couplings, n * width, 0.0);
+        self.resize(self.cells.len());
         let (columns, couplings) =
             (self.columns.par_chunks_mut(width * GRAIN), self.couplings.par_chunks_mut(width * GRAIN));
         let scalars = self.inverse.par_chunks_mut(GRAIN).zip(self.outside.par_chunks_mut(GRAIN));
         let more = self.strongest.par_chunks_mut(GRAIN).zip(self.counts.par_chunks_mut(GRAIN));
+        let more = more.zip(self.alike.par_chunks_mut(GRAIN));
         columns.zip(couplings).zip(scalars).zip(more).enumerate().for_each(|(task, values)| {
-            let (((columns, couplings), (inverse, outside)), (strongest, counts)) = values;
+            let (((columns, couplings), (inverse, outside)), ((strongest, counts), alike)) = values;
             for (k, (columns, couplings)) in
                 columns.chunks_exact_mut(width).zip(couplings.chunks_exact_mut(width)).enumerate()
             {
-                let (found, held) = row(task * GRAIN + k, columns, couplings);
-                let diagonal = held + couplings.iter().sum::<f32>();
+                columns.fill(0);
+                couplings.fill(0.0);
+                let row = row(task * GRAIN + k, columns, couplings);
+                let diagonal = row.held + couplings.iter().sum::<f32>();
                 inverse[k] = if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
-                outside[k] = held;
+                outside[k] = row.held;
                 strongest[k] = couplings.iter().fold(0.0, |a, &b| f32::max(a, b));
-                counts[k] = found as u8;
+                counts[k] = row.found as u8;
+                alike[k] = row.alike;
             }
         });
         usize::from(self.counts.iter().copied().max().unwrap_or(0))
+    }
+
+    /// Finds the runs.
+    fn list_runs(&mut self) {
+        let (columns, alike) = (&self.columns, &self.alike);
+        for (runs, (first, end)) in self.runs.iter_mut().zip([(0, self.num_red), (self.num_red, alike.len())]) {
+            runs.list_short(end - first, GRAIN, |place| {
+                let place = first + place;
+                alike[place].then(|| std::array::from_fn(|face| columns[place * USUAL_WIDTH + face]))
+            });
+        }
     }
 
     /// The first level: the system itself, its diagonal at most 1. Returns the scale of the couplings.
@@ -139,17 +169,33 @@ impl Level {
         }
         let natural = mem::take(&mut self.member_lists);
         let num_red = self.num_red;
+        let full = (rows.full() * scale) as f32;
         self.fill(USUAL_WIDTH, |place, columns, couplings| {
             let i = natural[place] as usize;
-            let entries = rows.all(i);
-            for ((entry, column), coupling) in entries.iter().zip(columns).zip(couplings) {
-                let other = places[entry.column as usize];
-                *column = if place < num_red { other - num_red as u32 } else { other };
-                *coupling = (entry.coupling * scale) as f32;
+            let held = (system.outside[i] * scale) as f32;
+            let before = if place < num_red { num_red as u32 } else { 0 };
+            if rows.is_alike(i) {
+                let others = system.neighbours[i].map(|other| places[other as usize] - before);
+                columns.copy_from_slice(&others);
+                couplings.fill(full);
+                return Row { found: USUAL_WIDTH, held, alike: true };
             }
-            (entries.len(), (system.outside[i] * scale) as f32)
+            for (face, &other) in system.neighbours[i].iter().enumerate() {
+                // Along z, a planar run's cell is its own neighbour.
+                if other == NONE || other as usize == i {
+                    continue;
+                }
+                let coupling = system.coupling(i, face);
+                if coupling > 0.0 {
+                    columns[face] = places[other as usize] - before;
+                    couplings[face] = (coupling * scale) as f32;
+                }
+            }
+            Row { found: USUAL_WIDTH, held, alike: false }
         });
+        self.full = full;
         (self.places, self.member_lists) = (places, natural);
+        self.list_runs();
         scale
     }
 
@@ -165,21 +211,29 @@ impl Level {
             return false;
         }
         coarse.number(cells);
+        coarse.runs.iter_mut().for_each(Runs::clear);
         self.place_blocks(coarse);
-        let full = self.couplings.par_iter().copied().reduce(|| 0.0, f32::max);
+        let full = self.strongest.par_iter().with_min_len(GRAIN).copied().reduce(|| 0.0, f32::max);
         let fine = &*self;
         let members = mem::take(&mut coarse.members);
         let lists = mem::take(&mut coarse.member_lists);
         let num_red = coarse.num_red;
+        coarse.full = 2.0 * self.full;
+        let twice = coarse.full;
         let row = |place: usize, columns: &mut [u32], couplings: &mut [f32]| {
             let [from, to] = members[place];
+            if let Some((others, held)) = fine.around_whole_block(&lists[from as usize..to as usize], place, full) {
+                let before = if place < num_red { num_red as u32 } else { 0 };
+                columns.iter_mut().zip(others).for_each(|(column, other)| *column = other - before);
+                couplings[..USUAL_WIDTH].fill(twice);
+                return Row { found: USUAL_WIDTH, held, alike: true };
+            }
             let mut found: [(u32, f32); MAX_WIDTH] = [(0, 0.0); MAX_WIDTH];
             let mut count = 0;
             let mut held = 0.0;
             for &member in &lists[from as usize..to as usize] {
                 let member = member as usize;
-                let outside = fine.outside[member];
-                held += outside * full / (full + 0.5 * outside);
+                held += coarse_outside(fine.outside[member], full);
                 for slot in member * fine.width..(member + 1) * fine.width {
                     let coupling = fine.couplings[slot];
                     if coupling == 0.0 {
@@ -204,7 +258,7 @@ impl Level {
                 *column = if place < num_red { other - num_red as u32 } else { other };
                 *coupling = value;
             }
-            (count, held)
+            Row { found: count, held, alike: false }
         };
         let widest = coarse.fill(USUAL_WIDTH, row);
         if widest > USUAL_WIDTH {
@@ -228,6 +282,13 @@ impl Level {
             let block = self.cells[seed].map(|c| c >> 1);
             let first = coarse.member_lists.len();
             let number = cells.len() as u32;
+            cells.push(block);
+            if let Some(whole) = self.whole_block(seed) {
+                whole.iter().for_each(|&member| self.gathered[member as usize] = number);
+                coarse.member_lists.extend_from_slice(&whole);
+                coarse.members.push([first as u32, first as u32 + 8]);
+                continue;
+            }
             self.gathered[seed] = number;
             coarse.member_lists.push(seed as u32);
             let mut next = first;
@@ -246,8 +307,47 @@ impl Level {
                 }
             }
             coarse.members.push([first as u32, coarse.member_lists.len() as u32]);
-            cells.push(block);
         }
+    }
+
+    /// The eight members of an unknown's block, if all of them are alike.
+    fn whole_block(&self, seed: usize) -> Option<[u32; 8]> {
+        let inward = self.cells[seed].map(|c| usize::from(c & 1 == 0));
+        let next = |from: u32, axis: usize| {
+            let from = from as usize;
+            let other = self.neighbour(from, self.columns[from * self.width + 2 * axis + inward[axis]]);
+            self.alike[other].then_some(other as u32)
+        };
+        let seed = self.alike[seed].then_some(seed as u32)?;
+        let x = next(seed, 0)?;
+        let [y, xy] = [next(seed, 1)?, next(x, 1)?];
+        Some([seed, x, y, xy, next(seed, 2)?, next(x, 2)?, next(y, 2)?, next(xy, 2)?])
+    }
+
+    /// The six blocks around one whose members are all alike, if each of its sides leads to one, and its coupling to known values.
+    fn around_whole_block(&self, members: &[u32], place: usize, full: f32) -> Option<([u32; USUAL_WIDTH], f32)> {
+        if members.len() != 8 {
+            return None;
+        }
+        let (mut others, mut held) = ([UNGATHERED; USUAL_WIDTH], 0.0);
+        for &member in members {
+            let member = member as usize;
+            if !self.alike[member] {
+                return None;
+            }
+            held += coarse_outside(self.outside[member], full);
+            for (axis, coordinate) in self.cells[member].into_iter().enumerate() {
+                let face = 2 * axis + (coordinate & 1) as usize;
+                let other = self.gathered[self.neighbour(member, self.columns[member * self.width + face])];
+                if others[face] == UNGATHERED {
+                    others[face] = other;
+                }
+                if other != others[face] || other == place as u32 || other == UNGATHERED {
+                    return None;
+                }
+            }
+        }
+        Some((others, held))
     }
 
     /// Turns numbers of blocks into places, in `gathered` and in the order of `coarse.members`.
@@ -275,6 +375,11 @@ impl Level {
         let mut outward = mem::take(&mut self.outward);
         reset(&mut outward, self.len(), 0);
         outward.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(i, bits)| {
+            if self.alike[i] {
+                let faces = self.cells[i].into_iter().zip([0, 2, 4]);
+                *bits = faces.fold(0, |bits, (coordinate, low)| bits | 1 << (low + (coordinate & 1)));
+                return;
+            }
             for k in 0..self.width {
                 let other = self.neighbour(i, self.columns[i * self.width + k]);
                 let strong = self.is_strong(i, other, self.couplings[i * self.width + k]);
@@ -290,6 +395,11 @@ impl Level {
     fn is_strong(&self, a: usize, b: usize, coupling: f32) -> bool {
         coupling > 0.0 && coupling >= STRONG * self.strongest[a].min(self.strongest[b])
     }
+}
+
+/// What becomes of a coupling to known values on the next level, `full` being the strongest on this one.
+fn coarse_outside(outside: f32, full: f32) -> f32 {
+    outside * full / (full + 0.5 * outside)
 }
 
 fn reset<T: Clone>(values: &mut Vec<T>, n: usize, value: T) {

@@ -13,9 +13,9 @@
 use rayon::prelude::*;
 
 use super::System;
-use super::chunks::max_abs;
 use super::hierarchy::{GRAIN, Level, USUAL_WIDTH};
 use super::rows::Rows;
+use super::runs::{Runs, SHORT};
 
 /// Relaxations (of both colours) before and after the coarser levels.
 const SWEEPS: usize = 2;
@@ -31,7 +31,6 @@ pub struct Multigrid {
     /// Those of `levels` in use; the others are memory from larger systems.
     used: usize,
     scale: f64,
-    partial: Vec<f64>,
     cells: Vec<[i32; 3]>,
 }
 
@@ -60,9 +59,8 @@ impl Multigrid {
         self.levels[..self.used].iter().map(Level::len)
     }
 
-    /// z ≈ A⁻¹ r.
-    pub fn apply(&mut self, r: &[f64], z: &mut [f64]) {
-        let largest = max_abs(r, &mut self.partial);
+    /// z ≈ A⁻¹ r; `largest` is the largest |r|.
+    pub fn apply(&mut self, r: &[f64], largest: f64, z: &mut [f64]) {
         if largest == 0.0 || !largest.is_finite() {
             z.fill(0.0);
             return;
@@ -123,23 +121,28 @@ impl Level {
     fn relax(&mut self, colour: usize) {
         let (red, black) = self.x.split_at_mut(self.num_red);
         let (own, other, first) = if colour == RED { (red, &*black, 0) } else { (black, &*red, self.num_red) };
-        let (right, inverse) = (&self.right[first..], &self.inverse[first..]);
-        let rows = Half { width: self.width, columns: &self.columns, couplings: &self.couplings, first };
+        let (columns, couplings, runs) = (&self.columns, &self.couplings, &self.runs[colour]);
+        let right = &self.right[first..];
+        let rows = Half { width: self.width, columns, couplings, first, runs, full: self.full, right };
+        let inverse = &self.inverse[first..];
         each_grain(own, |from, own| {
-            rows.each_sum(from, own.len(), other, |k, sum| own[k] = (right[from + k] + sum) * inverse[from + k]);
+            rows.sum(from, own, other);
+            own.iter_mut().zip(&inverse[from..]).for_each(|(own, inverse)| *own *= inverse);
         });
     }
 
     /// Residual of the red equations; the black ones have none.
     fn find_residual(&mut self) {
         let (red, black) = self.x.split_at(self.num_red);
-        let rows = Half { width: self.width, columns: &self.columns, couplings: &self.couplings, first: 0 };
-        let (right, inverse) = (&self.right, &self.inverse);
+        let (columns, couplings, runs) = (&self.columns, &self.couplings, &self.runs[RED]);
+        let right = &self.right;
+        let rows = Half { width: self.width, columns, couplings, first: 0, runs, full: self.full, right };
+        let inverse = &self.inverse;
         each_grain(&mut self.residual, |from, residual| {
-            rows.each_sum(from, residual.len(), black, |k, sum| {
-                let i = from + k;
-                residual[k] = if inverse[i] > 0.0 { right[i] + sum - red[i] / inverse[i] } else { 0.0 };
-            });
+            rows.sum(from, residual, black);
+            for ((residual, red), inverse) in residual.iter_mut().zip(&red[from..]).zip(&inverse[from..]) {
+                *residual = if *inverse > 0.0 { *residual - red / inverse } else { 0.0 };
+            }
         });
     }
 
@@ -155,9 +158,13 @@ impl Level {
                     if member < fine.num_red {
                         sum += fine.residual[member] * (1.0 - SHARE * bits.count_ones() as f32);
                     } else {
+                        let columns = &fine.columns[member * fine.width..][..fine.width];
+                        if let Some(faces) = one_of_each_pair(bits) {
+                            faces.into_iter().for_each(|face| sum += SHARE * fine.residual[columns[face] as usize]);
+                            continue;
+                        }
                         while bits != 0 {
-                            let column = fine.columns[member * fine.width + bits.trailing_zeros() as usize];
-                            sum += SHARE * fine.residual[column as usize];
+                            sum += SHARE * fine.residual[columns[bits.trailing_zeros() as usize] as usize];
                             bits &= bits - 1;
                         }
                     }
@@ -176,10 +183,15 @@ impl Level {
                 let i = from + k;
                 let Some(&own) = coarse.x.get(gathered[i] as usize) else { continue };
                 let mut bits = outward[i];
+                let columns = &columns[i * width..][..width];
+                let beyond = |face: usize| coarse.x[gathered[num_red + columns[face] as usize] as usize];
                 let mut correction = own;
+                if let Some(faces) = one_of_each_pair(bits) {
+                    faces.into_iter().for_each(|face| correction += SHARE * (beyond(face) - own));
+                    bits = 0;
+                }
                 while bits != 0 {
-                    let column = columns[i * width + bits.trailing_zeros() as usize];
-                    correction += SHARE * (coarse.x[gathered[num_red + column as usize] as usize] - own);
+                    correction += SHARE * (beyond(bits.trailing_zeros() as usize) - own);
                     bits &= bits - 1;
                 }
                 *x += correction;
@@ -188,38 +200,62 @@ impl Level {
     }
 }
 
+/// The three of six bits that are set, if they are one of the first two, one of the next and one of the last: so for all cells with liquid around their block.
+fn one_of_each_pair(bits: u32) -> Option<[usize; 3]> {
+    const LOW: u32 = 0b01_01_01;
+    let high = |pair: u32| (2 * pair + (bits >> (2 * pair + 1) & 1)) as usize;
+    (bits < 64 && (bits ^ (bits >> 1)) & LOW == LOW).then(|| [high(0), high(1), high(2)])
+}
+
 /// The rows of one colour.
 struct Half<'a> {
     width: usize,
     columns: &'a [u32],
     couplings: &'a [f32],
     first: usize,
+    runs: &'a Runs,
+    full: f32,
+    right: &'a [f32],
 }
 
 impl Half<'_> {
-    /// For rows `from`..`from + count`: Σ c x over the other colour.
-    fn each_sum(&self, from: usize, count: usize, other: &[f32], mut take: impl FnMut(usize, f32)) {
-        let range = (self.first + from) * self.width..(self.first + from + count) * self.width;
+    /// b + Σ c x over the other colour for the rows of a grain, from the first of it on.
+    fn sum(&self, from: usize, out: &mut [f32], other: &[f32]) {
+        let mut done = 0;
+        for run in self.runs.of_part(from) {
+            let first = run.first as usize;
+            self.look_up(from + done, &mut out[done..first - from], other);
+            let (sums, right) = (run.short_sums(other), &self.right[first..][..SHORT]);
+            done = first - from + SHORT;
+            for (lane, out) in out[first - from..done].iter_mut().enumerate() {
+                *out = right[lane] + self.full * sums[lane];
+            }
+        }
+        self.look_up(from + done, &mut out[done..], other);
+    }
+
+    /// The same for rows from `from` on that are in no run.
+    fn look_up(&self, from: usize, out: &mut [f32], other: &[f32]) {
+        let range = (self.first + from) * self.width..(self.first + from + out.len()) * self.width;
         let (columns, couplings) = (&self.columns[range.clone()], &self.couplings[range]);
+        let out = out.iter_mut().zip(&self.right[from..]);
         // Colours may be empty; then all couplings are 0 and there is nothing to read.
         if other.is_empty() {
-            (0..count).for_each(|k| take(k, 0.0));
+            out.for_each(|(out, right)| *out = *right);
         } else if self.width == USUAL_WIDTH {
             let rows = columns.as_chunks::<USUAL_WIDTH>().0.iter().zip(couplings.as_chunks::<USUAL_WIDTH>().0);
-            for (k, (columns, couplings)) in rows.enumerate() {
+            for ((out, right), (columns, couplings)) in out.zip(rows) {
                 let mut sum = 0.0;
                 for (column, coupling) in columns.iter().zip(couplings) {
                     sum += coupling * other[*column as usize];
                 }
-                take(k, sum);
+                *out = right + sum;
             }
         } else {
             let rows = columns.chunks_exact(self.width).zip(couplings.chunks_exact(self.width));
-            for (k, (columns, couplings)) in rows.enumerate() {
-                take(
-                    k,
-                    columns.iter().zip(couplings).map(|(column, coupling)| coupling * other[*column as usize]).sum(),
-                );
+            for ((out, right), (columns, couplings)) in out.zip(rows) {
+                let coupled = columns.iter().zip(couplings).map(|(column, c)| c * other[*column as usize]);
+                *out = right + coupled.sum::<f32>();
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::chunks::CHUNK;
+use super::chunks::{CHUNK, dots};
+use super::runs::{LONG, Runs};
 use super::{NONE, System};
 
 /// A coupling.
@@ -28,18 +29,29 @@ pub struct Rows {
     rows: Vec<Row>,
     /// The diagonal.
     pub diagonal: Vec<f64>,
+    /// The strongest coupling, and the unknowns that have six of that strength.
+    full: f64,
+    alike: Vec<bool>,
+    runs: Runs,
 }
 
 impl Rows {
     /// Reads a system; couplings of 0 are left out.
     pub fn assemble(&mut self, system: &System) {
         let n = system.len();
-        self.rows.clear();
         self.rows.resize(n, Row::default());
-        self.diagonal.clear();
         self.diagonal.resize(n, 0.0);
-        let rows = self.rows.par_iter_mut().zip(self.diagonal.par_iter_mut());
-        rows.enumerate().with_min_len(CHUNK).for_each(|(i, (row, diagonal))| {
+        self.alike.resize(n, false);
+        self.runs.clear();
+        let strongest = |i: usize| {
+            let high = (0..3).filter(|axis| system.neighbours[i][2 * axis + 1] != NONE);
+            high.map(|axis| system.faces[i][axis]).fold(0.0, f64::max)
+        };
+        let full = (0..n).into_par_iter().with_min_len(CHUNK).map(strongest).reduce(|| 0.0, f64::max);
+        self.full = full;
+        let rows = self.rows.par_iter_mut().zip(self.diagonal.par_iter_mut()).zip(self.alike.par_iter_mut());
+        rows.enumerate().with_min_len(CHUNK).for_each(|(i, ((row, diagonal), alike))| {
+            *row = Row::default();
             *diagonal = system.outside[i];
             for face in 0..6 {
                 let column = system.neighbours[i][face];
@@ -54,7 +66,30 @@ impl Rows {
                     row.earlier += u8::from((column as usize) < i);
                 }
             }
+            *alike = row.all == 6 && row.entries.iter().all(|entry| entry.coupling == full);
         });
+    }
+
+    /// Finds the runs, for a system that is worth it.
+    pub fn list_runs(&mut self, system: &System) {
+        let alike = &self.alike;
+        self.runs.list_long(alike.len(), CHUNK, |i| alike[i].then(|| system.neighbours[i]));
+    }
+
+    /// How many unknowns are in runs.
+    #[cfg(test)]
+    pub fn num_in_runs(&self) -> usize {
+        LONG * self.runs.len()
+    }
+
+    /// The strongest coupling.
+    pub fn full(&self) -> f64 {
+        self.full
+    }
+
+    /// Whether an unknown has six couplings, all of the greatest strength.
+    pub fn is_alike(&self, i: usize) -> bool {
+        self.alike[i]
     }
 
     /// Number of unknowns.
@@ -77,18 +112,39 @@ impl Rows {
         &self.rows[i].entries[usize::from(self.rows[i].earlier)..usize::from(self.rows[i].all)]
     }
 
-    /// Product with a vector.
-    pub fn multiply(&self, x: &[f64], product: &mut [f64]) {
-        let chunk = |(k, out): (usize, &mut [f64])| {
-            for (i, value) in (k * CHUNK..).zip(out) {
-                let coupled: f64 = self.all(i).iter().map(|e| e.coupling * x[e.column as usize]).sum();
-                *value = self.diagonal[i] * x[i] - coupled;
+    /// Product with a vector, and the dot product of the two; `sums` is memory to use.
+    pub fn multiply(&self, x: &[f64], product: &mut [f64], sums: &mut Vec<f64>) -> f64 {
+        sums.clear();
+        sums.resize(product.len().div_ceil(CHUNK), 0.0);
+        let chunk = |(k, (out, sum)): (usize, (&mut [f64], &mut f64))| {
+            let from = k * CHUNK;
+            let mut done = 0;
+            for run in self.runs.of_part(from) {
+                let first = run.first as usize;
+                self.multiply_rows(x, from + done, &mut out[done..first - from]);
+                let (neighbours, own) = (run.long_sums(x), &x[first..][..LONG]);
+                let diagonal = &self.diagonal[first..][..LONG];
+                for (lane, out) in out[first - from..][..LONG].iter_mut().enumerate() {
+                    *out = diagonal[lane] * own[lane] - self.full * neighbours[lane];
+                }
+                done = first - from + LONG;
             }
+            self.multiply_rows(x, from + done, &mut out[done..]);
+            *sum = dots(&x[from..from + out.len()], out, out)[0];
         };
         if product.len() > CHUNK {
-            product.par_chunks_mut(CHUNK).enumerate().for_each(chunk);
+            product.par_chunks_mut(CHUNK).zip(&mut *sums).enumerate().for_each(chunk);
         } else {
-            product.chunks_mut(CHUNK).enumerate().for_each(chunk);
+            product.chunks_mut(CHUNK).zip(&mut *sums).enumerate().for_each(chunk);
+        }
+        sums.iter().sum()
+    }
+
+    /// Rows of the product from one on.
+    fn multiply_rows(&self, x: &[f64], first: usize, out: &mut [f64]) {
+        for (i, value) in (first..).zip(out) {
+            let coupled: f64 = self.all(i).iter().map(|e| e.coupling * x[e.column as usize]).sum();
+            *value = self.diagonal[i] * x[i] - coupled;
         }
     }
 }
