@@ -2,8 +2,12 @@
 
 mod support;
 
+use glam::DVec3;
 use sessile_droplet::DropletModel;
+use sessile_frames::instances::surface_of_one;
+use sessile_frames::{Content, Durability, INSTANCE_THRESHOLD, Stamp, drops_file};
 use sessile_model::Model;
+use sessile_shapes::{Body, Shape};
 use support::{cap, model, run, slope};
 
 /// Rain, dew, a tap and a needle over a sphere and a slope of glass that remembers: merging, film, beads, falls and landings.
@@ -111,4 +115,32 @@ fn what_runs_out_of_the_domain_is_lost_and_sides_that_are_not_open_are_refused_b
         let refused = DropletModel::new(&scene, world).expect_err("it has no such sides").to_string();
         assert!(refused.contains(name), "{refused}");
     }
+}
+
+/// A frame of more than 10 000 droplets carries few numbers of each: of the paper's, the points of their patches.
+#[test]
+fn patches_of_the_papers_droplets_come_back_from_the_file_of_a_large_frame_as_they_were() {
+    let mut model = model("fidelity = \"paper\"", &slope(80.0, 58.0, 30.0, [500.0, 400.0]));
+    for k in 0..=INSTANCE_THRESHOLD {
+        let [x, z] = [k % 101, k / 101].map(|k| 3.5e-3 * (k as f64 - 50.0));
+        model.add_droplet(DVec3::new(x, 0.0, z), DVec3::ZERO, 0.1e-9);
+    }
+    run(&mut model, 1.0 / 30.0);
+    let Content::Instances(drops) = model.frame().liquid else { panic!("{} droplets", model.num_droplets()) };
+    assert_eq!(drops.len(), INSTANCE_THRESHOLD + 1);
+    for drop in &drops {
+        let Shape::Laid(laid) = &drop.shape else { panic!("drop {} does not lie on the ground", drop.drop) };
+        assert!(matches!(&laid.body, Body::Patch(patch) if patch.is_sound()), "drop {}: {:?}", drop.drop, laid.body);
+    }
+    let path = std::env::temp_dir().join(format!("sessile-patches-{}.drops", std::process::id()));
+    let stamp = Stamp { frame: 1, time: model.time() };
+    drops_file::write(&path, &drops, stamp, Durability::Handed).expect("written");
+    let (read, when) = drops_file::read(&path).expect("read");
+    std::fs::remove_file(&path).expect("there");
+    assert!(read == drops && when.time == stamp.time, "what was read is not what was written");
+    // The surface that is made on reading encloses the droplet's volume.
+    let surface = surface_of_one(&read[4321]);
+    let point = |v: u32| surface.positions[v as usize] - read[4321].frame.origin;
+    let volume: f64 = surface.triangles.iter().map(|&[a, b, c]| point(a).dot(point(b).cross(point(c))) / 6.0).sum();
+    assert!((volume / read[4321].volume - 1.0).abs() < 1e-3, "{volume:e} m³ of {:e}", read[4321].volume);
 }
