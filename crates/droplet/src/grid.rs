@@ -10,7 +10,7 @@
 mod line;
 
 use glam::{DVec3, IVec3, Vec3};
-use line::{Entry, Line, STEPS};
+use line::{Bounds, Entry, Line, STEPS};
 
 use crate::droplets::NOBODY;
 use crate::whole::nearest;
@@ -21,6 +21,8 @@ const CELL_PER_REACH: f64 = 4.0;
 const NUM_CLASSES: usize = 24;
 /// Droplets that a cell holds on average when they are spread as was said.
 pub const PER_CELL: f64 = 5.0;
+/// Cells along an axis beyond which a look does not tell places apart.
+const FARTHEST: i32 = 100;
 /// Cells of a block.
 const PER_BLOCK: usize = 64;
 
@@ -57,8 +59,7 @@ pub struct Scratch {
 #[derive(Clone, Copy, Debug)]
 struct Sight {
     /// Box round it and all within `around`, a step wider than that.
-    low: IVec3,
-    high: IVec3,
+    bounds: Bounds,
     from: Vec3,
     way: Vec3,
     /// One over the square of its length; 0 for a point.
@@ -75,8 +76,8 @@ struct Cell {
     /// Where its block knows it; then its first line.
     at: u32,
     sight: u32,
-    /// Its lower corner from that of the sight's lowest cell, in steps.
-    corner: IVec3,
+    /// The sight's, from its own lower corner.
+    bounds: Bounds,
 }
 
 /// Slots by where they are.
@@ -317,7 +318,7 @@ impl Grid {
         let look = Look { solid, from, to, around };
         for class in self.used_classes() {
             let (sight, low, high) = self.sight(class, &look, 0);
-            for cell in self.cells(class, solid, [low, high], 0) {
+            for cell in self.cells(class, solid, [low, high], 0, sight.bounds) {
                 let line = self.line_at(cell.at);
                 if line != NOBODY {
                     self.look(&Cell { at: line, ..cell }, &sight, Region::Way, &mut found);
@@ -337,7 +338,7 @@ impl Grid {
         for class in self.used_classes() {
             for (index, look) in (0..).zip(looks) {
                 let (sight, low, high) = self.sight(class, look, index);
-                cells.extend(self.cells(class, look.solid, [low, high], sights.len() as u32));
+                cells.extend(self.cells(class, look.solid, [low, high], sights.len() as u32, sight.bounds));
                 sights.push(sight);
             }
         }
@@ -379,20 +380,25 @@ impl Grid {
         let steps = |point: DVec3| point * (per_width * STEPS) - origin;
         let way = ((to - from) * (per_width * STEPS)).as_vec3();
         let square = way.length_squared();
-        let sight = Sight {
-            low: (steps(first - around) - 1.0).to_array().map(cell).into(),
-            high: (steps(last + around) + 1.0).to_array().map(cell).into(),
+        let mut sight = Sight {
+            bounds: Bounds::EVERYWHERE,
             from: steps(from).as_vec3(),
             way,
             per_square: if square > 0.0 { 1.0 / square } else { 0.0 },
-            // Half a step in each direction, √3/2.
-            around: (around * per_width * STEPS) as f32 * (1.0 + 8.0 * f32::EPSILON) + 0.9,
+            around: f32::INFINITY,
             look: index,
         };
+        if (high - low).max_element() < FARTHEST {
+            let [low, high] = [steps(first - around) - 1.0, steps(last + around) + 1.0];
+            sight.bounds = Bounds::new(low.to_array().map(cell), high.to_array().map(cell));
+            // Half a step in each direction, √3/2.
+            sight.around = (around * per_width * STEPS) as f32 * (1.0 + 8.0 * f32::EPSILON) + 0.9;
+        }
         (sight, low, high)
     }
 
-    /// All cells of a class from one to another, x first: without a branch, for there are one, two or four as chance will have it.
+    /// All cells of a class from one to another, x first, and how a sight's bounds lie in them: without a branch, for there are one, two or four as chance
+    /// will have it.
     #[inline]
     fn cells(
         &self,
@@ -400,33 +406,34 @@ impl Grid {
         solid: u32,
         [low, high]: [IVec3; 2],
         sight: u32,
+        bounds: Bounds,
     ) -> impl ExactSizeIterator<Item = Cell> {
         let home = hash_of_class(class, solid);
         let size = high - low + 1;
-        let (mut x, mut y, mut z) = (low.x, low.y, low.z);
+        let width = if bounds == Bounds::EVERYWHERE { 0 } else { STEPS as i32 };
+        let (mut x, mut y, mut z, mut bounds) = (low.x, low.y, low.z, bounds);
         (0..size.x as usize * size.y as usize * size.z as usize).map(move |_| {
             let hash = home ^ hash_x(x) ^ hash_y(y) ^ hash_z(z);
             let bucket = bucket_with(self.mask, hash, (x & 3) | (y & 3) << 2 | (z & 3) << 4);
-            let corner = (IVec3::new(x, y, z) - low) * STEPS as i32;
+            let cell = Cell { at: self.known_at(bucket), sight, bounds };
             let row_ends = i32::from(x == high.x);
             let layer_ends = row_ends & i32::from(y == high.y);
-            x += 1 - row_ends * size.x;
-            y += row_ends - layer_ends * size.y;
-            z += layer_ends;
-            Cell { at: self.known_at(bucket), sight, corner }
+            let go = [1 - row_ends * size.x, row_ends - layer_ends * size.y, layer_ends];
+            (x, y, z) = (x + go[0], y + go[1], z + go[2]);
+            bounds = bounds.from(go.map(|cells| cells * width));
+            cell
         })
     }
 
     #[inline]
     fn look(&self, cell: &Cell, sight: &Sight, region: Region, found: &mut impl FnMut(u32)) {
-        let (low, high) = (sight.low - cell.corner, sight.high - cell.corner);
         let mut line = &self.lines[cell.at as usize];
         loop {
-            let mut hits = line.hits(low, high);
+            let mut hits = line.hits(cell.bounds);
             while hits != 0 {
                 let (slot, middle, reach) = line.first(hits);
                 hits &= hits - 1;
-                if sight.comes_near(middle + cell.corner.as_vec3(), reach, region) {
+                if sight.comes_near(middle + cell.bounds.origin_of(sight.bounds), reach, region) {
                     found(slot);
                 }
             }

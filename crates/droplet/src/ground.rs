@@ -149,6 +149,11 @@ impl Ground {
         self.sheets[solid as usize].remembers
     }
 
+    /// Whether what a droplet of this radius (in m) wets on a solid is wider than a texel.
+    pub fn marks_widths(&self, solid: u32, radius: f64) -> bool {
+        2.0 * radius >= self.sheets[solid as usize].texel_size
+    }
+
     /// Film on all solids, in m³.
     pub fn film_volume(&self) -> f64 {
         self.sheets.iter().map(|sheet| sheet.film.total()).sum()
@@ -160,7 +165,7 @@ impl Ground {
     pub fn wet(&self, track: &Track, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
         let sheet = &self.sheets[track.facet(triangle).solid as usize];
         sheet.wet[self.texel(sheet, Place { triangle, at: to })].store(1, Ordering::Relaxed);
-        if 2.0 * radius < sheet.texel_size {
+        if !self.marks_widths(sheet.solid as u32, radius) {
             return;
         }
         self.texels_near(track, triangle, from, to, radius, |texel| sheet.wet[texel].store(1, Ordering::Relaxed));
@@ -270,6 +275,9 @@ impl Ground {
         let margin = chart.extent_per_metre * radius;
         let (low, high) = (uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin);
         let [columns, lines] = sheet.texel_box(low, high);
+        if columns.is_empty() || lines.is_empty() {
+            return;
+        }
         let length = a.distance(b);
         let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
         let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));

@@ -6,6 +6,7 @@
 
 mod across;
 mod join;
+mod mark;
 mod meet;
 mod run;
 

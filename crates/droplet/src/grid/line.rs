@@ -5,6 +5,7 @@
 //! So a line is held against a box in a dozen instructions, and without a branch.
 
 use glam::{IVec3, Vec3};
+use wide::i16x8;
 
 use crate::droplets::NOBODY;
 
@@ -12,6 +13,34 @@ use crate::droplets::NOBODY;
 const PER_LINE: usize = 7;
 /// Steps of a place within a cell.
 pub const STEPS: f64 = 128.0;
+
+/// A box in whole steps, bounds included: its lower corner, a number that means nothing, its upper corner and another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds(i16x8);
+
+impl Bounds {
+    /// A box that holds every cell.
+    pub const EVERYWHERE: Self = Self(i16x8::new([-1000, -1000, -1000, 0, 1000, 1000, 1000, 0]));
+
+    /// From a corner to another, each number below 2¹⁴ in size.
+    #[inline]
+    pub fn new([a, b, c]: [i32; 3], [d, e, f]: [i32; 3]) -> Self {
+        Self(i16x8::new([a, b, c, 0, d, e, f, 0].map(|part| part as i16)))
+    }
+
+    /// The same box, seen from a place in its own axes.
+    #[inline]
+    pub fn from(self, place: [i32; 3]) -> Self {
+        Self(self.0 - Self::new(place, place).0)
+    }
+
+    /// The place from which `other` is seen as this.
+    #[inline]
+    pub fn origin_of(self, other: Self) -> Vec3 {
+        let [x, y, z, ..] = (other.0 - self.0).to_array().map(f32::from);
+        Vec3::new(x, y, z)
+    }
+}
 
 /// A one in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -91,16 +120,18 @@ impl Line {
         (self.reaches & HIGH).count_ones()
     }
 
-    /// A bit for each droplet that may reach into the box between two corners, in steps of its cell, as far as the largest does; in the highest bits of
-    /// their bytes.
+    /// A bit for each droplet that may reach into a box of its cell, as far as the largest does; in the highest bits of their bytes.
     #[inline]
-    pub fn hits(&self, low: IVec3, high: IVec3) -> u64 {
-        let largest = (self.reaches >> 56) as i32;
-        let above = |word: u64, low: i32| (word | HIGH) - EACH * (low - largest).max(0).min(127) as u64;
-        let below = |word: u64, high: i32| EACH * (128 + (high + largest).max(0).min(127)) as u64 - word;
-        let x = above(self.x, low.x) & below(self.x, high.x);
-        let y = above(self.y, low.y) & below(self.y, high.y);
-        let z = above(self.z, low.z) & below(self.z, high.z);
+    pub fn hits(&self, bounds: Bounds) -> u64 {
+        const OUTWARDS: i16x8 = i16x8::new([-1, -1, -1, 0, 1, 1, 1, 0]);
+        const ON_TOP: i16x8 = i16x8::new([0, 0, 0, 0, 128, 128, 128, 0]);
+        let wider = bounds.0 + OUTWARDS * i16x8::splat((self.reaches >> 56) as i16);
+        let [a, b, c, _, d, e, f, _] = (wider.max(i16x8::splat(0)).min(i16x8::splat(127)) + ON_TOP).to_array();
+        let above = |word: u64, low: i16| (word | HIGH) - EACH * low as u64;
+        let below = |word: u64, high: i16| EACH * high as u64 - word;
+        let x = above(self.x, a) & below(self.x, d);
+        let y = above(self.y, b) & below(self.y, e);
+        let z = above(self.z, c) & below(self.z, f);
         x & y & z & self.reaches & HIGH
     }
 
@@ -164,8 +195,10 @@ mod tests {
             assert_eq!(line.count() as usize, there.len());
             let largest = there.iter().map(|&(.., reach)| reach).max().unwrap_or(0);
             let low = IVec3::new(below(300), below(300), below(300)) - 100;
+            assert_eq!(line.hits(Bounds::EVERYWHERE).count_ones(), line.count());
             let high = low + IVec3::new(below(90), below(90), below(90));
-            let (mut hits, mut found) = (line.hits(low, high), Vec::new());
+            let bounds = Bounds::new(low.to_array(), high.to_array());
+            let (mut hits, mut found) = (line.hits(bounds), Vec::new());
             while hits != 0 {
                 found.push(line.first(hits).0);
                 hits &= hits - 1;

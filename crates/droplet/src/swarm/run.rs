@@ -1,21 +1,18 @@
-//! The running droplets' way over frozen ground, and the marks that they leave on it.
+//! The running droplets' way over frozen ground.
 
 use glam::{DVec2, DVec3, Vec3};
 use sessile_model::merge_rising;
 
+use super::mark::{is_marked_at_once, mark};
 use super::{Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
-use crate::droplets::{CHUNK, Droplet, Slot, Slots, State};
+use crate::droplets::{CHUNK, Droplet, Slot, Slots};
 use crate::footing::bend;
-use crate::ground::Ground;
 use crate::neighbours::Drift;
 use crate::pack::{Pack, ROOM};
 use crate::paper::PaperRules;
 use crate::physical::Physical;
 use crate::ride::{End, Segment, ride, ride_on};
-use crate::track::Track;
 
-/// A running droplet marks the ground after this much way, in base radii.
-const WETS_EVERY: f64 = 0.5;
 /// A droplet cannot leave more than this share of itself in one step.
 const MOST_SHED: f64 = 0.5;
 
@@ -198,47 +195,5 @@ impl Swarm {
         let droplets = &self.droplets;
         let new = self.newcomers.drain(..).filter(|&slot| droplets.all[slot as usize].state.running);
         merge_rising(&mut self.runners, new, &mut self.spare);
-    }
-
-    /// Marks the ground that the runners passed, where that had to wait until all had come to their places.
-    pub(super) fn wet(&mut self, scenery: &Scenery<'_>) {
-        let Self { droplets, ground, form, logs, runners, .. } = self;
-        let waits = |solid: usize| !is_marked_at_once(form, ground, solid as u32);
-        if !(0..scenery.track.num_solids()).any(waits) {
-            return;
-        }
-        let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
-            let mut stretches = &log.stretches[..];
-            for &slot in slots {
-                let count = stretches.iter().take_while(|stretch| stretch.slot == slot).count();
-                let (own, later) = stretches.split_at(count);
-                stretches = later;
-                let i = slot as usize - view.first;
-                let solid = scenery.track.facet(view.all[i].rider.place.triangle).solid;
-                if !is_marked_at_once(form, ground, solid) {
-                    mark(ground, scenery.track, own, &mut view.all[i].state, view.all[i].size.radius);
-                }
-            }
-        };
-        let pieces = runners.len().div_ceil(CHUNK);
-        droplets.work(runners, &mut logs[..pieces], &job);
-    }
-}
-
-/// Whether a runner marks the ground of a solid in its own ride: nobody else's depends on it.
-fn is_marked_at_once(form: &Form, ground: &Ground, solid: u32) -> bool {
-    matches!(form, Form::Paper(_)) || !ground.remembers(solid)
-}
-
-/// Marks the way of one droplet: one that crept marks its place now and then, one that went farther marks its way.
-fn mark(ground: &Ground, track: &Track, way: &[Stretch], state: &mut State, radius: f64) {
-    let due = f64::from(state.since_wet) > WETS_EVERY * radius;
-    for &Stretch { segment: Segment { triangle, from, to, .. }, .. } in way {
-        if due || from.distance_squared(to) > (WETS_EVERY * radius).powi(2) {
-            ground.wet(track, triangle, from, to, radius);
-        }
-    }
-    if due {
-        state.since_wet = 0.0;
     }
 }
