@@ -201,8 +201,6 @@ impl Drops {
         self.parents.clear();
         self.parents.extend(0..cells.len() as u32);
         for (unknown, &cell) in cells.iter().enumerate() {
-            // Nothing has led to it yet, unless space is periodic.
-            let mut own = root(&mut self.parents, unknown as u32);
             for axis in 0..tiles.dims() {
                 let cell = cell as usize;
                 if solids.open[axis].values()[cell] <= 0.0 {
@@ -211,10 +209,9 @@ impl Drops {
                 let Some(low) = tiles.next(cell, axis, -1) else { continue };
                 let other = number.values()[low];
                 if other != NO_UNKNOWN {
-                    let other = root(&mut self.parents, other);
+                    let (a, b) = (root(&mut self.parents, unknown as u32), root(&mut self.parents, other));
                     // The lower number leads, so that pieces are in the order of their first cells.
-                    self.parents[own.max(other) as usize] = own.min(other);
-                    own = own.min(other);
+                    self.parents[a.max(b) as usize] = a.min(b);
                 }
             }
         }
