@@ -111,5 +111,6 @@ fn drops_that_were_thrown_at_walls_fall_asleep() {
         .map(|drop| format!("{} of {:.2} µL", drop.id, drop.volume * 1e9))
         .collect();
     println!("{} drops, awake: {awake:?}", model.drops().len());
+    // One that moves a vertex to and fro at its line; without what lets drops rest, three.
     assert!(awake.len() < 3, "of {} drops these are awake: {awake:?}", model.drops().len());
 }
