@@ -28,9 +28,20 @@ impl<N: Number> Drag<N> {
     /// Drag per mass and speed at a speed (in m/s), in 1/s.
     #[inline(always)]
     pub fn rate(&self, speed: N) -> N {
+        self.rate_and_slope(speed).0
+    }
+
+    /// The same, and how it changes with the speed, in 1/m.
+    #[inline(always)]
+    pub fn rate_and_slope(&self, speed: N) -> (N, N) {
         let (least, most) = sliding::FRICTION_BOUNDS;
-        let beta = (self.wedge + self.plate * speed.root()).or_more(N::of(least)).or_less(N::of(most));
-        beta * self.scale + self.air * speed
+        let (least, most, zero) = (N::of(least), N::of(most), N::of(0.0));
+        let root = speed.root();
+        let beta = self.wedge + self.plate * root;
+        let is_within = least.below(beta) & beta.below(most) & zero.below(root);
+        let steepness = N::either(is_within, N::of(0.5) * self.plate / root, zero);
+        let beta = beta.or_more(least).or_less(most);
+        (beta * self.scale + self.air * speed, steepness * self.scale + self.air)
     }
 }
 

@@ -3,7 +3,7 @@
 //! An interval of [`crate::ride`] is one long chain of roots and quotients, each of which waits for the one before. Most intervals are plain: the ground is
 //! the same all round, the droplet goes on to the end of the interval, and that is within its triangle. Such intervals of [`LANES`] droplets at a time are worked out here in one
 //! run of arithmetic without a branch ([`crate::lanes`]); a droplet whose time is up makes room for the next. What is not plain (a side is reached, it may stop, the ground varies, the solid turns) is left to
-//! [`ride_on`](crate::ride::ride_on), which does that interval anew.
+//! [`ride_on`](crate::ride::ride_on), with the coefficients if these are known.
 //!
 //! The arithmetic is that of a ride alone, operation by operation, so a droplet comes to the same place to the last bit
 //! whether it rode in a pack or not.
@@ -15,14 +15,14 @@ use crate::lanes::{LANES, Number, Planar, Wide};
 use crate::law::Drag;
 use crate::physical::EvenPush;
 use crate::ride::{
-    DRAG_SHARE, FEW_INTERVALS, MOST_CHANGE, MOST_INTERVALS, PER_CHANGE, Progress, Rider, STOP_AT_ONCE, Segment,
+    FEW_INTERVALS, Frozen, MOST_CHANGE, MOST_INTERVALS, PER_CHANGE, Progress, Rider, STOP_AT_ONCE, Segment, drag_share,
 };
 use crate::track::{Facet, Place};
 
 /// Droplets that a pack takes.
 pub const ROOM: usize = 32;
 /// Intervals of one ride that a pack takes; a ride of more goes on alone.
-const MOST_LEGS: usize = 6;
+const MOST_LEGS: usize = 16;
 /// Nobody's lane.
 const EMPTY: usize = usize::MAX;
 
@@ -62,7 +62,11 @@ struct Outcome {
     interval: Row,
     /// Length of the next, in s; 0 where that has to be found out.
     next: Row,
-    /// [`GOES`], [`TOO_LONG`] or [`STUCK`].
+    /// Coefficients of the interval.
+    acceleration: Pair,
+    rate: Row,
+    heading: Pair,
+    /// [`GOES`], [`TOO_LONG`], [`MEETS`] or [`STUCK`].
     verdict: Row,
 }
 
@@ -70,6 +74,8 @@ struct Outcome {
 const GOES: f64 = 1.0;
 /// The interval must be halved.
 const TOO_LONG: f64 = 2.0;
+/// It sets out as was worked out, but meets a side or stops.
+const MEETS: f64 = 3.0;
 /// It is no plain interval.
 const STUCK: f64 = 0.0;
 
@@ -208,15 +214,25 @@ impl<'a> Pack<'a> {
             (lanes.interval[lane], lanes.num_intervals[lane]) = (outcome.interval[lane], MOST_INTERVALS);
             return true;
         }
+        let at = |pair: &Pair| DVec2::new(pair[0][lane], pair[1][lane]);
+        if outcome.verdict[lane] == MEETS {
+            member.progress.frozen = Some(Frozen {
+                acceleration: at(&outcome.acceleration),
+                rate: outcome.rate[lane],
+                heading: at(&outcome.heading),
+                ends: outcome.ends[lane],
+                interval: outcome.next[lane],
+            });
+        }
         if outcome.verdict[lane] != GOES {
             return false;
         }
-        let to = DVec2::new(outcome.place[0][lane], outcome.place[1][lane]);
+        let to = at(&outcome.place);
         member.legs[member.num_legs] = Leg { to, time: outcome.interval[lane] };
         member.num_legs += 1;
         let progress = &mut member.progress;
         progress.rider.place.at = to;
-        progress.rider.velocity = DVec2::new(outcome.velocity[0][lane], outcome.velocity[1][lane]);
+        progress.rider.velocity = at(&outcome.velocity);
         (progress.left, progress.interval) = (outcome.ends[lane], outcome.next[lane]);
         if progress.left <= 0.0 || member.num_legs == MOST_LEGS {
             return false;
@@ -255,15 +271,15 @@ fn stride(lanes: &Lanes, outcome: &mut Outcome) {
     let net = pull - along * hold;
     let velocity_about = |time: Wide| {
         let (kept, rise) = decay_about(rate * time);
-        velocity * kept + net * (time * rise)
+        (velocity * kept + net * (time * rise), kept)
     };
     // How much would change until time is up?
-    let later = velocity_about(left);
+    let (later, kept) = velocity_about(left);
     let later_speed = later.length();
     let goes_on = zero.below(later.dot(along));
     let turn = Wide::either(zero.below(hold), later.perp_dot(along).size() / later_speed, zero);
     let change = (rate_at(later_speed) - rate).size() / rate.or_more(number(f64::MIN_POSITIVE));
-    let parts = ((number(DRAG_SHARE) * change + turn) * number(PER_CHANGE)).or_less(number(MOST_INTERVALS));
+    let parts = ((drag_share(kept) * change + turn) * number(PER_CHANGE)).or_less(number(MOST_INTERVALS));
     let parts = ceil(parts).or_more(one);
     let is_asked = !asked.is(zero);
     let interval = Wide::either(is_asked, asked, left / parts);
@@ -271,10 +287,11 @@ fn stride(lanes: &Lanes, outcome: &mut Outcome) {
     let is_last = (left * number(1.0 - 1e-9)).up_to(interval);
     let interval = Wide::either(is_last, left, interval);
     // In the middle of the interval.
-    let middle = velocity_about(number(0.5) * interval);
+    let (middle, kept) = velocity_about(number(0.5) * interval);
     let middle_speed = middle.length();
-    let middle_rate = rate_at(middle_speed);
-    let changed = (middle_rate - rate).size();
+    let (middle_rate, slope) = drag.rate_and_slope(middle_speed);
+    let middle_rate = middle_rate + damping;
+    let changed = drag_share(kept * kept) * (middle_rate - rate).size();
     let is_short =
         changed.up_to(number(MOST_CHANGE) * middle_rate.or_less(rate)) | interval.below(number(STOP_AT_ONCE) * left);
     let per_length = one / middle_speed;
@@ -282,18 +299,18 @@ fn stride(lanes: &Lanes, outcome: &mut Outcome) {
     let ends = Wide::either(is_last, zero, left - interval);
     let next = Wide::either(is_last | !is_few, zero, interval);
     let faster = middle_speed - speed;
-    let slope = Wide::either(faster.is(zero), zero, (middle_rate - rate) / faster);
     let stiffer = (slope * middle_speed).or_more(zero).or_less(middle_rate);
-    let acceleration = pull - heading * hold + middle * stiffer;
+    let bend = number(0.25) * kept * slope * (faster * faster);
+    let acceleration = pull - heading * (hold + bend) + middle * stiffer;
     let frozen_rate = middle_rate + stiffer;
     // At its end.
     let time = left - ends;
     let (first, second) = phi(frozen_rate * time);
     let to = place + velocity * (time * first) + acceleration * (time * time * second);
     let then = velocity * (one - frozen_rate * time * first) + acceleration * (time * first);
-    // It goes on, has set out, has not been near a side.
-    let mut is_plain = goes_on & (hold.is(zero) | zero.below(then.dot(heading)));
-    is_plain = is_plain & (!stands | (hold.below(pull_length) & hold.below(pull.dot(heading))));
+    // It sets out, goes on, has not been over a side.
+    let sets_out = goes_on & (!stands | (hold.below(pull_length) & hold.below(pull.dot(heading))));
+    let mut is_plain = sets_out & (hold.is(zero) | zero.below(then.dot(heading)));
     let way = to - place;
     for k in 0..3 {
         let (side, corner) = (pair(&lanes.sides[k]), pair(&lanes.corners[k]));
@@ -309,8 +326,12 @@ fn stride(lanes: &Lanes, outcome: &mut Outcome) {
     set(&mut outcome.velocity, then);
     (outcome.ends, outcome.next) = (ends.values(), next.values());
     outcome.interval = Wide::either(is_short, time, number(0.5) * interval).values();
-    let verdict = Wide::either(is_short, number(GOES), number(TOO_LONG));
-    outcome.verdict = Wide::either(is_plain | (goes_on & !is_short), verdict, number(STUCK)).values();
+    set(&mut outcome.acceleration, acceleration);
+    set(&mut outcome.heading, Planar::either(zero.below(hold), heading, Planar { x: zero, y: zero }));
+    outcome.rate = frozen_rate.values();
+    let verdict = Wide::either(is_plain, number(GOES), Wide::either(sets_out, number(MEETS), number(STUCK)));
+    let too_long = Wide::either(goes_on, number(TOO_LONG), number(STUCK));
+    outcome.verdict = Wide::either(is_short, verdict, too_long).values();
 }
 
 /// The least whole number from x on, for 0 ≤ x < 2⁵¹.
@@ -344,7 +365,8 @@ mod tests {
 
         fn push_at(&self, (): &(), velocity: DVec2) -> Push {
             let EvenPush { pull, hold, drag, damping } = self.0;
-            Push { acceleration: pull, hold, rate: drag.rate(velocity.length()) + damping }
+            let (rate, slope) = drag.rate_and_slope(velocity.length());
+            Push { acceleration: pull, hold, rate: rate + damping, slope }
         }
 
         fn comes_off(&self, _facet: &Facet, _at: Place, _thrown: f64) -> bool {

@@ -148,7 +148,7 @@ impl Rules for PaperRules<'_> {
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
         let (axis, [kx, ky]) = (here.axis, here.roughness);
         let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
-        Push { acceleration: reduced, hold: 0.0, rate: here.rate }
+        Push { acceleration: reduced, hold: 0.0, rate: here.rate, slope: 0.0 }
     }
 
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {

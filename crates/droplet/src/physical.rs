@@ -87,7 +87,7 @@ impl PhysicalRules<'_> {
     }
 
     #[inline(never)]
-    fn push_where_it_varies(&self, here: &Here, velocity: DVec2, pull: DVec2, rate: f64) -> Push {
+    fn push_where_it_varies(&self, here: &Here, velocity: DVec2, pull: DVec2, (rate, slope): (f64, f64)) -> Push {
         let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
         let line = self.line(here.at, heading);
         // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
@@ -96,6 +96,7 @@ impl PhysicalRules<'_> {
             acceleration: pull + (heading.perp() * line.across + heading * driven) * here.line,
             hold: self.factor * hold * here.line,
             rate,
+            slope,
         }
     }
 
@@ -179,11 +180,12 @@ impl Rules for PhysicalRules<'_> {
     fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
-        let rate = here.drag.rate(velocity.length()) + self.shared.damping;
+        let (rate, slope) = here.drag.rate_and_slope(velocity.length());
+        let rate = rate + self.shared.damping;
         if self.varies {
-            return self.push_where_it_varies(here, velocity, pull, rate);
+            return self.push_where_it_varies(here, velocity, pull, (rate, slope));
         }
-        Push { acceleration: pull, hold: self.even_hold(here), rate }
+        Push { acceleration: pull, hold: self.even_hold(here), rate, slope }
     }
 
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {

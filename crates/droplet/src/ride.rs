@@ -16,15 +16,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::crease::{self, Vertex};
 use crate::glide::{Glide, first_zero};
+use crate::lanes::Number;
 use crate::track::{COPLANAR, Facet, NONE, Place, Track};
 
-/// Change of direction in rad, or two fifths of the relative change of the drag, within one interval of frozen coefficients.
+/// Change of direction in rad, or a share of the relative change of the drag, within one interval of frozen coefficients.
 pub const CHANGE: f64 = 0.03;
 /// A change of the drag counts by this share: its slope is taken along.
 pub(crate) const DRAG_SHARE: f64 = 0.4;
+/// … less this where the drag takes little of the speed, so that its bend is taken along too.
+const BEND_SHARE: f64 = 0.3;
 pub(crate) const PER_CHANGE: f64 = 1.0 / CHANGE;
-/// Relative change of the drag within half of an interval beyond which it is halved.
-pub(crate) const MOST_CHANGE: f64 = 1.2 * CHANGE / (2.0 * DRAG_SHARE);
+/// What may change within half of an interval before that is halved.
+pub(crate) const MOST_CHANGE: f64 = 0.6 * CHANGE;
 /// Shares of the time left below which no interval is cut.
 pub(crate) const STOP_AT_ONCE: f64 = 2e-3;
 /// Up to this many intervals are as long as the first; of more, what changes most at first, each finds its own length.
@@ -49,6 +52,8 @@ pub struct Push {
     pub hold: f64,
     /// Drag per mass and speed, in 1/s.
     pub rate: f64,
+    /// Its change with the speed, in 1/m.
+    pub slope: f64,
 }
 
 /// What moves a droplet and what keeps it on the surface.
@@ -126,17 +131,18 @@ pub enum End {
 }
 
 /// Coefficients that hold for a while.
-#[derive(Clone, Copy)]
-struct Frozen {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frozen {
     /// Pull less hold, in m/s².
-    acceleration: DVec2,
-    rate: f64,
+    pub acceleration: DVec2,
+    /// Drag per mass and speed, in 1/s.
+    pub rate: f64,
     /// Unit direction that the hold opposes; zero without one.
-    heading: DVec2,
+    pub heading: DVec2,
     /// Time left when they end, in s.
-    ends: f64,
+    pub ends: f64,
     /// Length of the next interval, in s; 0 where that has to be found out.
-    interval: f64,
+    pub interval: f64,
 }
 
 /// A ride in progress.
@@ -155,6 +161,12 @@ struct Ride<'a, R, L> {
     log: L,
 }
 
+/// What a change of the drag counts for where about e^(−λt) of the speed is kept.
+#[inline(always)]
+pub(crate) fn drag_share<N: Number>(kept: N) -> N {
+    N::of(DRAG_SHARE) - N::of(BEND_SHARE) * (kept * (N::of(2.0) - kept))
+}
+
 /// Where a ride stands between two intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -166,13 +178,15 @@ pub struct Progress {
     pub interval: f64,
     /// Way so far, in m.
     pub way: f64,
+    /// Coefficients of the next interval, where they are known.
+    pub frozen: Option<Frozen>,
 }
 
 impl Progress {
     /// At the start of a ride of `dt` seconds.
     #[inline]
     pub fn new(rider: Rider, dt: f64) -> Self {
-        Self { rider, left: dt, interval: 0.0, way: 0.0 }
+        Self { rider, left: dt, interval: 0.0, way: 0.0, frozen: None }
     }
 }
 
@@ -195,7 +209,7 @@ pub fn ride_on<R: Rules>(
         rider: so_far.rider,
         left: so_far.left,
         entered: None,
-        frozen: None,
+        frozen: so_far.frozen,
         interval: so_far.interval,
         at_once: 0,
         sides: 0,
@@ -274,7 +288,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let rough =
             Glide { place: place.at, velocity, acceleration: push.acceleration - along * push.hold, rate: push.rate };
         // Where it will be when time is up, if it does not stop before.
-        let mut later = rough.velocity_about(self.left);
+        let (mut later, kept) = rough.velocity_about(self.left);
         let whole = if later.dot(along) > 0.0 { self.left } else { self.left.min(rough.stops_at(along)) };
         let goes_on = whole == self.left;
         let mut interval = std::mem::take(&mut self.interval);
@@ -283,7 +297,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             // How much would change until time is up? Who comes to a stop has no direction there: twice what changes in half the time.
             let times = if goes_on { 1.0 } else { 2.0 };
             if !goes_on {
-                later = rough.velocity_about(0.5 * whole);
+                later = rough.velocity_about(0.5 * whole).0;
             }
             let last = self.rules.push_at(&here, later);
             let later_speed = later.length();
@@ -291,7 +305,8 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
                 if push.hold > 0.0 && later.dot(along) > 0.0 { later.perp_dot(along).abs() / later_speed } else { 0.0 };
             let drag = (last.rate - push.rate).abs() / push.rate.max(f64::MIN_POSITIVE);
             let way = speed.max(later_speed) * whole;
-            let parts = (times * (DRAG_SHARE * drag + turn) * PER_CHANGE).max(way / self.rules.holds_for());
+            let share = if goes_on { drag_share(kept) } else { DRAG_SHARE };
+            let parts = (times * (share * drag + turn) * PER_CHANGE).max(way / self.rules.holds_for());
             // The last of a way to a stop is short, however it bends.
             let is_stop = !goes_on && whole < STOP_AT_ONCE * self.left;
             let parts = if parts > 1.0 && !is_stop { parts.ceil().min(MOST_INTERVALS) } else { 1.0 };
@@ -302,12 +317,13 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let mut is_last = interval >= whole * (1.0 - 1e-9);
         let mut interval = if is_last { whole } else { interval };
         let start = push;
-        let (mut middle, mut push);
+        let (mut middle, mut kept, mut push);
         loop {
-            middle = rough.velocity_about(0.5 * interval);
+            (middle, kept) = rough.velocity_about(0.5 * interval);
             push = self.rules.push_at(&here, middle);
             // What falls off at once has changed by its whole in the first of the intervals.
-            let changed = (push.rate - start.rate).abs();
+            let share = if goes_on { drag_share(kept * kept) } else { DRAG_SHARE };
+            let changed = share * (push.rate - start.rate).abs();
             if changed <= MOST_CHANGE * push.rate.min(start.rate) || interval < STOP_AT_ONCE * self.left {
                 break;
             }
@@ -321,12 +337,14 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let ends = if is_last { 0.0 } else { self.left - interval };
         let interval = if is_last || !is_few { 0.0 } else { interval };
         let heading = if push.hold > 0.0 { along } else { DVec2::ZERO };
-        // About the middle of the interval λ v ≈ λₘ vₘ + (λₘ + k vₘ)(v − vₘ); at a stop that straight line would push.
+        // About the middle of the interval λ v ≈ λₘ vₘ + (λₘ + k vₘ)(v − vₘ) + ¾ k (v − vₘ)², as for λ that goes as √v; the mean of the last is a third of
+        // its value at the ends, where drag has not made the ends alike. At a stop that straight line would push.
+        let slope = if goes_on || !is_last { push.slope } else { 0.0 };
         let middle_speed = middle.length();
         let faster = middle_speed - speed;
-        let slope = if faster != 0.0 && (goes_on || !is_last) { (push.rate - start.rate) / faster } else { 0.0 };
         let stiffer = (slope * middle_speed).clamp(0.0, push.rate);
-        let acceleration = push.acceleration - along * push.hold + middle * stiffer;
+        let bend = if goes_on { 0.25 * kept * slope * (faster * faster) } else { 0.0 };
+        let acceleration = push.acceleration - along * (push.hold + bend) + middle * stiffer;
         Some(Frozen { acceleration, rate: push.rate + stiffer, heading, ends, interval })
     }
 

@@ -11,7 +11,7 @@ use crate::neighbours::Drift;
 use crate::pack::{Pack, ROOM};
 use crate::paper::PaperRules;
 use crate::physical::Physical;
-use crate::ride::{End, Segment, ride, ride_on};
+use crate::ride::{End, Progress, Segment, ride, ride_on};
 
 /// A droplet cannot leave more than this share of itself in one step.
 const MOST_SHED: f64 = 0.5;
@@ -26,12 +26,12 @@ impl Swarm {
         let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
         let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
             log.clear();
-            let mut pack = Pack::default();
+            let mut pack = matches!(form, Form::Physical).then(Pack::default);
             for (index, &slot) in slots.iter().enumerate() {
                 if index.is_multiple_of(ROOM) {
                     let some = &slots[index..slots.len().min(index + ROOM)];
                     view.fetch(some, scenery.track, ground);
-                    if let Form::Physical = form {
+                    if let Some(pack) = &mut pack {
                         pack.clear();
                         for &slot in some {
                             let Slot { rider, size, state, .. } = view.all[slot as usize - view.first];
@@ -80,7 +80,8 @@ impl Swarm {
                             }
                             log.stretches.push(Stretch { slot, segment, film, width });
                         };
-                        let so_far = pack.so_far(index % ROOM, &mut note);
+                        let start = Progress::new(rider, dt);
+                        let so_far = pack.as_ref().map_or(start, |pack| pack.so_far(index % ROOM, &mut note));
                         rider = so_far.rider;
                         if so_far.left > 0.0 {
                             ride_on(scenery.track, &rules, so_far, &mut rider, note)
