@@ -27,13 +27,8 @@ pub struct Pull {
     impulse: DVec3,
     /// Cells of liquid that move along each axis.
     mass: DVec3,
-}
-
-impl Pull {
     /// U, in m/s.
-    fn velocity(&self) -> DVec3 {
-        self.impulse / self.mass.max(DVec3::ONE)
-    }
+    velocity: DVec3,
 }
 
 /// Takes the net pull of closed surfaces off the velocity that the projection has just made; `pulls` is memory for it.
@@ -64,7 +59,7 @@ pub fn cancel_net_pulls(
                     unknown => unknown,
                 };
                 if unknown != NONE {
-                    out[local] -= pulls[drops.piece_of[unknown as usize] as usize].velocity()[axis];
+                    out[local] -= pulls[drops.piece_of[unknown as usize] as usize].velocity[axis];
                 }
             }
         });
@@ -95,6 +90,9 @@ fn find_pulls(flow: &Flow<'_>, projection: &Projection, drops: &Drops, pulls: &m
                 pull.impulse[axis] -= flow.surface_q(cell, next) * if up { 1.0 } else { -1.0 };
             }
         }
+    }
+    for pull in pulls {
+        pull.velocity = pull.impulse / pull.mass.max(DVec3::ONE);
     }
 }
 
