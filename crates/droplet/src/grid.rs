@@ -505,7 +505,7 @@ impl Sight {
     fn comes_near(&self, place: Vec3, reach: f32, region: Region) -> bool {
         let (at, way) = (place - self.from, self.way);
         let nearest = match region {
-            Region::Way => way * (at.dot(way) * self.per_square).max(0.0).min(1.0),
+            Region::Way => way * (at.dot(way) * self.per_square).clamp(0.0, 1.0),
             Region::Box => at.max(way.min(Vec3::ZERO)).min(way.max(Vec3::ZERO)),
         };
         let within = self.around + reach;
