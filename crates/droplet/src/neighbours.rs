@@ -179,7 +179,7 @@ impl Neighbours {
         self.standing.largest_seen().max(self.running.largest_seen())
     }
 
-    /// For each slot at a spot those that it may have touched; some may belong to another solid, some come twice.
+    /// For each spot, by its index, the slots that it may have touched; some may belong to another solid, some come twice, and each finds itself.
     ///
     /// With `drift`, the steps of all, that is in the last step: who stands within both reaches of its way, and which runners, none faster than itself, may
     /// have been within them at some time. Without, where all are now.
@@ -188,9 +188,9 @@ impl Neighbours {
         spots: &[(u32, Spot)],
         drift: Option<&Drift>,
         round: &mut Round,
-        mut found: impl FnMut(u32, u32),
+        mut found: impl FnMut(usize, u32),
     ) {
-        for some in spots.chunks(AT_ONCE) {
+        for (first, some) in (0..).step_by(AT_ONCE).zip(spots.chunks(AT_ONCE)) {
             let Round { looks, scratch } = round;
             let look = |(_, spot): &(u32, Spot)| {
                 let around = f64::from(spot.reach);
@@ -199,14 +199,14 @@ impl Neighbours {
             };
             looks.clear();
             looks.extend(some.iter().map(look));
-            self.standing.near_many(looks, Region::Way, scratch, |index, other| found(some[index].0, other));
+            self.standing.near_many(looks, Region::Way, scratch, |index, other| found(first + index, other));
             if let Some(drift) = drift {
                 for (look, (_, spot)) in looks.iter_mut().zip(some) {
                     let [back, ahead] = drift.past(spot.step);
                     (look.from, look.to) = (spot.point + back.as_dvec3(), spot.point + ahead.as_dvec3());
                 }
             }
-            self.running.near_many(looks, Region::Box, scratch, |index, other| found(some[index].0, other));
+            self.running.near_many(looks, Region::Box, scratch, |index, other| found(first + index, other));
         }
     }
 }

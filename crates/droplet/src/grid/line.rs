@@ -56,7 +56,7 @@ pub struct Line {
     x: u64,
     y: u64,
     z: u64,
-    /// Reach of each in steps, rounded up, with the highest bit where there is somebody; in the last byte the largest of them.
+    /// Reach of each in steps, rounded up, with the highest bit where there is somebody; in the last byte no less than the largest of them.
     reaches: u64,
     slots: [u32; PER_LINE],
     /// The next line of the cell, or [`NOBODY`].
@@ -152,7 +152,8 @@ impl Line {
         put(&mut self.z, z);
         put(&mut self.reaches, 128 | reach);
         self.slots[k] = slot;
-        self.find_largest();
+        let largest = u64::from(reach).max(self.reaches >> 56);
+        self.reaches = (self.reaches & (u64::MAX >> 8)) | (largest << 56);
     }
 
     #[inline]

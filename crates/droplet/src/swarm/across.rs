@@ -44,21 +44,20 @@ pub(super) fn velocity(scenery: &Scenery<'_>, from: u32, spot: &Spot, own: DVec3
     turned(scenery, from, spot.solid, own) + here.pose.rotation.transpose() * past
 }
 
-/// Adds pairs of `slots` and those of other solids that they may have touched.
+/// Adds pairs of a spot's index and those of other solids that it may have touched.
 pub(super) fn find(
     scenery: &Scenery<'_>,
     droplets: &Droplets,
     neighbours: &Neighbours,
     when: When,
-    slots: &[u32],
+    spots: &[(u32, Spot)],
     candidates: &mut Vec<(u32, u32)>,
 ) {
     if scenery.beside.iter().all(Vec::is_empty) {
         return;
     }
     let largest = neighbours.largest_reach();
-    for &slot in slots.iter().filter(|&&slot| droplets.is_used(slot)) {
-        let spot = &droplets.all[slot as usize].spot;
+    for (index, (_, spot)) in (0..).zip(spots) {
         for &other in &scenery.beside[spot.solid as usize] {
             let there = seen_from(scenery, other, spot);
             let around = f64::from(spot.reach);
@@ -71,7 +70,7 @@ pub(super) fn find(
             let look = Look { solid: other, from, to: there.point, around };
             neighbours.near_way(&look, |found| {
                 if droplets.all[found as usize].spot.solid == other {
-                    candidates.push((slot, found));
+                    candidates.push((index, found));
                 }
             });
         }

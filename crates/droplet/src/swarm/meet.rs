@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use sessile_frames::Event;
 
 use super::{Log, Scenery, Swarm, across};
-use crate::droplets::{CHUNK, Droplets};
+use crate::droplets::{CHUNK, Droplets, Spot};
 
 /// When two droplets must have touched to be joined.
 ///
@@ -52,16 +52,20 @@ impl Swarm {
                 spots.extend(own.iter().map(|&slot| (slot, droplets.all[slot as usize].spot)));
             }
             candidates.clear();
-            neighbours.near(spots, drift, round, |slot, other| {
-                if slot != other && droplets.is_used(slot) {
-                    candidates.push((slot, other));
+            neighbours.near(spots, drift, round, |index, other| {
+                if spots[index].0 != other {
+                    candidates.push((index as u32, other));
                 }
             });
-            across::find(scenery, droplets, neighbours, when, own, candidates);
+            across::find(scenery, droplets, neighbours, when, spots, candidates);
             // Those others lie anywhere in memory: all are fetched before the first is looked at.
             let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.all[other as usize].spot.solid;
             std::hint::black_box(candidates.iter().fold(0, fetch));
-            candidates.retain(|&(slot, other)| gap(slot, other, when, droplets, scenery).is_some());
+            candidates.retain_mut(|(index, other)| {
+                let (slot, spot) = &spots[*index as usize];
+                *index = *slot;
+                gap(spot, *other, when, droplets, scenery).is_some() && droplets.is_used(*slot)
+            });
             droplets.fetch(candidates.iter().map(|&(_, other)| other), scenery.track);
             let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, when, droplets, scenery);
             pairs.extend(candidates.iter().filter(touch).map(|&(a, b)| (a.min(b), a.max(b))));
@@ -77,8 +81,7 @@ impl Swarm {
 }
 
 /// From one droplet to the other where they were nearest, in m, if they touched; in a step both are taken to have moved straight.
-fn gap(slot: u32, other: u32, when: When, droplets: &Droplets, scenery: &Scenery<'_>) -> Option<DVec3> {
-    let spot = &droplets.all[slot as usize].spot;
+fn gap(spot: &Spot, other: u32, when: When, droplets: &Droplets, scenery: &Scenery<'_>) -> Option<DVec3> {
     let theirs = &across::seen_from(scenery, spot.solid, &droplets.all[other as usize].spot);
     let within = f64::from(spot.reach) + f64::from(theirs.reach);
     let drift = if when == When::InStep { (theirs.step - spot.step).as_dvec3() } else { DVec3::ZERO };
@@ -91,7 +94,8 @@ fn gap(slot: u32, other: u32, when: When, droplets: &Droplets, scenery: &Scenery
 
 /// Whether two droplets have touched.
 fn touch(slot: u32, other: u32, when: When, droplets: &Droplets, scenery: &Scenery<'_>) -> bool {
-    let Some(gap) = gap(slot, other, when, droplets, scenery) else { return false };
+    let spot = &droplets.all[slot as usize].spot;
+    let Some(gap) = gap(spot, other, when, droplets, scenery) else { return false };
     let [own, solid] = [slot, other].map(|s| droplets.all[s as usize].spot.solid);
     // On the two sides of something thin they do not meet.
     let [mine, its] =
