@@ -1,6 +1,6 @@
 //! Cells of space: who stands within reach of a way.
 //!
-//! A cell's droplets lie together in [lines](line) of 64 bytes, seven to a line, with all that a look round needs. Blocks of 4 × 4 × 4 cells are
+//! A cell's droplets lie together in lines of 64 bytes, seven to a line, with all that a look round needs. Blocks of 4 × 4 × 4 cells are
 //! found by a hash; a block knows the lines of its cells, and lines are laid out in the order in which cells were first entered. So droplets that are
 //! entered, and ways that are looked along, in an order that goes through space go through memory too. Cells are many times as wide as a droplet of
 //! common size; a droplet too large for them stands in a class of its own size, each twice the one before, so a look round touches a few cells
