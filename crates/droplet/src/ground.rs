@@ -2,7 +2,10 @@
 //!
 //! Wetness and film lie on a map over the solid's texture coordinates, one per solid, so that a path's width does not depend on the
 //! triangles. Each texel belongs to the triangle that covers its centre; marking a stretch of path goes over the triangles within reach
-//! and marks those of their texels that really lie within it, on whichever chart. Angles that vary by image are read there too.
+//! and marks those of their texels that really lie within it, on whichever chart; or, where the map lies evenly on the solid, over texels alone. Angles that vary
+//! by image are read there too.
+
+mod even;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -19,6 +22,7 @@ use crate::film_map::FilmMap;
 use crate::law::Law;
 use crate::track::{NONE, Place, Track};
 use crate::whole::nearest;
+use even::Even;
 
 /// Wanted size of a texel, in m; a droplet that runs is several times as wide.
 const TEXEL: f64 = 0.4e-3;
@@ -57,6 +61,7 @@ struct Sheet {
     /// Triangle of each texel.
     owner: Vec<u32>,
     wet: Vec<AtomicU8>,
+    even: Even,
     film: FilmMap,
     /// Law of each texel; empty where one law holds for all.
     laws: Vec<u16>,
@@ -163,12 +168,20 @@ impl Ground {
     ///
     /// Several threads may: a mark is a mark in whatever order.
     pub fn wet(&self, track: &Track, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
-        let sheet = &self.sheets[track.facet(triangle).solid as usize];
-        sheet.wet[self.texel(sheet, Place { triangle, at: to })].store(1, Ordering::Relaxed);
+        let facet = track.facet(triangle);
+        let sheet = &self.sheets[facet.solid as usize];
+        let mark = |texel: usize| sheet.wet[texel].store(1, Ordering::Relaxed);
+        mark(self.texel(sheet, Place { triangle, at: to }));
         if !self.marks_widths(sheet.solid as u32, radius) {
             return;
         }
-        self.texels_near(track, triangle, from, to, radius, |texel| sheet.wet[texel].store(1, Ordering::Relaxed));
+        let chart = &self.charts[triangle as usize];
+        let texels = sheet.texels_round(chart, [from, to], radius);
+        if facet.depth(from).min(facet.depth(to)) < radius && sheet.even.is_even(chart.at(to), &texels) {
+            sheet.texels_of(chart, texels, [from, to], radius, |_| true, mark);
+        } else {
+            self.texels_near(track, triangle, from, to, radius, mark);
+        }
     }
 
     /// Lays film of a volume (in m³) and width (in m) between two places of a triangle.
@@ -226,7 +239,7 @@ impl Ground {
 
     fn texel(&self, sheet: &Sheet, at: Place) -> usize {
         let chart = &self.charts[at.triangle as usize];
-        sheet.texel(chart.origin + chart.uv_per_metre * at.at)
+        sheet.texel(chart.at(at.at))
     }
 
     /// Texels within `radius` of the straight line between two places of a triangle, each once.
@@ -241,9 +254,14 @@ impl Ground {
     ) {
         let start = track.facet(triangle);
         let sheet = &self.sheets[start.solid as usize];
+        let mut look = |t: u32, ends: [DVec2; 2]| {
+            let chart = &self.charts[t as usize];
+            let texels = sheet.texels_round(chart, ends, radius);
+            sheet.texels_of(chart, texels, ends, radius, |texel| sheet.owner[texel] == t, &mut found);
+        };
         let inside = start.depth(from).min(start.depth(to)) >= radius;
         if inside {
-            self.texels_of(sheet, triangle, from, to, radius, &mut found);
+            look(triangle, [from, to]);
             return;
         }
         let [a, b] = [from, to].map(|at| start.point(at));
@@ -255,7 +273,7 @@ impl Ground {
             next += 1;
             let facet = track.facet(t);
             let [a, b]: [DVec2; 2] = [a, b].map(|point: DVec3| facet.along(point - facet.origin));
-            self.texels_of(sheet, t, a, b, radius, &mut found);
+            look(t, [a, b]);
             for k in 0..3 {
                 if facet.across[k] == NONE || facet.inside(a, k).min(facet.inside(b, k)) >= radius {
                     continue;
@@ -265,47 +283,6 @@ impl Ground {
                     seen[count] = other;
                     count += 1;
                 }
-            }
-        }
-    }
-
-    fn texels_of(&self, sheet: &Sheet, t: u32, a: DVec2, b: DVec2, radius: f64, found: &mut impl FnMut(usize)) {
-        let chart = &self.charts[t as usize];
-        let uv = [a, b].map(|at| chart.origin + chart.uv_per_metre * at);
-        let margin = chart.extent_per_metre * radius;
-        let (low, high) = (uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin);
-        let [columns, lines] = sheet.texel_box(low, high);
-        if columns.is_empty() || lines.is_empty() {
-            return;
-        }
-        let length = a.distance(b);
-        let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
-        let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
-        // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
-        let mut first = seen(chart.metres_per_uv * (sheet.middle(columns.start, lines.start) - chart.origin) - a);
-        let step = seen(chart.metres_per_uv.x_axis / sheet.width as f64);
-        let down = seen(chart.metres_per_uv.y_axis / -(sheet.height as f64));
-        for row in lines {
-            let mut range = columns.clone();
-            let mut at = first;
-            first += down;
-            if columns.len() > WIDE {
-                // Those in a rectangle round what is near.
-                let per_step = step.recip();
-                let ends = |low: f64, high: f64| if low < high { (low, high) } else { (high, low) };
-                let along = ends((-radius - at.x) * per_step.x, (length + radius - at.x) * per_step.x);
-                let across = ends((-radius - at.y) * per_step.y, (radius - at.y) * per_step.y);
-                let skipped = along.0.max(across.0).max(0.0).min(columns.len() as f64) as usize;
-                let last = along.1.min(across.1).max(-1.0).min(columns.len() as f64);
-                range = columns.start + skipped..columns.end.min(columns.start + (last + 1.0) as usize + 1);
-                at += step * skipped as f64;
-            }
-            for texel in row * sheet.width + range.start..row * sheet.width + range.end {
-                let beyond = at.x - at.x.max(0.0).min(length);
-                if beyond * beyond + at.y * at.y <= radius * radius && sheet.owner[texel] == t {
-                    found(texel);
-                }
-                at += step;
             }
         }
     }
@@ -382,6 +359,60 @@ impl Sheet {
         [range(low.x, high.x, self.width), range(1.0 - high.y, 1.0 - low.y, self.height)]
     }
 
+    /// Columns and rows that may lie within `radius` of a line between two places of a triangle.
+    #[inline]
+    fn texels_round(&self, chart: &Chart, ends: [DVec2; 2], radius: f64) -> [std::ops::Range<usize>; 2] {
+        let uv = ends.map(|at| chart.at(at));
+        let margin = chart.extent_per_metre * radius;
+        self.texel_box(uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin)
+    }
+
+    /// Those of them that do, as far as the triangle's chart tells, and are `own`.
+    #[inline(always)]
+    fn texels_of(
+        &self,
+        chart: &Chart,
+        [columns, lines]: [std::ops::Range<usize>; 2],
+        [a, b]: [DVec2; 2],
+        radius: f64,
+        own: impl Fn(usize) -> bool,
+        mut found: impl FnMut(usize),
+    ) {
+        if columns.is_empty() || lines.is_empty() {
+            return;
+        }
+        let length = a.distance(b);
+        let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
+        let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
+        // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
+        let mut first = seen(chart.metres_per_uv * (self.middle(columns.start, lines.start) - chart.origin) - a);
+        let step = seen(chart.metres_per_uv.x_axis / self.width as f64);
+        let down = seen(chart.metres_per_uv.y_axis / -(self.height as f64));
+        for row in lines {
+            let mut range = columns.clone();
+            let mut at = first;
+            first += down;
+            if columns.len() > WIDE {
+                // Those in a rectangle round what is near.
+                let per_step = step.recip();
+                let ends = |low: f64, high: f64| if low < high { (low, high) } else { (high, low) };
+                let along = ends((-radius - at.x) * per_step.x, (length + radius - at.x) * per_step.x);
+                let across = ends((-radius - at.y) * per_step.y, (radius - at.y) * per_step.y);
+                let skipped = along.0.max(across.0).max(0.0).min(columns.len() as f64) as usize;
+                let last = along.1.min(across.1).max(-1.0).min(columns.len() as f64);
+                range = columns.start + skipped..columns.end.min(columns.start + (last + 1.0) as usize + 1);
+                at += step * skipped as f64;
+            }
+            for texel in row * self.width + range.start..row * self.width + range.end {
+                let beyond = at.x - at.x.max(0.0).min(length);
+                if beyond * beyond + at.y * at.y <= radius * radius && own(texel) {
+                    found(texel);
+                }
+                at += step;
+            }
+        }
+    }
+
     fn map(&self, track: &Track, charts: &[Chart]) -> WetMap {
         let wetness = self.wet.par_iter().with_min_len(TEXELS_TOGETHER);
         let wetness = wetness.map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
@@ -398,6 +429,20 @@ impl Sheet {
         });
         let film = if self.film.is_empty() { vec![0; self.wet.len()] } else { film.collect() };
         WetMap { solid: self.solid, width: self.width as u32, height: self.height as u32, wetness, film }
+    }
+}
+
+impl Chart {
+    /// Coordinates of a place of the triangle.
+    #[inline]
+    fn at(&self, place: DVec2) -> DVec2 {
+        self.origin + self.uv_per_metre * place
+    }
+
+    /// Squares of lengths in the map as they are on the solid: along u, across, along v, in m².
+    fn metric(&self) -> DVec3 {
+        let (u, v) = (self.metres_per_uv.x_axis, self.metres_per_uv.y_axis);
+        DVec3::new(u.length_squared(), u.dot(v), v.length_squared())
     }
 }
 
@@ -438,24 +483,31 @@ fn sheet(
         height: side,
         owner: vec![NONE; side * side],
         wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
+        even: Even::default(),
         film: FilmMap::new(side, side),
         laws: Vec::new(),
         uniform: 0,
         remembers: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
         texel_size: mesh.area().sqrt() / side as f64,
     };
+    let covers = |t: usize, at: DVec2, depth: f64| {
+        track.facets()[t].depth(charts[t].metres_per_uv * (at - charts[t].origin)) >= depth
+    };
+    let mut shared = Vec::new();
     for t in track.of_solid(solid) {
         let (chart, facet) = (&charts[t], &track.facets()[t]);
-        let uvs = facet.corners.map(|corner| chart.origin + chart.uv_per_metre * corner);
+        let uvs = facet.corners.map(|corner| chart.at(corner));
         let low = uvs[0].min(uvs[1]).min(uvs[2]);
         let high = uvs[0].max(uvs[1]).max(uvs[2]);
         let [columns, rows] = sheet.texel_box(low, high);
         for row in rows {
             for column in columns.clone() {
-                let at = chart.metres_per_uv * (sheet.middle(column, row) - chart.origin);
-                let texel = row * sheet.width + column;
-                if sheet.owner[texel] == NONE && facet.depth(at) >= -1e-9 {
+                let (texel, middle) = (row * sheet.width + column, sheet.middle(column, row));
+                let owner = sheet.owner[texel];
+                if owner == NONE && covers(t, middle, -1e-9) {
                     sheet.owner[texel] = t as u32;
+                } else if owner != NONE && covers(t, middle, 1e-9) && covers(owner as usize, middle, 1e-9) {
+                    shared.push(texel);
                 }
             }
         }
@@ -465,6 +517,7 @@ fn sheet(
             sheet.owner[home] = t as u32;
         }
     }
+    sheet.even = Even::new((side, side), &sheet.owner, &shared, charts, track, track.of_solid(solid));
     if built.wets_uniformly() {
         sheet.uniform = laws.len() as u16;
         laws.push(Law::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
