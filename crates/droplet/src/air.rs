@@ -64,7 +64,7 @@ impl Air {
             let (drift, radius) = ((ball.velocity - mean) * dt, ball_radius(ball.volume));
             self.grid.insert(index, 0, ball.center, radius as f32);
             let around = radius + drift.length();
-            self.looks.push(Look { solid: 0, from: ball.center - drift, to: ball.center, around });
+            self.looks.push(Look { solid: 0, own: index, from: ball.center - drift, to: ball.center, around });
         }
         let pairs = &mut self.pairs;
         pairs.clear();

@@ -6,14 +6,22 @@
 //! common size; a droplet too large for them stands in a class of its own size, each twice the one before, so a look round touches a few cells
 //! whatever sizes meet. What comes back has been rounded up, and may come twice; two blocks of one hash are one. Whoever asks looks at it
 //! closely. The order within a cell means nothing.
+//!
+//! Places are whole numbers of steps, 128 to a cell: the cell of a step is its number without the lowest seven bits, the block without the lowest nine. A block has
+//! a bit for each cell that was ever entered, so the cells of a look are those of its box and of that word in one.
 
+mod block;
 mod line;
+mod steps;
 
-use glam::{DVec3, IVec3, Vec3};
-use line::{Bounds, Entry, Line, STEPS};
+use block::{Block, PER_BLOCK};
+use glam::DVec3;
+use line::{Entry, Line};
+use steps::{Around, Bounds, CELL_BITS, Place, STEPS};
 
 use crate::droplets::NOBODY;
-use crate::whole::nearest;
+
+pub use steps::least_width;
 
 /// Cells per reach of a class.
 const CELL_PER_REACH: f64 = 4.0;
@@ -21,16 +29,13 @@ const CELL_PER_REACH: f64 = 4.0;
 const NUM_CLASSES: usize = 24;
 /// Droplets that a cell holds on average when they are spread as was said.
 pub const PER_CELL: f64 = 5.0;
-/// Cells along an axis beyond which a look does not tell places apart.
-const FARTHEST: i32 = 100;
-/// Cells of a block.
-const PER_BLOCK: usize = 64;
-
 /// A way to look along: everybody within `around` plus their own reach of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// The solid.
     pub solid: u32,
+    /// Whose look it is: found by itself, it is passed over. [`NOBODY`] if nobody's.
+    pub own: u32,
     /// Where it begins, in m.
     pub from: DVec3,
     /// Where it ends, in m.
@@ -51,41 +56,47 @@ pub enum Region {
 /// Room for looking along many ways.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    sights: Vec<Sight>,
+    parts: Vec<Part>,
     cells: Vec<Cell>,
 }
 
-/// A way among the cells of a class, in steps from the lower corner of the lowest cell that it comes near.
+/// Those cells of a block that a look comes near.
 #[derive(Clone, Copy, Debug)]
-struct Sight {
-    /// Box round it and all within `around`, a step wider than that.
+struct Part {
+    /// The look's box, from the block's lower corner.
     bounds: Bounds,
-    from: Vec3,
-    way: Vec3,
-    /// One over the square of its length; 0 for a point.
-    per_square: f32,
-    /// Rounded up, with what a droplet may be off the middle of its step.
-    around: f32,
-    /// Index of the way.
+    /// That corner.
+    corner: Place,
+    /// A bit for each cell.
+    cells: u64,
+    /// Which block.
+    block: u32,
+    class: u32,
+    /// Index of the look, and whose it is.
     look: u32,
+    own: u32,
+    /// Whether it is this block only, and not all there are.
+    is_placed: bool,
 }
 
-/// A cell that a way comes near.
+/// A cell that a look comes near.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
+    /// The look's box, from its own lower corner.
+    bounds: Bounds,
     /// Where its block knows it; then its first line.
     at: u32,
-    sight: u32,
-    /// The sight's, from its own lower corner.
-    bounds: Bounds,
+    part: u32,
+    /// Whose look it is.
+    own: u32,
 }
 
 /// Slots by where they are.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Where the cells of the block of each hash begin; [`NOBODY`] where there is none.
-    blocks: Vec<u32>,
-    /// First line of each cell of each block; [`NOBODY`] where there is none.
+    /// By their hash.
+    blocks: Vec<Block>,
+    /// First line of each cell of each block that was ever entered; [`NOBODY`] where there is none.
     cells: Vec<u32>,
     lines: Vec<Line>,
     /// Droplets that it was made for.
@@ -100,8 +111,8 @@ pub struct Grid {
 struct Class {
     /// Largest reach, in m.
     reach: f64,
-    /// One over the width of its cells, in 1/m.
-    per_width: f64,
+    /// In 1/m.
+    steps_per_metre: f64,
 }
 
 /// Who has come.
@@ -162,14 +173,14 @@ impl Grid {
         // A surface goes through some 16 cells of a block; four hashes for each.
         let hashes = ((count as f64 / PER_CELL / 4.0) as usize).next_power_of_two().clamp(1 << 8, 1 << 22);
         Self {
-            blocks: vec![NOBODY; hashes],
+            blocks: vec![Block::default(); hashes],
             cells: Vec::new(),
             lines: Vec::new(),
             room: count,
             tally: Tally::default(),
             classes: std::array::from_fn(|class| {
                 let width = cell * f64::from(1_u32 << class);
-                Class { reach: width / CELL_PER_REACH, per_width: 1.0 / width }
+                Class { reach: width / CELL_PER_REACH, steps_per_metre: STEPS / width }
             }),
             mask: hashes as u32 - 1,
         }
@@ -204,7 +215,7 @@ impl Grid {
 
     /// Takes everybody out.
     pub fn clear(&mut self) {
-        self.blocks.fill(NOBODY);
+        self.blocks.fill(Block::default());
         self.cells.clear();
         self.lines.clear();
         self.tally = Tally::default();
@@ -255,30 +266,25 @@ impl Grid {
     #[inline]
     pub fn arrival(&self, slot: u32, solid: u32, point: DVec3, reach: f32) -> Arrival {
         let class = self.class_of(f64::from(reach));
-        let steps_per_metre = STEPS * self.classes[class].per_width;
-        let home = self.cell_of(class, point);
-        let within = (point * steps_per_metre - home.as_dvec3() * STEPS).to_array().map(cell).into();
-        let steps = cell(f64::from(reach) * steps_per_metre) + 1;
-        let bucket = self.bucket_of(class, solid, home);
-        Arrival { bucket, class: class as u32, reach, entry: Entry::new(slot, within, steps) }
+        let steps_per_metre = self.classes[class].steps_per_metre;
+        let place = steps::of_point(point, steps_per_metre);
+        let bucket = self.bucket_of(class, solid, place);
+        let reach_steps = steps::of_reach(reach, steps_per_metre);
+        Arrival { bucket, class: class as u32, reach, entry: Entry::new(slot, place, reach_steps) }
     }
 
     fn enter(&mut self, bucket: u32, entry: Entry) {
-        let block = &mut self.blocks[bucket as usize / PER_BLOCK];
-        if *block == NOBODY {
-            *block = self.cells.len() as u32;
-            self.cells.extend([NOBODY; PER_BLOCK]);
-        }
-        let first = &mut self.cells[*block as usize + bucket as usize % PER_BLOCK];
-        let mut at = *first;
+        let within = bucket as usize % PER_BLOCK;
+        let first = self.blocks[bucket as usize / PER_BLOCK].open(within, &mut self.cells);
+        let mut at = self.cells[first];
         while at != NOBODY {
             if self.lines[at as usize].take(entry) {
                 return;
             }
             at = self.lines[at as usize].next;
         }
-        self.lines.push(Line::of_one(entry, *first));
-        *first = self.lines.len() as u32 - 1;
+        self.lines.push(Line::of_one(entry, self.cells[first]));
+        self.cells[first] = self.lines.len() as u32 - 1;
     }
 
     /// Takes a slot out of its bucket.
@@ -297,63 +303,67 @@ impl Grid {
     /// The first line of a bucket, if anybody has ever been there.
     #[inline]
     fn first_line(&self, bucket: u32) -> u32 {
-        self.line_at(self.known_at(bucket))
-    }
-
-    /// Where its block knows a bucket, if anybody has ever been in the block.
-    #[inline]
-    fn known_at(&self, bucket: u32) -> u32 {
-        let block = self.blocks[bucket as usize / PER_BLOCK];
-        if block == NOBODY { NOBODY } else { block + bucket % PER_BLOCK as u32 }
-    }
-
-    #[inline]
-    fn line_at(&self, known_at: u32) -> u32 {
-        self.cells.get(known_at as usize).copied().unwrap_or(NOBODY)
+        let block = &self.blocks[bucket as usize / PER_BLOCK];
+        block.cell(bucket as usize % PER_BLOCK).map_or(NOBODY, |at| self.cells[at])
     }
 
     /// Slots that may lie within `around` plus their own reach of the straight way between two points of a solid; some may belong to another
     /// solid, some come twice.
     pub fn near(&self, solid: u32, from: DVec3, to: DVec3, around: f64, mut found: impl FnMut(u32)) {
-        let look = Look { solid, from, to, around };
-        for class in self.used_classes() {
-            let (sight, low, high) = self.sight(class, &look, 0);
-            for cell in self.cells(class, solid, [low, high], 0, sight.bounds) {
-                let line = self.line_at(cell.at);
-                if line != NOBODY {
-                    self.look(&Cell { at: line, ..cell }, &sight, Region::Way, &mut found);
-                }
-            }
-        }
+        let look = Look { solid, own: NOBODY, from, to, around };
+        self.near_many(&[look], Region::Way, &mut Scratch::default(), |_, slot| found(slot));
     }
 
     /// The same for many ways at once: `found` is told the index of a way and a slot.
     ///
-    /// First all cells, then their lines, then the droplets, in loops so short that the processor is far ahead: what lies apart
+    /// First all blocks, then their cells, then the lines of these, then the droplets, in loops so short that the processor is far ahead: what lies apart
     /// in memory is fetched for all ways together and need not wait for one another.
     pub fn near_many(&self, looks: &[Look], region: Region, scratch: &mut Scratch, mut found: impl FnMut(usize, u32)) {
-        let Scratch { sights, cells } = scratch;
-        sights.clear();
+        let Scratch { parts, cells } = scratch;
+        parts.clear();
         cells.clear();
         for class in self.used_classes() {
+            let Class { steps_per_metre, .. } = self.classes[class];
+            let reach = steps::of_reach(self.tally.reaches[class], steps_per_metre);
             for (index, look) in (0..).zip(looks) {
-                let (sight, low, high) = self.sight(class, look, index);
-                cells.extend(self.cells(class, look.solid, [low, high], sights.len() as u32, sight.bounds));
-                sights.push(sight);
+                let around = Around::new(look.from, look.to, look.around, steps_per_metre);
+                self.see(&around, reach, class as u32, (index, look), parts);
             }
         }
-        let mut kept = 0;
-        for k in 0..cells.len() {
-            let mut cell = cells[k];
-            cell.at = self.line_at(cell.at);
-            cells[kept] = cell;
-            kept += usize::from(cell.at != NOBODY);
+        for (index, part) in (0..).zip(&*parts) {
+            let block = &self.blocks[part.block as usize];
+            let mut left = part.cells & block.entered();
+            while left != 0 {
+                let within = left.trailing_zeros();
+                left &= left - 1;
+                let bounds = part.bounds.in_cell(within as usize);
+                cells.push(Cell { bounds, at: block.first() + within, part: index, own: part.own });
+            }
         }
-        let cells = &cells[..kept];
+        for cell in &mut *cells {
+            cell.at = self.cells[cell.at as usize];
+        }
         std::hint::black_box(cells.iter().fold(0, |sum, cell| sum ^ self.lines[cell.at as usize].next));
-        for cell in cells {
-            let sight = &sights[cell.sight as usize];
-            self.look(cell, sight, region, &mut |slot| found(sight.look as usize, slot));
+        for cell in &*cells {
+            let mut line = &self.lines[cell.at as usize];
+            loop {
+                let mut hits = line.hits(cell.bounds, cell.own);
+                while hits != 0 {
+                    let (slot, within, reach) = line.first(hits);
+                    hits &= hits - 1;
+                    let part = &parts[cell.part as usize];
+                    let look = &looks[part.look as usize];
+                    let steps_per_metre = self.classes[part.class as usize].steps_per_metre;
+                    let place = part.corner + cell.bounds.origin_of(part.bounds) + within;
+                    if !part.is_placed || comes_near(look, region, steps_per_metre, place, reach) {
+                        found(part.look as usize, slot);
+                    }
+                }
+                if line.next == NOBODY {
+                    break;
+                }
+                line = &self.lines[line.next as usize];
+            }
         }
     }
 
@@ -367,87 +377,55 @@ impl Grid {
         })
     }
 
-    /// How a way lies among the cells of a class, with the lowest and the highest cell in which those stand whom it may come near.
+    /// Lists the blocks of a class in which those stand, with reaches of so many steps, whom a look may come near.
     #[inline]
-    fn sight(&self, class: usize, look: &Look, index: u32) -> (Sight, IVec3, IVec3) {
-        let &Look { from, to, around, .. } = look;
-        let per_width = self.classes[class].per_width;
-        let (first, last) = (from.min(to), from.max(to));
-        let margin = around + f64::from(self.tally.reaches[class]);
-        let low = self.cell_of(class, first - margin);
-        let high = self.cell_of(class, last + margin);
-        let origin = low.as_dvec3() * STEPS;
-        let steps = |point: DVec3| point * (per_width * STEPS) - origin;
-        let way = ((to - from) * (per_width * STEPS)).as_vec3();
-        let square = way.length_squared();
-        let mut sight = Sight {
-            bounds: Bounds::EVERYWHERE,
-            from: steps(from).as_vec3(),
-            way,
-            per_square: if square > 0.0 { 1.0 / square } else { 0.0 },
-            around: f32::INFINITY,
-            look: index,
+    fn see(&self, around: &Around, reach: i32, class: u32, (index, look): (u32, &Look), parts: &mut Vec<Part>) {
+        let home = hash_of_class(class as usize, look.solid);
+        let part = |block: Place| {
+            let corner = block.corner_of_block();
+            let cells = block::cells_between(around.cells_in(block, reach));
+            Part {
+                bounds: around.bounds(corner),
+                corner,
+                cells,
+                block: self.block_with(home, block),
+                class,
+                look: index,
+                own: look.own,
+                is_placed: true,
+            }
         };
-        if (high - low).max_element() < FARTHEST {
-            let [low, high] = [steps(first - around) - 1.0, steps(last + around) + 1.0];
-            sight.bounds = Bounds::new(low.to_array().map(cell), high.to_array().map(cell));
-            // Half a step in each direction, √3/2.
-            sight.around = (around * per_width * STEPS) as f32 * (1.0 + 8.0 * f32::EPSILON) + 0.9;
+        let [first, last] = around.blocks(reach);
+        if first == last {
+            parts.push(part(first));
+            return;
         }
-        (sight, low, high)
-    }
-
-    /// All cells of a class from one to another, x first, and how a sight's bounds lie in them: without a branch, for there are one, two or four as chance
-    /// will have it.
-    #[inline]
-    fn cells(
-        &self,
-        class: usize,
-        solid: u32,
-        [low, high]: [IVec3; 2],
-        sight: u32,
-        bounds: Bounds,
-    ) -> impl ExactSizeIterator<Item = Cell> {
-        let home = hash_of_class(class, solid);
-        let size = high - low + 1;
-        let width = if bounds == Bounds::EVERYWHERE { 0 } else { STEPS as i32 };
-        let (mut x, mut y, mut z, mut bounds) = (low.x, low.y, low.z, bounds);
-        (0..size.x as usize * size.y as usize * size.z as usize).map(move |_| {
-            let hash = home ^ hash_x(x) ^ hash_y(y) ^ hash_z(z);
-            let bucket = bucket_with(self.mask, hash, (x & 3) | (y & 3) << 2 | (z & 3) << 4);
-            let cell = Cell { at: self.known_at(bucket), sight, bounds };
-            let row_ends = i32::from(x == high.x);
-            let layer_ends = row_ends & i32::from(y == high.y);
-            let go = [1 - row_ends * size.x, row_ends - layer_ends * size.y, layer_ends];
-            (x, y, z) = (x + go[0], y + go[1], z + go[2]);
-            bounds = bounds.from(go.map(|cells| cells * width));
-            cell
-        })
-    }
-
-    #[inline]
-    fn look(&self, cell: &Cell, sight: &Sight, region: Region, found: &mut impl FnMut(u32)) {
-        let mut line = &self.lines[cell.at as usize];
-        loop {
-            let mut hits = line.hits(cell.bounds);
-            while hits != 0 {
-                let (slot, middle, reach) = line.first(hits);
-                hits &= hits - 1;
-                if sight.comes_near(middle + cell.bounds.origin_of(sight.bounds), reach, region) {
-                    found(slot);
-                }
+        let ([x, y, z], [to_x, to_y, to_z]) = (first.to_array(), last.to_array());
+        let size = |low: i32, high: i32| high.abs_diff(low) as usize + 1;
+        let num_blocks = size(x, to_x).saturating_mul(size(y, to_y)).saturating_mul(size(z, to_z));
+        if num_blocks > self.blocks.len() {
+            // It goes farther than there is anybody: everywhere.
+            parts.extend((0..self.blocks.len() as u32).map(|block| Part {
+                cells: u64::MAX,
+                block,
+                bounds: Bounds::EVERYWHERE,
+                is_placed: false,
+                ..part(first)
+            }));
+            return;
+        }
+        for z in z..=to_z {
+            for y in y..=to_y {
+                parts.extend((x..=to_x).map(|x| part(Place::new([x, y, z]))));
             }
-            if line.next == NOBODY {
-                return;
-            }
-            line = &self.lines[line.next as usize];
         }
     }
 
     #[inline]
-    fn bucket_of(&self, class: usize, solid: u32, cell: IVec3) -> u32 {
-        let hash = hash_of_class(class, solid) ^ hash_x(cell.x) ^ hash_y(cell.y) ^ hash_z(cell.z);
-        bucket_with(self.mask, hash, (cell.x & 3) | (cell.y & 3) << 2 | (cell.z & 3) << 4)
+    fn bucket_of(&self, class: usize, solid: u32, place: Place) -> u32 {
+        let block = self.block_with(hash_of_class(class, solid), place.block());
+        let [x, y, z] = place.to_array().map(|step| ((step >> CELL_BITS) & 3) as u32);
+        block << 6 | x | y << 2 | z << 4
     }
 
     #[inline]
@@ -459,58 +437,36 @@ impl Grid {
         class
     }
 
+    /// A block by its place among blocks and the hash of its class: odd multipliers; the upper bits are the mixed ones.
     #[inline]
-    fn cell_of(&self, class: usize, point: DVec3) -> IVec3 {
-        (point * self.classes[class].per_width).to_array().map(cell).into()
+    fn block_with(&self, home: u64, block: Place) -> u32 {
+        let [x, y, z] = block.to_array().map(|part| u64::from(part as u32));
+        let hash = home
+            ^ x.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            ^ y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
+            ^ z.wrapping_mul(0x1656_67B1_9E37_79F9);
+        let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (hash >> 38) as u32 & self.mask
     }
 }
 
-/// Parts of a block's hash, for classes and solids and for each axis of a cell: odd multipliers; the upper bits are the mixed ones.
 #[inline]
 fn hash_of_class(class: usize, solid: u32) -> u64 {
     (((class as u64) << 32) | u64::from(solid)).wrapping_mul(0x27D4_EB2F_1656_67C5)
 }
 
+/// Whether a droplet at a place, with a reach in steps, may lie within `around` of what a look goes round.
 #[inline]
-fn hash_x(cell: i32) -> u64 {
-    u64::from((cell >> 2) as u32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-#[inline]
-fn hash_y(cell: i32) -> u64 {
-    u64::from((cell >> 2) as u32).wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
-}
-
-#[inline]
-fn hash_z(cell: i32) -> u64 {
-    u64::from((cell >> 2) as u32).wrapping_mul(0x1656_67B1_9E37_79F9)
-}
-
-/// The cell of a coordinate in widths: ⌊x⌋, but for a whole number perhaps the one below; the same for every droplet.
-#[inline]
-fn cell(x: f64) -> i32 {
-    nearest(x - 0.5)
-}
-
-/// The bucket of a cell by the hash of its block and its number within that.
-#[inline]
-fn bucket_with(mask: u32, hash: u64, within: i32) -> u32 {
-    let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    (((hash >> 38) as u32 & mask) << 6) | within as u32
-}
-
-impl Sight {
-    /// Whether a place, with a reach, may lie within `around` of what is looked round; all in steps.
-    #[inline]
-    fn comes_near(&self, place: Vec3, reach: f32, region: Region) -> bool {
-        let (at, way) = (place - self.from, self.way);
-        let nearest = match region {
-            Region::Way => way * (at.dot(way) * self.per_square).clamp(0.0, 1.0),
-            Region::Box => at.max(way.min(Vec3::ZERO)).min(way.max(Vec3::ZERO)),
-        };
-        let within = self.around + reach;
-        (at - nearest).length_squared() <= within * within
-    }
+fn comes_near(look: &Look, region: Region, steps_per_metre: f64, place: Place, reach: i32) -> bool {
+    let at = place.middle() - look.from * steps_per_metre;
+    let way = (look.to - look.from) * steps_per_metre;
+    let nearest = match region {
+        Region::Way => way * (at.dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
+        Region::Box => at.max(way.min(DVec3::ZERO)).min(way.max(DVec3::ZERO)),
+    };
+    // It may be half a step off in each direction, √3/2.
+    let within = look.around * steps_per_metre + f64::from(reach) + 0.9;
+    (at - nearest).length_squared() <= within * within
 }
 
 #[cfg(test)]
@@ -538,8 +494,10 @@ mod tests {
             spot.2 = grid.insert(slot as u32, 0, spot.0, spot.1 as f32);
         }
         grid.remove(spots[7].2, 7);
-        let looks: Vec<Look> =
-            spots.iter().map(|&(from, around, _)| Look { solid: 0, from, to: place(&mut random), around }).collect();
+        let looks: Vec<Look> = spots
+            .iter()
+            .map(|&(from, around, _)| Look { solid: 0, own: NOBODY, from, to: place(&mut random), around })
+            .collect();
         let mut found_at_once = vec![Vec::new(); looks.len()];
         let mut found_in_box = found_at_once.clone();
         grid.near_many(&looks, Region::Way, &mut Scratch::default(), |way, slot| {
@@ -579,6 +537,23 @@ mod tests {
         found.sort_unstable();
         found.dedup();
         assert_eq!(found, (0..1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn ways_without_end_and_places_far_away_are_no_trouble() {
+        let mut grid = Grid::new(100, 1e-3);
+        let at = |slot: u32| DVec3::new(1000.0 + f64::from(slot) * 1e-3, -500.0, 0.0);
+        (0..100).for_each(|slot| _ = grid.insert(slot, 0, at(slot), 1e-4));
+        grid.insert(100, 0, DVec3::new(1e9, 0.0, f64::INFINITY), 1e-4);
+        for (from, to, count) in [(at(0), at(99), 100), (DVec3::splat(-1e12), DVec3::splat(1e12), 101)] {
+            let mut found = Vec::new();
+            let (low, high) = (from.min(to), from.max(to));
+            let look = Look { solid: 0, own: NOBODY, from: low, to: high, around: 1e-6 };
+            grid.near_many(&[look], Region::Box, &mut Scratch::default(), |_, slot| found.push(slot));
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found, (0..count).collect::<Vec<_>>());
+        }
     }
 
     #[test]

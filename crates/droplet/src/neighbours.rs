@@ -169,7 +169,7 @@ impl Neighbours {
 
     /// Slots of a solid that may lie within `around` plus their own reach of a way, and runners as far again as the way is long.
     pub fn near_way(&self, look: &Look, mut found: impl FnMut(u32)) {
-        let &Look { solid, from, to, around } = look;
+        let &Look { solid, from, to, around, .. } = look;
         self.standing.near(solid, from, to, around, &mut found);
         self.running.near(solid, from, to, around + from.distance(to), &mut found);
     }
@@ -179,7 +179,7 @@ impl Neighbours {
         self.standing.largest_seen().max(self.running.largest_seen())
     }
 
-    /// For each spot, by its index, the slots that it may have touched; some may belong to another solid, some come twice, and each finds itself.
+    /// For each spot, by its index, the slots that it may have touched; some may belong to another solid, some come twice.
     ///
     /// With `drift`, the steps of all, that is in the last step: who stands within both reaches of its way, and which runners, none faster than itself, may
     /// have been within them at some time. Without, where all are now.
@@ -192,10 +192,10 @@ impl Neighbours {
     ) {
         for (first, some) in (0..).step_by(AT_ONCE).zip(spots.chunks(AT_ONCE)) {
             let Round { looks, scratch } = round;
-            let look = |(_, spot): &(u32, Spot)| {
+            let look = |&(own, ref spot): &(u32, Spot)| {
                 let around = f64::from(spot.reach);
                 let from = if drift.is_some() { spot.point - spot.step.as_dvec3() } else { spot.point };
-                Look { solid: spot.solid, from, to: spot.point, around }
+                Look { solid: spot.solid, own, from, to: spot.point, around }
             };
             looks.clear();
             looks.extend(some.iter().map(look));

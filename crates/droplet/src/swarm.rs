@@ -20,7 +20,7 @@ use sessile_wetting::Liquid;
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, Spot, State};
 use crate::field::{Field, Moment};
 use crate::footing::bend;
-use crate::grid::{Arrivals, PER_CELL};
+use crate::grid::{Arrivals, PER_CELL, least_width};
 use crate::ground::Ground;
 use crate::necks::Necks;
 use crate::neighbours::{Drift, Neighbours, Round};
@@ -212,9 +212,10 @@ impl Swarm {
 
     fn index_all(&mut self, track: &Track) {
         let area: f64 = track.facets().iter().map(Facet::area).sum();
+        let farthest = track.facets().iter().map(|facet| facet.origin.abs().max_element()).fold(0.0, f64::max);
         // Some droplets to a cell when they are spread evenly.
         let cell = |[count, reaches]: [f64; 2]| {
-            let least = 8.0 * (reaches / count.max(1.0)).max(1e-6);
+            let least = 8.0 * (reaches / count.max(1.0)).max(1e-6).max(least_width(farthest));
             ((PER_CELL * area / count.max(1.0)).sqrt().max(least), least)
         };
         let (mut all, mut running) = ([0.0; 2], [0.0; 2]);

@@ -4,43 +4,13 @@
 //! Whether x ≥ a in all bytes is one subtraction: with x, a < 128, the byte 128 + x − a keeps its highest bit just when x ≥ a, and borrows from no other.
 //! So a line is held against a box in a dozen instructions, and without a branch.
 
-use glam::{IVec3, Vec3};
-use wide::i16x8;
+use wide::{CmpEq, i8x16, i16x8, i16x16, i32x8};
 
+use super::steps::{Bounds, Place};
 use crate::droplets::NOBODY;
 
 /// Droplets in a line.
 const PER_LINE: usize = 7;
-/// Steps of a place within a cell.
-pub const STEPS: f64 = 128.0;
-
-/// A box in whole steps, bounds included: its lower corner, a number that means nothing, its upper corner and another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds(i16x8);
-
-impl Bounds {
-    /// A box that holds every cell.
-    pub const EVERYWHERE: Self = Self(i16x8::new([-1000, -1000, -1000, 0, 1000, 1000, 1000, 0]));
-
-    /// From a corner to another, each number below 2¹⁴ in size.
-    #[inline]
-    pub fn new([a, b, c]: [i32; 3], [d, e, f]: [i32; 3]) -> Self {
-        Self(i16x8::new([a, b, c, 0, d, e, f, 0].map(|part| part as i16)))
-    }
-
-    /// The same box, seen from a place in its own axes.
-    #[inline]
-    pub fn from(self, place: [i32; 3]) -> Self {
-        Self(self.0 - Self::new(place, place).0)
-    }
-
-    /// The place from which `other` is seen as this.
-    #[inline]
-    pub fn origin_of(self, other: Self) -> Vec3 {
-        let [x, y, z, ..] = (other.0 - self.0).to_array().map(f32::from);
-        Vec3::new(x, y, z)
-    }
-}
 
 /// A one in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -75,10 +45,11 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// In a step of its cell along each axis, with a reach in steps.
-    pub fn new(slot: u32, within: IVec3, reach: i32) -> Self {
-        let [x, y, z] = within.to_array();
-        Self { slot, place: [x, y, z, reach].map(|part| part.clamp(0, 127) as u8) }
+    /// In a step along each axis, with a reach in steps.
+    #[inline]
+    pub fn new(slot: u32, place: Place, reach: i32) -> Self {
+        let [x, y, z] = place.to_array().map(|step| (step & 127) as u8);
+        Self { slot, place: [x, y, z, reach.clamp(0, 127) as u8] }
     }
 }
 
@@ -120,9 +91,9 @@ impl Line {
         (self.reaches & HIGH).count_ones()
     }
 
-    /// A bit for each droplet that may reach into a box of its cell, as far as the largest does; in the highest bits of their bytes.
+    /// A bit for each droplet but one that may reach into a box of its cell, as far as the largest does; in the highest bits of their bytes.
     #[inline]
-    pub fn hits(&self, bounds: Bounds) -> u64 {
+    pub fn hits(&self, bounds: Bounds, but: u32) -> u64 {
         const OUTWARDS: i16x8 = i16x8::new([-1, -1, -1, 0, 1, 1, 1, 0]);
         const ON_TOP: i16x8 = i16x8::new([0, 0, 0, 0, 128, 128, 128, 0]);
         let wider = bounds.0 + OUTWARDS * i16x8::splat((self.reaches >> 56) as i16);
@@ -132,16 +103,26 @@ impl Line {
         let x = above(self.x, a) & below(self.x, d);
         let y = above(self.y, b) & below(self.y, e);
         let z = above(self.z, c) & below(self.z, f);
-        x & y & z & self.reaches & HIGH
+        x & y & z & self.reaches & HIGH & !self.bytes_of(but)
     }
 
-    /// Slot, middle of the step that it is in, and reach in steps of the first of some [`hits`](Line::hits).
+    /// Slot, the step of its cell that it is in, and reach in steps of the first of some [`hits`](Line::hits).
     #[inline]
-    pub fn first(&self, hits: u64) -> (u32, Vec3, f32) {
+    pub fn first(&self, hits: u64) -> (u32, Place, i32) {
         let k = lane(hits);
-        let part = |word: u64| ((word >> (8 * k)) & 127) as i32 as f32;
-        let middle = Vec3::new(part(self.x), part(self.y), part(self.z)) + 0.5;
-        (self.slots[k], middle, part(self.reaches))
+        let part = |word: u64| ((word >> (8 * k)) & 127) as i32;
+        (self.slots[k], Place::new([self.x, self.y, self.z].map(part)), part(self.reaches))
+    }
+
+    /// All bits of the byte of a slot.
+    #[inline]
+    fn bytes_of(&self, slot: u32) -> u64 {
+        let [a, b, c, d, e, f, g] = self.slots.map(|slot| slot as i32);
+        let is_it = i32x8::new([a, b, c, d, e, f, g, self.next as i32]).cmp_eq(i32x8::splat(slot as i32));
+        let [a, b, c, d, e, f, g, h] = i16x8::from_i32x8_saturate(is_it).to_array();
+        let bytes = i8x16::from_i16x16_saturate(i16x16::new([a, b, c, d, e, f, g, h, 0, 0, 0, 0, 0, 0, 0, 0]));
+        let [a, b, c, d, e, f, g, h, ..] = bytes.to_array().map(|byte| byte as u8);
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
     }
 
     #[inline]
@@ -172,7 +153,18 @@ fn lane(bits: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use glam::IVec3;
+
     use super::*;
+
+    fn entry(slot: u32, within: IVec3, reach: i32) -> Entry {
+        Entry::new(slot, Place::new(within.to_array()), reach)
+    }
+
+    fn bounds_between(low: IVec3, high: IVec3) -> Bounds {
+        let ([a, b, c], [d, e, f]) = (low.to_array().map(|x| x as i16), high.to_array().map(|x| x as i16));
+        Bounds(i16x8::new([a, b, c, 0, d, e, f, 0]))
+    }
 
     /// Against each droplet on its own, for boxes in and around the cell, while droplets come and go.
     #[test]
@@ -182,11 +174,11 @@ mod tests {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((number >> 33) % bound) as i32
         };
-        let mut line = Line::of_one(Entry::new(0, IVec3::new(127, 0, 64), 3), NOBODY);
+        let mut line = Line::of_one(entry(0, IVec3::new(127, 0, 64), 3), NOBODY);
         let mut there = vec![(0, IVec3::new(127, 0, 64), 3)];
         for slot in 1..4000_u32 {
             let (within, reach) = (IVec3::new(below(128), below(128), below(128)), below(33));
-            if line.take(Entry::new(slot, within, reach)) {
+            if line.take(entry(slot, within, reach)) {
                 there.push((slot, within, reach));
             }
             if below(3) == 0 && !there.is_empty() {
@@ -196,10 +188,10 @@ mod tests {
             assert_eq!(line.count() as usize, there.len());
             let largest = there.iter().map(|&(.., reach)| reach).max().unwrap_or(0);
             let low = IVec3::new(below(300), below(300), below(300)) - 100;
-            assert_eq!(line.hits(Bounds::EVERYWHERE).count_ones(), line.count());
+            assert_eq!(line.hits(Bounds::EVERYWHERE, NOBODY).count_ones(), line.count());
             let high = low + IVec3::new(below(90), below(90), below(90));
-            let bounds = Bounds::new(low.to_array(), high.to_array());
-            let (mut hits, mut found) = (line.hits(bounds), Vec::new());
+            let bounds = bounds_between(low, high);
+            let (mut hits, mut found) = (line.hits(bounds, NOBODY), Vec::new());
             while hits != 0 {
                 found.push(line.first(hits).0);
                 hits &= hits - 1;

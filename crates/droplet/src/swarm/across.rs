@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use super::Scenery;
 use super::meet::When;
-use crate::droplets::{Droplets, Spot};
+use crate::droplets::{Droplets, NOBODY, Spot};
 use crate::grid::Look;
 use crate::neighbours::Neighbours;
 
@@ -67,7 +67,7 @@ pub(super) fn find(
                 continue;
             }
             let from = if when == When::InStep { there.point - there.step.as_dvec3() } else { there.point };
-            let look = Look { solid: other, from, to: there.point, around };
+            let look = Look { solid: other, own: NOBODY, from, to: there.point, around };
             neighbours.near_way(&look, |found| {
                 if droplets.all[found as usize].spot.solid == other {
                     candidates.push((index, found));

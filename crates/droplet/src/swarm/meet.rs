@@ -52,11 +52,7 @@ impl Swarm {
                 spots.extend(own.iter().map(|&slot| (slot, droplets.all[slot as usize].spot)));
             }
             candidates.clear();
-            neighbours.near(spots, drift, round, |index, other| {
-                if spots[index].0 != other {
-                    candidates.push((index as u32, other));
-                }
-            });
+            neighbours.near(spots, drift, round, |index, other| candidates.push((index as u32, other)));
             across::find(scenery, droplets, neighbours, when, spots, candidates);
             // Those others lie anywhere in memory: all are fetched before the first is looked at.
             let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.all[other as usize].spot.solid;
