@@ -180,9 +180,12 @@ impl Droplets {
     }
 
     /// Fetches what some slots hold and the triangles that they are on, in loops so short that the processor is far ahead: all of it at once, so that
-    /// work on each need not wait.
-    pub fn fetch(&self, slots: impl Iterator<Item = u32> + Clone, track: &Track) {
-        let facets = |sum, slot: u32| sum + track.facet(self.all[slot as usize].rider.place.triangle).fetch();
+    /// work on each need not wait. With `ground`, also how the triangles lie in its maps.
+    pub fn fetch(&self, slots: impl Iterator<Item = u32> + Clone, track: &Track, ground: Option<&Ground>) {
+        let facets = |sum, slot: u32| {
+            let triangle = self.all[slot as usize].rider.place.triangle;
+            sum + track.facet(triangle).fetch() + ground.map_or(0.0, |ground| ground.fetch(triangle))
+        };
         let fetched = slots.clone().fold(0, |sum, slot| sum ^ self.all[slot as usize].id);
         std::hint::black_box((fetched, slots.fold(0.0, facets)));
     }

@@ -4,11 +4,11 @@ use std::f64::consts::FRAC_PI_2;
 
 use sessile_wetting::film::{self, Ridge};
 use sessile_wetting::retention::PinnedDrop;
-use sessile_wetting::table::ShapeTable;
+use sessile_wetting::table::{Contact, Section, ShapeTable, Weight};
 use sessile_wetting::{Liquid, Wetting, impact, sliding, wind};
 
 use crate::flight::ball_radius;
-use crate::footing::footing;
+use crate::footing::{bent_radius, footing};
 use crate::lanes::Number;
 
 /// How the drag on one droplet goes with its speed.
@@ -68,6 +68,8 @@ pub struct Law {
     pub sag_per_bond: f64,
     wedge: f64,
     is_repellent: bool,
+    /// Base radii at θ_a on level ground.
+    advancing: Section,
 }
 
 impl Law {
@@ -88,6 +90,7 @@ impl Law {
             sag_per_bond: of_unit_bond.centroid_shift(liquid),
             wedge: sliding::wedge_friction(wetting),
             is_repellent: sliding::is_repellent(wetting),
+            advancing: Section::new(ShapeTable::shared(), Contact::new(advancing)),
         }
     }
 
@@ -113,17 +116,30 @@ impl Law {
         Drag { wedge: self.wedge, plate: sliding::plate_friction(liquid, width, 1.0), scale, air }
     }
 
-    /// Base radii at θ_a and at θ_r under a pull into the solid (negative: off it) where the ground bends (in 1/m), in m; `None` for a
-    /// droplet too heavy to hang.
-    pub fn radii(&self, liquid: &Liquid, volume: f64, pressing: f64, bend: f64) -> Option<[f64; 2]> {
-        let least = self.advancing_radius(liquid, volume, pressing, bend)?;
-        let most = rest_radius(liquid, volume, self.wetting.receding, pressing, bend).unwrap_or(least);
-        Some([least, most.max(least)])
+    /// Base radius at θ_a under a pull into the solid (negative: off it) where the ground bends (in 1/m), in m; `None` for a droplet too heavy to hang.
+    pub fn advancing_radius(&self, liquid: &Liquid, volume: f64, pressing: f64, bend: f64) -> Option<f64> {
+        let flat = self.flat_radius(liquid, volume, pressing)?;
+        Some(self.bent_radius(liquid, volume, pressing, flat, bend))
     }
 
-    /// Base radius at θ_a, in m.
-    pub fn advancing_radius(&self, liquid: &Liquid, volume: f64, pressing: f64, bend: f64) -> Option<f64> {
-        rest_radius(liquid, volume, self.wetting.advancing, pressing, bend)
+    /// The same on level ground.
+    #[inline]
+    pub fn flat_radius(&self, liquid: &Liquid, volume: f64, pressing: f64) -> Option<f64> {
+        self.advancing.base_radius(volume, &Weight::new(liquid, pressing))
+    }
+
+    /// Base radius at θ_a where the ground bends, from that on level ground, in m.
+    #[inline]
+    pub fn bent_radius(&self, liquid: &Liquid, volume: f64, pressing: f64, flat: f64, bend: f64) -> f64 {
+        if bend == 0.0 {
+            return flat;
+        }
+        bent_radius(&Weight::new(liquid, pressing), volume, self.advancing.contact(), flat, bend)
+    }
+
+    /// Base radius at θ_r, in m; `None` where it is too heavy to hang at that angle.
+    pub fn receding_radius(&self, liquid: &Liquid, volume: f64, pressing: f64, bend: f64) -> Option<f64> {
+        rest_radius(liquid, volume, self.wetting.receding, pressing, bend)
     }
 
     /// The angle at which a droplet stands on a line of this radius, between θ_r and θ_a, in rad.
@@ -233,7 +249,8 @@ pub(crate) mod tests {
     #[test]
     fn the_angle_on_a_pinned_line_gives_that_line_back() {
         let law = law(90.0, 30.0);
-        let [least, most] = law.radii(&WATER, 20e-9, 9.8, 30.0).expect("it rests");
+        let least = law.advancing_radius(&WATER, 20e-9, 9.8, 30.0).expect("it rests");
+        let most = law.receding_radius(&WATER, 20e-9, 9.8, 30.0).expect("it rests");
         for part in [0.0, 0.3, 0.8, 1.0] {
             let radius = least + part * (most - least);
             let angle = law.angle_at(&WATER, 20e-9, radius, 9.8, 30.0);

@@ -151,6 +151,12 @@ impl Necks {
         self.necks.push(Neck { slot, parts, time_constant, born: self.now });
     }
 
+    /// Reads something of whether a slot has a neck, so that it need not be waited for later.
+    #[inline]
+    pub fn fetch(&self, slot: u32) -> u32 {
+        self.of_slot.get(slot as usize).copied().unwrap_or(NONE)
+    }
+
     /// A droplet is gone.
     pub fn forget(&mut self, slot: u32) {
         let Some(index) = self.of_slot.get_mut(slot as usize) else { return };

@@ -77,37 +77,33 @@ impl Neighbours {
         spot.bucket = self.running.insert(slot, solid, spot.point, reach) | RUNS;
     }
 
-    /// What it takes to take a slot out.
-    #[inline]
-    pub fn removal(&self, slot: u32, spot: &Spot) -> Option<Change> {
-        (spot.bucket != NOBODY).then_some(Change { slot, before: spot.bucket, after: None })
-    }
-
     /// What it takes to put a slot elsewhere on a solid, where a runner that is entered as such remains so.
     #[inline]
-    pub fn moved(&self, slot: u32, spot: &Spot, solid: u32, point: DVec3, reach: f32) -> Move {
-        let (grid, mark) = if runs(spot) { (&self.running, RUNS) } else { (&self.standing, 0) };
+    pub fn moved(&self, slot: u32, spot: &Spot, solid: u32, point: DVec3, reach: f32, changes: &mut Changes) -> Move {
+        let runs = runs(spot);
+        let (grid, mark) = if runs { (&self.running, RUNS) } else { (&self.standing, 0) };
         let arrival = grid.arrival(slot, solid, point, reach);
-        let change = Change { slot, before: spot.bucket, after: Some(arrival) };
-        Move { slot, solid, reach, bucket: arrival.bucket | mark, change }
+        let before = if spot.bucket == NOBODY { NOBODY } else { spot.bucket & !RUNS };
+        changes.of(runs).push(Change { slot, before, after: Some(arrival) });
+        Move { slot, solid, reach, bucket: arrival.bucket | mark }
     }
 
-    /// Carries out many changes, which are gone through twice; each slot has one at most.
-    pub fn change<'a, I: Iterator<Item = &'a [Change]>>(&mut self, changes: impl Fn() -> I + Sync) {
-        let Self { standing, running, .. } = self;
-        let carry_out = |grid: &mut Grid, run: bool| {
-            let is_here = |change: &&Change| (change.before != NOBODY && change.before & RUNS != 0) == run;
-            for some in changes().flat_map(|all| all.chunks(AT_ONCE)) {
-                let fetch = |sum, change: &Change| sum ^ change.fetch(grid);
-                std::hint::black_box(some.iter().filter(is_here).fold(0, fetch));
-                some.iter().filter(is_here).for_each(|change| change.carry_out(grid));
+    /// Carries out many changes; each slot has one at most.
+    pub fn change<'a, I: Iterator<Item = &'a Changes>>(&mut self, changes: impl Fn() -> I + Sync) {
+        let carry_out = |grid: &mut Grid, list: fn(&Changes) -> &[Change]| {
+            for some in changes().flat_map(|changes| list(changes).chunks(AT_ONCE)) {
+                std::hint::black_box(some.iter().fold(0, |sum, change| sum ^ change.fetch(grid)));
+                some.iter().for_each(|change| change.carry_out(grid));
             }
         };
+        let Self { standing, running, .. } = self;
+        let mut stand = || carry_out(standing, |changes| &changes.standing);
+        let mut run = || carry_out(running, |changes| &changes.running);
         if changes().nth(1).is_some() {
-            rayon::join(|| carry_out(standing, false), || carry_out(running, true));
+            rayon::join(stand, run);
         } else {
-            carry_out(standing, false);
-            carry_out(running, true);
+            stand();
+            run();
         }
     }
 
@@ -211,9 +207,36 @@ impl Neighbours {
     }
 }
 
+/// Changes among those that stand and among those that run.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    standing: Vec<Change>,
+    running: Vec<Change>,
+}
+
+impl Changes {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.standing.clear();
+        self.running.clear();
+    }
+
+    /// A slot is to be taken out, if it is entered.
+    #[inline]
+    pub fn remove(&mut self, slot: u32, spot: &Spot) {
+        if spot.bucket != NOBODY {
+            self.of(runs(spot)).push(Change { slot, before: spot.bucket & !RUNS, after: None });
+        }
+    }
+
+    fn of(&mut self, runs: bool) -> &mut Vec<Change> {
+        if runs { &mut self.running } else { &mut self.standing }
+    }
+}
+
 /// A slot leaves its bucket, for another or for none.
 #[derive(Clone, Copy, Debug)]
-pub struct Change {
+struct Change {
     slot: u32,
     /// Where it is, or [`NOBODY`].
     before: u32,
@@ -223,16 +246,15 @@ pub struct Change {
 impl Change {
     #[inline]
     fn fetch(&self, grid: &Grid) -> u32 {
-        let before = if self.before == NOBODY { 0 } else { grid.fetch(self.before & !RUNS) };
+        let before = if self.before == NOBODY { 0 } else { grid.fetch(self.before) };
         before ^ self.after.map_or(0, |after| grid.fetch(after.bucket))
     }
 
     #[inline]
     fn carry_out(&self, grid: &mut Grid) {
-        let before = if self.before == NOBODY { NOBODY } else { self.before & !RUNS };
-        match self.after {
-            Some(after) => grid.replace(before, &after),
-            None => grid.remove(before, self.slot),
+        match &self.after {
+            Some(after) => grid.replace(self.before, after),
+            None => grid.remove(self.before, self.slot),
         }
     }
 }
@@ -245,8 +267,6 @@ pub struct Move {
     solid: u32,
     reach: f32,
     bucket: u32,
-    /// What that takes.
-    pub change: Change,
 }
 
 impl Move {

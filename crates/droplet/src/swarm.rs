@@ -395,15 +395,15 @@ impl Swarm {
         let law = self.ground.law(scenery.track, droplet.rider.place);
         let pressing = -field.pull(facet.point(droplet.rider.place.at), DVec3::ZERO).dot(facet.normal());
         size.pressing = pressing as f32;
-        let Some(flat) = law.advancing_radius(scenery.liquid, size.volume, pressing, 0.0) else { return false };
+        let Some(flat) = law.flat_radius(scenery.liquid, size.volume, pressing) else { return false };
         let bend = bend(scenery.track, droplet.rider.place, flat);
-        let bent = (bend != 0.0).then(|| law.advancing_radius(scenery.liquid, size.volume, pressing, bend));
-        let least = bent.flatten().unwrap_or(flat);
+        let least = law.bent_radius(scenery.liquid, size.volume, pressing, flat, bend);
         droplet.state.wide = 0.0;
         if droplet.state.running || size.radius <= least {
             size.radius = least;
         } else {
-            let most = law.radii(scenery.liquid, size.volume, pressing, bend).map_or(least, |[_, most]| most);
+            let most = law.receding_radius(scenery.liquid, size.volume, pressing, bend);
+            let most = most.map_or(least, |most| most.max(least));
             size.radius = size.radius.min(most);
             if most > least {
                 droplet.state.wide = ((size.radius - least) / (most - least)) as f32;

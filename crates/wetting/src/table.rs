@@ -21,8 +21,14 @@
 //! over random drops from 1° to 179° and v from 1e-6 to 1e3: at most 8e-4 (beyond 176°), half of them below 3e-6. Up to
 //! v = 1e5 it stays below 2e-3, up to 1e7 (a puddle of metres) below 5e-3.
 
+mod contact;
+mod section;
+
 use std::f64::consts::PI;
 use std::sync::OnceLock;
+
+pub use contact::{Contact, Weight};
+pub use section::Section;
 
 use crate::cube_root::cube_root;
 use crate::liquid::Liquid;
@@ -87,20 +93,32 @@ impl ShapeTable {
     /// solid, negative pulls it off, 0 leaves the cap. `None` for a hanging drop beyond its largest stable volume, and
     /// for a volume that is not positive. Angles are taken no closer than 1e-3 rad to 0 and π.
     pub fn rest_shape(&self, volume: f64, theta: f64, normal_gravity: f64, liquid: &Liquid) -> Option<RestShape> {
+        self.shape(volume, &Contact::new(theta), &Weight::new(liquid, normal_gravity))
+    }
+
+    /// The same for whoever asks several times under one weight.
+    pub fn shape(&self, volume: f64, contact: &Contact, weight: &Weight) -> Option<RestShape> {
+        self.height_and_radius(volume, contact, weight).map(|[height, base_radius]| RestShape { height, base_radius })
+    }
+
+    /// Its base radius alone, in m.
+    pub fn base_radius(&self, volume: f64, contact: &Contact, weight: &Weight) -> Option<f64> {
+        self.height_and_radius(volume, contact, weight).map(|[_, base_radius]| base_radius)
+    }
+
+    // Inlined into both of its callers, so that whoever does not need the height does not pay for it.
+    #[inline(always)]
+    fn height_and_radius(&self, volume: f64, contact: &Contact, weight: &Weight) -> Option<[f64; 2]> {
         if volume.is_nan() || volume <= 0.0 {
             return None;
         }
-        let inverse_square = liquid.density * normal_gravity.abs() / liquid.surface_tension;
-        let inverse_length = inverse_square.sqrt();
-        let theta = theta.clamp(ANGLE_MARGIN, PI - ANGLE_MARGIN);
-        let v = volume * inverse_square * inverse_length;
+        let v = volume * weight.per_volume;
         if v < CAP_VOLUME {
-            let cap = Cap::new(volume, theta);
-            return Some(RestShape { height: cap.height, base_radius: cap.radius });
+            let cap = Cap::new(volume, contact);
+            return Some([cap.height, cap.radius]);
         }
-        let [height, radius] = if normal_gravity > 0.0 { self.pressed(v, theta) } else { self.pulled(v, theta)? };
-        let length = 1.0 / inverse_length;
-        Some(RestShape { height: height * length, base_radius: radius * length })
+        let shape = if weight.presses { self.pressed(v, contact) } else { self.pulled(v, contact)? };
+        Some(shape.map(|length| length * weight.length))
     }
 
     /// Largest stable volume that hangs at a contact angle (in rad), in m³; infinite without a pull off the solid.
@@ -112,30 +130,36 @@ impl ShapeTable {
     }
 
     /// Height and base radius of the sessile drop, in capillary lengths.
-    fn pressed(&self, v: f64, theta: f64) -> [f64; 2] {
-        let cap = Cap::new(v, theta);
+    #[inline(always)]
+    fn pressed(&self, v: f64, contact: &Contact) -> [f64; 2] {
+        let cap = Cap::new(v, contact);
         let key = (v / cap.half_sin).ln();
-        let [mut h, mut r] = self.sessile.at(key, even_column(theta));
-        if key < BREADTHS.0 {
-            // What the references leave out falls as the Bond number, B².
-            let fade = (2.0 / 3.0 * (key - BREADTHS.0)).exp();
-            [h, r] = [1.0 + (h - 1.0) * fade, 1.0 + (r - 1.0) * fade];
-        }
+        let [h, r] = self.sessile.at(key, even_column(contact.angle)).map(|ratio| faded(ratio, key));
         let [h_ref, r_ref] = cap.pressed_reference(v);
         [h * h_ref, r * r_ref]
     }
 
     /// Height and base radius of the hanging drop, in capillary lengths.
-    fn pulled(&self, v: f64, theta: f64) -> Option<[f64; 2]> {
-        let fill = v / pendant_limit(theta);
+    fn pulled(&self, v: f64, contact: &Contact) -> Option<[f64; 2]> {
+        let fill = v / pendant_limit(contact.angle);
         if fill > 1.0 {
             return None;
         }
         let q = (1.0 - cube_root(fill)).max(0.0).sqrt();
-        let [h, r] = self.pendant.get_or_init(pendant_grid).at(q, root_column(theta));
-        let [h_ref, r_ref] = Cap::new(v, theta).pulled_reference(v);
+        let [h, r] = self.pendant.get_or_init(pendant_grid).at(q, root_column(contact.angle));
+        let [h_ref, r_ref] = Cap::new(v, contact).pulled_reference(v);
         Some([h * h_ref, r * r_ref])
     }
+}
+
+/// A sessile ratio where ln(v / sin(θ/2)) may lie below the table's.
+#[inline(always)]
+fn faded(ratio: f64, key: f64) -> f64 {
+    if key >= BREADTHS.0 {
+        return ratio;
+    }
+    // What the references leave out falls as the Bond number, B².
+    1.0 + (ratio - 1.0) * (2.0 / 3.0 * (key - BREADTHS.0)).exp()
 }
 
 /// A cap and the half angle it was made from.
@@ -147,27 +171,34 @@ struct Cap {
 }
 
 impl Cap {
-    fn new(v: f64, theta: f64) -> Self {
-        let (half_sin, half_cos) = (0.5 * theta).sin_cos();
-        let t = half_sin / half_cos;
+    #[inline(always)]
+    fn new(v: f64, contact: &Contact) -> Self {
+        let half_sin = contact.half_sin;
+        let t = half_sin / contact.half_cos;
         let radius = cube_root(6.0 / PI * v / (t * (3.0 + t * t)));
         Self { half_sin, radius, height: radius * t }
     }
 
+    #[inline(always)]
     fn pressed_reference(&self, v: f64) -> [f64; 2] {
         let flattened = 0.5 * self.height / self.half_sin;
         let cube = v / self.half_sin;
-        let breadth = cube_root(cube);
-        let free = FREE_RADIUS * breadth;
-        let puddle = 0.5 / PI * cube * free / (1.0 + free);
-        let half = 0.5 * self.radius / (1.0 + 0.1 * breadth * breadth);
-        [self.height / (1.0 + flattened * flattened).sqrt(), half + (half * half + puddle).sqrt()]
+        [self.height / (1.0 + flattened * flattened).sqrt(), pressed_radius(self.radius, cube, cube_root(cube))]
     }
 
     fn pulled_reference(&self, v: f64) -> [f64; 2] {
         let spread = self.radius / WIDEST_HANGING;
         [self.height + FILM_HEIGHT * v, self.radius / (1.0 + spread * spread).sqrt()]
     }
+}
+
+/// R_ref of a drop pressed on the solid, from the radius of its cap, B³ and B.
+#[inline(always)]
+fn pressed_radius(cap_radius: f64, cube: f64, breadth: f64) -> f64 {
+    let free = FREE_RADIUS * breadth;
+    let puddle = 0.5 / PI * cube * free / (1.0 + free);
+    let half = 0.5 * cap_radius / (1.0 + 0.1 * breadth * breadth);
+    half + (half * half + puddle).sqrt()
 }
 
 /// Ratios (height, radius) on a grid of `N` first keys by `M` angles.
@@ -184,6 +215,7 @@ impl<const N: usize, const M: usize> Grid<N, M> {
     }
 
     /// Bicubic interpolation; keys beyond the grid are taken at its edge.
+    #[inline(always)]
     fn at(&self, key: f64, column: f64) -> [f64; 2] {
         let (row, row_weights) = cubic((key - self.first) * self.per_key, N);
         let (column, column_weights) = cubic(column, M);
@@ -202,12 +234,15 @@ impl<const N: usize, const M: usize> Grid<N, M> {
 }
 
 /// First of the four nodes round `x` (in node spacings, cut to the grid), and their Lagrange weights.
+#[inline]
 fn cubic(x: f64, num_nodes: usize) -> (usize, [f64; 4]) {
+    const SIXTH: f64 = 1.0 / 6.0;
     let x = x.clamp(0.0, (num_nodes - 1) as f64);
-    let first = (x as usize).saturating_sub(1).min(num_nodes - 4);
-    let t = x - first as f64;
+    let first = (x as i32 - 1).clamp(0, num_nodes as i32 - 4);
+    let t = x - f64::from(first);
     let (a, b, c, d) = (t, t - 1.0, t - 2.0, t - 3.0);
-    (first, [b * c * d / -6.0, 0.5 * a * c * d, -0.5 * a * b * d, a * b * c / 6.0])
+    let (outer, inner) = (SIXTH * (b * c), 0.5 * (a * d));
+    (first as usize, [-outer * d, inner * c, -inner * b, outer * a])
 }
 
 /// Where an angle stands among the sessile nodes, in node spacings.
@@ -227,11 +262,12 @@ fn node_key(range: (f64, f64), row: usize, num_rows: usize) -> f64 {
 /// One integration per apex curvature passes every angle, so a sweep of ln b gives each column its curve of drops.
 fn sessile_grid() -> Grid<NUM_BREADTHS, NUM_ANGLES> {
     let angles: Vec<f64> = (0..NUM_ANGLES).map(|column| node_key(ANGLES, column, NUM_ANGLES)).collect();
+    let contacts: Vec<Contact> = angles.iter().map(|&theta| Contact::new(theta)).collect();
     let accuracy = Accuracy { relative: COARSE, max_step: f64::INFINITY };
     let mut curves: Vec<Vec<(f64, [f64; 2])>> = vec![Vec::new(); NUM_ANGLES];
     for ln_b in apex_curvatures() {
         states_at(Symmetry::Axial, ln_b, &angles, accuracy, |column, y| {
-            let cap = Cap::new(y[V], angles[column]);
+            let cap = Cap::new(y[V], &contacts[column]);
             let [h, r] = cap.pressed_reference(y[V]);
             curves[column].push(((y[V] / cap.half_sin).ln(), [y[Z] / h, y[R] / r]));
         });
@@ -254,11 +290,12 @@ fn pendant_grid() -> Grid<NUM_FILLS, NUM_ROOT_ANGLES> {
     let curves: Vec<Vec<(f64, [f64; 2])>> = (0..NUM_ROOT_ANGLES)
         .map(|column| {
             let theta = node_key((ANGLES.0.sqrt(), ANGLES.1.sqrt()), column, NUM_ROOT_ANGLES).powi(2);
+            let contact = Contact::new(theta);
             let mut drops = Vec::new();
             let top = follow_to_limit(theta, COARSER, |drop| drops.push(drop.end));
             drops.push(top.end);
             let point = |y: &crate::pendant::State| {
-                let [h, r] = Cap::new(y[V], theta).pulled_reference(y[V]);
+                let [h, r] = Cap::new(y[V], &contact).pulled_reference(y[V]);
                 let q = (1.0 - (y[V] / top.end[V]).cbrt()).max(0.0).sqrt();
                 (q, [y[Z] / h, y[R] / r])
             };

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use sessile_frames::Event;
 
 use super::{AT_ONCE, Fallen, Scenery, Settled, Swarm, across, fallen};
-use crate::droplets::{CHUNK, Droplet, NOBODY, Size, Slot, State};
-use crate::necks::{Part, Planned};
-use crate::neighbours::{Change, Move};
+use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
+use crate::necks::{Necks, Part, Planned};
+use crate::neighbours::{Changes, Move};
 use crate::ride::Rider;
 
 /// Groups whose outcome one thread writes down.
@@ -20,22 +20,16 @@ const TOGETHER: usize = CHUNK / 2;
 /// Groups that hang together, and what comes of them; kept from step to step for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    links: Vec<Link>,
-    /// Everybody in a group, with the group's number, as found.
-    found: Vec<(u32, u32)>,
+    /// Number of each slot among those that were met; [`NOBODY`] before and after.
+    numbers: Vec<u32>,
+    /// Everybody in a group, as met.
+    met: Vec<u32>,
+    /// By number: whom it goes with, none met later than itself; then the group's number.
+    into: Vec<u32>,
     /// Slots, group by group, and where the groups begin, and the end.
     members: Vec<u32>,
     starts: Vec<u32>,
     outcomes: Vec<Outcome>,
-}
-
-/// A slot while groups are found; on its own before and after.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    /// Whom it goes with.
-    into: u32,
-    /// Number of its group.
-    group: u32,
 }
 
 /// What comes of some groups.
@@ -44,7 +38,7 @@ struct Outcome {
     /// Slots that become empty.
     gone: Vec<u32>,
     /// Changes of their cells and of the cells of those that stay.
-    cells: Vec<Change>,
+    cells: Changes,
     stays: Vec<(Settled, Move)>,
     necks: Vec<(u32, Planned)>,
     fallen: Vec<Fallen>,
@@ -71,7 +65,7 @@ impl Swarm {
             for some in (0..starts.len() - 1).step_by(AT_ONCE) {
                 let end = (starts.len() - 1).min(some + AT_ONCE);
                 let all = &members[starts[some] as usize..starts[end] as usize];
-                this.droplets.fetch(all.iter().copied(), scenery.track);
+                this.droplets.fetch(all.iter().copied(), scenery.track, Some(&this.ground));
                 for group in some..end {
                     this.join(&members[starts[group] as usize..starts[group + 1] as usize], scenery, outcome);
                 }
@@ -110,7 +104,7 @@ impl Swarm {
             center += offset * share;
             square += size.radius * size.radius;
             outcome.gone.push(slot);
-            outcome.cells.extend(self.neighbours.removal(slot, spot));
+            outcome.cells.remove(slot, spot);
         }
         let (place, velocity) = scenery.track.walk(large.rider.place, way, facet.along(velocity));
         let droplet = Droplet {
@@ -127,7 +121,7 @@ impl Swarm {
         let spot = &all[stays as usize].spot;
         if settled.falls {
             outcome.gone.push(stays);
-            outcome.cells.extend(self.neighbours.removal(stays, spot));
+            outcome.cells.remove(stays, spot);
             outcome.fallen.push(fallen(&settled, scenery.track));
             return;
         }
@@ -138,8 +132,8 @@ impl Swarm {
         });
         outcome.necks.extend(self.necks.plan(volume, parts, scenery.liquid).map(|planned| (stays, planned)));
         let solid = scenery.track.facet(settled.droplet.rider.place.triangle).solid;
-        let moved = self.neighbours.moved(stays, spot, solid, settled.point, settled.droplet.size.reach);
-        outcome.cells.push(moved.change);
+        let (point, reach) = (settled.point, settled.droplet.size.reach);
+        let moved = self.neighbours.moved(stays, spot, solid, point, reach, &mut outcome.cells);
         outcome.stays.push((settled, moved));
     }
 
@@ -151,30 +145,36 @@ impl Swarm {
         let outcomes = &*outcomes;
         let mut change_droplets = || {
             for outcome in outcomes {
-                for &slot in &outcome.gone {
-                    trails.close(slot);
-                    necks.forget(slot);
-                    droplets.remove(slot);
-                    droplets.all[slot as usize].spot.bucket = NOBODY;
-                }
-                for (settled, moved) in &outcome.stays {
-                    let Settled { droplet, point, starts, .. } = *settled;
-                    necks.forget(moved.slot);
-                    droplets.set(moved.slot, &droplet);
-                    moved.note(&mut droplets.all[moved.slot as usize].spot, point);
-                    if starts {
-                        newcomers.push(moved.slot);
+                for some in outcome.gone.chunks(AT_ONCE) {
+                    fetch(droplets, necks, some.iter().copied());
+                    for &slot in some {
+                        trails.close(slot);
+                        necks.forget(slot);
+                        droplets.remove(slot);
+                        droplets.all[slot as usize].spot.bucket = NOBODY;
                     }
-                    // Who runs looks whom it touches after its next step.
-                    if !droplet.state.running {
-                        touched.push(moved.slot);
+                }
+                for some in outcome.stays.chunks(AT_ONCE) {
+                    fetch(droplets, necks, some.iter().map(|(_, moved)| moved.slot));
+                    for (settled, moved) in some {
+                        let Settled { droplet, point, starts, .. } = settled;
+                        necks.forget(moved.slot);
+                        droplets.set(moved.slot, droplet);
+                        moved.note(&mut droplets.all[moved.slot as usize].spot, *point);
+                        if *starts {
+                            newcomers.push(moved.slot);
+                        }
+                        // Who runs looks whom it touches after its next step.
+                        if !droplet.state.running {
+                            touched.push(moved.slot);
+                        }
                     }
                 }
                 outcome.necks.iter().for_each(|(slot, planned)| necks.carry_out(*slot, planned));
                 fallen.extend(&outcome.fallen);
             }
         };
-        let changes = || outcomes.iter().map(|outcome| &outcome.cells[..]);
+        let changes = || outcomes.iter().map(|outcome| &outcome.cells);
         if outcomes.len() > 1 {
             rayon::join(change_droplets, || neighbours.change(changes));
         } else {
@@ -182,6 +182,15 @@ impl Swarm {
             neighbours.change(changes);
         }
     }
+}
+
+/// Reads what is about to be changed, all at once, so that it need not be waited for one by one.
+fn fetch(droplets: &Droplets, necks: &Necks, slots: impl Iterator<Item = u32>) {
+    let read = |sum, slot: u32| {
+        let Slot { id, size, .. } = &droplets.all[slot as usize];
+        sum ^ id ^ size.reach.to_bits() ^ necks.fetch(slot)
+    };
+    std::hint::black_box(slots.fold(0, read));
 }
 
 impl Outcome {
@@ -198,39 +207,48 @@ impl Outcome {
 impl Groups {
     /// Sorts everybody in `pairs` into groups that hang together, in the order in which they are first met.
     fn gather(&mut self, pairs: &[(u32, u32)], num_slots: usize) {
-        let Self { links, found, members, starts, .. } = self;
-        links.extend((links.len() as u32..num_slots as u32).map(|slot| Link { into: slot, group: NOBODY }));
-        for &(a, b) in pairs {
-            let (a, b) = (root(links, a), root(links, b));
-            links[a.max(b) as usize].into = a.min(b);
+        let Self { numbers, met, into, members, starts, .. } = self;
+        numbers.resize(num_slots.max(numbers.len()), NOBODY);
+        met.clear();
+        into.clear();
+        for some in pairs.chunks(AT_ONCE) {
+            let fetch = |sum, &(a, b): &(u32, u32)| sum ^ numbers[a as usize] ^ numbers[b as usize];
+            std::hint::black_box(some.iter().fold(0, fetch));
+            for &(a, b) in some {
+                let [a, b] = [a, b].map(|slot| {
+                    let number = &mut numbers[slot as usize];
+                    if *number == NOBODY {
+                        *number = met.len() as u32;
+                        met.push(slot);
+                        into.push(*number);
+                    }
+                    root(into, *number)
+                });
+                into[a.max(b) as usize] = a.min(b);
+            }
         }
-        found.clear();
         starts.clear();
-        for slot in pairs.iter().flat_map(|&(a, b)| [a, b]) {
-            let root = root(links, slot);
-            if links[root as usize].group == NOBODY {
-                links[root as usize].group = starts.len() as u32;
-                found.push((starts.len() as u32, root));
-                starts.push(1);
+        // Nobody goes with one met later, so the number of that one's group is known by now.
+        for number in 0..met.len() as u32 {
+            let before = into[number as usize];
+            let group = if before == number { starts.len() as u32 } else { into[before as usize] };
+            if before == number {
+                starts.push(0);
             }
-            if links[slot as usize].group == NOBODY {
-                let group = links[root as usize].group;
-                links[slot as usize].group = group;
-                found.push((group, slot));
-                starts[group as usize] += 1;
-            }
+            starts[group as usize] += 1;
+            into[number as usize] = group;
         }
         let mut begins = 0;
         for start in &mut *starts {
             begins += std::mem::replace(start, begins);
         }
         members.clear();
-        members.resize(found.len(), 0);
-        for &(group, slot) in &*found {
+        members.resize(met.len(), 0);
+        for (&slot, &group) in met.iter().zip(&*into) {
             let start = &mut starts[group as usize];
             members[*start as usize] = slot;
             *start += 1;
-            links[slot as usize] = Link { into: slot, group: NOBODY };
+            numbers[slot as usize] = NOBODY;
         }
         // Each start has become the next one's.
         starts.insert(0, 0);
@@ -241,13 +259,14 @@ impl Groups {
     }
 }
 
-fn root(links: &mut [Link], mut slot: u32) -> u32 {
-    while links[slot as usize].into != slot {
+/// The first of those that a number goes with.
+fn root(into: &mut [u32], mut number: u32) -> u32 {
+    while into[number as usize] != number {
         // Halves the way for the next.
-        links[slot as usize].into = links[links[slot as usize].into as usize].into;
-        slot = links[slot as usize].into;
+        into[number as usize] = into[into[number as usize] as usize];
+        number = into[number as usize];
     }
-    slot
+    number
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Swarm {
                 *index = *slot;
                 gap(spot, *other, when, droplets, scenery).is_some() && droplets.is_used(*slot)
             });
-            droplets.fetch(candidates.iter().map(|&(_, other)| other), scenery.track);
+            droplets.fetch(candidates.iter().map(|&(_, other)| other), scenery.track, None);
             let touch = |&&(slot, other): &&(u32, u32)| touch(slot, other, when, droplets, scenery);
             pairs.extend(candidates.iter().filter(touch).map(|&(a, b)| (a.min(b), a.max(b))));
         };

@@ -135,10 +135,10 @@ impl Swarm {
                     if shed > 0.0 || (pressing - f64::from(size.pressing)).abs() > scale || ground.varies(facet.solid) {
                         let law = ground.law(scenery.track, rider.place);
                         // Lighter than before, it hangs if it has hung; else it is seen to at the next crease.
-                        let radius = |bend| law.advancing_radius(scenery.liquid, size.volume, pressing, bend);
-                        let flat = radius(0.0).unwrap_or(size.radius);
-                        let bend = bend(scenery.track, rider.place, flat);
-                        size.radius = if bend == 0.0 { flat } else { radius(bend).unwrap_or(flat) };
+                        if let Some(flat) = law.flat_radius(scenery.liquid, size.volume, pressing) {
+                            let bend = bend(scenery.track, rider.place, flat);
+                            size.radius = law.bent_radius(scenery.liquid, size.volume, pressing, flat, bend);
+                        }
                         (size.reach, size.pressing) = ((size.radius * law.overhang) as f32, pressing as f32);
                     }
                     if ground.has_film(facet.solid) {

@@ -111,3 +111,34 @@ fn nothing_hangs_beyond_the_limit_and_nothing_rests_without_volume() {
         }
     }
 }
+
+#[test]
+fn a_section_is_the_table_at_its_angle_whatever_the_weight() {
+    let table = ShapeTable::shared();
+    for degrees in [0.01, 3.0, 80.0, 123.4, 179.5] {
+        let contact = Contact::new(f64::to_radians(degrees));
+        let section = Section::new(table, contact);
+        for exponent in -28..=12 {
+            let volume = 10_f64.powf(0.5 * f64::from(exponent));
+            for gravity in [-1.0, 0.0, 0.3, 1.0] {
+                let weight = Weight::new(&UNIT, gravity);
+                let expected = table.rest_shape(volume, contact.angle(), gravity, &UNIT).map(|shape| shape.base_radius);
+                let got = section.base_radius(volume, &weight);
+                assert_eq!(got.is_some(), expected.is_some(), "{volume:e} at {degrees}° under {gravity}");
+                let off = got.zip(expected).map_or(0.0, |(got, expected)| (got / expected - 1.0).abs());
+                assert!(off < 1e-13, "{volume:e} at {degrees}° under {gravity}: off by {off:e}");
+            }
+        }
+        assert!(section.base_radius(f64::NAN, &Weight::new(&UNIT, 1.0)).is_none());
+    }
+}
+
+#[test]
+fn an_angle_and_another_one_is_their_sum() {
+    for (angle, more) in [(0.4, 0.3), (1.9, -0.6), (2.5, 0.6)] {
+        let (half_sin, half_cos) = f64::sin_cos(0.5 * more);
+        let (got, expected) = (Contact::new(angle).plus(more, half_sin, half_cos), Contact::new(angle + more));
+        let off = [got.angle - expected.angle, got.half_sin - expected.half_sin, got.half_cos - expected.half_cos];
+        assert!(off.into_iter().all(|off| off.abs() < 1e-15), "{angle} + {more}: {off:?}");
+    }
+}
