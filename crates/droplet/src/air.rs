@@ -4,7 +4,7 @@
 //! ways. Volume and momentum add up; the larger keeps its id. They do not bounce and do not break up.
 
 use glam::DVec3;
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 
 use crate::flight::{Ball, ball_radius};
 use crate::grid::{Grid, Look, PER_CELL, Region, Scratch};
@@ -114,7 +114,7 @@ fn join(balls: &mut [Ball], a: usize, b: usize, events: &mut Vec<Event>) {
     let (large, small) = (balls[stays], balls[goes]);
     let volume = large.volume + small.volume;
     let share = small.volume / volume;
-    events.push(Event::Merge { merge: vec![balls[a].id, balls[b].id], into: large.id });
+    events.push(Event::Merge { merge: Ids::from_slice(&[balls[a].id, balls[b].id]), into: large.id });
     balls[goes].volume = 0.0;
     balls[stays] = Ball {
         center: large.center.lerp(small.center, share),
@@ -142,7 +142,7 @@ mod tests {
         ];
         let mut events = Vec::new();
         Air::default().meet(&mut balls, 0.04, &mut events);
-        assert_eq!(events, [Event::Merge { merge: vec![1, 2], into: 1 }]);
+        assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }]);
         assert_eq!(balls.iter().map(|ball| ball.id).collect::<Vec<_>>(), [1, 3]);
         assert!((balls[0].volume - 5e-9).abs() < 1e-20 && (balls[0].velocity.y + 1.4).abs() < 1e-12, "{:?}", balls[0]);
     }

@@ -13,7 +13,7 @@ mod run;
 use glam::{DVec2, DVec3, Vec3};
 use meet::When;
 use rayon::prelude::*;
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 use sessile_model::Stages;
 use sessile_wetting::Liquid;
 
@@ -344,7 +344,7 @@ impl Swarm {
             let (slot, parent) = bead.from;
             // A droplet that has merged since is nobody to split from.
             if self.droplets.all.get(slot as usize).is_some_and(|slot| slot.id == parent) {
-                events.push(Event::Split { split: parent, into: vec![parent, id] });
+                events.push(Event::Split { split: parent, into: Ids::from_slice(&[parent, id]) });
             }
             self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
         }

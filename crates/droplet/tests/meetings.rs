@@ -2,7 +2,7 @@
 
 mod support;
 
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 use sessile_model::Model;
 use support::{cap, drop, model, run, slope};
 
@@ -53,7 +53,7 @@ fn momentum_is_shared_and_the_larger_keeps_its_name() {
         let until = model.time() + 1e-3;
         events = run(&mut model, until);
     }
-    assert_eq!(events, [Event::Merge { merge: vec![1, 2], into: 2 }]);
+    assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 2 }]);
     let after = drop(&model, 2).expect("there").0;
     assert!((after.volume - 4e-9).abs() < 1e-18);
     // Three quarters of what the larger one had, less a millisecond's friction.
@@ -125,7 +125,7 @@ fn droplets_on_two_solids_merge_where_these_meet_and_not_elsewhere() {
     assert!(run(&mut apart, 0.2).is_empty() && apart.num_droplets() == 2);
     let mut close = model("", &scene(1.5));
     let events = run(&mut close, 0.2);
-    assert_eq!(events, [Event::Merge { merge: vec![1, 2], into: 1 }]);
+    assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }]);
     let (facts, place) = drop(&close, 1).expect("there");
     assert!((facts.volume - 12e-9).abs() < 1e-20, "{:e}", facts.volume);
     assert!(place.distance(glam::DVec3::new(-9e-3, 1e-3, 0.0)) < 2.5e-3, "it is at {place}");

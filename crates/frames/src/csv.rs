@@ -104,7 +104,7 @@ fn json<T: Serialize>(list: &[T]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Event;
+    use crate::frame::{Event, Ids};
     use crate::measures::{AngleRange, ContactMeasures};
 
     fn drop(id: u32, on: Option<&str>) -> DropMeasures {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn each_drop_has_a_row_under_the_header_and_a_frame_without_drops_one() {
         let mut frames = [FrameMeasures::default(), FrameMeasures { frame: 1, time: 1e-3, ..FrameMeasures::default() }];
-        frames[1].events.push(Event::Merge { merge: vec![3, 7], into: 3 });
+        frames[1].events.push(Event::Merge { merge: Ids::from_slice(&[3, 7]), into: 3 });
         frames[1].drops = vec![drop(3, Some("a \"round\", table")), drop(8, None)];
         let mut out = Vec::new();
         write_header(&mut out).unwrap();

@@ -3,6 +3,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_shapes::Instance;
+use smallvec::SmallVec;
 
 /// The state of the liquid at one moment, as every reader sees it.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +99,9 @@ pub struct Ledger {
     pub film: f64,
 }
 
+/// Ids of the drops of an event: as few as most events have lie in the event itself.
+pub type Ids = SmallVec<[u32; 4]>;
+
 /// Something that happened to drops between two frames.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -105,7 +109,7 @@ pub enum Event {
     /// Several drops became one.
     Merge {
         /// Those that met.
-        merge: Vec<u32>,
+        merge: Ids,
         /// The one that goes on: the largest.
         into: u32,
     },
@@ -114,6 +118,6 @@ pub enum Event {
         /// The one that was.
         split: u32,
         /// Its pieces; the largest keeps the id.
-        into: Vec<u32>,
+        into: Ids,
     },
 }

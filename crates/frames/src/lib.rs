@@ -65,7 +65,7 @@ pub use choice::{ChoiceError, FrameChoice};
 pub use container::Block;
 pub use fields::{FieldsError, GridFields};
 pub use folder::{FolderError, RunFolder};
-pub use frame::{Content, DropFacts, Event, Frame, Ledger, Surface, WetMap};
+pub use frame::{Content, DropFacts, Event, Frame, Ids, Ledger, Surface, WetMap};
 pub use instances::{INSTANCE_THRESHOLD, InstanceError};
 pub use measure::{MeasureError, Setting, Solid, measure};
 pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};

@@ -102,6 +102,7 @@ impl FrameMeasures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Ids;
 
     /// The example of the contract, as it stands there except for white space and the way numbers are written.
     #[test]
@@ -134,7 +135,10 @@ mod tests {
             total_volume: 4.19e-9,
             added_volume: 4.19e-9,
             triangles: 5120,
-            events: vec![Event::Merge { merge: vec![3, 7], into: 3 }, Event::Split { split: 3, into: vec![3, 9] }],
+            events: vec![
+                Event::Merge { merge: Ids::from_slice(&[3, 7]), into: 3 },
+                Event::Split { split: 3, into: Ids::from_slice(&[3, 9]) },
+            ],
             drops: vec![drop],
             ..FrameMeasures::default()
         };

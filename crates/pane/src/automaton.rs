@@ -15,7 +15,7 @@
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 
 use crate::ground::Ground;
 use crate::motion::Slope;
@@ -207,7 +207,7 @@ impl Automaton {
             let id = *next_id;
             *next_id += 1;
             self.cells[step.from] = CellDrop { id, volume: residue, ..CellDrop::default() };
-            events.push(Event::Split { split: drop.id, into: vec![drop.id, id] });
+            events.push(Event::Split { split: drop.id, into: Ids::from_slice(&[drop.id, id]) });
         } else {
             self.cells[step.from] = CellDrop::default();
         }
@@ -246,7 +246,7 @@ fn pull_and_shift(wind: DVec2) -> (f64, i64) {
 }
 
 fn merge(a: u32, b: u32, into: u32) -> Event {
-    Event::Merge { merge: vec![a.min(b), a.max(b)], into }
+    Event::Merge { merge: Ids::from_slice(&[a.min(b), a.max(b)]), into }
 }
 
 #[cfg(test)]
@@ -306,7 +306,10 @@ mod tests {
         assert_eq!(run.water(), [(6, 2.0 + 10.0), (7, 1.0), (12, 1.0)]);
         assert_eq!(
             run.events,
-            [Event::Split { split: 1, into: vec![1, 4] }, Event::Merge { merge: vec![1, 2], into: 1 }]
+            [
+                Event::Split { split: 1, into: Ids::from_slice(&[1, 4]) },
+                Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }
+            ]
         );
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use glam::DVec2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 use sessile_model::{Stages, merge_rising};
 use sessile_wetting::Liquid;
 
@@ -434,7 +434,7 @@ impl Physical {
             .iter()
             .flat_map(|&(slot, ref drop)| self.necks.parts_of(slot, drop.place, place, drop.volume / volume))
             .collect();
-        let mut ids: Vec<u32> = members.iter().map(|(_, drop)| drop.id).collect();
+        let mut ids: Ids = members.iter().map(|(_, drop)| drop.id).collect();
         ids.sort_unstable();
         events.push(Event::Merge { merge: ids, into: largest.id });
 

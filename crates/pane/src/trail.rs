@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};
@@ -130,7 +130,7 @@ impl Trails {
             *next_id += 1;
             // A drop that has merged since is nobody to split from.
             if drops.get(tail.slot).id == tail.drop {
-                events.push(Event::Split { split: tail.drop, into: vec![tail.drop, id] });
+                events.push(Event::Split { split: tail.drop, into: Ids::from_slice(&[tail.drop, id]) });
             }
             beads.push(PaneDrop::resting(id, place, volume));
         }

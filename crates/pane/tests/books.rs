@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 use sessile_model::Model;
 use support::{cap, imbalance, instances, pane, run, tilted};
 
@@ -109,7 +109,7 @@ fn a_merged_drop_keeps_volume_momentum_and_the_larger_ones_id() {
         }
         assert!(pane.time() < 2.0, "they meet");
     };
-    assert_eq!(events, [Event::Merge { merge: vec![1, 2], into: 2 }]);
+    assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 2 }]);
     let after = pane.frame();
     assert_eq!(after.drops.len(), 1);
     let momentum: f64 = before.drops.iter().map(|d| d.volume * d.velocity.length()).sum();

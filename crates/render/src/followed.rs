@@ -83,6 +83,7 @@ fn largest(drops: &[DropMeasures]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sessile_frames::Ids;
 
     fn drop(id: u32, volume: f64, x: f64) -> DropMeasures {
         let centroid = DVec3::new(x, 0.0, 0.0);
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_camera_goes_with_the_drop_into_merges_and_stays_when_it_is_lost() {
-        let merge = Event::Merge { merge: vec![2, 5], into: 5 };
+        let merge = Event::Merge { merge: Ids::from_slice(&[2, 5]), into: 5 };
         let frames = [
             (vec![], vec![]),
             (vec![drop(1, 1.0, 9.0), drop(2, 3.0, 1.0)], vec![]),

@@ -4,7 +4,7 @@
 //! at one another and do not cross so far yet are left alone for a step. All others, many at once, and those whose seam does not pass the validator, go through a
 //! distance field ([`crate::union`]), which is sure.
 
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 
 use crate::drops::{Drop, Scratch, target_edge};
 use crate::ground::Ground;
@@ -144,7 +144,7 @@ fn merge_group(
         return;
     }
     done.largest = done.largest.max(gone.len() as u64 + 1);
-    let mut ids: Vec<u32> = gone.iter().map(|&i| drops[i].id).collect();
+    let mut ids: Ids = gone.iter().map(|&i| drops[i].id).collect();
     ids.push(whole.id);
     ids.sort_unstable();
     for &i in &gone {

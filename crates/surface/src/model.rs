@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Content, DropFacts, Event, Frame, Ledger, Surface};
+use sessile_frames::{Content, DropFacts, Event, Frame, Ids, Ledger, Surface};
 use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
 use sessile_scene::types::{EmitterKind, Fidelity, Scene, Side};
 use sessile_wetting::Liquid;
@@ -88,7 +88,7 @@ impl Books {
 
 /// Takes up the pieces of one drop: the first keeps the id.
 fn take_up(drops: &mut Vec<Drop>, books: &mut Books, pieces: Vec<Drop>, events: &mut Vec<Event>) {
-    let mut ids = Vec::new();
+    let mut ids = Ids::new();
     for (k, mut piece) in pieces.into_iter().enumerate() {
         if k > 0 {
             piece.id = books.new_id();

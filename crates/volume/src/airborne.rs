@@ -1,7 +1,7 @@
 //! Drops that leave the cells for the [`spray`](crate::spray), and balls that come back to them.
 
 use glam::DVec3;
-use sessile_frames::{DropFacts, Event};
+use sessile_frames::{DropFacts, Event, Ids};
 use sessile_world::World;
 
 use crate::drops::{Account, OF_SPECKS};
@@ -181,7 +181,7 @@ fn land(ball: &Ball, setup: &Setup, world: &World, fluid: &mut Fluid, events: &m
     if let Some(account) = fluid.drops.account_mut(host) {
         account.volume += ball.volume / setup.cell_volume();
     }
-    events.push(Event::Merge { merge: vec![host.min(ball.id), host.max(ball.id)], into: host });
+    events.push(Event::Merge { merge: Ids::from_slice(&[host.min(ball.id), host.max(ball.id)]), into: host });
 }
 
 /// The name of the liquid nearest to a ball's centre.

@@ -16,7 +16,7 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 
 use crate::fractions::cell_share;
 use crate::poisson::NONE as NO_UNKNOWN;
@@ -400,7 +400,7 @@ fn endow_nameless(pieces: &mut [Piece], events: &mut Vec<Event>) {
         pieces[index].account = volume;
         pieces[largest].account -= volume;
         let (from, to) = (pieces[largest].id, pieces[index].id);
-        events.push(Event::Split { split: from, into: vec![from.min(to), from.max(to)] });
+        events.push(Event::Split { split: from, into: Ids::from_slice(&[from.min(to), from.max(to)]) });
     }
 }
 
@@ -409,7 +409,7 @@ fn report(pieces: &[Piece], by_name: &[(u32, u32, f64)], events: &mut Vec<Event>
     let mut by_piece: Vec<(u32, u32)> = by_name.iter().map(|&(name, piece, _)| (piece, name)).collect();
     by_piece.sort_unstable();
     for group in by_piece.chunk_by(|a, b| a.0 == b.0) {
-        let names: Vec<u32> = group.iter().map(|&(_, name)| name).collect();
+        let names: Ids = group.iter().map(|&(_, name)| name).collect();
         let into = pieces[group[0].0 as usize].id;
         if names.len() > 1 {
             events.push(Event::Merge { merge: names, into });
@@ -417,7 +417,7 @@ fn report(pieces: &[Piece], by_name: &[(u32, u32, f64)], events: &mut Vec<Event>
     }
     for group in by_name.chunk_by(|a, b| a.0 == b.0) {
         if group.len() > 1 {
-            let mut into: Vec<u32> = group.iter().map(|&(_, piece, _)| pieces[piece as usize].id).collect();
+            let mut into: Ids = group.iter().map(|&(_, piece, _)| pieces[piece as usize].id).collect();
             into.sort_unstable();
             events.push(Event::Split { split: group[0].0, into });
         }

@@ -26,7 +26,7 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Surface};
+use sessile_frames::{Event, Ids, Surface};
 
 use crate::tiles::Field;
 
@@ -170,7 +170,7 @@ impl Spray {
                 let larger_first = balls[first].volume >= balls[other].volume;
                 let (kept, absorbed) = if larger_first { (first, other) } else { (other, first) };
                 let (a, b) = (balls[kept], balls[absorbed]);
-                events.push(Event::Merge { merge: vec![a.id.min(b.id), a.id.max(b.id)], into: a.id });
+                events.push(Event::Merge { merge: Ids::from_slice(&[a.id.min(b.id), a.id.max(b.id)]), into: a.id });
                 balls[kept] = joined(&a, &b);
                 balls[absorbed].volume = 0.0;
                 any = true;

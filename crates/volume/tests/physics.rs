@@ -334,7 +334,7 @@ fn a_drop_that_comes_down_on_a_ball_does_not_run_away() {
 fn drops_that_meet_become_one_and_the_books_balance() {
     let mut volume = build(TWO_DROPS);
     let mut merged = 0;
-    let is_merge = |event: &&Event| matches!(event, Event::Merge { merge, .. } if merge == &[1, 2]);
+    let is_merge = |event: &&Event| matches!(event, Event::Merge { merge, .. } if merge[..] == [1, 2]);
     while volume.time() < 0.01 {
         let report = volume.step(0.01 - volume.time(), &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
         merged += report.events.iter().filter(is_merge).count();

@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 
 use super::{AT_ONCE, Fallen, Scenery, Settled, Swarm, across, fallen};
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
@@ -115,7 +115,7 @@ impl Swarm {
         };
         let mut settled = self.settled(droplet, scenery);
         settled.starts |= droplet.state.running && !large.state.running;
-        let mut ids: Vec<u32> = members.iter().map(|&slot| all[slot as usize].id).collect();
+        let mut ids: Ids = members.iter().map(|&slot| all[slot as usize].id).collect();
         ids.sort_unstable();
         outcome.events.push(Event::Merge { merge: ids, into: large.id });
         let spot = &all[stays as usize].spot;

@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use super::*;
-use crate::frame::Ledger;
+use crate::frame::{Ids, Ledger};
 use crate::instances::{samples, surface_of};
 use crate::testing::caps::{on_ball, on_floor};
 use crate::testing::{Ball, Floor};
@@ -173,7 +173,7 @@ fn a_planar_caps_angle_is_measured_on_its_section() {
 fn the_books_are_copied_and_the_total_holds_the_film() {
     let mut frame = frame_of(Surface::default(), vec![]);
     frame.ledger = Ledger { added: 5.0, lost: 2.0, film: 3.0 };
-    let events = [Event::Merge { merge: vec![3, 7], into: 3 }];
+    let events = [Event::Merge { merge: Ids::from_slice(&[3, 7]), into: 3 }];
     let measures = measure(&frame, 9, &events, Setting::default()).unwrap();
     assert_eq!((measures.frame, measures.time, measures.events.as_slice()), (9, 0.25, &events[..]));
     assert_eq!(

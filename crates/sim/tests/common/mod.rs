@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use glam::DVec3;
-use sessile_frames::{Content, DropFacts, Event, Frame, Ledger, Surface};
+use sessile_frames::{Content, DropFacts, Event, Frame, Ids, Ledger, Surface};
 use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
 use sessile_scene::{NoFiles, Scene, parse_str};
 use sessile_sim::{BuildError, Built, Finish, Progress, RunError, RunOptions, Status, run_with};
@@ -64,7 +64,11 @@ impl Model for Ball {
         self.y += dt * self.speed;
         self.time += dt;
         // Something to report: the ball passes the middle.
-        let events = if before * self.y < 0.0 { vec![Event::Split { split: 1, into: vec![1] }] } else { Vec::new() };
+        let events = if before * self.y < 0.0 {
+            vec![Event::Split { split: 1, into: Ids::from_slice(&[1]) }]
+        } else {
+            Vec::new()
+        };
         Ok(StepReport { dt, events })
     }
 

@@ -1,7 +1,7 @@
 //! Balls fly parabolas, join, rest and land; and not a drop is lost.
 
 use glam::DVec3;
-use sessile_frames::{Event, Surface};
+use sessile_frames::{Event, Ids, Surface};
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::Connectivity;
 use sessile_world::random::Stream;
@@ -131,7 +131,7 @@ fn the_larger_ball_keeps_its_name() {
     let mut spray = spray(&[ball(3, DVec3::ZERO, DVec3::X, 5.0), ball(9, DVec3::new(H, 0.0, 0.0), DVec3::ZERO, 15.0)]);
     let mut events = Vec::new();
     spray.advance(0.0, H, G, &AIR, &mut Vec::new(), &mut events);
-    assert_eq!(events, [Event::Merge { merge: vec![3, 9], into: 9 }]);
+    assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[3, 9]), into: 9 }]);
     assert_eq!(spray.balls().len(), 1);
     assert!((spray.balls()[0].velocity - 0.25 * DVec3::X).length() < 1e-15);
 }
