@@ -39,7 +39,7 @@ const WIDE: usize = 8;
 /// Angles of one law differ by no more than this, in rad (a quarter of a degree), unless there would be too many laws.
 const ANGLE_STEP: f64 = 0.25 * std::f64::consts::PI / 180.0;
 
-/// How a triangle lies in the texture coordinates; all that leads from a place to its texel in one line of memory.
+/// How a triangle lies in the texture coordinates, in one line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Chart {
@@ -48,9 +48,9 @@ struct Chart {
     uv_per_metre: DMat2,
     /// Half the box of coordinates round a disc of 1 m radius.
     extent_per_metre: DVec2,
-    /// Inverse of `uv_per_metre`; zero where the triangle has no area in the map.
-    metres_per_uv: DMat2,
 }
+
+const _: () = assert!(size_of::<Chart>() == 64);
 
 /// One solid's map.
 #[derive(Debug)]
@@ -385,9 +385,10 @@ impl Sheet {
         let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
         let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
         // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
-        let mut first = seen(chart.metres_per_uv * (self.middle(columns.start, lines.start) - chart.origin) - a);
-        let step = seen(chart.metres_per_uv.x_axis / self.width as f64);
-        let down = seen(chart.metres_per_uv.y_axis / -(self.height as f64));
+        let metres_per_uv = chart.metres_per_uv();
+        let mut first = seen(metres_per_uv * (self.middle(columns.start, lines.start) - chart.origin) - a);
+        let step = seen(metres_per_uv.x_axis / self.width as f64);
+        let down = seen(metres_per_uv.y_axis / -(self.height as f64));
         for row in lines {
             let mut range = columns.clone();
             let mut at = first;
@@ -423,7 +424,7 @@ impl Sheet {
                 return 0;
             }
             debug_assert!((owner as usize) < track.facets().len());
-            let area = texel_area * charts[owner as usize].metres_per_uv.determinant().abs();
+            let area = texel_area * charts[owner as usize].metres_per_uv().determinant().abs();
             // In units of 10 nm.
             if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
         });
@@ -439,9 +440,15 @@ impl Chart {
         self.origin + self.uv_per_metre * place
     }
 
+    /// Inverse of `uv_per_metre`; zero where the triangle has no area in the map.
+    #[inline]
+    fn metres_per_uv(&self) -> DMat2 {
+        if self.uv_per_metre.determinant().abs() > 1e-12 { self.uv_per_metre.inverse() } else { DMat2::ZERO }
+    }
+
     /// Squares of lengths in the map as they are on the solid: along u, across, along v, in m².
     fn metric(&self) -> DVec3 {
-        let (u, v) = (self.metres_per_uv.x_axis, self.metres_per_uv.y_axis);
+        let DMat2 { x_axis: u, y_axis: v } = self.metres_per_uv();
         DVec3::new(u.length_squared(), u.dot(v), v.length_squared())
     }
 }
@@ -459,12 +466,7 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
     let uv_per_metre = DMat2::from_cols(per_x, per_y);
     let uv_per_metre = if uv_per_metre.is_finite() { uv_per_metre } else { DMat2::ZERO };
     let rows = uv_per_metre.transpose();
-    Chart {
-        origin: a,
-        uv_per_metre,
-        extent_per_metre: DVec2::new(rows.x_axis.length(), rows.y_axis.length()),
-        metres_per_uv: if uv_per_metre.determinant().abs() > 1e-12 { uv_per_metre.inverse() } else { DMat2::ZERO },
-    }
+    Chart { origin: a, uv_per_metre, extent_per_metre: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
 }
 
 fn sheet(
@@ -491,7 +493,7 @@ fn sheet(
         texel_size: mesh.area().sqrt() / side as f64,
     };
     let covers = |t: usize, at: DVec2, depth: f64| {
-        track.facets()[t].depth(charts[t].metres_per_uv * (at - charts[t].origin)) >= depth
+        track.facets()[t].depth(charts[t].metres_per_uv() * (at - charts[t].origin)) >= depth
     };
     let mut shared = Vec::new();
     for t in track.of_solid(solid) {

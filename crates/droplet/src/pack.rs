@@ -2,8 +2,9 @@
 //!
 //! An interval of [`crate::ride`] is one long chain of roots and quotients, each of which waits for the one before. Most intervals are plain: the ground is
 //! the same all round, the droplet goes on to the end of the interval, and that is within its triangle. Such intervals of [`LANES`] droplets at a time are worked out here in one
-//! run of arithmetic without a branch ([`crate::lanes`]); a droplet whose time is up makes room for the next. What is not plain (a side is reached, it may stop, the ground varies, the solid turns) is left to
-//! [`ride_on`](crate::ride::ride_on), with the coefficients if these are known.
+//! run of arithmetic without a branch ([`crate::lanes`]); a droplet whose time is up makes room for the next. Who comes to something that is not plain (a side is reached, it may
+//! stop) steps out. When all have come so far, those who did do this one interval alone, one after the other ([`ride_some`]), once all triangles
+//! that they come to have been fetched, and then join again. Where the ground varies or the solid turns, droplets ride alone.
 //!
 //! The arithmetic is that of a ride alone, operation by operation, so a droplet comes to the same place to the last bit
 //! whether it rode in a pack or not.
@@ -15,19 +16,28 @@ use crate::lanes::{LANES, Number, Planar, Wide};
 use crate::law::Drag;
 use crate::physical::EvenPush;
 use crate::ride::{
-    FEW_INTERVALS, Frozen, MOST_CHANGE, MOST_INTERVALS, PER_CHANGE, Progress, Rider, STOP_AT_ONCE, Segment, drag_share,
+    End, FEW_INTERVALS, Frozen, MOST_CHANGE, MOST_INTERVALS, PER_CHANGE, Progress, Rider, Rules, STOP_AT_ONCE, Segment,
+    drag_share, ride_on, ride_some,
 };
-use crate::track::{Facet, Place};
+use crate::track::{Facet, NONE, Place, Track};
 
 /// Droplets that a pack takes.
-pub const ROOM: usize = 32;
-/// Intervals of one ride that a pack takes; a ride of more goes on alone.
-const MOST_LEGS: usize = 16;
+pub const ROOM: usize = 128;
+/// So few do not ride side by side once they have stepped out.
+const FEW: usize = 4;
 /// Nobody's lane.
 const EMPTY: usize = usize::MAX;
+/// No leg.
+const NO_LEG: u32 = u32::MAX;
 
 type Row = [f64; LANES];
 type Pair = [Row; 2];
+
+/// Rules under which droplets may ride side by side.
+pub trait EvenRules: Rules {
+    /// What acts on the droplet anywhere on `facet`, where only the drag goes with its motion, and that with its speed alone.
+    fn even_push(&self, facet: &Facet, at: Place) -> Option<EvenPush>;
+}
 
 /// What one interval of each lane follows from.
 #[derive(Clone, Copy, Default)]
@@ -49,6 +59,8 @@ struct Lanes {
     damping: Row,
     sides: [Pair; 3],
     corners: [Pair; 3],
+    /// 1 for the side that it stands on, if it has just come through one.
+    entered: [Row; 3],
 }
 
 /// What came of it.
@@ -79,116 +91,172 @@ const MEETS: f64 = 3.0;
 /// It is no plain interval.
 const STUCK: f64 = 0.0;
 
-/// The end of a straight piece of way, and how long that took, in s.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Leg {
-    to: DVec2,
-    time: f64,
+/// A straight piece of a droplet's way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Leg {
+    /// Where.
+    pub segment: Segment,
+    /// Its length, in m.
+    pub length: f64,
+    /// The droplet's next one.
+    next: u32,
 }
 
 /// A droplet's ride.
 #[derive(Clone, Copy)]
-struct Member<'a> {
-    on: Option<(&'a Facet, EvenPush)>,
-    start: DVec2,
-    legs: [Leg; MOST_LEGS],
-    num_legs: usize,
-    progress: Progress,
+struct Member {
+    now: Progress,
+    end: End,
+    first_leg: u32,
+    last_leg: u32,
+}
+
+/// A droplet that has stepped out.
+#[derive(Clone, Copy)]
+struct Aside {
+    index: usize,
+    /// Coefficients of its interval, where they are known.
+    frozen: Option<Frozen>,
+    /// The triangle that it seems to come to.
+    next: u32,
+    /// It will not join again.
+    alone: bool,
 }
 
 /// Droplets that ride side by side.
-pub struct Pack<'a> {
-    members: [Member<'a>; ROOM],
+pub struct Pack {
+    members: [Member; ROOM],
     count: usize,
+    /// All that have joined, in that order, and how many of them have had their turn.
+    waiting: [usize; ROOM],
+    num_waiting: usize,
+    num_called: usize,
+    aside: [Aside; ROOM],
+    num_aside: usize,
+    /// Ways of all, as they come.
+    legs: Vec<Leg>,
     lanes: Lanes,
     outcome: Outcome,
     in_lane: [usize; LANES],
 }
 
-impl Default for Pack<'_> {
-    fn default() -> Self {
+impl Pack {
+    /// Nobody is in it yet; `legs` is memory for their ways.
+    pub fn new(legs: Vec<Leg>) -> Self {
         let rider = Rider { place: Place { triangle: 0, at: DVec2::ZERO }, velocity: DVec2::ZERO };
-        let nobody = Member {
-            on: None,
-            start: DVec2::ZERO,
-            legs: [Leg::default(); MOST_LEGS],
-            num_legs: 0,
-            progress: Progress::new(rider, 0.0),
-        };
+        let nobody = Member { now: Progress::new(rider, 0.0), end: End::Runs, first_leg: NO_LEG, last_leg: NO_LEG };
         Self {
             members: [nobody; ROOM],
             count: 0,
+            waiting: [0; ROOM],
+            num_waiting: 0,
+            num_called: 0,
+            aside: [Aside { index: 0, frozen: None, next: 0, alone: false }; ROOM],
+            num_aside: 0,
+            legs,
             lanes: Lanes::default(),
             outcome: Outcome::default(),
             in_lane: [EMPTY; LANES],
         }
     }
-}
 
-impl<'a> Pack<'a> {
+    /// Gives the memory for ways back.
+    pub fn into_legs(self) -> Vec<Leg> {
+        self.legs
+    }
+
     /// Nobody is in it any more.
     #[inline]
     pub fn clear(&mut self) {
-        self.count = 0;
+        (self.count, self.num_waiting, self.num_called) = (0, 0, 0);
+        self.legs.clear();
     }
 
-    /// Takes in a droplet that is to run for `dt` seconds, at most [`ROOM`] of them; one without an even push rides alone.
+    /// Takes in a droplet that is to run for `dt` seconds, at most [`ROOM`] of them.
     #[inline]
-    pub fn push(&mut self, facet: &'a Facet, rider: Rider, push: Option<EvenPush>, dt: f64) {
-        let member = &mut self.members[self.count];
-        self.count += 1;
-        member.on = push.map(|push| (facet, push));
-        (member.start, member.num_legs, member.progress) = (rider.place.at, 0, Progress::new(rider, dt));
-    }
-
-    /// What a droplet has done so far, and where it stands if it is to ride on; they are numbered in the order in which they came.
-    #[inline]
-    pub fn so_far(&self, index: usize, mut log: impl FnMut(Segment)) -> Progress {
-        let member = &self.members[index];
-        let mut progress = member.progress;
-        let (triangle, mut from, goes_on) = (progress.rider.place.triangle, member.start, progress.left > 0.0);
-        for &Leg { to, time } in &member.legs[..member.num_legs] {
-            if to != from {
-                progress.way += if goes_on { to.distance(from) } else { 0.0 };
-                log(Segment { triangle, from, to, time });
-            }
-            from = to;
+    pub fn push(&mut self, rider: Rider, dt: f64) {
+        self.members[self.count] =
+            Member { now: Progress::new(rider, dt), end: End::Runs, first_leg: NO_LEG, last_leg: NO_LEG };
+        if dt > 0.0 {
+            self.waiting[self.num_waiting] = self.count;
+            self.num_waiting += 1;
         }
-        progress
+        self.count += 1;
     }
 
-    /// All ride, each as far as its intervals are plain.
-    pub fn ride(&mut self) {
-        let mut waiting = 0;
+    /// Where a droplet has come to, and how; they are numbered in the order in which they came.
+    #[inline]
+    pub fn arrival(&self, index: usize) -> (Rider, End) {
+        (self.members[index].now.rider, self.members[index].end)
+    }
+
+    /// Its way.
+    #[inline]
+    pub fn way(&self, index: usize) -> impl Iterator<Item = &Leg> + Clone {
+        let leg = |next: u32| self.legs.get(next as usize);
+        std::iter::successors(leg(self.members[index].first_leg), move |at| leg(at.next))
+    }
+
+    /// All ride to the end of their time. `rules` are those of each, and `fetch` reads something of all that is known of a triangle.
+    pub fn ride<R: EvenRules>(&mut self, track: &Track, rules: impl Fn(usize) -> R, fetch: impl Fn(u32) -> f64) {
+        self.ride_abreast::<false, R>(track, &rules);
+        while self.num_aside > 0 {
+            let aside = &self.aside[..self.num_aside];
+            std::hint::black_box(aside.iter().fold(0.0, |sum, aside| sum + fetch(aside.next)));
+            (self.num_waiting, self.num_called) = (0, 0);
+            for &Aside { index, frozen, alone, .. } in aside {
+                let rules = rules(index);
+                let Member { now, end, first_leg, last_leg } = &mut self.members[index];
+                let mut log = |segment: Segment| {
+                    let length = segment.from.distance(segment.to);
+                    note(&mut self.legs, first_leg, last_leg, segment, length);
+                };
+                match ride_some(track, &rules, now, frozen, &mut log) {
+                    Some(ended) => *end = ended,
+                    None if alone || aside.len() < FEW => *end = ride_on(track, &rules, now, &mut log),
+                    None => {
+                        self.waiting[self.num_waiting] = index;
+                        self.num_waiting += 1;
+                    }
+                }
+            }
+            self.num_aside = 0;
+            self.ride_abreast::<true, R>(track, &rules);
+        }
+    }
+
+    /// Those who wait ride, each as far as its intervals are plain; whether any may have `ENTERED` through a side.
+    fn ride_abreast<const ENTERED: bool, R: EvenRules>(&mut self, track: &Track, rules: &impl Fn(usize) -> R) {
         let mut riding = 0;
         for lane in 0..LANES {
-            riding += usize::from(self.fill(lane, &mut waiting));
+            riding += usize::from(self.fill(lane, track, rules));
         }
         while riding > 0 {
-            stride(&self.lanes, &mut self.outcome);
+            stride::<ENTERED>(&self.lanes, &mut self.outcome);
             for lane in 0..LANES {
-                if self.in_lane[lane] != EMPTY && !self.advance(lane) {
-                    riding -= usize::from(!self.fill(lane, &mut waiting));
+                if self.in_lane[lane] != EMPTY && !self.advance(lane, track) {
+                    riding -= usize::from(!self.fill(lane, track, rules));
                 }
             }
         }
     }
 
     /// Puts the next who waits into a lane, if there is one.
-    fn fill(&mut self, lane: usize, waiting: &mut usize) -> bool {
-        while *waiting < self.count {
-            let index = *waiting;
-            *waiting += 1;
-            let Member { on: Some((facet, push)), progress, .. } = &self.members[index] else { continue };
-            if progress.left <= 0.0 {
+    fn fill<R: EvenRules>(&mut self, lane: usize, track: &Track, rules: &impl Fn(usize) -> R) -> bool {
+        while self.num_called < self.num_waiting {
+            let index = self.waiting[self.num_called];
+            self.num_called += 1;
+            let now = &self.members[index].now;
+            let facet = track.facet(now.rider.place.triangle);
+            let Some(push) = rules(index).even_push(facet, now.rider.place) else {
+                self.step_aside(index, None, now.rider.place.triangle, true);
                 continue;
-            }
+            };
             let lanes = &mut self.lanes;
             let set = |pair: &mut Pair, value: DVec2| (pair[0][lane], pair[1][lane]) = (value.x, value.y);
-            set(&mut lanes.place, progress.rider.place.at);
-            set(&mut lanes.velocity, progress.rider.velocity);
-            (lanes.left[lane], lanes.interval[lane], lanes.num_intervals[lane]) =
-                (progress.left, progress.interval, 0.0);
+            set(&mut lanes.place, now.rider.place.at);
+            set(&mut lanes.velocity, now.rider.velocity);
+            (lanes.left[lane], lanes.interval[lane], lanes.num_intervals[lane]) = (now.left, now.interval, 0.0);
             set(&mut lanes.pull, push.pull);
             (lanes.pull_length[lane], lanes.hold[lane]) = (push.pull.length(), push.hold);
             let drag = push.drag;
@@ -197,6 +265,7 @@ impl<'a> Pack<'a> {
             for k in 0..3 {
                 set(&mut lanes.sides[k], facet.sides[k]);
                 set(&mut lanes.corners[k], facet.corners[k]);
+                lanes.entered[k][lane] = f64::from(u8::from(now.entered == Some(k)));
             }
             self.in_lane[lane] = index;
             return true;
@@ -207,48 +276,79 @@ impl<'a> Pack<'a> {
 
     /// Carries out what came of a lane's interval; `false` when its droplet needs the lane no more.
     #[inline]
-    fn advance(&mut self, lane: usize) -> bool {
+    fn advance(&mut self, lane: usize, track: &Track) -> bool {
         let (lanes, outcome) = (&mut self.lanes, &self.outcome);
-        let member = &mut self.members[self.in_lane[lane]];
+        let index = self.in_lane[lane];
         if outcome.verdict[lane] == TOO_LONG {
             (lanes.interval[lane], lanes.num_intervals[lane]) = (outcome.interval[lane], MOST_INTERVALS);
             return true;
         }
+        let Member { now, first_leg, last_leg, .. } = &mut self.members[index];
+        let Place { triangle, at: from } = now.rider.place;
         let at = |pair: &Pair| DVec2::new(pair[0][lane], pair[1][lane]);
-        if outcome.verdict[lane] == MEETS {
-            member.progress.frozen = Some(Frozen {
-                acceleration: at(&outcome.acceleration),
-                rate: outcome.rate[lane],
-                heading: at(&outcome.heading),
-                ends: outcome.ends[lane],
-                interval: outcome.next[lane],
-            });
-        }
+        let to = at(&outcome.place);
         if outcome.verdict[lane] != GOES {
+            let (mut frozen, mut next) = (None, triangle);
+            if outcome.verdict[lane] == MEETS {
+                frozen = Some(Frozen {
+                    acceleration: at(&outcome.acceleration),
+                    rate: outcome.rate[lane],
+                    heading: at(&outcome.heading),
+                    ends: outcome.ends[lane],
+                    interval: outcome.next[lane],
+                });
+                let beyond = |k: usize| at(&lanes.sides[k]).perp_dot(to - at(&lanes.corners[k]));
+                let side = (0..3).fold(0, |least, k| if beyond(k) < beyond(least) { k } else { least });
+                let across = track.facet(triangle).across[side];
+                next = if across == NONE { triangle } else { across / 3 };
+            }
+            self.step_aside(index, frozen, next, false);
             return false;
         }
-        let to = at(&outcome.place);
-        member.legs[member.num_legs] = Leg { to, time: outcome.interval[lane] };
-        member.num_legs += 1;
-        let progress = &mut member.progress;
-        progress.rider.place.at = to;
-        progress.rider.velocity = at(&outcome.velocity);
-        (progress.left, progress.interval) = (outcome.ends[lane], outcome.next[lane]);
-        if progress.left <= 0.0 || member.num_legs == MOST_LEGS {
+        if to != from {
+            let length = from.distance(to);
+            now.way += length;
+            let segment = Segment { triangle, from, to, time: outcome.interval[lane] };
+            note(&mut self.legs, first_leg, last_leg, segment, length);
+        }
+        (now.rider.place.at, now.rider.velocity) = (to, at(&outcome.velocity));
+        (now.left, now.interval) = (outcome.ends[lane], outcome.next[lane]);
+        (now.entered, now.at_once) = (None, 0);
+        if now.left <= 0.0 {
             return false;
         }
         for axis in 0..2 {
             lanes.place[axis][lane] = outcome.place[axis][lane];
             lanes.velocity[axis][lane] = outcome.velocity[axis][lane];
         }
-        (lanes.left[lane], lanes.interval[lane], lanes.num_intervals[lane]) = (progress.left, progress.interval, 0.0);
+        (lanes.left[lane], lanes.interval[lane], lanes.num_intervals[lane]) = (now.left, now.interval, 0.0);
+        for entered in &mut lanes.entered {
+            entered[lane] = 0.0;
+        }
         true
     }
+
+    fn step_aside(&mut self, index: usize, frozen: Option<Frozen>, next: u32, alone: bool) {
+        self.aside[self.num_aside] = Aside { index, frozen, next, alone };
+        self.num_aside += 1;
+    }
+}
+
+/// Adds a leg to a droplet's way.
+#[inline]
+fn note(legs: &mut Vec<Leg>, first: &mut u32, last: &mut u32, segment: Segment, length: f64) {
+    let index = legs.len() as u32;
+    match legs.get_mut(*last as usize) {
+        Some(before) => before.next = index,
+        None => *first = index,
+    }
+    *last = index;
+    legs.push(Leg { segment, length, next: NO_LEG });
 }
 
 /// One interval of every lane: the coefficients as a ride freezes them, the glide, and whether that was plain.
 #[inline(never)]
-fn stride(lanes: &Lanes, outcome: &mut Outcome) {
+fn stride<const ENTERED: bool>(lanes: &Lanes, outcome: &mut Outcome) {
     let number = Wide::of;
     let (zero, one) = (number(0.0), number(1.0));
     let pair = |pair: &Pair| Planar { x: Wide::new(&pair[0]), y: Wide::new(&pair[1]) };
@@ -318,7 +418,15 @@ fn stride(lanes: &Lanes, outcome: &mut Outcome) {
         let distance = side.perp_dot(place - corner);
         let (speed, pull) = (inward.dot(velocity), inward.dot(acceleration));
         let returns = speed.below(zero) & zero.below(pull) & (distance + speed * time).up_to(zero);
-        is_plain = is_plain & zero.below(distance) & zero.up_to(distance + inward.dot(way)) & !returns;
+        let mut stays = zero.below(distance) & zero.up_to(distance + inward.dot(way)) & !returns;
+        if ENTERED {
+            // From the side itself it must set out inwards and not come back.
+            let then = time * (speed * first + pull * time * second);
+            let leaves = (zero.up_to(speed) & zero.up_to(pull)) | (zero.below(speed) & zero.up_to(then));
+            let entered = zero.below(Wide::new(&lanes.entered[k]));
+            stays = (entered & leaves) | (!entered & stays);
+        }
+        is_plain = is_plain & stays;
         is_plain = is_plain & zero.up_to(side.perp_dot(to - corner));
     }
     let set = |pair: &mut Pair, value: Planar<Wide>| *pair = [value.x.values(), value.y.values()];
@@ -344,6 +452,8 @@ fn ceil<N: Number>(x: N) -> N {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use glam::DVec3;
     use sessile_wetting::Wetting;
     use sessile_world::random::Stream;
@@ -351,30 +461,39 @@ mod tests {
     use super::*;
     use crate::law::Law;
     use crate::law::tests::WATER;
-    use crate::ride::{End, Push, Rules, ride, ride_on};
+    use crate::ride::{Push, ride};
     use crate::track::tests::{sheet, track_of};
 
-    /// An even push alone, under which droplets ride one by one.
-    struct Even(EvenPush);
+    /// The same pull everywhere; counts the droplets' looks at it when they ride alone.
+    #[derive(Clone, Copy, Debug)]
+    struct Even<'a> {
+        pull: DVec3,
+        hold: f64,
+        drag: Drag,
+        damping: f64,
+        looks: &'a Cell<usize>,
+    }
 
-    impl Rules for Even {
+    impl Rules for Even<'_> {
         const VARIES: bool = true;
-        type Here = ();
+        type Here = DVec2;
 
-        fn here(&self, _facet: &Facet, _at: Place) {}
-
-        fn push_at(&self, (): &(), velocity: DVec2) -> Push {
-            let EvenPush { pull, hold, drag, damping } = self.0;
-            let (rate, slope) = drag.rate_and_slope(velocity.length());
-            Push { acceleration: pull, hold, rate: rate + damping, slope }
+        fn here(&self, facet: &Facet, _at: Place) -> DVec2 {
+            self.looks.set(self.looks.get() + 1);
+            facet.along(self.pull)
         }
 
-        fn comes_off(&self, _facet: &Facet, _at: Place, _thrown: f64) -> bool {
-            false
+        fn push_at(&self, &acceleration: &DVec2, velocity: DVec2) -> Push {
+            let (rate, slope) = self.drag.rate_and_slope(velocity.length());
+            Push { acceleration, hold: self.hold, rate: rate + self.damping, slope }
         }
 
-        fn leaves_border(&self, _facet: &Facet, _at: Place, _outward: DVec2, _speed: f64) -> bool {
-            true
+        fn comes_off(&self, _facet: &Facet, _at: Place, thrown: f64) -> bool {
+            thrown > 300.0
+        }
+
+        fn leaves_border(&self, _facet: &Facet, _at: Place, _outward: DVec2, speed: f64) -> bool {
+            speed > 0.2
         }
 
         fn radius(&self) -> f64 {
@@ -382,54 +501,72 @@ mod tests {
         }
     }
 
+    impl EvenRules for Even<'_> {
+        fn even_push(&self, facet: &Facet, _at: Place) -> Option<EvenPush> {
+            let Self { pull, hold, drag, damping, .. } = *self;
+            // Some ride alone.
+            (pull.z < 2.4).then(|| EvenPush { pull: facet.along(pull), hold, drag, damping })
+        }
+    }
+
+    /// On a plane and on waves, whose triangles are as wide as some ways and a tenth of others.
     #[test]
     fn who_rides_in_a_pack_comes_to_where_it_comes_alone_to_the_last_bit() {
-        let track = track_of(&sheet(0.4, 0.4, 8, 8));
         let mut random = Stream::new(5, &[]);
-        let (mut plain, mut many) = (0, 0);
-        for (advancing, receding) in [(80.0_f64, 58.0_f64), (90.0, 90.0), (163.0, 157.0)] {
-            let law = Law::new(&WATER, &Wetting::smooth(advancing.to_radians(), receding.to_radians()));
-            for _ in 0..200 {
-                let dt = 10_f64.powf(random.uniform_in(-3.0, -1.0));
-                let mut pack = Pack::default();
-                let count = 1 + (random.uniform() * ROOM as f64) as usize;
-                let riders: Vec<(Rider, EvenPush)> = (0..count)
-                    .map(|_| {
-                        let triangle = (random.uniform() * track.facets().len() as f64) as u32;
-                        let facet = track.facet(triangle);
-                        let mut vector = || DVec3::new(random.uniform() - 0.5, random.uniform() - 0.5, 0.0);
-                        let place = Place { triangle, at: facet.clamp(facet.middle() + 0.04 * facet.along(vector())) };
-                        let pull = 15.0 * facet.along(vector());
-                        // Some set out from rest.
-                        let velocity = (facet.along(vector()) * 0.8 + pull * 0.01) * f64::from(u8::from(pull.x > -4.0));
-                        let volume = random.uniform_in(1e-9, 30e-9);
-                        let width = 2.5 * volume.cbrt();
-                        let per_mass = 1.0 / (WATER.density * volume);
-                        let hold = WATER.surface_tension * width * (law.cos_receding - law.cos_advancing) * per_mass;
-                        let drag = law.drag(&WATER, width, per_mass);
-                        let push = EvenPush { pull, hold, drag, damping: if pull.y > 3.0 { 2.0 } else { 0.0 } };
-                        (Rider { place, velocity }, push)
-                    })
-                    .collect();
-                for (rider, push) in &riders {
-                    pack.push(track.facet(rider.place.triangle), *rider, Some(*push), dt);
-                }
-                pack.ride();
-                for (index, (rider, push)) in riders.iter().enumerate() {
-                    let (mut alone, mut together) = (Vec::new(), Vec::new());
-                    let (mut expected, mut got) = (*rider, *rider);
-                    let rules = Even(*push);
-                    let end = ride(&track, &rules, &mut expected, dt, |segment| alone.push(segment));
-                    let so_far = pack.so_far(index, |segment| together.push(segment));
-                    plain += usize::from(so_far.left == 0.0);
-                    many += usize::from(so_far.left == 0.0 && together.len() > 1);
-                    let ended = ride_on(&track, &rules, so_far, &mut got, |segment| together.push(segment));
-                    assert_eq!((end, expected), (ended, got), "{advancing}°/{receding}°, {dt} s, {rider:?}, {push:?}");
-                    assert_eq!(alone, together);
-                    assert!(so_far.left > 0.0 || end == End::Runs);
+        let mut wavy = sheet(0.4, 0.4, 60, 60);
+        wavy.positions.iter_mut().for_each(|p| p.z = 2e-3 * (60.0 * p.x).sin() * (70.0 * p.y).cos());
+        let (looks, looks_alone) = (Cell::new(0), Cell::new(0));
+        let (mut intervals, mut crossings, mut others) = (0, 0, 0);
+        for track in [track_of(&sheet(0.4, 0.4, 8, 8)), track_of(&wavy)] {
+            for (advancing, receding) in [(80.0_f64, 58.0_f64), (90.0, 90.0), (163.0, 157.0)] {
+                let law = Law::new(&WATER, &Wetting::smooth(advancing.to_radians(), receding.to_radians()));
+                for _ in 0..60 {
+                    let dt = 10_f64.powf(random.uniform_in(-3.0, -1.0));
+                    let mut pack = Pack::new(Vec::new());
+                    let count = 1 + (random.uniform() * ROOM as f64) as usize;
+                    let riders: Vec<(Rider, Even<'_>)> = (0..count)
+                        .map(|_| {
+                            let triangle = (random.uniform() * track.facets().len() as f64) as u32;
+                            let facet = track.facet(triangle);
+                            let mut vector = || DVec3::new(random.uniform(), random.uniform(), random.uniform()) - 0.5;
+                            let at = facet.clamp(facet.middle() + 0.5 * facet.lengths[0] * facet.along(vector()));
+                            let pull = 5.0 * vector() + 10.0 * vector().with_z(0.0);
+                            // Some set out from rest.
+                            let velocity =
+                                facet.along(vector() * 0.8 + pull * 0.01) * f64::from(u8::from(pull.x > -4.0));
+                            let volume = random.uniform_in(1e-9, 30e-9);
+                            let width = 2.5 * volume.cbrt();
+                            let per_mass = 1.0 / (WATER.density * volume);
+                            let hold =
+                                WATER.surface_tension * width * (law.cos_receding - law.cos_advancing) * per_mass;
+                            let drag = law.drag(&WATER, width, per_mass);
+                            let damping = if pull.y > 3.0 { 2.0 } else { 0.0 };
+                            let rider = Rider { place: Place { triangle, at }, velocity };
+                            (rider, Even { pull, hold, drag, damping, looks: &looks })
+                        })
+                        .collect();
+                    riders.iter().for_each(|(rider, _)| pack.push(*rider, dt));
+                    pack.ride(&track, |index| riders[index].1, |triangle| track.facet(triangle).fetch());
+                    for (index, (rider, rules)) in riders.iter().enumerate() {
+                        let (mut alone, mut expected) = (Vec::new(), *rider);
+                        let rules = Even { looks: &looks_alone, ..*rules };
+                        let end = ride(&track, &rules, &mut expected, dt, |segment| alone.push(segment));
+                        let together: Vec<Segment> = pack.way(index).map(|leg| leg.segment).collect();
+                        assert_eq!((expected, end), pack.arrival(index), "{advancing}°/{receding}°, {dt} s, {rider:?}");
+                        assert_eq!(alone, together);
+                        intervals += alone.len();
+                        crossings += alone.windows(2).filter(|pair| pair[0].triangle != pair[1].triangle).count();
+                        others += usize::from(end != End::Runs);
+                    }
                 }
             }
         }
-        assert!(plain > 2000 && many > 500, "{plain} rode in packs to their ends, {many} of them in several intervals");
+        assert!(
+            crossings > 10_000 && others > 500,
+            "{crossings} of {intervals} over sides, {others} ended before time"
+        );
+        let (looks, looks_alone) = (looks.get(), looks_alone.get());
+        // Two looks at a side remain.
+        assert!(4 * looks < 3 * looks_alone, "{looks} looks alone where there were {looks_alone}");
     }
 }

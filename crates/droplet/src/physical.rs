@@ -22,6 +22,7 @@ use sessile_wetting::Liquid;
 use crate::field::Field;
 use crate::ground::Ground;
 use crate::law::{Drag, Law};
+use crate::pack::EvenRules;
 use crate::ride::{Push, Rules};
 use crate::track::{Facet, Place, Track};
 
@@ -107,16 +108,6 @@ impl PhysicalRules<'_> {
         self.factor * hold * here.line
     }
 
-    /// What acts on it anywhere on `facet`, where only the drag goes with its motion, and that with its speed alone.
-    #[inline]
-    pub fn even_push(&self, facet: &Facet, at: Place) -> Option<EvenPush> {
-        if self.varies || self.field.turns {
-            return None;
-        }
-        let here = self.here(facet, at);
-        Some(EvenPush { pull: here.pull, hold: self.even_hold(&here), drag: here.drag, damping: self.shared.damping })
-    }
-
     /// Wind's pull per mass in the plane, in m/s².
     #[inline]
     fn wind(&self, facet: &Facet) -> DVec2 {
@@ -157,6 +148,17 @@ pub struct Here {
     drag: Drag,
     /// Normal part of the solid's angular velocity: it turns a velocity in the plane, in rad/s.
     turning: f64,
+}
+
+impl EvenRules for PhysicalRules<'_> {
+    #[inline]
+    fn even_push(&self, facet: &Facet, at: Place) -> Option<EvenPush> {
+        if self.varies || self.field.turns {
+            return None;
+        }
+        let here = self.here(facet, at);
+        Some(EvenPush { pull: here.pull, hold: self.even_hold(&here), drag: here.drag, damping: self.shared.damping })
+    }
 }
 
 impl Rules for PhysicalRules<'_> {

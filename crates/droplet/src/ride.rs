@@ -149,15 +149,8 @@ pub struct Frozen {
 struct Ride<'a, R, L> {
     track: &'a Track,
     rules: &'a R,
-    rider: Rider,
-    left: f64,
-    entered: Option<usize>,
+    now: Progress,
     frozen: Option<Frozen>,
-    /// Length of the next interval, in s; 0 where that has to be found out.
-    interval: f64,
-    at_once: u32,
-    sides: u32,
-    way: f64,
     log: L,
 }
 
@@ -167,7 +160,7 @@ pub(crate) fn drag_share<N: Number>(kept: N) -> N {
     N::of(DRAG_SHARE) - N::of(BEND_SHARE) * (kept * (N::of(2.0) - kept))
 }
 
-/// Where a ride stands between two intervals.
+/// Where a ride stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Place and velocity.
@@ -176,104 +169,114 @@ pub struct Progress {
     pub left: f64,
     /// Length of the next interval, in s; 0 where that has to be found out.
     pub interval: f64,
-    /// Way so far, in m.
+    /// The side that it stands on, if it has just come through one.
+    pub entered: Option<usize>,
+    /// Sides crossed, …
+    pub sides: u32,
+    /// … so many of the last in no time.
+    pub at_once: u32,
+    /// Way since the last look at it, in m.
     pub way: f64,
-    /// Coefficients of the next interval, where they are known.
-    pub frozen: Option<Frozen>,
 }
 
 impl Progress {
     /// At the start of a ride of `dt` seconds.
     #[inline]
     pub fn new(rider: Rider, dt: f64) -> Self {
-        Self { rider, left: dt, interval: 0.0, way: 0.0, frozen: None }
+        Self { rider, left: dt, interval: 0.0, entered: None, sides: 0, at_once: 0, way: 0.0 }
     }
 }
 
 /// Runs for `dt` seconds; every straight piece of the way is handed to `log`.
 pub fn ride<R: Rules>(track: &Track, rules: &R, rider: &mut Rider, dt: f64, log: impl FnMut(Segment)) -> End {
-    ride_on(track, rules, Progress::new(*rider, dt), rider, log)
+    let mut now = Progress::new(*rider, dt);
+    let end = ride_on(track, rules, &mut now, log);
+    *rider = now.rider;
+    end
 }
 
-/// Runs on from where a ride stands, and says where `rider` has come to.
-pub fn ride_on<R: Rules>(
+/// Runs on from where a ride stands, to its end.
+pub fn ride_on<R: Rules>(track: &Track, rules: &R, now: &mut Progress, log: impl FnMut(Segment)) -> End {
+    let mut ride = Ride { track, rules, now: *now, frozen: None, log };
+    while ride.now.left > 0.0 {
+        if let Some(end) = ride.go() {
+            *now = ride.now;
+            return end;
+        }
+    }
+    *now = ride.now;
+    End::Runs
+}
+
+/// Runs on from where a ride stands until new coefficients have to be found, from those of this interval if they are known; says how it ended, if it has.
+pub fn ride_some<R: Rules>(
     track: &Track,
     rules: &R,
-    so_far: Progress,
-    rider: &mut Rider,
+    now: &mut Progress,
+    frozen: Option<Frozen>,
     log: impl FnMut(Segment),
-) -> End {
-    let mut ride = Ride {
-        track,
-        rules,
-        rider: so_far.rider,
-        left: so_far.left,
-        entered: None,
-        frozen: so_far.frozen,
-        interval: so_far.interval,
-        at_once: 0,
-        sides: 0,
-        way: so_far.way,
-        log,
-    };
-    let end = ride.run();
-    *rider = ride.rider;
+) -> Option<End> {
+    let mut ride = Ride { track, rules, now: *now, frozen, log };
+    let mut end = None;
+    while end.is_none() {
+        end = if ride.now.left > 0.0 { ride.go() } else { Some(End::Runs) };
+        if ride.frozen.is_none() && ride.now.left > 0.0 {
+            break;
+        }
+    }
+    *now = ride.now;
     end
 }
 
 impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
-    fn run(&mut self) -> End {
-        let track = self.track;
-        while self.left > 0.0 {
-            let facet = track.facet(self.rider.place.triangle);
-            let frozen = match self.frozen {
-                Some(frozen) if frozen.ends < self.left => frozen,
-                _ => match self.freeze(facet) {
-                    Some(frozen) => frozen,
-                    None => return End::Rests,
-                },
-            };
-            self.frozen = Some(frozen);
-            let glide = Glide {
-                place: self.rider.place.at,
-                velocity: self.rider.velocity,
-                acceleration: frozen.acceleration,
-                rate: frozen.rate,
-            };
-            let mut until = self.left - frozen.ends;
-            let mut end = glide.after(until);
-            // Who still goes on at the end has not stopped before: its speed along the heading only falls, or only rises.
-            let mut stops = false;
-            if frozen.heading != DVec2::ZERO && end.1.dot(frozen.heading) <= 0.0 {
-                let stop = glide.stops_at(frozen.heading);
-                if stop <= until {
-                    (stops, until, end) = (true, stop, glide.after(stop));
-                }
-            }
-            if let Some((side, time)) = glide.exit(facet, until, end.0, self.entered) {
-                self.advance(facet, glide.after(time), time, Some(side));
-                if let Some(end) = self.cross(facet, side) {
-                    return end;
-                }
-            } else {
-                self.advance(facet, end, until, None);
-                // An interval ends where it was to end, not a rounding later.
-                if !stops {
-                    self.left = frozen.ends;
-                } else if let Some(end) = self.stop(facet, frozen.heading) {
-                    return end;
-                }
-                self.entered = None;
-                self.frozen = None;
-                self.interval = frozen.interval;
+    /// On to the end of an interval, or over a side.
+    #[inline(always)]
+    fn go(&mut self) -> Option<End> {
+        let facet = self.track.facet(self.now.rider.place.triangle);
+        let frozen = match self.frozen {
+            Some(frozen) if frozen.ends < self.now.left => frozen,
+            _ => match self.freeze(facet) {
+                Some(frozen) => frozen,
+                None => return Some(End::Rests),
+            },
+        };
+        self.frozen = Some(frozen);
+        let glide = Glide {
+            place: self.now.rider.place.at,
+            velocity: self.now.rider.velocity,
+            acceleration: frozen.acceleration,
+            rate: frozen.rate,
+        };
+        let mut until = self.now.left - frozen.ends;
+        let mut end = glide.after(until);
+        // Who still goes on at the end has not stopped before: its speed along the heading only falls, or only rises.
+        let mut stops = false;
+        if frozen.heading != DVec2::ZERO && end.1.dot(frozen.heading) <= 0.0 {
+            let stop = glide.stops_at(frozen.heading);
+            if stop <= until {
+                (stops, until, end) = (true, stop, glide.after(stop));
             }
         }
-        End::Runs
+        if let Some((side, time)) = glide.exit(facet, until, end.0, self.now.entered) {
+            self.advance(facet, glide.after(time), time, Some(side));
+            return self.cross(facet, side);
+        }
+        self.advance(facet, end, until, None);
+        // An interval ends where it was to end, not a rounding later.
+        if !stops {
+            self.now.left = frozen.ends;
+        } else if let Some(end) = self.stop(facet, frozen.heading) {
+            return Some(end);
+        }
+        self.now.entered = None;
+        self.frozen = None;
+        self.now.interval = frozen.interval;
+        None
     }
 
     /// Coefficients from here on; none when the droplet stands and is held.
     fn freeze(&mut self, facet: &Facet) -> Option<Frozen> {
-        let (place, velocity) = (self.rider.place, self.rider.velocity);
+        let (place, velocity) = (self.now.rider.place, self.now.rider.velocity);
         let here = self.rules.here(facet, place);
         let push = self.rules.push_at(&here, velocity);
         let speed = velocity.length();
@@ -288,10 +291,10 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         let rough =
             Glide { place: place.at, velocity, acceleration: push.acceleration - along * push.hold, rate: push.rate };
         // Where it will be when time is up, if it does not stop before.
-        let (mut later, kept) = rough.velocity_about(self.left);
-        let whole = if later.dot(along) > 0.0 { self.left } else { self.left.min(rough.stops_at(along)) };
-        let goes_on = whole == self.left;
-        let mut interval = std::mem::take(&mut self.interval);
+        let (mut later, kept) = rough.velocity_about(self.now.left);
+        let whole = if later.dot(along) > 0.0 { self.now.left } else { self.now.left.min(rough.stops_at(along)) };
+        let goes_on = whole == self.now.left;
+        let mut interval = std::mem::take(&mut self.now.interval);
         let mut is_few = true;
         if interval == 0.0 {
             // How much would change until time is up? Who comes to a stop has no direction there: twice what changes in half the time.
@@ -308,7 +311,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             let share = if goes_on { drag_share(kept) } else { DRAG_SHARE };
             let parts = (times * (share * drag + turn) * PER_CHANGE).max(way / self.rules.holds_for());
             // The last of a way to a stop is short, however it bends.
-            let is_stop = !goes_on && whole < STOP_AT_ONCE * self.left;
+            let is_stop = !goes_on && whole < STOP_AT_ONCE * self.now.left;
             let parts = if parts > 1.0 && !is_stop { parts.ceil().min(MOST_INTERVALS) } else { 1.0 };
             interval = whole / parts;
             is_few = parts <= FEW_INTERVALS;
@@ -324,7 +327,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             // What falls off at once has changed by its whole in the first of the intervals.
             let share = if goes_on { drag_share(kept * kept) } else { DRAG_SHARE };
             let changed = share * (push.rate - start.rate).abs();
-            if changed <= MOST_CHANGE * push.rate.min(start.rate) || interval < STOP_AT_ONCE * self.left {
+            if changed <= MOST_CHANGE * push.rate.min(start.rate) || interval < STOP_AT_ONCE * self.now.left {
                 break;
             }
             (interval, is_last, is_few) = (0.5 * interval, false, false);
@@ -334,7 +337,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
         if speed == 0.0 && push.acceleration.dot(along) <= push.hold {
             return None;
         }
-        let ends = if is_last { 0.0 } else { self.left - interval };
+        let ends = if is_last { 0.0 } else { self.now.left - interval };
         let interval = if is_last || !is_few { 0.0 } else { interval };
         let heading = if push.hold > 0.0 { along } else { DVec2::ZERO };
         // About the middle of the interval λ v ≈ λₘ vₘ + (λₘ + k vₘ)(v − vₘ) + ¾ k (v − vₘ)², as for λ that goes as √v; the mean of the last is a third of
@@ -351,70 +354,70 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
     /// Moves on by `time` to a place and velocity; to a point of `side` if it leaves there.
     #[inline]
     fn advance(&mut self, facet: &Facet, (to, velocity): (DVec2, DVec2), time: f64, side: Option<usize>) {
-        let from = self.rider.place.at;
-        self.rider.place.at = match side {
+        let from = self.now.rider.place.at;
+        self.now.rider.place.at = match side {
             Some(k) => facet.on_side(k, (facet.sides[k].dot(to - facet.corners[k]) / facet.lengths[k]).clamp(0.0, 1.0)),
             None => facet.clamp(to),
         };
-        self.rider.velocity = velocity;
-        self.left -= time;
-        self.at_once = if time > 0.0 { 0 } else { self.at_once + 1 };
+        self.now.rider.velocity = velocity;
+        self.now.left -= time;
+        self.now.at_once = if time > 0.0 { 0 } else { self.now.at_once + 1 };
         self.note(from, time);
     }
 
     #[inline]
     fn note(&mut self, from: DVec2, time: f64) {
-        let to = self.rider.place.at;
+        let to = self.now.rider.place.at;
         if to != from {
-            self.way += to.distance(from);
-            (self.log)(Segment { triangle: self.rider.place.triangle, from, to, time });
+            self.now.way += to.distance(from);
+            (self.log)(Segment { triangle: self.now.rider.place.triangle, from, to, time });
         }
     }
 
     /// The part of its velocity against which it is held has come to a stop: it rests, or goes on aside.
     fn stop(&mut self, facet: &Facet, heading: DVec2) -> Option<End> {
-        let aside = self.rider.velocity - heading * self.rider.velocity.dot(heading);
-        let push = self.rules.push(facet, self.rider.place, DVec2::ZERO);
+        let aside = self.now.rider.velocity - heading * self.now.rider.velocity.dot(heading);
+        let push = self.rules.push(facet, self.now.rider.place, DVec2::ZERO);
         // What is left beside a straight way is rounding.
         let least = 1e-9 * (push.acceleration.length() + push.hold) / push.rate.max(1.0);
-        self.rider.velocity = if aside.length() > least { aside } else { DVec2::ZERO };
-        (self.rider.velocity == DVec2::ZERO && push.acceleration.length() <= push.hold).then_some(End::Rests)
+        self.now.rider.velocity = if aside.length() > least { aside } else { DVec2::ZERO };
+        (self.now.rider.velocity == DVec2::ZERO && push.acceleration.length() <= push.hold).then_some(End::Rests)
     }
 
     /// Goes over side `k`, on which it stands.
     fn cross(&mut self, facet: &Facet, k: usize) -> Option<End> {
-        self.sides += 1;
-        if self.sides.is_multiple_of(SIDES_PER_LOOK) {
+        self.now.sides += 1;
+        if self.now.sides.is_multiple_of(SIDES_PER_LOOK) {
             // It trembles in a pit or a crease, on a scale far below its own: that is standing.
-            if self.way < LEAST_WAY * self.rules.radius() {
-                self.rider.velocity = DVec2::ZERO;
-                let corner = crease::nearest_corner(facet, self.rider.place.at);
-                return self.through_vertex(Vertex { triangle: self.rider.place.triangle, corner }, DVec3::ZERO);
+            if self.now.way < LEAST_WAY * self.rules.radius() {
+                self.now.rider.velocity = DVec2::ZERO;
+                let corner = crease::nearest_corner(facet, self.now.rider.place.at);
+                return self.through_vertex(Vertex { triangle: self.now.rider.place.triangle, corner }, DVec3::ZERO);
             }
-            self.way = 0.0;
+            self.now.way = 0.0;
         }
-        if self.at_once > MOST_AT_ONCE {
-            self.at_once = 0;
-            let corner = crease::nearest_corner(facet, self.rider.place.at);
-            let velocity = facet.lift(self.rider.velocity);
-            return self.through_vertex(Vertex { triangle: self.rider.place.triangle, corner }, velocity);
+        if self.now.at_once > MOST_AT_ONCE {
+            self.now.at_once = 0;
+            let corner = crease::nearest_corner(facet, self.now.rider.place.at);
+            let velocity = facet.lift(self.now.rider.velocity);
+            return self.through_vertex(Vertex { triangle: self.now.rider.place.triangle, corner }, velocity);
         }
-        let velocity = self.rider.velocity;
+        let velocity = self.now.rider.velocity;
         let inward = facet.inward(k);
         let out = (-inward.dot(velocity)).max(0.0);
         if facet.across[k] == NONE {
-            if self.rules.leaves_border(facet, self.rider.place, -inward, out) {
+            if self.rules.leaves_border(facet, self.now.rider.place, -inward, out) {
                 return Some(self.leave(facet, -facet.lift(inward)));
             }
             return self.slide(facet, k);
         }
-        let from = self.rider.place.triangle;
+        let from = self.now.rider.place.triangle;
         let (to, side) = (facet.across[k] / 3, facet.across[k] as usize % 3);
         let (other, turn) = (self.track.facet(to), facet.turns[k]);
-        let share = facet.sides[k].dot(self.rider.place.at - facet.corners[k]) / facet.lengths[k];
+        let share = facet.sides[k].dot(self.now.rider.place.at - facet.corners[k]) / facet.lengths[k];
         if turn > COPLANAR {
             let thrown = out * out * turn / self.turning_length(facet, k);
-            if self.rules.comes_off(other, self.rider.place, thrown) {
+            if self.rules.comes_off(other, self.now.rider.place, thrown) {
                 return Some(self.leave(facet, (facet.normal() + other.normal()).normalize_or(facet.normal())));
             }
         }
@@ -427,15 +430,15 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             let back = |facet: &Facet, place: Place, side: usize| {
                 -facet.inward(side).dot(self.rules.push(facet, place, DVec2::ZERO).acceleration)
             };
-            let (here, there) = (back(facet, self.rider.place, k), back(other, at, side));
+            let (here, there) = (back(facet, self.now.rider.place, k), back(other, at, side));
             let hop = (kept * out).powi(2) / (2.0 * there);
             if here >= 0.0 && there > 0.0 && hop < HOP * self.rules.radius() {
                 return self.slide(facet, k);
             }
         }
         let lost = (1.0 - kept) * other.inward(side).dot(turned);
-        self.rider = Rider { place: at, velocity: turned - other.inward(side) * lost };
-        self.entered = Some(side);
+        self.now.rider = Rider { place: at, velocity: turned - other.inward(side) * lost };
+        self.now.entered = Some(side);
         self.frozen = match self.frozen {
             Some(frozen) if flat => Some(Frozen {
                 acceleration: self.track.carry(from, k, to, side, frozen.acceleration),
@@ -445,7 +448,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
             _ => None,
         };
         if !flat {
-            self.interval = 0.0;
+            self.now.interval = 0.0;
         }
         (!flat && self.rules.comes_off(other, at, 0.0)).then(|| self.leave(other, other.normal()))
     }
@@ -458,22 +461,22 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
     }
 
     fn leave(&self, facet: &Facet, away: DVec3) -> End {
-        End::Leaves { velocity: facet.lift(self.rider.velocity), away, left: self.left.max(0.0) }
+        End::Leaves { velocity: facet.lift(self.now.rider.velocity), away, left: self.now.left.max(0.0) }
     }
 
     /// Along side `k`, pushed into it from both sides (or held on a border), up to its end or as long as that is so.
     fn slide(&mut self, facet: &Facet, k: usize) -> Option<End> {
         let along = facet.sides[k];
-        let mut speed = self.rider.velocity.dot(along);
-        self.entered = None;
+        let mut speed = self.now.rider.velocity.dot(along);
+        self.now.entered = None;
         self.frozen = None;
-        self.interval = 0.0;
+        self.now.interval = 0.0;
         loop {
-            let at = self.rider.place.at;
-            let push = self.rules.push(facet, self.rider.place, along * speed);
+            let at = self.now.rider.place.at;
+            let push = self.rules.push(facet, self.now.rider.place, along * speed);
             let pull = push.acceleration.dot(along);
             if speed == 0.0 && pull.abs() <= push.hold {
-                self.rider.velocity = DVec2::ZERO;
+                self.now.rider.velocity = DVec2::ZERO;
                 return Some(End::Rests);
             }
             let heading = if speed != 0.0 { speed.signum() } else { pull.signum() };
@@ -488,21 +491,21 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
                 rate: push.rate,
             };
             let stop = glide.stops_at(DVec2::X);
-            let until = self.left.min(stop);
+            let until = self.now.left.min(stop);
             let end = first_zero(ahead.max(0.0), -start, -net, push.rate, until);
             let time = end.unwrap_or(until);
             let way = glide.place_at(time).x.clamp(0.0, ahead.max(0.0));
-            self.left -= time;
+            self.now.left -= time;
             speed = heading * glide.velocity_at(time).x.max(0.0);
-            self.rider.place.at = facet.on_side(k, ((reached + heading * way) / facet.lengths[k]).clamp(0.0, 1.0));
-            self.rider.velocity = along * speed;
+            self.now.rider.place.at = facet.on_side(k, ((reached + heading * way) / facet.lengths[k]).clamp(0.0, 1.0));
+            self.now.rider.velocity = along * speed;
             self.note(at, time);
             if end.is_some() {
-                self.rider.place.at = facet.corners[corner];
-                let velocity = facet.lift(self.rider.velocity);
-                return self.through_vertex(Vertex { triangle: self.rider.place.triangle, corner }, velocity);
+                self.now.rider.place.at = facet.corners[corner];
+                let velocity = facet.lift(self.now.rider.velocity);
+                return self.through_vertex(Vertex { triangle: self.now.rider.place.triangle, corner }, velocity);
             }
-            if self.left <= 0.0 {
+            if self.now.left <= 0.0 {
                 return None;
             }
             // It stood still for a moment: held, or back the other way.
@@ -512,9 +515,9 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
 
     /// Through a corner of the mesh, at a velocity in the rest pose.
     fn through_vertex(&mut self, vertex: Vertex, velocity: DVec3) -> Option<End> {
-        self.entered = None;
+        self.now.entered = None;
         self.frozen = None;
-        self.interval = 0.0;
+        self.now.interval = 0.0;
         let radius = self.rules.radius();
         match crease::way_out(self.track, self.rules, vertex, velocity) {
             crease::Way::Over { triangle, corner, velocity } => {
@@ -522,7 +525,7 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
                 // A hair inside, so that the next exit is a new one.
                 let hair = 1e-12 * facet.lengths[corner].min(facet.lengths[(corner + 2) % 3]).min(radius);
                 let inside = (facet.middle() - facet.corners[corner]).normalize() * hair;
-                self.rider = Rider { place: Place { triangle, at: facet.corners[corner] + inside }, velocity };
+                self.now.rider = Rider { place: Place { triangle, at: facet.corners[corner] + inside }, velocity };
                 None
             }
             crease::Way::Along { triangle, side, reversed, speed } => {
@@ -531,24 +534,24 @@ impl<R: Rules, L: FnMut(Segment)> Ride<'_, R, L> {
                 let direction = if reversed { -facet.sides[side] } else { facet.sides[side] };
                 let hair = 1e-12 * facet.lengths[side].min(radius);
                 let at = facet.corners[corner] + direction * hair;
-                self.rider = Rider { place: Place { triangle, at }, velocity: direction * speed };
+                self.now.rider = Rider { place: Place { triangle, at }, velocity: direction * speed };
                 None
             }
             crease::Way::Off { triangle, outward } => {
                 let facet = self.track.facet(triangle);
                 let corner = crease::corner_at(self.track, vertex, triangle);
-                self.rider =
+                self.now.rider =
                     Rider { place: Place { triangle, at: facet.corners[corner] }, velocity: facet.along(velocity) };
                 let speed = velocity.dot(facet.lift(outward)).max(0.0);
-                if self.rules.leaves_border(facet, self.rider.place, outward, speed) {
+                if self.rules.leaves_border(facet, self.now.rider.place, outward, speed) {
                     return Some(self.leave(facet, facet.lift(outward)));
                 }
-                self.rider.velocity = DVec2::ZERO;
+                self.now.rider.velocity = DVec2::ZERO;
                 Some(End::Rests)
             }
             crease::Way::Nowhere => {
                 let facet = self.track.facet(vertex.triangle);
-                self.rider = Rider {
+                self.now.rider = Rider {
                     place: Place { triangle: vertex.triangle, at: facet.corners[vertex.corner] },
                     velocity: DVec2::ZERO,
                 };

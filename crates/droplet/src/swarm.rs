@@ -24,6 +24,7 @@ use crate::grid::{Arrivals, PER_CELL, least_width};
 use crate::ground::Ground;
 use crate::necks::Necks;
 use crate::neighbours::{Drift, Neighbours, Round};
+use crate::pack::Leg;
 use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
 use crate::ride::{Rider, Rules, Segment};
@@ -101,6 +102,8 @@ struct Stretch {
 #[derive(Clone, Debug, Default)]
 struct Log {
     stretches: Vec<Stretch>,
+    /// Memory for ways.
+    legs: Vec<Leg>,
     /// Droplets whose front meets film.
     on_film: Vec<u32>,
     /// Droplets that came off.

@@ -33,7 +33,7 @@ const FLATTEST: f64 = 1e-11;
 /// A turn smaller than this is rounding: the triangles are one plane, in rad.
 pub const COPLANAR: f64 = 1e-7;
 
-/// A triangle as a droplet sees it, in four lines of memory.
+/// A triangle as a droplet sees it, in four lines of memory; the last is for those who cross a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct Facet {
@@ -47,16 +47,16 @@ pub struct Facet {
     pub corners: [DVec2; 3],
     /// Unit directions of its sides.
     pub sides: [DVec2; 3],
+    /// The half-edge across each side ([`NONE`] on a border).
+    pub across: [u32; 3],
+    /// The solid that it belongs to.
+    pub solid: u32,
     /// Lengths of its sides, in m.
     pub lengths: [f64; 3],
     /// How the surface turns over each side, in rad; 0 on a border.
     pub turns: [f64; 3],
     /// Length across each side over which a smooth surface would make that turn, in m.
     pub spans: [f64; 3],
-    /// The half-edge across each side ([`NONE`] on a border).
-    pub across: [u32; 3],
-    /// The solid that it belongs to.
-    pub solid: u32,
 }
 
 const _: () = assert!(size_of::<Facet>() == 256);
@@ -67,10 +67,10 @@ impl Facet {
         0.5 * self.corners[1].x * self.corners[2].y
     }
 
-    /// Reads something of each of its lines of memory.
+    /// Reads something of each of the lines of memory that a droplet on it needs.
     #[inline]
     pub fn fetch(&self) -> f64 {
-        self.origin.x + self.corners[1].x + self.lengths[0] + self.turns[0]
+        self.origin.x + self.corners[1].x + self.sides[2].x
     }
 
     /// Unit normal, out of the solid.

@@ -5,7 +5,7 @@
 
 use glam::{DVec2, DVec3};
 
-use super::{Form, Log, Scenery, Stretch, Swarm};
+use super::{Form, Log, Scenery, Swarm};
 use crate::droplets::{CHUNK, Slots, State};
 use crate::ground::Ground;
 use crate::ride::Segment;
@@ -35,7 +35,8 @@ impl Swarm {
                 let i = slot as usize - view.first;
                 let solid = scenery.track.facet(view.all[i].rider.place.triangle).solid;
                 if !is_marked_at_once(form, ground, solid) {
-                    mark(ground, scenery.track, own, &mut view.all[i].state, view.all[i].size.radius);
+                    let segments = own.iter().map(|stretch| stretch.segment);
+                    mark(ground, scenery.track, segments, &mut view.all[i].state, view.all[i].size.radius);
                 }
             }
         };
@@ -50,17 +51,22 @@ pub(super) fn is_marked_at_once(form: &Form, ground: &Ground, solid: u32) -> boo
 }
 
 /// Marks the way of one droplet in a step: one that creeps does so now and then.
-pub(super) fn mark(ground: &Ground, track: &Track, way: &[Stretch], state: &mut State, radius: f64) {
+pub(super) fn mark(
+    ground: &Ground,
+    track: &Track,
+    way: impl Iterator<Item = Segment> + Clone,
+    state: &mut State,
+    radius: f64,
+) {
     if f64::from(state.since_wet) <= WETS_EVERY * radius {
         return;
     }
     state.since_wet = 0.0;
-    let segments = way.iter().map(|stretch| stretch.segment);
-    let Some(Segment { triangle, .. }) = segments.clone().next() else { return };
-    if way.len() == 1 || !ground.marks_widths(track.facet(triangle).solid, radius) {
-        segments.for_each(|Segment { triangle, from, to, .. }| ground.wet(track, triangle, from, to, radius));
+    let Some(Segment { triangle, .. }) = way.clone().next() else { return };
+    if way.clone().nth(1).is_none() || !ground.marks_widths(track.facet(triangle).solid, radius) {
+        way.for_each(|Segment { triangle, from, to, .. }| ground.wet(track, triangle, from, to, radius));
     } else {
-        straighten(track, segments, radius, |triangle, from, to| ground.wet(track, triangle, from, to, radius));
+        straighten(track, way, radius, |triangle, from, to| ground.wet(track, triangle, from, to, radius));
     }
 }
 

@@ -4,14 +4,14 @@ use glam::{DVec2, DVec3, Vec3};
 use sessile_model::merge_rising;
 
 use super::mark::{is_marked_at_once, mark};
-use super::{Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
+use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
 use crate::droplets::{CHUNK, Droplet, Slot, Slots};
 use crate::footing::bend;
 use crate::neighbours::Drift;
-use crate::pack::{Pack, ROOM};
+use crate::pack::{Leg, Pack, ROOM};
 use crate::paper::PaperRules;
 use crate::physical::Physical;
-use crate::ride::{End, Progress, Segment, ride, ride_on};
+use crate::ride::{End, ride};
 
 /// A droplet cannot leave more than this share of itself in one step.
 const MOST_SHED: f64 = 0.5;
@@ -26,48 +26,56 @@ impl Swarm {
         let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
         let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
             log.clear();
-            let mut pack = matches!(form, Form::Physical).then(Pack::default);
-            for (index, &slot) in slots.iter().enumerate() {
-                if index.is_multiple_of(ROOM) {
-                    let some = &slots[index..slots.len().min(index + ROOM)];
-                    view.fetch(some, scenery.track, ground);
-                    if let Some(pack) = &mut pack {
+            let mut pack = Pack::new(std::mem::take(&mut log.legs));
+            for (some, index) in slots.chunks(ROOM).flat_map(|some| (0..some.len()).map(move |index| (some, index))) {
+                if index == 0 {
+                    some.chunks(AT_ONCE).for_each(|few| view.fetch(few, scenery.track, ground));
+                    if matches!(form, Form::Physical) {
+                        let all = |index: usize| &view.all[some[index] as usize - view.first];
+                        let rules = |index: usize| {
+                            let &Slot { rider, size, state, .. } = all(index);
+                            physical_rules_of(shared, scenery, &Droplet { id: 0, rider, size, state })
+                        };
                         pack.clear();
-                        for &slot in some {
-                            let Slot { rider, size, state, .. } = view.all[slot as usize - view.first];
-                            let rules = physical_rules_of(shared, scenery, &Droplet { id: 0, rider, size, state });
-                            let facet = scenery.track.facet(rider.place.triangle);
-                            pack.push(facet, rider, rules.even_push(facet, rider.place), dt);
-                        }
-                        pack.ride();
+                        (0..some.len()).for_each(|index| pack.push(all(index).rider, dt));
+                        let fetch = |triangle| scenery.track.facet(triangle).fetch() + ground.fetch(triangle);
+                        pack.ride(scenery.track, rules, fetch);
                     }
                 }
-                let i = slot as usize - view.first;
-                let own = &mut view.all[i];
+                let slot = some[index];
+                let own = &mut view.all[slot as usize - view.first];
                 let droplet = Droplet { id: 0, rider: own.rider, size: own.size, state: own.state };
-                let mut rider = droplet.rider;
-                let facet = scenery.track.facet(rider.place.triangle);
-                let field = &scenery.fields[facet.solid as usize];
+                let solid = scenery.track.facet(droplet.rider.place.triangle).solid;
+                let field = &scenery.fields[solid as usize];
+                // Ground that does not remember may be marked while others look at it.
+                let at_once = is_marked_at_once(form, ground, solid);
                 let mut way = 0.0;
                 let mut shed = 0.0;
                 let before = log.stretches.len();
-                let end = match form {
+                let (rider, end) = match form {
                     Form::Paper(paper) => {
                         let mass = scenery.liquid.density * droplet.size.volume;
                         let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
-                        ride(scenery.track, &rules, &mut rider, dt, |segment| {
+                        let mut rider = droplet.rider;
+                        let end = ride(scenery.track, &rules, &mut rider, dt, |segment| {
                             way += segment.from.distance(segment.to);
                             log.stretches.push(Stretch { slot, segment, film: 0.0, width: 0.0 });
-                        })
+                        });
+                        (rider, end)
                     }
                     Form::Physical => {
-                        let rules = physical_rules_of(shared, scenery, &droplet);
-                        let law = rules.law;
-                        let mut note = |segment: Segment| {
-                            let length = segment.from.distance(segment.to);
-                            way += length;
+                        let law = ground.law(scenery.track, droplet.rider.place);
+                        let sheds =
+                            |leg: &Leg| leg.length > law.shedding_speed * leg.segment.time && leg.segment.time > 0.0;
+                        let mut is_kept = !at_once;
+                        for leg in pack.way(index) {
+                            way += leg.length;
+                            is_kept |= sheds(leg);
+                        }
+                        for leg in pack.way(index).filter(|_| is_kept) {
+                            let Leg { segment, length, .. } = *leg;
                             let (mut film, mut width) = (0.0, 0.0);
-                            if length > law.shedding_speed * segment.time && segment.time > 0.0 {
+                            if sheds(leg) {
                                 let speed = length / segment.time;
                                 let facet = scenery.track.facet(segment.triangle);
                                 let pull = field.pull(facet.point(segment.to), DVec3::ZERO);
@@ -79,15 +87,8 @@ impl Swarm {
                                 shed += film;
                             }
                             log.stretches.push(Stretch { slot, segment, film, width });
-                        };
-                        let start = Progress::new(rider, dt);
-                        let so_far = pack.as_ref().map_or(start, |pack| pack.so_far(index % ROOM, &mut note));
-                        rider = so_far.rider;
-                        if so_far.left > 0.0 {
-                            ride_on(scenery.track, &rules, so_far, &mut rider, note)
-                        } else {
-                            End::Runs
                         }
+                        pack.arrival(index)
                     }
                 };
                 log.finite &= rider.velocity.is_finite() && rider.place.at.is_finite();
@@ -98,11 +99,18 @@ impl Swarm {
                 log.drift.include(own.spot.step);
                 own.spot.point = point;
                 own.state.since_wet += way as f32;
-                // Ground that does not remember may be marked while others look at it.
-                if is_marked_at_once(form, ground, facet.solid) {
-                    mark(ground, scenery.track, &log.stretches[before..], &mut own.state, droplet.size.radius);
-                    if shed == 0.0 && matches!(form, Form::Physical) {
-                        log.stretches.truncate(before);
+                let (state, radius) = (&mut own.state, droplet.size.radius);
+                match form {
+                    Form::Physical if at_once => {
+                        mark(ground, scenery.track, pack.way(index).map(|leg| leg.segment), state, radius);
+                        if shed == 0.0 {
+                            log.stretches.truncate(before);
+                        }
+                    }
+                    Form::Physical => {}
+                    Form::Paper(_) => {
+                        let segments = log.stretches[before..].iter().map(|stretch| stretch.segment);
+                        mark(ground, scenery.track, segments, state, radius);
                     }
                 }
                 if let End::Leaves { velocity, away, left } = end {
@@ -155,6 +163,7 @@ impl Swarm {
                 neighbours.stands_at(&mut log.arrivals, slot, &mut own.spot, facet.solid, own.size.reach);
                 log.spots.push((slot, own.spot));
             }
+            log.legs = pack.into_legs();
         };
         let pieces_logs = &mut self.logs[..pieces];
         self.droplets.work(&self.runners, pieces_logs, &job);
