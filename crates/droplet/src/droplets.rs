@@ -104,6 +104,9 @@ pub struct Droplets {
     /// The slots.
     pub all: Vec<Slot>,
     free: Vec<u32>,
+    /// Those that ran and do not any more, some more than once, until they are taken off the list of runners.
+    #[serde(skip)]
+    pub stopped: Vec<u32>,
 }
 
 /// Neighbouring slots, to be changed by one thread.
@@ -156,8 +159,11 @@ impl Droplets {
     /// Puts a droplet's numbers back.
     pub fn set(&mut self, slot: u32, droplet: &Droplet) {
         let Droplet { id, rider, size, state } = *droplet;
-        let slot = &mut self.all[slot as usize];
-        (slot.id, slot.rider, slot.size, slot.state) = (id, rider, size, state);
+        let own = &mut self.all[slot as usize];
+        if own.state.running && !state.running {
+            self.stopped.push(slot);
+        }
+        (own.id, own.rider, own.size, own.state) = (id, rider, size, state);
     }
 
     /// Takes a droplet up, at a point of the rest pose, and says its slot.
@@ -175,6 +181,9 @@ impl Droplets {
     /// Takes a droplet away.
     pub fn remove(&mut self, slot: u32) {
         let gone = &mut self.all[slot as usize];
+        if gone.state.running {
+            self.stopped.push(slot);
+        }
         (gone.id, gone.state, gone.spot.step) = (0, State::default(), Vec3::ZERO);
         self.free.push(slot);
     }

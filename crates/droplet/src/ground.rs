@@ -116,6 +116,7 @@ impl Ground {
     }
 
     /// The law at a place.
+    #[inline]
     pub fn law(&self, track: &Track, at: Place) -> &Law {
         let sheet = self.sheet_of(track, at);
         let index = if sheet.laws.is_empty() { sheet.uniform } else { sheet.laws[self.texel(sheet, at)] };

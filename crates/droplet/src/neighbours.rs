@@ -145,11 +145,19 @@ impl Neighbours {
         self.running.clear();
     }
 
-    /// A runner has come to where its spot says, on a solid; [`Neighbours::arrive`] will enter it there.
+    /// The spot of a runner that has come to a point of a solid by a step; [`Neighbours::arrive`] will enter it there.
     #[inline]
-    pub fn stands_at(&self, arrivals: &mut Arrivals, slot: u32, spot: &mut Spot, solid: u32, reach: f32) {
-        (spot.solid, spot.reach) = (solid, reach);
-        spot.bucket = self.running.announce(arrivals, slot, solid, spot.point, reach) | RUNS;
+    pub fn stands_at(
+        &self,
+        arrivals: &mut Arrivals,
+        slot: u32,
+        point: DVec3,
+        step: Vec3,
+        solid: u32,
+        reach: f32,
+    ) -> Spot {
+        let bucket = self.running.announce(arrivals, slot, solid, point, reach) | RUNS;
+        Spot { point, step, reach, solid, bucket }
     }
 
     /// Enters runners where they have come to.

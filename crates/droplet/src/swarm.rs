@@ -208,6 +208,8 @@ impl Swarm {
             slot.state.running || slot.spot.step != Vec3::ZERO
         };
         self.runners = self.droplets.slots().filter(is_listed).collect();
+        let stands = |slot: &&u32| !self.droplets.all[**slot as usize].state.running;
+        self.droplets.stopped = self.runners.iter().filter(stands).copied().collect();
         self.newcomers.clear();
         self.drift = Drift::default();
         self.droplets.slots().for_each(|slot| self.drift.include(self.droplets.all[slot as usize].spot.step));
@@ -516,6 +518,7 @@ impl Swarm {
             for &slot in &log.stopped {
                 self.trails.close(slot);
             }
+            self.droplets.stopped.extend(&log.stopped);
             for &slot in &log.outside {
                 if self.droplets.is_used(slot) {
                     self.lost += self.droplets.all[slot as usize].size.volume;

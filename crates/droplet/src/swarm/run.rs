@@ -95,9 +95,8 @@ impl Swarm {
                 own.rider = rider;
                 let facet = scenery.track.facet(rider.place.triangle);
                 let point = facet.point(rider.place.at);
-                own.spot.step = (point - own.spot.point).as_vec3();
-                log.drift.include(own.spot.step);
-                own.spot.point = point;
+                let step = (point - own.spot.point).as_vec3();
+                log.drift.include(step);
                 own.state.since_wet += way as f32;
                 let (state, radius) = (&mut own.state, droplet.size.radius);
                 match form {
@@ -117,7 +116,7 @@ impl Swarm {
                     let volume = droplet.size.volume - shed;
                     let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
                     own.size.volume = volume;
-                    neighbours.stands_at(&mut log.arrivals, slot, &mut own.spot, facet.solid, own.size.reach);
+                    own.spot = neighbours.stands_at(&mut log.arrivals, slot, point, step, facet.solid, own.size.reach);
                     log.spots.push((slot, own.spot));
                     log.fallen.push((slot, fallen));
                     continue;
@@ -160,8 +159,9 @@ impl Swarm {
                 if way > 0.0 {
                     log.turnover = log.turnover.min(dt * own.size.radius / way);
                 }
-                neighbours.stands_at(&mut log.arrivals, slot, &mut own.spot, facet.solid, own.size.reach);
-                log.spots.push((slot, own.spot));
+                let spot = neighbours.stands_at(&mut log.arrivals, slot, point, step, facet.solid, own.size.reach);
+                own.spot = spot;
+                log.spots.push((slot, spot));
             }
             log.legs = pack.into_legs();
         };
@@ -179,15 +179,24 @@ impl Swarm {
 
     /// Brings the list of runners up to date: rising, each once. They are nobody's neighbours until they have arrived.
     fn list_runners(&mut self) {
-        let Self { droplets, neighbours, .. } = self;
-        self.runners.retain(|&slot| {
-            let runs = droplets.all[slot as usize].state.running;
+        let Self { droplets, neighbours, runners, .. } = self;
+        let mut stopped = std::mem::take(&mut droplets.stopped);
+        stopped.sort_unstable();
+        stopped.dedup();
+        // Some run again.
+        stopped.retain(|&slot| !droplets.all[slot as usize].state.running);
+        let mut left = stopped.iter().copied().peekable();
+        runners.retain(|&slot| {
+            while left.next_if(|&other| other < slot).is_some() {}
+            let runs = left.next_if_eq(&slot).is_none();
             if !runs {
                 droplets.all[slot as usize].spot.step = Vec3::ZERO;
                 neighbours.stop(&mut droplets.all, slot);
             }
             runs
         });
+        stopped.clear();
+        droplets.stopped = stopped;
         if !self.newcomers.is_empty() {
             self.list_newcomers();
         }
