@@ -295,9 +295,14 @@ impl Grid {
         }
     }
 
-    /// Reads something of a bucket.
-    pub fn fetch(&self, bucket: u32) -> u32 {
-        self.lines.get(self.first_line(bucket) as usize).map_or(0, |line| line.next)
+    /// Reads something of some buckets, 64 at most: first where each begins, then what is there, so that none is waited for by itself.
+    pub fn fetch(&self, buckets: impl Iterator<Item = u32>) {
+        let mut firsts = [NOBODY; 64];
+        for (first, bucket) in firsts.iter_mut().zip(buckets) {
+            *first = self.first_line(bucket);
+        }
+        let read = |sum, &first: &u32| sum ^ self.lines.get(first as usize).map_or(0, |line| line.next);
+        std::hint::black_box(firsts.iter().fold(0, read));
     }
 
     /// The first line of a bucket, if anybody has ever been there.

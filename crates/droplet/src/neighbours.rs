@@ -92,7 +92,7 @@ impl Neighbours {
     pub fn change<'a, I: Iterator<Item = &'a Changes>>(&mut self, changes: impl Fn() -> I + Sync) {
         let carry_out = |grid: &mut Grid, list: fn(&Changes) -> &[Change]| {
             for some in changes().flat_map(|changes| list(changes).chunks(AT_ONCE)) {
-                std::hint::black_box(some.iter().fold(0, |sum, change| sum ^ change.fetch(grid)));
+                grid.fetch(some.iter().flat_map(Change::buckets));
                 some.iter().for_each(|change| change.carry_out(grid));
             }
         };
@@ -252,10 +252,12 @@ struct Change {
 }
 
 impl Change {
+    /// Those that it is about.
     #[inline]
-    fn fetch(&self, grid: &Grid) -> u32 {
-        let before = if self.before == NOBODY { 0 } else { grid.fetch(self.before) };
-        before ^ self.after.map_or(0, |after| grid.fetch(after.bucket))
+    fn buckets(&self) -> impl Iterator<Item = u32> + use<> {
+        let before = Some(self.before).filter(|&bucket| bucket != NOBODY);
+        let after = self.after.map(|after| after.bucket).filter(|&bucket| bucket != self.before);
+        before.into_iter().chain(after)
     }
 
     #[inline]
@@ -281,8 +283,7 @@ impl Move {
     /// Writes into the slot's spot that it has come to a point.
     #[inline]
     pub fn note(&self, spot: &mut Spot, point: DVec3) {
-        let Self { solid, reach, bucket, .. } = *self;
-        *spot = Spot { point, solid, reach, bucket, ..*spot };
+        (spot.point, spot.solid, spot.reach, spot.bucket) = (point, self.solid, self.reach, self.bucket);
     }
 }
 

@@ -16,6 +16,8 @@ use crate::ride::Rider;
 
 /// Groups whose outcome one thread writes down.
 const TOGETHER: usize = CHUNK / 2;
+/// Pieces of that size for each thread that are worked out before they are carried out.
+const AHEAD: usize = 8;
 
 /// Groups that hang together, and what comes of them; kept from step to step for its memory.
 #[derive(Debug, Default)]
@@ -53,31 +55,38 @@ impl Swarm {
         self.pairs.clear();
         let Groups { members, starts, outcomes, .. } = &mut groups;
         let pieces = (starts.len() - 1).div_ceil(TOGETHER);
-        if outcomes.len() < pieces {
-            outcomes.resize_with(pieces, Outcome::default);
-        }
-        let outcomes = &mut outcomes[..pieces];
-        let this = &*self;
-        let work = |piece: usize, outcome: &mut Outcome| {
-            let last = (starts.len() - 1).min((piece + 1) * TOGETHER);
-            let starts = &starts[piece * TOGETHER..=last];
-            outcome.clear();
-            for some in (0..starts.len() - 1).step_by(AT_ONCE) {
-                let end = (starts.len() - 1).min(some + AT_ONCE);
-                let all = &members[starts[some] as usize..starts[end] as usize];
-                this.droplets.fetch(all.iter().copied(), scenery.track, Some(&this.ground));
-                for group in some..end {
-                    this.join(&members[starts[group] as usize..starts[group + 1] as usize], scenery, outcome);
-                }
+        let threads = rayon::current_num_threads();
+        // As much at a time as is still at hand when it is carried out.
+        let at_once = if threads == 1 { 1 } else { AHEAD * threads };
+        outcomes.resize_with(at_once.min(pieces).max(outcomes.len()), Outcome::default);
+        for first in (0..pieces).step_by(at_once) {
+            let outcomes = &mut outcomes[..at_once.min(pieces - first)];
+            let this = &*self;
+            let work = |piece: usize, outcome: &mut Outcome| {
+                let last = (starts.len() - 1).min((piece + 1) * TOGETHER);
+                this.join_groups(members, &starts[piece * TOGETHER..=last], scenery, outcome);
+            };
+            if let [outcome] = outcomes {
+                work(first, outcome);
+            } else {
+                outcomes.par_iter_mut().enumerate().for_each(|(piece, outcome)| work(first + piece, outcome));
             }
-        };
-        if let [outcome] = outcomes {
-            work(0, outcome);
-        } else {
-            outcomes.par_iter_mut().enumerate().for_each(|(piece, outcome)| work(piece, outcome));
+            self.carry_out_joining(outcomes, events);
         }
-        self.carry_out_joining(outcomes, events);
         self.groups = groups;
+    }
+
+    /// Writes down what comes of the groups that begin at `starts`, but the last.
+    fn join_groups(&self, members: &[u32], starts: &[u32], scenery: &Scenery<'_>, outcome: &mut Outcome) {
+        outcome.clear();
+        for some in (0..starts.len() - 1).step_by(AT_ONCE) {
+            let end = (starts.len() - 1).min(some + AT_ONCE);
+            let all = &members[starts[some] as usize..starts[end] as usize];
+            self.droplets.fetch(all.iter().copied(), scenery.track, Some(&self.ground));
+            for group in some..end {
+                self.join(&members[starts[group] as usize..starts[group + 1] as usize], scenery, outcome);
+            }
+        }
     }
 
     /// Writes down what comes of a group.
@@ -115,9 +124,16 @@ impl Swarm {
         };
         let mut settled = self.settled(droplet, scenery);
         settled.starts |= droplet.state.running && !large.state.running;
-        let mut ids: Ids = members.iter().map(|&slot| all[slot as usize].id).collect();
-        ids.sort_unstable();
-        outcome.events.push(Event::Merge { merge: ids, into: large.id });
+        let id = |slot: u32| all[slot as usize].id;
+        if let &[a, b] = members {
+            let (a, b) = (id(a), id(b));
+            let merge = Ids::from_buf_and_len([a.min(b), a.max(b), 0, 0], 2);
+            outcome.events.push(Event::Merge { merge, into: large.id });
+        } else {
+            let mut merge: Ids = members.iter().map(|&slot| id(slot)).collect();
+            merge.sort_unstable();
+            outcome.events.push(Event::Merge { merge, into: large.id });
+        }
         let spot = &all[stays as usize].spot;
         if settled.falls {
             outcome.gone.push(stays);
@@ -186,10 +202,7 @@ impl Swarm {
 
 /// Reads what is about to be changed, all at once, so that it need not be waited for one by one.
 fn fetch(droplets: &Droplets, necks: &Necks, slots: impl Iterator<Item = u32>) {
-    let read = |sum, slot: u32| {
-        let Slot { id, size, .. } = &droplets.all[slot as usize];
-        sum ^ id ^ size.reach.to_bits() ^ necks.fetch(slot)
-    };
+    let read = |sum, slot: u32| sum ^ droplets.all[slot as usize].id ^ necks.fetch(slot);
     std::hint::black_box(slots.fold(0, read));
 }
 

@@ -30,33 +30,32 @@ impl Track {
     /// The way goes straight over sides as if the two triangles were unfolded. At a border it goes along it as far as it still has a
     /// component there, else ends. The vector carried along (a heading, say) comes back in the axes of the last triangle.
     pub fn walk(&self, from: Place, way: DVec2, carried: DVec2) -> (Place, DVec2) {
-        let (mut place, mut way, mut carried) = (from, way, carried);
+        let (Place { mut triangle, mut at }, mut way, mut carried) = (from, way, carried);
         let mut entered = usize::MAX;
         for _ in 0..MOST_SIDES {
-            let facet = self.facet(place.triangle);
-            let Some((k, share)) = first_side(facet, place.at, way, entered) else {
-                place.at = facet.clamp(place.at + way);
-                return (place, carried);
+            let facet = self.facet(triangle);
+            let Some((k, share)) = first_side(facet, at, way, entered) else {
+                return (Place { triangle, at: facet.clamp(at + way) }, carried);
             };
-            let at = place.at + way * share;
+            let left = at + way * share;
             way *= 1.0 - share;
-            let along = (facet.sides[k].dot(at - facet.corners[k]) / facet.lengths[k]).clamp(0.0, 1.0);
+            let along = (facet.sides[k].dot(left - facet.corners[k]) / facet.lengths[k]).clamp(0.0, 1.0);
             if facet.across[k] == NONE {
-                place.at = facet.on_side(k, along);
+                at = facet.on_side(k, along);
                 way = facet.sides[k] * facet.sides[k].dot(way);
                 if entered == k {
-                    return (place, carried);
+                    break;
                 }
                 entered = k;
                 continue;
             }
             let (other, side) = (facet.across[k] / 3, facet.across[k] as usize % 3);
-            way = self.carry(place.triangle, k, other, side, way);
-            carried = self.carry(place.triangle, k, other, side, carried);
-            place = Place { triangle: other, at: self.facet(other).on_side(side, 1.0 - along) };
+            way = self.carry(triangle, k, other, side, way);
+            carried = self.carry(triangle, k, other, side, carried);
+            (triangle, at) = (other, self.facet(other).on_side(side, 1.0 - along));
             entered = side;
         }
-        (place, carried)
+        (Place { triangle, at }, carried)
     }
 }
 
