@@ -8,7 +8,7 @@ use crate::ride::Rider;
 use crate::track::Track;
 
 /// Slots per piece of parallel work; a fixed number, so that pieces do not depend on threads.
-pub const CHUNK: usize = 512;
+pub const CHUNK: usize = 1024;
 
 /// How much a droplet holds and how wide it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
