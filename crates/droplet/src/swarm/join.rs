@@ -2,7 +2,8 @@
 //!
 //! Volumes and momenta add up, the middle is that of their volumes, the largest keeps its slot and id. Groups have nothing to do with one another, so what
 //! comes of each is worked out in parallel, some groups at a time, and written down; then it is carried out in that order, by one thread among those
-//! that stand, by another among those that run, while a third sees to the droplets themselves.
+//! that stand, by another among those that run, while a third sees to the droplets themselves. That is done before memory has forgotten them, some
+//! thousand groups at a time, or some hundred where there is one thread.
 
 use glam::DVec3;
 use rayon::prelude::*;
