@@ -7,6 +7,8 @@ mod drawing;
 mod exporting;
 mod failure;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod large_pages;
 mod progress;
 mod table;
 
