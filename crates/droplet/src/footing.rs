@@ -202,7 +202,6 @@ mod tests {
                 }
             }
         }
-        println!("{settled} settled, {level} level");
         assert!(settled > 9 * level, "{settled} settled, {level} did not");
     }
 
