@@ -36,8 +36,8 @@ def main():
             assert grids[name].activeVoxelCount() == active.sum(), (grids[name].activeVoxelCount(), active.sum())
         faces = np.zeros(tuple(size) + (3,), np.float32)
         grids["velocity"].copyToArray(faces, ijk=tuple(int(c) for c in first))
-        # Faces averaged are VTK's values at centres, wherever the far face's cell is kept.
-        centres = cells["velocity"].reshape(tuple(size[::-1]) + (3,)).transpose(2, 1, 0, 3)
+        # Faces averaged are VTK's values at centers, wherever the far face's cell is kept.
+        centers = cells["velocity"].reshape(tuple(size[::-1]) + (3,)).transpose(2, 1, 0, 3)
         for axis in range(3):
             if size[axis] == 1:
                 continue
@@ -46,7 +46,7 @@ def main():
             near[axis], far[axis] = slice(None, -1), slice(1, None)
             both = active[tuple(near)] & active[tuple(far)]
             mean = 0.5 * (faces[tuple(near)][..., axis] + faces[tuple(far)][..., axis])
-            error = np.abs(mean - centres[tuple(near)][..., axis])[both].max()
+            error = np.abs(mean - centers[tuple(near)][..., axis])[both].max()
             assert error < 1e-6, f"{path.name}: velocity off by {error}"
     print(f"vdb: {len(files)} files, level set, velocity and pressure equal")
 

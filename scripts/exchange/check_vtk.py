@@ -66,10 +66,10 @@ def main():
             for p in frame.points[free][::7]:
                 coordinates.InsertNextPoint(*map(float, p))
             points.SetPoints(coordinates)
-            centred = vtk.vtkCellDataToPointData()
-            centred.SetInputData(data)
+            centerd = vtk.vtkCellDataToPointData()
+            centerd.SetInputData(data)
             probe.SetInputData(points)
-            probe.SetSourceConnection(centred.GetOutputPort())
+            probe.SetSourceConnection(centerd.GetOutputPort())
             probe.Update()
             values = vtk_to_numpy(probe.GetOutput().GetPointData().GetArray("phi"))
             valid = vtk_to_numpy(probe.GetOutput().GetPointData().GetArray(probe.GetValidPointMaskArrayName())) == 1

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The face is a height over an oval: a rounded shell, a brow, a nose, cheeks, lips and a chin, each a smooth bump. The grid is bent so that its rim
-//! is the oval, and the lowest rows curl back under the chin. Metres, y up, looking to +z.
+//! is the oval, and the lowest rows curl back under the chin. Meters, y up, looking to +z.
 
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn main() {
         // A square bent into a disc; the rim is the oval.
         (a * (1.0 - 0.5 * b * b).sqrt(), b * (1.0 - 0.5 * a * a).sqrt())
     };
-    let mut text = String::from("# A mask, modelled by crates/droplet/examples/mask.rs\n");
+    let mut text = String::from("# A mask, modeled by crates/droplet/examples/mask.rs\n");
     for j in 0..=ROWS {
         for i in 0..=COLUMNS {
             let (x, y) = grid(i, j);

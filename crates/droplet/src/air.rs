@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn rain_that_falls_alike_does_not_meet_and_neighbours_that_touch_do() {
+    fn rain_that_falls_alike_does_not_meet_and_neighbors_that_touch_do() {
         let at = |k: u32, spacing: f64| DVec3::new(f64::from(k) * spacing, 0.0, 0.0);
         let row = |spacing: f64| -> usize {
             let mut balls: Vec<Ball> =

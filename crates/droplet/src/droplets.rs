@@ -23,20 +23,20 @@ pub struct Size {
     pub pressing: f32,
 }
 
-/// Where a droplet is in the rest pose of its solid, and its place among its neighbours.
+/// Where a droplet is in the rest pose of its solid, and its place among its neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spot {
     /// In m.
     pub point: DVec3,
     /// How it came there in the last step, in m.
     pub step: Vec3,
-    /// Largest radius at any height, in m, as neighbours see it.
+    /// Largest radius at any height, in m, as neighbors see it.
     #[serde(skip)]
     pub reach: f32,
     /// Its solid.
     #[serde(skip)]
     pub solid: u32,
-    /// Its bucket among its neighbours'.
+    /// Its bucket among its neighbors'.
     #[serde(skip, default = "none")]
     pub bucket: u32,
 }
@@ -49,7 +49,7 @@ fn none() -> u32 {
 }
 
 impl Spot {
-    /// At a point, not yet among neighbours.
+    /// At a point, not yet among neighbors.
     pub fn at(point: DVec3) -> Self {
         Self { point, step: Vec3::ZERO, reach: 0.0, solid: 0, bucket: NOBODY }
     }
@@ -79,12 +79,12 @@ pub struct Droplet {
     pub state: State,
 }
 
-/// All that is known of a droplet, in two neighbouring lines of memory: what others look at in the first, what it needs to move in the
+/// All that is known of a droplet, in two neighboring lines of memory: what others look at in the first, what it needs to move in the
 /// second. A million droplets are looked at in no order that memory knows, and each is waited for once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C, align(128))]
 pub struct Slot {
-    /// Where it is, as neighbours see it.
+    /// Where it is, as neighbors see it.
     pub spot: Spot,
     /// Never reused; 0 for an empty slot.
     pub id: u32,
@@ -109,7 +109,7 @@ pub struct Droplets {
     pub stopped: Vec<u32>,
 }
 
-/// Neighbouring slots, to be changed by one thread.
+/// Neighboring slots, to be changed by one thread.
 pub struct Slots<'a> {
     /// The first of them.
     pub first: usize,

@@ -1,6 +1,6 @@
 //! Droplets in the air: they fall freely until they touch a solid, or have missed all of them.
 //!
-//! A ball touches a mesh when its centre comes within its radius. That moment is approached by safe steps: as long as the gap is d
+//! A ball touches a mesh when its center comes within its radius. That moment is approached by safe steps: as long as the gap is d
 //! and nothing moves faster than s, nothing can happen for d/s. So a ball does not pass through however fast it is. A solid's
 //! motion within a step is taken as that of its end.
 
@@ -23,7 +23,7 @@ const MOST_STEPS: usize = 400;
 pub struct Ball {
     /// Never reused.
     pub id: u32,
-    /// Centre, in m.
+    /// Center, in m.
     pub center: DVec3,
     /// Velocity, in m/s.
     pub velocity: DVec3,

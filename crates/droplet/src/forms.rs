@@ -10,9 +10,11 @@ use std::f64::consts::FRAC_PI_2;
 use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
 use sessile_frames::instances::{Batch, assemble};
-use sessile_frames::{Content, DropFacts, INSTANCE_THRESHOLD};
-use sessile_shapes::ground::{Room, lay, lay_flat};
-use sessile_shapes::{Body, Detail, DropForm, Ground, Instance, Laid, LocalFrame, Patch, Profile, Shape};
+use sessile_frames::{DropState, FrameGeometry, INSTANCE_THRESHOLD};
+use sessile_shapes::drape::{DrapeScratch, drape, drape_flat};
+use sessile_shapes::{
+    Body, Detail, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
+};
 
 use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
@@ -58,10 +60,10 @@ struct Look {
 }
 
 /// The liquid of a frame and its facts, by rising id.
-pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (Content, Vec<DropFacts>) {
+pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState>) {
     let mut slots: Vec<u32> = stage.swarm.droplets.slots().collect();
     slots.sort_unstable_by_key(|&slot| stage.swarm.droplets.all[slot as usize].id);
-    let in_flight = |ball: &Ball| DropFacts {
+    let in_flight = |ball: &Ball| DropState {
         id: ball.id,
         volume: ball.volume,
         velocity: ball.velocity,
@@ -77,9 +79,9 @@ pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (Content, Vec<DropFacts>) {
             facts.extend(balls.iter().map(in_flight));
             facts.sort_unstable_by_key(|facts| facts.id);
         }
-        return (Content::Instances(instances), facts);
+        return (FrameGeometry::Instances(instances), facts);
     }
-    let mut facts: Vec<DropFacts> = slots.par_iter().map(|&slot| stage.facts(slot)).collect();
+    let mut facts: Vec<DropState> = slots.par_iter().map(|&slot| stage.facts(slot)).collect();
     facts.extend(balls.iter().map(in_flight));
     facts.sort_unstable_by_key(|facts| facts.id);
     let mut drops: Vec<(u32, Drop<'_>)> =
@@ -90,7 +92,7 @@ pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (Content, Vec<DropFacts>) {
         Drop::On(slot) => stage.push_surface(slot, batch),
         Drop::InAir(ball) => batch.make(&in_air(ball), &Detail::default()),
     });
-    (Content::Surfaces(assemble(&batches)), facts)
+    (FrameGeometry::Surfaces(assemble(&batches)), facts)
 }
 
 /// Where a drop of a frame is.
@@ -117,12 +119,12 @@ impl Stage<'_> {
         self.track.facet(self.swarm.droplets.all[slot as usize].rider.place.triangle)
     }
 
-    fn facts(&self, slot: u32) -> DropFacts {
+    fn facts(&self, slot: u32) -> DropState {
         let (droplet, facet) = (self.swarm.droplets.get(slot), self.facet(slot));
         let moment = &self.moments[facet.solid as usize];
         let origin = moment.pose.apply(facet.point(droplet.rider.place.at));
         let velocity = moment.pose.turn(facet.lift(droplet.rider.velocity)) + moment.velocity.at(origin);
-        DropFacts {
+        DropState {
             id: droplet.id,
             volume: droplet.size.volume,
             velocity,
@@ -204,9 +206,9 @@ impl Stage<'_> {
         let seat = self.track.seat(droplet.rider.place);
         let ground = |q: DVec2| self.track.offset(droplet.rider.place, &seat, q);
         if self.reach(&droplet, &look, parts.as_ref()).is_some() {
-            lay(&mut built.mesh, size.volume, ground, &mut Room::default());
+            drape(&mut built.mesh, size.volume, ground, &mut DrapeScratch::default());
         } else {
-            lay_flat(&mut built.mesh, size.volume);
+            drape_flat(&mut built.mesh, size.volume);
         }
         let moment = &self.moments[facet.solid as usize];
         built.mesh.positions.iter_mut().for_each(|p| *p = moment.pose.apply(seat.point + seat.axes * *p));
@@ -225,7 +227,7 @@ impl Stage<'_> {
     }
 
     /// A droplet as a few numbers, and its facts.
-    fn instance(&self, slot: u32) -> (Instance, DropFacts) {
+    fn instance(&self, slot: u32) -> (Instance, DropState) {
         let droplet = self.swarm.droplets.get(slot);
         let (facet, look) = (self.facet(slot), self.look(&droplet));
         let moment = &self.moments[facet.solid as usize];
@@ -255,7 +257,7 @@ impl Stage<'_> {
         };
         let ground = |q: DVec2| within.transpose() * self.track.offset(droplet.rider.place, &seat, plane * q);
         let reach = self.reach(&droplet, &look, parts.as_ref());
-        let ground = reach.map_or_else(Ground::default, |reach| Ground::sampled(reach, ground));
+        let ground = reach.map_or_else(SubstrateOffsets::default, |reach| SubstrateOffsets::sampled(reach, ground));
         let instance = Instance {
             drop: droplet.id,
             solid: Some(facet.solid),
@@ -265,7 +267,7 @@ impl Stage<'_> {
             },
             volume: droplet.size.volume,
             velocity: facts.velocity,
-            shape: Shape::Laid(Box::new(Laid { body, ground })),
+            shape: Shape::Draped(Box::new(Draped { body, ground })),
         };
         (instance, facts)
     }
@@ -279,7 +281,7 @@ fn balls(
     parts: Option<&Parts>,
     offset: impl Fn(&Part) -> DVec2,
 ) -> Vec<sessile_shapes::Ball> {
-    let whole = DropForm {
+    let whole = MetaballDrop {
         volume: droplet.size.volume,
         base_radius: droplet.size.radius,
         height: profile.height,
@@ -293,7 +295,7 @@ fn balls(
         Some(parts) => {
             for part in parts.as_slice() {
                 let scale = part.share.cbrt();
-                let form = DropForm {
+                let form = MetaballDrop {
                     volume: whole.volume * part.share,
                     base_radius: whole.base_radius * scale,
                     height: whole.height * scale,
@@ -343,12 +345,12 @@ mod tests {
             let seat = track.seat(place);
             let exact = |q: DVec2| track.offset(place, &seat, q);
             let distance = MeshDistance::new(mesh);
-            let sampled = Ground::sampled(2.5e-3, exact);
+            let sampled = SubstrateOffsets::sampled(2.5e-3, exact);
             let from_samples = |q: DVec2| sampled.at(q);
             // Between the samples of an instance the ground is linear: some per cent of the radius in a sharp valley.
             for (ground, bound) in [(&exact as &dyn Fn(DVec2) -> DVec3, 1e-12), (&from_samples, 2.5e-4)] {
                 let mut built = profile().surface(&Detail::default());
-                lay(&mut built.mesh, 4e-9, ground, &mut Room::default());
+                drape(&mut built.mesh, 4e-9, ground, &mut DrapeScratch::default());
                 assert!((built.mesh.volume() / 4e-9 - 1.0).abs() < 1e-6, "{:e} m³", built.mesh.volume());
                 let mut worst = 0.0_f64;
                 for (t, _) in built.on_solid.iter().enumerate().filter(|&(_, &on)| on) {

@@ -112,7 +112,7 @@ struct Class {
     /// Largest reach, in m.
     reach: f64,
     /// In 1/m.
-    steps_per_metre: f64,
+    steps_per_meter: f64,
 }
 
 /// Who has come.
@@ -180,7 +180,7 @@ impl Grid {
             tally: Tally::default(),
             classes: std::array::from_fn(|class| {
                 let width = cell * f64::from(1_u32 << class);
-                Class { reach: width / CELL_PER_REACH, steps_per_metre: STEPS / width }
+                Class { reach: width / CELL_PER_REACH, steps_per_meter: STEPS / width }
             }),
             mask: hashes as u32 - 1,
         }
@@ -266,10 +266,10 @@ impl Grid {
     #[inline]
     pub fn arrival(&self, slot: u32, solid: u32, point: DVec3, reach: f32) -> Arrival {
         let class = self.class_of(f64::from(reach));
-        let steps_per_metre = self.classes[class].steps_per_metre;
-        let place = steps::of_point(point, steps_per_metre);
+        let steps_per_meter = self.classes[class].steps_per_meter;
+        let place = steps::of_point(point, steps_per_meter);
         let bucket = self.bucket_of(class, solid, place);
-        let reach_steps = steps::of_reach(reach, steps_per_metre);
+        let reach_steps = steps::of_reach(reach, steps_per_meter);
         Arrival { bucket, class: class as u32, reach, entry: Entry::new(slot, place, reach_steps) }
     }
 
@@ -328,10 +328,10 @@ impl Grid {
         parts.clear();
         cells.clear();
         for class in self.used_classes() {
-            let Class { steps_per_metre, .. } = self.classes[class];
-            let reach = steps::of_reach(self.tally.reaches[class], steps_per_metre);
+            let Class { steps_per_meter, .. } = self.classes[class];
+            let reach = steps::of_reach(self.tally.reaches[class], steps_per_meter);
             for (index, look) in (0..).zip(looks) {
-                let around = Around::new(look.from, look.to, look.around, steps_per_metre);
+                let around = Around::new(look.from, look.to, look.around, steps_per_meter);
                 self.see(&around, reach, class as u32, (index, look), parts);
             }
         }
@@ -358,9 +358,9 @@ impl Grid {
                     hits &= hits - 1;
                     let part = &parts[cell.part as usize];
                     let look = &looks[part.look as usize];
-                    let steps_per_metre = self.classes[part.class as usize].steps_per_metre;
+                    let steps_per_meter = self.classes[part.class as usize].steps_per_meter;
                     let place = part.corner + cell.bounds.origin_of(part.bounds) + within;
-                    if !part.is_placed || comes_near(look, region, steps_per_metre, place, reach) {
+                    if !part.is_placed || comes_near(look, region, steps_per_meter, place, reach) {
                         found(part.look as usize, slot);
                     }
                 }
@@ -462,15 +462,15 @@ fn hash_of_class(class: usize, solid: u32) -> u64 {
 
 /// Whether a droplet at a place, with a reach in steps, may lie within `around` of what a look goes round.
 #[inline]
-fn comes_near(look: &Look, region: Region, steps_per_metre: f64, place: Place, reach: i32) -> bool {
-    let at = place.middle() - look.from * steps_per_metre;
-    let way = (look.to - look.from) * steps_per_metre;
+fn comes_near(look: &Look, region: Region, steps_per_meter: f64, place: Place, reach: i32) -> bool {
+    let at = place.middle() - look.from * steps_per_meter;
+    let way = (look.to - look.from) * steps_per_meter;
     let nearest = match region {
         Region::Way => way * (at.dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
         Region::Box => at.max(way.min(DVec3::ZERO)).min(way.max(DVec3::ZERO)),
     };
     // It may be half a step off in each direction, √3/2.
-    let within = look.around * steps_per_metre + f64::from(reach) + 0.9;
+    let within = look.around * steps_per_meter + f64::from(reach) + 0.9;
     (at - nearest).length_squared() <= within * within
 }
 

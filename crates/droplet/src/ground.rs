@@ -1,7 +1,7 @@
 //! What the surface is like at a place: its law, whether it has been wet, and how much film lies on it.
 //!
 //! Wetness and film lie on a map over the solid's texture coordinates, one per solid, so that a path's width does not depend on the
-//! triangles. Each texel belongs to the triangle that covers its centre; marking a stretch of path goes over the triangles within reach
+//! triangles. Each texel belongs to the triangle that covers its center; marking a stretch of path goes over the triangles within reach
 //! and marks those of their texels that really lie within it, on whichever chart; or, where the map lies evenly on the solid, over texels alone. Angles that vary
 //! by image are read there too.
 
@@ -44,10 +44,10 @@ const ANGLE_STEP: f64 = 0.25 * std::f64::consts::PI / 180.0;
 #[repr(C, align(64))]
 struct Chart {
     origin: DVec2,
-    /// Change of coordinates per metre along the triangle's x and y, as columns.
-    uv_per_metre: DMat2,
+    /// Change of coordinates per meter along the triangle's x and y, as columns.
+    uv_per_meter: DMat2,
     /// Half the box of coordinates round a disc of 1 m radius.
-    extent_per_metre: DVec2,
+    extent_per_meter: DVec2,
 }
 
 const _: () = assert!(size_of::<Chart>() == 64);
@@ -350,10 +350,10 @@ impl Sheet {
         DVec2::new((column as f64 + 0.5) / self.width as f64, 1.0 - (row as f64 + 0.5) / self.height as f64)
     }
 
-    /// Columns and rows whose centres may lie in a box of coordinates.
+    /// Columns and rows whose centers may lie in a box of coordinates.
     fn texel_box(&self, low: DVec2, high: DVec2) -> [std::ops::Range<usize>; 2] {
         let range = |low: f64, high: f64, count: usize| {
-            // Centres lie half a texel from whole numbers.
+            // Centers lie half a texel from whole numbers.
             let [low, high] = [low, high].map(|end| nearest((end * count as f64).max(0.0).min(count as f64)) as usize);
             low..high
         };
@@ -364,7 +364,7 @@ impl Sheet {
     #[inline]
     fn texels_round(&self, chart: &Chart, ends: [DVec2; 2], radius: f64) -> [std::ops::Range<usize>; 2] {
         let uv = ends.map(|at| chart.at(at));
-        let margin = chart.extent_per_metre * radius;
+        let margin = chart.extent_per_meter * radius;
         self.texel_box(uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin)
     }
 
@@ -386,10 +386,10 @@ impl Sheet {
         let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
         let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
         // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
-        let metres_per_uv = chart.metres_per_uv();
-        let mut first = seen(metres_per_uv * (self.middle(columns.start, lines.start) - chart.origin) - a);
-        let step = seen(metres_per_uv.x_axis / self.width as f64);
-        let down = seen(metres_per_uv.y_axis / -(self.height as f64));
+        let meters_per_uv = chart.meters_per_uv();
+        let mut first = seen(meters_per_uv * (self.middle(columns.start, lines.start) - chart.origin) - a);
+        let step = seen(meters_per_uv.x_axis / self.width as f64);
+        let down = seen(meters_per_uv.y_axis / -(self.height as f64));
         for row in lines {
             let mut range = columns.clone();
             let mut at = first;
@@ -425,7 +425,7 @@ impl Sheet {
                 return 0;
             }
             debug_assert!((owner as usize) < track.facets().len());
-            let area = texel_area * charts[owner as usize].metres_per_uv().determinant().abs();
+            let area = texel_area * charts[owner as usize].meters_per_uv().determinant().abs();
             // In units of 10 nm.
             if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
         });
@@ -438,18 +438,18 @@ impl Chart {
     /// Coordinates of a place of the triangle.
     #[inline]
     fn at(&self, place: DVec2) -> DVec2 {
-        self.origin + self.uv_per_metre * place
+        self.origin + self.uv_per_meter * place
     }
 
-    /// Inverse of `uv_per_metre`; zero where the triangle has no area in the map.
+    /// Inverse of `uv_per_meter`; zero where the triangle has no area in the map.
     #[inline]
-    fn metres_per_uv(&self) -> DMat2 {
-        if self.uv_per_metre.determinant().abs() > 1e-12 { self.uv_per_metre.inverse() } else { DMat2::ZERO }
+    fn meters_per_uv(&self) -> DMat2 {
+        if self.uv_per_meter.determinant().abs() > 1e-12 { self.uv_per_meter.inverse() } else { DMat2::ZERO }
     }
 
     /// Squares of lengths in the map as they are on the solid: along u, across, along v, in m².
     fn metric(&self) -> DVec3 {
-        let DMat2 { x_axis: u, y_axis: v } = self.metres_per_uv();
+        let DMat2 { x_axis: u, y_axis: v } = self.meters_per_uv();
         DVec3::new(u.length_squared(), u.dot(v), v.length_squared())
     }
 }
@@ -464,10 +464,10 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
     // Corners are the origin, (L, 0) and (x, y).
     let per_x = (b - a) / corners[1].x;
     let per_y = (c - a - per_x * corners[2].x) / corners[2].y;
-    let uv_per_metre = DMat2::from_cols(per_x, per_y);
-    let uv_per_metre = if uv_per_metre.is_finite() { uv_per_metre } else { DMat2::ZERO };
-    let rows = uv_per_metre.transpose();
-    Chart { origin: a, uv_per_metre, extent_per_metre: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
+    let uv_per_meter = DMat2::from_cols(per_x, per_y);
+    let uv_per_meter = if uv_per_meter.is_finite() { uv_per_meter } else { DMat2::ZERO };
+    let rows = uv_per_meter.transpose();
+    Chart { origin: a, uv_per_meter, extent_per_meter: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
 }
 
 fn sheet(
@@ -494,7 +494,7 @@ fn sheet(
         texel_size: mesh.area().sqrt() / side as f64,
     };
     let covers = |t: usize, at: DVec2, depth: f64| {
-        track.facets()[t].depth(charts[t].metres_per_uv() * (at - charts[t].origin)) >= depth
+        track.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
     };
     let mut shared = Vec::new();
     for t in track.of_solid(solid) {

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use sessile_droplet::DropletModel;
-//! use sessile_model::{Model, Untimed};
+//! use sessile_model::{Model, NoTimer};
 //! use sessile_scene::{NoFiles, parse_str};
 //! use sessile_world::World;
 //!
@@ -32,7 +32,7 @@
 //! let scene = parse_str("drop.toml", text, &[], &NoFiles)?.scene;
 //! let mut model = DropletModel::new(&scene, World::build(&scene)?)?;
 //! while model.time() < 0.2 {
-//!     model.step(0.2 - model.time(), &mut Untimed)?;
+//!     model.step(0.2 - model.time(), &mut NoTimer)?;
 //! }
 //! assert!(model.frame().drops[0].velocity.y < -0.1, "it runs");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -54,7 +54,7 @@ pub mod lanes;
 pub mod law;
 pub mod model;
 pub mod necks;
-pub mod neighbours;
+pub mod neighbors;
 pub mod pack;
 pub mod paper;
 pub mod patch;

@@ -5,12 +5,12 @@ use std::f64::consts::PI;
 use glam::DVec3;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Frame, Ledger};
-use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_frames::{Event, Frame, VolumeBalance};
+use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_scene::{DropShape, Scene};
 use sessile_wetting::cap;
 use sessile_world::random::Stream;
-use sessile_world::{Supply, World, WorldState};
+use sessile_world::{Emission, World, WorldState};
 
 use crate::air::Air;
 use crate::droplets::Droplets;
@@ -185,7 +185,7 @@ impl DropletModel {
         let before = self.moments.iter().zip(&self.setup.meshes);
         self.next_fields.clear();
         self.next_fields.extend(self.world.solids().iter().zip(before).map(|(solid, (before, mesh))| {
-            Field::over(before, &Moment::of(solid), mesh.bounds().centre(), gravity, wind, dt)
+            Field::over(before, &Moment::of(solid), mesh.bounds().center(), gravity, wind, dt)
         }));
         std::mem::swap(&mut self.fields, &mut self.next_fields);
         self.changed.clear();
@@ -244,15 +244,15 @@ impl DropletModel {
     /// Everything that emitters give between the current time and `until`.
     fn receive(&mut self, until: f64) {
         let gravity = self.world.gravity();
-        for supply in self.world.supply(self.books.time, until) {
+        for supply in self.world.emissions(self.books.time, until) {
             match supply {
-                Supply::Ball { time, center, radius, velocity } => {
+                Emission::Ball { time, center, radius, velocity } => {
                     let volume = 4.0 / 3.0 * PI * radius.powi(3);
                     let id = self.new_id();
                     self.books.added += volume;
                     self.books.balls.push(Ball { id, center, velocity, volume, owed: until - time });
                 }
-                Supply::Stream { at, direction, radius, speed, from, to } => {
+                Emission::Stream { at, direction, radius, speed, from, to } => {
                     let volume = PI * radius * radius * speed * (to - from);
                     let water = Ball {
                         id: 0,
@@ -269,12 +269,12 @@ impl DropletModel {
                         }
                     }
                 }
-                Supply::Condense { solid, rate, from, to } => {
+                Emission::Condense { solid, rate, from, to } => {
                     let area = self.setup.areas[self.track.of_solid(solid).end - 1];
                     self.condense(solid, rate * (to - from) * area);
                 }
-                Supply::Feed { at, volume, .. } => {
-                    // A needle is in a drop or at the solid: some millimetres off at most.
+                Emission::Feed { at, volume, .. } => {
+                    // A needle is in a drop or at the solid: some millimeters off at most.
                     if let Some((place, _)) = self.nearest_place(at, 10e-3) {
                         self.pour(place, volume);
                     }
@@ -381,7 +381,7 @@ impl DropletModel {
     fn bounds(&self) -> [DVec3; 2] {
         let of = |(mesh, moment): (&sessile_geometry::mesh_distance::MeshDistance, &Moment)| {
             let b = mesh.bounds();
-            let (middle, half) = (moment.pose.apply(b.centre()), 0.5 * b.extent().length());
+            let (middle, half) = (moment.pose.apply(b.center()), 0.5 * b.extent().length());
             [middle - half, middle + half]
         };
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
@@ -434,7 +434,7 @@ impl Model for DropletModel {
         self.books.time
     }
 
-    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+    fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         let dt = self.choose_step(limit);
         let until = self.books.time + dt;
         let mut events: Vec<Event> = Vec::new();
@@ -497,7 +497,11 @@ impl Model for DropletModel {
             liquid,
             drops,
             wet: self.swarm.ground.maps(&self.track),
-            ledger: Ledger { added: self.books.added, lost: self.books.lost, film: self.swarm.ground.film_volume() },
+            balance: VolumeBalance {
+                added: self.books.added,
+                lost: self.books.lost,
+                film: self.swarm.ground.film_volume(),
+            },
             active_cells: self.num_running() as u64,
         }
     }

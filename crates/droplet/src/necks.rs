@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 /// One of the droplets that a droplet was made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// From the droplet's centre, in the rest pose, in m.
+    /// From the droplet's center, in the rest pose, in m.
     pub offset: DVec3,
     /// Of the droplet's volume.
     pub share: f64,
@@ -44,7 +44,7 @@ impl Parts {
         &self.parts[..self.count]
     }
 
-    /// Adds one; when there are too many, the smallest of all is joined with the one nearest to it, about their common centre.
+    /// Adds one; when there are too many, the smallest of all is joined with the one nearest to it, about their common center.
     fn push(&mut self, part: Part) {
         if self.count < MOST_PARTS {
             self.parts[self.count] = part;
@@ -113,7 +113,7 @@ impl Necks {
     }
 
     /// What will be seen of droplets that become one, of this volume in all (in m³), if anybody sees it: each with its slot, its share of the volume and
-    /// its offset from the new centre, in m. The necks that they have must be [forgotten](Necks::forget).
+    /// its offset from the new center, in m. The necks that they have must be [forgotten](Necks::forget).
     pub fn plan(
         &self,
         volume: f64,
@@ -212,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn a_neck_keeps_its_centre_and_closes_within_the_droplets_own_time() {
+    fn a_neck_keeps_its_center_and_closes_within_the_droplets_own_time() {
         let mut necks = Necks::default();
         join(&mut necks, [3, 5], [3e-9, 1e-9], DVec3::X * 2e-3);
         join(&mut necks, [3, 8], [4e-9, 1e-9], DVec3::Y * 3e-3);
         let parts = necks.get(3).expect("there");
         let parts = parts.as_slice();
-        let (centre, sum) = parts.iter().fold((DVec3::ZERO, 0.0), |(c, s), p| (c + p.offset * p.share, s + p.share));
-        assert!(parts.len() == 3 && centre.length() < 1e-18 && (sum - 1.0).abs() < 1e-12, "{parts:?}");
+        let (center, sum) = parts.iter().fold((DVec3::ZERO, 0.0), |(c, s), p| (c + p.offset * p.share, s + p.share));
+        assert!(parts.len() == 3 && center.length() < 1e-18 && (sum - 1.0).abs() < 1e-12, "{parts:?}");
         let first = parts[0].offset.length();
         necks.at(3e-3, 3e-3);
         let later = necks.get(3).expect("still there").as_slice()[0].offset.length() / first;

@@ -14,7 +14,7 @@ use glam::{DVec2, DVec3, Vec3};
 use meet::When;
 use rayon::prelude::*;
 use sessile_frames::{Event, Ids};
-use sessile_model::Stages;
+use sessile_model::StageTimer;
 use sessile_wetting::Liquid;
 
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, Spot, State};
@@ -23,13 +23,13 @@ use crate::footing::bend;
 use crate::grid::{Arrivals, PER_CELL, least_width};
 use crate::ground::Ground;
 use crate::necks::Necks;
-use crate::neighbours::{Drift, Neighbours, Round};
+use crate::neighbors::{Drift, Neighbors, Round};
 use crate::pack::Leg;
 use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
 use crate::ride::{Rider, Rules, Segment};
 use crate::track::{Facet, Place, Track};
-use crate::trails::{Laid, Piece, Trails};
+use crate::trails::{Draped, Piece, Trails};
 
 /// A change of the pull into the solid beyond this share calls for a new base radius.
 const PRESSING_CHANGE: f64 = 0.01;
@@ -145,7 +145,7 @@ pub struct Swarm {
     pub lost: f64,
     /// Least time in which a droplet went its own radius in the last step, in s.
     pub turnover: f64,
-    neighbours: Neighbours,
+    neighbors: Neighbors,
     /// Slots of running droplets, rising; some may have stopped or gone since.
     runners: Vec<u32>,
     newcomers: Vec<u32>,
@@ -181,7 +181,7 @@ impl Swarm {
             fallen: Vec::new(),
             lost: 0.0,
             turnover: f64::INFINITY,
-            neighbours: Neighbours::default(),
+            neighbors: Neighbors::default(),
             runners: Vec::new(),
             newcomers: Vec::new(),
             touched: Vec::new(),
@@ -235,19 +235,19 @@ impl Swarm {
         let count = self.droplets.count();
         let ((mut standing, least), (mut moving, _)) = (cell(all), cell(if running[0] > 0.0 { running } else { all }));
         loop {
-            self.neighbours = Neighbours::rebuilt(count, room, [standing, moving]);
+            self.neighbors = Neighbors::rebuilt(count, room, [standing, moving]);
             for slot in 0..self.droplets.num_slots() as u32 {
                 self.droplets.all[slot as usize].spot.bucket = NOBODY;
                 let Slot { state, rider, size, .. } = self.droplets.all[slot as usize];
                 if state.running {
                     let solid = track.facet(rider.place.triangle).solid;
-                    self.neighbours.place_runner(&mut self.droplets.all, slot, solid, size.reach);
+                    self.neighbors.place_runner(&mut self.droplets.all, slot, solid, size.reach);
                 } else if self.droplets.is_used(slot) {
                     self.index(slot, track);
                 }
             }
             // They crowd on a small part of the surface: smaller cells.
-            if self.neighbours.crowd() < 4.0 * PER_CELL || standing <= least {
+            if self.neighbors.crowd() < 4.0 * PER_CELL || standing <= least {
                 return;
             }
             (standing, moving) = ((0.5 * standing).max(least), (0.5 * moving).max(least));
@@ -258,7 +258,7 @@ impl Swarm {
         let i = slot as usize;
         let solid = track.facet(self.droplets.all[i].rider.place.triangle).solid;
         let reach = self.droplets.all[i].size.reach;
-        self.neighbours.place(&mut self.droplets.all, slot, solid, reach);
+        self.neighbors.place(&mut self.droplets.all, slot, solid, reach);
     }
 
     /// A droplet arrives at a place with its line at `radius` (in m), as far as the angles allow.
@@ -266,7 +266,7 @@ impl Swarm {
         let size = Size { volume, radius, reach: radius as f32, pressing: f32::NAN };
         let state = State { running: rider.velocity != DVec2::ZERO, ..State::default() };
         let droplet = Droplet { id, rider, size, state };
-        if self.neighbours.is_full(self.droplets.num_slots()) {
+        if self.neighbors.is_full(self.droplets.num_slots()) {
             self.index_all(scenery.track);
         }
         let slot = self.droplets.insert(&droplet, rider.place.point(scenery.track));
@@ -279,7 +279,7 @@ impl Swarm {
     /// The droplet that covers a point of a solid's rest pose; the one with the nearest middle.
     pub fn covering(&self, solid: u32, point: DVec3) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
-        self.neighbours.covering(solid, point, |slot| {
+        self.neighbors.covering(solid, point, |slot| {
             let spot = &self.droplets.all[slot as usize].spot;
             let distance = spot.point.distance(point);
             let covers = spot.solid == solid && distance < f64::from(spot.reach);
@@ -321,12 +321,12 @@ impl Swarm {
         now: f64,
         next_id: &mut u32,
         events: &mut Vec<Event>,
-        stages: &mut dyn Stages,
+        stages: &mut dyn StageTimer,
     ) -> bool {
         stages.enter("meet");
         // Droplets meet at any time in the step.
         self.necks.at(now - 0.5 * dt, now);
-        if self.neighbours.is_outgrown(self.droplets.count(), self.runners.len() + self.newcomers.len()) {
+        if self.neighbors.is_outgrown(self.droplets.count(), self.runners.len() + self.newcomers.len()) {
             self.index_all(scenery.track);
         }
         self.meet_touched(scenery, events);
@@ -484,7 +484,7 @@ impl Swarm {
     }
 
     fn let_go(&mut self, slot: u32) {
-        self.neighbours.remove(&mut self.droplets.all, slot);
+        self.neighbors.remove(&mut self.droplets.all, slot);
         self.trails.close(slot);
         self.necks.forget(slot);
         self.droplets.remove(slot);
@@ -497,7 +497,7 @@ impl Swarm {
         let mut logs = std::mem::take(&mut self.logs);
         let mut finite = true;
         for log in &logs[..pieces] {
-            self.neighbours.arrive(&log.arrivals);
+            self.neighbors.arrive(&log.arrivals);
         }
         for log in &mut logs[..pieces] {
             finite &= log.finite;
@@ -551,7 +551,7 @@ impl Swarm {
         for later in (0..pieces).rev() {
             let back = along * -(size.radius + f64::from(later) * share * length);
             let (rear, carried) = track.walk(end, back, way * share);
-            let laid = Laid { from: rear.at - carried, to: rear };
+            let laid = Draped { from: rear.at - carried, to: rear };
             let volume = share * stretch.film;
             self.ground.lay_film(track, rear.triangle, laid.from, rear.at, width, volume);
             let piece = Piece { slot: stretch.slot, id, stretch: laid, volume, length: share * length, width };

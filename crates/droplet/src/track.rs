@@ -145,7 +145,7 @@ impl Facet {
 #[non_exhaustive]
 pub enum TrackError {
     /// Three triangles at an edge, or two that wind against each other.
-    #[error("solid `{solid}`: droplets cannot run over its mesh: {reason}; repair it in a modelling program")]
+    #[error("solid `{solid}`: droplets cannot run over its mesh: {reason}; repair it in a modeling program")]
     NotManifold {
         /// Whose mesh.
         solid: String,
@@ -155,7 +155,7 @@ pub enum TrackError {
     /// A triangle without a plane.
     #[error(
         "solid `{solid}`: triangle {triangle} near ({x:.4}, {y:.4}, {z:.4}) m has no plane to run on: its height is {share:.1e} of its longest side; \
-         remove it in a modelling program",
+         remove it in a modeling program",
         x = near.x, y = near.y, z = near.z
     )]
     NoPlane {
@@ -296,7 +296,7 @@ fn fold(facet: &Facet, k: usize, other: &Facet, side: usize) -> (f64, f64) {
     let (n, m) = (facet.normal(), other.normal());
     let along = facet.lift(facet.sides[k]);
     let turn = n.cross(m).dot(along).atan2(n.dot(m));
-    // Between the centres of the circumscribed circles: a smooth surface of curvature κ turns by κ times this, whether its
+    // Between the centers of the circumscribed circles: a smooth surface of curvature κ turns by κ times this, whether its
     // triangles are equilateral or halves of squares. Blunt triangles have theirs outside; then the middles must do.
     let half_cotangent = |facet: &Facet, k: usize| {
         let [u, v] = [k, (k + 1) % 3].map(|end| facet.corners[end] - facet.corners[(k + 2) % 3]);

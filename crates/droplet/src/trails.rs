@@ -25,7 +25,7 @@ pub struct Piece {
     /// … and id.
     pub id: u32,
     /// Where it lies.
-    pub stretch: Laid,
+    pub stretch: Draped,
     /// In m³.
     pub volume: f64,
     /// Along the way, in m.
@@ -36,7 +36,7 @@ pub struct Piece {
 
 /// A straight piece of film on one triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Laid {
+pub struct Draped {
     /// Where it begins, in the axes of the triangle where it ends, in m.
     pub from: DVec2,
     /// Where it ends.
@@ -47,7 +47,7 @@ pub struct Laid {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Tail {
     id: u32,
-    stretches: Vec<Laid>,
+    stretches: Vec<Draped>,
     length: f64,
     volume: f64,
     width: f64,
@@ -70,7 +70,7 @@ pub struct Bead {
 pub struct Trails {
     /// Being laid, by slot.
     open: BTreeMap<u32, Tail>,
-    /// Laid, by the time at which they break (bits of a positive number sort like it) and in the order of laying; with their slot.
+    /// Draped, by the time at which they break (bits of a positive number sort like it) and in the order of laying; with their slot.
     laid: BTreeMap<(u64, u64), (u32, Tail)>,
     num_laid: u64,
 }
@@ -112,10 +112,11 @@ impl Trails {
         let mut beads = Vec::new();
         while let Some(entry) = self.laid.first_entry().filter(|entry| f64::from_bits(entry.key().0) <= now) {
             let (slot, tail) = entry.remove();
-            let take = |&at: &Laid| (at, ground.take_film_along(track, at.to.triangle, at.from, at.to.at, tail.width));
-            let amounts: Vec<(Laid, f64)> = tail.stretches.iter().map(take).collect();
+            let take =
+                |&at: &Draped| (at, ground.take_film_along(track, at.to.triangle, at.from, at.to.at, tail.width));
+            let amounts: Vec<(Draped, f64)> = tail.stretches.iter().map(take).collect();
             let volume: f64 = amounts.iter().map(|(_, amount)| amount).sum();
-            let Some(&(Laid { to: place, .. }, _)) = amounts.get(amounts.len() / 2) else { continue };
+            let Some(&(Draped { to: place, .. }, _)) = amounts.get(amounts.len() / 2) else { continue };
             if volume < LEAST_BEAD {
                 for (at, amount) in amounts.into_iter().filter(|&(_, amount)| amount > 0.0) {
                     ground.lay_film(track, at.to.triangle, at.from, at.to.at, tail.width, amount);

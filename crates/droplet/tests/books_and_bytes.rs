@@ -5,7 +5,7 @@ mod support;
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_frames::instances::surface_of_one;
-use sessile_frames::{Content, Durability, INSTANCE_THRESHOLD, Stamp, drops_file};
+use sessile_frames::{Durability, FrameGeometry, FrameId, INSTANCE_THRESHOLD, drops_file};
 use sessile_model::Model;
 use sessile_shapes::{Body, Shape};
 use support::{cap, model, run, slope};
@@ -31,12 +31,17 @@ fn volume_in_is_droplets_film_and_lost_to_1e_9() {
     for fidelity in ["physical", "paper"] {
         let mut model = storm(fidelity);
         let events = run(&mut model, 1.5);
-        let ledger = model.frame().ledger;
-        let off = (model.volume() + ledger.lost) / ledger.added - 1.0;
-        assert!(off.abs() < 1e-9, "{fidelity}: books off by {off:.1e} of {:e} m³", ledger.added);
-        assert!(ledger.lost > 0.0 && events.len() > 10, "{fidelity}: {:e} lost, {} events", ledger.lost, events.len());
+        let balance = model.frame().balance;
+        let off = (model.volume() + balance.lost) / balance.added - 1.0;
+        assert!(off.abs() < 1e-9, "{fidelity}: books off by {off:.1e} of {:e} m³", balance.added);
+        assert!(
+            balance.lost > 0.0 && events.len() > 10,
+            "{fidelity}: {:e} lost, {} events",
+            balance.lost,
+            events.len()
+        );
         if fidelity == "physical" {
-            assert!(ledger.film > 0.0, "a film is left on glass");
+            assert!(balance.film > 0.0, "a film is left on glass");
         }
         let surface = model.frame().liquid.into_surface().expect("drops");
         assert!(surface.positions.iter().all(|p| p.is_finite()));
@@ -104,8 +109,8 @@ fn what_runs_out_of_the_domain_is_lost_and_sides_that_are_not_open_are_refused_b
     let slope = slope(90.0, 80.0, 45.0, [300.0, 300.0]) + &cap("plane", 40.0, 90.0, [0.0, 0.0, 0.0]);
     let mut model = model("", &(domain("") + &slope));
     run(&mut model, 1.5);
-    let ledger = model.frame().ledger;
-    assert_eq!((model.num_droplets(), ledger.lost), (0, ledger.added), "it has run over x = 30 mm");
+    let balance = model.frame().balance;
+    assert_eq!((model.num_droplets(), balance.lost), (0, balance.added), "it has run over x = 30 mm");
     for (sides, name) in [("x = \"wall\"\n", "domain.x = \"wall\""), ("z = \"periodic\"\n", "domain.z = \"periodic\"")]
     {
         let text =
@@ -126,14 +131,14 @@ fn patches_of_the_papers_droplets_come_back_from_the_file_of_a_large_frame_as_th
         model.add_droplet(DVec3::new(x, 0.0, z), DVec3::ZERO, 0.1e-9);
     }
     run(&mut model, 1.0 / 30.0);
-    let Content::Instances(drops) = model.frame().liquid else { panic!("{} droplets", model.num_droplets()) };
+    let FrameGeometry::Instances(drops) = model.frame().liquid else { panic!("{} droplets", model.num_droplets()) };
     assert_eq!(drops.len(), INSTANCE_THRESHOLD + 1);
     for drop in &drops {
-        let Shape::Laid(laid) = &drop.shape else { panic!("drop {} does not lie on the ground", drop.drop) };
+        let Shape::Draped(laid) = &drop.shape else { panic!("drop {} does not lie on the ground", drop.drop) };
         assert!(matches!(&laid.body, Body::Patch(patch) if patch.is_sound()), "drop {}: {:?}", drop.drop, laid.body);
     }
     let path = std::env::temp_dir().join(format!("sessile-patches-{}.drops", std::process::id()));
-    let stamp = Stamp { frame: 1, time: model.time() };
+    let stamp = FrameId { frame: 1, time: model.time() };
     drops_file::write(&path, &drops, stamp, Durability::Handed).expect("written");
     let (read, when) = drops_file::read(&path).expect("read");
     std::fs::remove_file(&path).expect("there");

@@ -138,11 +138,11 @@ fn a_film_that_dewets_becomes_beads_and_none_is_left() {
         );
         let mut model = model("", &format!("{plane}{ball}"));
         run(&mut model, 0.5);
-        let ledger = model.frame().ledger;
-        let left = ledger.film / ledger.added;
+        let balance = model.frame().balance;
+        let left = balance.film / balance.added;
         assert!(left < 0.01, "{radius} mm: {:.1} % is still film", 100.0 * left);
         assert!(model.num_droplets() >= 2, "{radius} mm: {} droplets", model.num_droplets());
-        let off = (model.volume() + ledger.lost) / ledger.added - 1.0;
+        let off = (model.volume() + balance.lost) / balance.added - 1.0;
         assert!(off.abs() < 1e-9, "{radius} mm: books off by {off:.1e}");
     }
 }

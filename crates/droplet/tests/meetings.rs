@@ -8,7 +8,7 @@ use support::{cap, drop, model, run, slope};
 
 #[test]
 fn a_fast_droplet_merges_with_what_it_passes_between_two_frames() {
-    // 20 µL down a steep slope of PTFE with half a litre of way, and specks of 0.05 µL in its path; each frame it passes several.
+    // 20 µL down a steep slope of PTFE with half a liter of way, and specks of 0.05 µL in its path; each frame it passes several.
     for frames in [1, 4] {
         let mut scene = slope(113.0, 92.0, 80.0, [1500.0, 1500.0]);
         scene += &cap("plane", 30.0, 113.0, [0.0; 3]);
@@ -22,7 +22,7 @@ fn a_fast_droplet_merges_with_what_it_passes_between_two_frames() {
         while model.time() < 0.6 {
             let limit = f64::from(frames) / 60.0;
             events.extend(
-                model.step(limit, &mut sessile_model::Untimed).unwrap_or_else(|error| panic!("{error}")).events,
+                model.step(limit, &mut sessile_model::NoTimer).unwrap_or_else(|error| panic!("{error}")).events,
             );
         }
         // Several that are met in one step are one event.

@@ -4,8 +4,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use sessile_frames::measures_file::MeasuresError;
-use sessile_frames::{ChoiceError, FolderError};
-use sessile_render::draw_run::DrawError;
+use sessile_frames::{FolderError, FrameSelectionError};
+use sessile_render::render_run::DrawError;
 use sessile_world::WorldError;
 
 /// Why a run could not be exported. Nothing is left under the destination's name.
@@ -38,7 +38,7 @@ pub enum ExportError {
         /// The run folder.
         folder: PathBuf,
         /// What is wrong with the choice.
-        cause: ChoiceError,
+        cause: FrameSelectionError,
     },
     /// Frames are missing among those chosen.
     #[error(

@@ -1,6 +1,6 @@
 //! From a user's model to a scene: solids, materials named after the model's, camera and frame range, ready to edit.
 //!
-//! Each object of the model becomes a solid; its mesh is written in metres, y up, at its place, into the folder
+//! Each object of the model becomes a solid; its mesh is written in meters, y up, at its place, into the folder
 //! `SCENE.files` beside the scene. What a file cannot say (how water wets a material) is guessed from its look, and the scene says so in comments.
 
 mod gltf;
@@ -80,8 +80,8 @@ fn quoted(text: &str) -> String {
 }
 
 /// A length with a unit that suits it.
-fn length(metres: f64) -> String {
-    format!("{} mm", rounded(metres * 1e3))
+fn length(meters: f64) -> String {
+    format!("{} mm", rounded(meters * 1e3))
 }
 
 /// Seven digits: as many as models hold, without the noise of what lies beyond.
@@ -121,7 +121,7 @@ fn scene_text(model: &Model, names: &[String], file: &Path, folder: &str) -> Str
         let material = model.materials.iter().find(|material| material.name == part.material);
         let _ = write!(
             text,
-            "[[solids]]\nname = {}\nmaterial = {}\nshape = \"mesh\"\nfile = {}\nscale = 1                        # the mesh is in metres\nlook = \"{}\"\n",
+            "[[solids]]\nname = {}\nmaterial = {}\nshape = \"mesh\"\nfile = {}\nscale = 1                        # the mesh is in meters\nlook = \"{}\"\n",
             quoted(name),
             quoted(&part.material),
             quoted(&format!("{folder}/{name}.ply")),

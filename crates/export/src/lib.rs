@@ -4,7 +4,7 @@
 //! destination's name before all of it is written ([`destination`]). [`import_model`] goes the other way: it turns a model
 //! with its materials and camera into a scene file that is ready to edit.
 //!
-//! Lengths are metres in every file, y is up, and coordinates are right-handed, unless a format has it otherwise; what each carries and how
+//! Lengths are meters in every file, y is up, and coordinates are right-handed, unless a format has it otherwise; what each carries and how
 //! time is told is written in `docs/export.md`.
 //!
 //! ```no_run
@@ -36,7 +36,7 @@ mod usd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sessile_frames::FrameChoice;
+use sessile_frames::FrameSelection;
 
 pub use error::{ExportError, ImportError};
 pub use format::Format;
@@ -51,7 +51,7 @@ use source::Source;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExportOptions {
     /// Which frames.
-    pub frames: FrameChoice,
+    pub frames: FrameSelection,
     /// Each drop in a file of its own, for formats of single meshes.
     pub split: bool,
     /// Replace what is there.

@@ -1,13 +1,13 @@
-//! How solids and liquid look, in the terms that other programs share: a base colour or an image, roughness, metal or not, clear or not.
+//! How solids and liquid look, in the terms that other programs share: a base color or an image, roughness, metal or not, clear or not.
 //!
 //! Our own materials are a rough mirror over a matte base (`sessile_render::materials`). Patterns that the program paints itself are baked into an image
 //! over the solid's texture coordinates.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
-use sessile_render::draw_run::DrawError;
 use sessile_render::liquid_look::LiquidLook;
 use sessile_render::materials::{Finish, Material, Mirror};
+use sessile_render::render_run::DrawError;
 use sessile_render::scene_stage::{Looks, encloses};
 use sessile_render::textures::{Painted, Texture};
 use sessile_render::tone_map::srgb_code;
@@ -25,7 +25,7 @@ const BAKED: usize = 1024;
 pub struct SolidLook {
     /// A name of letters, digits and underscores, different from all others of the scene.
     pub name: String,
-    /// Colour of the base, or of a metal, in linear light; the mean where there is an image.
+    /// Color of the base, or of a metal, in linear light; the mean where there is an image.
     pub color: Vec3,
     /// Image over the texture coordinates, relative to the folder of the export's files.
     pub texture: Option<String>,
@@ -72,9 +72,9 @@ pub struct SceneLooks {
 pub struct LiquidShade {
     /// Refractive index.
     pub index: f32,
-    /// Absorption per colour channel, in 1/m.
+    /// Absorption per color channel, in 1/m.
     pub absorption: Vec3,
-    /// Colour, where it is opaque.
+    /// Color, where it is opaque.
     pub opaque: Option<Vec3>,
     /// Whether the opaque liquid is a metal.
     pub metal: bool,

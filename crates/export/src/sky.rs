@@ -1,8 +1,8 @@
 //! The scene's environment as a lat-long image file: Radiance `.hdr`, which every program here reads.
 
 use glam::Vec3;
-use sessile_render::draw_run::DrawError;
 use sessile_render::environment::Environment;
+use sessile_render::render_run::DrawError;
 
 use crate::error::ExportError;
 use crate::job::Job;
@@ -32,7 +32,7 @@ fn radiance_file(environment: &Environment) -> Vec<u8> {
     bytes
 }
 
-/// A colour as three mantissas and their common exponent (Ward's RGBE).
+/// A color as three mantissas and their common exponent (Ward's RGBE).
 fn rgbe(color: Vec3) -> [u8; 4] {
     let brightest = color.max_element();
     if brightest < 1e-32 {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rgbe_holds_colours_to_half_a_per_cent_of_the_brightest() {
+    fn rgbe_holds_colors_to_half_a_per_cent_of_the_brightest() {
         for color in [Vec3::new(0.3, 0.2, 0.1), Vec3::splat(1.0), Vec3::new(4000.0, 0.0, 12.0), Vec3::splat(1e-4)] {
             let [r, g, b, e] = rgbe(color);
             let back = Vec3::new(f32::from(r), f32::from(g), f32::from(b)) * 2_f32.powi(i32::from(e) - 136);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 use sessile_frames::names::safe_names;
-use sessile_frames::{FolderError, FrameChoice, RunFolder, RunInfo, RunStatus, Surface};
+use sessile_frames::{FolderError, FrameSelection, RunFolder, RunInfo, RunStatus, Surface};
 use sessile_render::camera::Camera;
 use sessile_render::followed::Followed;
 use sessile_render::framing::{framing, framing_drop};
@@ -45,7 +45,7 @@ pub struct Shot {
 
 impl Source {
     /// Opens a run and chooses frames. What the user should know is added to `notices`.
-    pub fn open(run: &Path, choice: FrameChoice, notices: &mut Vec<String>) -> Result<Self, ExportError> {
+    pub fn open(run: &Path, choice: FrameSelection, notices: &mut Vec<String>) -> Result<Self, ExportError> {
         let folder = RunFolder::open(run)?;
         let info = folder.read_info()?;
         let file = folder.scene_path();

@@ -56,7 +56,7 @@ impl<'a> Stagecraft<'a> {
         }
     }
 
-    /// Writes where a solid is wet as a grey picture, and gives its name; `None` where it has no map or is dry.
+    /// Writes where a solid is wet as a gray picture, and gives its name; `None` where it has no map or is dry.
     pub fn wet_mask(&self, index: usize, frame: u64) -> Result<Option<String>, ExportError> {
         let source = self.job.source;
         let Some(map) = source.folder.read_wet(&source.solids[index], index, frame)? else { return Ok(None) };
@@ -76,7 +76,7 @@ impl<'a> Stagecraft<'a> {
     }
 }
 
-/// Writes where a solid is wet in every frame as numbered grey pictures, and tells the first, its number and how many there are; null where it has no map at all.
+/// Writes where a solid is wet in every frame as numbered gray pictures, and tells the first, its number and how many there are; null where it has no map at all.
 pub fn wet_masks(job: &Job<'_>, looks: &SceneLooks, index: usize) -> Result<Value, ExportError> {
     let source = job.source;
     if !source.has_wet_maps(index) {
@@ -101,7 +101,7 @@ fn unwritten(name: &str, cause: &png::EncodingError) -> ExportError {
     ExportError::Write { path: name.into(), cause: std::io::Error::other(cause.to_string()) }
 }
 
-/// Wetness as a grey picture.
+/// Wetness as a gray picture.
 fn mask(map: &WetMap) -> Result<Vec<u8>, png::EncodingError> {
     let gray: Vec<u8> = map.wetness.iter().map(|wetness| (wetness >> 8) as u8).collect();
     let mut bytes = Vec::new();

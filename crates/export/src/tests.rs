@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
-use sessile_frames::{Content, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, Stamp, Surface};
+use sessile_frames::{FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, Surface};
 
 use super::*;
 use crate::import::usd::UsdValue;
@@ -66,8 +66,8 @@ fn small_run(place: &Path) -> PathBuf {
     let tiles = vec![[-1, 0, 0], [0, 0, 0]];
     let ramp = |k: f32| (0..1024).map(|i| k * i as f32).collect::<Vec<f32>>();
     for frame in 0..3 {
-        let stamp = Stamp { frame, time: 1e-3 * frame as f64 };
-        folder.write_frame(stamp, &Content::Surfaces(tetrahedron(frame))).unwrap();
+        let stamp = FrameId { frame, time: 1e-3 * frame as f64 };
+        folder.write_frame(stamp, &FrameGeometry::Surfaces(tetrahedron(frame))).unwrap();
         folder.append_measures(&FrameMeasures { frame, time: stamp.time, ..FrameMeasures::default() }).unwrap();
         let grid = GridFields {
             origin: DVec3::ZERO,

@@ -465,11 +465,11 @@ fn texture_reader(
     Ok(prim)
 }
 
-/// A layer over the main one that gives the liquid MaterialX's standard surface too: a clear liquid that colours light by the way through it.
+/// A layer over the main one that gives the liquid MaterialX's standard surface too: a clear liquid that colors light by the way through it.
 ///
 /// It stands apart because a USD without MaterialX does not know that shader, and its validators say so.
 fn materialx_layer(main: &str, shade: &LiquidShade) -> String {
-    /// Depth, in m, at which the transmitted colour is told.
+    /// Depth, in m, at which the transmitted color is told.
     const DEPTH: f32 = 0.01;
     let clear = shade.opaque.is_none();
     let base = shade.opaque.unwrap_or(Vec3::ONE);

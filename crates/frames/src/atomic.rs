@@ -69,7 +69,7 @@ fn explain(cause: &io::Error) -> String {
     }
 }
 
-/// Prefix and suffix of temporary names; a leftover of a killed process is recognised by them.
+/// Prefix and suffix of temporary names; a leftover of a killed process is recognized by them.
 const TEMPORARY: (&str, &str) = (".", ".part");
 
 /// Whether a file name is one that an unfinished [`write()`] leaves behind.
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn temporaries_are_recognised_and_nothing_else_is() {
+    fn temporaries_are_recognized_and_nothing_else_is() {
         let name = temporary_path(Path::new("frames/00001.ply"));
         assert_eq!(name, Path::new("frames/.00001.ply.part"));
         assert!(is_temporary(".00001.ply.part"));

@@ -88,7 +88,7 @@ struct BlockIndex {
 /// The bytes of a sealed file. The same input gives the same bytes, whatever the number of threads.
 ///
 /// # Panics
-/// When `header` cannot be serialised, which plain data always can.
+/// When `header` cannot be serialized, which plain data always can.
 pub fn seal<H: Serialize>(format: Format, header: &H, blocks: &[Block]) -> Vec<u8> {
     let packed: Vec<Vec<Vec<u8>>> =
         blocks.iter().map(|block| block.bytes.par_chunks(CHUNK).map(lz4_flex::block::compress).collect()).collect();

@@ -12,7 +12,7 @@ use crate::atomic::{self, Durability, FileError};
 use crate::container::{self, Block, Format, SealError};
 use crate::frame::Surface;
 use crate::instances::{InstanceError, surface_with, validate};
-use crate::ply::Stamp;
+use crate::ply::FrameId;
 
 /// Of the file. Version 2 knows bodies laid onto the ground, version 3 patches among them; what earlier versions have, later ones write alike.
 const FORMAT: Format = Format { magic: *b"SESSDROP", version: 3 };
@@ -50,7 +50,7 @@ struct Header {
 }
 
 /// Writes a frame's instances, all or nothing.
-pub fn write(path: &Path, instances: &[Instance], stamp: Stamp, durability: Durability) -> Result<(), DropsError> {
+pub fn write(path: &Path, instances: &[Instance], stamp: FrameId, durability: Durability) -> Result<(), DropsError> {
     for instance in instances {
         validate(instance).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
     }
@@ -61,7 +61,7 @@ pub fn write(path: &Path, instances: &[Instance], stamp: Stamp, durability: Dura
 }
 
 /// Reads a frame's instances.
-pub fn read(path: &Path) -> Result<(Vec<Instance>, Stamp), DropsError> {
+pub fn read(path: &Path) -> Result<(Vec<Instance>, FrameId), DropsError> {
     let sealed = |reason| DropsError::Sealed { path: path.to_owned(), reason };
     let bytes = atomic::read(path)?;
     let (header, blocks): (Header, _) = container::unseal(FORMAT, &bytes)
@@ -79,14 +79,14 @@ pub fn read(path: &Path) -> Result<(Vec<Instance>, Stamp), DropsError> {
         let found = format!("{} drops for {}", instances.len(), header.count);
         return Err(sealed(SealError::Contents(found)));
     }
-    Ok((instances, Stamp { frame: header.frame, time: header.time }))
+    Ok((instances, FrameId { frame: header.frame, time: header.time }))
 }
 
 /// Reads a frame's instances as the surfaces they stand for, each as finely as `detail` says.
 pub fn read_surface(
     path: &Path,
     detail: &(dyn Fn(&Instance) -> Detail + Sync),
-) -> Result<(Surface, Stamp), DropsError> {
+) -> Result<(Surface, FrameId), DropsError> {
     let (instances, stamp) = read(path)?;
     let surface =
         surface_with(&instances, detail).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
@@ -102,7 +102,7 @@ mod tests {
     fn instances_come_back_and_turn_into_their_surfaces() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00003.drops");
-        let (instances, stamp) = (samples::row(40), Stamp { frame: 3, time: 0.1 });
+        let (instances, stamp) = (samples::row(40), FrameId { frame: 3, time: 0.1 });
         write(&path, &instances, stamp, Durability::Handed).unwrap();
         assert_eq!(read(&path).unwrap(), (instances.clone(), stamp));
         let whole = (surface_of(&instances).unwrap(), stamp);
@@ -125,7 +125,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00003.drops");
         let mut instances = samples::row(4);
-        write(&path, &instances, Stamp { frame: 3, time: 0.1 }, Durability::Handed).unwrap();
+        write(&path, &instances, FrameId { frame: 3, time: 0.1 }, Durability::Handed).unwrap();
         let mut bytes = std::fs::read(&path).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
@@ -135,7 +135,7 @@ mod tests {
 
         instances[2].volume = -1.0;
         let error =
-            write(&path, &instances, Stamp { frame: 3, time: 0.1 }, Durability::Handed).unwrap_err().to_string();
+            write(&path, &instances, FrameId { frame: 3, time: 0.1 }, Durability::Handed).unwrap_err().to_string();
         assert!(error.contains("drop 3: its volume must be above 0, found -1 m³"), "{error}");
     }
 }

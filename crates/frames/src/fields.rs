@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::atomic::{self, Durability, FileError};
 use crate::container::{self, Block, Format, SealError};
-use crate::ply::Stamp;
+use crate::ply::FrameId;
 
 /// Cells along a tile's side.
 pub const SIDE: usize = 8;
@@ -37,11 +37,11 @@ pub struct GridFields {
     pub planar: bool,
     /// Coordinates of the tiles, sorted by (c, b, a).
     pub tiles: Vec<[i32; 3]>,
-    /// Signed distance to the liquid's surface at cell centres, in m; negative in the liquid.
+    /// Signed distance to the liquid's surface at cell centers, in m; negative in the liquid.
     pub phi: Vec<f32>,
     /// Velocity in m/s: each component at the middle of the cell's low face along its own axis.
     pub velocity: [Vec<f32>; 3],
-    /// Pressure at cell centres, in Pa above that of the air; zero outside the liquid.
+    /// Pressure at cell centers, in Pa above that of the air; zero outside the liquid.
     pub pressure: Vec<f32>,
 }
 
@@ -119,7 +119,7 @@ impl GridFields {
         Some(slot * TILE_CELLS + (k * SIDE + j) * SIDE + i)
     }
 
-    /// Velocity at a cell's centre, in m/s: the mean of its two faces along each axis; where the far one is not kept, the near one.
+    /// Velocity at a cell's center, in m/s: the mean of its two faces along each axis; where the far one is not kept, the near one.
     pub fn velocity_at_center(&self, slot: usize, local: usize) -> [f32; 3] {
         let index = slot * TILE_CELLS + local;
         let inside = [local % SIDE, local / SIDE % SIDE, local / (SIDE * SIDE)];
@@ -147,7 +147,7 @@ fn rank(tile: &[i32; 3]) -> [i32; 3] {
 }
 
 /// Writes fields, all or nothing.
-pub fn write(path: &Path, fields: &GridFields, stamp: Stamp, durability: Durability) -> Result<(), FieldsError> {
+pub fn write(path: &Path, fields: &GridFields, stamp: FrameId, durability: Durability) -> Result<(), FieldsError> {
     fields.validate().map_err(|what| FieldsError::Contents { path: path.to_owned(), what })?;
     let header = Header {
         frame: stamp.frame,
@@ -167,7 +167,7 @@ pub fn write(path: &Path, fields: &GridFields, stamp: Stamp, durability: Durabil
 }
 
 /// Reads fields.
-pub fn read(path: &Path) -> Result<(GridFields, Stamp), FieldsError> {
+pub fn read(path: &Path) -> Result<(GridFields, FrameId), FieldsError> {
     let sealed = |reason| FieldsError::Sealed { path: path.to_owned(), reason };
     let (header, blocks): (Header, Vec<Block>) = container::unseal(FORMAT, &atomic::read(path)?).map_err(sealed)?;
     let wrong = |what: String| FieldsError::Contents { path: path.to_owned(), what };
@@ -191,7 +191,7 @@ pub fn read(path: &Path) -> Result<(GridFields, Stamp), FieldsError> {
         pressure: numbers("pressure")?,
     };
     fields.validate().map_err(wrong)?;
-    Ok((fields, Stamp { frame: header.frame, time: header.time }))
+    Ok((fields, FrameId { frame: header.frame, time: header.time }))
 }
 
 #[cfg(test)]
@@ -217,7 +217,7 @@ mod tests {
     fn fields_come_back_to_the_last_bit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00003.grid");
-        let stamp = Stamp { frame: 3, time: 0.1 };
+        let stamp = FrameId { frame: 3, time: 0.1 };
         write(&path, &sample(), stamp, Durability::Handed).unwrap();
         assert_eq!(read(&path).unwrap(), (sample(), stamp));
         let mut bytes = std::fs::read(&path).unwrap();
@@ -250,7 +250,7 @@ mod tests {
         ] {
             let mut fields = sample();
             spoil(&mut fields);
-            let error = write(&path, &fields, Stamp { frame: 0, time: 0.0 }, Durability::Handed).unwrap_err();
+            let error = write(&path, &fields, FrameId { frame: 0, time: 0.0 }, Durability::Handed).unwrap_err();
             assert!(matches!(error, FieldsError::Contents { .. }), "{error}");
         }
     }

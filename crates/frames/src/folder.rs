@@ -19,12 +19,12 @@ use crate::atomic::{self, Durability, FileError, is_temporary};
 use crate::checkpoint::{self, Checkpoint, CheckpointError};
 use crate::drops_file::{self, DropsError};
 use crate::fields::{self, FieldsError, GridFields};
-use crate::frame::{Content, Surface, WetMap};
+use crate::frame::{FrameGeometry, Surface, WetMap};
 use crate::instances::{INSTANCE_THRESHOLD, surface_of};
 use crate::measures::FrameMeasures;
 use crate::measures_file::{self, MeasuresError};
 use crate::names::{frame_file, frame_of};
-use crate::ply::{self, PlyError, Stamp};
+use crate::ply::{self, FrameId, PlyError};
 use crate::run_info::{RunInfo, RunInfoError, RunStatus};
 use crate::wet::{self, WetError};
 
@@ -128,7 +128,7 @@ impl RunFolder {
         let lock = take_lock(root)?;
         // And again under the lock, for the run that held it may have written it just now.
         let info = if folder.info_path().exists() { Some(RunInfo::read(&folder.info_path())?) } else { None };
-        crate::upkeep::remove_temporaries(root)?;
+        crate::cleanup::remove_temporaries(root)?;
         Ok((Self { lock, ..folder }, info))
     }
 
@@ -183,7 +183,7 @@ impl RunFolder {
     }
 
     /// `pictures/00000.png`.
-    pub fn picture_path(&self, frame: u64) -> PathBuf {
+    pub fn image_path(&self, frame: u64) -> PathBuf {
         self.root.join("pictures").join(frame_file(frame, "png"))
     }
 
@@ -229,20 +229,20 @@ impl RunFolder {
     }
 
     /// Writes a frame's liquid: instances of more than [`INSTANCE_THRESHOLD`] drops as `.drops`, all else as `.ply`.
-    pub fn write_frame(&self, stamp: Stamp, liquid: &Content) -> Result<(), FolderError> {
+    pub fn write_frame(&self, stamp: FrameId, liquid: &FrameGeometry) -> Result<(), FolderError> {
         let frames = self.frames_path();
         let [surfaces, instances] = ["ply", "drops"].map(|extension| frames.join(frame_file(stamp.frame, extension)));
         make_parent(&surfaces)?;
         let (written, other) = match liquid {
-            Content::Surfaces(surface) => {
+            FrameGeometry::Surfaces(surface) => {
                 ply::write(&surfaces, surface, stamp, Durability::Handed)?;
                 (surfaces, instances)
             }
-            Content::Instances(drops) if drops.len() > INSTANCE_THRESHOLD => {
+            FrameGeometry::Instances(drops) if drops.len() > INSTANCE_THRESHOLD => {
                 drops_file::write(&instances, drops, stamp, Durability::Handed)?;
                 (instances, surfaces)
             }
-            Content::Instances(drops) => {
+            FrameGeometry::Instances(drops) => {
                 let surface =
                     surface_of(drops).map_err(|reason| DropsError::Instance { path: surfaces.clone(), reason })?;
                 ply::write(&surfaces, &surface, stamp, Durability::Handed)?;
@@ -255,7 +255,7 @@ impl RunFolder {
     }
 
     /// Writes the numbers from which a frame's surfaces were made beside the surfaces: metaballs, for programs that draw them as such.
-    pub fn write_shapes(&self, stamp: Stamp, drops: &[Instance]) -> Result<(), FolderError> {
+    pub fn write_shapes(&self, stamp: FrameId, drops: &[Instance]) -> Result<(), FolderError> {
         let path = self.frames_path().join(frame_file(stamp.frame, "drops"));
         make_parent(&path)?;
         drops_file::write(&path, drops, stamp, Durability::Handed)?;
@@ -270,7 +270,7 @@ impl RunFolder {
     }
 
     /// Writes the fields of a grid.
-    pub fn write_fields(&self, stamp: Stamp, grid: &GridFields) -> Result<(), FolderError> {
+    pub fn write_fields(&self, stamp: FrameId, grid: &GridFields) -> Result<(), FolderError> {
         let path = self.fields_path().join(frame_file(stamp.frame, "grid"));
         make_parent(&path)?;
         fields::write(&path, grid, stamp, Durability::Handed)?;
@@ -323,7 +323,7 @@ impl RunFolder {
     }
 
     /// Reads a frame's surfaces, whichever way they were written.
-    pub fn read_frame(&self, frame: u64) -> Result<(Surface, Stamp), FolderError> {
+    pub fn read_frame(&self, frame: u64) -> Result<(Surface, FrameId), FolderError> {
         self.read_frame_with(frame, &|_| Detail::default())
     }
 
@@ -332,7 +332,7 @@ impl RunFolder {
         &self,
         frame: u64,
         detail: &(dyn Fn(&Instance) -> Detail + Sync),
-    ) -> Result<(Surface, Stamp), FolderError> {
+    ) -> Result<(Surface, FrameId), FolderError> {
         let [surfaces, instances] =
             ["ply", "drops"].map(|extension| self.frames_path().join(frame_file(frame, extension)));
         if surfaces.exists() {

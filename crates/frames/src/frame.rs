@@ -11,33 +11,33 @@ pub struct Frame {
     /// Simulated time, in s.
     pub time: f64,
     /// The liquid.
-    pub liquid: Content,
+    pub liquid: FrameGeometry,
     /// What only the model knows of each drop, by rising id; one entry per drop in `liquid`.
-    pub drops: Vec<DropFacts>,
+    pub drops: Vec<DropState>,
     /// Where solids are wet: at most one map per solid, by rising solid index.
     pub wet: Vec<WetMap>,
     /// The books.
-    pub ledger: Ledger,
+    pub balance: VolumeBalance,
     /// Cells that took part in the last step; 0 where a model has none.
     pub active_cells: u64,
 }
 
 /// The liquid of a frame.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum FrameGeometry {
     /// Closed triangle surfaces.
     Surfaces(Surface),
     /// Numbers from which a reader makes the surfaces.
     Instances(Vec<Instance>),
 }
 
-impl Default for Content {
+impl Default for FrameGeometry {
     fn default() -> Self {
         Self::Surfaces(Surface::default())
     }
 }
 
-impl From<Surface> for Content {
+impl From<Surface> for FrameGeometry {
     fn from(surface: Surface) -> Self {
         Self::Surfaces(surface)
     }
@@ -60,12 +60,12 @@ pub struct Surface {
 
 /// What only the model knows of a drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DropFacts {
+pub struct DropState {
     /// Never reused.
     pub id: u32,
     /// As the model keeps it, in m³ (m² in a planar run).
     pub volume: f64,
-    /// Of the centre of mass, in m/s.
+    /// Of the center of mass, in m/s.
     pub velocity: DVec3,
     /// Largest speed inside, in m/s.
     pub speed_max: f64,
@@ -90,7 +90,7 @@ pub struct WetMap {
 
 /// Liquid accounted for, in m³ (m² in a planar run): present, film included, + lost = added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ledger {
+pub struct VolumeBalance {
     /// Initial drops and sources; drains count negative.
     pub added: f64,
     /// Left the scene.

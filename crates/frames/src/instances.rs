@@ -3,10 +3,10 @@
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_shapes::build::{Detail, DropMesh, make_drop_mesh};
-use sessile_shapes::ground::Room;
+use sessile_shapes::drape::DrapeScratch;
 use sessile_shapes::{Body, Instance, Shape};
 
-use crate::frame::{Content, Surface};
+use crate::frame::{FrameGeometry, Surface};
 
 /// Above this many drops a frame is written as instances.
 pub const INSTANCE_THRESHOLD: usize = 10_000;
@@ -45,8 +45,8 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     };
     let body = match &instance.shape {
         Shape::Metaballs(balls) => are_balls(balls),
-        Shape::Laid(laid) if !laid.ground.is_sound() => return wrong("its ground is not finite or not whole"),
-        Shape::Laid(laid) => match &laid.body {
+        Shape::Draped(laid) if !laid.ground.is_sound() => return wrong("its ground is not finite or not whole"),
+        Shape::Draped(laid) => match &laid.body {
             Body::Metaballs(balls) => are_balls(balls),
             Body::Profile(profile) if !profile.is_sound() => {
                 return wrong("its profile needs lengths above 0 and an angle between 0 and 180 degrees");
@@ -59,7 +59,7 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
         _ => true,
     };
     if !body {
-        return wrong("its metaballs need finite centres and strengths, and radii above 0");
+        return wrong("its metaballs need finite centers and strengths, and radii above 0");
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ pub struct Batch {
     solids: Vec<i32>,
     owners: Vec<Owner>,
     built: DropMesh,
-    room: Room,
+    room: DrapeScratch,
 }
 
 /// Whose a number of vertices are.
@@ -192,7 +192,7 @@ pub fn assemble(batches: &[Batch]) -> Surface {
     surface
 }
 
-impl Content {
+impl FrameGeometry {
     /// The surfaces, made where the model yielded instances.
     pub fn into_surface(self) -> Result<Surface, InstanceError> {
         match self {

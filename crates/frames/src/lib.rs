@@ -5,9 +5,9 @@
 //! and exports read the folder and never learn which model made it. `docs/run-folder.md` describes every file and every measure.
 //!
 //! ```
-//! use sessile_frames::measure::{Setting, measure};
-//! use sessile_frames::ply::Stamp;
-//! use sessile_frames::{DropFacts, Frame, RunFolder, Surface};
+//! use sessile_frames::measure::{MeasureContext, measure};
+//! use sessile_frames::ply::FrameId;
+//! use sessile_frames::{DropState, Frame, RunFolder, Surface};
 //! use glam::DVec3;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,13 +21,13 @@
 //!     triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
 //!     solids: vec![-1; 4],
 //! };
-//! let facts = DropFacts { id: 1, volume: 1e-9 / 6.0, velocity: fall, speed_max: 0.5, pressure: None };
+//! let facts = DropState { id: 1, volume: 1e-9 / 6.0, velocity: fall, speed_max: 0.5, pressure: None };
 //! let frame = Frame { liquid: surface.into(), drops: vec![facts], ..Frame::default() };
 //!
 //! let place = tempfile::tempdir()?;
 //! let (folder, _) = RunFolder::claim(&place.path().join("runs/falling"))?;
-//! let measures = measure(&frame, 0, &[], Setting::default())?;
-//! folder.write_frame(Stamp { frame: 0, time: frame.time }, &frame.liquid)?;
+//! let measures = measure(&frame, 0, &[], MeasureContext::default())?;
+//! folder.write_frame(FrameId { frame: 0, time: frame.time }, &frame.liquid)?;
 //! folder.append_measures(&measures)?;
 //!
 //! assert_eq!(measures.drops[0].height, 1e-3);
@@ -38,7 +38,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
-pub mod choice;
+mod cleanup;
 pub mod contact_angle;
 pub mod container;
 pub mod csv;
@@ -47,6 +47,7 @@ pub mod drops_file;
 pub mod fields;
 pub mod folder;
 pub mod frame;
+pub mod frame_selection;
 pub mod instances;
 pub mod measure;
 pub mod measures;
@@ -56,18 +57,17 @@ pub mod ply;
 pub mod run_info;
 #[cfg(test)]
 mod testing;
-mod upkeep;
 pub mod wet;
 
 pub use atomic::{Durability, FileError};
 pub use checkpoint::{Checkpoint, CheckpointError, Progress};
-pub use choice::{ChoiceError, FrameChoice};
 pub use container::Block;
 pub use fields::{FieldsError, GridFields};
 pub use folder::{FolderError, RunFolder};
-pub use frame::{Content, DropFacts, Event, Frame, Ids, Ledger, Surface, WetMap};
+pub use frame::{DropState, Event, Frame, FrameGeometry, Ids, Surface, VolumeBalance, WetMap};
+pub use frame_selection::{FrameSelection, FrameSelectionError};
 pub use instances::{INSTANCE_THRESHOLD, InstanceError};
-pub use measure::{MeasureError, Setting, Solid, measure};
+pub use measure::{MeasureContext, MeasureError, Solid, measure};
 pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
-pub use ply::Stamp;
+pub use ply::FrameId;
 pub use run_info::{RunInfo, RunStatus, StageSeconds};

@@ -27,7 +27,7 @@ use sessile_shapes::{Instance, Shape};
 
 use crate::contact_angle::{LineEdge, contact_line};
 use crate::drop_surface::{DropIndex, DropSurface};
-use crate::frame::{Content, DropFacts, Event, Frame, Surface};
+use crate::frame::{DropState, Event, Frame, FrameGeometry, Surface};
 use crate::instances::{self, InstanceError};
 use crate::measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
 use crate::ply::SurfaceError;
@@ -43,7 +43,7 @@ pub struct Solid<'a> {
 
 /// What the measures refer to.
 #[derive(Clone, Copy, Default)]
-pub struct Setting<'a> {
+pub struct MeasureContext<'a> {
     /// The solids, in the scene's order: the indices on the surface point here.
     pub solids: &'a [Solid<'a>],
     /// Thickness of the slab in a planar run, in m; `None` in a spatial one.
@@ -107,22 +107,22 @@ pub fn measure(
     frame: &Frame,
     number: u64,
     events: &[Event],
-    setting: Setting<'_>,
+    setting: MeasureContext<'_>,
 ) -> Result<FrameMeasures, MeasureError> {
     if let Some(pair) = frame.drops.windows(2).find(|pair| pair[0].id >= pair[1].id) {
         return Err(MeasureError::Drop { frame: number, drop: pair[1].id, what: "its facts twice or out of order" });
     }
     let (drops, triangles) = match &frame.liquid {
-        Content::Surfaces(surface) => measure_surfaces(surface, &frame.drops, number, setting)?,
-        Content::Instances(instances) => measure_instances(instances, &frame.drops, number, setting)?,
+        FrameGeometry::Surfaces(surface) => measure_surfaces(surface, &frame.drops, number, setting)?,
+        FrameGeometry::Instances(instances) => measure_instances(instances, &frame.drops, number, setting)?,
     };
     let measures = FrameMeasures {
         frame: number,
         time: frame.time,
-        total_volume: unsigned_zero(drops.iter().map(|drop| drop.volume).sum::<f64>() + frame.ledger.film),
-        added_volume: unsigned_zero(frame.ledger.added),
-        lost_volume: unsigned_zero(frame.ledger.lost),
-        film_volume: unsigned_zero(frame.ledger.film),
+        total_volume: unsigned_zero(drops.iter().map(|drop| drop.volume).sum::<f64>() + frame.balance.film),
+        added_volume: unsigned_zero(frame.balance.added),
+        lost_volume: unsigned_zero(frame.balance.lost),
+        film_volume: unsigned_zero(frame.balance.film),
         active_cells: frame.active_cells,
         triangles: triangles as u64,
         events: events.to_vec(),
@@ -134,9 +134,9 @@ pub fn measure(
 
 fn measure_surfaces(
     surface: &Surface,
-    facts: &[DropFacts],
+    facts: &[DropState],
     frame: u64,
-    setting: Setting<'_>,
+    setting: MeasureContext<'_>,
 ) -> Result<(Vec<DropMeasures>, usize), MeasureError> {
     surface.validate().map_err(|reason| MeasureError::Surface { frame, reason })?;
     let count = setting.solids.len();
@@ -162,9 +162,9 @@ fn measure_surfaces(
 /// Makes each drop's surface only while it is measured, so that a million drops need no more memory than their measures.
 fn measure_instances(
     instances: &[Instance],
-    facts: &[DropFacts],
+    facts: &[DropState],
     frame: u64,
-    setting: Setting<'_>,
+    setting: MeasureContext<'_>,
 ) -> Result<(Vec<DropMeasures>, usize), MeasureError> {
     let mut sorted: Vec<&Instance> = instances.iter().collect();
     sorted.sort_by_key(|instance| instance.drop);
@@ -197,7 +197,7 @@ fn measure_instances(
                 Some((solid, plane)) => {
                     let mut solids = setting.solids.to_vec();
                     solids[solid].shape = &plane;
-                    measure_drop(&surface, facts, frame, Setting { solids: &solids, ..setting })
+                    measure_drop(&surface, facts, frame, MeasureContext { solids: &solids, ..setting })
                 }
                 None => measure_drop(&surface, facts, frame, setting),
             };
@@ -231,7 +231,7 @@ impl Distance for Plane {
 fn plane_beneath(instance: &Instance) -> Option<(usize, Plane)> {
     let solid = instance.solid? as usize;
     match &instance.shape {
-        Shape::Laid(laid) if laid.ground.is_flat() => {
+        Shape::Draped(laid) if laid.ground.is_flat() => {
             let normal = instance.frame.axes.z_axis.try_normalize()?;
             Some((solid, Plane { point: instance.frame.origin, normal }))
         }
@@ -241,9 +241,9 @@ fn plane_beneath(instance: &Instance) -> Option<(usize, Plane)> {
 
 fn measure_drop(
     surface: &DropSurface,
-    facts: &DropFacts,
+    facts: &DropState,
     frame: u64,
-    setting: Setting<'_>,
+    setting: MeasureContext<'_>,
 ) -> Result<DropMeasures, MeasureError> {
     if surface.triangles.is_empty() {
         return Err(MeasureError::Drop { frame, drop: facts.id, what: "facts but no surface" });

@@ -41,7 +41,7 @@ pub struct DropMeasures {
     pub volume: f64,
     /// Of the body that the surface encloses, in m.
     pub centroid: DVec3,
-    /// Of the centre of mass, in m/s.
+    /// Of the center of mass, in m/s.
     pub velocity: DVec3,
     /// Largest speed inside, in m/s.
     pub speed_max: f64,

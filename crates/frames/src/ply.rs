@@ -5,7 +5,7 @@
 //! face     list uchar int vertex_indices, int solid          17 bytes
 //! ```
 //!
-//! Metres and metres per second in single precision: seven digits, so a drop 1 m from the origin is still placed to 0.1 µm.
+//! Meters and meters per second in single precision: seven digits, so a drop 1 m from the origin is still placed to 0.1 µm.
 //! Two comments carry the frame's number and time. The reader takes exactly this layout, and checks what it reads.
 
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ const FACE_PROPERTIES: [&str; 2] = ["property list uchar int vertex_indices", "p
 
 /// Which frame a surface belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stamp {
+pub struct FrameId {
     /// Its number.
     pub frame: u64,
     /// Its time, in s.
@@ -183,18 +183,18 @@ impl Surface {
 }
 
 /// Writes a frame's surfaces, all or nothing.
-pub fn write(path: &Path, surface: &Surface, stamp: Stamp, durability: Durability) -> Result<(), PlyError> {
+pub fn write(path: &Path, surface: &Surface, stamp: FrameId, durability: Durability) -> Result<(), PlyError> {
     surface.validate().map_err(|reason| PlyError::Surface { path: path.to_owned(), reason })?;
     Ok(atomic::write(path, &encode(surface, stamp), durability)?)
 }
 
 /// Reads a frame's surfaces.
-pub fn read(path: &Path) -> Result<(Surface, Stamp), PlyError> {
+pub fn read(path: &Path) -> Result<(Surface, FrameId), PlyError> {
     decode(path, &atomic::read(path)?)
 }
 
 /// The whole file in one buffer, for a surface that [`Surface::validate`] accepts.
-fn encode(surface: &Surface, stamp: Stamp) -> Vec<u8> {
+fn encode(surface: &Surface, stamp: FrameId) -> Vec<u8> {
     let header = header(surface.positions.len(), surface.triangles.len(), stamp);
     let size = header.len() + surface.positions.len() * VERTEX_BYTES + surface.triangles.len() * FACE_BYTES;
     let mut bytes = Vec::with_capacity(size);
@@ -219,7 +219,7 @@ fn encode(surface: &Surface, stamp: Stamp) -> Vec<u8> {
     bytes
 }
 
-fn header(vertices: usize, faces: usize, stamp: Stamp) -> String {
+fn header(vertices: usize, faces: usize, stamp: FrameId) -> String {
     let mut lines = vec![
         "ply".to_owned(),
         "format binary_little_endian 1.0".to_owned(),
@@ -239,7 +239,7 @@ struct HeaderReader<'a> {
     path: &'a Path,
     rest: &'a [u8],
     line: usize,
-    stamp: Stamp,
+    stamp: FrameId,
 }
 
 /// No line of a frame's header is longer.
@@ -285,8 +285,8 @@ impl<'a> HeaderReader<'a> {
     }
 }
 
-fn decode(path: &Path, bytes: &[u8]) -> Result<(Surface, Stamp), PlyError> {
-    let mut header = HeaderReader { path, rest: bytes, line: 0, stamp: Stamp { frame: 0, time: 0.0 } };
+fn decode(path: &Path, bytes: &[u8]) -> Result<(Surface, FrameId), PlyError> {
+    let mut header = HeaderReader { path, rest: bytes, line: 0, stamp: FrameId { frame: 0, time: 0.0 } };
     header.expect("ply")?;
     header.expect("format binary_little_endian 1.0")?;
     let vertices = header.count("vertex")?;
@@ -345,7 +345,7 @@ fn word(record: &[u8], at: usize) -> [u8; 4] {
 mod tests {
     use super::*;
 
-    const STAMP: Stamp = Stamp { frame: 7, time: 0.1 + 0.2 };
+    const STAMP: FrameId = FrameId { frame: 7, time: 0.1 + 0.2 };
 
     /// Two tetrahedra; every coordinate is exact in single precision.
     fn sample() -> Surface {
@@ -366,7 +366,7 @@ mod tests {
         surface
     }
 
-    fn decoded(bytes: &[u8]) -> Result<(Surface, Stamp), PlyError> {
+    fn decoded(bytes: &[u8]) -> Result<(Surface, FrameId), PlyError> {
         decode(Path::new("x.ply"), bytes)
     }
 

@@ -145,10 +145,10 @@ mod tests {
             std::fs::write(&path, &whole[..cut]).unwrap();
             assert!(matches!(read(&path, 0), Err(WetError::Picture { .. })), "cut after {cut}");
         }
-        let mut grey = Vec::new();
-        let writer = Encoder::new(&mut grey, 1, 1).write_header();
+        let mut gray = Vec::new();
+        let writer = Encoder::new(&mut gray, 1, 1).write_header();
         writer.and_then(|mut writer| writer.write_image_data(&[7])).unwrap();
-        std::fs::write(&path, grey).unwrap();
+        std::fs::write(&path, gray).unwrap();
         let error = read(&path, 0).unwrap_err().to_string();
         assert!(error.ends_with("a wet map is 16-bit RGB, this is 8-bit Grayscale"), "{error}");
 

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let bounds = bunny.bounds();
     let spread: Vec<DVec3> =
-        (0..QUERIES).map(|i| bounds.centre() + 1.2 * bounds.extent() * (lattice(i) - DVec3::splat(0.5))).collect();
+        (0..QUERIES).map(|i| bounds.center() + 1.2 * bounds.extent() * (lattice(i) - DVec3::splat(0.5))).collect();
     let near: Vec<DVec3> = (0..QUERIES).map(|i| near_surface(bunny.mesh(), i)).collect();
     for threads in [1, 2] {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;

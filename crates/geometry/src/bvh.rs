@@ -50,7 +50,7 @@ impl Bounds {
     }
 
     /// The middle of the box.
-    pub fn centre(&self) -> DVec3 {
+    pub fn center(&self) -> DVec3 {
         0.5 * (self.low + self.high)
     }
 
@@ -72,17 +72,17 @@ pub struct Bvh {
     nodes: Vec<Node>,
     leaves: Vec<[u32; LEAF]>,
     bounds: Bounds,
-    centre: DVec3,
+    center: DVec3,
 }
 
 impl Bvh {
     /// Builds a hierarchy over things in these boxes.
     pub fn new(boxes: &[Bounds]) -> Self {
         let bounds = boxes.iter().fold(Bounds::EMPTY, |all, b| all.union(*b));
-        let centre = if boxes.is_empty() { DVec3::ZERO } else { bounds.centre() };
+        let center = if boxes.is_empty() { DVec3::ZERO } else { bounds.center() };
         let FourWide { nodes, leaves } =
-            FourWide::new(boxes, (0..boxes.len() as u32).collect(), centre, MAX_UNEVEN_DEPTH);
-        Self { nodes, leaves, bounds, centre }
+            FourWide::new(boxes, (0..boxes.len() as u32).collect(), center, MAX_UNEVEN_DEPTH);
+        Self { nodes, leaves, bounds, center }
     }
 
     /// The box round everything.
@@ -91,11 +91,11 @@ impl Bvh {
     }
 
     /// The middle of the box round everything; zero if there is nothing.
-    pub fn centre(&self) -> DVec3 {
-        self.centre
+    pub fn center(&self) -> DVec3 {
+        self.center
     }
 
-    /// The things in each leaf: neighbours in space. A leaf that is not full names its first thing again.
+    /// The things in each leaf: neighbors in space. A leaf that is not full names its first thing again.
     ///
     /// Queries speak of leaves, so that a caller can lay out its things likewise.
     pub fn leaves(&self) -> &[[u32; LEAF]] {
@@ -110,7 +110,7 @@ impl Bvh {
         if self.nodes.is_empty() {
             return;
         }
-        let local = (point - self.centre).clamp(DVec3::splat(-FAR), DVec3::splat(FAR));
+        let local = (point - self.center).clamp(DVec3::splat(-FAR), DVec3::splat(FAR));
         let [below, above] =
             [round_down, round_up].map(|round| [local.x, local.y, local.z].map(|x| Vec4::splat(round(x))));
         let mut best = within;
@@ -151,7 +151,7 @@ impl Bvh {
         if self.nodes.is_empty() {
             return;
         }
-        let far = |v: DVec3| (v - self.centre).clamp(DVec3::splat(-FAR), DVec3::splat(FAR)).to_array();
+        let far = |v: DVec3| (v - self.center).clamp(DVec3::splat(-FAR), DVec3::splat(FAR)).to_array();
         let (low, high) = (far(bounds.low).map(round_down), far(bounds.high).map(round_up));
         let mut stack = [Child::ROOT; STACK];
         let mut height = 1;
@@ -180,7 +180,7 @@ impl Bvh {
         if self.nodes.is_empty() {
             return;
         }
-        let local = (origin - self.centre).to_array();
+        let local = (origin - self.center).to_array();
         let inverse = direction.to_array().map(f64::recip);
         let mut best = t_max;
         let mut stack = [(0.0_f64, Child::ROOT); STACK];

@@ -2,7 +2,7 @@
 //!
 //! The liquid is where the field is negative. A vertex sits on each grid edge whose ends differ in sign, at the zero of
 //! the field interpolated linearly along it (lorensen1987); how the vertices of one cell connect is derived from a
-//! rule for cell faces alone (see `isosurface/cases.rs`), so neighbouring cells always agree.
+//! rule for cell faces alone (see `isosurface/cases.rs`), so neighboring cells always agree.
 //!
 //! The grid is taken to be wrapped in one more layer of nodes, all outside, at no distance: where liquid reaches the
 //! border, the crossing towards that layer lies on the border node itself, and cells of the layer are flat. The same
@@ -36,7 +36,7 @@ pub const MIN_FRACTION: f64 = 1e-4;
 pub struct Grid {
     /// Position of the first node, in m.
     pub origin: DVec3,
-    /// Distance between neighbouring nodes along each axis, in m.
+    /// Distance between neighboring nodes along each axis, in m.
     pub cell: DVec3,
     /// Number of nodes along each axis: two at least.
     pub size: [usize; 3],

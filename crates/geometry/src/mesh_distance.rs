@@ -79,7 +79,7 @@ impl MeshDistance {
         let bvh = Bvh::new(&boxes);
         let indices: Vec<_> = bvh.leaves().iter().map(|leaf| leaf.map(|i| solid[i as usize])).collect();
         let triangles = indices.iter().map(|leaf| leaf.map(|t| Triangle::new(mesh.corners(t as usize)))).collect();
-        let packets = indices.iter().map(|leaf| Packet::new(&mesh, leaf, bvh.centre())).collect();
+        let packets = indices.iter().map(|leaf| Packet::new(&mesh, leaf, bvh.center())).collect();
         Self { mesh, normals, bvh, triangles, indices, packets }
     }
 

@@ -116,7 +116,7 @@ mod tests {
         for i in 0..40 {
             for j in 0..40 {
                 let c = DVec2::new(0.5 + f64::from(i) * EPSILON, 0.5 + f64::from(j) * EPSILON);
-                // Doubles above a half are two of these apart: neighbours of one number are rounded to it.
+                // Doubles above a half are two of these apart: neighbors of one number are rounded to it.
                 let expected = c.y.total_cmp(&c.x) as i32;
                 let sign = orient_2d(a, b, c);
                 assert_eq!(sign.partial_cmp(&0.0).map(|o| o as i32), Some(expected), "{i}, {j}: {sign}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_on_a_tilted_plane_is_on_it_and_its_neighbours_are_not() {
+    fn a_point_on_a_tilted_plane_is_on_it_and_its_neighbors_are_not() {
         // x + y + z = 3 at points whose differences are rounded.
         let (a, b, c) = (DVec3::new(3.0, 0.0, 0.0), DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 3.0));
         let on = DVec3::new(0.1, 2.9, 0.0);

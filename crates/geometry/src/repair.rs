@@ -3,7 +3,7 @@
 //! In this order, each step on what the one before left:
 //!
 //! 1. vertices closer than [`WELD_TOLERANCE`] of the mesh's diagonal are merged, triangles that collapse or repeat are dropped;
-//! 2. triangles are turned to wind like their neighbours; where more than two meet in an edge, surfaces that only touch there are
+//! 2. triangles are turned to wind like their neighbors; where more than two meet in an edge, surfaces that only touch there are
 //!    taken apart, by doubling its ends or, if that is not enough, by midpoints of their own;
 //! 3. holes of up to [`MAX_HOLE_EDGES`] edges are closed, if together they add no more than [`MAX_FILLED_SHARE`] to the area;
 //! 4. vertices where surfaces touch are taken apart;
@@ -16,7 +16,7 @@
 //! [`MeshDefect`] that says what and where.
 //!
 //! Limits: surfaces that overlap in one plane without passing through it are not noticed, nor is a sheet that folds back on
-//! itself across one edge. Crossing surfaces are not united: that needs a modelling program.
+//! itself across one edge. Crossing surfaces are not united: that needs a modeling program.
 //!
 //! ```
 //! use sessile_geometry::{TriMesh, repair};
@@ -60,7 +60,7 @@ pub const MAX_HOLE_EDGES: usize = 64;
 /// Most that closing holes may add to the mesh's area, as a share of it.
 pub const MAX_FILLED_SHARE: f64 = 0.05;
 
-/// Largest coordinate, in m: its third power, a volume, is still exact to nine digits next to one cubic kilometre, and finite by far.
+/// Largest coordinate, in m: its third power, a volume, is still exact to nine digits next to one cubic kilometer, and finite by far.
 const MAX_COORDINATE: f64 = 1e12;
 
 /// Whether a mesh must enclose a volume.

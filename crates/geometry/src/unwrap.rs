@@ -26,7 +26,7 @@ pub struct UnwrapReport {
     pub num_divided: usize,
     /// Fraction of the unit square that triangles cover.
     pub coverage: f64,
-    /// Length in the unit square of a metre of surface, in 1/m.
+    /// Length in the unit square of a meter of surface, in 1/m.
     pub scale: f64,
 }
 
@@ -38,7 +38,7 @@ pub fn unwrap(mesh: &mut TriMesh) -> UnwrapReport {
         mesh.corner_uvs.clear();
         return UnwrapReport::default();
     }
-    let across = charts::neighbours(mesh);
+    let across = charts::neighbors(mesh);
     let charts = charts::grow(mesh, &across);
     let surface = &*mesh;
     let parts: Vec<Vec<flatten::FlatChart>> = charts

@@ -334,7 +334,7 @@ fn cube_with_some_faces_turned_is_made_consistent() {
     for t in [2, 3, 7] {
         mesh.triangles[t].swap(1, 2);
     }
-    assert_eq!(repaired(mesh), "repaired: turned 3 triangles to wind like their neighbours");
+    assert_eq!(repaired(mesh), "repaired: turned 3 triangles to wind like their neighbors");
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn cube_without_a_face_is_refused_as_open() {
     assert_eq!(
         repaired(mesh),
         "refused: the mesh is open: 1 hole too large to fill, the longest of 4 edges near (5, 5, 10) mm (limits: 64 edges, 5 % of \
-         the area); close it in a modelling program"
+         the area); close it in a modeling program"
     );
 }
 
@@ -353,7 +353,7 @@ fn single_triangle_is_refused_as_open() {
     expect_obj(
         &format!("{TRIANGLE}f 1 2 3\n"),
         "refused: the mesh is open: 1 hole too large to fill, the longest of 3 edges near (333.333, 333.333, 0) mm (limits: 64 edges, \
-         5 % of the area); close it in a modelling program",
+         5 % of the area); close it in a modeling program",
     );
 }
 
@@ -500,7 +500,7 @@ fn cubes_that_cross_are_refused_even_if_edges_meet_edges() {
     let mesh = joined(&[cube(), moved(cube(), [0.005, 0.005, 0.005])]);
     assert_eq!(
         repaired(mesh),
-        "refused: the mesh crosses itself: 18 pairs of triangles cross, the first near (10, 10, 5) mm; unite the parts in a modelling \
+        "refused: the mesh crosses itself: 18 pairs of triangles cross, the first near (10, 10, 5) mm; unite the parts in a modeling \
          program"
     );
     let slightly = joined(&[cube(), moved(cube(), [0.0099, 0.0013, 0.0021])]);
@@ -515,7 +515,7 @@ fn spike_through_its_own_cube_is_refused() {
     mesh.positions[6] = glam::DVec3::new(0.004, 0.003, -0.02);
     assert_eq!(
         repaired(mesh),
-        "refused: the mesh crosses itself: 5 pairs of triangles cross, the first near (8, 1, 0) mm; unite the parts in a modelling \
+        "refused: the mesh crosses itself: 5 pairs of triangles cross, the first near (8, 1, 0) mm; unite the parts in a modeling \
          program"
     );
 }
@@ -550,7 +550,7 @@ fn everything_at_once_is_said_in_order() {
     let report = repaired(joined(&[mesh, turned]));
     assert_eq!(
         report,
-        "repaired: welded 5515 vertices; turned 1 triangle to wind like its neighbours; filled 1 hole of 3 edges near (-3.095, \
+        "repaired: welded 5515 vertices; turned 1 triangle to wind like its neighbors; filled 1 hole of 3 edges near (-3.095, \
          -3.403, 8.853) mm; turned 1 component outwards; dropped 3 unused vertices"
     );
 }

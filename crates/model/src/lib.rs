@@ -1,13 +1,13 @@
 //! What all models share: the trait that the rest of the program drives them by.
 //!
 //! A model owns its liquid and its [`World`]. It knows no files, no clocks and no threads of its own: work is spread over the rayon
-//! pool that the caller installed, time is read by whoever implements [`Stages`], and state leaves and enters as bytes.
+//! pool that the caller installed, time is read by whoever implements [`StageTimer`], and state leaves and enters as bytes.
 
-mod rising;
+mod sorted_merge;
 
-pub use rising::merge_rising;
 use sessile_frames::{Event, Frame, GridFields};
 use sessile_world::World;
+pub use sorted_merge::merge_sorted;
 
 /// A running simulation.
 pub trait Model: Send {
@@ -17,7 +17,7 @@ pub trait Model: Send {
     /// Advances by one step of the model's choice, at most `limit` seconds.
     ///
     /// The step depends on the state and `limit` alone, so a run that was interrupted between two steps goes on to the same bytes.
-    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError>;
+    fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError>;
 
     /// What the user should be told since the last call: where the model does less than the scene asks for, and goes on.
     fn notices(&mut self) -> Vec<String> {
@@ -46,15 +46,15 @@ pub trait Model: Send {
 }
 
 /// Told when a stage of a step begins; the time until the next call (or the step's end) belongs to it.
-pub trait Stages {
+pub trait StageTimer {
     /// A stage begins.
     fn enter(&mut self, stage: &'static str);
 }
 
 /// Does not look at the clock.
-pub struct Untimed;
+pub struct NoTimer;
 
-impl Stages for Untimed {
+impl StageTimer for NoTimer {
     fn enter(&mut self, _stage: &'static str) {}
 }
 

@@ -3,13 +3,13 @@
 use glam::{DVec2, Vec2};
 use serde::{Deserialize, Serialize};
 
-use crate::neighbours::{Buckets, Member, Neighbours};
+use crate::neighbors::{Buckets, Member, Neighbors};
 
 /// One drop, in one line of memory: most of what a step costs is waiting for drops to come from there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct PaneDrop {
-    /// Centre of the footprint, in m from the pane's lower left corner.
+    /// Center of the footprint, in m from the pane's lower left corner.
     pub place: DVec2,
     /// Volume, in m³.
     pub volume: f64,
@@ -64,13 +64,13 @@ impl PaneDrop {
 pub struct Drops {
     slots: Vec<PaneDrop>,
     free: Vec<u32>,
-    neighbours: Neighbours,
+    neighbors: Neighbors,
 }
 
 impl Drops {
     /// None yet, on a pane of this size with cells of this side, in m.
     pub fn new(size: DVec2, cell: f64) -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), neighbours: Neighbours::new(size, 2.0 * cell) }
+        Self { slots: Vec::new(), free: Vec::new(), neighbors: Neighbors::new(size, 2.0 * cell) }
     }
 
     /// Takes up a drop whose size is known, and says where it is kept.
@@ -85,13 +85,13 @@ impl Drops {
                 (self.slots.len() - 1) as u32
             }
         };
-        self.neighbours.insert(slot, drop.place, drop.reach);
+        self.neighbors.insert(slot, drop.place, drop.reach);
         slot
     }
 
     /// Lets a drop go.
     pub fn remove(&mut self, slot: u32) -> PaneDrop {
-        self.neighbours.remove(slot);
+        self.neighbors.remove(slot);
         self.free.push(slot);
         let empty = PaneDrop { id: 0, running: false, ..self.slots[slot as usize] };
         std::mem::replace(&mut self.slots[slot as usize], empty)
@@ -99,7 +99,7 @@ impl Drops {
 
     /// Replaces a drop, which may have moved or grown.
     pub fn update(&mut self, slot: u32, drop: PaneDrop) {
-        self.neighbours.update(slot, drop.place, drop.reach);
+        self.neighbors.update(slot, drop.place, drop.reach);
         self.slots[slot as usize] = drop;
     }
 
@@ -113,7 +113,7 @@ impl Drops {
         change: &(impl Fn(&mut PaneDrop, &mut T) + Sync),
         strayed: &(impl Fn(&mut T) + Sync),
     ) {
-        let (buckets, members) = self.neighbours.parts();
+        let (buckets, members) = self.neighbors.parts();
         let part = Part { listed, first_slot: 0, slots: &mut self.slots, members, outcomes };
         part.change(buckets, change, strayed);
     }
@@ -140,7 +140,7 @@ impl Drops {
 
     /// Calls `visit` with every drop, other than `but`, that a disc touches; in no particular order.
     pub fn touching(&self, at: DVec2, reach: f64, but: u32, mut visit: impl FnMut(u32)) {
-        self.neighbours.near(at, reach, |slot| {
+        self.neighbors.near(at, reach, |slot| {
             let drop = &self.slots[slot as usize];
             if slot != but && at.distance_squared(drop.place) <= (reach + f64::from(drop.reach)).powi(2) {
                 visit(slot);
@@ -161,7 +161,7 @@ impl Drops {
         // One look over all of the path.
         let middle = 0.5 * (first + last);
         let half = path.clone().map(|at| at.distance_squared(middle)).fold(0.0, f64::max).sqrt();
-        self.neighbours.near(middle, reach + half, |slot| {
+        self.neighbors.near(middle, reach + half, |slot| {
             let drop = &self.slots[slot as usize];
             let square = (reach + f64::from(drop.reach)).powi(2);
             if slot != but && path.clone().any(|at| at.distance_squared(drop.place) <= square) {
@@ -194,7 +194,7 @@ impl Drops {
         self.free = free;
         for (slot, drop) in (0..).zip(&self.slots) {
             if drop.id != 0 {
-                self.neighbours.insert(slot, drop.place, drop.reach);
+                self.neighbors.insert(slot, drop.place, drop.reach);
             }
         }
     }

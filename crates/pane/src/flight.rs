@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Ball {
     /// Never reused.
     pub id: u32,
-    /// Centre, in m.
+    /// Center, in m.
     pub center: DVec3,
     /// Velocity, in m/s.
     pub velocity: DVec3,

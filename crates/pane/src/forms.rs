@@ -2,9 +2,9 @@
 
 use glam::DVec2;
 use rayon::prelude::*;
-use sessile_frames::DropFacts;
-use sessile_shapes::drop_form::FRONT_DIRECTIONS;
-use sessile_shapes::{DropForm, Instance, Shape};
+use sessile_frames::DropState;
+use sessile_shapes::metaball_drop::FRONT_DIRECTIONS;
+use sessile_shapes::{Instance, MetaballDrop, Shape};
 use sessile_wetting::table::ShapeTable;
 
 use crate::automaton::Automaton;
@@ -13,7 +13,7 @@ use crate::flight::Ball;
 use crate::ground::Ground;
 use crate::laws::CellLaw;
 use crate::motion::Slope;
-use crate::neighbours::Neighbours;
+use crate::neighbors::Neighbors;
 use crate::physical::Physical;
 use crate::sheet::Sheet;
 
@@ -27,7 +27,7 @@ const STRETCH_SPEED: f64 = 0.2;
 const FRONT_GAIN: f64 = 3.0;
 
 /// A drop of the frame.
-pub type Shown = (Instance, DropFacts);
+pub type Shown = (Instance, DropState);
 
 /// A drop in the air.
 pub fn ball(ball: &Ball, sheet: &Sheet) -> Shown {
@@ -58,7 +58,7 @@ pub fn physical(pane: &Physical, sheet: &Sheet, slope: &Slope, solid: u32) -> Ve
                 Some(parts) => {
                     for part in parts {
                         let scale = part.share.cbrt();
-                        let form = DropForm {
+                        let form = MetaballDrop {
                             volume: whole.volume * part.share,
                             base_radius: whole.base_radius * scale,
                             height: whole.height * scale,
@@ -84,7 +84,7 @@ pub fn physical(pane: &Physical, sheet: &Sheet, slope: &Slope, solid: u32) -> Ve
 }
 
 /// What a drop's form follows from.
-fn form_of(drop: &PaneDrop, law: &CellLaw, ground: &Ground, slope: &Slope) -> DropForm {
+fn form_of(drop: &PaneDrop, law: &CellLaw, ground: &Ground, slope: &Slope) -> MetaballDrop {
     let angle = law.angle_at(drop.volume, drop.radius, slope);
     let force = slope.force(drop.volume, drop.radius, law);
     let bond = force.length() / drop.volume * drop.radius * drop.radius / slope.liquid.surface_tension;
@@ -92,7 +92,7 @@ fn form_of(drop: &PaneDrop, law: &CellLaw, ground: &Ground, slope: &Slope) -> Dr
     let heading = if drop.running { last } else { force.normalize_or(last) };
     let half_speed = law.shedding_speed.clamp(0.02, STRETCH_SPEED);
     let speed = f64::from(drop.speed);
-    DropForm {
+    MetaballDrop {
         volume: drop.volume,
         base_radius: drop.radius,
         height: height(drop.volume, angle, slope).unwrap_or(drop.radius),
@@ -122,9 +122,9 @@ fn height(volume: f64, angle: f64, slope: &Slope) -> Option<f64> {
     ShapeTable::shared().rest_shape(volume, angle, slope.pressing, &slope.liquid).map(|shape| shape.height)
 }
 
-fn facts(instance: &Instance) -> DropFacts {
+fn facts(instance: &Instance) -> DropState {
     let (velocity, speed_max) = (instance.velocity, instance.velocity.length());
-    DropFacts { id: instance.drop, volume: instance.volume, velocity, speed_max, pressure: None }
+    DropState { id: instance.drop, volume: instance.volume, velocity, speed_max, pressure: None }
 }
 
 /// All drops of the paper's form; those whose footprints overlap are shown as one, under the largest one's id.
@@ -186,9 +186,9 @@ pub fn paper(
 /// Groups of drops whose footprints overlap; each sorted.
 fn clusters(drops: &[PaneDrop], ground: &Ground) -> Vec<Vec<usize>> {
     let extent = DVec2::new(ground.columns as f64, ground.rows as f64) * ground.cell;
-    let mut neighbours = Neighbours::new(extent, ground.cell);
+    let mut neighbors = Neighbors::new(extent, ground.cell);
     for (slot, drop) in (0..).zip(drops) {
-        neighbours.insert(slot, drop.place, drop.reach);
+        neighbors.insert(slot, drop.place, drop.reach);
     }
     let mut cluster_of = vec![usize::MAX; drops.len()];
     let mut clusters: Vec<Vec<usize>> = Vec::new();
@@ -202,7 +202,7 @@ fn clusters(drops: &[PaneDrop], ground: &Ground) -> Vec<Vec<usize>> {
         let mut next = 0;
         while let Some(&member) = members.get(next) {
             let drop = &drops[member];
-            neighbours.near(drop.place, f64::from(drop.reach), |slot| {
+            neighbors.near(drop.place, f64::from(drop.reach), |slot| {
                 let (slot, other) = (slot as usize, &drops[slot as usize]);
                 if cluster_of[slot] == usize::MAX
                     && drop.place.distance(other.place) < f64::from(drop.reach + other.reach)

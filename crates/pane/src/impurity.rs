@@ -1,4 +1,4 @@
-//! Impurities of the solid: a fixed random field that says which spots like water more than their neighbours.
+//! Impurities of the solid: a fixed random field that says which spots like water more than their neighbors.
 //!
 //! Algan et al. give every cell an affinity and lay a finer grid over a drop's route, "affected from the surface impurities"
 //! (algan, §2), without saying what the field is. Here it is white noise over a lattice, a pure function of the seed and the
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_field_is_white_and_centred() {
+    fn the_field_is_white_and_centerd() {
         let field = Impurity::new(1, 0);
         let n = 400;
         let (mut mean, mut square, mut beside) = (0.0, 0.0, 0.0);
@@ -56,7 +56,7 @@ mod tests {
             }
         }
         let count = (n * n) as f64;
-        // Standard errors over 160 000 values: 0.0014 for the mean, 0.0012 for neighbours' products; five of them.
+        // Standard errors over 160 000 values: 0.0014 for the mean, 0.0012 for neighbors' products; five of them.
         assert!((mean / count).abs() < 0.008, "mean {}", mean / count);
         assert!((square / count - 1.0 / 3.0).abs() < 0.004, "variance {}", square / count);
         assert!((beside / count).abs() < 0.006, "correlation {}", beside / count);

@@ -8,7 +8,7 @@
 //! [`Pane`] is the model that the rest of the program drives; docs/pane.md tells the physics and its limits.
 //!
 //! ```
-//! use sessile_model::{Model, Untimed};
+//! use sessile_model::{Model, NoTimer};
 //! use sessile_pane::Pane;
 //! use sessile_scene::{NoFiles, parse_str};
 //! use sessile_world::World;
@@ -33,7 +33,7 @@
 //! let scene = parse_str("drop.toml", text, &[], &NoFiles)?.scene;
 //! let mut pane = Pane::new(&scene, World::build(&scene)?)?;
 //! while pane.time() < 0.2 {
-//!     pane.step(0.2 - pane.time(), &mut Untimed)?;
+//!     pane.step(0.2 - pane.time(), &mut NoTimer)?;
 //! }
 //! assert!(pane.frame().drops[0].velocity.y < -0.1, "it runs");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,7 +49,7 @@ pub mod impurity;
 pub mod laws;
 pub mod motion;
 pub mod neck;
-pub mod neighbours;
+pub mod neighbors;
 pub mod pane;
 pub mod physical;
 pub mod setup;

@@ -21,7 +21,7 @@ const LIFE: f64 = 5.0;
 /// One of the drops that a drop was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// From the drop's centre, in m.
+    /// From the drop's center, in m.
     pub offset: DVec2,
     /// Of the drop's volume.
     pub share: f64,
@@ -82,7 +82,7 @@ impl Necks {
     }
 }
 
-/// Joins the smallest part with the one nearest to it, about their common centre.
+/// Joins the smallest part with the one nearest to it, about their common center.
 fn absorb_smallest(parts: &mut Vec<Part>) {
     let smallest = (0..parts.len()).min_by(|&a, &b| parts[a].share.total_cmp(&parts[b].share)).unwrap_or(0);
     let part = parts.swap_remove(smallest);
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joining_parts_keeps_their_centre_and_sum() {
+    fn joining_parts_keeps_their_center_and_sum() {
         let mut parts: Vec<Part> = (1..=9)
             .map(|i| Part { offset: DVec2::new(f64::from(i), f64::from(i * i % 7)), share: f64::from(i) / 45.0 })
             .collect();

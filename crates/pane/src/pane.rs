@@ -2,12 +2,12 @@
 
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Content, Event, Frame, Ledger};
-use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_frames::{Event, Frame, FrameGeometry, VolumeBalance};
+use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_scene::{DropShape, Fidelity, Scene};
 use sessile_wetting::cap;
 use sessile_world::random::Stream;
-use sessile_world::{Supply, World, WorldState};
+use sessile_world::{Emission, World, WorldState};
 
 use crate::automaton::{Automaton, AutomatonState, Weights};
 use crate::drops::PaneDrop;
@@ -239,9 +239,9 @@ impl Pane {
     /// Everything that emitters give between the current time and `until`.
     fn receive(&mut self, until: f64, sheet: &Sheet, slope: &Slope, events: &mut Vec<Event>) {
         let gravity = self.world.gravity();
-        for supply in self.world.supply(self.books.time, until) {
+        for supply in self.world.emissions(self.books.time, until) {
             match supply {
-                Supply::Ball { time, center, radius, velocity } => {
+                Emission::Ball { time, center, radius, velocity } => {
                     let volume = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
                     self.add_ball(center, velocity, volume);
                     // It has flown since it appeared; `fly` moves every ball by the whole step.
@@ -249,7 +249,7 @@ impl Pane {
                         ball.fall(gravity, self.books.time - time);
                     }
                 }
-                Supply::Stream { at, direction, radius, speed, from, to } => {
+                Emission::Stream { at, direction, radius, speed, from, to } => {
                     let volume = std::f64::consts::PI * radius * radius * speed * (to - from);
                     match stream_lands(at, direction * speed, gravity, sheet) {
                         Some(place) => self.pour(place, volume, slope, events),
@@ -259,17 +259,17 @@ impl Pane {
                         }
                     }
                 }
-                Supply::Condense { solid, rate, from, to } if solid == self.setup.solid => {
+                Emission::Condense { solid, rate, from, to } if solid == self.setup.solid => {
                     self.condense(rate * (to - from) * sheet.size.element_product(), sheet, slope, events);
                 }
-                Supply::Feed { at, volume, .. } => {
+                Emission::Feed { at, volume, .. } => {
                     let place = sheet.place_of(at);
                     if sheet.holds(place) {
                         self.pour(place, volume, slope, events);
                     }
                 }
                 // Dew on what only stands in the picture.
-                Supply::Condense { .. } => {}
+                Emission::Condense { .. } => {}
             }
         }
     }
@@ -365,7 +365,7 @@ impl Model for Pane {
         self.books.time
     }
 
-    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+    fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         let dt = match &self.form {
             Form::Physical(pane) => limit.min(pane.longest_step(&self.slope(&self.sheet()))),
             Form::Paper { .. } => limit.min((self.next_pass() - self.books.time).max(1e-9 * self.setup.pass_interval)),
@@ -416,10 +416,10 @@ impl Model for Pane {
         let (instances, drops) = shown.into_iter().unzip();
         Frame {
             time: self.books.time,
-            liquid: Content::Instances(instances),
+            liquid: FrameGeometry::Instances(instances),
             drops,
             wet: vec![wet_map(ground, self.setup.solid)],
-            ledger: Ledger {
+            balance: VolumeBalance {
                 added: self.books.added,
                 lost: self.books.lost + self.lost_over_edge(),
                 film: ground.film_volume(),

@@ -11,7 +11,7 @@ use glam::DVec2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Ids};
-use sessile_model::{Stages, merge_rising};
+use sessile_model::{StageTimer, merge_sorted};
 use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};
@@ -141,7 +141,7 @@ impl Physical {
         now: f64,
         next_id: &mut u32,
         events: &mut Vec<Event>,
-        stages: &mut dyn Stages,
+        stages: &mut dyn StageTimer,
     ) {
         if self.last_slope != Some(*slope) {
             stages.enter("look again");
@@ -279,7 +279,7 @@ impl Physical {
         self.newcomers.sort_unstable();
         self.newcomers.dedup();
         if !self.newcomers.is_empty() {
-            merge_rising(&mut self.runners, self.newcomers.drain(..), &mut self.spare);
+            merge_sorted(&mut self.runners, self.newcomers.drain(..), &mut self.spare);
         }
     }
 

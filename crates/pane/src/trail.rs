@@ -55,7 +55,7 @@ pub struct Trails {
     open: Vec<Tail>,
     /// Which of them a slot's drop is laying; `NONE` for most.
     open_of: Vec<u32>,
-    /// Laid, by the time at which they break (bits of a positive number sort like it) and in the order of laying.
+    /// Draped, by the time at which they break (bits of a positive number sort like it) and in the order of laying.
     laid: BTreeMap<(u64, u64), Tail>,
     num_laid: u64,
 }

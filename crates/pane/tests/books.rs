@@ -29,7 +29,7 @@ fn added_equals_present_plus_lost_through_everything() {
         assert!(imbalance.abs() < 1e-12, "after {second} s the books are off by {imbalance:e}");
     }
     let frame = pane.frame();
-    assert!(frame.ledger.lost > 0.0, "water has run off");
+    assert!(frame.balance.lost > 0.0, "water has run off");
     assert!(events.iter().any(|e| matches!(e, Event::Merge { .. })), "drops have merged");
     assert!(events.iter().any(|e| matches!(e, Event::Split { .. })), "trails have broken into beads");
 }

@@ -27,12 +27,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(out);
     std::fs::create_dir_all(&out)?;
     let files = GroundTruthFiles::of(&folder.ground_truth_path(), frame);
-    std::fs::copy(folder.picture_path(frame), out.join("picture.png"))?;
+    std::fs::copy(folder.image_path(frame), out.join("picture.png"))?;
     std::fs::copy(files.clean(), out.join("clean.png"))?;
     std::fs::copy(files.mask(), out.join("mask.png"))?;
 
     let (width, height, ids) = channel(&files.id_exr(), "id")?;
-    // A colour per id: its bits, stirred.
+    // A color per id: its bits, stirred.
     let color = |id: &f32| {
         let stirred = (*id as u32).wrapping_mul(0x9e37_79b9).to_le_bytes();
         if *id == 0.0 { [0; 3] } else { [0, 1, 2].map(|i: usize| 64 + stirred[i + 1] / 2) }
@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let known = || depths.iter().copied().filter(|z| z.is_finite());
     let (low, high) = (known().fold(f32::INFINITY, f32::min), known().fold(0.0, f32::max));
     // Near is bright; the sky is black.
-    let grey = |z: &f32| [(255.0 * (1.0 - 0.85 * (z - low) / (high - low).max(1e-9))).clamp(0.0, 255.0) as u8; 3];
-    write_png(&out.join("depth.png"), width, height, &depths.iter().flat_map(grey).collect::<Vec<u8>>())?;
+    let gray = |z: &f32| [(255.0 * (1.0 - 0.85 * (z - low) / (high - low).max(1e-9))).clamp(0.0, 255.0) as u8; 3];
+    write_png(&out.join("depth.png"), width, height, &depths.iter().flat_map(gray).collect::<Vec<u8>>())?;
 
     let (x, y) = (channel(&files.flow_exr(), "flow.X")?.2, channel(&files.flow_exr(), "flow.Y")?.2);
     let status = channel(&files.flow_exr(), "flow.status")?.2;

@@ -8,10 +8,10 @@
 //!
 //! between pixels' normals `n`, albedos `a`, depths `z` and luminances `l`, and none between different drops. `V` is the variance of the light at the pixel, carried
 //! through the passes as `Σ w² V / (Σ w)²`: what differs by more than its noise is an edge of light (a caustic, a highlight, a
-//! shadow) and stays. `V` comes from two half pictures, if given, else from the spread within 7 × 7 neighbours of the same kind.
+//! shadow) and stays. `V` comes from two half pictures, if given, else from the spread within 7 × 7 neighbors of the same kind.
 //!
 //! Single bright pixels (fireflies) would survive as edges: before the passes, a pixel brighter than its surroundings by far is
-//! lowered to their level, and the light it loses is handed to its neighbours of the same kind. The mean of the picture is
+//! lowered to their level, and the light it loses is handed to its neighbors of the same kind. The mean of the picture is
 //! restored at the end; both keep the energy.
 //!
 //! Depends on nothing but the picture: the same bytes for any number of threads.
@@ -42,7 +42,7 @@ const FIREFLY: f32 = 3.0;
 
 /// Smooths a picture. `halves` are two pictures of the same view made of disjoint samples, of which `picture` is the mean.
 ///
-/// Only the colour changes. Pictures without matching guides are guided by what they have.
+/// Only the color changes. Pictures without matching guides are guided by what they have.
 pub fn denoise(picture: &Picture, halves: Option<(&[Vec3], &[Vec3])>) -> Picture {
     let pixels = picture.width.saturating_mul(picture.height);
     if pixels == 0 || picture.color.len() != pixels {

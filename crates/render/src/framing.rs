@@ -113,7 +113,7 @@ fn automatic(scene: &Scene, world: &World, fov: f64, aspect: f64) -> Camera {
 
 /// Where water is and where it goes.
 struct Water {
-    /// Centres and radii of drops and mouths.
+    /// Centers and radii of drops and mouths.
     places: Vec<(DVec3, f64)>,
     /// Round them and the way that they take.
     bounds: Bounds,

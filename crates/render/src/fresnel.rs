@@ -1,6 +1,6 @@
 //! Light at smooth faces between clear media: how much is reflected, and which way the rest goes.
 //!
-//! Unpolarised light that meets a face under θᵢ, from index nᵢ into nₜ, η = nᵢ/nₜ:
+//! Unpolarized light that meets a face under θᵢ, from index nᵢ into nₜ, η = nᵢ/nₜ:
 //!
 //! ```text
 //! sin θₜ = η sin θᵢ          r_∥ = (cos θᵢ − η cos θₜ)/(cos θᵢ + η cos θₜ)
@@ -11,7 +11,7 @@
 
 use glam::Vec3;
 
-/// The reflected share R of unpolarised light; `cosine` ≥ 0 is that of the incident angle, `eta` = nᵢ/nₜ.
+/// The reflected share R of unpolarized light; `cosine` ≥ 0 is that of the incident angle, `eta` = nᵢ/nₜ.
 pub fn reflectance(cosine: f32, eta: f32) -> f32 {
     let cosine = cosine.clamp(0.0, 1.0);
     let squared = 1.0 - eta * eta * (1.0 - cosine * cosine);

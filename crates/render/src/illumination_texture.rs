@@ -5,15 +5,15 @@
 //! vertical, found once by tracing rays in at the dome (Snell, Fresnel, up to three reflections inside) and counting where they
 //! reach the base. Values are relative to the irradiance on a plane that faces the light, so a bare base has `cos θ`.
 //!
-//! The disc is then warped to the footprint of a real drop: the point under the drop's apex becomes its centre, and along every direction
+//! The disc is then warped to the footprint of a real drop: the point under the drop's apex becomes its center, and along every direction
 //! from there the distance to the contour becomes its radius.
 //!
 //! The same rays tell what becomes of the ground around: where the dome stands before the light it is in shadow, and in the shadow
 //! lies what the dome lets out on its far side, a bright spot when the light is low. And they tell how much of the light that the base
 //! throws back the dome returns to it.
 //!
-//! Rough by design: flat drops gather less light than a half-sphere does. At the centre the exact value is `n² T(0) cos θ` for any `θ`:
-//! the ray to the centre meets the dome squarely, and its neighbours at a distance `r` reach the base at `r/n`.
+//! Rough by design: flat drops gather less light than a half-sphere does. At the center the exact value is `n² T(0) cos θ` for any `θ`:
+//! the ray to the center meets the dome squarely, and its neighbors at a distance `r` reach the base at `r/n`.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -64,7 +64,7 @@ impl IlluminationTexture {
     /// Irradiance at a place of the base, relative to that on a plane facing the light.
     ///
     /// `towards_light` has unit length in a frame whose y axis is the base's normal; `offset` is the place in that frame's x–z
-    /// plane, from the centre, in units of the distance to the contour (see [`Footprint::offset`]). Zero outside the disc and
+    /// plane, from the center, in units of the distance to the contour (see [`Footprint::offset`]). Zero outside the disc and
     /// for light from below.
     pub fn irradiance(&self, towards_light: Vec3, offset: Vec2) -> f32 {
         if offset.length_squared() > 1.0 { 0.0 } else { interpolate(&self.base, towards_light, offset) }
@@ -113,7 +113,7 @@ fn texel_of(coordinate: f32) -> usize {
     (((coordinate + 1.0) * 0.5 * SIDE as f32) as usize).min(SIDE - 1)
 }
 
-/// Counts where parallel light at `angle` from the vertical, travelling towards +x, reaches the base and the ground around it.
+/// Counts where parallel light at `angle` from the vertical, traveling towards +x, reaches the base and the ground around it.
 fn trace_tables(index: f32, angle: f32) -> (Vec<f32>, Vec<f32>) {
     let (sin, cos) = angle.sin_cos();
     let travel = Vec3::new(sin, -cos, 0.0);
@@ -347,14 +347,14 @@ mod tests {
     }
 
     #[test]
-    fn the_centre_is_lit_by_the_square_of_the_index() {
+    fn the_center_is_lit_by_the_square_of_the_index() {
         let texture = IlluminationTexture::new(WATER);
         let reflected = ((WATER - 1.0) / (WATER + 1.0)).powi(2);
         for degrees in [0.0f32, 20.0, 45.0, 60.0, 75.0] {
             let exact = WATER * WATER * (1.0 - reflected) * degrees.to_radians().cos();
             let around = (0..16).map(|turn| texture.irradiance(light(degrees), Vec2::from_angle(turn as f32) * 0.08));
             let mean = around.sum::<f32>() / 16.0;
-            assert!((mean / exact - 1.0).abs() < 0.03, "{degrees}°: {mean} at the centre, {exact} by Snell's law");
+            assert!((mean / exact - 1.0).abs() < 0.03, "{degrees}°: {mean} at the center, {exact} by Snell's law");
         }
     }
 

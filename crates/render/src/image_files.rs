@@ -1,6 +1,6 @@
 //! Pictures as files: PNG for looking at, EXR with everything the renderer knows.
 //!
-//! An EXR has one layer, half floats for colour and full floats where precision counts, with these channels:
+//! An EXR has one layer, half floats for color and full floats where precision counts, with these channels:
 //!
 //! | channels | what | type |
 //! |---|---|---|
@@ -66,7 +66,7 @@ pub fn write_png_noted(
     write_bytes(path, [width, height], rgb, png::ColorType::Rgb, notes)
 }
 
-/// Writes bytes of grey, one per pixel, rows from the top, as a PNG. They are numbers, not brightness: nothing says sRGB.
+/// Writes bytes of gray, one per pixel, rows from the top, as a PNG. They are numbers, not brightness: nothing says sRGB.
 pub fn write_png_gray(path: &Path, width: usize, height: usize, gray: &[u8]) -> Result<(), ImageFileError> {
     write_bytes(path, [width, height], gray, png::ColorType::Grayscale, &[])
 }
@@ -78,7 +78,7 @@ fn write_bytes(
     color: png::ColorType,
     notes: &[(&str, &str)],
 ) -> Result<(), ImageFileError> {
-    let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "bytes of grey" };
+    let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "bytes of gray" };
     let wrong = || ImageFileError::Size { width, height, what, found: bytes.len() };
     let [columns, rows] = [width, height].map(|count| u32::try_from(count).ok().filter(|&count| count > 0));
     let (Some(columns), Some(rows)) = (columns, rows) else { return Err(wrong()) };

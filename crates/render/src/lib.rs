@@ -3,7 +3,6 @@
 pub mod camera;
 pub mod caustics;
 pub mod denoise;
-pub mod draw_run;
 pub mod environment;
 pub mod followed;
 pub mod framing;
@@ -26,6 +25,7 @@ mod photons;
 pub mod picture;
 pub mod preview;
 pub mod render_picture;
+pub mod render_run;
 pub mod sampler;
 pub mod scene_stage;
 pub mod skirts;

@@ -1,4 +1,4 @@
-//! How a liquid looks: clear with a colour that deepens with the way through it, or opaque.
+//! How a liquid looks: clear with a color that deepens with the way through it, or opaque.
 
 use glam::{Vec2, Vec3};
 
@@ -12,7 +12,7 @@ pub enum LiquidLook {
     Clear {
         /// Refractive index.
         index: f32,
-        /// Absorption σ per colour channel, in 1/m: light fades as exp(−σ s) (Beer and Lambert).
+        /// Absorption σ per color channel, in 1/m: light fades as exp(−σ s) (Beer and Lambert).
         absorption: Vec3,
     },
     /// A turbid liquid, or a metal.

@@ -1,4 +1,4 @@
-//! What solids are made of, to the eye: a look and a texture become colours, a rough mirror and what shines through.
+//! What solids are made of, to the eye: a look and a texture become colors, a rough mirror and what shines through.
 //!
 //! An opaque surface is a rough mirror ([`Ggx`]) over a matte base that gets what the mirror leaves,
 //!
@@ -47,13 +47,13 @@ pub enum Material {
 /// A surface that is not clear.
 #[derive(Clone, Debug)]
 pub struct Finish {
-    /// Colour of the base, or of a metal's mirror.
+    /// Color of the base, or of a metal's mirror.
     pub color: Painted,
     /// Roughness α of the mirror.
     pub alpha: f32,
     /// What the mirror is made of.
     pub mirror: Mirror,
-    /// Share of the base's light that leaves on the other side, per colour channel; zero where opaque.
+    /// Share of the base's light that leaves on the other side, per color channel; zero where opaque.
     pub through: Vec3,
     /// How much the base takes up liquid and darkens, 0 to 1.
     pub porosity: f32,
@@ -66,7 +66,7 @@ pub enum Mirror {
     None,
     /// A clear coat of this refractive index.
     Coat(f32),
-    /// A metal, of the surface's colour.
+    /// A metal, of the surface's color.
     Metal,
 }
 
@@ -168,7 +168,7 @@ impl Finish {
         self.scatter_of(self.color.at(uv), outside, wet)
     }
 
-    /// The same where the texture has a given colour.
+    /// The same where the texture has a given color.
     pub(crate) fn scatter_of(&self, color: Vec3, outside: f32, wet: f32) -> Scatter {
         if self.mirror == Mirror::Metal {
             return Scatter {
@@ -201,12 +201,12 @@ impl Scatter {
         Self { mirror: None, base: albedo, through: Vec3::ZERO }
     }
 
-    /// The mirror, the colour of the base, and that of light that shines through.
+    /// The mirror, the color of the base, and that of light that shines through.
     pub(crate) fn parts(&self) -> (Option<Ggx>, Vec3, Vec3) {
         (self.mirror, self.base, self.through)
     }
 
-    /// Colour of the surface in even light, for the denoiser.
+    /// Color of the surface in even light, for the denoiser.
     pub fn albedo(&self) -> Vec3 {
         self.base + self.through + self.mirror.map_or(Vec3::ZERO, |mirror| mirror.head_on)
     }
@@ -228,7 +228,7 @@ impl Scatter {
         BroadScatter { out, mirror, base: left * self.base, through: left * self.through }
     }
 
-    /// The share of f that is not broad, per colour channel: that of a smooth mirror.
+    /// The share of f that is not broad, per color channel: that of a smooth mirror.
     pub fn sharp_share(&self, out: Vec3, into: Vec3) -> Vec3 {
         let Some(mirror) = self.mirror.filter(|mirror| mirror.alpha < ROUGH && into.z > 0.0) else {
             return Vec3::ZERO;

@@ -50,7 +50,7 @@ const MOST_BRANCHES: usize = 4;
 pub struct PathResult {
     /// Radiance.
     pub color: Vec3,
-    /// Colour of the first thing that is not clear; white where there is none.
+    /// Color of the first thing that is not clear; white where there is none.
     pub albedo: Vec3,
     /// Normal of the first surface, towards the eye; zero without one.
     pub normal: Vec3,
@@ -168,7 +168,7 @@ pub fn trace(
 impl Walk<'_> {
     fn run(&mut self, sampler: &mut Sampler) {
         let mut passes = 0;
-        let mut travelled = 0.0;
+        let mut traveled = 0.0;
         loop {
             self.result.rays += 1;
             let hit = self.stage.nearest(&self.ray, f32::INFINITY);
@@ -183,10 +183,10 @@ impl Walk<'_> {
             if self.media.is_liquid() {
                 self.throughput *= (-self.absorption * hit.distance).exp();
             }
-            travelled += hit.distance;
+            traveled += hit.distance;
             let at = self.stage.surface_point(&hit, self.ray.time);
             if self.depth == 0 && self.result.depth == f32::INFINITY {
-                self.result.depth = travelled;
+                self.result.depth = traveled;
                 self.result.normal = if at.smooth.dot(self.ray.direction) < 0.0 { at.smooth } else { -at.smooth };
             }
             let turn = match meet(self.stage, &self.media, self.ray.direction, &at, self.ray.time) {

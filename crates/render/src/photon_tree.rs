@@ -6,16 +6,16 @@
 //! E(x) = Σ Φ K(|x − xₚ|, rₚ),     K(d, r) = 2/(π r²) (1 − d²/r²) for d < r        (silverman1986)
 //! ```
 //!
-//! with rₚ the distance to the photon's k-th neighbour: narrow where photons are dense, wide where they are few. K integrates to
+//! with rₚ the distance to the photon's k-th neighbor: narrow where photons are dense, wide where they are few. K integrates to
 //! one over the plane, so a smeared photon brings just the light that it had.
 //!
-//! Photons lie in the order of a balanced tree: each node halves its range across its longest side. The tree first finds neighbours
+//! Photons lie in the order of a balanced tree: each node halves its range across its longest side. The tree first finds neighbors
 //! by boxes of places, then points by boxes of discs.
 
 use glam::Vec3;
 
-/// Neighbours within a photon's disc.
-const NEIGHBOURS: usize = 20;
+/// Neighbors within a photon's disc.
+const NEIGHBORS: usize = 20;
 
 /// Most photons in a leaf.
 const LEAF: usize = 8;
@@ -56,7 +56,7 @@ impl PhotonTree {
         tree.boxes = tree.bound(|_| 0.0);
         let narrowest = 1e-3 * widest;
         let radii: Vec<f32> =
-            tree.photons.iter().map(|p| tree.neighbour_distance(p.at, widest).max(narrowest)).collect();
+            tree.photons.iter().map(|p| tree.neighbor_distance(p.at, widest).max(narrowest)).collect();
         tree.photons.iter_mut().zip(radii).for_each(|(photon, radius)| photon.radius = radius);
         tree.boxes = tree.bound(|photon| photon.radius);
         tree
@@ -92,21 +92,21 @@ impl PhotonTree {
         );
     }
 
-    /// Distance to the k-th neighbour of a photon's place, at most `widest`.
-    fn neighbour_distance(&self, point: Vec3, widest: f32) -> f32 {
+    /// Distance to the k-th neighbor of a photon's place, at most `widest`.
+    fn neighbor_distance(&self, point: Vec3, widest: f32) -> f32 {
         // The photon itself is the first of those found. The least distances so far, in order.
-        let mut least = [widest * widest; NEIGHBOURS + 1];
+        let mut least = [widest * widest; NEIGHBORS + 1];
         self.near(0, 0, self.photons.len(), point, &mut least);
-        least[NEIGHBOURS].sqrt()
+        least[NEIGHBORS].sqrt()
     }
 
-    fn near(&self, node: usize, start: usize, end: usize, point: Vec3, least: &mut [f32; NEIGHBOURS + 1]) {
+    fn near(&self, node: usize, start: usize, end: usize, point: Vec3, least: &mut [f32; NEIGHBORS + 1]) {
         if node >= self.boxes.len() / 2 {
             for photon in &self.photons[start..end] {
                 let squared = photon.at.distance_squared(point);
-                if squared < least[NEIGHBOURS] {
+                if squared < least[NEIGHBORS] {
                     let place = least.partition_point(|&other| other < squared);
-                    least.copy_within(place..NEIGHBOURS, place + 1);
+                    least.copy_within(place..NEIGHBORS, place + 1);
                     least[place] = squared;
                 }
             }
@@ -121,7 +121,7 @@ impl PhotonTree {
             [(gap(2 * node + 1), 2 * node + 1, start, middle), (gap(2 * node + 2), 2 * node + 2, middle, end)];
         let first = usize::from(children[1].0 < children[0].0);
         for (gap, child, start, end) in [children[first], children[1 - first]] {
-            if gap < least[NEIGHBOURS] {
+            if gap < least[NEIGHBORS] {
                 self.near(child, start, end, point, least);
             }
         }
@@ -230,7 +230,7 @@ mod tests {
         for photon in tree.photons().iter().step_by(97) {
             let mut squares: Vec<f32> = photons.iter().map(|p| p.at.distance_squared(photon.at)).collect();
             squares.sort_by(f32::total_cmp);
-            let expected = squares[NEIGHBOURS].sqrt().min(0.05);
+            let expected = squares[NEIGHBORS].sqrt().min(0.05);
             assert!((photon.radius / expected - 1.0).abs() < 1e-5, "{} against {expected}", photon.radius);
             let mut found = 0;
             tree.covering(photon.at, |_, _| found += 1);

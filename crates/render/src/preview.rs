@@ -87,7 +87,7 @@ impl Preview {
         }
     }
 
-    /// A picture of a stage of solids, without liquid, and of the liquid on them. Only its colours are filled in.
+    /// A picture of a stage of solids, without liquid, and of the liquid on them. Only its colors are filled in.
     pub fn draw(&mut self, stage: &Stage, liquid: &Surface, camera: &Camera, size: [usize; 2]) -> Picture {
         let [width, height] = size;
         let lens = camera.lens(stage.origin(), size);
@@ -260,7 +260,7 @@ impl View<'_> {
         each.sum::<Vec3>() / SAMPLES as f32
     }
 
-    /// The mean colour of a pixel's samples; those of one thing are shaded together as far as it does not show.
+    /// The mean color of a pixel's samples; those of one thing are shaded together as far as it does not show.
     fn without_glass(
         &self,
         place: [usize; 2],
@@ -312,7 +312,7 @@ impl View<'_> {
         (owner != NOBODY).then(|| owner.checked_sub(FIRST_DROP)).flatten().map(|i| &self.drops[i as usize])
     }
 
-    /// Samples of one solid with nearly one normal, shaded once with their mean colour; how many.
+    /// Samples of one solid with nearly one normal, shaded once with their mean color; how many.
     fn solid_samples(
         &self,
         place: [usize; 2],

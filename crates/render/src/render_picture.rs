@@ -5,7 +5,7 @@
 //!
 //! With `noise`, samples go where they are needed. All pixels take a first part of them; from those, each tile's variance σ² of
 //! y/(1 + y), y a sample's luminance, is estimated, and the tile then takes n = σ²/`noise`² in all, which makes the standard error of its
-//! pixels `noise`. This is decided once, by a tile together with its neighbours: who looks again and again stops when luck has made
+//! pixels `noise`. This is decided once, by a tile together with its neighbors: who looks again and again stops when luck has made
 //! things look calm, and a pixel by itself would be done before it meets its rare bright paths. Both lose light.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -75,7 +75,7 @@ pub struct PictureCost {
 pub struct Rendered {
     /// The picture.
     pub picture: Picture,
-    /// Colours of two pictures of the same view made of disjoint samples; empty where a pixel has but one sample.
+    /// Colors of two pictures of the same view made of disjoint samples; empty where a pixel has but one sample.
     pub halves: [Vec<Vec3>; 2],
     /// What it took.
     pub cost: PictureCost,

@@ -1,4 +1,4 @@
-//! Colour over texture coordinates: by procedure, or from an image.
+//! Color over texture coordinates: by procedure, or from an image.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,26 +20,26 @@ pub struct TextureError {
     pub reason: String,
 }
 
-/// Colour over texture coordinates. Sizes of patterns are in the units of the coordinates after [`Painted::scale`].
+/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after [`Painted::scale`].
 #[derive(Clone, Debug)]
 pub enum Texture {
-    /// One colour.
+    /// One color.
     Plain(Vec3),
-    /// Squares of side 1 in two colours.
+    /// Squares of side 1 in two colors.
     Checker(Vec3, Vec3),
-    /// Stripes of width 1 in two colours, across u.
+    /// Stripes of width 1 in two colors, across u.
     Stripes(Vec3, Vec3),
-    /// Thin lines of the second colour on the first, 1 apart.
+    /// Thin lines of the second color on the first, 1 apart.
     Grid(Vec3, Vec3),
-    /// Square tiles of side 1, each a little different, with joints of the second colour.
+    /// Square tiles of side 1, each a little different, with joints of the second color.
     Tiles(Vec3, Vec3),
-    /// Clouds between two colours.
+    /// Clouds between two colors.
     Noise(Vec3, Vec3),
-    /// Grains and flecks between two colours.
+    /// Grains and flecks between two colors.
     Stone(Vec3, Vec3),
     /// Planks with grain along v.
     Wood(Vec3, Vec3),
-    /// A leaf's blade in the first colour, its veins in the second: the midrib at u = 0.5, laterals towards the tip at v = 1.
+    /// A leaf's blade in the first color, its veins in the second: the midrib at u = 0.5, laterals towards the tip at v = 1.
     /// Veins use the coordinates before scaling.
     Veins(Vec3, Vec3),
     /// An image over [0, 1]², v = 1 at the top.
@@ -101,17 +101,17 @@ impl ColorImage {
 }
 
 impl Painted {
-    /// One colour everywhere.
+    /// One color everywhere.
     pub fn plain(color: Vec3) -> Self {
         Self { texture: Texture::Plain(color), scale: Vec2::ONE }
     }
 
-    /// Whether it is one colour everywhere.
+    /// Whether it is one color everywhere.
     pub fn is_plain(&self) -> bool {
         matches!(self.texture, Texture::Plain(_))
     }
 
-    /// Colour at texture coordinates, each channel between 0 and 1.
+    /// Color at texture coordinates, each channel between 0 and 1.
     pub fn at(&self, uv: Vec2) -> Vec3 {
         let p = uv * self.scale;
         match &self.texture {
@@ -185,7 +185,7 @@ fn clouds(p: Vec2, octaves: u32) -> f32 {
     sum
 }
 
-/// Planks of unit width; rings of a trunk cut along v, bent by noise, with fine fibres.
+/// Planks of unit width; rings of a trunk cut along v, bent by noise, with fine fibers.
 fn wood(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
     let plank = p.x.floor();
     let own = lattice(Vec2::new(plank, 7.0));
@@ -193,9 +193,9 @@ fn wood(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
     let bend = clouds(Vec2::new(q.x * 1.5 + 31.0 * own, q.y * 0.25), 3);
     let ring = (9.0 * (q.x - 0.5 + 0.3 * own) + 7.0 * bend).fract().abs();
     let grain = smooth(0.0, 0.75, ring) * (1.0 - smooth(0.85, 1.0, ring));
-    let fibre = clouds(Vec2::new(p.x * 60.0, p.y * 1.5), 3);
+    let fiber = clouds(Vec2::new(p.x * 60.0, p.y * 1.5), 3);
     let edge = smooth(0.485, 0.5, (q.x - 0.5).abs());
-    light.lerp(dark, (0.65 * grain + 0.35 * fibre) * (0.8 + 0.4 * own)) * (0.9 + 0.2 * own) * (1.0 - 0.7 * edge)
+    light.lerp(dark, (0.65 * grain + 0.35 * fiber) * (0.8 + 0.4 * own)) * (0.9 + 0.2 * own) * (1.0 - 0.7 * edge)
 }
 
 /// 1 on a vein, 0 between veins.

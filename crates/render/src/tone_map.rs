@@ -3,7 +3,7 @@
 //! # Exposure
 //!
 //! Automatic exposure scales the picture so that its log-average luminance `L̅ = exp(mean ln(δ + Y))` (reinhard2002, eq. 1) lands on that of
-//! what it should look like, pixel by pixel: a grey card's 0.18 where nothing is known, 0.22 where the eye meets the sky
+//! what it should look like, pixel by pixel: a gray card's 0.18 where nothing is known, 0.22 where the eye meets the sky
 //! or sees it through clear things, and `0.18^(1 − k) (0.85 a)^k`, `k = 0.7`, where it meets a surface of albedo `a`, so that white china stays
 //! white and black rubber black (`k` = 1 would trust the albedo alone and burn out a mirror in a dark room). Two guards keep odd pictures watchable: pixels count as no darker than `1/4096` of the 99th percentile (a
 //! black background must not blow up the one bright drop on it), and the factor never lifts that percentile beyond 4.
@@ -11,12 +11,12 @@
 //!
 //! # Tone curve
 //!
-//! Colours under a knee `k` pass unchanged, so that what is lit normally keeps its colour; above it the largest channel `p` is
+//! Colors under a knee `k` pass unchanged, so that what is lit normally keeps its color; above it the largest channel `p` is
 //! bent by a hyperbola that leaves the knee with slope 1 and tends to 1:
 //!
 //! `p' = 1 − (1 − k)² / (p − k + (1 − k))`.
 //!
-//! The colour is scaled by `p'/p`, which keeps its hue, then drawn towards white the more it was compressed, by
+//! The color is scaled by `p'/p`, which keeps its hue, then drawn towards white the more it was compressed, by
 //! `1 − 1 / (s (p − p') + 1)`, as film and eyes do with lights. This is the idea of the "PBR neutral" tone mapper
 //! (khronos2024) without its correction for the Fresnel reflection of plastics; `k` and `s` are as there.
 
@@ -26,8 +26,8 @@ use rayon::prelude::*;
 use crate::environment::luminance;
 use crate::picture::Picture;
 
-/// Where the log-average luminance lands: the reflectance of a grey card.
-const MIDDLE_GREY: f32 = 0.18;
+/// Where the log-average luminance lands: the reflectance of a gray card.
+const MIDDLE_GRAY: f32 = 0.18;
 
 /// Where a sky lands that is seen.
 const SKY_LEVEL: f32 = 0.22;
@@ -46,7 +46,7 @@ const RANGE: f32 = 4096.0;
 /// Where the shoulder starts.
 const KNEE: f32 = 0.8 - 0.04;
 
-/// How fast compressed colours turn white.
+/// How fast compressed colors turn white.
 const DESATURATION: f32 = 0.15;
 
 /// The factor between radiance and what the tone curve sees.
@@ -104,17 +104,17 @@ impl Exposure {
 /// How bright a pixel should be that shows a surface of this albedo.
 fn wanted_level(albedo: Option<Vec3>) -> f32 {
     match albedo {
-        None => MIDDLE_GREY,
+        None => MIDDLE_GRAY,
         // Paths leave white where they meet nothing but the sky.
         Some(albedo) if albedo == Vec3::ONE => SKY_LEVEL,
         Some(albedo) => {
             let shown = (WHITE_LEVEL * luminance(albedo)).clamp(0.02, BRIGHTEST_WANTED);
-            MIDDLE_GREY.powf(1.0 - TRUST) * shown.powf(TRUST)
+            MIDDLE_GRAY.powf(1.0 - TRUST) * shown.powf(TRUST)
         }
     }
 }
 
-/// A colour of any brightness to one of the screen, both linear: within `[0, 1]`, same hue, same order of brightness.
+/// A color of any brightness to one of the screen, both linear: within `[0, 1]`, same hue, same order of brightness.
 pub fn tone_curve(color: Vec3) -> Vec3 {
     let color = finite(color);
     let peak = color.max_element();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn bright_colours_keep_their_hue_and_turn_white() {
+    fn bright_colors_keep_their_hue_and_turn_white() {
         let lamp = Vec3::new(4.0, 2.0, 1.0);
         let shown = tone_curve(lamp);
         assert!(shown.x > shown.y && shown.y > shown.z, "{shown}");
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn automatic_exposure_brings_the_log_average_to_middle_grey_at_any_scale() {
+    fn automatic_exposure_brings_the_log_average_to_middle_gray_at_any_scale() {
         for scale in [1e-6, 1.0, 1e6] {
             let shades = (0..1000).map(|index| Vec3::splat(scale * (1.0 + (index % 10) as f32))).collect();
             let picture = picture(shades);
             let factor = Exposure::automatic([&picture]).factor();
             let logs: f32 = picture.color.iter().map(|color| (luminance(*color) * factor).ln()).sum();
             let average = (logs / 1000.0).exp();
-            assert!((average / MIDDLE_GREY - 1.0).abs() < 1e-3, "scale {scale}: {average}");
+            assert!((average / MIDDLE_GRAY - 1.0).abs() < 1e-3, "scale {scale}: {average}");
         }
     }
 
@@ -221,9 +221,9 @@ mod tests {
                 Picture { albedo: vec![Vec3::splat(albedo); 100], ..picture(vec![Vec3::splat(3.0 * albedo); 100]) };
             3.0 * albedo * Exposure::automatic([&lit]).factor()
         };
-        let (white, grey, black) = (shown(0.85), shown(0.4), shown(0.05));
+        let (white, gray, black) = (shown(0.85), shown(0.4), shown(0.05));
         assert!(white > 0.35 && white < 0.8 && black < 0.1, "white {white}, black {black}");
-        assert!(grey > 0.2 && grey < 0.4, "{grey}");
+        assert!(gray > 0.2 && gray < 0.4, "{gray}");
     }
 
     #[test]

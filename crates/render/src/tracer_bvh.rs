@@ -17,7 +17,7 @@ const MAX_UNEVEN_DEPTH: usize = 24;
 const STACK: usize = 128;
 
 /// A ray that leaves a triangle meets nothing nearer than this part of its origin's coordinates: where two triangles share an
-/// edge, rounding may put the origin behind the one that it does not leave. It is some tens of nanometres in a scene of 10 cm.
+/// edge, rounding may put the origin behind the one that it does not leave. It is some tens of nanometers in a scene of 10 cm.
 const NEAREST: f32 = 4e-7;
 
 /// A slab's far side is moved out by this factor, against rays that slip between boxes.
@@ -263,15 +263,15 @@ mod tests {
         Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NOTHING }
     }
 
-    /// A closed ball of triangles about a centre, by latitude and longitude.
-    fn ball(centre: Vec3, radius: f32, rings: usize) -> Vec<[Vec3; 3]> {
+    /// A closed ball of triangles about a center, by latitude and longitude.
+    fn ball(center: Vec3, radius: f32, rings: usize) -> Vec<[Vec3; 3]> {
         let point = |i: usize, j: usize| {
             let (polar, turn) = (
                 std::f32::consts::PI * i as f32 / rings as f32,
                 std::f32::consts::TAU * (j % (2 * rings)) as f32 / (2 * rings) as f32,
             );
             let ring = if i == rings { 0.0 } else { polar.sin() };
-            centre + radius * Vec3::new(ring * turn.cos(), polar.cos(), ring * turn.sin())
+            center + radius * Vec3::new(ring * turn.cos(), polar.cos(), ring * turn.sin())
         };
         let mut triangles = Vec::new();
         for i in 0..rings {
@@ -293,19 +293,19 @@ mod tests {
     }
 
     #[test]
-    fn no_ray_escapes_from_a_closed_millimetre_ball_far_from_the_middle() {
-        let centre = Vec3::new(0.3, -0.2, 0.1);
-        let triangles = ball(centre, 1e-3, 24);
+    fn no_ray_escapes_from_a_closed_millimeter_ball_far_from_the_middle() {
+        let center = Vec3::new(0.3, -0.2, 0.1);
+        let triangles = ball(center, 1e-3, 24);
         let bvh = TracerBvh::new(&triangles, &[]);
         for direction in directions(20_000) {
-            let hit = bvh.nearest(&ray(centre, direction), f32::INFINITY, |_| true);
+            let hit = bvh.nearest(&ray(center, direction), f32::INFINITY, |_| true);
             let distance = hit.map_or(f32::INFINITY, |hit| hit.distance);
             assert!((0.98e-3..1.001e-3).contains(&distance), "{direction} leaves the ball: {distance}");
         }
         // Aimed at the corners and the middles of edges, where leaks would be.
         for triangle in &triangles {
             for target in [triangle[0], 0.5 * (triangle[0] + triangle[1]), 0.5 * (triangle[1] + triangle[2])] {
-                assert!(bvh.any(&ray(centre, target - centre), f32::INFINITY, |_| true), "a leak at {target}");
+                assert!(bvh.any(&ray(center, target - center), f32::INFINITY, |_| true), "a leak at {target}");
             }
         }
     }

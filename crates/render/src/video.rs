@@ -1,6 +1,6 @@
 //! Video that plays in a browser: H.264 (High profile, 4:2:0, 8 bit) in MP4, encoded in this process.
 //!
-//! Colours go from sRGB bytes to BT.709 `Y'CbCr` of studio range, which the stream states, so that players need not guess:
+//! Colors go from sRGB bytes to BT.709 `Y'CbCr` of studio range, which the stream states, so that players need not guess:
 //!
 //! `Y' = 16 + 219 (0.2126 R' + 0.7152 G' + 0.0722 B')`, `Cb = 128 + 224 (B' − Y') / 1.8556`, `Cr = 128 + 224 (R' − Y') / 1.5748`,
 //!
@@ -21,8 +21,8 @@ use sessile_frames::atomic::{self, Durability, FileError};
 
 pub use note::read_note;
 
-/// Quantiser of the frames: visually lossless for most; 18 to 28 is the usual range, lower is better and larger.
-const QUANTISER: u8 = 20;
+/// Quantizer of the frames: visually lossless for most; 18 to 28 is the usual range, lower is better and larger.
+const QUANTIZER: u8 = 20;
 
 /// The longest side that the format's highest level admits.
 const LONGEST_SIDE: usize = 8192;
@@ -103,7 +103,7 @@ impl VideoWriter {
 
         let mut config = EncoderConfig::new(columns, rows);
         config.level_idc = parameter_sets::level(columns, rows, fps);
-        config.qp = QUANTISER;
+        config.qp = QUANTIZER;
         config.gop_size = (2.0 * fps).ceil().max(1.0) as u32;
         config.framerate = fps as f32;
         config.preset = Preset::Balanced;
@@ -127,7 +127,7 @@ impl VideoWriter {
         }
         let coded =
             self.encoder.try_encode(&to_yuv(rgb, self.size)).map_err(|error| self.failed(format!("{error:?}")))?;
-        let coded = parameter_sets::state_colours(&coded);
+        let coded = parameter_sets::state_colors(&coded);
         let is_key = parameter_sets::has_key_frame(&coded);
         let time = self.pictures as f64 / self.fps;
         self.muxer.write_video(time, &coded, is_key).map_err(|error| self.failed(error.to_string()))?;

@@ -259,7 +259,7 @@ fn the_clean_view_warped_by_the_flow_is_what_drops_show() {
             plain += (clean.color[i] - picture.color[i]).length_squared();
             count += 1;
         }
-        assert!(count > 500, "{count} pixels, mean colour {}", mean(&picture));
+        assert!(count > 500, "{count} pixels, mean color {}", mean(&picture));
         assert!(warped < 0.15 * plain, "{eye}: warped {warped}, unwarped {plain}, over {count} pixels");
         let ids: std::collections::BTreeSet<u32> = truth.drop.iter().copied().collect();
         assert_eq!(ids.into_iter().collect::<Vec<_>>(), [0, 7, 12, 70_001]);

@@ -14,7 +14,7 @@ use sessile_render::render_picture::{PictureSettings, Rendered, render_until};
 use sessile_render::stage::{Stage, StageBuilder};
 use sessile_render::textures::{Painted, Texture};
 
-/// A clear ball over a grey checkerboard, in the studio.
+/// A clear ball over a gray checkerboard, in the studio.
 fn ball() -> Stage {
     let mut builder = StageBuilder::new(Environment::studio(1.0), LiquidLook::water(), 0.0);
     let mut material = Material::of(Some("matte"), None, glam::Vec2::splat(8.0));

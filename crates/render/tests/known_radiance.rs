@@ -139,7 +139,7 @@ fn an_eye_in_a_drop_sees_out() {
 
 /// Textures by image or procedure show where their coordinates say.
 #[test]
-fn a_checker_shows_its_two_colours_in_equal_parts() {
+fn a_checker_shows_its_two_colors_in_equal_parts() {
     let checks = sessile_render::textures::Texture::Checker(Vec3::ONE, Vec3::ZERO);
     let color = Painted { texture: checks, scale: Vec2::splat(40.0) };
     let finish = Finish { color, alpha: 1.0, mirror: Mirror::None, through: Vec3::ZERO, porosity: 0.0 };

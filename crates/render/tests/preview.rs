@@ -144,7 +144,7 @@ fn drops_on_a_pane_look_as_the_path_tracer_shows_them_from_both_sides() {
 #[test]
 fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
     let table = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-    let grey = Material::Painted(Finish {
+    let gray = Material::Painted(Finish {
         color: Painted::plain(Vec3::splat(0.5)),
         alpha: 1.0,
         mirror: Mirror::None,
@@ -155,7 +155,7 @@ fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
     let camera = Camera::new(DVec3::new(0.0, 8e-3, 1e-5), DVec3::ZERO, 0.6);
     let in_sun = |towards: DVec3| {
         let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.3)), LiquidLook::water(), 0.0);
-        builder.solid(&table, |_| DVec3::ZERO, &grey, false, None);
+        builder.solid(&table, |_| DVec3::ZERO, &gray, false, None);
         builder.sun(towards, 0.02, Vec3::splat(4.0));
         let solids = builder.build();
         Preview::new(&solids).draw(&solids, &drop, &camera, [SIZE, SIZE])

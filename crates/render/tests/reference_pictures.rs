@@ -30,7 +30,7 @@ const SAMPLES: u32 = 64;
 /// How far a picture may be from its reference.
 const ALLOWED: f32 = 0.02;
 
-/// A millimetre.
+/// A millimeter.
 const MM: f64 = 1e-3;
 
 /// A drop that meets solid 0 at `angle` (in degrees), standing on `foot` along `normal`; `gap` lifts it off, base and all.

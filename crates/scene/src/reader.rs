@@ -334,7 +334,7 @@ impl<'a> Section<'a> {
         Some(glam::DVec3::from_array(unit.to_array().map(|c| if is_sensible(c) { c } else { 0.0 })))
     }
 
-    /// A colour: three numbers, none negative, or one for all three.
+    /// A color: three numbers, none negative, or one for all three.
     pub(crate) fn color(&self, key: &str) -> Option<[f64; 3]> {
         let color = match self.node(key)?.value {
             Value::Integer { .. } | Value::Float(_) => [self.number(key)?; 3],

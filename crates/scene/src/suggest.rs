@@ -5,7 +5,7 @@ const LONGEST: usize = 40;
 
 /// The candidate that needs the fewest edits, if few enough that it was probably meant.
 ///
-/// An edit is an insertion, a deletion, a replacement or a swap of neighbours (optimal string alignment); a third of the
+/// An edit is an insertion, a deletion, a replacement or a swap of neighbors (optimal string alignment); a third of the
 /// word may be wrong, at least one letter. Among equals the first candidate wins.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed: Vec<char> = word.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect();

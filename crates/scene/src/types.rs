@@ -184,13 +184,13 @@ pub struct Resolution {
 pub enum Varying {
     /// The same everywhere.
     Uniform(f64),
-    /// Linear in the image's grey value.
+    /// Linear in the image's gray value.
     Image {
         /// The image, as an absolute path.
         file: PathBuf,
-        /// Value at grey 0.
+        /// Value at gray 0.
         black: f64,
-        /// Value at grey 1.
+        /// Value at gray 1.
         white: f64,
     },
 }
@@ -271,7 +271,7 @@ pub enum SolidShape {
     },
     /// A ball, or all space around one.
     Sphere {
-        /// Centre, in m.
+        /// Center, in m.
         center: DVec3,
         /// Radius, in m.
         radius: f64,
@@ -280,9 +280,9 @@ pub enum SolidShape {
     },
     /// A rod or a pipe.
     Cylinder {
-        /// Centre of one end, in m.
+        /// Center of one end, in m.
         from: DVec3,
-        /// Centre of the other end, in m.
+        /// Center of the other end, in m.
         to: DVec3,
         /// Outer radius, in m.
         radius: f64,
@@ -304,12 +304,12 @@ pub enum SolidShape {
     Mesh {
         /// The file, as an absolute path.
         file: PathBuf,
-        /// How file units become metres.
+        /// How file units become meters.
         scale: MeshScale,
     },
 }
 
-/// How a mesh file's units become metres.
+/// How a mesh file's units become meters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MeshScale {
     /// Scaled so that its y extent is this, in m.
@@ -341,7 +341,7 @@ pub enum Amount {
 pub enum DropShape {
     /// A ball, possibly rung in a Legendre mode.
     Sphere {
-        /// Centre, in m.
+        /// Center, in m.
         center: DVec3,
         /// How much.
         amount: Amount,
@@ -356,7 +356,7 @@ pub enum DropShape {
     Cap {
         /// Index into [`Scene::solids`].
         on: usize,
-        /// Centre of its footprint, projected onto the solid, in m.
+        /// Center of its footprint, projected onto the solid, in m.
         center: DVec3,
         /// How much.
         amount: Amount,
@@ -372,9 +372,9 @@ pub enum DropShape {
     },
     /// A thread, possibly rippled: r = radius (1 + amplitude cos(2πx/wavelength)), at the volume of the plain cylinder.
     Cylinder {
-        /// Centre of one end, in m.
+        /// Center of one end, in m.
         from: DVec3,
-        /// Centre of the other end, in m.
+        /// Center of the other end, in m.
         to: DVec3,
         /// Radius, in m.
         radius: f64,
@@ -387,7 +387,7 @@ pub enum DropShape {
     Mesh {
         /// The file, as an absolute path.
         file: PathBuf,
-        /// How file units become metres.
+        /// How file units become meters.
         scale: MeshScale,
         /// Rotation about the mesh's origin, in rad.
         rotate: DVec3,
@@ -412,7 +412,7 @@ pub struct Emitter {
 pub enum EmitterKind {
     /// A ball every so often.
     Drip {
-        /// Centre, in m.
+        /// Center, in m.
         at: DVec3,
         /// Radius, in m.
         radius: f64,
@@ -423,7 +423,7 @@ pub enum EmitterKind {
     },
     /// A steady stream.
     Tap {
-        /// Centre of the mouth, in m.
+        /// Center of the mouth, in m.
         at: DVec3,
         /// Direction of the stream, unit length.
         direction: DVec3,
@@ -627,7 +627,7 @@ pub struct Lights {
 pub struct Sun {
     /// Towards the sun, unit length.
     pub direction: DVec3,
-    /// Irradiance on a facing surface, relative to the environment's unit, per colour channel.
+    /// Irradiance on a facing surface, relative to the environment's unit, per color channel.
     pub color: [f64; 3],
     /// Angular diameter, in rad.
     pub angle: f64,
@@ -636,13 +636,13 @@ pub struct Sun {
 /// A square lamp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AreaLight {
-    /// Centre, in m.
+    /// Center, in m.
     pub center: DVec3,
     /// Faces this point, in m.
     pub look_at: DVec3,
     /// Side, in m.
     pub size: f64,
-    /// Radiance per colour channel.
+    /// Radiance per color channel.
     pub color: [f64; 3],
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::suggest::nearest;
 
-/// Powers of metre, kilogram, second and angle.
+/// Powers of meter, kilogram, second and angle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dimension {
     pub m: i8,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sessile_export::Format;
-use sessile_frames::FrameChoice;
-use sessile_render::draw_run::Quality;
+use sessile_frames::FrameSelection;
+use sessile_render::render_run::Quality;
 
 /// Simulates, measures and pictures water drops on surfaces.
 #[derive(Debug, Parser)]
@@ -142,7 +142,7 @@ pub struct RenderArgs {
     pub run: PathBuf,
     /// Which frames: `A..B` (both ends included), `A..`, `..B`, a number or `last` [default: all]
     #[arg(long, value_name = "A..B", value_parser = frame_choice)]
-    pub frames: Option<FrameChoice>,
+    pub frames: Option<FrameSelection>,
     /// Picture size, such as 1920x1080 [default: the scene's]
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<[u32; 2]>,
@@ -178,7 +178,7 @@ pub struct ExportArgs {
     pub dest: PathBuf,
     /// Which frames: `A..B` (both ends included), `A..`, `..B`, a number or `last` [default: all]
     #[arg(long, value_name = "A..B", value_parser = frame_choice)]
-    pub frames: Option<FrameChoice>,
+    pub frames: Option<FrameSelection>,
     /// Write each drop into a file of its own (ply, obj, stl)
     #[arg(long)]
     pub split: bool,
@@ -267,8 +267,8 @@ fn which_frames(text: &str) -> Result<WhichFrames, String> {
     }
 }
 
-fn frame_choice(text: &str) -> Result<FrameChoice, String> {
-    text.parse().map_err(|error: sessile_frames::ChoiceError| error.to_string())
+fn frame_choice(text: &str) -> Result<FrameSelection, String> {
+    text.parse().map_err(|error: sessile_frames::FrameSelectionError| error.to_string())
 }
 
 fn export_format(text: &str) -> Result<Format, String> {

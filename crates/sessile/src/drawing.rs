@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sessile_render::draw_run::{DrawProgress, Work};
+use sessile_render::render_run::{DrawProgress, Work};
 
 use crate::progress::{LINE_INTERVAL, coarse};
 

@@ -11,7 +11,7 @@ use glam::DVec3;
 use sessile_geometry::TriMesh;
 use sessile_geometry::isosurface::{Grid, extract};
 
-use crate::ground::{Room, lay, lay_flat};
+use crate::drape::{DrapeScratch, drape, drape_flat};
 use crate::instance::{Body, Instance, Shape};
 use crate::metaballs::{Ball, SURFACE_RADIUS, bounds, field};
 
@@ -52,12 +52,12 @@ pub struct DropMesh {
 /// The surface of one instance.
 pub fn drop_mesh(instance: &Instance, detail: &Detail) -> DropMesh {
     let mut built = DropMesh::default();
-    make_drop_mesh(instance, detail, &mut built, &mut Room::default());
+    make_drop_mesh(instance, detail, &mut built, &mut DrapeScratch::default());
     built
 }
 
 /// The same, in the room of a surface that is no longer needed.
-pub fn make_drop_mesh(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut Room) {
+pub fn make_drop_mesh(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut DrapeScratch) {
     let scale = unscaled(instance, detail, built, room);
     for position in &mut built.mesh.positions {
         *position = instance.frame.world_from_local(*position * scale);
@@ -66,15 +66,15 @@ pub fn make_drop_mesh(instance: &Instance, detail: &Detail, built: &mut DropMesh
 
 /// By how much an instance's metaballs are scaled about its origin, so that its surface encloses its volume.
 pub fn volume_scale(instance: &Instance, detail: &Detail) -> f64 {
-    unscaled(instance, detail, &mut DropMesh::default(), &mut Room::default())
+    unscaled(instance, detail, &mut DropMesh::default(), &mut DrapeScratch::default())
 }
 
 /// Makes the surface in local coordinates and says by which factor it is to be scaled.
-fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut Room) -> f64 {
+fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut DrapeScratch) -> f64 {
     match &instance.shape {
         Shape::Sphere => *built = sphere((3.0 * instance.volume / (4.0 * PI)).cbrt(), detail),
         Shape::Metaballs(balls) => *built = metaballs(balls, detail),
-        Shape::Laid(laid) => {
+        Shape::Draped(laid) => {
             match &laid.body {
                 Body::Profile(profile) => profile.make_surface(detail, built),
                 Body::Metaballs(balls) => *built = metaballs(balls, detail),
@@ -82,9 +82,9 @@ fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &m
             }
             let exact = matches!(&laid.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
             if !laid.ground.is_flat() {
-                lay(&mut built.mesh, instance.volume, |place| laid.ground.at(place), room);
+                drape(&mut built.mesh, instance.volume, |place| laid.ground.at(place), room);
             } else if !exact {
-                lay_flat(&mut built.mesh, instance.volume);
+                drape_flat(&mut built.mesh, instance.volume);
             }
             return 1.0;
         }
@@ -133,7 +133,7 @@ fn sphere(radius: f64, detail: &Detail) -> DropMesh {
 /// The point on the plane about which the balls make a star-shaped body, if they surely do.
 ///
 /// Along any ray from the foot of the largest ball its own field falls. A second ball's field falls beyond the second
-/// centre's projection onto the ray; while that lies inside the first ball's surface, the sum crosses the threshold once.
+/// center's projection onto the ray; while that lies inside the first ball's surface, the sum crosses the threshold once.
 fn star_center(balls: &[Ball]) -> Option<DVec3> {
     let largest = balls.iter().max_by(|a, b| (a.strength * a.radii.x).total_cmp(&(b.strength * b.radii.x)))?;
     let foot = largest.center.with_z(0.0);

@@ -1,7 +1,7 @@
 //! The ellipsoid that stands on a plane with a given base radius, height and volume.
 //!
 //! A drop at rest is known by three numbers: base radius R, height h and volume V (Young–Laplace gives h and R from V and the
-//! contact angle). An ellipsoid of revolution with half-axes a (along the plane) and b (along the normal), its centre t·b
+//! contact angle). An ellipsoid of revolution with half-axes a (along the plane) and b (along the normal), its center t·b
 //! above the plane, has three too:
 //!
 //! ```text
@@ -22,7 +22,7 @@ pub struct EllipsoidCap {
     pub across: f64,
     /// Half-axis b along the normal, in m.
     pub along: f64,
-    /// Height of the centre over the plane, in m; negative below it.
+    /// Height of the center over the plane, in m; negative below it.
     pub center_height: f64,
 }
 

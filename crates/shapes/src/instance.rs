@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
 
-use crate::ground::Ground;
+use crate::drape::SubstrateOffsets;
 use crate::metaballs::Ball;
 use crate::patch::Patch;
 use crate::profile::Profile;
@@ -55,16 +55,16 @@ pub enum Shape {
     /// Metaballs standing on the local plane z = 0.
     Metaballs(Vec<Ball>),
     /// A body over the local plane z = 0, laid onto the ground beneath.
-    Laid(Box<Laid>),
+    Draped(Box<Draped>),
 }
 
 /// A body and what it lies on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Laid {
+pub struct Draped {
     /// Over the local plane z = 0.
     pub body: Body,
     /// Offsets of the ground from that plane.
-    pub ground: Ground,
+    pub ground: SubstrateOffsets,
 }
 
 /// A body over a plane.

@@ -5,9 +5,9 @@
 //!
 //! ```
 //! use glam::{DMat3, DVec2, DVec3};
-//! use sessile_shapes::{Detail, DropForm, Instance, LocalFrame, Shape, drop_mesh};
+//! use sessile_shapes::{Detail, MetaballDrop, Instance, LocalFrame, Shape, drop_mesh};
 //!
-//! let form = DropForm {
+//! let form = MetaballDrop {
 //!     volume: 4e-9, base_radius: 1.26e-3, height: 1.205e-3,
 //!     heading: DVec2::NEG_Y, sag: 0.1, stretch: 0.0, front: [0.0; 5],
 //! };
@@ -20,20 +20,20 @@
 //! ```
 
 pub mod build;
-pub mod drop_form;
+pub mod drape;
 pub mod ellipsoid_cap;
-pub mod ground;
 pub mod instance;
 pub mod meridian;
+pub mod metaball_drop;
 pub mod metaballs;
 pub mod patch;
 pub mod profile;
 
 pub use build::{Detail, DropMesh, drop_mesh};
-pub use drop_form::DropForm;
+pub use drape::SubstrateOffsets;
 pub use ellipsoid_cap::EllipsoidCap;
-pub use ground::Ground;
-pub use instance::{Body, Instance, Laid, LocalFrame, Shape};
+pub use instance::{Body, Draped, Instance, LocalFrame, Shape};
+pub use metaball_drop::MetaballDrop;
 pub use metaballs::Ball;
 pub use patch::Patch;
 pub use profile::Profile;

@@ -85,7 +85,7 @@ pub fn resting(volume: f64, angle: f64, capillary_length: f64, base_radius: f64,
 /// The meridian of a hanging droplet: the ellipsoid with its volume, base and height.
 pub fn hanging(volume: f64, base_radius: f64, height: f64) -> Meridian {
     let ellipsoid = EllipsoidCap::new(volume, base_radius, height);
-    // Angle of the line about the ellipsoid's centre, in its own parameter.
+    // Angle of the line about the ellipsoid's center, in its own parameter.
     let end = (-ellipsoid.center_height / ellipsoid.along).clamp(-1.0, 1.0).acos();
     let mut meridian: Meridian = std::array::from_fn(|k| {
         let (sin, cos) = (end * k as f64 / (POINTS - 1) as f64).sin_cos();

@@ -1,4 +1,4 @@
-//! Metaballs: blobs whose fields add up, so that neighbours flow into one another (algan, §5).
+//! Metaballs: blobs whose fields add up, so that neighbors flow into one another (algan, §5).
 //!
 //! ```text
 //! f(x) = T − Σᵢ sᵢ (1 − qᵢ²)²₊,   qᵢ = |(x − cᵢ)/rᵢ|  (by component)        f < 0 in the liquid
@@ -19,11 +19,11 @@ pub const SURFACE_RADIUS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// One ellipsoidal component of a metaball shape, axes along its drop's local frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ball {
-    /// Centre in the local frame, in m.
+    /// Center in the local frame, in m.
     pub center: DVec3,
     /// Where the field ends along each axis, in m.
     pub radii: DVec3,
-    /// Field at the centre.
+    /// Field at the center.
     pub strength: f64,
 }
 

@@ -195,7 +195,7 @@ fn revolve(meridian: &Meridian, volume: f64, detail: &Detail, built: &mut DropMe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::lay_flat;
+    use crate::drape::drape_flat;
     use sessile_wetting::young_laplace::sessile;
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
             };
             for detail in [Detail::default(), Detail { fewest: 5, most: 5, edge: 1.0 }] {
                 let mut built = profile.surface(&detail);
-                lay_flat(&mut built.mesh, volume);
+                drape_flat(&mut built.mesh, volume);
                 let enclosed = built.mesh.volume() / volume - 1.0;
                 assert!(enclosed.abs() < 1e-12, "volume off by {enclosed:e}");
                 let got = built.mesh.positions.iter().map(|p| p.z).fold(0.0, f64::max) / exact.height - 1.0;
@@ -245,7 +245,7 @@ mod tests {
             stretch: 0.0,
         };
         let mut built = profile.surface(&Detail::default());
-        lay_flat(&mut built.mesh, 4e-9);
+        drape_flat(&mut built.mesh, 4e-9);
         let mesh = &built.mesh;
         let moment: DVec3 = (0..mesh.triangles.len())
             .map(|t| mesh.corners(t))

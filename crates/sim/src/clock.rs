@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use serde::Serialize;
-use sessile_model::Stages;
+use sessile_model::StageTimer;
 
 /// What a stage has cost so far.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,13 +48,13 @@ impl StageClock {
         }
     }
 
-    /// Stages so far; the one that runs counts up to its last pause.
+    /// StageTimer so far; the one that runs counts up to its last pause.
     pub fn totals(&self) -> &[StageTime] {
         &self.totals
     }
 }
 
-impl Stages for StageClock {
+impl StageTimer for StageClock {
     fn enter(&mut self, stage: &'static str) {
         self.pause();
         let index = self.totals.iter().position(|total| total.name == stage).unwrap_or_else(|| {

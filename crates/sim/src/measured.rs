@@ -1,7 +1,7 @@
 //! What `sessile measure` says of a frame among solids where they are now.
 
 use glam::DVec3;
-use sessile_frames::{Event, Frame, FrameMeasures, MeasureError, Setting, Solid, measure};
+use sessile_frames::{Event, Frame, FrameMeasures, MeasureContext, MeasureError, Solid, measure};
 use sessile_geometry::{Closest, Distance};
 
 /// Measures frame `number`; `planar` is the thickness of a planar run's one layer of cells, in m.
@@ -14,7 +14,7 @@ pub(crate) fn measured(
 ) -> Result<FrameMeasures, MeasureError> {
     let forms: Vec<Form> = solids.iter().map(Form).collect();
     let solids: Vec<Solid> = forms.iter().map(|form| Solid { name: form.0.name(), shape: form }).collect();
-    measure(frame, number, events, Setting { solids: &solids, planar })
+    measure(frame, number, events, MeasureContext { solids: &solids, planar })
 }
 
 /// A solid at its present place, as measuring sees it.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Balls, ellipsoids and rods blended into one field; its zero set by marching cubes, whose triangles are then evened out by steps of the umbrella operator, each
-//! followed by a step back onto the zero set. Millimetres, y up, looking to +z, feet at y = 0.
+//! followed by a step back onto the zero set. Millimeters, y up, looking to +z, feet at y = 0.
 
 use glam::DVec3;
 use sessile_geometry::TriMesh;
@@ -82,13 +82,13 @@ fn onto(p: DVec3) -> DVec3 {
     p - figurine(p) * gradient / gradient.length_squared().max(0.1)
 }
 
-/// Moves every vertex halfway to the mean of its neighbours, and back onto the surface.
+/// Moves every vertex halfway to the mean of its neighbors, and back onto the surface.
 fn even_out(mesh: &mut TriMesh) {
     let mut sums = vec![(DVec3::ZERO, 0.0); mesh.positions.len()];
     for &triangle in &mesh.triangles {
         for k in 0..3 {
             let (at, next) = (triangle[k] as usize, triangle[(k + 1) % 3] as usize);
-            // Every edge is met once in each direction: a vertex hears of every neighbour once.
+            // Every edge is met once in each direction: a vertex hears of every neighbor once.
             sums[at].0 += mesh.positions[next];
             sums[at].1 += 1.0;
         }
@@ -111,7 +111,7 @@ fn main() {
     for _ in 0..SMOOTHING {
         even_out(&mut mesh);
     }
-    let mut text = String::from("# A figurine, modelled by crates/surface/examples/figurine.rs\n");
+    let mut text = String::from("# A figurine, modeled by crates/surface/examples/figurine.rs\n");
     for p in &mesh.positions {
         let _ = writeln!(text, "v {:.3} {:.3} {:.3}", p.x, p.y, p.z);
     }

@@ -1,12 +1,12 @@
-//! Models the leaf of `scenes/lotus.toml`: a shallow funnel with radial veins and a wavy rim on a bent stalk, closed, some seven thousand triangles; and its colours.
+//! Models the leaf of `scenes/lotus.toml`: a shallow funnel with radial veins and a wavy rim on a bent stalk, closed, some seven thousand triangles; and its colors.
 //!
 //! ```text
 //! cargo run --release -p sessile-surface --example lotus_leaf -- assets
 //! ```
 //!
 //! writes `lotus-leaf.obj` and `lotus-leaf.jpg` into the folder. The leaf is made of rings: from the middle of its upper side out to the rim, back along the
-//! underside, and down the stalk. A ring has as many points as its length asks for, so triangles are of one size all over; neighbouring rings are
-//! stitched by angle. Millimetres, y up, the lowest point of the upper side at the origin. The picture shows the upper side from above on its left,
+//! underside, and down the stalk. A ring has as many points as its length asks for, so triangles are of one size all over; neighboring rings are
+//! stitched by angle. Millimeters, y up, the lowest point of the upper side at the origin. The picture shows the upper side from above on its left,
 //! the underside on its right, and the stalk in a strip beside it.
 
 use std::error::Error;
@@ -126,7 +126,7 @@ fn pixel(radius: f64, angle: f64, [right, down]: [f64; 2]) -> [f64; 2] {
 /// The leaf as text of an OBJ file.
 fn model() -> String {
     let mut leaf = Writer {
-        text: "# A lotus leaf, modelled by crates/surface/examples/lotus_leaf.rs\n".into(),
+        text: "# A lotus leaf, modeled by crates/surface/examples/lotus_leaf.rs\n".into(),
         ..Writer::default()
     };
     let radius_of = |ring: usize| RADIUS * ring as f64 / RINGS as f64;
@@ -187,7 +187,7 @@ fn clouds(x: f64, y: f64) -> f64 {
     row(j) + (row(j + 1.0) - row(j)) * t
 }
 
-/// Colour of a place of the picture, in the picture's own scale from 0 to 1.
+/// Color of a place of the picture, in the picture's own scale from 0 to 1.
 fn color(right: f64, down: f64) -> [f64; 3] {
     let mix = |a: [f64; 3], b: [f64; 3], t: f64| [0, 1, 2].map(|k| a[k] + (b[k] - a[k]) * t);
     if right > 0.5 * (UNDER[0] + PIXELS_PER_RADIUS + STRIP) {

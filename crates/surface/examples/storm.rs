@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use sessile_model::{Model, Untimed};
+use sessile_model::{Model, NoTimer};
 use sessile_scene::{Folder, parse_str};
 use sessile_surface::SurfaceModel;
 use sessile_surface::validate::{check, check_crossings};
@@ -97,13 +97,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (mut steps, mut shown, mut turns) = (0_u64, model.time(), 0_u64);
     while model.time() < seconds - 1e-9 {
-        model.step(0.1, &mut Untimed)?;
+        model.step(0.1, &mut NoTimer)?;
         steps += 1;
         turns += model.drops().iter().filter(|drop| !drop.asleep).count() as u64;
         for drop in model.drops().iter().filter(|drop| !drop.asleep) {
             check(&drop.mesh).map_err(|flaw| format!("drop {} at {} s: {flaw}", drop.id, model.time()))?;
         }
-        let lost = model.ledger().lost;
+        let lost = model.balance().lost;
         let off = (model.volume() + lost) / volume - 1.0;
         let surfaces: f64 = model.drops().iter().map(|drop| drop.mesh.volume()).sum();
         let apart = surfaces / model.volume() - 1.0;

@@ -39,7 +39,7 @@ impl Inside {
     }
 }
 
-/// A drop's surface, carried on into its solids by `depth` metres: walls go down from the contact line to what was the wetted face. What is below the line is tagged
+/// A drop's surface, carried on into its solids by `depth` meters: walls go down from the contact line to what was the wetted face. What is below the line is tagged
 /// with the solid that it is in.
 pub fn carried_on(mesh: &Mesh, world: &Ground, depth: f64) -> Skin {
     let n = mesh.positions.len();
@@ -78,7 +78,7 @@ pub fn carried_on(mesh: &Mesh, world: &Ground, depth: f64) -> Skin {
 }
 
 impl Body {
-    /// A drop's surface, carried on into its solids by `depth` metres.
+    /// A drop's surface, carried on into its solids by `depth` meters.
     pub fn new(mesh: &Mesh, world: &Ground, depth: f64) -> Self {
         let Skin { positions, velocities, triangles, .. } = carried_on(mesh, world, depth);
         Self { distance: MeshDistance::new(TriMesh { positions, triangles, ..TriMesh::default() }), velocities }
@@ -123,7 +123,7 @@ impl Body {
     }
 }
 
-/// How deep to go below a footing, up to `depth` metres: well within a leaf that is thinner than that, lest liquid come out below it.
+/// How deep to go below a footing, up to `depth` meters: well within a leaf that is thinner than that, lest liquid come out below it.
 fn depth_within(world: &Ground, solid: i32, foot: &Footing, depth: f64) -> f64 {
     let Some(solid) = usize::try_from(solid).ok().and_then(|s| world.solids().get(s)) else { return depth };
     let comes_out = |down: f64| solid.signed_distance(foot.point - foot.normal * down) > 1e-3 * depth;

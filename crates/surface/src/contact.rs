@@ -81,10 +81,10 @@ fn find_inside(mesh: &Mesh, world: &Ground, scratch: &mut Scratch) {
         for &place in places {
             (low, high) = (low.min(place), high.max(place));
         }
-        let (centre, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
+        let (center, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
         for &s in &scratch.near {
             let solid = &world.solids()[s];
-            if solid.signed_distance(centre) > radius {
+            if solid.signed_distance(center) > radius {
                 continue;
             }
             for (k, &place) in places.iter().enumerate() {
@@ -103,9 +103,9 @@ fn find_inside(mesh: &Mesh, world: &Ground, scratch: &mut Scratch) {
 /// The solids that come within an edge of a drop's box.
 fn near_solids(mesh: &Mesh, world: &Ground, edge: f64, near: &mut Vec<usize>) {
     let [low, high] = mesh.bounds();
-    let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high) + edge);
+    let (center, reach) = (0.5 * (low + high), 0.5 * low.distance(high) + edge);
     near.clear();
-    near.extend((0..world.solids().len()).filter(|&s| world.solids()[s].signed_distance(centre) < reach));
+    near.extend((0..world.solids().len()).filter(|&s| world.solids()[s].signed_distance(center) < reach));
 }
 
 /// Puts a free vertex that is inside a solid on its surface, and does what follows.
@@ -175,7 +175,7 @@ fn first_touch(mesh: &mut Mesh, v: u32, solid: i32, foot: &Footing, edge: f64, w
             && f.normal.dot(foot.normal) > 0.5
     });
     let faces = mesh.fan(v).all(|h| mesh.area_vector((h / 3) as usize).normalize_or_zero().dot(foot.normal) < -0.3);
-    // Nobody else of the ring's neighbours may be in contact, or two patches would meet in a point.
+    // Nobody else of the ring's neighbors may be in contact, or two patches would meet in a point.
     let alone = ring.iter().all(|&w| mesh.fan(w).all(|h| mesh.kind(mesh.to(h)) == Kind::Free));
     if !(ready && faces && alone) {
         return 0;

@@ -134,7 +134,7 @@ pub struct Scratch {
     /// The last look at the surface.
     pub survey: Survey,
     /// A point that was inside the drop, in m.
-    pub centre: DVec3,
+    pub center: DVec3,
     /// The surface before the step.
     pub backup: Mesh,
     /// Some vectors.

@@ -72,7 +72,7 @@ impl Mesh {
         self.starts[a as usize] = 3 * u + 2;
     }
 
-    /// Whether the ends of `h` can become one without harm to the surface's being a manifold: their only common neighbours are the two
+    /// Whether the ends of `h` can become one without harm to the surface's being a manifold: their only common neighbors are the two
     /// corners across, and none of these is left with two triangles.
     pub fn can_collapse(&self, h: u32) -> bool {
         let g = self.twin(h);
@@ -84,7 +84,7 @@ impl Mesh {
         common == 2
     }
 
-    /// A common neighbour of the ends of `h` that is not a corner across from it: the three are a waist of the surface.
+    /// A common neighbor of the ends of `h` that is not a corner across from it: the three are a waist of the surface.
     pub fn waist(&self, h: u32) -> Option<u32> {
         let (b, c, d) = (self.to(h), self.apex(h), self.apex(self.twin(h)));
         self.fan(self.from(h)).map(|e| self.to(e)).find(|&v| v != c && v != d && self.edge(v, b).is_some())
@@ -138,7 +138,7 @@ impl Mesh {
         self.velocities[b as usize] = 0.5 * (self.velocities[a as usize] + self.velocities[b as usize]);
     }
 
-    /// Cuts along the waist of three vertices that are neighbours in pairs but no triangle, and closes both sides with a triangle each.
+    /// Cuts along the waist of three vertices that are neighbors in pairs but no triangle, and closes both sides with a triangle each.
     ///
     /// `h` runs from `a` to `b`, and `e` is the third. Nothing is done where the three do not separate their fans.
     pub fn cut(&mut self, h: u32, e: u32) -> bool {

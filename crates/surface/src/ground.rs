@@ -24,7 +24,7 @@ pub struct Ground {
 /// What closes a stream at the mouth is held there, and moves with the stream as far as forces go: what the surface loses by being held back is what flows in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mouth {
-    /// Its centre, in m.
+    /// Its center, in m.
     pub at: DVec3,
     /// Direction of the stream.
     pub direction: DVec3,

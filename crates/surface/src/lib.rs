@@ -8,7 +8,7 @@
 //! [`SurfaceModel`] is the model that the rest of the program drives; docs/surface.md tells the physics and its limits.
 //!
 //! ```
-//! use sessile_model::{Model, Untimed};
+//! use sessile_model::{Model, NoTimer};
 //! use sessile_scene::{NoFiles, parse_str};
 //! use sessile_surface::SurfaceModel;
 //! use sessile_world::World;
@@ -30,7 +30,7 @@
 //! let scene = parse_str("drop.toml", text, &[], &NoFiles)?.scene;
 //! let mut model = SurfaceModel::new(&scene, World::build(&scene)?)?;
 //! while model.time() < 0.05 {
-//!     model.step(0.05 - model.time(), &mut Untimed)?;
+//!     model.step(0.05 - model.time(), &mut NoTimer)?;
 //! }
 //! assert!(model.drops()[0].mesh.touches(), "it has landed");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -55,7 +55,7 @@ pub mod initial;
 pub mod merging;
 pub mod mesh;
 pub mod model;
-pub mod neighbours;
+pub mod neighbors;
 pub mod notices;
 pub mod paper;
 mod precondition;

@@ -9,7 +9,7 @@ use sessile_frames::{Event, Ids};
 use crate::drops::{Drop, Scratch, target_edge};
 use crate::ground::Ground;
 use crate::mesh::Mesh;
-use crate::neighbours::touching;
+use crate::neighbors::touching;
 use crate::stepper::{FRESH_PASSES, ensure_sound, freshen, holds, make_ready, refit};
 use crate::stitching::stitch;
 use crate::union::join;

@@ -136,7 +136,7 @@ impl Mesh {
         Fan { mesh: self, start, at: start }
     }
 
-    /// The half-edge from `a` to `b`, if they are neighbours.
+    /// The half-edge from `a` to `b`, if they are neighbors.
     pub fn edge(&self, a: u32, b: u32) -> Option<u32> {
         self.fan(a).find(|&h| self.to(h) == b)
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use glam::DVec3;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Content, DropFacts, Event, Frame, Ids, Ledger, Surface};
-use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_frames::{DropState, Event, Frame, FrameGeometry, Ids, Surface, VolumeBalance};
+use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_scene::types::{EmitterKind, Fidelity, Scene, Side};
 use sessile_wetting::Liquid;
-use sessile_world::{Supply, World, WorldState};
+use sessile_world::{Emission, World, WorldState};
 
 use crate::drops::{Drop, Pace, Scratch, Setting, target_edge};
 use crate::error::SurfaceError;
@@ -177,8 +177,8 @@ impl SurfaceModel {
     }
 
     /// What has been added and lost so far.
-    pub fn ledger(&self) -> Ledger {
-        Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 }
+    pub fn balance(&self) -> VolumeBalance {
+        VolumeBalance { added: self.books.added, lost: self.books.lost, film: 0.0 }
     }
 
     /// How often a surface came out wrong from a step and was made anew through a distance field.
@@ -230,11 +230,11 @@ impl SurfaceModel {
     /// Everything that emitters give between the current time and `until`.
     fn receive(&mut self, until: f64) {
         self.ground.mouths.iter_mut().for_each(|mouth| mouth.speed = 0.0);
-        for supply in self.ground.supply(self.books.time, until) {
+        for supply in self.ground.emissions(self.books.time, until) {
             match supply {
-                Supply::Ball { center, radius, velocity, .. } => self.add_ball(center, radius, velocity),
-                Supply::Feed { at, volume, .. } => self.feed(at, volume),
-                Supply::Stream { at, direction, radius, speed, from, to } => {
+                Emission::Ball { center, radius, velocity, .. } => self.add_ball(center, radius, velocity),
+                Emission::Feed { at, volume, .. } => self.feed(at, volume),
+                Emission::Stream { at, direction, radius, speed, from, to } => {
                     let mouths = &mut self.ground.mouths;
                     let found =
                         mouths.iter().position(|m| m.at == at && m.direction == direction && m.radius == radius);
@@ -243,7 +243,7 @@ impl SurfaceModel {
                         self.pour(k, PI * radius * radius * speed * (to - from));
                     }
                 }
-                Supply::Condense { .. } => {}
+                Emission::Condense { .. } => {}
             }
         }
         // What hangs from a tap that was shut lets go.
@@ -346,13 +346,13 @@ impl SurfaceModel {
                 continue;
             }
             let [low, high] = drop.mesh.bounds();
-            let (centre, reach) = (0.5 * (low + high), 0.5 * low.distance(high));
-            let before = ground.signed_distance(centre);
+            let (center, reach) = (0.5 * (low + high), 0.5 * low.distance(high));
+            let before = ground.signed_distance(center);
             if before < reach + 2.0 * speed * longest {
-                let after = ground.signed_distance(centre + drop.velocity * longest);
+                let after = ground.signed_distance(center + drop.velocity * longest);
                 let way = own * longest + (before - after).max(0.0);
                 drop.pace.parts = (way / allowed).ceil().clamp(1.0, MOST_CUTS) as u32;
-                let pushed = |s: &usize| ground.solids()[*s].signed_distance(centre) < reach + 2.0 * speed * longest;
+                let pushed = |s: &usize| ground.solids()[*s].signed_distance(center) < reach + 2.0 * speed * longest;
                 if drop.pace.parts > 1 && moving.iter().any(pushed) {
                     dt = dt.min(longest / f64::from(drop.pace.parts));
                 }
@@ -417,8 +417,8 @@ impl SurfaceModel {
         let moving: Vec<usize> = (0..self.ground.solids().len()).filter(|&s| self.ground.solids()[s].moves()).collect();
         for drop in self.drops.iter_mut().filter(|drop| drop.asleep) {
             let [low, high] = drop.mesh.bounds();
-            let (centre, reach) = (0.5 * (low + high), 0.75 * low.distance(high));
-            let stirred = moving.iter().any(|&s| self.ground.solids()[s].signed_distance(centre) < reach);
+            let (center, reach) = (0.5 * (low + high), 0.75 * low.distance(high));
+            let stirred = moving.iter().any(|&s| self.ground.solids()[s].signed_distance(center) < reach);
             if turned || stirred {
                 drop.wake();
             }
@@ -431,7 +431,7 @@ impl Model for SurfaceModel {
         self.books.time
     }
 
-    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+    fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         let dt = self.choose_step(limit);
         let until = self.books.time + dt;
         let mut events = Vec::new();
@@ -533,7 +533,7 @@ impl Model for SurfaceModel {
             surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v + first)));
             // A tap's mouth is no solid of the scene's.
             surface.solids.extend(mesh.solids.iter().map(|&tag| tag.max(AIR)));
-            facts.push(DropFacts {
+            facts.push(DropState {
                 id: drop.id,
                 volume: drop.volume,
                 velocity: drop.velocity,
@@ -543,10 +543,10 @@ impl Model for SurfaceModel {
         }
         Frame {
             time: self.books.time,
-            liquid: Content::Surfaces(surface),
+            liquid: FrameGeometry::Surfaces(surface),
             drops: facts,
             wet: self.ground.history.maps(),
-            ledger: self.ledger(),
+            balance: self.balance(),
             active_cells: 0,
         }
     }

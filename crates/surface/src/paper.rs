@@ -9,7 +9,7 @@
 //! u_i −= ā_i n_i, ā the mean of u·n over the ring;   or all vertices by ΔV/A along their normals                   (eqs. 9–11)
 //! ```
 //!
-//! Lengths of the paper are taken to be in centimetres (its shortest edge is "0.04 cm"), so γ and η are in cm²/s and α in cm/s² per radian: the paper gives no units.
+//! Lengths of the paper are taken to be in centimeters (its shortest edge is "0.04 cm"), so γ and η are in cm²/s and α in cm/s² per radian: the paper gives no units.
 //! What comes out depends on the time step, as the equations do: γ is no tension (the flow moves places, and its displacement over Δt is added to
 //! velocities), ε is lost per step, and gravity acts on a shell. η is bounded where its explicit step would not be stable.
 
@@ -43,9 +43,9 @@ pub struct Knobs {
 /// its range of γ runs from drops that gravity flattens to nearly round ones.
 pub const REFERENCE_STEP: f64 = 2e-3;
 /// cm²/s in m²/s.
-const SQUARE_CENTIMETRES: f64 = 1e-4;
+const SQUARE_CENTIMETERS: f64 = 1e-4;
 /// cm/s² in m/s².
-const CENTIMETRES: f64 = 1e-2;
+const CENTIMETERS: f64 = 1e-2;
 
 impl Knobs {
     /// From the scene; what it leaves open is in the middle of what the paper uses. For ε and α, which it does not give: what gravity adds in a
@@ -53,10 +53,10 @@ impl Knobs {
     pub fn of(scene: &SurfaceKnobs) -> Self {
         Self {
             mu: scene.mu.unwrap_or(0.4),
-            eta: scene.eta.unwrap_or(0.0) * SQUARE_CENTIMETRES,
+            eta: scene.eta.unwrap_or(0.0) * SQUARE_CENTIMETERS,
             friction: scene.friction.unwrap_or(2e-2),
-            alpha: scene.alpha.unwrap_or(1e5) * CENTIMETRES,
-            gamma: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETRES,
+            alpha: scene.alpha.unwrap_or(1e5) * CENTIMETERS,
+            gamma: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETERS,
             correction: scene.volume_correction.unwrap_or(VolumeCorrection::Global),
         }
     }
@@ -189,25 +189,25 @@ fn push_line(drop: &Drop, shape: &Shape, knobs: &Knobs, setting: &Setting<'_>, s
 /// The local volume correction (zhang2011, eqs. 9–11), with translation and rotation set aside.
 fn correct_locally(drop: &mut Drop, shape: &Shape, means: &mut Vec<DVec3>) {
     let mesh = &mut drop.mesh;
-    let (mut area, mut centre, mut mean) = (0.0, DVec3::ZERO, DVec3::ZERO);
+    let (mut area, mut center, mut mean) = (0.0, DVec3::ZERO, DVec3::ZERO);
     for v in 0..mesh.positions.len() {
         area += shape.areas[v];
-        centre += mesh.positions[v] * shape.areas[v];
+        center += mesh.positions[v] * shape.areas[v];
         mean += mesh.velocities[v] * shape.areas[v];
     }
     if area <= 0.0 {
         return;
     }
-    (centre, mean) = (centre / area, mean / area);
+    (center, mean) = (center / area, mean / area);
     let (mut inertia, mut spin) = (glam::DMat3::ZERO, DVec3::ZERO);
     for v in 0..mesh.positions.len() {
-        let arm = mesh.positions[v] - centre;
+        let arm = mesh.positions[v] - center;
         let outer = glam::DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z);
         inertia += (glam::DMat3::IDENTITY * arm.length_squared() - outer) * shape.areas[v];
         spin += arm.cross(mesh.velocities[v] - mean) * shape.areas[v];
     }
     let turn = if inertia.determinant().abs() > 0.0 { inertia.inverse() * spin } else { DVec3::ZERO };
-    let rigid = |p: DVec3| mean + turn.cross(p - centre);
+    let rigid = |p: DVec3| mean + turn.cross(p - center);
     let rate = |v: usize| shape.normals[v].dot(mesh.velocities[v] - rigid(mesh.positions[v]));
     means.clear();
     means.extend((0..mesh.positions.len()).map(|v| {

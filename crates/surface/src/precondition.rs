@@ -1,4 +1,4 @@
-//! An approximate inverse of what couples a vertex to its neighbours, for the solver to iterate with.
+//! An approximate inverse of what couples a vertex to its neighbors, for the solver to iterate with.
 //!
 //! Without the pressure's part and the motion of the whole, the matrix of a step acts on x, y and z alike:
 //!

@@ -7,7 +7,7 @@
 //! An edge is flipped where its two opposite angles sum to more than π (its cotangent weight is negative), the most negative first, out of a heap as well. The contact line is never flipped, and
 //! never pinched: an edge other than the line's own that joins two of its vertices stays, and none is made.
 //!
-//! A new vertex sits where the surface is by the normals of its neighbours (the middle of a PN triangle's edge, vlachos2001), and a collapse keeps the
+//! A new vertex sits where the surface is by the normals of its neighbors (the middle of a PN triangle's edge, vlachos2001), and a collapse keeps the
 //! volume. A short edge that cannot be collapsed because it is part of a waist of three edges is where a neck breaks: there the surface is cut,
 //! and what is a single tetrahedron then is taken away.
 
@@ -54,7 +54,7 @@ impl Remeshed {
     }
 }
 
-/// Brings the edges of a drop to about `edge` metres, where it bends to less, down to `finest`; takes and leaves a compact mesh. Where nothing changed, `scratch.survey` is of the mesh as it is.
+/// Brings the edges of a drop to about `edge` meters, where it bends to less, down to `finest`; takes and leaves a compact mesh. Where nothing changed, `scratch.survey` is of the mesh as it is.
 ///
 /// The vertices of a drop that is all but `still` stay where they are: where its energy is least is not quite where its triangles are roundest, and a vertex that was taken from one place to the other
 /// and crept back kept drops awake.
@@ -68,7 +68,7 @@ pub fn remesh(
     let look = drop.unchecked.is_multiple_of(LOOK_EVERY);
     let mesh = &mut drop.mesh;
     let (survey, sizes, wishes) = (&mut scratch.survey, &mut scratch.sizes, &mut scratch.wishes);
-    survey.read(mesh, edge, scratch.centre);
+    survey.read(mesh, edge, scratch.center);
     if look || survey.long || survey.short {
         sizes.read(mesh, survey, edge, finest);
     } else {
@@ -95,7 +95,7 @@ pub fn remesh(
     }
     if done.changed() {
         mesh.compact();
-        survey.read(mesh, edge, scratch.centre);
+        survey.read(mesh, edge, scratch.center);
     }
     if !still {
         done.moves = even_out(mesh, edge, world, survey);
@@ -221,7 +221,7 @@ fn collapse_place(mesh: &Mesh, h: u32, world: &Ground) -> Option<DVec3> {
             let pinches = mesh
                 .fan(a)
                 .map(|e| mesh.to(e))
-                .any(|v| v != b && mesh.kind(v) == Kind::Line && !is_line_neighbour(mesh, v, b));
+                .any(|v| v != b && mesh.kind(v) == Kind::Line && !is_line_neighbor(mesh, v, b));
             (!pinches).then_some(q)
         }
         _ => None,
@@ -229,7 +229,7 @@ fn collapse_place(mesh: &Mesh, h: u32, world: &Ground) -> Option<DVec3> {
 }
 
 /// Whether an edge of the line joins `a` and `b`.
-fn is_line_neighbour(mesh: &Mesh, a: u32, b: u32) -> bool {
+fn is_line_neighbor(mesh: &Mesh, a: u32, b: u32) -> bool {
     mesh.edge(a, b).is_some_and(|h| mesh.is_line(h))
 }
 
@@ -350,7 +350,7 @@ fn may_flip(mesh: &Mesh, h: u32) -> bool {
         && cosine(y, n + m) > 0.3
 }
 
-/// Moves vertices that sit badly among their neighbours towards their middle, within the surface; how many.
+/// Moves vertices that sit badly among their neighbors towards their middle, within the surface; how many.
 fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground, survey: &Survey) -> usize {
     let mut count = 0;
     for v in 0..mesh.positions.len() as u32 {
@@ -371,9 +371,9 @@ fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground, survey: &Survey) -> usiz
                 }
             }
             Kind::Line if mesh.velocities[v as usize] != DVec3::ZERO => {
-                let mut neighbours =
+                let mut neighbors =
                     mesh.fan(v).filter(|&h| mesh.is_line(h)).map(|h| mesh.positions[mesh.to(h) as usize]);
-                let (Some(p), Some(q), None) = (neighbours.next(), neighbours.next(), neighbours.next()) else {
+                let (Some(p), Some(q), None) = (neighbors.next(), neighbors.next(), neighbors.next()) else {
                     continue;
                 };
                 let along = (q - p).normalize_or_zero();

@@ -7,7 +7,7 @@
 //! 3. **Curves.** Two triangles that cross share a segment between two such points. On each of them the part outside the other one is kept: along t's boundary that
 //!    part ends where a side goes into the other body and begins again where one comes out, and the segment joins the two.
 //! 4. **Pieces.** So the outlines of what is kept of a triangle are followed without a look at any coordinate; they are cut into triangles by taking off their ears. Triangles
-//!    that no curve crosses are kept or not as their neighbours are.
+//!    that no curve crosses are kept or not as their neighbors are.
 //!
 //! Both surfaces use the same points, and each segment once in each direction: what comes out is closed. A curve within one triangle leaves a hole in it; the triangle is cut
 //! first. Three surfaces in one point, curves that end in a corner, and whatever else is not foreseen is an error, and the caller's to solve in another way.

@@ -111,10 +111,10 @@ impl Shape {
         }
         self.air_area = air_area;
         self.volume = six_volumes / 6.0;
-        let centre = moment / (4.0 * six_volumes);
-        self.centroid = origin + centre;
+        let center = moment / (4.0 * six_volumes);
+        self.centroid = origin + center;
         // Seen from the centroid instead of the origin, each q is shorter by four times the way between them.
-        let (shift, scale) = (4.0 * centre, 1.0 / (12.0 * self.volume));
+        let (shift, scale) = (4.0 * center, 1.0 / (12.0 * self.volume));
         let mut wetting = WettingCache::default();
         for v in 0..n {
             let (gradient, rigid) = (self.volume_gradient[v], &mut self.rigid[v]);

@@ -9,7 +9,7 @@
 //!
 //! k is the curvature along an edge from the normals of the surface at its ends, where neither touches a solid: those of the contact line are one-sided, and what is in a corner between two
 //! solids bends without being curved. Over the edges at a vertex its mean is (κ₁ + κ₂)/2 and its variance (κ₁ − κ₂)²/8, so that κ is the
-//! larger principal curvature by size; half of it is taken from the neighbours, lest one crooked vertex ask for a finer mesh all round. From a vertex to the next h grows by a quarter at
+//! larger principal curvature by size; half of it is taken from the neighbors, lest one crooked vertex ask for a finer mesh all round. From a vertex to the next h grows by a quarter at
 //! most.
 //!
 //! A ball's own length is at most 0.35 of its radius, below what this asks, so balls and caps that are not much flattened stay even. Necks, rims, the groove along a
@@ -22,7 +22,7 @@ use crate::survey::Survey;
 
 /// Edge length times curvature that is aimed at: a chord is off by an eighth of it, in edges.
 pub const BEND: f64 = 0.45;
-/// Ratio of the lengths aimed at of two neighbours, at most.
+/// Ratio of the lengths aimed at of two neighbors, at most.
 pub const GRADING: f64 = 1.25;
 /// Part of the drop's own length down to which the shortest edge is not worth a look.
 const WORTHWHILE: f64 = 0.9;
@@ -47,7 +47,7 @@ struct Bend {
     count: f64,
     /// |κ| here, in 1/m.
     curvature: f64,
-    /// Sum of the neighbours'.
+    /// Sum of the neighbors'.
     around: f64,
 }
 
@@ -82,7 +82,7 @@ impl Sizes {
         }
         self.lengths.clear();
         self.lengths.extend(self.bends.iter().map(|bend| {
-            // What touches a solid has no such edge, and lends its neighbours nothing.
+            // What touches a solid has no such edge, and lends its neighbors nothing.
             let curvature = 0.5 * (bend.curvature + bend.around / bend.count.max(1.0));
             if curvature > limit { (BEND / curvature).max(shortest) } else { edge }
         }));
@@ -196,7 +196,7 @@ mod tests {
         assert!(rim < 0.31 && top > 0.55, "{rim} at the rim, {top} at the top");
         for (a, b) in edges(&flat) {
             let ratio = sizes.lengths[a] / sizes.lengths[b];
-            assert!(ratio.max(1.0 / ratio) < GRADING + 1e-9, "neighbours differ by {ratio}");
+            assert!(ratio.max(1.0 / ratio) < GRADING + 1e-9, "neighbors differ by {ratio}");
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
         Some(knobs) => paper::advance(drop, setting, knobs, scratch),
     };
     let touched = touch(drop, edge, setting.after, scratch);
-    scratch.centre = scratch.shape.centroid + drop.velocity * setting.dt;
+    scratch.center = scratch.shape.centroid + drop.velocity * setting.dt;
     let remeshed = remesh(drop, [edge, setting.edge], is_still(drop, &advanced, setting), setting.after, scratch);
     let reconnected = touched.reconnected() || remeshed.reconnected();
     if reconnected {
@@ -80,7 +80,7 @@ pub fn step_drop(drop: &mut Drop, setting: &Setting<'_>, scratch: &mut Scratch) 
     }
     if touched.changed() || remeshed.changed() {
         restore_volume(drop, &scratch.shape);
-        scratch.survey.read(&drop.mesh, edge, scratch.centre);
+        scratch.survey.read(&drop.mesh, edge, scratch.center);
     }
     let sound =
         is_sound(drop, velocity, &advanced, setting, &scratch.survey) && !(reconnected && check(&drop.mesh).is_err());
@@ -280,7 +280,7 @@ pub fn make_ready(drop: &mut Drop, world: &Ground, shortest: f64, scratch: &mut 
 
 /// One pass of the remesher outside a step, with edges of these lengths; whether anything changed.
 pub fn freshen(drop: &mut Drop, lengths: [f64; 2], world: &Ground, scratch: &mut Scratch) -> bool {
-    scratch.centre = drop.mesh.centroid();
+    scratch.center = drop.mesh.centroid();
     let done = remesh(drop, lengths, false, world, scratch);
     refit(drop, world, &mut scratch.shape);
     done.changed()

@@ -190,7 +190,7 @@ fn spread_base(mesh: &mut Mesh, edge: f64, world: &Ground) -> Result<(), NoSeam>
     Err(NoSeam::Footprint)
 }
 
-/// Fills the groove along the seam until the surface encloses `volume`, in m³: vertices in it move out towards the middle of their neighbours, those next to them from turn to turn.
+/// Fills the groove along the seam until the surface encloses `volume`, in m³: vertices in it move out towards the middle of their neighbors, those next to them from turn to turn.
 ///
 /// The union lacks what the two drops had in common. Blown up all round to make up for it, the sides of a groove that is narrower than any edge would cross; and it is there that the
 /// liquid which is pushed aside comes out.
@@ -233,7 +233,7 @@ fn fill_groove(mesh: &mut Mesh, volume: f64) {
     }
 }
 
-/// Makes the ends of edges shorter than `below` metres one, where that turns no triangle that has a shape.
+/// Makes the ends of edges shorter than `below` meters one, where that turns no triangle that has a shape.
 fn weld(mesh: &mut Mesh, below: f64) {
     let rank = |mesh: &Mesh, v: u32| match mesh.kind(v) {
         Kind::Line => 2,

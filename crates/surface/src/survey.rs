@@ -1,7 +1,7 @@
 //! One look at a surface after it has moved: what its mesh needs, and whether it is still sound.
 //!
 //! One pass over the triangles finds all that the remesher and the checks ask in most steps, where the answer is that nothing needs doing: edges too long
-//! or too short, needles, edges that want to be flipped, vertices that sit badly among their neighbours, the enclosed volume.
+//! or too short, needles, edges that want to be flipped, vertices that sit badly among their neighbors, the enclosed volume.
 //!
 //! **Crossings.** Let every triangle, seen from one point inside, face away from it: a · (b × c) > 0. Then the projection of the surface onto a sphere round
 //! that point folds nowhere; being closed and in one piece, it covers the sphere once, and so the surface does not cross itself. Drops at rest, sliding, or
@@ -24,7 +24,7 @@ pub const NEEDLE: f64 = 0.01;
 pub const DEGENERATE: f64 = 1e-9;
 /// Sum of an edge's two cotangents below which it wants to be flipped.
 pub const FLIP_BELOW: f64 = -0.02;
-/// Distance of a vertex from the middle of its neighbours, in edges, from which it is moved.
+/// Distance of a vertex from the middle of its neighbors, in edges, from which it is moved.
 pub const CROOKED: f64 = 0.25;
 
 /// What a look found, kept between calls for its memory.
@@ -49,7 +49,7 @@ pub struct Survey {
 /// What is around a vertex.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ring {
-    /// Sum of the neighbours' places, from the survey's centre.
+    /// Sum of the neighbors' places, from the survey's center.
     sum: DVec3,
     valence: u32,
     air: bool,
@@ -57,8 +57,8 @@ struct Ring {
 }
 
 impl Survey {
-    /// Looks at a compact mesh whose edges should be `edge` metres long, from a point inside it.
-    pub fn read(&mut self, mesh: &Mesh, edge: f64, centre: DVec3) {
+    /// Looks at a compact mesh whose edges should be `edge` meters long, from a point inside it.
+    pub fn read(&mut self, mesh: &Mesh, edge: f64, center: DVec3) {
         self.cotangents.clear();
         self.rings.clear();
         self.rings.resize(mesh.positions.len(), Ring::default());
@@ -66,7 +66,7 @@ impl Survey {
         let (mut volume, mut least_cone) = (0.0, f64::INFINITY);
         let (mut needle, mut degenerate, mut long, mut short) = (false, false, false, false);
         for (t, corners) in mesh.triangles.iter().enumerate() {
-            let [a, b, c] = corners.map(|v| mesh.positions[v as usize] - centre);
+            let [a, b, c] = corners.map(|v| mesh.positions[v as usize] - center);
             let (ab, bc, ca) = (b - a, c - b, a - c);
             let cross = ca.cross(ab);
             let twice = cross.length();
@@ -101,9 +101,9 @@ impl Survey {
                 ring.solid |= !air;
             }
         }
-        // Places are seen from the centre from here on.
+        // Places are seen from the center from here on.
         for (ring, &p) in self.rings.iter_mut().zip(&mesh.positions) {
-            ring.sum -= (p - centre) * f64::from(ring.valence);
+            ring.sum -= (p - center) * f64::from(ring.valence);
         }
         self.volume = volume / 6.0;
         self.star_shaped = least_cone > 0.0 && self.volume.is_finite();
@@ -130,7 +130,7 @@ impl Survey {
         }
     }
 
-    /// Whether a vertex is further than [`CROOKED`] from the middle of its neighbours.
+    /// Whether a vertex is further than [`CROOKED`] from the middle of its neighbors.
     #[inline]
     pub fn is_crooked(&self, v: usize, edge: f64) -> bool {
         let ring = &self.rings[v];

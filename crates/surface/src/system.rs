@@ -167,7 +167,7 @@ impl System {
                 sum += weight;
             }
             self.weight_sums.push(sum);
-            // The corners across from an edge are the neighbours before and after it in the fan.
+            // The corners across from an edge are the neighbors before and after it in the fan.
             if !whole {
                 let fan = &mut self.edges[first..];
                 let places = |e: &Edge| mesh.positions[e.column as usize];

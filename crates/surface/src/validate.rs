@@ -119,7 +119,7 @@ pub fn clearance(mesh: &Mesh, reach: f64) -> Result<f64, Flaw> {
             if gap == glam::DVec3::ZERO && (pierces(mesh, t, u) || pierces(mesh, u, t)) {
                 return Err(Flaw::Crossing(t.min(u), t.max(u)));
             }
-            // Neighbours stay neighbours; of others, those that are turned away from one another may be two sides of a film or of a gap.
+            // Neighbors stay neighbors; of others, those that are turned away from one another may be two sides of a film or of a gap.
             let shares = mesh.triangles[t].iter().any(|v| mesh.triangles[u].contains(v));
             if !shares && mesh.area_vector(t).dot(mesh.area_vector(u)) < 0.0 {
                 clear = clear.min(gap.length());

@@ -12,8 +12,8 @@ const MATERIAL: &str =
 fn stays_sound(tables: &str, seconds: f64) {
     let mut model = build(tables);
     run(&mut model, seconds);
-    let ledger = model.frame().ledger;
-    let off = (model.volume() + ledger.lost) / ledger.added - 1.0;
+    let balance = model.frame().balance;
+    let off = (model.volume() + balance.lost) / balance.added - 1.0;
     assert!(off.abs() < 1e-12, "the books are off by {off:e}");
     for drop in model.drops() {
         assert!(drop.velocity.length() < 10.0, "drop {} moves at {} m/s", drop.id, drop.velocity.length());

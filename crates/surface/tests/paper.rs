@@ -3,7 +3,7 @@
 mod common;
 
 use common::{ball, build_paper, plane, sound};
-use sessile_model::{Model, Untimed};
+use sessile_model::{Model, NoTimer};
 
 /// Height over width of a drop of 1.5 mm that has come down on a floor.
 fn roundness(gamma: f64) -> f64 {
@@ -12,7 +12,7 @@ fn roundness(gamma: f64) -> f64 {
         build_paper(&format!("[surface]\ngamma = {gamma}\n{floor}{}", ball(1.5, [0.0, 1.8, 0.0], [0.0; 3])));
     let volume = model.volume();
     while model.time() < 0.5 {
-        model.step(0.5 - model.time(), &mut Untimed).unwrap();
+        model.step(0.5 - model.time(), &mut NoTimer).unwrap();
         sound(&model);
     }
     assert_eq!(model.drops().len(), 1);
@@ -36,7 +36,7 @@ fn rest_angle(angle: f64, step: f64) -> f64 {
         common::cap(8.0, 90.0, [0.0; 3])
     ));
     while model.time() < 0.3 {
-        model.step(step.min(0.3 - model.time() + 1e-12), &mut Untimed).unwrap();
+        model.step(step.min(0.3 - model.time() + 1e-12), &mut NoTimer).unwrap();
         sound(&model);
     }
     let mesh = &model.drops()[0].mesh;

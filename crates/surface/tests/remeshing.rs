@@ -4,7 +4,7 @@ mod common;
 
 use common::{ball, build, cap, plane, run, sound, uncrossed};
 use glam::DVec3;
-use sessile_model::{Model, Untimed};
+use sessile_model::{Model, NoTimer};
 use sessile_surface::drops::Drop;
 use sessile_surface::mesh::AIR;
 use sessile_wetting::young_laplace;
@@ -72,7 +72,7 @@ fn the_neck_of_a_thread_that_breaks_is_finer_than_its_bulges() {
     let mut least = f64::INFINITY;
     let mut seen = None;
     while model.time() < 0.1 && model.drops().len() == 1 {
-        model.step(1e-3, &mut Untimed).unwrap();
+        model.step(1e-3, &mut NoTimer).unwrap();
         sound(&model);
         let drop = &model.drops()[0];
         let neck = (10..30).map(|k| f64::from(k) * 1e-3).min_by(|a, b| girth(drop, *a).total_cmp(&girth(drop, *b)));

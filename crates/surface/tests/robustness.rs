@@ -11,7 +11,7 @@ fn told(model: &mut SurfaceModel, seconds: f64) -> String {
     let volume = model.volume();
     run(model, seconds);
     uncrossed(model);
-    let off = (model.volume() + model.ledger().lost) / volume - 1.0;
+    let off = (model.volume() + model.balance().lost) / volume - 1.0;
     assert!(off.abs() < 1e-12, "the books are off by {off:e}");
     model.notices().join("\n")
 }
@@ -48,7 +48,7 @@ fn drops_smaller_than_an_edge_are_borne_and_said() {
     assert!(said.contains("smaller than resolution.edge"), "{said}");
 }
 
-/// A lattice of 6³ balls, each of which touches its neighbours from the first moment.
+/// A lattice of 6³ balls, each of which touches its neighbors from the first moment.
 #[test]
 fn hundreds_of_drops_become_one_in_a_step_and_that_is_said() {
     let mut text = String::from("[world]\ngravity = \"0 0 0 m/s^2\"\n");

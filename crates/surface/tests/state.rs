@@ -3,7 +3,7 @@
 mod common;
 
 use common::{ball, build, cap, plane, run};
-use sessile_model::{Model, Untimed};
+use sessile_model::{Model, NoTimer};
 
 fn scene() -> String {
     let mut text = plane([0.3, 1.0, 0.0], 90.0, 60.0);
@@ -37,8 +37,8 @@ fn a_restored_model_goes_on_to_the_same_bytes() {
     let mut resumed = build(&scene());
     resumed.restore(&saved).unwrap();
     for _ in 0..20 {
-        straight.step(0.02, &mut Untimed).unwrap();
-        resumed.step(0.02, &mut Untimed).unwrap();
+        straight.step(0.02, &mut NoTimer).unwrap();
+        resumed.step(0.02, &mut NoTimer).unwrap();
     }
     assert!(straight.save() == resumed.save());
     assert!(resumed.restore(&saved[..saved.len() / 2]).is_err());

@@ -5,7 +5,7 @@ mod common;
 use std::fmt::Write as _;
 
 use common::{build, sound, uncrossed};
-use sessile_model::{Model, Untimed};
+use sessile_model::{Model, NoTimer};
 use sessile_world::random::Stream;
 
 /// Six planes round a cube of this size in mm, and a ball in its middle.
@@ -55,15 +55,15 @@ fn a_storm_leaves_every_surface_closed_and_loses_nothing() {
         let mut model = build(&storm(seed, 25, 14.0, 0.7));
         let volume = model.volume();
         while model.time() < 0.05 {
-            model.step(0.05 - model.time(), &mut Untimed).unwrap();
+            model.step(0.05 - model.time(), &mut NoTimer).unwrap();
             sound(&model);
             uncrossed(&model);
         }
         let merged = model.merged();
         assert!(merged.stitched > 3 * merged.fallen_back, "seams that held and that did not: {merged:?}");
-        let ledger = model.frame().ledger;
-        let off = ((model.volume() + ledger.lost) / volume - 1.0).abs();
-        assert!(off < 1e-9 && ledger.lost == 0.0, "seed {seed}: volume off by {off:e}, lost {}", ledger.lost);
+        let balance = model.frame().balance;
+        let off = ((model.volume() + balance.lost) / volume - 1.0).abs();
+        assert!(off < 1e-9 && balance.lost == 0.0, "seed {seed}: volume off by {off:e}, lost {}", balance.lost);
         println!("seed {seed}: {} drops left, {:?} triangles", model.drops().len(), model.num_triangles());
     }
 }

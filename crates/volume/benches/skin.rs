@@ -15,15 +15,15 @@ const NORMAL: DVec3 = DVec3::new(0.36, 0.8, 0.48);
 
 struct Hemisphere {
     radius: f64,
-    centres: Vec<DVec3>,
+    centers: Vec<DVec3>,
 }
 
 impl Liquid for Hemisphere {
     fn phi(&self, cell: usize) -> f64 {
-        self.phi_at(self.centres[cell]).0
+        self.phi_at(self.centers[cell]).0
     }
     fn solid(&self, cell: usize) -> f64 {
-        self.centres[cell].dot(NORMAL)
+        self.centers[cell].dot(NORMAL)
     }
     fn name(&self, _cell: usize) -> u32 {
         1
@@ -50,8 +50,8 @@ fn main() {
             .collect();
         let mut tiles = Tiles::new(Topology::default());
         tiles.activate(&mut wanted);
-        let centres = (0..tiles.len() * CELLS).map(|c| DVec3::from(tiles.cell(c).map(f64::from)) + 0.5).collect();
-        let drop = Hemisphere { radius, centres };
+        let centers = (0..tiles.len() * CELLS).map(|c| DVec3::from(tiles.cell(c).map(f64::from)) + 0.5).collect();
+        let drop = Hemisphere { radius, centers };
         let mut best = (f64::INFINITY, 0);
         for _ in 0..ROUNDS {
             let start = Instant::now();

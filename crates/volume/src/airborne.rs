@@ -1,7 +1,7 @@
 //! Drops that leave the cells for the [`spray`](crate::spray), and balls that come back to them.
 
 use glam::DVec3;
-use sessile_frames::{DropFacts, Event, Ids};
+use sessile_frames::{DropState, Event, Ids};
 use sessile_world::World;
 
 use crate::drops::{Account, OF_SPECKS};
@@ -121,7 +121,7 @@ impl Small {
     }
 }
 
-/// Velocity at a cell's centre, in m/s.
+/// Velocity at a cell's center, in m/s.
 pub fn velocity_at(fluid: &Fluid, index: usize) -> DVec3 {
     let mut here = DVec3::ZERO;
     for (axis, component) in fluid.velocity.iter().enumerate().take(fluid.grid.tiles.dims()) {
@@ -184,7 +184,7 @@ fn land(ball: &Ball, setup: &Setup, world: &World, fluid: &mut Fluid, events: &m
     events.push(Event::Merge { merge: Ids::from_slice(&[host.min(ball.id), host.max(ball.id)]), into: host });
 }
 
-/// The name of the liquid nearest to a ball's centre.
+/// The name of the liquid nearest to a ball's center.
 fn nearest_drop(fluid: &Fluid, ball: &Ball) -> Option<u32> {
     let Fluid { grid, drops, .. } = fluid;
     let middle = grid.cell_at(ball.at);
@@ -207,8 +207,8 @@ fn nearest_drop(fluid: &Fluid, ball: &Ball) -> Option<u32> {
 }
 
 /// What is known of each ball.
-pub fn facts(spray: &Spray, surface_tension: f64) -> impl Iterator<Item = DropFacts> {
-    spray.balls().iter().map(move |ball| DropFacts {
+pub fn facts(spray: &Spray, surface_tension: f64) -> impl Iterator<Item = DropState> {
+    spray.balls().iter().map(move |ball| DropState {
         id: ball.id,
         volume: ball.volume,
         velocity: ball.velocity,

@@ -1,6 +1,6 @@
 //! Curvature at the contact line by the virtual surface, written over the plain one (wang2005, §5).
 //!
-//! It concerns the air cells next to liquid whose centre lies within a cell of a wall. Which angle the virtual surface has is decided there:
+//! It concerns the air cells next to liquid whose center lies within a cell of a wall. Which angle the virtual surface has is decided there:
 //!
 //! - [`Front::Measured`]: the angle that the surface makes with the wall, held between receding and advancing, as for the extension; pinned lines are closed.
 //! - [`Front::Paper`] (wang2005, §6): advancing or receding by the front's speed; for a front slower than a threshold both are tried, and

@@ -4,7 +4,7 @@
 //! κ = ∇·(∇φ/|∇φ|) = (|∇φ|² ∇²φ − ∇φᵀ H ∇φ) / |∇φ|³          (wang2005, eq. 9), H the matrix of second derivatives
 //! ```
 //!
-//! by central differences on 3 × 3 × 3 cells, second order. That is the curvature of the level of φ through the cell's centre. Levels are parallel surfaces, so with Gauss's
+//! by central differences on 3 × 3 × 3 cells, second order. That is the curvature of the level of φ through the cell's center. Levels are parallel surfaces, so with Gauss's
 //! curvature K = ∇φᵀ adj(H) ∇φ / |∇φ|⁴ the surface itself, φ away, has
 //!
 //! ```text
@@ -41,7 +41,7 @@ const NEAR: f64 = 0.5;
 /// What κ of a cell is the curvature of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// The level of φ through its centre, as in the paper.
+    /// The level of φ through its center, as in the paper.
     Level,
     /// The surface at the point nearest to it: κ₀.
     Surface,
@@ -116,7 +116,7 @@ fn at_surface(kappa: f64, gauss: f64, phi: f64) -> f64 {
     (kappa - 2.0 * gauss * phi) / (1.0 - kappa * phi + gauss * phi * phi)
 }
 
-/// κ where the line between two neighbouring cells meets the surface: `liquid` and `air` are the cells, `share` the way from the first.
+/// κ where the line between two neighboring cells meets the surface: `liquid` and `air` are the cells, `share` the way from the first.
 #[inline]
 pub fn at_crossing(
     tiles: &Tiles,
@@ -153,7 +153,7 @@ pub fn at_crossing(
     linear(tiles, kappa, slot, lifted, CENTER)
 }
 
-/// The unit step from a cell to its neighbour.
+/// The unit step from a cell to its neighbor.
 fn direction(from: usize, to: usize, tiles: &Tiles) -> DVec3 {
     const AXES: [DVec3; 3] = [DVec3::X, DVec3::Y, DVec3::Z];
     for (axis, unit) in AXES.into_iter().enumerate() {

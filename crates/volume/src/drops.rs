@@ -232,7 +232,7 @@ impl Drops {
         }
     }
 
-    /// Adds up each piece's volume; the liquid in a cell whose centre is in air belongs to its first liquid neighbour.
+    /// Adds up each piece's volume; the liquid in a cell whose center is in air belongs to its first liquid neighbor.
     fn measure(&mut self, liquid: &Liquid<'_>) {
         let Liquid { tiles, solids, phi, number, .. } = liquid;
         self.shares.clear();

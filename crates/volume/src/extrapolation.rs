@@ -1,6 +1,6 @@
 //! Velocity beyond the liquid: constant along the surface's normal, in solids what the wall demands.
 //!
-//! In air, n·∇u = 0 by first-order upwind differences: a face takes the mean of its neighbours nearer to the liquid, weighted by |∂φ|. Faces are filled
+//! In air, n·∇u = 0 by first-order upwind differences: a face takes the mean of its neighbors nearer to the liquid, weighted by |∂φ|. Faces are filled
 //! from the liquid outwards as soon as most of what they lean on is known, layer by layer, so that the result does not depend on threads. A face just above a wall, ahead of a contact line, may lean on nothing but
 //! faces in the solid: it takes the mean of all around it. (Left as it was, it would remember a front that once ran the other way, and hold the line.)
 //!
@@ -249,7 +249,7 @@ impl Todo {
         pending.truncate(num_kept);
     }
 
-    /// Gives the faces that are left the mean of all known neighbours, those that are partly buried too.
+    /// Gives the faces that are left the mean of all known neighbors, those that are partly buried too.
     fn fill_from_around(&mut self, tiles: &Tiles, slot: usize, values: [&[f64]; 3], known: [&[u8]; 3]) {
         let Self { pending, found, .. } = self;
         found.clear();

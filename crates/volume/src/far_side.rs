@@ -10,7 +10,7 @@ use sessile_world::InitialDrop;
 use crate::fluid::Fluid;
 use crate::tiles::NONE;
 
-/// Centres deeper than this in a solid connect nothing, in cells.
+/// Centers deeper than this in a solid connect nothing, in cells.
 const IN_THE_SOLID: f64 = -0.5;
 
 /// The cells on far sides. `owner` is the number of the drop whose surface is nearest to each cell, or [`NONE`] where none is near.
@@ -42,7 +42,7 @@ pub fn cells_on_far_sides(fluid: &Fluid, drops: &[InitialDrop], owner: &[u32]) -
     let mut side = piece;
     let mut front: VecDeque<usize> = (0..side.len()).filter(|&index| side[index] != NONE).collect();
     while let Some(index) = front.pop_front() {
-        for next in neighbours(fluid, index) {
+        for next in neighbors(fluid, index) {
             if side[next] == NONE && is_outside(next) {
                 side[next] = side[index];
                 front.push_back(next);
@@ -66,7 +66,7 @@ fn find_pieces(fluid: &Fluid, is_liquid: &impl Fn(usize) -> bool) -> (Vec<u32>, 
         piece[start] = this;
         front.push(start);
         while let Some(index) = front.pop() {
-            for next in neighbours(fluid, index) {
+            for next in neighbors(fluid, index) {
                 if piece[next] == NONE && is_liquid(next) {
                     piece[next] = this;
                     front.push(next);
@@ -77,7 +77,7 @@ fn find_pieces(fluid: &Fluid, is_liquid: &impl Fn(usize) -> bool) -> (Vec<u32>, 
     (piece, marks)
 }
 
-fn neighbours(fluid: &Fluid, index: usize) -> impl Iterator<Item = usize> {
+fn neighbors(fluid: &Fluid, index: usize) -> impl Iterator<Item = usize> {
     let tiles = &fluid.grid.tiles;
     (0..2 * tiles.dims()).filter_map(move |face| tiles.next(index, face / 2, if face % 2 == 0 { -1 } else { 1 }))
 }

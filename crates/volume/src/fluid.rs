@@ -13,7 +13,7 @@ use std::f64::consts::TAU;
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_frames::Event;
-use sessile_model::Stages;
+use sessile_model::StageTimer;
 use sessile_wetting::Liquid as Water;
 use sessile_world::World;
 
@@ -389,7 +389,7 @@ impl Fluid {
         parameters: &Parameters,
         feeds: &[Feed],
         events: &mut Vec<Event>,
-        stages: &mut dyn Stages,
+        stages: &mut dyn StageTimer,
     ) -> Result<Done, PoissonError> {
         let h = self.grid.h;
         let reach = dt / h;

@@ -1,7 +1,7 @@
 //! How much of a cell is liquid.
 //!
-//! In a cell φ is taken for the plane through its value and gradient at the centre; the share of a cube below a plane is exact
-//! (scardovelli2000, §2). A curved surface has ∇²φ/24 more on average over a cell than at its centre; callers add that to φ, which takes 99 % of the
+//! In a cell φ is taken for the plane through its value and gradient at the center; the share of a cube below a plane is exact
+//! (scardovelli2000, §2). A curved surface has ∇²φ/24 more on average over a cell than at its center; callers add that to φ, which takes 99 % of the
 //! plane's error away (a ball of 10 cells' radius: from 0.25 % of its volume to 0.003 %). Where a wall passes through the same cell, the cell is cut into 27 and both planes' shares are multiplied in each, which
 //! errs by a tenth of what one product would.
 
@@ -14,7 +14,7 @@ use crate::tiles::{Field, Tiles};
 /// Half a cell's diagonal.
 pub const FAR: f64 = 0.87;
 
-/// The share of the unit cube where slope · x + value < 0, x from its centre.
+/// The share of the unit cube where slope · x + value < 0, x from its center.
 pub fn below(value: f64, slope: DVec3) -> f64 {
     let m = slope.abs();
     let sum = m.x + m.y + m.z;
@@ -47,7 +47,7 @@ fn small_share(alpha: f64, m: DVec3) -> f64 {
     alpha.min(1.0)
 }
 
-/// The share of a cell that is liquid and not solid, from φ and s at its centre and their gradients.
+/// The share of a cell that is liquid and not solid, from φ and s at its center and their gradients.
 pub fn liquid_share(phi: f64, phi_slope: DVec3, s: f64, s_slope: DVec3) -> f64 {
     let outside = |s: f64, slope: DVec3| below(-s, -slope);
     match (phi.abs() < FAR, s.abs() < FAR) {

@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_cell};
 
-/// Where in a cell the samples of a centred field are.
+/// Where in a cell the samples of a centerd field are.
 pub const CENTER: DVec3 = DVec3::splat(0.5);
 
 /// Where in a cell the samples of the velocity components are: in the middle of its low faces.
@@ -35,7 +35,7 @@ impl Grid {
         self.origin + self.h * (DVec3::from(tile) + at)
     }
 
-    /// The centre of a cell, in m.
+    /// The center of a cell, in m.
     pub fn center(&self, index: usize) -> DVec3 {
         self.position(index / CELLS, local_center(index % CELLS))
     }
@@ -46,7 +46,7 @@ impl Grid {
     }
 }
 
-/// The centre of a cell in its tile's coordinates.
+/// The center of a cell in its tile's coordinates.
 #[inline]
 pub fn local_center(local: usize) -> DVec3 {
     let [i, j, k] = local_cell(local);
@@ -89,7 +89,7 @@ fn place(coordinate: i32) -> (usize, usize) {
 #[inline]
 fn fetch_eight(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64; 8] {
     const UP: usize = SIDE * SIDE;
-    let table = tiles.neighbours(slot);
+    let table = tiles.neighbors(slot);
     let [(a, i), (b, j), (c, k)] = low.map(place);
     let planar = tiles.topology().planar;
     if !planar && i < SIDE - 1 && j < SIDE - 1 && k < SIDE - 1 {
@@ -127,7 +127,7 @@ fn fetch(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64;
     let [(a, i), (b, j), (c, k)] = low.map(place);
     let mut out = [0.0; 64];
     if !tiles.topology().planar && i < SIDE - 3 && j < SIDE - 3 && k < SIDE - 3 {
-        let tile = tiles.neighbours(slot)[a + 3 * b + 9 * c];
+        let tile = tiles.neighbors(slot)[a + 3 * b + 9 * c];
         if tile == NONE {
             return [field.fill(); 64];
         }
@@ -152,7 +152,7 @@ fn fetch(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64;
 /// The same where rows leave their first tile after `FIRST` samples.
 #[inline]
 fn fetch_rows<const FIRST: usize>(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3], out: &mut [f64; 64]) {
-    let table = tiles.neighbours(slot);
+    let table = tiles.neighbors(slot);
     let planar = tiles.topology().planar;
     let (a, i) = place(low[0]);
     let part = |tile: u32, start: usize, out: &mut [f64]| {
@@ -209,7 +209,7 @@ fn dot4(w: &[f64; 4], v: &[f64]) -> f64 {
 #[inline]
 pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
     let (low, f) = base(at, stagger);
-    // Above a wall along the cells' faces the way up from a cell's centre passes through centres only.
+    // Above a wall along the cells' faces the way up from a cell's center passes through centers only.
     match f.to_array().map(|f| f == 0.0) {
         [true, _, true] => return cubic_along(tiles, field, slot, low, 1, f.y),
         [true, true, _] => return cubic_along(tiles, field, slot, low, 2, f.z),
@@ -264,7 +264,7 @@ pub fn cubic_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3,
     (value, gradient)
 }
 
-/// The gradient of a centred field at a cell by central differences, one-sided where the lattice ends.
+/// The gradient of a centerd field at a cell by central differences, one-sided where the lattice ends.
 #[inline]
 pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: usize) -> DVec3 {
     let values = field.values();
@@ -281,7 +281,7 @@ pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: usize) -> DVec3 {
     out
 }
 
-/// The Laplacian of a centred field at a cell; 0 along axes where the lattice ends.
+/// The Laplacian of a centerd field at a cell; 0 along axes where the lattice ends.
 #[inline]
 pub fn laplacian(tiles: &Tiles, field: &Field<f64>, index: usize) -> f64 {
     let values = field.values();
@@ -294,7 +294,7 @@ pub fn laplacian(tiles: &Tiles, field: &Field<f64>, index: usize) -> f64 {
     out
 }
 
-/// The gradient of a centred field at any place: central differences, trilinear between cells.
+/// The gradient of a centerd field at any place: central differences, trilinear between cells.
 #[inline]
 pub fn smooth_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3) -> DVec3 {
     let sample = |d: DVec3| linear(tiles, field, slot, at + d, CENTER);

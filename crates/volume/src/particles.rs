@@ -22,7 +22,7 @@
 //!
 //! # What it saves
 //!
-//! (Tests.) A ball of radius 7 with a slot 3 cells wide, turned once round its neighbourhood: with WENO alone 26 % of its volume ends in the wrong place, with
+//! (Tests.) A ball of radius 7 with a slot 3 cells wide, turned once round its neighborhood: with WENO alone 26 % of its volume ends in the wrong place, with
 //! particles 10 %; 85 % and 94 % are left. A circle of radius 9.6 drawn out by a vortex to a filament thinner than a cell and back: 6.5 % lost, and 0.05 % gained.
 //!
 //! # Limits
@@ -34,7 +34,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_world::random::Stream;
 
-use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_index, neighbour_place};
+use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_index, neighbor_place};
 
 /// Radius of the smallest and of the largest particle, in cells.
 const RADII: [f64; 2] = [0.1, 0.5];
@@ -373,10 +373,10 @@ fn settle(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> u32 {
     *at = moved - offset * side;
     // Rounding may put what was just below 0 at 8.
     *at = at.min(DVec3::splat(side.next_down()));
-    tiles.neighbours(slot)[neighbour_place(offset.to_array().map(|c| c as i32))]
+    tiles.neighbors(slot)[neighbor_place(offset.to_array().map(|c| c as i32))]
 }
 
-/// φ at a place, trilinear between cell centres.
+/// φ at a place, trilinear between cell centers.
 fn linear(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3) -> f64 {
     let low = (at - 0.5).floor();
     let t = at - 0.5 - low;

@@ -1,6 +1,6 @@
 //! Symmetric positive (semi-)definite systems on the cells of a sparse grid, by preconditioned conjugate gradients.
 //!
-//! Unknown i stands in a grid cell; it is coupled to its at most six face neighbours j by c ≥ 0 (the open share of the face times
+//! Unknown i stands in a grid cell; it is coupled to its at most six face neighbors j by c ≥ 0 (the open share of the face times
 //! its weight), and to known values outside (air at the surface, by the ghost-fluid distance) by d ≥ 0:
 //!
 //! ```text
@@ -19,7 +19,7 @@
 //!
 //! # Limits
 //!
-//! Unknowns must be listed so that neighbours are near one another in the list (tile by tile), for the sake of speed only.
+//! Unknowns must be listed so that neighbors are near one another in the list (tile by tile), for the sake of speed only.
 //! Results are the same for any number of threads: sums are taken over chunks of fixed size, then in order.
 //! Nothing is allocated once a solver has seen its largest system.
 //!
@@ -29,8 +29,8 @@
 //! // Three cells in a row, air at x = 1 beyond the last: −x'' = 1 on (0, 1), closed at 0.
 //! let mut system = System::default();
 //! for i in 0..3 {
-//!     let neighbours = [if i > 0 { i - 1 } else { NONE }, if i < 2 { i + 1 } else { NONE }, NONE, NONE, NONE, NONE];
-//!     system.push([i as i32, 0, 0], neighbours, [1.0, 0.0, 0.0], if i == 2 { 2.0 } else { 0.0 }, 1.0 / 9.0);
+//!     let neighbors = [if i > 0 { i - 1 } else { NONE }, if i < 2 { i + 1 } else { NONE }, NONE, NONE, NONE, NONE];
+//!     system.push([i as i32, 0, 0], neighbors, [1.0, 0.0, 0.0], if i == 2 { 2.0 } else { 0.0 }, 1.0 / 9.0);
 //! }
 //! let mut x = vec![0.0; 3];
 //! let report = Solver::default().solve(&system, &mut x, &Options::default()).unwrap();
@@ -55,7 +55,7 @@ use self::mic::Mic;
 use self::multigrid::Multigrid;
 use self::rows::Rows;
 
-/// No neighbour.
+/// No neighbor.
 pub const NONE: u32 = u32::MAX;
 
 /// From this many unknowns on, [`Method::Auto`] takes multigrid.
@@ -70,8 +70,8 @@ pub struct System {
     /// The cell of each unknown.
     pub cells: Vec<[i32; 3]>,
     /// Unknowns across the faces −x, +x, −y, +y, −z, +z, or [`NONE`]. Must be mutual.
-    pub neighbours: Vec<[u32; 6]>,
-    /// Couplings c across the faces +x, +y, +z; what stands where there is no neighbour is not read.
+    pub neighbors: Vec<[u32; 6]>,
+    /// Couplings c across the faces +x, +y, +z; what stands where there is no neighbor is not read.
     pub faces: Vec<[f64; 3]>,
     /// Couplings d to known values.
     pub outside: Vec<f64>,
@@ -93,24 +93,24 @@ impl System {
     /// Forgets all unknowns, keeps the memory.
     pub fn clear(&mut self) {
         self.cells.clear();
-        self.neighbours.clear();
+        self.neighbors.clear();
         self.faces.clear();
         self.outside.clear();
         self.right.clear();
     }
 
     /// Adds an unknown.
-    pub fn push(&mut self, cell: [i32; 3], neighbours: [u32; 6], faces: [f64; 3], outside: f64, right: f64) {
+    pub fn push(&mut self, cell: [i32; 3], neighbors: [u32; 6], faces: [f64; 3], outside: f64, right: f64) {
         self.cells.push(cell);
-        self.neighbours.push(neighbours);
+        self.neighbors.push(neighbors);
         self.faces.push(faces);
         self.outside.push(outside);
         self.right.push(right);
     }
 
-    /// Coupling of unknown `i` across face `face` (in the order of `neighbours`); 0 without a neighbour.
+    /// Coupling of unknown `i` across face `face` (in the order of `neighbors`); 0 without a neighbor.
     pub fn coupling(&self, i: usize, face: usize) -> f64 {
-        match self.neighbours[i][face] {
+        match self.neighbors[i][face] {
             NONE => 0.0,
             j if face.is_multiple_of(2) => self.faces[j as usize][face / 2],
             _ => self.faces[i][face / 2],
@@ -208,11 +208,11 @@ impl Solver {
     /// Solves the system; `x` holds a first guess and receives the solution.
     ///
     /// # Panics
-    /// If `x` or an array of the system has the wrong length, or a neighbour's index is out of range.
+    /// If `x` or an array of the system has the wrong length, or a neighbor's index is out of range.
     pub fn solve(&mut self, system: &System, x: &mut [f64], options: &Options) -> Result<Report, PoissonError> {
         let n = system.len();
         assert!(
-            [system.neighbours.len(), system.faces.len(), system.outside.len(), system.right.len(), x.len()] == [n; 5],
+            [system.neighbors.len(), system.faces.len(), system.outside.len(), system.right.len(), x.len()] == [n; 5],
             "the arrays of a system of {n} unknowns differ in length"
         );
         let mut report = Report::default();
@@ -260,7 +260,7 @@ fn check(system: &System, x: &[f64]) -> Result<(), PoissonError> {
     let found = (0..system.len()).into_par_iter().with_min_len(chunks::CHUNK).find_map_first(|i| {
         let is_coupling = |c: f64| c.is_finite() && c >= 0.0;
         let bad_face = (0..3)
-            .filter(|axis| system.neighbours[i][2 * axis + 1] != NONE)
+            .filter(|axis| system.neighbors[i][2 * axis + 1] != NONE)
             .map(|axis| system.faces[i][axis])
             .find(|&c| !is_coupling(c));
         let (what, value) = if !system.right[i].is_finite() {

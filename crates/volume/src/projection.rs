@@ -6,7 +6,7 @@
 //! Σ_faces ± a u = S,      a the open share of a face, S the cell's source (m/s); solids in motion add (1 − a) u_solid
 //! ```
 //!
-//! which is a symmetric system for q. Unknowns are all cells with φ < 0 that have an open face, also those whose centre lies in a solid.
+//! which is a symmetric system for q. Unknowns are all cells with φ < 0 that have an open face, also those whose center lies in a solid.
 //!
 //! **At the surface** p = γκ. Second order (gibou2002): the surface cuts the line from a liquid cell to an air cell at the share
 //! θ = φ_l/(φ_l − φ_a) of the way, so the slope of q there is (γκΔt/ρh² − q)/θ, with κ interpolated to the cut. First order (wang2005, §5.3):
@@ -31,7 +31,7 @@ use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
 /// Share of its volume that a cell may gain or lose in a step by what the solve leaves.
 const LEFT_OVER: f64 = 1e-6;
-/// Nearest that the surface counts to be to a liquid cell's centre, in cells.
+/// Nearest that the surface counts to be to a liquid cell's center, in cells.
 const NEAREST: f64 = 1e-2;
 
 /// Speed of the surface, in cells per step, from which on the pressure has its say beside lines too.
@@ -66,7 +66,7 @@ pub struct Flow<'a> {
 /// One cell's equation.
 #[derive(Debug, PartialEq)]
 struct Equation {
-    neighbours: [u32; 6],
+    neighbors: [u32; 6],
     faces: [f64; 3],
     outside: f64,
     right: f64,
@@ -79,7 +79,7 @@ pub struct Projection {
     pub cells: Vec<u32>,
     /// The unknown of each cell, or [`NONE`].
     pub number: Field<u32>,
-    /// The system of the last step; its neighbours are those that share an open face.
+    /// The system of the last step; its neighbors are those that share an open face.
     pub system: System,
     /// q of each unknown, in m/s.
     pub q: Vec<f64>,
@@ -101,7 +101,7 @@ impl Default for Projection {
 impl Flow<'_> {
     /// The velocity across a face between liquid and air in which the pressure has no say; none where it has.
     ///
-    /// Where a pinned line holds one of the two cells, it is the wall's. Where the centre of one lies in a solid, φ there is the extension's and follows the surface above it; so does the flow. (Left to
+    /// Where a pinned line holds one of the two cells, it is the wall's. Where the center of one lies in a solid, φ there is the extension's and follows the surface above it; so does the flow. (Left to
     /// the pressure, 100 mm/s come in there beside the line and leave by the next face, for ever: no displacement of the surface answers. Closed, low angles on round solids stick up to 3 % off.)
     /// But liquid that comes down fast must be able to get out of the way: what it carries into a cell that is nearly shut would leave through the slit that is left, at any speed.
     fn held(&self, axis: usize, low: usize, high: usize, wall_velocity: impl Fn() -> f64) -> Option<f64> {
@@ -153,7 +153,7 @@ impl Flow<'_> {
         source: f64,
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) -> Equation {
-        let mut row = Equation { neighbours: [NONE; 6], faces: [0.0; 3], outside: 0.0, right: source };
+        let mut row = Equation { neighbors: [NONE; 6], faces: [0.0; 3], outside: 0.0, right: source };
         for direction in 0..2 * self.tiles.dims() {
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = self.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
@@ -175,7 +175,7 @@ impl Flow<'_> {
             }
             row.right -= outward * open * velocity[axis].values()[face];
             if number.values()[next] != NONE {
-                row.neighbours[direction] = number.values()[next];
+                row.neighbors[direction] = number.values()[next];
                 if up {
                     row.faces[axis] = open;
                 }
@@ -230,23 +230,23 @@ impl Projection {
         let Self { cells, number, system, .. } = self;
         let n = cells.len();
         system.cells.resize(n, [0; 3]);
-        system.neighbours.resize(n, [NONE; 6]);
+        system.neighbors.resize(n, [NONE; 6]);
         system.faces.resize(n, [0.0; 3]);
         system.outside.resize(n, 0.0);
         system.right.resize(n, 0.0);
         let rows = (
             system.cells.par_chunks_mut(CELLS),
-            system.neighbours.par_chunks_mut(CELLS),
+            system.neighbors.par_chunks_mut(CELLS),
             system.faces.par_chunks_mut(CELLS),
             system.outside.par_chunks_mut(CELLS),
             system.right.par_chunks_mut(CELLS),
         );
         let known = cells.par_chunks(CELLS).zip(source.par_chunks(CELLS));
         let number = &*number;
-        rows.into_par_iter().zip(known).for_each(|((places, neighbours, faces, outside, right), (cells, source))| {
+        rows.into_par_iter().zip(known).for_each(|((places, neighbors, faces, outside, right), (cells, source))| {
             let mut write = |at: usize, row: &Equation| {
                 places[at] = flow.tiles.cell(cells[at] as usize);
-                (neighbours[at], faces[at]) = (row.neighbours, row.faces);
+                (neighbors[at], faces[at]) = (row.neighbors, row.faces);
                 (outside[at], right[at]) = (row.outside, row.right);
             };
             let mut at = 0;

@@ -6,11 +6,11 @@
 //! y ← y − φ(y) g/|g|²,      y ← y + the part of x − y that is perpendicular to g
 //! ```
 //!
-//! Cells that begin with a useful φ start from x − φ∇φ/|∇φ|²; the others start from the nearest of their neighbours' points, layer by layer outwards.
-//! Where the method does not settle (between two surfaces that are close) a cell keeps the distance to the nearest of its neighbours' points, or its old φ.
+//! Cells that begin with a useful φ start from x − φ∇φ/|∇φ|²; the others start from the nearest of their neighbors' points, layer by layer outwards.
+//! Where the method does not settle (between two surfaces that are close) a cell keeps the distance to the nearest of its neighbors' points, or its old φ.
 //!
 //! Because the surface is defined by the interpolant, which is exact on quadratics, repeated use does not shift it where it is smooth. Where φ has a kink within a cell or two (under a
-//! film, at a rim) it does: a film of one cell is lifted by a twelfth each time, and a spreading drop grows by a fifth in all. So φ is shifted back by what its neighbourhood of 27 cells has gained, over the surface
+//! film, at a rim) it does: a film of one cell is lifted by a twelfth each time, and a spreading drop grows by a fifth in all. So φ is shifted back by what its neighborhood of 27 cells has gained, over the surface
 //! in it (after sussman1999, with shares of cells in place of a smeared step):
 //!
 //! ```text
@@ -35,7 +35,7 @@ use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::solids::Solids;
 use crate::tiles::{CELLS, Field, NONE, SELF, SIDE, Tiles, local_cell};
 
-/// Distance beyond which a cell starts from its neighbours.
+/// Distance beyond which a cell starts from its neighbors.
 const OWN_START: f64 = 3.0;
 /// Value of cells beyond the band.
 pub const BEYOND: f64 = BAND + 1.0;
@@ -49,7 +49,7 @@ const CONVERGED: f64 = 0.25;
 const BELIEVED_TO: f64 = 0.75;
 /// Least slope of the surface's steepest line against the wall, as a sine, at which the way up can be gone.
 const LEAST_RISE: f64 = 0.1;
-/// Least surface in a neighbourhood over which its gain is spread, and the most by which φ is shifted, in cells.
+/// Least surface in a neighborhood over which its gain is spread, and the most by which φ is shifted, in cells.
 const LEAST_AREA: f64 = 0.5;
 const MOST_SHIFTED: f64 = 0.25;
 /// Distance from the surface up to which sums round cells are made beforehand, in cells.
@@ -59,7 +59,7 @@ const LAYER: usize = SIDE * SIDE;
 /// Layers outwards from [`OWN_START`] to the band's end.
 const LAYERS: usize = 4;
 
-/// Memory that is used again: the offset from each cell's centre to its nearest point of the surface.
+/// Memory that is used again: the offset from each cell's center to its nearest point of the surface.
 #[derive(Debug)]
 pub struct Redistance {
     nearest: Field<Nearest>,
@@ -80,7 +80,7 @@ struct Front {
     found: Vec<(u16, Nearest)>,
 }
 
-/// The nearest point of the surface, from the cell's centre, and φ if it is the distance to a tangent plane; neither finite where it is not known.
+/// The nearest point of the surface, from the cell's center, and φ if it is the distance to a tangent plane; neither finite where it is not known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Nearest(DVec3, f64);
 
@@ -161,7 +161,7 @@ impl Redistance {
                     while asked != 0 {
                         let local = layer * LAYER + asked.trailing_zeros() as usize;
                         asked &= asked - 1;
-                        let start = nearest_of_neighbours(tiles, points, slot * CELLS + local);
+                        let start = nearest_of_neighbors(tiles, points, slot * CELLS + local);
                         let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) else { continue };
                         let found = believed(find(tiles, before, slot, local, start, 2), slot, local);
                         let found = if found.0.is_finite() { found } else { Nearest(start, f64::NAN) };
@@ -196,7 +196,7 @@ impl Redistance {
         self.keep_volume(tiles, solids, pinned, phi, scratch);
     }
 
-    /// Shifts φ so that the liquid in each neighbourhood of 27 cells is what it was; `before` is φ of then, and ends as scratch.
+    /// Shifts φ so that the liquid in each neighborhood of 27 cells is what it was; `before` is φ of then, and ends as scratch.
     fn keep_volume(
         &mut self,
         tiles: &Tiles,
@@ -261,7 +261,7 @@ struct Gain {
     area: f64,
 }
 
-/// The sum over a cell of the slot's neighbourhood and the cells around it.
+/// The sum over a cell of the slot's neighborhood and the cells around it.
 fn sum_around(tiles: &Tiles, gains: &Field<Gain>, slot: usize, [i, j, k]: [i32; 3]) -> Gain {
     let mut sum = Gain::default();
     let layers = if tiles.topology().planar { 0..=0 } else { k - 1..=k + 1 };
@@ -291,7 +291,7 @@ fn beside(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
     // The first cells along x.
     const FIRST: u64 = 0x0101_0101_0101_0101;
     let around = [SELF - 1, SELF + 1, SELF - 3, SELF + 3, SELF - 9, SELF + 9].map(|place| {
-        let tile = tiles.neighbours(slot)[place];
+        let tile = tiles.neighbors(slot)[place];
         if tile == NONE { Mask::default() } else { known[tile as usize] }
     });
     let ([x_before, x_after, y_before, y_after, z_before, z_after], here) = (around, known[slot]);
@@ -306,8 +306,8 @@ fn beside(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
     })
 }
 
-/// The nearest of the neighbours' points, from this cell's centre.
-fn nearest_of_neighbours(tiles: &Tiles, known: &Field<Nearest>, index: usize) -> Option<DVec3> {
+/// The nearest of the neighbors' points, from this cell's center.
+fn nearest_of_neighbors(tiles: &Tiles, known: &Field<Nearest>, index: usize) -> Option<DVec3> {
     let mut best: Option<DVec3> = None;
     for direction in 0..2 * tiles.dims() {
         let (axis, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
@@ -323,7 +323,7 @@ fn nearest_of_neighbours(tiles: &Tiles, known: &Field<Nearest>, index: usize) ->
     best
 }
 
-/// Newton's method from `start`, an offset from the cell's centre.
+/// Newton's method from `start`, an offset from the cell's center.
 fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3, steps: usize) -> Nearest {
     let x = local_center(local);
     let (mut offset, mut last) = (start, f64::INFINITY);

@@ -61,7 +61,7 @@ impl Setup {
             (sides, bounds) = domain_sides(domain, planar, world.wall_wetting());
         }
         if planar {
-            // The one layer of cells is centred on z = 0.
+            // The one layer of cells is centerd on z = 0.
             origin.z = -0.5 * h;
         }
         check_solids(scene, h)?;

@@ -1,9 +1,9 @@
 //! The surface of a frame: closed triangles round the liquid, with a sharp contact line and the wetted part on the solids.
 //!
 //! The liquid is where φ < 0 (the liquid–air surface, carried on smoothly into the solids) and s > 0 (outside the solids). Both are known at cell
-//! centres. Space is cut into tetrahedra between these (see `lattice`), in each φ and s are linear, and so the
+//! centers. Space is cut into tetrahedra between these (see `lattice`), in each φ and s are linear, and so the
 //! body in it is convex: bounded by a polygon of φ = 0, the *air* side, one of s = 0, the *wetted* side, and the contact line's piece between
-//! them. All crossings lie on edges and faces of tetrahedra, where neighbours agree by construction: the surface is closed and a
+//! them. All crossings lie on edges and faces of tetrahedra, where neighbors agree by construction: the surface is closed and a
 //! manifold for any φ and s, noise included.
 //!
 //! Then each vertex is moved onto what it stands for: air vertices to φ = 0 by Newton's method on a smooth φ, wetted ones to the nearest point of the solid,
@@ -64,9 +64,9 @@ pub struct Wall {
 
 /// What the skin is made from. Cells are named by their index in the tiles; points are in m.
 pub trait Liquid: Sync {
-    /// φ at a cell's centre, in any unit: only its sign and its ratios along edges count.
+    /// φ at a cell's center, in any unit: only its sign and its ratios along edges count.
     fn phi(&self, cell: usize) -> f64;
-    /// Signed distance of the solids at a cell's centre, positive outside, in any unit.
+    /// Signed distance of the solids at a cell's center, positive outside, in any unit.
     fn solid(&self, cell: usize) -> f64;
     /// The drop that a cell belongs to; 0 for none.
     fn name(&self, cell: usize) -> u32;

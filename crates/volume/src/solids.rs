@@ -1,6 +1,6 @@
 //! The world's solids, sampled on the cells: distance, open share of faces, and how the nearest surface wets.
 //!
-//! s is the signed distance to the nearest solid in cells, negative inside, sampled at cell centres. The open share of a face is the part of it
+//! s is the signed distance to the nearest solid in cells, negative inside, sampled at cell centers. The open share of a face is the part of it
 //! that lies outside all solids, from s at its four corners (the polygon that marching squares gives); so a plane tilted against the grid is
 //! as good as one along it. Faces that are open by less than `CLOSED` count as closed.
 //!
@@ -22,7 +22,7 @@ const ROUNDING: f64 = 1e-9;
 const CLOSED: f64 = 1e-3;
 /// Beyond this many cells from a surface only "far" is known of it.
 pub const REACH: f64 = 6.0;
-/// Centres nearer to a wall than this count as inside, in cells: on a plane through the cells' centres rounding would decide, each cell for itself.
+/// Centers nearer to a wall than this count as inside, in cells: on a plane through the cells' centers rounding would decide, each cell for itself.
 const INSIDE: f64 = 1e-6;
 /// Laplacian of the distance below which a wall is flat, per cell.
 const FLAT: f64 = 1e-6;
@@ -128,7 +128,7 @@ impl Wall {
 /// The solids as the cells see them.
 #[derive(Clone, Debug)]
 pub struct Solids {
-    /// s at cell centres, in cells.
+    /// s at cell centers, in cells.
     pub distance: Field<f64>,
     /// Open share of the low faces along x, y and z.
     pub open: [Field<f64>; 3],
@@ -164,7 +164,7 @@ impl Solids {
             });
     }
 
-    /// Whether a cell's centre lies in a solid: there φ is what the [extension](crate::extension) makes it.
+    /// Whether a cell's center lies in a solid: there φ is what the [extension](crate::extension) makes it.
     #[inline]
     pub fn hold(&self, index: usize) -> bool {
         self.distance.values()[index] < INSIDE

@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_world::{Supply, World};
+use sessile_world::{Emission, World};
 
 use crate::drops::Account;
 use crate::drops::OF_SPECKS;
@@ -53,7 +53,7 @@ impl Sources {
     /// Puts the balls and streams of a step into the cells, balls that are too small for them into the spray; returns the volume in cells.
     pub fn pour(
         &mut self,
-        supply: &[Supply],
+        supply: &[Emission],
         setup: &Setup,
         world: &World,
         fluid: &mut Fluid,
@@ -62,23 +62,23 @@ impl Sources {
         let mut poured = 0.0;
         for source in supply {
             match *source {
-                Supply::Ball { center, radius, velocity, .. }
+                Emission::Ball { center, radius, velocity, .. }
                     if !setup.planar && 4.0 / 3.0 * PI * radius.powi(3) < RETURN_CELLS * setup.cell_volume() =>
                 {
                     let volume = 4.0 / 3.0 * PI * radius.powi(3);
                     spray.launch(fluid.drops.new_id(), center, velocity, volume);
                     poured += volume / setup.cell_volume();
                 }
-                Supply::Ball { center, radius, velocity, .. } => {
+                Emission::Ball { center, radius, velocity, .. } => {
                     poured += pour_ball(center, radius, velocity, setup, world, fluid);
                 }
-                Supply::Stream { at, direction, radius, speed, from, to } => {
+                Emission::Stream { at, direction, radius, speed, from, to } => {
                     let area = if setup.planar { 2.0 * radius } else { PI * radius * radius };
                     let volume = area * speed * (to - from) / setup.cell_volume();
                     self.pour_stream(at, direction, radius, speed, volume, setup, world, fluid);
                     poured += volume;
                 }
-                Supply::Feed { at, volume, .. } if !wet_at(fluid, at) && volume > 0.0 => {
+                Emission::Feed { at, volume, .. } if !wet_at(fluid, at) && volume > 0.0 => {
                     let saved = self.save(at, volume / setup.cell_volume());
                     let full = if setup.planar { PI * LEAST_BALL.powi(2) } else { 4.0 / 3.0 * PI * LEAST_BALL.powi(3) };
                     if saved >= full {
@@ -86,7 +86,7 @@ impl Sources {
                         poured += pour_ball(at, LEAST_BALL * setup.h, DVec3::ZERO, setup, world, fluid);
                     }
                 }
-                Supply::Feed { .. } | Supply::Condense { .. } => {}
+                Emission::Feed { .. } | Emission::Condense { .. } => {}
             }
         }
         poured
@@ -106,9 +106,9 @@ impl Sources {
     }
 
     /// The needles of a step; those that are in no liquid find none in the step either.
-    pub fn feeds(&self, supply: &[Supply], setup: &Setup) -> Vec<Feed> {
-        let feed = |source: &Supply| match *source {
-            Supply::Feed { at, volume, .. } => Some(Feed { at, volume: volume / setup.cell_volume() }),
+    pub fn feeds(&self, supply: &[Emission], setup: &Setup) -> Vec<Feed> {
+        let feed = |source: &Emission| match *source {
+            Emission::Feed { at, volume, .. } => Some(Feed { at, volume: volume / setup.cell_volume() }),
             _ => None,
         };
         supply.iter().filter_map(feed).collect()

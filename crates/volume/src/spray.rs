@@ -1,7 +1,7 @@
 //! Spray: drops too small for the grid, as balls in free flight that rejoin liquid when they touch it.
 //!
 //! A drop of [`MOST_CELLS`] cells or fewer has no curvature worth the name on the grid; the paper gives such drops no surface tension (wang2005, §8), and they smear. Here one
-//! leaves the grid instead, as a ball with its volume, centre and mean velocity:
+//! leaves the grid instead, as a ball with its volume, center and mean velocity:
 //!
 //! ```text
 //! x ← x + v Δt + g Δt²/2,    v ← v + g Δt
@@ -42,7 +42,7 @@ const MOST_LOOKS: f64 = 64.0;
 pub struct Ball {
     /// Its name.
     pub id: u32,
-    /// Its centre, in m.
+    /// Its center, in m.
     pub at: DVec3,
     /// In m/s.
     pub velocity: DVec3,
@@ -139,7 +139,7 @@ impl Spray {
         while self.collide_once(events) {}
     }
 
-    /// Sorts balls into boxes as wide as the largest and looks into each one's neighbourhood; every ball joins the first by id that it touches.
+    /// Sorts balls into boxes as wide as the largest and looks into each one's neighborhood; every ball joins the first by id that it touches.
     fn collide_once(&mut self, events: &mut Vec<Event>) -> bool {
         let Self { balls, boxes } = self;
         let width = 2.0 * balls.iter().map(Ball::radius).fold(0.0, f64::max);
@@ -198,7 +198,7 @@ impl Spray {
     }
 }
 
-/// One ball's volume, momentum and centre of mass from two; at rest if one of them is.
+/// One ball's volume, momentum and center of mass from two; at rest if one of them is.
 fn joined(a: &Ball, b: &Ball) -> Ball {
     let volume = a.volume + b.volume;
     let share = b.volume / volume;

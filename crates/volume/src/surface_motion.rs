@@ -5,9 +5,9 @@
 //! ```
 //!
 //! One-sided derivatives from the side that u comes from, by fifth-order WENO differences (jiang2000), and the two-stage Runge–Kutta scheme that never
-//! adds variation. u at a cell's centre is the mean of its faces. Cells farther than [`BAND`] from the surface stay as they are.
+//! adds variation. u at a cell's center is the mean of its faces. Cells farther than [`BAND`] from the surface stay as they are.
 //!
-//! **At walls.** Below half a cell from a wall the velocity that moves φ is taken at that height: so a contact line moves although the liquid does not slip there, as it would if the wall's neighbourhood were
+//! **At walls.** Below half a cell from a wall the velocity that moves φ is taken at that height: so a contact line moves although the liquid does not slip there, as it would if the wall's neighborhood were
 //! resolved. The part of that velocity normal to the wall falls to zero in proportion to s, but not where the surface overhangs its line: there it is kept, and the surface goes on with the one above, at its n·u.
 //! (Without it, flow up along the surface of an overhang, which moves nothing, would push the line outwards, and the foot that grows drives that flow: it never rested on planes at an angle to the cells, 150 mm/s at 120°.
 //! Below 90° the same flow draws the line back, which calms it; kept there too, a meniscus of 30° stands 0.15 mm lower.) Where a surface above the wall lies along it, a drop that comes down, it falls to zero too.
@@ -44,7 +44,7 @@ pub struct Carrier<'a> {
 }
 
 impl Carrier<'_> {
-    /// Velocity at the centres of the cells near the surface, times Δt/h: in cells per step.
+    /// Velocity at the centers of the cells near the surface, times Δt/h: in cells per step.
     pub fn at_centers(
         &self,
         phi: &Field<f64>,
@@ -92,7 +92,7 @@ impl Carrier<'_> {
     }
 }
 
-/// Moves φ by one step with `velocity` at cell centres, in cells per step; `stage` is scratch.
+/// Moves φ by one step with `velocity` at cell centers, in cells per step; `stage` is scratch.
 pub fn move_surface(
     tiles: &Tiles,
     velocity: &[Field<f64>; 3],

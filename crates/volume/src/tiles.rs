@@ -21,7 +21,7 @@ pub const SIDE: usize = 8;
 pub const CELLS: usize = SIDE * SIDE * SIDE;
 /// No tile, no cell.
 pub const NONE: u32 = u32::MAX;
-/// Place of a tile itself in its table of 27 neighbours.
+/// Place of a tile itself in its table of 27 neighbors.
 pub const SELF: usize = 13;
 
 /// What space looks like as a whole.
@@ -33,12 +33,12 @@ pub struct Topology {
     pub period: [Option<i32>; 3],
 }
 
-/// The active tiles and their neighbours.
+/// The active tiles and their neighbors.
 #[derive(Clone, Debug, Default)]
 pub struct Tiles {
     topology: Topology,
     coords: Vec<[i32; 3]>,
-    neighbours: Vec<[u32; 27]>,
+    neighbors: Vec<[u32; 27]>,
     /// For each slot, where its tile was before the last change.
     moves: Vec<u32>,
 }
@@ -48,8 +48,8 @@ fn rank(tile: &[i32; 3]) -> [i32; 3] {
     [tile[2], tile[1], tile[0]]
 }
 
-/// Place in a tile's table of neighbours of the one that lies `offset` ∈ {−1, 0, 1}³ away.
-pub fn neighbour_place(offset: [i32; 3]) -> usize {
+/// Place in a tile's table of neighbors of the one that lies `offset` ∈ {−1, 0, 1}³ away.
+pub fn neighbor_place(offset: [i32; 3]) -> usize {
     ((offset[0] + 1) + 3 * (offset[1] + 1) + 9 * (offset[2] + 1)) as usize
 }
 
@@ -112,10 +112,10 @@ impl Tiles {
         &self.coords
     }
 
-    /// The 27 tiles around a slot, itself included, by [`neighbour_place`]; [`NONE`] where there is none.
+    /// The 27 tiles around a slot, itself included, by [`neighbor_place`]; [`NONE`] where there is none.
     #[inline]
-    pub fn neighbours(&self, slot: usize) -> &[u32; 27] {
-        &self.neighbours[slot]
+    pub fn neighbors(&self, slot: usize) -> &[u32; 27] {
+        &self.neighbors[slot]
     }
 
     /// The slot of a tile.
@@ -142,12 +142,12 @@ impl Tiles {
     pub fn at(&self, slot: usize, [i, j, k]: [i32; 3]) -> Option<usize> {
         let k = if self.topology.planar { 0 } else { k };
         let place = (((i >> 3) + 1) + 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1)) as usize;
-        let tile = self.neighbours[slot][place];
+        let tile = self.neighbors[slot][place];
         let local = ((((k & 7) << 3) | (j & 7)) << 3) | (i & 7);
         (tile != NONE).then_some(tile as usize * CELLS + local as usize)
     }
 
-    /// The cell `step` ∈ {−1, 1} further along `axis`; a cell is its own neighbour along z in a planar run.
+    /// The cell `step` ∈ {−1, 1} further along `axis`; a cell is its own neighbor along z in a planar run.
     #[inline]
     pub fn next(&self, index: usize, axis: usize, step: i32) -> Option<usize> {
         if axis == 2 && self.topology.planar {
@@ -160,13 +160,13 @@ impl Tiles {
             if along != 7 {
                 return Some(index + stride);
             }
-            let tile = self.neighbours[index / CELLS][SELF + [1, 3, 9][axis]];
+            let tile = self.neighbors[index / CELLS][SELF + [1, 3, 9][axis]];
             (tile != NONE).then(|| tile as usize * CELLS + index % CELLS - 7 * stride)
         } else {
             if along != 0 {
                 return Some(index - stride);
             }
-            let tile = self.neighbours[index / CELLS][SELF - [1, 3, 9][axis]];
+            let tile = self.neighbors[index / CELLS][SELF - [1, 3, 9][axis]];
             (tile != NONE).then(|| tile as usize * CELLS + index % CELLS + 7 * stride)
         }
     }
@@ -178,10 +178,10 @@ impl Tiles {
         self.at(index / CELLS, [0, 1, 2].map(|axis| local[axis] as i32 + offset[axis]))
     }
 
-    /// Whether the neighbour at a place of a slot's table is marked.
+    /// Whether the neighbor at a place of a slot's table is marked.
     pub fn is_marked(&self, marks: &[bool], slot: usize, place: usize) -> bool {
-        let neighbour = self.neighbours[slot][place];
-        neighbour != NONE && marks[neighbour as usize]
+        let neighbor = self.neighbors[slot][place];
+        neighbor != NONE && marks[neighbor as usize]
     }
 
     /// Whether a tile or one that shares a side with it is marked.
@@ -232,18 +232,18 @@ impl Tiles {
     }
 
     fn connect(&mut self) {
-        let mut neighbours = std::mem::take(&mut self.neighbours);
-        neighbours.clear();
-        neighbours.resize(self.coords.len(), [NONE; 27]);
+        let mut neighbors = std::mem::take(&mut self.neighbors);
+        neighbors.clear();
+        neighbors.resize(self.coords.len(), [NONE; 27]);
         let this = &*self;
-        neighbours.par_iter_mut().zip(&this.coords).for_each(|(table, tile)| {
+        neighbors.par_iter_mut().zip(&this.coords).for_each(|(table, tile)| {
             for (place, entry) in table.iter_mut().enumerate() {
                 let offset = [place % 3, place / 3 % 3, place / 9].map(|o| o as i32 - 1);
                 let there = [0, 1, 2].map(|axis| tile[axis] + offset[axis]);
                 *entry = this.slot(there).map_or(NONE, |slot| slot as u32);
             }
         });
-        self.neighbours = neighbours;
+        self.neighbors = neighbors;
     }
 }
 
@@ -336,7 +336,7 @@ impl<T: Copy + Send + Sync> Field<T> {
     #[inline]
     pub fn row(&self, tiles: &Tiles, slot: usize, j: i32, k: i32) -> Option<&[T; SIDE]> {
         let place = SELF as i32 + 3 * (j >> 3) + 9 * (k >> 3);
-        let tile = tiles.neighbours(slot)[place as usize];
+        let tile = tiles.neighbors(slot)[place as usize];
         if tile == NONE {
             return None;
         }
@@ -354,7 +354,7 @@ impl<T: Copy + Send + Sync> Field<T> {
         }
         let stride = 1usize << (3 * axis);
         out[stride..].copy_from_slice(&here[..CELLS - stride]);
-        let before = tiles.neighbours(slot)[SELF - [1, 3, 9][axis]];
+        let before = tiles.neighbors(slot)[SELF - [1, 3, 9][axis]];
         // The first cells along the axis stand in runs of `stride`, each 8 strides after the one before.
         for first in (0..CELLS).step_by(SIDE * stride) {
             let last = first + (SIDE - 1) * stride;
@@ -371,7 +371,7 @@ impl<T: Copy + Send + Sync> Field<T> {
         debug_assert_eq!(block.len(), side * side * side);
         let pad = PAD as i32;
         let planar = tiles.topology().planar;
-        let table = tiles.neighbours(slot);
+        let table = tiles.neighbors(slot);
         let (mut row, end) = (0, SIDE as i32 + pad);
         for k in -pad..end {
             let k = if planar { 0 } else { k };
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_a_neighbour_ends_in_the_same_cell() {
+    fn every_way_to_a_neighbor_ends_in_the_same_cell() {
         let mut tiles = Tiles::new(Topology::default());
         cube(&mut tiles, -1, 2);
         let field = named(&tiles);

@@ -8,13 +8,13 @@
 //!
 //! ```text
 //! Y = N_s                         out of the solid; the plane Y = 0 stands for the solid's surface
-//! X = N_l − (N_l·N_s) N_s         the liquid's normal along the solid, out of the liquid (normalised)
+//! X = N_l − (N_l·N_s) N_s         the liquid's normal along the solid, out of the liquid (normalized)
 //! Z = X × Y
 //! ```
 //!
 //! φ there, less its value in the middle, is the distance from the surface's parallel through the middle (§5.3). Then
 //!
-//! 1. ψ, the distance along the plane Y = 0 from the contact line, from pairs of neighbours there, the first in water, the second in air (eq. 8):
+//! 1. ψ, the distance along the plane Y = 0 from the contact line, from pairs of neighbors there, the first in water, the second in air (eq. 8):
 //!    ψ₁ : ψ₂ = φ₁ : φ₂ and ψ₂ − ψ₁ = h if φ₂ > φ above the second (the liquid overhangs), otherwise ψ₂ = φ₂, ψ₁ = φ₂ − h. A node in several
 //!    pairs takes the least |ψ|; the rest comes by marching.
 //! 2. φ_v, the distance from the virtual surface, at depth d = 0 and h below that plane (eqs. 5 and 6, with ψ for x so that they hold off the
@@ -135,7 +135,7 @@ fn line_distance(liquid: &[f64; NODES], form: Form) -> [f64; 9] {
     let mut psi = Marching::<9>::new([3, 3, 1]);
     psi.known(4, 0.0);
     for water in 0..9 {
-        for air in neighbours(water, [3, 3, 1]) {
+        for air in neighbors(water, [3, 3, 1]) {
             let (inner, outer) = (at(water, 0), at(air, 0));
             if water == 4 || air == 4 || !(inner < 0.0 && outer > 0.0) {
                 continue;
@@ -264,7 +264,7 @@ impl<const N: usize> Marching<N> {
         std::array::from_fn(|k| if self.is_known[k] { self.value[k] } else { 2.0_f64.copysign(sign_of(k)) })
     }
 
-    /// |∇d| = 1 from the known neighbours of the same sign, the nearest along each axis.
+    /// |∇d| = 1 from the known neighbors of the same sign, the nearest along each axis.
     fn arrival(&self, k: usize, negative: bool) -> f64 {
         let mut along = [f64::INFINITY; 3];
         let [w, h, _] = self.size;
@@ -298,8 +298,8 @@ impl<const N: usize> Marching<N> {
     }
 }
 
-/// Face neighbours in a small block of nodes.
-fn neighbours(k: usize, size: [usize; 3]) -> impl Iterator<Item = usize> {
+/// Face neighbors in a small block of nodes.
+fn neighbors(k: usize, size: [usize; 3]) -> impl Iterator<Item = usize> {
     let [w, h, _] = size;
     let place = [k % w, k / w % h, k / (w * h)];
     [1, w, w * h].into_iter().enumerate().flat_map(move |(axis, stride)| {

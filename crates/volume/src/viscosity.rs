@@ -21,7 +21,7 @@
 //! (Tried: before the pull, where it makes matters worse; with the pull brought forward as a gradient near the surface, where it turns that gradient into a flow that never rests.)
 //!
 //! Limit: the three components do not exchange stress at a free surface, so the damping of surface waves is that of a surface that
-//! drags its own neighbourhood along, not Lamb's.
+//! drags its own neighborhood along, not Lamb's.
 
 use rayon::prelude::*;
 
@@ -40,7 +40,7 @@ const NEAREST: f64 = 0.1;
 /// What a face exchanges momentum with.
 struct Exchange {
     /// Faces of the same component, low and high along each axis, and α + β δ(φ) between.
-    neighbours: [Option<(usize, f64)>; 6],
+    neighbors: [Option<(usize, f64)>; 6],
     /// Σ 1/(d + λ) over the walls around.
     wall: f64,
 }
@@ -88,7 +88,7 @@ impl Diffusion<'_> {
         let (tiles, s) = (self.tiles, self.solids.distance.values());
         let kinds = self.kinds[axis].values();
         let middle = |index: usize| 0.5 * (s[index] + tiles.next(index, axis, -1).map_or(s[index], |low| s[low]));
-        let mut found = Exchange { neighbours: [None; 6], wall: 0.0 };
+        let mut found = Exchange { neighbors: [None; 6], wall: 0.0 };
         let mut here = None;
         for direction in 0..2 * tiles.dims() {
             let (along, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
@@ -104,7 +104,7 @@ impl Diffusion<'_> {
                 found.wall += 1.0 / (distance + self.slip).max(NEAREST);
             } else if kind & WET != 0 {
                 let drag = self.tension.map_or(0.0, |drag| drag.between(tiles, axis, index, next));
-                found.neighbours[direction] = Some((next, self.alpha + drag));
+                found.neighbors[direction] = Some((next, self.alpha + drag));
             }
         }
         found
@@ -187,7 +187,7 @@ impl Diffusion<'_> {
             }
             let exchange = self.exchange(axis, index);
             let (mut sum, mut weight) = (0.0, 0.0);
-            for (next, coupling) in exchange.neighbours.into_iter().flatten() {
+            for (next, coupling) in exchange.neighbors.into_iter().flatten() {
                 sum += coupling * before.values()[next];
                 weight += coupling;
             }
@@ -255,11 +255,11 @@ impl Diffusion<'_> {
         for &face in &*faces {
             let index = face as usize;
             let exchange = self.exchange(axis, index);
-            let mut neighbours = [NONE; 6];
+            let mut neighbors = [NONE; 6];
             let mut couplings = [0.0; 3];
-            for (direction, next) in exchange.neighbours.into_iter().enumerate() {
+            for (direction, next) in exchange.neighbors.into_iter().enumerate() {
                 let Some((next, coupling)) = next else { continue };
-                neighbours[direction] = number.values()[next];
+                neighbors[direction] = number.values()[next];
                 if direction % 2 == 1 {
                     couplings[direction / 2] = coupling;
                 }
@@ -267,7 +267,7 @@ impl Diffusion<'_> {
             let wall = self.alpha * exchange.wall;
             let held = if wall > 0.0 { wall * wall_velocity(&self.solids.wall.values()[index], index) } else { 0.0 };
             let start = velocity.values()[index];
-            system.push(self.tiles.cell(index), neighbours, couplings, 1.0 + wall, start + held);
+            system.push(self.tiles.cell(index), neighbors, couplings, 1.0 + wall, start + held);
             x.push(start);
         }
         let options = Options { relative_tolerance: 1e-6, ..Options::default() };

@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Content, DropFacts, Event, Frame, GridFields, Ledger};
-use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_frames::{DropState, Event, Frame, FrameGeometry, GridFields, VolumeBalance};
+use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_scene::types::Scene;
 use sessile_world::{Solid, World, WorldState};
 
@@ -203,7 +203,7 @@ impl Volume {
     }
 
     /// What only the model knows of each drop.
-    fn facts(&self) -> Vec<DropFacts> {
+    fn facts(&self) -> Vec<DropState> {
         let Fluid { grid, velocity, pressure, drops, .. } = &self.fluid;
         let (tiles, cell_volume) = (&grid.tiles, self.setup.cell_volume());
         let scale = self.setup.parameters.water.density * grid.h;
@@ -225,7 +225,7 @@ impl Volume {
         }
         let facts = drops.accounts.iter().zip(sums).map(|(account, (cells, momentum, fastest, pressure))| {
             let count = f64::max(cells, 1.0);
-            DropFacts {
+            DropState {
                 id: account.id,
                 volume: account.volume * cell_volume,
                 velocity: momentum / count,
@@ -238,14 +238,14 @@ impl Volume {
 }
 
 /// Counts the drop `lost` to the drop `kept`, with which the surface shows it as one; returns whether there are both.
-fn join_facts(drops: &mut Vec<DropFacts>, lost: u32, kept: u32) -> bool {
+fn join_facts(drops: &mut Vec<DropState>, lost: u32, kept: u32) -> bool {
     let place = |id: u32| drops.binary_search_by_key(&id, |drop| drop.id);
     let (Ok(from), Ok(to)) = (place(lost), place(kept)) else { return false };
     let (gone, stays) = (drops[from], drops[to]);
     let volume = gone.volume + stays.volume;
     let share = if volume > 0.0 { gone.volume / volume } else { 0.0 };
     let mixed = |a: f64, b: f64| a + share * (b - a);
-    drops[to] = DropFacts {
+    drops[to] = DropState {
         id: kept,
         volume,
         velocity: stays.velocity + (gone.velocity - stays.velocity) * share,
@@ -261,7 +261,7 @@ impl Model for Volume {
         self.books.time
     }
 
-    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+    fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         stages.enter("sources");
         let speed = self.fluid.fastest();
         if speed.is_nan() || speed > RUNAWAY {
@@ -271,7 +271,7 @@ impl Model for Volume {
         let dt = even_share(limit, self.fluid.longest_step(&self.setup.parameters));
         let until = self.books.time + dt;
         self.world.advance_to(until);
-        let supply = self.world.supply(self.books.time, until);
+        let supply = self.world.emissions(self.books.time, until);
         let poured = self.sources.pour(&supply, &self.setup, &self.world, &mut self.fluid, &mut self.spray);
         self.books.added += poured * self.setup.cell_volume();
         if poured != 0.0 {
@@ -345,10 +345,10 @@ impl Model for Volume {
         drops.sort_unstable_by_key(|drop| drop.id);
         Frame {
             time: self.books.time,
-            liquid: Content::Surfaces(surface),
+            liquid: FrameGeometry::Surfaces(surface),
             drops,
             wet: self.history.maps(&self.world),
-            ledger: Ledger { added: self.books.added, lost: self.books.lost, film: 0.0 },
+            balance: VolumeBalance { added: self.books.added, lost: self.books.lost, film: 0.0 },
             active_cells: (grid.tiles.len() * grid.tiles.cells_in_use()) as u64,
         }
     }

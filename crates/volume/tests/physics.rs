@@ -2,8 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use sessile_frames::{Content, Event, Frame, Surface};
-use sessile_model::{Model, Untimed};
+use sessile_frames::{Event, Frame, FrameGeometry, Surface};
+use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_volume::Volume;
 use sessile_wetting::{Liquid, young_laplace};
@@ -17,12 +17,12 @@ fn build(text: &str) -> Volume {
 
 fn run_to(volume: &mut Volume, time: f64) {
     while time - volume.time() > 1e-12 {
-        volume.step(time - volume.time(), &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+        volume.step(time - volume.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
 fn surface(frame: &Frame) -> &Surface {
-    let Content::Surfaces(surface) = &frame.liquid else { panic!("a frame without a surface") };
+    let FrameGeometry::Surfaces(surface) = &frame.liquid else { panic!("a frame without a surface") };
     surface
 }
 
@@ -121,7 +121,7 @@ fn a_drop_that_settles_takes_long_steps_and_comes_to_rest() {
     let capillary = (1000.0 * 0.2e-3f64.powi(3) / (TAU * 0.073)).sqrt();
     let mut least = f64::INFINITY;
     while volume.time() < 0.04 {
-        let report = volume.step(1.0, &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+        let report = volume.step(1.0, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
         least = if volume.time() > 0.02 { least.min(report.dt) } else { least };
     }
     let frame = volume.frame();
@@ -273,7 +273,7 @@ fn planar_energy(volume: &Volume) -> f64 {
     let mut kinetic = 0.0;
     for (index, share) in fluid.drops.shares().iter().enumerate().filter(|(_, share)| **share > 0.0) {
         for (axis, component) in fluid.velocity.iter().enumerate().take(2) {
-            let high = tiles.next(index, axis, 1).expect("an active neighbour");
+            let high = tiles.next(index, axis, 1).expect("an active neighbor");
             let u = 0.5 * (component.values()[index] + component.values()[high]);
             kinetic += 0.5 * water().density * h * h * share * u * u;
         }
@@ -323,7 +323,7 @@ fn a_drop_that_comes_down_on_a_ball_does_not_run_away() {
     ));
     let mut most: f64 = 0.0;
     while volume.time() < 2e-3 {
-        volume.step(1.0, &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+        volume.step(1.0, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
         most = most.max(volume.fluid().fastest());
     }
     assert!(most < 12.0, "{most:.1} m/s");
@@ -336,13 +336,13 @@ fn drops_that_meet_become_one_and_the_books_balance() {
     let mut merged = 0;
     let is_merge = |event: &&Event| matches!(event, Event::Merge { merge, .. } if merge[..] == [1, 2]);
     while volume.time() < 0.01 {
-        let report = volume.step(0.01 - volume.time(), &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+        let report = volume.step(0.01 - volume.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
         merged += report.events.iter().filter(is_merge).count();
     }
     let frame = volume.frame();
     assert_eq!((merged, frame.drops.len(), frame.drops[0].id), (1, 1, 1), "merges of 1 and 2, drops, name");
     let present: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
-    let gap = (present + frame.ledger.lost) / frame.ledger.added - 1.0;
+    let gap = (present + frame.balance.lost) / frame.balance.added - 1.0;
     assert!(gap.abs() < 1e-12, "the books are off by {gap:.1e}");
 }
 
@@ -356,7 +356,7 @@ fn threads_and_interruptions_do_not_change_a_bit() {
             let mut volume = build(&scene);
             let mut most_particles = 0;
             for step in 0..60 {
-                volume.step(1.0 - volume.time(), &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+                volume.step(1.0 - volume.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
                 most_particles = most_particles.max(volume.fluid().particles.len());
                 if interrupted && step % 23 == 11 {
                     let saved = volume.save();
@@ -435,11 +435,11 @@ fn spray_leaves_the_cells_and_comes_back_without_loss() {
     ));
     let (mut merged, mut flown) = (Vec::new(), false);
     while volume.time() < 8e-3 {
-        let report = volume.step(1.0 - volume.time(), &mut Untimed).unwrap_or_else(|error| panic!("{error}"));
+        let report = volume.step(1.0 - volume.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
         merged.extend(report.events.into_iter().filter(|event| matches!(event, Event::Merge { .. })));
         let frame = volume.frame();
         let present: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
-        let gap = (present + frame.ledger.lost) / frame.ledger.added - 1.0;
+        let gap = (present + frame.balance.lost) / frame.balance.added - 1.0;
         assert!(gap.abs() < 1e-12, "{:.2} ms: the books are off by {gap:.1e}", 1e3 * volume.time());
         flown |= frame.drops.iter().any(|drop| drop.id == 2 && drop.volume < 27e-12);
     }
@@ -460,13 +460,13 @@ fn a_drop_that_leaves_the_domain_is_lost_whole() {
     let frame = volume.frame();
     let speed = frame.drops[0].velocity.x;
     assert!(
-        (speed - 0.4).abs() < 0.01 && frame.ledger.lost == 0.0,
+        (speed - 0.4).abs() < 0.01 && frame.balance.lost == 0.0,
         "half outside, at {speed:.3} m/s: {:?}",
-        frame.ledger
+        frame.balance
     );
     run_to(&mut volume, 6e-3);
     let frame = volume.frame();
-    let gap = frame.ledger.lost / frame.ledger.added - 1.0;
+    let gap = frame.balance.lost / frame.balance.added - 1.0;
     assert!(frame.drops.is_empty() && gap.abs() < 1e-12, "{:?} left, the books are off by {gap:.1e}", frame.drops);
 }
 

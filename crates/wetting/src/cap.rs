@@ -85,7 +85,7 @@ pub fn planar_arc(half_width: f64, theta: f64) -> f64 {
 
 /// Height of the segment's centroid above the solid, in m.
 pub fn planar_centroid_height(half_width: f64, theta: f64) -> f64 {
-    // About the circle's centre the segment's first moment is (2/3) half_width³.
+    // About the circle's center the segment's first moment is (2/3) half_width³.
     let a = sphere_radius(half_width, theta);
     2.0 / 3.0 * half_width.powi(3) / planar_area(half_width, theta) - a * theta.cos()
 }

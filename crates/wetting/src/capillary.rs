@@ -130,10 +130,10 @@ mod tests {
     /// `drip-1mm`: its range is 0.88–1.1 of the fallen volume.
     #[test]
     fn dripping_matches_the_reference_answers() {
-        for (mm, microlitres) in [(1.0, 33.7), (2.0, 61.0), (3.0, 86.0), (4.0, 112.0)] {
+        for (mm, microliters) in [(1.0, 33.7), (2.0, 61.0), (3.0, 86.0), (4.0, 112.0)] {
             let got = dripping_volume(&WATER, mm * 1e-3, G) * 1e9;
             println!("{mm} mm: {got} µL");
-            close(got, microlitres, 0.015, &format!("{mm} mm"));
+            close(got, microliters, 0.015, &format!("{mm} mm"));
         }
         let got = dripping_volume(&WATER, 1e-3, G);
         assert!((2.96605e-8..3.70756e-8).contains(&got), "{got:e}");

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenth_of_a_millimetre_makes_drops_of_a_quarter() {
+    fn a_tenth_of_a_millimeter_makes_drops_of_a_quarter() {
         let radius = dew_radius(1e-4, NUCLEI, 0.5 * PI);
         assert!((radius / 2.7e-4 - 1.0).abs() < 0.02, "{radius}");
     }

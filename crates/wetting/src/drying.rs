@@ -1,6 +1,6 @@
 //! Evaporation of drops and films into still air.
 //!
-//! Vapour diffuses away from a cap at −dm/dt = π R D c_s (1 − H) f(θ), R its base radius, D the diffusivity of vapour, c_s its
+//! Vapor diffuses away from a cap at −dm/dt = π R D c_s (1 − H) f(θ), R its base radius, D the diffusivity of vapor, c_s its
 //! saturation density, H the relative humidity. f is Picknett and Bexon's series (picknett1977), within 0.1 % of the exact
 //! integral; f(0) = 4/π, f(90°) = 2. While θ > θ_r the line is pinned and R stays; then θ = θ_r and V^⅔ falls linearly.
 //!
@@ -14,9 +14,9 @@ use crate::liquid::Liquid;
 /// The air over a drop, as far as it dries it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DryingAir {
-    /// Diffusivity D of vapour, in m²/s.
+    /// Diffusivity D of vapor, in m²/s.
     pub diffusivity: f64,
-    /// Saturation density c_s of vapour at the drop's temperature, in kg/m³.
+    /// Saturation density c_s of vapor at the drop's temperature, in kg/m³.
     pub saturation: f64,
     /// Relative humidity H, 0 to 1.
     pub humidity: f64,
@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn lifetimes_match_the_published_ones() {
         let air = DryingAir::default();
-        for (microlitres, free) in [(0.1, 5.0), (1.0, 24.0), (5.0, 70.0), (20.0, 177.0)] {
-            let got = air.free_lifetime(&WATER, microlitres * 1e-9, 0.5 * PI) / 60.0;
-            assert!((got / free - 1.0).abs() < 0.05, "{microlitres} µL: {got} min, expected {free}");
+        for (microliters, free) in [(0.1, 5.0), (1.0, 24.0), (5.0, 70.0), (20.0, 177.0)] {
+            let got = air.free_lifetime(&WATER, microliters * 1e-9, 0.5 * PI) / 60.0;
+            assert!((got / free - 1.0).abs() < 0.05, "{microliters} µL: {got} min, expected {free}");
         }
         let radius = crate::cap::base_radius(1e-9, f64::to_radians(40.0));
         let pinned = air.pinned_lifetime(&WATER, 1e-9, radius) / 60.0;

@@ -100,7 +100,7 @@ static ROWS: [Row; 31] = [
     ("skin-oily", "Skin, oily", 75.0, 40.0, Forgets, 2e-5, &["oily-skin"],
         "55–65 on an unwashed finger (seen); both angles unverified"),
     ("hair", "Hair, virgin", 100.0, 75.0, Forgets, 3e-7, &[],
-        "unverified; fibres of 60–90 µm, so level-solid laws do not apply; bleached about 75/40"),
+        "unverified; fibers of 60–90 µm, so level-solid laws do not apply; bleached about 75/40"),
     ("leaf", "Leaf, ordinary", 95.0, 50.0, Forgets, 5e-6, &["plant"],
         "static 60–140 over 19 species seen; receding unverified"),
     ("lotus", "Lotus leaf", 163.0, 157.0, Forgets, 1e-5, &["lotus-leaf"],
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::retention::critical_volume;
 
-    /// Largest drop held on a vertical wall, in µL, to the digits of `docs/wetting.md` (hair is a fibre and has none).
+    /// Largest drop held on a vertical wall, in µL, to the digits of `docs/wetting.md` (hair is a fiber and has none).
     #[test]
     fn presets_hold_the_documented_volumes() {
         let documented: [(&str, f64); 30] = [

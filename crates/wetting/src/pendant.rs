@@ -201,7 +201,7 @@ impl Family {
     ///
     /// Visits some more drops on the way, for the last stride changes the shape more than the volume.
     // Inlined into `follow` by rustc 1.95 at opt-level 3, the limit at 90° came out as 0.60 l_c³ instead of 3.41. It is right at opt-level 2,
-    // with `no-vectorize-slp`, and in tests, so the optimiser is suspected; the cause itself has not been found.
+    // with `no-vectorize-slp`, and in tests, so the optimizer is suspected; the cause itself has not been found.
     #[inline(never)]
     fn over_the_top(
         &self,
@@ -425,9 +425,9 @@ mod tests {
     /// Pinned limits of water in µL, written to two or three digits.
     #[test]
     fn pinned_limits_match_the_table() {
-        for (mm, microlitres) in [(1.0, 36.0), (2.0, 74.0), (3.0, 121.0), (4.0, 175.0), (6.0, 292.0)] {
+        for (mm, microliters) in [(1.0, 36.0), (2.0, 74.0), (3.0, 121.0), (4.0, 175.0), (6.0, 292.0)] {
             let got = pendant_max_volume_pinned(mm * 1e-3, water_length()).unwrap() * 1e9;
-            close(got, microlitres, 0.015, &format!("{mm} mm"));
+            close(got, microliters, 0.015, &format!("{mm} mm"));
         }
         assert!(pendant_max_volume_pinned(3.84, 1.0).is_none());
         assert!(pendant_max_volume_pinned(-1.0, 1.0).is_none());

@@ -17,7 +17,7 @@ const FAST: f64 = 9.65;
 const SLOW: f64 = 10.3;
 const RATE: f64 = 0.6;
 /// One mm/h, in m/s.
-const MILLIMETRE_PER_HOUR: f64 = 1e-3 / 3600.0;
+const MILLIMETER_PER_HOUR: f64 = 1e-3 / 3600.0;
 
 /// Terminal speed of a raindrop of a diameter (in m), in m/s; 0 below 0.11 mm, where the fit turns negative.
 pub fn fall_speed(diameter: f64) -> f64 {
@@ -46,7 +46,7 @@ impl RainLaw {
         if !(rate > 0.0 && rate.is_finite()) {
             return None;
         }
-        let slope = 4.1 * (rate / MILLIMETRE_PER_HOUR).powf(-0.21);
+        let slope = 4.1 * (rate / MILLIMETER_PER_HOUR).powf(-0.21);
         // mm³/(m² s) are 1e-9 m/s.
         let carried = 1e-9 * NUMBER * PI / 6.0 * (FAST * cubic_moment(slope) - SLOW * cubic_moment(slope + RATE));
         // So slow a rain that it has no drops of these sizes left is no rain.
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use glam::DVec3;
 
-    fn rain(millimetres_per_hour: f64) -> RainLaw {
-        RainLaw::new(millimetres_per_hour * MILLIMETRE_PER_HOUR).unwrap()
+    fn rain(millimeters_per_hour: f64) -> RainLaw {
+        RainLaw::new(millimeters_per_hour * MILLIMETER_PER_HOUR).unwrap()
     }
 
     /// Sum of the drops' volumes at equally likely `u`, times their number, is the rate.
@@ -128,7 +128,7 @@ mod tests {
                 let d = law.diameter((f64::from(i) + 0.5) / f64::from(n));
                 volume += PI / 6.0 * d.powi(3) / f64::from(n);
             }
-            let carried = volume * law.arrivals() / MILLIMETRE_PER_HOUR;
+            let carried = volume * law.arrivals() / MILLIMETER_PER_HOUR;
             assert!((carried / rate - 1.0).abs() < 1e-4, "{rate} mm/h: {carried}");
         }
     }

@@ -9,7 +9,7 @@
 //!
 //! In a plane this is exact, ρ g A sin α = γΔ. In space k ≤ 1 for any convex footprint; k = π/4 marks the first local
 //! motion of a pinned circle (deconinck2016), 24/π³ fits measured contours (elsherbini2006, factor unverified), and k = 1
-//! (furmidge1962) is what energy minimisation with hysteresis on the line gives for a drop that advanced to its footprint,
+//! (furmidge1962) is what energy minimization with hysteresis on the line gives for a drop that advanced to its footprint,
 //! within 4 %. The default is k = 1 with w = 2R(V, θ_a); a drop that landed wider than it would rest keeps its width, with
 //! k = 0.9. Measured thresholds lie between k = 0.75 and 1 (unverified), so critical volumes between −35 % and 0.
 

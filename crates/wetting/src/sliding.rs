@@ -173,8 +173,8 @@ mod tests {
             (113.0, 92.0, 20.0, [110.0, 403.0, 587.0, 728.0]),
             (113.0, 92.0, 50.0, [603.0, 945.0, 1179.0, 1363.0]),
         ];
-        for (advancing, receding, microlitres, speeds) in rows {
-            let (wetting, volume) = (solid(advancing, receding), microlitres * 1e-9);
+        for (advancing, receding, microliters, speeds) in rows {
+            let (wetting, volume) = (solid(advancing, receding), microliters * 1e-9);
             for (tilt, expected) in tilts.into_iter().zip(speeds) {
                 let alpha = tilt.to_radians();
                 let width = 2.0 * crate::cap::base_radius(volume, wetting.advancing);
@@ -183,7 +183,7 @@ mod tests {
                 let allowed = 1.0 + 2e-3 * expected;
                 assert!(
                     (got - expected).abs() <= allowed,
-                    "{microlitres} µL at {tilt}°: {got} mm/s, expected {expected}"
+                    "{microliters} µL at {tilt}°: {got} mm/s, expected {expected}"
                 );
             }
         }

@@ -19,7 +19,7 @@
 //!
 //! Error against [`sessile`](crate::young_laplace::sessile()) and [`pendant`](crate::pendant::pendant()), measured by the tests
 //! over random drops from 1° to 179° and v from 1e-6 to 1e3: at most 8e-4 (beyond 176°), half of them below 3e-6. Up to
-//! v = 1e5 it stays below 2e-3, up to 1e7 (a puddle of metres) below 5e-3.
+//! v = 1e5 it stays below 2e-3, up to 1e7 (a puddle of meters) below 5e-3.
 
 mod contact;
 mod section;

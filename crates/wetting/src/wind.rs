@@ -4,7 +4,7 @@
 //! drop's top; it adds to gravity as a vector and is compared with the retention force. On level roughened metal drops let
 //! go at a fixed Weber number of 7.9 (white2021), which is C_D ≈ 0.25–0.4 in our reading. Default C_D = 0.35, a factor 2.
 //!
-//! Within the boundary layer (δ ≈ 5√(νx/U), some millimetres on a windshield) u is below the free stream.
+//! Within the boundary layer (δ ≈ 5√(νx/U), some millimeters on a windshield) u is below the free stream.
 
 use crate::cap;
 use crate::liquid::Liquid;
@@ -62,9 +62,9 @@ mod tests {
             (solid(80.0, 58.0), [11.0, 9.0, 7.0], 0.6),
             (solid(113.0, 92.0), [8.6, 6.8, 5.9], 0.15),
         ] {
-            for (microlitres, expected) in [5.0, 20.0, 50.0].into_iter().zip(speeds) {
-                let got = depinning_speed(&WATER, &wetting, microlitres * 1e-9) * (0.35_f64 / 0.4).sqrt();
-                assert!((got - expected).abs() < tolerance, "{microlitres} µL: {got} m/s, expected {expected}");
+            for (microliters, expected) in [5.0, 20.0, 50.0].into_iter().zip(speeds) {
+                let got = depinning_speed(&WATER, &wetting, microliters * 1e-9) * (0.35_f64 / 0.4).sqrt();
+                assert!((got - expected).abs() < tolerance, "{microliters} µL: {got} m/s, expected {expected}");
             }
         }
     }

@@ -12,9 +12,9 @@ mod steady;
 use sessile_scene::types::{Emitter, EmitterKind, Scene};
 
 use self::rain::Rain;
+use crate::emission::Emission;
 use crate::error::WorldError;
 use crate::solid::Solid;
-use crate::supply::Supply;
 
 /// All sources of a scene.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl Sources {
     }
 
     /// What all sources give in [from, to), sorted by time, then by emitter.
-    pub fn supply(&self, solids: &[Solid], from: f64, to: f64) -> Vec<Supply> {
+    pub fn emissions(&self, solids: &[Solid], from: f64, to: f64) -> Vec<Emission> {
         let mut out = Vec::new();
         for (emitter, rain) in &self.sources {
             // The part of the interval in which the source runs.
@@ -56,9 +56,9 @@ impl Sources {
                 continue;
             }
             match (&emitter.kind, rain) {
-                (EmitterKind::Drip { .. }, _) => drip::give(emitter, from, to, &mut out),
-                (EmitterKind::Rain { .. }, Some(rain)) => rain.give(solids, from, to, &mut out),
-                (kind, _) => out.extend(steady::give(kind, from, to)),
+                (EmitterKind::Drip { .. }, _) => drip::emit(emitter, from, to, &mut out),
+                (EmitterKind::Rain { .. }, Some(rain)) => rain.emit(solids, from, to, &mut out),
+                (kind, _) => out.extend(steady::emit(kind, from, to)),
             }
         }
         // A stable sort keeps the emitters' order among equal times.

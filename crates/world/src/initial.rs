@@ -7,7 +7,7 @@
 
 pub mod cap;
 mod curve;
-mod thread;
+mod ligament;
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use sessile_geometry::Distance;
 use sessile_scene::types::{self as scene, Amount, Domain, DropShape, Scene, Side};
 
 use self::cap::Cap;
-use self::curve::{Rung, Tabulated};
-use self::thread::Thread;
+use self::curve::{PerturbedSphere, Tabulated};
+use self::ligament::Thread;
 use crate::error::WorldError;
 use crate::mesh_files;
 use crate::pose::{Pose, rotation_xyz};
@@ -38,7 +38,7 @@ pub struct InitialDrop {
 #[derive(Clone)]
 enum Body {
     Ball { center: DVec3, radius: f64, planar: bool },
-    Rung { center: DVec3, axis: DVec3, curve: Arc<Tabulated<Rung>>, planar: bool },
+    PerturbedSphere { center: DVec3, axis: DVec3, curve: Arc<Tabulated<PerturbedSphere>>, planar: bool },
     Cap(Arc<Cap>),
     Box { min: DVec3, max: DVec3, planar: bool },
     Thread(Arc<Thread>),
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Ball { .. } => "Ball",
-            Self::Rung { .. } => "Rung",
+            Self::PerturbedSphere { .. } => "PerturbedSphere",
             Self::Cap(_) => "Cap",
             Self::Box { .. } => "Box",
             Self::Thread(_) => "Thread",
@@ -99,7 +99,7 @@ impl InitialDrop {
         let flatten = |offset: DVec3, planar: bool| if planar { offset.with_z(0.0) } else { offset };
         match &self.body {
             Body::Ball { center, radius, planar } => flatten(point - *center, *planar).length() - radius,
-            Body::Rung { center, axis, curve, planar } => {
+            Body::PerturbedSphere { center, axis, curve, planar } => {
                 let offset = flatten(point - *center, *planar);
                 let along = offset.dot(*axis);
                 let across = (offset - *axis * along).length();
@@ -222,7 +222,7 @@ impl Builder<'_> {
         let axis = if planar { axis.with_z(0.0) } else { axis };
         let axis =
             axis.try_normalize().ok_or_else(|| self.wrong("`axis` must not be zero (in a planar run, in x and y)"))?;
-        let rung = Rung::of_amount(amount, mode, amplitude, planar);
+        let rung = PerturbedSphere::of_amount(amount, mode, amplitude, planar);
         let stretches = 64 * (mode as usize + 1);
         let radii = (0..=stretches).map(|i| rung.radius(PI * i as f64 / stretches as f64));
         let (least, most) = radii.fold((f64::INFINITY, 0.0f64), |(a, b), r| (a.min(r), b.max(r)));
@@ -233,7 +233,7 @@ impl Builder<'_> {
         }
         let centroid = center + axis * (rung.moment(1) / rung.moment(0));
         let curve = Arc::new(Tabulated::new(rung, 0.0, PI, stretches));
-        Ok((Body::Rung { center, axis, curve, planar }, amount, centroid, [center - most, center + most]))
+        Ok((Body::PerturbedSphere { center, axis, curve, planar }, amount, centroid, [center - most, center + most]))
     }
 
     fn cap(&self, on: usize, center: DVec3, amount: f64, contact_angle: f64) -> Result<Made, WorldError> {

@@ -8,7 +8,7 @@
 //! ```
 //! use glam::DVec3;
 //! use sessile_scene::{NoFiles, parse_str};
-//! use sessile_world::{Supply, World};
+//! use sessile_world::{Emission, World};
 //!
 //! let text = r#"
 //!     model = "pane"
@@ -36,8 +36,8 @@
 //! assert_eq!((near.uv.x, near.uv.y), (0.5, 0.75));
 //!
 //! world.advance_to(0.1);
-//! for supply in world.supply(0.1, 0.2) {
-//!     let Supply::Ball { time, velocity, .. } = supply else { continue };
+//! for supply in world.emissions(0.1, 0.2) {
+//!     let Emission::Ball { time, velocity, .. } = supply else { continue };
 //!     assert!((0.1..0.2).contains(&time) && velocity.z == -3.0);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,22 +53,22 @@
 //!
 //! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are shared.
 
+pub mod emission;
 pub mod emitters;
 pub mod error;
-pub mod forms;
 pub mod initial;
 mod materials;
 mod mesh_files;
 mod motion;
 pub mod pose;
+pub mod primitives;
 pub mod random;
 pub mod solid;
-pub mod supply;
 pub mod world;
 
+pub use emission::Emission;
 pub use error::WorldError;
 pub use initial::{InitialDrop, cap::Cap};
 pub use pose::{Pose, RigidVelocity};
 pub use solid::{PlaneFrame, Solid};
-pub use supply::Supply;
 pub use world::{World, WorldState};

@@ -1,7 +1,7 @@
 //! A material's wetting at a point of a surface: numbers, or images over the texture coordinates.
 //!
-//! An image's grey value g ∈ [0, 1] stands for black + g (white − black). It is read as stored (no gamma is undone, for a map of
-//! angles is no photograph), colours by luma, 8 or 16 bit. v = 1 is the image's top row. Between texel centres values are
+//! An image's gray value g ∈ [0, 1] stands for black + g (white − black). It is read as stored (no gamma is undone, for a map of
+//! angles is no photograph), colors by luma, 8 or 16 bit. v = 1 is the image's top row. Between texel centers values are
 //! bilinear; beyond the image its edge goes on.
 //!
 //! Angles are kept valid at each point: within (0°, 180°), then receding ≤ wet advancing ≤ advancing, lowering the former two.
@@ -24,19 +24,19 @@ const ANGLE_MARGIN: f64 = 1.0e-3 * PI / 180.0;
 #[derive(Clone, Debug)]
 enum Map {
     Uniform(f64),
-    Image(Arc<GreyImage>),
+    Image(Arc<GrayImage>),
 }
 
 /// An image scaled to its quantity's values.
 #[derive(Debug)]
-struct GreyImage {
+struct GrayImage {
     width: usize,
     height: usize,
     /// Rows from the top.
     values: Vec<f64>,
 }
 
-impl GreyImage {
+impl GrayImage {
     fn read(file: &Path, black: f64, white: f64) -> Result<Self, String> {
         let reader = image::ImageReader::open(file).map_err(|e| e.to_string())?;
         let picture =
@@ -45,7 +45,7 @@ impl GreyImage {
         if width == 0 || height == 0 {
             return Err("it has no pixels".into());
         }
-        let value = |grey: u16| black + (white - black) * (f64::from(grey) / f64::from(u16::MAX));
+        let value = |gray: u16| black + (white - black) * (f64::from(gray) / f64::from(u16::MAX));
         Ok(Self { width, height, values: picture.into_raw().into_iter().map(value).collect() })
     }
 
@@ -58,7 +58,7 @@ impl GreyImage {
     }
 }
 
-/// The two texels whose centres enclose `part` of the way along `count`, and how far it is from the first to the second.
+/// The two texels whose centers enclose `part` of the way along `count`, and how far it is from the first to the second.
 fn texels(part: f64, count: usize) -> (usize, usize, f64) {
     let last = (count - 1) as f64;
     // `max` before `min` also turns a NaN into the first texel.
@@ -71,7 +71,7 @@ impl Map {
     fn build(varying: &Varying, material: &str, key: &'static str) -> Result<Self, WorldError> {
         match varying {
             Varying::Uniform(value) => Ok(Self::Uniform(*value)),
-            Varying::Image { file, black, white } => GreyImage::read(file, *black, *white)
+            Varying::Image { file, black, white } => GrayImage::read(file, *black, *white)
                 .map(|image| Self::Image(Arc::new(image)))
                 .map_err(|reason| WorldError::Image { material: material.into(), key, file: file.clone(), reason }),
         }

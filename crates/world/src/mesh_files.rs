@@ -21,7 +21,7 @@ pub(crate) enum Use {
     Liquid,
 }
 
-/// A body from a file, in metres about the file's origin.
+/// A body from a file, in meters about the file's origin.
 pub(crate) struct Body {
     pub distance: Arc<dyn Distance>,
     pub mesh: TriMesh,
@@ -45,7 +45,7 @@ pub(crate) fn body(
     Ok(Body { distance: Arc::new(MeshDistance::new(mesh.clone())), mesh })
 }
 
-/// Turns file units into metres.
+/// Turns file units into meters.
 fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<(), String> {
     let factor = match scale {
         MeshScale::Factor(factor) => factor,

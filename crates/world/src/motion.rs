@@ -45,7 +45,7 @@ pub(crate) fn keyed_motion(keys: &[MotionKey], origin: DVec3, time: f64) -> (Pos
 ///
 /// Linear is the motion of the shape's origin; the rotation turns about it, the short way round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Drive {
+pub(crate) struct KinematicOverride {
     /// When it sets out, in s.
     pub start: f64,
     /// How long it takes, in s; 0 jumps.
@@ -56,7 +56,7 @@ pub(crate) struct Drive {
     pub to: Pose,
 }
 
-impl Drive {
+impl KinematicOverride {
     /// Pose and velocity at `time` of a solid whose shape's origin rests at `origin`.
     pub fn motion(&self, origin: DVec3, time: f64) -> (Pose, RigidVelocity) {
         let elapsed = time - self.start;
@@ -94,7 +94,7 @@ mod tests {
     fn velocity_is_the_derivative_of_the_path() {
         let origin = DVec3::new(0.5, -0.2, 0.1);
         let body = DVec3::new(0.9, 0.3, -0.4);
-        let drive = Drive {
+        let drive = KinematicOverride {
             start: 1.0,
             duration: 2.0,
             from: Pose::IDENTITY,
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_drive_of_no_duration_jumps_and_rests() {
         let to = Pose::new(DQuat::IDENTITY, DVec3::X);
-        let drive = Drive { start: 2.0, duration: 0.0, from: Pose::IDENTITY, to };
+        let drive = KinematicOverride { start: 2.0, duration: 0.0, from: Pose::IDENTITY, to };
         let (pose, velocity) = drive.motion(DVec3::ZERO, 2.0);
         assert_eq!((pose, velocity.linear, velocity.angular), (to, DVec3::ZERO, DVec3::ZERO));
     }

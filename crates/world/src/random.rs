@@ -106,9 +106,9 @@ mod tests {
         assert!((var - 1.0).abs() < 5.0 * (2.0 / n as f64).sqrt(), "normal variance {var}");
     }
 
-    /// First draws of neighbouring names are as independent as draws of one stream: chi-square over 16 × 16 cells.
+    /// First draws of neighboring names are as independent as draws of one stream: chi-square over 16 × 16 cells.
     #[test]
-    fn neighbouring_names_are_unrelated() {
+    fn neighboring_names_are_unrelated() {
         let mut counts = [0f64; 256];
         let n = 65_536;
         for key in 0..n {

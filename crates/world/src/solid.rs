@@ -4,7 +4,7 @@
 //! with its static `rotate` and `move` applied, and [`Solid::mesh`] is in it; the *world* is where the solid is now. Without motion
 //! rest pose and world are one.
 //!
-//! Placement and motion turn a solid about its shape's origin: a plane's and a leaf's `point`, a box's and a sphere's centre, a
+//! Placement and motion turn a solid about its shape's origin: a plane's and a leaf's `point`, a box's and a sphere's center, a
 //! cylinder's middle, a mesh file's own origin.
 
 use std::path::Path;
@@ -16,11 +16,11 @@ use sessile_scene::types::{self as scene, SolidShape, plane_axes};
 use sessile_wetting::Wetting;
 
 use crate::error::WorldError;
-use crate::forms::{axes_along, block::Block, cylinder::Cylinder, leaf::Leaf, plane::Plane, sphere::Sphere};
 use crate::materials::BuiltMaterial;
 use crate::mesh_files;
-use crate::motion::{Drive, keyed_motion};
+use crate::motion::{KinematicOverride, keyed_motion};
 use crate::pose::{Pose, RigidVelocity, rotation_xyz};
+use crate::primitives::{axes_along, block::Block, cylinder::Cylinder, leaf::Leaf, plane::Plane, sphere::Sphere};
 
 /// A solid at its current pose. Clones share the mesh, the distance structure and the images.
 #[derive(Clone)]
@@ -37,13 +37,13 @@ pub struct Solid {
     world_from_rest: Pose,
     world_from_form: Pose,
     velocity: RigidVelocity,
-    drive: Option<Drive>,
+    drive: Option<KinematicOverride>,
 }
 
 /// The drawn rectangle of a plane: (u, v, normal) is right-handed and orthonormal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneFrame {
-    /// Centre of the drawn rectangle, in m.
+    /// Center of the drawn rectangle, in m.
     pub origin: DVec3,
     /// Across: v × normal.
     pub u: DVec3,
@@ -189,7 +189,7 @@ impl Solid {
         })
     }
 
-    /// Centre and radius of a ball round the mesh at the current pose, in m.
+    /// Center and radius of a ball round the mesh at the current pose, in m.
     pub(crate) fn bounding_ball(&self) -> (DVec3, f64) {
         (self.world_from_rest.apply(self.ball.0), self.ball.1)
     }
@@ -219,12 +219,12 @@ impl Solid {
     }
 
     /// The hand that moves it.
-    pub(crate) fn drive(&self) -> Option<&Drive> {
+    pub(crate) fn drive(&self) -> Option<&KinematicOverride> {
         self.drive.as_ref()
     }
 
     /// From now on a hand moves it (`None`: the scene does).
-    pub(crate) fn set_drive(&mut self, drive: Option<Drive>) {
+    pub(crate) fn set_drive(&mut self, drive: Option<KinematicOverride>) {
         self.drive = drive;
     }
 }
@@ -238,7 +238,7 @@ impl std::fmt::Debug for Solid {
     }
 }
 
-/// Centre and radius of a ball round some points: that of their axis-aligned box.
+/// Center and radius of a ball round some points: that of their axis-aligned box.
 fn ball_round(points: &[DVec3]) -> (DVec3, f64) {
     let start = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let (low, high) = points.iter().fold(start, |(low, high), p| (low.min(*p), high.max(*p)));

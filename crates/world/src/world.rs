@@ -8,14 +8,14 @@ use sessile_geometry::{Closest, TriMesh};
 use sessile_scene::types::{Environment, Keyed, Scene};
 use sessile_wetting::Wetting;
 
+use crate::emission::Emission;
 use crate::emitters::Sources;
 use crate::error::WorldError;
 use crate::initial::InitialDrop;
 use crate::materials::{BuiltMaterial, neutral};
-use crate::motion::Drive;
+use crate::motion::KinematicOverride;
 use crate::pose::Pose;
 use crate::solid::Solid;
-use crate::supply::Supply;
 
 /// A scene's solids and sources, at a moment. Clones are cheap: they share meshes, distances and images.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct World {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorldState {
     time: f64,
-    drives: Vec<Option<Drive>>,
+    drives: Vec<Option<KinematicOverride>>,
 }
 
 impl World {
@@ -137,8 +137,8 @@ impl World {
     ///
     /// However an interval is cut, its parts give the same balls. Solids are taken where they are at each ball's time, wherever
     /// the world is now.
-    pub fn supply(&self, from: f64, to: f64) -> Vec<Supply> {
-        self.sources.supply(&self.solids, from, to)
+    pub fn emissions(&self, from: f64, to: f64) -> Vec<Emission> {
+        self.sources.emissions(&self.solids, from, to)
     }
 
     /// Each solid's name and its mesh in the rest pose.
@@ -163,7 +163,12 @@ impl World {
         if !(duration >= 0.0 && duration.is_finite()) {
             return refuse("the duration of the motion must be finite and not negative");
         }
-        solid.set_drive(Some(Drive { start: self.time, duration, from: *solid.world_from_rest(), to: pose }));
+        solid.set_drive(Some(KinematicOverride {
+            start: self.time,
+            duration,
+            from: *solid.world_from_rest(),
+            to: pose,
+        }));
         solid.advance_to(self.time);
         Ok(())
     }

@@ -150,7 +150,7 @@ fn caps_on_balls_hold_their_volume_and_meet_at_their_angle() {
             build(scene, cap(0, DVec3::new(0.0, if inside { -rs } else { rs }, 0.0), Amount::Volume(volume), degrees));
         let cap = world.initial_drops()[0].cap().expect("a cap");
         let (a, d) = (cap.ball_radius, cap.ball_center.length());
-        // Law of cosines in the triangle of the two centres and a point of the contact line.
+        // Law of cosines in the triangle of the two centers and a point of the contact line.
         let cosine = (rs * rs + a * a - d * d) / (2.0 * a * rs) * if inside { -1.0 } else { 1.0 };
         let measured = cosine.acos().to_degrees();
         assert!((measured - degrees).abs() < 1e-6, "angle {measured}, asked {degrees}, inside {inside}");

@@ -7,11 +7,11 @@ use glam::{DVec2, DVec3};
 use sessile_scene::types::*;
 use sessile_world::{World, WorldError};
 
-/// Writes a grey image, rows from the top, and gives its path; the folder must outlive it.
-fn picture(folder: &tempfile::TempDir, name: &str, width: u32, grey: &[u16]) -> std::path::PathBuf {
+/// Writes a gray image, rows from the top, and gives its path; the folder must outlive it.
+fn picture(folder: &tempfile::TempDir, name: &str, width: u32, gray: &[u16]) -> std::path::PathBuf {
     let file = folder.path().join(name);
-    let height = grey.len() as u32 / width;
-    let image = image::ImageBuffer::<image::Luma<u16>, _>::from_raw(width, height, grey.to_vec()).expect("a size");
+    let height = gray.len() as u32 / width;
+    let image = image::ImageBuffer::<image::Luma<u16>, _>::from_raw(width, height, gray.to_vec()).expect("a size");
     image.save(&file).expect("a scratch folder");
     file
 }
@@ -24,9 +24,9 @@ fn image(file: &std::path::Path, black: f64, white: f64) -> Varying {
     Varying::Image { file: file.into(), black, white }
 }
 
-/// Two by two texels: the value at a texel's centre is the texel's, half way between four it is their mean, and the top row is v = 1.
+/// Two by two texels: the value at a texel's center is the texel's, half way between four it is their mean, and the top row is v = 1.
 #[test]
-fn an_image_is_bilinear_between_texel_centres_with_its_top_up() {
+fn an_image_is_bilinear_between_texel_centers_with_its_top_up() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = picture(&folder, "map.png", 2, &[0, 65_535, 13_107, 26_214]);
     let world = with_material(Material { affinity: image(&file, 0.0, 1.0), ..wax() }).expect("a world");

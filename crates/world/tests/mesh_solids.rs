@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use common::*;
 use glam::DVec3;
 use sessile_scene::types::*;
-use sessile_world::{Supply, World, WorldError};
+use sessile_world::{Emission, World, WorldError};
 
 /// A ball of `radius` in file units about `center` as an OBJ file: a cube's faces, `n` × `n` squares each, blown up.
 fn ball_file(folder: &Path, name: &str, center: DVec3, radius: f64, inside_out: bool, open: bool) -> PathBuf {
@@ -212,8 +212,8 @@ fn rain_on_a_mesh_is_kept_off_by_its_own_overhang() {
     let scene = Scene { emitters: vec![emitter(rain)], ..with_solids(vec![mesh_solid(&file, MeshScale::Factor(0.3))]) };
     let world = World::build(&scene).expect("a world");
     let (mut sum, mut squares) = (0.0, 0.0);
-    for supply in world.supply(0.0, 30.0) {
-        let Supply::Ball { center, radius, .. } = supply else { continue };
+    for supply in world.emissions(0.0, 30.0) {
+        let Emission::Ball { center, radius, .. } = supply else { continue };
         assert!(center.y > 0.8, "a ball at {center} fell on the sheltered half");
         let volume = 4.0 / 3.0 * PI * radius.powi(3);
         (sum, squares) = (sum + volume, squares + volume * volume);

@@ -129,7 +129,7 @@ fn a_keyed_solid_moves_and_says_how_fast() {
     let mut world = build(vec![paddle]);
     world.advance_to(1.0);
     let solid = &world.solids()[0];
-    // Half way: centre at (1, 0.5), turned by 90°.
+    // Half way: center at (1, 0.5), turned by 90°.
     let distance = solid.signed_distance(DVec3::new(1.0, 0.8, 0.0));
     assert!((distance - 0.2).abs() < 1e-15, "distance {distance}");
     let velocity = solid.velocity_at(DVec3::new(1.1, 0.5, 0.0));

@@ -35,7 +35,7 @@ pub struct Line {
 
 const _: () = assert!(size_of::<Line>() == 64);
 
-/// A droplet as its neighbours see it.
+/// A droplet as its neighbors see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its slot.

@@ -43,17 +43,17 @@ impl std::ops::Add for Place {
     }
 }
 
-/// The step of a point at so many steps per metre: ⌊x⌋, but for a whole number perhaps the one below; the same for every droplet.
+/// The step of a point at so many steps per meter: ⌊x⌋, but for a whole number perhaps the one below; the same for every droplet.
 #[inline]
-pub fn of_point(point: DVec3, steps_per_metre: f64) -> Place {
-    let step = |x: f64| nearest((x * steps_per_metre - 0.5).clamp(-FARTHEST, FARTHEST));
+pub fn of_point(point: DVec3, steps_per_meter: f64) -> Place {
+    let step = |x: f64| nearest((x * steps_per_meter - 0.5).clamp(-FARTHEST, FARTHEST));
     Place::new(point.to_array().map(step))
 }
 
 /// A reach (in m) in steps, rounded up.
 #[inline]
-pub fn of_reach(reach: f32, steps_per_metre: f64) -> i32 {
-    nearest(f64::from(reach) * steps_per_metre + 1.5)
+pub fn of_reach(reach: f32, steps_per_meter: f64) -> i32 {
+    nearest(f64::from(reach) * steps_per_meter + 1.5)
 }
 
 impl Place {
@@ -99,14 +99,14 @@ pub struct Around {
 impl Around {
     /// Round the way between two points, within `around` (in m).
     #[inline]
-    pub fn new(from: DVec3, to: DVec3, around: f64, steps_per_metre: f64) -> Self {
+    pub fn new(from: DVec3, to: DVec3, around: f64, steps_per_meter: f64) -> Self {
         let in_steps = |point: DVec3| {
-            let [x, y, z] = (point * steps_per_metre).to_array().map(|x| x as f32);
+            let [x, y, z] = (point * steps_per_meter).to_array().map(|x| x as f32);
             f32x4::new([x, y, z, 0.0])
         };
         let (from, to) = (in_steps(from), in_steps(to));
         // Rounding down to steps, and towards zero, and three roundings of short numbers.
-        let margin = (around * steps_per_metre) as f32 + 2.0;
+        let margin = (around * steps_per_meter) as f32 + 2.0;
         let margin = f32x4::new([margin, margin, margin, 0.0]);
         let wider = |x: f32x4| margin + x.abs() * f32x4::splat(4.0 * f32::EPSILON);
         let (first, last) = (from.fast_min(to), from.fast_max(to));

@@ -9,7 +9,7 @@ use super::Scenery;
 use super::meet::When;
 use crate::droplets::{Droplets, NOBODY, Spot};
 use crate::grid::Look;
-use crate::neighbours::Neighbours;
+use crate::neighbors::Neighbors;
 
 /// A spot as it is seen in the rest pose of solid `from`.
 #[inline]
@@ -48,7 +48,7 @@ pub(super) fn velocity(scenery: &Scenery<'_>, from: u32, spot: &Spot, own: DVec3
 pub(super) fn find(
     scenery: &Scenery<'_>,
     droplets: &Droplets,
-    neighbours: &Neighbours,
+    neighbors: &Neighbors,
     when: When,
     spots: &[(u32, Spot)],
     candidates: &mut Vec<(u32, u32)>,
@@ -56,7 +56,7 @@ pub(super) fn find(
     if scenery.beside.iter().all(Vec::is_empty) {
         return;
     }
-    let largest = neighbours.largest_reach();
+    let largest = neighbors.largest_reach();
     for (index, (_, spot)) in (0..).zip(spots) {
         for &other in &scenery.beside[spot.solid as usize] {
             let there = seen_from(scenery, other, spot);
@@ -68,7 +68,7 @@ pub(super) fn find(
             }
             let from = if when == When::InStep { there.point - there.step.as_dvec3() } else { there.point };
             let look = Look { solid: other, own: NOBODY, from, to: there.point, around };
-            neighbours.near_way(&look, |found| {
+            neighbors.near_way(&look, |found| {
                 if droplets.all[found as usize].spot.solid == other {
                     candidates.push((index, found));
                 }

@@ -12,7 +12,7 @@ use sessile_frames::{Event, Ids};
 use super::{AT_ONCE, Fallen, Scenery, Settled, Swarm, across, fallen};
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
 use crate::necks::{Necks, Part, Planned};
-use crate::neighbours::{Changes, Move};
+use crate::neighbors::{Changes, Move};
 use crate::ride::Rider;
 
 /// Groups whose outcome one thread writes down.
@@ -150,7 +150,7 @@ impl Swarm {
         outcome.necks.extend(self.necks.plan(volume, parts, scenery.liquid).map(|planned| (stays, planned)));
         let solid = scenery.track.facet(settled.droplet.rider.place.triangle).solid;
         let (point, reach) = (settled.point, settled.droplet.size.reach);
-        let moved = self.neighbours.moved(stays, spot, solid, point, reach, &mut outcome.cells);
+        let moved = self.neighbors.moved(stays, spot, solid, point, reach, &mut outcome.cells);
         outcome.stays.push((settled, moved));
     }
 
@@ -158,7 +158,7 @@ impl Swarm {
         for outcome in &mut *outcomes {
             events.append(&mut outcome.events);
         }
-        let Self { droplets, trails, necks, neighbours, newcomers, touched, fallen, .. } = self;
+        let Self { droplets, trails, necks, neighbors, newcomers, touched, fallen, .. } = self;
         let outcomes = &*outcomes;
         let mut change_droplets = || {
             for outcome in outcomes {
@@ -193,10 +193,10 @@ impl Swarm {
         };
         let changes = || outcomes.iter().map(|outcome| &outcome.cells);
         if outcomes.len() > 1 {
-            rayon::join(change_droplets, || neighbours.change(changes));
+            rayon::join(change_droplets, || neighbors.change(changes));
         } else {
             change_droplets();
-            neighbours.change(changes);
+            neighbors.change(changes);
         }
     }
 }

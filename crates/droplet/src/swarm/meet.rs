@@ -43,8 +43,8 @@ impl Swarm {
     pub(super) fn find(&mut self, slots: &[u32], when: When, scenery: &Scenery<'_>) {
         let pieces = slots.len().div_ceil(CHUNK);
         self.room_for(pieces);
-        let (droplets, neighbours, drift) =
-            (&self.droplets, &self.neighbours, (when == When::InStep).then_some(&self.drift));
+        let (droplets, neighbors, drift) =
+            (&self.droplets, &self.neighbors, (when == When::InStep).then_some(&self.drift));
         let work = |log: &mut Log, own: &[u32]| {
             let Log { spots, candidates, pairs, round, .. } = log;
             if when == When::Now {
@@ -52,8 +52,8 @@ impl Swarm {
                 spots.extend(own.iter().map(|&slot| (slot, droplets.all[slot as usize].spot)));
             }
             candidates.clear();
-            neighbours.near(spots, drift, round, |index, other| candidates.push((index as u32, other)));
-            across::find(scenery, droplets, neighbours, when, spots, candidates);
+            neighbors.near(spots, drift, round, |index, other| candidates.push((index as u32, other)));
+            across::find(scenery, droplets, neighbors, when, spots, candidates);
             // Those others lie anywhere in memory: all are fetched before the first is looked at.
             let fetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets.all[other as usize].spot.solid;
             std::hint::black_box(candidates.iter().fold(0, fetch));

@@ -1,13 +1,13 @@
 //! The running droplets' way over frozen ground.
 
 use glam::{DVec2, DVec3, Vec3};
-use sessile_model::merge_rising;
+use sessile_model::merge_sorted;
 
 use super::mark::{is_marked_at_once, mark};
 use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
 use crate::droplets::{CHUNK, Droplet, Slot, Slots};
 use crate::footing::bend;
-use crate::neighbours::Drift;
+use crate::neighbors::Drift;
 use crate::pack::{Leg, Pack, ROOM};
 use crate::paper::PaperRules;
 use crate::physical::Physical;
@@ -22,7 +22,7 @@ impl Swarm {
         self.list_runners();
         let pieces = self.runners.len().div_ceil(CHUNK);
         self.room_for(pieces);
-        let (form, ground, neighbours) = (&self.form, &self.ground, &self.neighbours);
+        let (form, ground, neighbors) = (&self.form, &self.ground, &self.neighbors);
         let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
         let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
             log.clear();
@@ -116,7 +116,7 @@ impl Swarm {
                     let volume = droplet.size.volume - shed;
                     let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
                     own.size.volume = volume;
-                    own.spot = neighbours.stands_at(&mut log.arrivals, slot, point, step, facet.solid, own.size.reach);
+                    own.spot = neighbors.stands_at(&mut log.arrivals, slot, point, step, facet.solid, own.size.reach);
                     log.spots.push((slot, own.spot));
                     log.fallen.push((slot, fallen));
                     continue;
@@ -159,7 +159,7 @@ impl Swarm {
                 if way > 0.0 {
                     log.turnover = log.turnover.min(dt * own.size.radius / way);
                 }
-                let spot = neighbours.stands_at(&mut log.arrivals, slot, point, step, facet.solid, own.size.reach);
+                let spot = neighbors.stands_at(&mut log.arrivals, slot, point, step, facet.solid, own.size.reach);
                 own.spot = spot;
                 log.spots.push((slot, spot));
             }
@@ -177,9 +177,9 @@ impl Swarm {
         }
     }
 
-    /// Brings the list of runners up to date: rising, each once. They are nobody's neighbours until they have arrived.
+    /// Brings the list of runners up to date: rising, each once. They are nobody's neighbors until they have arrived.
     fn list_runners(&mut self) {
-        let Self { droplets, neighbours, runners, .. } = self;
+        let Self { droplets, neighbors, runners, .. } = self;
         let mut stopped = std::mem::take(&mut droplets.stopped);
         stopped.sort_unstable();
         stopped.dedup();
@@ -191,7 +191,7 @@ impl Swarm {
             let runs = left.next_if_eq(&slot).is_none();
             if !runs {
                 droplets.all[slot as usize].spot.step = Vec3::ZERO;
-                neighbours.stop(&mut droplets.all, slot);
+                neighbors.stop(&mut droplets.all, slot);
             }
             runs
         });
@@ -200,7 +200,7 @@ impl Swarm {
         if !self.newcomers.is_empty() {
             self.list_newcomers();
         }
-        self.neighbours.all_run();
+        self.neighbors.all_run();
     }
 
     fn list_newcomers(&mut self) {
@@ -208,11 +208,11 @@ impl Swarm {
         self.newcomers.dedup();
         for &slot in &self.newcomers {
             if self.droplets.all[slot as usize].state.running {
-                self.neighbours.set_out(&mut self.droplets.all, slot);
+                self.neighbors.set_out(&mut self.droplets.all, slot);
             }
         }
         let droplets = &self.droplets;
         let new = self.newcomers.drain(..).filter(|&slot| droplets.all[slot as usize].state.running);
-        merge_rising(&mut self.runners, new, &mut self.spare);
+        merge_sorted(&mut self.runners, new, &mut self.spare);
     }
 }

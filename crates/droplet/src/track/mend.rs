@@ -1,7 +1,7 @@
 //! Making a mesh fit to run on: the geometry crate's repair, and the cracks that it leaves in open sheets.
 //!
 //! A T-junction is a vertex in the middle of another triangle's side. Nothing is missing there, yet both sides have no
-//! neighbour, and a droplet would fall through the crack. Where a border vertex lies on a border side, the triangle behind
+//! neighbor, and a droplet would fall through the crack. Where a border vertex lies on a border side, the triangle behind
 //! the side is cut there, and the crack is gone.
 
 use glam::DVec3;
@@ -78,7 +78,7 @@ pub fn close_t_junctions(mesh: &mut TriMesh) -> Result<usize, NotManifold> {
     Ok(cuts)
 }
 
-/// Makes one of border vertices at one place, so that the two sides of a closed crack are neighbours; left as it is where that would
+/// Makes one of border vertices at one place, so that the two sides of a closed crack are neighbors; left as it is where that would
 /// put three triangles on an edge.
 fn join_borders(mesh: &mut TriMesh, tolerance: f64) {
     let Ok(connectivity) = Connectivity::new(&mesh.triangles) else { return };

@@ -3,8 +3,8 @@
 
 use glam::DVec3;
 use sessile_droplet::DropletModel;
-use sessile_frames::{DropFacts, Event};
-use sessile_model::{Model, Untimed};
+use sessile_frames::{DropState, Event};
+use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_world::World;
 
@@ -39,13 +39,13 @@ pub fn run(model: &mut DropletModel, until: f64) -> Vec<Event> {
     let mut events = Vec::new();
     while until - model.time() > 1e-9 {
         let limit = (until - model.time()).min(1.0 / 30.0);
-        events.extend(model.step(limit, &mut Untimed).unwrap_or_else(|error| panic!("{error}")).events);
+        events.extend(model.step(limit, &mut NoTimer).unwrap_or_else(|error| panic!("{error}")).events);
     }
     events
 }
 
 /// A drop's facts and where it stands.
-pub fn drop(model: &DropletModel, id: u32) -> Option<(DropFacts, DVec3)> {
+pub fn drop(model: &DropletModel, id: u32) -> Option<(DropState, DVec3)> {
     let frame = model.frame();
     let facts = *frame.drops.iter().find(|facts| facts.id == id)?;
     let surface = frame.liquid.into_surface().unwrap_or_else(|error| panic!("{error}"));

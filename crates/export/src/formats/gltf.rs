@@ -157,7 +157,7 @@ fn morphing(file: &mut buffer::Document<'_>, small: &mut Buffer, plans: &[Plan])
 fn switching(file: &mut buffer::Document<'_>, small: &mut Buffer, plans: &[Plan]) -> usize {
     let count = plans.len();
     let fps = file.frames_per_second();
-    // Each mesh is seen from its frame on until the next one's; the first and the last one have no neighbour on one side.
+    // Each mesh is seen from its frame on until the next one's; the first and the last one have no neighbor on one side.
     let mut tracks = Vec::new();
     for (k, plan) in plans.iter().enumerate() {
         if plan.triangles == 0 || count == 1 {

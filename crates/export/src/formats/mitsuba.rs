@@ -18,7 +18,7 @@ use crate::stagecraft::Stagecraft;
 const BOUNCES: u32 = 24;
 
 /// Absorption, in 1/m, from which on light must be followed through the liquid; less is not seen in drops.
-const COLOURED: f32 = 5.0;
+const COLORED: f32 = 5.0;
 
 /// Diffuse light under a water surface that the surface throws back (lekner1988), and roughness α of a film: as in our own pictures.
 const INNER_REFLECTANCE: f32 = 0.47;
@@ -42,7 +42,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         text += &lights(source);
         text += &water(&stagecraft.looks.shade());
         if !liquid.triangles.is_empty() {
-            text += &shape(&mesh, "liquid", stagecraft.looks.shade().absorption.max_element() > COLOURED);
+            text += &shape(&mesh, "liquid", stagecraft.looks.shade().absorption.max_element() > COLORED);
         }
         for (index, look) in stagecraft.looks.solids.iter().enumerate() {
             let wet = stagecraft.wet_mask(index, shot.frame)?;
@@ -57,7 +57,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
 fn head(source: &Source, frame: u64, shade: &LiquidShade) -> String {
     let camera = source.camera_at(frame);
     let [width, height] = source.scene.render.size;
-    let integrator = if shade.absorption.max_element() > COLOURED { "volpath" } else { "path" };
+    let integrator = if shade.absorption.max_element() > COLORED { "volpath" } else { "path" };
     let point = |p: glam::DVec3| format!("{}, {}, {}", p.x, p.y, p.z);
     let (kind, lens) = if camera.lens_radius > 0.0 {
         let focus = camera.focus.unwrap_or(camera.eye.distance(camera.look_at));
@@ -69,7 +69,7 @@ fn head(source: &Source, frame: u64, shade: &LiquidShade) -> String {
     } else {
         ("perspective", String::new())
     };
-    // Drops are millimetres: the planes that nothing is seen beyond must be nearer than Mitsuba's own.
+    // Drops are millimeters: the planes that nothing is seen beyond must be nearer than Mitsuba's own.
     let distance = camera.eye.distance(camera.look_at);
     format!(
         r#"<scene version="3.0.0">
@@ -166,7 +166,7 @@ fn water(shade: &LiquidShade) -> String {
                 "\n    <bsdf type=\"dielectric\" id=\"liquid\">\n        <float name=\"int_ior\" value=\"{}\"/>\n        <float name=\"ext_ior\" value=\"1\"/>\n    </bsdf>\n",
                 shade.index
             );
-            if shade.absorption.max_element() > COLOURED {
+            if shade.absorption.max_element() > COLORED {
                 let _ = write!(
                     text,
                     "    <medium type=\"homogeneous\" id=\"inside\">\n        {}\n        {}\n    </medium>\n",

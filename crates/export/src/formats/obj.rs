@@ -26,7 +26,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
             return Ok(());
         }
         let mut sink = job.destination.inside(&frame_file(shot.frame, "obj"))?;
-        sink.text(&format!("# frame {}, {} s, metres, y up\n", shot.frame, shot.time))?;
+        sink.text(&format!("# frame {}, {} s, meters, y up\n", shot.frame, shot.time))?;
         let mut base = 0;
         for (drop, surface) in &parts {
             sink.text(&drop_text(drop.unwrap_or_default(), surface, base))?;

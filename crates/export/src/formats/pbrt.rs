@@ -8,9 +8,9 @@ use std::fmt::Write;
 
 use glam::{Vec2, Vec3};
 use sessile_frames::names::frame_file;
-use sessile_render::draw_run::DrawError;
 use sessile_render::environment::Environment;
 use sessile_render::lights::axes_about;
+use sessile_render::render_run::DrawError;
 
 use crate::drawn;
 use crate::error::ExportError;

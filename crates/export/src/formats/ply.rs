@@ -1,7 +1,7 @@
 //! PLY: one binary file per frame in the layout of the run folder (`docs/run-folder.md`), or one per drop; solids with texture coordinates.
 
 use sessile_frames::names::frame_file;
-use sessile_frames::{Durability, FolderError, Stamp, ply};
+use sessile_frames::{Durability, FolderError, FrameId, ply};
 use sessile_geometry::files::write_ply;
 
 use super::solid_files;
@@ -12,7 +12,7 @@ use crate::job::Job;
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     solid_files::write(job, "ply", |_, mesh| write_ply(mesh))?;
     job.each_shot(|shot| {
-        let stamp = Stamp { frame: shot.frame, time: shot.time };
+        let stamp = FrameId { frame: shot.frame, time: shot.time };
         let parts = if job.split { split(&shot.liquid) } else { vec![(None, shot.liquid)] };
         for (drop, surface) in parts {
             let name = match drop {

@@ -24,7 +24,7 @@ use crate::sky::write_environment;
 use crate::source::{Shot, Source};
 use crate::stagecraft::Stagecraft;
 
-/// Units of the files in a metre.
+/// Units of the files in a meter.
 const UNITS: f64 = 1e5;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
@@ -65,7 +65,7 @@ fn color(c: Vec3) -> String {
 /// What all frames share: settings, light, the liquid, meshes of the solids that stay.
 fn shared(source: &Source, looks: &SceneLooks, sky: &str) -> String {
     let mut text = format!(
-        "// {}, by sessile. A unit is 10 micrometres.\n\
+        "// {}, by sessile. A unit is 10 micrometers.\n\
          global_settings {{ assumed_gamma 1.0 max_trace_level 24 radiosity {{ count 64 nearest_count 8 error_bound 0.6 recursion_limit 2 low_error_factor 0.6 }} }}\n\n\
          sky_sphere {{ pigment {{ image_map {{ hdr \"{sky}\" map_type 1 interpolate 2 }} rotate y * 90 }} }}\n",
         source.scene.title.replace('\n', " ")
@@ -117,7 +117,7 @@ fn liquid_material(shade: &LiquidShade) -> String {
         ),
         None => {
             let deepest = shade.absorption.max_element().max(1e-6);
-            // Beer and Lambert's law, told by the colour at one depth.
+            // Beer and Lambert's law, told by the color at one depth.
             let through = (-shade.absorption / deepest).exp();
             format!(
                 "\n#declare Liquid = material {{\n  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 reflection {{ 0, 1 fresnel on }} conserve_energy }} }}\n  \

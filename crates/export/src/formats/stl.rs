@@ -1,4 +1,4 @@
-//! STL: one binary file per frame (or per drop), facet normals out of the liquid. Lengths are metres, though many programs take STL for millimetres.
+//! STL: one binary file per frame (or per drop), facet normals out of the liquid. Lengths are meters, though many programs take STL for millimeters.
 
 use glam::DVec3;
 use sessile_frames::names::frame_file;
@@ -28,7 +28,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
 fn encode(title: &str, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(84 + 50 * triangles.len());
     // 80 bytes that must not begin with "solid", which would announce text.
-    let title = format!("sessile: {title} (metres)");
+    let title = format!("sessile: {title} (meters)");
     let title = title.bytes().map(|byte| if byte.is_ascii_graphic() { byte } else { b' ' });
     bytes.extend(title.chain(std::iter::repeat(b' ')).take(80));
     bytes.extend_from_slice(&(triangles.len() as u32).to_le_bytes());

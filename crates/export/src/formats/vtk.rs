@@ -3,7 +3,7 @@
 //! ```text
 //! liquid/00000.vtp   points: velocity (m/s), drop; faces: solid (−1 for liquid–air)
 //! solids/NAME.vtp    each solid; one file per frame where it moves
-//! grid/00000.vti     where the run has fields: phi (m), velocity at cell centres (m/s), pressure (Pa), active (1 where the model keeps the cell)
+//! grid/00000.vti     where the run has fields: phi (m), velocity at cell centers (m/s), pressure (Pa), active (1 where the model keeps the cell)
 //! ```
 //!
 //! Numbers are appended raw, little-endian. The grid is dense over the box round the model's tiles; cells that the model does not keep are air, and their

@@ -1,4 +1,4 @@
-//! A model, whatever file it came from: metres, y up, everything at its place.
+//! A model, whatever file it came from: meters, y up, everything at its place.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub struct ModelMaterial {
     pub roughness: f64,
     /// Whether light goes through.
     pub clear: bool,
-    /// An image of its colour.
+    /// An image of its color.
     pub texture: Option<PathBuf>,
 }
 

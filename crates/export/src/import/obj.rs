@@ -16,7 +16,7 @@ struct Faces {
     uvs: Vec<DVec2>,
 }
 
-/// Reads an OBJ file; lengths are taken for metres.
+/// Reads an OBJ file; lengths are taken for meters.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let text = String::from_utf8_lossy(bytes);
     let wrong =
@@ -85,7 +85,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
         let name = if object.is_empty() { stem.clone() } else { object };
         model.parts.push(Part { name, object: number, material, mesh });
     }
-    model.notices.push("an OBJ file has no unit: its lengths were taken for metres".into());
+    model.notices.push("an OBJ file has no unit: its lengths were taken for meters".into());
     Ok(model)
 }
 

@@ -67,7 +67,7 @@ fn imported(name: &str, bytes: &[u8]) -> Result<(Imported, String), ImportError>
     Ok((done, text))
 }
 
-/// The box is 2 × 4 × 6 cm with z up: in metres with y up, turned by a quarter about the vertical, 4 wide, 6 high, 2 deep, its middle 10 cm high.
+/// The box is 2 × 4 × 6 cm with z up: in meters with y up, turned by a quarter about the vertical, 4 wide, 6 high, 2 deep, its middle 10 cm high.
 #[test]
 fn a_text_layer_becomes_a_scene_with_units_axes_material_camera_and_frames() {
     let layer = usda::parse(LAYER).unwrap();

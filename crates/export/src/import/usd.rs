@@ -110,7 +110,7 @@ fn model_of(layer: &UsdLayer) -> Model {
     if number("metersPerUnit").is_none() {
         model
             .notices
-            .push("the layer does not say how long its unit is; USD's default, a centimetre, was taken".into());
+            .push("the layer does not say how long its unit is; USD's default, a centimeter, was taken".into());
     }
     model.aim_camera();
     model

@@ -19,7 +19,7 @@ fn measured(drop: &DropSurface, solid: &dyn Distance) -> (f64, f64, f64, usize) 
     (mean.to_degrees(), min.to_degrees(), max.to_degrees(), air)
 }
 
-/// An ellipsoid's cap on the floor: semi-axes, and the height of its centre over the floor.
+/// An ellipsoid's cap on the floor: semi-axes, and the height of its center over the floor.
 struct Ellipsoid {
     axes: DVec3,
     center: f64,

@@ -27,10 +27,10 @@ fn run_of(root: &Path, last: u64) -> RunFolder {
     folder.write_scene("model = \"pane\"\n").unwrap();
     folder.write_solid("table", &TriMesh::default()).unwrap();
     for frame in 0..=last {
-        folder.write_frame(Stamp { frame, time: 0.1 }, &Content::Instances(samples::row(2))).unwrap();
+        folder.write_frame(FrameId { frame, time: 0.1 }, &FrameGeometry::Instances(samples::row(2))).unwrap();
         folder.write_wet("table", frame, &wet_map()).unwrap();
         folder.append_measures(&measures(frame)).unwrap();
-        for path in [folder.picture_path(frame), folder.fields_path().join(frame_file(frame, "vdb"))] {
+        for path in [folder.image_path(frame), folder.fields_path().join(frame_file(frame, "vdb"))] {
             make_parent(&path).unwrap();
             fs::write(path, b"x").unwrap();
         }
@@ -93,7 +93,7 @@ fn a_run_lies_where_the_contract_says_and_comes_back() {
     let (surface, stamp) = folder.read_frame(1).unwrap();
     assert_eq!(
         (stamp, surface.triangles.len()),
-        (Stamp { frame: 1, time: 0.1 }, surface_of(&samples::row(2)).unwrap().triangles.len())
+        (FrameId { frame: 1, time: 0.1 }, surface_of(&samples::row(2)).unwrap().triangles.len())
     );
     assert_eq!(folder.read_wet("table", 0, 1).unwrap(), Some(wet_map()));
     assert_eq!(folder.read_wet("table", 0, 2).unwrap(), None);
@@ -106,15 +106,15 @@ fn a_run_lies_where_the_contract_says_and_comes_back() {
 fn more_drops_than_the_threshold_are_written_as_instances_and_read_as_surfaces() {
     let place = tempfile::tempdir().unwrap();
     let (folder, _) = RunFolder::claim(place.path()).unwrap();
-    let stamp = Stamp { frame: 0, time: 0.0 };
+    let stamp = FrameId { frame: 0, time: 0.0 };
     // Fine spray, of few triangles each, and one drop on the table.
     let mut many = samples::row(2 * INSTANCE_THRESHOLD as u32);
     many.retain(|instance| instance.drop == 2 || instance.solid.is_none());
     assert_eq!(many.len(), INSTANCE_THRESHOLD + 1);
     many.iter_mut().for_each(|instance| instance.volume = 1e-13);
-    folder.write_frame(stamp, &Content::Instances(many[1..].to_vec())).unwrap();
+    folder.write_frame(stamp, &FrameGeometry::Instances(many[1..].to_vec())).unwrap();
     assert_eq!(files(&folder.frames_path()), ["00000.ply".to_owned()].into());
-    folder.write_frame(stamp, &Content::Instances(many.clone())).unwrap();
+    folder.write_frame(stamp, &FrameGeometry::Instances(many.clone())).unwrap();
     assert_eq!(files(&folder.frames_path()), ["00000.drops".to_owned()].into(), "the other form is gone");
     assert!(folder.read_frame(0).unwrap() == (surface_of(&many).unwrap(), stamp));
     assert_eq!(folder.frames().unwrap(), [0]);
@@ -224,6 +224,6 @@ fn a_frame_that_is_no_surface_leaves_the_one_before_in_place() {
     let before = folder.read_frame(0).unwrap().0;
     let mut surface = before.clone();
     surface.positions[0] = DVec3::NAN;
-    assert!(folder.write_frame(Stamp { frame: 0, time: 0.0 }, &Content::Surfaces(surface)).is_err());
+    assert!(folder.write_frame(FrameId { frame: 0, time: 0.0 }, &FrameGeometry::Surfaces(surface)).is_err());
     assert_eq!(folder.read_frame(0).unwrap().0, before);
 }

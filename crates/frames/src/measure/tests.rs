@@ -3,13 +3,13 @@
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use super::*;
-use crate::frame::{Ids, Ledger};
+use crate::frame::{Ids, VolumeBalance};
 use crate::instances::{samples, surface_of};
 use crate::testing::caps::{on_ball, on_floor};
 use crate::testing::{Ball, Floor};
 
-fn facts(id: u32, volume: f64) -> DropFacts {
-    DropFacts { id, volume, velocity: DVec3::new(0.1, -0.0, 0.0), speed_max: 0.2, pressure: Some(146.0) }
+fn facts(id: u32, volume: f64) -> DropState {
+    DropState { id, volume, velocity: DVec3::new(0.1, -0.0, 0.0), speed_max: 0.2, pressure: Some(146.0) }
 }
 
 /// Adds a drop to a frame's surface.
@@ -22,8 +22,8 @@ fn push(surface: &mut Surface, drop: &DropSurface, id: u32, shift: DVec3) {
     surface.solids.extend(&drop.solids);
 }
 
-fn frame_of(surface: Surface, drops: Vec<DropFacts>) -> Frame {
-    Frame { time: 0.25, liquid: Content::Surfaces(surface), drops, ..Frame::default() }
+fn frame_of(surface: Surface, drops: Vec<DropState>) -> Frame {
+    Frame { time: 0.25, liquid: FrameGeometry::Surfaces(surface), drops, ..Frame::default() }
 }
 
 const TABLE: Solid<'static> = Solid { name: "table", shape: &Floor };
@@ -40,7 +40,7 @@ fn a_hemisphere_has_a_hemispheres_numbers() {
     let mut surface = Surface::default();
     push(&mut surface, &on_floor(FRAC_PI_2, 5000, 0.2), 7, DVec3::new(3.0, 0.0, 0.0));
     let frame = frame_of(surface, vec![facts(7, 2.094)]);
-    let measures = measure(&frame, 3, &[], Setting { solids: &[TABLE], planar: None }).unwrap();
+    let measures = measure(&frame, 3, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
     let drop = &measures.drops[0];
     assert_eq!((drop.id, drop.on.as_deref(), drop.pressure), (7, Some("table"), Some(146.0)));
     near("volume, as the model says", drop.volume, 2.094, 0.0);
@@ -75,7 +75,8 @@ fn on_a_ball_height_and_radius_follow_the_balls_normal() {
         *solid = 1;
     }
     let measures =
-        measure(&frame_of(surface, vec![facts(1, 2.0)]), 0, &[], Setting { solids: &solids, planar: None }).unwrap();
+        measure(&frame_of(surface, vec![facts(1, 2.0)]), 0, &[], MeasureContext { solids: &solids, planar: None })
+            .unwrap();
     let drop = &measures.drops[0];
     assert_eq!(drop.on.as_deref(), Some("ball"));
     near("height", drop.height, 1.0 - center.y.abs().mul_add(-1.0, 2.0), 1e-9);
@@ -87,8 +88,8 @@ fn on_a_ball_height_and_radius_follow_the_balls_normal() {
 fn a_drop_in_flight_is_on_nothing_and_its_height_is_its_extent() {
     let instances = samples::row(1);
     let radius = (3.0 * instances[0].volume / (4.0 * PI)).cbrt();
-    let frame = Frame { liquid: Content::Instances(instances), drops: vec![facts(1, 1e-9)], ..Frame::default() };
-    let drop = &measure(&frame, 0, &[], Setting::default()).unwrap().drops[0];
+    let frame = Frame { liquid: FrameGeometry::Instances(instances), drops: vec![facts(1, 1e-9)], ..Frame::default() };
+    let drop = &measure(&frame, 0, &[], MeasureContext::default()).unwrap().drops[0];
     assert_eq!((&drop.on, drop.contact_angle_deg, drop.contacts.len()), (&None, None, 0));
     near("height", drop.height, 2.0 * radius, 0.1);
     near("max radius", drop.max_radius, radius, 0.1);
@@ -96,7 +97,7 @@ fn a_drop_in_flight_is_on_nothing_and_its_height_is_its_extent() {
     assert_eq!((drop.wetted_area, drop.base_radius), (0.0, 0.0));
 }
 
-/// A drop in a corner: on the floor it has a square metre, on the wall half of one.
+/// A drop in a corner: on the floor it has a square meter, on the wall half of one.
 #[test]
 fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     struct Wall;
@@ -121,7 +122,7 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     let mut surface = Surface::default();
     push(&mut surface, &prism, 1, DVec3::ZERO);
     let frame = frame_of(surface, vec![facts(1, 0.25)]);
-    let spatial = &measure(&frame, 0, &[], Setting { solids: &solids, planar: None }).unwrap().drops[0];
+    let spatial = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: None }).unwrap().drops[0];
     assert_eq!(spatial.on.as_deref(), Some("floor"));
     near("height over the floor", spatial.height, 0.5, 1e-12);
     near("wetted", spatial.wetted_area, 1.5, 1e-12);
@@ -130,7 +131,7 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     assert_eq!(names, [("wall", 0.5), ("floor", 1.0)]);
 
     // The same as a planar run of thickness 1: the ends are no surface, and the angles are those of the section.
-    let planar = &measure(&frame, 0, &[], Setting { solids: &solids, planar: Some(1.0) }).unwrap().drops[0];
+    let planar = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: Some(1.0) }).unwrap().drops[0];
     near("free length", planar.surface_area, 1.25_f64.sqrt(), 1e-12);
     near("half the wetted length", planar.base_radius, 0.75, 1e-12);
     let angle = |k: usize| planar.contacts[k].contact_angle_deg.unwrap();
@@ -161,7 +162,7 @@ fn a_planar_caps_angle_is_measured_on_its_section() {
         slab.solids.extend([0; 2]);
         let mut surface = Surface::default();
         push(&mut surface, &slab, 1, DVec3::ZERO);
-        let setting = Setting { solids: &[TABLE], planar: Some(thickness) };
+        let setting = MeasureContext { solids: &[TABLE], planar: Some(thickness) };
         let drop = &measure(&frame_of(surface, vec![facts(1, 1.0)]), 0, &[], setting).unwrap().drops[0];
         near("angle", drop.contact_angle_deg.unwrap().mean, degrees, 0.2 / degrees);
         near("wetted length", drop.wetted_area, 2.0 * theta.sin(), 1e-12);
@@ -172,9 +173,9 @@ fn a_planar_caps_angle_is_measured_on_its_section() {
 #[test]
 fn the_books_are_copied_and_the_total_holds_the_film() {
     let mut frame = frame_of(Surface::default(), vec![]);
-    frame.ledger = Ledger { added: 5.0, lost: 2.0, film: 3.0 };
+    frame.balance = VolumeBalance { added: 5.0, lost: 2.0, film: 3.0 };
     let events = [Event::Merge { merge: Ids::from_slice(&[3, 7]), into: 3 }];
-    let measures = measure(&frame, 9, &events, Setting::default()).unwrap();
+    let measures = measure(&frame, 9, &events, MeasureContext::default()).unwrap();
     assert_eq!((measures.frame, measures.time, measures.events.as_slice()), (9, 0.25, &events[..]));
     assert_eq!(
         (measures.total_volume, measures.lost_volume, measures.added_volume, measures.film_volume),
@@ -189,7 +190,7 @@ fn frames_that_do_not_fit_together_are_told_apart() {
         push(&mut surface, &on_floor(1.0, 100, 0.0), 4, DVec3::ZERO);
         surface
     };
-    let setting = Setting { solids: &[TABLE], planar: None };
+    let setting = MeasureContext { solids: &[TABLE], planar: None };
     let error = |surface, drops| measure(&frame_of(surface, drops), 2, &[], setting).unwrap_err().to_string();
     assert_eq!(error(whole(), vec![]), "frame 2: drop 4 has a surface but no facts");
     assert_eq!(error(whole(), vec![facts(4, 1.0), facts(5, 1.0)]), "frame 2: drop 5 has facts but no surface");
@@ -206,7 +207,7 @@ fn frames_that_do_not_fit_together_are_told_apart() {
     assert_eq!(error(surface, vec![facts(4, 1.0)]), "frame 2: vertex 3: its position is not finite");
 
     let instances = |ids: &[u32]| {
-        let liquid = Content::Instances(samples::row(2));
+        let liquid = FrameGeometry::Instances(samples::row(2));
         let frame = Frame { liquid, drops: ids.iter().map(|&id| facts(id, 1.0)).collect(), ..Frame::default() };
         measure(&frame, 2, &[], setting).unwrap_err().to_string()
     };
@@ -218,13 +219,13 @@ fn frames_that_do_not_fit_together_are_told_apart() {
 #[test]
 fn instances_measure_as_their_surfaces_do_and_the_same_for_any_number_of_threads() {
     let instances = samples::row(60);
-    let drops: Vec<DropFacts> = instances.iter().map(|i| facts(i.drop, i.volume)).collect();
+    let drops: Vec<DropState> = instances.iter().map(|i| facts(i.drop, i.volume)).collect();
     let surface = surface_of(&instances).unwrap();
     let as_surface = frame_of(surface, drops.clone());
-    let as_instances = Frame { time: 0.25, liquid: Content::Instances(instances), drops, ..Frame::default() };
+    let as_instances = Frame { time: 0.25, liquid: FrameGeometry::Instances(instances), drops, ..Frame::default() };
     let on = |threads, frame: &Frame| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| measure(frame, 0, &[], Setting { solids: &[TABLE], planar: None }).unwrap().to_json())
+        pool.install(|| measure(frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap().to_json())
     };
     let one = on(1, &as_surface);
     assert_eq!(on(4, &as_surface), one);
@@ -240,12 +241,12 @@ fn each_of_ten_thousand_drops_measures_the_same() {
         push(&mut surface, &cap, k, DVec3::new(f64::from(k) * 3.0, 0.0, 0.0));
     }
     let frame = frame_of(surface, (0..10_000).map(|id| facts(id, 1.0)).collect());
-    let measures = measure(&frame, 0, &[], Setting { solids: &[TABLE], planar: None }).unwrap();
+    let measures = measure(&frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
     assert_eq!((measures.drops.len(), measures.triangles as usize), (10_000, 10_000 * cap.triangles.len()));
     let first = &measures.drops[0];
     for (k, drop) in measures.drops.iter().enumerate() {
         assert_eq!(drop.id as usize, k);
-        // Thirty kilometres from the origin, eleven of sixteen digits are left of a metre.
+        // Thirty kilometers from the origin, eleven of sixteen digits are left of a meter.
         near("centroid from its place", 1.0 + drop.centroid.x - 3.0 * k as f64, 1.0 + first.centroid.x, 1e-9);
         near("height", drop.height, first.height, 1e-9);
         near("wetted area", drop.wetted_area, first.wetted_area, 1e-9);
@@ -256,7 +257,7 @@ fn each_of_ten_thousand_drops_measures_the_same() {
 /// An instance laid onto a plane is measured against that plane; the solid itself says the same.
 #[test]
 fn an_instance_on_a_plane_has_the_numbers_of_its_surface_on_the_solid() {
-    use sessile_shapes::{Body, Ground, Laid, LocalFrame, Profile};
+    use sessile_shapes::{Body, Draped, LocalFrame, Profile, SubstrateOffsets};
     let profile = Profile {
         body: 4e-9,
         base_radius: 1.25e-3,
@@ -273,15 +274,15 @@ fn an_instance_on_a_plane_has_the_numbers_of_its_surface_on_the_solid() {
         frame: LocalFrame { origin: DVec3::X, axes: glam::DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y) },
         volume: 4e-9,
         velocity: DVec3::ZERO,
-        shape: Shape::Laid(Box::new(Laid { body: Body::Profile(profile), ground: Ground::default() })),
+        shape: Shape::Draped(Box::new(Draped { body: Body::Profile(profile), ground: SubstrateOffsets::default() })),
     };
-    let setting = Setting { solids: &[TABLE], planar: None };
-    let measured = |liquid: Content| {
+    let setting = MeasureContext { solids: &[TABLE], planar: None };
+    let measured = |liquid: FrameGeometry| {
         let frame = Frame { liquid, drops: vec![facts(1, 4e-9)], ..Frame::default() };
         measure(&frame, 0, &[], setting).unwrap().drops.remove(0)
     };
-    let surface = measured(Content::Surfaces(surface_of(std::slice::from_ref(&instance)).unwrap()));
-    let own = measured(Content::Instances(vec![instance]));
+    let surface = measured(FrameGeometry::Surfaces(surface_of(std::slice::from_ref(&instance)).unwrap()));
+    let own = measured(FrameGeometry::Instances(vec![instance]));
     near("height", own.height, surface.height, 1e-9);
     near("contact angle", own.contact_angle_deg.unwrap().mean, surface.contact_angle_deg.unwrap().mean, 1e-9);
     assert_eq!((own.on, own.wetted_area, own.surface_area), (surface.on, surface.wetted_area, surface.surface_area));

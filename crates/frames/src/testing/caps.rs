@@ -86,12 +86,12 @@ pub fn marched_on_floor(theta: f64, triangles: usize, at: DVec3) -> DropSurface 
     marched(|p| p.distance(center) - 1.0, extent, wanted, at)
 }
 
-/// A cap of the unit sphere on a ball of `radius` about `center` of the solid, at the contact angle θ; with the solid's centre.
+/// A cap of the unit sphere on a ball of `radius` about `center` of the solid, at the contact angle θ; with the solid's center.
 ///
-/// The centres are D apart, D² = R² + S² − 2RS cos θ, along y.
+/// The centers are D apart, D² = R² + S² − 2RS cos θ, along y.
 pub fn on_ball(theta: f64, radius: f64, triangles: usize, shake: f64) -> (DropSurface, DVec3) {
     let distance = (1.0 + radius * radius - 2.0 * radius * theta.cos()).sqrt();
-    // Polar angle of the line about the liquid's centre: |p − solid's centre|² = S² with the solid at −D on y.
+    // Polar angle of the line about the liquid's center: |p − solid's center|² = S² with the solid at −D on y.
     let cosine = (radius * radius - 1.0 - distance * distance) / (2.0 * distance);
     let polar_of_line = cosine.acos();
     let solid_center = DVec3::new(0.0, -distance, 0.0);

@@ -73,12 +73,12 @@ pub struct FourWide {
 }
 
 impl FourWide {
-    /// Builds a hierarchy over those of some boxes that `order` names, relative to `centre`. From `max_uneven_depth` on nodes are split in
+    /// Builds a hierarchy over those of some boxes that `order` names, relative to `center`. From `max_uneven_depth` on nodes are split in
     /// equal halves, so that no input makes the tree deep.
-    pub fn new(boxes: &[Bounds], order: Vec<u32>, centre: DVec3, max_uneven_depth: usize) -> Self {
+    pub fn new(boxes: &[Bounds], order: Vec<u32>, center: DVec3, max_uneven_depth: usize) -> Self {
         assert!(boxes.len() < Child::LEAF as usize, "a hierarchy holds fewer than 2³¹ things");
         let count = order.len();
-        let mut builder = Builder { boxes, order, nodes: Vec::new(), leaves: Vec::new(), centre, max_uneven_depth };
+        let mut builder = Builder { boxes, order, nodes: Vec::new(), leaves: Vec::new(), center, max_uneven_depth };
         if count > 0 {
             builder.build(0, count, 0);
         }
@@ -101,7 +101,7 @@ struct Builder<'a> {
     order: Vec<u32>,
     nodes: Vec<Node>,
     leaves: Vec<[u32; LEAF]>,
-    centre: DVec3,
+    center: DVec3,
     max_uneven_depth: usize,
 }
 
@@ -136,7 +136,7 @@ impl Builder<'_> {
         let index = self.nodes.len();
         self.nodes.push(Node { low: [Vec4::INFINITY; 3], high: [Vec4::NEG_INFINITY; 3], children: [Child::NONE; 4] });
         for (slot, part) in parts.into_iter().enumerate() {
-            let (low, high) = (part.bounds.low - self.centre, part.bounds.high - self.centre);
+            let (low, high) = (part.bounds.low - self.center, part.bounds.high - self.center);
             for axis in 0..3 {
                 self.nodes[index].low[axis][slot] = round_down(low[axis]);
                 self.nodes[index].high[axis][slot] = round_up(high[axis]);
@@ -157,14 +157,14 @@ impl Builder<'_> {
     fn split(&mut self, start: usize, end: usize, depth: usize) -> usize {
         let boxes = self.boxes;
         let may_be_uneven = depth < self.max_uneven_depth;
-        let centre = |i: u32| boxes[i as usize].centre();
+        let center = |i: u32| boxes[i as usize].center();
         let range = &mut self.order[start..end];
-        let centres = Bounds::of(range.iter().map(|&i| centre(i)));
-        let plane = if may_be_uneven { best_plane(boxes, range, &centres) } else { None };
+        let centers = Bounds::of(range.iter().map(|&i| center(i)));
+        let plane = if may_be_uneven { best_plane(boxes, range, &centers) } else { None };
         if let Some((axis, bin)) = plane {
             let mut below = 0;
             for i in 0..range.len() {
-                if bin_of(centre(range[i])[axis], &centres, axis) <= bin {
+                if bin_of(center(range[i])[axis], &centers, axis) <= bin {
                     range.swap(below, i);
                     below += 1;
                 }
@@ -172,29 +172,29 @@ impl Builder<'_> {
             return start + below;
         }
         let middle = range.len() / 2;
-        let axis = centres.extent().max_position();
-        let key = |&i: &u32| (centre(i)[axis], i);
+        let axis = centers.extent().max_position();
+        let key = |&i: &u32| (center(i)[axis], i);
         range.select_nth_unstable_by(middle, |a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)));
         start + middle
     }
 }
 
-fn bin_of(x: f64, centres: &Bounds, axis: usize) -> usize {
-    let fraction = (x - centres.low[axis]) / (centres.high[axis] - centres.low[axis]);
+fn bin_of(x: f64, centers: &Bounds, axis: usize) -> usize {
+    let fraction = (x - centers.low[axis]) / (centers.high[axis] - centers.low[axis]);
     ((fraction * NUM_BINS as f64) as usize).min(NUM_BINS - 1)
 }
 
-/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centres coincide.
-fn best_plane(boxes: &[Bounds], range: &[u32], centres: &Bounds) -> Option<(usize, usize)> {
+/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centers coincide.
+fn best_plane(boxes: &[Bounds], range: &[u32], centers: &Bounds) -> Option<(usize, usize)> {
     let mut best: Option<(f64, usize, usize)> = None;
     for axis in 0..3 {
-        let extent = centres.high[axis] - centres.low[axis];
+        let extent = centers.high[axis] - centers.low[axis];
         if !(extent > 0.0 && extent.is_finite()) {
             continue;
         }
         let mut bins = [(Bounds::EMPTY, 0_usize); NUM_BINS];
         for &i in range {
-            let (bounds, count) = &mut bins[bin_of(boxes[i as usize].centre()[axis], centres, axis)];
+            let (bounds, count) = &mut bins[bin_of(boxes[i as usize].center()[axis], centers, axis)];
             *bounds = bounds.union(boxes[i as usize]);
             *count += 1;
         }

@@ -8,7 +8,7 @@
 //!
 //! Every crossed edge belongs to two faces, entered on one and left on the other, so the segments chain into loops by
 //! themselves. A loop is then cut into triangles by the diagonals of least squared length between edge midpoints.
-//! A diagonal between two points of one face is never used: the neighbouring cube might use it too, and four
+//! A diagonal between two points of one face is never used: the neighboring cube might use it too, and four
 //! triangles would meet there.
 
 use std::array;
@@ -33,14 +33,14 @@ pub(super) fn edge_ends(edge: usize) -> (usize, usize) {
     (corner, axis)
 }
 
-/// The edge between two neighbouring corners.
+/// The edge between two neighboring corners.
 fn edge_between(a: usize, b: usize) -> usize {
     (0..NUM_EDGES)
         .find(|&edge| {
             let (corner, axis) = edge_ends(edge);
             corner == a.min(b) && corner + (1 << axis) == a.max(b)
         })
-        .expect("the corners of a face are neighbours in turn")
+        .expect("the corners of a face are neighbors in turn")
 }
 
 /// Corners of the face across `axis` at its upper or lower end, anticlockwise seen from outside the cube.

@@ -3,7 +3,7 @@
 //! A grid cuts a surface into pieces of any size, down to slivers where it passes a node. Contracting the short edges,
 //! shortest first, removes them. A contraction keeps one end where it is, so vertices stay on the surface they were
 //! found on, and it is made only if
-//! - the ends have exactly two common neighbours, and neither of those is left with two triangles (the link condition:
+//! - the ends have exactly two common neighbors, and neither of those is left with two triangles (the link condition:
 //!   the surface stays a closed manifold of the same genus);
 //! - every triangle [keeps facing](keeps_facing) where it did;
 //! - the floor and the contact line stay: a vertex of the contact line moves only along it, and no other vertex leaves
@@ -97,15 +97,15 @@ impl Isosurface {
 
     fn may_collapse(&self, gone: u32, kept: u32, fans: &Fans, sides: &[Sides]) -> bool {
         let triangles = &self.mesh.triangles;
-        let neighbours = |v: u32| {
+        let neighbors = |v: u32| {
             let mut ring: Vec<u32> =
                 fans.of(v).iter().flat_map(|&t| triangles[t as usize]).filter(|&w| w != v).collect();
             ring.sort_unstable();
             ring.dedup();
             ring
         };
-        let ring_of_kept = neighbours(kept);
-        let common: Vec<u32> = neighbours(gone).into_iter().filter(|v| ring_of_kept.binary_search(v).is_ok()).collect();
+        let ring_of_kept = neighbors(kept);
+        let common: Vec<u32> = neighbors(gone).into_iter().filter(|v| ring_of_kept.binary_search(v).is_ok()).collect();
         if common.len() != 2 || common.iter().any(|&v| fans.of(v).len() <= 3) {
             return false;
         }

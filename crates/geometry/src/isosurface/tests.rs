@@ -171,11 +171,11 @@ fn order(coarse: f64, fine: f64) -> f64 {
 
 #[test]
 fn sphere_volume_converges_at_second_order() {
-    let (centre, radius) = (DVec3::new(0.013, -0.021, 0.034), 0.71_f64);
+    let (center, radius) = (DVec3::new(0.013, -0.021, 0.034), 0.71_f64);
     let exact = 4.0 / 3.0 * PI * radius.powi(3);
     let errors = [20, 39, 77].map(|nodes| {
         let grid = cube_grid(nodes, 1.0);
-        let surface = extract(&grid, &grid.sample(|p| p.distance(centre) - radius), false);
+        let surface = extract(&grid, &grid.sample(|p| p.distance(center) - radius), false);
         assert_eq!(assert_closed_manifold(&surface, 0.0, "sphere"), 2);
         (surface.mesh.volume() / exact - 1.0).abs()
     });
@@ -189,8 +189,8 @@ fn cap_on_the_floor_has_the_volume_and_disc_of_theory() {
     let (radius, height) = (0.8_f64, 0.5_f64);
     let volume = PI * height * height * (radius - height / 3.0);
     let disc = PI * (radius * radius - (radius - height).powi(2));
-    let centre = DVec3::new(0.01, 0.02, height - radius);
-    let field = |p: DVec3| p.distance(centre) - radius;
+    let center = DVec3::new(0.01, 0.02, height - radius);
+    let field = |p: DVec3| p.distance(center) - radius;
     let errors = [24, 47, 93].map(|nodes| {
         let cell = 2.0 / (nodes - 1) as f64;
         let grid =
@@ -232,8 +232,8 @@ fn polishing_puts_vertices_on_a_curved_field() {
 
 #[test]
 fn contraction_leaves_well_shaped_triangles_on_the_sphere_and_the_contact_line_round() {
-    let centre = DVec3::new(0.003, 0.004, 0.2);
-    let field = |p: DVec3| p.distance(centre) - 0.7;
+    let center = DVec3::new(0.003, 0.004, 0.2);
+    let field = |p: DVec3| p.distance(center) - 0.7;
     let grid = Grid { origin: DVec3::new(-1.0, -1.0, 0.0), cell: DVec3::splat(0.05), size: [41, 41, 24] };
     let values = grid.sample(field);
     let mut surface = extract(&grid, &values, true);
@@ -260,7 +260,7 @@ fn contraction_leaves_well_shaped_triangles_on_the_sphere_and_the_contact_line_r
     for (&[a, b, c], &on_floor) in surface.mesh.triangles.iter().zip(&surface.on_floor) {
         for v in [a, b, c].map(|v| surface.mesh.positions[v as usize]) {
             let off =
-                if on_floor { (v.truncate() - centre.truncate()).length() - floor_radius } else { field(v).abs() };
+                if on_floor { (v.truncate() - center.truncate()).length() - floor_radius } else { field(v).abs() };
             assert!(off < 1e-4 * 0.05 + 1e-9, "vertex {v} is off by {off:e}");
         }
     }

@@ -12,7 +12,7 @@ use crate::connectivity::{EdgeUse, edge_uses};
 /// A triangle lower than this fraction of its longest side has no normal of its own: rounding would decide it.
 const SLIVER: f64 = 1e-10;
 
-/// Rounds in which slivers take over normals from neighbours that are slivers themselves.
+/// Rounds in which slivers take over normals from neighbors that are slivers themselves.
 const SLIVER_ROUNDS: usize = 8;
 
 /// The pseudonormals of a mesh, each of unit length (or zero where opposite faces cancel).

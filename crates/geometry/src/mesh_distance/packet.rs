@@ -41,14 +41,14 @@ pub(super) struct Probe {
 
 impl Probe {
     pub fn new(point: DVec3, bvh: &Bvh) -> Self {
-        let local = point - bvh.centre();
+        let local = point - bvh.center();
         let scale = local.abs().element_sum() + bvh.bounds().extent().element_sum();
         Self { point: [local.x, local.y, local.z].map(|x| Vec4::splat(x as f32)), error: ROUNDING * scale }
     }
 }
 
 impl Packet {
-    pub fn new(mesh: &TriMesh, triangles: &[u32; LEAF], centre: DVec3) -> Self {
+    pub fn new(mesh: &TriMesh, triangles: &[u32; LEAF], center: DVec3) -> Self {
         let zero = Vec4::ZERO;
         let mut packet = Self { axes: [[zero; 4]; 3], lengths: [zero; 3], bc: [zero; 2], ac: [zero; 2] };
         for (i, &triangle) in triangles.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Packet {
             let x = (b - a).normalize_or_zero();
             let y = face_normal(corners).unwrap_or(DVec3::ZERO).cross(x).normalize_or_zero();
             for (row, axis) in [x, y, x.cross(y)].into_iter().enumerate() {
-                let shift = -axis.dot(a - centre);
+                let shift = -axis.dot(a - center);
                 for (k, value) in [axis.x, axis.y, axis.z, shift].into_iter().enumerate() {
                     packet.axes[row][k][i] = value as f32;
                 }

@@ -16,7 +16,7 @@ fn lattice(i: usize) -> DVec3 {
 }
 
 fn in_box(bounds: &Bounds, grown: f64, i: usize) -> DVec3 {
-    bounds.centre() + grown * bounds.extent() * (lattice(i) - DVec3::splat(0.5))
+    bounds.center() + grown * bounds.extent() * (lattice(i) - DVec3::splat(0.5))
 }
 
 /// A closed surface from random waves, raw marching cubes with all its slivers.
@@ -171,7 +171,7 @@ fn plate(thickness: f64) -> TriMesh {
 }
 
 #[test]
-fn a_plate_of_a_micrometre_has_an_inside() {
+fn a_plate_of_a_micrometer_has_an_inside() {
     let solid = MeshDistance::new(plate(1e-6));
     for i in 0..1000 {
         let p = lattice(i) * DVec3::new(1.0, 1.0, 0.0);

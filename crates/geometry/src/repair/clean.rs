@@ -33,17 +33,17 @@ pub(super) fn drop_duplicates(mesh: &mut TriMesh) -> usize {
         .collect();
     order.sort_unstable();
     let mut keep = vec![true; mesh.triangles.len()];
-    let mut cancelled = Vec::new();
+    let mut canceled = Vec::new();
     for copies in order.chunk_by(|a, b| a.0 == b.0).filter(|copies| copies.len() > 1) {
         copies.iter().for_each(|&(_, t)| keep[t as usize] = false);
         let winding = |t: u32| if is_even(mesh.triangles[t as usize]) { 1 } else { -1 };
         let net: i64 = copies.iter().map(|&(_, t)| winding(t)).sum();
         match copies.iter().find(|&&(_, t)| winding(t) == net.signum()) {
             Some(&(_, first)) => keep[first as usize] = true,
-            None => cancelled.push(copies[0].1),
+            None => canceled.push(copies[0].1),
         }
     }
-    keep_two_sided_sheets(mesh, &mut keep, &cancelled);
+    keep_two_sided_sheets(mesh, &mut keep, &canceled);
     let before = mesh.triangles.len();
     keep_triangles(mesh, |t, _| keep[t]);
     before - mesh.triangles.len()
@@ -54,9 +54,9 @@ fn is_even([a, b, c]: [u32; 3]) -> bool {
     [a < b, b < c, c < a].into_iter().filter(|&ascends| ascends).count() == 2
 }
 
-/// Keeps one copy of cancelled triangles that share no vertex, however far along, with a triangle that stays.
-fn keep_two_sided_sheets(mesh: &TriMesh, keep: &mut [bool], cancelled: &[u32]) {
-    if cancelled.is_empty() {
+/// Keeps one copy of canceled triangles that share no vertex, however far along, with a triangle that stays.
+fn keep_two_sided_sheets(mesh: &TriMesh, keep: &mut [bool], canceled: &[u32]) {
+    if canceled.is_empty() {
         return;
     }
     let mut root: Vec<u32> = (0..mesh.positions.len() as u32).collect();
@@ -72,7 +72,7 @@ fn keep_two_sided_sheets(mesh: &TriMesh, keep: &mut [bool], cancelled: &[u32]) {
             stays[find(&mut root, triangle[0]) as usize] = true;
         }
     }
-    for &t in cancelled {
+    for &t in canceled {
         keep[t as usize] = !stays[find(&mut root, mesh.triangles[t as usize][0]) as usize];
     }
 }

@@ -26,7 +26,7 @@ const MAX_PAIRS_EACH: usize = 100;
 
 /// All pairs of triangles that cross; none if the mesh does not cross itself.
 pub(super) fn find(mesh: &TriMesh, pyramid: &Pyramid, boxes: &[Bounds]) -> Option<Crossings> {
-    // Neighbours in the pyramid's order look at the same boxes.
+    // Neighbors in the pyramid's order look at the same boxes.
     let (pairs, first) = pyramid
         .order()
         .par_iter()

@@ -30,7 +30,7 @@ impl Rim {
         self.sides.iter().map(|side| side.ends(&mesh.triangles)[1]).collect()
     }
 
-    fn centre(&self, mesh: &TriMesh) -> DVec3 {
+    fn center(&self, mesh: &TriMesh) -> DVec3 {
         let sum: DVec3 = self.vertices(mesh).iter().map(|&v| mesh.positions[v as usize]).sum();
         sum / self.sides.len() as f64
     }
@@ -64,7 +64,7 @@ pub(super) fn fill(mesh: &mut TriMesh, connectivity: &Connectivity) -> Result<Ve
                         mesh.corner_uvs.push(corners.map(|k| uvs[k]));
                     }
                 }
-                filled.push(FilledHole { edges: vertices.len(), near: rim.centre(mesh) });
+                filled.push(FilledHole { edges: vertices.len(), near: rim.center(mesh) });
             }
             _ => too_large.push(rim),
         }
@@ -73,7 +73,7 @@ pub(super) fn fill(mesh: &mut TriMesh, connectivity: &Connectivity) -> Result<Ve
     match too_large.iter().rev().max_by_key(|rim| rim.sides.len()) {
         None => Ok(filled),
         Some(longest) => {
-            Err(MeshDefect::Open { loops: too_large.len(), edges: longest.sides.len(), near: longest.centre(mesh) })
+            Err(MeshDefect::Open { loops: too_large.len(), edges: longest.sides.len(), near: longest.center(mesh) })
         }
     }
 }

@@ -224,7 +224,7 @@ fn hit([a, b, c]: [DVec3; 3], origin: DVec3, direction: DVec3) -> Hit {
     let normal = (b - a).cross(c - a);
     let slope = normal.dot(direction);
     if slope.abs() <= NEAR * normal.length() {
-        // The triangle is seen edge on, or has no area: its neighbours are hit instead.
+        // The triangle is seen edge on, or has no area: its neighbors are hit instead.
         return Hit::None;
     }
     // Signed shares of the corners in the point where the ray's line meets the plane.

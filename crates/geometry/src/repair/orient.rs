@@ -1,4 +1,4 @@
-//! Winding triangles like their neighbours, and taking surfaces apart where they only touch.
+//! Winding triangles like their neighbors, and taking surfaces apart where they only touch.
 
 use std::f64::consts::TAU;
 
@@ -116,7 +116,7 @@ fn wind_alike(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDefect>
         [a, b] => Some([a.half_edge, b.half_edge]),
         _ => None,
     });
-    let neighbours = Connectivity::of_pairs(mesh.triangles.len(), plain);
+    let neighbors = Connectivity::of_pairs(mesh.triangles.len(), plain);
     let mut is_turned: Vec<Option<bool>> = vec![None; mesh.triangles.len()];
     let mut total = 0;
     let mut patch = Vec::new();
@@ -134,7 +134,7 @@ fn wind_alike(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDefect>
             let here = is_turned[triangle] == Some(true);
             num_turned += usize::from(here);
             for half_edge in (0..3).map(|side| HalfEdge::new(triangle, side)) {
-                let Some(across) = neighbours.opposite(half_edge) else { continue };
+                let Some(across) = neighbors.opposite(half_edge) else { continue };
                 let runs_alike = half_edge.ends(&mesh.triangles) == across.ends(&mesh.triangles);
                 let wanted = here ^ runs_alike;
                 match is_turned[across.triangle()] {

@@ -24,7 +24,7 @@ impl Pyramid {
         let scale = all.extent().to_array().map(|extent| if extent > 0.0 { extent.recip() } else { 0.0 });
         let mut keyed: Vec<(u64, u32)> = (0_u32..)
             .zip(boxes)
-            .map(|(thing, one)| (morton((one.centre() - all.low) * DVec3::from(scale)), thing))
+            .map(|(thing, one)| (morton((one.center() - all.low) * DVec3::from(scale)), thing))
             .collect();
         keyed.par_sort_unstable();
         let order: Vec<u32> = keyed.into_iter().map(|(_, thing)| thing).collect();
@@ -37,7 +37,7 @@ impl Pyramid {
         Self { order, levels }
     }
 
-    /// The things, neighbours in space next to each other.
+    /// The things, neighbors in space next to each other.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -83,7 +83,7 @@ pub(super) fn touch(a: &Bounds, b: &Bounds) -> bool {
 pub(super) fn line_meets(bounds: &Bounds, origin: DVec3, direction: DVec3) -> bool {
     // Separating axes: the box's own are left to the cross products, which suffice for a line.
     let half = 0.5 * bounds.extent();
-    let away = bounds.centre() - origin;
+    let away = bounds.center() - origin;
     let moment = away.cross(direction).abs();
     let reach = DVec3::new(
         half.y * direction.z.abs() + half.z * direction.y.abs(),

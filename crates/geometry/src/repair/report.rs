@@ -33,7 +33,7 @@ pub struct RepairReport {
     pub collapsed_triangles: usize,
     /// Triangles dropped because another has the same corners.
     pub duplicate_triangles: usize,
-    /// Triangles turned round to wind like their neighbours.
+    /// Triangles turned round to wind like their neighbors.
     pub turned_triangles: usize,
     /// Edges where surfaces touch that were taken apart.
     pub split_edges: usize,
@@ -78,8 +78,8 @@ impl fmt::Display for RepairReport {
         say(
             self.turned_triangles,
             "turned",
-            "triangle to wind like its neighbours",
-            "triangles to wind like their neighbours",
+            "triangle to wind like its neighbors",
+            "triangles to wind like their neighbors",
         );
         say(self.split_edges, "took apart", "edge where surfaces touch", "edges where surfaces touch");
         done.extend(holes(&self.filled_holes));
@@ -102,7 +102,7 @@ impl fmt::Display for RepairReport {
         say(self.unused_vertices, "dropped", "unused vertex", "unused vertices");
         if let Some(Crossings { pairs, near }) = self.crossings {
             let pairs = counted(pairs, "pair of triangles that cross", "pairs of triangles that cross");
-            done.push(format!("accepted {pairs}, the first near {}", Millimetres(near)));
+            done.push(format!("accepted {pairs}, the first near {}", Millimeters(near)));
         }
         if done.is_empty() {
             return write!(f, "nothing to repair");
@@ -114,7 +114,7 @@ impl fmt::Display for RepairReport {
 /// Each of a few holes with its place; many holes as a sum, with the largest.
 fn holes(filled: &[FilledHole]) -> Vec<String> {
     const EACH: usize = 3;
-    let one = |hole: &FilledHole| format!("1 hole of {} edges near {}", hole.edges, Millimetres(hole.near));
+    let one = |hole: &FilledHole| format!("1 hole of {} edges near {}", hole.edges, Millimeters(hole.near));
     match filled {
         [] => Vec::new(),
         few if few.len() <= EACH => few.iter().map(|hole| format!("filled {}", one(hole))).collect(),
@@ -181,8 +181,8 @@ pub enum MeshDefect {
     /// Holes that are too large to guess what should be there.
     #[error(
         "the mesh is open: {} too large to fill, the longest of {edges} edges near {} (limits: {MAX_HOLE_EDGES} edges, {} % of \
-         the area); close it in a modelling program",
-        counted(*.loops, "hole", "holes"), Millimetres(*.near), 100.0 * MAX_FILLED_SHARE
+         the area); close it in a modeling program",
+        counted(*.loops, "hole", "holes"), Millimeters(*.near), 100.0 * MAX_FILLED_SHARE
     )]
     Open {
         /// Loops of boundary edges that are too large.
@@ -196,7 +196,7 @@ pub enum MeshDefect {
     #[error(
         "the mesh is not a surface: {} shared by more than 2 triangles, the first by {triangles} from {} to {}; delete the inner or \
          dangling faces there",
-        counted(*.edges, "edge is", "edges are"), Millimetres(.ends[0]), Millimetres(.ends[1])
+        counted(*.edges, "edge is", "edges are"), Millimeters(.ends[0]), Millimeters(.ends[1])
     )]
     NonManifold {
         /// Edges of that kind.
@@ -209,7 +209,7 @@ pub enum MeshDefect {
     /// A Möbius band or a Klein bottle.
     #[error(
         "the mesh has only one side, like a Möbius band: no winding is consistent across the edge from {} to {}",
-        Millimetres(.ends[0]), Millimetres(.ends[1])
+        Millimeters(.ends[0]), Millimeters(.ends[1])
     )]
     NonOrientable {
         /// Ends of an edge across which it fails, in m.
@@ -217,8 +217,8 @@ pub enum MeshDefect {
     },
     /// A surface that passes through itself or another.
     #[error(
-        "the mesh crosses itself: {}, the first near {}; unite the parts in a modelling program",
-        counted(.0.pairs, "pair of triangles crosses", "pairs of triangles cross"), Millimetres(.0.near)
+        "the mesh crosses itself: {}, the first near {}; unite the parts in a modeling program",
+        counted(.0.pairs, "pair of triangles crosses", "pairs of triangles cross"), Millimeters(.0.near)
     )]
     SelfCrossing(Crossings),
 }
@@ -227,13 +227,13 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A point as it appears in messages: in mm, to a micrometre for things of our size and to seven digits for larger ones.
-struct Millimetres(DVec3);
+/// A point as it appears in messages: in mm, to a micrometer for things of our size and to seven digits for larger ones.
+struct Millimeters(DVec3);
 
-impl fmt::Display for Millimetres {
+impl fmt::Display for Millimeters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [x, y, z] = self.0.to_array().map(|metres| {
-            let rounded = (metres * 1e6).round() / 1e3;
+        let [x, y, z] = self.0.to_array().map(|meters| {
+            let rounded = (meters * 1e6).round() / 1e3;
             rounded + 0.0 // −0 becomes 0
         });
         write!(f, "({x}, {y}, {z}) mm")

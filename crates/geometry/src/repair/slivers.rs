@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!        d                 d
-//!      ╱   ╲             ╱ │ ╲       The neighbour across the longest edge ab is cut at c instead, which changes
+//!      ╱   ╲             ╱ │ ╲       The neighbor across the longest edge ab is cut at c instead, which changes
 //!    a ──── b    becomes a ─c─ b     the shape by less than the height.
 //!      ‾ c ‾
 //! ```
@@ -53,13 +53,13 @@ fn turn_longest_edges(mesh: &mut TriMesh, slivers: &[usize], height: f64) -> Res
         let (side, length) = longest_side(mesh.corners(sliver));
         let ab = HalfEdge::new(sliver, side);
         let Some(ba) = connectivity.opposite(ab) else { continue };
-        let neighbour = ba.triangle();
-        if changed.contains(&sliver) || changed.contains(&neighbour) {
+        let neighbor = ba.triangle();
+        if changed.contains(&sliver) || changed.contains(&neighbor) {
             continue;
         }
         let [a, b] = ab.ends(&mesh.triangles);
         let c = mesh.triangles[sliver][ab.previous().side()];
-        let d = mesh.triangles[neighbour][ba.previous().side()];
+        let d = mesh.triangles[neighbor][ba.previous().side()];
         let cd = [c.min(d), c.max(d)];
         let reaches_d = |corner: HalfEdge| {
             corner.ends(&mesh.triangles)[1] == d || mesh.triangles[corner.triangle()][corner.previous().side()] == d
@@ -70,17 +70,17 @@ fn turn_longest_edges(mesh: &mut TriMesh, slivers: &[usize], height: f64) -> Res
             continue;
         }
         new_edges.insert(cd);
-        changed.extend([sliver, neighbour]);
+        changed.extend([sliver, neighbor]);
         mesh.triangles[sliver] = [a, d, c];
-        mesh.triangles[neighbour] = [d, b, c];
+        mesh.triangles[neighbor] = [d, b, c];
         if !mesh.corner_uvs.is_empty() {
-            // The neighbour's texture goes on over both; c takes its share along the edge.
-            let old = mesh.corner_uvs[neighbour];
+            // The neighbor's texture goes on over both; c takes its share along the edge.
+            let old = mesh.corner_uvs[neighbor];
             let [uv_b, uv_a, uv_d] = [ba, ba.next(), ba.previous()].map(|corner| old[corner.side()]);
             let along = ((pc - pa).dot(pb - pa) / (length * length)).clamp(0.0, 1.0);
             let uv_c = uv_a.lerp(uv_b, along);
             mesh.corner_uvs[sliver] = [uv_a, uv_d, uv_c];
-            mesh.corner_uvs[neighbour] = [uv_d, uv_b, uv_c];
+            mesh.corner_uvs[neighbor] = [uv_d, uv_b, uv_c];
         }
     }
     Ok(changed.len() / 2)

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use glam::DVec3;
 
-/// Cell width in tolerances: a vertex looks into the neighbours on an axis only within the outer eighths of its cell.
+/// Cell width in tolerances: a vertex looks into the neighbors on an axis only within the outer eighths of its cell.
 const CELL: f64 = 8.0;
 
 const NONE: u32 = u32::MAX;
@@ -42,7 +42,7 @@ pub(super) fn representatives(positions: &[DVec3], tolerance: f64) -> Vec<u32> {
     representative
 }
 
-/// The cell itself and the neighbours that the point is within a tolerance of.
+/// The cell itself and the neighbors that the point is within a tolerance of.
 fn for_near_cells(cell: [i64; 3], scaled: DVec3, mut visit: impl FnMut([i64; 3])) {
     // A little more than a tolerance, to be safe from rounding.
     const MARGIN: f64 = 1.01 / CELL;

@@ -1,6 +1,6 @@
 //! Charts: connected pieces of a surface whose normals differ little enough to be seen from one side.
 //!
-//! Every triangle starts as a chart, and the cheapest pair of neighbours merges, again and again, while the normals stay
+//! Every triangle starts as a chart, and the cheapest pair of neighbors merges, again and again, while the normals stay
 //! in a cone (after garland2001, with costs of our own). Cheap means flat and compact: thin arms waste texture.
 
 use std::cmp::Ordering;
@@ -32,7 +32,7 @@ pub(super) struct Chart {
 }
 
 /// The triangles across the sides of each triangle; none at borders, and where more than two meet.
-pub(super) fn neighbours(mesh: &TriMesh) -> Vec<[Option<u32>; 3]> {
+pub(super) fn neighbors(mesh: &TriMesh) -> Vec<[Option<u32>; 3]> {
     let mut across = vec![[None; 3]; mesh.triangles.len()];
     for edge in edge_uses(&mesh.triangles).chunk_by(|a, b| a.edge == b.edge) {
         if let [a, b] = edge.iter().map(|usage| usage.half_edge).collect::<Vec<_>>()[..]
@@ -181,7 +181,7 @@ fn offer(clusters: &[Cluster], [i, j]: [u32; 2], max_diagonal: f64) -> Option<Of
     Some(Offer { cost, clusters: [i, j], versions: [a.version, b.version] })
 }
 
-/// Merges two clusters into the one with more neighbours, and returns which that is.
+/// Merges two clusters into the one with more neighbors, and returns which that is.
 fn merge(clusters: &mut [Cluster], a: u32, b: u32) -> u32 {
     let more = clusters[a as usize].borders.len() >= clusters[b as usize].borders.len();
     let (kept, gone) = if more { (a, b) } else { (b, a) };

@@ -43,8 +43,8 @@ pub(super) fn flatten(
         places[t as usize] = place as u32;
     }
     let parts = separate(&corners, |place| {
-        let neighbours = across[chart.triangles[place] as usize].into_iter().flatten();
-        neighbours.map(|t| places[t as usize]).filter(|&place| place != OUTSIDE).map(|place| place as usize).collect()
+        let neighbors = across[chart.triangles[place] as usize].into_iter().flatten();
+        neighbors.map(|t| places[t as usize]).filter(|&place| place != OUTSIDE).map(|place| place as usize).collect()
     });
     for &t in &chart.triangles {
         places[t as usize] = OUTSIDE;
@@ -76,7 +76,7 @@ fn viewing_axis(mesh: &TriMesh, chart: &Chart) -> DVec3 {
 }
 
 /// Divides triangles into connected parts without overlap, each in rising order.
-fn separate(corners: &[[DVec2; 3]], neighbours: impl Fn(usize) -> Vec<usize>) -> Vec<Vec<usize>> {
+fn separate(corners: &[[DVec2; 3]], neighbors: impl Fn(usize) -> Vec<usize>) -> Vec<Vec<usize>> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     let mut placed = vec![false; corners.len()];
     let mut tried_in = vec![None; corners.len()];
@@ -97,7 +97,7 @@ fn separate(corners: &[[DVec2; 3]], neighbours: impl Fn(usize) -> Vec<usize>) ->
             }
             placed[t] = true;
             part.push(t);
-            for other in neighbours(t) {
+            for other in neighbors(t) {
                 if !placed[other] && tried_in[other] != Some(index) {
                     tried_in[other] = Some(index);
                     queue.push_back(other);
@@ -113,7 +113,7 @@ fn separate(corners: &[[DVec2; 3]], neighbours: impl Fn(usize) -> Vec<usize>) ->
 /// The plane, in cells, with the triangles that lie on each.
 struct Ground {
     low: DVec2,
-    cells_per_metre: f64,
+    cells_per_meter: f64,
     width: usize,
     cells: Vec<Vec<u32>>,
     used: Vec<usize>,
@@ -128,10 +128,10 @@ impl Ground {
         let longest = size.max_element();
         // About two triangles to a cell of a square chart.
         let width = ((corners.len() as f64 / 2.0).sqrt() as usize).clamp(1, 512);
-        let cells_per_metre = if longest > 0.0 { width as f64 / longest } else { 0.0 };
+        let cells_per_meter = if longest > 0.0 { width as f64 / longest } else { 0.0 };
         Self {
             low,
-            cells_per_metre,
+            cells_per_meter,
             width,
             cells: vec![Vec::new(); width * width],
             used: Vec::new(),
@@ -149,7 +149,7 @@ impl Ground {
     fn place(&mut self, corners: &[[DVec2; 3]], t: usize) -> bool {
         let [a, b, c] = corners[t];
         let cell = |p: DVec2| {
-            let p = (p - self.low) * self.cells_per_metre;
+            let p = (p - self.low) * self.cells_per_meter;
             [p.x, p.y].map(|x| (x as usize).min(self.width - 1))
         };
         let ([x0, y0], [x1, y1]) = (cell(a.min(b).min(c)), cell(a.max(b).max(c)));

@@ -33,7 +33,7 @@ pub(super) struct Place {
 
 /// A packing of all charts.
 pub(super) struct Packing {
-    /// Texture coordinates per metre.
+    /// Texture coordinates per meter.
     pub scale: f64,
     places: Vec<Place>,
 }

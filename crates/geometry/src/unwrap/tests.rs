@@ -58,8 +58,8 @@ fn bunny() -> TriMesh {
     read_mesh(&path).expect("the bunny is part of the project")
 }
 
-/// The triangle that covers each texel centre; fails if two do.
-fn rasterise(mesh: &TriMesh, what: &str) -> Vec<Option<usize>> {
+/// The triangle that covers each texel center; fails if two do.
+fn rasterize(mesh: &TriMesh, what: &str) -> Vec<Option<usize>> {
     let mut texels = vec![None; TEXELS * TEXELS];
     for (t, corners) in mesh.corner_uvs.iter().enumerate() {
         let [a, b, c] = corners.map(|uv| uv * TEXELS as f64 - 0.5);
@@ -67,7 +67,7 @@ fn rasterise(mesh: &TriMesh, what: &str) -> Vec<Option<usize>> {
         for y in low.y as usize..=high.y.max(0.0) as usize {
             for x in low.x as usize..=high.x.max(0.0) as usize {
                 let p = DVec2::new(x as f64, y as f64);
-                // Strictly inside, by more than rounding: a centre on a shared edge belongs to neither.
+                // Strictly inside, by more than rounding: a center on a shared edge belongs to neither.
                 if [(a, b), (b, c), (c, a)].iter().all(|&(from, to)| (to - from).perp_dot(p - from) > 1e-9) {
                     let texel = &mut texels[y * TEXELS + x];
                     assert_eq!(*texel, None, "{what}: texel {x}, {y} is covered by triangle {t} too");
@@ -98,7 +98,7 @@ fn assert_unwraps(mut mesh: TriMesh, least_coverage: f64, what: &str) -> UnwrapR
     }
     assert!((total - report.coverage).abs() < 1e-12, "{what}: {total}, {report:?}");
     assert!(report.coverage > least_coverage, "{what}: {report:?}");
-    let covered = rasterise(&mesh, what).iter().flatten().count() as f64 / (TEXELS * TEXELS) as f64;
+    let covered = rasterize(&mesh, what).iter().flatten().count() as f64 / (TEXELS * TEXELS) as f64;
     assert!((covered / report.coverage - 1.0).abs() < 0.1, "{what}: {covered} of the texels, {report:?}");
     let mut again = mesh.clone();
     again.corner_uvs.clear();
@@ -133,8 +133,8 @@ fn bunny_covers_half_of_the_square() {
 fn charts_keep_their_distance() {
     let mut mesh = bunny();
     unwrap(&mut mesh);
-    // Neighbouring texels belong to triangles that touch in the image, or to none.
-    let texels = rasterise(&mesh, "bunny");
+    // Neighboring texels belong to triangles that touch in the image, or to none.
+    let texels = rasterize(&mesh, "bunny");
     let touch = |a: usize, b: usize| {
         let corners = |t: usize| mesh.corner_uvs[t].into_iter();
         corners(a).any(|p| corners(b).any(|q| p.distance(q) < 0.5 / TEXELS as f64))

@@ -1,8 +1,8 @@
 //! Small scenes to run.
 #![allow(dead_code, reason = "every test file uses some of these")]
 
-use sessile_frames::{Content, Event, Frame};
-use sessile_model::{Model, Untimed};
+use sessile_frames::{Event, Frame, FrameGeometry};
+use sessile_model::{Model, NoTimer};
 use sessile_pane::Pane;
 use sessile_scene::{NoFiles, parse_str};
 use sessile_shapes::Instance;
@@ -36,7 +36,7 @@ pub fn run(pane: &mut Pane, seconds: f64) -> Vec<Event> {
     let end = pane.time() + seconds;
     let mut events = Vec::new();
     while pane.time() < end - 1e-9 {
-        events.extend(pane.step(end - pane.time(), &mut Untimed).expect("the step succeeds").events);
+        events.extend(pane.step(end - pane.time(), &mut NoTimer).expect("the step succeeds").events);
     }
     events
 }
@@ -44,13 +44,13 @@ pub fn run(pane: &mut Pane, seconds: f64) -> Vec<Event> {
 /// The drops of a frame, as numbers.
 pub fn instances(frame: &Frame) -> &[Instance] {
     match &frame.liquid {
-        Content::Instances(instances) => instances,
-        Content::Surfaces(_) => panic!("the pane yields instances"),
+        FrameGeometry::Instances(instances) => instances,
+        FrameGeometry::Surfaces(_) => panic!("the pane yields instances"),
     }
 }
 
 /// Present (film included) + lost − added, relative to added.
 pub fn imbalance(frame: &Frame) -> f64 {
     let present: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
-    (present + frame.ledger.film + frame.ledger.lost - frame.ledger.added) / frame.ledger.added
+    (present + frame.balance.film + frame.balance.lost - frame.balance.added) / frame.balance.added
 }

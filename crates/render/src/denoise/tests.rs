@@ -10,7 +10,7 @@ fn random(seed: u64) -> f32 {
     ((state ^ (state >> 31)) >> 40) as f32 / (1u64 << 24) as f32
 }
 
-/// A checkered floor under a soft shadow, a ball in front of it, a caustic on the floor: guides and exact colours.
+/// A checkered floor under a soft shadow, a ball in front of it, a caustic on the floor: guides and exact colors.
 fn clean() -> Picture {
     let mut picture = Picture { width: SIZE, height: SIZE, ..Picture::default() };
     for row in 0..SIZE {
@@ -83,7 +83,7 @@ fn textures_and_silhouettes_stay_sharp() {
     let clean = clean();
     let picture = Picture { color: noisy(&clean, 0, 16), ..clean.clone() };
     let found = denoise(&picture, None);
-    // Contrast between neighbouring checkers, far from ball and caustic.
+    // Contrast between neighboring checkers, far from ball and caustic.
     let contrast = |colors: &[Vec3]| {
         let level = |column: usize, row: usize| luminance(colors[row * SIZE + column]);
         level(8, 100) / level(7, 100) + level(16, 110) / level(15, 110)

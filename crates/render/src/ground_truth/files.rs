@@ -42,7 +42,7 @@ impl GroundTruthFiles {
         self.path("clean.png")
     }
 
-    /// Share of each pixel that shows drops, 8-bit grey: 255 is all of it.
+    /// Share of each pixel that shows drops, 8-bit gray: 255 is all of it.
     pub fn mask(&self) -> PathBuf {
         self.path("mask.png")
     }
@@ -125,7 +125,7 @@ fn flo_bytes(truth: &GroundTruth) -> Vec<u8> {
     bytes
 }
 
-/// The flow to look at, sRGB bytes: the colour's hue is its direction, its saturation the length, full at `longest` pixels; white
+/// The flow to look at, sRGB bytes: the color's hue is its direction, its saturation the length, full at `longest` pixels; white
 /// without drops, black where it does not hold.
 pub fn flow_colors(truth: &GroundTruth, longest: f32) -> Vec<u8> {
     let color = |(flow, status): (&Vec2, &FlowStatus)| match status {

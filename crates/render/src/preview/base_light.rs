@@ -111,7 +111,7 @@ impl BaseLights {
     }
 
     /// Irradiance at a place of a drop's base, from far lights and from `near` ones (direction, irradiance facing), as it is seen from
-    /// the air: over n², for light that leaves the water spreads. The light that a ground of colour `albedo` throws back and the
+    /// the air: over n², for light that leaves the water spreads. The light that a ground of color `albedo` throws back and the
     /// dome returns is in it.
     pub fn at_base(&self, light: &BaseLight, base: &Base, offset: Vec2, near: &[(Vec3, Vec3)], albedo: Vec3) -> Vec3 {
         let place = light.turned(base, offset).clamp_length_max(1.0);

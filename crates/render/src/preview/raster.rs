@@ -1,7 +1,7 @@
 //! Which triangle is seen at each of four samples per pixel, tile by tile.
 //!
 //! A sample lies in a triangle when three edge functions agree in sign (pineda1988). An edge's function is set up from its ends in one
-//! order, whichever triangle asks, so that neighbours leave no sample out between them. The reciprocal of the depth is linear on the
+//! order, whichever triangle asks, so that neighbors leave no sample out between them. The reciprocal of the depth is linear on the
 //! screen; the larger one is nearer. The four samples of a pixel are handled side by side.
 
 use glam::{DVec2, Vec2, Vec3, Vec4};
@@ -205,7 +205,7 @@ mod tests {
 
     /// A fan of triangles about a point covers its outline once, whatever its shape: no gaps, no sample lost.
     #[test]
-    fn neighbours_leave_no_sample_out() {
+    fn neighbors_leave_no_sample_out() {
         for turn in 0..50 {
             let middle = Vec3::new(47.3 + 0.1 * turn as f32, 80.7, 1.0);
             let rim = |i: usize| {

@@ -5,7 +5,7 @@
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-/// Colours over directions.
+/// Colors over directions.
 #[derive(Clone, Debug)]
 pub(super) struct RoundMap {
     side: usize,
@@ -23,7 +23,7 @@ impl RoundMap {
         Self { side, texels: (0..side * side).into_par_iter().map(texel).collect() }
     }
 
-    /// The colour in a direction of unit length.
+    /// The color in a direction of unit length.
     pub fn at(&self, direction: Vec3) -> Vec3 {
         let last = self.side - 1;
         let at = (0.5 * place_of(direction) + 0.5) * last as f32;

@@ -1,4 +1,4 @@
-//! The colour of what a preview shows: solids, the sky, panes before them.
+//! The color of what a preview shows: solids, the sky, panes before them.
 
 use std::f32::consts::FRAC_1_PI;
 
@@ -39,7 +39,7 @@ impl Paint {
         Self::of_color(finish, finish.color.at(uv), outside, wet)
     }
 
-    /// The same where the texture has a given colour.
+    /// The same where the texture has a given color.
     pub fn of_color(finish: &Finish, color: Vec3, outside: f32, wet: f32) -> Self {
         let (mirror, base, through) = finish.scatter_of(color, outside, wet).parts();
         let (head_on, alpha) = mirror.map_or((Vec3::ZERO, 1.0), |mirror| (mirror.head_on, mirror.alpha));

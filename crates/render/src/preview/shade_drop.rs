@@ -1,4 +1,4 @@
-//! The colour of a drop: what its surface mirrors, the highlights of small lights, and what is seen through it.
+//! The color of a drop: what its surface mirrors, the highlights of small lights, and what is seen through it.
 //!
 //! The line of sight is bent once, at the drop's surface. Where it comes down to the base on a painted solid, that solid is seen
 //! in the light of the illumination texture; on glass it is bent again and goes on behind the pane; and where it leaves the

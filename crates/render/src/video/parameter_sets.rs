@@ -1,4 +1,4 @@
-//! What the encoder leaves to its caller: the level, and the colour space stated in the stream.
+//! What the encoder leaves to its caller: the level, and the color space stated in the stream.
 //!
 //! A coded frame is a row of units, each after a start code `00 00 01`. Inside a unit, a byte `03` follows every `00 00` so that
 //! no start code appears by chance (h264, §7.4.1). The sequence parameter set (type 7) as the encoder writes it ends with a flag 0: "no usability
@@ -59,20 +59,20 @@ pub(super) fn has_key_frame(coded: &[u8]) -> bool {
     units(coded).iter().any(|unit| kind(unit) == KEY_FRAME)
 }
 
-/// The same frame, with the colour space in its sequence parameters if it has any.
-pub(super) fn state_colours(coded: &[u8]) -> Vec<u8> {
+/// The same frame, with the color space in its sequence parameters if it has any.
+pub(super) fn state_colors(coded: &[u8]) -> Vec<u8> {
     let mut stated = Vec::with_capacity(coded.len() + 16);
     for unit in units(coded) {
         stated.extend_from_slice(&[0, 0, 0, 1]);
         match kind(unit) {
-            SEQUENCE_PARAMETERS => stated.extend(with_colours(unit)),
+            SEQUENCE_PARAMETERS => stated.extend(with_colors(unit)),
             _ => stated.extend_from_slice(unit),
         }
     }
     stated
 }
 
-fn with_colours(unit: &[u8]) -> Vec<u8> {
+fn with_colors(unit: &[u8]) -> Vec<u8> {
     let plain = without_escapes(unit);
     let mut bits: Vec<bool> = plain.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
     // The unit ends with a 1 and zeros; before them stands the flag.
@@ -86,7 +86,7 @@ fn with_colours(unit: &[u8]) -> Vec<u8> {
     push(1, 1); // video signal type present
     push(5, 3); // of no particular format
     push(0, 1); // studio range
-    push(1, 1); // colour description present
+    push(1, 1); // color description present
     for _ in ["primaries", "transfer", "matrix"] {
         push(1, 8); // BT.709
     }
@@ -145,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_stated_once_and_other_units_stay() {
+    fn colors_are_stated_once_and_other_units_stay() {
         // A parameter set whose last data bit is the flag 0, then a slice.
         let coded = [0, 0, 0, 1, 0x67, 0b1010_0010, 0b0110_0010, 0, 0, 1, 0x65, 9, 8];
-        let once = state_colours(&coded);
+        let once = state_colors(&coded);
         assert_eq!(units(&once)[1], &[0x65, 9, 8]);
         assert!(has_key_frame(&once));
         assert_eq!(units(&once)[0].len(), units(&coded)[0].len() + 5, "{:?}", units(&once)[0]);

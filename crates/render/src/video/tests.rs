@@ -128,7 +128,7 @@ fn any_size_can_be_made_and_odd_ones_grow_by_a_pixel() {
 }
 
 #[test]
-fn greys_and_primaries_land_on_their_codes() {
+fn grays_and_primaries_land_on_their_codes() {
     let code = |rgb: [u8; 3]| {
         let frame = to_yuv(&rgb.repeat(4), [2, 2]);
         [frame.y[0], frame.u[0], frame.v[0]]

@@ -63,7 +63,7 @@ pub fn liquid(mesh: &TriMesh) -> Surface {
     }
 }
 
-/// The mean colour of a picture.
+/// The mean color of a picture.
 pub fn mean(picture: &Picture) -> Vec3 {
     picture.color.iter().copied().sum::<Vec3>() / picture.color.len() as f32
 }

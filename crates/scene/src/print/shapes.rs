@@ -69,7 +69,7 @@ fn solid_shape(out: &mut Document, shape: &SolidShape) {
 fn mesh_scale(out: &mut Document, scale: &MeshScale) {
     match scale {
         MeshScale::Height(height) => out.quantity("height", *height, &LENGTH, ""),
-        MeshScale::Factor(factor) => out.number("scale", *factor, "file units to metres"),
+        MeshScale::Factor(factor) => out.number("scale", *factor, "file units to meters"),
     }
 }
 

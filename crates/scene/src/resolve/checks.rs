@@ -159,7 +159,7 @@ fn drops_outside(top: &Section<'_>, scene: &Scene) {
             DropShape::Sphere { center, amount, .. } => around(*center, *center, radius_of(*amount)),
             DropShape::Box { min, max } => (*min, *max),
             DropShape::Cylinder { from, to, radius, .. } => around(from.min(*to), from.max(*to), *radius),
-            // A cap's centre is still to be projected, and a mesh is still to be read.
+            // A cap's center is still to be projected, and a mesh is still to be read.
             DropShape::Cap { .. } | DropShape::Mesh { .. } => continue,
         };
         let outside = axes.clone().any(|i| high[i] < domain.min[i] || low[i] > domain.max[i]);

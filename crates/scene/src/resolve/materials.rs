@@ -341,7 +341,7 @@ fn violation(low: &Varying, high: &Varying) -> Option<(f64, f64)> {
         _ => true,
     };
     if same_image {
-        // Linear in one grey value: the ends decide. A uniform value meets both ends.
+        // Linear in one gray value: the ends decide. A uniform value meets both ends.
         return [(low_black, high_black), (low_white, high_white)].into_iter().find(|(a, b)| a > b);
     }
     let (least, most) = (low_black.min(low_white), high_black.max(high_white));

@@ -174,7 +174,7 @@ pub(super) fn cylinder(section: &Section<'_>) -> (DVec3, DVec3, Option<f64>) {
     (from.unwrap_or(DVec3::ZERO), to.unwrap_or(DVec3::Y), radius)
 }
 
-/// `height` or `scale`; without either, the file is in metres.
+/// `height` or `scale`; without either, the file is in meters.
 pub(super) fn mesh_scale(section: &Section<'_>) -> MeshScale {
     match section.one_of(&["height", "scale"]) {
         Some("height") => section.quantity("height", &LENGTH, Sign::Positive).map(MeshScale::Height),

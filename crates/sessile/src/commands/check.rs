@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use sessile_render::draw_run::Props;
+use sessile_render::render_run::Props;
 use sessile_sim::{build, model_name};
 
 use crate::args::CheckArgs;

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use sessile_frames::FrameChoice;
-use sessile_render::draw_run::{DrawError, DrawOptions, Drawn, What, draw_run};
+use sessile_frames::FrameSelection;
+use sessile_render::render_run::{DrawError, DrawOptions, Drawn, What, render_run};
 
 use super::on_threads;
 use crate::args::{PictureQuality, RenderArgs};
@@ -38,7 +38,7 @@ pub fn draw(
     stop: &AtomicBool,
 ) -> Result<Drawn, Failure> {
     let progress = drawing::for_stderr();
-    on_threads(threads, || draw_run(run, options, progress.as_ref(), stop))?.map_err(failure)
+    on_threads(threads, || render_run(run, options, progress.as_ref(), stop))?.map_err(failure)
 }
 
 /// Whose fault an error is, as an exit code.
@@ -71,7 +71,7 @@ fn again(args: &RenderArgs, drawn: &Drawn) -> String {
     let mut words = vec!["sessile".to_owned(), "render".to_owned(), super::quoted(&args.run.to_string_lossy())];
     let first = drawn.next.map(|next| next.to_string());
     match (first, args.frames) {
-        (Some(first), Some(FrameChoice::Range(_, Some(last)))) => words.push(format!("--frames {first}..{last}")),
+        (Some(first), Some(FrameSelection::Range(_, Some(last)))) => words.push(format!("--frames {first}..{last}")),
         (Some(first), _) => words.push(format!("--frames {first}..")),
         // All pictures are there; the video comes with the last of them.
         (None, _) => words.push("--frames last".to_owned()),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sessile_render::draw_run::{DrawOptions, Props, What};
+use sessile_render::render_run::{DrawOptions, Props, What};
 use sessile_sim::{Finish, RunError, RunOptions, run as simulate};
 
 use super::quoted;

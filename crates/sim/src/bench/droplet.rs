@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 use sessile_droplet::DropletModel;
-use sessile_frames::Content;
+use sessile_frames::FrameGeometry;
 use sessile_frames::instances::surface_with;
-use sessile_model::{Model, Stages, Untimed};
+use sessile_model::{Model, NoTimer, StageTimer};
 use sessile_scene::{Folder, NoFiles, parse_str};
 use sessile_shapes::Detail;
 use sessile_world::World;
@@ -109,7 +109,7 @@ fn rectangle(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
 }
 
 /// Advances by a frame and says in how many steps.
-fn advance(model: &mut DropletModel, stages: &mut dyn Stages) -> Result<u32, CaseError> {
+fn advance(model: &mut DropletModel, stages: &mut dyn StageTimer) -> Result<u32, CaseError> {
     let end = model.time() + FRAME;
     let mut steps = 0;
     while end - model.time() > 1e-9 {
@@ -176,7 +176,7 @@ fn filled(context: &BenchContext<'_>, work: &Work, random: &mut Stream) -> Resul
         model.add_droplet(near(u, v), DVec3::ZERO, if runs { RUNNER } else { random.uniform_in(0.02e-9, 0.2e-9) });
     }
     // A million droplets have just come down at once; that is not what is timed.
-    model.step(AT_ONCE, &mut Untimed)?;
+    model.step(AT_ONCE, &mut NoTimer)?;
     Ok((model, side))
 }
 
@@ -189,7 +189,7 @@ fn replenish(model: &mut DropletModel, work: &Work, side: f64, random: &mut Stre
     for _ in model.num_droplets()..work.droplets {
         model.add_droplet(place(), DVec3::ZERO, 0.1e-9);
     }
-    model.step(AT_ONCE, &mut Untimed)?;
+    model.step(AT_ONCE, &mut NoTimer)?;
     Ok(())
 }
 
@@ -221,7 +221,7 @@ fn scaling(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
         let mut random = Stream::new(1, &[]);
         let (mut model, side) = filled(context, &work, &mut random)?;
         // The first frame finds everything cold, and all runners at rest.
-        advance(&mut model, &mut Untimed)?;
+        advance(&mut model, &mut NoTimer)?;
         let before = context.cpu_seconds();
         for _ in 0..3 {
             replenish(&mut model, &work, side, &mut random)?;
@@ -258,9 +258,9 @@ fn all_moving(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
             .map(|k| (f64::from(k) + 0.5 + 0.3 * (random.uniform() - 0.5)) * SPACING - 0.5 * side);
         model.add_droplet(near(u, v), DVec3::ZERO, random.uniform_in(0.3e-9, 0.5e-9));
     }
-    model.step(AT_ONCE, &mut Untimed)?;
+    model.step(AT_ONCE, &mut NoTimer)?;
     for _ in 0..3 {
-        advance(&mut model, &mut Untimed)?;
+        advance(&mut model, &mut NoTimer)?;
     }
     let mut running = 0;
     for frame in 0..frames {
@@ -286,7 +286,7 @@ fn shapes(context: &mut BenchContext<'_>, lines: Option<f64>) -> Result<(), Case
         let surface = context.time(FRAME, |stages| {
             advance(&mut model, stages)?;
             stages.enter("shapes");
-            let Content::Instances(drops) = model.frame().liquid else { return Err("not as many drops".into()) };
+            let FrameGeometry::Instances(drops) = model.frame().liquid else { return Err("not as many drops".into()) };
             // Edges of three pixels, as pictures have it.
             let detail =
                 lines.map_or_else(Detail::default, |lines| Detail { edge: 3.0 * side / lines, fewest: 5, most: 48 });

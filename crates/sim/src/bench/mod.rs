@@ -16,7 +16,7 @@ use cpu_time::ProcessTime;
 use serde::Serialize;
 
 pub use memory::peak_memory;
-pub use sessile_model::Stages;
+pub use sessile_model::StageTimer;
 
 use crate::clock::{StageClock, StageTime};
 use crate::nearest::nearest;
@@ -205,7 +205,7 @@ pub fn text(report: &BenchReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sessile_model::Stages;
+    use sessile_model::StageTimer;
 
     use super::*;
 

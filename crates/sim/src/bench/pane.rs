@@ -1,7 +1,7 @@
 //! Benches of the pane model.
 
 use glam::DVec2;
-use sessile_model::{Model, Untimed};
+use sessile_model::{Model, NoTimer};
 use sessile_pane::Pane;
 use sessile_scene::{NoFiles, parse_str};
 use sessile_world::World;
@@ -68,7 +68,7 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
         pane.add_drop(at, if runs { RUNNER } else { resting_volume(&mut random) });
     }
     // Half a million drops have just come down at once; that is not what is timed.
-    pane.step(1e-6, &mut Untimed)?;
+    pane.step(1e-6, &mut NoTimer)?;
     let (mut drops, mut running, mut steps) = (0usize, 0usize, 0u32);
     let (mut speed, mut slowest) = (0.0, 0.0_f64);
     for frame in 0..FRAMES {

@@ -1,7 +1,7 @@
 //! Benches of the surface model.
 
 use glam::DVec3;
-use sessile_model::{Model, Stages, Untimed};
+use sessile_model::{Model, NoTimer, StageTimer};
 use sessile_scene::{Files, Folder, NoFiles, parse_str};
 use sessile_surface::SurfaceModel;
 use sessile_world::World;
@@ -115,7 +115,7 @@ fn run(context: &mut BenchContext, model: &mut SurfaceModel, seconds: f64) -> Re
     context.time(seconds, |clock| {
         let mut steps = 0;
         while model.time() < end - 1e-9 {
-            model.step(end - model.time(), clock as &mut dyn Stages)?;
+            model.step(end - model.time(), clock as &mut dyn StageTimer)?;
             steps += 1;
         }
         Ok(steps)
@@ -274,7 +274,7 @@ fn scaling(context: &mut BenchContext) -> Result<(), CaseError> {
         (context.say)(&format!("{drops} drops"));
         let mut model = slope(drops)?;
         // The first step fills memory that all others use.
-        model.step(1e-3, &mut Untimed)?;
+        model.step(1e-3, &mut NoTimer)?;
         let before = context.cpu_seconds();
         run(context, &mut model, 1e-3 * f64::from(steps))?;
         let [triangles, _] = model.num_triangles();

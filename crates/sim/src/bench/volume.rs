@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use sessile_model::{Model, Stages, Untimed};
+use sessile_model::{Model, NoTimer, StageTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_volume::Volume;
 use sessile_world::World;
@@ -59,7 +59,7 @@ fn half_ball(cells: f64) -> Result<Volume, CaseError> {
 }
 
 /// Advances by `time` (in s) and says in how many steps.
-fn advance(model: &mut Volume, time: f64, stages: &mut dyn Stages) -> Result<f64, CaseError> {
+fn advance(model: &mut Volume, time: f64, stages: &mut dyn StageTimer) -> Result<f64, CaseError> {
     let end = model.time() + time;
     let mut steps = 0.0;
     while end - model.time() > 1e-9 * time {
@@ -139,7 +139,7 @@ fn cost_of_steps(
     (context.say)(what);
     // The first steps find the memory that all others use.
     let warming = time_of(&model, 3.0);
-    advance(&mut model, warming, &mut Untimed)?;
+    advance(&mut model, warming, &mut NoTimer)?;
     let cells = active_cells(&model);
     let before = context.cpu_seconds();
     let time = time_of(&model, steps);
@@ -187,10 +187,10 @@ fn threads(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
         let pool = thread_pool(NonZeroUsize::new(threads))?;
         let mut model = half_ball(48.0)?;
         let time = time_of(&model, 15.0);
-        pool.install(|| advance(&mut model, 0.2 * time, &mut Untimed))?;
+        pool.install(|| advance(&mut model, 0.2 * time, &mut NoTimer))?;
         let began = Instant::now();
-        // Stages are told on the caller's thread, so they are not asked for here.
-        context.time(time, |_| pool.install(|| advance(&mut model, time, &mut Untimed)))?;
+        // StageTimer are told on the caller's thread, so they are not asked for here.
+        context.time(time, |_| pool.install(|| advance(&mut model, time, &mut NoTimer)))?;
         walls.push(began.elapsed().as_secs_f64());
         if threads == 1 {
             context.figure("active cells", active_cells(&model), "");

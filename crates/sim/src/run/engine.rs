@@ -5,8 +5,10 @@ use std::time::Instant;
 
 use sessile_frames::instances::surface_of;
 use sessile_frames::names::safe_names;
-use sessile_frames::{Content, INSTANCE_THRESHOLD, MeasureError, RunFolder, RunInfo, RunStatus, StageSeconds, Stamp};
-use sessile_model::{Model, Stages};
+use sessile_frames::{
+    FrameGeometry, FrameId, INSTANCE_THRESHOLD, MeasureError, RunFolder, RunInfo, RunStatus, StageSeconds,
+};
+use sessile_model::{Model, StageTimer};
 use sessile_scene::types::Scene;
 
 use super::open::{Opened, Start, open};
@@ -181,12 +183,14 @@ impl<'a> Engine<'a> {
         let mut frame = self.model.frame();
         frame.time = f64::from(self.moment.frame) * self.scene.time.frame;
         let mut shapes = None;
-        if let Content::Instances(drops) = &frame.liquid
+        if let FrameGeometry::Instances(drops) = &frame.liquid
             && drops.len() <= INSTANCE_THRESHOLD
         {
             // They will be written as surfaces; made here, they are made once.
             let surface = surface_of(drops).map_err(|reason| MeasureError::Instance { frame: number, reason })?;
-            if let Content::Instances(drops) = std::mem::replace(&mut frame.liquid, Content::Surfaces(surface)) {
+            if let FrameGeometry::Instances(drops) =
+                std::mem::replace(&mut frame.liquid, FrameGeometry::Surfaces(surface))
+            {
                 shapes = Some(drops);
             }
         }
@@ -197,7 +201,7 @@ impl<'a> Engine<'a> {
         let measures = measured(&frame, number, &self.moment.pending, self.model.world().solids(), planar)?;
 
         self.clock.enter("write");
-        let stamp = Stamp { frame: number, time: frame.time };
+        let stamp = FrameId { frame: number, time: frame.time };
         self.folder.write_frame(stamp, &frame.liquid)?;
         if let Some(shapes) = shapes {
             self.folder.write_shapes(stamp, &shapes)?;

@@ -57,8 +57,8 @@ fn at_rest(model: &str, scene: &str, volume: f64) -> Result<DropMeasures, CaseEr
     stage.only_drop()
 }
 
-fn sessile(context: &CaseContext, microlitres: f64, degrees: f64) -> Result<CaseResult, CaseError> {
-    let volume = 1e-9 * microlitres;
+fn sessile(context: &CaseContext, microliters: f64, degrees: f64) -> Result<CaseResult, CaseError> {
+    let volume = 1e-9 * microliters;
     let exact = young_laplace::sessile(volume, degrees.to_radians(), capillary_length()).ok_or("no such drop")?;
     let scene = material(degrees, degrees) + &plane(glam::DVec3::Y) + &cap(volume, false, 90.0);
     let mut result = CaseResult::default();

@@ -1,6 +1,6 @@
 //! Curves of a case, drawn as SVG: axes with round ticks, a legend, expected curves dashed and measured ones solid or dotted.
 //!
-//! Colours are left to the page's style sheet (classes `s0`, `s1`, … for series), so that one drawing suits light and dark.
+//! Colors are left to the page's style sheet (classes `s0`, `s1`, … for series), so that one drawing suits light and dark.
 
 use std::fmt::Write;
 
@@ -58,24 +58,24 @@ pub struct Series {
     pub mark: Mark,
     /// `(x, y)`; those that are not finite are left out.
     pub points: Vec<(f64, f64)>,
-    /// Which of the colours it takes; by default its place among the plot's series decides.
-    pub colour: Option<usize>,
+    /// Which of the colors it takes; by default its place among the plot's series decides.
+    pub color: Option<usize>,
 }
 
 impl Series {
     /// A curve with its name.
     pub fn new(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), mark, points, colour: None }
+        Self { name: name.into(), mark, points, color: None }
     }
 
-    /// The same curve in a colour of choice, for theory and measurement that belong together.
-    pub fn coloured(self, colour: usize) -> Self {
-        Self { colour: Some(colour), ..self }
+    /// The same curve in a color of frame_selection, for theory and measurement that belong together.
+    pub fn colored(self, color: usize) -> Self {
+        Self { color: Some(color), ..self }
     }
 
-    /// The colour of the series that stands at `index`.
-    fn colour_at(&self, index: usize) -> usize {
-        self.colour.unwrap_or(index) % NUM_COLOURS
+    /// The color of the series that stands at `index`.
+    fn color_at(&self, index: usize) -> usize {
+        self.color.unwrap_or(index) % NUM_COLORS
     }
 }
 
@@ -86,8 +86,8 @@ const RIGHT: f64 = 18.0;
 /// Above the legend, and between its lines.
 const LEGEND_LINE: f64 = 20.0;
 const BOTTOM: f64 = 52.0;
-/// Series beyond this many take the first colours again.
-const NUM_COLOURS: usize = 6;
+/// Series beyond this many take the first colors again.
+const NUM_COLORS: usize = 6;
 
 impl Plot {
     /// The drawing, as an `<svg>` element without width and height.
@@ -103,7 +103,7 @@ impl Plot {
         );
         self.draw_axes(&mut svg, &x, &y, top);
         for (index, (series, points)) in self.series.iter().zip(&visible).enumerate() {
-            draw_series(&mut svg, series.colour_at(index), series.mark, points, &x, &y);
+            draw_series(&mut svg, series.color_at(index), series.mark, points, &x, &y);
         }
         self.draw_legend(&mut svg);
         svg.push_str("</svg>");
@@ -172,12 +172,12 @@ impl Plot {
 
     fn draw_legend(&self, svg: &mut String) {
         for (index, (series, (x, y))) in self.series.iter().zip(self.legend_places()).enumerate() {
-            let colour = series.colour_at(index);
+            let color = series.color_at(index);
             let _ = match series.mark {
                 Mark::Points => {
-                    write!(svg, "<circle class=\"dot s{colour}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", x + 11.0)
+                    write!(svg, "<circle class=\"dot s{color}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", x + 11.0)
                 }
-                mark => write!(svg, "<path class=\"{} s{colour}\" d=\"M{x:.1} {y:.1}h22\"/>", line_class(mark)),
+                mark => write!(svg, "<path class=\"{} s{color}\" d=\"M{x:.1} {y:.1}h22\"/>", line_class(mark)),
             };
             let (text_x, text_y) = (x + 28.0, y + 4.0);
             let name = escape(&series.name);
@@ -190,12 +190,12 @@ fn line_class(mark: Mark) -> &'static str {
     if mark == Mark::Expected { "line expected" } else { "line" }
 }
 
-fn draw_series(svg: &mut String, colour: usize, mark: Mark, points: &[(f64, f64)], x: &Scale, y: &Scale) {
+fn draw_series(svg: &mut String, color: usize, mark: Mark, points: &[(f64, f64)], x: &Scale, y: &Scale) {
     if mark == Mark::Points {
         for &(px, py) in points {
             let _ = write!(
                 svg,
-                "<circle class=\"dot s{colour}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\"/>",
+                "<circle class=\"dot s{color}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\"/>",
                 x.place(px),
                 y.place(py)
             );
@@ -203,7 +203,7 @@ fn draw_series(svg: &mut String, colour: usize, mark: Mark, points: &[(f64, f64)
     } else if !points.is_empty() {
         let path: Vec<String> =
             points.iter().map(|&(px, py)| format!("{:.1} {:.1}", x.place(px), y.place(py))).collect();
-        let _ = write!(svg, "<path class=\"{} s{colour}\" d=\"M{}\"/>", line_class(mark), path.join("L"));
+        let _ = write!(svg, "<path class=\"{} s{color}\" d=\"M{}\"/>", line_class(mark), path.join("L"));
     }
 }
 

@@ -106,7 +106,7 @@ fn badge(pass: bool) -> &'static str {
     if pass { "<span class=\"badge pass\">pass</span>" } else { "<span class=\"badge fail\">fail</span>" }
 }
 
-/// Colours are set once as variables, for light and for dark; the series colours keep apart for colour-blind readers too.
+/// Colors are set once as variables, for light and for dark; the series colors keep apart for color-blind readers too.
 const STYLE: &str = r"
 :root { --bg:#fbfcfd; --card:#fff; --ink:#1b2430; --soft:#5c6875; --line:#dfe5ea; --grid:#eceff2; --link:#0b62a4;
   --pass:#17693a; --passbg:#e2f4e8; --fail:#a3201d; --failbg:#fbe4e2;

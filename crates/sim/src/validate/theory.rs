@@ -169,11 +169,11 @@ const REFERENCE: [(f64, f64, f64, f64, f64); 6] = [
 
 fn sessile_reference(_: &CaseContext) -> Result<CaseResult, CaseError> {
     let mut result = CaseResult::default();
-    for (microlitres, degrees, height, base_radius, area) in REFERENCE {
-        let drop = sessile(microlitres * 1e-9, degrees.to_radians(), capillary_length())?;
+    for (microliters, degrees, height, base_radius, area) in REFERENCE {
+        let drop = sessile(microliters * 1e-9, degrees.to_radians(), capillary_length())?;
         // Half a unit of the last digit given is up to 6e-6 of the value.
         let tolerance = Tolerance::Relative(1e-5);
-        let name = format!("{microlitres} µL at {degrees}°");
+        let name = format!("{microliters} µL at {degrees}°");
         result.checks.push(Check::value(format!("{name}: height"), "mm", height, drop.height * 1e3, tolerance));
         result.checks.push(Check::value(
             format!("{name}: base radius"),

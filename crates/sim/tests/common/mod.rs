@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use glam::DVec3;
-use sessile_frames::{Content, DropFacts, Event, Frame, Ids, Ledger, Surface};
-use sessile_model::{Model, RestoreError, Stages, StepError, StepReport};
+use sessile_frames::{DropState, Event, Frame, FrameGeometry, Ids, Surface, VolumeBalance};
+use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_scene::{NoFiles, Scene, parse_str};
 use sessile_sim::{BuildError, Built, Finish, Progress, RunError, RunOptions, Status, run_with};
 use sessile_world::World;
@@ -48,7 +48,7 @@ impl Model for Ball {
         self.time
     }
 
-    fn step(&mut self, limit: f64, stages: &mut dyn Stages) -> Result<StepReport, StepError> {
+    fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         stages.enter("swing");
         if self.time >= self.breaks_at {
             return Err(StepError::NonFinite {
@@ -85,15 +85,15 @@ impl Model for Ball {
         let volume = 4.0 / 3.0 * RADIUS.powi(3);
         Frame {
             time: self.time,
-            liquid: Content::Surfaces(surface),
-            drops: vec![DropFacts {
+            liquid: FrameGeometry::Surfaces(surface),
+            drops: vec![DropState {
                 id: 1,
                 volume,
                 velocity: DVec3::new(0.0, self.speed, 0.0),
                 speed_max: self.speed.abs(),
                 pressure: None,
             }],
-            ledger: Ledger { added: volume, lost: 0.0, film: 0.0 },
+            balance: VolumeBalance { added: volume, lost: 0.0, film: 0.0 },
             ..Frame::default()
         }
     }

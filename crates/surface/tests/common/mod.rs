@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use sessile_model::{Model, StepReport, Untimed};
+use sessile_model::{Model, NoTimer, StepReport};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_surface::SurfaceModel;
 use sessile_surface::validate::{check, check_crossings};
@@ -56,7 +56,7 @@ pub fn run(model: &mut SurfaceModel, seconds: f64) -> Vec<StepReport> {
     let end = model.time() + seconds;
     let mut reports = Vec::new();
     while model.time() < end - 1e-9 * seconds {
-        reports.push(model.step(end - model.time(), &mut Untimed).unwrap());
+        reports.push(model.step(end - model.time(), &mut NoTimer).unwrap());
         sound(model);
     }
     reports

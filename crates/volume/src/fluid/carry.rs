@@ -4,7 +4,7 @@
 //! balls on one side of a film would hold against it (tried: a drop that hits a plate then keeps jets of less than a cell, and spreads by a fifth more).
 
 use glam::DVec3;
-use sessile_model::Stages;
+use sessile_model::StageTimer;
 
 use super::{Fluid, Outside, REDISTANCE_STEPS, REDISTANCE_TRAVEL};
 use crate::extension::AngleLaw;
@@ -24,7 +24,7 @@ impl Fluid {
         dt: f64,
         short_steps: u32,
         outside: &Outside<'_, L>,
-        stages: &mut dyn Stages,
+        stages: &mut dyn StageTimer,
     ) {
         stages.enter("surface");
         let reach = dt / self.grid.h;
@@ -84,7 +84,7 @@ impl Fluid {
 mod tests {
     use std::f64::consts::PI;
 
-    use sessile_model::Untimed;
+    use sessile_model::NoTimer;
 
     use super::*;
     use crate::extension::Advancing;
@@ -124,7 +124,7 @@ mod tests {
                 fluid.velocity[0].values_mut()[index] = -speed * sx * sx * 2.0 * sy * cy;
                 fluid.velocity[1].values_mut()[index] = speed * ty * ty * 2.0 * tx * dx;
             }
-            fluid.carry_surface(1.0, 1, &outside, &mut Untimed);
+            fluid.carry_surface(1.0, 1, &outside, &mut NoTimer);
         }
         let after = shares(&fluid);
         let whole: f64 = before.iter().sum();

@@ -38,7 +38,7 @@ impl<'a> Bench<'a> {
         let mut field = Field::new(BAND + 1.0);
         field.resize(&tiles);
         for index in 0..tiles.len() * CELLS {
-            field.values_mut()[index] = phi(centre(&tiles, index)).clamp(-BAND - 1.0, BAND + 1.0);
+            field.values_mut()[index] = phi(center(&tiles, index)).clamp(-BAND - 1.0, BAND + 1.0);
         }
         Self { stage: field.clone(), phi: field, tiles, flow }
     }
@@ -67,7 +67,7 @@ impl<'a> Bench<'a> {
             let time = (f64::from(step) + 0.5) / f64::from(steps);
             if let Some(every) = every {
                 if step % every == 0 {
-                    let speed = |cell| (self.flow)(centre(&self.tiles, cell), time).length();
+                    let speed = |cell| (self.flow)(center(&self.tiles, cell), time).length();
                     particles.reseed(&self.tiles, &self.phi, &settings, u64::from(step), speed, |_| true);
                 }
                 particles.advance(&self.tiles, |slot, at| self.velocity(slot, at, time));
@@ -140,7 +140,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn centre(tiles: &Tiles, index: usize) -> DVec3 {
+fn center(tiles: &Tiles, index: usize) -> DVec3 {
     DVec3::from(tiles.cell(index).map(f64::from)) + 0.5
 }
 
@@ -165,7 +165,7 @@ fn weno_step(
             }
             let [i, j, k] = local_cell(local);
             let at = ((k + 3) * N + j + 3) * N + i + 3;
-            let u = flow(centre(tiles, slot * CELLS + local), time);
+            let u = flow(center(tiles, slot * CELLS + local), time);
             for (axis, stride) in [1, N, N * N].into_iter().enumerate().take(tiles.dims()) {
                 let f = |n: isize| block[at.wrapping_add_signed(if u[axis] > 0.0 { n } else { -n } * stride as isize)];
                 let v: [f64; 5] = std::array::from_fn(|m| f(m as isize - 2) - f(m as isize - 3));
@@ -192,12 +192,12 @@ fn weno_step(
     });
 }
 
-/// Zalesak's ball: radius 7 with a slot 3 cells wide, once round an axis 6 cells off its centre.
+/// Zalesak's ball: radius 7 with a slot 3 cells wide, once round an axis 6 cells off its center.
 fn zalesak(every: Option<u32>) -> (f64, f64, Particles) {
-    let centre = DVec3::new(16.0, 22.0, 16.0);
+    let center = DVec3::new(16.0, 22.0, 16.0);
     let ball = move |p: DVec3| {
-        let slot = ((p.x - centre.x).abs() - 1.5).max(p.y - centre.y - 2.0);
-        (p.distance(centre) - 7.0).max(-slot)
+        let slot = ((p.x - center.x).abs() - 1.5).max(p.y - center.y - 2.0);
+        (p.distance(center) - 7.0).max(-slot)
     };
     let steps = 90;
     let turn = std::f64::consts::TAU / f64::from(steps);
@@ -258,7 +258,7 @@ fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
     let settings = FROM_REST;
     let mut particles = Particles::default();
     // Above the middle it moves at half the speed that calls for all of them, below it rests.
-    let speed = |cell: usize| if centre(&bench.tiles, cell).y > 12.0 { 0.05 } else { 0.0 };
+    let speed = |cell: usize| if center(&bench.tiles, cell).y > 12.0 { 0.05 } else { 0.0 };
     particles.reseed(&bench.tiles, &bench.phi, &settings, 0, speed, |_| true);
     let mut counts = vec![0; bench.tiles.len() * CELLS];
     let mut signs = [0, 0];
@@ -270,9 +270,9 @@ fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
         }
     }
     for (cell, &count) in counts.iter().enumerate() {
-        let fast = centre(&bench.tiles, cell).y > 12.0 && bench.phi.values()[cell].abs() < 2.0;
+        let fast = center(&bench.tiles, cell).y > 12.0 && bench.phi.values()[cell].abs() < 2.0;
         assert!(count <= 16 && (!fast || count == 16), "{count} in a cell that wants {}", if fast { 16 } else { 0 });
-        assert!(count == 0 || centre(&bench.tiles, cell).y > 12.0);
+        assert!(count == 0 || center(&bench.tiles, cell).y > 12.0);
     }
     assert!(signs[0] > 1000 && signs[1] > signs[0], "liquid and air: {signs:?}");
     // What does not move has nothing to mend, and sowing again changes nothing.

@@ -7,7 +7,7 @@ const TILE: i32 = 8;
 
 /// Drops as the pressure sees them: Neumann on solids by cut faces, Dirichlet 0 on the liquid's surface by the ghost-fluid distance.
 ///
-/// `phi` and `solid` are signed distances in units of cells at points in units of cells; cell (i, j, k) has its centre at that point. The
+/// `phi` and `solid` are signed distances in units of cells at points in units of cells; cell (i, j, k) has its center at that point. The
 /// source is 1 per unit of volume, so the right-hand side is the open share of the cell. Unknowns are listed tile by tile.
 pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f64; 3]) -> f64) -> System {
     let tiles = (half_extent + TILE - 1) / TILE;
@@ -58,7 +58,7 @@ pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f6
                     }
                 }
                 j => {
-                    system.neighbours[i][face] = j;
+                    system.neighbors[i][face] = j;
                     if step > 0 {
                         system.faces[i][axis] = open;
                     }
@@ -80,7 +80,7 @@ fn share(solid: &impl Fn([f64; 3]) -> f64, at: [f64; 3]) -> f64 {
     open as f64 / (N * N * N) as f64
 }
 
-/// Open share of the face with this centre, across `axis`.
+/// Open share of the face with this center, across `axis`.
 fn face_share(solid: &impl Fn([f64; 3]) -> f64, at: [f64; 3], axis: usize) -> f64 {
     const N: usize = 32;
     let distance = solid(at);
@@ -100,28 +100,28 @@ fn face_share(solid: &impl Fn([f64; 3]) -> f64, at: [f64; 3], axis: usize) -> f6
 
 /// A ball of this radius in cells, slightly off the grid, in free flight.
 pub fn ball(radius: f64) -> System {
-    drops(radius.ceil() as i32 + 2, |p| length(p, CENTRE) - radius, |_| 1e3)
+    drops(radius.ceil() as i32 + 2, |p| length(p, CENTER) - radius, |_| 1e3)
 }
 
-/// The half of that ball above a plane through its centre, tilted against the grid.
+/// The half of that ball above a plane through its center, tilted against the grid.
 pub fn half_ball(radius: f64) -> System {
     drops(
         radius.ceil() as i32 + 2,
-        |p| length(p, CENTRE) - radius,
-        |p| (0..3).map(|k| (p[k] - CENTRE[k]) * NORMAL[k]).sum(),
+        |p| length(p, CENTER) - radius,
+        |p| (0..3).map(|k| (p[k] - CENTER[k]) * NORMAL[k]).sum(),
     )
 }
 
 /// The exact solution in both: (R² − r²)/6.
 pub fn exact(system: &System, radius: f64) -> Vec<f64> {
-    let centre_distance = |cell: &[i32; 3]| length(cell.map(f64::from), CENTRE);
-    system.cells.iter().map(|cell| (radius * radius - centre_distance(cell).powi(2)) / 6.0).collect()
+    let center_distance = |cell: &[i32; 3]| length(cell.map(f64::from), CENTER);
+    system.cells.iter().map(|cell| (radius * radius - center_distance(cell).powi(2)) / 6.0).collect()
 }
 
-const CENTRE: [f64; 3] = [0.31, -0.17, 0.23];
+const CENTER: [f64; 3] = [0.31, -0.17, 0.23];
 /// (2, 6, 3)/7.
 const NORMAL: [f64; 3] = [2.0 / 7.0, 6.0 / 7.0, 3.0 / 7.0];
 
-fn length(p: [f64; 3], centre: [f64; 3]) -> f64 {
-    (0..3).map(|k| (p[k] - centre[k]).powi(2)).sum::<f64>().sqrt()
+fn length(p: [f64; 3], center: [f64; 3]) -> f64 {
+    (0..3).map(|k| (p[k] - center[k]).powi(2)).sum::<f64>().sqrt()
 }

@@ -1,10 +1,10 @@
 //! The levels of multigrid: each gathers the cells of the one before in blocks of 2³, as far as they hang together.
 //!
-//! Unknowns of a level are numbered red ones first (x + y + z even), then black ones: each is coupled to the other colour only, so that
-//! all of one colour can be relaxed at once. Two cells of a block that no coupling within the block connects (water on both sides of a thin wall,
+//! Unknowns of a level are numbered red ones first (x + y + z even), then black ones: each is coupled to the other color only, so that
+//! all of one color can be relaxed at once. Two cells of a block that no coupling within the block connects (water on both sides of a thin wall,
 //! two drops that nearly touch) become two unknowns of the next level, so nothing leaks; an unknown without couplings is solved by relaxation and not taken further.
 //!
-//! Couplings of the coarse level are the sums over the fine faces, halved since the distance between centres doubles. A
+//! Couplings of the coarse level are the sums over the fine faces, halved since the distance between centers doubles. A
 //! coupling g to a known value at a distance becomes 1/(1/g + 1/2c), c the level's full coupling: half a fine cell further off.
 
 use std::mem;
@@ -43,7 +43,7 @@ pub struct Level {
     pub num_red: usize,
     /// Couplings per row; missing ones are 0.
     pub width: usize,
-    /// For each coupling, the other unknown's place among its colour.
+    /// For each coupling, the other unknown's place among its color.
     pub columns: Vec<u32>,
     /// The couplings.
     pub couplings: Vec<f32>,
@@ -84,8 +84,8 @@ impl Level {
         self.inverse.len()
     }
 
-    /// The place, colours together, that a column of row `i` stands for.
-    pub fn neighbour(&self, i: usize, column: u32) -> usize {
+    /// The place, colors together, that a column of row `i` stands for.
+    pub fn neighbor(&self, i: usize, column: u32) -> usize {
         if i < self.num_red { self.num_red + column as usize } else { column as usize }
     }
 
@@ -175,13 +175,13 @@ impl Level {
             let held = (system.outside[i] * scale) as f32;
             let before = if place < num_red { num_red as u32 } else { 0 };
             if rows.is_alike(i) {
-                let others = system.neighbours[i].map(|other| places[other as usize] - before);
+                let others = system.neighbors[i].map(|other| places[other as usize] - before);
                 columns.copy_from_slice(&others);
                 couplings.fill(full);
                 return Row { found: USUAL_WIDTH, held, alike: true };
             }
-            for (face, &other) in system.neighbours[i].iter().enumerate() {
-                // Along z, a planar run's cell is its own neighbour.
+            for (face, &other) in system.neighbors[i].iter().enumerate() {
+                // Along z, a planar run's cell is its own neighbor.
                 if other == NONE || other as usize == i {
                     continue;
                 }
@@ -239,8 +239,8 @@ impl Level {
                     if coupling == 0.0 {
                         continue;
                     }
-                    let other = fine.gathered[fine.neighbour(member, fine.columns[slot])];
-                    // Parts of one block that hang together only weakly are of one colour and stay uncoupled.
+                    let other = fine.gathered[fine.neighbor(member, fine.columns[slot])];
+                    // Parts of one block that hang together only weakly are of one color and stay uncoupled.
                     if other == place as u32 || (other < num_red as u32) == (place < num_red) {
                         continue;
                     }
@@ -296,7 +296,7 @@ impl Level {
                 let member = coarse.member_lists[next] as usize;
                 next += 1;
                 for slot in member * self.width..(member + 1) * self.width {
-                    let other = self.neighbour(member, self.columns[slot]);
+                    let other = self.neighbor(member, self.columns[slot]);
                     if self.is_strong(member, other, self.couplings[slot])
                         && self.gathered[other] == UNGATHERED
                         && self.cells[other].map(|c| c >> 1) == block
@@ -315,7 +315,7 @@ impl Level {
         let inward = self.cells[seed].map(|c| usize::from(c & 1 == 0));
         let next = |from: u32, axis: usize| {
             let from = from as usize;
-            let other = self.neighbour(from, self.columns[from * self.width + 2 * axis + inward[axis]]);
+            let other = self.neighbor(from, self.columns[from * self.width + 2 * axis + inward[axis]]);
             self.alike[other].then_some(other as u32)
         };
         let seed = self.alike[seed].then_some(seed as u32)?;
@@ -338,7 +338,7 @@ impl Level {
             held += coarse_outside(self.outside[member], full);
             for (axis, coordinate) in self.cells[member].into_iter().enumerate() {
                 let face = 2 * axis + (coordinate & 1) as usize;
-                let other = self.gathered[self.neighbour(member, self.columns[member * self.width + face])];
+                let other = self.gathered[self.neighbor(member, self.columns[member * self.width + face])];
                 if others[face] == UNGATHERED {
                     others[face] = other;
                 }
@@ -381,7 +381,7 @@ impl Level {
                 return;
             }
             for k in 0..self.width {
-                let other = self.neighbour(i, self.columns[i * self.width + k]);
+                let other = self.neighbor(i, self.columns[i * self.width + k]);
                 let strong = self.is_strong(i, other, self.couplings[i * self.width + k]);
                 let leaves = || self.cells[i].map(|c| c >> 1) != self.cells[other].map(|c| c >> 1);
                 if strong && leaves() && self.gathered[i] != UNGATHERED && self.gathered[other] != UNGATHERED {

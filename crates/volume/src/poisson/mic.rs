@@ -5,7 +5,7 @@
 //! D_i = A_ii − Σ_{j<i} c_ij²/D_j − τ Σ_{j<i} c_ij Σ_{k>j, k≠i} c_jk / D_j
 //! ```
 //!
-//! On a grid no two neighbours of a cell are neighbours of one another, so this needs no particular order of the unknowns.
+//! On a grid no two neighbors of a cell are neighbors of one another, so this needs no particular order of the unknowns.
 //! τ = 0.97 rather than 1 keeps pivots away from zero; a pivot below σ = 0.25 of the diagonal is replaced by the diagonal.
 
 use super::rows::Rows;

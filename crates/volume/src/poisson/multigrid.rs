@@ -7,7 +7,7 @@
 //! x_i += e_B + ¼ Σ_{B'} (e_B' − e_B)
 //! ```
 //!
-//! which is linear interpolation where no wall is near: a fine centre lies a quarter of the coarse spacing off its block's in each direction. The residual
+//! which is linear interpolation where no wall is near: a fine center lies a quarter of the coarse spacing off its block's in each direction. The residual
 //! goes down by the transpose. Both use that relaxation leaves no residual on black and does not read what it overwrites.
 
 use rayon::prelude::*;
@@ -17,11 +17,11 @@ use super::hierarchy::{GRAIN, Level, USUAL_WIDTH};
 use super::rows::Rows;
 use super::runs::{Runs, SHORT};
 
-/// Relaxations (of both colours) before and after the coarser levels.
+/// Relaxations (of both colors) before and after the coarser levels.
 const SWEEPS: usize = 2;
 /// The same on the last level, which usually has no couplings and then needs one.
 const LAST_SWEEPS: usize = 8;
-/// Share of the neighbouring block's value in a fine cell's, per face.
+/// Share of the neighboring block's value in a fine cell's, per face.
 const SHARE: f32 = 0.25;
 
 /// The levels.
@@ -110,18 +110,18 @@ const RED: usize = 0;
 const BLACK: usize = 1;
 
 impl Level {
-    /// Relaxes both colours once; x is taken to be 0.
+    /// Relaxes both colors once; x is taken to be 0.
     fn relax_from_zero(&mut self) {
         let reds = self.x[..self.num_red].par_iter_mut().zip(&self.right).zip(&self.inverse);
         reds.with_min_len(GRAIN).for_each(|((x, right), inverse)| *x = right * inverse);
         self.relax(BLACK);
     }
 
-    /// Solves each equation of one colour for its own unknown.
-    fn relax(&mut self, colour: usize) {
+    /// Solves each equation of one color for its own unknown.
+    fn relax(&mut self, color: usize) {
         let (red, black) = self.x.split_at_mut(self.num_red);
-        let (own, other, first) = if colour == RED { (red, &*black, 0) } else { (black, &*red, self.num_red) };
-        let (columns, couplings, runs) = (&self.columns, &self.couplings, &self.runs[colour]);
+        let (own, other, first) = if color == RED { (red, &*black, 0) } else { (black, &*red, self.num_red) };
+        let (columns, couplings, runs) = (&self.columns, &self.couplings, &self.runs[color]);
         let right = &self.right[first..];
         let rows = Half { width: self.width, columns, couplings, first, runs, full: self.full, right };
         let inverse = &self.inverse[first..];
@@ -207,7 +207,7 @@ fn one_of_each_pair(bits: u32) -> Option<[usize; 3]> {
     (bits < 64 && (bits ^ (bits >> 1)) & LOW == LOW).then(|| [high(0), high(1), high(2)])
 }
 
-/// The rows of one colour.
+/// The rows of one color.
 struct Half<'a> {
     width: usize,
     columns: &'a [u32],
@@ -219,7 +219,7 @@ struct Half<'a> {
 }
 
 impl Half<'_> {
-    /// b + Σ c x over the other colour for the rows of a grain, from the first of it on.
+    /// b + Σ c x over the other color for the rows of a grain, from the first of it on.
     fn sum(&self, from: usize, out: &mut [f32], other: &[f32]) {
         let mut done = 0;
         for run in self.runs.of_part(from) {
@@ -239,7 +239,7 @@ impl Half<'_> {
         let range = (self.first + from) * self.width..(self.first + from + out.len()) * self.width;
         let (columns, couplings) = (&self.columns[range.clone()], &self.couplings[range]);
         let out = out.iter_mut().zip(&self.right[from..]);
-        // Colours may be empty; then all couplings are 0 and there is nothing to read.
+        // Colors may be empty; then all couplings are 0 and there is nothing to read.
         if other.is_empty() {
             out.for_each(|(out, right)| *out = *right);
         } else if self.width == USUAL_WIDTH {

@@ -44,7 +44,7 @@ impl Rows {
         self.alike.resize(n, false);
         self.runs.clear();
         let strongest = |i: usize| {
-            let high = (0..3).filter(|axis| system.neighbours[i][2 * axis + 1] != NONE);
+            let high = (0..3).filter(|axis| system.neighbors[i][2 * axis + 1] != NONE);
             high.map(|axis| system.faces[i][axis]).fold(0.0, f64::max)
         };
         let full = (0..n).into_par_iter().with_min_len(CHUNK).map(strongest).reduce(|| 0.0, f64::max);
@@ -54,8 +54,8 @@ impl Rows {
             *row = Row::default();
             *diagonal = system.outside[i];
             for face in 0..6 {
-                let column = system.neighbours[i][face];
-                // Along z, a planar run's cell is its own neighbour.
+                let column = system.neighbors[i][face];
+                // Along z, a planar run's cell is its own neighbor.
                 if column == NONE || column as usize == i {
                     continue;
                 }
@@ -73,7 +73,7 @@ impl Rows {
     /// Finds the runs, for a system that is worth it.
     pub fn list_runs(&mut self, system: &System) {
         let alike = &self.alike;
-        self.runs.list_long(alike.len(), CHUNK, |i| alike[i].then(|| system.neighbours[i]));
+        self.runs.list_long(alike.len(), CHUNK, |i| alike[i].then(|| system.neighbors[i]));
     }
 
     /// How many unknowns are in runs.
@@ -122,10 +122,10 @@ impl Rows {
             for run in self.runs.of_part(from) {
                 let first = run.first as usize;
                 self.multiply_rows(x, from + done, &mut out[done..first - from]);
-                let (neighbours, own) = (run.long_sums(x), &x[first..][..LONG]);
+                let (neighbors, own) = (run.long_sums(x), &x[first..][..LONG]);
                 let diagonal = &self.diagonal[first..][..LONG];
                 for (lane, out) in out[first - from..][..LONG].iter_mut().enumerate() {
-                    *out = diagonal[lane] * own[lane] - self.full * neighbours[lane];
+                    *out = diagonal[lane] * own[lane] - self.full * neighbors[lane];
                 }
                 done = first - from + LONG;
             }

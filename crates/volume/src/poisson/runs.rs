@@ -1,25 +1,25 @@
 //! Runs of unknowns deep in the liquid, where the matrix need not be looked up.
 //!
 //! There all six couplings of a cell are the same number, and the cells of a tile's row follow one another in every list. So for a whole run it is enough to know where the
-//! neighbours of its first unknown are; those of the others come next to them. What that saves is memory to be read: 8 numbers for a run in place of 12 for each unknown.
+//! neighbors of its first unknown are; those of the others come next to them. What that saves is memory to be read: 8 numbers for a run in place of 12 for each unknown.
 
 use rayon::prelude::*;
 
-/// Unknowns of one colour in a tile's row.
+/// Unknowns of one color in a tile's row.
 pub const SHORT: usize = 4;
 /// Cells of a tile's row.
 pub const LONG: usize = 8;
 
-/// Unknowns that follow one another, and where the neighbours of the first are.
+/// Unknowns that follow one another, and where the neighbors of the first are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The first unknown.
     pub first: u32,
-    /// Its neighbours across −x and +x.
+    /// Its neighbors across −x and +x.
     along: [u32; 2],
-    /// The last one's neighbour across +x.
+    /// The last one's neighbor across +x.
     end: u32,
-    /// The first one's neighbours across −y, +y, −z, +z; those of the others follow.
+    /// The first one's neighbors across −y, +y, −z, +z; those of the others follow.
     beside: [u32; 4],
 }
 
@@ -48,17 +48,17 @@ impl Runs {
         self.parts.iter().map(Vec::len).sum()
     }
 
-    /// Finds runs of one colour among `n` unknowns, in parts of `size`. `neighbours` gives an unknown's neighbours −x to +z, in the other colour's numbers, if all its couplings are alike.
-    pub fn list_short(&mut self, n: usize, size: usize, neighbours: impl Fn(usize) -> Option<[u32; 6]> + Sync) {
-        // Each cell between two of a run is a neighbour of both, and those cells follow one another.
-        self.list::<SHORT>(n, size, neighbours, |lane, _, before, here| {
+    /// Finds runs of one color among `n` unknowns, in parts of `size`. `neighbors` gives an unknown's neighbors −x to +z, in the other color's numbers, if all its couplings are alike.
+    pub fn list_short(&mut self, n: usize, size: usize, neighbors: impl Fn(usize) -> Option<[u32; 6]> + Sync) {
+        // Each cell between two of a run is a neighbor of both, and those cells follow one another.
+        self.list::<SHORT>(n, size, neighbors, |lane, _, before, here| {
             here[0] == before[1] && (lane == SHORT - 1 || here[1] == before[1] + 1)
         });
     }
 
     /// Finds runs of cells, in the order of the system.
-    pub fn list_long(&mut self, n: usize, size: usize, neighbours: impl Fn(usize) -> Option<[u32; 6]> + Sync) {
-        self.list::<LONG>(n, size, neighbours, |_, at, before, here| {
+    pub fn list_long(&mut self, n: usize, size: usize, neighbors: impl Fn(usize) -> Option<[u32; 6]> + Sync) {
+        self.list::<LONG>(n, size, neighbors, |_, at, before, here| {
             here[0] as usize + 1 == at && before[1] as usize == at
         });
     }
@@ -67,7 +67,7 @@ impl Runs {
         &mut self,
         n: usize,
         size: usize,
-        neighbours: impl Fn(usize) -> Option<[u32; 6]> + Sync,
+        neighbors: impl Fn(usize) -> Option<[u32; 6]> + Sync,
         follows: impl Fn(usize, usize, &[u32; 6], &[u32; 6]) -> bool + Sync,
     ) {
         self.clear();
@@ -75,10 +75,10 @@ impl Runs {
         let count = n.div_ceil(size);
         self.parts.resize_with(count.max(self.parts.len()), Vec::new);
         self.parts[..count].par_iter_mut().enumerate().for_each(|(part, runs)| {
-            // The chain of unknowns so far: its first one's neighbours, the last one's, and its length.
+            // The chain of unknowns so far: its first one's neighbors, the last one's, and its length.
             let (mut first, mut last, mut length) = ([0; 6], [0; 6], 0);
             for at in part * size..n.min((part + 1) * size) {
-                let Some(here) = neighbours(at) else {
+                let Some(here) = neighbors(at) else {
                     length = 0;
                     continue;
                 };
@@ -98,10 +98,10 @@ impl Runs {
 }
 
 impl Run {
-    /// Σ over the neighbours' values in the other colour, for each unknown of a short run.
+    /// Σ over the neighbors' values in the other color, for each unknown of a short run.
     #[inline]
     pub fn short_sums(&self, other: &[f32]) -> [f32; SHORT] {
-        let four = |at: u32| -> &[f32; SHORT] { other[at as usize..].first_chunk().expect("a run's neighbours") };
+        let four = |at: u32| -> &[f32; SHORT] { other[at as usize..].first_chunk().expect("a run's neighbors") };
         let [low_y, high_y, low_z, high_z] = self.beside.map(four);
         let between: &[f32; SHORT - 1] = other[self.along[1] as usize..].first_chunk().expect("cells between");
         let low_x = [other[self.along[0] as usize], between[0], between[1], between[2]];
@@ -112,7 +112,7 @@ impl Run {
     /// The same for each cell of a long run.
     #[inline]
     pub fn long_sums(&self, x: &[f64]) -> [f64; LONG] {
-        let eight = |at: u32| -> &[f64; LONG] { x[at as usize..].first_chunk().expect("a run's neighbours") };
+        let eight = |at: u32| -> &[f64; LONG] { x[at as usize..].first_chunk().expect("a run's neighbors") };
         let [low_y, high_y, low_z, high_z] = self.beside.map(eight);
         let own = eight(self.first);
         let (mut low_x, mut high_x) = ([x[self.along[0] as usize]; LONG], [x[self.end as usize]; LONG]);

@@ -21,8 +21,8 @@ fn largest_residual(system: &System, x: &[f64]) -> f64 {
     (0..system.len())
         .map(|i| {
             let coupled: f64 = (0..6)
-                .filter(|&face| system.neighbours[i][face] != NONE)
-                .map(|face| system.coupling(i, face) * (x[i] - x[system.neighbours[i][face] as usize]))
+                .filter(|&face| system.neighbors[i][face] != NONE)
+                .map(|face| system.coupling(i, face) * (x[i] - x[system.neighbors[i][face] as usize]))
                 .sum();
             (system.right[i] - system.outside[i] * x[i] - coupled).abs()
         })
@@ -72,7 +72,7 @@ fn iterations_of_multigrid_hardly_grow_and_those_of_mic_do() {
 
 /// Forty drops, a few cells apart, of many sizes, some cut by a plate.
 fn many_drops() -> System {
-    let centres: Vec<([f64; 3], f64)> = (0..40)
+    let centers: Vec<([f64; 3], f64)> = (0..40)
         .map(|k| {
             let hash = |s: usize| ((k * 7919 + s * 104_729) % 1009) as f64 / 1009.0;
             ([hash(1) * 44.0 - 22.0, hash(2) * 44.0 - 22.0, hash(3) * 44.0 - 22.0], 1.2 + 5.0 * hash(4))
@@ -80,7 +80,7 @@ fn many_drops() -> System {
         .collect();
     let phi = |p: [f64; 3]| {
         let one = |(c, r): &([f64; 3], f64)| (0..3).map(|k| (p[k] - c[k]).powi(2)).sum::<f64>().sqrt() - r;
-        centres.iter().map(one).fold(f64::INFINITY, f64::min)
+        centers.iter().map(one).fold(f64::INFINITY, f64::min)
     };
     // A plate 1.4 cells thick: less than a block of the second level.
     drops(30, phi, |p| (p[1] - 0.33 + 0.2 * p[0]).abs() / 1.0198 - 0.7)
@@ -121,7 +121,7 @@ fn drops_without_air_get_the_solution_of_mean_zero() {
         assert!(mean(true).abs() < 1e-9 && mean(false).abs() < 1e-9, "means {} and {}", mean(true), mean(false));
         // The flux through the middle of the right part balances the source to its left: Σ_{x=2}^{5} (x − 6) = −10.
         let i = system.cells.iter().position(|&cell| cell == [5, 0, 0]).unwrap();
-        let flux = x[i] - x[system.neighbours[i][1] as usize];
+        let flux = x[i] - x[system.neighbors[i][1] as usize];
         assert!((flux + 10.0).abs() < 1e-6, "{method:?}: flux {flux}");
     }
 }
@@ -182,7 +182,7 @@ fn broken_systems_are_refused_with_their_cell() {
     };
     at("b", refuse(&|system| system.right[5] = f64::NAN));
     at("d", refuse(&|system| system.outside[5] = -1.0));
-    let i = (0..good.len()).find(|&i| good.neighbours[i][3] != NONE).unwrap();
+    let i = (0..good.len()).find(|&i| good.neighbors[i][3] != NONE).unwrap();
     let error = refuse(&|system| system.faces[i][1] = f64::INFINITY);
     assert!(error.to_string().contains("c = inf"), "{error}");
     let mut x = vec![0.0; good.len()];

@@ -6,7 +6,7 @@ use crate::tiles::{CELLS, Field, SIDE, local_cell};
 
 use super::{Equation, Flow};
 
-/// A row all of whose cells and their neighbours are unknowns and all of whose faces are open.
+/// A row all of whose cells and their neighbors are unknowns and all of whose faces are open.
 pub struct DeepRow<'a> {
     /// The unknown of the first cell; the others follow.
     first: u32,
@@ -33,7 +33,7 @@ impl DeepRow<'_> {
         let ([u, v, w], [high_v, high_w]) = (self.low.map(|row| row[lane]), self.high.map(|row| row[lane]));
         let high_u = if last { self.end } else { self.low[0][lane + 1] };
         Equation {
-            neighbours: [before, after, low_y, high_y, low_z, high_z],
+            neighbors: [before, after, low_y, high_y, low_z, high_z],
             faces: [1.0; 3],
             outside: 0.0,
             right: source + u - high_u + v - high_v + w - high_w,

@@ -2,7 +2,7 @@
 //!
 //! Cutting tetrahedra leaves slivers wherever the surface passes a node. Contracting short edges, shortest first, removes them. A
 //! contraction keeps one end where it is, so vertices stay on the surface that they were put on, and it is made only if
-//! - the ends have exactly two common neighbours, and neither of those is left with two triangles (the link condition: the surface
+//! - the ends have exactly two common neighbors, and neither of those is left with two triangles (the link condition: the surface
 //!   stays a closed manifold of the same genus);
 //! - every triangle [keeps facing](keeps_facing) where it did;
 //! - borders between tags (contact lines, and where two solids meet under the liquid) stay: a vertex on a border moves only along it, one where three tags

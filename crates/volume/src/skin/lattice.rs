@@ -1,4 +1,4 @@
-//! From tiles to triangles: every cube between eight cell centres is cut into six tetrahedra, and these into polygons.
+//! From tiles to triangles: every cube between eight cell centers is cut into six tetrahedra, and these into polygons.
 //!
 //! The six share the cube's long diagonal and are the orders in which one can walk from its low corner to its high one along the axes (the Kuhn
 //! triangulation): the same in every cube, so that faces match.
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::Liquid;
 use super::tetrahedra::{EDGES, Place, Polygon, Scratch, Tetrahedron};
-use crate::tiles::{NONE, SIDE, Tiles, local_index, neighbour_place};
+use crate::tiles::{NONE, SIDE, Tiles, local_index, neighbor_place};
 
 /// A vertex as a tetrahedron makes it.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +119,7 @@ impl Workspace {
             for y in range.clone() {
                 for x in range.clone() {
                     let z = if planar { 0 } else { z };
-                    let tile = present[neighbour_place([x >> 3, y >> 3, z >> 3])];
+                    let tile = present[neighbor_place([x >> 3, y >> 3, z >> 3])];
                     let local = local_index([x, y, z].map(|c| (c & 7) as usize));
                     self.nodes.push(if tile == NONE {
                         NOWHERE
@@ -142,7 +142,7 @@ impl Workspace {
         if !(some(|n| n.a) && some(|n| n.b)) || (nodes.iter().all(|n| n.inside()) && !planar) {
             return;
         }
-        // Everything of a planar run stands between z = 0 and z = 1; elsewhere nodes are the centres of cells.
+        // Everything of a planar run stands between z = 0 and z = 1; elsewhere nodes are the centers of cells.
         let middle = DVec3::new(0.5, 0.5, if planar { 0.0 } else { 0.5 });
         let base = [0, 1, 2].map(|axis| corner[axis] + cube[axis]);
         for (walk, positive) in WALKS {
@@ -171,7 +171,7 @@ impl Workspace {
 /// The tiles round a slot that lie where they seem to: not beyond a period.
 fn present_tiles(tiles: &Tiles, slot: usize) -> [u32; 27] {
     let here = tiles.coords()[slot];
-    let mut present = *tiles.neighbours(slot);
+    let mut present = *tiles.neighbors(slot);
     for (place, tile) in present.iter_mut().enumerate() {
         let offset = [place % 3, place / 3 % 3, place / 9].map(|o| o as i32 - 1);
         let is_there =
@@ -191,7 +191,7 @@ fn owns(present: &[u32; 27], slot: usize, cube: [i32; 3], planar: bool) -> bool 
         || (0..8).all(|bits| {
             let corner = [0, 1, 2].map(|axis| cube[axis] + (bits >> axis & 1));
             let z = if planar { 0 } else { corner[2] >> 3 };
-            let tile = present[neighbour_place([corner[0] >> 3, corner[1] >> 3, z])];
+            let tile = present[neighbor_place([corner[0] >> 3, corner[1] >> 3, z])];
             tile == NONE || tile as usize >= slot
         })
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
-use sessile_frames::{DropFacts, Frame, FrameMeasures, Setting, Solid, Surface, measure};
+use sessile_frames::{DropState, Frame, FrameMeasures, MeasureContext, Solid, Surface, measure};
 use sessile_geometry::connectivity::Connectivity;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::{Closest, Distance, TriMesh};
@@ -32,12 +32,12 @@ impl<'a> Sampled<'a> {
         let mut wanted: Vec<[i32; 3]> =
             across.flat_map(|z| (-n..n).flat_map(move |y| (-n..n).map(move |x| [x, y, z]))).collect();
         tiles.activate(&mut wanted);
-        let centres: Vec<DVec3> =
+        let centers: Vec<DVec3> =
             (0..tiles.len() * CELLS).map(|c| DVec3::from(tiles.cell(c).map(f64::from)) + 0.5).collect();
         let solid = |p: &DVec3| walls.iter().map(|wall| wall.signed_distance(*p)).fold(1e3, f64::min);
         Self {
-            phi: centres.iter().map(|&p| exact(p)).collect(),
-            solid: centres.iter().map(solid).collect(),
+            phi: centers.iter().map(|&p| exact(p)).collect(),
+            solid: centers.iter().map(solid).collect(),
             tiles,
             exact,
             walls,
@@ -96,19 +96,19 @@ impl Distance for Plane {
 }
 
 struct Ball {
-    centre: DVec3,
+    center: DVec3,
     radius: f64,
 }
 
 impl Distance for Ball {
     fn signed_distance(&self, point: DVec3) -> f64 {
-        point.distance(self.centre) - self.radius
+        point.distance(self.center) - self.radius
     }
 
     fn closest(&self, point: DVec3) -> Closest {
-        let normal = (point - self.centre).normalize_or(DVec3::Y);
+        let normal = (point - self.center).normalize_or(DVec3::Y);
         let distance = self.signed_distance(point);
-        Closest { point: self.centre + self.radius * normal, normal, distance, uv: glam::DVec2::ZERO }
+        Closest { point: self.center + self.radius * normal, normal, distance, uv: glam::DVec2::ZERO }
     }
 }
 
@@ -138,10 +138,10 @@ fn volume(surface: &Surface) -> f64 {
 }
 
 fn measured(surface: Surface, walls: &[&dyn Distance], planar: Option<f64>) -> FrameMeasures {
-    let facts = DropFacts { id: 1, volume: 0.0, velocity: DVec3::ZERO, speed_max: 0.0, pressure: None };
+    let facts = DropState { id: 1, volume: 0.0, velocity: DVec3::ZERO, speed_max: 0.0, pressure: None };
     let frame = Frame { liquid: surface.into(), drops: vec![facts], ..Frame::default() };
     let solids: Vec<Solid<'_>> = walls.iter().map(|&shape| Solid { name: "wall", shape }).collect();
-    measure(&frame, 0, &[], Setting { solids: &solids, planar }).expect("a frame that can be measured")
+    measure(&frame, 0, &[], MeasureContext { solids: &solids, planar }).expect("a frame that can be measured")
 }
 
 fn direction(random: &mut Stream) -> DVec3 {
@@ -156,8 +156,8 @@ fn direction(random: &mut Stream) -> DVec3 {
 /// Relative errors of volume, height and base radius, and the error of the mean angle and of the worst, in degrees.
 fn cap_errors(theta: f64, plane: &Plane, foot: DVec3) -> [f64; 5] {
     const R: f64 = 10.0;
-    let centre = foot - R * theta.cos() * plane.normal;
-    let phi = |p: DVec3| p.distance(centre) - R;
+    let center = foot - R * theta.cos() * plane.normal;
+    let phi = |p: DVec3| p.distance(center) - R;
     let walls: [&dyn Distance; 1] = [plane];
     let found = Sampled::new(24.0, false, &phi, &walls).skin();
     check_closed(&found.surface, "cap");
@@ -196,12 +196,12 @@ fn caps_on_planes_at_any_orientation_are_measured_as_they_are() {
     }
 }
 
-/// A cap of radius R that meets a ball of radius S at θ: the centres are D apart, D² = R² + S² − 2 R S cos θ.
+/// A cap of radius R that meets a ball of radius S at θ: the centers are D apart, D² = R² + S² − 2 R S cos θ.
 fn on_ball(theta: f64, ball: &Ball, wall: &dyn Distance) -> (Skin, FrameMeasures) {
     const R: f64 = 10.0;
     let distance = (R * R + ball.radius.powi(2) - 2.0 * R * ball.radius * theta.cos()).sqrt();
-    let centre = ball.centre + distance * DVec3::new(0.48, 0.6, 0.64);
-    let phi = move |p: DVec3| p.distance(centre) - R;
+    let center = ball.center + distance * DVec3::new(0.48, 0.6, 0.64);
+    let phi = move |p: DVec3| p.distance(center) - R;
     let walls = [wall];
     let found = Sampled::new(32.0, false, &phi, &walls).skin();
     check_closed(&found.surface, "on a ball");
@@ -211,7 +211,7 @@ fn on_ball(theta: f64, ball: &Ball, wall: &dyn Distance) -> (Skin, FrameMeasures
 
 #[test]
 fn caps_on_balls_keep_their_angle_and_their_wetted_face_lies_on_the_ball() {
-    let ball = Ball { centre: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
+    let ball = Ball { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
     for degrees in [40.0, 90.0, 140.0_f64] {
         let (found, measures) = on_ball(degrees.to_radians(), &ball, &ball);
         let angle = measures.drops[0].contact_angle_deg.expect("a contact line");
@@ -228,7 +228,7 @@ fn caps_on_balls_keep_their_angle_and_their_wetted_face_lies_on_the_ball() {
 /// A ball of 1280 triangles, edges of two to three cells: its facets meet at 10°, so the angle varies by some degrees along the line.
 #[test]
 fn caps_on_a_mesh_keep_their_angle_on_average() {
-    let ball = Ball { centre: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
+    let ball = Ball { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
     let mesh = MeshDistance::new(round_mesh(&ball, 3));
     for degrees in [60.0, 120.0_f64] {
         let (_, measures) = on_ball(degrees.to_radians(), &ball, &mesh);
@@ -258,7 +258,7 @@ fn round_mesh(ball: &Ball, times: usize) -> TriMesh {
     places.dedup_by_key(|p| key(p));
     let index = |p: DVec3| places.binary_search_by_key(&key(&p), key).unwrap() as u32;
     mesh.triangles = triangles.iter().map(|triangle| triangle.map(index)).collect();
-    mesh.positions = places.iter().map(|&p| ball.centre + ball.radius * p).collect();
+    mesh.positions = places.iter().map(|&p| ball.center + ball.radius * p).collect();
     mesh
 }
 
@@ -313,9 +313,9 @@ fn blobs_and_noise_have_closed_manifold_surfaces() {
 fn a_planar_drop_is_a_slab_of_one_cell() {
     let (theta, r) = (120_f64.to_radians(), 10.0);
     let plane = Plane { normal: DVec3::new(0.6, 0.8, 0.0), offset: 0.3 };
-    let centre = DVec3::new(0.3, -0.2, 0.0);
-    let centre = centre + (plane.offset - r * theta.cos() - centre.dot(plane.normal)) * plane.normal;
-    let phi = |p: DVec3| (p - centre).truncate().length() - r;
+    let center = DVec3::new(0.3, -0.2, 0.0);
+    let center = center + (plane.offset - r * theta.cos() - center.dot(plane.normal)) * plane.normal;
+    let phi = |p: DVec3| (p - center).truncate().length() - r;
     let walls: [&dyn Distance; 1] = [&plane];
     let found = Sampled::new(24.0, true, &phi, &walls).skin();
     check_closed(&found.surface, "slab");
@@ -340,7 +340,7 @@ fn a_drop_in_a_corner_touches_two_solids_and_each_knows_its_faces() {
     let drop = measured(found.surface.clone(), &walls, None).drops.remove(0);
     assert_eq!(drop.contacts.len(), 2, "{drop:?}");
     for (contact, (solid, distance)) in drop.contacts.iter().zip([(0, 3.2), (1, 3.1_f64)]) {
-        // cos θ = −d/R: the centre is that far above the surface.
+        // cos θ = −d/R: the center is that far above the surface.
         let expected = (-distance / 9.0_f64).acos().to_degrees();
         let angle = contact.contact_angle_deg.expect("a contact line");
         assert!((angle.mean - expected).abs() < 1.5, "solid {solid}: {angle:?}, not {expected}");

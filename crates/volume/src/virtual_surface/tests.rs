@@ -16,7 +16,7 @@ enum Sampling {
     Grid,
 }
 
-/// Trilinear interpolation of a field between the centres of the cells, which sit at whole numbers.
+/// Trilinear interpolation of a field between the centers of the cells, which sit at whole numbers.
 fn on_grid(phi: impl Fn(DVec3) -> f64) -> impl Fn(DVec3) -> f64 {
     move |p| {
         let low = p.floor();
@@ -31,15 +31,15 @@ fn on_grid(phi: impl Fn(DVec3) -> f64) -> impl Fn(DVec3) -> f64 {
     }
 }
 
-/// A cap of a sphere on a plane: its centre, and the plane's normal; the plane passes near the cell at the origin.
+/// A cap of a sphere on a plane: its center, and the plane's normal; the plane passes near the cell at the origin.
 struct Cap {
-    centre: DVec3,
+    center: DVec3,
     normal: DVec3,
     plane: f64,
 }
 
 impl Cap {
-    /// Random to the grid, with the contact line through the origin's neighbourhood.
+    /// Random to the grid, with the contact line through the origin's neighborhood.
     fn random(theta: f64, random: &mut Stream) -> Self {
         let normal = direction(random);
         let (x, y) = normal.any_orthonormal_pair();
@@ -47,12 +47,12 @@ impl Cap {
         let outwards = angle.cos() * x + angle.sin() * y;
         let offset = DVec3::from([0, 1, 2].map(|_| random.uniform_in(-0.5, 0.5)));
         // On the line: n = sin θ · outwards + cos θ · N.
-        let centre = offset - RADIUS * (theta.sin() * outwards + theta.cos() * normal);
-        Self { centre, normal, plane: offset.dot(normal) }
+        let center = offset - RADIUS * (theta.sin() * outwards + theta.cos() * normal);
+        Self { center, normal, plane: offset.dot(normal) }
     }
 
     fn phi(&self, p: DVec3) -> f64 {
-        p.distance(self.centre) - RADIUS
+        p.distance(self.center) - RADIUS
     }
 
     fn solid(&self, p: DVec3) -> f64 {
@@ -73,7 +73,7 @@ impl Cap {
     fn curvature(&self, cell: DVec3, theta: f64, form: Form, sampling: Sampling) -> Curvature {
         let on_grid = on_grid(|p| self.phi(p));
         let phi = |p: DVec3| if sampling == Sampling::Grid { on_grid(p) } else { self.phi(p) };
-        let out = (cell - self.centre).normalize();
+        let out = (cell - self.center).normalize();
         let axes = axes(out, self.normal).expect("a contact line");
         curvature(&sample(cell, axes, 1.0, phi), 1.0, theta, form)
     }

@@ -2,13 +2,13 @@
 
 use sessile_scene::types::{Emitter, EmitterKind};
 
-use crate::supply::Supply;
+use crate::emission::Emission;
 
 /// A drop whose time comes this close to `stop`, as a part of the period, is not given: n · every rounds.
 const SLACK: f64 = 1e-9;
 
 /// Adds the balls of a drip in [from, to) to `out`; nothing for other kinds.
-pub(crate) fn give(emitter: &Emitter, from: f64, to: f64, out: &mut Vec<Supply>) {
+pub(crate) fn emit(emitter: &Emitter, from: f64, to: f64, out: &mut Vec<Emission>) {
     let EmitterKind::Drip { at, radius, every, velocity } = emitter.kind else { return };
     let end = emitter.stop - SLACK * every;
     // One early, for the quotient rounds too; the times themselves decide.
@@ -19,7 +19,7 @@ pub(crate) fn give(emitter: &Emitter, from: f64, to: f64, out: &mut Vec<Supply>)
             return;
         }
         if time >= from {
-            out.push(Supply::Ball { time, center: at, radius, velocity });
+            out.push(Emission::Ball { time, center: at, radius, velocity });
         }
         n += 1.0;
     }

@@ -1,6 +1,6 @@
 //! Which part of a solid rain can reach.
 //!
-//! A ball that comes along `velocity` must have had a clear path: going back from where it touches, its centre must not pass
+//! A ball that comes along `velocity` must have had a clear path: going back from where it touches, its center must not pass
 //! through a solid. The path is followed by sphere tracing, that is, in steps of the signed distance, which can never jump over
 //! anything.
 
@@ -12,7 +12,7 @@ use crate::solid::Solid;
 /// Steps after which a path that has met nothing is taken to be clear.
 const MAX_STEPS: usize = 1000;
 
-/// Whether a solid stands between a ball's centre at `from` and open sky along the unit vector `back`.
+/// Whether a solid stands between a ball's center at `from` and open sky along the unit vector `back`.
 ///
 /// Planes and leaves block with their bodies where the path starts inside, and beyond that with their drawn part only. The space
 /// around a hollow sphere blocks nothing.

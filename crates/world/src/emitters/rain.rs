@@ -17,7 +17,7 @@
 //! its path and would touch the solid just at the point drawn. The solid's own motion is small against a raindrop's, and neglected
 //! in u; where it is at that time counts.
 //!
-//! **Through a box** drops start with their centres on the faces that the velocity enters through, each in proportion to its flux.
+//! **Through a box** drops start with their centers on the faces that the velocity enters through, each in proportion to its flux.
 //!
 //! **Time** is cut into blocks of a fixed length, each with its own random stream; within a block gaps are exponential, and as the
 //! process has no memory, starting afresh at each block changes nothing. So a block can be made without those before it.
@@ -28,9 +28,9 @@ use sessile_wetting::rain::fall_speed;
 
 use super::exposure::sheltered;
 use super::rain_sizes::SizeLaw;
+use crate::emission::Emission;
 use crate::random::Stream;
 use crate::solid::Solid;
-use crate::supply::Supply;
 
 /// How far back along its path a ball starts from where it touches, in radii.
 pub const RUN_UP: f64 = 4.0;
@@ -174,7 +174,7 @@ impl Rain {
     }
 
     /// Adds the balls that start in [from, to) to `out`.
-    pub fn give(&self, solids: &[Solid], from: f64, to: f64, out: &mut Vec<Supply>) {
+    pub fn emit(&self, solids: &[Solid], from: f64, to: f64, out: &mut Vec<Emission>) {
         let length = BLOCK / self.candidates;
         let block = |time: f64| ((time - self.start) / length).floor();
         // A block more on either side, for the quotient rounds; the times themselves decide.
@@ -197,7 +197,7 @@ impl Rain {
     }
 
     /// A candidate: a ball, if it is kept.
-    fn ball(&self, solids: &[Solid], time: f64, stream: &mut Stream) -> Option<Supply> {
+    fn ball(&self, solids: &[Solid], time: f64, stream: &mut Stream) -> Option<Emission> {
         let radius = self.sizes.draw(stream);
         let (velocity, counted) = self.fall.of(radius);
         let drop = Drop { radius, velocity, counted };
@@ -205,7 +205,7 @@ impl Rain {
             Target::Solid { index, share } => self.start_above(solids, *index, share, time, drop, stream)?,
             Target::Box { min, max } => self.start_on_face(*min, *max, drop, stream)?,
         };
-        Some(Supply::Ball { time, center, radius, velocity })
+        Some(Emission::Ball { time, center, radius, velocity })
     }
 
     /// Where a ball starts that will hit a point drawn on the solid.

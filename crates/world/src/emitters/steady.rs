@@ -2,16 +2,16 @@
 
 use sessile_scene::types::EmitterKind;
 
-use crate::supply::Supply;
+use crate::emission::Emission;
 
 /// What a steady source gives from `from` to `to`, in s; nothing for the kinds that give balls.
-pub(crate) fn give(kind: &EmitterKind, from: f64, to: f64) -> Option<Supply> {
+pub(crate) fn emit(kind: &EmitterKind, from: f64, to: f64) -> Option<Emission> {
     match *kind {
         EmitterKind::Tap { at, direction, radius, speed } => {
-            Some(Supply::Stream { at, direction, radius, speed, from, to })
+            Some(Emission::Stream { at, direction, radius, speed, from, to })
         }
-        EmitterKind::Dew { on: solid, rate } => Some(Supply::Condense { solid, rate, from, to }),
-        EmitterKind::Feed { at, rate } => Some(Supply::Feed { at, volume: rate * (to - from), from, to }),
+        EmitterKind::Dew { on: solid, rate } => Some(Emission::Condense { solid, rate, from, to }),
+        EmitterKind::Feed { at, rate } => Some(Emission::Feed { at, volume: rate * (to - from), from, to }),
         EmitterKind::Drip { .. } | EmitterKind::Rain { .. } => None,
     }
 }

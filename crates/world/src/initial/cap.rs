@@ -1,6 +1,6 @@
 //! A drop that sits on a solid: the part of a ball outside it.
 //!
-//! The ball's centre lies on the solid's normal at the footprint's centre, h above it, and its radius is a. On a flat solid
+//! The ball's center lies on the solid's normal at the footprint's center, h above it, and its radius is a. On a flat solid
 //! h = −a cos θ and a follows from the volume in closed form. On a curved one, for each a the height is sought at which the ball
 //! meets the solid at θ in the mean round the contact line (n_liquid · n_solid = cos θ), and then the a whose part outside the
 //! solid holds the volume.
@@ -22,13 +22,13 @@ use crate::solid::Solid;
 pub struct Cap {
     /// Index of the solid.
     pub on: usize,
-    /// Centre of the footprint on the solid, in m.
+    /// Center of the footprint on the solid, in m.
     pub foot: DVec3,
     /// The solid's normal there.
     pub normal: DVec3,
     /// Contact angle, in rad.
     pub contact_angle: f64,
-    /// Centre of the ball, in m.
+    /// Center of the ball, in m.
     pub ball_center: DVec3,
     /// Radius of the ball, in m.
     pub ball_radius: f64,
@@ -45,7 +45,7 @@ const ROUND: usize = 16;
 /// How closely a zero is sought, over the size of what it is sought in.
 const LEAST_WIDTH: f64 = 1e-13;
 
-/// Bisections before the first step of false position where `f` may have several zeros: of those it then finds the same for any neighbouring `f`.
+/// Bisections before the first step of false position where `f` may have several zeros: of those it then finds the same for any neighboring `f`.
 const HALVINGS: u32 = 16;
 
 /// Where `f` changes its sign between two places with values of different signs: `halvings` bisections, then false position (Illinois) with every third

@@ -30,7 +30,7 @@ impl<C: Curve> Tabulated<C> {
     /// Distance from `query` to the curve, in m.
     ///
     /// The table gives the nearest sample; Newton's method on the derivative of the squared distance, kept between the
-    /// sample's neighbours by bisection, gives the rest. Stretches must be short against the curve's radius of curvature.
+    /// sample's neighbors by bisection, gives the rest. Stretches must be short against the curve's radius of curvature.
     pub fn distance(&self, query: DVec2) -> f64 {
         let (nearest, _) = self.points.iter().enumerate().fold((0, f64::INFINITY), |best, (i, p)| {
             let square = p.distance_squared(query);
@@ -98,14 +98,14 @@ pub(crate) fn legendre(n: u32, x: f64) -> (f64, f64) {
 ///
 /// M is the Legendre mode Pₙ(cos ψ), or in two dimensions cos nψ.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rung {
+pub(crate) struct PerturbedSphere {
     pub scale: f64,
     pub amplitude: f64,
     pub mode: u32,
     pub planar: bool,
 }
 
-impl Rung {
+impl PerturbedSphere {
     /// M, M' and M'' at ψ.
     fn mode_at(&self, psi: f64) -> [f64; 3] {
         let n = f64::from(self.mode);
@@ -148,7 +148,7 @@ impl Rung {
     }
 }
 
-impl Curve for Rung {
+impl Curve for PerturbedSphere {
     fn at(&self, psi: f64) -> [DVec2; 3] {
         let [m, dm, ddm] = self.mode_at(psi);
         let (r, dr, ddr) = (
@@ -210,7 +210,7 @@ mod tests {
     fn curves_know_their_derivatives() {
         for s in [0.2, 1.1, 2.8] {
             for planar in [false, true] {
-                derivatives_are_right(&Rung { scale: 1.3, amplitude: 0.2, mode: 3, planar }, s);
+                derivatives_are_right(&PerturbedSphere { scale: 1.3, amplitude: 0.2, mode: 3, planar }, s);
             }
             derivatives_are_right(&Ripple { scale: 0.7, amplitude: 0.3, wavenumber: 2.0 }, s);
         }
@@ -229,20 +229,20 @@ mod tests {
     #[test]
     fn a_rung_body_encloses_its_amount() {
         // Volume of a P₂ spheroid by its own expansion: (4π/3) R³ (1 + 3ε²/5 + 2ε³/35).
-        let rung = Rung { scale: 1.0, amplitude: 0.3, mode: 2, planar: false };
+        let rung = PerturbedSphere { scale: 1.0, amplitude: 0.3, mode: 2, planar: false };
         let expected = 4.0 / 3.0 * PI * (1.0 + 0.6 * 0.09 + 2.0 / 35.0 * 0.027);
         assert!((rung.moment(0) / expected - 1.0).abs() < 1e-13, "{} against {expected}", rung.moment(0));
-        let flat = Rung { planar: true, ..rung };
+        let flat = PerturbedSphere { planar: true, ..rung };
         assert!((flat.moment(0) / (PI * (1.0 + 0.045)) - 1.0).abs() < 1e-13, "{}", flat.moment(0));
         for planar in [false, true] {
-            let made = Rung::of_amount(4.19e-9, 4, -0.2, planar);
+            let made = PerturbedSphere::of_amount(4.19e-9, 4, -0.2, planar);
             assert!((made.moment(0) / 4.19e-9 - 1.0).abs() < 1e-13, "{}", made.moment(0));
         }
     }
 
     #[test]
     fn distance_to_a_curve_is_that_of_brute_force() {
-        let rung = Rung { scale: 1.0, amplitude: 0.25, mode: 5, planar: false };
+        let rung = PerturbedSphere { scale: 1.0, amplitude: 0.25, mode: 5, planar: false };
         let table = Tabulated::new(rung, 0.0, PI, 256);
         for i in 0..200 {
             let f = f64::from(i);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// How thick the liquid is taken for where it is drawn without tracing light through it, in m.
 const THICKNESS: f32 = 1e-3;
 
-/// Depth, in m, at which the liquid's colour is told.
+/// Depth, in m, at which the liquid's color is told.
 const DEPTH: f32 = 0.01;
 
 impl Document<'_> {

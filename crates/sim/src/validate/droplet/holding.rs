@@ -24,7 +24,7 @@ pub(super) fn holds_or_runs(context: &CaseContext) -> Result<CaseResult, CaseErr
         y: Axis::log("volume (µL)"),
         series: Vec::new(),
     };
-    for (colour, (advancing, receding)) in [(50.0, 15.0), (90.0, 60.0), (110.0, 90.0)].into_iter().enumerate() {
+    for (color, (advancing, receding)) in [(50.0, 15.0), (90.0, 60.0), (110.0, 90.0)].into_iter().enumerate() {
         let law = wetting(advancing, receding);
         let critical = |tilt: f64| {
             let tilt = tilt.to_radians();
@@ -45,9 +45,8 @@ pub(super) fn holds_or_runs(context: &CaseContext) -> Result<CaseResult, CaseErr
             found.push((tilt, got));
         }
         let curve = (0..=75).map(|step| 15.0 + f64::from(step)).map(|tilt| (tilt, critical(tilt))).collect();
-        plot.series.push(Series::new(format!("{advancing}°/{receding}° law"), Mark::Expected, curve).coloured(colour));
-        plot.series
-            .push(Series::new(format!("{advancing}°/{receding}° droplet"), Mark::Points, found).coloured(colour));
+        plot.series.push(Series::new(format!("{advancing}°/{receding}° law"), Mark::Expected, curve).colored(color));
+        plot.series.push(Series::new(format!("{advancing}°/{receding}° droplet"), Mark::Points, found).colored(color));
     }
     result.plots.push(plot);
     // Reference cases `tilt-90-30-vertical-stick` and `-slide`.
@@ -118,10 +117,10 @@ pub(super) fn trail(_context: &CaseContext) -> Result<CaseResult, CaseError> {
         1e6 * got,
         Tolerance::Relative(0.02),
     ));
-    let ledger = stage.model.frame().ledger;
-    let off = (stage.model.volume() + ledger.lost) / ledger.added - 1.0;
+    let balance = stage.model.frame().balance;
+    let off = (stage.model.volume() + balance.lost) / balance.added - 1.0;
     result.checks.push(Check::at_most("books off by", "", 1e-9, off.abs()));
-    let film = ledger.film / (ledger.added - after.volume);
+    let film = balance.film / (balance.added - after.volume);
     result.checks.push(Check::value("film over what the drop has lost", "", 1.0, film, Tolerance::Relative(1e-9)));
     Ok(result)
 }

@@ -33,7 +33,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "droplet-steady-speed",
-            "Drops heavy enough to run, on slides of some metres. Their final speed should be the one at which the wedge's and the boundary layer's \
+            "Drops heavy enough to run, on slides of some meters. Their final speed should be the one at which the wedge's and the boundary layer's \
              friction take up weight less retention.",
             motion::steady_speed,
         ),

@@ -87,7 +87,7 @@ pub(super) fn any_triangles(context: &CaseContext) -> Result<CaseResult, CaseErr
         }
         let place = stage.place(1).ok_or("the drop is gone")?;
         let reference = *first.get_or_insert(place);
-        // Streaks of a nanometre's roughness change the force by 1e-6 of itself at most.
+        // Streaks of a nanometer's roughness change the force by 1e-6 of itself at most.
         let name = format!("{triangles} triangles: distance from the coarsest's path");
         result.checks.push(Check::at_most(name, "m", 1e-6, place.distance(reference)));
         result.checks.push(Check::at_most(format!("{triangles} triangles: energy gained"), "J/kg", 1e-12, gained));

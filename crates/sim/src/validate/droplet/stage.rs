@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 use sessile_droplet::DropletModel;
-use sessile_frames::{DropFacts, DropMeasures};
-use sessile_model::{Model, Untimed};
+use sessile_frames::{DropMeasures, DropState};
+use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_wetting::Wetting;
 use sessile_world::World;
@@ -57,7 +57,7 @@ impl Stage {
     pub fn run(&mut self, seconds: f64) -> Result<(), CaseError> {
         let end = self.model.time() + seconds;
         while self.model.time() < end - 1e-9 * seconds {
-            self.model.step(end - self.model.time(), &mut Untimed)?;
+            self.model.step(end - self.model.time(), &mut NoTimer)?;
         }
         Ok(())
     }
@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// Facts of the drop of this id.
-    pub fn facts(&self, id: u32) -> Result<DropFacts, CaseError> {
+    pub fn facts(&self, id: u32) -> Result<DropState, CaseError> {
         self.model
             .frame()
             .drops

@@ -17,7 +17,7 @@ fn busy_scene(fidelity: &str) -> String {
 }
 
 fn present(frame: &Frame) -> f64 {
-    frame.drops.iter().map(|drop| drop.volume).sum::<f64>() + frame.ledger.film
+    frame.drops.iter().map(|drop| drop.volume).sum::<f64>() + frame.balance.film
 }
 
 pub(super) fn books(context: &CaseContext) -> Result<CaseResult, CaseError> {
@@ -32,11 +32,11 @@ pub(super) fn books(context: &CaseContext) -> Result<CaseResult, CaseError> {
             merges += events.iter().filter(|event| matches!(event, Event::Merge { .. })).count() as u32;
             splits += events.iter().filter(|event| matches!(event, Event::Split { .. })).count() as u32;
             let frame = stage.frame();
-            let (here, ledger) = (present(&frame), &frame.ledger);
-            worst = worst.max(((here + ledger.lost - ledger.added) / ledger.added).abs());
-            added.push((stage.time(), ledger.added * 1e9));
+            let (here, balance) = (present(&frame), &frame.balance);
+            worst = worst.max(((here + balance.lost - balance.added) / balance.added).abs());
+            added.push((stage.time(), balance.added * 1e9));
             there.push((stage.time(), here * 1e9));
-            lost.push((stage.time(), ledger.lost * 1e9));
+            lost.push((stage.time(), balance.lost * 1e9));
         }
         // Rounding errors of 1e-16 in some ten thousand sums, which do not all go one way.
         result.checks.push(Check::at_most(

@@ -36,7 +36,7 @@ fn look(stage: &Stage, theta: f64) -> Look {
     let typical = sum(&all, 4) / sum(&all, 3);
     let family: Vec<f64> = all.iter().copied().filter(|&radius| radius > 0.5 * typical).collect();
     Look {
-        depth: frame.ledger.added / area,
+        depth: frame.balance.added / area,
         mean: sum(&family, 1) / family.len() as f64,
         covered: PI * sum(&family, 2) / area,
         by_number: sum(&all, 1) / all.len() as f64,

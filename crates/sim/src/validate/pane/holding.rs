@@ -22,7 +22,7 @@ pub(super) fn holds_or_runs(context: &CaseContext) -> Result<CaseResult, CaseErr
         y: Axis::log("volume (µL)"),
         series: Vec::new(),
     };
-    for (colour, angles) in
+    for (color, angles) in
         [Angles::new(50.0, 15.0), Angles::new(90.0, 60.0), Angles::new(110.0, 90.0)].into_iter().enumerate()
     {
         let critical = |tilt: f64| {
@@ -37,7 +37,7 @@ pub(super) fn holds_or_runs(context: &CaseContext) -> Result<CaseResult, CaseErr
                 let head = tilted("", tilt, [60.0, 120.0], &angles.keys());
                 Ok(moved(&(head + &cap(volume, angles.advancing, [0.0; 3])))? == 0.0)
             })?;
-            // The model balances the same forces with the same table of shapes: the bisection's 0.05 %, and room for the choice of
+            // The model balances the same forces with the same table of shapes: the bisection's 0.05 %, and room for the frame_selection of
             // a way.
             result.checks.push(Check::value(
                 format!("{} at {tilt}°", angles.name()),
@@ -49,8 +49,8 @@ pub(super) fn holds_or_runs(context: &CaseContext) -> Result<CaseResult, CaseErr
             found.push((tilt, got));
         }
         let law = (0..=75).map(|step| 15.0 + f64::from(step)).map(|tilt| (tilt, critical(tilt))).collect();
-        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, law).coloured(colour));
-        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).coloured(colour));
+        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, law).colored(color));
+        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).colored(color));
     }
     result.plots.push(plot);
 
@@ -79,7 +79,7 @@ pub(super) fn wind(context: &CaseContext) -> Result<CaseResult, CaseError> {
         y: Axis::linear("wind (m/s)"),
         series: Vec::new(),
     };
-    for (colour, angles) in
+    for (color, angles) in
         [Angles::new(50.0, 15.0), Angles::new(80.0, 58.0), Angles::new(113.0, 92.0)].into_iter().enumerate()
     {
         // The law is for a cap; hold goes as R and drag as R², so a drop that its weight has widened starts at √(R_cap/R) of it.
@@ -111,8 +111,8 @@ pub(super) fn wind(context: &CaseContext) -> Result<CaseResult, CaseError> {
         }
         let law = (0..=30).map(|step| 10f64.powf(f64::from(step) / 20.0)).filter(|&v| v <= 24.0);
         let law = law.map(|volume| Ok((volume, critical(volume)?))).collect::<Result<_, CaseError>>()?;
-        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, law).coloured(colour));
-        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).coloured(colour));
+        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, law).colored(color));
+        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).colored(color));
     }
     result.plots.push(plot);
     Ok(result)

@@ -27,7 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "pane-steady-speed",
-            "Drops heavy enough to run straight (weight three times the retention) on slides of some metres. Their final speed should \
+            "Drops heavy enough to run straight (weight three times the retention) on slides of some meters. Their final speed should \
              be the one at which the wedge's and the boundary layer's friction take up weight less retention.",
             running::steady_speed,
         ),
@@ -74,7 +74,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "pane-dew-growth",
-            "Dew on a level pane at 90°, from single grains to drops of a millimetre. Once drops coalesce the pattern keeps its looks, so \
+            "Dew on a level pane at 90°, from single grains to drops of a millimeter. Once drops coalesce the pattern keeps its looks, so \
              with the covered share s constant the mean radius is π e/(s g) of the condensed depth e, g = V/R³ (docs/wetting.md, dew).",
             dew::growth,
         ),
@@ -86,7 +86,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "pane-paper-algorithm",
-            "The paper's Algorithm 1 on a small grid, by a scene with fidelity = \"paper\": thresholds, the choice of the cell with most \
+            "The paper's Algorithm 1 on a small grid, by a scene with fidelity = \"paper\": thresholds, the frame_selection of the cell with most \
              water, merging, residues and run-off, against amounts worked out by hand.",
             paper::algorithm,
         ),

@@ -10,7 +10,7 @@ use super::{CaseContext, CaseError, CaseResult, Check, Tolerance};
 
 const COLUMNS: usize = 5;
 const ROWS: usize = 4;
-/// In mm; so wide that drops in neighbouring cells are shown apart.
+/// In mm; so wide that drops in neighboring cells are shown apart.
 const CELL: f64 = 20.0;
 
 /// Amounts in µL, the topmost row first.
@@ -85,7 +85,7 @@ pub(super) fn algorithm(_: &CaseContext) -> Result<CaseResult, CaseError> {
                 // One pass per frame interval.
                 stage.run(0.1)?;
             }
-            // Exact but for the rounding of microlitres to cubic metres and back.
+            // Exact but for the rounding of microliters to cubic meters and back.
             result.checks.push(Check::at_most(
                 format!("{name}: largest error of a cell after pass {pass}"),
                 "µL",
@@ -93,7 +93,7 @@ pub(super) fn algorithm(_: &CaseContext) -> Result<CaseResult, CaseError> {
                 largest_difference(&amounts(&stage)?, expected),
             ));
         }
-        let lost = stage.frame().ledger.lost * 1e9;
+        let lost = stage.frame().balance.lost * 1e9;
         result.checks.push(Check::value(format!("{name}: run off"), "µL", run_off, lost, Tolerance::Absolute(1e-12)));
     }
     Ok(result)

@@ -29,7 +29,7 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
         y: Axis::linear("height (mm)"),
         series: Vec::new(),
     };
-    for (colour, volume) in [4.0, 30.0].into_iter().enumerate() {
+    for (color, volume) in [4.0, 30.0].into_iter().enumerate() {
         let profile =
             |angle: f64| young_laplace::sessile(volume * 1e-9, angle.to_radians(), length).ok_or("no sessile drop");
         let mut found = Vec::new();
@@ -67,10 +67,10 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
             let theta = f64::to_radians(angle);
             (angle, 1e3 * spherical::height(spherical::base_radius(volume * 1e-9, theta), theta))
         });
-        plot.series.push(Series::new(format!("{volume} µL, Young–Laplace"), Mark::Expected, exact).coloured(colour));
-        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, found).coloured(colour));
+        plot.series.push(Series::new(format!("{volume} µL, Young–Laplace"), Mark::Expected, exact).colored(color));
+        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, found).colored(color));
         plot.series.push(
-            Series::new(format!("{volume} µL, without gravity"), Mark::Expected, caps.collect()).coloured(colour + 2),
+            Series::new(format!("{volume} µL, without gravity"), Mark::Expected, caps.collect()).colored(color + 2),
         );
     }
     result.plots.push(plot);

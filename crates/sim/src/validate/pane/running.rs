@@ -38,7 +38,7 @@ pub(super) fn steady_speed(context: &CaseContext) -> Result<CaseResult, CaseErro
         y: Axis::linear("speed (m/s)"),
         series: Vec::new(),
     };
-    for (colour, angles) in [Angles::new(80.0, 58.0), Angles::new(113.0, 92.0)].into_iter().enumerate() {
+    for (color, angles) in [Angles::new(80.0, 58.0), Angles::new(113.0, 92.0)].into_iter().enumerate() {
         let law = angles.wetting();
         let steady = |volume: f64, tilt: f64| {
             let drive = WATER.density * volume * GRAVITY * tilt.sin();
@@ -77,8 +77,8 @@ pub(super) fn steady_speed(context: &CaseContext) -> Result<CaseResult, CaseErro
             ));
             found.push((degrees, speed));
         }
-        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, curve).coloured(colour));
-        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).coloured(colour));
+        plot.series.push(Series::new(format!("{} law", angles.name()), Mark::Expected, curve).colored(color));
+        plot.series.push(Series::new(format!("{} pane", angles.name()), Mark::Points, found).colored(color));
     }
     result.plots.push(plot);
     Ok(result)

@@ -1,7 +1,7 @@
 //! Scenes for the cases, and what is read off their runs.
 
-use sessile_frames::{Content, DropMeasures, Event, Frame};
-use sessile_model::{Model, Untimed};
+use sessile_frames::{DropMeasures, Event, Frame, FrameGeometry};
+use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_shapes::Instance;
 use sessile_wetting::Wetting;
@@ -85,7 +85,7 @@ impl Stage {
         let mut events = Vec::new();
         // Rounding in the sum of steps must not make one of nothing.
         while self.time() < end - 1e-9 * seconds {
-            events.extend(self.model.step(end - self.time(), &mut Untimed)?.events);
+            events.extend(self.model.step(end - self.time(), &mut NoTimer)?.events);
         }
         Ok(events)
     }
@@ -93,8 +93,8 @@ impl Stage {
     /// The drops, as numbers.
     pub fn drops(&self) -> Result<Vec<Instance>, CaseError> {
         match self.frame().liquid {
-            Content::Instances(drops) => Ok(drops),
-            Content::Surfaces(_) => Err("the pane did not yield instances".into()),
+            FrameGeometry::Instances(drops) => Ok(drops),
+            FrameGeometry::Surfaces(_) => Err("the pane did not yield instances".into()),
         }
     }
 

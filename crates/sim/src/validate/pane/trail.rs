@@ -82,7 +82,7 @@ pub(super) fn trail(context: &CaseContext) -> Result<CaseResult, CaseError> {
         y: Axis::linear("section of the film (mm²)"),
         series: Vec::new(),
     };
-    for (colour, volume) in [40.0, 60.0, 90.0].into_iter().enumerate() {
+    for (color, volume) in [40.0, 60.0, 90.0].into_iter().enumerate() {
         (context.say)(&format!("{volume} µL"));
         let start = 100.0;
         let scene = tilted("", 90.0, [60.0, 240.0], &GLASS.keys()) + &cap(volume, GLASS.advancing, [0.0, start, 0.0]);
@@ -102,8 +102,8 @@ pub(super) fn trail(context: &CaseContext) -> Result<CaseResult, CaseError> {
         ));
         result.checks.push(Check::at_most(format!("{volume} µL: largest deviation on a stretch"), "", 0.05, worst));
         let points = |of: fn(&Stretch) -> f64| stretches.iter().map(|s| (s.end * 1e3, of(s) * 1e6)).collect();
-        plot.series.push(Series::new(format!("{volume} µL, law"), Mark::Expected, points(|s| s.law)).coloured(colour));
-        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, points(|s| s.left)).coloured(colour));
+        plot.series.push(Series::new(format!("{volume} µL, law"), Mark::Expected, points(|s| s.law)).colored(color));
+        plot.series.push(Series::new(format!("{volume} µL, pane"), Mark::Points, points(|s| s.left)).colored(color));
         if volume == 40.0 {
             // Its beads are all light enough to stay where they form.
             let bead = mean_bead(&mut stage, start * 1e-3, &stretches)?;

@@ -16,7 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         case(
             "surface-free-fall",
-            "A ball thrown sideways falls 20 mm in free flight: place and speed of its centre against ½gt² and gt, and it must stay a ball.",
+            "A ball thrown sideways falls 20 mm in free flight: place and speed of its center against ½gt² and gt, and it must stay a ball.",
             motion::free_fall,
         ),
         case(
@@ -55,7 +55,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             "surface-coalescence",
-            "Two drops of 1 mm that touch at rest, and two that collide off centre: volume, momentum, and the radius of the drop that is left.",
+            "Two drops of 1 mm that touch at rest, and two that collide off center: volume, momentum, and the radius of the drop that is left.",
             motion::coalescence,
         ),
         case(

@@ -37,15 +37,15 @@ pub(super) fn ring(mode: u32, most: f64) -> Result<(f64, f64), CaseError> {
     // How much of the mode is in the radius, over the vertices.
     let stretch = |stage: &Stage| {
         let mesh = &stage.model.drops()[0].mesh;
-        let centre = mesh.centroid();
+        let center = mesh.centroid();
         let part = |p: DVec3| {
-            let x = (p - centre).y / (p - centre).length();
+            let x = (p - center).y / (p - center).length();
             let legendre = match mode {
                 2 => 1.5 * x * x - 0.5,
                 3 => (2.5 * x * x - 1.5) * x,
                 _ => (4.375 * x * x - 3.75) * x * x + 0.375,
             };
-            ((p - centre).length() * 1e3 - 1.0) * legendre
+            ((p - center).length() * 1e3 - 1.0) * legendre
         };
         mesh.positions.iter().map(|&p| part(p)).sum::<f64>() / mesh.positions.len() as f64
     };

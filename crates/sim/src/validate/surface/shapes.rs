@@ -80,7 +80,7 @@ pub(super) fn hanging(context: &CaseContext) -> Result<CaseResult, CaseError> {
         let mut stage = Stage::new("", &scene(volume, 90.0, 0.4))?;
         stage.run(0.3)?;
         let lowest = stage.model.drops().iter().map(|drop| drop.mesh.bounds()[0].y).fold(0.0, f64::min);
-        let fell = lowest < -15e-3 || stage.model.frame().ledger.lost > 0.0;
+        let fell = lowest < -15e-3 || stage.model.frame().balance.lost > 0.0;
         result
             .checks
             .push(Check::holds(format!("{volume} µL at 90° {}", if falls { "fall" } else { "hang" }), fell == falls));
@@ -110,7 +110,7 @@ pub(super) fn on_sphere(context: &CaseContext) -> Result<CaseResult, CaseError> 
         let name = |what: &str| format!("{volume} µL at {angle}°: {what}");
         let tolerance = Tolerance::Relative(0.01);
         result.checks.push(Check::value(name("height"), "mm", 1e3 * height, 1e3 * drop.height, tolerance));
-        // Where the two balls meet: the height of the circle above the solid's centre, and the part of its surface beyond.
+        // Where the two balls meet: the height of the circle above the solid's center, and the part of its surface beyond.
         let d = exact.ball_center.length();
         let along = (d * d + 9e-6 - exact.ball_radius.powi(2)) / (2.0 * d);
         let wetted = std::f64::consts::TAU * 3e-3 * (3e-3 - along);

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use sessile_frames::DropMeasures;
-use sessile_model::{Model, Untimed};
+use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_surface::SurfaceModel;
 use sessile_surface::validate::{check, check_crossings};
@@ -65,7 +65,7 @@ impl Stage {
     pub fn run_by(&mut self, seconds: f64, most: f64) -> Result<(), CaseError> {
         let end = self.model.time() + seconds;
         while self.model.time() < end - 1e-9 * seconds {
-            self.model.step((end - self.model.time()).min(most), &mut Untimed)?;
+            self.model.step((end - self.model.time()).min(most), &mut NoTimer)?;
         }
         for drop in self.model.drops() {
             check(&drop.mesh)

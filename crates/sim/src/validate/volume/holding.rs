@@ -36,7 +36,7 @@ pub(super) fn planar(context: &CaseContext, factor: f64) -> Result<CaseResult, C
         let [back, front] = ends(&stage, down)?;
         backs.push((1e3 * stage.time(), (back - start[0]) / radius));
         fronts.push((1e3 * stage.time(), (front - start[1]) / radius));
-        // It runs, and need not be followed for metres.
+        // It runs, and need not be followed for meters.
         if backs.last().is_some_and(|(_, way)| *way > 6.0) {
             break;
         }
@@ -108,8 +108,8 @@ pub(super) fn wall(context: &CaseContext, volume: f64, slides: bool) -> Result<C
 }
 
 /// A cap of 75° on a pane of 90°/60°, gravity turned from its normal into it within 0.3 s; the pane at an angle to the cells.
-pub(super) fn turned(context: &CaseContext, microlitres: f64, tilt: f64, runs: bool) -> Result<CaseResult, CaseError> {
-    let volume = 1e-9 * microlitres;
+pub(super) fn turned(context: &CaseContext, microliters: f64, tilt: f64, runs: bool) -> Result<CaseResult, CaseError> {
+    let volume = 1e-9 * microliters;
     let turn = DQuat::from_axis_angle(DVec3::new(0.4, 0.0, 1.0).normalize(), tilt.to_radians());
     let (normal, down) = (turn * DVec3::Y, turn * DVec3::X);
     let cell = 2.0 * ball_radius(volume) / if context.quick { 14.0 } else { 20.0 };
@@ -169,7 +169,7 @@ pub(super) fn turned(context: &CaseContext, microlitres: f64, tilt: f64, runs: b
     };
     let scaled = |points: Vec<(f64, f64)>| points.into_iter().map(|(t, way)| (t, 1e3 * way)).collect();
     let plot = Plot {
-        title: format!("Ends of {microlitres} µL on a pane of 90°/60° at {tilt}° to the cells"),
+        title: format!("Ends of {microliters} µL on a pane of 90°/60° at {tilt}° to the cells"),
         x: Axis::linear("time (ms)"),
         y: Axis::linear("way down (mm)"),
         series: vec![Series::new("front", Mark::Line, scaled(fronts)), Series::new("back", Mark::Line, scaled(backs))],

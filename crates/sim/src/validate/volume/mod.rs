@@ -38,7 +38,7 @@ pub(super) fn cases() -> Vec<Case> {
         case("sessile-30-150", false, SESSILE, |context| sessile(context, 30.0, 150.0, (0.03, 0.042, Some(0.02)))),
         case("sessile-10-70-zero-g", false, SESSILE, |context| {
             let drop = Sessile {
-                microlitres: 10.0,
+                microliters: 10.0,
                 degrees: 70.0,
                 gravity: 0.0,
                 height: 0.031,
@@ -181,10 +181,10 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn sessile(
     context: &CaseContext,
-    microlitres: f64,
+    microliters: f64,
     degrees: f64,
     (height, base_radius, max_radius): (f64, f64, Option<f64>),
 ) -> Result<CaseResult, CaseError> {
-    let drop = Sessile { microlitres, degrees, gravity: stage::GRAVITY, height, base_radius, max_radius };
+    let drop = Sessile { microliters, degrees, gravity: stage::GRAVITY, height, base_radius, max_radius };
     resting::sessile(context, &drop)
 }

@@ -11,7 +11,7 @@ use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series,
 
 /// A drop on the level of so many µL and degrees, and the tolerances of its reference values.
 pub(super) struct Sessile {
-    pub microlitres: f64,
+    pub microliters: f64,
     pub degrees: f64,
     pub gravity: f64,
     pub height: f64,
@@ -39,7 +39,7 @@ fn at_rest(basics: Basics, amount: f64, degrees: f64, start: f64, normal: DVec3)
 }
 
 pub(super) fn sessile(context: &CaseContext, case: &Sessile) -> Result<CaseResult, CaseError> {
-    let (volume, theta) = (1e-9 * case.microlitres, case.degrees.to_radians());
+    let (volume, theta) = (1e-9 * case.microliters, case.degrees.to_radians());
     let length = if case.gravity > 0.0 { capillary_length() } else { 1.0 };
     let expected = young_laplace::sessile(volume, theta, length).ok_or("no such drop")?;
     let basics = Basics::new(cell_for(volume, context)).gravity(DVec3::new(0.0, -case.gravity, 0.0));

@@ -1,8 +1,8 @@
 //! Scenes for the cases, and what is read off their runs.
 
 use glam::DVec3;
-use sessile_frames::{Content, DropMeasures, Event, FrameMeasures, Surface};
-use sessile_model::{Model, Untimed};
+use sessile_frames::{DropMeasures, Event, FrameGeometry, FrameMeasures, Surface};
+use sessile_model::{Model, NoTimer};
 use sessile_scene::types::Scene;
 use sessile_scene::{NoFiles, parse_str};
 
@@ -126,7 +126,7 @@ impl Stage {
         let mut events = Vec::new();
         // Rounding in the sum of steps must not make one of nothing.
         while self.time() < end - 1e-9 * seconds {
-            events.extend(self.model.step(end - self.time(), &mut Untimed)?.events);
+            events.extend(self.model.step(end - self.time(), &mut NoTimer)?.events);
         }
         Ok(events)
     }
@@ -180,8 +180,8 @@ impl Stage {
     /// The liquid's surfaces.
     pub fn surface(&self) -> Result<Surface, CaseError> {
         match self.model.frame().liquid {
-            Content::Surfaces(surface) => Ok(surface),
-            Content::Instances(_) => Err("the volume model did not yield surfaces".into()),
+            FrameGeometry::Surfaces(surface) => Ok(surface),
+            FrameGeometry::Instances(_) => Err("the volume model did not yield surfaces".into()),
         }
     }
 

@@ -186,7 +186,7 @@ impl<'a> Set<'a> {
     }
 
     /// The exposure of all pictures: that of a small picture of frame `first`, so that a film does not flicker, a run that goes on
-    /// goes on as bright as it was, and a picture drawn alone looks like its neighbours. `None` when stopped.
+    /// goes on as bright as it was, and a picture drawn alone looks like its neighbors. `None` when stopped.
     pub fn exposure(
         &mut self,
         first: u64,

@@ -1,7 +1,7 @@
 //! Which drops are near a point: buckets at several scales, so that a speck and a puddle are both found by looking at a few.
 //!
 //! Level l has square buckets of side s₀·2ˡ and holds the drops whose reach is at most half that and more than a quarter. A
-//! drop that touches a disc about p therefore has its centre within disc radius + half a side of p. Entering, leaving and
+//! drop that touches a disc about p therefore has its center within disc radius + half a side of p. Entering, leaving and
 //! looking cost the same however many drops there are. The order in which drops are found depends on their history:
 //! whoever looks must not depend on it.
 
@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// Buckets of drop slots.
 #[derive(Clone, Debug)]
-pub struct Neighbours {
+pub struct Neighbors {
     buckets: Buckets,
     /// What a look needs of each drop, by slot.
     members: Vec<Member>,
@@ -71,7 +71,7 @@ impl Level {
 }
 
 impl Buckets {
-    /// Whether a drop with this centre and reach belongs where it is.
+    /// Whether a drop with this center and reach belongs where it is.
     pub fn hold(&self, slot: u32, at: DVec2, reach: f32) -> bool {
         self.place[slot as usize] == self.place_of(at, reach)
     }
@@ -84,7 +84,7 @@ impl Buckets {
     }
 }
 
-impl Neighbours {
+impl Neighbors {
     /// For a sheet of this size, in m, with buckets of `side` at the finest level.
     pub fn new(size: DVec2, side: f64) -> Self {
         // More buckets than this along a side cost memory and gain nothing.
@@ -117,7 +117,7 @@ impl Neighbours {
         (&self.buckets, &mut self.members)
     }
 
-    /// Takes up a drop: its slot, centre and reach.
+    /// Takes up a drop: its slot, center and reach.
     pub fn insert(&mut self, slot: u32, at: DVec2, reach: f32) {
         let index = slot as usize;
         if self.members.len() <= index {
@@ -197,7 +197,7 @@ mod tests {
     fn finds_every_drop_that_touches() {
         let size = DVec2::new(0.3, 0.2);
         let mut random = Stream::new(7, &[]);
-        let mut neighbours = Neighbours::new(size, 1e-3);
+        let mut neighbors = Neighbors::new(size, 1e-3);
         let mut drops: Vec<Option<(DVec2, f32)>> = Vec::new();
         for round in 0..3000u32 {
             let at = DVec2::new(random.uniform(), random.uniform()) * size;
@@ -206,23 +206,23 @@ mod tests {
                 let slot = random.index(drops.len());
                 match drops[slot] {
                     Some(_) if round % 2 == 0 => {
-                        neighbours.remove(slot as u32);
+                        neighbors.remove(slot as u32);
                         drops[slot] = None;
                     }
                     Some(_) => {
-                        neighbours.update(slot as u32, at, reach);
+                        neighbors.update(slot as u32, at, reach);
                         drops[slot] = Some((at, reach));
                     }
                     None => {}
                 }
             } else {
-                neighbours.insert(drops.len() as u32, at, reach);
+                neighbors.insert(drops.len() as u32, at, reach);
                 drops.push(Some((at, reach)));
             }
             let (center, radius) = (DVec2::new(random.uniform(), random.uniform()) * size, 3e-3 * random.uniform());
             let touches = |drop: &(DVec2, f32)| drop.0.distance(center) <= radius + f64::from(drop.1);
             let mut found = Vec::new();
-            neighbours.near(center, radius, |slot| {
+            neighbors.near(center, radius, |slot| {
                 if drops[slot as usize].as_ref().is_some_and(touches) {
                     found.push(slot);
                 }

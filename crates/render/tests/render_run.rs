@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use glam::{DMat3, DVec3};
-use sessile_frames::{Content, FrameChoice, RunFolder, RunInfo, RunStatus, Stamp};
-use sessile_render::draw_run::{DrawError, DrawOptions, Drawn, Quality, Quiet, What, draw_run};
+use sessile_frames::{FrameGeometry, FrameId, FrameSelection, RunFolder, RunInfo, RunStatus};
 use sessile_render::ground_truth::GroundTruthFiles;
+use sessile_render::render_run::{DrawError, DrawOptions, Drawn, Quality, Quiet, What, render_run};
 use sessile_scene::{Folder, parse_str, print};
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 use tempfile::TempDir;
@@ -67,17 +67,17 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
     folder.write_scene(&print(&scene)).unwrap();
     for (frame, drops) in (0..).zip(frames) {
         let time = frame as f64 * scene.time.frame;
-        folder.write_frame(Stamp { frame, time }, &Content::Instances(drops)).unwrap();
+        folder.write_frame(FrameId { frame, time }, &FrameGeometry::Instances(drops)).unwrap();
     }
     place
 }
 
 fn draw(place: &TempDir, options: &DrawOptions) -> Result<Drawn, DrawError> {
-    draw_run(place.path(), options, &Quiet, &AtomicBool::new(false))
+    render_run(place.path(), options, &Quiet, &AtomicBool::new(false))
 }
 
 fn all() -> DrawOptions {
-    DrawOptions::new(What::Frames(FrameChoice::All))
+    DrawOptions::new(What::Frames(FrameSelection::All))
 }
 
 /// The pixels of a picture.
@@ -199,7 +199,7 @@ fn images_that_are_missing_broken_or_too_large_are_told_with_what_to_do() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("tiles.png");
     let scene_of = |text: &str| parse_str("scene.toml", text, &[], &Folder::new(place.path())).unwrap().scene;
-    let message = |text: &str| sessile_render::draw_run::Props::load(&scene_of(text)).unwrap_err().to_string();
+    let message = |text: &str| sessile_render::render_run::Props::load(&scene_of(text)).unwrap_err().to_string();
     fs::write(&file, "no picture").unwrap();
     assert!(message(&textured).contains("give a PNG or JPEG file, or a built-in name"), "{}", message(&textured));
     // The head of a picture that would take 48 GB.
@@ -211,7 +211,7 @@ fn images_that_are_missing_broken_or_too_large_are_told_with_what_to_do() {
     assert!(message(&textured).contains("126000 × 126000 pixels"), "{}", message(&textured));
     let scene = scene_of(&textured);
     fs::remove_file(&file).unwrap();
-    let gone = sessile_render::draw_run::Props::load(&scene).unwrap_err();
+    let gone = sessile_render::render_run::Props::load(&scene).unwrap_err();
     assert!(gone.is_wrong_request() && gone.to_string().contains("tiles.png"), "{gone}");
 }
 
@@ -220,10 +220,10 @@ fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
     let place = tempfile::tempdir().unwrap();
     let missing = place.path().join("none");
     let stop = AtomicBool::new(false);
-    assert!(draw_run(&missing, &all(), &Quiet, &stop).unwrap_err().is_wrong_request());
+    assert!(render_run(&missing, &all(), &Quiet, &stop).unwrap_err().is_wrong_request());
     assert!(!missing.exists());
     let empty = run(SCENE, vec![]);
-    for what in [What::Missing, What::Frames(FrameChoice::All)] {
+    for what in [What::Missing, What::Frames(FrameSelection::All)] {
         let error = draw(&empty, &DrawOptions::new(what)).unwrap_err();
         assert!(error.to_string().contains("no frames yet"), "{error}");
     }
@@ -259,8 +259,8 @@ fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
         assert_eq!((ids(0), ids(2)), (vec![0, 1], vec![0]));
         // The scene stays, so does the clean view; without liquid the picture is the clean view.
         assert_eq!(bytes(truth(0).clean()), bytes(truth(1).clean()));
-        assert_ne!(bytes(truth(0).clean()), bytes(folder.picture_path(0)));
-        assert_eq!(bytes(truth(2).clean()), bytes(folder.picture_path(2)));
+        assert_ne!(bytes(truth(0).clean()), bytes(folder.image_path(0)));
+        assert_eq!(bytes(truth(2).clean()), bytes(folder.image_path(2)));
         let claimed = RunFolder::claim(place.path()).unwrap().0;
         claimed.drop_after(Some(0)).unwrap();
         assert!(truth(0).exist() && !truth(1).mask().exists());
@@ -275,9 +275,9 @@ fn previews_are_pictures_that_a_run_keeps_and_render_draws_over() {
     assert_eq!(draw(&place, &previews).unwrap().pictures, 2);
     let folder = RunFolder::open(place.path()).unwrap();
     assert!(folder.layers_path(0).is_file());
-    let first = fs::read(folder.picture_path(0)).unwrap();
-    assert_ne!(first, fs::read(folder.picture_path(1)).unwrap(), "the drop has moved");
+    let first = fs::read(folder.image_path(0)).unwrap();
+    assert_ne!(first, fs::read(folder.image_path(1)).unwrap(), "the drop has moved");
     assert_eq!(draw(&place, &DrawOptions::new(What::Missing)).unwrap().pictures, 0);
     assert_eq!(draw(&place, &all()).unwrap().pictures, 2);
-    assert_ne!(first, fs::read(folder.picture_path(0)).unwrap());
+    assert_ne!(first, fs::read(folder.image_path(0)).unwrap());
 }

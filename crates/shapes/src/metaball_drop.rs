@@ -38,7 +38,7 @@ const FRONT_WIDTH: f64 = 0.42;
 
 /// What a drop's form follows from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DropForm {
+pub struct MetaballDrop {
     /// Volume, in m³.
     pub volume: f64,
     /// Base radius, in m.
@@ -55,7 +55,7 @@ pub struct DropForm {
     pub front: [f64; FRONT_DIRECTIONS.len()],
 }
 
-impl DropForm {
+impl MetaballDrop {
     /// Appends the balls, about `at` in the local frame, to `balls`.
     pub fn push_balls(&self, at: DVec2, balls: &mut Vec<Ball>) {
         let cap = EllipsoidCap::new(self.volume, self.base_radius, self.height);
@@ -104,8 +104,8 @@ mod tests {
     use crate::instance::{Instance, LocalFrame, Shape};
     use glam::DMat3;
 
-    fn level_form() -> DropForm {
-        DropForm {
+    fn level_form() -> MetaballDrop {
+        MetaballDrop {
             volume: 4e-9,
             base_radius: 1.26e-3,
             height: 1.205e-3,
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    fn built(form: &DropForm) -> crate::build::DropMesh {
+    fn built(form: &MetaballDrop) -> crate::build::DropMesh {
         let mut balls = Vec::new();
         form.push_balls(DVec2::ZERO, &mut balls);
         let frame = LocalFrame { origin: DVec3::ZERO, axes: DMat3::IDENTITY };
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn sag_moves_the_centroid_downhill_by_what_was_asked() {
         for sag in [0.02, 0.05, 0.1, 0.2] {
-            let form = DropForm { sag, ..level_form() };
+            let form = MetaballDrop { sag, ..level_form() };
             let built = built(&form);
             let foot: Vec<DVec3> = built.mesh.positions.iter().copied().filter(|p| p.z == 0.0).collect();
             let (low, high) =

@@ -1,6 +1,6 @@
 //! The shapes that solids have, each in its own coordinates: exact distance, nearest point and a mesh with texture coordinates.
 //!
-//! A form is centred on its shape's origin with axes of its own (each file says which); `solid` carries it into the world. Texture
+//! A form is centerd on its shape's origin with axes of its own (each file says which); `solid` carries it into the world. Texture
 //! coordinates of a query and of the mesh agree. They lie in [0, 1]², except on planes and leaves beyond the drawn part, where
 //! they run on linearly. On every flat face (u, v, normal) is right-handed, so that a picture painted there is not mirrored.
 

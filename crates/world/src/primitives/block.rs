@@ -1,6 +1,6 @@
 //! An axis-aligned box.
 //!
-//! Own frame: origin at the centre, axes as in the scene. Outside, the nearest point is the point clamped to the box; inside, it
+//! Own frame: origin at the center, axes as in the scene. Outside, the nearest point is the point clamped to the box; inside, it
 //! lies on the nearest face. Where two faces are equally near, the first of x, y, z wins. Past an edge or a corner the normal
 //! points from the nearest point to the query. The six faces are charts in three rows: left and right, back and front, bottom
 //! and top; v is up on the sides and −z on the two level faces.
@@ -11,7 +11,7 @@ use sessile_scene::plane_axes;
 
 use super::{Chart, Patches, shelves};
 
-/// A box centred on the origin.
+/// A box centerd on the origin.
 #[derive(Clone, Debug)]
 pub struct Block {
     half: DVec3,
@@ -93,7 +93,7 @@ impl Distance for Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forms::checks;
+    use crate::primitives::checks;
 
     #[test]
     fn a_box_agrees_with_its_mesh() {

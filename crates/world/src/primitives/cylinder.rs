@@ -108,7 +108,7 @@ impl Cylinder {
             }
         }
         if inner.is_some() {
-            // The end centres come last and nothing uses them.
+            // The end centers come last and nothing uses them.
             patches.mesh.positions.truncate(4 * AROUND);
         }
         patches.mesh
@@ -167,7 +167,7 @@ impl Distance for Cylinder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forms::checks;
+    use crate::primitives::checks;
 
     #[test]
     fn rods_and_pipes_agree_with_their_meshes() {

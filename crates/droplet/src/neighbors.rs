@@ -23,20 +23,20 @@ pub struct Round {
 
 /// Slots by where they are. Which bucket a slot is in lies in its spot; every call is handed all slots.
 #[derive(Clone, Debug)]
-pub struct Neighbours {
+pub struct Neighbors {
     standing: Grid,
     running: Grid,
     /// Droplets and runners that it was made for.
     made_for: [usize; 2],
 }
 
-impl Default for Neighbours {
+impl Default for Neighbors {
     fn default() -> Self {
         Self::rebuilt(0, 0, [4e-3; 2])
     }
 }
 
-impl Neighbours {
+impl Neighbors {
     /// An empty one for `count` droplets, of which `running` run; `cells` are the widths of the smallest cells for both, in m.
     pub fn rebuilt(count: usize, running: usize, cells: [f64; 2]) -> Self {
         Self { standing: Grid::new(count, cells[0]), running: Grid::new(running, cells[1]), made_for: [count, running] }
@@ -47,7 +47,7 @@ impl Neighbours {
         self.standing.crowd().max(self.running.crowd())
     }
 
-    /// Whether it was made for many fewer droplets than there are, or runners, or for smaller ones: [`Neighbours::rebuilt`] is due.
+    /// Whether it was made for many fewer droplets than there are, or runners, or for smaller ones: [`Neighbors::rebuilt`] is due.
     pub fn is_outgrown(&self, droplets: usize, running: usize) -> bool {
         let outgrown = |count: usize, made_for: usize| count > made_for + made_for / 4 + 64;
         self.standing.is_outgrown() || outgrown(droplets, self.made_for[0]) || outgrown(running, self.made_for[1])
@@ -70,7 +70,7 @@ impl Neighbours {
         spot.bucket = arrival.bucket | mark;
     }
 
-    /// Puts a runner that is nowhere yet where it is now, until [all run](Neighbours::all_run).
+    /// Puts a runner that is nowhere yet where it is now, until [all run](Neighbors::all_run).
     pub fn place_runner(&mut self, slots: &mut [Slot], slot: u32, solid: u32, reach: f32) {
         let spot = &mut slots[slot as usize].spot;
         (spot.solid, spot.reach) = (solid, reach);
@@ -140,12 +140,12 @@ impl Neighbours {
         }
     }
 
-    /// All runners are on their way: nobody is entered as one until it [arrives](Neighbours::arrive).
+    /// All runners are on their way: nobody is entered as one until it [arrives](Neighbors::arrive).
     pub fn all_run(&mut self) {
         self.running.clear();
     }
 
-    /// The spot of a runner that has come to a point of a solid by a step; [`Neighbours::arrive`] will enter it there.
+    /// The spot of a runner that has come to a point of a solid by a step; [`Neighbors::arrive`] will enter it there.
     #[inline]
     pub fn stands_at(
         &self,

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use sessile_frames::{FolderError, FrameChoice, RunFolder, atomic};
+use sessile_frames::{FolderError, FrameSelection, RunFolder, atomic};
 use sessile_scene::types::Scene;
 
 pub use error::DrawError;
@@ -61,7 +61,7 @@ pub enum What {
     /// Those that are not there, or show another view than the scene asks for.
     Missing,
     /// These, whether they are there or not.
-    Frames(FrameChoice),
+    Frames(FrameSelection),
 }
 
 /// What to draw, and how. `None` is what the scene says.
@@ -147,7 +147,7 @@ impl DrawProgress for Quiet {
 }
 
 /// Draws pictures of the run in a folder, and its video, until done or `stop` is set. Uses the caller's thread pool.
-pub fn draw_run(
+pub fn render_run(
     run: &Path,
     options: &DrawOptions,
     progress: &dyn DrawProgress,
@@ -222,7 +222,7 @@ fn picture_settings(scene: &Scene, options: &DrawOptions) -> Result<PictureSetti
 /// The frames whose pictures are to be drawn.
 fn choose(folder: &RunFolder, frames: &[u64], what: What, wanted: &PictureStamp) -> Result<Vec<u64>, DrawError> {
     let choice = match what {
-        What::Missing => FrameChoice::All,
+        What::Missing => FrameSelection::All,
         What::Frames(choice) => choice,
     };
     let wrong = |cause| DrawError::Frames { folder: folder.root().to_owned(), cause };
@@ -231,7 +231,7 @@ fn choose(folder: &RunFolder, frames: &[u64], what: What, wanted: &PictureStamp)
         return Ok(chosen);
     }
     let found: Vec<Option<PictureStamp>> =
-        chosen.iter().map(|&frame| PictureStamp::read(&folder.picture_path(frame))).collect();
+        chosen.iter().map(|&frame| PictureStamp::read(&folder.image_path(frame))).collect();
     let right = |stamp: &Option<PictureStamp>| stamp.as_ref().is_some_and(|stamp| stamp.view == wanted.view);
     let sizes: Vec<Option<[usize; 2]>> = found.iter().map(|stamp| stamp.as_ref().map(|stamp| stamp.size)).collect();
     let whole = found.iter().all(right) && sizes.windows(2).all(|pair| pair[0] == pair[1]);
@@ -363,7 +363,7 @@ impl Job<'_> {
     fn finish(&self, Shot { frame, rendered, truth }: Shot, exposure: Exposure) -> Result<(), DrawError> {
         let picture = self.denoise(rendered);
         let failed = |cause| DrawError::Picture { frame, cause };
-        let (path, layers) = (self.folder.picture_path(frame), self.folder.layers_path(frame));
+        let (path, layers) = (self.folder.image_path(frame), self.folder.layers_path(frame));
         if self.exr {
             write_exr(&layers, &picture).map_err(failed)?;
         } else if PictureStamp::read(&path).as_ref() != Some(self.stamp) {
@@ -392,7 +392,7 @@ impl Job<'_> {
     fn make_video(&self, path: &Path) -> Result<Option<PathBuf>, DrawError> {
         let anew = self.written.load(Ordering::Relaxed) > 0;
         let found = self.frames.iter().filter_map(|&frame| {
-            let picture = self.folder.picture_path(frame);
+            let picture = self.folder.image_path(frame);
             PictureStamp::read(&picture).map(|stamp| film::Shot { frame, picture, stamp })
         });
         let mut shots: Vec<film::Shot> = found.filter(|shot| shot.stamp.view == self.stamp.view).collect();

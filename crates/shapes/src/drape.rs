@@ -28,14 +28,14 @@ const RINGS: usize = 2;
 ///
 /// Between samples it is linear. A flat one holds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ground {
+pub struct SubstrateOffsets {
     /// How far it was sampled, in m.
     pub reach: f64,
     /// Offsets in m, direction by direction and outwards; empty where the ground is flat.
     pub offsets: Vec<[f32; 3]>,
 }
 
-impl Ground {
+impl SubstrateOffsets {
     /// Samples a ground out to `reach` m; `at` says the offset at a place of the plane.
     pub fn sampled(reach: f64, at: impl Fn(DVec2) -> DVec3) -> Self {
         let around = directions(SECTORS);
@@ -77,15 +77,15 @@ impl Ground {
     }
 }
 
-/// Room for laying one surface after another.
+/// DrapeScratch for laying one surface after another.
 #[derive(Clone, Debug, Default)]
-pub struct Room {
+pub struct DrapeScratch {
     heights: Vec<f64>,
     offsets: Vec<DVec3>,
 }
 
 /// Lays a surface that stands on the plane z = 0 onto a plane, with exactly `volume` (in m³) under it.
-pub fn lay_flat(mesh: &mut TriMesh, volume: f64) {
+pub fn drape_flat(mesh: &mut TriMesh, volume: f64) {
     // The volume goes as the height.
     let scale = volume / mesh.volume();
     if scale.is_finite() && scale > 0.0 {
@@ -96,8 +96,8 @@ pub fn lay_flat(mesh: &mut TriMesh, volume: f64) {
 /// Lays a surface that stands on the plane z = 0 onto the ground, with exactly `volume` (in m³) under it.
 ///
 /// `offset` says where the ground is. A surface without a foot is left as it is.
-pub fn lay(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, room: &mut Room) {
-    let Room { heights, offsets } = room;
+pub fn drape(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, room: &mut DrapeScratch) {
+    let DrapeScratch { heights, offsets } = room;
     heights.clear();
     heights.extend(mesh.positions.iter().map(|p| p.z));
     let height = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -152,13 +152,13 @@ mod tests {
     #[test]
     fn a_sampled_ground_is_the_ground_where_it_was_sampled_and_linear_between() {
         let cone = |q: DVec2| DVec3::Z * (-0.3 * q.length());
-        let ground = Ground::sampled(2e-3, cone);
+        let ground = SubstrateOffsets::sampled(2e-3, cone);
         assert!(ground.is_sound() && !ground.is_flat());
         for q in [DVec2::new(1.3e-3, -0.4e-3), DVec2::new(-2e-3, 0.0), DVec2::new(0.0, 0.2e-3), DVec2::ZERO] {
             let off = (ground.at(q) - cone(q)).length();
             assert!(off < 1e-9, "{off:e} m at {q}");
         }
-        assert_eq!(Ground::default().at(DVec2::ONE), DVec3::ZERO);
-        assert!(!Ground { reach: 1.0, offsets: vec![[0.0; 3]] }.is_sound());
+        assert_eq!(SubstrateOffsets::default().at(DVec2::ONE), DVec3::ZERO);
+        assert!(!SubstrateOffsets { reach: 1.0, offsets: vec![[0.0; 3]] }.is_sound());
     }
 }

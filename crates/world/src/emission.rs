@@ -4,12 +4,12 @@ use glam::DVec3;
 
 /// Liquid that comes (or goes) during an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Supply {
+pub enum Emission {
     /// A ball of liquid appears.
     Ball {
         /// When, in s.
         time: f64,
-        /// Centre, in m.
+        /// Center, in m.
         center: DVec3,
         /// Radius, in m.
         radius: f64,
@@ -18,7 +18,7 @@ pub enum Supply {
     },
     /// A stream runs out of a round mouth: π radius² speed (to − from) of liquid.
     Stream {
-        /// Centre of the mouth, in m.
+        /// Center of the mouth, in m.
         at: DVec3,
         /// Direction of the stream, unit length.
         direction: DVec3,
@@ -31,7 +31,7 @@ pub enum Supply {
         /// End, in s.
         to: f64,
     },
-    /// Vapour condenses on a whole solid: rate (to − from) of liquid per area.
+    /// Vapor condenses on a whole solid: rate (to − from) of liquid per area.
     Condense {
         /// Index of the solid.
         solid: usize,
@@ -55,7 +55,7 @@ pub enum Supply {
     },
 }
 
-impl Supply {
+impl Emission {
     /// When it begins, in s.
     pub fn time(&self) -> f64 {
         match *self {

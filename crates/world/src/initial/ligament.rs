@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_plain_thread_has_the_distance_of_a_rod() {
         let thread = Thread::new(ENDS, 1e-3, 0.0, None, false, [false; 2]).expect("a thread");
-        let rod = crate::forms::cylinder::Cylinder::new(1e-3, None, 0.01);
+        let rod = crate::primitives::cylinder::Cylinder::new(1e-3, None, 0.01);
         for i in 0..500 {
             let f = f64::from(i);
             let p = DVec3::new(0.01 + 0.013 * (1.7 * f).sin(), 0.002 * (0.9 * f).cos(), 0.002 * (2.3 * f).sin());

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sessile_frames::{ChoiceError, FolderError};
+use sessile_frames::{FolderError, FrameSelectionError};
 use sessile_world::WorldError;
 
 use crate::environment::EnvironmentError;
@@ -45,7 +45,7 @@ pub enum DrawError {
         /// The run folder.
         folder: PathBuf,
         /// What is wrong with the choice.
-        cause: ChoiceError,
+        cause: FrameSelectionError,
     },
     /// A picture that is too large or has no pixels.
     #[error(

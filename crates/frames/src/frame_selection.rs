@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// Some of a run's frames; ranges include both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FrameChoice {
+pub enum FrameSelection {
     /// All there are.
     #[default]
     All,
@@ -17,9 +17,11 @@ pub enum FrameChoice {
 /// Frames that cannot be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ChoiceError {
-    /// Not a choice of frames.
-    #[error("`{text}` is no choice of frames: give a number, `A..B` (both ends included), `A..`, `..B` or `last`")]
+pub enum FrameSelectionError {
+    /// Not a frame_selection of frames.
+    #[error(
+        "`{text}` is no frame_selection of frames: give a number, `A..B` (both ends included), `A..`, `..B` or `last`"
+    )]
     Text {
         /// What was given.
         text: String,
@@ -47,11 +49,11 @@ pub enum ChoiceError {
     None,
 }
 
-impl FromStr for FrameChoice {
-    type Err = ChoiceError;
+impl FromStr for FrameSelection {
+    type Err = FrameSelectionError;
 
-    fn from_str(text: &str) -> Result<Self, ChoiceError> {
-        let wrong = || ChoiceError::Text { text: text.to_owned() };
+    fn from_str(text: &str) -> Result<Self, FrameSelectionError> {
+        let wrong = || FrameSelectionError::Text { text: text.to_owned() };
         let number = |part: &str| {
             let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
             part.parse().ok().filter(|_| digits).ok_or_else(wrong)
@@ -62,24 +64,24 @@ impl FromStr for FrameChoice {
             ("all", _) => Ok(Self::All),
             (_, None) => number(text).map(|frame| Self::Range(Some(frame), Some(frame))),
             (_, Some((first, last))) => match (end(first)?, end(last)?) {
-                (Some(first), Some(last)) if first > last => Err(ChoiceError::Backwards { first, last }),
+                (Some(first), Some(last)) if first > last => Err(FrameSelectionError::Backwards { first, last }),
                 (first, last) => Ok(Self::Range(first, last)),
             },
         }
     }
 }
 
-impl FrameChoice {
+impl FrameSelection {
     /// Those of `frames`, which rise, that are chosen; an error where an end is not among them.
-    pub fn of(self, frames: &[u64]) -> Result<Vec<u64>, ChoiceError> {
-        let (Some(&start), Some(&end)) = (frames.first(), frames.last()) else { return Err(ChoiceError::None) };
+    pub fn of(self, frames: &[u64]) -> Result<Vec<u64>, FrameSelectionError> {
+        let (Some(&start), Some(&end)) = (frames.first(), frames.last()) else { return Err(FrameSelectionError::None) };
         let (first, last) = match self {
             Self::All => (start, end),
             Self::Range(first, last) => (first.unwrap_or(start), last.unwrap_or(end)),
             Self::Last => (end, end),
         };
         if let Some(&wanted) = [first, last].iter().find(|wanted| frames.binary_search(wanted).is_err()) {
-            return Err(ChoiceError::Missing { wanted, first: start, last: end });
+            return Err(FrameSelectionError::Missing { wanted, first: start, last: end });
         }
         Ok(frames.iter().copied().filter(|frame| (first..=last).contains(frame)).collect())
     }
@@ -89,8 +91,8 @@ impl FrameChoice {
 mod tests {
     use super::*;
 
-    fn chosen(text: &str) -> Result<Vec<u64>, ChoiceError> {
-        text.parse::<FrameChoice>()?.of(&[0, 1, 2, 3, 4])
+    fn chosen(text: &str) -> Result<Vec<u64>, FrameSelectionError> {
+        text.parse::<FrameSelection>()?.of(&[0, 1, 2, 3, 4])
     }
 
     #[test]
@@ -107,11 +109,11 @@ mod tests {
     #[test]
     fn what_is_no_choice_or_not_there_is_told() {
         for text in ["", "a", "1..b", "-1", "+1", "1...3", "1-3", "1.5", "1..2..3", "99999999999999999999"] {
-            assert!(matches!(chosen(text), Err(ChoiceError::Text { .. })), "{text:?}: {:?}", chosen(text));
+            assert!(matches!(chosen(text), Err(FrameSelectionError::Text { .. })), "{text:?}: {:?}", chosen(text));
         }
-        assert_eq!(chosen("3..1"), Err(ChoiceError::Backwards { first: 3, last: 1 }));
+        assert_eq!(chosen("3..1"), Err(FrameSelectionError::Backwards { first: 3, last: 1 }));
         let error = chosen("3..9").unwrap_err().to_string();
         assert_eq!(error, "there is no frame 9; the run has frames 0 to 4");
-        assert_eq!(FrameChoice::All.of(&[]), Err(ChoiceError::None));
+        assert_eq!(FrameSelection::All.of(&[]), Err(FrameSelectionError::None));
     }
 }

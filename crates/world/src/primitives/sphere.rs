@@ -1,6 +1,6 @@
 //! A ball, or all space around one.
 //!
-//! Own frame: origin at the centre, axes as in the scene. u runs round the equator eastwards from −z (0.5 faces +z), v from the
+//! Own frame: origin at the center, axes as in the scene. u runs round the equator eastwards from −z (0.5 faces +z), v from the
 //! south pole (0) to the north pole (1), both in proportion to angle. Seen from inside (`inside`), the same coordinates hold, so
 //! pictures there are mirrored. The mesh's vertices lie on the sphere: with 128 × 64 facets its area is 0.1 % below 4πR².
 
@@ -73,7 +73,7 @@ impl Distance for Sphere {
 
     fn closest(&self, point: DVec3) -> Closest {
         let length = point.length();
-        // The centre is equally far from everywhere: north.
+        // The center is equally far from everywhere: north.
         let outward = if length > 0.0 { point / length } else { DVec3::Y };
         let uv = DVec2::new(outward.x.atan2(outward.z) / TAU + 0.5, outward.y.clamp(-1.0, 1.0).asin() / PI + 0.5);
         Closest {
@@ -88,7 +88,7 @@ impl Distance for Sphere {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forms::checks;
+    use crate::primitives::checks;
 
     /// A facet of angular size δ sags R(1 − cos(δ/2)) or less on its two sides: 6e-4 R here.
     #[test]

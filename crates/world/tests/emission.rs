@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use common::*;
 use glam::{DQuat, DVec3};
 use sessile_scene::types::*;
-use sessile_world::{Pose, Supply, World};
+use sessile_world::{Emission, Pose, World};
 
 /// 1 mm/h in m/s.
 const MM_PER_H: f64 = 1e-3 / 3600.0;
@@ -22,10 +22,10 @@ fn build(solids: Vec<Solid>, emitters: Vec<Emitter>, wind: DVec3) -> World {
     World::build(&scene).expect("a world")
 }
 
-/// Centre, radius and velocity of every ball.
-fn balls(supply: &[Supply]) -> Vec<(DVec3, f64, DVec3)> {
-    let ball = |s: &Supply| match *s {
-        Supply::Ball { center, radius, velocity, .. } => Some((center, radius, velocity)),
+/// Center, radius and velocity of every ball.
+fn balls(supply: &[Emission]) -> Vec<(DVec3, f64, DVec3)> {
+    let ball = |s: &Emission| match *s {
+        Emission::Ball { center, radius, velocity, .. } => Some((center, radius, velocity)),
         _ => None,
     };
     supply.iter().filter_map(ball).collect()
@@ -53,7 +53,7 @@ fn level_ground_collects_the_rate() {
     for (rate, size) in [(1.0, 3.0), (20.0, 1.0), (50.0, 1.0)] {
         let floor = plane("floor", DVec3::Y, [size; 2]);
         let world = build(vec![floor], vec![rain(RainArea::Solid(0), rate * MM_PER_H, None)], DVec3::ZERO);
-        let supply = world.supply(0.0, 20.0);
+        let supply = world.emissions(0.0, 20.0);
         assert_volume(&balls(&supply), rate * MM_PER_H * size * size * 20.0, "level ground");
     }
 }
@@ -67,7 +67,7 @@ fn uniform_radii_collect_the_rate_too() {
         velocity: None,
     };
     let world = build(vec![plane("floor", DVec3::Y, [1.0; 2])], vec![emitter(kind)], DVec3::new(3.0, 0.0, 0.0));
-    let balls = balls(&world.supply(0.0, 60.0));
+    let balls = balls(&world.emissions(0.0, 60.0));
     assert_volume(&balls, 30.0 * MM_PER_H * 60.0, "uniform radii in wind");
     let mean = balls.iter().map(|b| b.1).sum::<f64>() / balls.len() as f64;
     // Standard error of a mean of uniform radii: 1 mm/√12 over √n.
@@ -81,7 +81,7 @@ fn a_vertical_pane_catches_wind_over_speed() {
     let world =
         build(vec![plane("window", DVec3::Z, [1.0, 1.0])], vec![rain(RainArea::Solid(0), 20.0 * MM_PER_H, None)], wind);
     assert!(world.notices.is_empty(), "{:?}", world.notices);
-    let balls = balls(&world.supply(0.0, 20.0));
+    let balls = balls(&world.emissions(0.0, 20.0));
     let weights: Vec<f64> = balls.iter().map(|b| 4.0 / 3.0 * PI * b.1.powi(3) * -b.2.y / 4.0).collect();
     let (sum, error) = (weights.iter().sum::<f64>(), weights.iter().map(|w| w * w).sum::<f64>().sqrt());
     let expected = 20.0 * MM_PER_H * 20.0;
@@ -99,7 +99,7 @@ fn a_pane_in_still_air_gets_a_notice_and_no_rain() {
             "emitters[0]: rain falls parallel to `window` and never hits it: give `wind` under [world], or the emitter a `velocity`"
         ]
     );
-    assert!(world.supply(0.0, 60.0).is_empty());
+    assert!(world.emissions(0.0, 60.0).is_empty());
 }
 
 #[test]
@@ -108,16 +108,16 @@ fn a_level_spray_counts_on_what_it_faces() {
     let solids = vec![plane("window", DVec3::Z, [0.5, 1.0])];
     let world = build(solids, vec![rain(RainArea::Solid(0), 20.0 * MM_PER_H, velocity)], DVec3::ZERO);
     assert_eq!(world.notices.len(), 1, "{:?}", world.notices);
-    assert_volume(&balls(&world.supply(0.0, 60.0)), 20.0 * MM_PER_H * 0.5 * 60.0, "window");
+    assert_volume(&balls(&world.emissions(0.0, 60.0)), 20.0 * MM_PER_H * 0.5 * 60.0, "window");
 }
 
-/// Going along its velocity, every ball's centre comes to one radius from the solid, and its point of contact is on the drawn part.
+/// Going along its velocity, every ball's center comes to one radius from the solid, and its point of contact is on the drawn part.
 #[test]
 fn every_ball_hits_the_solid_that_it_is_meant_for() {
     let slope = plane("slope", DVec3::new(0.3, 0.9, 0.2), [0.5, 0.8]);
     let world = build(vec![slope], vec![rain(RainArea::Solid(0), 50.0 * MM_PER_H, None)], DVec3::new(2.0, 0.0, -1.0));
     let solid = &world.solids()[0];
-    let balls = balls(&world.supply(0.0, 2.0));
+    let balls = balls(&world.emissions(0.0, 2.0));
     assert!(balls.len() > 1000, "{}", balls.len());
     for (center, radius, velocity) in balls {
         let clear = solid.signed_distance(center);
@@ -136,7 +136,7 @@ fn every_ball_hits_the_solid_that_it_is_meant_for() {
 fn a_ball_collects_over_its_shadow() {
     let ball = solid("ball", SolidShape::Sphere { center: DVec3::Y, radius: 0.3, inside: false });
     let world = build(vec![ball], vec![rain(RainArea::Solid(0), 50.0 * MM_PER_H, None)], DVec3::ZERO);
-    let balls = balls(&world.supply(0.0, 60.0));
+    let balls = balls(&world.emissions(0.0, 60.0));
     assert_volume(&balls, 50.0 * MM_PER_H * PI * 0.09 * 60.0, "shadow of a ball");
     assert!(balls.iter().all(|b| b.0.y > 1.0), "none from below");
 }
@@ -146,7 +146,7 @@ fn a_roof_keeps_the_floor_under_it_dry() {
     let roof = SolidShape::Box { min: DVec3::new(-0.25, 0.5, -0.5), max: DVec3::new(0.25, 0.6, 0.5) };
     let solids = vec![plane("floor", DVec3::Y, [1.0, 1.0]), solid("roof", roof)];
     let world = build(solids, vec![rain(RainArea::Solid(0), 50.0 * MM_PER_H, None)], DVec3::ZERO);
-    let balls = balls(&world.supply(0.0, 20.0));
+    let balls = balls(&world.emissions(0.0, 20.0));
     assert_volume(&balls, 50.0 * MM_PER_H * 0.5 * 20.0, "the open half");
     assert!(balls.iter().all(|b| b.0.x.abs() > 0.249), "some came through the roof");
 }
@@ -156,17 +156,17 @@ fn a_tilting_floor_collects_less() {
     let floor = plane("floor", DVec3::Y, [1.0, 1.0]);
     let mut world = build(vec![floor], vec![rain(RainArea::Solid(0), 50.0 * MM_PER_H, None)], DVec3::ZERO);
     world.move_solid(0, Pose::new(DQuat::from_rotation_z(PI / 3.0), DVec3::ZERO)).expect("a pose");
-    assert_volume(&balls(&world.supply(0.0, 20.0)), 50.0 * MM_PER_H * 0.5 * 20.0, "tilted by 60 deg");
+    assert_volume(&balls(&world.emissions(0.0, 20.0)), 50.0 * MM_PER_H * 0.5 * 20.0, "tilted by 60 deg");
 }
 
 #[test]
 fn rain_through_a_box_enters_where_it_comes_from() {
     let (min, max) = (DVec3::new(0.0, 0.0, 0.0), DVec3::new(1.0, 0.5, 2.0));
     let make = |wind| build(vec![], vec![rain(RainArea::Box { min, max }, 20.0 * MM_PER_H, None)], wind);
-    let still = balls(&make(DVec3::ZERO).supply(0.0, 20.0));
+    let still = balls(&make(DVec3::ZERO).emissions(0.0, 20.0));
     assert!(still.iter().all(|b| b.0.y == 0.5 && b.0.x >= 0.0 && b.0.x <= 1.0 && b.0.z >= 0.0 && b.0.z <= 2.0));
     assert_volume(&still, 20.0 * MM_PER_H * 2.0 * 20.0, "top");
-    let windy = balls(&make(DVec3::new(3.0, 0.0, 0.0)).supply(0.0, 20.0));
+    let windy = balls(&make(DVec3::new(3.0, 0.0, 0.0)).emissions(0.0, 20.0));
     let (top, side): (Vec<_>, Vec<(DVec3, f64, DVec3)>) = windy.iter().partition(|b| b.0.y == 0.5);
     assert!(side.iter().all(|b| b.0.x == 0.0), "the wind comes from −x");
     assert_volume(&top, 20.0 * MM_PER_H * 2.0 * 20.0, "top in wind");
@@ -186,7 +186,7 @@ fn arrivals_are_poisson() {
         DVec3::ZERO,
     );
     let counts: Vec<f64> =
-        (0..4000).map(|i| world.supply(f64::from(i) * 0.1, f64::from(i + 1) * 0.1).len() as f64).collect();
+        (0..4000).map(|i| world.emissions(f64::from(i) * 0.1, f64::from(i + 1) * 0.1).len() as f64).collect();
     let n = counts.len() as f64;
     let mean = counts.iter().sum::<f64>() / n;
     let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / n;
@@ -219,10 +219,10 @@ fn everything() -> World {
 #[test]
 fn however_time_is_cut_the_balls_are_the_same() {
     let world = everything();
-    let only_balls = |supply: Vec<Supply>| -> Vec<Supply> {
-        supply.into_iter().filter(|s| matches!(s, Supply::Ball { .. })).collect()
+    let only_balls = |supply: Vec<Emission>| -> Vec<Emission> {
+        supply.into_iter().filter(|s| matches!(s, Emission::Ball { .. })).collect()
     };
-    let whole = only_balls(world.supply(0.0, 2.0));
+    let whole = only_balls(world.emissions(0.0, 2.0));
     assert!(whole.len() > 100, "{}", whole.len());
     for steps in [7u32, 64, 1000] {
         // Uneven cuts, with ends that no binary fraction hits.
@@ -231,7 +231,7 @@ fn however_time_is_cut_the_balls_are_the_same() {
         let mut pieces = Vec::new();
         for i in 0..steps {
             moving.advance_to(cut(i));
-            pieces.extend(only_balls(moving.supply(cut(i), cut(i + 1))));
+            pieces.extend(only_balls(moving.emissions(cut(i), cut(i + 1))));
         }
         assert_eq!(pieces, whole, "in {steps} steps");
     }
@@ -240,19 +240,19 @@ fn however_time_is_cut_the_balls_are_the_same() {
 #[test]
 fn steady_sources_add_up_over_any_cut() {
     let world = everything();
-    let totals = |supply: &[Supply]| {
+    let totals = |supply: &[Emission]| {
         supply.iter().fold([0.0; 3], |[tap, dew, feed], s| match *s {
-            Supply::Stream { radius, speed, from, to, .. } => {
+            Emission::Stream { radius, speed, from, to, .. } => {
                 [tap + PI * radius * radius * speed * (to - from), dew, feed]
             }
-            Supply::Condense { rate, from, to, .. } => [tap, dew + rate * (to - from), feed],
-            Supply::Feed { volume, .. } => [tap, dew, feed + volume],
-            Supply::Ball { .. } => [tap, dew, feed],
+            Emission::Condense { rate, from, to, .. } => [tap, dew + rate * (to - from), feed],
+            Emission::Feed { volume, .. } => [tap, dew, feed + volume],
+            Emission::Ball { .. } => [tap, dew, feed],
         })
     };
     let expected = [PI * 4e-6 * 0.5 * 0.5, 2e-8, -1e-9];
-    let pieces: Vec<Supply> =
-        (0..13).flat_map(|i| world.supply(2.0 * f64::from(i) / 13.0, 2.0 * f64::from(i + 1) / 13.0)).collect();
+    let pieces: Vec<Emission> =
+        (0..13).flat_map(|i| world.emissions(2.0 * f64::from(i) / 13.0, 2.0 * f64::from(i + 1) / 13.0)).collect();
     for (found, expected) in totals(&pieces).into_iter().zip(expected) {
         assert!((found / expected - 1.0).abs() < 1e-12, "{found:e}, expected {expected:e}");
     }
@@ -260,7 +260,7 @@ fn steady_sources_add_up_over_any_cut() {
 
 #[test]
 fn supplies_come_in_the_order_of_time() {
-    let supply = everything().supply(0.1, 1.9);
+    let supply = everything().emissions(0.1, 1.9);
     assert!(supply.windows(2).all(|pair| pair[0].time() <= pair[1].time()));
     assert!(supply.iter().all(|s| s.time() >= 0.1 && s.time() < 1.9));
 }
@@ -270,7 +270,7 @@ fn a_drip_drips_on_the_beat_until_it_stops() {
     for (every, stop, expected) in [(0.1, 0.3, 3), (0.1, 0.7, 7), (0.07, 0.35, 5), (0.1, 0.71, 8), (10.0, 5.0, 1)] {
         let kind = EmitterKind::Drip { at: DVec3::Y, radius: 1e-3, every, velocity: DVec3::NEG_Y };
         let world = build(vec![], vec![Emitter { kind, start: 0.0, stop }], DVec3::ZERO);
-        let count = world.supply(0.0, 100.0).len();
+        let count = world.emissions(0.0, 100.0).len();
         assert_eq!(count, expected, "every {every} s until {stop} s");
     }
 }
@@ -281,7 +281,7 @@ fn another_seed_rains_elsewhere() {
         let mut scene = with_solids(vec![plane("floor", DVec3::Y, [1.0; 2])]);
         scene.seed = seed;
         scene.emitters = vec![rain(RainArea::Solid(0), 20.0 * MM_PER_H, None); 2];
-        World::build(&scene).expect("a world").supply(0.0, 0.1)
+        World::build(&scene).expect("a world").emissions(0.0, 0.1)
     };
     assert_eq!(make(1), make(1));
     assert_ne!(make(1), make(2));

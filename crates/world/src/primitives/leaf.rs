@@ -85,7 +85,7 @@ impl Distance for Leaf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forms::checks;
+    use crate::primitives::checks;
 
     #[test]
     fn valleys_and_ridges_agree_with_their_meshes() {

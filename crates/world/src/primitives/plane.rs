@@ -43,7 +43,7 @@ impl Distance for Plane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forms::checks;
+    use crate::primitives::checks;
 
     #[test]
     fn a_plane_agrees_with_its_mesh() {
