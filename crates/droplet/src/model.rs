@@ -480,7 +480,7 @@ impl Model for DropletModel {
                 advice: "look for units that are off by orders of magnitude in the scene".into(),
             });
         }
-        Ok(StepReport { dt, events })
+        Ok(StepReport { dt, events, ..StepReport::default() })
     }
 
     fn frame(&self) -> Frame {

@@ -3,11 +3,11 @@
 //! A model owns its liquid and its [`World`]. It knows no files, no clocks and no threads of its own: work is spread over the rayon
 //! pool that the caller installed, time is read by whoever implements [`StageTimer`], and state leaves and enters as bytes.
 
-mod sorted_merge;
+mod report;
 
-use sessile_frames::{Event, Frame, GridFields};
+pub use report::{StageReports, StageValue, StepReport};
+use sessile_frames::{Frame, GridFields};
 use sessile_world::World;
-pub use sorted_merge::merge_sorted;
 
 /// A running simulation.
 pub trait Model: Send {
@@ -58,15 +58,6 @@ impl StageTimer for NoTimer {
     fn enter(&mut self, _stage: &'static str) {}
 }
 
-/// What a step did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepReport {
-    /// How far it went, in s.
-    pub dt: f64,
-    /// Merges and splits, in the order in which they happened.
-    pub events: Vec<Event>,
-}
-
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -80,6 +71,24 @@ pub enum StepError {
         time: f64,
         /// Where, in m.
         place: [f64; 3],
+        /// What to try.
+        advice: String,
+    },
+    /// An iterative solver stopped before it reached its tolerance.
+    #[error(
+        "the {solver} stopped at residual {residual:.1e} after {iterations} iterations (tolerance {tolerance:.1e}) at t = {time} s: {advice}"
+    )]
+    NotConverged {
+        /// Which solver, e.g. "pressure solve".
+        solver: &'static str,
+        /// Residual at the last iteration, in the solver's own norm.
+        residual: f64,
+        /// Iterations done.
+        iterations: usize,
+        /// Residual that was required.
+        tolerance: f64,
+        /// Simulated time, in s.
+        time: f64,
         /// What to try.
         advice: String,
     },

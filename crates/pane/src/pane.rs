@@ -398,7 +398,7 @@ impl Model for Pane {
         }
         self.take_up_fallen(&sheet);
         self.books.time = until;
-        Ok(StepReport { dt, events })
+        Ok(StepReport { dt, events, ..StepReport::default() })
     }
 
     fn frame(&self) -> Frame {

@@ -11,7 +11,8 @@ use glam::DVec2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Ids};
-use sessile_model::{StageTimer, merge_sorted};
+use sessile_model::StageTimer;
+use sessile_numerics::merge_sorted;
 use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};

@@ -514,7 +514,7 @@ impl Model for SurfaceModel {
         self.notices.after_step(until, &self.books.merged, self.books.healed);
         self.lose(gravity);
         self.books.time = until;
-        Ok(StepReport { dt, events })
+        Ok(StepReport { dt, events, ..StepReport::default() })
     }
 
     fn notices(&mut self) -> Vec<String> {

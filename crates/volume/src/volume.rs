@@ -310,7 +310,7 @@ impl Model for Volume {
         self.books.lost += gone * self.setup.cell_volume();
         self.iterations = done.pressure.iterations;
         self.books.time = until;
-        Ok(StepReport { dt, events })
+        Ok(StepReport { dt, events, ..StepReport::default() })
     }
 
     fn frame(&self) -> Frame {

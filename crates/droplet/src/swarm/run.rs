@@ -1,7 +1,7 @@
 //! The running droplets' way over frozen ground.
 
 use glam::{DVec2, DVec3, Vec3};
-use sessile_model::merge_sorted;
+use sessile_numerics::merge_sorted;
 
 use super::mark::{is_marked_at_once, mark};
 use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};

@@ -69,7 +69,7 @@ impl Model for Ball {
         } else {
             Vec::new()
         };
-        Ok(StepReport { dt, events })
+        Ok(StepReport { dt, events, ..StepReport::default() })
     }
 
     fn frame(&self) -> Frame {

@@ -1,0 +1,1 @@
+//! What a run looks like: camera, framing, materials, textures, lights.

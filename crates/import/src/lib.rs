@@ -1,0 +1,1 @@
+//! Reads files of other programs into scenes.

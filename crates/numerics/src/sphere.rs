@@ -1,0 +1,18 @@
+//! Spheres and circles of a given volume or area.
+
+use std::f64::consts::PI;
+
+/// Radius of the sphere of volume `volume` (in m³), in m.
+pub fn sphere_radius(volume: f64) -> f64 {
+    (0.75 * volume / PI).cbrt()
+}
+
+/// Volume of the sphere of radius `radius` (in m), in m³.
+pub fn sphere_volume(radius: f64) -> f64 {
+    4.0 / 3.0 * PI * radius.powi(3)
+}
+
+/// Radius of the circle of area `area` (in m²), in m.
+pub fn circle_radius(area: f64) -> f64 {
+    (area / PI).sqrt()
+}

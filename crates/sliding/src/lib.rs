@@ -1,0 +1,1 @@
+//! The physics of sliding drops that the pane and droplet models share.
