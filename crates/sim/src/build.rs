@@ -5,7 +5,7 @@ use sessile_model::Model;
 use sessile_pane::Pane;
 use sessile_scene::types::{ModelKind, Scene};
 use sessile_surface::SurfaceModel;
-use sessile_volume::Volume;
+use sessile_volume::{MemoryEstimate, Volume};
 use sessile_world::World;
 
 /// A model at time zero, and what there is to say about how it came to be.
@@ -23,6 +23,20 @@ pub enum BuildError {
     /// A solid or a source cannot be built.
     #[error("{0}")]
     World(String),
+    /// The model needs more memory than there is.
+    #[error(
+        "the liquid at the start needs about {cells:.1e} cells, {needed_gb:.1} GB, and this machine has {memory_gb:.1} GB free: set resolution.cell to at least {wanted_mm:.4} mm"
+    )]
+    Memory {
+        /// Active cells.
+        cells: f64,
+        /// Memory for them, in GB.
+        needed_gb: f64,
+        /// Free memory, in GB.
+        memory_gb: f64,
+        /// Cell size that would fit, in mm.
+        wanted_mm: f64,
+    },
     /// The model cannot take the scene.
     #[error("{0}")]
     Model(String),
@@ -47,10 +61,36 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         ModelKind::Droplet => {
             Box::new(DropletModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
         }
-        ModelKind::Volume => Box::new(Volume::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?),
+        ModelKind::Volume => {
+            let needed =
+                Volume::required_memory(scene, &world).map_err(|error| BuildError::Model(error.to_string()))?;
+            check_memory(&needed)?;
+            Box::new(Volume::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
+        }
         ModelKind::Surface => {
             Box::new(SurfaceModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
         }
     };
     Ok(Built { model, notices })
+}
+
+/// An error if the liquid needs more than nine tenths of the free memory, where the system reports that.
+fn check_memory(needed: &MemoryEstimate) -> Result<(), BuildError> {
+    let Some(free) = free_memory() else { return Ok(()) };
+    if needed.bytes < 0.9 * free {
+        return Ok(());
+    }
+    Err(BuildError::Memory {
+        cells: needed.cells,
+        needed_gb: needed.bytes / 1e9,
+        memory_gb: free / 1e9,
+        wanted_mm: 1e3 * needed.cell_size * (needed.bytes / (0.8 * free)).cbrt(),
+    })
+}
+
+/// Memory that the system can still hand out, in bytes.
+fn free_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| 1024.0 * kilobytes)
 }

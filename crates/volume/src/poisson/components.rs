@@ -1,15 +1,15 @@
-//! Components of coupled unknowns, and those among them that float: no known value holds them.
+//! Connected components of a matrix, and those that float: they have no Dirichlet value.
 
-use super::rows::Rows;
+use super::matrix::Matrix;
 
-/// The components that float.
+/// The floating components.
 #[derive(Debug, Default)]
 pub struct Components {
     /// Union by least index: points to an earlier unknown of the same component, or to itself.
     parent: Vec<u32>,
-    /// For each root, the component's coupling to known values.
-    held: Vec<f64>,
-    /// The floating component of each unknown, [`HELD`] if none; empty when no component floats.
+    /// Sum of the couplings to Dirichlet values, for each component's first unknown.
+    dirichlet: Vec<f64>,
+    /// The floating component of each unknown; empty when no component floats.
     floating: Vec<u32>,
     count: usize,
     sums: Vec<(f64, u32)>,
@@ -19,39 +19,39 @@ const HELD: u32 = u32::MAX;
 
 impl Components {
     /// Finds the components of a matrix and which of them float.
-    pub fn find(&mut self, rows: &Rows, outside: &[f64]) {
-        let n = rows.len();
+    pub fn find(&mut self, matrix: &Matrix, dirichlet: &[f64]) {
+        let n = matrix.len();
         self.parent.clear();
         self.parent.extend(0..n as u32);
         for i in 0..n {
-            // Nothing has led to it yet.
             let mut own = i as u32;
-            for entry in rows.earlier(i) {
+            for entry in matrix.earlier(i) {
                 let other = root(&mut self.parent, entry.column);
                 self.parent[own.max(other) as usize] = own.min(other);
                 own = own.min(other);
             }
         }
-        self.held.clear();
-        self.held.resize(n, 0.0);
-        for (i, &outside) in outside.iter().enumerate().filter(|(_, outside)| **outside > 0.0) {
+        self.dirichlet.clear();
+        self.dirichlet.resize(n, 0.0);
+        for (i, &dirichlet) in dirichlet.iter().enumerate().filter(|(_, dirichlet)| **dirichlet > 0.0) {
             let root = root(&mut self.parent, i as u32);
-            self.held[root as usize] += outside;
+            self.dirichlet[root as usize] += dirichlet;
         }
         self.count = 0;
         self.floating.clear();
-        let is_floating_root = |i: usize, parent: &[u32], held: &[f64]| parent[i] == i as u32 && held[i] == 0.0;
-        if !(0..n).any(|i| is_floating_root(i, &self.parent, &self.held)) {
+        let is_floating_root =
+            |i: usize, parent: &[u32], dirichlet: &[f64]| parent[i] == i as u32 && dirichlet[i] == 0.0;
+        if !(0..n).any(|i| is_floating_root(i, &self.parent, &self.dirichlet)) {
             return;
         }
         for i in 0..n {
-            let number = if is_floating_root(i, &self.parent, &self.held) {
+            let number = if is_floating_root(i, &self.parent, &self.dirichlet) {
                 self.count += 1;
                 self.count as u32 - 1
             } else {
                 match root(&mut self.parent, i as u32) {
                     root if root == i as u32 => HELD,
-                    // Roots come first in their components.
+                    // First unknowns precede the others of their components.
                     root => self.floating[root as usize],
                 }
             };
@@ -59,12 +59,13 @@ impl Components {
         }
     }
 
-    /// How many components float.
+    /// Number of floating components.
     pub fn num_floating(&self) -> usize {
         self.count
     }
 
-    /// Subtracts from each floating component's values their mean; returns the largest of them.
+    /// Subtracts from each floating component's values their mean; returns the largest magnitude of
+    /// them.
     pub fn remove_means(&mut self, values: &mut [f64]) -> f64 {
         if self.count == 0 {
             return 0.0;

@@ -1,30 +1,41 @@
-//! Air vertices moved out (or in, where the surface is hollow) by as much as flat triangles cut off on average, so that they enclose the volume that the
-//! curved surface does.
+//! Chord-error compensation: interface vertices are moved out (or in, where the surface is concave)
+//! by what flat triangles cut off on average, so that they enclose the volume of the curved
+//! surface.
 //!
-//! Over a triangle with edges e and with corners on a smooth surface that has the normals n there, the mean gap between the two is
+//! Over a triangle with edges e and with vertices on a smooth surface of normals n, the mean gap
+//! between the two is
 //!
 //! ```text
-//! g = Σ e·Δn / 24        (a parabola's rise e·Δn/8 over each edge, averaged over the triangle)
+//! g = Σ e·Δn / 24        (a parabola's sagitta e·Δn/8 over each edge, averaged over the triangle)
 //! ```
 //!
-//! Each vertex moves by δ = κ ⟨Σ e²/24⟩, with κ = Σ e·Δn / Σ e² over its triangles and the mean over all triangles of the surface: a move that
-//! varied with the size of single triangles, which are smaller next to the contact line, would tilt the surface there and change the contact angle by a
-//! degree, and so would a contact line that stayed: it moves along the solid to where the moved surface meets that. On a sphere of ten cells' radius δ is 0.008 of a cell; without it, a cap of 30° lacks 1 % of its volume.
+//! Each vertex moves by δ = κ ⟨Σ e²/24⟩, with κ = Σ e·Δn / Σ e² over its triangles and the mean
+//! over all triangles of the surface: a displacement that varied with the size of single triangles,
+//! which are smaller next to the contact line, would tilt the surface there and change the contact
+//! angle by a degree. So would a fixed contact line: it moves along the solid to where the
+//! displaced surface meets it. On a sphere of ten cells radius δ is 0.008 of a cell; without it, a
+//! cap of 30° lacks 1 % of its volume.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::collapse::Tagged;
-use super::{AIR, Kind, Liquid};
+use super::edge_collapse::TaggedMesh;
+use super::{AIR, ExtractionFields, Kind};
 
-/// Most that a vertex may move, in cells: a surface that cuts off more is not smooth.
+/// Largest displacement of a vertex, in cells: a surface that cuts off more is not smooth.
 const MOST: f64 = 0.05;
 
-/// sin²θ below which the contact line does not move on as the surface does: 20°.
+/// sin²θ below which the contact line does not follow the surface: 20°.
 const LEAST_SLOPE: f64 = 0.117;
 
-/// Moves the vertices of the air side and the contact line.
-pub fn bulge(mesh: &mut Tagged, kinds: &[Kind], h: f64, planar: bool, liquid: &impl Liquid) {
+/// Moves the vertices of the interface and the contact line.
+pub fn compensate_chord_error(
+    mesh: &mut TaggedMesh,
+    kinds: &[Kind],
+    h: f64,
+    planar: bool,
+    liquid: &impl ExtractionFields,
+) {
     let normals: Vec<DVec3> = mesh
         .positions
         .par_iter()
@@ -64,7 +75,7 @@ pub fn bulge(mesh: &mut Tagged, kinds: &[Kind], h: f64, planar: bool, liquid: &i
         mesh.positions[v] = match (kinds[v], liquid.wall_at(here)) {
             (Kind::Air, _) => here + distance * normals[v],
             (Kind::Line, Some(wall)) => {
-                // Along the solid, as far as the surface's parallel at that distance meets it.
+                // Along the solid, to where the parallel surface at that distance meets it.
                 let up = wall.closest.normal;
                 let along = normals[v] - normals[v].dot(up) * up;
                 let moved = here + (distance / along.length_squared().max(LEAST_SLOPE)) * along;

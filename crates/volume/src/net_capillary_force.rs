@@ -1,15 +1,19 @@
-//! A closed surface pulls the liquid inside it nowhere: what it does to its momentum on the cells is taken away.
+//! Net capillary force correction: a closed interface exerts no net force on the liquid inside it.
 //!
-//! ∮ κ n dA = 0, but κ on cells errs by a per cent or so, and the errors do not cancel: a drop in free fall would drift aside. The projection moves the liquid along an axis as if a face between two liquid
-//! cells held one cell of it and a face to the air θ of one (`projection.rs`), so the pressures inside cancel in the sum and those at the surface are left. For each piece of liquid, along each axis,
+//! ∮ κ n dA = 0, but κ on the grid errs by about a percent, and the errors do not cancel: a drop in
+//! free fall would drift sideways. Along an axis, the projection accelerates the liquid as if a
+//! face between two liquid cells held one cell of it, and a face to the air θ of one
+//! ([`projection`](crate::projection)); interior pressures cancel in the sum, and those at the
+//! interface remain. For each component, along each axis,
 //!
 //! ```text
 //! U = −Σ σ q_s / (N + Σ θ),      u ← u − U on all its faces
 //! ```
 //!
-//! summed over its faces to the air, σ = ±1 out of the liquid and q_s = γκΔt/ρh² there; N is the number of faces inside. A uniform velocity has no divergence, so the projection stays what it was.
+//! summed over its faces to the air, σ = ±1 out of the liquid and q_s = γκΔt/ρh² there; N is the
+//! number of interior faces. A uniform velocity has no divergence, so the projection remains valid.
 //!
-//! Only pieces that touch no solid are free: what touches one is held by it.
+//! Only components that touch no solid are free; a wall exerts forces on the others.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -17,68 +21,74 @@ use rayon::prelude::*;
 use crate::drops::Drops;
 use crate::faces::WET;
 use crate::poisson::NONE;
-use crate::projection::{Flow, Projection};
+use crate::projection::{PressureProblem, Projection};
 use crate::tiles::Field;
 
-/// What the surface of a piece does to it.
+/// The net force of the interface on a component.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pull {
+pub struct NetForce {
     /// Impulse over ρh³, in m/s.
     impulse: DVec3,
-    /// Cells of liquid that move along each axis.
+    /// Cells of liquid that are accelerated along each axis.
     mass: DVec3,
     /// U, in m/s.
     velocity: DVec3,
 }
 
-/// Takes the net pull of closed surfaces off the velocity that the projection has just made; `pulls` is memory for it.
-pub fn cancel_net_pulls(
-    flow: &Flow<'_>,
+/// Removes the net capillary force of closed interfaces from the velocity that the projection has
+/// made.
+pub fn cancel_net_forces(
+    problem: &PressureProblem<'_>,
     projection: &Projection,
     drops: &Drops,
-    pulls: &mut Vec<Pull>,
+    net_forces: &mut Vec<NetForce>,
     velocity: &mut [Field<f64>; 3],
 ) {
-    if drops.pieces.iter().all(|piece| piece.on_wall) {
+    if drops.components.iter().all(|component| component.on_wall) {
         return;
     }
-    find_pulls(flow, projection, drops, pulls);
+    find_net_forces(problem, projection, drops, net_forces);
     let number = projection.number.values();
-    for (axis, component) in velocity.iter_mut().enumerate().take(flow.tiles.dims()) {
+    for (axis, component) in velocity.iter_mut().enumerate().take(problem.tiles.dims()) {
         component.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-            let (kinds, own) = (flow.kinds[axis].tile(slot), projection.number.tile(slot));
-            for local in 0..flow.tiles.cells_in_use() {
-                if kinds[local] & WET == 0 {
+            let (flags, own) = (problem.flags[axis].tile(slot), projection.number.tile(slot));
+            for local in 0..problem.tiles.cells_in_use() {
+                if flags[local] & WET == 0 {
                     continue;
                 }
                 let unknown = match own[local] {
                     NONE => {
                         let index = slot * out.len() + local;
-                        flow.tiles.next(index, axis, -1).map_or(NONE, |low| number[low])
+                        problem.tiles.next(index, axis, -1).map_or(NONE, |low| number[low])
                     }
                     unknown => unknown,
                 };
                 if unknown != NONE {
-                    out[local] -= pulls[drops.piece_of[unknown as usize] as usize].velocity[axis];
+                    out[local] -= net_forces[drops.component_of[unknown as usize] as usize].velocity[axis];
                 }
             }
         });
     }
 }
 
-/// The pull on each free piece; none on others.
-fn find_pulls(flow: &Flow<'_>, projection: &Projection, drops: &Drops, pulls: &mut Vec<Pull>) {
+/// The net force on each free component; zero on others.
+fn find_net_forces(
+    problem: &PressureProblem<'_>,
+    projection: &Projection,
+    drops: &Drops,
+    net_forces: &mut Vec<NetForce>,
+) {
     let Projection { cells, number, system, .. } = projection;
-    let tiles = flow.tiles;
-    pulls.clear();
-    pulls.resize(drops.pieces.len(), Pull::default());
-    for (unknown, &piece) in drops.piece_of.iter().enumerate() {
-        if drops.pieces[piece as usize].on_wall {
+    let tiles = problem.tiles;
+    net_forces.clear();
+    net_forces.resize(drops.components.len(), NetForce::default());
+    for (unknown, &component) in drops.component_of.iter().enumerate() {
+        if drops.components[component as usize].on_wall {
             continue;
         }
-        let pull = &mut pulls[piece as usize];
+        let pull = &mut net_forces[component as usize];
         pull.mass += DVec3::from(system.faces[unknown]);
-        if system.outside[unknown] <= 0.0 {
+        if system.dirichlet[unknown] <= 0.0 {
             continue;
         }
         let cell = cells[unknown] as usize;
@@ -86,12 +96,12 @@ fn find_pulls(flow: &Flow<'_>, projection: &Projection, drops: &Drops, pulls: &m
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = tiles.next(cell, axis, if up { 1 } else { -1 }) else { continue };
             if number.values()[next] == NONE {
-                pull.mass[axis] += flow.share(cell, next);
-                pull.impulse[axis] -= flow.surface_q(cell, next) * if up { 1.0 } else { -1.0 };
+                pull.mass[axis] += problem.share(cell, next);
+                pull.impulse[axis] -= problem.surface_q(cell, next) * if up { 1.0 } else { -1.0 };
             }
         }
     }
-    for pull in pulls {
+    for pull in net_forces {
         pull.velocity = pull.impulse / pull.mass.max(DVec3::ONE);
     }
 }
@@ -99,13 +109,14 @@ fn find_pulls(flow: &Flow<'_>, projection: &Projection, drops: &Drops, pulls: &m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curvature::{Of, curvature};
-    use crate::drops::Liquid;
-    use crate::faces::{Kinds, classify};
+    use crate::curvature::{CurvatureOf, curvature};
+    use crate::drops::LabelInput;
+    use crate::faces::{FaceFlags, classify_faces};
+    use crate::params::NumericalParameters;
     use crate::solids::Solids;
     use crate::tiles::{CELLS, Tiles, Topology};
 
-    /// A lopsided body that lies anyhow in its cells and moves: surface tension changes its shape, and its momentum not at all.
+    /// An asymmetric body in motion: surface tension changes its shape, and not its momentum.
     #[test]
     fn surface_tension_leaves_the_momentum_of_free_liquid_alone() {
         let mut tiles = Tiles::new(Topology::default());
@@ -123,45 +134,51 @@ mod tests {
         let mut phi = number(10.0);
         for index in 0..tiles.len() * CELLS {
             let at = DVec3::from(tiles.cell(index).map(f64::from)) + 0.5 - DVec3::new(0.31, 0.17, -0.43);
-            // Within 9 of the middle, and 6 of a second place: a pear.
+            // Within 9 cells of the center, or 6 of a second point: a pear.
             let [large, small] = [at.length() - 9.0, (at - DVec3::new(4.0, 5.0, 3.0)).length() - 6.0];
             phi.values_mut()[index] = large.min(small);
         }
         let mut kappa = number(0.0);
-        curvature(&tiles, &solids, &phi, Of::Surface, &mut kappa);
-        let mut kinds: Kinds = std::array::from_fn(|_| Field::new(0));
-        kinds.iter_mut().for_each(|kinds| kinds.resize(&tiles));
-        classify(&tiles, &solids, &phi, &mut kinds);
+        curvature(&tiles, &solids, &phi, CurvatureOf::Interface, &mut kappa);
+        let mut flags: FaceFlags = std::array::from_fn(|_| Field::new(0));
+        flags.iter_mut().for_each(|flags| flags.resize(&tiles));
+        classify_faces(&tiles, &solids, &phi, &mut flags);
         let mut pinned = Field::new(false);
         pinned.resize(&tiles);
         let stream = [0.03, -0.02, 0.01];
         let before = stream.map(number);
         let mut projection = Projection::default();
-        projection.number_cells(&tiles, &solids, &phi);
+        projection.number_unknowns(&tiles, &solids, &phi);
         let mut drops = Drops::default();
-        drops.names.resize(&tiles);
-        let liquid =
-            Liquid { tiles: &tiles, solids: &solids, phi: &phi, cells: &projection.cells, number: &projection.number };
-        drops.label(&liquid, &mut Vec::new());
-        let flow = Flow {
+        drops.labels.resize(&tiles);
+        let liquid = LabelInput {
             tiles: &tiles,
             solids: &solids,
-            kinds: &kinds,
+            phi: &phi,
+            cells: &projection.cells,
+            number: &projection.number,
+        };
+        drops.label(&liquid, &NumericalParameters::default(), &mut Vec::new());
+        let problem = PressureProblem {
+            tiles: &tiles,
+            solids: &solids,
+            flags: &flags,
             phi: &phi,
             kappa: &kappa,
             pinned: &pinned,
             tension: 0.3,
             second_order: true,
             lifts: true,
-            reach: 1.0,
+            dt_over_h: 1.0,
+            numerics: &NumericalParameters::default(),
             before: &before,
         };
         let mut velocity = before.clone();
         let source = vec![0.0; projection.cells.len()];
-        projection.assemble(&flow, &velocity, &source, &|_, _, _| 0.0);
+        projection.assemble(&problem, &velocity, &source, &|_, _, _| 0.0);
         projection.q.resize(projection.cells.len(), 0.0);
-        projection.solve(&flow).unwrap();
-        projection.correct(&flow, &mut velocity, &|_, _, _| 0.0);
+        projection.solve(&problem).unwrap();
+        projection.correct(&problem, &mut velocity, &|_, _, _| 0.0);
         let momentum = |velocity: &[Field<f64>; 3]| {
             let (mut sum, mut mass) = (DVec3::ZERO, DVec3::ZERO);
             for axis in 0..3 {
@@ -169,8 +186,8 @@ mod tests {
                     let Some(low) = tiles.next(high, axis, -1) else { continue };
                     let weight = match (phi.values()[low] < 0.0, phi.values()[high] < 0.0) {
                         (true, true) => 1.0,
-                        (true, false) => flow.share(low, high),
-                        (false, true) => flow.share(high, low),
+                        (true, false) => problem.share(low, high),
+                        (false, true) => problem.share(high, low),
                         (false, false) => continue,
                     };
                     sum[axis] += weight * velocity[axis].values()[high];
@@ -180,8 +197,8 @@ mod tests {
             sum / mass
         };
         let pulled = momentum(&velocity) - DVec3::from(stream);
-        assert_eq!(drops.pieces.len(), 1);
-        cancel_net_pulls(&flow, &projection, &drops, &mut Vec::new(), &mut velocity);
+        assert_eq!(drops.components.len(), 1);
+        cancel_net_forces(&problem, &projection, &drops, &mut Vec::new(), &mut velocity);
         let left = momentum(&velocity) - DVec3::from(stream);
         let [pulled, left] = [pulled.length(), left.length()];
         println!("pulled to {pulled:.2e} m/s, {left:.2e} left");

@@ -1,44 +1,47 @@
 //! Collapse of short edges of a tagged surface, so that its triangles are few and well shaped.
 //!
-//! Cutting tetrahedra leaves slivers wherever the surface passes a node. Contracting short edges, shortest first, removes them. A
-//! contraction keeps one end where it is, so vertices stay on the surface that they were put on, and it is made only if
-//! - the ends have exactly two common neighbors, and neither of those is left with two triangles (the link condition: the surface
-//!   stays a closed manifold of the same genus);
-//! - every triangle [keeps facing](keeps_facing) where it did;
-//! - borders between tags (contact lines, and where two solids meet under the liquid) stay: a vertex on a border moves only along it, one where three tags
-//!   meet not at all.
+//! Cutting tetrahedra leaves slivers wherever the surface passes a node. Collapsing short edges,
+//! shortest first, removes them. A collapse keeps one end in place, so that vertices stay on the
+//! surface that they were projected to, and is made only if
+//!
+//! - the ends have exactly two common neighbors, and neither of those is left with two triangles
+//!   (the link condition: the surface stays a closed manifold of the same genus);
+//! - every triangle [keeps its orientation](keeps_facing);
+//! - borders between tags (contact lines, and where two solids meet under the liquid) are
+//!   preserved: a vertex on a border moves only along it, one where three tags meet not at all.
 
 use std::mem;
 
 use glam::DVec3;
 use sessile_geometry::contraction::{Fans, keeps_facing, short_edges};
 
-/// Rounds of contraction; each takes edges that do not touch one another. The last ones find next to nothing.
+/// Rounds of collapses; each takes edges that do not touch one another. The last ones find next to
+/// nothing.
 const MAX_ROUNDS: usize = 8;
 
 /// A closed surface whose triangles are tagged.
 #[derive(Clone, Debug, Default)]
-pub struct Tagged {
+pub struct TaggedMesh {
     /// Vertex positions.
     pub positions: Vec<DVec3>,
     /// Vertex indices of each triangle.
     pub triangles: Vec<[u32; 3]>,
     /// What each triangle lies on.
     pub tags: Vec<i32>,
-    /// Something that goes with each vertex.
+    /// Drop of each vertex.
     pub owners: Vec<u32>,
 }
 
-/// The tags round a vertex: the two least, and whether there are more.
+/// The tags around a vertex: the two smallest, and whether there are more.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Around {
+struct VertexTags {
     tags: [i32; 2],
     more: bool,
 }
 
 const NO_TAG: i32 = i32::MAX;
 
-impl Around {
+impl VertexTags {
     const NOTHING: Self = Self { tags: [NO_TAG; 2], more: false };
 
     fn add(&mut self, tag: i32) {
@@ -59,8 +62,8 @@ impl Around {
     }
 }
 
-impl Tagged {
-    /// Contracts edges shorter than `shortest`; returns how many were.
+impl TaggedMesh {
+    /// Collapses edges shorter than `shortest`; returns how many.
     pub fn collapse_short_edges(&mut self, shortest: f64) -> usize {
         let mut total = 0;
         for _ in 0..MAX_ROUNDS {
@@ -76,13 +79,14 @@ impl Tagged {
     fn collapse_round(&mut self, shortest: f64) -> usize {
         let num_vertices = self.positions.len();
         let fans = Fans::new(num_vertices, &self.triangles);
-        let mut around = vec![Around::NOTHING; num_vertices];
+        let mut vertex_tags = vec![VertexTags::NOTHING; num_vertices];
         for (triangle, &tag) in self.triangles.iter().zip(&self.tags) {
             for &v in triangle {
-                around[v as usize].add(tag);
+                vertex_tags[v as usize].add(tag);
             }
         }
-        // A contraction reads and writes the triangles round both ends: no two of one round may share any.
+        // A collapse reads and writes the triangles around both ends: no two of one round may share
+        // any.
         let mut busy = vec![false; num_vertices];
         let mut merged_into: Vec<u32> = (0..num_vertices as u32).collect();
         let mut rings = [Vec::new(), Vec::new()];
@@ -94,7 +98,7 @@ impl Tagged {
             }
             let found = [(b, a), (a, b)]
                 .into_iter()
-                .find(|&(gone, kept)| self.may_collapse(gone, kept, &fans, &around, &mut rings));
+                .find(|&(gone, kept)| self.may_collapse(gone, kept, &fans, &vertex_tags, &mut rings));
             let Some((gone, kept)) = found else { continue };
             for v in touched() {
                 busy[v as usize] = true;
@@ -108,8 +112,15 @@ impl Tagged {
         contracted
     }
 
-    fn may_collapse(&self, gone: u32, kept: u32, fans: &Fans, around: &[Around], rings: &mut [Vec<u32>; 2]) -> bool {
-        let (leaving, staying) = (around[gone as usize], around[kept as usize]);
+    fn may_collapse(
+        &self,
+        gone: u32,
+        kept: u32,
+        fans: &Fans,
+        vertex_tags: &[VertexTags],
+        rings: &mut [Vec<u32>; 2],
+    ) -> bool {
+        let (leaving, staying) = (vertex_tags[gone as usize], vertex_tags[kept as usize]);
         if leaving.more || (leaving.is_border() && leaving.tags != staying.tags && !staying.more) {
             return false;
         }
@@ -129,13 +140,14 @@ impl Tagged {
         }
         let at_edge = |v: &&u32| self.triangles[**v as usize].contains(&kept);
         if leaving.is_border() {
-            // Along a border, the two triangles of the edge lie on different sides of it.
+            // Along a border, the two triangles of the edge have different tags.
             let mut tags = fans.of(gone).iter().filter(at_edge).map(|&t| self.tags[t as usize]);
             if tags.next() == tags.next() {
                 return false;
             }
         }
-        // A triangle that vanishes must not be the last of its tag at the vertex across, nor at the vertex that stays.
+        // A triangle that vanishes must not be the last of its tag at the opposite vertex, nor at
+        // the vertex that stays.
         for &t in fans.of(gone).iter().filter(at_edge) {
             let (tag, corners) = (self.tags[t as usize], self.triangles[t as usize]);
             for v in corners.into_iter().filter(|&v| v != gone) {
@@ -150,17 +162,18 @@ impl Tagged {
         fans.of(gone).iter().filter(|t| !at_edge(t)).all(|&t| {
             let tag = self.tags[t as usize];
             let t = self.triangles[t as usize];
-            // A free triangle with three corners on one solid would lie on it, under no liquid.
-            let shared =
-                |other: i32| other != tag && other != NO_TAG && t.iter().all(|&v| around[moved(v) as usize].has(other));
-            if tag < 0 && around[moved(t[0]) as usize].tags.into_iter().any(shared) {
+            // A free triangle with three vertices on one solid would lie on it, under no liquid.
+            let shared = |other: i32| {
+                other != tag && other != NO_TAG && t.iter().all(|&v| vertex_tags[moved(v) as usize].has(other))
+            };
+            if tag < 0 && vertex_tags[moved(t[0]) as usize].tags.into_iter().any(shared) {
                 return false;
             }
             keeps_facing(t.map(position), t.map(|v| position(moved(v))))
         })
     }
 
-    /// Leaves out the vertices that are not to be kept, with their triangles.
+    /// Removes the vertices that are not to be kept, with their triangles.
     pub fn retain(&mut self, keep: &[bool]) {
         let tags = mem::take(&mut self.tags);
         let triangles = mem::take(&mut self.triangles);

@@ -1,0 +1,1 @@
+//! Components, labels and target volumes.
