@@ -1,4 +1,5 @@
-//! Time to draw the skin of a hemisphere on a tilted plane, fields exact, by the drop's radius in cells.
+//! Time to draw the skin of a hemisphere on a tilted plane, fields exact, by the drop's radius in
+//! cells.
 //!
 //! `cargo bench -p sessile-volume --bench extract_surface`
 

@@ -66,8 +66,8 @@ pub enum Interpolation {
 
 /// Advects the velocity and adds gravity.
 ///
-/// The velocity before it stays in `scratch.previous_velocity`, and the faces are classified for the
-/// stages that follow.
+/// The velocity before it stays in `scratch.previous_velocity`, and the faces are classified for
+/// the stages that follow.
 pub fn advect_velocity<L>(state: &mut State, scratch: &mut Scratch, params: &Parameters, step: &StepContext<'_, L>) {
     let State { grid, solids, phi, velocity, .. } = state;
     let Scratch { face_flags, previous_velocity, .. } = scratch;

@@ -198,7 +198,8 @@ fn wall_curvature_term(
         * at_wall.clamp(-CURVED_WITHIN, CURVED_WITHIN)
 }
 
-/// Extends φ into solids at the contact angle, and marks the cells at which the contact line is pinned.
+/// Extends φ into solids at the contact angle, and marks the cells at which the contact line is
+/// pinned.
 pub fn impose_contact_angle(state: &mut State, scratch: &mut Scratch, law: &impl AngleLaw) {
     let State { grid, solids, phi, pinned, .. } = state;
     extend_into_solids(grid, solids, law, phi, pinned, &mut scratch.field);

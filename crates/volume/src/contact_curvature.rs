@@ -9,7 +9,8 @@
 //!   line. Below a threshold both are tried, and
 //!
 //! ```text
-//! κ = 0 if κ_r κ_a < 0,     κ_a if κ_a < 0,     κ_r if κ_r > 0        (eq. 10, κ the part in the line's normal plane)
+//! κ = 0 if κ_r κ_a < 0,     κ_a if κ_a < 0,     κ_r if κ_r > 0
+//!     (eq. 10, κ the part in the line's normal plane)
 //! ```
 //!
 //! The latter neither pins a line nor holds it against a load; it serves to reproduce the paper's

@@ -9,7 +9,8 @@
 //! K = ∇φᵀ adj(H) ∇φ / |∇φ|⁴ the interface, at the distance φ, has
 //!
 //! ```text
-//! κ₀ = (κ − 2Kφ) / (1 − κφ + Kφ²)                           (k → k/(1 − kφ) for both principal curvatures k)
+//! κ₀ = (κ − 2Kφ) / (1 − κφ + Kφ²)
+//!     (k → k/(1 − kφ) for both principal curvatures k)
 //! ```
 //!
 //! at the point nearest to the cell; between two cells on either side of the interface κ₀ is
@@ -62,7 +63,8 @@ pub enum CurvatureOf {
     Interface,
 }
 
-/// Computes the curvature near the interface, and at contact lines by the virtual surface if that is chosen.
+/// Computes the curvature near the interface, and at contact lines by the virtual surface if that
+/// is chosen.
 pub fn compute_curvature<L: AngleLaw>(
     state: &State,
     scratch: &mut Scratch,

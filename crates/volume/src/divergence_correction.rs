@@ -7,7 +7,8 @@
 //! liquid, the faces that lead away from it therefore get what the cell's other faces leave:
 //!
 //! ```text
-//! u_f ← u_f − σ_f w_f (Σ σ a u) / (Σ a w),      w = max(0, φ_beyond − φ)²,      σ = ±1 out of the cell, a the open fraction
+//! u_f ← u_f − σ_f w_f (Σ σ a u) / (Σ a w),      w = max(0, φ_beyond − φ)²,
+//!     σ = ±1 out of the cell, a the open fraction
 //! ```
 //!
 //! in `SWEEPS` sweeps, since a cell's inflow is the outflow of the one below it. Liquid faces are

@@ -11,7 +11,8 @@ use crate::state::State;
 use crate::tiles::CELLS;
 
 impl Fluid {
-    /// Removes drops that lie wholly outside a box (corners in m), and of others what lies far outside.
+    /// Removes drops that lie wholly outside a box (corners in m), and of others what lies far
+    /// outside.
     ///
     /// Returns the removed volume, in cells. The unknowns must be those of the last step.
     pub fn remove_outside(&mut self, bounds: [DVec3; 2]) -> f64 {
@@ -29,7 +30,8 @@ impl Fluid {
         removed
     }
 
-    /// Whether each component has a cell inside the box, and whether any cell lies beyond the margin.
+    /// Whether each component has a cell inside the box, and whether any cell lies beyond the
+    /// margin.
     fn locate_components(&self, bounds: [DVec3; 2], margin: f64) -> (Vec<bool>, bool) {
         let State { drops, .. } = &self.state;
         let mut is_inside = vec![false; drops.components.len()];

@@ -1,14 +1,14 @@
 //! Drops: connected components of liquid with a persistent label and a target volume each.
 //!
 //! Liquid cells that share an open face belong to one component. Labels persist in the cells: a
-//! component takes the label that most of its target volume comes from. Where several labels meet in
-//! one component, the one with the largest share survives (a merge); where one label is in several
-//! components, the largest part keeps it (a split). Ids are never reused. A component below the
-//! fragment volume (`NumericalParameters::fragment_volume`) that a drop leaves behind is a sub-grid
-//! fragment: it has no target volume, and is removed.
+//! component takes the label that most of its target volume comes from. Where several labels meet
+//! in one component, the one with the largest share survives (a merge); where one label is in
+//! several components, the largest part keeps it (a split). Ids are never reused. A component below
+//! the fragment volume (`NumericalParameters::fragment_volume`) that a drop leaves behind is a
+//! sub-grid fragment: it has no target volume, and is removed.
 //!
-//! Merges add target volumes, splits divide them by measured volume, sources and drains change them.
-//! The volume that the interface encloses is measured in every step
+//! Merges add target volumes, splits divide them by measured volume, sources and drains change
+//! them. The volume that the interface encloses is measured in every step
 //! ([`volume_fraction`](crate::volume_fraction)), and a divergence source
 //!
 //! ```text
@@ -176,7 +176,8 @@ impl DropsReport {
     }
 }
 
-/// Labels the drops, and writes the divergence sources that relax their volumes and feed the needles.
+/// Labels the drops, and writes the divergence sources that relax their volumes and feed the
+/// needles.
 pub fn label_drops<L>(
     state: &mut State,
     scratch: &mut Scratch,
@@ -237,8 +238,8 @@ impl Drops {
     /// Removes the curvature of drops that are too small for it (wang2005, §8).
     ///
     /// What the grid makes of it accelerates them to meters per second until they leave as spray.
-    /// Fragments keep theirs, and so do cells that a larger drop's interface is as close to: beside a
-    /// receding contact line, a loss of curvature would disturb the line.
+    /// Fragments keep theirs, and so do cells that a larger drop's interface is as close to: beside
+    /// a receding contact line, a loss of curvature would disturb the line.
     fn remove_curvature_of_small_drops(&self, input: &LabelInput<'_>, max_cells: usize, kappa: &mut Field<f64>) {
         let LabelInput { tiles, cells, number, .. } = input;
         let is_small = |unknown: u32| {
@@ -256,7 +257,8 @@ impl Drops {
         }
     }
 
-    /// Finds and labels the components, and distributes the target volumes; reports merges and splits.
+    /// Finds and labels the components, and distributes the target volumes; reports merges and
+    /// splits.
     pub fn label(&mut self, input: &LabelInput<'_>, numerics: &NumericalParameters, events: &mut Vec<Event>) {
         self.connect(input);
         self.measure(input);
@@ -312,7 +314,8 @@ impl Drops {
         }
     }
 
-    /// Measures the components' volumes; liquid in a cell whose center is in air belongs to its first liquid neighbor.
+    /// Measures the components' volumes; liquid in a cell whose center is in air belongs to its
+    /// first liquid neighbor.
     fn measure(&mut self, input: &LabelInput<'_>) {
         let LabelInput { tiles, solids, phi, number, .. } = input;
         self.fractions.clear();
@@ -346,7 +349,8 @@ impl Drops {
         &self.fractions
     }
 
-    /// Labels the components by the labels that their cells had, and writes the new labels to the cells.
+    /// Labels the components by the labels that their cells had, and writes the new labels to the
+    /// cells.
     fn relabel(
         &mut self,
         input: &LabelInput<'_>,
@@ -377,7 +381,8 @@ impl Drops {
         });
     }
 
-    /// Divergence source S of each unknown that relaxes the volumes; `cells_per_second` is h/Δt, in m/s.
+    /// Divergence source S of each unknown that relaxes the volumes; `cells_per_second` is h/Δt, in
+    /// m/s.
     fn sources(&self, numerics: &NumericalParameters, cells_per_second: f64, out: &mut Vec<f64>) {
         let max = numerics.max_volume_change;
         out.clear();

@@ -2,8 +2,9 @@
 //!
 //! A cap is the part of a sphere outside a solid, and its sphere may be larger than the solid is
 //! thick: 8 µL at 30° come from a sphere that extends 10 mm below the plate. Of the liquid in the
-//! spheres, the connected component nearest to a cap's centroid is the cap; components that belong to
-//! no drop are on a far side, and so is the air that is nearer to them than to components that stay.
+//! spheres, the connected component nearest to a cap's centroid is the cap; components that belong
+//! to no drop are on a far side, and so is the air that is nearer to them than to components that
+//! stay.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,8 @@ use crate::state::State;
 /// Centers deeper than this in a solid connect nothing, in cells.
 const MAX_DEPTH: f64 = -0.5;
 
-/// The cells on far sides; `owners` gives the drop whose surface is nearest to each cell, if one is near.
+/// The cells on far sides; `owners` gives the drop whose surface is nearest to each cell, if one is
+/// near.
 pub fn cells_on_far_sides(state: &State, drops: &[InitialDrop], owners: &[Option<u32>]) -> Vec<usize> {
     let is_outside = |index: usize| owners[index].is_some() && state.solids.distance.values()[index] > MAX_DEPTH;
     let is_liquid = |index: usize| is_outside(index) && state.phi.values()[index] < 0.0;

@@ -4,7 +4,8 @@
 //! u* = u(x − Δt u) + Δt (g + wind)             advection, wind
 //! u* ← (1 − Δt ν ∇²)⁻¹ u*                      viscosity
 //! κ = ∇·(∇φ/|∇φ|)                              curvature, with the contact angle at walls
-//! ∇·(u* − Δt ∇p/ρ) = S,  p = γκ at φ = 0       pressure; S relaxes each drop's volume to its target
+//! ∇·(u* − Δt ∇p/ρ) = S,  p = γκ at φ = 0
+//!     pressure; S relaxes each drop's volume to its target
 //! n·∇u = 0 in the air                          extrapolation
 //! φ_t + u·∇φ = 0                               interface, with particle correction
 //! φ into solids at the contact angle           contact angle
@@ -133,7 +134,8 @@ impl Fluid {
         Ok(report)
     }
 
-    /// Labels the drops after liquid was inserted; volumes of `unmeasured` ids become what they hold.
+    /// Labels the drops after liquid was inserted; volumes of `unmeasured` ids become what they
+    /// hold.
     pub fn label(&mut self, unmeasured: &[u32]) {
         let State { grid, solids, phi, drops, .. } = &mut self.state;
         let projection = &mut self.scratch.projection;

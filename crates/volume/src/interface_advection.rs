@@ -68,7 +68,8 @@ pub fn advect_interface<L>(
     particles
         .advance(tiles, |slot, at| DVec3::from([0, 1, 2].map(|axis| linear(tiles, &velocity[axis], slot, at, CENTER))));
     advect_level_set(tiles, velocity, phi, &mut scratch.field, &mut scratch.other_field);
-    // φ is reinitialized as often in time as with explicit steps; otherwise the base at 150° is 2 % wider.
+    // φ is reinitialized as often in time as with explicit steps; otherwise the base at 150° is 2 %
+    // wider.
     since_redistance.steps += params.step_factor();
     since_redistance.travel += courant;
     let corrected_cells = correct_by_particles(state, params);

@@ -1,4 +1,5 @@
-//! Parameters of a run: the liquid, the choice of schemes, and the numerical tunables with their defaults.
+//! Parameters of a run: the liquid, the choice of schemes, and the numerical tunables with their
+//! defaults.
 
 use sessile_wetting::Liquid;
 
@@ -15,7 +16,8 @@ pub struct Parameters {
     pub slip: f64,
     /// Second-order pressure condition at the interface; first order otherwise.
     pub second_order: bool,
-    /// Curvature at contact lines by the virtual surface method; by the extension of φ into solids otherwise.
+    /// Curvature at contact lines by the virtual surface method; by the extension of φ into solids
+    /// otherwise.
     pub virtual_surface: Option<ContactAngleRule>,
     /// Interpolation of the semi-Lagrangian advection.
     pub interpolation: Interpolation,
@@ -43,7 +45,8 @@ impl Parameters {
 
 /// Numerical tunables of the model. Lengths are in cells unless stated otherwise.
 ///
-/// Constants that belong to a stencil (heights at which φ is sampled, widths of bands) stay beside it.
+/// Constants that belong to a stencil (heights at which φ is sampled, widths of bands) stay beside
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumericalParameters {
     /// Fraction of the capillary time-step limit √(ρh³/2πγ) that is used.
@@ -62,29 +65,34 @@ pub struct NumericalParameters {
     pub courant: f64,
     /// Steps of explicit surface tension between two reinitializations of φ.
     ///
-    /// With larger intervals φ departs from a distance and κ loses its accuracy; smaller ones cost time.
+    /// With larger intervals φ departs from a distance and κ loses its accuracy; smaller ones cost
+    /// time.
     pub redistance_interval: u32,
     /// Distance that the interface may travel before φ is reinitialized.
     pub redistance_travel: f64,
     /// Particle correction of φ.
     pub particles: ParticleParameters,
-    /// Volume change of a cell in one step that the pressure solve may leave, as a fraction of the cell.
+    /// Volume change of a cell in one step that the pressure solve may leave, as a fraction of the
+    /// cell.
     ///
     /// A looser tolerance leaves volume errors to the relaxation; a tighter one costs iterations.
     pub divergence_tolerance: f64,
-    /// Interface speed, in cells per step, from which the pressure acts on faces beside a contact line, too.
+    /// Interface speed, in cells per step, from which the pressure acts on faces beside a contact
+    /// line, too.
     ///
-    /// At 0 flow circulates beside resting contact lines; without a limit, liquid that comes down fast
-    /// leaves nearly closed cells through what is open of them, at any speed.
+    /// At 0 flow circulates beside resting contact lines; without a limit, liquid that comes down
+    /// fast leaves nearly closed cells through what is open of them, at any speed.
     pub prescribed_speed_limit: f64,
-    /// Fraction of the difference to the interior velocity that parasitic currents lose in one step.
+    /// Fraction of the difference to the interior velocity that parasitic currents lose in one
+    /// step.
     ///
     /// A resting drop of 10 cells radius flows at 18 mm/s with 0, at 3 mm/s with 0.2.
     pub parasitic_damping: f64,
-    /// Speeds, in cells per step, between which the extrapolated velocity becomes free of divergence.
+    /// Speeds, in cells per step, between which the extrapolated velocity becomes free of
+    /// divergence.
     ///
-    /// At 0 an oscillating drop of 13 cells across gains energy; without the correction films of one or
-    /// two cells gain or lose volume.
+    /// At 0 an oscillating drop of 13 cells across gains energy; without the correction films of
+    /// one or two cells gain or lose volume.
     pub divergence_correction_speeds: [f64; 2],
     /// Limiter of the cubic interpolation.
     pub limiter: Limiter,
@@ -100,11 +108,13 @@ pub struct NumericalParameters {
     pub max_volume_change: f64,
     /// Volume below which a component that separates in the air is a sub-grid fragment, in cells.
     pub fragment_volume: f64,
-    /// The same for a component on a wall, where a receding line leaves some across the corners of cells.
+    /// The same for a component on a wall, where a receding line leaves some across the corners of
+    /// cells.
     pub fragment_volume_on_wall: f64,
     /// Drops of at most this many cells leave the grid as spray (wang2005, §8).
     pub max_spray_cells: usize,
-    /// Spray of more cells than this returns to the grid; half as large again, so that none alternates.
+    /// Spray of more cells than this returns to the grid; half as large again, so that none
+    /// alternates.
     pub min_grid_cells: f64,
     /// Distance outside an open domain side to which a drop that is partly inside is followed.
     pub exit_margin: f64,

@@ -8,7 +8,8 @@
 //! linearly from one and two cells below the interface, without changing the cell's outflow:
 //!
 //! ```text
-//! d_i = σ_i (u_t − u)_i,      u_i ← u_i + β σ_i (d_i − Σ a d / Σ a)      σ_i = ±1 out of the cell, a_i the face's open fraction
+//! d_i = σ_i (u_t − u)_i,      u_i ← u_i + β σ_i (d_i − Σ a d / Σ a)
+//!     σ_i = ±1 out of the cell, a_i the face's open fraction
 //! ```
 //!
 //! The outflow, which moves the interface, remains that of the projection. With d_i alone the faces

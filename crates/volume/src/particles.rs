@@ -65,8 +65,8 @@ pub struct ParticleParameters {
     pub band: f64,
     /// Distance from solids below which there are none, in cells.
     ///
-    /// Near solids φ follows the contact angle, and particles on one side of a film would oppose that: a drop
-    /// that hits a plate keeps jets thinner than a cell and spreads by a fifth more.
+    /// Near solids φ follows the contact angle, and particles on one side of a film would oppose
+    /// that: a drop that hits a plate keeps jets thinner than a cell and spreads by a fifth more.
     pub solid_clearance: f64,
     /// Steps between two reseedings.
     pub interval: u64,

@@ -38,6 +38,7 @@ mod uniform_runs;
 
 use rayon::prelude::*;
 use sessile_model::StageReports;
+use sessile_numerics::CHUNK;
 
 use self::components::Components;
 use self::conjugate_gradients::ConjugateGradients;
@@ -260,7 +261,7 @@ impl Solver {
 }
 
 fn check(system: &System, x: &[f64]) -> Result<(), PoissonError> {
-    let found = (0..system.len()).into_par_iter().with_min_len(reductions::CHUNK).find_map_first(|i| {
+    let found = (0..system.len()).into_par_iter().with_min_len(CHUNK).find_map_first(|i| {
         let is_coupling = |c: f64| c.is_finite() && c >= 0.0;
         let bad_face = (0..3)
             .filter(|axis| system.neighbors[i][2 * axis + 1] != NONE)

@@ -5,7 +5,8 @@
 //! cell satisfies
 //!
 //! ```text
-//! Σ_faces ± a u = S,      a the open fraction of a face, S the cell's source (m/s); moving solids add (1 − a) u_solid
+//! Σ_faces ± a u = S,
+//!     a the open fraction of a face, S the cell's source (m/s); moving solids add (1 − a) u_solid
 //! ```
 //!
 //! a symmetric system for q. Unknowns are all cells with φ < 0 that have an open face, also those
@@ -51,8 +52,8 @@ const NEAREST: f64 = 1e-2;
 
 /// Longest stable step of explicit surface tension on cells of side `h` (in m), in s.
 ///
-/// The shortest resolved capillary wave, λ = 2h, must not travel more than a fraction of a cell in one
-/// step: Δt = √(ρh³/2πγ). Stages use `NumericalParameters::capillary_fraction` of it.
+/// The shortest resolved capillary wave, λ = 2h, must not travel more than a fraction of a cell in
+/// one step: Δt = √(ρh³/2πγ). Stages use `NumericalParameters::capillary_fraction` of it.
 pub fn capillary_time_step(liquid: &Liquid, h: f64) -> f64 {
     (liquid.density * h.powi(3) / (TAU * liquid.surface_tension)).sqrt()
 }

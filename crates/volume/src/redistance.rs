@@ -31,7 +31,8 @@
 //! tangent plane: a cell whose nearest point y lies deeper takes
 //!
 //! ```text
-//! φ = (x − y')·n(y'),      y' the point of the interface at that depth on the way up from y,  n its normal
+//! φ = (x − y')·n(y'),
+//!     y' the point of the interface at that depth on the way up from y,  n its normal
 //! ```
 //!
 //! No time-step limit.
@@ -142,7 +143,8 @@ impl RedistanceReport {
     }
 }
 
-/// Reinitializes φ if enough steps have passed or the interface has traveled far enough, and ends the step's changes of φ.
+/// Reinitializes φ if enough steps have passed or the interface has traveled far enough, and ends
+/// the step's changes of φ.
 pub fn redistance_if_due<L: AngleLaw>(
     state: &mut State,
     scratch: &mut Scratch,
@@ -231,7 +233,8 @@ impl Redistance {
         });
     }
 
-    /// Finds the points of cells next to those that have one, from the nearest of their neighbors' points.
+    /// Finds the points of cells next to those that have one, from the nearest of their neighbors'
+    /// points.
     fn find_points_of_layer(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
         let Self { nearest, fronts, known, .. } = self;
         let fronts = &mut fronts[..tiles.len()];
@@ -390,7 +393,8 @@ fn nearest_of_neighbors(tiles: &Tiles, known: &Field<Option<Nearest>>, index: us
     best
 }
 
-/// The nearest point by Newton's method from `start`, an offset from the cell's center, as far as it is trusted.
+/// The nearest point by Newton's method from `start`, an offset from the cell's center, as far as
+/// it is trusted.
 fn find_trusted(
     tiles: &Tiles,
     solids: &Solids,

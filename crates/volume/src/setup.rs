@@ -23,11 +23,13 @@ use crate::tiles::{CELLS, SIDE, Topology};
 const MIN_RADIUS_CELLS: f64 = 2.5;
 /// Cells across the radius that the error message recommends.
 const RECOMMENDED_RADIUS_CELLS: f64 = 10.0;
-/// Speed below which `fidelity = "paper"` treats a contact line as static, in m/s; the paper gives none.
+/// Speed below which `fidelity = "paper"` treats a contact line as static, in m/s; the paper gives
+/// none.
 const STATIC_SPEED: f64 = 1e-3;
 /// Memory per active cell, all fields together, in bytes: the sum of their sizes.
 const BYTES_PER_CELL: f64 = 420.0;
-/// Drag of runs that settle, in units of √(γ/ρR³) of the largest drop: strongly damped, and still fast.
+/// Drag of runs that settle, in units of √(γ/ρR³) of the largest drop: strongly damped, and still
+/// fast.
 const SETTLING_DRAG: f64 = 0.7;
 /// Half a tile's diagonal, rounded up, in cells.
 const HALF_TILE_DIAGONAL: f64 = 7.0;
@@ -43,7 +45,8 @@ pub struct Setup {
     pub topology: Topology,
     /// Walls and symmetry planes.
     pub sides: Vec<DomainSide>,
-    /// Corners of the domain if liquid that leaves it is lost, infinite where it is unbounded, in m.
+    /// Corners of the domain if liquid that leaves it is lost, infinite where it is unbounded, in
+    /// m.
     pub bounds: Option<[DVec3; 2]>,
     /// What a run does not change.
     pub parameters: Parameters,
@@ -173,7 +176,8 @@ fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, Vo
     let default = if paper { CurvatureMethod::VirtualSurface } else { CurvatureMethod::Extension };
     let by_virtual_surface = options.curvature.unwrap_or(default) == CurvatureMethod::VirtualSurface;
     let rule = if paper { ContactAngleRule::Paper { static_speed } } else { ContactAngleRule::Measured };
-    // The second-order pressure and the virtual surface do not locate the contact line at the same place.
+    // The second-order pressure and the virtual surface do not locate the contact line at the same
+    // place.
     let order = options.pressure_order.unwrap_or(if paper || by_virtual_surface { 1 } else { 2 });
     let drag = SETTLING_DRAG * (liquid.surface_tension / (liquid.density * largest.powi(3))).sqrt();
     Ok(Parameters {

@@ -235,7 +235,7 @@ fn sample_tile(
         grid.position(slot, at)
     };
     let middle = boundaries.signed_distance(place(DVec3::splat(4.0))) / grid.h;
-    // ColorRows the tile's diagonal is 6.93 cells.
+    // Half the tile's diagonal is 6.93 cells.
     if middle.abs() > SOLID_BAND + 7.0 {
         distance.fill(FAR.copysign(middle));
         let share = if middle > 0.0 { 1.0 } else { 0.0 };

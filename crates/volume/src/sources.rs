@@ -1,10 +1,10 @@
 //! Liquid from emitters: spheres, streams and needles.
 //!
-//! A *sphere* is united with the liquid, φ ← min(φ, |x − c| − r), and brings its velocity. A *stream*
-//! is united step by step as a short cylinder behind its mouth with the stream's velocity. Both add
-//! their exact volume to the target volumes. A *needle* adds to (or drains from) the cells around its
-//! tip by a divergence source; outside liquid it accumulates until a sphere of [`MIN_SPHERE_RADIUS`]
-//! can be inserted. Spheres that are too small for the grid become spray.
+//! A *sphere* is united with the liquid, φ ← min(φ, |x − c| − r), and brings its velocity. A
+//! *stream* is united step by step as a short cylinder behind its mouth with the stream's velocity.
+//! Both add their exact volume to the target volumes. A *needle* adds to (or drains from) the cells
+//! around its tip by a divergence source; outside liquid it accumulates until a sphere of
+//! [`MIN_SPHERE_RADIUS`] can be inserted. Spheres that are too small for the grid become spray.
 
 use std::f64::consts::PI;
 
@@ -159,7 +159,8 @@ pub fn needle_flows(emissions: &[Emission], cell_volume: f64) -> Vec<NeedleFlow>
     emissions.iter().filter_map(flow).collect()
 }
 
-/// Adds the needles' divergence sources and changes their drops' target volumes; returns the volume fed, in cells.
+/// Adds the needles' divergence sources and changes their drops' target volumes; returns the volume
+/// fed, in cells.
 pub fn feed_needles(
     needles: &[NeedleFlow],
     grid: &Grid,
@@ -225,7 +226,8 @@ pub fn insert_spray_drop(drop: &SprayDrop, id: u32, setup: &Setup, world: &World
     insert_body(&body, id, false, setup, world, fluid);
 }
 
-/// Unites a body with the liquid on the grid; labeling then finds the drops that it has merged with.
+/// Unites a body with the liquid on the grid; labeling then finds the drops that it has merged
+/// with.
 ///
 /// `push` gives liquid that the body covers the body's velocity, too.
 fn insert_body(

@@ -1,4 +1,5 @@
-//! Exchange between grid and [`spray`](crate::spray): small drops leave the grid, spray drops return to it.
+//! Exchange between grid and [`spray`](crate::spray): small drops leave the grid, spray drops
+//! return to it.
 
 use glam::DVec3;
 use sessile_frames::{DropState, Event, Ids};

@@ -41,10 +41,11 @@ use glam::DVec3;
 use rayon::prelude::*;
 use sessile_frames::Surface;
 use sessile_geometry::Closest;
+use sessile_numerics::UnionFind;
 
 use self::chord_error::compensate_chord_error;
 use self::edge_collapse::TaggedMesh;
-use self::kuhn_triangulation::{MAX_EXTENT, Patch, TileTriangles, Vertex, triangulate_tiles};
+use self::kuhn_triangulation::{MAX_EXTENT, TileTriangles, Vertex, triangulate_tiles};
 use crate::tiles::{SIDE, Tiles};
 
 /// Edges shorter than this fraction of a cell are collapsed.
@@ -134,11 +135,11 @@ pub fn extract_surface(
     let low = lowest(tiles)?;
     let parts = triangulate_tiles(tiles, liquid, low);
     let (mut mesh, labels) = weld(&parts);
-    let mut extract_surface = ExtractedSurface::default();
-    let keep = label_components(&mut mesh, &labels, &mut extract_surface);
+    let mut extracted = ExtractedSurface::default();
+    let keep = label_components(&mut mesh, &labels, &mut extracted);
     let corner = placement.origin + placement.h * DVec3::from(low.map(f64::from));
     mesh.positions.par_iter_mut().for_each(|position| *position = corner + placement.h * *position);
-    if extract_surface.unlabeled > 0 {
+    if extracted.unlabeled > 0 {
         mesh.retain(&keep);
     }
     let mut solids = BTreeMap::new();
@@ -150,32 +151,53 @@ pub fn extract_surface(
     mesh.collapse_short_edges(SHORTEST * placement.h);
     let kinds = kinds(&mesh);
     compensate_chord_error(&mut mesh, &kinds, placement.h, tiles.topology().planar, liquid);
-    extract_surface.surface = Surface {
+    extracted.surface = Surface {
         velocities: mesh.positions.par_iter().map(|&p| liquid.velocity_at(p)).collect(),
         positions: mesh.positions,
         drops: mesh.owners,
         triangles: mesh.triangles,
-        solids: mesh.tags.iter().map(|tag| solids.get(tag).copied().unwrap_or(-1)).collect(),
+        solids: mesh.tags.iter().map(|tag| tag.solid(&solids)).collect(),
     };
-    Ok(extract_surface)
+    Ok(extracted)
 }
 
-/// Tags while the mesh is made; surfaces of solids count from 0.
-const AIR: i32 = -1;
-const END: i32 = -2;
-const WALL: i32 = -3;
+/// What a triangle lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum SurfaceTag {
+    /// The liquid–air interface.
+    Interface,
+    /// The flat end of a planar slab.
+    SlabEnd,
+    /// A wall that is not known yet.
+    UnassignedWall,
+    /// The wall with this number.
+    Wall(u32),
+}
+
+impl SurfaceTag {
+    /// Whether it lies on no known wall.
+    fn is_free(self) -> bool {
+        !matches!(self, Self::Wall(_))
+    }
+
+    /// Value of [`Surface::solids`]: the solid's index, −1 on none.
+    fn solid(self, solids: &BTreeMap<u32, i32>) -> i32 {
+        let solid = if let Self::Wall(wall) = self { solids.get(&wall).copied() } else { None };
+        solid.unwrap_or(-1)
+    }
+}
 
 /// Where a vertex lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum VertexKind {
     /// On the interface.
-    Air,
+    Interface,
     /// On a solid.
     Wall,
     /// On the contact line.
-    Line,
+    ContactLine,
     /// Inside the flat end of a planar slab.
-    End,
+    SlabEnd,
 }
 
 /// The lowest cell of the active tiles.
@@ -200,94 +222,76 @@ fn lowest(tiles: &Tiles) -> Result<[i32; 3], ExtentError> {
 
 /// Joins all parts to one mesh; with the label of each triangle.
 fn weld(parts: &[TileTriangles]) -> (TaggedMesh, Vec<u32>) {
-    let mut vertices: Vec<Vertex> = parts.iter().flat_map(|piece| piece.vertices.iter().copied()).collect();
+    let mut vertices: Vec<Vertex> = parts.iter().flat_map(|part| part.vertices.iter().copied()).collect();
     vertices.par_sort_unstable_by_key(|vertex| vertex.key);
     vertices.dedup_by_key(|vertex| vertex.key);
     let index = |key: u64| {
         let found = vertices.binary_search_by_key(&key, |vertex| vertex.key);
         found.expect("every corner of a triangle is a vertex") as u32
     };
-    let triangles: Vec<&([u64; 3], Patch)> = parts.iter().flat_map(|piece| &piece.triangles).collect();
+    let triangles: Vec<&([u64; 3], SurfaceTag)> = parts.iter().flat_map(|part| &part.triangles).collect();
     let mesh = TaggedMesh {
         positions: vertices.iter().map(|vertex| vertex.position).collect(),
         triangles: triangles.par_iter().map(|(keys, _)| keys.map(index)).collect(),
-        tags: triangles
-            .iter()
-            .map(|(_, sheet)| match sheet {
-                Patch::Air => AIR,
-                Patch::End => END,
-                Patch::Wall => WALL,
-            })
-            .collect(),
+        tags: triangles.iter().map(|&&(_, tag)| tag).collect(),
         owners: vec![0; vertices.len()],
     };
-    let labels = parts.iter().flat_map(|piece| piece.labels.iter().copied()).collect();
+    let labels = parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
     (mesh, labels)
 }
 
 /// Gives each connected component the label that most of its triangles have; returns which vertices
 /// have one.
-fn label_components(mesh: &mut TaggedMesh, labels: &[u32], extract_surface: &mut ExtractedSurface) -> Vec<bool> {
-    let mut parents: Vec<u32> = (0..mesh.positions.len() as u32).collect();
+fn label_components(mesh: &mut TaggedMesh, labels: &[u32], extracted: &mut ExtractedSurface) -> Vec<bool> {
+    let mut sets = UnionFind::new(mesh.positions.len());
     for &[a, b, c] in &mesh.triangles {
-        for other in [b, c] {
-            let (a, other) = (root(&mut parents, a), root(&mut parents, other));
-            parents[a.max(other) as usize] = a.min(other);
-        }
+        sets.union(a, b);
+        sets.union(a, c);
     }
     let mut votes: Vec<(u32, u32)> = Vec::new();
     for (triangle, &label) in mesh.triangles.iter().zip(labels).filter(|&(_, &label)| label != 0) {
-        votes.push((root(&mut parents, triangle[0]), label));
+        votes.push((sets.find(triangle[0]), label));
     }
     votes.par_sort_unstable();
-    let mut chosen = vec![0; parents.len()];
+    let mut chosen = vec![0; sets.len()];
     for of_component in votes.chunk_by(|a, b| a.0 == b.0) {
         let counts = || of_component.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0].1));
         // The first of the largest: the smallest label.
         let winner = counts().fold((0, 0), |best, run| if run.0 > best.0 { run } else { best }).1;
         chosen[of_component[0].0 as usize] = winner;
-        extract_surface
+        extracted
             .joined
             .extend(counts().map(|(_, label)| (label, winner)).filter(|&(label, winner)| label != winner));
     }
-    extract_surface.joined.sort_unstable();
+    extracted.joined.sort_unstable();
     for v in 0..mesh.owners.len() {
-        let root = root(&mut parents, v as u32);
+        let root = sets.find(v as u32);
         mesh.owners[v] = chosen[root as usize];
-        extract_surface.unlabeled += usize::from(root == v as u32 && mesh.owners[v] == 0);
+        extracted.unlabeled += usize::from(root == v as u32 && mesh.owners[v] == 0);
     }
     mesh.owners.iter().map(|&label| label != 0).collect()
 }
 
-fn root(parents: &mut [u32], mut v: u32) -> u32 {
-    while parents[v as usize] != v {
-        let above = parents[parents[v as usize] as usize];
-        parents[v as usize] = above;
-        v = above;
-    }
-    v
-}
-
 /// What lies around each vertex.
-fn kinds(mesh: &TaggedMesh) -> Vec<Kind> {
+fn kinds(mesh: &TaggedMesh) -> Vec<VertexKind> {
     let mut kinds = vec![None; mesh.positions.len()];
     for (triangle, &tag) in mesh.triangles.iter().zip(&mesh.tags) {
         let here = match tag {
-            AIR => Kind::Air,
-            END => Kind::End,
-            _ => Kind::Wall,
+            SurfaceTag::Interface => VertexKind::Interface,
+            SurfaceTag::SlabEnd => VertexKind::SlabEnd,
+            _ => VertexKind::Wall,
         };
         for &v in triangle {
             let kind = &mut kinds[v as usize];
             *kind = Some(match (*kind, here) {
                 // The rim of an end belongs to what bounds it.
-                (None | Some(Kind::End), other) | (Some(other), Kind::End) => other,
+                (None | Some(VertexKind::SlabEnd), other) | (Some(other), VertexKind::SlabEnd) => other,
                 (Some(known), new) if known == new => known,
-                _ => Kind::Line,
+                _ => VertexKind::ContactLine,
             });
         }
     }
-    kinds.into_iter().map(|kind| kind.unwrap_or(Kind::End)).collect()
+    kinds.into_iter().map(|kind| kind.unwrap_or(VertexKind::SlabEnd)).collect()
 }
 
 /// Projects all vertices to the surfaces that they represent.
@@ -300,20 +304,20 @@ fn project_vertices(mesh: &mut TaggedMesh, h: f64, planar: bool, liquid: &impl E
 }
 
 /// Projects a vertex to the surface that it represents.
-fn project_vertex(from: DVec3, kind: Kind, h: f64, planar: bool, liquid: &impl ExtractionFields) -> DVec3 {
+fn project_vertex(from: DVec3, kind: VertexKind, h: f64, planar: bool, liquid: &impl ExtractionFields) -> DVec3 {
     // A slab's surface is parallel to z.
     let flat = |v: DVec3| if planar { DVec3::new(v.x, v.y, 0.0) } else { v };
     let mut at = from;
     for _ in 0..STEPS {
         let before = at;
         let mut normal = None;
-        if matches!(kind, Kind::Wall | Kind::Line)
+        if matches!(kind, VertexKind::Wall | VertexKind::ContactLine)
             && let Some(wall) = liquid.wall_at(at)
         {
             at += flat(wall.closest.point - at);
             normal = Some(flat(wall.closest.normal));
         }
-        if matches!(kind, Kind::Air | Kind::Line) {
+        if matches!(kind, VertexKind::Interface | VertexKind::ContactLine) {
             let (phi, gradient) = liquid.phi_at(at);
             let along = flat(gradient) - normal.map_or(DVec3::ZERO, |n| flat(gradient).dot(n) * n);
             // With a slope this small along the solid the interface lies on it, and φ = 0 cannot be
@@ -329,28 +333,28 @@ fn project_vertex(from: DVec3, kind: Kind, h: f64, planar: bool, liquid: &impl E
     }
     match (kind, liquid.wall_at(at)) {
         // The contact line lies on the solid, and no interface vertex may lie inside it.
-        (Kind::Line, Some(wall)) => at + flat(wall.closest.point - at),
-        (Kind::Air, Some(wall)) if wall.closest.distance < 0.0 => at + flat(wall.closest.point - at),
+        (VertexKind::ContactLine, Some(wall)) => at + flat(wall.closest.point - at),
+        (VertexKind::Interface, Some(wall)) if wall.closest.distance < 0.0 => at + flat(wall.closest.point - at),
         _ => at,
     }
 }
 
 /// Assigns the triangles on solids to their solids.
-fn assign_solids(mesh: &mut TaggedMesh, liquid: &impl ExtractionFields, solids: &mut BTreeMap<i32, i32>) {
+fn assign_solids(mesh: &mut TaggedMesh, liquid: &impl ExtractionFields, solids: &mut BTreeMap<u32, i32>) {
     let (positions, triangles) = (&mesh.positions, &mesh.triangles);
-    let walls: Vec<Option<(i32, i32)>> = mesh
+    let walls: Vec<Option<(u32, i32)>> = mesh
         .tags
         .par_iter()
         .zip(triangles)
         .map(|(&tag, triangle)| {
             let [a, b, c] = triangle.map(|v| positions[v as usize]);
-            let wall = (tag == WALL).then(|| liquid.wall_at((a + b + c) / 3.0))?;
-            wall.map(|wall| (wall.surface as i32, wall.solid))
+            let wall = (tag == SurfaceTag::UnassignedWall).then(|| liquid.wall_at((a + b + c) / 3.0))?;
+            wall.map(|wall| (wall.surface, wall.solid))
         })
         .collect();
     for (tag, wall) in mesh.tags.iter_mut().zip(walls) {
         if let Some((surface, solid)) = wall {
-            *tag = surface;
+            *tag = SurfaceTag::Wall(surface);
             solids.insert(surface, solid);
         }
     }

@@ -1,9 +1,9 @@
 //! Tiles are activated where liquid is or comes near, and dropped where it has left.
 //!
-//! A tile is needed if it lies within [`MARGIN`] cells of liquid or of the cells next to it: what the
-//! widest stencil reaches from a cell that the interface can enter in one step. Tiles deep inside
-//! solids are never needed. Unneeded tiles are dropped only when they exceed a quarter of the needed
-//! ones, since each change moves all fields.
+//! A tile is needed if it lies within [`MARGIN`] cells of liquid or of the cells next to it: what
+//! the widest stencil reaches from a cell that the interface can enter in one step. Tiles deep
+//! inside solids are never needed. Unneeded tiles are dropped only when they exceed a quarter of
+//! the needed ones, since each change moves all fields.
 
 use glam::DVec3;
 use sessile_world::World;
@@ -99,7 +99,8 @@ fn list_needed_tiles(state: &State, wanted: &mut Vec<[i32; 3]>) {
     }
 }
 
-/// Bounds of a tile's cells that hold liquid or lie within a cell of it, without those deep in solids.
+/// Bounds of a tile's cells that hold liquid or lie within a cell of it, without those deep in
+/// solids.
 fn liquid_bounds(phi: &[f64], s: &[f64], cells: usize) -> Option<[[i32; 3]; 2]> {
     let mut bounds: Option<[[i32; 3]; 2]> = None;
     for local in (0..cells).filter(|&local| phi[local] < 1.0 && s[local] > -1.5) {

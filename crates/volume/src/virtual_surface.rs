@@ -10,7 +10,8 @@
 //!
 //! ```text
 //! Y = N_s                         out of the solid; the plane Y = 0 stands for the solid's surface
-//! X = N_l − (N_l·N_s) N_s         the liquid's normal along the solid, out of the liquid (normalized)
+//! X = N_l − (N_l·N_s) N_s
+//!     the liquid's normal along the solid, out of the liquid (normalized)
 //! Z = X × Y
 //! ```
 //!
@@ -117,7 +118,8 @@ pub fn sample(middle: DVec3, axes: [DVec3; 3], h: f64, phi: impl Fn(DVec3) -> f6
     })
 }
 
-/// Curvature in the middle of a stencil with the virtual surface at the angle `theta`, in rad; `phi` and `h` in m.
+/// Curvature in the middle of a stencil with the virtual surface at the angle `theta`, in rad;
+/// `phi` and `h` in m.
 pub fn curvature(phi: &[f64; NODES], h: f64, theta: f64, variant: Variant) -> Curvature {
     let mut liquid = phi.map(|value| (value - phi[MIDDLE]) / h);
     let behind = node([-1, 0, 0]);
@@ -199,7 +201,8 @@ fn merge(liquid: &[f64; NODES], virtual_distance: &[[f64; 9]; 2], variant: Varia
     merged
 }
 
-/// Total and normal-plane curvature in the middle of the stencil, in units of 1/h (wang2005, eq. 9).
+/// Total and normal-plane curvature in the middle of the stencil, in units of 1/h (wang2005, eq.
+/// 9).
 fn curvature_of(phi: &[f64; NODES]) -> Curvature {
     let at = |x, y, z| phi[node([x, y, z])];
     let x = 0.5 * (at(1, 0, 0) - at(-1, 0, 0));

@@ -84,7 +84,8 @@ pub fn diffuse_velocity<L>(
 
 /// Damps capillary waves that are too short for the step: the implicit part of surface tension.
 ///
-/// It acts after surface tension has accelerated the liquid, so that it limits that, too; at rest it does nothing.
+/// It acts after surface tension has accelerated the liquid, so that it limits that, too; at rest
+/// it does nothing.
 pub fn damp_capillary_waves<L>(
     state: &mut State,
     scratch: &mut Scratch,

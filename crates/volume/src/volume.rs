@@ -49,7 +49,8 @@ struct RunTotals {
     lost: f64,
 }
 
-/// Contact angles of the materials: advancing on dry and on wet surface, receding, and the bound on the receding force.
+/// Contact angles of the materials: advancing on dry and on wet surface, receding, and the bound on
+/// the receding force.
 struct HysteresisLaw<'a> {
     /// γ, in N/m.
     surface_tension: f64,
@@ -121,7 +122,8 @@ impl Volume {
         self.iterations
     }
 
-    /// Inserts what emitters release until `until`, and adapts the tiles; returns the emissions' needle flows.
+    /// Inserts what emitters release until `until`, and adapts the tiles; returns the emissions'
+    /// needle flows.
     fn emit_and_adapt(
         &mut self,
         until: f64,
@@ -144,9 +146,11 @@ impl Volume {
         needle_flows(&emissions, self.setup.cell_volume())
     }
 
-    /// Removes what has left the domain; then exchanges liquid with the spray. Returns what is lost, in m³.
+    /// Removes what has left the domain; then exchanges liquid with the spray. Returns what is
+    /// lost, in m³.
     ///
-    /// Spray comes last: where a drop returns, tiles change, and the step's unknowns are no longer theirs.
+    /// Spray comes last: where a drop returns, tiles change, and the step's unknowns are no longer
+    /// theirs.
     fn remove_lost_liquid(&mut self, dt: f64, events: &mut Vec<Event>) -> SprayReport {
         let mut removed = self.handle_unresolved_drops();
         if let Some(bounds) = self.setup.bounds {
@@ -162,7 +166,8 @@ impl Volume {
         report
     }
 
-    /// Turns drops that no cell holds any more into spray, in planar runs adds them to the largest drop.
+    /// Turns drops that no cell holds any more into spray, in planar runs adds them to the largest
+    /// drop.
     ///
     /// Returns the volume for which there is no drop, in cells.
     fn handle_unresolved_drops(&mut self) -> f64 {
@@ -184,7 +189,8 @@ impl Volume {
         lost
     }
 
-    /// Moves the spray, returns what touches liquid to the grid, and launches drops that are too small for it.
+    /// Moves the spray, returns what touches liquid to the grid, and launches drops that are too
+    /// small for it.
     fn advance_spray(&mut self, dt: f64, events: &mut Vec<Event>) -> SprayReport {
         if self.setup.planar {
             return SprayReport::default();
@@ -224,7 +230,8 @@ impl Volume {
         Ok(())
     }
 
-    /// An error if the liquid has spread so far that its surface could not be extracted for a frame.
+    /// An error if the liquid has spread so far that its surface could not be extracted for a
+    /// frame.
     fn check_extent(&self) -> Result<(), StepError> {
         let grid = &self.fluid.state.grid;
         check_extent(&grid.tiles).map_err(|error| StepError::TooSpread {
@@ -290,7 +297,8 @@ impl Model for Volume {
     }
 }
 
-/// A step of at most `longest` such that equal steps end at `limit`, so that none is much shorter than the others.
+/// A step of at most `longest` such that equal steps end at `limit`, so that none is much shorter
+/// than the others.
 fn equal_substep(limit: f64, longest: f64) -> f64 {
     limit / (limit / longest).ceil().max(1.0)
 }

@@ -13,7 +13,7 @@ use crate::grid::{gradient, laplacian};
 use crate::solids::Solids;
 use crate::tiles::{Field, Tiles};
 
-/// ColorRows a cell's diagonal.
+/// Half a cell's diagonal.
 pub const HALF_DIAGONAL: f64 = 0.87;
 
 /// Fraction of the unit cube where slope · x + value < 0, x from its center.

@@ -23,7 +23,8 @@ struct Part {
     weight: f64,
 }
 
-/// Counts the cells of each component by the drop that they belonged to; sorted by component, then id.
+/// Counts the cells of each component by the drop that they belonged to; sorted by component, then
+/// id.
 pub fn count_overlaps(cells: &[u32], labels: &Field<Label>, component_of: &[u32], overlaps: &mut Vec<Overlap>) {
     overlaps.clear();
     for (&cell, &component) in cells.iter().zip(component_of) {
@@ -60,7 +61,8 @@ pub struct Labeling<'a> {
 }
 
 impl Labeling<'_> {
-    /// Labels the components and distributes the target volumes; `overlaps` is sorted by component, then id.
+    /// Labels the components and distributes the target volumes; `overlaps` is sorted by component,
+    /// then id.
     pub fn assign(mut self, overlaps: &[Overlap], events: &mut Vec<Event>) {
         let mut parts = self.parts(overlaps);
         let mut survives = vec![false; self.components.len()];
@@ -90,7 +92,8 @@ impl Labeling<'_> {
         self.targets.sort_unstable_by_key(|target| target.id);
     }
 
-    /// The parts of each drop, by id, then component: weighted by volume times the share of the component's cells.
+    /// The parts of each drop, by id, then component: weighted by volume times the share of the
+    /// component's cells.
     fn parts(&self, overlaps: &[Overlap]) -> Vec<Part> {
         let mut parts: Vec<Part> = overlaps
             .iter()
@@ -103,7 +106,8 @@ impl Labeling<'_> {
         parts
     }
 
-    /// Gives each component its part of the target volumes; returns the id with the largest part that survives in it.
+    /// Gives each component its part of the target volumes; returns the id with the largest part
+    /// that survives in it.
     ///
     /// Drops without a part are unresolved. Where a volume is not known, the first id wins.
     fn distribute_targets(&mut self, parts: &[Part]) -> Vec<Option<u32>> {
@@ -140,7 +144,8 @@ impl Labeling<'_> {
         best.into_iter().map(|best| best.map(|(_, id)| id)).collect()
     }
 
-    /// Gives components without a cell of a previous drop what they hold, from the largest drop's target.
+    /// Gives components without a cell of a previous drop what they hold, from the largest drop's
+    /// target.
     ///
     /// Such a component has separated between two cells; its volume must come from somewhere.
     fn fund_unlabeled(&mut self, events: &mut Vec<Event>) {
@@ -167,7 +172,8 @@ fn survivor(parts: &[Part]) -> u32 {
     parts.iter().fold(parts[0], |largest, part| if part.weight > largest.weight { *part } else { largest }).component
 }
 
-/// Reports merges by the components that hold several drops, splits by the drops that are in several components.
+/// Reports merges by the components that hold several drops, splits by the drops that are in
+/// several components.
 fn report_events(components: &[Component], parts: &[Part], events: &mut Vec<Event>) {
     let label = |component: u32| components[component as usize].label.id();
     let mut by_component: Vec<(u32, u32)> = parts.iter().map(|part| (part.component, part.id)).collect();

@@ -5,9 +5,10 @@
 //! up to rounding in single precision.
 
 use rayon::prelude::*;
+use sessile_numerics::{CHUNK, sum_in_chunks};
 
 use super::matrix::Matrix;
-use super::reductions::{CHUNK, dots, larger, largest, max_abs, sum_in_chunks};
+use super::reductions::{dots, larger, largest, max_abs};
 
 /// Growth of the residual above which the iteration has diverged.
 const DIVERGED: f64 = 1e8;

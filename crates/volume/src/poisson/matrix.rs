@@ -2,8 +2,9 @@
 //! first.
 
 use rayon::prelude::*;
+use sessile_numerics::CHUNK;
 
-use super::reductions::{CHUNK, dots};
+use super::reductions::dots;
 use super::uniform_runs::{LONG, UniformRuns};
 use super::{NONE, System};
 

@@ -2,23 +2,7 @@
 //! of threads.
 
 use rayon::prelude::*;
-
-/// Numbers in a chunk.
-pub const CHUNK: usize = 4096;
-
-/// Σ over chunks of `sum(range of the chunk)`, in order. `partial` is memory to use.
-pub fn sum_in_chunks(n: usize, partial: &mut Vec<[f64; 2]>, sum: impl Fn(usize, usize) -> [f64; 2] + Sync) -> [f64; 2] {
-    let chunks = n.div_ceil(CHUNK);
-    partial.clear();
-    partial.resize(chunks, [0.0; 2]);
-    let one = |(k, slot): (usize, &mut [f64; 2])| *slot = sum(k * CHUNK, n.min((k + 1) * CHUNK));
-    if chunks > 1 {
-        partial.par_iter_mut().enumerate().for_each(one);
-    } else {
-        partial.iter_mut().enumerate().for_each(one);
-    }
-    partial.iter().fold([0.0; 2], |[a, b], &[c, d]| [a + c, b + d])
-}
+use sessile_numerics::CHUNK;
 
 /// Largest magnitude; NaN if any is.
 pub fn max_abs(values: &[f64], partial: &mut Vec<f64>) -> f64 {

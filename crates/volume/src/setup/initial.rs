@@ -15,14 +15,15 @@ use crate::tiles::{CELLS, SIDE};
 
 /// Distance from the interface up to which cells get a drop's velocity, in cells.
 const VELOCITY_BAND: f64 = 3.0;
-/// Distance from a solid below which a liquid cell shows that a free drop overlaps the solid, in cells.
+/// Distance from a solid below which a liquid cell shows that a free drop overlaps the solid, in
+/// cells.
 const OVERLAP_DISTANCE: f64 = 0.5;
 
 impl Setup {
     /// A grid with the scene's drops on it, and the ids of drops whose volume must be measured.
     ///
-    /// Part of a drop that overlaps a solid does not exist, and a drop longer than the domain's period
-    /// overlaps itself: their volumes are what the grid holds.
+    /// Part of a drop that overlaps a solid does not exist, and a drop longer than the domain's
+    /// period overlaps itself: their volumes are what the grid holds.
     pub fn fill(&self, world: &World) -> Result<(Fluid, Vec<u32>), VolumeError> {
         let state = State::new(self.h, self.origin, self.topology, self.sides.clone());
         let mut fluid = Fluid::new(state, self.parameters);
@@ -58,7 +59,8 @@ impl Setup {
         owners
     }
 
-    /// Writes velocity, labels and target volumes; returns the ids of drops whose volume must be measured.
+    /// Writes velocity, labels and target volumes; returns the ids of drops whose volume must be
+    /// measured.
     fn write_drops(&self, state: &mut State, drops: &[InitialDrop], owners: &[Option<u32>]) -> Vec<u32> {
         let State { solids, phi, velocity, drops: labeled, .. } = state;
         let mut overlaps = vec![false; drops.len()];
@@ -101,7 +103,8 @@ impl Setup {
         (0..drops.len() as u32).filter(|&number| is_near(&drops[number as usize])).collect()
     }
 
-    /// Distance to the nearest free surface of the `candidates`, in cells and within ±[`PHI_MAX`], and that drop's number.
+    /// Distance to the nearest free surface of the `candidates`, in cells and within ±[`PHI_MAX`],
+    /// and that drop's number.
     fn nearest_surface(
         &self,
         drops: &[InitialDrop],

@@ -20,7 +20,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::edge_collapse::TaggedMesh;
-use super::{AIR, ExtractionFields, Kind};
+use super::{ExtractionFields, SurfaceTag, VertexKind};
 
 /// Largest displacement of a vertex, in cells: a surface that cuts off more is not smooth.
 const MOST: f64 = 0.05;
@@ -31,7 +31,7 @@ const LEAST_SLOPE: f64 = 0.117;
 /// Moves the vertices of the interface and the contact line.
 pub fn compensate_chord_error(
     mesh: &mut TaggedMesh,
-    kinds: &[Kind],
+    kinds: &[VertexKind],
     h: f64,
     planar: bool,
     liquid: &impl ExtractionFields,
@@ -41,13 +41,13 @@ pub fn compensate_chord_error(
         .par_iter()
         .zip(kinds)
         .map(|(&p, kind)| match kind {
-            Kind::Air | Kind::Line => liquid.phi_at(p).1.normalize_or_zero(),
-            Kind::Wall | Kind::End => DVec3::ZERO,
+            VertexKind::Interface | VertexKind::ContactLine => liquid.phi_at(p).1.normalize_or_zero(),
+            VertexKind::Wall | VertexKind::SlabEnd => DVec3::ZERO,
         })
         .collect();
     let mut sums = vec![(0.0, 0.0); mesh.positions.len()];
     let (mut squares, mut areas) = (0.0, 0.0);
-    for (triangle, _) in mesh.triangles.iter().zip(&mesh.tags).filter(|&(_, &tag)| tag == AIR) {
+    for (triangle, _) in mesh.triangles.iter().zip(&mesh.tags).filter(|&(_, &tag)| tag == SurfaceTag::Interface) {
         let corners = triangle.map(|v| v as usize);
         let [p, q, r] = corners.map(|v| mesh.positions[v]);
         let area = (q - p).cross(r - p).length();
@@ -73,8 +73,8 @@ pub fn compensate_chord_error(
         let distance = (mean * rise / square).clamp(-most, most);
         let here = mesh.positions[v];
         mesh.positions[v] = match (kinds[v], liquid.wall_at(here)) {
-            (Kind::Air, _) => here + distance * normals[v],
-            (Kind::Line, Some(wall)) => {
+            (VertexKind::Interface, _) => here + distance * normals[v],
+            (VertexKind::ContactLine, Some(wall)) => {
                 // Along the solid, to where the parallel surface at that distance meets it.
                 let up = wall.closest.normal;
                 let along = normals[v] - normals[v].dot(up) * up;

@@ -15,6 +15,8 @@ use std::mem;
 use glam::DVec3;
 use sessile_geometry::contraction::{Fans, keeps_facing, short_edges};
 
+use super::SurfaceTag;
+
 /// Rounds of collapses; each takes edges that do not touch one another. The last ones find next to
 /// nothing.
 const MAX_ROUNDS: usize = 8;
@@ -27,7 +29,7 @@ pub struct TaggedMesh {
     /// Vertex indices of each triangle.
     pub triangles: Vec<[u32; 3]>,
     /// What each triangle lies on.
-    pub tags: Vec<i32>,
+    pub tags: Vec<SurfaceTag>,
     /// Drop of each vertex.
     pub owners: Vec<u32>,
 }
@@ -35,30 +37,28 @@ pub struct TaggedMesh {
 /// The tags around a vertex: the two smallest, and whether there are more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct VertexTags {
-    tags: [i32; 2],
+    tags: [Option<SurfaceTag>; 2],
     more: bool,
 }
 
-const NO_TAG: i32 = i32::MAX;
-
 impl VertexTags {
-    const NOTHING: Self = Self { tags: [NO_TAG; 2], more: false };
+    const EMPTY: Self = Self { tags: [None; 2], more: false };
 
-    fn add(&mut self, tag: i32) {
+    fn add(&mut self, tag: SurfaceTag) {
         match self.tags {
-            [a, b] if a == tag || b == tag => {}
-            [NO_TAG, _] => self.tags[0] = tag,
-            [a, NO_TAG] => self.tags = [a.min(tag), a.max(tag)],
+            tags if tags.contains(&Some(tag)) => {}
+            [None, _] => self.tags[0] = Some(tag),
+            [Some(a), None] => self.tags = [Some(a.min(tag)), Some(a.max(tag))],
             _ => self.more = true,
         }
     }
 
     fn is_border(self) -> bool {
-        self.tags[1] != NO_TAG
+        self.tags[1].is_some()
     }
 
-    fn has(self, tag: i32) -> bool {
-        self.more || self.tags.contains(&tag)
+    fn has(self, tag: SurfaceTag) -> bool {
+        self.more || self.tags.contains(&Some(tag))
     }
 }
 
@@ -79,7 +79,7 @@ impl TaggedMesh {
     fn collapse_round(&mut self, shortest: f64) -> usize {
         let num_vertices = self.positions.len();
         let fans = Fans::new(num_vertices, &self.triangles);
-        let mut vertex_tags = vec![VertexTags::NOTHING; num_vertices];
+        let mut vertex_tags = vec![VertexTags::EMPTY; num_vertices];
         for (triangle, &tag) in self.triangles.iter().zip(&self.tags) {
             for &v in triangle {
                 vertex_tags[v as usize].add(tag);
@@ -124,7 +124,7 @@ impl TaggedMesh {
         if leaving.more || (leaving.is_border() && leaving.tags != staying.tags && !staying.more) {
             return false;
         }
-        if !leaving.tags.iter().all(|&tag| tag == NO_TAG || staying.has(tag)) {
+        if !leaving.tags.into_iter().flatten().all(|tag| staying.has(tag)) {
             return false;
         }
         for (ring, v) in rings.iter_mut().zip([gone, kept]) {
@@ -163,10 +163,9 @@ impl TaggedMesh {
             let tag = self.tags[t as usize];
             let t = self.triangles[t as usize];
             // A free triangle with three vertices on one solid would lie on it, under no liquid.
-            let shared = |other: i32| {
-                other != tag && other != NO_TAG && t.iter().all(|&v| vertex_tags[moved(v) as usize].has(other))
-            };
-            if tag < 0 && vertex_tags[moved(t[0]) as usize].tags.into_iter().any(shared) {
+            let shared =
+                |other: SurfaceTag| other != tag && t.iter().all(|&v| vertex_tags[moved(v) as usize].has(other));
+            if tag.is_free() && vertex_tags[moved(t[0]) as usize].tags.into_iter().flatten().any(shared) {
                 return false;
             }
             keeps_facing(t.map(position), t.map(|v| position(moved(v))))

@@ -7,8 +7,8 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::ExtractionFields;
 use super::marching_tetrahedra::{EDGES, Polygon, Scratch, Site, Tetrahedron};
+use super::{ExtractionFields, SurfaceTag};
 use crate::tiles::{NONE, SIDE, Tiles, local_index, neighbor_place};
 
 /// A vertex as a tetrahedron makes it.
@@ -20,24 +20,13 @@ pub struct Vertex {
     pub position: DVec3,
 }
 
-/// What a triangle lies on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patch {
-    /// The interface.
-    Air,
-    /// A solid.
-    Wall,
-    /// The end of a planar slab.
-    End,
-}
-
 /// Triangles of one tile, by the keys of their vertices.
 #[derive(Debug, Default)]
 pub struct TileTriangles {
     /// All vertices, several times each.
     pub vertices: Vec<Vertex>,
     /// Triangles.
-    pub triangles: Vec<([u64; 3], Patch)>,
+    pub triangles: Vec<([u64; 3], SurfaceTag)>,
     /// Label of the drop that each triangle bounds, from a corner of its tetrahedron in the liquid;
     /// 0 if it has none.
     pub labels: Vec<u32>,
@@ -155,23 +144,26 @@ impl TileTriangulator {
         // A planar slab extends from z = 0 to z = 1; otherwise nodes are cell centers.
         let middle = DVec3::new(0.5, 0.5, if planar { 0.0 } else { 0.5 });
         let base = [0, 1, 2].map(|axis| corner[axis] + cube[axis]);
-        for (walk, positive) in KUHN_PATHS {
-            let bits = [0, 1 << walk[0], (1 << walk[0]) | (1 << walk[1]), 7];
+        for (path, positive) in KUHN_PATHS {
+            let bits = [0, 1 << path[0], (1 << path[0]) | (1 << path[1]), 7];
             let tetrahedron = Tetrahedron::new(bits.map(|k| nodes[k].a), bits.map(|k| nodes[k].b), positive);
             let places = bits.map(|k| [0, 1, 2].map(|axis| base[axis] + (k >> axis & 1) as i32));
             let corners = places.map(|place| DVec3::from(place.map(f64::from)) + middle);
             let label =
                 bits.iter().map(|&k| nodes[k]).filter(|n| n.inside()).map(|n| n.label).find(|&label| label != 0);
-            let maker = TriangleBuilder { tetrahedron: &tetrahedron, bits, places, corners, label: label.unwrap_or(0) };
+            let builder =
+                TriangleBuilder { tetrahedron: &tetrahedron, bits, places, corners, label: label.unwrap_or(0) };
             tetrahedron.polygons(&mut self.scratch, |Polygon { places, wall }| {
-                maker.add(places, if wall { Patch::Wall } else { Patch::Air }, parts);
+                builder.add(places, if wall { SurfaceTag::UnassignedWall } else { SurfaceTag::Interface }, parts);
             });
             if planar {
                 for face in 0..4 {
                     let mut heights = (0..4).filter(|&k| k != face).map(|k| bits[k] >> 2);
                     let first = heights.next();
                     if heights.all(|height| Some(height) == first) {
-                        tetrahedron.end(face, &mut self.scratch, |places| maker.add(places, Patch::End, parts));
+                        tetrahedron.slab_end(face, &mut self.scratch, |places| {
+                            builder.add(places, SurfaceTag::SlabEnd, parts)
+                        });
                     }
                 }
             }
@@ -219,7 +211,7 @@ struct TriangleBuilder<'a> {
 }
 
 impl TriangleBuilder<'_> {
-    fn add(&self, places: &[Site], sheet: Patch, parts: &mut TileTriangles) {
+    fn add(&self, places: &[Site], tag: SurfaceTag, parts: &mut TileTriangles) {
         let first = parts.vertices.len();
         parts.vertices.extend(places.iter().map(|&place| self.vertex(place)));
         let mut open: Vec<usize> = (first..parts.vertices.len()).collect();
@@ -232,13 +224,13 @@ impl TriangleBuilder<'_> {
                 .unwrap_or(0);
             let ear = [open[best], open[(best + 1) % n], open[(best + 2) % n]];
             open.remove((best + 1) % n);
-            self.add_triangle(ear, sheet, parts);
+            self.add_triangle(ear, tag, parts);
         }
-        self.add_triangle([open[0], open[1], open[2]], sheet, parts);
+        self.add_triangle([open[0], open[1], open[2]], tag, parts);
     }
 
-    fn add_triangle(&self, corners: [usize; 3], sheet: Patch, parts: &mut TileTriangles) {
-        parts.triangles.push((corners.map(|v| parts.vertices[v].key), sheet));
+    fn add_triangle(&self, corners: [usize; 3], tag: SurfaceTag, parts: &mut TileTriangles) {
+        parts.triangles.push((corners.map(|v| parts.vertices[v].key), tag));
         parts.labels.push(self.label);
     }
 

@@ -32,7 +32,8 @@ pub enum Site {
 
 /// The corners of the edges.
 pub const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
-/// The corners of the face opposite to each corner, counter-clockwise from outside if the tetrahedron is positive.
+/// The corners of the face opposite to each corner, counter-clockwise from outside if the
+/// tetrahedron is positive.
 const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 /// Least distance of a vertex from the ends of its edge, as a fraction of its length.
@@ -91,7 +92,8 @@ pub struct Polygon<'a> {
 }
 
 impl Tetrahedron {
-    /// Values at the corners; `positive` if (v₁ − v₀)·((v₂ − v₀) × (v₃ − v₀)) > 0. Zero counts as outside.
+    /// Values at the corners; `positive` if (v₁ − v₀)·((v₂ − v₀) × (v₃ − v₀)) > 0. Zero counts as
+    /// outside.
     pub fn new(a: [f64; 4], b: [f64; 4], positive: bool) -> Self {
         let cut = |v: &[f64; 4], [i, j]: [usize; 2]| {
             if (v[i] < 0.0) != (v[j] < 0.0) { v[i] / (v[i] - v[j]) } else { f64::NAN }
@@ -175,7 +177,7 @@ impl Tetrahedron {
 
     /// Calls `take` with the body's part of the face opposite to `face`, seen from outside the
     /// tetrahedron.
-    pub fn end(&self, face: usize, scratch: &mut Scratch, take: impl FnOnce(&[Site])) {
+    pub fn slab_end(&self, face: usize, scratch: &mut Scratch, take: impl FnOnce(&[Site])) {
         self.on_face(face, &mut scratch.polygon, &mut scratch.first);
         if scratch.polygon.len() >= 3 {
             scratch.chain.clear();

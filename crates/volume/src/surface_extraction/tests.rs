@@ -201,7 +201,8 @@ fn caps_on_planes_at_any_orientation_are_measured_as_they_are() {
     }
 }
 
-/// A cap of radius R that meets a ball of radius S at θ: the centers are D apart, D² = R² + S² − 2 R S cos θ.
+/// A cap of radius R that meets a ball of radius S at θ: the centers are D apart, D² = R² + S² − 2
+/// R S cos θ.
 fn on_ball(theta: f64, ball: &SprayDrop, wall: &dyn Distance) -> (ExtractedSurface, FrameMeasures) {
     const R: f64 = 10.0;
     let distance = (R * R + ball.radius.powi(2) - 2.0 * R * ball.radius * theta.cos()).sqrt();

@@ -33,7 +33,8 @@ impl Volume {
         let mut drops = self.drop_states();
         for (id, into) in joined {
             if merge_drop_states(&mut drops, id, into) {
-                // Other components of the drop, which do not touch the one it is merged into, follow it.
+                // Other components of the drop, which do not touch the one it is merged into,
+                // follow it.
                 surface.drops.iter_mut().filter(|drop| **drop == id).for_each(|drop| *drop = into);
             }
         }
@@ -122,7 +123,8 @@ impl Volume {
     }
 }
 
-/// Adds the drop `id` to the drop `into`, with which the surface shows it as one; returns whether both exist.
+/// Adds the drop `id` to the drop `into`, with which the surface shows it as one; returns whether
+/// both exist.
 fn merge_drop_states(drops: &mut Vec<DropState>, id: u32, into: u32) -> bool {
     let place = |id: u32| drops.binary_search_by_key(&id, |drop| drop.id);
     let (Ok(from), Ok(to)) = (place(id), place(into)) else { return false };

@@ -77,7 +77,8 @@ fn planar_drops_rest_at_their_contact_angle_on_planes_of_any_tilt() {
     }
 }
 
-/// PressureProblem up along the surface of an overhang moves no line. When it did, by the part of it along the wall, 28 mm/s ran in circles at either end for ever and the drop stood 3 % too low.
+/// Flow up along the interface of an overhang moves no contact line. If its component along the
+/// wall did, 28 mm/s would circulate at either end permanently and the drop would be 3 % too low.
 #[test]
 fn a_drop_that_overhangs_rests_on_a_plane_at_an_angle_to_the_cells() {
     let exact = young_laplace::sessile_planar(4e-6, f64::to_radians(150.0), water().capillary_length(9.8)).unwrap();
@@ -345,7 +346,7 @@ fn a_drop_that_comes_down_on_a_ball_does_not_run_away() {
     assert!(most < 12.0, "{most:.1} m/s");
 }
 
-/// A sphere falls on a cap: they become one drop, the larger's name goes on, and no liquid is lost.
+/// A sphere falls on a cap: they merge, the larger one's id survives, and no liquid is lost.
 #[test]
 fn drops_that_meet_become_one_and_the_books_balance() {
     let mut volume = build(TWO_DROPS);
@@ -390,7 +391,8 @@ fn threads_and_interruptions_do_not_change_a_bit() {
     assert!(plain == run(2, true), "interruptions changed the bytes");
 }
 
-/// ColorRows width of the wetted stretch, in m, and the angle of a circular cap of that width and the drop's area, in degrees.
+/// Half width of the wetted segment, in m, and the angle of a circular cap of that width and the
+/// drop's area, in degrees.
 fn half_width_and_cap_angle(volume: &Volume) -> (f64, f64) {
     let frame = volume.frame();
     let on_wall = || surface(&frame).positions.iter().filter(|p| p.y.abs() < 1e-9).map(|p| p.x);
