@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use sessile_render::render_run::Props;
+use sessile_appearance::SceneAssets;
 use sessile_sim::{build, model_name};
 
 use crate::args::CheckArgs;
@@ -17,7 +17,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
         // The scene is fine all the same.
         Err(error) => return Err(Failure::wrong(error)),
     }
-    Props::load(&scene).map_err(render::failure)?;
+    SceneAssets::load(&scene).map_err(Failure::wrong)?;
     writeln!(
         stdout(),
         "{} is fine: {} model, {} frames, {} s",
