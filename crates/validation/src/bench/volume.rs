@@ -9,8 +9,8 @@ use sessile_volume::Volume;
 use sessile_world::World;
 
 use super::{Bench, BenchContext, peak_memory};
-use crate::run::thread_pool;
 use crate::validate::CaseError;
+use sessile_sim::thread_pool;
 
 /// The volume model's benches.
 pub(super) fn benches() -> Vec<Bench> {
