@@ -15,7 +15,7 @@ fn painted(color: Vec3, specular: SpecularLobe, alpha: f32, through: f32) -> Mat
     Material::Opaque(BsdfParameters {
         color: ScaledTexture::constant(color),
         alpha,
-        mirror,
+        specular,
         transmittance: Vec3::splat(through),
         porosity: 0.0,
     })

@@ -6,7 +6,7 @@ use sessile_appearance::SceneAssets;
 use sessile_sim::{build, model_name};
 
 use crate::args::CheckArgs;
-use crate::commands::{render, scene};
+use crate::commands::scene;
 use crate::failure::Failure;
 
 /// Reads the scene and the images that it is drawn with, builds its solids and its model where this version has it, and says what it is.
