@@ -163,7 +163,8 @@ pub struct RenderArgs {
     /// Renderer: `full` (path tracing) or `preview` (approximate, about 20 times faster)
     #[arg(long, value_name = "QUALITY", value_enum, default_value_t)]
     pub quality: RenderQuality,
-    /// Also write ground truth for computer vision: clean view, mask, drop ids, depth, refraction flow
+    /// Also write ground truth for computer vision: clean view, mask, drop ids, depth, refraction
+    /// flow
     #[arg(long)]
     pub ground_truth: bool,
     /// Number of threads; images do not depend on it [default: all cores]
@@ -176,7 +177,8 @@ pub struct RenderArgs {
 pub struct ExportArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Format: usd, abc, gltf, ply, obj, stl, vtk, vdb, povray, mitsuba, pbrt, blender, csv, parquet
+    /// Format: usd, abc, gltf, ply, obj, stl, vtk, vdb, povray, mitsuba, pbrt, blender, csv,
+    /// parquet
     #[arg(long, value_name = "FORMAT", value_parser = export_format)]
     pub to: Format,
     /// Destination: a file, or a folder for formats that write many files
@@ -208,7 +210,8 @@ pub struct ImportArgs {
 /// `sessile validate`.
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
-    /// Run only the cases of this model, of `theory` (exact solutions) or of `agreement` (repeatable)
+    /// Run only the cases of this model, of `theory` (exact solutions) or of `agreement`
+    /// (repeatable)
     #[arg(long = "model", value_name = "MODEL")]
     pub models: Vec<String>,
     /// Run only the case with this name

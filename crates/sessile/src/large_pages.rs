@@ -1,10 +1,10 @@
 //! Large pages for large arrays.
 //!
-//! A million droplets are accessed in random order, so the prefetcher cannot help, and with pages of
-//! 4 kB nearly every access also misses the TLB. Linux provides pages of 2 MB on request, so arrays
-//! of that size request them. Smaller arrays, and other systems, use the system's allocator unchanged:
-//! for arrays that are allocated and freed often, large pages cost more than they gain. Results do not
-//! depend on it; time does, by 3 to 10 % (docs/notes/2026-11-performance.md).
+//! A million droplets are accessed in random order, so the prefetcher cannot help, and with pages
+//! of 4 kB nearly every access also misses the TLB. Linux provides pages of 2 MB on request, so
+//! arrays of that size request them. Smaller arrays, and other systems, use the system's allocator
+//! unchanged: for arrays that are allocated and freed often, large pages cost more than they gain.
+//! Results do not depend on it; time does, by 3 to 10 % (docs/notes/2026-11-performance.md).
 
 #![expect(
     unsafe_code,
@@ -49,8 +49,8 @@ unsafe impl GlobalAlloc for LargePages {
             return unsafe { System.realloc(memory, layout, size) };
         }
         // `System.realloc` would remap the small pages; copying moves the contents into large ones.
-        // SAFETY: the caller guarantees that the size is valid for this alignment; the two blocks do
-        // not overlap, and both have at least the old size.
+        // SAFETY: the caller guarantees that the size is valid for this alignment; the two blocks
+        // do not overlap, and both have at least the old size.
         unsafe {
             let larger = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !larger.is_null() {

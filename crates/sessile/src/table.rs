@@ -2,7 +2,8 @@
 
 /// Formats rows of cells under a heading.
 ///
-/// Columns whose name ends in `)` or `#` hold numbers and are right-aligned; the `#` is not printed.
+/// Columns whose name ends in `)` or `#` hold numbers and are right-aligned; the `#` is not
+/// printed.
 pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let width_of = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());

@@ -1,8 +1,9 @@
 //! Example output in the documents is what the program prints.
 //!
-//! A fenced block whose preceding line is `<!-- output of: sessile … -->` is compared with the standard output of that
-//! command; `<!-- setup: sessile … -->` lines before it are run first. A line `…` in the block stands for the rest of the
-//! output. `BLESS=1 cargo test -p sessile --test documents` rewrites the blocks.
+//! A fenced block whose preceding line is `<!-- output of: sessile … -->` is compared with the
+//! standard output of that command; `<!-- setup: sessile … -->` lines before it are run first. A
+//! line `…` in the block stands for the rest of the output.
+//! `BLESS=1 cargo test -p sessile --test documents` rewrites the blocks.
 
 mod common;
 
@@ -25,7 +26,8 @@ fn tagged<'a>(line: &'a str, tag: &str) -> Option<&'a str> {
     line.strip_prefix("<!-- ")?.strip_prefix(tag)?.strip_prefix(": ")?.strip_suffix(" -->")
 }
 
-/// `shown` with the program's current output: as many lines as it shows, and `…` where it is shortened.
+/// `shown` with the program's current output: as many lines as it shows, and `…` where it is
+/// shortened.
 fn refreshed(shown: &[&str], output: &str) -> Vec<String> {
     match shown.iter().position(|&line| line == "…") {
         Some(kept) => output.lines().take(kept).map(str::to_owned).chain(["…".to_owned()]).collect(),
@@ -33,7 +35,8 @@ fn refreshed(shown: &[&str], output: &str) -> Vec<String> {
     }
 }
 
-/// The document with every checked block as the program prints it now, and the number of such blocks.
+/// The document with every checked block as the program prints it now, and the number of such
+/// blocks.
 fn with_current_output(text: &str, scratch: &Scratch) -> (String, usize) {
     let (mut new, mut checked) = (Vec::new(), 0);
     let mut lines = text.lines().peekable();

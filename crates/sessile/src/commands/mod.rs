@@ -1,4 +1,5 @@
-//! One file per command (small ones share a file). Results go to standard output, everything else to standard error.
+//! One file per command (small ones share a file). Results go to standard output, everything else
+//! to standard error.
 
 pub mod bench;
 pub mod check;
