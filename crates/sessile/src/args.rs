@@ -271,7 +271,9 @@ fn which_frames(text: &str) -> Result<WhichFrames, String> {
     match text {
         "last" => Ok(WhichFrames::Last),
         "all" => Ok(WhichFrames::All),
-        number => number.parse().map(WhichFrames::Number).map_err(|_| "expected a frame number, `last` or `all`".into()),
+        number => {
+            number.parse().map(WhichFrames::Number).map_err(|_| "expected a frame number, `last` or `all`".into())
+        }
     }
 }
 

@@ -6,10 +6,7 @@
 //! unchanged: for arrays that are allocated and freed often, large pages cost more than they gain.
 //! Results do not depend on it; time does, by 3 to 10 % (docs/notes/2026-11-performance.md).
 
-#![expect(
-    unsafe_code,
-    reason = "GlobalAlloc is an unsafe trait; this one adds madvise to the system's allocator"
-)]
+#![expect(unsafe_code, reason = "GlobalAlloc is an unsafe trait; this one adds madvise to the system's allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::copy_nonoverlapping;

@@ -8,7 +8,7 @@ use sessile_frames::FrameSelection;
 use sessile_render::render_run::{DrawError, DrawOptions, Drawn, What, render_run};
 
 use super::on_threads;
-use crate::args::{RenderQuality, RenderArgs};
+use crate::args::{RenderArgs, RenderQuality};
 use crate::failure::Failure;
 use crate::{drawing, interrupt};
 

@@ -41,11 +41,7 @@ fn missing(path: &Path) -> String {
             path.display()
         ),
         Err(unknown) => {
-            format!(
-                "no such file: {}; no built-in scene has that name either; {}",
-                path.display(),
-                unknown.hint()
-            )
+            format!("no such file: {}; no built-in scene has that name either; {}", path.display(), unknown.hint())
         }
     }
 }

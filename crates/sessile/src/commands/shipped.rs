@@ -56,7 +56,11 @@ pub fn materials(args: &ListArgs) -> Result<(), Failure> {
             ]
         })
         .collect();
-    Ok(write!(stdout(), "{}", table(&["name", "advancing (deg)", "wet advancing (deg)", "receding (deg)", "description"], &rows))?)
+    Ok(write!(
+        stdout(),
+        "{}",
+        table(&["name", "advancing (deg)", "wet advancing (deg)", "receding (deg)", "description"], &rows)
+    )?)
 }
 
 /// Lists the liquids.
@@ -88,8 +92,14 @@ pub fn liquids(args: &ListArgs) -> Result<(), Failure> {
             ]
         })
         .collect();
-    let heading =
-        ["name", "density (kg/m^3)", "viscosity (mm^2/s)", "surface tension (mN/m)", "refractive index#", "description"];
+    let heading = [
+        "name",
+        "density (kg/m^3)",
+        "viscosity (mm^2/s)",
+        "surface tension (mN/m)",
+        "refractive index#",
+        "description",
+    ];
     Ok(write!(stdout(), "{}", table(&heading, &rows))?)
 }
 
