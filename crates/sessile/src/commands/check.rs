@@ -1,4 +1,4 @@
-//! `sessile check`: reads and validates a scene.
+//! `sessile check`: validates a scene.
 
 use std::io::{Write, stdout};
 
@@ -9,18 +9,17 @@ use crate::args::CheckArgs;
 use crate::commands::scene;
 use crate::failure::Failure;
 
-/// Reads the scene and the images that it is drawn with, builds its solids and its model where this version has it, and says what it is.
+/// Reads the scene and its image files, builds its solids and its model, and prints a summary.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scene = scene::load(&args.scene)?;
     match build(&scene) {
         Ok(built) => built.notices.iter().for_each(|notice| eprintln!("{notice}")),
-        // The scene is fine all the same.
         Err(error) => return Err(Failure::wrong(error)),
     }
     SceneAssets::load(&scene).map_err(Failure::wrong)?;
     writeln!(
         stdout(),
-        "{} is fine: {} model, {} frames, {} s",
+        "{} is valid: {} model, {} frames, {} s",
         args.scene.scene.display(),
         model_name(scene.model),
         scene.time.last_frame(),
