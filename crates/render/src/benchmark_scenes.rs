@@ -10,11 +10,11 @@ use sessile_frames::instances::{InstanceError, surface_of};
 use sessile_geometry::TriMesh;
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 
-use crate::stage::{Stage, StageBuilder};
+use crate::render_scene::{RenderScene, RenderSceneBuilder};
 
-/// What the drops stand on.
+/// FramesToRender the drops stand on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum Substrate {
     /// A table with checks, seen from above.
     Table,
     /// A pane of glass, seen straight on.
@@ -28,18 +28,18 @@ const SIDES: DVec2 = DVec2::new(0.16, 0.09);
 const FOV: f64 = 0.6;
 
 /// The ground's stage, the liquid of about `count` drops on it, and the eye.
-pub fn many_drops(ground: Ground, count: usize) -> Result<(Stage, Surface, Camera), InstanceError> {
+pub fn drop_lattice(ground: Substrate, count: usize) -> Result<(RenderScene, Surface, Camera), InstanceError> {
     let (material, environment, axes) = match ground {
-        Ground::Table => {
+        Substrate::Table => {
             let material = Material::of(None, built_in_texture("checker", None), Vec2::new(16.0, 9.0));
             // y out of the ground is the local z.
             (material, Environment::studio(1.0), DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y))
         }
-        Ground::Pane => {
+        Substrate::Pane => {
             (Material::of(Some("glass"), None, Vec2::ONE), Environment::sky(TOWARDS_SUN, 1.0), DMat3::IDENTITY)
         }
     };
-    let mut builder = StageBuilder::new(environment, LiquidMaterial::water(), 0.0);
+    let mut builder = RenderSceneBuilder::new(environment, LiquidMaterial::water(), 0.0);
     builder.solid(&rectangle(axes), |_| DVec3::ZERO, &material, false, None);
     let distance = 0.98 * 0.5 * SIDES.y / (0.5 * FOV).tan();
     let camera = Camera::new(distance * axes.z_axis - 0.02 * distance * axes.y_axis, DVec3::ZERO, FOV);
@@ -92,11 +92,11 @@ mod tests {
 
     #[test]
     fn all_drops_are_there_and_on_the_ground() {
-        for ground in [Ground::Table, Ground::Pane] {
-            let (stage, liquid, _) = many_drops(ground, 300).unwrap();
+        for ground in [Substrate::Table, Substrate::Pane] {
+            let (scene, liquid, _) = drop_lattice(ground, 300).unwrap();
             liquid.validate().unwrap();
             let ids: std::collections::BTreeSet<u32> = liquid.drops.iter().copied().collect();
-            assert_eq!((ids.len(), stage.num_triangles()), (300, 2));
+            assert_eq!((ids.len(), scene.num_triangles()), (300, 2));
             assert!(liquid.solids.contains(&0));
         }
     }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use sessile_appearance::{Environment, SceneMaterials, frame_scene};
 use sessile_frames::RunFolder;
-use sessile_render::render_picture::{PictureSettings, render_picture};
-use sessile_render::scene_stage::stage_of_frame;
+use sessile_render::render_scene_of_frame;
+use sessile_render::{ImageSettings, render_image};
 use sessile_world::World;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -30,17 +30,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => scene.render.size.map(|n| n as usize),
     };
     let samples = rest.first().map_or(Ok(scene.render.samples), |text| text.parse())?;
-    let mut settings = PictureSettings { size: [width, height], samples, noise: 0.008, ..PictureSettings::default() };
+    let mut settings = ImageSettings { size: [width, height], samples, noise: 0.008, ..ImageSettings::default() };
     settings.paths.clamp = 10.0;
 
     let start = Instant::now();
-    let looks = SceneMaterials::of(&scene)?;
-    let stage = stage_of_frame(&scene, &looks, &world, &liquid, &wet, Environment::from_lights(&scene.lights)?, 0.0);
+    let materials = SceneMaterials::of(&scene)?;
+    let render_scene =
+        render_scene_of_frame(&scene, &materials, &world, &liquid, &wet, Environment::from_lights(&scene.lights)?, 0.0);
     let camera = frame_scene(&scene, &world, width as f64 / height as f64);
     let built = start.elapsed().as_secs_f64();
-    let (picture, cost) = render_picture(&stage, &camera, &settings, &|_, _| ());
+    let (image, cost) = render_image(&render_scene, &camera, &settings, &|_, _| ());
     let traced = start.elapsed().as_secs_f64() - built;
-    println!("{} triangles, stage built in {built:.3} s", stage.num_triangles());
+    println!("{} triangles, stage built in {built:.3} s", render_scene.num_triangles());
     println!(
         "{:.1} samples per pixel, {:.2} million rays in {traced:.2} s: {:.2} million per second",
         cost.paths as f64 / (width * height) as f64,
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let c = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
         (255.0 * c + 0.5) as u8
     };
-    let bytes = picture.color.iter().flat_map(|c| c.to_array().map(to_srgb)).collect();
+    let bytes = image.color.iter().flat_map(|c| c.to_array().map(to_srgb)).collect();
     let image = image::RgbImage::from_raw(width as u32, height as u32, bytes).ok_or("the picture has no pixels")?;
     image.save(out)?;
     Ok(())

@@ -1,6 +1,6 @@
 //! Pictures against accepted ones in `tests/references`, by what the eye would notice.
 //!
-//! Each scene is drawn with other random numbers than its reference. What may differ follows from the noise: two seeds differ by
+//! Each scene is drawn with other random numbers than its reference. FramesToRender may differ follows from the noise: two seeds differ by
 //! 0.003 (window), 0.005 (streak) and 0.010 (checkerboard) when the references were made, and twice the largest is allowed. With the physics off
 //! the difference must be three times what is allowed; it was 0.09 to 0.26. `BLESS=1 cargo test -p sessile-render --test reference_pictures`
 //! draws the references again: look at them before you commit them.
@@ -18,9 +18,9 @@ use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
 };
 use sessile_frames::{Surface, WetMap};
-use sessile_render::render_picture::{PictureSettings, render_picture};
-use sessile_render::stage::{Stage, StageBuilder};
-use sessile_render::tone_map::{Exposure, to_srgb};
+use sessile_render::{Exposure, to_srgb};
+use sessile_render::{ImageSettings, render_image};
+use sessile_render::{RenderScene, RenderSceneBuilder};
 
 const SIZE: [usize; 2] = [160, 120];
 const SAMPLES: u32 = 64;
@@ -73,19 +73,19 @@ fn water(index: f32) -> LiquidMaterial {
 }
 
 /// A resting drop on a checkerboard, and two small ones beside it.
-fn checkerboard(index: f32, gap: f64) -> (Stage, Camera, f32) {
-    let mut builder = StageBuilder::new(Environment::studio(1.0), water(index), 0.0);
+fn checkerboard(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
+    let mut builder = RenderSceneBuilder::new(Environment::studio(1.0), water(index), 0.0);
     let table = rectangle(DVec3::ZERO, 160.0 * MM * DVec3::X, -160.0 * MM * DVec3::Z);
     let checks = Texture::Checker(Vec3::new(0.78, 0.70, 0.58), Vec3::new(0.10, 0.13, 0.19));
     let color = ScaledTexture { texture: checks, scale: Vec2::splat(80.0) };
-    let finish = BsdfParameters {
+    let parameters = BsdfParameters {
         color,
         alpha: 0.3,
         specular: SpecularLobe::Dielectric(1.45),
         transmittance: Vec3::ZERO,
         porosity: 0.0,
     };
-    builder.solid(&table, |_| DVec3::ZERO, &Material::Opaque(finish), false, None);
+    builder.solid(&table, |_| DVec3::ZERO, &Material::Opaque(parameters), false, None);
     let at = |x: f64, z: f64, ball: f64, angle: f64| {
         drop_on(MM * DVec3::new(x, 0.0, z), DVec3::Y, ball * MM, angle, gap * ball * MM)
     };
@@ -95,8 +95,8 @@ fn checkerboard(index: f32, gap: f64) -> (Stage, Camera, f32) {
 }
 
 /// Drops on a pane of glass against a bright garden.
-fn window(index: f32, gap: f64) -> (Stage, Camera, f32) {
-    let mut builder = StageBuilder::new(Environment::garden(1.0), water(index), 0.0);
+fn window(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
+    let mut builder = RenderSceneBuilder::new(Environment::garden(1.0), water(index), 0.0);
     let pane = rectangle(DVec3::ZERO, 60.0 * MM * DVec3::X, 60.0 * MM * DVec3::Y);
     builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
     let drops = [
@@ -115,8 +115,8 @@ fn window(index: f32, gap: f64) -> (Stage, Camera, f32) {
 }
 
 /// A wet streak that a drop has left on stone.
-fn streak(wet: bool) -> (Stage, Camera, f32) {
-    let mut builder = StageBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
+fn streak(wet: bool) -> (RenderScene, Camera, f32) {
+    let mut builder = RenderSceneBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
     let side = 100.0;
     let slab = rectangle(DVec3::ZERO, side * MM * DVec3::X, -side * MM * DVec3::Z);
     let (width, height) = (400_u32, 400_u32);
@@ -139,14 +139,14 @@ fn streak(wet: bool) -> (Stage, Camera, f32) {
     (builder.build(), camera, 0.9)
 }
 
-fn draw((stage, camera, exposure): &(Stage, Camera, f32), seed: u32) -> Bytes {
-    let settings = PictureSettings { size: SIZE, samples: SAMPLES, seed, ..PictureSettings::default() };
-    let (picture, _) = render_picture(stage, camera, &settings, &|_, _| ());
-    Bytes { width: SIZE[0], height: SIZE[1], rgb: to_srgb(&picture, Exposure::fixed(*exposure)) }
+fn draw((scene, camera, exposure): &(RenderScene, Camera, f32), seed: u32) -> Bytes {
+    let settings = ImageSettings { size: SIZE, samples: SAMPLES, seed, ..ImageSettings::default() };
+    let (image, _) = render_image(scene, camera, &settings, &|_, _| ());
+    Bytes { width: SIZE[0], height: SIZE[1], rgb: to_srgb(&image, Exposure::fixed(*exposure)) }
 }
 
 /// Compares with the reference of that name, or makes it.
-fn compare(name: &str, scene: &(Stage, Camera, f32)) -> Bytes {
+fn compare(name: &str, scene: &(RenderScene, Camera, f32)) -> Bytes {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/references").join(format!("{name}.png"));
     if std::env::var_os("BLESS").is_some() {
         let accepted = draw(scene, 0);
@@ -163,7 +163,7 @@ fn compare(name: &str, scene: &(Stage, Camera, f32)) -> Bytes {
     accepted
 }
 
-fn must_differ(what: &str, scene: &(Stage, Camera, f32), accepted: &Bytes) {
+fn must_differ(what: &str, scene: &(RenderScene, Camera, f32), accepted: &Bytes) {
     let found = difference(&draw(scene, 1), accepted);
     println!("{what}: {found}");
     assert!(found > 3.0 * ALLOWED, "{what} goes unnoticed: {found} from the reference, {ALLOWED} is allowed");

@@ -1,4 +1,4 @@
-//! From a scene and one of its frames to a stage and its camera.
+//! Builds the render scene of a frame.
 
 use std::sync::Arc;
 
@@ -9,20 +9,21 @@ use sessile_geometry::TriMesh;
 use sessile_scene::types::Scene;
 use sessile_world::World;
 
-use crate::stage::{Stage, StageBuilder};
+use crate::render_scene::{RenderScene, RenderSceneBuilder};
 
-/// The stage of one frame: `world` at the frame's time, the frame's liquid and wet maps, and how long the shutter is open, in s.
-pub fn stage_of_frame(
+/// The render scene of a frame: `world` at the frame's time, the frame's liquid and wet maps, and the time that the shutter
+/// is open, in s.
+pub fn render_scene_of_frame(
     scene: &Scene,
-    looks: &SceneMaterials,
+    materials: &SceneMaterials,
     world: &World,
     liquid: &Surface,
     wet: &[WetMap],
     environment: impl Into<Arc<Environment>>,
     shutter: f64,
-) -> Stage {
-    let mut builder = StageBuilder::new(environment, looks.liquid().clone(), shutter);
-    for (index, (solid, material)) in world.solids().iter().zip(looks.materials()).enumerate() {
+) -> RenderScene {
+    let mut builder = RenderSceneBuilder::new(environment, materials.liquid().clone(), shutter);
+    for (index, (solid, material)) in world.solids().iter().zip(materials.solids()).enumerate() {
         let pose = solid.world_from_rest();
         let rest = solid.mesh();
         let mesh = TriMesh {
@@ -36,8 +37,8 @@ pub fn stage_of_frame(
     }
     builder.liquid(liquid);
     let rgb = |color: [f64; 3]| Vec3::from_array(color.map(|c| c as f32));
-    for lamp in &scene.lights.area {
-        builder.lamp(lamp.center, lamp.look_at, lamp.size, rgb(lamp.color));
+    for light in &scene.lights.area {
+        builder.area_light(light.center, light.look_at, light.size, rgb(light.color));
     }
     if let Some(sun) = &scene.lights.sun {
         builder.sun(sun.direction, sun.angle, rgb(sun.color));
@@ -45,13 +46,13 @@ pub fn stage_of_frame(
     builder.build()
 }
 
-/// The stage of the clean view of a frame: without drops, and without the films and streaks that they left.
-pub fn clean_stage_of_frame(
+/// The render scene of the clean view of a frame: without drops, and without the films and streaks that they left.
+pub fn clean_render_scene(
     scene: &Scene,
-    looks: &SceneMaterials,
+    materials: &SceneMaterials,
     world: &World,
     environment: impl Into<Arc<Environment>>,
     shutter: f64,
-) -> Stage {
-    stage_of_frame(scene, looks, world, &Surface::default(), &[], environment, shutter)
+) -> RenderScene {
+    render_scene_of_frame(scene, materials, world, &Surface::default(), &[], environment, shutter)
 }

@@ -1,4 +1,4 @@
-//! What a picture was drawn with, written into the picture itself, so that one drawn otherwise is not taken for the one that is wanted.
+//! FramesToRender a picture was drawn with, written into the picture itself, so that one drawn otherwise is not taken for the one that is wanted.
 //!
 //! A PNG carries it as text under the keyword `sessile`; it says the view (a hash of the scene's `[camera]`, `[lights]` and `[render]` and
 //! of the image files that they and the solids use), the size and how it was drawn.
@@ -13,9 +13,9 @@ use sessile_scene::types::Scene;
 /// Keyword of the text in a PNG.
 pub(super) const KEYWORD: &str = "sessile";
 
-/// What a picture was drawn with.
+/// FramesToRender a picture was drawn with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PictureStamp {
+pub(super) struct ImageTag {
     /// Hash of all that the scene says about pictures, see [`view_hash`].
     pub view: String,
     /// Columns and rows.
@@ -24,7 +24,7 @@ pub(super) struct PictureStamp {
     pub how: String,
 }
 
-impl PictureStamp {
+impl ImageTag {
     /// As written into a picture.
     pub fn text(&self) -> String {
         format!("view {}; size {}x{}; {}", self.view, self.size[0], self.size[1], self.how)
@@ -66,21 +66,21 @@ pub(super) fn view_hash(scene: &Scene) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image_files::write_png_noted;
+    use crate::image_files::write_png_with_text;
 
     #[test]
     fn a_stamp_comes_back_from_its_picture_and_only_from_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
-        let stamp = PictureStamp { view: "0123456789abcdef".into(), size: [3, 2], how: "4 samples, raw".into() };
-        assert_eq!(PictureStamp::read(&path), None, "no file");
-        write_png_noted(&path, 3, 2, &[7; 18], &[(KEYWORD, &stamp.text())]).unwrap();
-        assert_eq!(PictureStamp::read(&path), Some(stamp.clone()));
-        write_png_noted(&path, 2, 2, &[7; 12], &[(KEYWORD, &stamp.text())]).unwrap();
-        assert_eq!(PictureStamp::read(&path), None, "a picture that was resized");
-        write_png_noted(&path, 3, 2, &[7; 18], &[]).unwrap();
-        assert_eq!(PictureStamp::read(&path), None, "no stamp");
+        let stamp = ImageTag { view: "0123456789abcdef".into(), size: [3, 2], how: "4 samples, raw".into() };
+        assert_eq!(ImageTag::read(&path), None, "no file");
+        write_png_with_text(&path, 3, 2, &[7; 18], &[(KEYWORD, &stamp.text())]).unwrap();
+        assert_eq!(ImageTag::read(&path), Some(stamp.clone()));
+        write_png_with_text(&path, 2, 2, &[7; 12], &[(KEYWORD, &stamp.text())]).unwrap();
+        assert_eq!(ImageTag::read(&path), None, "a picture that was resized");
+        write_png_with_text(&path, 3, 2, &[7; 18], &[]).unwrap();
+        assert_eq!(ImageTag::read(&path), None, "no stamp");
         std::fs::write(&path, "no picture").unwrap();
-        assert_eq!(PictureStamp::read(&path), None);
+        assert_eq!(ImageTag::read(&path), None);
     }
 }

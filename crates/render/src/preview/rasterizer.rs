@@ -17,7 +17,7 @@ pub(super) const OFFSETS: [Vec2; SAMPLES] =
     [Vec2::new(0.375, 0.125), Vec2::new(0.875, 0.375), Vec2::new(0.125, 0.625), Vec2::new(0.625, 0.875)];
 
 /// Nothing is seen.
-pub(super) const NOBODY: u32 = u32::MAX;
+pub(super) const NOTHING: u32 = u32::MAX;
 
 /// A rectangle of pixels, upper ends excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Rect {
     }
 }
 
-/// What is nearest at each sample of a tile.
+/// FramesToRender is nearest at each sample of a tile.
 #[derive(Clone, Debug)]
 pub(super) struct Visible {
     pub rect: Rect,
@@ -74,7 +74,7 @@ impl Visible {
             rect,
             width,
             near: vec![Vec4::ZERO; count],
-            owner: vec![[NOBODY; SAMPLES]; count],
+            owner: vec![[NOTHING; SAMPLES]; count],
             triangle: vec![[0; SAMPLES]; count],
         }
     }
@@ -217,7 +217,7 @@ mod tests {
                 let corners = [middle, rim(i), rim(i + 1)];
                 visible.draw(if i % 2 == 0 { corners } else { [corners[0], corners[2], corners[1]] }, i as u32, 0);
             }
-            let missed = visible.owner.iter().flatten().filter(|&&owner| owner == NOBODY).count();
+            let missed = visible.owner.iter().flatten().filter(|&&owner| owner == NOTHING).count();
             assert_eq!(missed, 0, "turned by {turn}");
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::round_map::RoundMap;
+use super::octahedral_map::OctahedralMap;
 use sessile_appearance::Environment;
 
 /// Cells of the environment that are summed over.
@@ -28,13 +28,13 @@ const SHARP: f32 = 0.03;
 
 /// An environment, filtered.
 #[derive(Clone, Debug)]
-pub(super) struct PreviewLight {
+pub(super) struct PrefilteredLight {
     environment: Arc<Environment>,
-    diffuse: RoundMap,
-    levels: Vec<RoundMap>,
+    diffuse: OctahedralMap,
+    levels: Vec<OctahedralMap>,
 }
 
-impl PreviewLight {
+impl PrefilteredLight {
     pub fn new(environment: Arc<Environment>) -> Self {
         let cells = environment.cells(CELLS[0], CELLS[1]);
         let irradiance =
@@ -51,14 +51,14 @@ impl PreviewLight {
                 let base = half * (alpha * alpha - 1.0) + 1.0;
                 cosine / (base * base)
             };
-            RoundMap::filled(side, |mirrored| {
+            OctahedralMap::filled(side, |mirrored| {
                 let light: Vec3 = cells.iter().map(|&(towards, light)| light * weight(mirrored, towards)).sum();
                 let all: f32 = solid_angles.iter().map(|&(towards, cell)| cell.x * weight(mirrored, towards)).sum();
                 light / all.max(1e-20)
             })
         };
         Self {
-            diffuse: RoundMap::filled(DIFFUSE_SIDE, irradiance),
+            diffuse: OctahedralMap::filled(DIFFUSE_SIDE, irradiance),
             levels: LEVELS.iter().map(|&(alpha, side)| level(alpha, side)).collect(),
             environment,
         }
@@ -74,7 +74,7 @@ impl PreviewLight {
         self.environment.radiance(direction)
     }
 
-    /// What a mirror of roughness `alpha` shows that mirrors the eye's ray into a direction.
+    /// FramesToRender a mirror of roughness `alpha` shows that mirrors the eye's ray into a direction.
     pub fn mirrored(&self, direction: Vec3, alpha: f32) -> Vec3 {
         if alpha < SHARP {
             return self.sharp(direction);
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn filtered_light_keeps_its_sum() {
         let environment = Arc::new(Environment::studio(1.0));
-        let light = PreviewLight::new(environment.clone());
+        let light = PrefilteredLight::new(environment.clone());
         for normal in [Vec3::Y, Vec3::NEG_Y, Vec3::X, Vec3::new(0.3, 0.5, -0.8).normalize()] {
             let (found, exact) = (light.irradiance(normal), environment.irradiance(normal));
             assert!(
@@ -126,7 +126,7 @@ mod tests {
                 "{normal}: {found}, {exact}"
             );
         }
-        let even = PreviewLight::new(Arc::new(Environment::constant(Vec3::new(1.0, 2.0, 3.0))));
+        let even = PrefilteredLight::new(Arc::new(Environment::constant(Vec3::new(1.0, 2.0, 3.0))));
         for alpha in [0.0, 0.05, 0.1, 0.3, 0.9, 1.0] {
             let found = even.mirrored(Vec3::new(0.6, -0.8, 0.0), alpha);
             assert!((found - Vec3::new(1.0, 2.0, 3.0)).abs().max_element() < 1e-3, "{alpha}: {found}");

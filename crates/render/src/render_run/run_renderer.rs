@@ -1,4 +1,4 @@
-//! What all pictures of a run share: looks, light, the camera, the exposure.
+//! FramesToRender all pictures of a run share: looks, light, the camera, the exposure.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,12 +11,12 @@ use sessile_scene::types::{Follow, Scene};
 use sessile_shapes::{Detail, Instance};
 use sessile_world::World;
 
-use super::DrawError;
-use crate::picture::Picture;
+use super::RenderError;
+use crate::framebuffer::Framebuffer;
 use crate::preview::Preview;
-use crate::render_picture::{PictureSettings, render_until};
-use crate::scene_stage::{clean_stage_of_frame, stage_of_frame};
-use crate::stage::Stage;
+use crate::render_image::{ImageSettings, render_image_until};
+use crate::render_scene::RenderScene;
+use crate::scene_from_frame::{clean_render_scene, render_scene_of_frame};
 use crate::tone_map::Exposure;
 
 /// The longer side of the picture that the exposure is read from, in pixels, and its samples.
@@ -32,7 +32,7 @@ const FEWEST_EDGES: usize = 5;
 const MOST_EDGES: usize = 48;
 
 /// A run, ready to have any of its frames drawn.
-pub(super) struct Set<'a> {
+pub(super) struct RunRenderer<'a> {
     folder: &'a RunFolder,
     scene: &'a Scene,
     assets: SceneAssets,
@@ -43,14 +43,14 @@ pub(super) struct Set<'a> {
     height: f64,
     followed: Option<DropTrack>,
     /// The frame that the exposure was read from, still on stage: most often it is drawn next.
-    staged: Option<(u64, Stage)>,
+    staged: Option<(u64, RenderScene)>,
     /// For previews: lights made ready, and the solids, which stay while they do not move.
-    preview: Option<(Preview, Stage)>,
+    preview: Option<(Preview, RenderScene)>,
 }
 
-impl<'a> Set<'a> {
+impl<'a> RunRenderer<'a> {
     /// Builds the solids and frames the scene for pictures of this size.
-    pub fn build(folder: &'a RunFolder, scene: &'a Scene, size: [usize; 2]) -> Result<Self, DrawError> {
+    pub fn build(folder: &'a RunFolder, scene: &'a Scene, size: [usize; 2]) -> Result<Self, RenderError> {
         let assets = SceneAssets::load(scene)?;
         let world = World::build(scene)?;
         let aspect = size[0] as f64 / size[1] as f64;
@@ -78,20 +78,20 @@ impl<'a> Set<'a> {
     }
 
     /// Reads a frame and puts it on stage, with the camera that looks at it.
-    pub fn stage(&mut self, frame: u64) -> Result<(Stage, Camera), DrawError> {
-        if let Some((_, stage)) = self.staged.take().filter(|(staged, _)| *staged == frame) {
-            return Ok((stage, self.camera_at(frame)));
+    pub fn scene(&mut self, frame: u64) -> Result<(RenderScene, Camera), RenderError> {
+        if let Some((_, scene)) = self.staged.take().filter(|(staged, _)| *staged == frame) {
+            return Ok((scene, self.camera_at(frame)));
         }
         let (liquid, wet) = self.read(frame)?;
         let shutter = self.shutter();
         let environment = Arc::clone(&self.assets.environment);
-        let stage =
-            stage_of_frame(self.scene, &self.assets.materials, &self.world, &liquid, &wet, environment, shutter);
-        Ok((stage, self.camera_at(frame)))
+        let scene =
+            render_scene_of_frame(self.scene, &self.assets.materials, &self.world, &liquid, &wet, environment, shutter);
+        Ok((scene, self.camera_at(frame)))
     }
 
     /// A frame's liquid and wet maps; the solids move to where they are then.
-    fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), DrawError> {
+    fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), RenderError> {
         let camera = self.camera_at(frame);
         let pixel = 2.0 * (0.5 * camera.fov).tan() / self.height;
         // Drops that come as numbers are made as finely as they are seen: from a handful of triangles to a thousand and more.
@@ -109,35 +109,35 @@ impl<'a> Set<'a> {
     }
 
     /// A preview of a frame.
-    pub fn preview(&mut self, frame: u64, size: [usize; 2]) -> Result<Picture, DrawError> {
+    pub fn preview(&mut self, frame: u64, size: [usize; 2]) -> Result<Framebuffer, RenderError> {
         let (liquid, wet) = self.read(frame)?;
         Ok(self.preview_of(frame, &liquid, &wet, size))
     }
 
     /// A preview of the clean view of the frame that was read last.
-    pub fn clean_preview(&mut self, frame: u64, size: [usize; 2]) -> Picture {
+    pub fn clean_preview(&mut self, frame: u64, size: [usize; 2]) -> Framebuffer {
         self.preview_of(frame, &Surface::default(), &[], size)
     }
 
-    fn preview_of(&mut self, frame: u64, liquid: &Surface, wet: &[WetMap], size: [usize; 2]) -> Picture {
+    fn preview_of(&mut self, frame: u64, liquid: &Surface, wet: &[WetMap], size: [usize; 2]) -> Framebuffer {
         let camera = self.camera_at(frame);
-        let (mut preview, mut stage) = match self.preview.take() {
-            Some((preview, stage)) if !self.solids_move() => (preview, stage),
+        let (mut preview, mut scene) = match self.preview.take() {
+            Some((preview, scene)) if !self.solids_move() => (preview, scene),
             other => {
-                let stage = self.clean_stage(0.0);
-                (other.map_or_else(|| Preview::new(&stage), |(preview, _)| preview), stage)
+                let scene = self.clean_stage(0.0);
+                (other.map_or_else(|| Preview::new(&scene), |(preview, _)| preview), scene)
             }
         };
-        stage.set_wet(wet);
-        let picture = preview.draw(&stage, liquid, &camera, size);
-        self.preview = Some((preview, stage));
-        picture
+        scene.set_wet(wet);
+        let image = preview.render(&scene, liquid, &camera, size);
+        self.preview = Some((preview, scene));
+        image
     }
 
     /// The stage of the clean view of the frame that was read last.
-    pub fn clean_stage(&self, shutter: f64) -> Stage {
+    pub fn clean_stage(&self, shutter: f64) -> RenderScene {
         let environment = Arc::clone(&self.assets.environment);
-        clean_stage_of_frame(self.scene, &self.assets.materials, &self.world, environment, shutter)
+        clean_render_scene(self.scene, &self.assets.materials, &self.world, environment, shutter)
     }
 
     /// How long the shutter is open, in s.
@@ -174,22 +174,22 @@ impl<'a> Set<'a> {
     pub fn exposure(
         &mut self,
         first: u64,
-        settings: &PictureSettings,
+        settings: &ImageSettings,
         stop: &AtomicBool,
-    ) -> Result<Option<Exposure>, DrawError> {
+    ) -> Result<Option<Exposure>, RenderError> {
         let longer = settings.size[0].max(settings.size[1]);
         let side = |n: usize| (n * PROBE_SIDE.min(longer) / longer).max(1);
-        let probe = PictureSettings {
+        let probe = ImageSettings {
             size: settings.size.map(side),
             samples: PROBE_SAMPLES,
             noise: 0.0,
             photons: settings.photons / PROBE_PHOTONS,
             ..*settings
         };
-        let (stage, camera) = self.stage(first)?;
-        let rendered = render_until(&stage, &camera, &probe, stop, &|_, _| ());
-        self.staged = Some((first, stage));
+        let (scene, camera) = self.scene(first)?;
+        let rendered = render_image_until(&scene, &camera, &probe, stop, &|_, _| ());
+        self.staged = Some((first, scene));
         let wanted = self.scene.render.exposure as f32;
-        Ok(rendered.map(|rendered| Exposure::automatic([&rendered.picture]).times(wanted)))
+        Ok(rendered.map(|rendered| Exposure::automatic([&rendered.image]).times(wanted)))
     }
 }

@@ -6,16 +6,16 @@ use sessile_appearance::{Lens, orthonormal_basis};
 use sessile_frames::Surface;
 use sessile_frames::drop_surface::{DropIndex, DropSurface};
 
-use super::raster::{Rect, on_screen};
+use super::rasterizer::{Rect, on_screen};
 use crate::illumination_texture::{Footprint, IlluminationTexture};
-use crate::stage::Stage;
+use crate::render_scene::RenderScene;
 
 /// Nearer than this part of a drop's size before the eye, drops are not drawn.
 const NEAREST: f32 = 1e-3;
 
 /// A drop on the screen.
 #[derive(Clone, Debug)]
-pub(super) struct PreviewDrop {
+pub(super) struct ScreenDrop {
     /// Vertices in the stage's coordinates.
     pub positions: Vec<Vec3>,
     /// Smooth normals of the liquid's free surface.
@@ -98,7 +98,12 @@ impl Body {
 }
 
 /// All drops of a frame that are on the screen, by rising id; none for a surface whose lists do not fit.
-pub(super) fn drops_on_screen(surface: &Surface, stage: &Stage, lens: &Lens, size: [usize; 2]) -> Vec<PreviewDrop> {
+pub(super) fn drops_on_screen(
+    surface: &Surface,
+    scene: &RenderScene,
+    lens: &Lens,
+    size: [usize; 2],
+) -> Vec<ScreenDrop> {
     let count = surface.positions.len();
     if surface.drops.len() != count || surface.solids.len() != surface.triangles.len() {
         return Vec::new();
@@ -116,12 +121,12 @@ pub(super) fn drops_on_screen(surface: &Surface, stage: &Stage, lens: &Lens, siz
     ids.sort_unstable();
     ids.dedup();
     let Ok(index) = DropIndex::new(surface, &ids) else { return Vec::new() };
-    let make = |k: usize| prepare(&index.drop_surface(k), stage, lens, size);
+    let make = |k: usize| prepare(&index.drop_surface(k), scene, lens, size);
     (0..ids.len()).into_par_iter().filter_map(make).collect()
 }
 
-fn prepare(drop: &DropSurface, stage: &Stage, lens: &Lens, size: [usize; 2]) -> Option<PreviewDrop> {
-    let origin = stage.origin();
+fn prepare(drop: &DropSurface, scene: &RenderScene, lens: &Lens, size: [usize; 2]) -> Option<ScreenDrop> {
+    let origin = scene.origin();
     let positions: Vec<Vec3> = drop.positions.iter().map(|p| (*p - origin).as_vec3()).collect();
     if !positions.iter().all(|p| p.is_finite()) {
         return None;
@@ -137,7 +142,7 @@ fn prepare(drop: &DropSurface, stage: &Stage, lens: &Lens, size: [usize; 2]) -> 
     let screen: Vec<Vec3> = homogeneous.iter().map(|&p| on_screen(p, pixels)).collect();
     let (least, most) = screen.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)));
     let rect = Rect::around(least.truncate(), most.truncate(), size);
-    let base = base_of(drop, &positions, stage);
+    let base = base_of(drop, &positions, scene);
     let reach = match &base {
         Some(base) if !base.clear => reach_of(base, lens, pixels)
             .and_then(|[low, high]| Rect::around(low.min(least.truncate()), high.max(most.truncate()), size)),
@@ -154,7 +159,7 @@ fn prepare(drop: &DropSurface, stage: &Stage, lens: &Lens, size: [usize; 2]) -> 
         if solid < 0 {
             triangle.into_iter().for_each(|v| normals[v as usize] += normal);
         }
-        let clear = || stage.solids.get(solid as usize).is_some() && stage.is_clear(solid as u32);
+        let clear = || scene.solids.get(solid as usize).is_some() && scene.is_clear(solid as u32);
         if normal.dot(a - lens.eye()) < 0.0 {
             if solid < 0 {
                 triangles.push(triangle);
@@ -167,7 +172,7 @@ fn prepare(drop: &DropSurface, stage: &Stage, lens: &Lens, size: [usize; 2]) -> 
     let num_free = triangles.len();
     triangles.extend(behind_glass);
     let body = base.as_ref().map_or_else(|| Body::ball(middle, 0.5 * extent_of_ball(low, high)), body_of);
-    Some(PreviewDrop { positions, normals, screen, triangles, num_free, rect, reach, body, base })
+    Some(ScreenDrop { positions, normals, screen, triangles, num_free, rect, reach, body, base })
 }
 
 /// Diameter of the ball with a box's mean side.
@@ -187,7 +192,7 @@ fn reach_of(base: &Base, lens: &Lens, pixels: Vec2) -> Option<[Vec2; 2]> {
     Some(places.into_iter().fold([Vec2::INFINITY, Vec2::NEG_INFINITY], |[low, high], p| [low.min(p), high.max(p)]))
 }
 
-fn base_of(drop: &DropSurface, positions: &[Vec3], stage: &Stage) -> Option<Base> {
+fn base_of(drop: &DropSurface, positions: &[Vec3], scene: &RenderScene) -> Option<Base> {
     // The solid with the largest part of the base, and the mean normal there.
     let mut area = Vec3::ZERO;
     let mut moment = Vec3::ZERO;
@@ -221,9 +226,9 @@ fn base_of(drop: &DropSurface, positions: &[Vec3], stage: &Stage) -> Option<Base
     let apex = footprint.apex();
     let foot = middle + apex.x * axes[0] + apex.y * axes[1];
     let footprint = footprint.about_apex();
-    let known = stage.solids.get(solid as usize).is_some();
+    let known = scene.solids.get(solid as usize).is_some();
     let far = footprint.radii().iter().copied().fold(0.0, f32::max) * IlluminationTexture::REACH;
-    known.then(|| Base { solid, clear: stage.is_clear(solid), foot, normal, axes, footprint, radius, height, far })
+    known.then(|| Base { solid, clear: scene.is_clear(solid), foot, normal, axes, footprint, radius, height, far })
 }
 
 /// The cap over a base: its outline is the ellipse of the base's second moments, its height the drop's.
@@ -269,7 +274,8 @@ mod tests {
                 Vec2::new(2.0 * c, s)
             })
             .collect();
-        let footprint = Footprint::new(Vec2::ZERO, &radii).unwrap();
+        let edges = radii.iter().copied().zip(radii.iter().copied().cycle().skip(1));
+        let footprint = Footprint::from_edges(Vec2::ZERO, edges).unwrap();
         let base = Base {
             solid: 0,
             clear: false,

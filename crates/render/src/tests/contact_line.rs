@@ -1,18 +1,16 @@
 //! Drops at their edges: no dark ring at the contact line, a wet body of glass from either side, drops that move.
 
-mod common;
-
-use common::{cap, liquid, look, rectangle, slab};
+use super::common::{cap, liquid, look, rectangle, slab};
+use crate::fresnel::reflectance;
+use crate::interfaces::Media;
+use crate::path_integrator::{PathSettings, TraceContext, trace_path};
+use crate::render_scene::RenderSceneBuilder;
+use crate::sampler::Sampler;
 use glam::{DVec3, Vec3};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LatLong, LiquidMaterial, Material, NO_TRIANGLE, Ray, ScaledTexture,
     SpecularLobe,
 };
-use sessile_render::fresnel::reflectance;
-use sessile_render::interfaces::Media;
-use sessile_render::path::{PathSettings, Scenery, trace};
-use sessile_render::sampler::Sampler;
-use sessile_render::stage::StageBuilder;
 
 const WATER: f32 = 1.333;
 const GLASS: f32 = 1.5;
@@ -34,17 +32,17 @@ fn there_is_no_dark_ring_at_the_contact_line() {
         let angle = degrees.to_radians();
         let radius = 1e-3 / if degrees > 90.0 { 1.0 } else { angle.sin() };
         let base = radius * angle.sin();
-        let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), clear_water(), 0.0);
+        let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::ONE), clear_water(), 0.0);
         let floor = rectangle(DVec3::ZERO, 0.1 * DVec3::X, -0.1 * DVec3::Z);
         builder.solid(&floor, |_| DVec3::ZERO, &Material::Opaque(matte(1.0)), false, None);
         builder.liquid(&liquid(&cap(-DVec3::Y * radius * angle.cos(), radius, angle, 32)));
-        let stage = builder.build();
+        let scene = builder.build();
         // Straight down, so that pixels lie at their own distance from the axis.
         let (distance, size) = (20e-3, 96);
         let camera = Camera::new(DVec3::new(0.0, distance, 1e-9), DVec3::ZERO, 2.0 * (1.3e-3 / distance).atan());
-        let picture = look(&stage, &camera, size, 64);
+        let image = look(&scene, &camera, size, 64);
         let mut rings = vec![(0.0_f64, 0_u32); 52];
-        for (i, color) in picture.color.iter().enumerate() {
+        for (i, color) in image.color.iter().enumerate() {
             let place = |n: usize| 1.3e-3 * (2.0 * (n as f64 + 0.5) / size as f64 - 1.0);
             let from_axis = place(i % size).hypot(place(i / size));
             if let Some(ring) = rings.get_mut((40.0 * from_axis / base) as usize) {
@@ -59,7 +57,7 @@ fn there_is_no_dark_ring_at_the_contact_line() {
     }
 }
 
-/// What a stack of faces reflects, echoes included, from the shares of its faces in the order of the light's way.
+/// FramesToRender a stack of faces reflects, echoes included, from the shares of its faces in the order of the light's way.
 fn stack(shares: &[f32]) -> f32 {
     shares.iter().rev().copied().reduce(|behind, r| r + (1.0 - r).powi(2) * behind / (1.0 - r * behind)).unwrap_or(0.0)
 }
@@ -70,11 +68,11 @@ fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
     let (width, height) = (8, 256);
     let rows = (0..width * height).map(|i| if i / width >= height / 2 { Vec3::ONE } else { Vec3::ZERO });
     let below = Environment::from_lat_long(LatLong::new(width, height, rows.collect()).unwrap(), 1.0);
-    let mut builder = StageBuilder::new(below, clear_water(), 0.0);
+    let mut builder = RenderSceneBuilder::new(below, clear_water(), 0.0);
     let body = slab(DVec3::new(-0.2, -2e-3, -0.2), DVec3::new(0.2, 0.0, 0.2));
     builder.solid(&body, |_| DVec3::ZERO, &Material::Glass { index: GLASS }, true, None);
     builder.liquid(&liquid(&rectangle(DVec3::Y * 1e-3, 0.4 * DVec3::X, -0.4 * DVec3::Z)));
-    let stage = builder.build();
+    let scene = builder.build();
     let paths = PathSettings { max_depth: 200, ..PathSettings::default() };
     for degrees in [0.0_f32, 30.0, 60.0] {
         let (sin, cos) = degrees.to_radians().sin_cos();
@@ -86,12 +84,21 @@ fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
         ];
         let passed = 1.0 - stack(&faces);
         for (side, expected) in [(1.0_f32, passed), (-1.0, 1.0 - passed)] {
-            let origin = (DVec3::Y * f64::from(side) * 0.02 - stage.origin()).as_vec3();
+            let origin = (DVec3::Y * f64::from(side) * 0.02 - scene.origin()).as_vec3();
             let direction = Vec3::new(sin, -side * cos, 0.0);
-            let ray = Ray { origin, direction, time: 0.0, leaves: NO_TRIANGLE };
+            let ray = Ray { origin, direction, time: 0.0, origin_triangle: NO_TRIANGLE };
             let samples = 8192;
             let seen: f64 = (0..samples)
-                .map(|i| trace(Scenery::plain(&stage), paths, ray, Media::default(), 0, &mut Sampler::new(5, 0, i)))
+                .map(|i| {
+                    trace_path(
+                        TraceContext::without_caustics(&scene),
+                        paths,
+                        ray,
+                        Media::default(),
+                        0,
+                        &mut Sampler::new(5, 0, i),
+                    )
+                })
                 .map(|path| f64::from(path.color.x))
                 .sum();
             let seen = seen / f64::from(samples);
@@ -105,14 +112,15 @@ fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
 fn a_moving_drop_is_smeared_along_its_way_and_hides_as_much_light() {
     let (radius, way) = (1e-3, 2e-3);
     let darkness = |speed: f64| {
-        let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::Opaque(matte(0.0)), 0.5);
+        let mut builder =
+            RenderSceneBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::Opaque(matte(0.0)), 0.5);
         let mut drop = liquid(&cap(DVec3::ZERO, radius, std::f64::consts::PI, 24));
         drop.velocities.fill(DVec3::X * speed);
         builder.liquid(&drop);
         let camera = Camera::new(DVec3::Z * 1.0, DVec3::ZERO, 2.0 * 4e-3_f64.atan());
-        let picture = look(&builder.build(), &camera, 80, 64);
+        let image = look(&builder.build(), &camera, 80, 64);
         let columns: Vec<f32> =
-            (0..80).map(|x| (0..80).map(|y| 1.0 - picture.color[y * 80 + x].x).sum::<f32>()).collect();
+            (0..80).map(|x| (0..80).map(|y| 1.0 - image.color[y * 80 + x].x).sum::<f32>()).collect();
         let wide = columns.iter().filter(|&&dark| dark > 0.05).count();
         (columns.iter().sum::<f32>(), wide)
     };

@@ -1,4 +1,4 @@
-//! Ground truth to look at: `ground_truth_page RUN FRAME OUT` reads a run's `ground-truth/` and writes `OUT/picture.png`, `clean.png`,
+//! Substrate truth to look at: `ground_truth_page RUN FRAME OUT` reads a run's `ground-truth/` and writes `OUT/picture.png`, `clean.png`,
 //! `mask.png`, `id.png`, `depth.png` and `flow.png`, as in `docs/ground-truth.md`.
 
 use std::error::Error;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use glam::Vec2;
 use sessile_frames::RunFolder;
-use sessile_render::ground_truth::{FlowStatus, GroundTruth, GroundTruthFiles, flow_colors};
-use sessile_render::image_files::write_png;
+use sessile_render::write_png;
+use sessile_render::{FlowStatus, GroundTruth, GroundTruthFiles, flow_colors};
 
 /// Columns, rows and values of a channel.
 fn channel(path: &Path, name: &str) -> Result<(usize, usize, Vec<f32>), Box<dyn Error>> {

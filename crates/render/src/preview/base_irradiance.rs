@@ -13,8 +13,8 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{Environment, SunDisc, orthonormal_basis};
 
-use super::drops::Base;
-use super::round_map::{direction_of, place_of};
+use super::octahedral_map::{direction_of, place_of};
+use super::screen_drops::Base;
 use crate::fresnel::reflectance;
 use crate::illumination_texture::IlluminationTexture;
 
@@ -33,17 +33,17 @@ const RETURNED_BY_FILM: f32 = 0.47;
 
 /// The illumination texture and the sums over lights made so far.
 #[derive(Clone, Debug)]
-pub(super) struct BaseLights {
+pub(super) struct BaseIrradiance {
     texture: IlluminationTexture,
     index: f32,
     /// Directions and irradiances on facing surfaces.
     lights: Vec<(Vec3, Vec3)>,
-    sums: BTreeMap<[u8; 2], BaseLight>,
+    sums: BTreeMap<[u8; 2], BaseIrradianceTable>,
 }
 
 /// The sum for one normal.
 #[derive(Clone, Debug)]
-pub(super) struct BaseLight {
+pub(super) struct BaseIrradianceTable {
     normal: Vec3,
     axes: [Vec3; 2],
     /// Irradiance at the base of a half-sphere.
@@ -60,7 +60,7 @@ fn key_of(normal: Vec3) -> [u8; 2] {
     ((0.5 * place_of(normal) + 0.5) * NORMALS).round().to_array().map(|x| x as u8)
 }
 
-impl BaseLights {
+impl BaseIrradiance {
     pub fn new(index: f32, environment: &Environment, suns: &[SunDisc]) -> Self {
         let mut lights = environment.cells(CELLS[0], CELLS[1]);
         lights.extend(suns.iter().map(SunDisc::towards));
@@ -73,11 +73,11 @@ impl BaseLights {
             bases.map(|base| key_of(base.normal)).filter(|key| !self.sums.contains_key(key)).collect();
         missing.sort_unstable();
         missing.dedup();
-        let made: Vec<BaseLight> = missing.par_iter().map(|&key| self.sum(key)).collect();
+        let made: Vec<BaseIrradianceTable> = missing.par_iter().map(|&key| self.sum(key)).collect();
         self.sums.extend(missing.into_iter().zip(made));
     }
 
-    fn sum(&self, key: [u8; 2]) -> BaseLight {
+    fn sum(&self, key: [u8; 2]) -> BaseIrradianceTable {
         let place = Vec2::from_array(key.map(f32::from)) / NORMALS * 2.0 - 1.0;
         let normal = direction_of(place);
         let axes = orthonormal_basis(normal);
@@ -94,7 +94,7 @@ impl BaseLights {
             let lit = total(&|l| self.texture.around(l, texel(i, AROUND_SIDE) * IlluminationTexture::REACH));
             lit / bare.max(Vec3::splat(1e-6))
         };
-        BaseLight {
+        BaseIrradianceTable {
             normal,
             axes,
             base: (0..BASE_SIDE * BASE_SIDE).map(base).collect(),
@@ -105,14 +105,21 @@ impl BaseLights {
     }
 
     /// The sum for a base; it must have been prepared.
-    pub fn of(&self, base: &Base) -> Option<&BaseLight> {
+    pub fn of(&self, base: &Base) -> Option<&BaseIrradianceTable> {
         self.sums.get(&key_of(base.normal))
     }
 
     /// Irradiance at a place of a drop's base, from far lights and from `near` ones (direction, irradiance facing), as it is seen from
     /// the air: over n², for light that leaves the water spreads. The light that a ground of color `albedo` throws back and the
     /// dome returns is in it.
-    pub fn at_base(&self, light: &BaseLight, base: &Base, offset: Vec2, near: &[(Vec3, Vec3)], albedo: Vec3) -> Vec3 {
+    pub fn at_base(
+        &self,
+        light: &BaseIrradianceTable,
+        base: &Base,
+        offset: Vec2,
+        near: &[(Vec3, Vec3)],
+        albedo: Vec3,
+    ) -> Vec3 {
         let place = light.turned(base, offset).clamp_length_max(1.0);
         let round = base.roundness();
         let mut sum = light.film.lerp(look_up(&light.base, BASE_SIDE, place), round);
@@ -126,7 +133,7 @@ impl BaseLights {
     }
 
     /// Irradiance on the ground around a drop relative to bare ground.
-    pub fn around(&self, light: &BaseLight, base: &Base, offset: Vec2, near: &[(Vec3, Vec3)]) -> Vec3 {
+    pub fn around(&self, light: &BaseIrradianceTable, base: &Base, offset: Vec2, near: &[(Vec3, Vec3)]) -> Vec3 {
         let place = light.turned(base, offset);
         if place.abs().max_element() >= IlluminationTexture::REACH {
             return Vec3::ONE;
@@ -147,7 +154,7 @@ impl BaseLights {
     }
 }
 
-impl BaseLight {
+impl BaseIrradianceTable {
     fn local(&self, v: Vec3) -> Vec3 {
         Vec3::new(v.dot(self.axes[0]), v.dot(self.normal), v.dot(self.axes[1]))
     }

@@ -9,10 +9,10 @@ use std::f32::consts::FRAC_1_PI;
 use glam::{Vec2, Vec3};
 use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE, Ray};
 
-use super::drops::{Base, PreviewDrop};
-use super::shade::{Paint, Shader};
+use super::screen_drops::{Base, ScreenDrop};
+use super::shading::{Paint, Shader};
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
-use crate::stage::{Body, Owner, SurfacePoint};
+use crate::render_scene::{Body, Owner, SurfaceInteraction};
 
 /// A base is still met this far beyond its contour, in units of the distance to it.
 const CONTOUR: f32 = 1.02;
@@ -31,10 +31,10 @@ pub(super) struct DropPoint {
 impl Shader<'_> {
     /// Light from a point of a drop against `direction`; `blur` is the roughness that a mirror of the drop's curvature has over a
     /// pixel.
-    pub fn drop(&self, drop: &PreviewDrop, at: &DropPoint, direction: Vec3, blur: f32) -> Vec3 {
+    pub fn drop(&self, drop: &ScreenDrop, at: &DropPoint, direction: Vec3, blur: f32) -> Vec3 {
         let Some((index, _)) = self.clear else {
-            let LiquidMaterial::Opaque(finish) = &self.stage.liquid else { return Vec3::ZERO };
-            let paint = Paint::of(finish, Vec2::ZERO, 1.0, 0.0);
+            let LiquidMaterial::Opaque(parameters) = &self.scene.liquid else { return Vec3::ZERO };
+            let paint = Paint::of(parameters, Vec2::ZERO, 1.0, 0.0);
             let paint = Paint { alpha: paint.alpha.max(blur), ..paint };
             return self.surface(at.point, NO_TRIANGLE, at.normal, -direction, &paint, Vec3::ONE);
         };
@@ -55,22 +55,24 @@ impl Shader<'_> {
         self.clear.map_or(Vec3::ONE, |(_, absorption)| (-absorption * distance).exp())
     }
 
-    /// What is seen in a drop along a ray that has just entered it.
-    fn through(&self, drop: &PreviewDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
+    /// FramesToRender is seen in a drop along a ray that has just entered it.
+    fn through(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
         let Some(base) = &drop.base else { return self.leave(drop, from, direction, index) };
-        let ray = Ray { origin: from, direction, time: 0.5, leaves: NO_TRIANGLE };
-        let hit =
-            self.stage.nearest(&ray, f32::INFINITY).map(|hit| (hit.distance, self.stage.surface_point(&hit, 0.5)));
+        let ray = Ray { origin: from, direction, time: 0.5, origin_triangle: NO_TRIANGLE };
+        let hit = self
+            .scene
+            .intersect(&ray, f32::INFINITY)
+            .map(|hit| (hit.distance, self.scene.surface_interaction(&hit, 0.5)));
         let Some((distance, at)) = hit else { return self.leave(drop, from, direction, index) };
         let Owner::Solid(solid) = at.owner else { return Vec3::ZERO };
         let offset = base.offset(at.point);
         if solid != base.solid || offset.length_squared() > CONTOUR * CONTOUR {
             return self.leave(drop, from, direction, index);
         }
-        let seen = match &self.stage.solids[solid as usize].body {
-            Body::Opaque(finish) => self.base(drop, base, &at, offset, finish, direction, index),
+        let seen = match &self.scene.solids[solid as usize].body {
+            Body::Opaque(parameters) => self.base(drop, base, &at, offset, parameters, direction, index),
             Body::Sheet { index: sheet } => {
-                let normal = if direction.dot(at.facet) < 0.0 { at.facet } else { -at.facet };
+                let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
                 let share = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
                 let behind = refract(direction, normal, index).filter(|_| share < 1.0);
                 let behind = behind.map_or(Vec3::ZERO, |bent| self.background(at.point, bent, at.triangle, 1.0));
@@ -86,22 +88,23 @@ impl Shader<'_> {
     #[allow(clippy::too_many_arguments)]
     fn base(
         &self,
-        drop: &PreviewDrop,
+        drop: &ScreenDrop,
         base: &Base,
-        at: &SurfacePoint,
+        at: &SurfaceInteraction,
         offset: Vec2,
-        finish: &BsdfParameters,
+        parameters: &BsdfParameters,
         direction: Vec3,
         index: f32,
     ) -> Vec3 {
-        let wet = self.stage.solids[base.solid as usize].wet.as_ref().map_or(0.0, |layer| layer.at(at.uv).wet);
-        let paint = Paint::of(finish, at.uv, index, wet);
-        let normal = if direction.dot(at.smooth) < 0.0 { at.smooth } else { -at.smooth };
+        let wet = self.scene.solids[base.solid as usize].wet.as_ref().map_or(0.0, |layer| layer.at(at.uv).wet);
+        let paint = Paint::of(parameters, at.uv, index, wet);
+        let normal = if direction.dot(at.shading_normal) < 0.0 { at.shading_normal } else { -at.shading_normal };
         let (mirror, left) = paint.mirror((-direction.dot(normal)).max(1e-3));
         let mut seen = Vec3::ZERO;
         if let Some(light) = self.bases.of(base) {
-            let lamps: Vec<(Vec3, Vec3)> = self.lamps(base.foot).map(|(towards, light, _)| (towards, light)).collect();
-            let irradiance = self.bases.at_base(light, base, offset, &lamps, paint.base);
+            let area_lights: Vec<(Vec3, Vec3)> =
+                self.area_lights(base.foot).map(|(towards, light, _)| (towards, light)).collect();
+            let irradiance = self.bases.at_base(light, base, offset, &area_lights, paint.base);
             seen += left * paint.base * irradiance * FRAC_1_PI;
         }
         if paint.through != Vec3::ZERO {
@@ -113,8 +116,8 @@ impl Shader<'_> {
         seen
     }
 
-    /// What is seen along a ray that leaves a drop into the air, bent at the cap that stands for it.
-    fn leave(&self, drop: &PreviewDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
+    /// FramesToRender is seen along a ray that leaves a drop into the air, bent at the cap that stands for it.
+    fn leave(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
         let (distance, normal) = drop.body.exit(from, direction).unwrap_or((0.0, direction));
         let exit = from + distance * direction;
         let seen = match refract(direction, -normal, index) {

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::stamp::PictureStamp;
-use super::{DrawError, DrawProgress, Work};
+use super::image_tag::ImageTag;
+use super::{RenderError, RenderPhase, RenderProgress};
 use crate::video::{VideoWriter, read_note};
 
 /// A picture to be shown.
@@ -15,9 +15,9 @@ pub(super) struct Shot {
     /// Its frame.
     pub frame: u64,
     /// Its file.
-    pub picture: PathBuf,
-    /// What it was drawn with.
-    pub stamp: PictureStamp,
+    pub image: PathBuf,
+    /// FramesToRender it was drawn with.
+    pub stamp: ImageTag,
 }
 
 /// Makes the video of some pictures of one size, unless it is there already; `false` when stopped.
@@ -26,30 +26,30 @@ pub(super) fn make(
     shots: &[Shot],
     fps: f64,
     anew: bool,
-    progress: &dyn DrawProgress,
+    progress: &dyn RenderProgress,
     stop: &AtomicBool,
-) -> Result<bool, DrawError> {
+) -> Result<bool, RenderError> {
     let Some([width, height]) = shots.first().map(|shot| shot.stamp.size) else { return Ok(true) };
     let note = note(shots, fps);
     if !anew && read_note(path).as_ref() == Some(&note) {
         return Ok(true);
     }
-    progress.begin(Work::Video, shots.len());
+    progress.begin(RenderPhase::Video, shots.len());
     let mut writer = VideoWriter::create(path, width, height, fps)?;
     for (done, shot) in shots.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             progress.end();
             return Ok(false);
         }
-        writer.push(&read_picture(&shot.picture)?)?;
+        writer.push(&read_picture(&shot.image)?)?;
         progress.advance(done + 1, 0.0);
     }
-    writer.finish_with_note(&note)?;
+    writer.finish(&note)?;
     progress.end();
     Ok(true)
 }
 
-/// What the video is made of, in one word.
+/// FramesToRender the video is made of, in one word.
 fn note(shots: &[Shot], fps: f64) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&fps.to_le_bytes());
@@ -59,8 +59,8 @@ fn note(shots: &[Shot], fps: f64) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-fn read_picture(file: &Path) -> Result<Vec<u8>, DrawError> {
-    let unreadable = |reason: String| DrawError::ReadBack { file: file.to_owned(), reason };
-    let picture = image::open(file).map_err(|error| unreadable(error.to_string()))?;
-    Ok(picture.into_rgb8().into_raw())
+fn read_picture(file: &Path) -> Result<Vec<u8>, RenderError> {
+    let unreadable = |reason: String| RenderError::ReadBack { file: file.to_owned(), reason };
+    let image = image::open(file).map_err(|error| unreadable(error.to_string()))?;
+    Ok(image.into_rgb8().into_raw())
 }

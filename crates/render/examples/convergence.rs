@@ -8,12 +8,12 @@ use std::fs;
 
 use cpu_time::ProcessTime;
 use glam::Vec3;
-use sessile_render::known_scenes::{drop_in_the_sun, drop_on_checks};
-use sessile_render::render_picture::{PictureSettings, render_picture};
+use sessile_render::{ImageSettings, render_image};
+use sessile_render::{drop_in_the_sun, drop_on_checks};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (stage, camera) = match arguments.first().map(String::as_str) {
+    let (scene, camera) = match arguments.first().map(String::as_str) {
         Some("checks") => drop_on_checks(),
         Some("sun") => drop_in_the_sun(),
         _ => return Err("usage: light_noise checks|sun [SIZE [REFERENCE_SAMPLES [REFERENCE_FILE]]]".into()),
@@ -21,10 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size: usize = arguments.get(1).map_or(Ok(256), |text| text.parse())?;
     let reference_samples: u32 = arguments.get(2).map_or(Ok(4096), |text| text.parse())?;
     let make = |samples: u32, photons: u32, noise: f32, seed: u32| {
-        let settings = PictureSettings { size: [size, size], samples, seed, noise, photons, ..Default::default() };
+        let settings = ImageSettings { size: [size, size], samples, seed, noise, photons, ..Default::default() };
         let start = ProcessTime::now();
-        let (picture, cost) = render_picture(&stage, &camera, &settings, &|_, _| ());
-        (picture, cost, start.elapsed().as_secs_f64())
+        let (image, cost) = render_image(&scene, &camera, &settings, &|_, _| ());
+        (image, cost, start.elapsed().as_secs_f64())
     };
     let kept = arguments.get(3).and_then(|file| fs::read(file).ok()).map(|bytes| {
         let number = |b: &[u8]| f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
@@ -58,30 +58,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         (1 << 17, 256, 0.008),
         (1 << 17, 256, 0.004),
     ] {
-        let (picture, cost, seconds) = make(samples, photons, noise, 0);
+        let (image, cost, seconds) = make(samples, photons, noise, 0);
         if let Ok(folder) = std::env::var("PICTURES") {
             let byte = |c: f32| (255.0 * c.clamp(0.0, 1.0).powf(1.0 / 2.2) + 0.5) as u8;
-            let bytes = picture.color.iter().flat_map(|c| c.to_array().map(byte)).collect();
+            let bytes = image.color.iter().flat_map(|c| c.to_array().map(byte)).collect();
             let image = image::RgbImage::from_raw(size as u32, size as u32, bytes).ok_or("a picture without pixels")?;
             image.save(format!("{folder}/{}_{photons}_{samples}_{noise}.png", arguments[0]))?;
         }
-        // What a screen shows is cut at 1: without that, a mirrored sun of a tenth of a pixel is all that counts.
+        // FramesToRender a screen shows is cut at 1: without that, a mirrored sun of a tenth of a pixel is all that counts.
         let error = |cut: f32| {
             let off = |(a, b): (&Vec3, &Vec3)| {
                 f64::from((a.min(Vec3::splat(cut)) - b.min(Vec3::splat(cut))).length_squared())
             };
-            (picture.color.iter().zip(&reference).map(off).sum::<f64>() / (3.0 * reference.len() as f64)).sqrt()
+            (image.color.iter().zip(&reference).map(off).sum::<f64>() / (3.0 * reference.len() as f64)).sqrt()
         };
         let on_drop = |colors: &[Vec3]| -> f64 {
-            colors.iter().zip(&picture.drop).filter(|(_, d)| **d >= 0).map(|(c, _)| f64::from(c.element_sum())).sum()
+            colors.iter().zip(&image.drop).filter(|(_, d)| **d >= 0).map(|(c, _)| f64::from(c.element_sum())).sum()
         };
         println!(
             "{photons:7}  {samples:7}  {noise:5.3}  {seconds:6.2}  {:7.1}  {:6.4}  {:8.4}  {:.4}  {:.4}  {:.2}",
             seconds * (512.0 / size as f64).powi(2),
             error(f32::INFINITY),
             error(1.0),
-            sum(&picture.color) / sum(&reference),
-            on_drop(&picture.color) / on_drop(&reference),
+            sum(&image.color) / sum(&reference),
+            on_drop(&image.color) / on_drop(&reference),
             cost.rays as f64 * 1e-6 / seconds,
         );
     }

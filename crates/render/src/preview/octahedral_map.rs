@@ -7,12 +7,12 @@ use rayon::prelude::*;
 
 /// Colors over directions.
 #[derive(Clone, Debug)]
-pub(super) struct RoundMap {
+pub(super) struct OctahedralMap {
     side: usize,
     texels: Vec<Vec3>,
 }
 
-impl RoundMap {
+impl OctahedralMap {
     /// Evaluates a function at the directions of `side` × `side` texels.
     pub fn filled(side: usize, color: impl Fn(Vec3) -> Vec3 + Sync) -> Self {
         let last = (side - 1) as f32;
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_smooth_function_of_direction_comes_back_everywhere() {
         let color = |d: Vec3| Vec3::new(d.x + 1.0, d.y * d.z + 1.0, 1.0 - d.z);
-        let map = RoundMap::filled(33, color);
+        let map = OctahedralMap::filled(33, color);
         for i in 0..5000 {
             let (a, b) = ((i as f32 * 0.754_877_7).fract(), (i as f32 * 0.569_840_3).fract());
             let (y, turn) = (1.0 - 2.0 * a, std::f32::consts::TAU * b);
