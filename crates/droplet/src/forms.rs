@@ -11,9 +11,9 @@ use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
 use sessile_frames::instances::{Batch, assemble};
 use sessile_frames::{DropState, FrameGeometry, INSTANCE_THRESHOLD};
-use sessile_shapes::drape::{DrapeScratch, drape, drape_flat};
 use sessile_shapes::{
-    Body, Detail, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
+    Body, Detail, DrapeScratch, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
+    drape, drape_flat,
 };
 
 use crate::droplets::Droplet;

@@ -110,11 +110,6 @@ impl Ground {
         Self { sheets, charts, laws }
     }
 
-    /// All laws.
-    pub fn laws(&self) -> &[Law] {
-        &self.laws
-    }
-
     /// The law at a place.
     #[inline]
     pub fn law(&self, track: &Track, at: Place) -> &Law {

@@ -11,9 +11,7 @@ use std::fmt::Write;
 use glam::{DVec3, Vec3};
 use sessile_frames::names::frame_file;
 use sessile_scene::types::ModelKind;
-use sessile_shapes::build::volume_scale;
-use sessile_shapes::metaballs::THRESHOLD;
-use sessile_shapes::{Detail, Instance, Shape};
+use sessile_shapes::{Detail, Instance, Shape, THRESHOLD, volume_scale};
 
 use crate::drawn::{self, DrawnMesh};
 use crate::error::ExportError;

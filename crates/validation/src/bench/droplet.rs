@@ -91,7 +91,7 @@ fn rectangle(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
         let (x, y) = (random.uniform_in(-0.125, 0.125), random.uniform_in(-0.088, 0.088));
         model.add_droplet(DVec3::new(x, y, -y), DVec3::ZERO, random.uniform_in(0.05e-9, 0.2e-9));
     }
-    let polygons = model.track().facets().len();
+    let polygons = model.num_triangles();
     let (mut frames, mut slowest) = (0_u32, 0.0_f64);
     // What has left falls past the rectangle and is lost; a droplet's crossing takes about half a second.
     while model.num_droplets() > model.num_flying() && frames < 600 {
@@ -206,7 +206,7 @@ fn slope(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> {
         (context.say)(&format!("frame {frame}: {} droplets, {} running", model.num_droplets(), model.num_running()));
         steps += context.time(FRAME, |stages| advance(&mut model, stages))?;
     }
-    context.figure("triangles", model.track().facets().len() as f64, "");
+    context.figure("triangles", model.num_triangles() as f64, "");
     context.figure("steps per frame", f64::from(steps) / f64::from(frames), "");
     context.figure("droplets, mean", droplets as f64 / f64::from(frames), "");
     context.figure("running, mean", running as f64 / f64::from(frames), "");
@@ -268,7 +268,7 @@ fn all_moving(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
         (context.say)(&format!("frame {frame}: {} droplets, {} running", model.num_droplets(), model.num_running()));
         context.time(FRAME, |stages| advance(&mut model, stages))?;
     }
-    context.figure("triangles", model.track().facets().len() as f64, "");
+    context.figure("triangles", model.num_triangles() as f64, "");
     context.figure("running, mean", f64::from(running as u32) / f64::from(frames), "");
     context.figure("frames per second", f64::from(frames) / context.wall_seconds(), "1/s");
     Ok(())

@@ -72,7 +72,7 @@ pub(super) fn any_triangles(context: &CaseContext) -> Result<CaseResult, CaseErr
             + &tilted(30.0, [size, size])
             + &cap(4.0, 90.0, DVec3::new(-200.0, 100.0, -173.2), DVec3::new(0.4, 0.1, -0.1732));
         let mut stage = Stage::new("fidelity = \"paper\"", &scene)?;
-        let triangles = stage.model.track().facets().len();
+        let triangles = stage.model.num_triangles();
         let energy = |stage: &Stage| -> Result<f64, CaseError> {
             let place = stage.place(1).ok_or("the drop is gone")?;
             Ok(0.5 * stage.facts(1)?.velocity.length_squared() + GRAVITY * place.y)
