@@ -13,6 +13,7 @@
 //! a' = a (1 − p)/(1 − p a), with p = 0.47 the diffuse reflectance of water from within; and it lays a smooth film over it.
 
 use glam::{Vec2, Vec3};
+use sessile_scene::{Look, TexturePattern};
 
 use crate::ggx::Ggx;
 use crate::textures::{Painted, Texture};
@@ -71,51 +72,49 @@ pub enum Mirror {
 }
 
 impl Material {
-    /// The material of a scene's look with a texture on it, if given; no look is matte. `pattern` is how many units of a
+    /// The material of a scene's look with a texture on it, if given. `pattern` is how many units of a
     /// built-in pattern lie along u and v.
-    pub fn of(look: Option<&str>, texture: Option<Texture>, pattern: Vec2) -> Self {
-        let look = look.unwrap_or("matte");
-        if look == "glass" {
-            return Self::Glass { index: GLASS_INDEX };
-        }
+    pub fn of(look: Look, texture: Option<Texture>, pattern: Vec2) -> Self {
         let rgb = Vec3::new;
         let plain = |color: Vec3| Texture::Plain(color);
         let (own, alpha, mirror, porosity) = match look {
-            "metal" => (plain(rgb(0.91, 0.92, 0.92)), 0.12, Mirror::Metal, 0.0),
-            "plastic" => (plain(rgb(0.55, 0.57, 0.6)), 0.08, Mirror::Coat(1.46), 0.0),
-            "rubber" => (plain(rgb(0.06, 0.06, 0.065)), 0.4, Mirror::Coat(1.5), 0.2),
-            "ceramic" => (plain(rgb(0.82, 0.81, 0.78)), 0.05, Mirror::Coat(1.5), 0.0),
-            "stone" => (Texture::Stone(rgb(0.56, 0.53, 0.48), rgb(0.22, 0.21, 0.21)), 0.45, Mirror::Coat(1.45), 1.0),
-            "wood" => (Texture::Wood(rgb(0.62, 0.42, 0.25), rgb(0.33, 0.18, 0.09)), 0.25, Mirror::Coat(1.45), 0.8),
-            "paint" => (plain(rgb(0.5, 0.08, 0.06)), 0.06, Mirror::Coat(1.5), 0.0),
-            "leaf" => (Texture::Veins(rgb(0.12, 0.3, 0.05), rgb(0.3, 0.45, 0.14)), 0.28, Mirror::Coat(1.42), 0.0),
-            "skin" => (plain(rgb(0.72, 0.47, 0.36)), 0.35, Mirror::Coat(1.4), 0.4),
-            _ => (plain(rgb(0.6, 0.6, 0.6)), 1.0, Mirror::None, 1.0),
+            Look::Glass => return Self::Glass { index: GLASS_INDEX },
+            Look::Metal => (plain(rgb(0.91, 0.92, 0.92)), 0.12, Mirror::Metal, 0.0),
+            Look::Plastic => (plain(rgb(0.55, 0.57, 0.6)), 0.08, Mirror::Coat(1.46), 0.0),
+            Look::Rubber => (plain(rgb(0.06, 0.06, 0.065)), 0.4, Mirror::Coat(1.5), 0.2),
+            Look::Ceramic => (plain(rgb(0.82, 0.81, 0.78)), 0.05, Mirror::Coat(1.5), 0.0),
+            Look::Stone => {
+                (Texture::Stone(rgb(0.56, 0.53, 0.48), rgb(0.22, 0.21, 0.21)), 0.45, Mirror::Coat(1.45), 1.0)
+            }
+            Look::Wood => (Texture::Wood(rgb(0.62, 0.42, 0.25), rgb(0.33, 0.18, 0.09)), 0.25, Mirror::Coat(1.45), 0.8),
+            Look::Paint => (plain(rgb(0.5, 0.08, 0.06)), 0.06, Mirror::Coat(1.5), 0.0),
+            Look::Leaf => (Texture::Veins(rgb(0.12, 0.3, 0.05), rgb(0.3, 0.45, 0.14)), 0.28, Mirror::Coat(1.42), 0.0),
+            Look::Skin => (plain(rgb(0.72, 0.47, 0.36)), 0.35, Mirror::Coat(1.4), 0.4),
+            Look::Matte => (plain(rgb(0.6, 0.6, 0.6)), 1.0, Mirror::None, 1.0),
         };
-        let through = if look == "leaf" { rgb(0.35, 0.45, 0.3) } else { Vec3::ZERO };
+        let through = if look == Look::Leaf { rgb(0.35, 0.45, 0.3) } else { Vec3::ZERO };
         let color = Painted { texture: texture.unwrap_or(own), scale: pattern };
         Self::Painted(Finish { color, alpha, mirror, through, porosity })
     }
 }
 
-/// The built-in texture of a name, in tones that go with a look.
-pub fn built_in_texture(name: &str, look: Option<&str>) -> Option<Texture> {
+/// The texture of a built-in pattern, in tones that go with a look.
+pub fn built_in_texture(pattern: TexturePattern, look: Look) -> Texture {
     let base = match look {
-        Some("wood") => Vec3::new(0.55, 0.36, 0.2),
-        Some("paint") => Vec3::new(0.5, 0.08, 0.06),
-        Some("rubber") => Vec3::new(0.1, 0.1, 0.11),
+        Look::Wood => Vec3::new(0.55, 0.36, 0.2),
+        Look::Paint => Vec3::new(0.5, 0.08, 0.06),
+        Look::Rubber => Vec3::new(0.1, 0.1, 0.11),
         _ => Vec3::new(0.62, 0.6, 0.56),
     };
     let dark = base * Vec3::new(0.32, 0.36, 0.42);
-    Some(match name {
-        "checker" => Texture::Checker(base, dark),
-        "tiles" => Texture::Tiles(base * Vec3::new(0.95, 1.05, 1.15), 0.45 * base),
-        "grid" => Texture::Grid(base, dark),
-        "stripes" => Texture::Stripes(base, dark),
-        "wood" => Texture::Wood(base, dark),
-        "noise" => Texture::Noise(base, dark),
-        _ => return None,
-    })
+    match pattern {
+        TexturePattern::Checker => Texture::Checker(base, dark),
+        TexturePattern::Tiles => Texture::Tiles(base * Vec3::new(0.95, 1.05, 1.15), 0.45 * base),
+        TexturePattern::Grid => Texture::Grid(base, dark),
+        TexturePattern::Stripes => Texture::Stripes(base, dark),
+        TexturePattern::Wood => Texture::Wood(base, dark),
+        TexturePattern::Noise => Texture::Noise(base, dark),
+    }
 }
 
 /// How a surface scatters light at a point. Directions are in a frame whose z axis is the normal on the side that is lit.
@@ -321,13 +320,13 @@ mod tests {
 
     #[test]
     fn no_look_makes_light_wet_or_dry_in_air_or_under_water() {
-        for (look, ()) in sessile_scene::LOOKS {
-            let Material::Painted(finish) = Material::of(Some(look), None, Vec2::splat(8.0)) else { continue };
+        for look in Look::ALL {
+            let Material::Painted(finish) = Material::of(*look, None, Vec2::splat(8.0)) else { continue };
             for (outside, wet) in [(1.0, 0.0), (1.0, 1.0), (1.333, 1.0)] {
                 for cosine in [0.1, 0.6, 1.0] {
                     let scatter = finish.scatter(Vec2::new(0.31, 0.77), outside, wet);
                     let sent = reflected(&scatter, cosine);
-                    assert!(sent > 0.01 && sent < 1.0, "{look} cos {cosine}: {sent}");
+                    assert!(sent > 0.01 && sent < 1.0, "{look:?} cos {cosine}: {sent}");
                 }
             }
         }
@@ -335,20 +334,12 @@ mod tests {
 
     #[test]
     fn wet_stone_is_darker_and_shinier_than_dry_stone() {
-        let Material::Painted(stone) = Material::of(Some("stone"), None, Vec2::ONE) else { panic!("stone is opaque") };
+        let Material::Painted(stone) = Material::of(Look::Stone, None, Vec2::ONE) else { panic!("stone is opaque") };
         let uv = Vec2::splat(0.4);
         let (dry, wet) = (stone.scatter(uv, 1.0, 0.0), stone.scatter(uv, 1.0, 1.0));
         assert!(wet.base.x < 0.75 * dry.base.x, "{} against {}", wet.base, dry.base);
         let mirrored = Vec3::new(0.6, 0.0, 0.8);
         let shine = |s: &Scatter| s.eval(mirrored, mirrored * Vec3::new(-1.0, 1.0, 1.0)).0.x;
         assert!(shine(&wet) > 3.0 * shine(&dry), "{} against {}", shine(&wet), shine(&dry));
-    }
-
-    #[test]
-    fn every_built_in_name_of_a_scene_is_known() {
-        for (name, ()) in sessile_scene::TEXTURES {
-            assert!(built_in_texture(name, None).is_some(), "{name}");
-        }
-        assert!(built_in_texture("photo.png", None).is_none());
     }
 }

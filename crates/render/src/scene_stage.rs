@@ -1,6 +1,5 @@
 //! From a scene and one of its frames to a stage and its camera.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DVec3, Vec2, Vec3};
@@ -29,14 +28,14 @@ impl Looks {
     /// Reads the images that the scene's solids use as textures.
     pub fn of(scene: &Scene) -> Result<Self, TextureError> {
         let materials = scene.solids.iter().map(|solid| {
-            let texture = solid.texture.as_deref().map(|name| match built_in_texture(name, solid.look.as_deref()) {
-                Some(texture) => Ok(texture),
-                None => ColorImage::read(&format!("solid `{}`", solid.name), Path::new(name))
+            let texture = solid.texture.as_ref().map(|texture| match texture {
+                sessile_scene::Texture::Pattern(pattern) => Ok(built_in_texture(*pattern, solid.look)),
+                sessile_scene::Texture::Image(file) => ColorImage::read(&format!("solid `{}`", solid.name), file)
                     .map(|image| Texture::Image(Arc::new(image))),
             });
-            Ok(Material::of(solid.look.as_deref(), texture.transpose()?, pattern(&solid.shape)))
+            Ok(Material::of(solid.look, texture.transpose()?, pattern(&solid.shape)))
         });
-        let liquid = LiquidLook::of_preset(&scene.liquid_preset, scene.liquid.refractive_index);
+        let liquid = LiquidLook::of_preset(scene.liquid_preset.name, scene.liquid.refractive_index);
         Ok(Self { materials: materials.collect::<Result<_, TextureError>>()?, liquid })
     }
 

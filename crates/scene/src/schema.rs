@@ -221,7 +221,8 @@ mod tests {
         for symbol in crate::units::symbols() {
             assert!(page.contains(&format!("`{symbol}`")), "docs/scene.md lacks the unit {symbol}");
         }
-        let names = crate::Look::NAMES.iter().chain(crate::TexturePattern::NAMES).chain(crate::EnvironmentPreset::NAMES);
+        let names =
+            crate::Look::NAMES.iter().chain(crate::TexturePattern::NAMES).chain(crate::EnvironmentPreset::NAMES);
         for name in names {
             assert!(page.contains(&format!("`\"{name}\"`")), "docs/scene.md lacks \"{name}\"");
         }

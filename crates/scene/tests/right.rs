@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sessile_scene::{
-    Amount, DropShape, EmitterKind, EnvironmentMap, EnvironmentPreset, Fidelity, NoFiles, RainSizes, RunRelation, Scene, SolidShape, Varying, parse_file,
-    parse_str, print, same_run,
+    Amount, DropShape, EmitterKind, EnvironmentMap, EnvironmentPreset, Fidelity, NoFiles, RainSizes, RunRelation,
+    Scene, SolidShape, Varying, parse_file, parse_str, print, same_run,
 };
 
 fn folder() -> PathBuf {

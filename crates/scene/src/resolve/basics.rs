@@ -11,7 +11,8 @@ use crate::reader::Section;
 use crate::schema;
 use crate::tree::Value;
 use crate::types::{
-    Domain, Drop, DropShape, Emitter, EmitterKind, Keyed, MeshScale, Output, RainSizes, Resolution, Side, Time, WorldSettings,
+    Domain, Drop, DropShape, Emitter, EmitterKind, Keyed, MeshScale, Output, RainSizes, Resolution, Side, Time,
+    WorldSettings,
 };
 use crate::units::is_sensible;
 

@@ -12,7 +12,7 @@ use crate::diagnostics::Diagnostic;
 use crate::quantities::{ANGLE, AREA, LENGTH, Sign, VELOCITY, VOLUME};
 use crate::reader::Section;
 use crate::schema;
-use crate::types::{Amount, Drop, DropShape, WorldSettings, Solid, Varying};
+use crate::types::{Amount, Drop, DropShape, Solid, Varying, WorldSettings};
 use crate::units::is_sensible;
 
 /// Radius of a drop that says nothing of its size, in m.

@@ -9,7 +9,7 @@ use crate::quantities::{DEW, FEED, LENGTH, PLANAR_FEED, RAIN, Sign, TIME, VELOCI
 use crate::reader::Section;
 use crate::schema;
 use crate::tree::Value;
-use crate::types::{Emitter, EmitterKind, WorldSettings, RainArea, RainSizes, Solid};
+use crate::types::{Emitter, EmitterKind, RainArea, RainSizes, Solid, WorldSettings};
 
 #[derive(Clone, Copy)]
 enum Kind {

@@ -16,7 +16,7 @@ use crate::reader::{Context, Section};
 use crate::schema;
 use crate::suggest::nearest;
 use crate::tree::{Node, Value, shortened};
-use crate::types::{WorldSettings, Fidelity, ModelKind, Scene, Solid};
+use crate::types::{Fidelity, ModelKind, Scene, Solid, WorldSettings};
 
 /// Reads the whole scene; what is wrong is left in the context.
 pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {

@@ -11,9 +11,6 @@ pub(crate) trait Word: Copy + 'static {
     fn from_word(word: &str) -> Option<Self> {
         Self::NAMES.iter().position(|name| *name == word).map(|i| Self::ALL[i])
     }
-
-    /// The word that a scene uses for this value.
-    fn word(self) -> &'static str;
 }
 
 /// Defines an enum, the word of each value, `ALL`, `NAMES` and `name()`.
@@ -38,10 +35,6 @@ macro_rules! words {
         impl $crate::types::words::Word for $enum {
             const ALL: &'static [Self] = Self::ALL;
             const NAMES: &'static [&'static str] = Self::NAMES;
-
-            fn word(self) -> &'static str {
-                self.name()
-            }
         }
     };
 }
