@@ -40,12 +40,12 @@
 
 pub mod air;
 pub mod crease;
+pub mod curvature;
 pub mod droplets;
 pub mod error;
 pub mod field;
 pub mod film_map;
 pub mod flight;
-pub mod footing;
 pub mod forms;
 pub mod glide;
 pub mod grid;
