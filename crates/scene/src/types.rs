@@ -105,7 +105,7 @@ pub struct Keyed<T> {
 
 impl<T> Keyed<T>
 where
-    T: Copy + std::ops::Add<Output = T> + std::ops::Sub<Output = T> + std::ops::Mul<f64, Output = T>,
+    T: Copy + std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
 {
     /// The value at time `t`, in s: linear between keys, constant before the first and after the last.
     ///
@@ -115,7 +115,10 @@ where
     pub fn at(&self, t: f64) -> T {
         let after = self.keys.partition_point(|(time, _)| *time <= t);
         match (after.checked_sub(1).map(|i| self.keys[i]), self.keys.get(after)) {
-            (Some((t0, v0)), Some(&(t1, v1))) => v0 + (v1 - v0) * ((t - t0) / (t1 - t0)),
+            (Some((t0, v0)), Some(&(t1, v1))) => {
+                let s = (t - t0) / (t1 - t0);
+                v0 * (1.0 - s) + v1 * s
+            }
             (Some((_, value)), None) => value,
             (None, _) => self.keys[0].1,
         }

@@ -5,8 +5,8 @@ mod preview;
 use sessile_render::Picture;
 use sessile_render::known_scenes::drop_on_checks;
 use sessile_render::render_picture::{PictureSettings, render_picture};
-use sessile_sim::bench::{Bench, BenchContext};
-use sessile_sim::validate::CaseError;
+use sessile_validation::bench::{Bench, BenchContext};
+use sessile_validation::validate::CaseError;
 
 /// Columns and rows of the picture.
 const SIZE: usize = 512;
@@ -25,7 +25,7 @@ pub fn benches() -> Vec<Bench> {
         about: "The drop on checks that Mitsuba renders in 23 CPU s to a noise of 0.021: 512 x 512 pixels, not denoised.",
         run: drop_picture,
     };
-    let mut all = sessile_sim::bench::benches();
+    let mut all = sessile_validation::bench::benches();
     all.push(render);
     all.extend(preview::benches());
     all

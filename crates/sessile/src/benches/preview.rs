@@ -3,8 +3,8 @@
 use sessile_render::many_drops::{Ground, many_drops};
 use sessile_render::preview::Preview;
 use sessile_render::tone_map::{Exposure, to_srgb};
-use sessile_sim::bench::{Bench, BenchContext, StageTimer};
-use sessile_sim::validate::CaseError;
+use sessile_validation::bench::{Bench, BenchContext, StageTimer};
+use sessile_validation::validate::CaseError;
 
 const SIZE: [usize; 2] = [640, 360];
 const FRAMES: u32 = 30;

@@ -5,7 +5,7 @@ use sessile_frames::{Event, Frame, FrameMeasures, MeasureContext, MeasureError, 
 use sessile_geometry::{Closest, Distance};
 
 /// Measures frame `number`; `planar` is the thickness of a planar run's one layer of cells, in m.
-pub(crate) fn measured(
+pub fn measure_frame(
     frame: &Frame,
     number: u64,
     events: &[Event],

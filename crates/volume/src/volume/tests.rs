@@ -2,10 +2,10 @@
 
 use std::f64::consts::TAU;
 
+use crate::volume::Volume;
 use sessile_frames::{Event, Frame, FrameGeometry, Surface};
 use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
-use sessile_volume::Volume;
 use sessile_wetting::{Liquid, young_laplace};
 use sessile_world::World;
 
@@ -268,7 +268,7 @@ const TWO_DROPS: &str = "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe =
 
 /// Kinetic and surface energy of a planar run, in J/m, on solids that wet at 90°.
 fn planar_energy(volume: &Volume) -> f64 {
-    let fluid = volume.fluid();
+    let fluid = &volume.fluid;
     let (tiles, h) = (&fluid.grid.tiles, fluid.grid.h);
     let mut kinetic = 0.0;
     for (index, share) in fluid.drops.shares().iter().enumerate().filter(|(_, share)| **share > 0.0) {
@@ -324,7 +324,7 @@ fn a_drop_that_comes_down_on_a_ball_does_not_run_away() {
     let mut most: f64 = 0.0;
     while volume.time() < 2e-3 {
         volume.step(1.0, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
-        most = most.max(volume.fluid().fastest());
+        most = most.max(volume.fluid.fastest());
     }
     assert!(most < 12.0, "{most:.1} m/s");
 }
@@ -357,7 +357,7 @@ fn threads_and_interruptions_do_not_change_a_bit() {
             let mut most_particles = 0;
             for step in 0..60 {
                 volume.step(1.0 - volume.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
-                most_particles = most_particles.max(volume.fluid().particles.len());
+                most_particles = most_particles.max(volume.fluid.particles.len());
                 if interrupted && step % 23 == 11 {
                     let saved = volume.save();
                     volume = build(&scene);

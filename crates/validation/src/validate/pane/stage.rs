@@ -7,9 +7,9 @@ use sessile_shapes::Instance;
 use sessile_wetting::Wetting;
 
 use super::CaseError;
-use crate::build::build;
 pub(super) use crate::validate::stage::{GRAVITY, WATER, largest_that};
 use crate::validate::stage::{drops_of, only};
+use sessile_sim::build;
 
 /// A material by its two angles, in degrees.
 #[derive(Clone, Copy)]

@@ -9,8 +9,8 @@ use sessile_volume::Volume;
 use sessile_world::World;
 
 use super::{Bench, BenchContext, peak_memory};
-use crate::run::thread_pool;
 use crate::validate::CaseError;
+use sessile_sim::thread_pool;
 
 /// The volume model's benches.
 pub(super) fn benches() -> Vec<Bench> {
@@ -71,12 +71,11 @@ fn advance(model: &mut Volume, time: f64, stages: &mut dyn StageTimer) -> Result
 
 /// The time that about so many steps take, in s.
 fn time_of(model: &Volume, steps: f64) -> f64 {
-    steps * model.fluid().longest_step(&model.setup().parameters)
+    steps * model.time_step_limit()
 }
 
 fn active_cells(model: &Volume) -> f64 {
-    let tiles = &model.fluid().grid.tiles;
-    (tiles.len() * tiles.cells_in_use()) as f64
+    model.active_cells() as f64
 }
 
 fn hemisphere(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
@@ -89,7 +88,7 @@ fn hemisphere(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     for number in 0..frames {
         (context.say)(&format!("millisecond {number} of {frames}"));
         steps += context.time(frame, |stages| advance(&mut model, frame, stages))?;
-        iterations += model.iterations() as f64 / f64::from(frames);
+        iterations += model.pressure_iterations() as f64 / f64::from(frames);
         cells += active_cells(&model) / f64::from(frames);
     }
     let cpu = context.cpu_seconds();

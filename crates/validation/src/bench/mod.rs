@@ -18,9 +18,9 @@ use serde::Serialize;
 pub use memory::peak_memory;
 pub use sessile_model::StageTimer;
 
-use crate::clock::{StageClock, StageTime};
-use crate::nearest::nearest;
 use crate::validate::CaseError;
+use sessile_sim::suggest;
+use sessile_sim::{StageClock, StageTime};
 
 /// A fixed piece of work.
 #[derive(Clone, Copy)]
@@ -58,12 +58,7 @@ pub fn choose(all: &[Bench], names: &[String]) -> Result<Vec<Bench>, UnknownBenc
         let found: Vec<Bench> =
             all.iter().filter(|bench| bench.name == wanted || bench.name.starts_with(&family)).copied().collect();
         if found.is_empty() {
-            let near = nearest(wanted, all.iter().map(|bench| bench.name));
-            let hint = if near.is_empty() {
-                format!("benches: {}", all.iter().map(|bench| bench.name).collect::<Vec<_>>().join(", "))
-            } else {
-                format!("did you mean {}?", near.join(", "))
-            };
+            let hint = suggest(wanted, all.iter().map(|bench| bench.name), "benches");
             return Err(UnknownBench { wanted: wanted.clone(), hint });
         }
         chosen.extend(found);

@@ -7,11 +7,11 @@ use sessile_scene::types::Scene;
 use sessile_scene::{NoFiles, parse_str};
 
 use super::CaseError;
-use crate::build::build;
-use crate::measured::measured;
-use crate::settle::{DropState, Settling};
 use crate::validate::stage::only;
 pub(in crate::validate) use crate::validate::stage::{GRAVITY, WATER};
+use sessile_sim::build;
+use sessile_sim::measure_frame;
+use sessile_sim::{DropPose, Settling};
 
 /// Capillary length of water, in m.
 pub(in crate::validate) fn capillary_length() -> f64 {
@@ -137,7 +137,7 @@ impl Stage {
         let mut settling = Settling::default();
         while self.time() < end - 1e-9 * frame {
             self.run(frame)?;
-            let drops = self.measures()?.drops.into_iter().map(|drop| DropState {
+            let drops = self.measures()?.drops.into_iter().map(|drop| DropPose {
                 id: drop.id,
                 volume: drop.volume,
                 centroid: drop.centroid,
@@ -160,7 +160,7 @@ impl Stage {
     /// What `sessile measure` says.
     pub fn measures(&self) -> Result<FrameMeasures, CaseError> {
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        Ok(measured(&self.model.frame(), 0, &[], self.model.world().solids(), planar)?)
+        Ok(measure_frame(&self.model.frame(), 0, &[], self.model.world().solids(), planar)?)
     }
 
     /// What `sessile measure` says of the only drop.

@@ -23,7 +23,7 @@ pub(crate) use plot::number;
 pub use plot::{Axis, Mark, Plot, Series};
 pub use report::write_report;
 
-use crate::nearest::nearest;
+use sessile_sim::suggest;
 
 /// Every case there is, by model.
 pub fn cases() -> Vec<Case> {
@@ -86,12 +86,7 @@ impl Selection {
         let named: Vec<Case> = of_models.iter().filter(|case| case.name == wanted).copied().collect();
         if named.is_empty() {
             let names = of_models.iter().map(|case| case.name);
-            let near = nearest(wanted, names.clone());
-            let hint = if near.is_empty() {
-                format!("cases: {}", names.collect::<Vec<_>>().join(", "))
-            } else {
-                format!("did you mean {}?", near.join(", "))
-            };
+            let hint = suggest(wanted, names, "cases");
             return Err(SelectionError::UnknownCase { wanted: wanted.clone(), hint });
         }
         Ok(named)

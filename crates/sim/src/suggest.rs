@@ -1,15 +1,33 @@
-//! The names that someone may have meant.
+//! Suggestions for a mistyped name.
 
-/// Up to three of `names` that are nearest to `wanted`: those that hold it, then those within a few typing errors.
-pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+/// A hint for a name that is not among `names`: the closest ones, or all of them after `otherwise`.
+///
+/// ```
+/// use sessile_sim::suggest;
+///
+/// assert_eq!(suggest("windwo", ["window", "merge"], "scenes"), "did you mean window?");
+/// assert_eq!(suggest("zzzzzz", ["window", "merge"], "scenes"), "scenes: window, merge");
+/// ```
+pub fn suggest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone, otherwise: &str) -> String {
+    let near = nearest(wanted, names.clone());
+    if near.is_empty() {
+        format!("{otherwise}: {}", names.into_iter().collect::<Vec<_>>().join(", "))
+    } else {
+        format!("did you mean {}?", near.join(", "))
+    }
+}
+
+/// Up to three of `names` closest to `wanted`: those that contain it, then those within a few edits.
+fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
     let mut ranked: Vec<(usize, &str)> = names
         .into_iter()
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let distance = edit_distance(&wanted, &lower);
-            let holds = !wanted.is_empty() && lower.contains(&wanted);
-            (holds || distance <= 1 + wanted.chars().count() / 3).then_some((if holds { 0 } else { distance }, name))
+            let contained = !wanted.is_empty() && lower.contains(&wanted);
+            let close = contained || distance <= 1 + wanted.chars().count() / 3;
+            close.then_some((if contained { 0 } else { distance }, name))
         })
         .collect();
     ranked.sort_unstable();
@@ -17,7 +35,7 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
     ranked.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Insertions, deletions and replacements that turn one text into the other (Levenshtein's distance).
+/// Levenshtein distance: insertions, deletions and substitutions that turn `a` into `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -5,7 +5,7 @@ use sessile_model::Model;
 use sessile_wetting::Liquid;
 
 use super::CaseError;
-use crate::measured::measured;
+use sessile_sim::measure_frame;
 
 /// As scenes have it by default, and as the reference values were made with.
 pub(in crate::validate) const WATER: Liquid =
@@ -15,7 +15,7 @@ pub(in crate::validate) const GRAVITY: f64 = 9.8;
 
 /// What `sessile measure` says of a model's drops.
 pub(in crate::validate) fn drops_of(model: &dyn Model) -> Result<Vec<DropMeasures>, CaseError> {
-    Ok(measured(&model.frame(), 0, &[], model.world().solids(), None)?.drops)
+    Ok(measure_frame(&model.frame(), 0, &[], model.world().solids(), None)?.drops)
 }
 
 /// The only one of some drops.
