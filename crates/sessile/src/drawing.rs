@@ -22,7 +22,8 @@ struct State {
     work: Work,
     of: usize,
     start: Instant,
-    /// The most that was done so far, in pictures: reports from several threads may overtake one another.
+    /// The most that was done so far, in pictures: reports from several threads may overtake one
+    /// another.
     best: f64,
 }
 

@@ -8,7 +8,7 @@ use sessile_frames::FrameSelection;
 use sessile_render::render_run::{DrawError, DrawOptions, Drawn, What, render_run};
 
 use super::on_threads;
-use crate::args::{PictureQuality, RenderArgs};
+use crate::args::{RenderArgs, RenderQuality};
 use crate::failure::Failure;
 use crate::{drawing, interrupt};
 
@@ -80,7 +80,7 @@ fn again(args: &RenderArgs, drawn: &Drawn) -> String {
     words.extend(args.samples.map(|samples| format!("--samples {samples}")));
     words.extend(args.no_denoise.then(|| "--no-denoise".to_owned()));
     words.extend(args.exr.then(|| "--exr".to_owned()));
-    words.extend((args.quality == PictureQuality::Preview).then(|| "--quality preview".to_owned()));
+    words.extend((args.quality == RenderQuality::Preview).then(|| "--quality preview".to_owned()));
     words.extend(args.ground_truth.then(|| "--ground-truth".to_owned()));
     words.extend(args.threads.map(|threads| format!("--threads {threads}")));
     words.join(" ")
