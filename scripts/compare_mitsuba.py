@@ -45,7 +45,7 @@ def cap():
 
 
 def lamp_axes(normal):
-    """Two sides of the lamp, as crates/render/src/lights.rs turns it."""
+    """Two sides of the lamp, as crates/appearance/src/lights.rs turns it."""
     x, y, z = normal
     sign = math.copysign(1.0, z)
     a = -1.0 / (sign + z)

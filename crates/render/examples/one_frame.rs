@@ -4,11 +4,10 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use sessile_appearance::{Environment, SceneMaterials, frame_scene};
 use sessile_frames::RunFolder;
-use sessile_render::camera::Camera;
-use sessile_render::environment::Environment;
 use sessile_render::render_picture::{PictureSettings, render_picture};
-use sessile_render::scene_stage::{Looks, stage_of_frame};
+use sessile_render::scene_stage::stage_of_frame;
 use sessile_world::World;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -35,9 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     settings.paths.clamp = 10.0;
 
     let start = Instant::now();
-    let looks = Looks::of(&scene)?;
+    let looks = SceneMaterials::of(&scene)?;
     let stage = stage_of_frame(&scene, &looks, &world, &liquid, &wet, Environment::from_lights(&scene.lights)?, 0.0);
-    let camera = Camera::framing(&scene, &world, width as f64 / height as f64);
+    let camera = frame_scene(&scene, &world, width as f64 / height as f64);
     let built = start.elapsed().as_secs_f64();
     let (picture, cost) = render_picture(&stage, &camera, &settings, &|_, _| ());
     let traced = start.elapsed().as_secs_f64() - built;

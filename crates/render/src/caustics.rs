@@ -13,7 +13,7 @@
 //! | smooth mirrors at D | paths from the eye | paths from the eye |
 //!
 //! The sky is cut at a luminance, a multiple of its mean: L = min(L, c) + (L − c)₊. Its even part converges by itself, and its bright
-//! part would not. Scattering is a sum of lobes, and only wide ones ([`crate::materials::ROUGH`]) read photons, for narrow ones would see single photons.
+//! part would not. Scattering is a sum of lobes, and only wide ones ([`sessile_appearance::ROUGH_ALPHA`]) read photons, for narrow ones would see single photons.
 //! Both cuts are sums, so nothing is lost or counted twice.
 //!
 //! # Noise
@@ -26,9 +26,8 @@
 
 use glam::Vec3;
 use rayon::prelude::*;
+use sessile_appearance::{RoughLobes, luminance};
 
-use crate::environment::luminance;
-use crate::materials::BroadScatter;
 use crate::photon_tree::PhotonTree;
 use crate::photons::{PhotonCaster, above};
 use crate::sampler::Sampler;
@@ -109,7 +108,7 @@ impl Caustics {
         set: usize,
         point: Vec3,
         facet: Vec3,
-        scatter: &BroadScatter,
+        scatter: &RoughLobes,
         to_local: impl Fn(Vec3) -> Vec3,
     ) -> Vec3 {
         let tree = &self.sets[set];

@@ -19,8 +19,8 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::environment::luminance;
 use crate::picture::Picture;
+use sessile_appearance::luminance;
 
 /// Passes of the filter; each doubles the reach.
 const PASSES: u32 = 5;

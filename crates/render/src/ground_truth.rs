@@ -21,11 +21,10 @@ mod files;
 
 use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;
+use sessile_appearance::{Camera, Lens, NO_TRIANGLE};
 
-use crate::camera::{Camera, Lens};
 use crate::line_of_sight::{LineOfSight, SightEnd, Until, follow};
 use crate::stage::Stage;
-use crate::tracer_bvh::NOTHING;
 
 pub use files::{GroundTruthFiles, flow_colors, write_ground_truth};
 
@@ -130,7 +129,7 @@ pub fn ground_truth(stage: &Stage, clean: &Stage, camera: &Camera, size: [usize;
     let views = Views {
         stage,
         lens,
-        inside: stage.drop_around(lens.eye(), Vec3::Y, 0.5, NOTHING),
+        inside: stage.drop_around(lens.eye(), Vec3::Y, 0.5, NO_TRIANGLE),
         clean,
         clean_lens: camera.lens(clean.origin(), size),
         shift: stage.origin() - clean.origin(),

@@ -21,7 +21,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use crate::fresnel::{reflect, reflectance, refract};
-use crate::materials::cosine_direction;
+use sessile_appearance::sample_cosine_hemisphere;
 
 /// Texels per side of a table.
 const SIDE: usize = 64;
@@ -217,7 +217,7 @@ fn returned_share(index: f32) -> f32 {
             // A lattice in four dimensions, by powers of the root of x⁵ = x + 1.
             let [a, b, c, d] = [0.856_674_9, 0.733_891_9, 0.628_706_7, 0.538_597_3].map(|step| part(ray, step));
             let place = a.sqrt() * Vec2::from_angle(TAU * b);
-            let up = cosine_direction(Vec2::new(c, d));
+            let up = sample_cosine_hemisphere(Vec2::new(c, d));
             let (mut from, mut travel, mut weight) =
                 (Vec3::new(place.x, 0.0, place.y), Vec3::new(up.x, up.z, up.y), 1.0);
             // From within the disc to the dome.

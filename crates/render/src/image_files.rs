@@ -212,7 +212,7 @@ mod tests {
         let path = folder.path().join("room.exr");
         let color = vec![Vec3::new(0.5, 1.0, 2.0); 32];
         write_exr(&path, &Picture { width: 8, height: 4, color, ..Picture::default() }).unwrap();
-        let environment = crate::environment::Environment::open(&path, 2.0).unwrap();
+        let environment = sessile_appearance::Environment::open(&path, 2.0).unwrap();
         assert_eq!(environment.radiance(Vec3::X), Vec3::new(1.0, 2.0, 4.0));
     }
 

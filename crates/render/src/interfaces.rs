@@ -4,12 +4,10 @@
 //! liquid, liquid over air (schmidt2002): a drop's surface inside glass is not there, nor is one drop's surface inside another.
 
 use glam::Vec3;
+use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE};
 
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
-use crate::liquid_look::LiquidLook;
-use crate::materials::Finish;
 use crate::stage::{Body, Owner, Stage, SurfacePoint};
-use crate::tracer_bvh::NOTHING;
 use crate::wet_layer::Wetness;
 
 /// Faces that a ray may pass without being bent, such as those of drops inside one another.
@@ -28,7 +26,7 @@ pub struct Media {
 impl Media {
     /// What surrounds a point at the middle of the shutter's time: cast once per picture.
     pub fn at(stage: &Stage, point: Vec3) -> Self {
-        let drops = u32::from(stage.drop_around(point, Vec3::Y, 0.5, NOTHING).is_some());
+        let drops = u32::from(stage.drop_around(point, Vec3::Y, 0.5, NO_TRIANGLE).is_some());
         Self { drops, ..Self::default() }
     }
 
@@ -79,7 +77,7 @@ pub enum Meeting<'a> {
     /// A surface that scatters.
     Scatterer {
         /// How.
-        finish: &'a Finish,
+        finish: &'a BsdfParameters,
         /// Normal of the surface, bent by a film where there is one; out of its owner.
         normal: Vec3,
         /// Wetness from 0 to 1.
@@ -90,8 +88,8 @@ pub enum Meeting<'a> {
 /// Refractive index and absorption of a stage's liquid; those of air if it is opaque.
 pub fn liquid_optics(stage: &Stage) -> (f32, Vec3) {
     match stage.liquid {
-        LiquidLook::Clear { index, absorption } => (index, absorption),
-        LiquidLook::Opaque(_) => (1.0, Vec3::ZERO),
+        LiquidMaterial::Clear { index, absorption } => (index, absorption),
+        LiquidMaterial::Opaque(_) => (1.0, Vec3::ZERO),
     }
 }
 
@@ -103,7 +101,7 @@ pub fn meet<'a>(stage: &'a Stage, media: &Media, incident: Vec3, at: &SurfacePoi
         Owner::Solid(solid) => {
             let solid = &stage.solids[solid as usize];
             match &solid.body {
-                Body::Painted(finish) => {
+                Body::Opaque(finish) => {
                     let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
                     Meeting::Scatterer { finish, normal: stage.bent_normal(at, wetness.slope, time), wet: wetness.wet }
                 }
@@ -129,11 +127,11 @@ struct Here<'a, 'b> {
 
 impl<'a> Here<'a, '_> {
     fn drops_before(&self) -> u32 {
-        u32::from(self.stage.drop_around(self.at.point, self.at.facet, self.time, NOTHING).is_some())
+        u32::from(self.stage.drop_around(self.at.point, self.at.facet, self.time, NO_TRIANGLE).is_some())
     }
 
     fn liquid(&self) -> Meeting<'a> {
-        if let LiquidLook::Opaque(finish) = &self.stage.liquid {
+        if let LiquidMaterial::Opaque(finish) = &self.stage.liquid {
             return Meeting::Scatterer { finish, normal: self.at.smooth, wet: 0.0 };
         }
         let entering = self.incident.dot(self.at.facet) < 0.0;

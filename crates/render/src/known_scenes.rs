@@ -5,15 +5,13 @@
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use glam::{DVec2, DVec3, Vec2, Vec3};
+use sessile_appearance::{
+    BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
+};
 use sessile_frames::Surface;
 use sessile_geometry::TriMesh;
 
-use crate::camera::Camera;
-use crate::environment::Environment;
-use crate::liquid_look::LiquidLook;
-use crate::materials::{Finish, Material, Mirror};
 use crate::stage::{Stage, StageBuilder};
-use crate::textures::{Painted, Texture};
 
 /// Rings and columns of the cap: 36 × 72 × 2, less a ring's worth of halves at the top, of 5184 triangles.
 const RINGS: u32 = 36;
@@ -24,17 +22,17 @@ const COLUMNS: u32 = 72;
 /// Mitsuba 3.9 takes 23 CPU seconds for 512² pixels at 256 samples, with a root mean square error of 0.021 in linear radiance
 /// against 2048 samples.
 pub fn drop_on_checks() -> (Stage, Camera) {
-    let water = LiquidLook::Clear { index: 1.33, absorption: Vec3::ZERO };
+    let water = LiquidMaterial::Clear { index: 1.33, absorption: Vec3::ZERO };
     let mut builder = StageBuilder::new(Environment::constant(Vec3::new(0.35, 0.42, 0.5)), water, 0.0);
     let checks = Texture::Checker(Vec3::new(0.55, 0.5, 0.42), Vec3::new(0.25, 0.3, 0.36));
-    let finish = Finish {
-        color: Painted { texture: checks, scale: Vec2::splat(40.0) },
+    let finish = BsdfParameters {
+        color: ScaledTexture { texture: checks, scale: Vec2::splat(40.0) },
         alpha: 1.0,
-        mirror: Mirror::None,
-        through: Vec3::ZERO,
+        specular: SpecularLobe::None,
+        transmittance: Vec3::ZERO,
         porosity: 0.0,
     };
-    builder.solid(&table(), |_| DVec3::ZERO, &Material::Painted(finish), false, None);
+    builder.solid(&table(), |_| DVec3::ZERO, &Material::Opaque(finish), false, None);
     builder.liquid(&half_ball());
     builder.lamp(DVec3::new(3.0, 5.0, -2.0), DVec3::ZERO, 0.5, Vec3::splat(60.0));
     (builder.build(), eye())
@@ -42,7 +40,7 @@ pub fn drop_on_checks() -> (Stage, Camera) {
 
 /// A half-ball of water on wood under a blue sky with the sun's disc of half a degree.
 pub fn drop_in_the_sun() -> (Stage, Camera) {
-    let water = LiquidLook::Clear { index: 1.33, absorption: Vec3::ZERO };
+    let water = LiquidMaterial::Clear { index: 1.33, absorption: Vec3::ZERO };
     let towards_sun = DVec3::new(0.9, 1.1, -0.9);
     let mut builder = StageBuilder::new(Environment::constant(Vec3::new(0.2, 0.25, 0.33)), water, 0.0);
     let wood = Material::of(Some("wood"), None, Vec2::splat(8.0));

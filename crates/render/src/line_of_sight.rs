@@ -8,11 +8,10 @@
 //! of glass is too thin to shift the line, only what lies before and behind it counts.
 
 use glam::Vec3;
+use sessile_appearance::{LiquidMaterial, NO_TRIANGLE, Ray};
 
 use crate::fresnel::refract;
-use crate::liquid_look::LiquidLook;
 use crate::stage::{Body, Owner, Stage, SurfacePoint};
-use crate::tracer_bvh::{NOTHING, Ray};
 
 /// Clear faces after which a line is given up.
 const MOST_FACES: u32 = 64;
@@ -80,11 +79,11 @@ struct Follower<'a> {
 /// Follows the line of sight from `eye`, which lies in the drop `inside`, if in any.
 pub fn follow(stage: &Stage, eye: Vec3, direction: Vec3, inside: Option<u32>, until: Until) -> LineOfSight {
     let (liquid, opaque) = match stage.liquid {
-        LiquidLook::Clear { index, .. } => (index, false),
-        LiquidLook::Opaque(_) => (1.0, true),
+        LiquidMaterial::Clear { index, .. } => (index, false),
+        LiquidMaterial::Opaque(_) => (1.0, true),
     };
     let around = Around { drops: u32::from(inside.is_some()), ..Around::default() };
-    let ray = Ray { origin: eye, direction, time: MOMENT, leaves: NOTHING };
+    let ray = Ray { origin: eye, direction, time: MOMENT, leaves: NO_TRIANGLE };
     let mut follower = Follower { stage, liquid, ray, around, drop: inside };
     let mut first_distance = f32::INFINITY;
     for face in 0..MOST_FACES {
@@ -111,7 +110,7 @@ pub fn follow(stage: &Stage, eye: Vec3, direction: Vec3, inside: Option<u32>, un
             }
             Owner::Drop(id) => follower.meet_liquid(&at, id),
             Owner::Solid(solid) => match stage.solids[solid as usize].body {
-                Body::Painted(_) => Some(SightEnd::Thing(at.point)),
+                Body::Opaque(_) => Some(SightEnd::Thing(at.point)),
                 Body::Sheet { .. } => follower.meet_sheet(&at),
                 Body::GlassBody { index } => follower.meet_glass(&at, index),
             },
@@ -174,7 +173,7 @@ impl Follower<'_> {
 
     /// The drop on the outer side of a solid's surface.
     fn drop_on(&self, at: &SurfacePoint) -> Option<u32> {
-        self.stage.drop_around(at.point, at.facet, MOMENT, NOTHING)
+        self.stage.drop_around(at.point, at.facet, MOMENT, NO_TRIANGLE)
     }
 
     /// Bends the line at a face with a smooth normal; where that is turned away, the facet's counts.

@@ -4,15 +4,12 @@
 //! angles vary as in rain that has stayed. Their surfaces are made as every reader of a frame makes them.
 
 use glam::{DMat3, DVec2, DVec3, Vec2};
+use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, built_in_texture};
 use sessile_frames::Surface;
 use sessile_frames::instances::{InstanceError, surface_of};
 use sessile_geometry::TriMesh;
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 
-use crate::camera::Camera;
-use crate::environment::Environment;
-use crate::liquid_look::LiquidLook;
-use crate::materials::{Material, built_in_texture};
 use crate::stage::{Stage, StageBuilder};
 
 /// What the drops stand on.
@@ -42,7 +39,7 @@ pub fn many_drops(ground: Ground, count: usize) -> Result<(Stage, Surface, Camer
             (Material::of(Some("glass"), None, Vec2::ONE), Environment::sky(TOWARDS_SUN, 1.0), DMat3::IDENTITY)
         }
     };
-    let mut builder = StageBuilder::new(environment, LiquidLook::water(), 0.0);
+    let mut builder = StageBuilder::new(environment, LiquidMaterial::water(), 0.0);
     builder.solid(&rectangle(axes), |_| DVec3::ZERO, &material, false, None);
     let distance = 0.98 * 0.5 * SIDES.y / (0.5 * FOV).tan();
     let camera = Camera::new(distance * axes.z_axis - 0.02 * distance * axes.y_axis, DVec3::ZERO, FOV);

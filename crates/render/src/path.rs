@@ -7,15 +7,13 @@
 //! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both faces, for every path that carries light ends in air.
 
 use glam::{Vec2, Vec3};
+use sessile_appearance::{Bsdf, BsdfParameters, LightSample, NO_TRIANGLE, Ray, orthonormal_basis};
 
 use crate::caustics::Caustics;
 use crate::fresnel::sheet_reflectance;
 use crate::interfaces::{Face, MOST_PASSES, Media, Meeting, liquid_optics, meet};
-use crate::lights::{LightSample, axes_about};
-use crate::materials::{Finish, Scatter};
 use crate::sampler::Sampler;
 use crate::stage::{Body, Owner, Stage, SurfacePoint};
-use crate::tracer_bvh::{NOTHING, Ray};
 
 /// How long paths may get, and what is done against bright specks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +65,7 @@ enum Turn {
     /// Mirrored or bent into this direction.
     Bent(Vec3),
     /// Met a surface that is not clear.
-    Scattered,
+    BsdfSample,
 }
 
 /// A way of the path that waits.
@@ -213,7 +211,7 @@ impl Walk<'_> {
                     self.density = None;
                     self.left_by_photons = self.left_if_bent;
                 }
-                Some(Turn::Scattered) => {
+                Some(Turn::BsdfSample) => {
                     self.scattered = true;
                     self.left_by_photons = Vec3::ONE;
                 }
@@ -310,7 +308,7 @@ impl Walk<'_> {
         &mut self,
         at: &SurfacePoint,
         normal: Vec3,
-        finish: &Finish,
+        finish: &BsdfParameters,
         wet: f32,
         sampler: &mut Sampler,
     ) -> Option<Turn> {
@@ -318,7 +316,7 @@ impl Walk<'_> {
         let side = if incident.dot(at.facet) < 0.0 { 1.0 } else { -1.0 };
         let facet = side * at.facet;
         let normal = if incident.dot(side * normal) < -1e-3 { side * normal } else { facet };
-        let scatter = finish.scatter(at.uv, self.media.index(self.liquid_index), wet);
+        let scatter = finish.bsdf(at.uv, self.media.index(self.liquid_index), wet);
         if !self.scattered && !self.seen {
             self.result.albedo = scatter.albedo().min(Vec3::ONE);
         }
@@ -331,25 +329,25 @@ impl Walk<'_> {
             self.aim_at_light(at, facet, &frame, &scatter, out, pick.x, light_point);
         }
         if let Some(caustics) = self.caustics {
-            let broad = scatter.broad(out);
+            let broad = scatter.rough_lobes(out);
             if !broad.is_black() {
                 let brought = caustics.gather(self.photon_set, at.point, facet, &broad, |v| frame.to_local(v));
                 self.result.color += self.throughput * brought;
             }
         }
         let drawn = scatter.sample(out, pick.y, direction_point)?;
-        let direction = frame.to_world(drawn.into);
+        let direction = frame.to_world(drawn.wi);
         // A direction that the smooth surface sends out but the facet does not is lost.
-        if direction.dot(facet) * drawn.into.z <= 0.0 {
+        if direction.dot(facet) * drawn.wi.z <= 0.0 {
             return None;
         }
         if self.caustics.is_some() {
-            self.left_if_bent = scatter.sharp_share(out, drawn.into);
+            self.left_if_bent = scatter.smooth_fraction(out, drawn.wi);
         }
         self.throughput *= drawn.weight;
         self.ray.direction = direction;
-        self.density = (self.media.is_air() && self.num_lights() > 0).then_some(drawn.density);
-        Some(Turn::Scattered)
+        self.density = (self.media.is_air() && self.num_lights() > 0).then_some(drawn.pdf);
+        Some(Turn::BsdfSample)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -358,7 +356,7 @@ impl Walk<'_> {
         at: &SurfacePoint,
         facet: Vec3,
         frame: &Frame,
-        scatter: &Scatter,
+        scatter: &Bsdf,
         out: Vec3,
         pick: f32,
         u: Vec2,
@@ -425,7 +423,7 @@ impl Walk<'_> {
                 return 0.0;
             }
             let cosine = direction.dot(at.facet);
-            if cosine > 0.0 && self.stage.drop_around(at.point, at.facet, ray.time, NOTHING).is_some() {
+            if cosine > 0.0 && self.stage.drop_around(at.point, at.facet, ray.time, NO_TRIANGLE).is_some() {
                 return 0.0;
             }
             seen *= 1.0 - sheet_reflectance(cosine.abs(), 1.0, index, 1.0);
@@ -450,7 +448,7 @@ struct Frame {
 
 impl Frame {
     fn new(normal: Vec3) -> Self {
-        Self { axes: axes_about(normal), normal }
+        Self { axes: orthonormal_basis(normal), normal }
     }
 
     fn to_local(&self, v: Vec3) -> Vec3 {

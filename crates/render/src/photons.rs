@@ -16,14 +16,12 @@
 //! paths from the eye leave out, so that photons bring what those would find (veach1997).
 
 use glam::{Vec2, Vec3};
+use sessile_appearance::{LightSample, NO_TRIANGLE, Ray, luminance};
 
-use crate::environment::luminance;
 use crate::interfaces::{Face, MOST_PASSES, Media, Meeting, liquid_optics, meet};
-use crate::lights::LightSample;
 use crate::photon_tree::Photon;
 use crate::sampler::Sampler;
 use crate::stage::{Body, Owner, Stage};
-use crate::tracer_bvh::{NOTHING, Ray};
 
 /// Share of the photons that are aimed at drops and bodies of glass where there are panes too.
 const AT_BODIES: f32 = 0.75;
@@ -37,7 +35,7 @@ const LEAST_SHARE: f32 = 0.2;
 /// A light that sends photons.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    Lamp(usize),
+    AreaLight(usize),
     Sun(usize),
     Sky,
 }
@@ -82,11 +80,11 @@ pub(crate) fn above(radiance: Vec3, ceiling: f32) -> Vec3 {
 /// Kinds of clear triangles.
 fn kind_of(stage: &Stage, triangle: u32) -> Option<usize> {
     match stage.faces[triangle as usize].owner {
-        Owner::Drop(_) => matches!(stage.liquid, crate::liquid_look::LiquidLook::Clear { .. }).then_some(0),
+        Owner::Drop(_) => matches!(stage.liquid, sessile_appearance::LiquidMaterial::Clear { .. }).then_some(0),
         Owner::Solid(solid) => match stage.solids[solid as usize].body {
             Body::GlassBody { .. } => Some(0),
             Body::Sheet { .. } => Some(1),
-            Body::Painted(_) => None,
+            Body::Opaque(_) => None,
         },
     }
 }
@@ -95,7 +93,7 @@ impl<'a> PhotonCaster<'a> {
     /// Ready to send about `count` photons per set; `None` if no light that can be aimed at, no clear thing or nothing to land on is
     /// there. Of the sky, what lies above `sky_ceiling` is sent.
     pub fn new(stage: &'a Stage, count: u32, sky_ceiling: f32, seed: u32, max_depth: u32) -> Option<Self> {
-        let lands = stage.solids.iter().any(|solid| matches!(solid.body, Body::Painted(_)));
+        let lands = stage.solids.iter().any(|solid| matches!(solid.body, Body::Opaque(_)));
         if !lands || count == 0 {
             return None;
         }
@@ -118,7 +116,7 @@ impl<'a> PhotonCaster<'a> {
         }
         let mut sources: Vec<(Source, f32)> = Vec::new();
         for (i, lamp) in stage.lamps.iter().enumerate() {
-            sources.push((Source::Lamp(i), luminance(lamp.towards(Vec3::ZERO).1)));
+            sources.push((Source::AreaLight(i), luminance(lamp.towards(Vec3::ZERO).1)));
         }
         for (i, sun) in stage.suns.iter().enumerate() {
             sources.push((Source::Sun(i), luminance(sun.towards().1)));
@@ -176,7 +174,8 @@ impl<'a> PhotonCaster<'a> {
         if self.stage.any_of(&back, reach * (1.0 - 1e-5), of_kind(kind)) {
             return None;
         }
-        let ray = Ray { origin: point + reach * light.direction, direction: -light.direction, time, leaves: NOTHING };
+        let ray =
+            Ray { origin: point + reach * light.direction, direction: -light.direction, time, leaves: NO_TRIANGLE };
         let mut across = beam.density_across(self.stage, kind, triangle, &ray);
         if beam.targets[1 - kind].share > 0.0
             && let Some(hit) = self.stage.nearest_of(&ray, f32::INFINITY, of_kind(1 - kind))
@@ -189,7 +188,7 @@ impl<'a> PhotonCaster<'a> {
 
     fn light_from(&self, source: Source, point: Vec3, u: Vec2) -> Option<LightSample> {
         match source {
-            Source::Lamp(i) => self.stage.lamps[i].sample(point, u),
+            Source::AreaLight(i) => self.stage.lamps[i].sample(point, u),
             Source::Sun(i) => Some(self.stage.suns[i].sample(u)),
             Source::Sky => {
                 let sample = self.stage.environment.sample(u);
@@ -278,7 +277,7 @@ fn targets(stage: &Stage, source: Source, kinds: &[Vec<u32>; 2]) -> [Targets; 2]
             let [a, b, c] = stage.corners_at(triangle, 0.5);
             let normal = (b - a).cross(c - a);
             let (towards, strength) = match source {
-                Source::Lamp(i) => stage.lamps[i].towards((a + b + c) / 3.0),
+                Source::AreaLight(i) => stage.lamps[i].towards((a + b + c) / 3.0),
                 Source::Sun(i) => stage.suns[i].towards(),
                 Source::Sky => (Vec3::ZERO, Vec3::ONE),
             };

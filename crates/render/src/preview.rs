@@ -25,6 +25,7 @@ mod shade_drop;
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
+use sessile_appearance::{Camera, Lens, LiquidMaterial, TriangleHit};
 use sessile_frames::Surface;
 
 use self::base_light::BaseLights;
@@ -33,12 +34,9 @@ use self::light::PreviewLight;
 use self::raster::{NOBODY, OFFSETS, Rect, SAMPLES, TILE, Visible, clip};
 use self::shade::{Paint, Shader};
 use self::shade_drop::DropPoint;
-use crate::camera::{Camera, Lens};
 use crate::fresnel::refract;
-use crate::liquid_look::LiquidLook;
 use crate::picture::Picture;
 use crate::stage::{Body, Owner, Stage, SurfacePoint};
-use crate::tracer_bvh::TriangleHit;
 
 /// Nearest depth at which solids are drawn, in parts of the distance from the eye to the stage's origin.
 const NEAREST: f32 = 1e-4;
@@ -78,8 +76,8 @@ impl Preview {
     /// Makes the lights of a stage ready. Its solids and liquid may change afterwards, its environment, suns and liquid's look may not.
     pub fn new(stage: &Stage) -> Self {
         let index = match stage.liquid {
-            LiquidLook::Clear { index, .. } => index,
-            LiquidLook::Opaque(_) => 1.0,
+            LiquidMaterial::Clear { index, .. } => index,
+            LiquidMaterial::Opaque(_) => 1.0,
         };
         Self {
             light: PreviewLight::new(stage.environment.clone()),
@@ -95,8 +93,8 @@ impl Preview {
         let solids = solids_on_screen(stage, &lens, size);
         self.bases.prepare(drops.iter().filter_map(|drop| drop.base.as_ref()));
         let clear = match stage.liquid {
-            LiquidLook::Clear { index, absorption } => Some((index, absorption)),
-            LiquidLook::Opaque(_) => None,
+            LiquidMaterial::Clear { index, absorption } => Some((index, absorption)),
+            LiquidMaterial::Opaque(_) => None,
         };
         let shader = Shader { stage, light: &self.light, bases: &self.bases, clear };
         let view = View { shader, lens, size: Vec2::new(width as f32, height as f32), drops, solids };
@@ -324,7 +322,7 @@ impl View<'_> {
     ) -> (Vec3, usize) {
         let stage = self.shader.stage;
         let solid = owners[first];
-        let Body::Painted(finish) = &stage.solids[solid as usize].body else { return (Vec3::ZERO, 1) };
+        let Body::Opaque(finish) = &stage.solids[solid as usize].body else { return (Vec3::ZERO, 1) };
         let direction = self.towards(place, first);
         let Some(main) = self.surface_point(triangles[first], direction) else { return (Vec3::ZERO, 1) };
         let layer = stage.solids[solid as usize].wet.as_ref();
@@ -337,7 +335,7 @@ impl View<'_> {
                 continue;
             }
             let uv = if triangles[other] == triangles[first] {
-                if finish.color.is_plain() {
+                if finish.color.is_constant() {
                     Some(main.uv)
                 } else {
                     let met = meet(stage.corners(triangles[other]), self.lens.eye(), self.unscaled(place, other));
@@ -371,7 +369,7 @@ impl View<'_> {
             let blur = (0.35 / radius.max(0.5)).min(0.4);
             return self.shader.drop(drop, &point, direction, blur);
         }
-        let (Some(at), Body::Painted(finish)) =
+        let (Some(at), Body::Opaque(finish)) =
             (self.surface_point(triangle, direction), &self.shader.stage.solids[owner as usize].body)
         else {
             return Vec3::ZERO;

@@ -12,16 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
+use sessile_appearance::{Camera, Lens, NO_TRIANGLE, Ray, luminance};
 
-use crate::camera::{Camera, Lens};
 use crate::caustics::{CausticSettings, Caustics};
-use crate::environment::luminance;
 use crate::interfaces::Media;
 use crate::path::{PathResult, PathSettings, Scenery, trace};
 use crate::picture::Picture;
 use crate::sampler::Sampler;
 use crate::stage::{Owner, Stage};
-use crate::tracer_bvh::{NOTHING, Ray};
 
 /// Side of a tile, in pixels: large enough that rare bright paths are noticed, small enough that calm ground stays apart.
 const TILE: usize = 8;
@@ -241,7 +239,7 @@ impl View<'_> {
                 let place = (corner + sampler.pair()) * scale;
                 let (on_lens, time) = (sampler.pair(), sampler.one());
                 let (origin, direction) = self.lens.ray(place, on_lens);
-                let ray = Ray { origin, direction, time, leaves: NOTHING };
+                let ray = Ray { origin, direction, time, leaves: NO_TRIANGLE };
                 let path = trace(self.scenery, settings.paths, ray, self.media, index / BATCH, &mut sampler);
                 if is_of_first_half(index, settings.samples.max(1)) {
                     pixel.first_half += path.color;
@@ -297,7 +295,7 @@ fn variance(tile: &Tile) -> f64 {
 /// The first drop on the straight way through a point of the picture; panes are seen through.
 fn first_drop(stage: &Stage, lens: &Lens, place: Vec2) -> i32 {
     let (origin, direction) = lens.ray(place, Vec2::ZERO);
-    let mut ray = Ray { origin, direction, time: 0.5, leaves: NOTHING };
+    let mut ray = Ray { origin, direction, time: 0.5, leaves: NO_TRIANGLE };
     for _ in 0..8 {
         let Some(hit) = stage.nearest(&ray, f32::INFINITY) else { return -1 };
         let at = stage.surface_point(&hit, ray.time);

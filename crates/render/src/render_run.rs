@@ -29,7 +29,6 @@ use sessile_frames::{FolderError, FrameSelection, RunFolder, atomic};
 use sessile_scene::types::Scene;
 
 pub use error::DrawError;
-pub use props::Props;
 
 use crate::denoise::denoise;
 use crate::ground_truth::{GroundTruth, GroundTruthFiles, ground_truth, write_ground_truth};

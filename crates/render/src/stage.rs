@@ -8,16 +8,13 @@
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Vec2, Vec3};
+use sessile_appearance::{
+    AreaLight, BsdfParameters, Environment, LiquidMaterial, Material, Ray, RayBvh, SunDisc, TriangleHit,
+    creased_normals, luminance, skirt_triangles, smooth_normals,
+};
 use sessile_frames::{Surface, WetMap};
 use sessile_geometry::TriMesh;
 
-use crate::environment::{Environment, luminance};
-use crate::lights::{Lamp, SunDisc};
-use crate::liquid_look::LiquidLook;
-use crate::materials::{Finish, Material};
-use crate::normals::{creased_normals, smooth_normals};
-use crate::skirts;
-use crate::tracer_bvh::{Ray, TracerBvh, TriangleHit};
 use crate::wet_layer::WetLayer;
 
 /// Whose a triangle is.
@@ -33,7 +30,7 @@ pub enum Owner {
 #[derive(Clone, Debug)]
 pub enum Body {
     /// Opaque or leaf-like.
-    Painted(Finish),
+    Opaque(BsdfParameters),
     /// A body of glass, with an inside.
     GlassBody {
         /// Refractive index.
@@ -65,16 +62,16 @@ pub struct StagedSolid {
 /// Everything that a picture shows.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    bvh: TracerBvh,
+    bvh: RayBvh,
     corners: Vec<[Vec3; 3]>,
     motions: Vec<[Vec3; 3]>,
     pub(crate) faces: Vec<Face>,
     pub(crate) solids: Vec<StagedSolid>,
-    pub(crate) liquid: LiquidLook,
+    pub(crate) liquid: LiquidMaterial,
     pub(crate) environment: Arc<Environment>,
     /// Whether drawing directions towards the environment pays; an even one is met by chance just as well.
     pub(crate) environment_varies: bool,
-    pub(crate) lamps: Vec<Lamp>,
+    pub(crate) lamps: Vec<AreaLight>,
     pub(crate) suns: Vec<SunDisc>,
     pub(crate) has_sheets: bool,
     origin: DVec3,
@@ -101,7 +98,7 @@ pub struct SurfacePoint {
 #[derive(Clone, Debug)]
 pub struct StageBuilder {
     environment: Arc<Environment>,
-    liquid: LiquidLook,
+    liquid: LiquidMaterial,
     shutter: f64,
     triangles: Vec<([DVec3; 3], [DVec3; 3], Face)>,
     solids: Vec<StagedSolid>,
@@ -112,7 +109,7 @@ pub struct StageBuilder {
 
 impl StageBuilder {
     /// An empty stage; the shutter stays open for `shutter` seconds about the frame's moment.
-    pub fn new(environment: impl Into<Arc<Environment>>, liquid: LiquidLook, shutter: f64) -> Self {
+    pub fn new(environment: impl Into<Arc<Environment>>, liquid: LiquidMaterial, shutter: f64) -> Self {
         Self {
             environment: environment.into(),
             liquid,
@@ -136,7 +133,7 @@ impl StageBuilder {
     ) {
         let index = self.solids.len() as u32;
         let body = match material {
-            Material::Painted(finish) => Body::Painted(finish.clone()),
+            Material::Opaque(finish) => Body::Opaque(finish.clone()),
             Material::Glass { index } if closed => Body::GlassBody { index: *index },
             Material::Glass { index } => Body::Sheet { index: *index },
         };
@@ -178,11 +175,11 @@ impl StageBuilder {
     fn skirts(&mut self, surface: &Surface, normals: &[Vec3]) {
         let has_depth = |solid: i32| {
             let staged = usize::try_from(solid).ok().and_then(|i| self.solids.get(i));
-            matches!(staged, Some(StagedSolid { body: Body::Painted(_) | Body::GlassBody { .. }, .. }))
+            matches!(staged, Some(StagedSolid { body: Body::Opaque(_) | Body::GlassBody { .. }, .. }))
         };
         let solids = self.triangles.iter().filter(|(.., face)| matches!(face.owner, Owner::Solid(_)));
         let solids = solids.map(|(corners, ..)| *corners);
-        for strip in skirts::strips(surface, has_depth, solids) {
+        for strip in skirt_triangles(surface, has_depth, solids) {
             let velocity = |v: u32| surface.velocities.get(v as usize).copied().unwrap_or_default();
             let owner = Owner::Drop(surface.drops.get(strip.at[0] as usize).copied().unwrap_or_default());
             let face = Face { normals: strip.at.map(|v| normals[v as usize]), uvs: [Vec2::ZERO; 3], owner };
@@ -231,10 +228,10 @@ impl StageBuilder {
             faces.push(face);
         }
         let lamps = self.lamps.iter().filter_map(|&(center, look_at, side, radiance)| {
-            Lamp::new((center - origin).as_vec3(), (look_at - origin).as_vec3(), side as f32, radiance)
+            AreaLight::new((center - origin).as_vec3(), (look_at - origin).as_vec3(), side as f32, radiance)
         });
         Stage {
-            bvh: TracerBvh::new(&corners, &motions),
+            bvh: RayBvh::new(&corners, &motions),
             corners,
             motions,
             faces,

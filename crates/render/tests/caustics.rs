@@ -4,22 +4,20 @@ mod common;
 
 use common::{cap, liquid, rectangle};
 use glam::{DVec3, Vec2, Vec3};
+use sessile_appearance::{
+    BsdfParameters, Camera, Environment, LatLong, LiquidMaterial, Material, ScaledTexture, SpecularLobe,
+};
 use sessile_render::Picture;
-use sessile_render::camera::Camera;
-use sessile_render::environment::{Environment, LatLong};
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::{Finish, Material, Mirror};
 use sessile_render::render_picture::{PictureSettings, render_picture};
 use sessile_render::stage::{Stage, StageBuilder};
-use sessile_render::textures::Painted;
 
-fn clear_water() -> LiquidLook {
-    LiquidLook::Clear { index: 1.333, absorption: Vec3::new(40.0, 10.0, 0.0) }
+fn clear_water() -> LiquidMaterial {
+    LiquidMaterial::Clear { index: 1.333, absorption: Vec3::new(40.0, 10.0, 0.0) }
 }
 
-fn painted(albedo: f32, mirror: Mirror, alpha: f32, through: f32) -> Material {
-    let color = Painted::plain(Vec3::splat(albedo));
-    Material::Painted(Finish { color, alpha, mirror, through: Vec3::splat(through), porosity: 0.0 })
+fn painted(albedo: f32, specular: SpecularLobe, alpha: f32, through: f32) -> Material {
+    let color = ScaledTexture::constant(Vec3::splat(albedo));
+    Material::Opaque(BsdfParameters { color, alpha, specular, transmittance: Vec3::splat(through), porosity: 0.0 })
 }
 
 fn half_ball() -> sessile_frames::Surface {
@@ -77,10 +75,10 @@ fn agree(what: &str, stage: &Stage, camera: &Camera, samples: u32, photons: u32)
 #[test]
 fn photons_bring_the_light_of_a_large_lamp_that_paths_find() {
     let grounds = [
-        ("matte", painted(0.6, Mirror::None, 1.0, 0.0)),
-        ("smooth coat", painted(0.6, Mirror::Coat(1.5), 0.05, 0.0)),
-        ("rough coat", painted(0.6, Mirror::Coat(1.5), 0.4, 0.0)),
-        ("metal", painted(0.6, Mirror::Metal, 0.3, 0.0)),
+        ("matte", painted(0.6, SpecularLobe::None, 1.0, 0.0)),
+        ("smooth coat", painted(0.6, SpecularLobe::Dielectric(1.5), 0.05, 0.0)),
+        ("rough coat", painted(0.6, SpecularLobe::Dielectric(1.5), 0.4, 0.0)),
+        ("metal", painted(0.6, SpecularLobe::Conductor, 0.3, 0.0)),
     ];
     for (name, ground) in &grounds {
         let mut builder = drop_on(ground, Environment::constant(Vec3::splat(0.05)));
@@ -91,7 +89,7 @@ fn photons_bring_the_light_of_a_large_lamp_that_paths_find() {
 
 #[test]
 fn photons_bring_the_light_of_a_wide_sun_and_of_a_bright_spot_in_the_sky() {
-    let ground = painted(0.6, Mirror::None, 1.0, 0.0);
+    let ground = painted(0.6, SpecularLobe::None, 1.0, 0.0);
     let mut builder = drop_on(&ground, Environment::constant(Vec3::splat(0.1)));
     builder.sun(DVec3::new(0.5, 1.0, -0.6), 0.5, Vec3::splat(2.0));
     agree("sun", &builder.build(), &above(), 1024, 1 << 16);
@@ -108,7 +106,7 @@ fn photons_bring_the_light_of_a_wide_sun_and_of_a_bright_spot_in_the_sky() {
 /// A leaf lit from above and seen from below, and a drop between a lamp behind a pane and a card before it.
 #[test]
 fn photons_pass_leaves_and_wet_panes_as_paths_do() {
-    let leaf = painted(0.7, Mirror::None, 1.0, 0.5);
+    let leaf = painted(0.7, SpecularLobe::None, 1.0, 0.5);
     let mut builder = drop_on(&leaf, Environment::constant(Vec3::splat(0.05)));
     builder.lamp(DVec3::new(1e-3, 5e-3, -1e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
     let below = Camera::new(DVec3::new(0.0, -5e-3, 3e-3), DVec3::ZERO, 0.55);
@@ -118,7 +116,7 @@ fn photons_pass_leaves_and_wet_panes_as_paths_do() {
     let pane = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
     let card = rectangle(DVec3::Y * 3e-3, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-    builder.solid(&card, |_| DVec3::ZERO, &painted(0.7, Mirror::None, 1.0, 0.0), false, None);
+    builder.solid(&card, |_| DVec3::ZERO, &painted(0.7, SpecularLobe::None, 1.0, 0.0), false, None);
     builder.liquid(&half_ball());
     builder.lamp(DVec3::new(1e-3, -5e-3, 1e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
     let aside = Camera::new(DVec3::new(0.0, 1.5e-3, 5e-3), DVec3::new(0.0, 2.5e-3, 0.0), 0.8);
@@ -132,7 +130,7 @@ fn photons_pass_a_wet_slab_of_glass_as_paths_do() {
     let slab = common::slab(DVec3::new(-4e-3, -1e-3, -4e-3), DVec3::new(4e-3, 0.0, 4e-3));
     builder.solid(&slab, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, true, None);
     let card = rectangle(DVec3::Y * -2e-3, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-    builder.solid(&card, |_| DVec3::ZERO, &painted(0.7, Mirror::None, 1.0, 0.0), false, None);
+    builder.solid(&card, |_| DVec3::ZERO, &painted(0.7, SpecularLobe::None, 1.0, 0.0), false, None);
     builder.liquid(&half_ball());
     builder.lamp(DVec3::new(2e-3, 6e-3, -2e-3), DVec3::ZERO, 5e-3, Vec3::splat(5.0));
     // Light is spread over the whole slab, and so are photons: with a quarter as many, their blur at its rim reaches 2 %.
@@ -144,7 +142,7 @@ fn photons_pass_a_wet_slab_of_glass_as_paths_do() {
 fn photons_of_a_moving_drop_land_as_its_paths_do() {
     let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 1.0);
     let floor = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-    builder.solid(&floor, |_| DVec3::ZERO, &painted(0.6, Mirror::None, 1.0, 0.0), false, None);
+    builder.solid(&floor, |_| DVec3::ZERO, &painted(0.6, SpecularLobe::None, 1.0, 0.0), false, None);
     let mut drop = half_ball();
     drop.velocities.fill(DVec3::X * 1e-3);
     builder.liquid(&drop);
@@ -171,7 +169,7 @@ fn the_suns_caustic_has_a_fifth_of_the_noise_with_photons() {
 
 #[test]
 fn photons_land_alike_for_any_number_of_threads() {
-    let mut builder = drop_on(&painted(0.6, Mirror::None, 1.0, 0.0), Environment::studio(1.0));
+    let mut builder = drop_on(&painted(0.6, SpecularLobe::None, 1.0, 0.0), Environment::studio(1.0));
     builder.sun(DVec3::new(0.7, 1.0, -0.7), 0.009, Vec3::splat(2.0));
     let stage = builder.build();
     let on = |threads: usize| {
@@ -185,7 +183,7 @@ fn photons_land_alike_for_any_number_of_threads() {
 #[test]
 fn stopping_early_loses_no_light() {
     for photons in [0, 1 << 16] {
-        let mut builder = drop_on(&painted(0.6, Mirror::None, 1.0, 0.0), Environment::constant(Vec3::splat(0.2)));
+        let mut builder = drop_on(&painted(0.6, SpecularLobe::None, 1.0, 0.0), Environment::constant(Vec3::splat(0.2)));
         builder.lamp(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 1e-3, Vec3::splat(40.0));
         let stage = builder.build();
         let make = |samples: u32, noise: f32, seed: u32| {

@@ -4,23 +4,19 @@ mod common;
 
 use common::{cap, liquid, look, mean, rectangle};
 use glam::{DVec3, Vec3};
+use sessile_appearance::{Camera, Environment, LatLong, LiquidMaterial, Material, NO_TRIANGLE, Ray};
 use sessile_frames::Surface;
-use sessile_render::camera::Camera;
-use sessile_render::environment::{Environment, LatLong};
 use sessile_render::fresnel::{reflectance, sheet_reflectance};
 use sessile_render::interfaces::{Media, Meeting, meet};
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::Material;
 use sessile_render::path::{PathSettings, Scenery, trace};
 use sessile_render::sampler::Sampler;
 use sessile_render::stage::{Stage, StageBuilder};
-use sessile_render::tracer_bvh::{NOTHING, Ray};
 
 const WATER: f32 = 1.333;
 const GLASS: f32 = 1.5;
 
-fn clear_water() -> LiquidLook {
-    LiquidLook::Clear { index: WATER, absorption: Vec3::ZERO }
+fn clear_water() -> LiquidMaterial {
+    LiquidMaterial::Clear { index: WATER, absorption: Vec3::ZERO }
 }
 
 /// Dark above, bright below (directions with y < 0).
@@ -58,7 +54,7 @@ fn pane_with(environment: Environment, water: Option<&Surface>) -> Stage {
 /// Mean radiance along one ray.
 fn along(stage: &Stage, origin: Vec3, direction: Vec3, samples: u32) -> f32 {
     let paths = PathSettings { max_depth: 200, ..PathSettings::default() };
-    let ray = Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NOTHING };
+    let ray = Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NO_TRIANGLE };
     let sum: f64 = (0..samples)
         .map(|i| {
             f64::from(trace(Scenery::plain(stage), paths, ray, Media::default(), 0, &mut Sampler::new(9, 0, i)).color.x)
@@ -140,7 +136,7 @@ fn the_way_through_a_drop_is_snells_to_half_a_percent() {
     for part in [0.1_f32, 0.3, 0.5, 0.7, 0.9] {
         let expected = 2.0 * (part.asin() - (part / WATER).asin());
         let origin = stage_point(&stage, DVec3::new(f64::from(part) * radius, 5e-3, 0.0));
-        let mut ray = Ray { origin, direction: -Vec3::Y, time: 0.0, leaves: NOTHING };
+        let mut ray = Ray { origin, direction: -Vec3::Y, time: 0.0, leaves: NO_TRIANGLE };
         let mut media = Media::default();
         for _ in 0..2 {
             let hit = stage.nearest(&ray, f32::INFINITY).expect("the drop is in the way");
@@ -172,11 +168,11 @@ fn step_sky(elevation: f32) -> Environment {
 fn a_water_surface_mirrors_whole_from_below_beyond_the_critical_angle() {
     let mut builder = StageBuilder::new(step_sky(std::f32::consts::PI), clear_water(), 0.0);
     let floor = rectangle(DVec3::ZERO, 0.2 * DVec3::X, -0.2 * DVec3::Z);
-    let black = Material::Painted(sessile_render::materials::Finish {
-        color: sessile_render::textures::Painted::plain(Vec3::ZERO),
+    let black = Material::Opaque(sessile_appearance::BsdfParameters {
+        color: sessile_appearance::ScaledTexture::constant(Vec3::ZERO),
         alpha: 1.0,
-        mirror: sessile_render::materials::Mirror::None,
-        through: Vec3::ZERO,
+        specular: sessile_appearance::SpecularLobe::None,
+        transmittance: Vec3::ZERO,
         porosity: 0.0,
     });
     builder.solid(&floor, |_| DVec3::ZERO, &black, false, None);
@@ -186,7 +182,7 @@ fn a_water_surface_mirrors_whole_from_below_beyond_the_critical_angle() {
     for (degrees, bright) in [(40.0_f32, true), (55.0, false)] {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let origin = stage_point(&stage, DVec3::new(0.0, 0.5e-3, 0.0));
-        let ray = Ray { origin, direction: Vec3::new(sin, cos, 0.0), time: 0.0, leaves: NOTHING };
+        let ray = Ray { origin, direction: Vec3::new(sin, cos, 0.0), time: 0.0, leaves: NO_TRIANGLE };
         let media = Media::at(&stage, origin);
         let seen: f32 = (0..64)
             .map(|i| trace(Scenery::plain(&stage), paths, ray, media, 0, &mut Sampler::new(1, 0, i)).color.x)

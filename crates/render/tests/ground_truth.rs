@@ -5,15 +5,13 @@ mod common;
 
 use common::{cap, liquid, look, mean, rectangle};
 use glam::{DVec2, DVec3, Vec2, Vec3};
+use sessile_appearance::{
+    BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
+};
 use sessile_frames::Surface;
 use sessile_render::Picture;
-use sessile_render::camera::Camera;
-use sessile_render::environment::Environment;
 use sessile_render::ground_truth::{FlowStatus, GroundTruth, ground_truth};
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::{Finish, Material, Mirror};
 use sessile_render::stage::{Stage, StageBuilder};
-use sessile_render::textures::{Painted, Texture};
 
 const WATER: f64 = 1.333;
 
@@ -22,24 +20,24 @@ const FLOOR: f64 = -20e-3;
 const CEILING: f64 = 20e-3;
 
 fn builder() -> StageBuilder {
-    let water = LiquidLook::Clear { index: WATER as f32, absorption: Vec3::ZERO };
+    let water = LiquidMaterial::Clear { index: WATER as f32, absorption: Vec3::ZERO };
     StageBuilder::new(Environment::constant(Vec3::ONE), water, 0.0)
 }
 
 /// A matte checkerboard of 400 mm at a height, squares of `square` m.
 fn board(builder: &mut StageBuilder, height: f64, square: f64) {
     let board = rectangle(DVec3::Y * height, 0.4 * DVec3::X, -0.4 * DVec3::Z);
-    let finish = Finish {
-        color: Painted {
+    let finish = BsdfParameters {
+        color: ScaledTexture {
             texture: Texture::Checker(Vec3::splat(0.8), Vec3::splat(0.1)),
             scale: Vec2::splat((0.4 / square) as f32),
         },
         alpha: 1.0,
-        mirror: Mirror::None,
-        through: Vec3::ZERO,
+        specular: SpecularLobe::None,
+        transmittance: Vec3::ZERO,
         porosity: 0.0,
     };
-    builder.solid(&board, |_| DVec3::ZERO, &Material::Painted(finish), false, None);
+    builder.solid(&board, |_| DVec3::ZERO, &Material::Opaque(finish), false, None);
 }
 
 /// A pane of glass in the plane y = 0, as solid 0, and a board behind it.

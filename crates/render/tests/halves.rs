@@ -6,21 +6,19 @@ use std::sync::atomic::AtomicBool;
 
 use common::{cap, liquid, rectangle};
 use glam::{DVec3, Vec3};
-use sessile_render::camera::Camera;
-use sessile_render::environment::{Environment, luminance};
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::Material;
+use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, ScaledTexture, Texture, luminance};
 use sessile_render::render_picture::{PictureSettings, Rendered, render_until};
 use sessile_render::stage::{Stage, StageBuilder};
-use sessile_render::textures::{Painted, Texture};
 
 /// A clear ball over a gray checkerboard, in the studio.
 fn ball() -> Stage {
-    let mut builder = StageBuilder::new(Environment::studio(1.0), LiquidLook::water(), 0.0);
+    let mut builder = StageBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
     let mut material = Material::of(Some("matte"), None, glam::Vec2::splat(8.0));
-    if let Material::Painted(finish) = &mut material {
-        finish.color =
-            Painted { texture: Texture::Checker(Vec3::splat(0.6), Vec3::splat(0.2)), scale: glam::Vec2::splat(8.0) };
+    if let Material::Opaque(finish) = &mut material {
+        finish.color = ScaledTexture {
+            texture: Texture::Checker(Vec3::splat(0.6), Vec3::splat(0.2)),
+            scale: glam::Vec2::splat(8.0),
+        };
     }
     builder.solid(&rectangle(DVec3::ZERO, 8.0 * DVec3::X, -8.0 * DVec3::Z), |_| DVec3::ZERO, &material, false, None);
     builder.liquid(&liquid(&cap(1.2 * DVec3::Y, 1.0, std::f64::consts::PI, 24)));

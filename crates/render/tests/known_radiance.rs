@@ -4,23 +4,19 @@ mod common;
 
 use common::{cap, liquid, look, mean, rectangle};
 use glam::{DVec3, Vec2, Vec3};
-use sessile_render::camera::Camera;
-use sessile_render::environment::Environment;
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::{Finish, Material, Mirror};
+use sessile_appearance::{BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe};
 use sessile_render::stage::StageBuilder;
-use sessile_render::textures::Painted;
 
-fn clear_water() -> LiquidLook {
-    LiquidLook::Clear { index: 1.333, absorption: Vec3::ZERO }
+fn clear_water() -> LiquidMaterial {
+    LiquidMaterial::Clear { index: 1.333, absorption: Vec3::ZERO }
 }
 
-fn painted(color: Vec3, mirror: Mirror, alpha: f32, through: f32) -> Material {
-    Material::Painted(Finish {
-        color: Painted::plain(color),
+fn painted(color: Vec3, specular: SpecularLobe, alpha: f32, through: f32) -> Material {
+    Material::Opaque(BsdfParameters {
+        color: ScaledTexture::constant(color),
         alpha,
-        mirror,
-        through: Vec3::splat(through),
+        specular,
+        transmittance: Vec3::splat(through),
         porosity: 0.0,
     })
 }
@@ -35,7 +31,7 @@ fn a_matte_plane_under_an_even_sky_has_its_albedo() {
     let albedo = Vec3::new(0.8, 0.5, 0.18);
     let sky = Vec3::new(0.7, 1.0, 2.0);
     let mut builder = StageBuilder::new(Environment::constant(sky), clear_water(), 0.0);
-    builder.solid(&floor(), |_| DVec3::ZERO, &painted(albedo, Mirror::None, 1.0, 0.0), false, None);
+    builder.solid(&floor(), |_| DVec3::ZERO, &painted(albedo, SpecularLobe::None, 1.0, 0.0), false, None);
     let camera = Camera::new(DVec3::new(0.0, 0.02, 0.02), DVec3::ZERO, 0.3);
     let found = mean(&look(&builder.build(), &camera, 8, 4));
     assert!(((found - albedo * sky) / (albedo * sky)).abs().max_element() < 1e-4, "{found}");
@@ -48,10 +44,10 @@ fn white_things_and_clear_things_vanish_in_a_furnace() {
     let camera = Camera::new(DVec3::new(0.0, 1e-3, 8e-3), DVec3::ZERO, 0.3);
     let white = Vec3::ONE;
     let materials = [
-        painted(white, Mirror::None, 1.0, 0.0),
-        painted(white, Mirror::Coat(1.5), 0.1, 0.0),
-        painted(white, Mirror::Metal, 0.4, 0.0),
-        painted(white, Mirror::Coat(1.4), 0.3, 0.4),
+        painted(white, SpecularLobe::None, 1.0, 0.0),
+        painted(white, SpecularLobe::Dielectric(1.5), 0.1, 0.0),
+        painted(white, SpecularLobe::Conductor, 0.4, 0.0),
+        painted(white, SpecularLobe::Dielectric(1.4), 0.3, 0.4),
         Material::Glass { index: 1.5 },
     ];
     for (i, material) in materials.iter().enumerate() {
@@ -71,7 +67,7 @@ fn white_things_and_clear_things_vanish_in_a_furnace() {
 fn a_drop_on_white_ground_vanishes_in_a_furnace() {
     let white = Vec3::ONE;
     let mut builder = StageBuilder::new(Environment::constant(white), clear_water(), 0.0);
-    builder.solid(&floor(), |_| DVec3::ZERO, &painted(white, Mirror::None, 1.0, 0.0), false, None);
+    builder.solid(&floor(), |_| DVec3::ZERO, &painted(white, SpecularLobe::None, 1.0, 0.0), false, None);
     builder.liquid(&liquid(&cap(DVec3::new(0.0, -0.5e-3, 0.0), 1e-3, std::f64::consts::FRAC_PI_3, 24)));
     let camera = Camera::new(DVec3::new(0.0, 4e-3, 4e-3), DVec3::ZERO, 0.35);
     let picture = look(&builder.build(), &camera, 32, 256);
@@ -89,7 +85,7 @@ fn a_drop_on_white_ground_vanishes_in_a_furnace() {
 fn a_lamp_and_the_sun_light_a_plane_to_their_irradiance() {
     for sun in [false, true] {
         let mut builder = StageBuilder::new(Environment::constant(Vec3::ZERO), clear_water(), 0.0);
-        builder.solid(&floor(), |_| DVec3::ZERO, &painted(Vec3::splat(0.5), Mirror::None, 1.0, 0.0), false, None);
+        builder.solid(&floor(), |_| DVec3::ZERO, &painted(Vec3::splat(0.5), SpecularLobe::None, 1.0, 0.0), false, None);
         let expected = if sun {
             builder.sun(DVec3::new(0.0, 1.0, 1.0), 0.01, Vec3::splat(2.0));
             2.0 * std::f32::consts::FRAC_1_SQRT_2 * 0.5 / std::f32::consts::PI
@@ -140,11 +136,12 @@ fn an_eye_in_a_drop_sees_out() {
 /// Textures by image or procedure show where their coordinates say.
 #[test]
 fn a_checker_shows_its_two_colors_in_equal_parts() {
-    let checks = sessile_render::textures::Texture::Checker(Vec3::ONE, Vec3::ZERO);
-    let color = Painted { texture: checks, scale: Vec2::splat(40.0) };
-    let finish = Finish { color, alpha: 1.0, mirror: Mirror::None, through: Vec3::ZERO, porosity: 0.0 };
+    let checks = sessile_appearance::Texture::Checker(Vec3::ONE, Vec3::ZERO);
+    let color = ScaledTexture { texture: checks, scale: Vec2::splat(40.0) };
+    let finish =
+        BsdfParameters { color, alpha: 1.0, specular: SpecularLobe::None, transmittance: Vec3::ZERO, porosity: 0.0 };
     let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), clear_water(), 0.0);
-    builder.solid(&floor(), |_| DVec3::ZERO, &Material::Painted(finish), false, None);
+    builder.solid(&floor(), |_| DVec3::ZERO, &Material::Opaque(finish), false, None);
     let camera = Camera::new(DVec3::new(0.0, 0.05, 1e-9), DVec3::ZERO, 2.0 * (0.5_f64).atan());
     let found = mean(&look(&builder.build(), &camera, 100, 1)).x;
     assert!((found - 0.5).abs() < 0.02, "{found}");

@@ -4,15 +4,13 @@ mod common;
 
 use common::{cap, liquid, look, mean, rectangle};
 use glam::{DVec3, Vec2, Vec3};
+use sessile_appearance::{
+    BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture, luminance,
+};
 use sessile_frames::Surface;
 use sessile_render::Picture;
-use sessile_render::camera::Camera;
-use sessile_render::environment::{Environment, luminance};
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::{Finish, Material, Mirror};
 use sessile_render::preview::Preview;
 use sessile_render::stage::StageBuilder;
-use sessile_render::textures::{Painted, Texture};
 use sessile_render::tone_map::tone_curve;
 
 const SIZE: usize = 112;
@@ -55,20 +53,20 @@ fn drops() -> Surface {
 }
 
 fn checks() -> Material {
-    Material::Painted(Finish {
-        color: Painted {
+    Material::Opaque(BsdfParameters {
+        color: ScaledTexture {
             texture: Texture::Checker(Vec3::new(0.62, 0.6, 0.56), Vec3::new(0.2, 0.21, 0.23)),
             scale: Vec2::splat(40.0),
         },
         alpha: 1.0,
-        mirror: Mirror::None,
-        through: Vec3::ZERO,
+        specular: SpecularLobe::None,
+        transmittance: Vec3::ZERO,
         porosity: 0.0,
     })
 }
 
 fn on_table(environment: Environment) -> StageBuilder {
-    let mut builder = StageBuilder::new(environment, LiquidLook::water(), 0.0);
+    let mut builder = StageBuilder::new(environment, LiquidMaterial::water(), 0.0);
     let table = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&table, |_| DVec3::ZERO, &checks(), false, None);
     builder
@@ -130,7 +128,7 @@ fn drops_on_checks_look_as_the_path_tracer_shows_them() {
 fn drops_on_a_pane_look_as_the_path_tracer_shows_them_from_both_sides() {
     for side in [1.0, -1.0] {
         // Even light: the preview does not know that the board darkens itself.
-        let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), LiquidLook::water(), 0.0);
+        let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::water(), 0.0);
         let pane = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
         builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
         let board = rectangle(-side * 10e-3 * DVec3::Y, 0.04 * DVec3::X, -0.04 * DVec3::Z);
@@ -144,17 +142,17 @@ fn drops_on_a_pane_look_as_the_path_tracer_shows_them_from_both_sides() {
 #[test]
 fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
     let table = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-    let gray = Material::Painted(Finish {
-        color: Painted::plain(Vec3::splat(0.5)),
+    let gray = Material::Opaque(BsdfParameters {
+        color: ScaledTexture::constant(Vec3::splat(0.5)),
         alpha: 1.0,
-        mirror: Mirror::None,
-        through: Vec3::ZERO,
+        specular: SpecularLobe::None,
+        transmittance: Vec3::ZERO,
         porosity: 0.0,
     });
     let drop = standing(DVec3::ZERO, 1e-3, std::f64::consts::FRAC_PI_2, 1);
     let camera = Camera::new(DVec3::new(0.0, 8e-3, 1e-5), DVec3::ZERO, 0.6);
     let in_sun = |towards: DVec3| {
-        let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.3)), LiquidLook::water(), 0.0);
+        let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.3)), LiquidMaterial::water(), 0.0);
         builder.solid(&table, |_| DVec3::ZERO, &gray, false, None);
         builder.sun(towards, 0.02, Vec3::splat(4.0));
         let solids = builder.build();

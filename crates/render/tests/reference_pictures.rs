@@ -14,14 +14,12 @@ use std::path::PathBuf;
 use common::{cap, liquid, rectangle};
 use glam::{DQuat, DVec3, Vec2, Vec3};
 use perceptual::{Bytes, difference};
+use sessile_appearance::{
+    BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
+};
 use sessile_frames::{Surface, WetMap};
-use sessile_render::camera::Camera;
-use sessile_render::environment::Environment;
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::{Finish, Material, Mirror};
 use sessile_render::render_picture::{PictureSettings, render_picture};
 use sessile_render::stage::{Stage, StageBuilder};
-use sessile_render::textures::{Painted, Texture};
 use sessile_render::tone_map::{Exposure, to_srgb};
 
 const SIZE: [usize; 2] = [160, 120];
@@ -70,8 +68,8 @@ fn together(drops: impl IntoIterator<Item = Surface>) -> Surface {
 }
 
 /// Water of another refractive index, for pictures that must not pass.
-fn water(index: f32) -> LiquidLook {
-    LiquidLook::Clear { index, absorption: Vec3::ZERO }
+fn water(index: f32) -> LiquidMaterial {
+    LiquidMaterial::Clear { index, absorption: Vec3::ZERO }
 }
 
 /// A resting drop on a checkerboard, and two small ones beside it.
@@ -79,9 +77,15 @@ fn checkerboard(index: f32, gap: f64) -> (Stage, Camera, f32) {
     let mut builder = StageBuilder::new(Environment::studio(1.0), water(index), 0.0);
     let table = rectangle(DVec3::ZERO, 160.0 * MM * DVec3::X, -160.0 * MM * DVec3::Z);
     let checks = Texture::Checker(Vec3::new(0.78, 0.70, 0.58), Vec3::new(0.10, 0.13, 0.19));
-    let color = Painted { texture: checks, scale: Vec2::splat(80.0) };
-    let finish = Finish { color, alpha: 0.3, mirror: Mirror::Coat(1.45), through: Vec3::ZERO, porosity: 0.0 };
-    builder.solid(&table, |_| DVec3::ZERO, &Material::Painted(finish), false, None);
+    let color = ScaledTexture { texture: checks, scale: Vec2::splat(80.0) };
+    let finish = BsdfParameters {
+        color,
+        alpha: 0.3,
+        specular: SpecularLobe::Dielectric(1.45),
+        transmittance: Vec3::ZERO,
+        porosity: 0.0,
+    };
+    builder.solid(&table, |_| DVec3::ZERO, &Material::Opaque(finish), false, None);
     let at = |x: f64, z: f64, ball: f64, angle: f64| {
         drop_on(MM * DVec3::new(x, 0.0, z), DVec3::Y, ball * MM, angle, gap * ball * MM)
     };
@@ -112,7 +116,7 @@ fn window(index: f32, gap: f64) -> (Stage, Camera, f32) {
 
 /// A wet streak that a drop has left on stone.
 fn streak(wet: bool) -> (Stage, Camera, f32) {
-    let mut builder = StageBuilder::new(Environment::studio(1.0), LiquidLook::water(), 0.0);
+    let mut builder = StageBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
     let side = 100.0;
     let slab = rectangle(DVec3::ZERO, side * MM * DVec3::X, -side * MM * DVec3::Z);
     let (width, height) = (400_u32, 400_u32);

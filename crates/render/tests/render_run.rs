@@ -199,7 +199,7 @@ fn images_that_are_missing_broken_or_too_large_are_told_with_what_to_do() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("tiles.png");
     let scene_of = |text: &str| parse_str("scene.toml", text, &[], &Folder::new(place.path())).unwrap().scene;
-    let message = |text: &str| sessile_render::render_run::Props::load(&scene_of(text)).unwrap_err().to_string();
+    let message = |text: &str| sessile_appearance::SceneAssets::load(&scene_of(text)).unwrap_err().to_string();
     fs::write(&file, "no picture").unwrap();
     assert!(message(&textured).contains("give a PNG or JPEG file, or a built-in name"), "{}", message(&textured));
     // The head of a picture that would take 48 GB.
@@ -211,8 +211,8 @@ fn images_that_are_missing_broken_or_too_large_are_told_with_what_to_do() {
     assert!(message(&textured).contains("126000 × 126000 pixels"), "{}", message(&textured));
     let scene = scene_of(&textured);
     fs::remove_file(&file).unwrap();
-    let gone = sessile_render::render_run::Props::load(&scene).unwrap_err();
-    assert!(gone.is_wrong_request() && gone.to_string().contains("tiles.png"), "{gone}");
+    let gone = sessile_appearance::SceneAssets::load(&scene).unwrap_err();
+    assert!(gone.to_string().contains("tiles.png"), "{gone}");
 }
 
 #[test]

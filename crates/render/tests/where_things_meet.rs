@@ -4,28 +4,26 @@ mod common;
 
 use common::{cap, liquid, look, rectangle, slab};
 use glam::{DVec3, Vec3};
-use sessile_render::camera::Camera;
-use sessile_render::environment::{Environment, LatLong};
+use sessile_appearance::{
+    BsdfParameters, Camera, Environment, LatLong, LiquidMaterial, Material, NO_TRIANGLE, Ray, ScaledTexture,
+    SpecularLobe,
+};
 use sessile_render::fresnel::reflectance;
 use sessile_render::interfaces::Media;
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::{Finish, Material, Mirror};
 use sessile_render::path::{PathSettings, Scenery, trace};
 use sessile_render::sampler::Sampler;
 use sessile_render::stage::StageBuilder;
-use sessile_render::textures::Painted;
-use sessile_render::tracer_bvh::{NOTHING, Ray};
 
 const WATER: f32 = 1.333;
 const GLASS: f32 = 1.5;
 
-fn clear_water() -> LiquidLook {
-    LiquidLook::Clear { index: WATER, absorption: Vec3::ZERO }
+fn clear_water() -> LiquidMaterial {
+    LiquidMaterial::Clear { index: WATER, absorption: Vec3::ZERO }
 }
 
-fn matte(albedo: f32) -> Finish {
-    let color = Painted::plain(Vec3::splat(albedo));
-    Finish { color, alpha: 1.0, mirror: Mirror::None, through: Vec3::ZERO, porosity: 0.0 }
+fn matte(albedo: f32) -> BsdfParameters {
+    let color = ScaledTexture::constant(Vec3::splat(albedo));
+    BsdfParameters { color, alpha: 1.0, specular: SpecularLobe::None, transmittance: Vec3::ZERO, porosity: 0.0 }
 }
 
 /// In a white furnace a drop on white ground cannot be seen, whatever its contact angle: rings about the contact line, each a
@@ -38,7 +36,7 @@ fn there_is_no_dark_ring_at_the_contact_line() {
         let base = radius * angle.sin();
         let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), clear_water(), 0.0);
         let floor = rectangle(DVec3::ZERO, 0.1 * DVec3::X, -0.1 * DVec3::Z);
-        builder.solid(&floor, |_| DVec3::ZERO, &Material::Painted(matte(1.0)), false, None);
+        builder.solid(&floor, |_| DVec3::ZERO, &Material::Opaque(matte(1.0)), false, None);
         builder.liquid(&liquid(&cap(-DVec3::Y * radius * angle.cos(), radius, angle, 32)));
         let stage = builder.build();
         // Straight down, so that pixels lie at their own distance from the axis.
@@ -90,7 +88,7 @@ fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
         for (side, expected) in [(1.0_f32, passed), (-1.0, 1.0 - passed)] {
             let origin = (DVec3::Y * f64::from(side) * 0.02 - stage.origin()).as_vec3();
             let direction = Vec3::new(sin, -side * cos, 0.0);
-            let ray = Ray { origin, direction, time: 0.0, leaves: NOTHING };
+            let ray = Ray { origin, direction, time: 0.0, leaves: NO_TRIANGLE };
             let samples = 8192;
             let seen: f64 = (0..samples)
                 .map(|i| trace(Scenery::plain(&stage), paths, ray, Media::default(), 0, &mut Sampler::new(5, 0, i)))
@@ -107,7 +105,7 @@ fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
 fn a_moving_drop_is_smeared_along_its_way_and_hides_as_much_light() {
     let (radius, way) = (1e-3, 2e-3);
     let darkness = |speed: f64| {
-        let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), LiquidLook::Opaque(matte(0.0)), 0.5);
+        let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::Opaque(matte(0.0)), 0.5);
         let mut drop = liquid(&cap(DVec3::ZERO, radius, std::f64::consts::PI, 24));
         drop.velocities.fill(DVec3::X * speed);
         builder.liquid(&drop);

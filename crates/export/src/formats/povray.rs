@@ -81,7 +81,7 @@ fn shared(source: &Source, looks: &SceneLooks, sky: &str) -> String {
     for lamp in &source.scene.lights.area {
         let normal = (lamp.look_at - lamp.center).normalize_or(DVec3::NEG_Y);
         let [x, y] =
-            sessile_render::lights::axes_about(normal.as_vec3()).map(|side| side.as_dvec3() * lamp.size * UNITS);
+            sessile_appearance::orthonormal_basis(normal.as_vec3()).map(|side| side.as_dvec3() * lamp.size * UNITS);
         // At distances beyond its size it falls off with the square.
         let _ = writeln!(
             text,

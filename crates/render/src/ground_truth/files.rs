@@ -9,7 +9,7 @@ use sessile_frames::names::frame_file;
 
 use super::{FlowStatus, GroundTruth};
 use crate::image_files::{ImageFileError, write_channels, write_png, write_png_gray};
-use crate::tone_map::srgb_code;
+use sessile_appearance::srgb_from_linear;
 
 /// What Middlebury's `.flo` files hold where a flow is unknown: more than 10⁹.
 const UNKNOWN_FLOW: f32 = 1e10;
@@ -138,7 +138,7 @@ pub fn flow_colors(truth: &GroundTruth, longest: f32) -> Vec<u8> {
         }
         _ => Vec3::ZERO,
     };
-    truth.flow.iter().zip(&truth.status).flat_map(|pixel| color(pixel).to_array().map(srgb_code)).collect()
+    truth.flow.iter().zip(&truth.status).flat_map(|pixel| color(pixel).to_array().map(srgb_from_linear)).collect()
 }
 
 #[cfg(test)]

@@ -11,13 +11,12 @@ use std::collections::BTreeMap;
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
+use sessile_appearance::{Environment, SunDisc, orthonormal_basis};
 
 use super::drops::Base;
 use super::round_map::{direction_of, place_of};
-use crate::environment::Environment;
 use crate::fresnel::reflectance;
 use crate::illumination_texture::IlluminationTexture;
-use crate::lights::{SunDisc, axes_about};
 
 /// Cells of the environment that are summed over: light 15° apart makes spots that overlap.
 const CELLS: [usize; 2] = [24, 12];
@@ -81,7 +80,7 @@ impl BaseLights {
     fn sum(&self, key: [u8; 2]) -> BaseLight {
         let place = Vec2::from_array(key.map(f32::from)) / NORMALS * 2.0 - 1.0;
         let normal = direction_of(place);
-        let axes = axes_about(normal);
+        let axes = orthonormal_basis(normal);
         let local = |v: Vec3| Vec3::new(v.dot(axes[0]), v.dot(normal), v.dot(axes[1]));
         let lights: Vec<(Vec3, Vec3)> =
             self.lights.iter().map(|&(towards, light)| (local(towards), light)).filter(|(l, _)| l.y > 0.0).collect();

@@ -2,13 +2,12 @@
 
 use glam::{Mat2, Vec2, Vec3};
 use rayon::prelude::*;
+use sessile_appearance::{Lens, orthonormal_basis};
 use sessile_frames::Surface;
 use sessile_frames::drop_surface::{DropIndex, DropSurface};
 
 use super::raster::{Rect, on_screen};
-use crate::camera::Lens;
 use crate::illumination_texture::{Footprint, IlluminationTexture};
-use crate::lights::axes_about;
 use crate::stage::Stage;
 
 /// Nearer than this part of a drop's size before the eye, drops are not drawn.
@@ -204,7 +203,7 @@ fn base_of(drop: &DropSurface, positions: &[Vec3], stage: &Stage) -> Option<Base
     }
     let normal = area.try_normalize()?;
     let middle = (total > 0.0).then(|| moment / total)?;
-    let axes = axes_about(normal);
+    let axes = orthonormal_basis(normal);
     let highest = positions.iter().copied().max_by(|a, b| a.dot(normal).total_cmp(&b.dot(normal)))?;
     let height = (highest - middle).dot(normal).max(0.0);
     let local = |p: Vec3| Vec2::new((p - middle).dot(axes[0]), (p - middle).dot(axes[1]));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::round_map::RoundMap;
-use crate::environment::Environment;
+use sessile_appearance::Environment;
 
 /// Cells of the environment that are summed over.
 const CELLS: [usize; 2] = [128, 64];

@@ -3,15 +3,12 @@
 use std::f32::consts::FRAC_1_PI;
 
 use glam::{Vec2, Vec3};
+use sessile_appearance::{Bsdf, BsdfParameters, Ggx, NO_TRIANGLE, Ray, orthonormal_basis};
 
 use super::base_light::BaseLights;
 use super::light::{PreviewLight, blinn};
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
-use crate::ggx::Ggx;
-use crate::lights::axes_about;
-use crate::materials::Finish;
 use crate::stage::{Body, Owner, Stage, SurfacePoint};
-use crate::tracer_bvh::{NOTHING, Ray};
 
 /// Clear faces that a line of sight may pass.
 const MOST_FACES: usize = 8;
@@ -30,28 +27,29 @@ pub(super) struct Shader<'a> {
 pub(super) struct Paint {
     pub base: Vec3,
     pub through: Vec3,
-    pub head_on: Vec3,
+    pub f0: Vec3,
     pub alpha: f32,
 }
 
 impl Paint {
-    pub fn of(finish: &Finish, uv: Vec2, outside: f32, wet: f32) -> Self {
+    pub fn of(finish: &BsdfParameters, uv: Vec2, outside: f32, wet: f32) -> Self {
         Self::of_color(finish, finish.color.at(uv), outside, wet)
     }
 
     /// The same where the texture has a given color.
-    pub fn of_color(finish: &Finish, color: Vec3, outside: f32, wet: f32) -> Self {
-        let (mirror, base, through) = finish.scatter_of(color, outside, wet).parts();
-        let (head_on, alpha) = mirror.map_or((Vec3::ZERO, 1.0), |mirror| (mirror.head_on, mirror.alpha));
-        Self { base, through, head_on, alpha }
+    pub fn of_color(finish: &BsdfParameters, color: Vec3, outside: f32, wet: f32) -> Self {
+        let Bsdf { specular: mirror, diffuse: base, transmittance: through } =
+            finish.bsdf_with_color(color, outside, wet);
+        let (f0, alpha) = mirror.map_or((Vec3::ZERO, 1.0), |mirror| (mirror.f0, mirror.alpha));
+        Self { base, through, f0, alpha }
     }
 
     /// The mirror, if there is one, and what it leaves to the base.
     pub fn mirror(&self, cosine: f32) -> (Option<(Ggx, Vec3)>, Vec3) {
-        if self.head_on.max_element() <= 1e-3 {
+        if self.f0.max_element() <= 1e-3 {
             return (None, Vec3::ONE);
         }
-        let mirror = Ggx { alpha: self.alpha, head_on: self.head_on };
+        let mirror = Ggx { alpha: self.alpha, f0: self.f0 };
         let share = mirror.albedo(cosine);
         (Some((mirror, share)), (Vec3::ONE - share).max(Vec3::ZERO))
     }
@@ -98,7 +96,7 @@ impl Shader<'_> {
             if facing >= 0.0 {
                 front += irradiance * facing;
                 if let Some((mirror, _)) = &mirror {
-                    let [x, y] = axes_about(normal);
+                    let [x, y] = orthonormal_basis(normal);
                     let local = |v: Vec3| Vec3::new(v.dot(x), v.dot(y), v.dot(normal));
                     // A lobe as narrow as a sun's mirror image would fall between samples.
                     let wide = Ggx { alpha: mirror.alpha.max(0.03), ..*mirror };
@@ -112,7 +110,7 @@ impl Shader<'_> {
     }
 
     /// Light from a painted solid at a point met by a ray.
-    pub fn solid(&self, at: &SurfacePoint, finish: &Finish, solid: u32, out: Vec3) -> Vec3 {
+    pub fn solid(&self, at: &SurfacePoint, finish: &BsdfParameters, solid: u32, out: Vec3) -> Vec3 {
         let wetness = self.stage.solids[solid as usize].wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
         let normal = self.stage.bent_normal(at, wetness.slope, 0.5);
         self.surface(at.point, at.triangle, normal, out, &Paint::of(finish, at.uv, 1.0, wetness.wet), Vec3::ONE)
@@ -147,7 +145,7 @@ impl Shader<'_> {
             let side = if ray.direction.dot(at.facet) < 0.0 { 1.0 } else { -1.0 };
             let cosine = -side * ray.direction.dot(at.facet);
             let next = match &self.stage.solids[solid as usize].body {
-                Body::Painted(finish) => return left * self.solid(&at, finish, solid, -ray.direction),
+                Body::Opaque(finish) => return left * self.solid(&at, finish, solid, -ray.direction),
                 Body::Sheet { index: sheet } => {
                     let share = sheet_reflectance(cosine, index, *sheet, 1.0);
                     left *= 1.0 - share;
@@ -185,7 +183,7 @@ impl Shader<'_> {
                 let share = reflectance(-direction.dot(smooth), 1.0 / index);
                 share * self.light.sharp(reflect(direction, smooth)) + (1.0 - share) * behind()
             }
-            Body::Painted(_) => behind(),
+            Body::Opaque(_) => behind(),
         }
     }
 
@@ -198,11 +196,11 @@ impl Shader<'_> {
     /// What a ray that starts on the drop's surface and leaves it meets: the ground if it goes down, the sky else.
     pub fn mirrored(&self, point: Vec3, direction: Vec3, ground: Option<Vec3>, alpha: f32) -> Vec3 {
         if ground.is_some_and(|normal| direction.dot(normal) < 0.0) {
-            let ray = Ray { origin: point, direction, time: 0.5, leaves: NOTHING };
+            let ray = Ray { origin: point, direction, time: 0.5, leaves: NO_TRIANGLE };
             if let Some(hit) = self.stage.nearest(&ray, f32::INFINITY) {
                 let at = self.stage.surface_point(&hit, 0.5);
                 if let Owner::Solid(solid) = at.owner
-                    && let Body::Painted(finish) = &self.stage.solids[solid as usize].body
+                    && let Body::Opaque(finish) = &self.stage.solids[solid as usize].body
                 {
                     return self.solid(&at, finish, solid, -direction);
                 }

@@ -7,14 +7,12 @@
 use std::f32::consts::FRAC_1_PI;
 
 use glam::{Vec2, Vec3};
+use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE, Ray};
 
 use super::drops::{Base, PreviewDrop};
 use super::shade::{Paint, Shader};
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
-use crate::liquid_look::LiquidLook;
-use crate::materials::Finish;
 use crate::stage::{Body, Owner, SurfacePoint};
-use crate::tracer_bvh::{NOTHING, Ray};
 
 /// A base is still met this far beyond its contour, in units of the distance to it.
 const CONTOUR: f32 = 1.02;
@@ -35,10 +33,10 @@ impl Shader<'_> {
     /// pixel.
     pub fn drop(&self, drop: &PreviewDrop, at: &DropPoint, direction: Vec3, blur: f32) -> Vec3 {
         let Some((index, _)) = self.clear else {
-            let LiquidLook::Opaque(finish) = &self.stage.liquid else { return Vec3::ZERO };
+            let LiquidMaterial::Opaque(finish) = &self.stage.liquid else { return Vec3::ZERO };
             let paint = Paint::of(finish, Vec2::ZERO, 1.0, 0.0);
             let paint = Paint { alpha: paint.alpha.max(blur), ..paint };
-            return self.surface(at.point, NOTHING, at.normal, -direction, &paint, Vec3::ONE);
+            return self.surface(at.point, NO_TRIANGLE, at.normal, -direction, &paint, Vec3::ONE);
         };
         if at.through_glass {
             let Some(bent) = refract(direction, at.normal, 1.0 / index) else { return Vec3::ZERO };
@@ -60,7 +58,7 @@ impl Shader<'_> {
     /// What is seen in a drop along a ray that has just entered it.
     fn through(&self, drop: &PreviewDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
         let Some(base) = &drop.base else { return self.leave(drop, from, direction, index) };
-        let ray = Ray { origin: from, direction, time: 0.5, leaves: NOTHING };
+        let ray = Ray { origin: from, direction, time: 0.5, leaves: NO_TRIANGLE };
         let hit =
             self.stage.nearest(&ray, f32::INFINITY).map(|hit| (hit.distance, self.stage.surface_point(&hit, 0.5)));
         let Some((distance, at)) = hit else { return self.leave(drop, from, direction, index) };
@@ -70,7 +68,7 @@ impl Shader<'_> {
             return self.leave(drop, from, direction, index);
         }
         let seen = match &self.stage.solids[solid as usize].body {
-            Body::Painted(finish) => self.base(drop, base, &at, offset, finish, direction, index),
+            Body::Opaque(finish) => self.base(drop, base, &at, offset, finish, direction, index),
             Body::Sheet { index: sheet } => {
                 let normal = if direction.dot(at.facet) < 0.0 { at.facet } else { -at.facet };
                 let share = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
@@ -79,7 +77,7 @@ impl Shader<'_> {
                 let mirrored = || self.leave(drop, at.point, reflect(direction, normal), index);
                 (1.0 - share) * behind + share * if share > SMALL { mirrored() } else { behind }
             }
-            Body::GlassBody { .. } => self.background(from, direction, NOTHING, index),
+            Body::GlassBody { .. } => self.background(from, direction, NO_TRIANGLE, index),
         };
         self.fade(distance) * seen
     }
@@ -92,7 +90,7 @@ impl Shader<'_> {
         base: &Base,
         at: &SurfacePoint,
         offset: Vec2,
-        finish: &Finish,
+        finish: &BsdfParameters,
         direction: Vec3,
         index: f32,
     ) -> Vec3 {
@@ -124,7 +122,7 @@ impl Shader<'_> {
                 let share = reflectance(direction.dot(normal), index);
                 // From the middle of the drop, for the cap's surface is not quite the drop's and may lie beneath the ground.
                 let start = drop.base.as_ref().map_or(exit, |base| lifted(exit, base));
-                (1.0 - share) * self.background(start, bent, NOTHING, 1.0)
+                (1.0 - share) * self.background(start, bent, NO_TRIANGLE, 1.0)
                     + share * self.light.mirrored(reflect(direction, -normal), 0.24)
             }
             // Mirrored whole at the rim: it comes out somewhere else, from anywhere.

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use sessile_frames::{FolderError, FrameSelectionError};
 use sessile_world::WorldError;
 
-use crate::environment::EnvironmentError;
 use crate::image_files::ImageFileError;
-use crate::textures::TextureError;
+use sessile_appearance::AppearanceError;
 
 /// Why pictures of a run could not be drawn. Those that were finished are kept.
 #[derive(Debug, thiserror::Error)]
@@ -33,12 +32,9 @@ pub enum DrawError {
     /// The scene's solids cannot be built.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A texture.
+    /// A texture or the environment.
     #[error(transparent)]
-    Texture(#[from] TextureError),
-    /// The environment.
-    #[error(transparent)]
-    Environment(#[from] EnvironmentError),
+    Appearance(#[from] AppearanceError),
     /// Frames that are not there.
     #[error("{}: {cause}", folder.display())]
     Frames {
@@ -90,8 +86,7 @@ impl DrawError {
             Self::Folder(FolderError::NoRun { .. })
                 | Self::Scene { .. }
                 | Self::World(_)
-                | Self::Texture(_)
-                | Self::Environment(_)
+                | Self::Appearance(_)
                 | Self::Frames { .. }
                 | Self::Size { .. }
         )

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use glam::DVec3;
+use sessile_appearance::{Camera, DropTrack, SceneAssets, frame_drop, frame_scene};
 use sessile_frames::names::safe_names;
 use sessile_frames::{FolderError, RunFolder, Surface, WetMap};
 use sessile_scene::types::{Follow, Scene};
@@ -11,14 +12,10 @@ use sessile_shapes::{Detail, Instance};
 use sessile_world::World;
 
 use super::DrawError;
-use crate::camera::Camera;
-use crate::environment::Environment;
-use crate::followed::Followed;
-use crate::framing::{framing, framing_drop};
 use crate::picture::Picture;
 use crate::preview::Preview;
 use crate::render_picture::{PictureSettings, render_until};
-use crate::scene_stage::{Looks, clean_stage_of_frame, stage_of_frame};
+use crate::scene_stage::{clean_stage_of_frame, stage_of_frame};
 use crate::stage::Stage;
 use crate::tone_map::Exposure;
 
@@ -34,31 +31,17 @@ const EDGE_IN_PIXELS: f64 = 3.0;
 const FEWEST_EDGES: usize = 5;
 const MOST_EDGES: usize = 48;
 
-/// Light and looks of a scene, read once for all its pictures.
-#[derive(Clone, Debug)]
-pub struct Props {
-    looks: Looks,
-    environment: Arc<Environment>,
-}
-
-impl Props {
-    /// Reads the textures and the environment that a scene names.
-    pub fn load(scene: &Scene) -> Result<Self, DrawError> {
-        Ok(Self { looks: Looks::of(scene)?, environment: Arc::new(Environment::from_lights(&scene.lights)?) })
-    }
-}
-
 /// A run, ready to have any of its frames drawn.
 pub(super) struct Set<'a> {
     folder: &'a RunFolder,
     scene: &'a Scene,
-    props: Props,
+    assets: SceneAssets,
     world: World,
     solids: Vec<String>,
     camera: Camera,
     /// Of the pictures, in pixels.
     height: f64,
-    followed: Option<Followed>,
+    followed: Option<DropTrack>,
     /// The frame that the exposure was read from, still on stage: most often it is drawn next.
     staged: Option<(u64, Stage)>,
     /// For previews: lights made ready, and the solids, which stay while they do not move.
@@ -68,22 +51,22 @@ pub(super) struct Set<'a> {
 impl<'a> Set<'a> {
     /// Builds the solids and frames the scene for pictures of this size.
     pub fn build(folder: &'a RunFolder, scene: &'a Scene, size: [usize; 2]) -> Result<Self, DrawError> {
-        let props = Props::load(scene)?;
+        let assets = SceneAssets::load(scene)?;
         let world = World::build(scene)?;
         let aspect = size[0] as f64 / size[1] as f64;
         let followed = match scene.camera.follow {
-            Some(follow) => Followed::read(&folder.measures_path(), follow).map_err(FolderError::from)?,
+            Some(follow) => DropTrack::read(&folder.measures_path(), follow).map_err(FolderError::from)?,
             None => None,
         };
         let camera = match &followed {
-            Some(drop) => framing_drop(scene, &world, aspect, drop.first(), drop.radius()),
-            None => framing(scene, &world, aspect),
+            Some(drop) => frame_drop(scene, &world, aspect, drop.first(), drop.radius()),
+            None => frame_scene(scene, &world, aspect),
         };
         let names: Vec<&str> = scene.solids.iter().map(|solid| solid.name.as_str()).collect();
         Ok(Self {
             folder,
             scene,
-            props,
+            assets,
             world,
             solids: safe_names(&names),
             camera,
@@ -101,8 +84,9 @@ impl<'a> Set<'a> {
         }
         let (liquid, wet) = self.read(frame)?;
         let shutter = self.shutter();
-        let environment = Arc::clone(&self.props.environment);
-        let stage = stage_of_frame(self.scene, &self.props.looks, &self.world, &liquid, &wet, environment, shutter);
+        let environment = Arc::clone(&self.assets.environment);
+        let stage =
+            stage_of_frame(self.scene, &self.assets.materials, &self.world, &liquid, &wet, environment, shutter);
         Ok((stage, self.camera_at(frame)))
     }
 
@@ -152,8 +136,8 @@ impl<'a> Set<'a> {
 
     /// The stage of the clean view of the frame that was read last.
     pub fn clean_stage(&self, shutter: f64) -> Stage {
-        let environment = Arc::clone(&self.props.environment);
-        clean_stage_of_frame(self.scene, &self.props.looks, &self.world, environment, shutter)
+        let environment = Arc::clone(&self.assets.environment);
+        clean_stage_of_frame(self.scene, &self.assets.materials, &self.world, environment, shutter)
     }
 
     /// How long the shutter is open, in s.

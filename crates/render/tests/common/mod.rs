@@ -4,10 +4,10 @@
 #![allow(dead_code)]
 
 use glam::{DVec2, DVec3, Vec3};
+use sessile_appearance::Camera;
 use sessile_frames::Surface;
 use sessile_geometry::TriMesh;
 use sessile_render::Picture;
-use sessile_render::camera::Camera;
 use sessile_render::render_picture::{PictureSettings, render_picture};
 use sessile_render::stage::Stage;
 

@@ -5,7 +5,7 @@
 //! largest, for that is where one looks; black and white are 1 apart, two colors that can just be told apart about 0.02.
 
 use glam::{Mat3, Vec3};
-use sessile_render::tone_map::linear_from_srgb;
+use sessile_appearance::linear_from_srgb;
 
 /// A picture in sRGB bytes, three per pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]

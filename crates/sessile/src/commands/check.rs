@@ -2,11 +2,11 @@
 
 use std::io::{Write, stdout};
 
-use sessile_render::render_run::Props;
+use sessile_appearance::SceneAssets;
 use sessile_sim::{build, model_name};
 
 use crate::args::CheckArgs;
-use crate::commands::{render, scene};
+use crate::commands::scene;
 use crate::failure::Failure;
 
 /// Reads the scene and its image files, builds its solids and its model, and prints a summary.
@@ -16,7 +16,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
         Ok(built) => built.notices.iter().for_each(|notice| eprintln!("{notice}")),
         Err(error) => return Err(Failure::wrong(error)),
     }
-    Props::load(&scene).map_err(render::failure)?;
+    SceneAssets::load(&scene).map_err(Failure::wrong)?;
     writeln!(
         stdout(),
         "{} is valid: {} model, {} frames, {} s",

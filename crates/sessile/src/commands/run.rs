@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use sessile_render::render_run::{DrawOptions, Props, What};
+use sessile_appearance::SceneAssets;
+use sessile_render::render_run::{DrawOptions, What};
 use sessile_sim::{Finish, RunError, RunOptions, run as simulate};
 
 use super::quoted;
@@ -25,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     if !args.no_pictures {
         // A picture file that is missing or broken is told now, not after the simulation.
-        Props::load(&scene).map_err(render::failure)?;
+        SceneAssets::load(&scene).map_err(Failure::wrong)?;
     }
     let mut progress = progress::for_stderr();
     let stop = interrupt::stop_flag();

@@ -9,7 +9,7 @@ use glam::DVec3;
 use sessile_frames::Surface;
 
 use crate::normals::smooth_normals;
-use crate::tracer_bvh::{NOTHING, Ray, TracerBvh};
+use crate::ray_bvh::{NO_TRIANGLE, Ray, RayBvh};
 
 /// How far a skirt goes into the solid, in lengths of the rim's edge.
 const HAIR: f64 = 2e-3;
@@ -19,7 +19,7 @@ const HAIR: f64 = 2e-3;
 const REACH: f64 = 0.5;
 
 /// A triangle of a skirt.
-pub struct Strip {
+pub struct SkirtTriangle {
     /// Where its corners are, in m.
     pub corners: [DVec3; 3],
     /// The rim's vertex at or above each corner.
@@ -27,7 +27,11 @@ pub struct Strip {
 }
 
 /// The skirts of a liquid surface on those solids that `wanted` says; `solids` are the triangles of all of them.
-pub fn strips(surface: &Surface, wanted: impl Fn(i32) -> bool, solids: impl Iterator<Item = [DVec3; 3]>) -> Vec<Strip> {
+pub fn skirt_triangles(
+    surface: &Surface,
+    wanted: impl Fn(i32) -> bool,
+    solids: impl Iterator<Item = [DVec3; 3]>,
+) -> Vec<SkirtTriangle> {
     let wetted: Vec<[u32; 3]> = (0..surface.triangles.len())
         .filter(|&t| surface.solids.get(t).is_some_and(|&solid| solid >= 0 && wanted(solid)))
         .map(|t| surface.triangles[t])
@@ -41,7 +45,7 @@ pub fn strips(surface: &Surface, wanted: impl Fn(i32) -> bool, solids: impl Iter
     // Single precision about a point of the rim.
     let origin = surface.positions[first as usize];
     let corners: Vec<_> = solids.map(|corners| corners.map(|p| (p - origin).as_vec3())).collect();
-    let ground = TracerBvh::new(&corners, &[]);
+    let ground = RayBvh::new(&corners, &[]);
     let down = smooth_normals(&surface.positions, &wetted);
     let mut strips = Vec::new();
     for &[a, b] in rim {
@@ -53,7 +57,7 @@ pub fn strips(surface: &Surface, wanted: impl Fn(i32) -> bool, solids: impl Iter
             .into_iter()
             .filter_map(|(at, into)| {
                 let start = ((at - origin) - REACH * edge * into).as_vec3();
-                let ray = Ray { origin: start, direction: into.as_vec3(), time: 0.0, leaves: NOTHING };
+                let ray = Ray { origin: start, direction: into.as_vec3(), time: 0.0, leaves: NO_TRIANGLE };
                 let hit = ground.nearest(&ray, (2.0 * REACH * edge) as f32, |_| true)?;
                 Some(f64::from(hit.distance) - REACH * edge)
             })
@@ -61,8 +65,8 @@ pub fn strips(surface: &Surface, wanted: impl Fn(i32) -> bool, solids: impl Iter
         let depth = gap + HAIR * edge;
         let [p2, q2] = [p + depth * into_p, q + depth * into_q];
         // The free surface above runs along the rim the other way, and the skirt goes on from it.
-        strips.push(Strip { corners: [p, q, q2], at: [a, b, b] });
-        strips.push(Strip { corners: [p, q2, p2], at: [a, b, a] });
+        strips.push(SkirtTriangle { corners: [p, q, q2], at: [a, b, b] });
+        strips.push(SkirtTriangle { corners: [p, q2, p2], at: [a, b, a] });
     }
     strips
 }
@@ -92,7 +96,7 @@ mod tests {
     #[test]
     fn a_skirt_closes_the_gap_under_a_rim_and_hardly_comes_out_of_a_leaf() {
         for height in [0.1, 1e-3, 0.0, -0.02] {
-            let strips = strips(&base(height), |_| true, ground());
+            let strips = skirt_triangles(&base(height), |_| true, ground());
             assert_eq!(strips.len(), 8);
             let lowest = strips.iter().flat_map(|s| s.corners).map(|c| c.y).fold(f64::INFINITY, f64::min);
             let out = height.min(0.0) - 2.1 * HAIR;
@@ -102,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_skirts_outside_is_the_drops_outside() {
-        for strip in strips(&base(0.1), |_| true, ground()) {
+        for strip in skirt_triangles(&base(0.1), |_| true, ground()) {
             let [a, b, c] = strip.corners;
             let normal = (b - a).cross(c - a);
             assert!(normal.dot((a + b + c) / 3.0) > 0.0, "{:?} points to {normal}", strip.corners);
@@ -111,12 +115,12 @@ mod tests {
 
     #[test]
     fn panes_and_free_drops_have_no_skirts_and_broken_surfaces_are_no_trouble() {
-        assert!(strips(&base(0.1), |_| false, ground()).is_empty());
-        assert!(strips(&Surface { solids: vec![-1; 2], ..base(0.1) }, |_| true, ground()).is_empty());
+        assert!(skirt_triangles(&base(0.1), |_| false, ground()).is_empty());
+        assert!(skirt_triangles(&Surface { solids: vec![-1; 2], ..base(0.1) }, |_| true, ground()).is_empty());
         let mut broken = base(0.1);
         broken.positions[2] = DVec3::NAN;
         broken.triangles.push([7, 8, 9]);
         broken.solids.push(0);
-        assert!(strips(&broken, |_| true, ground()).is_empty());
+        assert!(skirt_triangles(&broken, |_| true, ground()).is_empty());
     }
 }

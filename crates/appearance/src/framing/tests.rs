@@ -12,7 +12,7 @@ fn built(text: &str) -> (Scene, World) {
 
 fn framed(text: &str, aspect: f64) -> Camera {
     let (scene, world) = built(text);
-    framing(&scene, &world, aspect)
+    frame_scene(&scene, &world, aspect)
 }
 
 /// Where in the picture a point is seen, (0, 0) at its top left.
@@ -120,7 +120,7 @@ fn a_drop_that_would_be_hidden_is_seen_from_elsewhere() {
              [[drops]]\nshape = \"cap\"\non = \"c\"\ncenter = \"{center}\"\nvolume = \"4.2 uL\"\ncontact_angle = \"90 deg\"\n"
         );
         let (scene, world) = built(&text);
-        let camera = framing(&scene, &world, WIDE);
+        let camera = frame_scene(&scene, &world, WIDE);
         let distance = world.solids()[0].signed_distance(camera.eye);
         assert!(distance > 0.0, "{normal}: the eye is {distance} m behind the plane");
     }
@@ -128,7 +128,7 @@ fn a_drop_that_would_be_hidden_is_seen_from_elsewhere() {
     let pipe = "model = \"volume\"\nTIME[[solids]]\nname = \"p\"\nshape = \"cylinder\"\nfrom = \"0 0 -10 mm\"\nto = \"0 0 10 mm\"\n\
                 radius = \"4 mm\"\nwall = \"0.5 mm\"\n[[drops]]\nshape = \"sphere\"\ncenter = \"0 -1 0 mm\"\nradius = \"1 mm\"\n";
     let (scene, world) = built(pipe);
-    let camera = framing(&scene, &world, WIDE);
+    let camera = frame_scene(&scene, &world, WIDE);
     let opaque: Vec<&Solid> = world.solids().iter().collect();
     assert!(sees(&opaque, camera.eye, DVec3::new(0.0, -1e-3, 0.0), 1e-3), "{camera:?}");
 }

@@ -7,7 +7,7 @@ const SMALLEST_SUN: f32 = 2e-3;
 
 /// A square lamp that shines to one side, evenly in all directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lamp {
+pub struct AreaLight {
     center: Vec3,
     /// Half of the square along its two sides.
     sides: [Vec3; 2],
@@ -39,20 +39,20 @@ pub struct LightSample {
 }
 
 /// Two unit vectors that make a right-handed frame with `z` (duff2017).
-pub fn axes_about(z: Vec3) -> [Vec3; 2] {
+pub fn orthonormal_basis(z: Vec3) -> [Vec3; 2] {
     let sign = 1.0_f32.copysign(z.z);
     let a = -1.0 / (sign + z.z);
     let b = z.x * z.y * a;
     [Vec3::new(1.0 + sign * z.x * z.x * a, sign * b, -sign * z.x), Vec3::new(b, sign + z.y * z.y * a, -z.y)]
 }
 
-impl Lamp {
+impl AreaLight {
     /// A square of side `size` about `center` that faces `look_at`; `None` if it has no area, no direction or no light.
     pub fn new(center: Vec3, look_at: Vec3, size: f32, radiance: Vec3) -> Option<Self> {
         let normal = (look_at - center).try_normalize()?;
         let shines = radiance.is_finite() && radiance.max_element() > 0.0 && center.is_finite();
         let sized = size > 0.0 && size.is_finite();
-        let sides = axes_about(normal).map(|side| 0.5 * size * side);
+        let sides = orthonormal_basis(normal).map(|side| 0.5 * size * side);
         (shines && sized).then_some(Self { center, sides, normal, radiance: radiance.max(Vec3::ZERO) })
     }
 
@@ -66,7 +66,7 @@ impl Lamp {
     }
 
     /// The part of the sphere about a point that it takes, in sr, taken as far away.
-    pub(crate) fn solid_angle(&self, from: Vec3) -> f32 {
+    pub fn solid_angle(&self, from: Vec3) -> f32 {
         self.area() / (self.center - from).length_squared().max(self.area())
     }
 
@@ -82,7 +82,7 @@ impl Lamp {
         (distance > 0.0 && self.sides.into_iter().all(inside)).then_some(distance)
     }
 
-    /// The density with which [`Lamp::sample`] draws a direction that hits it.
+    /// The density with which [`AreaLight::sample`] draws a direction that hits it.
     pub fn density(&self, direction: Vec3, distance: f32) -> f32 {
         distance * distance / (-direction.dot(self.normal) * self.area()).max(1e-20)
     }
@@ -115,11 +115,11 @@ impl SunDisc {
         let half = 0.5 * angle.clamp(SMALLEST_SUN, std::f32::consts::PI);
         let radiance = irradiance.max(Vec3::ZERO) / (std::f32::consts::PI * half.sin().powi(2));
         let spread = 2.0 * (0.5 * half).sin().powi(2);
-        shines.then_some(Self { towards, across: axes_about(towards), spread, radiance })
+        shines.then_some(Self { towards, across: orthonormal_basis(towards), spread, radiance })
     }
 
     /// The part of the sphere that it takes, in sr.
-    pub(crate) fn solid_angle(&self) -> f32 {
+    pub fn solid_angle(&self) -> f32 {
         std::f32::consts::TAU * self.spread
     }
 
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn lights_without_area_direction_or_light_are_none() {
-        let lamp = |size, look_at: Vec3, color| Lamp::new(Vec3::Y, look_at, size, Vec3::splat(color));
+        let lamp = |size, look_at: Vec3, color| AreaLight::new(Vec3::Y, look_at, size, Vec3::splat(color));
         assert!(lamp(0.0, Vec3::ZERO, 1.0).is_none() && lamp(f32::NAN, Vec3::ZERO, 1.0).is_none());
         assert!(lamp(1.0, Vec3::Y, 1.0).is_none() && lamp(1.0, Vec3::ZERO, 0.0).is_none());
         assert!(lamp(1.0, Vec3::ZERO, 1.0).is_some());

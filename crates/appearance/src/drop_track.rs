@@ -9,15 +9,15 @@ use sessile_scene::types::Follow;
 
 /// Where a drop is in the frames of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Followed {
+pub struct DropTrack {
     /// Frames and the drop's centroid in them, in m, by rising frame; never empty.
     places: Vec<(u64, DVec3)>,
     /// Half of its largest extent where it is first seen, in m.
     radius: f64,
 }
 
-impl Followed {
-    /// Looks a drop up in `measure.jsonl`; `None` when no frame has it.
+impl DropTrack {
+    /// SceneMaterials a drop up in `measure.jsonl`; `None` when no frame has it.
     pub fn read(measures: &Path, follow: Follow) -> Result<Option<Self>, MeasuresError> {
         let mut seeker = Seeker { id: None, follow, places: Vec::new(), radius: 0.0 };
         measures_file::for_each(measures, |frame| {
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    fn run(frames: &[(Vec<DropMeasures>, Vec<Event>)], follow: Follow) -> Option<Followed> {
+    fn run(frames: &[(Vec<DropMeasures>, Vec<Event>)], follow: Follow) -> Option<DropTrack> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("measure.jsonl");
         for (frame, (drops, events)) in (0..).zip(frames) {
@@ -104,7 +104,7 @@ mod tests {
                 FrameMeasures { frame, drops: drops.clone(), events: events.clone(), ..FrameMeasures::default() };
             measures_file::append(&file, &measures).unwrap();
         }
-        Followed::read(&file, follow).unwrap()
+        DropTrack::read(&file, follow).unwrap()
     }
 
     #[test]

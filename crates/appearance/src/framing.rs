@@ -74,7 +74,7 @@ fn is_there(bounds: Bounds) -> bool {
 }
 
 /// The scene's camera, with what it leaves open framed for a picture `aspect` times as wide as high.
-pub fn framing(scene: &Scene, world: &World, aspect: f64) -> Camera {
+pub fn frame_scene(scene: &Scene, world: &World, aspect: f64) -> Camera {
     let automatic = automatic(scene, world, fov(scene), aspect);
     let look_at = scene.camera.look_at.unwrap_or(automatic.look_at);
     let eye = scene.camera.position.unwrap_or(look_at + automatic.eye - automatic.look_at);
@@ -82,7 +82,7 @@ pub fn framing(scene: &Scene, world: &World, aspect: f64) -> Camera {
 }
 
 /// The scene's camera, with what it leaves open framed round a drop that it is to follow.
-pub fn framing_drop(scene: &Scene, world: &World, aspect: f64, place: DVec3, radius: f64) -> Camera {
+pub fn frame_drop(scene: &Scene, world: &World, aspect: f64, place: DVec3, radius: f64) -> Camera {
     let automatic = automatic(scene, world, fov(scene), aspect);
     let offset = match (scene.camera.position, scene.camera.look_at) {
         (Some(position), look_at) => position - look_at.unwrap_or(place),

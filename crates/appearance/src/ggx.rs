@@ -31,7 +31,7 @@ pub struct Ggx {
     /// Roughness α, from 0 (smooth) to 1.
     pub alpha: f32,
     /// Reflectance F₀ head on.
-    pub head_on: Vec3,
+    pub f0: Vec3,
 }
 
 impl Ggx {
@@ -39,40 +39,40 @@ impl Ggx {
         self.alpha.clamp(SMALLEST_ALPHA, 1.0)
     }
 
-    /// Share of light from everywhere that leaves along `out`, the light of many bounces included.
+    /// Share of light from everywhere that leaves along `wo`, the light of many bounces included.
     pub fn albedo(&self, cosine: f32) -> Vec3 {
         let (scale, bias) = TABLES.at(cosine, self.alpha());
-        (self.head_on * scale + bias) * self.compensation(scale + bias)
+        (self.f0 * scale + bias) * self.compensation(scale + bias)
     }
 
     fn compensation(&self, white: f32) -> Vec3 {
-        Vec3::ONE + self.head_on * (1.0 / white.max(1e-3) - 1.0)
+        Vec3::ONE + self.f0 * (1.0 / white.max(1e-3) - 1.0)
     }
 
-    /// f cos θᵢ and the density of [`Ggx::sample`].
-    pub fn eval(&self, out: Vec3, into: Vec3) -> (Vec3, f32) {
-        if out.z <= 0.0 || into.z <= 0.0 {
+    /// f cos θᵢ and the pdf of [`Ggx::sample`].
+    pub fn eval(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        if wo.z <= 0.0 || wi.z <= 0.0 {
             return (Vec3::ZERO, 0.0);
         }
         let alpha = self.alpha();
-        let half = (out + into).normalize_or(Vec3::Z);
+        let half = (wo + wi).normalize_or(Vec3::Z);
         let d = distribution(half.z, alpha);
-        let (lambda_out, lambda_in) = (lambda(out.z, alpha), lambda(into.z, alpha));
-        let (scale, bias) = TABLES.at(out.z, alpha);
-        let fresnel = schlick(self.head_on, out.dot(half));
-        let value = fresnel * self.compensation(scale + bias) * (d / (4.0 * out.z * (1.0 + lambda_out + lambda_in)));
-        (value, d / (4.0 * out.z * (1.0 + lambda_out)))
+        let (lambda_o, lambda_i) = (lambda(wo.z, alpha), lambda(wi.z, alpha));
+        let (scale, bias) = TABLES.at(wo.z, alpha);
+        let fresnel = schlick(self.f0, wo.dot(half));
+        let value = fresnel * self.compensation(scale + bias) * (d / (4.0 * wo.z * (1.0 + lambda_o + lambda_i)));
+        (value, d / (4.0 * wo.z * (1.0 + lambda_o)))
     }
 
     /// A direction in which light may have come in.
-    pub fn sample(&self, out: Vec3, u: Vec2) -> Vec3 {
-        let half = visible_normal(out, self.alpha(), u);
-        2.0 * out.dot(half) * half - out
+    pub fn sample(&self, wo: Vec3, u: Vec2) -> Vec3 {
+        let half = visible_normal(wo, self.alpha(), u);
+        2.0 * wo.dot(half) * half - wo
     }
 }
 
-fn schlick(head_on: Vec3, cosine: f32) -> Vec3 {
-    head_on + (Vec3::ONE - head_on) * (1.0 - cosine.clamp(0.0, 1.0)).powi(5)
+fn schlick(f0: Vec3, cosine: f32) -> Vec3 {
+    f0 + (Vec3::ONE - f0) * (1.0 - cosine.clamp(0.0, 1.0)).powi(5)
 }
 
 fn distribution(cosine: f32, alpha: f32) -> f32 {
@@ -87,9 +87,9 @@ fn lambda(cosine: f32, alpha: f32) -> f32 {
     0.5 * ((1.0 + alpha * alpha * tangent2).sqrt() - 1.0)
 }
 
-/// A microfacet normal as seen along `out` (dupuy2023, listing 3).
-fn visible_normal(out: Vec3, alpha: f32, u: Vec2) -> Vec3 {
-    let stretched = Vec3::new(alpha * out.x, alpha * out.y, out.z).normalize_or(Vec3::Z);
+/// A microfacet normal as seen along `wo` (dupuy2023, listing 3).
+fn visible_normal(wo: Vec3, alpha: f32, u: Vec2) -> Vec3 {
+    let stretched = Vec3::new(alpha * wo.x, alpha * wo.y, wo.z).normalize_or(Vec3::Z);
     let z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
     let ring = (1.0 - z * z).max(0.0).sqrt();
     let (sin, cos) = (std::f32::consts::TAU * u.x).sin_cos();
@@ -97,7 +97,7 @@ fn visible_normal(out: Vec3, alpha: f32, u: Vec2) -> Vec3 {
     Vec3::new(alpha * cap.x, alpha * cap.y, cap.z.max(0.0)).normalize_or(Vec3::Z)
 }
 
-/// E over √cos θₒ and √α (it changes fast where both are small), split into what F₀ scales and what is added to it.
+/// E over √cos θₒ and √α (it changes fast where both are small), split wi what F₀ scales and what is added to it.
 struct Tables(Vec<(f32, f32)>);
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
@@ -105,7 +105,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         let (row, column) = (i / TABLE, i % TABLE);
         let cosine = (column as f32 / (TABLE - 1) as f32).powi(2).max(1e-3);
         let alpha = (row as f32 / (TABLE - 1) as f32).powi(2).max(SMALLEST_ALPHA);
-        let out = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
+        let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
         let mut sums = (0.0_f64, 0.0_f64);
         let [around, outwards] = TABLE_GRID;
         for n in 0..around * outwards {
@@ -113,11 +113,11 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
                 0.5 * (f32::from(n % around) + 0.5) / f32::from(around),
                 (f32::from(n / around) + 0.5) / f32::from(outwards),
             );
-            let half = visible_normal(out, alpha, u);
-            let into = 2.0 * out.dot(half) * half - out;
-            if into.z > 0.0 {
-                let weight = (1.0 + lambda(cosine, alpha)) / (1.0 + lambda(cosine, alpha) + lambda(into.z, alpha));
-                let fresnel = (1.0 - out.dot(half).clamp(0.0, 1.0)).powi(5);
+            let half = visible_normal(wo, alpha, u);
+            let wi = 2.0 * wo.dot(half) * half - wo;
+            if wi.z > 0.0 {
+                let weight = (1.0 + lambda(cosine, alpha)) / (1.0 + lambda(cosine, alpha) + lambda(wi.z, alpha));
+                let fresnel = (1.0 - wo.dot(half).clamp(0.0, 1.0)).powi(5);
                 sums.0 += f64::from(weight * (1.0 - fresnel));
                 sums.1 += f64::from(weight * fresnel);
             }
@@ -147,27 +147,27 @@ mod tests {
 
     #[test]
     fn the_density_of_samples_integrates_to_at_most_one_and_matches_the_samples() {
-        // ∫ value/density over samples equals ∫ value over the hemisphere, taken on a grid.
+        // ∫ value/pdf over samples equals ∫ value over the hemisphere, taken on a grid.
         for alpha in [0.1, 0.4, 0.9] {
-            let ggx = Ggx { alpha, head_on: Vec3::ONE };
-            let out = Vec3::new(0.6, 0.0, 0.8);
+            let ggx = Ggx { alpha, f0: Vec3::ONE };
+            let wo = Vec3::new(0.6, 0.0, 0.8);
             let (mut sampled, mut grid, mut mass) = (0.0_f64, 0.0_f64, 0.0_f64);
             let n = 400;
             for i in 0..n * n {
                 let u = Vec2::new((i / n) as f32 + 0.5, (i % n) as f32 + 0.5) / n as f32;
-                let into = ggx.sample(out, u);
-                let (value, density) = ggx.eval(out, into);
-                sampled += if density > 0.0 { f64::from(value.x / density) } else { 0.0 };
+                let wi = ggx.sample(wo, u);
+                let (value, pdf) = ggx.eval(wo, wi);
+                sampled += if pdf > 0.0 { f64::from(value.x / pdf) } else { 0.0 };
                 let (sin, cos) = (std::f32::consts::TAU * u.x).sin_cos();
                 let ring = (1.0 - u.y * u.y).sqrt();
-                let (value, density) = ggx.eval(out, Vec3::new(ring * cos, ring * sin, u.y));
+                let (value, pdf) = ggx.eval(wo, Vec3::new(ring * cos, ring * sin, u.y));
                 grid += f64::from(value.x);
-                mass += f64::from(density);
+                mass += f64::from(pdf);
             }
             let area = f64::from(std::f32::consts::TAU) / f64::from(n * n);
             let (sampled, grid, mass) = (sampled / f64::from(n * n), grid * area, mass * area);
             assert!((sampled - grid).abs() < 3e-3, "α = {alpha}: {sampled} by samples, {grid} by grid");
-            assert!(mass < 1.001, "α = {alpha}: density {mass}");
+            assert!(mass < 1.001, "α = {alpha}: pdf {mass}");
             assert!((sampled - 1.0).abs() < 5e-3, "α = {alpha}: a white metal reflects {sampled}");
         }
     }

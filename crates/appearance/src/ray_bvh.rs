@@ -32,12 +32,12 @@ pub struct Ray {
     pub direction: Vec3,
     /// When, from 0 (shutter opens) to 1 (it closes).
     pub time: f32,
-    /// The triangle that it leaves and must not meet again; [`NOTHING`] if none.
+    /// The triangle that it leaves and must not meet again; [`NO_TRIANGLE`] if none.
     pub leaves: u32,
 }
 
 /// No triangle.
-pub const NOTHING: u32 = u32::MAX;
+pub const NO_TRIANGLE: u32 = u32::MAX;
 
 /// Where a ray meets a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,14 +59,14 @@ struct Leaf {
 
 /// A hierarchy over triangles that may move.
 #[derive(Clone, Debug, Default)]
-pub struct TracerBvh {
+pub struct RayBvh {
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
     /// How each leaf's corners move while the shutter is open; empty when nothing moves.
     motions: Vec<[[Vec4; 3]; 3]>,
 }
 
-impl TracerBvh {
+impl RayBvh {
     /// Builds a hierarchy over triangles given by their corners, and their corners' ways while the shutter is open (empty when
     /// nothing moves). Triangles with a corner that is not finite are left out.
     pub fn new(corners: &[[Vec3; 3]], motions: &[[Vec3; 3]]) -> Self {
@@ -250,7 +250,7 @@ impl Shear {
             std::mem::swap(&mut x, &mut y);
         }
         let along = direction[z];
-        let nearest = if ray.leaves == NOTHING { 0.0 } else { NEAREST * ray.origin.abs().max_element() };
+        let nearest = if ray.leaves == NO_TRIANGLE { 0.0 } else { NEAREST * ray.origin.abs().max_element() };
         Self { axes: [x, y, z], x: direction[x] / along, y: direction[y] / along, z: 1.0 / along, nearest }
     }
 }
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     fn ray(origin: Vec3, direction: Vec3) -> Ray {
-        Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NOTHING }
+        Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NO_TRIANGLE }
     }
 
     /// A closed ball of triangles about a center, by latitude and longitude.
@@ -296,7 +296,7 @@ mod tests {
     fn no_ray_escapes_from_a_closed_millimeter_ball_far_from_the_middle() {
         let center = Vec3::new(0.3, -0.2, 0.1);
         let triangles = ball(center, 1e-3, 24);
-        let bvh = TracerBvh::new(&triangles, &[]);
+        let bvh = RayBvh::new(&triangles, &[]);
         for direction in directions(20_000) {
             let hit = bvh.nearest(&ray(center, direction), f32::INFINITY, |_| true);
             let distance = hit.map_or(f32::INFINITY, |hit| hit.distance);
@@ -316,8 +316,8 @@ mod tests {
         let corner = |i: usize| (step * i as f32).fract();
         let triangles: Vec<[Vec3; 3]> =
             (0..600).map(|i| [0, 1, 2].map(|c| corner(5 * i + 1) + 0.25 * corner(7 * i + 13 * c))).collect();
-        let bvh = TracerBvh::new(&triangles, &[]);
-        let single: Vec<TracerBvh> = triangles.iter().map(|t| TracerBvh::new(std::slice::from_ref(t), &[])).collect();
+        let bvh = RayBvh::new(&triangles, &[]);
+        let single: Vec<RayBvh> = triangles.iter().map(|t| RayBvh::new(std::slice::from_ref(t), &[])).collect();
         let mut hits = 0;
         for direction in directions(300) {
             let ray = ray(Vec3::splat(0.5), direction);
@@ -333,9 +333,9 @@ mod tests {
     #[test]
     fn a_moving_triangle_is_met_where_it_is_at_the_rays_moment() {
         let square = [[Vec3::ZERO, Vec3::X, Vec3::Y]];
-        let bvh = TracerBvh::new(&square, &[[Vec3::Z * 2.0; 3]]);
+        let bvh = RayBvh::new(&square, &[[Vec3::Z * 2.0; 3]]);
         for time in [0.0, 0.25, 1.0] {
-            let ray = Ray { origin: Vec3::new(0.2, 0.2, 5.0), direction: -Vec3::Z, time, leaves: NOTHING };
+            let ray = Ray { origin: Vec3::new(0.2, 0.2, 5.0), direction: -Vec3::Z, time, leaves: NO_TRIANGLE };
             let hit = bvh.nearest(&ray, f32::INFINITY, |_| true).expect("it is in the way");
             assert!((hit.distance - (5.0 - 2.0 * time)).abs() < 1e-6, "{hit:?} at {time}");
         }
@@ -343,9 +343,9 @@ mod tests {
 
     #[test]
     fn nothing_and_corners_that_are_no_numbers_are_no_trouble() {
-        let bvh = TracerBvh::new(&[], &[]);
+        let bvh = RayBvh::new(&[], &[]);
         assert!(!bvh.any(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
-        let bvh = TracerBvh::new(&[[Vec3::NAN; 3], [Vec3::X, Vec3::X, Vec3::X]], &[]);
+        let bvh = RayBvh::new(&[[Vec3::NAN; 3], [Vec3::X, Vec3::X, Vec3::X]], &[]);
         assert!(!bvh.any(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
     }
 }

@@ -2,12 +2,12 @@
 
 use glam::{Vec2, Vec3};
 
-use crate::materials::{Finish, Mirror};
-use crate::textures::{Painted, Texture};
+use crate::materials::{BsdfParameters, SpecularLobe};
+use crate::textures::{ScaledTexture, Texture};
 
 /// How a liquid looks.
 #[derive(Clone, Debug)]
-pub enum LiquidLook {
+pub enum LiquidMaterial {
     /// A smooth dielectric.
     Clear {
         /// Refractive index.
@@ -16,10 +16,10 @@ pub enum LiquidLook {
         absorption: Vec3,
     },
     /// A turbid liquid, or a metal.
-    Opaque(Finish),
+    Opaque(BsdfParameters),
 }
 
-impl LiquidLook {
+impl LiquidMaterial {
     /// The look of the liquid that a scene starts from, with the scene's refractive index.
     ///
     /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries' dominant wavelengths; the others are
@@ -27,16 +27,16 @@ impl LiquidLook {
     pub fn of_preset(preset: &str, refractive_index: f64) -> Self {
         let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
         let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };
-        let opaque = |r: f32, g: f32, b: f32, mirror: Mirror| {
-            let color = Painted { texture: Texture::Plain(Vec3::new(r, g, b)), scale: Vec2::ONE };
-            Self::Opaque(Finish { color, alpha: 0.01, mirror, through: Vec3::ZERO, porosity: 0.0 })
+        let opaque = |r: f32, g: f32, b: f32, specular: SpecularLobe| {
+            let color = ScaledTexture { texture: Texture::Constant(Vec3::new(r, g, b)), scale: Vec2::ONE };
+            Self::Opaque(BsdfParameters { color, alpha: 0.01, specular, transmittance: Vec3::ZERO, porosity: 0.0 })
         };
         match preset {
             "honey" => clear(25.0, 120.0, 600.0),
             "olive-oil" => clear(25.0, 15.0, 160.0),
-            "milk" => opaque(0.9, 0.88, 0.82, Mirror::Coat(index)),
-            "blood" => opaque(0.32, 0.01, 0.01, Mirror::Coat(index)),
-            "mercury" => opaque(0.78, 0.78, 0.79, Mirror::Metal),
+            "milk" => opaque(0.9, 0.88, 0.82, SpecularLobe::Dielectric(index)),
+            "blood" => opaque(0.32, 0.01, 0.01, SpecularLobe::Dielectric(index)),
+            "mercury" => opaque(0.78, 0.78, 0.79, SpecularLobe::Conductor),
             _ => clear(0.2224, 0.0565, 0.0092),
         }
     }

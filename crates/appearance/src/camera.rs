@@ -1,8 +1,6 @@
 //! The eye: a thin lens.
 
 use glam::{DVec3, Vec2, Vec3};
-use sessile_scene::types::Scene;
-use sessile_world::World;
 
 /// An eye with a thin lens, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,11 +33,6 @@ impl Camera {
     /// A camera with everything sharp.
     pub fn new(eye: DVec3, look_at: DVec3, fov: f64) -> Self {
         Self { eye, look_at, fov, lens_radius: 0.0, focus: None }
-    }
-
-    /// The scene's camera, with what it leaves open framed for a picture `aspect` times as wide as high; see [`crate::framing`].
-    pub fn framing(scene: &Scene, world: &World, aspect: f64) -> Self {
-        crate::framing::framing(scene, world, aspect)
     }
 
     /// Makes the camera ready for a picture of a stage whose coordinates start at `origin`.
@@ -85,12 +78,12 @@ impl Lens {
     }
 
     /// Height of a pixel at depth 1, in a picture of `rows` rows.
-    pub(crate) fn pixel(&self, rows: f32) -> f32 {
+    pub fn pixel(&self, rows: f32) -> f32 {
         2.0 * self.half.y / rows
     }
 
     /// A point for drawing: place in the picture times depth, and the depth, which all change linearly from point to point.
-    pub(crate) fn homogeneous(&self, point: Vec3) -> Vec3 {
+    pub fn homogeneous(&self, point: Vec3) -> Vec3 {
         let to = point - self.eye;
         let depth = to.dot(self.forward);
         let (x, y) = (to.dot(self.right) / self.half.x, to.dot(self.up) / self.half.y);
@@ -103,7 +96,7 @@ impl Lens {
     }
 
     /// The same direction, its part along the camera's axis being 1.
-    pub(crate) fn sight(&self, place: Vec2) -> Vec3 {
+    pub fn sight(&self, place: Vec2) -> Vec3 {
         let offset = Vec2::new(2.0 * place.x - 1.0, 1.0 - 2.0 * place.y) * self.half;
         offset.x * self.right + offset.y * self.up + self.forward
     }

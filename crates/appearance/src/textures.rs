@@ -20,11 +20,11 @@ pub struct TextureError {
     pub reason: String,
 }
 
-/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after [`Painted::scale`].
+/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after [`ScaledTexture::scale`].
 #[derive(Clone, Debug)]
 pub enum Texture {
     /// One color.
-    Plain(Vec3),
+    Constant(Vec3),
     /// Squares of side 1 in two colors.
     Checker(Vec3, Vec3),
     /// Stripes of width 1 in two colors, across u.
@@ -48,7 +48,7 @@ pub enum Texture {
 
 /// A texture and how its coordinates are scaled.
 #[derive(Clone, Debug)]
-pub struct Painted {
+pub struct ScaledTexture {
     /// The texture.
     pub texture: Texture,
     /// Pattern units per unit of the coordinates.
@@ -100,22 +100,22 @@ impl ColorImage {
     }
 }
 
-impl Painted {
+impl ScaledTexture {
     /// One color everywhere.
-    pub fn plain(color: Vec3) -> Self {
-        Self { texture: Texture::Plain(color), scale: Vec2::ONE }
+    pub fn constant(color: Vec3) -> Self {
+        Self { texture: Texture::Constant(color), scale: Vec2::ONE }
     }
 
     /// Whether it is one color everywhere.
-    pub fn is_plain(&self) -> bool {
-        matches!(self.texture, Texture::Plain(_))
+    pub fn is_constant(&self) -> bool {
+        matches!(self.texture, Texture::Constant(_))
     }
 
     /// Color at texture coordinates, each channel between 0 and 1.
     pub fn at(&self, uv: Vec2) -> Vec3 {
         let p = uv * self.scale;
         match &self.texture {
-            Texture::Plain(color) => *color,
+            Texture::Constant(color) => *color,
             Texture::Checker(a, b) => {
                 if even(p.x.floor() + p.y.floor()) {
                     *a
@@ -254,7 +254,7 @@ mod tests {
             Texture::Wood(a, b),
             Texture::Veins(a, b),
         ] {
-            let painted = Painted { texture, scale: Vec2::splat(8.0) };
+            let painted = ScaledTexture { texture, scale: Vec2::splat(8.0) };
             let colors = (0..4000)
                 .map(|i| painted.at(Vec2::new((i as f32 * 0.754_877_7).fract(), (i as f32 * 0.569_84).fract())));
             let (low, high) = colors.fold((Vec3::ONE, Vec3::ZERO), |(low, high), c| (low.min(c), high.max(c)));
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn checks_alternate_across_zero_and_an_unreadable_image_is_an_error() {
-        let checks = Painted { texture: Texture::Checker(Vec3::ONE, Vec3::ZERO), scale: Vec2::ONE };
+        let checks = ScaledTexture { texture: Texture::Checker(Vec3::ONE, Vec3::ZERO), scale: Vec2::ONE };
         let row: Vec<f32> = [-1.5, -0.5, 0.5, 1.5].iter().map(|&x| checks.at(Vec2::new(x, 0.5)).x).collect();
         assert_eq!(row, [1.0, 0.0, 1.0, 0.0].map(|x: f32| 1.0 - x).map(|x| 1.0 - x));
         let folder = std::env::temp_dir().join("sessile-render-no-such-folder");
