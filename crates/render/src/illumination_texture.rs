@@ -80,7 +80,7 @@ impl IlluminationTexture {
     }
 
     /// The share of light from a matte base that the dome throws back onto it.
-    pub fn returned(&self) -> f32 {
+    pub fn inner_reflectance(&self) -> f32 {
         self.returned
     }
 }
@@ -407,9 +407,9 @@ mod tests {
 
     #[test]
     fn the_dome_returns_less_of_the_bases_light_than_a_flat_film_and_none_without_refraction() {
-        let returned = IlluminationTexture::new(WATER).returned();
+        let returned = IlluminationTexture::new(WATER).inner_reflectance();
         assert!(returned > 0.05 && returned < 0.47, "{returned}");
-        assert!(IlluminationTexture::new(1.0).returned() < 1e-3);
+        assert!(IlluminationTexture::new(1.0).inner_reflectance() < 1e-3);
     }
 
     #[test]
