@@ -196,7 +196,8 @@ impl View<'_> {
         for &i in drops {
             let drop = &self.drops[i as usize];
             let Some(base) = drop.base.as_ref().filter(|base| !base.clear) else { continue };
-            let (Some(light), Some(rect)) = (self.shader.bases.of(base), drop.influence.intersection(&seen.rect)) else {
+            let (Some(light), Some(rect)) = (self.shader.bases.of(base), drop.influence.intersection(&seen.rect))
+            else {
                 continue;
             };
             let area_lights: Vec<(Vec3, Vec3)> =
@@ -208,7 +209,9 @@ impl View<'_> {
                     let point = self.lens.eye() + self.unnormalized_direction([x, y], sample) / seen.near[at][sample];
                     // Other parts of a curved or folded solid may lie under the same pixels.
                     let above = (point - base.foot).dot(base.normal).abs();
-                    if above > 2.0 * base.radius || (point - base.foot).length_squared() > base.influence_radius * base.influence_radius {
+                    if above > 2.0 * base.radius
+                        || (point - base.foot).length_squared() > base.influence_radius * base.influence_radius
+                    {
                         continue;
                     }
                     let offset = base.offset(point);
@@ -219,7 +222,14 @@ impl View<'_> {
         factors
     }
 
-    fn shade_pixel(&self, place: [usize; 2], at: usize, seen: &VisibilityBuffer, glass: Option<&VisibilityBuffer>, factor: Vec3) -> Vec3 {
+    fn shade_pixel(
+        &self,
+        place: [usize; 2],
+        at: usize,
+        seen: &VisibilityBuffer,
+        glass: Option<&VisibilityBuffer>,
+        factor: Vec3,
+    ) -> Vec3 {
         let (owners, triangles) = (seen.owner[at], seen.triangle[at]);
         let before: [Option<(u32, u32)>; SAMPLES] =
             std::array::from_fn(|sample| glass.and_then(|glass| self.glass_in_front(glass, seen, at, sample)));
@@ -268,7 +278,8 @@ impl View<'_> {
     ) -> Vec3 {
         if owners[0] >= FIRST_DROP && owners[0] != NOTHING && owners.iter().all(|&owner| owner == owners[0]) {
             // Two samples suffice inside a drop because it has no edges.
-            let pair = [0, SAMPLES - 1].map(|sample| self.shade_sample(place, sample, owners[0], triangles[sample], factor));
+            let pair =
+                [0, SAMPLES - 1].map(|sample| self.shade_sample(place, sample, owners[0], triangles[sample], factor));
             return 0.5 * (pair[0] + pair[1]);
         }
         let mut color = Vec3::ZERO;
@@ -296,7 +307,13 @@ impl View<'_> {
     }
 
     /// The glass in front of a sample: its solid and triangle.
-    fn glass_in_front(&self, glass: &VisibilityBuffer, seen: &VisibilityBuffer, at: usize, sample: usize) -> Option<(u32, u32)> {
+    fn glass_in_front(
+        &self,
+        glass: &VisibilityBuffer,
+        seen: &VisibilityBuffer,
+        at: usize,
+        sample: usize,
+    ) -> Option<(u32, u32)> {
         let owner = glass.owner[at][sample];
         let nearer = glass.near[at][sample] > seen.near[at][sample] * (1.0 + GLASS_OFFSET);
         // A drop's base on the glass, seen through it, lies in the same plane.
@@ -338,7 +355,11 @@ impl View<'_> {
                 if parameters.color.is_constant() {
                     Some(main.uv)
                 } else {
-                    let met = intersect_plane(scene.corners(triangles[other]), self.lens.eye(), self.unnormalized_direction(place, other));
+                    let met = intersect_plane(
+                        scene.corners(triangles[other]),
+                        self.lens.eye(),
+                        self.unnormalized_direction(place, other),
+                    );
                     met.map(|(_, weights)| scene.uv_at(triangles[other], weights))
                 }
             } else {

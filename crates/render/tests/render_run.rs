@@ -77,7 +77,7 @@ fn draw(place: &TempDir, options: &RenderOptions) -> Result<RenderSummary, Rende
 }
 
 fn all() -> RenderOptions {
-    RenderOptions::new(FramesToRender::Frames(FrameSelection::All))
+    RenderOptions::new(FramesToRender::Selected(FrameSelection::All))
 }
 
 /// The pixels of a picture.
@@ -224,7 +224,7 @@ fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
     assert!(render_run(&missing, &all(), &Quiet, &stop).unwrap_err().is_wrong_request());
     assert!(!missing.exists());
     let empty = run(SCENE, vec![]);
-    for what in [FramesToRender::Missing, FramesToRender::Frames(FrameSelection::All)] {
+    for what in [FramesToRender::Missing, FramesToRender::Selected(FrameSelection::All)] {
         let error = draw(&empty, &RenderOptions::new(what)).unwrap_err();
         assert!(error.to_string().contains("no frames yet"), "{error}");
     }

@@ -123,7 +123,8 @@ impl BaseIrradiance {
             let film = l.y.max(0.0) * (1.0 - reflectance(l.y, 1.0 / self.index));
             sum += strength * (film + (self.texture.irradiance(l, place) - film) * aspect);
         }
-        let reflected_back = FILM_INNER_REFLECTANCE + (self.texture.inner_reflectance() - FILM_INNER_REFLECTANCE) * aspect;
+        let reflected_back =
+            FILM_INNER_REFLECTANCE + (self.texture.inner_reflectance() - FILM_INNER_REFLECTANCE) * aspect;
         sum / (self.index * self.index * (Vec3::ONE - reflected_back * albedo))
     }
 

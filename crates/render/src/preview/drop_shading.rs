@@ -73,7 +73,8 @@ impl Shader<'_> {
                 let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
                 let r = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
                 let behind = refract(direction, normal, index).filter(|_| r < 1.0);
-                let behind = behind.map_or(Vec3::ZERO, |refracted| self.background(at.point, refracted, at.triangle, 1.0));
+                let behind =
+                    behind.map_or(Vec3::ZERO, |refracted| self.background(at.point, refracted, at.triangle, 1.0));
                 let reflected = || self.leave_drop(drop, at.point, reflect(direction, normal), index);
                 (1.0 - r) * behind + r * if r > UNTRACED_REFLECTANCE { reflected() } else { behind }
             }

@@ -65,7 +65,10 @@ mod tests {
             let (y, turn) = (1.0 - 2.0 * a, std::f32::consts::TAU * b);
             let ring = (1.0 - y * y).sqrt();
             let direction = Vec3::new(ring * turn.cos(), y, ring * turn.sin());
-            assert!((direction_from_octahedral(octahedral_from_direction(direction)) - direction).length() < 1e-4, "{direction}");
+            assert!(
+                (direction_from_octahedral(octahedral_from_direction(direction)) - direction).length() < 1e-4,
+                "{direction}"
+            );
             let error = (map.at(direction) - color(direction)).abs().max_element();
             // Bilinear on a grid of 1/16, with creases along the coordinate planes.
             assert!(error < 0.02, "{direction}: off by {error}");

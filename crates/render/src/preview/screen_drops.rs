@@ -98,12 +98,7 @@ impl Cap {
 }
 
 /// All drops of a frame that are on the screen, by ascending id; none if the surface is inconsistent.
-pub(super) fn project_drops(
-    surface: &Surface,
-    scene: &RenderScene,
-    lens: &Lens,
-    size: [usize; 2],
-) -> Vec<ScreenDrop> {
+pub(super) fn project_drops(surface: &Surface, scene: &RenderScene, lens: &Lens, size: [usize; 2]) -> Vec<ScreenDrop> {
     let count = surface.positions.len();
     if surface.drops.len() != count || surface.solids.len() != surface.triangles.len() {
         return Vec::new();
@@ -228,7 +223,17 @@ fn base_of(drop: &DropSurface, positions: &[Vec3], scene: &RenderScene) -> Optio
     let footprint = footprint.about_apex();
     let known = scene.solids.get(solid as usize).is_some();
     let influence_radius = footprint.radii().iter().copied().fold(0.0, f32::max) * IlluminationTexture::REACH;
-    known.then(|| Base { solid, clear: scene.is_clear(solid), foot, normal, axes, footprint, radius, height, influence_radius })
+    known.then(|| Base {
+        solid,
+        clear: scene.is_clear(solid),
+        foot,
+        normal,
+        axes,
+        footprint,
+        radius,
+        height,
+        influence_radius,
+    })
 }
 
 /// The cap over a base: its outline is the ellipse with the base's second moments, its height the drop's.

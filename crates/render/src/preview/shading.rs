@@ -135,7 +135,9 @@ impl Shader<'_> {
                 Body::Sheet { index: sheet } => {
                     let r = sheet_reflectance(cosine, index, *sheet, 1.0);
                     left *= 1.0 - r;
-                    refract(ray.direction, side * at.normal, index).map(|refracted| (refracted, 1.0)).filter(|_| r < 1.0)
+                    refract(ray.direction, side * at.normal, index)
+                        .map(|refracted| (refracted, 1.0))
+                        .filter(|_| r < 1.0)
                 }
                 Body::GlassBody { index: glass } => {
                     let (from, to) = if side > 0.0 { (index, *glass) } else { (*glass, 1.0) };
