@@ -1,10 +1,11 @@
 //! Skirts: skirts that extend a drop's contact line into its solid and close the gap between them.
 //!
-//! The contact line lies on the exact solid of the model, but the image shows the solid's triangles; on a curved solid they
-//! differ by the sagitta of the facets. Where the contact line hovers over a facet, light would pass under it and the drop
-//! would look as if it lay on a film of air. A skirt (as used against cracks between terrain tiles) closes the gap. It
-//! extends to the solid's surface at the contact line's vertices and edge midpoints, plus a small overlap; more would stick
-//! out of the far side of a leaf, which has no thickness.
+//! The contact line lies on the exact solid of the model, but the image shows the solid's
+//! triangles; on a curved solid they differ by the sagitta of the facets. Where the contact line
+//! hovers over a facet, light would pass under it and the drop would look as if it lay on a film of
+//! air. A skirt (as used against cracks between terrain tiles) closes the gap. It extends to the
+//! solid's surface at the contact line's vertices and edge midpoints, plus a small overlap; more
+//! would stick out of the far side of a leaf, which has no thickness.
 
 use glam::DVec3;
 use sessile_frames::Surface;
@@ -15,8 +16,8 @@ use crate::ray_bvh::{NO_TRIANGLE, Ray, RayBvh};
 /// Overlap of skirt and solid, relative to the edge length of the contact line.
 const OVERLAP: f64 = 2e-3;
 
-/// Range in which the solid is searched above and below the contact line, relative to its edge length. Where the solid is
-/// farther away, a skirt would not help.
+/// Range in which the solid is searched above and below the contact line, relative to its edge
+/// length. Where the solid is farther away, a skirt would not help.
 const SEARCH_RANGE: f64 = 0.5;
 
 /// A triangle of a skirt.
@@ -27,7 +28,8 @@ pub struct SkirtTriangle {
     pub vertices: [u32; 3],
 }
 
-/// The skirts of a liquid surface on the solids that `wanted` selects; `solids` are the triangles of all solids.
+/// The skirts of a liquid surface on the solids that `wanted` selects; `solids` are the triangles
+/// of all solids.
 pub fn skirt_triangles(
     surface: &Surface,
     wanted: impl Fn(i32) -> bool,
@@ -65,7 +67,8 @@ pub fn skirt_triangles(
             .fold(0.0, f64::max);
         let depth = gap + OVERLAP * edge;
         let [p2, q2] = [p + depth * into_p, q + depth * into_q];
-        // The free surface above has the opposite orientation along the contact line; the skirt continues it.
+        // The free surface above has the opposite orientation along the contact line; the skirt
+        // continues it.
         skirts.push(SkirtTriangle { corners: [p, q, q2], vertices: [a, b, b] });
         skirts.push(SkirtTriangle { corners: [p, q2, p2], vertices: [a, b, a] });
     }

@@ -1,19 +1,20 @@
 //! Light from all around: radiance by direction, and directions drawn in proportion to it.
 //!
-//! Every environment is a lat-long image. Its radiance `L(ω)` is the image interpolated bilinearly, times a factor. Directions are
-//! drawn with the density
+//! Every environment is a lat-long image. Its radiance `L(ω)` is the image interpolated bilinearly,
+//! times a factor. Directions are drawn with the density
 //!
 //! `p(ω) = wᵢⱼ / (Σ w · Ωᵢ)`, with `wᵢⱼ = Y̅ᵢⱼ Ωᵢ`, `Ωᵢ = Δφ (cos θᵢ − cos θᵢ₊₁)`,
 //!
-//! where `Y̅ᵢⱼ` is the mean luminance of the interpolated image over cell `(i, j)` and `Ωᵢ` the cell's exact solid angle. The row
-//! comes from the marginal distribution, the column from the row's own; inside the cell `φ` and `cos θ` are uniform. So `p` is
-//! constant per cell in solid angle, integrates to one exactly, and no place that shines has density zero.
+//! where `Y̅ᵢⱼ` is the mean luminance of the interpolated image over cell `(i, j)` and `Ωᵢ` the
+//! cell's exact solid angle. The row comes from the marginal distribution, the column from the
+//! row's own; inside the cell `φ` and `cos θ` are uniform. So `p` is constant per cell in solid
+//! angle, integrates to one exactly, and no place that shines has density zero.
 //!
 //! # Orientation
 //!
-//! y is up, and the picture is seen from inside. Its top row looks to +y, its middle to +z, its left and right borders
-//! meet at −z, and what lies right of the middle is towards −x: `φ = 2πu`, `ω = (sin θ sin φ, cos θ, −sin θ cos φ)`. That is also
-//! what Mitsuba 3 does.
+//! y is up, and the picture is seen from inside. Its top row looks to +y, its middle to +z, its
+//! left and right borders meet at −z, and what lies right of the middle is towards −x: `φ = 2πu`,
+//! `ω = (sin θ sin φ, cos θ, −sin θ cos φ)`. That is also what Mitsuba 3 does.
 //!
 //! # Unit
 //!
@@ -37,7 +38,8 @@ use sessile_scene::{EnvironmentMap, EnvironmentPreset};
 
 pub use lat_long::LatLong;
 
-/// The finest grid that directions are drawn on; larger images are averaged down for this purpose only.
+/// The finest grid that directions are drawn on; larger images are averaged down for this purpose
+/// only.
 const FINEST_GRID: [usize; 2] = [1024, 512];
 
 /// The most pixels that an image file may announce; 16 bytes each are needed while it is read.
@@ -94,7 +96,8 @@ pub struct Environment {
     image: LatLong,
     /// Columns and rows of the sampling grid.
     grid: [usize; 2],
-    /// Cosines of the angle from +y at the upper edge of each row, and at the last one's lower edge.
+    /// Cosines of the angle from +y at the upper edge of each row, and at the last one's lower
+    /// edge.
     edges: Vec<f64>,
     /// Cumulative probability of rows, starting at 0 and ending at 1.
     rows: Vec<f64>,
@@ -103,8 +106,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment that a scene's `[lights]` asks for. The sun's disc is not part of it, but the built-in sky brightens
-    /// towards the sun's direction.
+    /// The environment that a scene's `[lights]` asks for. The sun's disc is not part of it, but
+    /// the built-in sky brightens towards the sun's direction.
     pub fn from_lights(lights: &sessile_scene::Lights) -> Result<Self, EnvironmentError> {
         let strength = lights.strength as f32;
         let sun = lights.sun.map_or(Vec3::new(1.0, 2.0, 1.0), |sun| sun.direction.as_vec3());
@@ -165,7 +168,8 @@ impl Environment {
         Ok(Self::from_lat_long(image, strength))
     }
 
-    /// Any lat-long image, times `strength`. Negative values count as dark, and so do those that are not numbers.
+    /// Any lat-long image, times `strength`. Negative values count as dark, and so do those that
+    /// are not numbers.
     pub fn from_lat_long(mut image: LatLong, strength: f32) -> Self {
         let strength = if strength.is_finite() { strength.max(0.0) } else { 0.0 };
         image.sanitize(strength);
@@ -244,8 +248,8 @@ impl Environment {
         self.image.irradiance(normal)
     }
 
-    /// The environment as a coarse grid of lights: of each cell its middle's direction and its radiance times its solid angle. Cells
-    /// without light are left out.
+    /// The environment as a coarse grid of lights: of each cell its middle's direction and its
+    /// radiance times its solid angle. Cells without light are left out.
     pub fn cells(&self, columns: usize, rows: usize) -> Vec<(Vec3, Vec3)> {
         let [width, height] = [self.image.width(), self.image.height()];
         let edge = |row: f64, count: usize| (std::f64::consts::PI * row / count as f64).cos();

@@ -1,12 +1,13 @@
 //! The camera that frames a scene by itself.
 //!
-//! It is placed by what stays the same in all frames, however long the run goes on, so that a film is steady: the solids with all keys of their motion, the
-//! drops at the start, the sources, and the way that water takes from there: down to the solid below, and some way down its slope.
+//! It is placed by what stays the same in all frames, however long the run goes on, so that a film
+//! is steady: the solids with all keys of their motion, the drops at the start, the sources, and
+//! the way that water takes from there: down to the solid below, and some way down its slope.
 //!
-//! - An upright plane that is the only solid is seen straight on from its liquid side; the picture shows all of it, or the part round
-//!   its drops where they are small against it.
-//! - Everything else is seen in a three-quarter view, from a little above and to the right, or from the first of some other
-//!   directions from which more drops are in sight.
+//! - An upright plane that is the only solid is seen straight on from its liquid side; the picture
+//!   shows all of it, or the part round its drops where they are small against it.
+//! - Everything else is seen in a three-quarter view, from a little above and to the right, or from
+//!   the first of some other directions from which more drops are in sight.
 //!
 //! A body that is not much larger than the drops is shown whole; ground is backdrop.
 
@@ -46,7 +47,8 @@ const SAME_SHAPE: f64 = 1.2;
 const GROUND: f64 = 6.0;
 const BODY: f64 = 24.0;
 
-/// How far water runs down a slope in the picture, in radii, and how steep the slope must be (sine of its angle).
+/// How far water runs down a slope in the picture, in radii, and how steep the slope must be (sine
+/// of its angle).
 const RUN: f64 = 8.0;
 const SLOPE: f64 = 0.17;
 
@@ -73,7 +75,8 @@ fn is_there(bounds: Bounds) -> bool {
     bounds[0].is_finite() && bounds[1].is_finite() && bounds[0].cmple(bounds[1]).all()
 }
 
-/// The scene's camera, with what it leaves open framed for a picture `aspect` times as wide as high.
+/// The scene's camera, with what it leaves open framed for a picture `aspect` times as wide as
+/// high.
 pub fn frame_scene(scene: &Scene, world: &World, aspect: f64) -> Camera {
     let automatic = automatic(scene, world, fov(scene), aspect);
     let look_at = scene.camera.look_at.unwrap_or(automatic.look_at);
@@ -211,7 +214,8 @@ fn subject(world: &World, water: &Water) -> Bounds {
     if is_there(bounds) { bounds } else { about(DVec3::ZERO, 5e-3) }
 }
 
-/// Straight on, the part of an upright plane that matters; `None` unless such a plane is the only solid.
+/// Straight on, the part of an upright plane that matters; `None` unless such a plane is the only
+/// solid.
 fn pane_view(world: &World, water: &Water, fov: f64, aspect: f64) -> Option<Camera> {
     let [solid] = world.solids() else { return None };
     let frame = solid.plane_frame().filter(|frame| frame.normal.y.abs() <= UPRIGHT)?;
@@ -268,7 +272,8 @@ fn best_view(world: &World, water: &Water, bounds: Bounds, fov: f64, aspect: f64
     best.0
 }
 
-/// The distance from a box's middle at which all of it is in the picture, seen from direction `towards`.
+/// The distance from a box's middle at which all of it is in the picture, seen from direction
+/// `towards`.
 fn fit_box([low, high]: Bounds, towards: DVec3, fov: f64, aspect: f64) -> f64 {
     let right = DVec3::Y.cross(towards).try_normalize().unwrap_or(DVec3::X);
     let up = towards.cross(right);

@@ -1,14 +1,15 @@
 //! Rough reflection after Trowbridge and Reitz (GGX), with no energy lost.
 //!
-//! Microfacet normals h follow D(h), sampled as seen from the eye (heitz2018; spherical caps of dupuy2023); facets hide one
-//! another by Smith's height-correlated G₂:
+//! Microfacet normals h follow D(h), sampled as seen from the eye (heitz2018; spherical caps of
+//! dupuy2023); facets hide one another by Smith's height-correlated G₂:
 //!
 //! ```text
 //! f cos θᵢ = F D G₂/(4 cos θₒ)      E(θₒ, α) = ∫ D G₂/(4 cos θₒ) dωᵢ        F = F₀ + (1 − F₀)(1 − o·h)⁵
 //! ```
 //!
-//! One bounce between facets loses the share 1 − E; the factor 1 + F₀ (1/E − 1) gives it back (turquin2019), so that a white metal
-//! of any roughness is white. E and its Fresnel part are tabulated once.
+//! One bounce between facets loses the share 1 − E; the factor 1 + F₀ (1/E − 1) gives it back
+//! (turquin2019), so that a white metal of any roughness is white. E and its Fresnel part are
+//! tabulated once.
 //!
 //! Directions are in a frame whose z axis is the normal, and point away from the surface.
 
@@ -22,7 +23,8 @@ const SMALLEST_ALPHA: f32 = 1e-3;
 /// Entries of the table of E, per side.
 const TABLE: usize = 48;
 
-/// Grid per entry, around (half of it, for the other half mirrors it) and outwards: the error of an entry is some 5e-4.
+/// Grid per entry, around (half of it, for the other half mirrors it) and outwards: the error of an
+/// entry is some 5e-4.
 const TABLE_GRID: [u16; 2] = [24, 96];
 
 /// A rough mirror.
@@ -97,7 +99,8 @@ fn visible_normal(wo: Vec3, alpha: f32, u: Vec2) -> Vec3 {
     Vec3::new(alpha * cap.x, alpha * cap.y, cap.z.max(0.0)).normalize_or(Vec3::Z)
 }
 
-/// E over √cos θₒ and √α (it changes fast where both are small), split wi what F₀ scales and what is added to it.
+/// E over √cos θₒ and √α (it changes fast where both are small), split wi what F₀ scales and what
+/// is added to it.
 struct Tables(Vec<(f32, f32)>);
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {

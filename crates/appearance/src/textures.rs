@@ -20,7 +20,8 @@ pub struct TextureError {
     pub reason: String,
 }
 
-/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after [`ScaledTexture::scale`].
+/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after
+/// [`ScaledTexture::scale`].
 #[derive(Clone, Debug)]
 pub enum Texture {
     /// One color.
@@ -39,8 +40,8 @@ pub enum Texture {
     Stone(Vec3, Vec3),
     /// Planks with grain along v.
     Wood(Vec3, Vec3),
-    /// A leaf's blade in the first color, its veins in the second: the midrib at u = 0.5, laterals towards the tip at v = 1.
-    /// Veins use the coordinates before scaling.
+    /// A leaf's blade in the first color, its veins in the second: the midrib at u = 0.5, laterals
+    /// towards the tip at v = 1. Veins use the coordinates before scaling.
     Veins(Vec3, Vec3),
     /// An image over [0, 1]², v = 1 at the top.
     Image(Arc<ColorImage>),
@@ -211,8 +212,8 @@ fn veins(uv: Vec2) -> f32 {
     midrib.max(lateral).max(net).max(fine).clamp(0.0, 1.0)
 }
 
-/// How far a point is from the border between the cells about scattered points, as the difference of its distances from the nearest
-/// two (worley1996).
+/// How far a point is from the border between the cells about scattered points, as the difference
+/// of its distances from the nearest two (worley1996).
 fn cell_edge(p: Vec2) -> f32 {
     let cell = p.floor();
     let (mut first, mut second) = (f32::INFINITY, f32::INFINITY);

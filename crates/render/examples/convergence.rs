@@ -1,7 +1,9 @@
-//! Noise against time, with photons and without: `light_noise SCENE [SIZE [REFERENCE_SAMPLES [REFERENCE_FILE]]]`.
+//! Noise against time, with photons and without:
+//! `light_noise SCENE [SIZE [REFERENCE_SAMPLES [REFERENCE_FILE]]]`.
 //!
-//! SCENE is `checks` or `sun`. The reference is plain path tracing for `checks`; under the sun that would take days, so it is many photons. With a
-//! file, it is kept there and read again. With a folder in the environment variable `PICTURES`, every picture is written there.
+//! SCENE is `checks` or `sun`. The reference is plain path tracing for `checks`; under the sun that
+//! would take days, so it is many photons. With a file, it is kept there and read again. With a
+//! folder in the environment variable `PICTURES`, every picture is written there.
 
 use std::error::Error;
 use std::fs;
@@ -65,7 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let image = image::RgbImage::from_raw(size as u32, size as u32, bytes).ok_or("a picture without pixels")?;
             image.save(format!("{folder}/{}_{photons}_{samples}_{noise}.png", arguments[0]))?;
         }
-        // FramesToRender a screen shows is cut at 1: without that, a mirrored sun of a tenth of a pixel is all that counts.
+        // FramesToRender a screen shows is cut at 1: without that, a mirrored sun of a tenth of a
+        // pixel is all that counts.
         let error = |cut: f32| {
             let off = |(a, b): (&Vec3, &Vec3)| {
                 f64::from((a.min(Vec3::splat(cut)) - b.min(Vec3::splat(cut))).length_squared())

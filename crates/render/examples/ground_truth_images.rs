@@ -1,5 +1,6 @@
-//! Substrate truth to look at: `ground_truth_page RUN FRAME OUT` reads a run's `ground-truth/` and writes `OUT/picture.png`, `clean.png`,
-//! `mask.png`, `id.png`, `depth.png` and `flow.png`, as in `docs/ground-truth.md`.
+//! Substrate truth to look at: `ground_truth_page RUN FRAME OUT` reads a run's `ground-truth/` and
+//! writes `OUT/picture.png`, `clean.png`, `mask.png`, `id.png`, `depth.png` and `flow.png`, as in
+//! `docs/ground-truth.md`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The picture of a known scene in linear radiance: `known_picture checks|sun SIZE SAMPLES OUT.exr`.
+//! The picture of a known scene in linear radiance:
+//! `known_picture checks|sun SIZE SAMPLES OUT.exr`.
 
 use std::error::Error;
 use std::path::Path;

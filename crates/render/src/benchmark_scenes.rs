@@ -1,6 +1,8 @@
 //! Scenes of many drops for benchmarks: a table in a studio, and a window in front of a sky.
 //!
-//! A surface of 160 × 90 mm fills the image. It carries drops on a jittered lattice that do not touch; sizes and contact angles vary. Their surfaces are generated in the same way as those of frames.
+//! A surface of 160 × 90 mm fills the image. It carries drops on a jittered lattice that do not
+//! touch; sizes and contact angles vary. Their surfaces are generated in the same way as those of
+//! frames.
 
 use glam::{DMat3, DVec2, DVec3, Vec2};
 use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, built_in_texture};

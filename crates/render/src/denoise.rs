@@ -1,15 +1,24 @@
 //! Denoiser: an edge-avoiding filter guided by albedo, normal, depth and drop id.
 //!
-//! Noise is in the lighting, detail in the surfaces. So the image is divided by its albedo, the remaining light is filtered, and the albedo is multiplied back (textures stay sharp). The filter is an edge-avoiding à-trous wavelet (dammertz2010, §3): five passes of a 5 × 5 B₃ spline with taps 1, 2, 4, 8, 16 pixels apart and weights
+//! Noise is in the lighting, detail in the surfaces. So the image is divided by its albedo, the
+//! remaining light is filtered, and the albedo is multiplied back (textures stay sharp). The filter
+//! is an edge-avoiding à-trous wavelet (dammertz2010, §3): five passes of a 5 × 5 B₃ spline with
+//! taps 1, 2, 4, 8, 16 pixels apart and weights
 //!
 //! ```text
 //! w = h · k(|Δn|²/σ_n² + |Δa|²/σ_a² + |Δz| / (σ_z |∇z · Δp| + ε) + |Δl| / (σ_l √V + ε))
 //! k(x) = max(0, 1 − x/8)⁸ ≈ e⁻ˣ
 //! ```
 //!
-//! between the pixels' normals `n`, albedos `a`, depths `z` and luminances `l`, and zero between different drops. `V` is the variance of the light at the pixel, propagated through the passes as `Σ w² V / (Σ w)²`: what differs by more than its noise is an edge (of a caustic, a highlight, a shadow) and is kept. `V` comes from two half buffers, if given, else from the variance within 7 × 7 similar neighbors.
+//! between the pixels' normals `n`, albedos `a`, depths `z` and luminances `l`, and zero between
+//! different drops. `V` is the variance of the light at the pixel, propagated through the passes as
+//! `Σ w² V / (Σ w)²`: what differs by more than its noise is an edge (of a caustic, a highlight, a
+//! shadow) and is kept. `V` comes from two half buffers, if given, else from the variance within 7
+//! × 7 similar neighbors.
 //!
-//! Single bright pixels (fireflies) would be kept as edges: before the passes, a pixel much brighter than its neighbors is lowered to their level, and its excess is distributed to similar neighbors. The mean of the image is restored at the end; both conserve energy.
+//! Single bright pixels (fireflies) would be kept as edges: before the passes, a pixel much
+//! brighter than its neighbors is lowered to their level, and its excess is distributed to similar
+//! neighbors. The mean of the image is restored at the end; both conserve energy.
 //!
 //! The result is deterministic for any number of threads.
 
@@ -25,7 +34,8 @@ const PASSES: u32 = 5;
 /// The B₃ spline, `(1, 4, 6, 4, 1)/16`, relative to its center, by distance.
 const SPLINE: [f32; 3] = [1.0, 2.0 / 3.0, 1.0 / 6.0];
 
-/// Tolerances for normals, albedos, depths (in units of the local slope) and light (in standard deviations).
+/// Tolerances for normals, albedos, depths (in units of the local slope) and light (in standard
+/// deviations).
 const NORMAL_SIGMA: f32 = 0.25;
 const ALBEDO_SIGMA: f32 = 0.08;
 const DEPTH_SIGMA: f32 = 1.5;
@@ -37,7 +47,8 @@ const DARKEST_ALBEDO: f32 = 0.02;
 /// A pixel this many times brighter than its second brightest neighbor is a firefly.
 const FIREFLY: f32 = 3.0;
 
-/// Denoises an image. `halves` are two images of the same view from disjoint samples, of which `image` is the mean.
+/// Denoises an image. `halves` are two images of the same view from disjoint samples, of which
+/// `image` is the mean.
 ///
 /// Only the color changes. Auxiliary buffers that are missing are ignored.
 pub fn denoise(image: &Framebuffer, halves: Option<(&[Vec3], &[Vec3])>) -> Framebuffer {
@@ -80,7 +91,8 @@ struct Guide {
 }
 
 impl Guide {
-    /// Difference to another pixel's surface: 0 for the same, infinite for another drop. `across` and `along` are the columns and rows between them.
+    /// Difference to another pixel's surface: 0 for the same, infinite for another drop. `across`
+    /// and `along` are the columns and rows between them.
     fn difference(&self, other: &Self, across: usize, along: usize) -> f32 {
         if self.drop != other.drop || self.depth.is_finite() != other.depth.is_finite() {
             return f32::INFINITY;

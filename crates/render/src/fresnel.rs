@@ -11,7 +11,8 @@
 
 use glam::Vec3;
 
-/// Reflectance R of unpolarized light; `cosine` ≥ 0 is that of the angle of incidence, `eta` = nᵢ/nₜ.
+/// Reflectance R of unpolarized light; `cosine` ≥ 0 is that of the angle of incidence, `eta` =
+/// nᵢ/nₜ.
 pub fn reflectance(cosine: f32, eta: f32) -> f32 {
     let cosine = cosine.clamp(0.0, 1.0);
     let squared = 1.0 - eta * eta * (1.0 - cosine * cosine);
@@ -24,7 +25,8 @@ pub fn reflectance(cosine: f32, eta: f32) -> f32 {
     0.5 * (parallel * parallel + perpendicular * perpendicular)
 }
 
-/// Refracted direction at an interface with `normal` on the incident side; `None` beyond the critical angle.
+/// Refracted direction at an interface with `normal` on the incident side; `None` beyond the
+/// critical angle.
 pub fn refract(incident: Vec3, normal: Vec3, eta: f32) -> Option<Vec3> {
     let cosine = -incident.dot(normal);
     let squared = 1.0 - eta * eta * (1.0 - cosine * cosine);
@@ -39,7 +41,8 @@ pub fn reflect(incident: Vec3, normal: Vec3) -> Vec3 {
     (incident - 2.0 * incident.dot(normal) * normal).normalize_or(normal)
 }
 
-/// Reflectance of a thin parallel sheet of index `sheet` with all internal reflections, between media of index `near` and `far`: R = R₁ + T₁²R₂/(1 − R₁R₂).
+/// Reflectance of a thin parallel sheet of index `sheet` with all internal reflections, between
+/// media of index `near` and `far`: R = R₁ + T₁²R₂/(1 − R₁R₂).
 pub fn sheet_reflectance(cosine: f32, near: f32, sheet: f32, far: f32) -> f32 {
     let cosine = cosine.clamp(0.0, 1.0);
     let first = reflectance(cosine, near / sheet);
@@ -59,7 +62,8 @@ mod tests {
 
     #[test]
     fn fresnel_reflectance_has_its_limits() {
-        // At normal incidence R = ((n − 1)/(n + 1))²; at Brewster's angle only the perpendicular part remains.
+        // At normal incidence R = ((n − 1)/(n + 1))²; at Brewster's angle only the perpendicular
+        // part remains.
         let n = 1.333_f32;
         let normal_incidence = ((n - 1.0) / (n + 1.0)).powi(2);
         assert!((reflectance(1.0, 1.0 / n) - normal_incidence).abs() < 1e-6);
@@ -98,7 +102,8 @@ mod tests {
             let pane = sheet_reflectance(cosine, 1.0, 1.5, 1.0);
             assert!((pane - 2.0 * r / (1.0 + r)).abs() < 1e-5, "{pane} at {cosine}");
         }
-        // From water, light beyond the critical angle for air behind the sheet is totally reflected.
+        // From water, light beyond the critical angle for air behind the sheet is totally
+        // reflected.
         assert_eq!(sheet_reflectance(0.5, 1.333, 1.5, 1.0), 1.0);
     }
 }

@@ -2,18 +2,25 @@
 //!
 //! For a pinhole camera and the frame's time (no depth of field, no motion blur):
 //!
-//! - **coverage**: the fraction of the pixel's area in which a drop is the first object that is not clear glass;
+//! - **coverage**: the fraction of the pixel's area in which a drop is the first object that is not
+//!   clear glass;
 //! - **drop**: the id of that drop along the ray through the pixel's center, 0 without one;
-//! - **depth**: to the first surface of any kind, and to the first surface in the clean view that is not clear;
-//! - **flow**: for a pixel whose center shows a drop, the displacement to the point of the clean view where the refracted ray ends:
+//! - **depth**: to the first surface of any kind, and to the first surface in the clean view that
+//!   is not clear;
+//! - **flow**: for a pixel whose center shows a drop, the displacement to the point of the clean
+//!   view where the refracted ray ends:
 //!
 //! ```text
 //! image(x) ≈ clean(x + flow(x))
 //! ```
 //!
-//! in pixels, x to the right and y down, between pixel centers. The ray is refracted at each interface and never reflected (see [`crate::refracted_ray`]), and ends at a point or in a direction; the flow leads to the pixel where the clean view shows it. That pixel is found by projection and, where glass bodies refract the clean view too, by fixed-point iteration.
+//! in pixels, x to the right and y down, between pixel centers. The ray is refracted at each
+//! interface and never reflected (see [`crate::refracted_ray`]), and ends at a point or in a
+//! direction; the flow leads to the pixel where the clean view shows it. That pixel is found by
+//! projection and, where glass bodies refract the clean view too, by fixed-point iteration.
 //!
-//! The clean view has neither drops nor water films and streaks: see [`crate::scene_from_frame::clean_render_scene`].
+//! The clean view has neither drops nor water films and streaks: see
+//! [`crate::scene_from_frame::clean_render_scene`].
 
 mod files;
 
@@ -30,7 +37,8 @@ pub use files::{GroundTruthFiles, flow_colors, write_ground_truth};
 const FIRST_GRID: usize = 4;
 const FINE_GRID: usize = 16;
 
-/// Maximum number of fixed-point iterations; each reduces the error to a fraction where glass refracts the view mildly.
+/// Maximum number of fixed-point iterations; each reduces the error to a fraction where glass
+/// refracts the view mildly.
 const MAX_ITERATIONS: usize = 16;
 
 /// A pixel of the clean view is found when it shows a point this close to the target, in pixels, …
@@ -86,15 +94,18 @@ pub struct GroundTruth {
     pub coverage: Vec<f32>,
     /// Id of the drop at the pixel's center; 0 without one.
     pub drop: Vec<u32>,
-    /// Depth of the first surface, drops and sheets included, along the camera's axis, in m; infinite without one.
+    /// Depth of the first surface, drops and sheets included, along the camera's axis, in m;
+    /// infinite without one.
     pub z: Vec<f32>,
     /// Distance to the same surface along the ray, in m.
     pub distance: Vec<f32>,
-    /// Depth of the first surface in the clean view that is not clear, along the camera's axis, in m; infinite where the environment is seen.
+    /// Depth of the first surface in the clean view that is not clear, along the camera's axis, in
+    /// m; infinite where the environment is seen.
     pub clean_z: Vec<f32>,
     /// Straight distance to the same surface, in m.
     pub clean_distance: Vec<f32>,
-    /// Displacement from the pixel to its target in the clean view, in pixels; zero where it is not valid.
+    /// Displacement from the pixel to its target in the clean view, in pixels; zero where it is not
+    /// valid.
     pub flow: Vec<Vec2>,
     /// Validity of the flow.
     pub status: Vec<FlowStatus>,
@@ -200,7 +211,8 @@ impl Views<'_> {
         trace_refracted(self.clean, self.clean_lens.eye(), direction, None, StopAt::End)
     }
 
-    /// The point of the clean view that shows what a refracted ray ends on, in pixels from its top left corner.
+    /// The point of the clean view that shows what a refracted ray ends on, in pixels from its top
+    /// left corner.
     fn locate_in_clean_view(&self, seen: &RefractedRay) -> Result<Vec2, FlowStatus> {
         let target_end = match seen.end {
             RayEnd::Surface(point) => RayEnd::Surface((point.as_dvec3() + self.shift).as_vec3()),

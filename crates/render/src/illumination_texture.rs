@@ -1,12 +1,22 @@
 //! Precomputed irradiance at the base of a drop (fournier1998, §4).
 //!
-//! A drop focuses light into a bright patch on the surface behind it. For previews of thousands of drops the patch comes from a table: the irradiance at the base of a hemisphere of unit radius, for parallel light at several angles `θ` from the normal, computed once by tracing rays into the dome (Snell, Fresnel, up to three internal reflections) and counting where they reach the base. Values are relative to the irradiance on a plane that faces the light, so a bare base has `cos θ`.
+//! A drop focuses light into a bright patch on the surface behind it. For previews of thousands of
+//! drops the patch comes from a table: the irradiance at the base of a hemisphere of unit radius,
+//! for parallel light at several angles `θ` from the normal, computed once by tracing rays into the
+//! dome (Snell, Fresnel, up to three internal reflections) and counting where they reach the base.
+//! Values are relative to the irradiance on a plane that faces the light, so a bare base has
+//! `cos θ`.
 //!
-//! The disc is then warped to the footprint of a real drop: the point under the drop's apex becomes its center, and in every direction the distance to the outline becomes its radius.
+//! The disc is then warped to the footprint of a real drop: the point under the drop's apex becomes
+//! its center, and in every direction the distance to the outline becomes its radius.
 //!
-//! The same rays give the irradiance around the base: the shadow of the dome, and in it the light that leaves the dome on its far side, a bright spot for grazing light. They also give the fraction of diffuse light from the base that the dome reflects back.
+//! The same rays give the irradiance around the base: the shadow of the dome, and in it the light
+//! that leaves the dome on its far side, a bright spot for grazing light. They also give the
+//! fraction of diffuse light from the base that the dome reflects back.
 //!
-//! An approximation: flat drops focus less than a hemisphere. At the center the exact value is `n² T(0) cos θ` for any `θ`: the ray to the center hits the dome at normal incidence, and its neighbors at a distance `r` reach the base at `r/n`.
+//! An approximation: flat drops focus less than a hemisphere. At the center the exact value is
+//! `n² T(0) cos θ` for any `θ`: the ray to the center hits the dome at normal incidence, and its
+//! neighbors at a distance `r` reach the base at `r/n`.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -34,15 +44,18 @@ const REFLECTIONS: usize = 3;
 /// Irradiance at and around the base of a hemisphere, by the light's angle and the position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IlluminationTexture {
-    /// One table per angle over the square around the unit disc; columns along the light's direction, rows across it.
+    /// One table per angle over the square around the unit disc; columns along the light's
+    /// direction, rows across it.
     base: Vec<Vec<f32>>,
-    /// The same for the surface around the disc, over the square of half side [`IlluminationTexture::REACH`].
+    /// The same for the surface around the disc, over the square of half side
+    /// [`IlluminationTexture::REACH`].
     around: Vec<Vec<f32>>,
     inner_reflectance: f32,
 }
 
 impl IlluminationTexture {
-    /// Extent of the tables around the base, in radii: the shadow of light at 66° from the normal ends here.
+    /// Extent of the tables around the base, in radii: the shadow of light at 66° from the normal
+    /// ends here.
     pub const REACH: f32 = 2.5;
 
     /// Traces the tables for a refractive index, clamped to 1 to 3.
@@ -56,12 +69,16 @@ impl IlluminationTexture {
 
     /// Irradiance at a point of the base, relative to that on a plane facing the light.
     ///
-    /// `towards_light` has unit length in a frame whose y axis is the base's normal; `offset` is the position in that frame's x–z plane, from the center, relative to the distance to the outline (see [`Footprint::offset`]). Zero outside the disc and for light from below.
+    /// `towards_light` has unit length in a frame whose y axis is the base's normal; `offset` is
+    /// the position in that frame's x–z plane, from the center, relative to the distance to the
+    /// outline (see [`Footprint::offset`]). Zero outside the disc and for light from below.
     pub fn irradiance(&self, towards_light: Vec3, offset: Vec2) -> f32 {
         if offset.length_squared() > 1.0 { 0.0 } else { interpolate(&self.base, towards_light, offset) }
     }
 
-    /// Irradiance on the surface around the base, in the same units: the cosine of the light's angle where the drop has no effect. Beyond [`Self::REACH`] it never has; inside the disc the value is meaningless.
+    /// Irradiance on the surface around the base, in the same units: the cosine of the light's
+    /// angle where the drop has no effect. Beyond [`Self::REACH`] it never has; inside the disc the
+    /// value is meaningless.
     pub fn around(&self, towards_light: Vec3, offset: Vec2) -> f32 {
         if offset.abs().max_element() >= Self::REACH {
             return towards_light.y.max(0.0);
@@ -103,14 +120,16 @@ fn texel_of(coordinate: f32) -> usize {
     (((coordinate + 1.0) * 0.5 * SIDE as f32) as usize).min(SIDE - 1)
 }
 
-/// Traces parallel light at `angle` from the normal, traveling towards +x, to the base and the surface around it.
+/// Traces parallel light at `angle` from the normal, traveling towards +x, to the base and the
+/// surface around it.
 fn trace_tables(index: f32, angle: f32) -> (Vec<f32>, Vec<f32>) {
     let (sin, cos) = angle.sin_cos();
     let travel = Vec3::new(sin, -cos, 0.0);
     let across = Vec3::new(cos, sin, 0.0);
     let mut flux = Flux { base: vec![0.0; SIDE * SIDE], around: vec![0.0; SIDE * SIDE] };
     for ray in 0..RAYS {
-        // Uniformly over the sphere's silhouette: equal areas by the radius, rotated by the golden angle.
+        // Uniformly over the sphere's silhouette: equal areas by the radius, rotated by the golden
+        // angle.
         let radius = ((ray as f32 + 0.5) / RAYS as f32).sqrt();
         let turn = (f64::from(ray) * 0.381_966_011_250_105).fract() as f32 * TAU;
         let height = (1.0 - radius * radius).max(0.0).sqrt();
@@ -123,13 +142,15 @@ fn trace_tables(index: f32, angle: f32) -> (Vec<f32>, Vec<f32>) {
     let per_ray = PI / RAYS as f32;
     let even = |flux: &[f32], at: usize| 0.5 * (flux[at] + flux[(SIDE - 1 - at / SIDE) * SIDE + at % SIDE]) * per_ray;
     let texel = (2.0 / SIDE as f32).powi(2);
-    // Only the part of a texel within the disc receives light at the base, and only the rest belongs to the surface around.
+    // Only the part of a texel within the disc receives light at the base, and only the rest
+    // belongs to the surface around.
     let base = |at: usize| even(&flux.base, at) / (texel * texel_fraction(at, 1.0, in_disc).max(1.0 / 16.0));
     let reach = IlluminationTexture::REACH;
     let around = |at: usize| {
         let ground = 1.0 - texel_fraction(at, reach, in_disc);
         let lit = texel_fraction(at, reach, |place| !in_disc(place) && !in_shadow(place, -travel));
-        // Texels inside the disc have no value of their own; that of the bare surface keeps the interpolation sound.
+        // Texels inside the disc have no value of their own; that of the bare surface keeps the
+        // interpolation sound.
         if ground < 1.0 / 16.0 {
             cos
         } else {
@@ -146,13 +167,15 @@ struct Flux {
 }
 
 impl Flux {
-    /// Traces one ray from its entry into the dome, and adds its flux onto the base and onto the surface around.
+    /// Traces one ray from its entry into the dome, and adds its flux onto the base and onto the
+    /// surface around.
     fn trace_ray(&mut self, index: f32, entry: Vec3, travel: Vec3) {
         let Some(bent) = refract(travel, entry, 1.0 / index) else { return };
         let (mut from, mut weight) = (entry, 1.0 - reflectance(-travel.dot(entry), 1.0 / index));
         let mut travel = bent;
         for _ in 0..=REFLECTIONS {
-            // The other end of the chord through the whole sphere; below y = 0 the ray has crossed the base.
+            // The other end of the chord through the whole sphere; below y = 0 the ray has crossed
+            // the base.
             let exit = from - 2.0 * from.dot(travel) * travel;
             if exit.y <= 0.0 {
                 let base = down_to_surface(from, travel);
@@ -191,7 +214,8 @@ fn in_shadow(place: Vec2, towards_light: Vec3) -> bool {
     along > 0.0 && from.length_squared() - along * along < 1.0
 }
 
-/// Fraction of a texel of the square of half side `reach` that satisfies a condition, from 8 × 8 points.
+/// Fraction of a texel of the square of half side `reach` that satisfies a condition, from 8 × 8
+/// points.
 fn texel_fraction(at: usize, reach: f32, condition: impl Fn(Vec2) -> bool) -> f32 {
     let coordinate =
         |texel: usize, point: usize| ((texel as f32 + (point as f32 + 0.5) / 8.0) * (2.0 / SIDE as f32) - 1.0) * reach;
@@ -240,7 +264,8 @@ impl Footprint {
     /// Number of directions.
     const DIRECTIONS: usize = 64;
 
-    /// A footprint from edges that include those of the outline; interior edges do not matter. `None` if the outline does not enclose the apex, or is not finite.
+    /// A footprint from edges that include those of the outline; interior edges do not matter.
+    /// `None` if the outline does not enclose the apex, or is not finite.
     pub fn from_edges(apex: Vec2, edges: impl Iterator<Item = (Vec2, Vec2)>) -> Option<Self> {
         let count = Self::DIRECTIONS as f32;
         let mut radii = vec![0.0_f32; Self::DIRECTIONS];
@@ -287,7 +312,8 @@ impl Footprint {
         &self.radii
     }
 
-    /// Offset of a point from the apex, relative to the distance to the outline; longer than 1 outside.
+    /// Offset of a point from the apex, relative to the distance to the outline; longer than 1
+    /// outside.
     pub fn offset(&self, point: Vec2) -> Vec2 {
         let from_apex = point - self.apex;
         let turn = turn_of(from_apex) * Self::DIRECTIONS as f32;
@@ -297,10 +323,12 @@ impl Footprint {
     }
 }
 
-/// The direction of a vector as a fraction of a full turn from +x towards +y, in [0, 1]; accurate to 1e-5.
+/// The direction of a vector as a fraction of a full turn from +x towards +y, in [0, 1]; accurate
+/// to 1e-5.
 fn turn_of(v: Vec2) -> f32 {
     let (long, short) = (v.abs().max_element(), v.abs().min_element());
-    // atan on [0, 1] by its expansion in Chebyshev polynomials up to t⁹ (abramowitz1964, §4.4), over a full turn.
+    // atan on [0, 1] by its expansion in Chebyshev polynomials up to t⁹ (abramowitz1964, §4.4),
+    // over a full turn.
     let t = if long > 0.0 { short / long } else { 0.0 };
     let s = t * t;
     let atan = t * (0.999_866 + s * (-0.330_299_5 + s * (0.180_141 + s * (-0.085_133 + s * 0.020_835_1))));
@@ -373,7 +401,8 @@ mod tests {
         }
     }
 
-    /// The dome shadows the surface around it, and some of the light that enters it leaves on the far side.
+    /// The dome shadows the surface around it, and some of the light that enters it leaves on the
+    /// far side.
     #[test]
     fn the_surface_around_has_a_shadow_and_a_focused_spot() {
         let texture = IlluminationTexture::new(WATER);
@@ -381,7 +410,8 @@ mod tests {
         let bare = towards.y;
         assert!((texture.around(towards, Vec2::new(-1.5, 0.2)) - bare).abs() < 1e-3, "the lit side is bare ground");
         assert_eq!(texture.around(towards, Vec2::new(3.0, 0.0)), bare);
-        // All light that enters a hemisphere at 55° reaches its base; grazing light also leaves on the far side, focused into a spot.
+        // All light that enters a hemisphere at 55° reaches its base; grazing light also leaves on
+        // the far side, focused into a spot.
         let shadow = texture.around(towards, Vec2::new(1.3, 0.3));
         assert!(shadow < 0.1 * bare, "{shadow} in the shadow, {bare} bare");
         let low = light(80.0);

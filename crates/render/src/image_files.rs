@@ -1,6 +1,7 @@
 //! Image files: PNG for display, EXR with all buffers of the renderer.
 //!
-//! An EXR has one layer, half floats for color and full floats where precision matters, with these channels:
+//! An EXR has one layer, half floats for color and full floats where precision matters, with these
+//! channels:
 //!
 //! | channels | content | type |
 //! |---|---|---|
@@ -65,7 +66,8 @@ pub fn write_png_with_text(
     write_bytes(path, [width, height], rgb, png::ColorType::Rgb, texts)
 }
 
-/// Writes gray bytes, one per pixel, rows from the top, as a PNG without a color space: they are data, not brightness.
+/// Writes gray bytes, one per pixel, rows from the top, as a PNG without a color space: they are
+/// data, not brightness.
 pub fn write_png_gray(path: &Path, width: usize, height: usize, gray: &[u8]) -> Result<(), ImageFileError> {
     write_bytes(path, [width, height], gray, png::ColorType::Grayscale, &[])
 }

@@ -1,15 +1,23 @@
 //! A fast preview renderer: an image in a tenth of a second.
 //!
-//! It shows the same scene, camera and tone map as the path tracer, with precomputed light instead of path tracing (fournier1998, §4):
+//! It shows the same scene, camera and tone map as the path tracer, with precomputed light instead
+//! of path tracing (fournier1998, §4):
 //!
 //! - visibility by rasterization with four samples per pixel (`rasterizer`);
-//! - solids are lit by the environment, prefiltered for diffuse and rough specular reflection (`prefiltered_light`), and by suns and area lights with hard shadows of solids; textures and wet layers are shown;
-//! - the base of a drop is lit by an **illumination texture**, warped to the base's outline; around it lie the drop's shadow and the light that it focuses there (`base_irradiance`);
-//! - a drop shows its background along one refracted ray, reflects the environment by Fresnel's equations, and has Blinn highlights of suns and area lights (`drop_shading`).
+//! - solids are lit by the environment, prefiltered for diffuse and rough specular reflection
+//!   (`prefiltered_light`), and by suns and area lights with hard shadows of solids; textures and
+//!   wet layers are shown;
+//! - the base of a drop is lit by an **illumination texture**, warped to the base's outline; around
+//!   it lie the drop's shadow and the light that it focuses there (`base_irradiance`);
+//! - a drop shows its background along one refracted ray, reflects the environment by Fresnel's
+//!   equations, and has Blinn highlights of suns and area lights (`drop_shading`).
 //!
-//! Not shown, unlike in the path tracer: indirect light between solids, soft shadows, drops seen through drops or in reflections, drops behind glass bodies that refract the view, films on glass, motion blur and depth of field. A drop that encloses the camera is left out.
+//! Not shown, unlike in the path tracer: indirect light between solids, soft shadows, drops seen
+//! through drops or in reflections, drops behind glass bodies that refract the view, films on
+//! glass, motion blur and depth of field. A drop that encloses the camera is left out.
 //!
-//! Nothing is random and tiles are independent, so the image does not depend on the number of threads.
+//! Nothing is random and tiles are independent, so the image does not depend on the number of
+//! threads.
 
 mod base_irradiance;
 mod drop_shading;
@@ -40,7 +48,8 @@ const NEAR_PLANE: f32 = 1e-4;
 /// Samples whose normals have a larger cosine than this (25°) are shaded together.
 const SIMILAR_COSINE: f32 = 0.9;
 
-/// Glass is in front of an object if it is nearer by more than this fraction of the depth; a drop lies on its sheet.
+/// Glass is in front of an object if it is nearer by more than this fraction of the depth; a drop
+/// lies on its sheet.
 const GLASS_OFFSET: f32 = 1e-5;
 
 /// Owner indices from here on are drops; below are solids.
@@ -69,7 +78,8 @@ struct Bins {
 }
 
 impl Preview {
-    /// Prefilters the lights of a scene. Solids and liquid may change afterwards; environment, suns and the liquid's material may not.
+    /// Prefilters the lights of a scene. Solids and liquid may change afterwards; environment, suns
+    /// and the liquid's material may not.
     pub fn new(scene: &RenderScene) -> Self {
         let index = match scene.liquid {
             LiquidMaterial::Clear { index, .. } => index,
@@ -81,7 +91,8 @@ impl Preview {
         }
     }
 
-    /// Renders a scene of solids, without liquid, and the liquid on them. Only the color buffer is filled.
+    /// Renders a scene of solids, without liquid, and the liquid on them. Only the color buffer is
+    /// filled.
     pub fn render(&mut self, scene: &RenderScene, liquid: &Surface, camera: &Camera, size: [usize; 2]) -> Framebuffer {
         let [width, height] = size;
         let lens = camera.lens(scene.origin(), size);
@@ -327,7 +338,8 @@ impl View<'_> {
         (owner != NOTHING).then(|| owner.checked_sub(FIRST_DROP)).flatten().map(|i| &self.drops[i as usize])
     }
 
-    /// Shades samples of one solid with similar normals once, with their mean color; returns their number.
+    /// Shades samples of one solid with similar normals once, with their mean color; returns their
+    /// number.
     fn shade_solid_samples(
         &self,
         place: [usize; 2],
@@ -384,7 +396,8 @@ impl View<'_> {
         }
         if let Some(drop) = self.drop_of(owner) {
             let Some(point) = self.drop_point(drop, triangle, direction) else { return Vec3::ZERO };
-            // Over a pixel, the normal of a sphere of this size turns by the pixel's width over its radius.
+            // Over a pixel, the normal of a sphere of this size turns by the pixel's width over its
+            // radius.
             let depth = (point.point - self.lens.eye()).dot(self.lens.forward());
             let radius = drop.cap.size / (depth * self.lens.pixel_height(self.size.y));
             let blur = (0.35 / radius.max(0.5)).min(0.4);
@@ -416,7 +429,8 @@ impl View<'_> {
         let behind_glass = triangle as usize >= drop.num_free;
         let [n0, n1, n2] = corners.map(|v| drop.normals[v as usize]);
         let smooth = ((1.0 - v - w) * n0 + v * n1 + w * n2).normalize_or(facet);
-        // Near the silhouette the interpolated normal may face away from the camera: clamp it to grazing incidence.
+        // Near the silhouette the interpolated normal may face away from the camera: clamp it to
+        // grazing incidence.
         let turned = smooth.dot(direction);
         let normal = if behind_glass {
             facet
@@ -432,7 +446,8 @@ impl View<'_> {
 /// Minimum cosine between a drop's normal and the view direction.
 const MIN_VIEW_COSINE: f32 = 0.02;
 
-/// Intersection of a line with a triangle's plane: distance and barycentric weights of the second and third corner.
+/// Intersection of a line with a triangle's plane: distance and barycentric weights of the second
+/// and third corner.
 fn intersect_plane([a, b, c]: [Vec3; 3], origin: Vec3, direction: Vec3) -> Option<(f32, [f32; 2])> {
     let (e1, e2, from) = (b - a, c - a, origin - a);
     let across = direction.cross(e2);

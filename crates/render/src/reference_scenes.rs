@@ -1,4 +1,5 @@
-//! Scenes for measuring noise and accuracy: one that is also rendered with Mitsuba, and one with a small sun.
+//! Scenes for measuring noise and accuracy: one that is also rendered with Mitsuba, and one with a
+//! small sun.
 //!
 //! Lengths are in units of the drop's radius.
 
@@ -13,13 +14,16 @@ use sessile_geometry::TriMesh;
 
 use crate::render_scene::{RenderScene, RenderSceneBuilder};
 
-/// Rings and columns of the cap: 36 × 72 × 2 triangles less one ring of halves at the top, 5112 in total.
+/// Rings and columns of the cap: 36 × 72 × 2 triangles less one ring of halves at the top, 5112 in
+/// total.
 const RINGS: u32 = 36;
 const COLUMNS: u32 = 72;
 
-/// A hemisphere of water on a checkerboard under a uniform environment and a small area light, and the camera.
+/// A hemisphere of water on a checkerboard under a uniform environment and a small area light, and
+/// the camera.
 ///
-/// Mitsuba 3.9 takes 23 CPU seconds for 512² pixels at 256 samples, with a root mean square error of 0.021 in linear radiance against 2048 samples.
+/// Mitsuba 3.9 takes 23 CPU seconds for 512² pixels at 256 samples, with a root mean square error
+/// of 0.021 in linear radiance against 2048 samples.
 pub fn drop_on_checks() -> (RenderScene, Camera) {
     let water = LiquidMaterial::Clear { index: 1.33, absorption: Vec3::ZERO };
     let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::new(0.35, 0.42, 0.5)), water, 0.0);

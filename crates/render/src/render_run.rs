@@ -1,12 +1,23 @@
 //! Images and video of a run: from the frames in its folder to `pictures/00000.png` and `NAME.mp4`.
 //!
-//! The scene is the folder's own `scene.toml`. What images share is computed once: textures and environment are read, the camera is framed by what is the same in all frames, and the exposure is measured on a small image of the run's first frame. Then each frame is traced, denoised, tone-mapped and written under a temporary name that is renamed when it is complete; while one image is finished the next one is traced. All images use the same random numbers, so that residual noise on static parts does not flicker. The video is encoded at the end, from the images on disk.
+//! The scene is the folder's own `scene.toml`. What images share is computed once: textures and
+//! environment are read, the camera is framed by what is the same in all frames, and the exposure
+//! is measured on a small image of the run's first frame. Then each frame is traced, denoised,
+//! tone-mapped and written under a temporary name that is renamed when it is complete; while one
+//! image is finished the next one is traced. All images use the same random numbers, so that
+//! residual noise on static parts does not flicker. The video is encoded at the end, from the
+//! images on disk.
 //!
-//! An image depends on the frame, the scene and the settings only; it is bit-identical for any number of threads and any selection of frames.
+//! An image depends on the frame, the scene and the settings only; it is bit-identical for any
+//! number of threads and any selection of frames.
 //!
 //! # Which images are rendered
 //!
-//! Each image carries a tag of what it was rendered with. [`FramesToRender::Missing`] renders frames that have no image or one of another view: after a change of `[camera]`, `[lights]` or `[render]` all images are rendered again, while images of the same view with other options ([`FramesToRender::Selected`]) are kept, unless sizes would be mixed. The video is updated with the images.
+//! Each image carries a tag of what it was rendered with. [`FramesToRender::Missing`] renders
+//! frames that have no image or one of another view: after a change of `[camera]`, `[lights]` or
+//! `[render]` all images are rendered again, while images of the same view with other options
+//! ([`FramesToRender::Selected`]) are kept, unless sizes would be mixed. The video is updated with
+//! the images.
 
 mod error;
 mod image_tag;
@@ -49,7 +60,8 @@ const CLAMP: f32 = 10.0;
 /// Number of pixels from which an image gets all photons; see [`ImageSettings::photons`].
 const FULL_PHOTONS: f64 = 640.0 * 360.0;
 
-/// Renders images of the run in a folder, and its video, until done or `stop` is set. Uses the caller's thread pool.
+/// Renders images of the run in a folder, and its video, until done or `stop` is set. Uses the
+/// caller's thread pool.
 pub fn render_run(
     run: &Path,
     options: &RenderOptions,
@@ -111,7 +123,8 @@ fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<ImageSetting
     let mut settings = ImageSettings {
         size: [width as usize, height as usize],
         samples,
-        // Noise falls with the square root of the samples: more of them make a better image, not one that stops as early.
+        // Noise falls with the square root of the samples: more of them make a better image, not
+        // one that stops as early.
         noise: NOISE * (64.0 / samples as f32).sqrt(),
         ..ImageSettings::default()
     };
@@ -215,8 +228,8 @@ impl Job<'_> {
         Ok(None)
     }
 
-    /// Renders a frame, with its ground truth if requested; `None` when stopped. `clean` caches the clean view as long as it
-    /// is the same in all frames.
+    /// Renders a frame, with its ground truth if requested; `None` when stopped. `clean` caches the
+    /// clean view as long as it is the same in all frames.
     fn render_frame(
         &self,
         renderer: &mut RunRenderer<'_>,
@@ -294,8 +307,9 @@ impl Job<'_> {
         Ok(None)
     }
 
-    /// Encodes the video where it is missing or outdated, from all images of the view that have one size: that of the images
-    /// just rendered, or of those on disk. `None` when stopped, or without a video.
+    /// Encodes the video where it is missing or outdated, from all images of the view that have one
+    /// size: that of the images just rendered, or of those on disk. `None` when stopped, or without
+    /// a video.
     #[cfg(feature = "video")]
     fn write_video(&self, path: &Path) -> Result<Option<PathBuf>, RenderError> {
         let force = self.written.load(Ordering::Relaxed) > 0;

@@ -1,6 +1,10 @@
-//! Low-discrepancy sampler: the first two Sobol dimensions, Owen-scrambled and shuffled by hashes (burley2020).
+//! Low-discrepancy sampler: the first two Sobol dimensions, Owen-scrambled and shuffled by hashes
+//! (burley2020).
 //!
-//! A path draws numbers in pairs. Each pair is the (0, 2)-sequence of Sobol with its own shuffling and scrambling, seeded by the pixel and the index of the pair: stratified in itself, independent of the others. A number depends only on pixel, sample and pair, so the number of threads does not matter.
+//! A path draws numbers in pairs. Each pair is the (0, 2)-sequence of Sobol with its own shuffling
+//! and scrambling, seeded by the pixel and the index of the pair: stratified in itself, independent
+//! of the others. A number depends only on pixel, sample and pair, so the number of threads does
+//! not matter.
 
 use glam::Vec2;
 
@@ -22,7 +26,8 @@ impl Sampler {
     pub fn next_2d(&mut self) -> Vec2 {
         self.pair = self.pair.wrapping_add(1);
         let seed = hash(self.seed ^ self.pair.wrapping_mul(0x9e37_79b9));
-        // Scrambling the reversed index shuffles the sequence in whole powers of two, which keeps prefixes stratified.
+        // Scrambling the reversed index shuffles the sequence in whole powers of two, which keeps
+        // prefixes stratified.
         let index = scramble_reversed(self.index, seed).reverse_bits();
         let x = scramble_reversed(index, hash(seed ^ 0x5163_3e2d));
         let y = scramble_reversed(pascal(index), hash(seed ^ 0x68bc_21eb));
@@ -49,7 +54,8 @@ fn hash(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Owen scrambling of a bit-reversed number: each bit is flipped by a hash of the bits below it (burley2020, §3; laine2011).
+/// Owen scrambling of a bit-reversed number: each bit is flipped by a hash of the bits below it
+/// (burley2020, §3; laine2011).
 fn scramble_reversed(mut x: u32, seed: u32) -> u32 {
     x = x.wrapping_add(seed);
     x ^= x.wrapping_mul(0x6c50_b47c);

@@ -2,17 +2,28 @@
 //!
 //! # Exposure
 //!
-//! Automatic exposure scales the image so that its log-average luminance `L̅ = exp(mean ln(δ + Y))` (reinhard2002, eq. 1) matches a target that depends on what each pixel shows: a gray card's 0.18 where nothing is known, 0.22 where the environment is seen, directly or through clear objects, and `0.18^(1 − k) (0.85 a)^k`, `k = 0.7`, for a surface of albedo `a`, so that white china stays white and black rubber black (`k` = 1 would rely on the albedo alone and overexpose a reflective surface in a dark room). Two bounds handle extreme images: pixels count as no darker than `1/4096` of the 99th percentile (a black background must not overexpose a bright drop on it), and the factor never raises that percentile above 4. A video should use one exposure throughout; [`Exposure::automatic`] accepts several images.
+//! Automatic exposure scales the image so that its log-average luminance `L̅ = exp(mean ln(δ + Y))`
+//! (reinhard2002, eq. 1) matches a target that depends on what each pixel shows: a gray card's 0.18
+//! where nothing is known, 0.22 where the environment is seen, directly or through clear objects,
+//! and `0.18^(1 − k) (0.85 a)^k`, `k = 0.7`, for a surface of albedo `a`, so that white china stays
+//! white and black rubber black (`k` = 1 would rely on the albedo alone and overexpose a reflective
+//! surface in a dark room). Two bounds handle extreme images: pixels count as no darker than
+//! `1/4096` of the 99th percentile (a black background must not overexpose a bright drop on it),
+//! and the factor never raises that percentile above 4. A video should use one exposure throughout;
+//! [`Exposure::automatic`] accepts several images.
 //!
 //! # Tone curve
 //!
-//! Colors below a knee `k` are unchanged; above it the largest channel `p` follows a hyperbola that leaves the knee with slope 1 and tends to 1:
+//! Colors below a knee `k` are unchanged; above it the largest channel `p` follows a hyperbola that
+//! leaves the knee with slope 1 and tends to 1:
 //!
 //! ```text
 //! p' = 1 − (1 − k)² / (p − k + (1 − k))
 //! ```
 //!
-//! The color is scaled by `p'/p`, which keeps its hue, then desaturated towards white by `1 − 1 / (s (p − p') + 1)`. This is the "PBR neutral" tone mapper (khronos2024) without its correction for the Fresnel reflection of plastics; `k` and `s` are the same.
+//! The color is scaled by `p'/p`, which keeps its hue, then desaturated towards white by
+//! `1 − 1 / (s (p − p') + 1)`. This is the "PBR neutral" tone mapper (khronos2024) without its
+//! correction for the Fresnel reflection of plastics; `k` and `s` are the same.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -33,7 +44,8 @@ const ALBEDO_WEIGHT: f32 = 0.7;
 /// Maximum target luminance: a metal's albedo does not predict its brightness.
 const MAX_TARGET: f32 = 0.55;
 
-/// The 99th percentile of luminance is not raised above this, and pixels count as no darker than it divided by [`RANGE`].
+/// The 99th percentile of luminance is not raised above this, and pixels count as no darker than it
+/// divided by [`RANGE`].
 const MAX_PERCENTILE: f32 = 4.0;
 const RANGE: f32 = 4096.0;
 

@@ -1,6 +1,7 @@
 //! Video for browsers: H.264 (High profile, 4:2:0, 8 bit) in MP4, encoded in this process.
 //!
-//! Colors are converted from sRGB bytes to BT.709 `Y'CbCr` in studio range, which the stream declares:
+//! Colors are converted from sRGB bytes to BT.709 `Y'CbCr` in studio range, which the stream
+//! declares:
 //!
 //! ```text
 //! Y' = 16 + 219 (0.2126 R' + 0.7152 G' + 0.0722 B')
@@ -8,9 +9,13 @@
 //! Cr = 128 + 224 (R' − Y') / 1.5748
 //! ```
 //!
-//! with chroma averaged over 2 × 2 pixels. Odd sizes are padded by a copy of the last column or row, because 4:2:0 needs even ones.
+//! with chroma averaged over 2 × 2 pixels. Odd sizes are padded by a copy of the last column or
+//! row, because 4:2:0 needs even ones.
 //!
-//! Each image is encoded as a frame when it is added; a key frame at least every two seconds allows seeking. The encoded frames stay in memory until [`VideoWriter::finish`], which puts the index before them, so that playback over the network starts immediately. The file appears under its name only when it is complete.
+//! Each image is encoded as a frame when it is added; a key frame at least every two seconds allows
+//! seeking. The encoded frames stay in memory until [`VideoWriter::finish`], which puts the index
+//! before them, so that playback over the network starts immediately. The file appears under its
+//! name only when it is complete.
 
 mod note;
 mod parameter_sets;
@@ -23,7 +28,8 @@ use sessile_frames::atomic::{self, Durability, FileError};
 
 pub use note::read_note;
 
-/// Quantizer of the frames: visually lossless in most cases; 18 to 28 is the usual range, lower is better and larger.
+/// Quantizer of the frames: visually lossless in most cases; 18 to 28 is the usual range, lower is
+/// better and larger.
 const QUANTIZER: u8 = 20;
 
 /// The longest side that the highest level of the format allows.
@@ -137,7 +143,8 @@ impl VideoWriter {
         Ok(())
     }
 
-    /// Writes the file under its name, with a note that players ignore and [`read_note`] returns; empty: no note.
+    /// Writes the file under its name, with a note that players ignore and [`read_note`] returns;
+    /// empty: no note.
     pub fn finish(mut self, note: &str) -> Result<(), VideoError> {
         if self.images == 0 {
             return Err(VideoError::Empty { path: self.path });
@@ -159,7 +166,8 @@ fn even(size: [usize; 2]) -> [usize; 2] {
     size.map(|side| side.next_multiple_of(2))
 }
 
-/// Converts to 4:2:0 with integers of 16 fractional bits, so that the result is bit-identical on every machine.
+/// Converts to 4:2:0 with integers of 16 fractional bits, so that the result is bit-identical on
+/// every machine.
 fn to_yuv(rgb: &[u8], [width, height]: [usize; 2]) -> YuvFrame {
     const FRACTION: i32 = 16;
     let fixed = |value: f64| (value * f64::from(1 << FRACTION)).round() as i32;

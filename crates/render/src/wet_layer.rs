@@ -11,7 +11,8 @@ const FILM_UNIT: f32 = 1e-8;
 
 /// A wet map, interpolated smoothly because the surface of a film is smooth up to its edge.
 ///
-/// Values are cubic B-splines over the texels: they smooth slightly, stay between the texels' extremes, and have continuous slopes, which refract the light.
+/// Values are cubic B-splines over the texels: they smooth slightly, stay between the texels'
+/// extremes, and have continuous slopes, which refract the light.
 #[derive(Clone, Debug)]
 pub struct WetLayer {
     width: usize,
@@ -73,7 +74,9 @@ impl WetLayer {
     }
 }
 
-/// Smooths the film thickness, conserving volume. Maps hold the mean thickness per cell, in blocks; surface tension rounds a real film of that width. Binomial weights with a standard deviation of √2 texels.
+/// Smooths the film thickness, conserving volume. Maps hold the mean thickness per cell, in blocks;
+/// surface tension rounds a real film of that width. Binomial weights with a standard deviation of
+/// √2 texels.
 fn smooth_film(texels: &mut [Vec2], width: usize, height: usize) {
     const WEIGHTS: [f32; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];
     let mut line = vec![0.0; width.max(height)];
@@ -98,7 +101,8 @@ fn smooth_film(texels: &mut [Vec2], width: usize, height: usize) {
     (0..width).for_each(|column| along(column, width, height));
 }
 
-/// The first of the four texels that contribute at a position from 0 to 1, their weights, and the weights' slopes per texel.
+/// The first of the four texels that contribute at a position from 0 to 1, their weights, and the
+/// weights' slopes per texel.
 fn knots(part: f32, count: usize) -> (i32, [f32; 4], [f32; 4]) {
     // `max` before `min` also maps NaN to the first texel.
     let x = (part * count as f32 - 0.5).max(-0.5).min(count as f32 - 0.5);

@@ -1,4 +1,5 @@
-//! Scenes whose radiance is known: what the path tracer finds must be that, to half a percent, and no light is ever made.
+//! Scenes whose radiance is known: what the path tracer finds must be that, to half a percent, and
+//! no light is ever made.
 
 mod common;
 
@@ -37,7 +38,8 @@ fn a_matte_plane_under_an_even_sky_has_its_albedo() {
     assert!(((found - albedo * sky) / (albedo * sky)).abs().max_element() < 1e-4, "{found}");
 }
 
-/// A white ball of any make cannot be seen in a white furnace, and light that passes a drop of clear water keeps its strength.
+/// A white ball of any make cannot be seen in a white furnace, and light that passes a drop of
+/// clear water keeps its strength.
 #[test]
 fn white_things_and_clear_things_vanish_in_a_furnace() {
     let ball = cap(DVec3::ZERO, 1e-3, std::f64::consts::PI, 24);
@@ -62,7 +64,8 @@ fn white_things_and_clear_things_vanish_in_a_furnace() {
     assert!((found - white).abs().max_element() < 5e-3, "a drop of water: {found}");
 }
 
-/// A drop on a white plane vanishes too: water touches its solid, and no light is lost where they meet.
+/// A drop on a white plane vanishes too: water touches its solid, and no light is lost where they
+/// meet.
 #[test]
 fn a_drop_on_white_ground_vanishes_in_a_furnace() {
     let white = Vec3::ONE;
@@ -99,7 +102,8 @@ fn a_lamp_and_the_sun_light_a_plane_to_their_irradiance() {
     }
 }
 
-/// Lights of no size, nothing at all, an eye in a drop and corners that are no numbers: a picture all the same.
+/// Lights of no size, nothing at all, an eye in a drop and corners that are no numbers: a picture
+/// all the same.
 #[test]
 fn odd_stages_give_finite_pictures() {
     let sky = Vec3::splat(0.5);

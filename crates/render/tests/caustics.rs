@@ -38,7 +38,8 @@ fn above() -> Camera {
 
 fn image(scene: &RenderScene, camera: &Camera, samples: u32, photons: u32) -> Framebuffer {
     let mut settings = ImageSettings { size: [32, 32], samples, photons, ..ImageSettings::default() };
-    // Turns of photons and of paths are counted apart: only without a bound do both carry the same light.
+    // Turns of photons and of paths are counted apart: only without a bound do both carry the same
+    // light.
     settings.paths.max_depth = 40;
     render_image(scene, camera, &settings, &|_, _| ()).0
 }
@@ -60,7 +61,8 @@ fn means(image: &Framebuffer) -> Vec<f64> {
     ]
 }
 
-/// Photons against plain paths: the whole to 0.5 %, quarters to 1.5 %, which the plain picture's noise allows.
+/// Photons against plain paths: the whole to 0.5 %, quarters to 1.5 %, which the plain picture's
+/// noise allows.
 fn agree(what: &str, scene: &RenderScene, camera: &Camera, samples: u32, photons: u32) {
     let plain = means(&image(scene, camera, samples, 0));
     let carried = means(&image(scene, camera, 64, photons));
@@ -103,7 +105,8 @@ fn photons_bring_the_light_of_a_wide_sun_and_of_a_bright_spot_in_the_sky() {
     agree("sky", &drop_on(&ground, sky).build(), &above(), 2048, 1 << 16);
 }
 
-/// A leaf lit from above and seen from below, and a drop between a lamp behind a pane and a card before it.
+/// A leaf lit from above and seen from below, and a drop between a lamp behind a pane and a card
+/// before it.
 #[test]
 fn photons_pass_leaves_and_wet_panes_as_paths_do() {
     let leaf = painted(0.7, SpecularLobe::None, 1.0, 0.5);
@@ -133,7 +136,8 @@ fn photons_pass_a_wet_slab_of_glass_as_paths_do() {
     builder.solid(&card, |_| DVec3::ZERO, &painted(0.7, SpecularLobe::None, 1.0, 0.0), false, None);
     builder.liquid(&half_ball());
     builder.area_light(DVec3::new(2e-3, 6e-3, -2e-3), DVec3::ZERO, 5e-3, Vec3::splat(5.0));
-    // Light is spread over the whole slab, and so are photons: with a quarter as many, their blur at its rim reaches 2 %.
+    // Light is spread over the whole slab, and so are photons: with a quarter as many, their blur
+    // at its rim reaches 2 %.
     agree("slab", &builder.build(), &above(), 2048, 1 << 18);
 }
 
@@ -150,7 +154,8 @@ fn photons_of_a_moving_drop_land_as_its_paths_do() {
     agree("moving", &builder.build(), &above(), 1024, 1 << 16);
 }
 
-/// The sun's disc is a rare find for a plain path: at equal samples photons leave a small part of its noise.
+/// The sun's disc is a rare find for a plain path: at equal samples photons leave a small part of
+/// its noise.
 #[test]
 fn the_suns_caustic_has_a_fifth_of_the_noise_with_photons() {
     let ground = Material::of(sessile_scene::Look::Wood, None, Vec2::splat(8.0));
@@ -179,7 +184,8 @@ fn photons_land_alike_for_any_number_of_threads() {
     assert!(on(1) == on(3));
 }
 
-/// A picture that puts its samples where they are needed has the mean of one that puts them everywhere.
+/// A picture that puts its samples where they are needed has the mean of one that puts them
+/// everywhere.
 #[test]
 fn stopping_early_loses_no_light() {
     for photons in [0, 1 << 16] {

@@ -1,5 +1,5 @@
-//! Substrate truth against geometry: where Snell's law sends lines of sight, how large a ball looks, and whether the clean view, warped,
-//! is what is seen in a drop.
+//! Substrate truth against geometry: where Snell's law sends lines of sight, how large a ball
+//! looks, and whether the clean view, warped, is what is seen in a drop.
 
 mod common;
 
@@ -54,7 +54,8 @@ fn snell(incident: DVec3, normal: DVec3, eta: f64) -> DVec3 {
     eta * incident + (eta * cosine - (1.0 - eta * eta * (1.0 - cosine * cosine)).sqrt()) * normal
 }
 
-/// A pinhole camera in double precision: lines of sight through pixels' middles, and places of points.
+/// A pinhole camera in double precision: lines of sight through pixels' middles, and places of
+/// points.
 struct Pinhole {
     camera: Camera,
     size: [usize; 2],
@@ -91,7 +92,8 @@ fn down_to(y: f64, from: DVec3, direction: DVec3) -> DVec3 {
     from + direction * ((y - from.y) / direction.y)
 }
 
-/// The largest distance in pixels between flows and those that `landing` gives for lines of sight, and how many were compared.
+/// The largest distance in pixels between flows and those that `landing` gives for lines of sight,
+/// and how many were compared.
 fn largest_error(truth: &GroundTruth, pinhole: &Pinhole, landing: impl Fn(DVec3) -> Option<DVec3>) -> (f64, usize) {
     let (mut worst, mut count) = (0.0_f64, 0);
     for (i, (&flow, &status)) in truth.flow.iter().zip(&truth.status).enumerate() {
@@ -104,7 +106,8 @@ fn largest_error(truth: &GroundTruth, pinhole: &Pinhole, landing: impl Fn(DVec3)
     (worst, count)
 }
 
-/// Down through a flat layer of water on a pane, a line of sight goes on in its old direction, shifted by h (tan θ − tan θ').
+/// Down through a flat layer of water on a pane, a line of sight goes on in its old direction,
+/// shifted by h (tan θ − tan θ').
 #[test]
 fn a_flat_layer_of_water_shifts_lines_of_sight_as_snell_says() {
     let height = 5e-3;
@@ -159,7 +162,8 @@ fn a_ball_of_water_turns_the_view_round_as_snell_says() {
     let camera = Camera::new(DVec3::new(0.0, 0.02, 0.012), DVec3::ZERO, 0.9);
     let pinhole = Pinhole { camera, size: [96, 96] };
     let truth = ground_truth(&builder.build(), &clean, &camera, pinhole.size);
-    // Towards the rim lines leave at steep angles, and the facets' normals are only nearly the ball's.
+    // Towards the rim lines leave at steep angles, and the facets' normals are only nearly the
+    // ball's.
     let inner = |direction: DVec3| {
         let axis = -camera.eye.normalize();
         let offset = (camera.eye - camera.eye.dot(direction) * direction).length();
@@ -172,7 +176,8 @@ fn a_ball_of_water_turns_the_view_round_as_snell_says() {
     assert!(upside_down > 8.0, "what is seen above the middle lies below it: {upside_down}");
 }
 
-/// The outline of a ball is a circle of radius r f/√(d² − r²); its area is what the mask adds up to.
+/// The outline of a ball is a circle of radius r f/√(d² − r²); its area is what the mask adds up
+/// to.
 #[test]
 fn the_mask_of_a_ball_has_its_area() {
     let (radius, distance) = (1e-3, 30e-3);
@@ -187,7 +192,8 @@ fn the_mask_of_a_ball_has_its_area() {
         let outline = scale * radius / (distance * distance - radius * radius).sqrt();
         let expected = std::f64::consts::PI * outline * outline;
         let found: f64 = truth.coverage.iter().map(|&share| f64::from(share)).sum();
-        // Tiny drops are counted on a grid of 16² per pixel: on 7 pixels that is good to a per cent.
+        // Tiny drops are counted on a grid of 16² per pixel: on 7 pixels that is good to a per
+        // cent.
         assert!((found / expected - 1.0).abs() < 0.01, "{found} pixels of {expected} at {outline} pixels' radius");
         let middle = size / 2 * size + size / 2;
         assert_eq!((truth.drop[middle], truth.drop[0]), (1, 0));
@@ -237,8 +243,8 @@ fn at_place(image: &Framebuffer, place: Vec2) -> Vec3 {
     pixel(x, y).lerp(pixel(x + 1, y), fx).lerp(pixel(x, y + 1).lerp(pixel(x + 1, y + 1), fx), fy)
 }
 
-/// Drops on a pane before a checkerboard, from above and from below through the pane: warped by the flow, the clean view is what the
-/// drops show.
+/// Drops on a pane before a checkerboard, from above and from below through the pane: warped by the
+/// flow, the clean view is what the drops show.
 #[test]
 fn the_clean_view_warped_by_the_flow_is_what_drops_show() {
     for (eye, height) in [(DVec3::new(1e-3, 30e-3, 8e-3), FLOOR), (DVec3::new(1e-3, -15e-3, 3e-3), CEILING)] {

@@ -47,8 +47,9 @@ fn the_picture_is_the_mean_of_its_halves() {
     assert!(early.halves.iter().flatten().all(|color| color.is_finite()), "tiles that stop early have halves too");
 }
 
-/// For independent halves a, b of equal size the mean's variance is that of (a − b)/2. Ours come from one well-spread sequence, so
-/// they are a little more alike or unalike than that; the factor of 2 bounds by how much.
+/// For independent halves a, b of equal size the mean's variance is that of (a − b)/2. Ours come
+/// from one well-spread sequence, so they are a little more alike or unalike than that; the factor
+/// of 2 bounds by how much.
 #[test]
 fn the_difference_of_the_halves_tells_the_pictures_noise() {
     let scene = ball();

@@ -72,7 +72,8 @@ fn on_table(environment: Environment) -> RenderSceneBuilder {
     builder
 }
 
-/// Structural similarity of two pictures' tones, over windows of 8² pixels that overlap by half (wang2004).
+/// Structural similarity of two pictures' tones, over windows of 8² pixels that overlap by half
+/// (wang2004).
 fn similarity(a: &Framebuffer, b: &Framebuffer) -> f64 {
     let tone = |c: Vec3| f64::from(luminance(tone_curve(c)));
     let (mut sum, mut count) = (0.0, 0);
@@ -138,7 +139,8 @@ fn drops_on_a_pane_look_as_the_path_tracer_shows_them_from_both_sides() {
     }
 }
 
-/// A sun from the side: the drop's shadow, the spot of light that it throws when the sun is low, and its highlight.
+/// A sun from the side: the drop's shadow, the spot of light that it throws when the sun is low,
+/// and its highlight.
 #[test]
 fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
     let table = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);

@@ -1,9 +1,11 @@
 //! Pictures against accepted ones in `tests/references`, by what the eye would notice.
 //!
-//! Each scene is drawn with other random numbers than its reference. FramesToRender may differ follows from the noise: two seeds differ by
-//! 0.003 (window), 0.005 (streak) and 0.010 (checkerboard) when the references were made, and twice the largest is allowed. With the physics off
-//! the difference must be three times what is allowed; it was 0.09 to 0.26. `BLESS=1 cargo test -p sessile-render --test reference_pictures`
-//! draws the references again: look at them before you commit them.
+//! Each scene is drawn with other random numbers than its reference. FramesToRender may differ
+//! follows from the noise: two seeds differ by 0.003 (window), 0.005 (streak) and 0.010
+//! (checkerboard) when the references were made, and twice the largest is allowed. With the physics
+//! off the difference must be three times what is allowed; it was 0.09 to 0.26.
+//! `BLESS=1 cargo test -p sessile-render --test reference_pictures` draws the references again:
+//! look at them before you commit them.
 
 mod common;
 #[path = "common/perceptual.rs"]
@@ -31,7 +33,8 @@ const ALLOWED: f32 = 0.02;
 /// A millimeter.
 const MM: f64 = 1e-3;
 
-/// A drop that meets solid 0 at `angle` (in degrees), standing on `foot` along `normal`; `gap` lifts it off, base and all.
+/// A drop that meets solid 0 at `angle` (in degrees), standing on `foot` along `normal`; `gap`
+/// lifts it off, base and all.
 fn drop_on(foot: DVec3, normal: DVec3, ball: f64, angle: f64, gap: f64) -> Surface {
     let polar = angle.to_radians();
     let mesh = cap(DVec3::ZERO, ball, polar, 32);

@@ -1,4 +1,5 @@
-//! Pictures of run folders, the odd ones above all: whatever a scene asks for ends in a sensible picture or in an error that says what to do.
+//! Pictures of run folders, the odd ones above all: whatever a scene asks for ends in a sensible
+//! picture or in an error that says what to do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -235,7 +236,8 @@ fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
     assert!(!Path::new(&broken.path().join("pictures/00000.png")).exists());
 }
 
-/// Substrate truth lies beside the pictures, in full quality and of previews; ids are those of the frames, and dropping frames drops it.
+/// Substrate truth lies beside the pictures, in full quality and of previews; ids are those of the
+/// frames, and dropping frames drops it.
 #[test]
 fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
     for quality in [Quality::Full, Quality::Preview] {

@@ -1,8 +1,10 @@
-//! A town at the blue hour, seen from a window: an afterglow, dark houses, hundreds of lamps out of focus.
+//! A town at the blue hour, seen from a window: an afterglow, dark houses, hundreds of lamps out of
+//! focus.
 //!
-//! The sky is brightest low in the west (−z) and deep blue overhead; houses stand before it as blurred shapes; lit windows, street lamps
-//! and cars are discs (see [`super::discs`]). A drop shows the bright sky in its lower half and the dark street in its upper
-//! one. Scaled so that a level white surface has radiance 1.
+//! The sky is brightest low in the west (−z) and deep blue overhead; houses stand before it as
+//! blurred shapes; lit windows, street lamps and cars are discs (see [`super::discs`]). A drop
+//! shows the bright sky in its lower half and the dark street in its upper one. Scaled so that a
+//! level white surface has radiance 1.
 
 use std::f32::consts::PI;
 

@@ -1,8 +1,9 @@
 //! Lights and leaves as a lens shows them that is focused on something nearer: soft discs.
 //!
-//! A photograph of drops is sharp at the drops, and what lies behind is out of focus: every point of it becomes an image of the lens's
-//! opening. Environments that are painted that way look like photographs with no lens in the path tracer, which would need
-//! hundreds of samples for it; and a drop, which shows all of its surroundings made small, shows the discs as points.
+//! A photograph of drops is sharp at the drops, and what lies behind is out of focus: every point
+//! of it becomes an image of the lens's opening. Environments that are painted that way look like
+//! photographs with no lens in the path tracer, which would need hundreds of samples for it; and a
+//! drop, which shows all of its surroundings made small, shows the discs as points.
 
 use glam::{Vec2, Vec3};
 
@@ -20,7 +21,8 @@ pub(super) struct Disc {
     pub cover: f32,
 }
 
-/// A direction from azimuth (0 at −z, positive to the right seen from inside, that is to +x) and elevation, in rad.
+/// A direction from azimuth (0 at −z, positive to the right seen from inside, that is to +x) and
+/// elevation, in rad.
 pub(super) fn towards(azimuth: f32, elevation: f32) -> Vec3 {
     let (sin, cos) = azimuth.sin_cos();
     Vec3::new(elevation.cos() * sin, elevation.sin(), -elevation.cos() * cos)
@@ -85,7 +87,8 @@ pub(super) fn paint_discs(width: usize, height: usize, pixels: &mut [Vec3], disc
     }
 }
 
-/// An evenly lit opening, a little brighter at its rim as with most lenses, and soft at the very edge.
+/// An evenly lit opening, a little brighter at its rim as with most lenses, and soft at the very
+/// edge.
 fn profile(part: f32, softness: f32) -> f32 {
     let edge = ((1.0 - part) / softness).clamp(0.0, 1.0);
     edge * edge * (3.0 - 2.0 * edge) * (0.9 + 0.2 * part.min(1.0).powi(4))

@@ -1,4 +1,5 @@
-//! OpenEXR pictures as environments: the first layer with channels `R`, `G`, `B`, at its largest size.
+//! OpenEXR pictures as environments: the first layer with channels `R`, `G`, `B`, at its largest
+//! size.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -9,7 +10,8 @@ use glam::Vec3;
 
 use super::{EnvironmentError, LatLong, MOST_PIXELS};
 
-/// What the strongest of the format's compressions can do, per byte of file, to a pixel; smaller files are cut off.
+/// What the strongest of the format's compressions can do, per byte of file, to a pixel; smaller
+/// files are cut off.
 const MOST_PIXELS_PER_BYTE: usize = 1100;
 
 /// Decodes a whole file.

@@ -1,7 +1,8 @@
 //! A garden in the morning, out of focus: bright sky between leaves, hedges, grass.
 //!
-//! Leaves are thousands of soft discs (see [`super::discs`]), painted from far to near; where they stand against the sky they let
-//! some of it through. Scaled so that a level white surface has radiance 1.
+//! Leaves are thousands of soft discs (see [`super::discs`]), painted from far to near; where they
+//! stand against the sky they let some of it through. Scaled so that a level white surface has
+//! radiance 1.
 
 use std::f32::consts::PI;
 
@@ -39,7 +40,8 @@ fn hedge_top(azimuth: f32) -> f32 {
 fn leaves() -> Vec<Disc> {
     let mut numbers = Numbers::new(23);
     let mut discs = Vec::new();
-    // Foliage from the grass up to the trees' outline, thinner towards the sky; the later, the nearer and larger.
+    // Foliage from the grass up to the trees' outline, thinner towards the sky; the later, the
+    // nearer and larger.
     let count = 5200;
     for i in 0..count {
         let near = i as f32 / count as f32;

@@ -1,8 +1,10 @@
-//! Radiance pictures (`.hdr`, `.pic`): a text header, then pixels of three mantissas and one exponent, mostly run-length coded.
+//! Radiance pictures (`.hdr`, `.pic`): a text header, then pixels of three mantissas and one
+//! exponent, mostly run-length coded.
 //!
-//! `value = mantissa · 2^(exponent − 136)`; an exponent of 0 is black. A scan line is coded in one of two ways (ward1991, "Real
-//! Pixels"): whole pixels with repeats marked by the pixel `(1, 1, 1, n)`, or, when it starts with `(2, 2, width)`, four
-//! planes one after the other, each of runs (`128 + n`, value) and literals (`n`, values).
+//! `value = mantissa · 2^(exponent − 136)`; an exponent of 0 is black. A scan line is coded in one
+//! of two ways (ward1991, "Real Pixels"): whole pixels with repeats marked by the pixel
+//! `(1, 1, 1, n)`, or, when it starts with `(2, 2, width)`, four planes one after the other, each
+//! of runs (`128 + n`, value) and literals (`n`, values).
 
 use std::path::Path;
 
@@ -23,7 +25,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<LatLong, EnvironmentEr
     if width > WIDEST || width.saturating_mul(height) > MOST_PIXELS {
         return Err(EnvironmentError::TooLarge { path: path.to_owned(), width, height });
     }
-    // A row takes 4 bytes at the very least. Memory for pixels is taken as rows are decoded, not by what the header says.
+    // A row takes 4 bytes at the very least. Memory for pixels is taken as rows are decoded, not by
+    // what the header says.
     if (bytes.len() - input.at) / 4 < height {
         return Err(broken(format!("{width} × {height} pixels cannot be in its {} bytes", bytes.len())));
     }
@@ -125,7 +128,8 @@ fn read_line(input: &mut Input<'_>, line: &mut [[u8; 4]]) -> Result<(), String> 
     Ok(())
 }
 
-/// The older coding: `(1, 1, 1, n)` repeats the pixel before `n` times, and again `n · 256` times when it follows itself.
+/// The older coding: `(1, 1, 1, n)` repeats the pixel before `n` times, and again `n · 256` times
+/// when it follows itself.
 fn read_whole_pixels(input: &mut Input<'_>, first: [u8; 4], line: &mut [[u8; 4]]) -> Result<(), String> {
     let mut texel = first;
     let mut column = 0;

@@ -1,4 +1,5 @@
-//! A lat-long image of radiance, interpolated bilinearly, that wraps around at its left and right borders.
+//! A lat-long image of radiance, interpolated bilinearly, that wraps around at its left and right
+//! borders.
 
 use std::f32::consts::PI;
 
@@ -7,7 +8,8 @@ use rayon::prelude::*;
 
 use super::dir_of;
 
-/// The largest radiance kept: what half floats can hold. A brighter pixel (or an infinite one) is a saturated sun.
+/// The largest radiance kept: what half floats can hold. A brighter pixel (or an infinite one) is a
+/// saturated sun.
 const BRIGHTEST: f32 = 65504.0;
 
 /// Linear RGB radiance over directions; see [`super::Environment`] for which pixel looks where.
@@ -77,7 +79,8 @@ impl LatLong {
         upper.lerp(lower, down)
     }
 
-    /// The interpolated image averaged over one pixel's square: a tent's weights, 1/8, 6/8, 1/8, in both directions.
+    /// The interpolated image averaged over one pixel's square: a tent's weights, 1/8, 6/8, 1/8, in
+    /// both directions.
     pub(super) fn mean_over_pixel(&self, column: usize, row: usize) -> Vec3 {
         let along = |row: usize| {
             let left = if column == 0 { self.width - 1 } else { column - 1 };

@@ -1,12 +1,16 @@
-//! A clear daylight sky (preetham1999): luminance and chromaticity by direction, from the sun's height and the air's turbidity.
+//! A clear daylight sky (preetham1999): luminance and chromaticity by direction, from the sun's
+//! height and the air's turbidity.
 //!
-//! Each of `Y`, `x`, `y` follows the Perez form `F(θ, γ) = (1 + A e^{B / cos θ}) (1 + C e^{Dγ} + E cos² γ)`, scaled to its value
-//! at the zenith: `Y(θ, γ) = Y_z F(θ, γ) / F(0, θ_s)`, with `θ` the angle from the zenith, `γ` that from the sun, `θ_s` the sun's
-//! angle from the zenith. `A … E` are linear in the turbidity `T` (2: mountain air, 10: haze).
+//! Each of `Y`, `x`, `y` follows the Perez form
+//! `F(θ, γ) = (1 + A e^{B / cos θ}) (1 + C e^{Dγ} + E cos² γ)`, scaled to its value at the zenith:
+//! `Y(θ, γ) = Y_z F(θ, γ) / F(0, θ_s)`, with `θ` the angle from the zenith, `γ` that from the sun,
+//! `θ_s` the sun's angle from the zenith. `A … E` are linear in the turbidity `T` (2: mountain air,
+//! 10: haze).
 //!
-//! The fit is made for suns above the horizon and `T` from 2 to 10; lower suns are lifted to 2° over the horizon. The disc of
-//! the sun is not part of it. Below the horizon lies open land in daylight, out of focus: hills in the haze, fields, grass. The
-//! whole is scaled so that the sky lights a level white surface to radiance 1.
+//! The fit is made for suns above the horizon and `T` from 2 to 10; lower suns are lifted to 2°
+//! over the horizon. The disc of the sun is not part of it. Below the horizon lies open land in
+//! daylight, out of focus: hills in the haze, fields, grass. The whole is scaled so that the sky
+//! lights a level white surface to radiance 1.
 
 use std::f32::consts::PI;
 

@@ -1,13 +1,15 @@
 //! A photo studio for drops: a dark room and a few soft boxes.
 //!
-//! A drop shows its surroundings twice: as reflections, which want lamps with clear outlines on black, and upside down through
-//! itself, which wants a dark room with bright lamps just outside the picture: they make the drop's far edge bright and its rim
-//! dark. So, seen from +z: a sweep behind with a pool of light that fades into dark corners; a wide bank above it, out of
-//! sight over a pane that is seen straight on; a small hard lamp high at the back right, for highlights, shadows and caustics;
-//! a tall window-like box at the front left; strips at the sides that draw edges; a dim reflector at the front right.
+//! A drop shows its surroundings twice: as reflections, which want lamps with clear outlines on
+//! black, and upside down through itself, which wants a dark room with bright lamps just outside
+//! the picture: they make the drop's far edge bright and its rim dark. So, seen from +z: a sweep
+//! behind with a pool of light that fades into dark corners; a wide bank above it, out of sight
+//! over a pane that is seen straight on; a small hard lamp high at the back right, for highlights,
+//! shadows and caustics; a tall window-like box at the front left; strips at the sides that draw
+//! edges; a dim reflector at the front right.
 //!
-//! A lamp is a rounded rectangle on the plane that touches the unit sphere at the lamp's middle. Scaled so that a level white
-//! surface has radiance 1.
+//! A lamp is a rounded rectangle on the plane that touches the unit sphere at the lamp's middle.
+//! Scaled so that a level white surface has radiance 1.
 
 use std::f32::consts::PI;
 
@@ -33,7 +35,8 @@ struct SoftBox {
 }
 
 const LAMPS: [SoftBox; 6] = [
-    // The bank above the sweep, to the right, so that a table seen from the right does not mirror it.
+    // The bank above the sweep, to the right, so that a table seen from the right does not mirror
+    // it.
     SoftBox {
         towards: Vec3::new(0.30, 0.76, -1.0),
         half: Vec2::new(0.60, 0.26),

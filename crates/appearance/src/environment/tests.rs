@@ -65,7 +65,8 @@ fn the_density_integrates_to_one_and_sampling_recovers_the_summed_radiance() {
     }
 }
 
-/// Counts of samples in a coarse grid of equal solid angles against the density integrated over each of its cells.
+/// Counts of samples in a coarse grid of equal solid angles against the density integrated over
+/// each of its cells.
 #[test]
 fn directions_fall_where_the_density_says() {
     let bins = [16usize, 32];

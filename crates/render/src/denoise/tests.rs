@@ -10,7 +10,8 @@ fn random(seed: u64) -> f32 {
     ((state ^ (state >> 31)) >> 40) as f32 / (1u64 << 24) as f32
 }
 
-/// A checkered floor under a soft shadow, a sphere in front of it, a caustic on the floor: guides and exact colors.
+/// A checkered floor under a soft shadow, a sphere in front of it, a caustic on the floor: guides
+/// and exact colors.
 fn clean() -> Framebuffer {
     let mut image = Framebuffer { width: SIZE, height: SIZE, ..Framebuffer::default() };
     for row in 0..SIZE {
@@ -40,7 +41,8 @@ fn clean() -> Framebuffer {
     image
 }
 
-/// An image of `samples` samples from `first` on: each is the light times an exponential variable of mean 1.
+/// An image of `samples` samples from `first` on: each is the light times an exponential variable
+/// of mean 1.
 fn noisy(clean: &Framebuffer, first: u64, samples: u64) -> Vec<Vec3> {
     (clean.color.iter().enumerate())
         .map(|(at, &color)| {

@@ -1,4 +1,5 @@
-//! Ground-truth files of a frame: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flow.flo`.
+//! Ground-truth files of a frame: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`,
+//! `.depth.exr`, `.flow.exr`, `.flow.flo`.
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +63,8 @@ impl GroundTruthFiles {
         self.path("depth.exr")
     }
 
-    /// Flow, channels `flow.X` and `flow.Y`, floats, in pixels, and `flow.status`, unsigned integers.
+    /// Flow, channels `flow.X` and `flow.Y`, floats, in pixels, and `flow.status`, unsigned
+    /// integers.
     pub fn flow_exr(&self) -> PathBuf {
         self.path("flow.exr")
     }
@@ -110,7 +112,8 @@ pub fn write_ground_truth(files: &GroundTruthFiles, truth: &GroundTruth, clean: 
     Ok(atomic::write(&files.flow_flo(), &flo_bytes(truth), Durability::Handed)?)
 }
 
-/// A `.flo` file, little-endian: tag, width, height, then u and v of every pixel row by row (baker2011, data format).
+/// A `.flo` file, little-endian: tag, width, height, then u and v of every pixel row by row
+/// (baker2011, data format).
 fn flo_bytes(truth: &GroundTruth) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(12 + 8 * truth.flow.len());
     bytes.extend(FLO_TAG.to_le_bytes());
@@ -125,7 +128,8 @@ fn flo_bytes(truth: &GroundTruth) -> Vec<u8> {
     bytes
 }
 
-/// The flow in false color, sRGB bytes: hue is its direction, saturation its length, saturated at `longest` pixels; white without drops, black where it is not valid.
+/// The flow in false color, sRGB bytes: hue is its direction, saturation its length, saturated at
+/// `longest` pixels; white without drops, black where it is not valid.
 pub fn flow_colors(truth: &GroundTruth, longest: f32) -> Vec<u8> {
     let color = |(flow, status): (&Vec2, &FlowStatus)| match status {
         FlowStatus::NoDrop => Vec3::ONE,

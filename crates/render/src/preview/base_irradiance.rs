@@ -1,8 +1,13 @@
-//! Irradiance at and around the base of drops due to distant lights, by surface normal (fournier1998, §4).
+//! Irradiance at and around the base of drops due to distant lights, by surface normal
+//! (fournier1998, §4).
 //!
-//! The illumination texture covers one direction of light. Here it is summed over the cells of the environment and the suns, once per surface normal; all drops with the same normal share the result. Normals are rounded to a grid of about 3° and the sum is computed for the rounded one, so that the order of drops does not matter.
+//! The illumination texture covers one direction of light. Here it is summed over the cells of the
+//! environment and the suns, once per surface normal; all drops with the same normal share the
+//! result. Normals are rounded to a grid of about 3° and the sum is computed for the rounded one,
+//! so that the order of drops does not matter.
 //!
-//! Between a hemisphere and a flat film, light is interpolated by the drop's height over its radius: a film of water transmits T(θ) and does not focus.
+//! Between a hemisphere and a flat film, light is interpolated by the drop's height over its
+//! radius: a film of water transmits T(θ) and does not focus.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +111,9 @@ impl BaseIrradiance {
         self.tables.get(&key_of(base.normal))
     }
 
-    /// Irradiance at a point of a drop's base from distant lights and from `near` ones (direction, irradiance on a facing surface), divided by n² for radiance that leaves the water. Includes interreflection between a base of color `albedo` and the dome.
+    /// Irradiance at a point of a drop's base from distant lights and from `near` ones (direction,
+    /// irradiance on a facing surface), divided by n² for radiance that leaves the water. Includes
+    /// interreflection between a base of color `albedo` and the dome.
     pub fn at_base(
         &self,
         light: &BaseIrradianceTable,

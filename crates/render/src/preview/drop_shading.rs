@@ -1,6 +1,9 @@
 //! Shading of drops: reflection, highlights, and the background seen through them.
 //!
-//! The view ray is refracted once at the drop's surface. Where it reaches the base on an opaque solid, that solid is shaded with the illumination texture; on glass it is refracted again and continues behind the sheet; and where it leaves the drop beside the base it is refracted at an ellipsoidal cap that approximates the drop.
+//! The view ray is refracted once at the drop's surface. Where it reaches the base on an opaque
+//! solid, that solid is shaded with the illumination texture; on glass it is refracted again and
+//! continues behind the sheet; and where it leaves the drop beside the base it is refracted at an
+//! ellipsoidal cap that approximates the drop.
 
 use std::f32::consts::FRAC_1_PI;
 
@@ -15,7 +18,8 @@ use crate::render_scene::{Body, Owner, SurfaceInteraction};
 /// The base extends this far beyond its outline, relative to the distance to it.
 const OUTLINE_TOLERANCE: f32 = 1.02;
 
-/// Reflectance of the sheet under a drop up to which the reflection is not traced; the background behind the sheet replaces it.
+/// Reflectance of the sheet under a drop up to which the reflection is not traced; the background
+/// behind the sheet replaces it.
 const UNTRACED_REFLECTANCE: f32 = 0.15;
 
 /// A point on a drop's surface.
@@ -27,7 +31,8 @@ pub(super) struct DropPoint {
 }
 
 impl Shader<'_> {
-    /// Radiance from a point of a drop against `direction`; `blur` is the roughness that accounts for the drop's curvature over a pixel.
+    /// Radiance from a point of a drop against `direction`; `blur` is the roughness that accounts
+    /// for the drop's curvature over a pixel.
     pub fn shade_drop(&self, drop: &ScreenDrop, at: &DropPoint, direction: Vec3, blur: f32) -> Vec3 {
         let Some((index, _)) = self.clear else {
             let LiquidMaterial::Opaque(parameters) = &self.scene.liquid else { return Vec3::ZERO };
@@ -122,7 +127,8 @@ impl Shader<'_> {
         let seen = match refract(direction, -normal, index) {
             Some(refracted) => {
                 let r = reflectance(direction.dot(normal), index);
-                // Start above the base, because the cap only approximates the drop and its surface may lie below the solid's.
+                // Start above the base, because the cap only approximates the drop and its surface
+                // may lie below the solid's.
                 let start = drop.base.as_ref().map_or(exit, |base| lifted_above(exit, base));
                 (1.0 - r) * self.background(start, refracted, NO_TRIANGLE, 1.0)
                     + r * self.light.specular(reflect(direction, -normal), 0.24)

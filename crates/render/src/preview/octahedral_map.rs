@@ -1,6 +1,8 @@
-//! Octahedral map: colors over all directions, with the sphere unfolded onto a square (cigolle2014).
+//! Octahedral map: colors over all directions, with the sphere unfolded onto a square
+//! (cigolle2014).
 //!
-//! Texels lie on a grid that includes its borders: texels that represent the same direction have the same value, so there is no seam.
+//! Texels lie on a grid that includes its borders: texels that represent the same direction have
+//! the same value, so there is no seam.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;

@@ -4,7 +4,8 @@
 //! E(n) = ∫ L(ω) (n·ω)₊ dω        M(r, α) = ∫ L(ω) w(ω) dω / ∫ w(ω) dω,   w = D_α(h) (r·ω)₊,  h between r and ω
 //! ```
 //!
-//! The specular lobe is evaluated at normal incidence (karis2013), where it is symmetric about the reflected direction r.
+//! The specular lobe is evaluated at normal incidence (karis2013), where it is symmetric about the
+//! reflected direction r.
 
 use std::f32::consts::PI;
 use std::sync::Arc;
@@ -87,13 +88,16 @@ impl PrefilteredLight {
     }
 }
 
-/// Reflected radiance of a distant light on a smooth surface, with Blinn's half-vector lobe (blinn1977):
+/// Reflected radiance of a distant light on a smooth surface, with Blinn's half-vector lobe
+/// (blinn1977):
 ///
 /// ```text
 /// L = F E (n + 2)/(8π cos θₒ) (N·H)ⁿ
 /// ```
 ///
-/// with E the light's irradiance. The exponent n gives the lobe a quarter of the light's solid angle, as measured in half vectors; it is bounded so that small lights on small drops are not missed between samples.
+/// with E the light's irradiance. The exponent n gives the lobe a quarter of the light's solid
+/// angle, as measured in half vectors; it is bounded so that small lights on small drops are not
+/// missed between samples.
 pub(super) fn blinn(normal: Vec3, out: Vec3, towards: Vec3, solid_angle: f32) -> f32 {
     let (cosine_out, cosine_in) = (normal.dot(out), normal.dot(towards));
     let half = (out + towards).normalize_or(normal);
@@ -132,7 +136,8 @@ mod tests {
         }
     }
 
-    /// Over all points where a small sphere reflects a light towards the camera, the lobe adds up to the exact value.
+    /// Over all points where a small sphere reflects a light towards the camera, the lobe adds up
+    /// to the exact value.
     #[test]
     fn the_highlight_of_a_sphere_has_the_exact_intensity() {
         let (out, towards) = (Vec3::Z, Vec3::new(0.6, 0.0, 0.8));

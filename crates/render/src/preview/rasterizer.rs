@@ -1,6 +1,9 @@
 //! Rasterizer: the visible triangle at each of four samples per pixel, tile by tile.
 //!
-//! A sample lies in a triangle when three edge functions agree in sign (pineda1988). An edge function is set up from its endpoints in a fixed order, the same for both triangles of an edge, so that no sample between them is missed. Reciprocal depth is linear in screen space; larger is nearer. The four samples of a pixel are processed in SIMD.
+//! A sample lies in a triangle when three edge functions agree in sign (pineda1988). An edge
+//! function is set up from its endpoints in a fixed order, the same for both triangles of an edge,
+//! so that no sample between them is missed. Reciprocal depth is linear in screen space; larger is
+//! nearer. The four samples of a pixel are processed in SIMD.
 
 use glam::{DVec2, Vec2, Vec3, Vec4};
 
@@ -10,7 +13,8 @@ pub(super) const TILE: usize = 32;
 /// Samples per pixel.
 pub(super) const SAMPLES: usize = 4;
 
-/// Sample positions within a pixel: no two in one row or column, so that edges of all directions are smooth.
+/// Sample positions within a pixel: no two in one row or column, so that edges of all directions
+/// are smooth.
 pub(super) const OFFSETS: [Vec2; SAMPLES] =
     [Vec2::new(0.375, 0.125), Vec2::new(0.875, 0.375), Vec2::new(0.125, 0.625), Vec2::new(0.625, 0.875)];
 
@@ -125,7 +129,8 @@ impl VisibilityBuffer {
         }
     }
 
-    /// The pixels of the tile that have samples within a triangle's bounds; `None` if there are none.
+    /// The pixels of the tile that have samples within a triangle's bounds; `None` if there are
+    /// none.
     fn covered_pixels(&self, [a, b, c]: [Vec3; 3]) -> Option<Rect> {
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
         let [left, top] = self.rect.low.map(|x| x as f32);
@@ -150,9 +155,11 @@ impl VisibilityBuffer {
     }
 }
 
-/// Edge functions and reciprocal depth of a triangle, relative to a tile's corner; `None` for a degenerate triangle.
+/// Edge functions and reciprocal depth of a triangle, relative to a tile's corner; `None` for a
+/// degenerate triangle.
 ///
-/// All triangles use the tile's corner, so that a sample gives the same numbers for both sides of an edge.
+/// All triangles use the tile's corner, so that a sample gives the same numbers for both sides of
+/// an edge.
 fn setup([a, b, c]: [Vec3; 3], corner: DVec2) -> Option<Setup> {
     let place = |p: Vec3| DVec2::new(f64::from(p.x), f64::from(p.y)) - corner;
     let [p, q, r] = [place(a), place(b), place(c)];
@@ -172,7 +179,8 @@ fn setup([a, b, c]: [Vec3; 3], corner: DVec2) -> Option<Setup> {
     Some(Setup { edges, depth: Linear { x, y, start } })
 }
 
-/// The edge function from `from` to `to`: its values at the samples of the first pixel and its slopes; positive inside.
+/// The edge function from `from` to `to`: its values at the samples of the first pixel and its
+/// slopes; positive inside.
 fn edge(from: DVec2, to: DVec2, turn: f64) -> Linear {
     let (first, second, sign) = if (from.x, from.y) < (to.x, to.y) { (from, to, turn) } else { (to, from, -turn) };
     let along = second - first;
@@ -184,8 +192,8 @@ fn edge(from: DVec2, to: DVec2, turn: f64) -> Linear {
     Linear { x: sign * x, y: sign * y, start: Vec4::from_array(start) }
 }
 
-/// Clips a triangle at the near plane: one or two triangles in screen space. Corners are homogeneous (see
-/// `Lens::homogeneous`), `near` is the depth of the plane.
+/// Clips a triangle at the near plane: one or two triangles in screen space. Corners are
+/// homogeneous (see `Lens::homogeneous`), `near` is the depth of the plane.
 pub(super) fn clip(corners: [Vec3; 3], near: f32, size: Vec2) -> impl Iterator<Item = [Vec3; 3]> {
     let mut points = [Vec3::ZERO; 4];
     let mut count = 0;

@@ -1,4 +1,5 @@
-//! Drops in screen space: their visible triangles, the outline of their base, and an approximating cap.
+//! Drops in screen space: their visible triangles, the outline of their base, and an approximating
+//! cap.
 
 use glam::{Mat2, Vec2, Vec3};
 use rayon::prelude::*;
@@ -22,7 +23,8 @@ pub(super) struct ScreenDrop {
     pub normals: Vec<Vec3>,
     /// Vertices in pixels, and reciprocal depth.
     pub screen: Vec<Vec3>,
-    /// Triangles that face the camera: those of the free surface, then those on glass that are seen through it.
+    /// Triangles that face the camera: those of the free surface, then those on glass that are seen
+    /// through it.
     pub triangles: Vec<[u32; 3]>,
     pub num_free: usize,
     /// Pixels that it covers.
@@ -33,7 +35,8 @@ pub(super) struct ScreenDrop {
     pub base: Option<Base>,
 }
 
-/// The ellipsoidal cap that approximates a drop where rays leave it: a unit sphere about zero in scaled axes.
+/// The ellipsoidal cap that approximates a drop where rays leave it: a unit sphere about zero in
+/// scaled axes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cap {
     center: Vec3,
@@ -80,7 +83,8 @@ impl Base {
 }
 
 impl Cap {
-    /// Distance at which a ray from inside leaves the cap, and the normal there; `None` for a ray that misses it.
+    /// Distance at which a ray from inside leaves the cap, and the normal there; `None` for a ray
+    /// that misses it.
     pub fn exit(&self, from: Vec3, direction: Vec3) -> Option<(f32, Vec3)> {
         let scaled = |v: Vec3| Vec3::from_array(self.axes.map(|axis| v.dot(axis))) / self.lengths;
         let (p, d) = (scaled(from - self.center), scaled(direction));
@@ -97,7 +101,8 @@ impl Cap {
     }
 }
 
-/// All drops of a frame that are on the screen, by ascending id; none if the surface is inconsistent.
+/// All drops of a frame that are on the screen, by ascending id; none if the surface is
+/// inconsistent.
 pub(super) fn project_drops(surface: &Surface, scene: &RenderScene, lens: &Lens, size: [usize; 2]) -> Vec<ScreenDrop> {
     let count = surface.positions.len();
     if surface.drops.len() != count || surface.solids.len() != surface.triangles.len() {
@@ -236,7 +241,8 @@ fn base_of(drop: &DropSurface, positions: &[Vec3], scene: &RenderScene) -> Optio
     })
 }
 
-/// The cap over a base: its outline is the ellipse with the base's second moments, its height the drop's.
+/// The cap over a base: its outline is the ellipse with the base's second moments, its height the
+/// drop's.
 fn cap_over(base: &Base) -> Cap {
     let radii = base.footprint.radii();
     let step = std::f32::consts::TAU / radii.len() as f32;

@@ -25,7 +25,8 @@ pub(super) struct Shader<'a> {
     pub clear: Option<(f32, Vec3)>,
 }
 
-/// A BSDF's specular lobe with its directional albedo, if it is not negligible, and what it leaves to the diffuse base.
+/// A BSDF's specular lobe with its directional albedo, if it is not negligible, and what it leaves
+/// to the diffuse base.
 pub(super) fn specular_and_rest(bsdf: &Bsdf, cosine: f32) -> (Option<(Ggx, Vec3)>, Vec3) {
     let Some(lobe) = bsdf.specular.filter(|lobe| lobe.f0.max_element() > MIN_F0) else { return (None, Vec3::ONE) };
     let albedo = lobe.albedo(cosine);
@@ -50,7 +51,8 @@ impl Shader<'_> {
         suns.chain(self.area_lights(from))
     }
 
-    /// Radiance from a surface that is not clear towards `wo`; `factor` scales the irradiance on its front.
+    /// Radiance from a surface that is not clear towards `wo`; `factor` scales the irradiance on
+    /// its front.
     pub fn surface(
         &self,
         point: Vec3,
@@ -114,7 +116,8 @@ impl Shader<'_> {
         hits.filter(|(d, _)| *d < t_max).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, radiance)| radiance)
     }
 
-    /// Radiance along a ray among the solids: of the first opaque one or the environment, through glass. Drops are ignored.
+    /// Radiance along a ray among the solids: of the first opaque one or the environment, through
+    /// glass. Drops are ignored.
     pub fn background(&self, origin: Vec3, direction: Vec3, origin_triangle: u32, index: f32) -> Vec3 {
         let mut ray = Ray { origin, direction, time: 0.5, origin_triangle };
         let mut index = index;
@@ -182,7 +185,8 @@ impl Shader<'_> {
         reflected * lights.map(|(towards, light, angle)| light * blinn(normal, wo, towards, angle)).sum::<Vec3>()
     }
 
-    /// Radiance of a ray that leaves a drop's surface: of the solid if it points down, of the environment otherwise.
+    /// Radiance of a ray that leaves a drop's surface: of the solid if it points down, of the
+    /// environment otherwise.
     pub fn reflected_radiance(&self, point: Vec3, direction: Vec3, ground: Option<Vec3>, alpha: f32) -> Vec3 {
         if ground.is_some_and(|normal| direction.dot(normal) < 0.0) {
             let ray = Ray { origin: point, direction, time: 0.5, origin_triangle: NO_TRIANGLE };

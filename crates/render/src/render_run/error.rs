@@ -79,7 +79,8 @@ pub enum RenderError {
 }
 
 impl RenderError {
-    /// Whether the command or the scene is at fault, rather than something that happened while rendering.
+    /// Whether the command or the scene is at fault, rather than something that happened while
+    /// rendering.
     pub fn is_wrong_request(&self) -> bool {
         matches!(
             self,

@@ -1,6 +1,8 @@
 //! The tag of an image: what it was rendered with, stored in the PNG itself.
 //!
-//! It is a text chunk with the keyword `sessile` that holds the view (a hash of the scene's `[camera]`, `[lights]` and `[render]` and of the image files that they and the solids use), the size and the method. An image with another tag is not mistaken for the requested one.
+//! It is a text chunk with the keyword `sessile` that holds the view (a hash of the scene's
+//! `[camera]`, `[lights]` and `[render]` and of the image files that they and the solids use), the
+//! size and the method. An image with another tag is not mistaken for the requested one.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -46,7 +48,8 @@ impl ImageTag {
     }
 }
 
-/// A hash of everything that images depend on besides the frames: scene keys and the contents of image files.
+/// A hash of everything that images depend on besides the frames: scene keys and the contents of
+/// image files.
 ///
 /// A file that cannot be read counts by its name alone; rendering will report the error.
 pub(super) fn view_hash(scene: &Scene) -> String {

@@ -24,7 +24,8 @@ pub struct RenderOptions {
     pub samples: Option<u32>,
     /// Whether to denoise.
     pub denoise: Option<bool>,
-    /// Whether to write `pictures/00000.exr` too: linear radiance, albedo, normal, depth, drop ids; for previews radiance only.
+    /// Whether to write `pictures/00000.exr` too: linear radiance, albedo, normal, depth, drop ids;
+    /// for previews radiance only.
     pub exr: bool,
     /// The renderer.
     pub quality: Quality,

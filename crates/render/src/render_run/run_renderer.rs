@@ -26,7 +26,8 @@ const PROBE_SAMPLES: u32 = 16;
 /// Factor by which that image has fewer photons.
 const PROBE_PHOTON_FACTOR: u32 = 8;
 
-/// Triangulation of drops that are stored as instances: edge length in the image, in pixels, and minimum and maximum number of edges around a drop.
+/// Triangulation of drops that are stored as instances: edge length in the image, in pixels, and
+/// minimum and maximum number of edges around a drop.
 const EDGE_IN_PIXELS: f64 = 3.0;
 const MIN_EDGES: usize = 5;
 const MAX_EDGES: usize = 48;
@@ -44,7 +45,8 @@ pub(super) struct RunRenderer<'a> {
     track: Option<DropTrack>,
     /// The frame that the exposure was measured on, with its scene: usually it is rendered next.
     prepared: Option<(u64, RenderScene)>,
-    /// For previews: the renderer, and the scene of the solids, which is reused while they do not move.
+    /// For previews: the renderer, and the scene of the solids, which is reused while they do not
+    /// move.
     preview: Option<(Preview, RenderScene)>,
 }
 
@@ -94,7 +96,8 @@ impl<'a> RunRenderer<'a> {
     fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), RenderError> {
         let camera = self.camera_at(frame);
         let pixel = 2.0 * (0.5 * camera.fov).tan() / self.height;
-        // Instances are triangulated according to their size in the image: from a handful of triangles to more than a thousand.
+        // Instances are triangulated according to their size in the image: from a handful of
+        // triangles to more than a thousand.
         let detail = |drop: &Instance| {
             let edge = EDGE_IN_PIXELS * pixel * camera.eye.distance(drop.frame.origin);
             Detail { edge, fewest: MIN_EDGES, most: MAX_EDGES }
@@ -169,7 +172,9 @@ impl<'a> RunRenderer<'a> {
         })
     }
 
-    /// The exposure of all images: that of a small image of frame `first`, so that the video does not flicker and images rendered later or alone have the same brightness. `None` when stopped.
+    /// The exposure of all images: that of a small image of frame `first`, so that the video does
+    /// not flicker and images rendered later or alone have the same brightness. `None` when
+    /// stopped.
     pub fn exposure(
         &mut self,
         first: u64,

@@ -1,6 +1,7 @@
 //! The video of a run, from its images on disk.
 //!
-//! The video shows, in order, the images of one view and one size. A note in the file identifies them, so that a video of other images or with another frame rate is recognized as outdated.
+//! The video shows, in order, the images of one view and one size. A note in the file identifies
+//! them, so that a video of other images or with another frame rate is recognized as outdated.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -53,7 +53,8 @@ impl RenderSceneBuilder {
         }
     }
 
-    /// Adds a solid at its place in the world; `closed` glass has an interior, other glass is a thin sheet.
+    /// Adds a solid at its place in the world; `closed` glass has an interior, other glass is a
+    /// thin sheet.
     pub fn solid(
         &mut self,
         mesh: &TriMesh,
@@ -78,7 +79,8 @@ impl RenderSceneBuilder {
         }
     }
 
-    /// Adds the liquid of a frame; triangles on a solid are left out. Solids must have been added before.
+    /// Adds the liquid of a frame; triangles on a solid are left out. Solids must have been added
+    /// before.
     pub fn liquid(&mut self, surface: &Surface) {
         let count = surface.positions.len();
         let is_valid = |t: &[u32; 3]| t.iter().all(|&v| (v as usize) < count);

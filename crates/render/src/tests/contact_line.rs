@@ -1,4 +1,5 @@
-//! Drops at their edges: no dark ring at the contact line, a wet body of glass from either side, drops that move.
+//! Drops at their edges: no dark ring at the contact line, a wet body of glass from either side,
+//! drops that move.
 
 use super::common::{cap, liquid, look, rectangle, slab};
 use crate::fresnel::reflectance;
@@ -24,8 +25,8 @@ fn matte(albedo: f32) -> BsdfParameters {
     BsdfParameters { color, alpha: 1.0, specular: SpecularLobe::None, transmittance: Vec3::ZERO, porosity: 0.0 }
 }
 
-/// In a white furnace a drop on white ground cannot be seen, whatever its contact angle: rings about the contact line, each a
-/// fortieth of the base radius wide, are as bright as the rest.
+/// In a white furnace a drop on white ground cannot be seen, whatever its contact angle: rings
+/// about the contact line, each a fortieth of the base radius wide, are as bright as the rest.
 #[test]
 fn there_is_no_dark_ring_at_the_contact_line() {
     for degrees in [20.0_f64, 60.0, 90.0, 140.0] {
@@ -57,7 +58,8 @@ fn there_is_no_dark_ring_at_the_contact_line() {
     }
 }
 
-/// FramesToRender a stack of faces reflects, echoes included, from the shares of its faces in the order of the light's way.
+/// FramesToRender a stack of faces reflects, echoes included, from the shares of its faces in the
+/// order of the light's way.
 fn stack(shares: &[f32]) -> f32 {
     shares.iter().rev().copied().reduce(|behind, r| r + (1.0 - r).powi(2) * behind / (1.0 - r * behind)).unwrap_or(0.0)
 }
@@ -107,7 +109,8 @@ fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
     }
 }
 
-/// A black ball that moves by d while the shutter is open darkens a strip of 2r + d by as much light as it hides at rest.
+/// A black ball that moves by d while the shutter is open darkens a strip of 2r + d by as much
+/// light as it hides at rest.
 #[test]
 fn a_moving_drop_is_smeared_along_its_way_and_hides_as_much_light() {
     let (radius, way) = (1e-3, 2e-3);

@@ -1,4 +1,5 @@
-//! Water, glass and air where they meet: directions by Snell's law, strengths by Fresnel's, from either side.
+//! Water, glass and air where they meet: directions by Snell's law, strengths by Fresnel's, from
+//! either side.
 
 use super::common::{cap, liquid, look, mean, rectangle};
 use crate::fresnel::{reflectance, sheet_reflectance};
@@ -86,8 +87,9 @@ fn a_dry_pane_passes_what_fresnel_says() {
     }
 }
 
-/// A flat layer of water on a pane: its surface and the wetted pane reflect, and light goes back and forth between them:
-/// T = T₁T₂/(1 − R₁R₂), R₂ of water–glass–air. From above and from below alike.
+/// A flat layer of water on a pane: its surface and the wetted pane reflect, and light goes back
+/// and forth between them: T = T₁T₂/(1 − R₁R₂), R₂ of water–glass–air. From above and from below
+/// alike.
 #[test]
 fn light_under_a_layer_of_water_on_a_pane_is_the_product_of_its_faces() {
     let scene = pane_with(bright_below(), Some(&layer(1e-3)));
@@ -110,7 +112,8 @@ fn stage_point(scene: &RenderScene, point: DVec3) -> Vec3 {
     (point - scene.origin()).as_vec3()
 }
 
-/// A ball of water bends a ray that meets it at height b off its axis by 2 (θᵢ − θₜ), sin θᵢ = b/R = n sin θₜ.
+/// A ball of water bends a ray that meets it at height b off its axis by 2 (θᵢ − θₜ), sin θᵢ = b/R
+/// = n sin θₜ.
 #[test]
 fn a_drop_bends_light_as_snell_says() {
     let radius = 1e-3;
@@ -126,7 +129,8 @@ fn a_drop_bends_light_as_snell_says() {
             let middle = 0.5 * (low + high);
             let scene = template.clone().with_environment(step_sky(middle)).build();
             let origin = stage_point(&scene, DVec3::new(f64::from(part) * radius, 0.0, 0.0)) + Vec3::Y * 5e-3;
-            // Straight down, off the axis towards +x: bent towards −x, so the elevation rises from −90°.
+            // Straight down, off the axis towards +x: bent towards −x, so the elevation rises from
+            // −90°.
             let seen = along(&scene, origin, -Vec3::Y, 64);
             if seen > 0.5 { high = middle } else { low = middle }
         }
@@ -135,7 +139,8 @@ fn a_drop_bends_light_as_snell_says() {
     }
 }
 
-/// The same, face by face along the bent way, to 0.5 %: what is left is the error of normals between vertices.
+/// The same, face by face along the bent way, to 0.5 %: what is left is the error of normals
+/// between vertices.
 #[test]
 fn the_way_through_a_drop_is_snells_to_half_a_percent() {
     let radius = 1e-3;
@@ -174,7 +179,8 @@ fn step_sky(elevation: f32) -> Environment {
     Environment::from_lat_long(LatLong::new(width, height, rows.collect()).unwrap(), 1.0)
 }
 
-/// From within water, nothing of the sky is seen beyond the critical angle: the surface mirrors the dark ground.
+/// From within water, nothing of the sky is seen beyond the critical angle: the surface mirrors the
+/// dark ground.
 #[test]
 fn a_water_surface_mirrors_whole_from_below_beyond_the_critical_angle() {
     let mut builder = RenderSceneBuilder::new(step_sky(std::f32::consts::PI), clear_water(), 0.0);

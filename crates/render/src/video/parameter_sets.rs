@@ -1,11 +1,16 @@
 //! H.264 parameters that the encoder leaves to its caller: the level and the color space.
 //!
-//! An encoded frame is a sequence of NAL units, each after a start code `00 00 01`. Inside a unit, an emulation prevention byte `03` follows every `00 00` (h264, §7.4.1). The sequence parameter set (type 7) from the encoder ends with a flag 0, "no video usability information"; here that flag becomes 1 and the information follows (h264, §E.1.1): studio range, BT.709 primaries, transfer and matrix.
+//! An encoded frame is a sequence of NAL units, each after a start code `00 00 01`. Inside a unit,
+//! an emulation prevention byte `03` follows every `00 00` (h264, §7.4.1). The sequence parameter
+//! set (type 7) from the encoder ends with a flag 0, "no video usability information"; here that
+//! flag becomes 1 and the information follows (h264, §E.1.1): studio range, BT.709 primaries,
+//! transfer and matrix.
 
 const KEY_FRAME: u8 = 5;
 const SEQUENCE_PARAMETERS: u8 = 7;
 
-/// Levels: number, macroblocks per frame, macroblocks per second, and macroblocks of all reference frames (h264, table A-1).
+/// Levels: number, macroblocks per frame, macroblocks per second, and macroblocks of all reference
+/// frames (h264, table A-1).
 const LEVELS: [(u8, u32, f64, u32); 10] = [
     (30, 1_620, 40_500.0, 8_100),
     (31, 3_600, 108_000.0, 18_000),

@@ -23,7 +23,8 @@ pub fn rectangle(center: DVec3, u: DVec3, v: DVec3) -> TriMesh {
     }
 }
 
-/// A cap of a unit ball's latitudes up to `polar` from the top, about `center`, with `rings` rings; a whole ball for π.
+/// A cap of a unit ball's latitudes up to `polar` from the top, about `center`, with `rings` rings;
+/// a whole ball for π.
 pub fn cap(center: DVec3, radius: f64, polar: f64, rings: usize) -> TriMesh {
     let columns = 2 * rings as u32;
     let mut mesh = TriMesh { positions: vec![center + radius * DVec3::Y], ..TriMesh::default() };

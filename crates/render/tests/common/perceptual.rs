@@ -1,8 +1,9 @@
 //! How different two pictures look.
 //!
-//! Both are taken to Oklab (ottosson2020), whose distances follow what people see, and blurred with a Gaussian of a pixel and a half,
-//! for grain finer than that is not seen at a viewing distance. The difference is the mean distance over the tenth of the pixels where it is
-//! largest, for that is where one looks; black and white are 1 apart, two colors that can just be told apart about 0.02.
+//! Both are taken to Oklab (ottosson2020), whose distances follow what people see, and blurred with
+//! a Gaussian of a pixel and a half, for grain finer than that is not seen at a viewing distance.
+//! The difference is the mean distance over the tenth of the pixels where it is largest, for that
+//! is where one looks; black and white are 1 apart, two colors that can just be told apart about 0.02.
 
 use glam::{Mat3, Vec3};
 use sessile_appearance::linear_from_srgb;
