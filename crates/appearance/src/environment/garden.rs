@@ -1,8 +1,7 @@
 //! A garden in the morning, out of focus: bright sky between leaves, hedges, grass.
 //!
-//! Leaves are thousands of soft discs (see [`super::discs`]), painted from far to near; where they
-//! stand against the sky they let some of it through. Scaled so that a level white surface has
-//! radiance 1.
+//! Leaves are thousands of soft discs (see [`super::discs`]), composited from far to near; in front
+//! of the sky they are translucent. Scaled so that a horizontal white surface has radiance 1.
 
 use std::f32::consts::PI;
 
@@ -13,7 +12,7 @@ use super::{LatLong, luminance};
 
 const SIZE: [usize; 2] = [2048, 1024];
 
-/// Paints the garden.
+/// Generates the garden.
 pub(super) fn paint() -> LatLong {
     let mut image = with_discs(SIZE, background, &leaves());
     image.sanitize(PI / luminance(image.irradiance(Vec3::Y)));
@@ -32,7 +31,7 @@ fn background(dir: Vec3) -> Vec3 {
     ground.lerp(sky, sky_share)
 }
 
-/// Where the trees end and the open sky begins, in rad.
+/// Elevation where the trees end and the open sky begins, in rad.
 fn hedge_top(azimuth: f32) -> f32 {
     0.17 + 0.05 * (3.0 * azimuth + 0.6).sin() + 0.035 * (7.0 * azimuth).sin() + 0.02 * (13.0 * azimuth + 2.0).sin()
 }
@@ -40,7 +39,7 @@ fn hedge_top(azimuth: f32) -> f32 {
 fn leaves() -> Vec<Disc> {
     let mut numbers = Numbers::new(23);
     let mut discs = Vec::new();
-    // Foliage from the grass up to the trees' outline, thinner towards the sky; the later, the
+    // Foliage from the grass up to the trees' outline, sparser towards the sky; later discs are
     // nearer and larger.
     let count = 5200;
     for i in 0..count {
@@ -60,7 +59,7 @@ fn leaves() -> Vec<Disc> {
             cover,
         });
     }
-    // Gaps through which the sky shines, and glints of dew.
+    // Gaps that show the sky, and glints of dew.
     for _ in 0..330 {
         let azimuth = numbers.between(-PI, PI);
         let rise = numbers.next().sqrt();
