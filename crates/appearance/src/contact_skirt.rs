@@ -48,7 +48,7 @@ pub fn skirt_triangles(
     // Single precision about a point of the contact line.
     let origin = surface.positions[first as usize];
     let corners: Vec<_> = solids.map(|corners| corners.map(|p| (p - origin).as_vec3())).collect();
-    let ground = RayBvh::new(&corners, &[]);
+    let bvh = RayBvh::new(&corners, &[]);
     let down = smooth_normals(&surface.positions, &wetted);
     let mut skirts = Vec::new();
     for &[a, b] in contact_line {
@@ -61,7 +61,7 @@ pub fn skirt_triangles(
             .filter_map(|(at, into)| {
                 let start = ((at - origin) - SEARCH_RANGE * edge * into).as_vec3();
                 let ray = Ray { origin: start, direction: into.as_vec3(), time: 0.0, origin_triangle: NO_TRIANGLE };
-                let hit = ground.intersect(&ray, (2.0 * SEARCH_RANGE * edge) as f32, |_| true)?;
+                let hit = bvh.intersect(&ray, (2.0 * SEARCH_RANGE * edge) as f32, |_| true)?;
                 Some(f64::from(hit.distance) - SEARCH_RANGE * edge)
             })
             .fold(0.0, f64::max);
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    fn ground() -> impl Iterator<Item = [DVec3; 3]> {
+    fn plane() -> impl Iterator<Item = [DVec3; 3]> {
         let far = |x: f64, z: f64| DVec3::new(9.0 * x, 0.0, 9.0 * z);
         [[far(-1.0, 1.0), far(1.0, 1.0), far(1.0, -1.0)], [far(-1.0, 1.0), far(1.0, -1.0), far(-1.0, -1.0)]].into_iter()
     }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_skirt_closes_the_gap_and_hardly_overlaps_the_solid() {
         for height in [0.1, 1e-3, 0.0, -0.02] {
-            let skirts = skirt_triangles(&base(height), |_| true, ground());
+            let skirts = skirt_triangles(&base(height), |_| true, plane());
             assert_eq!(skirts.len(), 8);
             let lowest = skirts.iter().flat_map(|s| s.corners).map(|c| c.y).fold(f64::INFINITY, f64::min);
             let out = height.min(0.0) - 2.1 * OVERLAP;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn skirts_have_the_orientation_of_the_drop() {
-        for skirt in skirt_triangles(&base(0.1), |_| true, ground()) {
+        for skirt in skirt_triangles(&base(0.1), |_| true, plane()) {
             let [a, b, c] = skirt.corners;
             let normal = (b - a).cross(c - a);
             assert!(normal.dot((a + b + c) / 3.0) > 0.0, "{:?} points to {normal}", skirt.corners);
@@ -119,12 +119,12 @@ mod tests {
 
     #[test]
     fn unselected_solids_free_drops_and_invalid_surfaces_have_no_skirts() {
-        assert!(skirt_triangles(&base(0.1), |_| false, ground()).is_empty());
-        assert!(skirt_triangles(&Surface { solids: vec![-1; 2], ..base(0.1) }, |_| true, ground()).is_empty());
+        assert!(skirt_triangles(&base(0.1), |_| false, plane()).is_empty());
+        assert!(skirt_triangles(&Surface { solids: vec![-1; 2], ..base(0.1) }, |_| true, plane()).is_empty());
         let mut broken = base(0.1);
         broken.positions[2] = DVec3::NAN;
         broken.triangles.push([7, 8, 9]);
         broken.solids.push(0);
-        assert!(skirt_triangles(&broken, |_| true, ground()).is_empty());
+        assert!(skirt_triangles(&broken, |_| true, plane()).is_empty());
     }
 }

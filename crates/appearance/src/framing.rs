@@ -174,11 +174,11 @@ fn path_bounds(world: &World, at: DVec3, radius: f64) -> Bounds {
             break;
         }
         if distance < 1.2 * radius {
-            let ground = world.closest(point).map_or(point, |(_, closest)| closest.point);
+            let impact = world.closest(point).map_or(point, |(_, closest)| closest.point);
             let normal = world.closest(point).map_or(-down, |(_, closest)| closest.normal);
             let slope = down - down.dot(normal) * normal;
             let run = if slope.length() > MIN_SLOPE { RUNOUT * radius * slope.normalize() } else { DVec3::ZERO };
-            return join(around(at, radius), join(around(ground, radius), around(ground + run, radius)));
+            return join(around(at, radius), join(around(impact, radius), around(impact + run, radius)));
         }
         point += distance * down;
         fallen += distance;

@@ -191,8 +191,8 @@ fn wood(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
     let plank = p.x.floor();
     let own = lattice_value(Vec2::new(plank, 7.0));
     let q = Vec2::new(p.x - plank, p.y + 13.0 * own);
-    let bend = fbm(Vec2::new(q.x * 1.5 + 31.0 * own, q.y * 0.25), 3);
-    let ring = (9.0 * (q.x - 0.5 + 0.3 * own) + 7.0 * bend).fract().abs();
+    let distortion = fbm(Vec2::new(q.x * 1.5 + 31.0 * own, q.y * 0.25), 3);
+    let ring = (9.0 * (q.x - 0.5 + 0.3 * own) + 7.0 * distortion).fract().abs();
     let grain = smoothstep(0.0, 0.75, ring) * (1.0 - smoothstep(0.85, 1.0, ring));
     let fiber = fbm(Vec2::new(p.x * 60.0, p.y * 1.5), 3);
     let edge = smoothstep(0.485, 0.5, (q.x - 0.5).abs());

@@ -147,14 +147,14 @@ fn trace_tables(index: f32, angle: f32) -> (Vec<f32>, Vec<f32>) {
     let base = |at: usize| even(&flux.base, at) / (texel * texel_fraction(at, 1.0, in_disc).max(1.0 / 16.0));
     let reach = IlluminationTexture::REACH;
     let around = |at: usize| {
-        let ground = 1.0 - texel_fraction(at, reach, in_disc);
+        let outside = 1.0 - texel_fraction(at, reach, in_disc);
         let lit = texel_fraction(at, reach, |place| !in_disc(place) && !in_shadow(place, -travel));
         // Texels inside the disc have no value of their own; that of the bare surface keeps the
         // interpolation sound.
-        if ground < 1.0 / 16.0 {
+        if outside < 1.0 / 16.0 {
             cos
         } else {
-            cos * lit / ground + even(&flux.around, at) / (texel * reach * reach * ground)
+            cos * lit / outside + even(&flux.around, at) / (texel * reach * reach * outside)
         }
     };
     ((0..SIDE * SIDE).map(base).collect(), (0..SIDE * SIDE).map(around).collect())
@@ -170,9 +170,9 @@ impl Flux {
     /// Traces one ray from its entry into the dome, and adds its flux onto the base and onto the
     /// surface around.
     fn trace_ray(&mut self, index: f32, entry: Vec3, travel: Vec3) {
-        let Some(bent) = refract(travel, entry, 1.0 / index) else { return };
+        let Some(refracted) = refract(travel, entry, 1.0 / index) else { return };
         let (mut from, mut weight) = (entry, 1.0 - reflectance(-travel.dot(entry), 1.0 / index));
-        let mut travel = bent;
+        let mut travel = refracted;
         for _ in 0..=REFLECTIONS {
             // The other end of the chord through the whole sphere; below y = 0 the ray has crossed
             // the base.
@@ -184,9 +184,9 @@ impl Flux {
             }
             let kept = reflectance(travel.dot(exit), index);
             if let Some(out) = refract(travel, -exit, index).filter(|out| out.y < 0.0) {
-                let ground = down_to_surface(exit, out) / IlluminationTexture::REACH;
-                if ground.abs().max_element() < 1.0 {
-                    self.around[texel_of(ground.y) * SIDE + texel_of(ground.x)] += weight * (1.0 - kept);
+                let landing = down_to_surface(exit, out) / IlluminationTexture::REACH;
+                if landing.abs().max_element() < 1.0 {
+                    self.around[texel_of(landing.y) * SIDE + texel_of(landing.x)] += weight * (1.0 - kept);
                 }
             }
             travel = reflect(travel, -exit);
@@ -396,8 +396,8 @@ mod tests {
         for degrees in [0.0f32, 20.0, 45.0, 70.0, 89.0] {
             let flux = gathered(&texture, degrees);
             // The silhouette of the hemisphere, seen from the light.
-            let met = FRAC_PI_2 * (1.0 + degrees.to_radians().cos());
-            assert!(flux < met && flux > 0.1 * met, "{degrees}°: {flux} of {met} arrives");
+            let hitting = FRAC_PI_2 * (1.0 + degrees.to_radians().cos());
+            assert!(flux < hitting && flux > 0.1 * hitting, "{degrees}°: {flux} of {hitting} arrives");
         }
     }
 
@@ -408,7 +408,7 @@ mod tests {
         let texture = IlluminationTexture::new(WATER);
         let towards = light(55.0);
         let bare = towards.y;
-        assert!((texture.around(towards, Vec2::new(-1.5, 0.2)) - bare).abs() < 1e-3, "the lit side is bare ground");
+        assert!((texture.around(towards, Vec2::new(-1.5, 0.2)) - bare).abs() < 1e-3, "the lit side is bare");
         assert_eq!(texture.around(towards, Vec2::new(3.0, 0.0)), bare);
         // All light that enters a hemisphere at 55° reaches its base; grazing light also leaves on
         // the far side, focused into a spot.
@@ -420,8 +420,8 @@ mod tests {
         // Without refraction the dome has no effect.
         let clear = IlluminationTexture::new(1.0);
         let steps = (0..2500).map(|i| Vec2::new((i % 50) as f32 * 0.1 - 2.45, (i / 50) as f32 * 0.1 - 2.45));
-        let ground: Vec<Vec2> = steps.filter(|place| place.length() > 1.2).collect();
-        let mean = ground.iter().map(|&place| clear.around(towards, place)).sum::<f32>() / ground.len() as f32;
+        let outside: Vec<Vec2> = steps.filter(|place| place.length() > 1.2).collect();
+        let mean = outside.iter().map(|&place| clear.around(towards, place)).sum::<f32>() / outside.len() as f32;
         assert!((mean / bare - 1.0).abs() < 0.03, "mean {mean}, bare {bare}");
     }
 

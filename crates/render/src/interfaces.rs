@@ -121,7 +121,7 @@ pub fn surface_event<'a>(
                     let film = wetness.map(|wetness| scene.film_normal(at, wetness.slope, time));
                     SurfaceEvent::Interface(hit.sheet(*index, film))
                 }
-                Body::GlassBody { index } => hit.glass_body(*index),
+                Body::Glass { index } => hit.glass_body(*index),
             }
         }
     }

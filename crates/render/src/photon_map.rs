@@ -205,7 +205,7 @@ mod tests {
             let (x, z) = (cell % u32::from(side), cell / u32::from(side));
             let place = |i: u32| 1.4 * (i as f32 + 0.5) / f32::from(side) - 0.2;
             tree.for_each_covering(Vec3::new(place(x), 0.0, place(z)), |photon, k| {
-                sum += f64::from(photon.power.x * k)
+                sum += f64::from(photon.power.x * k);
             });
         }
         let total = sum * (1.4 / f64::from(side)).powi(2);

@@ -91,7 +91,7 @@ fn target_group(scene: &RenderScene, triangle: u32) -> Option<usize> {
     match scene.faces[triangle as usize].owner {
         Owner::Drop(_) => matches!(scene.liquid, LiquidMaterial::Clear { .. }).then_some(0),
         Owner::Solid(solid) => match scene.solids[solid as usize].body {
-            Body::GlassBody { .. } => Some(0),
+            Body::Glass { .. } => Some(0),
             Body::Sheet { .. } => Some(1),
             Body::Opaque(_) => None,
         },

@@ -264,7 +264,7 @@ impl View<'_> {
             let Some(surface) = self.surface_interaction(triangle, direction) else { return Vec3::ZERO };
             self.shader.glass(&surface, solid, direction, || match self.shader.scene.solids[solid as usize].body {
                 // Drops on the far side of a glass body are shown without its refraction.
-                Body::GlassBody { index } if owners[sample] < FIRST_DROP || owners[sample] == NOTHING => {
+                Body::Glass { index } if owners[sample] < FIRST_DROP || owners[sample] == NOTHING => {
                     let smooth = if direction.dot(surface.shading_normal) < 0.0 {
                         surface.shading_normal
                     } else {
@@ -367,12 +367,12 @@ impl View<'_> {
                 if parameters.color.is_constant() {
                     Some(main.uv)
                 } else {
-                    let met = intersect_plane(
+                    let hit = intersect_plane(
                         scene.corners(triangles[other]),
                         self.lens.eye(),
                         self.unnormalized_direction(place, other),
                     );
-                    met.map(|(_, weights)| scene.uv_at(triangles[other], weights))
+                    hit.map(|(_, weights)| scene.uv_at(triangles[other], weights))
                 }
             } else {
                 let point = self.surface_interaction(triangles[other], self.ray_direction(place, other));

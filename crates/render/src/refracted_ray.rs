@@ -121,7 +121,7 @@ impl RayState<'_> {
             Owner::Solid(solid) => match self.scene.solids[solid as usize].body {
                 Body::Opaque(_) => Some(RayEnd::Surface(at.point)),
                 Body::Sheet { .. } => self.cross_sheet(at),
-                Body::GlassBody { index } => self.cross_glass(at, index),
+                Body::Glass { index } => self.cross_glass(at, index),
             },
         }
     }

@@ -33,7 +33,7 @@ pub enum Body {
     /// Opaque or diffusely translucent.
     Opaque(BsdfParameters),
     /// A glass body with an interior.
-    GlassBody {
+    Glass {
         /// Refractive index.
         index: f32,
     },
@@ -116,12 +116,12 @@ impl RenderScene {
 
     /// Whether a solid is glass.
     pub(crate) fn is_clear(&self, solid: u32) -> bool {
-        matches!(self.solids[solid as usize].body, Body::Sheet { .. } | Body::GlassBody { .. })
+        matches!(self.solids[solid as usize].body, Body::Sheet { .. } | Body::Glass { .. })
     }
 
     /// Whether a solid is a glass body with an interior.
     pub(crate) fn is_glass_body(&self, solid: u32) -> bool {
-        matches!(self.solids[solid as usize].body, Body::GlassBody { .. })
+        matches!(self.solids[solid as usize].body, Body::Glass { .. })
     }
 
     /// The nearest triangle along a ray within `t_max`.

@@ -86,12 +86,12 @@ fn smooth_film(texels: &mut [Vec2], width: usize, height: usize) {
                 *value = texels[start + i * step].y;
             }
             for i in 0..count {
-                // Mirrored at the border, so that no volume is lost.
+                // Reflected at the border, so that no volume is lost.
                 let near = |k: usize| {
                     let place = i as i64 + k as i64 - 2;
                     let last = count as i64 - 1;
-                    let mirrored = if place < 0 { -place - 1 } else { place.min(2 * last + 1 - place) };
-                    line[mirrored.clamp(0, last) as usize]
+                    let reflected = if place < 0 { -place - 1 } else { place.min(2 * last + 1 - place) };
+                    line[reflected.clamp(0, last) as usize]
                 };
                 texels[start + i * step].y = (0..5).map(|k| WEIGHTS[k] * near(k)).sum();
             }

@@ -142,7 +142,7 @@ fn streak(wet: bool) -> (RenderScene, Camera, f32) {
     (builder.build(), camera, 0.9)
 }
 
-fn draw((scene, camera, exposure): &(RenderScene, Camera, f32), seed: u32) -> Bytes {
+fn render((scene, camera, exposure): &(RenderScene, Camera, f32), seed: u32) -> Bytes {
     let settings = ImageSettings { size: SIZE, samples: SAMPLES, seed, ..ImageSettings::default() };
     let (image, _) = render_image(scene, camera, &settings, &|_, _| ());
     Bytes { width: SIZE[0], height: SIZE[1], rgb: to_srgb(&image, Exposure::fixed(*exposure)) }
@@ -152,7 +152,7 @@ fn draw((scene, camera, exposure): &(RenderScene, Camera, f32), seed: u32) -> By
 fn compare(name: &str, scene: &(RenderScene, Camera, f32)) -> Bytes {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/references").join(format!("{name}.png"));
     if std::env::var_os("BLESS").is_some() {
-        let accepted = draw(scene, 0);
+        let accepted = render(scene, 0);
         let image = image::RgbImage::from_raw(SIZE[0] as u32, SIZE[1] as u32, accepted.rgb.clone()).unwrap();
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         image.save(&path).unwrap();
@@ -160,14 +160,14 @@ fn compare(name: &str, scene: &(RenderScene, Camera, f32)) -> Bytes {
     let accepted = image::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).into_rgb8();
     let accepted =
         Bytes { width: accepted.width() as usize, height: accepted.height() as usize, rgb: accepted.into_raw() };
-    let found = difference(&draw(scene, 1), &accepted);
+    let found = difference(&render(scene, 1), &accepted);
     println!("{name}: {found} of {ALLOWED}");
     assert!(found < ALLOWED, "{name}: differs from its reference by {found}, {ALLOWED} is allowed");
     accepted
 }
 
 fn must_differ(what: &str, scene: &(RenderScene, Camera, f32), accepted: &Bytes) {
-    let found = difference(&draw(scene, 1), accepted);
+    let found = difference(&render(scene, 1), accepted);
     println!("{what}: {found}");
     assert!(found > 3.0 * ALLOWED, "{what} goes unnoticed: {found} from the reference, {ALLOWED} is allowed");
 }
@@ -175,14 +175,14 @@ fn must_differ(what: &str, scene: &(RenderScene, Camera, f32), accepted: &Bytes)
 #[test]
 fn a_drop_on_a_checkerboard_matches_its_reference_and_differs_from_air_and_a_mirror() {
     let accepted = compare("checkerboard", &checkerboard(1.333, 0.0));
-    must_differ("a drop that does not bend light", &checkerboard(1.0, 0.0), &accepted);
+    must_differ("a drop that does not refract", &checkerboard(1.0, 0.0), &accepted);
     must_differ("a film of air under the drop", &checkerboard(1.333, 1e-3), &accepted);
 }
 
 #[test]
 fn drops_on_glass_match_their_reference_and_differ_from_air() {
     let accepted = compare("window", &window(1.333, 0.0));
-    must_differ("drops that do not bend light", &window(1.0, 0.0), &accepted);
+    must_differ("drops that do not refract", &window(1.0, 0.0), &accepted);
 }
 
 #[test]

@@ -77,10 +77,10 @@ pub(super) fn paint_discs(width: usize, height: usize, pixels: &mut [Vec3], disc
                 let x = (column + offset).rem_euclid(width as i64) as usize;
                 let dir = dir_of((Vec2::new(x as f32, row as f32) + 0.5) / size);
                 let angle = 2.0 * (0.5 * dir.distance(disc.towards)).min(1.0).asin();
-                let share = profile(angle / disc.radius, softness);
-                if share > 0.0 {
+                let weight = profile(angle / disc.radius, softness);
+                if weight > 0.0 {
                     let pixel = &mut pixels[row * width + x];
-                    *pixel = *pixel * (1.0 - disc.cover * share.min(1.0)) + disc.color * share;
+                    *pixel = *pixel * (1.0 - disc.cover * weight.min(1.0)) + disc.color * weight;
                 }
             }
         }

@@ -26,9 +26,9 @@ fn background(dir: Vec3) -> Vec3 {
     let sky = Vec3::new(0.95, 1.12, 1.35) + sunny * Vec3::new(1.9, 1.6, 1.15);
     let grass = Vec3::new(0.13, 0.22, 0.055) * (0.55 + 0.8 * (-(elevation + 0.16) * (elevation + 0.16) / 0.02).exp());
     let hedge = Vec3::new(0.035, 0.075, 0.022);
-    let sky_share = step((elevation - hedge_top(azimuth)) / 0.05);
-    let ground = grass.lerp(hedge, step((elevation + 0.10) / 0.04));
-    ground.lerp(sky, sky_share)
+    let sky_fraction = step((elevation - hedge_top(azimuth)) / 0.05);
+    let land = grass.lerp(hedge, step((elevation + 0.10) / 0.04));
+    land.lerp(sky, sky_fraction)
 }
 
 /// Elevation where the trees end and the open sky begins, in rad.

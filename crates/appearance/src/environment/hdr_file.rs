@@ -104,7 +104,7 @@ fn read_line(input: &mut Input<'_>, line: &mut [[u8; 4]]) -> Result<(), String> 
     }
     let announced = usize::from(u16::from_be_bytes([first[2], first[3]]));
     if announced != width {
-        return Err(format!("the line is {announced} pixels wide, the picture {width}"));
+        return Err(format!("the line is {announced} pixels wide, the image {width}"));
     }
     for plane in 0..4 {
         let mut column = 0;

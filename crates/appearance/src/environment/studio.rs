@@ -34,7 +34,7 @@ struct SoftBox {
     bars: f32,
 }
 
-const LAMPS: [SoftBox; 6] = [
+const SOFT_BOXES: [SoftBox; 6] = [
     // The soft box above the backdrop, to the right, so that a table seen from the right does not
     // reflect it.
     SoftBox {
@@ -95,8 +95,8 @@ const LAMPS: [SoftBox; 6] = [
 pub(super) fn paint() -> LatLong {
     let [width, height] = SIZE;
     let mut image = LatLong::filled(width, height, |dir| {
-        let lamps: Vec3 = LAMPS.iter().map(|lamp| lamp.radiance(dir)).sum();
-        walls(dir) + lamps
+        let boxes: Vec3 = SOFT_BOXES.iter().map(|soft_box| soft_box.radiance(dir)).sum();
+        walls(dir) + boxes
     });
     image.sanitize(PI / luminance(image.irradiance(Vec3::Y)));
     image

@@ -49,7 +49,7 @@ fn the_pdf_integrates_to_one_and_sampling_recovers_the_integrated_radiance() {
         let (mut sphere, mut light) = (0.0f64, DVec3::ZERO);
         for index in 0..samples {
             let sample = environment.sample(evenly(index));
-            assert!(sample.pdf > 0.0 && sample.pdf.is_finite(), "{name}: density {} was drawn", sample.pdf);
+            assert!(sample.pdf > 0.0 && sample.pdf.is_finite(), "{name}: sampled with pdf {}", sample.pdf);
             assert!((sample.dir.length() - 1.0).abs() < 1e-5);
             sphere += 1.0 / f64::from(sample.pdf);
             light += sample.radiance.as_dvec3() / f64::from(sample.pdf);
@@ -89,7 +89,7 @@ fn samples_are_distributed_by_the_pdf() {
         for (bin, (&expected, &found)) in expected.iter().zip(&found).enumerate() {
             // 5 standard deviations of counting, and 1 % for the sums over the spiral.
             let bound = 5.0 * (expected / f64::from(samples)).sqrt() + 0.01 * expected + 2e-5;
-            assert!((expected - found).abs() < bound, "{name}, bin {bin}: {found} drawn, {expected} expected");
+            assert!((expected - found).abs() < bound, "{name}, bin {bin}: {found} sampled, {expected} expected");
         }
     }
 }
@@ -262,6 +262,6 @@ fn exr_files_are_read_and_broken_ones_are_errors() {
             let _ = decode(&changed);
         }
     }
-    let error = decode(b"not a picture").unwrap_err().to_string();
+    let error = decode(b"not an image").unwrap_err().to_string();
     assert!(error.contains("test.exr"), "{error}");
 }

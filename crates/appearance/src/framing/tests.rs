@@ -27,7 +27,7 @@ fn is_shown(camera: &Camera, point: DVec3) -> bool {
 }
 
 /// Approximate fraction of the image's height that a sphere fills.
-fn share(camera: &Camera, at: DVec3, radius: f64) -> f64 {
+fn height_fraction(camera: &Camera, at: DVec3, radius: f64) -> f64 {
     radius / (at.distance(camera.eye) * (0.5 * camera.fov).tan())
 }
 
@@ -64,7 +64,7 @@ fn a_small_drop_on_a_large_pane_determines_the_framing() {
     let camera = framed(text, WIDE);
     let drop = DVec3::new(0.05, 0.04, 0.0);
     assert!(is_shown(&camera, drop), "at {}", place(&camera, drop));
-    assert!(share(&camera, drop, 1.3e-3) > 0.1, "{}", share(&camera, drop, 1.3e-3));
+    assert!(height_fraction(&camera, drop, 1.3e-3) > 0.1, "{}", height_fraction(&camera, drop, 1.3e-3));
     assert!(is_shown(&camera, drop - 5e-3 * DVec3::Y), "it may run down");
 }
 
@@ -76,7 +76,7 @@ fn a_drop_on_a_table_is_visible_from_above_and_the_side() {
     let camera = framed(DROP_ON_TABLE, WIDE);
     let view = camera.eye - camera.look_at;
     assert!(view.y > 0.2 * view.length() && view.x > 0.2 * view.length(), "{view}");
-    let taken = share(&camera, DVec3::ZERO, 1.26e-3);
+    let taken = height_fraction(&camera, DVec3::ZERO, 1.26e-3);
     assert!((0.3..0.9).contains(&taken), "the drop takes {taken} of the height");
     let told = framed(&format!("{DROP_ON_TABLE}[camera]\nposition = \"0 1 5 mm\"\nlook_at = \"0 1 0 mm\"\n"), 1.0);
     assert!((told.eye - DVec3::new(0.0, 1e-3, 5e-3)).length() < 1e-12 && told.look_at.y == 1e-3, "{told:?}");
@@ -90,7 +90,7 @@ fn a_falling_drop_is_framed_with_its_point_of_impact() {
     for point in [DVec3::ZERO, 0.015 * DVec3::Y] {
         assert!(is_shown(&camera, point), "{point} at {}", place(&camera, point));
     }
-    assert!(share(&camera, DVec3::ZERO, 1e-3) > 0.05);
+    assert!(height_fraction(&camera, DVec3::ZERO, 1e-3) > 0.05);
 }
 
 #[test]

@@ -46,8 +46,8 @@ fn clean() -> Framebuffer {
 fn noisy(clean: &Framebuffer, first: u64, samples: u64) -> Vec<Vec3> {
     (clean.color.iter().enumerate())
         .map(|(at, &color)| {
-            let draw = |sample: u64| -(1.0 - random(at as u64 * 4096 + sample)).ln();
-            let factor = (first..first + samples).map(draw).sum::<f32>() / samples as f32;
+            let exponential = |sample: u64| -(1.0 - random(at as u64 * 4096 + sample)).ln();
+            let factor = (first..first + samples).map(exponential).sum::<f32>() / samples as f32;
             color * factor
         })
         .collect()
@@ -69,7 +69,7 @@ fn at_16_samples_the_error_is_more_than_halved_and_energy_is_conserved() {
     let color: Vec<Vec3> = first.iter().zip(&second).map(|(a, b)| (*a + *b) * 0.5).collect();
     let before = error(&color, &clean.color);
     let image = Framebuffer { color, ..clean.clone() };
-    for (name, halves) in [("half pictures", Some((&first[..], &second[..]))), ("the picture alone", None)] {
+    for (name, halves) in [("half buffers", Some((&first[..], &second[..]))), ("the image alone", None)] {
         let found = denoise(&image, halves);
         let after = error(&found.color, &clean.color);
         let gain = before / after;

@@ -8,7 +8,7 @@
 use std::f32::consts::FRAC_1_PI;
 
 use glam::{Vec2, Vec3};
-use sessile_appearance::{Bsdf, BsdfParameters, Ggx, LiquidMaterial, NO_TRIANGLE, Ray};
+use sessile_appearance::{Bsdf, Ggx, LiquidMaterial, NO_TRIANGLE, Ray};
 
 use super::screen_drops::{Base, ScreenDrop};
 use super::shading::{Shader, specular_and_rest};
@@ -47,8 +47,8 @@ impl Shader<'_> {
         }
         let cosine = -direction.dot(at.normal);
         let r = reflectance(cosine, 1.0 / index);
-        let ground = drop.base.as_ref().map(|base| base.normal);
-        let reflected = self.reflected_radiance(at.point, reflect(direction, at.normal), ground, blur);
+        let base_normal = drop.base.as_ref().map(|base| base.normal);
+        let reflected = self.reflected_radiance(at.point, reflect(direction, at.normal), base_normal, blur);
         let refracted = refract(direction, at.normal, 1.0 / index).unwrap_or(direction);
         let seen = self.inside_drop(drop, at.point, refracted, index);
         r * reflected + (1.0 - r) * seen + self.highlights(at.point, at.normal, -direction, r)
@@ -73,7 +73,12 @@ impl Shader<'_> {
             return self.leave_drop(drop, from, direction, index);
         }
         let seen = match &self.scene.solids[solid as usize].body {
-            Body::Opaque(parameters) => self.shade_base(drop, base, &at, offset, parameters, direction, index),
+            Body::Opaque(parameters) => {
+                let wetness = self.scene.solids[solid as usize].wet.as_ref().map_or(0.0, |layer| layer.at(at.uv).wet);
+                let bsdf = parameters.bsdf(at.uv, index, wetness);
+                let irradiance = self.base_irradiance(base, offset, bsdf.diffuse);
+                self.shade_base(drop, &at, &bsdf, irradiance, direction, index)
+            }
             Body::Sheet { index: sheet } => {
                 let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
                 let r = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
@@ -83,39 +88,37 @@ impl Shader<'_> {
                 let reflected = || self.leave_drop(drop, at.point, reflect(direction, normal), index);
                 (1.0 - r) * behind + r * if r > UNTRACED_REFLECTANCE { reflected() } else { behind }
             }
-            Body::GlassBody { .. } => self.background(from, direction, NO_TRIANGLE, index),
+            Body::Glass { .. } => self.background(from, direction, NO_TRIANGLE, index),
         };
         self.absorption(distance) * seen
     }
 
-    /// Radiance of the solid under a drop, at an offset in its footprint.
-    #[allow(clippy::too_many_arguments)]
+    /// Irradiance at an offset in a drop's footprint.
+    fn base_irradiance(&self, base: &Base, offset: Vec2, albedo: Vec3) -> Vec3 {
+        let Some(light) = self.bases.of(base) else { return Vec3::ZERO };
+        let area_lights: Vec<(Vec3, Vec3)> =
+            self.area_lights(base.foot).map(|(towards, light, _)| (towards, light)).collect();
+        self.bases.at_base(light, base, offset, &area_lights, albedo)
+    }
+
+    /// Radiance of the solid under a drop, whose base has this irradiance.
     fn shade_base(
         &self,
         drop: &ScreenDrop,
-        base: &Base,
         at: &SurfaceInteraction,
-        offset: Vec2,
-        parameters: &BsdfParameters,
+        bsdf: &Bsdf,
+        irradiance: Vec3,
         direction: Vec3,
         index: f32,
     ) -> Vec3 {
-        let wet = self.scene.solids[base.solid as usize].wet.as_ref().map_or(0.0, |layer| layer.at(at.uv).wet);
-        let bsdf = parameters.bsdf(at.uv, index, wet);
         let normal = if direction.dot(at.shading_normal) < 0.0 { at.shading_normal } else { -at.shading_normal };
-        let (specular, left) = specular_and_rest(&bsdf, (-direction.dot(normal)).max(1e-3));
-        let mut seen = Vec3::ZERO;
-        if let Some(light) = self.bases.of(base) {
-            let area_lights: Vec<(Vec3, Vec3)> =
-                self.area_lights(base.foot).map(|(towards, light, _)| (towards, light)).collect();
-            let irradiance = self.bases.at_base(light, base, offset, &area_lights, bsdf.diffuse);
-            seen += left * bsdf.diffuse * irradiance * FRAC_1_PI;
-        }
+        let (specular, left) = specular_and_rest(bsdf, (-direction.dot(normal)).max(1e-3));
+        let mut seen = left * bsdf.diffuse * irradiance * FRAC_1_PI;
         if bsdf.transmittance != Vec3::ZERO {
             seen += left * bsdf.transmittance * self.light.irradiance(-normal) * FRAC_1_PI;
         }
-        if let Some((_, r)) = specular {
-            seen += r * self.leave_drop(drop, at.point, reflect(direction, normal), index);
+        if let Some((_, albedo)) = specular {
+            seen += albedo * self.leave_drop(drop, at.point, reflect(direction, normal), index);
         }
         seen
     }

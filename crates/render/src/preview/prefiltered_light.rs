@@ -83,8 +83,8 @@ impl PrefilteredLight {
         let above = LEVELS.iter().position(|&(level, _)| level >= alpha).unwrap_or(LEVELS.len() - 1);
         let Some(below) = above.checked_sub(1) else { return self.levels[0].at(direction) };
         let (low, high) = (LEVELS[below].0, LEVELS[above].0);
-        let share = ((alpha - low) / (high - low)).clamp(0.0, 1.0);
-        self.levels[below].at(direction).lerp(self.levels[above].at(direction), share)
+        let t = ((alpha - low) / (high - low)).clamp(0.0, 1.0);
+        self.levels[below].at(direction).lerp(self.levels[above].at(direction), t)
     }
 }
 

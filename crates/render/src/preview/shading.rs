@@ -142,7 +142,7 @@ impl Shader<'_> {
                         .map(|refracted| (refracted, 1.0))
                         .filter(|_| r < 1.0)
                 }
-                Body::GlassBody { index: glass } => {
+                Body::Glass { index: glass } => {
                     let (from, to) = if side > 0.0 { (index, *glass) } else { (*glass, 1.0) };
                     let normal =
                         if at.shading_normal.dot(side * ray.direction) < 0.0 { at.shading_normal } else { at.normal };
@@ -170,7 +170,7 @@ impl Shader<'_> {
                 let r = sheet_reflectance(cosine, 1.0, index, 1.0);
                 r * reflected() + (1.0 - r) * behind()
             }
-            Body::GlassBody { index } => {
+            Body::Glass { index } => {
                 let smooth = if direction.dot(at.shading_normal) < 0.0 { at.shading_normal } else { normal };
                 let r = reflectance(-direction.dot(smooth), 1.0 / index);
                 r * self.light.radiance(reflect(direction, smooth)) + (1.0 - r) * behind()
@@ -187,8 +187,8 @@ impl Shader<'_> {
 
     /// Radiance of a ray that leaves a drop's surface: of the solid if it points down, of the
     /// environment otherwise.
-    pub fn reflected_radiance(&self, point: Vec3, direction: Vec3, ground: Option<Vec3>, alpha: f32) -> Vec3 {
-        if ground.is_some_and(|normal| direction.dot(normal) < 0.0) {
+    pub fn reflected_radiance(&self, point: Vec3, direction: Vec3, base_normal: Option<Vec3>, alpha: f32) -> Vec3 {
+        if base_normal.is_some_and(|normal| direction.dot(normal) < 0.0) {
             let ray = Ray { origin: point, direction, time: 0.5, origin_triangle: NO_TRIANGLE };
             if let Some(hit) = self.scene.intersect(&ray, f32::INFINITY) {
                 let at = self.scene.surface_interaction(&hit, 0.5);

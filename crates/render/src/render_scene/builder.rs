@@ -66,7 +66,7 @@ impl RenderSceneBuilder {
         let index = self.solids.len() as u32;
         let body = match material {
             Material::Opaque(parameters) => Body::Opaque(parameters.clone()),
-            Material::Glass { index } if closed => Body::GlassBody { index: *index },
+            Material::Glass { index } if closed => Body::Glass { index: *index },
             Material::Glass { index } => Body::Sheet { index: *index },
         };
         self.solids.push(RenderSolid { body, wet: wet.and_then(WetLayer::new) });
@@ -103,7 +103,7 @@ impl RenderSceneBuilder {
     fn contact_skirts(&mut self, surface: &Surface, normals: &[Vec3]) {
         let has_depth = |solid: i32| {
             let solid = usize::try_from(solid).ok().and_then(|i| self.solids.get(i));
-            matches!(solid, Some(RenderSolid { body: Body::Opaque(_) | Body::GlassBody { .. }, .. }))
+            matches!(solid, Some(RenderSolid { body: Body::Opaque(_) | Body::Glass { .. }, .. }))
         };
         let solids = self.triangles.iter().filter(|triangle| matches!(triangle.face.owner, Owner::Solid(_)));
         let solids = solids.map(|triangle| triangle.corners);

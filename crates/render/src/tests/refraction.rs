@@ -132,7 +132,7 @@ fn a_drop_deflects_rays_by_snells_law() {
             if seen > 0.5 { high = middle } else { low = middle }
         }
         let found = 0.5 * (low + high) + std::f32::consts::FRAC_PI_2;
-        assert!((found - expected).abs() < 0.02, "b = {part} R: bent by {found} rad against {expected}");
+        assert!((found - expected).abs() < 0.02, "b = {part} R: deflected by {found} rad against {expected}");
     }
 }
 
@@ -160,7 +160,7 @@ fn the_refracted_ray_through_a_drop_is_accurate_to_half_a_percent() {
         }
         assert!(media.is_air());
         let found = ray.direction.dot(-Vec3::Y).acos();
-        assert!((found / expected - 1.0).abs() < 5e-3, "b = {part} R: bent by {found} rad against {expected}");
+        assert!((found / expected - 1.0).abs() < 5e-3, "b = {part} R: deflected by {found} rad against {expected}");
         assert!(ray.direction.x < 0.0, "towards the axis");
     }
 }
