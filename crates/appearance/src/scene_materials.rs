@@ -1,11 +1,10 @@
 //! The materials of a scene's solids and liquid.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DVec3, Vec2};
 use sessile_geometry::TriMesh;
-use sessile_scene::types::{Scene, SolidShape};
+use sessile_scene::types::{Scene, SolidShape, Texture as SceneTexture};
 use sessile_world::Solid;
 
 use crate::liquid_material::LiquidMaterial;
@@ -26,14 +25,14 @@ impl SceneMaterials {
     /// Reads the images that the scene's solids use as textures.
     pub fn of(scene: &Scene) -> Result<Self, TextureError> {
         let materials = scene.solids.iter().map(|solid| {
-            let texture = solid.texture.as_deref().map(|name| match built_in_texture(name, solid.look.as_deref()) {
-                Some(texture) => Ok(texture),
-                None => ColorImage::read(&format!("solid `{}`", solid.name), Path::new(name))
+            let texture = solid.texture.as_ref().map(|texture| match texture {
+                SceneTexture::Pattern(pattern) => Ok(built_in_texture(*pattern, solid.look)),
+                SceneTexture::Image(file) => ColorImage::read(&format!("solid `{}`", solid.name), file)
                     .map(|image| Texture::Image(Arc::new(image))),
             });
-            Ok(Material::of(solid.look.as_deref(), texture.transpose()?, pattern(&solid.shape)))
+            Ok(Material::of(solid.look, texture.transpose()?, pattern(&solid.shape)))
         });
-        let liquid = LiquidMaterial::of_preset(&scene.liquid_preset, scene.liquid.refractive_index);
+        let liquid = LiquidMaterial::of_preset(scene.liquid_preset.name, scene.liquid.refractive_index);
         Ok(Self { materials: materials.collect::<Result<_, TextureError>>()?, liquid })
     }
 

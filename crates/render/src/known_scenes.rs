@@ -43,7 +43,7 @@ pub fn drop_in_the_sun() -> (Stage, Camera) {
     let water = LiquidMaterial::Clear { index: 1.33, absorption: Vec3::ZERO };
     let towards_sun = DVec3::new(0.9, 1.1, -0.9);
     let mut builder = StageBuilder::new(Environment::constant(Vec3::new(0.2, 0.25, 0.33)), water, 0.0);
-    let wood = Material::of(Some("wood"), None, Vec2::splat(8.0));
+    let wood = Material::of(sessile_scene::Look::Wood, None, Vec2::splat(8.0));
     builder.solid(&table(), |_| DVec3::ZERO, &wood, false, None);
     builder.liquid(&half_ball());
     builder.sun(towards_sun, 0.5_f64.to_radians(), Vec3::splat(2.5));

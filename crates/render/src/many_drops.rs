@@ -8,6 +8,7 @@ use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, built_in
 use sessile_frames::Surface;
 use sessile_frames::instances::{InstanceError, surface_of};
 use sessile_geometry::TriMesh;
+use sessile_scene::{Look, TexturePattern};
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 
 use crate::stage::{Stage, StageBuilder};
@@ -31,12 +32,16 @@ const FOV: f64 = 0.6;
 pub fn many_drops(ground: Ground, count: usize) -> Result<(Stage, Surface, Camera), InstanceError> {
     let (material, environment, axes) = match ground {
         Ground::Table => {
-            let material = Material::of(None, built_in_texture("checker", None), Vec2::new(16.0, 9.0));
+            let material = Material::of(
+                Look::Matte,
+                Some(built_in_texture(TexturePattern::Checker, Look::Matte)),
+                Vec2::new(16.0, 9.0),
+            );
             // y out of the ground is the local z.
             (material, Environment::studio(1.0), DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y))
         }
         Ground::Pane => {
-            (Material::of(Some("glass"), None, Vec2::ONE), Environment::sky(TOWARDS_SUN, 1.0), DMat3::IDENTITY)
+            (Material::of(Look::Glass, None, Vec2::ONE), Environment::sky(TOWARDS_SUN, 1.0), DMat3::IDENTITY)
         }
     };
     let mut builder = StageBuilder::new(environment, LiquidMaterial::water(), 0.0);

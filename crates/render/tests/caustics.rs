@@ -153,7 +153,7 @@ fn photons_of_a_moving_drop_land_as_its_paths_do() {
 /// The sun's disc is a rare find for a plain path: at equal samples photons leave a small part of its noise.
 #[test]
 fn the_suns_caustic_has_a_fifth_of_the_noise_with_photons() {
-    let ground = Material::of(Some("wood"), None, Vec2::splat(8.0));
+    let ground = Material::of(sessile_scene::Look::Wood, None, Vec2::splat(8.0));
     let mut builder = drop_on(&ground, Environment::constant(Vec3::splat(0.1)));
     builder.sun(DVec3::new(0.7, 1.0, -0.7), 0.009, Vec3::splat(2.0));
     let stage = builder.build();

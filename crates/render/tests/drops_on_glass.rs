@@ -200,7 +200,13 @@ fn the_picture_is_the_same_for_any_number_of_threads() {
         pool.install(|| {
             let mut builder = StageBuilder::new(Environment::studio(1.0), clear_water(), 0.0);
             let floor = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-            builder.solid(&floor, |_| DVec3::ZERO, &Material::of(Some("plastic"), None, glam::Vec2::ONE), false, None);
+            builder.solid(
+                &floor,
+                |_| DVec3::ZERO,
+                &Material::of(sessile_scene::Look::Plastic, None, glam::Vec2::ONE),
+                false,
+                None,
+            );
             builder.liquid(&liquid(&cap(DVec3::ZERO, 1e-3, std::f64::consts::FRAC_PI_2, 16)));
             let camera = Camera::new(DVec3::new(0.0, 4e-3, 6e-3), DVec3::ZERO, 0.4);
             look(&builder.build(), &camera, 48, 8)

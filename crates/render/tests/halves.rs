@@ -13,7 +13,7 @@ use sessile_render::stage::{Stage, StageBuilder};
 /// A clear ball over a gray checkerboard, in the studio.
 fn ball() -> Stage {
     let mut builder = StageBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
-    let mut material = Material::of(Some("matte"), None, glam::Vec2::splat(8.0));
+    let mut material = Material::of(sessile_scene::Look::Matte, None, glam::Vec2::splat(8.0));
     if let Material::Opaque(finish) = &mut material {
         finish.color = ScaledTexture {
             texture: Texture::Checker(Vec3::splat(0.6), Vec3::splat(0.2)),

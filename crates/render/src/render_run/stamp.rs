@@ -8,7 +8,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use sessile_scene::picture_keys;
-use sessile_scene::types::Scene;
+use sessile_scene::types::{EnvironmentMap, Scene, Texture};
 
 /// Keyword of the text in a PNG.
 pub(super) const KEYWORD: &str = "sessile";
@@ -55,10 +55,17 @@ pub(super) fn view_hash(scene: &Scene) -> String {
     for (key, value) in picture_keys(scene) {
         hasher.update(format!("{key} = {value}\n").as_bytes());
     }
-    let textures = scene.solids.iter().filter_map(|solid| solid.texture.as_deref());
-    for name in textures.chain([scene.lights.environment.as_str()]) {
-        hasher.update(format!("file {name}\n").as_bytes());
-        let _: io::Result<()> = File::open(name).and_then(|file| hasher.update_reader(file).map(|_| ()));
+    let textures = scene.solids.iter().filter_map(|solid| match &solid.texture {
+        Some(Texture::Image(file)) => Some(file),
+        _ => None,
+    });
+    let environment = match &scene.lights.environment {
+        EnvironmentMap::Image(file) => Some(file),
+        EnvironmentMap::Preset(_) => None,
+    };
+    for file in textures.chain(environment) {
+        hasher.update(format!("file {}\n", file.display()).as_bytes());
+        let _: io::Result<()> = File::open(file).and_then(|file| hasher.update_reader(file).map(|_| ()));
     }
     hasher.finalize().to_hex()[..16].to_owned()
 }
