@@ -15,13 +15,12 @@ use sessile_shapes::{
     Body, Detail, DrapeScratch, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
     drape, drape_flat,
 };
+use sessile_sliding::{Ball, NeckPart, NeckParts};
 use sessile_wetting::CurvedRest;
 
 use crate::curvature::curvature;
 use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
-use crate::flight::Ball;
-use crate::necks::{Part, Parts};
 use crate::patch;
 use crate::setup::Setup;
 use crate::swarm::{Form, Swarm};
@@ -65,10 +64,10 @@ pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState
     let mut slots: Vec<u32> = stage.swarm.droplets.slots().collect();
     slots.sort_unstable_by_key(|&slot| stage.swarm.droplets.all[slot as usize].id);
     let in_flight = |ball: &Ball| DropState {
-        id: ball.id,
-        volume: ball.volume,
-        velocity: ball.velocity,
-        speed_max: ball.velocity.length(),
+        id: ball.id.get(),
+        volume: ball.body.volume,
+        velocity: ball.body.velocity,
+        speed_max: ball.body.velocity.length(),
         pressure: None,
     };
     if slots.len() + balls.len() > INSTANCE_THRESHOLD {
@@ -87,7 +86,7 @@ pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState
     facts.sort_unstable_by_key(|facts| facts.id);
     let mut drops: Vec<(u32, Drop<'_>)> =
         slots.iter().map(|&slot| (stage.swarm.droplets.all[slot as usize].id, Drop::On(slot))).collect();
-    drops.extend(balls.iter().map(|ball| (ball.id, Drop::InAir(ball))));
+    drops.extend(balls.iter().map(|ball| (ball.id.get(), Drop::InAir(ball))));
     drops.sort_unstable_by_key(|&(id, _)| id);
     let batches = Batch::of(&drops, |batch, &(_, drop)| match drop {
         Drop::On(slot) => stage.push_surface(slot, batch),
@@ -106,11 +105,11 @@ enum Drop<'a> {
 
 fn in_air(ball: &Ball) -> Instance {
     Instance {
-        drop: ball.id,
+        drop: ball.id.get(),
         solid: None,
-        frame: LocalFrame { origin: ball.center, axes: DMat3::IDENTITY },
-        volume: ball.volume,
-        velocity: ball.velocity,
+        frame: LocalFrame { origin: ball.body.center, axes: DMat3::IDENTITY },
+        volume: ball.body.volume,
+        velocity: ball.body.velocity,
         shape: Shape::Sphere,
     }
 }
@@ -180,9 +179,9 @@ impl Stage<'_> {
     }
 
     /// How far from its middle a droplet looks at the ground, in m; `None` where that is one plane.
-    fn reach(&self, droplet: &Droplet, look: &Look, parts: Option<&Parts>) -> Option<f64> {
+    fn reach(&self, droplet: &Droplet, look: &Look, parts: Option<&NeckParts>) -> Option<f64> {
         let Profile { lean, stretch, .. } = look.profile;
-        let farthest = |parts: &Parts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
+        let farthest = |parts: &NeckParts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
         let reach = f64::from(droplet.size.reach).max(droplet.size.radius) * (1.0 + stretch)
             + 3.0 * lean.length()
             + parts.map_or(0.0, farthest);
@@ -197,7 +196,7 @@ impl Stage<'_> {
         let (look, parts) = (self.look(&droplet), self.swarm.necks.get(slot));
         let mut built = match (&parts, &self.swarm.form) {
             (Some(parts), _) => {
-                let offset = |part: &Part| facet.along(part.offset);
+                let offset = |part: &NeckPart| facet.along(part.offset);
                 Body::Metaballs(balls(&droplet, &look.profile, look.sag, Some(parts), offset)).surface(&detail)
             }
             (None, Form::Paper(_)) => self.patch(&droplet, &look).surface(&detail),
@@ -243,7 +242,7 @@ impl Stage<'_> {
         let profile = Profile { lean: into(look.profile.lean), heading: into(look.profile.heading), ..look.profile };
         let body = match (&parts, &self.swarm.form) {
             (Some(parts), _) => {
-                let offset = |part: &Part| into(facet.along(part.offset));
+                let offset = |part: &NeckPart| into(facet.along(part.offset));
                 Body::Metaballs(balls(&droplet, &profile, look.sag, Some(parts), offset))
             }
             (None, Form::Paper(_)) => {
@@ -279,8 +278,8 @@ fn balls(
     droplet: &Droplet,
     profile: &Profile,
     sag: f64,
-    parts: Option<&Parts>,
-    offset: impl Fn(&Part) -> DVec2,
+    parts: Option<&NeckParts>,
+    offset: impl Fn(&NeckPart) -> DVec2,
 ) -> Vec<sessile_shapes::Ball> {
     let whole = MetaballDrop {
         volume: droplet.size.volume,

@@ -1,31 +1,31 @@
 //! The droplet model: what comes onto the solids and leaves them, a step, a frame, a saved state.
 
-use std::f64::consts::PI;
-
 use glam::DVec3;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Frame, VolumeBalance};
 use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_scene::{DropShape, Scene};
+use sessile_sliding::{Ball, DropId, ModelState, Necks, Projectile, Trails, apply_emissions};
 use sessile_wetting::cap;
 use sessile_world::random::Stream;
-use sessile_world::{Emission, World, WorldState};
+use sessile_world::{World, WorldState};
 
 use crate::air::Air;
 use crate::droplets::Droplets;
 use crate::error::DropletError;
 use crate::field::{Field, Moment};
-use crate::flight::{Ball, Touch, ball_radius};
+use crate::flight::Contact;
 use crate::forms;
 use crate::ground::GroundState;
-use crate::necks::Necks;
+use crate::locate::Locator;
 use crate::paper::PaperState;
 use crate::ride::Rider;
 use crate::setup::{Parts, Setup, build};
+use crate::sources::Target;
 use crate::swarm::{Form, Scenery, Swarm};
-use crate::track::{Place, Track};
-use crate::trails::Trails;
+use crate::track::Track;
+use crate::trails::TrailSegment;
 
 /// Longest step, in s.
 const LONGEST_STEP: f64 = 1.0 / 24.0;
@@ -37,8 +37,6 @@ const MOST_CUTS: f64 = 64.0;
 const MISSED_BY: f64 = 0.05;
 /// Without gravity: this far.
 const ASTRAY: f64 = 1.0;
-/// Longest flight of a tap's stream, in s.
-const LONGEST_STREAM: f64 = 2.0;
 /// Key of the dew's random stream among those of the seed.
 const DEW: u64 = 0xd20b;
 
@@ -51,7 +49,7 @@ pub struct DropletModel {
     swarm: Swarm,
     fields: Vec<Field>,
     moments: Vec<Moment>,
-    books: Books,
+    state: ModelState,
     flights: Vec<Flight>,
     air: Air,
     /// Room for the fields of the next step, and for which of them have changed.
@@ -59,37 +57,23 @@ pub struct DropletModel {
     changed: Vec<bool>,
 }
 
-/// What is kept beside the droplets on surfaces.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Books {
-    time: f64,
-    added: f64,
-    lost: f64,
-    next_id: u32,
-    /// In the air, by rising id.
-    balls: Vec<Ball>,
-    /// Condensed on each solid and not yet laid down, in m³.
-    dew: Vec<f64>,
-    num_dew: u64,
-}
-
 /// What comes of a ball's flight.
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Flies,
-    Lands { solid: usize, touch: Touch },
+    Lands { solid: usize, contact: Contact },
     Lost,
 }
 
 /// What a checkpoint keeps.
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    books: Books,
+    state: ModelState,
     world: WorldState,
     droplets: Droplets,
     ground: GroundState,
     paper: Option<PaperState>,
-    trails: Trails,
+    trails: Trails<TrailSegment>,
     necks: Necks,
     touched: Vec<u32>,
     turnover: f64,
@@ -103,7 +87,7 @@ impl DropletModel {
         let Parts { mut setup, track, ground, form } = build(scene, &world)?;
         let moments: Vec<Moment> = world.solids().iter().map(Moment::of).collect();
         setup.find_beside(&moments);
-        let books = Books { next_id: 1, dew: vec![0.0; moments.len()], ..Books::default() };
+        let state = ModelState::new(moments.len());
         let swarm = Swarm::new(form, ground);
         let mut model = Self {
             world,
@@ -112,7 +96,7 @@ impl DropletModel {
             swarm,
             fields: Vec::new(),
             moments,
-            books,
+            state,
             flights: Vec::new(),
             air: Air::default(),
             next_fields: Vec::new(),
@@ -130,9 +114,8 @@ impl DropletModel {
 
     /// Puts a droplet on the solids, at the place nearest to a point of the world; the next step merges it with what it touches.
     pub fn add_droplet(&mut self, point: DVec3, velocity: DVec3, volume: f64) {
-        let Some((place, solid)) = self.nearest_place(point, f64::INFINITY) else { return };
-        let id = self.new_id();
-        self.books.added += volume;
+        let Some((place, solid)) = self.locator().nearest_place(point, f64::INFINITY) else { return };
+        let id = self.state.add_drop(volume).get();
         let velocity = self.moments[solid].pose.rotation.transpose() * velocity;
         let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
         let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
@@ -142,7 +125,7 @@ impl DropletModel {
 
     /// Number of droplets on solids and in the air.
     pub fn num_droplets(&self) -> usize {
-        self.swarm.droplets.count() + self.books.balls.len()
+        self.swarm.droplets.count() + self.state.balls.len()
     }
 
     /// Number of droplets on their way along a solid.
@@ -163,20 +146,17 @@ impl DropletModel {
 
     /// Number of droplets in the air.
     pub fn num_flying(&self) -> usize {
-        self.books.balls.len()
+        self.state.balls.len()
     }
 
     /// Volume of all liquid that is there, film included, in m³.
     pub fn volume(&self) -> f64 {
-        self.swarm.droplets.volume()
-            + self.books.balls.iter().map(|ball| ball.volume).sum::<f64>()
-            + self.swarm.ground.film_volume()
+        self.swarm.droplets.volume() + self.state.airborne_volume() + self.swarm.ground.film_volume()
     }
 
-    fn new_id(&mut self) -> u32 {
-        let id = self.books.next_id;
-        self.books.next_id += 1;
-        id
+    /// The solids at their current poses.
+    fn locator(&self) -> Locator<'_> {
+        Locator { setup: &self.setup, track: &self.track, moments: &self.moments }
     }
 
     /// Works out what acts over a step of `dt` seconds that ends at the world's time, and on which solids that is something else than before.
@@ -192,31 +172,6 @@ impl DropletModel {
         self.changed.extend(self.fields.iter().zip(&self.next_fields).map(|(now, before)| now != before));
     }
 
-    /// The place on any solid nearest to a point of the world, within a distance in m; and which solid.
-    fn nearest_place(&self, point: DVec3, within: f64) -> Option<(Place, usize)> {
-        let mut best: Option<(f64, Place, usize)> = None;
-        for solid in 0..self.setup.meshes.len() {
-            if let Some((distance, place)) = self.place_on(solid, point, within)
-                && best.is_none_or(|(least, ..)| distance < least)
-            {
-                best = Some((distance, place, solid));
-            }
-        }
-        best.map(|(_, place, solid)| (place, solid))
-    }
-
-    /// The place on a solid nearest to a point of the world, and how far it is, in m.
-    fn place_on(&self, solid: usize, point: DVec3, within: f64) -> Option<(f64, Place)> {
-        let near = self.setup.meshes[solid].nearest_within(self.moments[solid].pose.apply_inverse(point), within)?;
-        Some((near.distance.abs(), self.place_at(solid, near.triangle, near.point)))
-    }
-
-    fn place_at(&self, solid: usize, triangle: usize, point: DVec3) -> Place {
-        let triangle = (self.track.of_solid(solid).start + triangle) as u32;
-        let facet = self.track.facet(triangle);
-        Place { triangle, at: facet.clamp(facet.along(point - facet.origin)) }
-    }
-
     /// The drops that the scene begins with: caps stand where they are put, everything else falls from where it is.
     fn place_drops(&mut self, scene: &Scene) {
         for index in 0..self.world.initial_drops().len() {
@@ -224,102 +179,36 @@ impl DropletModel {
             let (volume, velocity) = (drop.volume(), drop.velocity());
             let described = &scene.drops[drop.index()].shape;
             let centroid = drop.centroid();
-            let id = self.new_id();
-            self.books.added += volume;
+            let id = self.state.add_drop(volume);
             match *described {
                 DropShape::Cap { on, center, contact_angle, .. } => {
-                    let Some((_, place)) = self.place_on(on, center, f64::INFINITY) else { continue };
+                    let Some((_, place)) = self.locator().place_on(on, center, f64::INFINITY) else { continue };
                     let velocity = self.moments[on].pose.rotation.transpose() * velocity;
                     let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
                     let radius = cap::base_radius(volume, contact_angle);
                     let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
-                    self.swarm.arrive(id, rider, volume, radius, &scenery);
+                    self.swarm.arrive(id.get(), rider, volume, radius, &scenery);
                 }
-                _ => self.books.balls.push(Ball { id, center: centroid, velocity, volume, owed: 0.0 }),
+                _ => {
+                    let body = Projectile { center: centroid, velocity, volume };
+                    self.state.balls.push(Ball { id, body, remaining: 0.0 });
+                }
             }
         }
         self.take_up_fallen();
     }
 
-    /// Everything that emitters give between the current time and `until`.
+    /// Adds what emitters release between the current time and `until` (in s).
     fn receive(&mut self, until: f64) {
-        let gravity = self.world.gravity();
-        for supply in self.world.emissions(self.books.time, until) {
-            match supply {
-                Emission::Ball { time, center, radius, velocity } => {
-                    let volume = 4.0 / 3.0 * PI * radius.powi(3);
-                    let id = self.new_id();
-                    self.books.added += volume;
-                    self.books.balls.push(Ball { id, center, velocity, volume, owed: until - time });
-                }
-                Emission::Stream { at, direction, radius, speed, from, to } => {
-                    let volume = PI * radius * radius * speed * (to - from);
-                    let water = Ball {
-                        id: 0,
-                        center: at,
-                        velocity: direction * speed,
-                        volume: 4.0 / 3.0 * PI * radius.powi(3),
-                        owed: 0.0,
-                    };
-                    match self.first_touch(&water, gravity, LONGEST_STREAM) {
-                        Some((solid, touch)) => self.pour(self.place_at(solid, touch.triangle, touch.point), volume),
-                        None => {
-                            self.books.added += volume;
-                            self.books.lost += volume;
-                        }
-                    }
-                }
-                Emission::Condense { solid, rate, from, to } => {
-                    let area = self.setup.areas[self.track.of_solid(solid).end - 1];
-                    self.condense(solid, rate * (to - from) * area);
-                }
-                Emission::Feed { at, volume, .. } => {
-                    // A needle is in a drop or at the solid: some millimeters off at most.
-                    if let Some((place, _)) = self.nearest_place(at, 10e-3) {
-                        self.pour(place, volume);
-                    }
-                }
-            }
-        }
-    }
-
-    fn pour(&mut self, place: Place, volume: f64) {
-        let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
-        self.books.added += self.swarm.pour(place, volume, &scenery, &mut self.books.next_id);
-    }
-
-    /// Lays dew down in grains at random places of a solid; a grain that falls on a droplet feeds it.
-    fn condense(&mut self, solid: usize, volume: f64) {
-        self.books.dew[solid] += volume;
-        let grain = self.setup.dew_grains[solid];
-        while self.books.dew[solid] >= grain {
-            let mut random = Stream::new(self.setup.seed, &[DEW, self.books.num_dew]);
-            self.books.num_dew += 1;
-            self.books.dew[solid] -= grain;
-            let range = self.track.of_solid(solid);
-            let areas = &self.setup.areas[range.clone()];
-            let wanted = random.uniform() * areas[areas.len() - 1];
-            let t = areas.partition_point(|&sum| sum <= wanted).min(areas.len() - 1);
-            let (a, b) = (random.uniform(), random.uniform());
-            let (a, b) = if a + b > 1.0 { (1.0 - a, 1.0 - b) } else { (a, b) };
-            let triangle = (range.start + t) as u32;
-            let corners = &self.track.facet(triangle).corners;
-            let at = corners[1] * a + corners[2] * b;
-            self.pour(Place { triangle, at }, grain);
-        }
-    }
-
-    fn first_touch(&self, ball: &Ball, gravity: DVec3, time: f64) -> Option<(usize, Touch)> {
-        let mut first: Option<(usize, Touch)> = None;
-        for (solid, (mesh, moment)) in self.setup.meshes.iter().zip(&self.moments).enumerate() {
-            let time = first.map_or(time, |(_, touch)| touch.time);
-            if let Some(touch) = ball.touches(mesh, moment, gravity, time)
-                && first.is_none_or(|(_, earlier)| touch.time < earlier.time)
-            {
-                first = Some((solid, touch));
-            }
-        }
-        first
+        let Self { world, setup, track, swarm, fields, moments, state, .. } = self;
+        let mut target = Target {
+            swarm,
+            scenery: scenery(track, fields, moments, setup),
+            locator: Locator { setup, track, moments },
+            gravity: world.gravity(),
+        };
+        let random = |grain: u64| Stream::new(setup.seed, &[DEW, grain]);
+        apply_emissions(world.emissions(state.time, until), until, state, random, &mut target);
     }
 
     /// Balls fly for the time that each has left in this step; some land, some have missed everything.
@@ -327,54 +216,53 @@ impl DropletModel {
         let gravity = self.world.gravity();
         let mut flights = std::mem::take(&mut self.flights);
         let bounds = self.bounds();
-        self.books
+        self.state
             .balls
             .par_iter()
             .with_min_len(64)
-            .map(|ball| match self.first_touch(ball, gravity, ball.owed) {
-                Some((solid, touch)) => Flight::Lands { solid, touch },
+            .map(|ball| match self.locator().first_contact(&ball.body, gravity, ball.remaining) {
+                Some((solid, contact)) => Flight::Lands { solid, contact },
                 None => {
                     let mut flown = *ball;
-                    flown.fall(gravity, ball.owed);
-                    if self.is_past(flown.center, gravity, bounds) { Flight::Lost } else { Flight::Flies }
+                    flown.finish_step(gravity);
+                    if self.is_past(flown.body.center, gravity, bounds) { Flight::Lost } else { Flight::Flies }
                 }
             })
             .collect_into_vec(&mut flights);
-        let mut balls = std::mem::take(&mut self.books.balls);
+        let mut balls = std::mem::take(&mut self.state.balls);
         let mut index = 0;
         balls.retain_mut(|ball| {
             let flight = flights[index];
             index += 1;
             match flight {
                 Flight::Flies => {
-                    ball.fall(gravity, ball.owed);
-                    ball.owed = 0.0;
+                    ball.finish_step(gravity);
                     true
                 }
-                Flight::Lands { solid, touch } => {
-                    self.land(ball, solid, &touch);
+                Flight::Lands { solid, contact } => {
+                    self.land(ball, solid, &contact);
                     false
                 }
                 Flight::Lost => {
-                    self.books.lost += ball.volume;
+                    self.state.lost += ball.body.volume;
                     false
                 }
             }
         });
-        self.books.balls = balls;
+        self.state.balls = balls;
         self.flights = flights;
     }
 
     /// A ball is on a solid now: what it had of speed into it is gone, the rest it keeps.
-    fn land(&mut self, ball: &Ball, solid: usize, touch: &Touch) {
-        let place = self.place_at(solid, touch.triangle, touch.point);
+    fn land(&mut self, ball: &Ball, solid: usize, contact: &Contact) {
+        let place = self.locator().place_at(solid, contact.triangle, contact.point);
         let facet = self.track.facet(place.triangle);
-        let hit = -touch.velocity.dot(facet.normal());
+        let hit = -contact.velocity.dot(facet.normal());
         let radius =
-            self.swarm.ground.law(&self.track, place).spread_radius(&self.setup.liquid, ball.volume, hit.max(0.0));
-        let rider = Rider { place, velocity: facet.along(touch.velocity) };
+            self.swarm.ground.law(&self.track, place).spread_radius(&self.setup.liquid, ball.body.volume, hit.max(0.0));
+        let rider = Rider { place, velocity: facet.along(contact.velocity) };
         let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
-        self.swarm.arrive(ball.id, rider, ball.volume, radius, &scenery);
+        self.swarm.arrive(ball.id.get(), rider, ball.body.volume, radius, &scenery);
     }
 
     /// A box round all solids.
@@ -403,16 +291,18 @@ impl DropletModel {
         center.dot(down) > corner.dot(down) + MISSED_BY
     }
 
-    /// Droplets that came off are balls in the air now.
+    /// Makes airborne droplets of those that have detached from a solid.
     fn take_up_fallen(&mut self) {
-        for fallen in self.swarm.fallen.drain(..) {
-            let moment = &self.moments[fallen.solid];
-            // Just clear of the surface, so that it does not land where it let go.
-            let center = moment.pose.apply(fallen.point + fallen.away * (1.001 * ball_radius(fallen.volume)));
+        let moments = &self.moments;
+        let detached = self.swarm.fallen.drain(..).filter_map(|fallen| {
+            let moment = &moments[fallen.solid];
+            let body = Projectile::detached(fallen.point, fallen.away, fallen.velocity, fallen.volume);
+            let center = moment.pose.apply(body.center);
             let velocity = moment.pose.turn(fallen.velocity) + moment.velocity.at(center);
-            self.books.balls.push(Ball { id: fallen.id, center, velocity, volume: fallen.volume, owed: fallen.left });
-        }
-        self.books.balls.sort_unstable_by_key(|ball| ball.id);
+            let id = DropId::new(fallen.id)?;
+            Some(Ball { id, body: Projectile { center, velocity, ..body }, remaining: fallen.left })
+        });
+        self.state.take_detached(detached);
     }
 
     /// Length of the next step, in s.
@@ -431,12 +321,12 @@ fn scenery<'a>(track: &'a Track, fields: &'a [Field], moments: &'a [Moment], set
 
 impl Model for DropletModel {
     fn time(&self) -> f64 {
-        self.books.time
+        self.state.time
     }
 
     fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         let dt = self.choose_step(limit);
-        let until = self.books.time + dt;
+        let until = self.state.time + dt;
         let mut events: Vec<Event> = Vec::new();
         self.world.advance_to(until);
         self.find_fields(dt);
@@ -454,20 +344,20 @@ impl Model for DropletModel {
             self.swarm.look_again(&scenery, &self.changed);
         }
         stages.enter("sources");
-        self.books.balls.iter_mut().for_each(|ball| ball.owed = dt);
+        self.state.begin_flight(dt);
         self.receive(until);
         stages.enter("flight");
         self.fly();
         let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
-        let finite = self.swarm.step(&scenery, dt, until, &mut self.books.next_id, &mut events, stages);
-        self.books.lost += std::mem::take(&mut self.swarm.lost);
+        let finite = self.swarm.step(&scenery, dt, until, &mut self.state.ids, &mut events, stages);
+        self.state.lost += std::mem::take(&mut self.swarm.lost);
         self.take_up_fallen();
-        if self.books.balls.iter().any(|ball| ball.owed > 0.0) {
+        if self.state.balls.iter().any(|ball| ball.remaining > 0.0) {
             stages.enter("flight");
             self.fly();
         }
-        self.air.meet(&mut self.books.balls, dt, &mut events);
-        self.books.time = until;
+        self.air.coalesce(&mut self.state.balls, dt, &mut events);
+        self.state.time = until;
         if !finite {
             let droplets = &self.swarm.droplets;
             let wrong = droplets.slots().find(|&slot| !droplets.all[slot as usize].rider.velocity.is_finite());
@@ -491,15 +381,15 @@ impl Model for DropletModel {
             moments: &self.moments,
             setup: &self.setup,
         };
-        let (liquid, drops) = forms::shown(&stage, &self.books.balls);
+        let (liquid, drops) = forms::shown(&stage, &self.state.balls);
         Frame {
-            time: self.books.time,
+            time: self.state.time,
             liquid,
             drops,
             wet: self.swarm.ground.maps(&self.track),
             balance: VolumeBalance {
-                added: self.books.added,
-                lost: self.books.lost,
+                added: self.state.added,
+                lost: self.state.lost,
                 film: self.swarm.ground.film_volume(),
             },
             active_cells: self.num_running() as u64,
@@ -515,8 +405,8 @@ impl Model for DropletModel {
     }
 
     fn save(&self) -> Vec<u8> {
-        let state = Saved {
-            books: self.books.clone(),
+        let saved = Saved {
+            state: self.state.clone(),
             world: self.world.save(),
             droplets: self.swarm.droplets.clone(),
             ground: self.swarm.ground.save(),
@@ -532,16 +422,16 @@ impl Model for DropletModel {
             moments: self.moments.clone(),
         };
         // Plain numbers into memory: there is nothing that could fail.
-        postcard::to_stdvec(&state).expect("the state is plain data")
+        postcard::to_stdvec(&saved).expect("the state is plain data")
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError> {
         let wrong = |what: &str| RestoreError(what.into());
         let state: Saved = postcard::from_bytes(state).map_err(|error| RestoreError(error.to_string()))?;
         let count = self.moments.len();
-        let fits = [state.fields.len(), state.moments.len(), state.books.dew.len()].iter().all(|&n| n == count)
+        let fits = [state.fields.len(), state.moments.len(), state.state.condensate.len()].iter().all(|&n| n == count)
             && state.droplets.is_sound(self.track.facets().len())
-            && state.necks.is_sound()
+            && state.necks.is_consistent()
             && state.touched.iter().all(|&slot| (slot as usize) < state.droplets.num_slots());
         if !fits {
             return Err(wrong("it belongs to other solids"));
@@ -562,7 +452,7 @@ impl Model for DropletModel {
         self.swarm.restore(state.droplets, &self.track);
         (self.swarm.trails, self.swarm.necks) = (state.trails, state.necks);
         (self.swarm.touched, self.swarm.turnover) = (state.touched, state.turnover);
-        (self.fields, self.moments, self.books) = (state.fields, state.moments, state.books);
+        (self.fields, self.moments, self.state) = (state.fields, state.moments, state.state);
         self.setup.find_beside(&self.moments);
         Ok(())
     }

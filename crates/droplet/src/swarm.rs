@@ -15,21 +15,21 @@ use meet::When;
 use rayon::prelude::*;
 use sessile_frames::{Event, Ids};
 use sessile_model::StageTimer;
-use sessile_wetting::Liquid;
+use sessile_sliding::{DropId, FilmSegment, IdCounter, Necks, Trails};
+use sessile_wetting::{Liquid, retention};
 
 use crate::curvature::curvature;
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, Spot, State};
 use crate::field::{Field, Moment};
 use crate::grid::{Arrivals, PER_CELL, least_width};
 use crate::ground::Ground;
-use crate::necks::Necks;
 use crate::neighbors::{Drift, Neighbors, Round};
 use crate::pack::Leg;
 use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
 use crate::ride::{Rider, Rules, Segment};
 use crate::track::{Facet, Place, Track};
-use crate::trails::{Draped, Piece, Trails};
+use crate::trails::{MeshFilm, TrailSegment};
 
 /// A change of the pull into the solid beyond this share calls for a new base radius.
 const PRESSING_CHANGE: f64 = 0.01;
@@ -136,7 +136,7 @@ pub struct Swarm {
     /// What they are on.
     pub ground: Ground,
     /// Film that will break into beads.
-    pub trails: Trails,
+    pub trails: Trails<TrailSegment>,
     /// Shapes of droplets that have merged not long ago.
     pub necks: Necks,
     /// Those that came off, for the model to take up.
@@ -292,7 +292,7 @@ impl Swarm {
 
     /// Pours liquid onto a place (negative takes it away): into the droplet that covers it, else as a new one. Says how much was
     /// really poured, in m³.
-    pub fn pour(&mut self, place: Place, volume: f64, scenery: &Scenery<'_>, next_id: &mut u32) -> f64 {
+    pub fn pour(&mut self, place: Place, volume: f64, scenery: &Scenery<'_>, ids: &mut IdCounter) -> f64 {
         let solid = scenery.track.facet(place.triangle).solid;
         match self.covering(solid, place.point(scenery.track)) {
             Some(slot) => {
@@ -304,8 +304,7 @@ impl Swarm {
                 poured
             }
             None if volume > 0.0 => {
-                let id = *next_id;
-                *next_id += 1;
+                let id = ids.issue().get();
                 self.arrive(id, Rider { place, velocity: DVec2::ZERO }, volume, 0.0, scenery);
                 volume
             }
@@ -319,13 +318,13 @@ impl Swarm {
         scenery: &Scenery<'_>,
         dt: f64,
         now: f64,
-        next_id: &mut u32,
+        ids: &mut IdCounter,
         events: &mut Vec<Event>,
         stages: &mut dyn StageTimer,
     ) -> bool {
         stages.enter("meet");
         // Droplets meet at any time in the step.
-        self.necks.at(now - 0.5 * dt, now);
+        self.necks.advance_to(now - 0.5 * dt, now);
         if self.neighbors.is_outgrown(self.droplets.count(), self.runners.len() + self.newcomers.len()) {
             self.index_all(scenery.track);
         }
@@ -343,18 +342,17 @@ impl Swarm {
         stages.enter("meet");
         self.meet_touched(scenery, events);
         stages.enter("trails");
-        for bead in self.trails.due(now, scenery.track, &mut self.ground) {
-            let id = *next_id;
-            *next_id += 1;
-            let (slot, parent) = bead.from;
-            // A droplet that has merged since is nobody to split from.
-            if self.droplets.all.get(slot as usize).is_some_and(|slot| slot.id == parent) {
+        let mut film = MeshFilm { track: scenery.track, ground: &mut self.ground };
+        for bead in self.trails.rupture(now, &mut film) {
+            let (id, parent) = (ids.issue().get(), bead.parent.get());
+            // A droplet that has merged since cannot split.
+            if self.droplets.all.get(bead.slot as usize).is_some_and(|slot| slot.id == parent) {
                 events.push(Event::Split { split: parent, into: Ids::from_slice(&[parent, id]) });
             }
             self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
         }
         self.meet_touched(scenery, events);
-        self.necks.at(now, now);
+        self.necks.advance_to(now, now);
         finite
     }
 
@@ -485,8 +483,8 @@ impl Swarm {
 
     fn let_go(&mut self, slot: u32) {
         self.neighbors.remove(&mut self.droplets.all, slot);
-        self.trails.close(slot);
-        self.necks.forget(slot);
+        self.trails.end(slot);
+        self.necks.remove(slot);
         self.droplets.remove(slot);
     }
 
@@ -516,7 +514,7 @@ impl Swarm {
                 }
             }
             for &slot in &log.stopped {
-                self.trails.close(slot);
+                self.trails.end(slot);
             }
             self.droplets.stopped.extend(&log.stopped);
             for &slot in &log.outside {
@@ -551,11 +549,12 @@ impl Swarm {
         for later in (0..pieces).rev() {
             let back = along * -(size.radius + f64::from(later) * share * length);
             let (rear, carried) = track.walk(end, back, way * share);
-            let laid = Draped { from: rear.at - carried, to: rear };
+            let laid = TrailSegment { from: rear.at - carried, to: rear };
             let volume = share * stretch.film;
             self.ground.lay_film(track, rear.triangle, laid.from, rear.at, width, volume);
-            let piece = Piece { slot: stretch.slot, id, stretch: laid, volume, length: share * length, width };
-            self.trails.extend(&piece, &law, scenery.liquid, now);
+            let Some(id) = DropId::new(id) else { continue };
+            let segment = FilmSegment { slot: stretch.slot, id, at: laid, volume, length: share * length, width };
+            self.trails.extend(&segment, &law, scenery.liquid, now);
         }
     }
 
@@ -621,8 +620,7 @@ fn physical_rules_of<'a>(shared: Physical<'a>, scenery: &'a Scenery<'a>, droplet
         law: shared.ground.law(scenery.track, droplet.rider.place),
         volume: droplet.size.volume,
         radius: droplet.size.radius,
-        // From 1 to 0.9 (docs/wetting.md, "Holding on").
-        factor: 1.0 - 0.1 * wide * wide,
+        factor: retention::retention_factor(wide),
         varies: shared.ground.varies(solid),
     }
 }
