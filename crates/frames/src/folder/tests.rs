@@ -6,9 +6,9 @@ use std::fs;
 use glam::DVec3;
 
 use super::*;
-use crate::checkpoint::Progress;
+use crate::checkpoint::RunPosition;
 use crate::container::Block;
-use crate::instances::samples;
+use crate::instances::{INSTANCE_THRESHOLD, samples};
 use crate::run_info::tests::sample as info;
 
 fn wet_map() -> WetMap {
@@ -41,7 +41,7 @@ fn run_of(root: &Path, last: u64) -> RunFolder {
 }
 
 fn saved(frame: u64) -> Checkpoint {
-    let at = Progress { program: "0.1.0".into(), frame, time: 0.1 };
+    let at = RunPosition { program: "0.1.0".into(), frame, time: 0.1 };
     Checkpoint { at, blocks: vec![Block { name: "model".into(), bytes: vec![1, 2, 3] }] }
 }
 
@@ -127,7 +127,7 @@ fn frames_after_the_checkpoint_are_dropped_with_all_that_belongs_to_them() {
     let folder = run_of(place.path(), 4);
     let shorter = run_of(whole.path(), 2);
     fs::write(place.path().join("frames/notes.txt"), b"mine").unwrap();
-    folder.drop_after(Some(2)).unwrap();
+    folder.remove_after(Some(2)).unwrap();
     fs::remove_file(shorter.video_path("leaf")).unwrap();
     let mut expected = files(whole.path());
     expected.insert("frames/notes.txt".into());
