@@ -40,12 +40,12 @@
 
 mod air;
 mod crease;
+mod curvature;
 mod droplets;
 mod error;
 mod field;
 mod film_map;
 mod flight;
-mod footing;
 mod forms;
 mod glide;
 mod grid;
