@@ -48,14 +48,18 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     };
     let body = match &instance.shape {
         Shape::Metaballs(balls) => are_balls(balls),
-        Shape::Draped(laid) if !laid.ground.is_sound() => return wrong("its substrate heights are not finite or incomplete"),
+        Shape::Draped(laid) if !laid.ground.is_sound() => {
+            return wrong("its substrate heights are not finite or incomplete");
+        }
         Shape::Draped(laid) => match &laid.body {
             Body::Metaballs(balls) => are_balls(balls),
             Body::Profile(profile) if !profile.is_sound() => {
                 return wrong("its profile needs lengths above 0 and an angle between 0 and 180 degrees");
             }
             Body::Patch(patch) if !patch.is_sound() => {
-                return wrong("its patch needs complete levels of at least 3 finite points, an apex and a base above 0");
+                return wrong(
+                    "its patch needs complete levels of at least 3 finite points, an apex and a base above 0",
+                );
             }
             _ => true,
         },

@@ -62,7 +62,10 @@ impl Settling {
         let at_rest = elapsed > 0.0
             && !drops.is_empty()
             && same_drops
-            && drops.iter().zip(&self.drops).all(|(now, before)| change(now, before, elapsed, liquid, planar) < REST_RATE);
+            && drops
+                .iter()
+                .zip(&self.drops)
+                .all(|(now, before)| change(now, before, elapsed, liquid, planar) < REST_RATE);
         self.frames_at_rest = if at_rest { self.frames_at_rest + 1 } else { 0 };
         self.time = time;
         self.drops = drops;

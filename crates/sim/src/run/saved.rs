@@ -110,11 +110,12 @@ impl RunState {
         if saved.scene != identity.scene {
             return Err(incompatible("it belongs to another scene than the folder's scene.toml".into()));
         }
-        let pending_events = serde_json::from_str(&saved.pending)
-            .map_err(|error| incompatible(format!("invalid events ({error})")))?;
+        let pending_events =
+            serde_json::from_str(&saved.pending).map_err(|error| incompatible(format!("invalid events ({error})")))?;
         let steps = match checkpoint.block(STEPS) {
-            Some(json) => serde_json::from_slice(json)
-                .map_err(|error| incompatible(format!("invalid step totals ({error})")))?,
+            Some(json) => {
+                serde_json::from_slice(json).map_err(|error| incompatible(format!("invalid step totals ({error})")))?
+            }
             None => StepTotals { count: saved.steps, ..StepTotals::default() },
         };
         Ok((Self { frame: saved.frame, steps, pending_events, settling: saved.settling }, model))
