@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
-use sessile_frames::{FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, Surface};
+use sessile_frames::{
+    FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
+};
 
 use super::*;
 use crate::import::usd::UsdValue;

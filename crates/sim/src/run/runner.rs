@@ -187,7 +187,7 @@ impl<'a> Runner<'a> {
         frame.time = f64::from(self.state.frame) * self.scene.time.frame;
         frame.liquid =
             frame.liquid.tessellate_if_few().map_err(|reason| MeasureError::Instance { frame: number, reason })?;
-        let fields = if self.scene.output_fields { self.model.fields() } else { None };
+        let fields = if self.scene.output.fields { self.model.fields() } else { None };
 
         self.clock.enter("measure");
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
