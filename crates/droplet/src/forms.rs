@@ -11,15 +11,16 @@ use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
 use sessile_frames::instances::{Batch, assemble};
 use sessile_frames::{DropState, FrameGeometry, INSTANCE_THRESHOLD};
-use sessile_shapes::drape::{DrapeScratch, drape, drape_flat};
 use sessile_shapes::{
-    Body, Detail, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
+    Body, Detail, DrapeScratch, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
+    drape, drape_flat,
 };
+use sessile_wetting::CurvedRest;
 
+use crate::curvature::curvature;
 use crate::droplets::Droplet;
 use crate::field::{Field, Moment};
 use crate::flight::Ball;
-use crate::footing::{bend, footing};
 use crate::necks::{Part, Parts};
 use crate::patch;
 use crate::setup::Setup;
@@ -153,15 +154,15 @@ impl Stage<'_> {
         if let Form::Physical = self.swarm.form {
             let law = self.swarm.ground.law(self.track, droplet.rider.place);
             // At the size at which the model has looked.
-            let flat = footing(liquid, size.volume, law.wetting.advancing, pressing, 0.0);
+            let flat = CurvedRest::new(liquid, size.volume, law.wetting.advancing, pressing, 0.0);
             let radius = flat.map_or(size.radius, |flat| flat.shape.base_radius);
-            let bend = bend(self.track, droplet.rider.place, radius);
+            let bend = curvature(self.track, droplet.rider.place, radius);
             // Most stand on a plane and on their smallest line: what was just found is how.
             let footing = match flat {
                 Some(flat) if bend == 0.0 && radius / size.radius - 1.0 >= -1e-6 => Some(flat),
                 _ => {
                     profile.angle = law.angle_at(liquid, size.volume, size.radius, pressing, bend);
-                    footing(liquid, size.volume, profile.angle, pressing, bend)
+                    CurvedRest::new(liquid, size.volume, profile.angle, pressing, bend)
                 }
             };
             if let Some(footing) = footing {

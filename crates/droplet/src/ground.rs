@@ -15,11 +15,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::WetMap;
 use sessile_geometry::TriMesh;
-use sessile_wetting::{Liquid, Wetting};
+use sessile_wetting::{Liquid, SlidingLaw, Wetting};
 use sessile_world::Solid;
 
 use crate::film_map::FilmMap;
-use crate::law::Law;
 use crate::track::{NONE, Place, Track};
 use crate::whole::nearest;
 use even::Even;
@@ -77,7 +76,7 @@ struct Sheet {
 pub struct Ground {
     sheets: Vec<Sheet>,
     charts: Vec<Chart>,
-    laws: Vec<Law>,
+    laws: Vec<SlidingLaw>,
 }
 
 /// A solid's wetness and film.
@@ -110,14 +109,9 @@ impl Ground {
         Self { sheets, charts, laws }
     }
 
-    /// All laws.
-    pub fn laws(&self) -> &[Law] {
-        &self.laws
-    }
-
     /// The law at a place.
     #[inline]
-    pub fn law(&self, track: &Track, at: Place) -> &Law {
+    pub fn law(&self, track: &Track, at: Place) -> &SlidingLaw {
         let sheet = self.sheet_of(track, at);
         let index = if sheet.laws.is_empty() { sheet.uniform } else { sheet.laws[self.texel(sheet, at)] };
         &self.laws[usize::from(index)]
@@ -136,7 +130,7 @@ impl Ground {
         let index = if sheet.laws.is_empty() { sheet.uniform } else { sheet.laws[texel] };
         let law = &self.laws[usize::from(index)];
         let wet = sheet.remembers && sheet.wet[texel].load(Ordering::Relaxed) != 0;
-        (if wet { law.cos_wet } else { law.cos_advancing }, law.cos_receding)
+        (if wet { law.cos_wet_advancing } else { law.cos_advancing }, law.cos_receding)
     }
 
     /// Whether any film lies on a solid.
@@ -477,7 +471,7 @@ fn sheet(
     mesh: &TriMesh,
     built: &Solid,
     liquid: &Liquid,
-    laws: &mut Vec<Law>,
+    laws: &mut Vec<SlidingLaw>,
 ) -> Sheet {
     let side = (mesh.area().sqrt() / TEXEL).clamp(SIDE.0, SIDE.1) as usize;
     let mut sheet = Sheet {
@@ -523,7 +517,7 @@ fn sheet(
     sheet.even = Even::new((side, side), &sheet.owner, &shared, charts, track, track.of_solid(solid));
     if built.wets_uniformly() {
         sheet.uniform = laws.len() as u16;
-        laws.push(Law::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
+        laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
     } else {
         sheet.laws = varying_laws(&sheet, built, liquid, laws);
     }
@@ -531,7 +525,7 @@ fn sheet(
 }
 
 /// A law per texel: those of nearly the same angles share one.
-fn varying_laws(sheet: &Sheet, built: &Solid, liquid: &Liquid, laws: &mut Vec<Law>) -> Vec<u16> {
+fn varying_laws(sheet: &Sheet, built: &Solid, liquid: &Liquid, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
     let texels = (0..sheet.height).flat_map(|row| (0..sheet.width).map(move |column| (column, row)));
     let wettings: Vec<Wetting> = texels.map(|(column, row)| built.wetting_at(sheet.middle(column, row))).collect();
     let mut step = ANGLE_STEP;
@@ -549,7 +543,7 @@ fn varying_laws(sheet: &Sheet, built: &Solid, liquid: &Liquid, laws: &mut Vec<La
                 }
                 let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < 4096)?;
                 known.insert(key(wetting), index);
-                added.push(Law::new(liquid, wetting));
+                added.push(SlidingLaw::new(liquid, wetting));
                 Some(index)
             })
             .collect();

@@ -123,9 +123,9 @@ impl DropletModel {
         Ok(model)
     }
 
-    /// The mesh that droplets run on.
-    pub fn track(&self) -> &Track {
-        &self.track
+    /// Number of triangles of all solids.
+    pub fn num_triangles(&self) -> usize {
+        self.track.facets().len()
     }
 
     /// Puts a droplet on the solids, at the place nearest to a point of the world; the next step merges it with what it touches.

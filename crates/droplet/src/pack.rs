@@ -459,10 +459,10 @@ mod tests {
     use sessile_world::random::Stream;
 
     use super::*;
-    use crate::law::Law;
     use crate::law::tests::WATER;
     use crate::ride::{Push, ride};
     use crate::track::tests::{sheet, track_of};
+    use sessile_wetting::SlidingLaw;
 
     /// The same pull everywhere; counts the droplets' looks at it when they ride alone.
     #[derive(Clone, Copy, Debug)]
@@ -519,7 +519,7 @@ mod tests {
         let (mut intervals, mut crossings, mut others) = (0, 0, 0);
         for track in [track_of(&sheet(0.4, 0.4, 8, 8)), track_of(&wavy)] {
             for (advancing, receding) in [(80.0_f64, 58.0_f64), (90.0, 90.0), (163.0, 157.0)] {
-                let law = Law::new(&WATER, &Wetting::smooth(advancing.to_radians(), receding.to_radians()));
+                let law = SlidingLaw::new(&WATER, &Wetting::smooth(advancing.to_radians(), receding.to_radians()));
                 for _ in 0..60 {
                     let dt = 10_f64.powf(random.uniform_in(-3.0, -1.0));
                     let mut pack = Pack::new(Vec::new());
@@ -539,7 +539,7 @@ mod tests {
                             let per_mass = 1.0 / (WATER.density * volume);
                             let hold =
                                 WATER.surface_tension * width * (law.cos_receding - law.cos_advancing) * per_mass;
-                            let drag = law.drag(&WATER, width, per_mass);
+                            let drag = Drag::new(&law, &WATER, width, per_mass);
                             let damping = if pull.y > 3.0 { 2.0 } else { 0.0 };
                             let rider = Rider { place: Place { triangle, at }, velocity };
                             (rider, Even { pull, hold, drag, damping, looks: &looks })

@@ -31,8 +31,6 @@ const FRICTION_PER_VISCOSITY: f64 = 0.2;
 pub struct Paper {
     /// k_f on each solid, in kg/s (positive here).
     pub friction: Vec<f64>,
-    /// Density, in kg/m³.
-    pub density: f64,
     /// Drag that `settle` adds, in 1/s.
     pub damping: f64,
     /// Adhesion of each solid, in Pa.
@@ -66,7 +64,7 @@ impl Paper {
     ) -> Self {
         let usual = FRICTION_PER_VISCOSITY * liquid.dynamic_viscosity();
         let friction = friction.iter().map(|given| given.unwrap_or(usual)).collect();
-        Self { friction, density: liquid.density, damping, adhesion, bumps, streaks: vec![[1.0; 2]; axes.len()], axes }
+        Self { friction, damping, adhesion, bumps, streaks: vec![[1.0; 2]; axes.len()], axes }
     }
 
     /// Roughness k_r of a triangle for a droplet of a height (in m), along its two axes.

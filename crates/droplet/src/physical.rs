@@ -17,11 +17,11 @@
 //! its pull and its momentum, ρ V a + ρ V U²/2R, exceed γ·2R (1 + cos θ_r).
 
 use glam::{DVec2, DVec3};
-use sessile_wetting::Liquid;
+use sessile_wetting::{Liquid, SlidingLaw};
 
 use crate::field::Field;
 use crate::ground::Ground;
-use crate::law::{Drag, Law};
+use crate::law::Drag;
 use crate::pack::EvenRules;
 use crate::ride::{Push, Rules};
 use crate::track::{Facet, Place, Track};
@@ -49,7 +49,7 @@ pub struct PhysicalRules<'a> {
     /// Of its solid.
     pub field: &'a Field,
     /// Where it set out.
-    pub law: &'a Law,
+    pub law: &'a SlidingLaw,
     /// In m³.
     pub volume: f64,
     /// Base radius, in m.
@@ -173,7 +173,7 @@ impl Rules for PhysicalRules<'_> {
             at,
             pull: self.pull(facet, at),
             line: liquid.surface_tension * self.radius * per_mass,
-            drag: self.law.drag(liquid, 2.0 * self.radius, per_mass),
+            drag: Drag::new(self.law, liquid, 2.0 * self.radius, per_mass),
             turning,
         }
     }
@@ -192,7 +192,7 @@ impl Rules for PhysicalRules<'_> {
 
     fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
         let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + thrown;
-        off > 0.0 && self.volume > self.law.largest_hanging(off)
+        off > 0.0 && self.volume > self.law.largest_pendant_volume(off)
     }
 
     fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool {

@@ -17,9 +17,9 @@ use sessile_frames::{Event, Ids};
 use sessile_model::StageTimer;
 use sessile_wetting::Liquid;
 
+use crate::curvature::curvature;
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, Spot, State};
 use crate::field::{Field, Moment};
-use crate::footing::bend;
 use crate::grid::{Arrivals, PER_CELL, least_width};
 use crate::ground::Ground;
 use crate::necks::Necks;
@@ -401,8 +401,8 @@ impl Swarm {
         let pressing = -field.pull(facet.point(droplet.rider.place.at), DVec3::ZERO).dot(facet.normal());
         size.pressing = pressing as f32;
         let Some(flat) = law.flat_radius(scenery.liquid, size.volume, pressing) else { return false };
-        let bend = bend(scenery.track, droplet.rider.place, flat);
-        let least = law.bent_radius(scenery.liquid, size.volume, pressing, flat, bend);
+        let bend = curvature(scenery.track, droplet.rider.place, flat);
+        let least = law.curved_radius(scenery.liquid, size.volume, pressing, flat, bend);
         droplet.state.wide = 0.0;
         if droplet.state.running || size.radius <= least {
             size.radius = least;
@@ -545,7 +545,7 @@ impl Swarm {
         // A film that is barely shed has hardly a width: a twentieth of the droplet's at least.
         let width = stretch.width.max(0.1 * size.radius);
         let law = *self.ground.law(track, end);
-        let beads = if law.film_stays() { 1.0 } else { length / law.bead_spacing(width, stretch.film / length) };
+        let beads = if law.film_is_stable() { 1.0 } else { length / law.bead_spacing(width, stretch.film / length) };
         let pieces = beads.ceil().clamp(1.0, MOST_PIECES) as u32;
         let share = 1.0 / f64::from(pieces);
         for later in (0..pieces).rev() {

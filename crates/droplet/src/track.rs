@@ -12,7 +12,7 @@
 //!
 //! The mesh must be a manifold that winds alike, open or closed. Everything is in the rest pose of its solid.
 
-mod mend;
+pub(crate) mod mend;
 mod refine;
 mod seat;
 mod walk;
@@ -21,9 +21,8 @@ use glam::{DVec2, DVec3};
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::{Connectivity, HalfEdge, NotManifold};
 
-pub use mend::{Mended, close_t_junctions, mend};
+pub use mend::close_t_junctions;
 pub use refine::refine;
-pub use seat::Seat;
 pub use walk::Place;
 
 /// Nothing lies across.

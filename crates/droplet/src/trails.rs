@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
-use sessile_wetting::Liquid;
+use sessile_wetting::{Liquid, SlidingLaw};
 
 use crate::ground::Ground;
-use crate::law::Law;
 use crate::track::{Place, Track};
 
 /// Film of less volume than this does not become a bead but stays, in m³: 20 µm across, below what anybody sees.
@@ -77,8 +76,8 @@ pub struct Trails {
 
 impl Trails {
     /// A droplet has left a piece of film at the time `now`.
-    pub fn extend(&mut self, piece: &Piece, law: &Law, liquid: &Liquid, now: f64) {
-        if law.film_stays() {
+    pub fn extend(&mut self, piece: &Piece, law: &SlidingLaw, liquid: &Liquid, now: f64) {
+        if law.film_is_stable() {
             return;
         }
         let tail = self.open.entry(piece.slot).or_insert_with(|| Tail {

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use sessile_appearance::AppearanceError;
 use sessile_frames::measures_file::MeasuresError;
 use sessile_frames::{FolderError, FrameSelectionError};
 use sessile_output::OutputError;
-use sessile_render::render_run::DrawError;
 use sessile_world::WorldError;
 
 /// Why a run could not be exported. Nothing is left under the destination's name.
@@ -32,7 +32,7 @@ pub enum ExportError {
     World(#[from] WorldError),
     /// Textures or light of the scene cannot be read.
     #[error(transparent)]
-    Looks(#[from] DrawError),
+    Looks(#[from] AppearanceError),
     /// Frames that are not there.
     #[error("{}: {cause}", folder.display())]
     Frames {
@@ -130,7 +130,7 @@ impl ExportError {
                 | Self::Name { .. }
                 | Self::Option { .. }
                 | Self::Output(OutputError::Exists { .. })
-        ) || matches!(self, Self::Looks(cause) if cause.is_wrong_request())
+        ) || matches!(self, Self::Looks(_))
     }
 }
 

@@ -18,7 +18,7 @@ pub mod crate_file;
 mod integer_coding;
 
 use glam::{DMat4, DVec3, Vec3};
-use sessile_render::camera::Camera;
+use sessile_appearance::Camera;
 use sessile_world::Pose;
 
 use crate::error::ExportError;

@@ -2,9 +2,7 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
-use sessile_shapes::build::{Detail, DropMesh, make_drop_mesh};
-use sessile_shapes::drape::DrapeScratch;
-use sessile_shapes::{Body, Instance, Shape};
+use sessile_shapes::{Body, Detail, DrapeScratch, DropMesh, Instance, Shape, make_drop_mesh};
 
 use crate::frame::{FrameGeometry, Surface};
 

@@ -62,8 +62,8 @@ mod tests {
     fn fresnel_agrees_with_its_limits() {
         // Head on, R = ((n − 1)/(n + 1))²; at Brewster's angle only the part across remains.
         let n = 1.333_f32;
-        let head_on = ((n - 1.0) / (n + 1.0)).powi(2);
-        assert!((reflectance(1.0, 1.0 / n) - head_on).abs() < 1e-6);
+        let f0 = ((n - 1.0) / (n + 1.0)).powi(2);
+        assert!((reflectance(1.0, 1.0 / n) - f0).abs() < 1e-6);
         let brewster = n.atan();
         let across = ((brewster.cos() / n - (brewster.sin() / n).asin().cos())
             / (brewster.cos() / n + (brewster.sin() / n).asin().cos()))

@@ -1,4 +1,5 @@
-//! Exports by the real program: every format is written whole, and what cannot be written leaves nothing behind.
+//! Exports by the real program: every format is written whole, and what cannot be written leaves
+//! nothing behind.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Pictures and video as a user meets them: which are drawn, which are kept, what is said when they cannot be.
+//! Pictures and video as a user meets them: which are drawn, which are kept, what is said when they
+//! cannot be.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! What the volume model refuses, and how it says so: at once, with what to change, and without touching what is there.
+//! What the volume model refuses, and how it says so: at once, with what to change, and without
+//! touching what is there.
 
 mod common;
 

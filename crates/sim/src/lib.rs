@@ -1,7 +1,7 @@
-//! From scene to frames: builds models, paces time, measures, checkpoints, resumes, validates.
+//! From scene to frames: builds models, steps them, measures, checkpoints and resumes.
 //!
-//! [`run`] takes a scene to a run folder, or goes on with one. [`validate`] holds the physics against theory and [`mod@bench`] says what it
-//! costs; models add their cases and benches there. [`scenes`] are the ones that ship with the program.
+//! [`run`] simulates a scene into a run folder, or resumes an unfinished run. [`scenes`] are the example scenes
+//! that ship with the program.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -36,16 +36,17 @@
 //! # }
 //! ```
 
-pub mod bench;
 mod build;
 mod clock;
-mod measured;
-mod nearest;
+mod measuring;
 mod run;
 pub mod scenes;
 mod settle;
-pub mod validate;
+mod suggest;
 
 pub use build::{BuildError, Built, build, model_name};
 pub use clock::{StageClock, StageTime};
+pub use measuring::measure_frame;
 pub use run::{Finish, Progress, RunError, RunOptions, Silent, Status, run, run_with, thread_pool};
+pub use settle::{DropPose, Settling};
+pub use suggest::suggest;

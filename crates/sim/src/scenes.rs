@@ -1,6 +1,6 @@
 //! The scenes that ship with the program, as text.
 
-use crate::nearest::nearest;
+use crate::suggest::suggest;
 
 /// A scene that ships with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +61,7 @@ impl ShippedScene {
     pub fn find(name: &str) -> Result<Self, UnknownScene> {
         SCENES.iter().find(|scene| scene.name == name).copied().ok_or_else(|| {
             let names = SCENES.iter().map(|scene| scene.name);
-            let near = nearest(name, names.clone());
-            let hint = if near.is_empty() {
-                format!("there are: {}", names.collect::<Vec<_>>().join(", "))
-            } else {
-                format!("did you mean {}?", near.join(", "))
-            };
+            let hint = suggest(name, names, "there are");
             UnknownScene { wanted: name.to_owned(), hint }
         })
     }

@@ -17,31 +17,32 @@ const QUIET: f64 = 1e-4;
 /// Frames in a row over which every drop must be quiet.
 const QUIET_FRAMES: u32 = 3;
 
-/// What of a drop must stop changing.
+/// Position and size of a drop at a frame: what must stop changing for the run to be at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct DropState {
+pub struct DropPose {
+    /// Id of the drop.
     pub id: u32,
-    /// In m³, or m² in a planar run.
+    /// Volume in m³, or area in m² in a planar run.
     pub volume: f64,
-    /// In m.
+    /// Centroid, in m.
     pub centroid: DVec3,
-    /// In m.
+    /// Height above its solid, in m.
     pub height: f64,
-    /// In m.
+    /// Radius of the circle of the wetted area, in m.
     pub base_radius: f64,
 }
 
 /// The last frame's drops, and for how many frames they have been quiet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Settling {
+pub struct Settling {
     time: f64,
-    drops: Vec<DropState>,
+    drops: Vec<DropPose>,
     quiet_frames: u32,
 }
 
 impl Settling {
     /// Takes up a frame, drops by rising id.
-    pub fn observe(&mut self, time: f64, drops: Vec<DropState>, liquid: &Liquid, planar: bool) {
+    pub fn observe(&mut self, time: f64, drops: Vec<DropPose>, liquid: &Liquid, planar: bool) {
         let elapsed = time - self.time;
         let same_drops =
             drops.len() == self.drops.len() && drops.iter().zip(&self.drops).all(|(now, before)| now.id == before.id);
@@ -61,7 +62,7 @@ impl Settling {
 }
 
 /// The largest of the three changes, in radii per τ.
-fn change(now: &DropState, before: &DropState, elapsed: f64, liquid: &Liquid, planar: bool) -> f64 {
+fn change(now: &DropPose, before: &DropPose, elapsed: f64, liquid: &Liquid, planar: bool) -> f64 {
     let radius = if planar { (now.volume / PI).sqrt() } else { (0.75 * now.volume / PI).cbrt() };
     let own_time = (liquid.density * radius.powi(3) / liquid.surface_tension).sqrt();
     let largest = now
@@ -97,8 +98,8 @@ mod tests {
     /// Of a drop of 1 mm radius, in s: √(10³ · 10⁻⁹ / 0.073) = 3.70 ms.
     const OWN_TIME: f64 = 3.701e-3;
 
-    fn drop(id: u32, height: f64) -> DropState {
-        DropState { id, volume: 4.0 / 3.0 * PI * 1e-9, centroid: DVec3::ZERO, height, base_radius: 1e-3 }
+    fn drop(id: u32, height: f64) -> DropPose {
+        DropPose { id, volume: 4.0 / 3.0 * PI * 1e-9, centroid: DVec3::ZERO, height, base_radius: 1e-3 }
     }
 
     /// Frames one own time apart whose height changes by `step` radii each.

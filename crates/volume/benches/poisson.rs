@@ -5,10 +5,10 @@
 use std::time::Instant;
 
 use rayon::ThreadPoolBuilder;
-use sessile_volume::poisson::{Method, NONE, Options, Solver, System};
+use sessile_volume::bench_internals::{Method, NONE, Options, Solver, System};
 
-// Shared with the tests, which use more of it.
-#[allow(dead_code)]
+// Shared with the tests.
+#[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../src/poisson/cases.rs"]
 mod cases;
 

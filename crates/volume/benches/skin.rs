@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::Closest;
-use sessile_volume::skin::{Liquid, Placement, Wall, skin};
-use sessile_volume::tiles::{CELLS, Tiles, Topology};
+use sessile_volume::bench_internals::{CELLS, Tiles, Topology};
+use sessile_volume::bench_internals::{Liquid, Placement, Wall, skin};
 
 /// Each measurement is the best of this many, since others may want the processor too.
 const ROUNDS: usize = 5;

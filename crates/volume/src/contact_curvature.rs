@@ -113,8 +113,8 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
-    use crate::extension::{Advancing, SETTLING_PASSES, extend};
-    use crate::testing::cap_on_plane;
+    use crate::extension::{SETTLING_PASSES, extend};
+    use crate::testing::{Advancing, cap_on_plane, fixed_angle};
 
     /// A cap at the angle that its wall asks for has nearly the curvature of its ball at the line; at 20° less it would spread, at 20° more draw back.
     #[test]
@@ -132,7 +132,7 @@ mod tests {
             struct Fixed(f64);
             impl AngleLaw for Fixed {
                 fn range(&self, _wall: &crate::solids::Wall) -> AngleRange {
-                    AngleRange::fixed(self.0)
+                    fixed_angle(self.0)
                 }
             }
             let mut velocity: [Field<f64>; 3] = std::array::from_fn(|_| Field::new(0.0));

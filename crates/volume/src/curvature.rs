@@ -170,8 +170,8 @@ fn direction(from: usize, to: usize, tiles: &Tiles) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extension::{Advancing, SETTLING_PASSES, extend};
-    use crate::testing::{Random, cap_on_plane};
+    use crate::extension::{SETTLING_PASSES, extend};
+    use crate::testing::{Advancing, Random, cap_on_plane};
     use crate::tiles::Topology;
 
     /// Caps from 40° to 140°, on planes of any orientation: κ at the surface is 2/R.

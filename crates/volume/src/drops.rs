@@ -261,6 +261,7 @@ impl Drops {
     }
 
     /// The liquid share of each cell in the last step, by index.
+    #[cfg(test)]
     pub fn shares(&self) -> &[f64] {
         &self.shares
     }

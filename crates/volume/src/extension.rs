@@ -86,11 +86,6 @@ pub struct AngleRange {
 }
 
 impl AngleRange {
-    /// One angle, come what may.
-    pub fn fixed(angle: f64) -> Self {
-        Self { receding: angle, advancing: angle, receding_pull: f64::INFINITY, pins: true }
-    }
-
     /// A cosine between the two.
     pub fn middle(&self) -> f64 {
         let advancing = self.advancing.cos();
@@ -107,16 +102,6 @@ impl AngleRange {
         } else {
             (measured, self.pins && self.advancing > self.receding)
         }
-    }
-}
-
-/// A law for tests and for solids without hysteresis: the dry advancing angle everywhere.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Advancing;
-
-impl AngleLaw for Advancing {
-    fn range(&self, wall: &Wall) -> AngleRange {
-        AngleRange::fixed(wall.advancing)
     }
 }
 

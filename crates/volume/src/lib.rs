@@ -5,39 +5,47 @@
 
 #![allow(clippy::needless_range_loop, reason = "a stencil's cell and axis index several fields at once")]
 
-pub mod advection;
-pub mod airborne;
-pub mod contact_curvature;
-pub mod curvature;
-pub mod drops;
-pub mod error;
-pub mod extension;
-pub mod extrapolation;
-pub mod faces;
+mod advection;
+mod airborne;
+mod contact_curvature;
+mod curvature;
+mod drops;
+mod error;
+mod extension;
+mod extrapolation;
+mod faces;
 mod far_side;
-pub mod fluid;
-pub mod fractions;
-pub mod grid;
-pub mod history;
-pub mod net_pull;
-pub mod outflow;
-pub mod particles;
-pub mod picture;
-pub mod poisson;
-pub mod projection;
-pub mod redistance;
-pub mod setup;
-pub mod skin;
-pub mod solids;
-pub mod sources;
-pub mod spray;
-pub mod surface_loops;
-pub mod surface_motion;
-pub mod tiles;
-pub mod virtual_surface;
-pub mod viscosity;
-pub mod volume;
-pub mod wind;
+mod fluid;
+mod fractions;
+mod grid;
+mod history;
+mod net_pull;
+mod outflow;
+mod particles;
+mod picture;
+mod poisson;
+mod projection;
+mod redistance;
+mod setup;
+mod skin;
+mod solids;
+mod sources;
+mod spray;
+mod surface_loops;
+mod surface_motion;
+mod tiles;
+mod virtual_surface;
+mod viscosity;
+mod volume;
+mod wind;
+
+/// Internals that the crate's benches measure; not part of the interface.
+#[doc(hidden)]
+pub mod bench_internals {
+    pub use crate::poisson::{Method, NONE, Options, Solver, System};
+    pub use crate::skin::{Liquid, Placement, Wall, skin};
+    pub use crate::tiles::{CELLS, Tiles, Topology};
+}
 
 pub use error::VolumeError;
 pub use volume::Volume;

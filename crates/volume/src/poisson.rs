@@ -22,21 +22,6 @@
 //! Unknowns must be listed so that neighbors are near one another in the list (tile by tile), for the sake of speed only.
 //! Results are the same for any number of threads: sums are taken over chunks of fixed size, then in order.
 //! Nothing is allocated once a solver has seen its largest system.
-//!
-//! ```
-//! use sessile_volume::poisson::{NONE, Options, Solver, System};
-//!
-//! // Three cells in a row, air at x = 1 beyond the last: −x'' = 1 on (0, 1), closed at 0.
-//! let mut system = System::default();
-//! for i in 0..3 {
-//!     let neighbors = [if i > 0 { i - 1 } else { NONE }, if i < 2 { i + 1 } else { NONE }, NONE, NONE, NONE, NONE];
-//!     system.push([i as i32, 0, 0], neighbors, [1.0, 0.0, 0.0], if i == 2 { 2.0 } else { 0.0 }, 1.0 / 9.0);
-//! }
-//! let mut x = vec![0.0; 3];
-//! let report = Solver::default().solve(&system, &mut x, &Options::default()).unwrap();
-//! assert!(report.residual < 1e-8);
-//! assert!((x[0] - 0.5).abs() < 1e-7);
-//! ```
 
 mod chunks;
 mod components;

@@ -94,11 +94,6 @@ impl Spray {
         &self.balls
     }
 
-    /// Sum of all volumes, in m³.
-    pub fn volume(&self) -> f64 {
-        self.balls.iter().map(|ball| ball.volume).sum()
-    }
-
     /// Adds a ball; volumes that are not positive numbers make none.
     pub fn launch(&mut self, id: u32, at: DVec3, velocity: DVec3, volume: f64) {
         if volume.is_finite() && volume > 0.0 && at.is_finite() && velocity.is_finite() {

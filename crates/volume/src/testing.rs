@@ -4,8 +4,9 @@ use glam::DVec3;
 use sessile_scene::{NoFiles, parse_str};
 use sessile_world::World;
 
+use crate::extension::{AngleLaw, AngleRange};
 use crate::grid::Grid;
-use crate::solids::{Solids, Surround};
+use crate::solids::{Solids, Surround, Wall};
 use crate::tiles::{CELLS, Field, Tiles, Topology};
 
 /// A small generator of numbers that look random.
@@ -33,6 +34,21 @@ impl Random {
     /// A point of the unit cube.
     pub fn point(&mut self) -> DVec3 {
         DVec3::new(self.uniform(), self.uniform(), self.uniform())
+    }
+}
+
+/// A contact angle without hysteresis.
+pub fn fixed_angle(angle: f64) -> AngleRange {
+    AngleRange { receding: angle, advancing: angle, receding_pull: f64::INFINITY, pins: true }
+}
+
+/// The wall's dry advancing angle everywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Advancing;
+
+impl AngleLaw for Advancing {
+    fn range(&self, wall: &Wall) -> AngleRange {
+        fixed_angle(wall.advancing)
     }
 }
 

@@ -45,8 +45,7 @@
 //! | 120 | −2.6 ± 1.2 | −2.8 ± 1.2 |
 //! | 150 | −7.2 ± 2.1 | −7.6 ± 1.7 |
 //!
-//! Two degrees of this are geometry: the stencil compares θ with the liquid's angle half a cell above its middle, which is smaller than that at the wall;
-//! [`angle_at_height`] allows for it (what is left: 1.2, 0.0, −0.8 at 60, 90, 120°). There κ_n ≈ (θ − θ_c)/h, the slope between 0.85 and 1, but 0.5 with `Complete` at 150°.
+//! Two degrees of this are geometry: the stencil compares θ with the liquid's angle half a cell above its middle, which is smaller than that at the wall. There κ_n ≈ (θ − θ_c)/h, the slope between 0.85 and 1, but 0.5 with `Complete` at 150°.
 //! The solid must be smooth on the scale of h, and θ not extreme: the virtual surface must not cross itself
 //! (1 + s cos θ |L″| > 0 with L the line, wang2005, appendix).
 
@@ -115,18 +114,6 @@ pub fn curvature(phi: &[f64; NODES], h: f64, theta: f64, form: Form) -> Curvatur
     let merged = merge(&liquid, &virtual_distance(&psi, theta), form);
     let Curvature { total, normal_plane } = curvature_of(&merged);
     Curvature { total: total / h, normal_plane: normal_plane / h }
-}
-
-/// The angle that a surface makes with the solid `height` above it, if it meets it at `theta` and curves by `profile` (in 1/m) in the contact line's normal
-/// plane:
-///
-/// ```text
-/// cos θ(s) = cos θ + κ s        (an arc's normal turns by dθ = −κ ds / sin θ)
-/// ```
-///
-/// With the cell's own height plus h/2, this is the angle to give [`curvature`] so that it balances at `theta`.
-pub fn angle_at_height(theta: f64, height: f64, profile: f64) -> f64 {
-    (theta.cos() + height * profile).clamp(-1.0, 1.0).acos()
 }
 
 /// ψ at the nine nodes of the plane Y = 0, by (x, z), in units of h.

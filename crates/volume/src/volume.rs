@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{DropState, Event, Frame, FrameGeometry, GridFields, VolumeBalance};
-use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
+use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
 use sessile_scene::types::Scene;
 use sessile_world::{Solid, World, WorldState};
 
@@ -126,18 +126,19 @@ impl Volume {
         })
     }
 
-    /// What the scene was read to.
-    pub fn setup(&self) -> &Setup {
-        &self.setup
+    /// Longest step that the state allows, in s.
+    pub fn time_step_limit(&self) -> f64 {
+        self.fluid.longest_step(&self.setup.parameters)
     }
 
-    /// The liquid on its cells.
-    pub fn fluid(&self) -> &Fluid {
-        &self.fluid
+    /// Number of cells in active tiles.
+    pub fn active_cells(&self) -> usize {
+        let tiles = &self.fluid.grid.tiles;
+        tiles.len() * tiles.cells_in_use()
     }
 
     /// Iterations of the last pressure solve.
-    pub fn iterations(&self) -> usize {
+    pub fn pressure_iterations(&self) -> usize {
         self.iterations
     }
 
@@ -310,7 +311,11 @@ impl Model for Volume {
         self.books.lost += gone * self.setup.cell_volume();
         self.iterations = done.pressure.iterations;
         self.books.time = until;
-        Ok(StepReport { dt, events, ..StepReport::default() })
+        let mut reports = StageReports::default();
+        reports.add("pressure.iterations", done.pressure.iterations as u64);
+        reports.keep_largest("pressure.residual", done.pressure.residual);
+        reports.keep_largest("surface.particles", self.fluid.particles.len() as f64);
+        Ok(StepReport { dt, events, stages: reports })
     }
 
     fn frame(&self) -> Frame {
@@ -349,7 +354,7 @@ impl Model for Volume {
             drops,
             wet: self.history.maps(&self.world),
             balance: VolumeBalance { added: self.books.added, lost: self.books.lost, film: 0.0 },
-            active_cells: (grid.tiles.len() * grid.tiles.cells_in_use()) as u64,
+            active_cells: self.active_cells() as u64,
         }
     }
 
@@ -441,3 +446,6 @@ impl Model for Volume {
 fn even_share(limit: f64, longest: f64) -> f64 {
     limit / (limit / longest).ceil().max(1.0)
 }
+
+#[cfg(test)]
+mod tests;

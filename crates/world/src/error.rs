@@ -57,7 +57,7 @@ pub enum WorldError {
         reason: String,
     },
     /// An initial drop has no shape.
-    #[error("drops[{index}]: {reason}")]
+    #[error("drops.{index}: {reason}")]
     Drop {
         /// Its place in the scene.
         index: usize,
@@ -65,7 +65,7 @@ pub enum WorldError {
         reason: String,
     },
     /// An emitter cannot work.
-    #[error("emitters[{index}]: {reason}")]
+    #[error("emitters.{index}: {reason}")]
     Emitter {
         /// Its place in the scene.
         index: usize,

@@ -28,6 +28,7 @@ use crate::solid::Solid;
 #[derive(Clone, Debug)]
 pub struct InitialDrop {
     index: usize,
+    shape: DropShape,
     velocity: DVec3,
     amount: f64,
     centroid: DVec3,
@@ -59,9 +60,14 @@ impl std::fmt::Debug for Body {
 }
 
 impl InitialDrop {
-    /// Its place in the scene.
+    /// Index in the scene's `drops`.
     pub fn index(&self) -> usize {
         self.index
+    }
+
+    /// Shape as the scene describes it.
+    pub fn shape(&self) -> &DropShape {
+        &self.shape
     }
 
     /// Initial velocity, in m/s.
@@ -150,7 +156,7 @@ impl InitialDrop {
             let buried = -solid.signed_distance(self.centroid);
             if buried > 0.0 && !sits_on_it {
                 let (index, name, depth) = (self.index, solid.name(), buried * 1e3);
-                notices.push(format!("drops[{index}]: its middle lies {depth:.3} mm inside `{name}`; move it out"));
+                notices.push(format!("drops.{index}: its middle lies {depth:.3} mm inside `{name}`; move it out"));
             }
         }
     }
@@ -209,7 +215,15 @@ impl Builder<'_> {
             }
         };
         let (body, amount, centroid, bounds) = made;
-        Ok(InitialDrop { index: self.index, velocity: drop.velocity, amount, centroid, bounds, body })
+        Ok(InitialDrop {
+            index: self.index,
+            shape: drop.shape.clone(),
+            velocity: drop.velocity,
+            amount,
+            centroid,
+            bounds,
+            body,
+        })
     }
 
     fn sphere(&self, center: DVec3, amount: f64, mode: u32, amplitude: f64, axis: DVec3) -> Result<Made, WorldError> {
@@ -312,7 +326,7 @@ impl Builder<'_> {
         if self.planar() {
             return Err(self.wrong("a mesh has no planar form; use a sphere, cap, box or cylinder"));
         }
-        let body = mesh_files::body(&format!("drops[{}]", self.index), file, scale, mesh_files::Use::Liquid, notices)?;
+        let body = mesh_files::body(&format!("drops.{}", self.index), file, scale, mesh_files::Use::Liquid, notices)?;
         let (volume, centroid) = mesh_files::volume_and_centroid(&body.mesh);
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         let bounds = body.mesh.positions.iter().map(|p| world_from_file.apply(*p));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_geometry::{Closest, TriMesh};
-use sessile_scene::types::{Environment, Keyed, Scene};
+use sessile_scene::types::{Scene, WorldSettings};
 use sessile_wetting::Wetting;
 
 use crate::emission::Emission;
@@ -23,7 +23,7 @@ pub struct World {
     /// What the user should know about how the scene was built: repairs, choices, rain that cannot fall.
     pub notices: Vec<String>,
     time: f64,
-    environment: Arc<Environment>,
+    environment: Arc<WorldSettings>,
     gravity: DVec3,
     solids: Vec<Solid>,
     wall: Wetting,
@@ -65,7 +65,7 @@ impl World {
         Ok(Self {
             notices,
             time: 0.0,
-            gravity: value_at(&environment.gravity, 0.0),
+            gravity: environment.gravity.at(0.0),
             environment,
             solids,
             wall,
@@ -82,7 +82,7 @@ impl World {
     /// Takes solids and gravity to `time`, in s.
     pub fn advance_to(&mut self, time: f64) {
         self.time = time;
-        self.gravity = value_at(&self.environment.gravity, time);
+        self.gravity = self.environment.gravity.at(time);
         self.solids.iter_mut().for_each(|solid| solid.advance_to(time));
     }
 
@@ -189,16 +189,5 @@ impl World {
         }
         self.advance_to(state.time);
         Ok(())
-    }
-}
-
-/// A keyed quantity at `time`: linear between keys, constant outside.
-fn value_at(keyed: &Keyed<DVec3>, time: f64) -> DVec3 {
-    let keys = &keyed.keys;
-    let next = keys.partition_point(|(at, _)| *at <= time);
-    match (next.checked_sub(1).and_then(|i| keys.get(i)), keys.get(next)) {
-        (Some((t0, a)), Some((t1, b))) => a.lerp(*b, (time - t0) / (t1 - t0)),
-        (Some((_, value)), None) | (None, Some((_, value))) => *value,
-        (None, None) => DVec3::ZERO,
     }
 }

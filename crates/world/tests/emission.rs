@@ -96,7 +96,7 @@ fn a_pane_in_still_air_gets_a_notice_and_no_rain() {
     assert_eq!(
         world.notices,
         [
-            "emitters[0]: rain falls parallel to `window` and never hits it: give `wind` under [world], or the emitter a `velocity`"
+            "emitters.0: rain falls parallel to `window` and never hits it: give `wind` under [world], or the emitter a `velocity`"
         ]
     );
     assert!(world.emissions(0.0, 60.0).is_empty());
@@ -294,7 +294,7 @@ fn rain_that_cannot_fall_is_refused() {
     let refuse = |emitter: Emitter, reason: &str| {
         let scene = Scene { emitters: vec![emitter], ..with_solids(vec![plane("floor", DVec3::Y, [1.0; 2])]) };
         let error = World::build(&scene).expect_err(reason);
-        assert_eq!(error.to_string(), format!("emitters[0]: {reason}"));
+        assert_eq!(error.to_string(), format!("emitters.0: {reason}"));
     };
     refuse(
         rain(RainArea::Solid(0), 1e-6, Some(DVec3::ZERO)),

@@ -232,7 +232,7 @@ fn drops_that_cannot_be_are_refused_and_buried_ones_noticed() {
     let refuse = |scene: Scene, shape: DropShape, reason: &str| {
         let error = World::build(&Scene { drops: vec![drop(shape)], ..scene }).expect_err(reason);
         assert!(matches!(error, WorldError::Drop { index: 0, .. }), "{error:?}");
-        assert_eq!(error.to_string(), format!("drops[0]: {reason}"));
+        assert_eq!(error.to_string(), format!("drops.0: {reason}"));
     };
     refuse(
         empty(),
@@ -245,5 +245,5 @@ fn drops_that_cannot_be_are_refused_and_buried_ones_noticed() {
     let center = DVec3::new(0.0, -1e-3, 0.0);
     let buried = DropShape::Sphere { center, amount: Amount::Volume(1e-9), mode: 0, amplitude: 0.0, axis: DVec3::Y };
     let world = build(scene, buried);
-    assert_eq!(world.notices, ["drops[0]: its middle lies 1.000 mm inside `floor`; move it out"]);
+    assert_eq!(world.notices, ["drops.0: its middle lies 1.000 mm inside `floor`; move it out"]);
 }

@@ -111,7 +111,7 @@ fn an_open_sheet_is_a_solid_but_no_liquid() {
     let liquid = DropShape::Mesh { file, scale: MeshScale::Factor(0.1), rotate: DVec3::ZERO, shift: DVec3::ZERO };
     let error = World::build(&Scene { drops: vec![drop(liquid)], ..empty() }).expect_err("open liquid");
     assert!(matches!(error, WorldError::MeshBroken { .. }), "{error:?}");
-    assert!(error.to_string().starts_with("drops[0]: mesh "), "{error}");
+    assert!(error.to_string().starts_with("drops.0: mesh "), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use sessile_geometry::TriMesh;
 use sessile_world::random::Stream;
 
 use super::*;
-use crate::track::mend;
+use crate::track::mend::tests::mend;
 use crate::track::tests::{sheet, track_of};
 
 /// A constant pull in space, constant hold and drag; lets go by a bound on what throws it.

@@ -5,8 +5,8 @@ use sessile_numerics::merge_sorted;
 
 use super::mark::{is_marked_at_once, mark};
 use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
+use crate::curvature::curvature;
 use crate::droplets::{CHUNK, Droplet, Slot, Slots};
-use crate::footing::bend;
 use crate::neighbors::Drift;
 use crate::pack::{Leg, Pack, ROOM};
 use crate::paper::PaperRules;
@@ -143,8 +143,8 @@ impl Swarm {
                         let law = ground.law(scenery.track, rider.place);
                         // Lighter than before, it hangs if it has hung; else it is seen to at the next crease.
                         if let Some(flat) = law.flat_radius(scenery.liquid, size.volume, pressing) {
-                            let bend = bend(scenery.track, rider.place, flat);
-                            size.radius = law.bent_radius(scenery.liquid, size.volume, pressing, flat, bend);
+                            let bend = curvature(scenery.track, rider.place, flat);
+                            size.radius = law.curved_radius(scenery.liquid, size.volume, pressing, flat, bend);
                         }
                         (size.reach, size.pressing) = ((size.radius * law.overhang) as f32, pressing as f32);
                     }

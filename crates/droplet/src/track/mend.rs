@@ -7,27 +7,7 @@
 use glam::DVec3;
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::{Connectivity, NotManifold};
-use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, RepairReport, WELD_TOLERANCE, repair_with};
-
-/// A mended mesh and what was done to it.
-#[derive(Clone, Debug)]
-pub struct Mended {
-    /// The mesh.
-    pub mesh: TriMesh,
-    /// By the geometry crate.
-    pub report: RepairReport,
-    /// Triangles that were cut at a T-junction.
-    pub t_junctions: usize,
-}
-
-/// Repairs a mesh that may be open: duplicates, flipped faces, slivers and T-junctions are mended, holes stay holes.
-pub fn mend(mesh: TriMesh) -> Result<Mended, MeshDefect> {
-    let options = RepairOptions { openness: Openness::Allowed, ..RepairOptions::default() };
-    let (mut mesh, report) = repair_with(mesh, options)?;
-    // What repair returns is a manifold; cutting a border side keeps it one.
-    let t_junctions = close_t_junctions(&mut mesh).unwrap_or(0);
-    Ok(Mended { mesh, report, t_junctions })
-}
+use sessile_geometry::repair::WELD_TOLERANCE;
 
 /// Cuts every triangle whose border side has another border vertex on it; says how many cuts were made.
 pub fn close_t_junctions(mesh: &mut TriMesh) -> Result<usize, NotManifold> {
@@ -114,10 +94,32 @@ fn cut(mesh: &mut TriMesh, t: usize, side: usize, vertex: u32, share: f64) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, RepairReport, repair_with};
+
     use super::super::tests::{sheet, track_of};
     use super::super::{NONE, Track};
     use super::*;
+
+    /// A mended mesh and what was done to it.
+    #[derive(Clone, Debug)]
+    pub struct Mended {
+        /// The mesh.
+        pub mesh: TriMesh,
+        /// By the geometry crate.
+        pub report: RepairReport,
+        /// Triangles that were cut at a T-junction.
+        pub t_junctions: usize,
+    }
+
+    /// Repairs a mesh that may be open: duplicates, flipped faces, slivers and T-junctions are mended, holes stay holes.
+    pub fn mend(mesh: TriMesh) -> Result<Mended, MeshDefect> {
+        let options = RepairOptions { openness: Openness::Allowed, ..RepairOptions::default() };
+        let (mut mesh, report) = repair_with(mesh, options)?;
+        // What repair returns is a manifold; cutting a border side keeps it one.
+        let t_junctions = close_t_junctions(&mut mesh).unwrap_or(0);
+        Ok(Mended { mesh, report, t_junctions })
+    }
 
     fn num_borders(track: &Track) -> usize {
         track.facets().iter().flat_map(|f| f.across).filter(|&across| across == NONE).count()

@@ -80,7 +80,7 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::footing::bend;
+    use crate::curvature::curvature;
     use sessile_scene::{NoFiles, parse_str};
     use sessile_world::World;
 
@@ -110,7 +110,7 @@ mod tests {
                 assert!(solid.signed_distance(end).abs() < 1e-12, "{:e} m off the ball", solid.signed_distance(end));
                 let aside = track.offset(place, &seat, q).truncate().length() / q.length();
                 assert!(aside < 5e-3, "{radius} mm: {aside} of the way aside");
-                let curvature = bend(&track, place, 1e-3) * sign * 1e-3 * radius;
+                let curvature = curvature(&track, place, 1e-3) * sign * 1e-3 * radius;
                 assert!((curvature - 1.0).abs() < 1e-6, "{radius} mm: curvature {curvature} of the ball's");
             }
         }

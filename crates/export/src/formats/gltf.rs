@@ -12,8 +12,8 @@ mod buffer;
 mod scenery;
 
 use glam::Vec3;
+use sessile_appearance::smooth_normals;
 use sessile_frames::Surface;
-use sessile_render::normals::smooth_normals;
 
 use crate::error::ExportError;
 use crate::job::Job;

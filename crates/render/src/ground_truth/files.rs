@@ -1,4 +1,4 @@
-//! Ground truth as files beside one another: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flow.flo`.
+//! Substrate truth as files beside one another: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flow.flo`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use sessile_frames::names::frame_file;
 
 use super::{FlowStatus, GroundTruth};
 use crate::image_files::{ImageFileError, write_channels, write_png, write_png_gray};
-use crate::tone_map::srgb_code;
+use sessile_appearance::srgb_from_linear;
 
-/// What Middlebury's `.flo` files hold where a flow is unknown: more than 10⁹.
+/// FramesToRender Middlebury's `.flo` files hold where a flow is unknown: more than 10⁹.
 const UNKNOWN_FLOW: f32 = 1e10;
 
 /// First number of a `.flo` file, which reads "PIEH".
@@ -138,7 +138,7 @@ pub fn flow_colors(truth: &GroundTruth, longest: f32) -> Vec<u8> {
         }
         _ => Vec3::ZERO,
     };
-    truth.flow.iter().zip(&truth.status).flat_map(|pixel| color(pixel).to_array().map(srgb_code)).collect()
+    truth.flow.iter().zip(&truth.status).flat_map(|pixel| color(pixel).to_array().map(srgb_from_linear)).collect()
 }
 
 #[cfg(test)]

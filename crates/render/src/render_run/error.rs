@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use sessile_frames::{FolderError, FrameSelectionError};
 use sessile_world::WorldError;
 
-use crate::environment::EnvironmentError;
 use crate::image_files::ImageFileError;
-use crate::textures::TextureError;
+use sessile_appearance::AppearanceError;
 
 /// Why pictures of a run could not be drawn. Those that were finished are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DrawError {
+pub enum RenderError {
     /// The run folder.
     #[error(transparent)]
     Folder(FolderError),
@@ -27,32 +26,29 @@ pub enum DrawError {
     Scene {
         /// `scene.toml`.
         file: PathBuf,
-        /// What is wrong with it.
+        /// FramesToRender is wrong with it.
         reason: String,
     },
     /// The scene's solids cannot be built.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A texture.
+    /// A texture or the environment.
     #[error(transparent)]
-    Texture(#[from] TextureError),
-    /// The environment.
-    #[error(transparent)]
-    Environment(#[from] EnvironmentError),
+    Appearance(#[from] AppearanceError),
     /// Frames that are not there.
     #[error("{}: {cause}", folder.display())]
     Frames {
         /// The run folder.
         folder: PathBuf,
-        /// What is wrong with the choice.
+        /// FramesToRender is wrong with the choice.
         cause: FrameSelectionError,
     },
     /// A picture that is too large or has no pixels.
     #[error(
-        "a picture of {width} × {height} pixels cannot be drawn: each side must be from 1 to {}, and all pixels together at most {}; \
+        "a image of {width} × {height} pixels cannot be drawn: each side must be from 1 to {}, and all pixels together at most {}; \
          change `render.size` or `--size`",
-        super::LONGEST_SIDE,
-        super::MOST_PIXELS
+        super::MAX_SIDE,
+        super::MAX_PIXELS
     )]
     Size {
         /// Columns.
@@ -62,7 +58,7 @@ pub enum DrawError {
     },
     /// A picture could not be written.
     #[error("picture {frame}: {cause}")]
-    Picture {
+    Image {
         /// Its frame.
         frame: u64,
         /// Why.
@@ -82,7 +78,7 @@ pub enum DrawError {
     },
 }
 
-impl DrawError {
+impl RenderError {
     /// Whether the command or the scene is at fault, rather than what happened while drawing.
     pub fn is_wrong_request(&self) -> bool {
         matches!(
@@ -90,15 +86,14 @@ impl DrawError {
             Self::Folder(FolderError::NoRun { .. })
                 | Self::Scene { .. }
                 | Self::World(_)
-                | Self::Texture(_)
-                | Self::Environment(_)
+                | Self::Appearance(_)
                 | Self::Frames { .. }
                 | Self::Size { .. }
         )
     }
 }
 
-impl From<FolderError> for DrawError {
+impl From<FolderError> for RenderError {
     fn from(error: FolderError) -> Self {
         match error {
             FolderError::Busy { folder } => Self::Busy { folder },

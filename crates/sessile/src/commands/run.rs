@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use sessile_render::render_run::{DrawOptions, Props, What};
+use sessile_appearance::SceneAssets;
+use sessile_render::{FramesToRender, RenderOptions};
 use sessile_sim::{Finish, RunError, RunOptions, run as simulate};
 
 use super::quoted;
@@ -25,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     if !args.no_pictures {
         // A picture file that is missing or broken is told now, not after the simulation.
-        Props::load(&scene).map_err(render::failure)?;
+        SceneAssets::load(&scene).map_err(Failure::wrong)?;
     }
     let mut progress = progress::for_stderr();
     let stop = interrupt::stop_flag();
@@ -46,12 +47,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.no_pictures {
         return Ok(());
     }
-    let pictures = DrawOptions { quality: args.quality.into(), ..DrawOptions::new(What::Missing) };
+    let pictures = RenderOptions { quality: args.quality.into(), ..RenderOptions::new(FramesToRender::Missing) };
     let drawn = render::draw(&options.out, &pictures, args.threads, &stop)?;
     if drawn.stopped {
         return Err(render::stopped(&drawn, &options.command));
     }
-    if drawn.pictures > 0 {
+    if drawn.images > 0 {
         render::tell(&drawn, &options.out);
     }
     Ok(())

@@ -16,8 +16,8 @@ use super::saved::{Identity, Moment};
 use super::{Finish, Progress, RunError, RunOptions, Status};
 use crate::build::{BuildError, Built};
 use crate::clock::{StageClock, StageTime};
-use crate::measured::measured;
-use crate::settle::DropState;
+use crate::measuring::measure_frame;
+use crate::settle::DropPose;
 
 /// A step that ends within this fraction of a frame interval from the frame has reached it; what is left would be rounding.
 const FRAME_SLACK: f64 = 1e-9;
@@ -194,11 +194,11 @@ impl<'a> Engine<'a> {
                 shapes = Some(drops);
             }
         }
-        let fields = if self.scene.output_fields { self.model.fields() } else { None };
+        let fields = if self.scene.output.fields { self.model.fields() } else { None };
 
         self.clock.enter("measure");
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        let measures = measured(&frame, number, &self.moment.pending, self.model.world().solids(), planar)?;
+        let measures = measure_frame(&frame, number, &self.moment.pending, self.model.world().solids(), planar)?;
 
         self.clock.enter("write");
         let stamp = FrameId { frame: number, time: frame.time };
@@ -219,7 +219,7 @@ impl<'a> Engine<'a> {
 
         self.moment.pending.clear();
         if self.scene.time.settle {
-            let drops = measures.drops.iter().map(|drop| DropState {
+            let drops = measures.drops.iter().map(|drop| DropPose {
                 id: drop.id,
                 volume: drop.volume,
                 centroid: drop.centroid,

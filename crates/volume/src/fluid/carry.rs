@@ -87,9 +87,8 @@ mod tests {
     use sessile_model::NoTimer;
 
     use super::*;
-    use crate::extension::Advancing;
     use crate::fractions::cell_share;
-    use crate::testing::plane_world;
+    use crate::testing::{Advancing, plane_world};
     use crate::tiles::{CELLS, Topology};
 
     /// A circle in a box of 64 cells, drawn out by a vortex to a filament thinner than a cell, and back: the share of its area that is left, and the share that is not where it was.

@@ -133,7 +133,7 @@ impl Rain {
                 let down = -velocity.y;
                 if down <= 0.0 {
                     notices.push(format!(
-                        "emitters[{index}]: the rain's `velocity` does not point down, so `rate` counts on a surface that faces it"
+                        "emitters.{index}: the rain's `velocity` does not point down, so `rate` counts on a surface that faces it"
                     ));
                 }
                 Fall::Given { velocity, counted: if down > 0.0 { down } else { velocity.length() } }
@@ -304,7 +304,7 @@ fn say_if_unreachable(index: usize, solid: &Solid, ends: &[(DVec3, f64); 2], not
     if !hits {
         let (name, how) = (solid.name(), if parallel { "parallel to" } else { "on the back of" });
         notices.push(format!(
-            "emitters[{index}]: rain falls {how} `{name}` and never hits it: give `wind` under [world], or the emitter a `velocity`"
+            "emitters.{index}: rain falls {how} `{name}` and never hits it: give `wind` under [world], or the emitter a `velocity`"
         ));
     }
 }
