@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::ground::Ground;
-use crate::ride::Rider;
+use crate::integrate::MotionState;
 use crate::track::Track;
 
 /// Slots per piece of parallel work; a fixed number, so that pieces do not depend on threads.
@@ -72,7 +72,7 @@ pub struct Droplet {
     /// Never reused; 0 for an empty slot.
     pub id: u32,
     /// Place and velocity.
-    pub rider: Rider,
+    pub rider: MotionState,
     /// Volume and radii.
     pub size: Size,
     /// What it is doing.
@@ -91,7 +91,7 @@ pub struct Slot {
     /// What it is doing.
     pub state: State,
     /// Place and velocity.
-    pub rider: Rider,
+    pub rider: MotionState,
     /// Volume and radii.
     pub size: Size,
 }

@@ -18,9 +18,9 @@ use sessile_geometry::TriMesh;
 use sessile_wetting::{Liquid, SlidingLaw, Wetting};
 use sessile_world::Solid;
 
+use crate::fast_round::nearest;
 use crate::film_map::FilmMap;
 use crate::track::{NONE, Place, Track};
-use crate::whole::nearest;
 use even::Even;
 
 /// Wanted size of a texel, in m; a droplet that runs is several times as wide.

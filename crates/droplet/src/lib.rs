@@ -39,33 +39,33 @@
 //! ```
 
 mod air;
-mod crease;
+mod batch;
 mod curvature;
+mod damped_motion;
+mod drag;
 mod droplets;
 mod error;
+mod fast_round;
 mod field;
 mod film_map;
 mod flight;
 mod forms;
-mod glide;
 mod grid;
 mod ground;
-mod lanes;
-mod law;
+mod integrate;
+mod kernel;
 mod model;
 mod necks;
 mod neighbors;
-mod pack;
 mod paper;
 mod patch;
 mod physical;
-mod ride;
 mod setup;
+mod simd;
 mod springs;
 mod swarm;
 mod track;
 mod trails;
-mod whole;
 
 pub use error::DropletError;
 pub use model::DropletModel;

@@ -19,9 +19,9 @@ use crate::field::{Field, Moment};
 use crate::flight::{Ball, Touch, ball_radius};
 use crate::forms;
 use crate::ground::GroundState;
+use crate::integrate::MotionState;
 use crate::necks::Necks;
 use crate::paper::PaperState;
-use crate::ride::Rider;
 use crate::setup::{Parts, Setup, build};
 use crate::swarm::{Form, Scenery, Swarm};
 use crate::track::{Place, Track};
@@ -134,7 +134,7 @@ impl DropletModel {
         let id = self.new_id();
         self.books.added += volume;
         let velocity = self.moments[solid].pose.rotation.transpose() * velocity;
-        let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
+        let rider = MotionState { place, velocity: self.track.facet(place.triangle).along(velocity) };
         let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
         self.swarm.arrive(id, rider, volume, 0.0, &scenery);
         self.take_up_fallen();
@@ -230,7 +230,7 @@ impl DropletModel {
                 DropShape::Cap { on, center, contact_angle, .. } => {
                     let Some((_, place)) = self.place_on(on, center, f64::INFINITY) else { continue };
                     let velocity = self.moments[on].pose.rotation.transpose() * velocity;
-                    let rider = Rider { place, velocity: self.track.facet(place.triangle).along(velocity) };
+                    let rider = MotionState { place, velocity: self.track.facet(place.triangle).along(velocity) };
                     let radius = cap::base_radius(volume, contact_angle);
                     let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
                     self.swarm.arrive(id, rider, volume, radius, &scenery);
@@ -372,7 +372,7 @@ impl DropletModel {
         let hit = -touch.velocity.dot(facet.normal());
         let radius =
             self.swarm.ground.law(&self.track, place).spread_radius(&self.setup.liquid, ball.volume, hit.max(0.0));
-        let rider = Rider { place, velocity: facet.along(touch.velocity) };
+        let rider = MotionState { place, velocity: facet.along(touch.velocity) };
         let scenery = scenery(&self.track, &self.fields, &self.moments, &self.setup);
         self.swarm.arrive(ball.id, rider, ball.volume, radius, &scenery);
     }

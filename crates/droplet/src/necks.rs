@@ -197,7 +197,7 @@ impl Necks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::WATER;
+    use crate::drag::tests::WATER;
 
     fn join(necks: &mut Necks, slots: [u32; 2], volumes: [f64; 2], offset: DVec3) {
         let volume = volumes[0] + volumes[1];

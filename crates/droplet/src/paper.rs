@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use sessile_wetting::cube_root::cube_root;
 
 use crate::field::Field;
-use crate::ride::{Push, Rules, Segment};
+use crate::integrate::{ForceModel, Forces, Segment};
 use crate::track::{Facet, Place, Track};
 
 /// Friction k_f where the scene gives none, per dynamic viscosity: 0.2 g/s for water, in m.
@@ -116,7 +116,7 @@ pub struct PaperRules<'a> {
 }
 
 /// What the push at a place follows from.
-pub struct Here {
+pub struct LocalForces {
     /// On a droplet that stands, in m/s².
     pull: DVec2,
     /// Normal part of the solid's angular velocity, in rad/s.
@@ -126,13 +126,13 @@ pub struct Here {
     rate: f64,
 }
 
-impl Rules for PaperRules<'_> {
+impl ForceModel for PaperRules<'_> {
     const VARIES: bool = false;
-    type Here = Here;
+    type Local = LocalForces;
 
-    fn here(&self, facet: &Facet, at: Place) -> Here {
+    fn local(&self, facet: &Facet, at: Place) -> LocalForces {
         let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
-        Here {
+        LocalForces {
             pull: facet.along(self.field.pull(facet.point(at.at), glam::DVec3::ZERO)),
             turning,
             roughness: self.paper.roughness(at.triangle, facet.solid, self.radius),
@@ -141,16 +141,16 @@ impl Rules for PaperRules<'_> {
         }
     }
 
-    fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
+    fn forces_at(&self, here: &LocalForces, velocity: DVec2) -> Forces {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
         let (axis, [kx, ky]) = (here.axis, here.roughness);
         let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
-        Push { acceleration: reduced, hold: 0.0, rate: here.rate, slope: 0.0 }
+        Forces { acceleration: reduced, retention: 0.0, drag_rate: here.rate, drag_slope: 0.0 }
     }
 
-    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
-        let off = self.field.pull(facet.point(at.at), glam::DVec3::ZERO).dot(facet.normal()) + thrown;
+    fn detaches(&self, facet: &Facet, at: Place, centrifugal: f64) -> bool {
+        let off = self.field.pull(facet.point(at.at), glam::DVec3::ZERO).dot(facet.normal()) + centrifugal;
         off > self.paper.adhesion[facet.solid as usize] * PI * self.radius * self.radius / self.mass
     }
 
@@ -166,8 +166,8 @@ impl Rules for PaperRules<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::WATER;
-    use crate::ride::{End, Rider, ride};
+    use crate::drag::tests::WATER;
+    use crate::integrate::{MotionState, TrajectoryEnd, integrate};
     use crate::track::tests::{sheet, track_of};
     use glam::{DMat3, DVec3};
 
@@ -191,9 +191,9 @@ mod tests {
         let speed_after = |paper: &Paper| {
             let rules = PaperRules { paper, field: &field, mass, radius };
             let at = track.facet(15).along(DVec3::new(-0.01, 0.95, 0.0) - track.facet(15).origin);
-            let mut rider = Rider { place: Place { triangle: 15, at }, velocity: DVec2::ZERO };
-            let end = ride(&track, &rules, &mut rider, 0.3, |_| {});
-            assert_eq!(end, End::Runs);
+            let mut rider = MotionState { place: Place { triangle: 15, at }, velocity: DVec2::ZERO };
+            let end = integrate(&track, &rules, &mut rider, 0.3, |_| {});
+            assert_eq!(end, TrajectoryEnd::Moving);
             rider.velocity.length()
         };
         let expected = mass * 4.9 * (1.0 - 0.5e-3 / radius) / 2e-4;
@@ -233,7 +233,7 @@ mod tests {
             let field = field(DVec3::Z * pull);
             let rules = PaperRules { paper: &paper, field: &field, mass, radius };
             let at = Place { triangle: 0, at: track.facet(0).middle() };
-            assert_eq!(rules.comes_off(track.facet(0), at, 0.0), off, "pull {pull} of {held}");
+            assert_eq!(rules.detaches(track.facet(0), at, 0.0), off, "pull {pull} of {held}");
         }
     }
 }

@@ -19,11 +19,11 @@
 use glam::{DVec2, DVec3};
 use sessile_wetting::{Liquid, SlidingLaw};
 
+use crate::batch::{BatchForces, UniformForces};
+use crate::drag::Drag;
 use crate::field::Field;
 use crate::ground::Ground;
-use crate::law::Drag;
-use crate::pack::EvenRules;
-use crate::ride::{Push, Rules};
+use crate::integrate::{ForceModel, Forces};
 use crate::track::{Facet, Place, Track};
 
 /// Where the ground varies, the rim is looked at anew after this many radii.
@@ -88,22 +88,28 @@ impl PhysicalRules<'_> {
     }
 
     #[inline(never)]
-    fn push_where_it_varies(&self, here: &Here, velocity: DVec2, pull: DVec2, (rate, slope): (f64, f64)) -> Push {
+    fn push_where_it_varies(
+        &self,
+        here: &LocalForces,
+        velocity: DVec2,
+        pull: DVec2,
+        (rate, slope): (f64, f64),
+    ) -> Forces {
         let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
         let line = self.line(here.at, heading);
         // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
         let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
-        Push {
+        Forces {
             acceleration: pull + (heading.perp() * line.across + heading * driven) * here.line,
-            hold: self.factor * hold * here.line,
-            rate,
-            slope,
+            retention: self.factor * hold * here.line,
+            drag_rate: rate,
+            drag_slope: slope,
         }
     }
 
     /// The line's hold where it is the same all round, whatever the heading, in m/s².
     #[inline]
-    fn even_hold(&self, here: &Here) -> f64 {
+    fn even_hold(&self, here: &LocalForces) -> f64 {
         let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
         self.factor * hold * here.line
     }
@@ -125,21 +131,8 @@ impl PhysicalRules<'_> {
     }
 }
 
-/// A push that is the same all over a triangle but for the drag.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EvenPush {
-    /// In m/s².
-    pub pull: DVec2,
-    /// Against the motion, in m/s².
-    pub hold: f64,
-    /// By speed.
-    pub drag: Drag,
-    /// Added to it, in 1/s.
-    pub damping: f64,
-}
-
 /// What the push at a place follows from.
-pub struct Here {
+pub struct LocalForces {
     at: Place,
     /// On a droplet that stands, in m/s².
     pull: DVec2,
@@ -150,26 +143,31 @@ pub struct Here {
     turning: f64,
 }
 
-impl EvenRules for PhysicalRules<'_> {
+impl BatchForces for PhysicalRules<'_> {
     #[inline]
-    fn even_push(&self, facet: &Facet, at: Place) -> Option<EvenPush> {
+    fn uniform_forces(&self, facet: &Facet, at: Place) -> Option<UniformForces> {
         if self.varies || self.field.turns {
             return None;
         }
-        let here = self.here(facet, at);
-        Some(EvenPush { pull: here.pull, hold: self.even_hold(&here), drag: here.drag, damping: self.shared.damping })
+        let here = self.local(facet, at);
+        Some(UniformForces {
+            acceleration: here.pull,
+            retention: self.even_hold(&here),
+            drag: here.drag,
+            damping: self.shared.damping,
+        })
     }
 }
 
-impl Rules for PhysicalRules<'_> {
+impl ForceModel for PhysicalRules<'_> {
     const VARIES: bool = true;
-    type Here = Here;
+    type Local = LocalForces;
 
     #[inline]
-    fn here(&self, facet: &Facet, at: Place) -> Here {
+    fn local(&self, facet: &Facet, at: Place) -> LocalForces {
         let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
         let (liquid, per_mass) = (self.shared.liquid, 1.0 / self.mass());
-        Here {
+        LocalForces {
             at,
             pull: self.pull(facet, at),
             line: liquid.surface_tension * self.radius * per_mass,
@@ -179,7 +177,7 @@ impl Rules for PhysicalRules<'_> {
     }
 
     #[inline(always)]
-    fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
+    fn forces_at(&self, here: &LocalForces, velocity: DVec2) -> Forces {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
         let (rate, slope) = here.drag.rate_and_slope(velocity.length());
@@ -187,11 +185,11 @@ impl Rules for PhysicalRules<'_> {
         if self.varies {
             return self.push_where_it_varies(here, velocity, pull, (rate, slope));
         }
-        Push { acceleration: pull, hold: self.even_hold(here), rate, slope }
+        Forces { acceleration: pull, retention: self.even_hold(here), drag_rate: rate, drag_slope: slope }
     }
 
-    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
-        let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + thrown;
+    fn detaches(&self, facet: &Facet, at: Place, centrifugal: f64) -> bool {
+        let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + centrifugal;
         off > 0.0 && self.volume > self.law.largest_pendant_volume(off)
     }
 
@@ -206,7 +204,7 @@ impl Rules for PhysicalRules<'_> {
     }
 
     #[inline]
-    fn holds_for(&self) -> f64 {
+    fn valid_distance(&self) -> f64 {
         if self.varies { RIM_STEP * self.radius } else { f64::INFINITY }
     }
 }

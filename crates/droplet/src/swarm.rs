@@ -17,17 +17,17 @@ use sessile_frames::{Event, Ids};
 use sessile_model::StageTimer;
 use sessile_wetting::Liquid;
 
+use crate::batch::PathSegment;
 use crate::curvature::curvature;
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, Spot, State};
 use crate::field::{Field, Moment};
 use crate::grid::{Arrivals, PER_CELL, least_width};
 use crate::ground::Ground;
+use crate::integrate::{ForceModel, MotionState, Segment};
 use crate::necks::Necks;
 use crate::neighbors::{Drift, Neighbors, Round};
-use crate::pack::Leg;
 use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
-use crate::ride::{Rider, Rules, Segment};
 use crate::track::{Facet, Place, Track};
 use crate::trails::{Draped, Piece, Trails};
 
@@ -103,7 +103,7 @@ struct Stretch {
 struct Log {
     stretches: Vec<Stretch>,
     /// Memory for ways.
-    legs: Vec<Leg>,
+    legs: Vec<PathSegment>,
     /// Droplets whose front meets film.
     on_film: Vec<u32>,
     /// Droplets that came off.
@@ -262,7 +262,7 @@ impl Swarm {
     }
 
     /// A droplet arrives at a place with its line at `radius` (in m), as far as the angles allow.
-    pub fn arrive(&mut self, id: u32, rider: Rider, volume: f64, radius: f64, scenery: &Scenery<'_>) {
+    pub fn arrive(&mut self, id: u32, rider: MotionState, volume: f64, radius: f64, scenery: &Scenery<'_>) {
         let size = Size { volume, radius, reach: radius as f32, pressing: f32::NAN };
         let state = State { running: rider.velocity != DVec2::ZERO, ..State::default() };
         let droplet = Droplet { id, rider, size, state };
@@ -306,7 +306,7 @@ impl Swarm {
             None if volume > 0.0 => {
                 let id = *next_id;
                 *next_id += 1;
-                self.arrive(id, Rider { place, velocity: DVec2::ZERO }, volume, 0.0, scenery);
+                self.arrive(id, MotionState { place, velocity: DVec2::ZERO }, volume, 0.0, scenery);
                 volume
             }
             None => 0.0,
@@ -351,7 +351,7 @@ impl Swarm {
             if self.droplets.all.get(slot as usize).is_some_and(|slot| slot.id == parent) {
                 events.push(Event::Split { split: parent, into: Ids::from_slice(&[parent, id]) });
             }
-            self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
+            self.arrive(id, MotionState { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
         }
         self.meet_touched(scenery, events);
         self.necks.at(now, now);
@@ -395,7 +395,7 @@ impl Swarm {
             (size.reach, size.pressing) = (size.radius as f32, 0.0);
             let mass = scenery.liquid.density * size.volume;
             let rules = PaperRules { paper, field, mass, radius: size.radius };
-            return !rules.comes_off(facet, droplet.rider.place, 0.0);
+            return !rules.detaches(facet, droplet.rider.place, 0.0);
         }
         let law = self.ground.law(scenery.track, droplet.rider.place);
         let pressing = -field.pull(facet.point(droplet.rider.place.at), DVec3::ZERO).dot(facet.normal());
@@ -424,16 +424,16 @@ impl Swarm {
         let push = match &self.form {
             Form::Physical => {
                 let rules = physical_rules(&self.ground, scenery, droplet);
-                rules.push(facet, droplet.rider.place, DVec2::ZERO)
+                rules.forces(facet, droplet.rider.place, DVec2::ZERO)
             }
             Form::Paper(paper) => {
                 let field = &scenery.fields[facet.solid as usize];
                 let mass = scenery.liquid.density * droplet.size.volume;
                 let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
-                return rules.push(facet, droplet.rider.place, DVec2::ZERO).acceleration.length() > STILL.1;
+                return rules.forces(facet, droplet.rider.place, DVec2::ZERO).acceleration.length() > STILL.1;
             }
         };
-        push.acceleration.length() > push.hold
+        !push.is_retained()
     }
 
     /// Puts a changed droplet back: it may be gone, fall, start, or touch others now.

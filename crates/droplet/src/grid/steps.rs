@@ -7,7 +7,7 @@ use glam::DVec3;
 use wide::{CmpEq, f32x4, i16x8, i32x4, i32x8};
 
 use super::block::PER_BLOCK;
-use crate::whole::nearest;
+use crate::fast_round::nearest;
 
 /// Steps of a place within a cell.
 pub const STEPS: f64 = 128.0;

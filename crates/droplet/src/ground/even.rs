@@ -187,8 +187,8 @@ mod tests {
     use sessile_world::random::Stream;
 
     use super::*;
+    use crate::drag::tests::WATER;
     use crate::ground::Ground;
-    use crate::law::tests::WATER;
     use crate::track::tests::{sheet, track_of};
 
     fn ground_of(mesh: &TriMesh, track: &Track) -> Ground {

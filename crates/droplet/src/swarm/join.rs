@@ -11,9 +11,9 @@ use sessile_frames::{Event, Ids};
 
 use super::{AT_ONCE, Fallen, Scenery, Settled, Swarm, across, fallen};
 use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
+use crate::integrate::MotionState;
 use crate::necks::{Necks, Part, Planned};
 use crate::neighbors::{Changes, Move};
-use crate::ride::Rider;
 
 /// Groups whose outcome one thread writes down.
 const TOGETHER: usize = CHUNK / 2;
@@ -119,7 +119,7 @@ impl Swarm {
         let (place, velocity) = scenery.track.walk(large.rider.place, way, facet.along(velocity));
         let droplet = Droplet {
             id: large.id,
-            rider: Rider { place, velocity },
+            rider: MotionState { place, velocity },
             size: Size { volume, radius: square.sqrt(), pressing: f32::NAN, ..large.size },
             state: State { running: velocity != glam::DVec2::ZERO, ..large.state },
         };

@@ -8,7 +8,7 @@ use glam::{DVec2, DVec3};
 use super::{Form, Log, Scenery, Swarm};
 use crate::droplets::{CHUNK, Slots, State};
 use crate::ground::Ground;
-use crate::ride::Segment;
+use crate::integrate::Segment;
 use crate::track::Track;
 
 /// A running droplet marks the ground after this much way, in base radii.

@@ -5,13 +5,13 @@ use sessile_numerics::merge_sorted;
 
 use super::mark::{is_marked_at_once, mark};
 use super::{AT_ONCE, Fallen, Form, Log, PRESSING_CHANGE, STILL, Scenery, Stretch, Swarm, physical_rules_of};
+use crate::batch::{Batch, CAPACITY, PathSegment};
 use crate::curvature::curvature;
 use crate::droplets::{CHUNK, Droplet, Slot, Slots};
+use crate::integrate::{TrajectoryEnd, integrate};
 use crate::neighbors::Drift;
-use crate::pack::{Leg, Pack, ROOM};
 use crate::paper::PaperRules;
 use crate::physical::Physical;
-use crate::ride::{End, ride};
 
 /// A droplet cannot leave more than this share of itself in one step.
 const MOST_SHED: f64 = 0.5;
@@ -26,8 +26,9 @@ impl Swarm {
         let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
         let job = |slots: &[u32], view: &mut Slots<'_>, log: &mut Log| {
             log.clear();
-            let mut pack = Pack::new(std::mem::take(&mut log.legs));
-            for (some, index) in slots.chunks(ROOM).flat_map(|some| (0..some.len()).map(move |index| (some, index))) {
+            let mut pack = Batch::new(std::mem::take(&mut log.legs));
+            for (some, index) in slots.chunks(CAPACITY).flat_map(|some| (0..some.len()).map(move |index| (some, index)))
+            {
                 if index == 0 {
                     some.chunks(AT_ONCE).for_each(|few| view.fetch(few, scenery.track, ground));
                     if matches!(form, Form::Physical) {
@@ -39,7 +40,7 @@ impl Swarm {
                         pack.clear();
                         (0..some.len()).for_each(|index| pack.push(all(index).rider, dt));
                         let fetch = |triangle| scenery.track.facet(triangle).fetch() + ground.fetch(triangle);
-                        pack.ride(scenery.track, rules, fetch);
+                        pack.integrate(scenery.track, rules, fetch);
                     }
                 }
                 let slot = some[index];
@@ -57,7 +58,7 @@ impl Swarm {
                         let mass = scenery.liquid.density * droplet.size.volume;
                         let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
                         let mut rider = droplet.rider;
-                        let end = ride(scenery.track, &rules, &mut rider, dt, |segment| {
+                        let end = integrate(scenery.track, &rules, &mut rider, dt, |segment| {
                             way += segment.from.distance(segment.to);
                             log.stretches.push(Stretch { slot, segment, film: 0.0, width: 0.0 });
                         });
@@ -65,15 +66,16 @@ impl Swarm {
                     }
                     Form::Physical => {
                         let law = ground.law(scenery.track, droplet.rider.place);
-                        let sheds =
-                            |leg: &Leg| leg.length > law.shedding_speed * leg.segment.time && leg.segment.time > 0.0;
+                        let sheds = |leg: &PathSegment| {
+                            leg.length > law.shedding_speed * leg.segment.time && leg.segment.time > 0.0
+                        };
                         let mut is_kept = !at_once;
-                        for leg in pack.way(index) {
+                        for leg in pack.path(index) {
                             way += leg.length;
                             is_kept |= sheds(leg);
                         }
-                        for leg in pack.way(index).filter(|_| is_kept) {
-                            let Leg { segment, length, .. } = *leg;
+                        for leg in pack.path(index).filter(|_| is_kept) {
+                            let PathSegment { segment, length, .. } = *leg;
                             let (mut film, mut width) = (0.0, 0.0);
                             if sheds(leg) {
                                 let speed = length / segment.time;
@@ -88,7 +90,7 @@ impl Swarm {
                             }
                             log.stretches.push(Stretch { slot, segment, film, width });
                         }
-                        pack.arrival(index)
+                        pack.result(index)
                     }
                 };
                 log.finite &= rider.velocity.is_finite() && rider.place.at.is_finite();
@@ -101,7 +103,7 @@ impl Swarm {
                 let (state, radius) = (&mut own.state, droplet.size.radius);
                 match form {
                     Form::Physical if at_once => {
-                        mark(ground, scenery.track, pack.way(index).map(|leg| leg.segment), state, radius);
+                        mark(ground, scenery.track, pack.path(index).map(|leg| leg.segment), state, radius);
                         if shed == 0.0 {
                             log.stretches.truncate(before);
                         }
@@ -112,7 +114,7 @@ impl Swarm {
                         mark(ground, scenery.track, segments, state, radius);
                     }
                 }
-                if let End::Leaves { velocity, away, left } = end {
+                if let TrajectoryEnd::Detached { velocity, outward: away, remaining: left } = end {
                     let volume = droplet.size.volume - shed;
                     let fallen = Fallen { id: 0, volume, solid: facet.solid as usize, point, velocity, away, left };
                     own.size.volume = volume;
@@ -128,7 +130,7 @@ impl Swarm {
                     }
                 }
                 let stands = matches!(form, Form::Paper(_)) && rider.velocity.length() < STILL.0;
-                if end == End::Rests || stands {
+                if end == TrajectoryEnd::AtRest || stands {
                     own.state.running = false;
                     own.rider.velocity = DVec2::ZERO;
                     log.stopped.push(slot);
@@ -163,7 +165,7 @@ impl Swarm {
                 own.spot = spot;
                 log.spots.push((slot, spot));
             }
-            log.legs = pack.into_legs();
+            log.legs = pack.into_segments();
         };
         let pieces_logs = &mut self.logs[..pieces];
         self.droplets.work(&self.runners, pieces_logs, &job);

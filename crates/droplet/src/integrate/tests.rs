@@ -1,4 +1,4 @@
-//! Riding against closed forms, over plain and ugly meshes.
+//! Integration compared with closed forms, on regular and on badly shaped meshes.
 
 use std::f64::consts::PI;
 
@@ -7,6 +7,7 @@ use sessile_geometry::TriMesh;
 use sessile_world::random::Stream;
 
 use super::*;
+use crate::damped_motion::DampedMotion;
 use crate::track::mend::tests::mend;
 use crate::track::tests::{sheet, track_of};
 
@@ -26,20 +27,20 @@ impl Plain {
     }
 }
 
-impl Rules for Plain {
+impl ForceModel for Plain {
     const VARIES: bool = false;
-    type Here = DVec2;
+    type Local = DVec2;
 
-    fn here(&self, facet: &Facet, _at: Place) -> DVec2 {
+    fn local(&self, facet: &Facet, _at: Place) -> DVec2 {
         facet.along(self.gravity)
     }
 
-    fn push_at(&self, &acceleration: &DVec2, _velocity: DVec2) -> Push {
-        Push { acceleration, hold: self.hold, rate: self.rate, slope: 0.0 }
+    fn forces_at(&self, &acceleration: &DVec2, _velocity: DVec2) -> Forces {
+        Forces { acceleration, retention: self.hold, drag_rate: self.rate, drag_slope: 0.0 }
     }
 
-    fn comes_off(&self, facet: &Facet, _at: Place, thrown: f64) -> bool {
-        thrown + self.gravity.dot(facet.normal()) > self.adhesion
+    fn detaches(&self, facet: &Facet, _at: Place, centrifugal: f64) -> bool {
+        centrifugal + self.gravity.dot(facet.normal()) > self.adhesion
     }
 
     fn leaves_border(&self, _facet: &Facet, _at: Place, _outward: DVec2, _speed: f64) -> bool {
@@ -54,22 +55,23 @@ impl Rules for Plain {
 /// A drag that grows with the speed, as water's does.
 struct Inertial(Plain);
 
-impl Rules for Inertial {
+impl ForceModel for Inertial {
     const VARIES: bool = true;
-    type Here = DVec2;
+    type Local = DVec2;
 
-    fn here(&self, facet: &Facet, at: Place) -> DVec2 {
-        self.0.here(facet, at)
+    fn local(&self, facet: &Facet, at: Place) -> DVec2 {
+        self.0.local(facet, at)
     }
 
-    fn push_at(&self, here: &DVec2, velocity: DVec2) -> Push {
-        let push = self.0.push_at(here, velocity);
+    fn forces_at(&self, here: &DVec2, velocity: DVec2) -> Forces {
+        let forces = self.0.forces_at(here, velocity);
         let root = velocity.length().sqrt();
-        Push { rate: push.rate * (1.0 + 2.0 * root), slope: if root > 0.0 { push.rate / root } else { 0.0 }, ..push }
+        let slope = if root > 0.0 { forces.drag_rate / root } else { 0.0 };
+        Forces { drag_rate: forces.drag_rate * (1.0 + 2.0 * root), drag_slope: slope, ..forces }
     }
 
-    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
-        self.0.comes_off(facet, at, thrown)
+    fn detaches(&self, facet: &Facet, at: Place, centrifugal: f64) -> bool {
+        self.0.detaches(facet, at, centrifugal)
     }
 
     fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool {
@@ -91,9 +93,9 @@ fn at(track: &Track, point: DVec3) -> Place {
     Place { triangle, at: track.facet(triangle).along(point - track.facet(triangle).origin) }
 }
 
-fn start(track: &Track, point: DVec3, velocity: DVec3) -> Rider {
+fn start(track: &Track, point: DVec3, velocity: DVec3) -> MotionState {
     let place = at(track, point);
-    Rider { place, velocity: track.facet(place.triangle).along(velocity) }
+    MotionState { place, velocity: track.facet(place.triangle).along(velocity) }
 }
 
 /// The paper's closed form in a plane, whatever the triangles.
@@ -103,21 +105,16 @@ fn the_path_does_not_depend_on_how_a_plane_is_cut() {
     let (from, velocity) = (DVec3::new(-0.2, 0.35, 0.0), DVec3::new(0.3, 0.1, 0.0));
     let expected = |time: f64| {
         let plane = |v: DVec3| v.truncate();
-        let glide = Glide {
-            place: plane(from),
-            velocity: plane(velocity),
-            acceleration: plane(rules.gravity),
-            rate: rules.rate,
-        };
-        glide.place_at(time)
+        let motion = DampedMotion::new(plane(from), plane(velocity), plane(rules.gravity), rules.rate);
+        DVec2::from(motion.after(time).0)
     };
     for cells in [1, 2, 4, 8, 16, 224] {
         let track = track_of(&sheet(1.0, 1.0, cells, cells));
         let mut rider = start(&track, from, velocity);
         let mut crossed = 0;
         for step in 1..=20 {
-            let end = ride(&track, &rules, &mut rider, 0.03, |_| crossed += 1);
-            assert_eq!(end, End::Runs);
+            let end = integrate(&track, &rules, &mut rider, 0.03, |_| crossed += 1);
+            assert_eq!(end, TrajectoryEnd::Moving);
             let time = 0.03 * f64::from(step);
             let off = rider.place.point(&track).truncate().distance(expected(time));
             assert!(off < 1e-9, "{} triangles, t = {time}: off by {off:.1e} m", 2 * cells * cells);
@@ -134,7 +131,7 @@ fn a_held_and_turning_path_does_not_depend_on_how_a_plane_is_cut_either() {
         let track = track_of(&sheet(1.0, 1.0, cells, cells));
         let mut rider = start(&track, DVec3::new(-0.3, 0.3, 0.0), DVec3::new(0.9, 0.2, 0.0));
         for _ in 0..20 {
-            ride(&track, &rules, &mut rider, 1.0 / 60.0, |_| {});
+            integrate(&track, &rules, &mut rider, 1.0 / 60.0, |_| {});
         }
         rider.place.point(&track)
     };
@@ -168,7 +165,7 @@ fn a_turning_path_under_hold_and_varying_drag_is_right_to_2e_4() {
     let track = track_of(&sheet(1.0, 1.0, 7, 7));
     let mut rider = start(&track, from, velocity);
     for _ in 0..20 {
-        ride(&track, &Inertial(plain), &mut rider, 1.0 / 60.0, |_| {});
+        integrate(&track, &Inertial(plain), &mut rider, 1.0 / 60.0, |_| {});
     }
     let expected =
         marched(plain.gravity.truncate(), plain.hold, plain.rate, from.truncate(), velocity.truncate(), 1.0 / 3.0);
@@ -194,7 +191,7 @@ fn a_fast_droplet_that_is_slowed_within_a_step_comes_as_far_as_it_should() {
     ] {
         let plain = Plain { rate, hold, ..Plain::new(DVec3::new(0.0, -pull, -8.5)) };
         let mut rider = start(&track, from, velocity);
-        ride(&track, &Inertial(plain), &mut rider, 1.0 / 24.0, |_| {});
+        integrate(&track, &Inertial(plain), &mut rider, 1.0 / 24.0, |_| {});
         let expected = marched(plain.gravity.truncate(), hold, rate, from.truncate(), velocity.truncate(), 1.0 / 24.0);
         let moved = expected.distance(from.truncate());
         let off = rider.place.point(&track).truncate().distance(expected) / moved;
@@ -210,12 +207,12 @@ fn straight_held_motion_is_the_closed_form_to_1e_9_and_stops_where_it_must() {
     let mut rider = start(&track, DVec3::new(0.013, 0.4, 0.0), DVec3::new(0.0, -0.7, 0.0));
     // dU/dt = 4 − 6 − 5 U: stands after ln(1 + 5·0.7/2)/5, having come 0.7/5 − (2/25) ln(1 + 5·0.7/2).
     let (time, way) = ((1.0_f64 + 1.75).ln() / 5.0, 0.14 - 0.08 * 2.75_f64.ln());
-    let end = ride(&track, &rules, &mut rider, 0.9 * time, |_| {});
-    assert_eq!(end, End::Runs);
+    let end = integrate(&track, &rules, &mut rider, 0.9 * time, |_| {});
+    assert_eq!(end, TrajectoryEnd::Moving);
     let expected = 0.7 * (-4.5 * time).exp() - 0.4 * (1.0 - (-4.5 * time).exp());
     assert!((rider.velocity.length() / expected - 1.0).abs() < 1e-9, "{} m/s for {expected}", rider.velocity.length());
-    let end = ride(&track, &rules, &mut rider, time, |_| {});
-    assert_eq!(end, End::Rests);
+    let end = integrate(&track, &rules, &mut rider, time, |_| {});
+    assert_eq!(end, TrajectoryEnd::AtRest);
     let got = 0.4 - rider.place.point(&track).y;
     assert!((got / way - 1.0).abs() < 1e-9, "came {got} m for {way}");
 }
@@ -241,9 +238,9 @@ fn a_valley_catches_and_a_ridge_passes() {
     };
     let valley = fold(0.8);
     let rules = Plain { rate: 4.0, ..Plain::new(DVec3::new(0.0, -2.0, -9.6)) };
-    let mut rider = Rider { place: point(&valley, 0.13, 0.17), velocity: DVec2::ZERO };
+    let mut rider = MotionState { place: point(&valley, 0.13, 0.17), velocity: DVec2::ZERO };
     for _ in 0..40 {
-        ride(&valley, &rules, &mut rider, 0.01, |_| {});
+        integrate(&valley, &rules, &mut rider, 0.01, |_| {});
     }
     let place = rider.place.point(&valley);
     assert!(place.x.abs() < 1e-4 && place.y < 0.1, "it slides along the valley: {place}");
@@ -255,10 +252,10 @@ fn a_valley_catches_and_a_ridge_passes() {
     let rules = Plain::new(DVec3::ZERO);
     let place = point(&ridge, -0.05, 0.013);
     let velocity = ridge.facet(place.triangle).along(DVec3::new(1.0, 0.1, 0.8)).normalize() * 0.5;
-    let mut rider = Rider { place, velocity };
-    let end = ride(&ridge, &rules, &mut rider, 0.2, |_| {});
+    let mut rider = MotionState { place, velocity };
+    let end = integrate(&ridge, &rules, &mut rider, 0.2, |_| {});
     let after = rider.place.point(&ridge);
-    assert!(end == End::Runs && after.x > 0.02, "over the ridge: {after}");
+    assert!(end == TrajectoryEnd::Moving && after.x > 0.02, "over the ridge: {after}");
     assert!((rider.velocity.length() - 0.5).abs() < 1e-12, "{} m/s", rider.velocity.length());
 }
 
@@ -324,13 +321,13 @@ fn shoot(track: &Track, wanted: u64) -> u64 {
             DVec2::from_angle(angle)
         };
         let mut rider =
-            Rider { place: Place { triangle, at: place }, velocity: velocity * random.uniform_in(0.1, 3.0) };
+            MotionState { place: Place { triangle, at: place }, velocity: velocity * random.uniform_in(0.1, 3.0) };
         let gravity = 10.0 * DVec3::new(random.uniform() - 0.5, random.uniform() - 0.5, random.uniform() - 0.5);
         let rules = Plain { radius: 1e-4, ..Plain::new(if shot.is_multiple_of(3) { DVec3::ZERO } else { gravity }) };
         let energy =
-            |rider: &Rider| 0.5 * rider.velocity.length_squared() - rules.gravity.dot(rider.place.point(track));
+            |rider: &MotionState| 0.5 * rider.velocity.length_squared() - rules.gravity.dot(rider.place.point(track));
         let before = energy(&rider);
-        ride(track, &rules, &mut rider, 2.0, |segment| {
+        integrate(track, &rules, &mut rider, 2.0, |segment| {
             crossed += 1;
             let facet = track.facet(segment.triangle);
             let scale = facet.lengths.into_iter().fold(0.0, f64::max);
@@ -381,10 +378,13 @@ fn a_frictionless_droplet_leaves_a_sphere_at_48_degrees() {
                 (2.0..4.0).contains(&(track.facet(t).point(track.facet(t).middle()).y / radius).acos().to_degrees())
             })
             .expect("near the top");
-        let mut rider = Rider { place: Place { triangle, at: track.facet(triangle).middle() }, velocity: DVec2::ZERO };
+        let mut rider =
+            MotionState { place: Place { triangle, at: track.facet(triangle).middle() }, velocity: DVec2::ZERO };
         let top = rider.place.point(&track).y / radius;
-        let end = (0..400).map(|_| ride(&track, &rules, &mut rider, 0.01, |_| {})).find(|&end| end != End::Runs);
-        assert!(matches!(end, Some(End::Leaves { .. })), "{end:?}");
+        let end = (0..400)
+            .map(|_| integrate(&track, &rules, &mut rider, 0.01, |_| {}))
+            .find(|&end| end != TrajectoryEnd::Moving);
+        assert!(matches!(end, Some(TrajectoryEnd::Detached { .. })), "{end:?}");
         let cos = rider.place.point(&track).y / radius;
         // From c₀ on: 2(c₀ − c) − c = a/g.
         let expected = expected + 2.0 / 3.0 * (top - 1.0);
