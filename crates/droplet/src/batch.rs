@@ -23,7 +23,7 @@ use crate::integrate::{
 };
 use crate::kernel::{FEW_INTERVALS, MAX_INTERVALS, Midpoint, Start, drag_weight, is_last};
 use crate::simd::{F64Lanes, LANES, Lane, LaneMask, Vec2, ceil};
-use crate::track::{Facet, NONE, Place, Track};
+use crate::surface_mesh::{Facet, NONE, SurfaceMesh, SurfacePoint};
 
 /// Largest number of droplets in a batch.
 pub const CAPACITY: usize = 128;
@@ -49,7 +49,7 @@ pub struct UniformForces {
 /// A force model whose droplets may be batched.
 pub trait BatchForces: ForceModel {
     /// Forces over `facet`; `None` where they are not uniform.
-    fn uniform_forces(&self, facet: &Facet, at: Place) -> Option<UniformForces>;
+    fn uniform_forces(&self, facet: &Facet, at: SurfacePoint) -> Option<UniformForces>;
 }
 
 /// Input of the step kernel: one droplet per lane.
@@ -218,7 +218,7 @@ const _: () = assert!(CAPACITY <= 1 << u8::BITS);
 impl Batch {
     /// An empty batch; `segments` is memory for paths.
     pub fn new(segments: Vec<PathSegment>) -> Self {
-        let motion = MotionState { place: Place { triangle: 0, at: DVec2::ZERO }, velocity: DVec2::ZERO };
+        let motion = MotionState { place: SurfacePoint { triangle: 0, at: DVec2::ZERO }, velocity: DVec2::ZERO };
         Self {
             members: [Member::new(motion, 0.0); CAPACITY],
             count: 0,
@@ -275,11 +275,11 @@ impl Batch {
     /// `model` gives the force model of a droplet; `prefetch` reads the memory of a triangle.
     pub fn integrate<F: BatchForces>(
         &mut self,
-        track: &Track,
+        surface: &SurfaceMesh,
         model: impl Fn(usize) -> F,
         prefetch: impl Fn(u32) -> f64,
     ) {
-        self.integrate_lanes::<false, F>(track, &model);
+        self.integrate_lanes::<false, F>(surface, &model);
         while self.num_divergent > 0 {
             let divergent = &self.divergent[..self.num_divergent];
             std::hint::black_box(divergent.iter().fold(0.0, |sum, droplet| sum + prefetch(droplet.next_triangle)));
@@ -291,10 +291,10 @@ impl Batch {
                     let length = segment.from.distance(segment.to);
                     path.push(&mut self.segments, segment, length);
                 };
-                match integrate_linearized(track, &model, trajectory, linearized, &mut log) {
+                match integrate_linearized(surface, &model, trajectory, linearized, &mut log) {
                     Some(ended) => *end = ended,
                     None if is_scalar || divergent.len() < MIN_REJOINING => {
-                        *end = integrate_to_end(track, &model, trajectory, &mut log);
+                        *end = integrate_to_end(surface, &model, trajectory, &mut log);
                     }
                     None => {
                         self.queue[self.num_queued] = index;
@@ -303,38 +303,42 @@ impl Batch {
                 }
             }
             self.num_divergent = 0;
-            self.integrate_lanes::<true, F>(track, &model);
+            self.integrate_lanes::<true, F>(surface, &model);
         }
     }
 
     /// Integrates the queued droplets until each is done or diverges.
     ///
     /// `ENTERED`: some of them have just crossed an edge.
-    fn integrate_lanes<const ENTERED: bool, F: BatchForces>(&mut self, track: &Track, model: &impl Fn(usize) -> F) {
+    fn integrate_lanes<const ENTERED: bool, F: BatchForces>(
+        &mut self,
+        surface: &SurfaceMesh,
+        model: &impl Fn(usize) -> F,
+    ) {
         let mut num_active = 0;
         for lane in 0..LANES {
-            num_active += usize::from(self.fill_lane(lane, track, model));
+            num_active += usize::from(self.fill_lane(lane, surface, model));
         }
         while num_active > 0 {
             step_kernel::<ENTERED>(&self.input, &mut self.output);
             for lane in 0..LANES {
                 if let Some(index) = self.in_lane[lane]
-                    && !self.commit_lane(lane, usize::from(index), track)
+                    && !self.commit_lane(lane, usize::from(index), surface)
                 {
-                    num_active -= usize::from(!self.fill_lane(lane, track, model));
+                    num_active -= usize::from(!self.fill_lane(lane, surface, model));
                 }
             }
         }
     }
 
     /// Loads the next queued droplet into a lane; `false` if there is none.
-    fn fill_lane<F: BatchForces>(&mut self, lane: usize, track: &Track, model: &impl Fn(usize) -> F) -> bool {
+    fn fill_lane<F: BatchForces>(&mut self, lane: usize, surface: &SurfaceMesh, model: &impl Fn(usize) -> F) -> bool {
         while self.num_started < self.num_queued {
             let index = self.queue[self.num_started];
             self.num_started += 1;
             let trajectory = &self.members[index].trajectory;
             let place = trajectory.motion.place;
-            let facet = track.facet(place.triangle);
+            let facet = surface.facet(place.triangle);
             let Some(forces) = model(index).uniform_forces(facet, place) else {
                 self.set_aside(index, None, place.triangle, true);
                 continue;
@@ -349,7 +353,7 @@ impl Batch {
 
     /// Applies the kernel's result to the droplet of a lane; `false` if the lane becomes free.
     #[inline]
-    fn commit_lane(&mut self, lane: usize, index: usize, track: &Track) -> bool {
+    fn commit_lane(&mut self, lane: usize, index: usize, surface: &SurfaceMesh) -> bool {
         let (input, output) = (&mut self.input, &self.output);
         match LaneStatus::from_code(output.status[lane]) {
             LaneStatus::Advanced => {}
@@ -364,14 +368,14 @@ impl Batch {
             }
             LaneStatus::Diverges => {
                 let triangle = self.members[index].trajectory.motion.place.triangle;
-                let next = input.likely_next(lane, component(&output.position, lane), track, triangle);
+                let next = input.likely_next(lane, component(&output.position, lane), surface, triangle);
                 let linearized = output.linearized(lane);
                 self.set_aside(index, Some(linearized), next, false);
                 return false;
             }
         }
         let Member { trajectory, path, .. } = &mut self.members[index];
-        let Place { triangle, at: from } = trajectory.motion.place;
+        let SurfacePoint { triangle, at: from } = trajectory.motion.place;
         let to = component(&output.position, lane);
         if to != from {
             let length = from.distance(to);
@@ -427,7 +431,7 @@ impl KernelInput {
         (self.wedge[lane], self.plate[lane], self.scale[lane]) = (drag.wedge, drag.plate, drag.scale);
         (self.air[lane], self.damping[lane]) = (drag.air, forces.damping);
         for k in 0..3 {
-            set(&mut self.edges[k], facet.sides[k]);
+            set(&mut self.edges[k], facet.edges[k]);
             set(&mut self.corners[k], facet.corners[k]);
             self.entered[k][lane] = f64::from(u8::from(trajectory.entered == Some(k)));
         }
@@ -449,10 +453,10 @@ impl KernelInput {
 
     /// The triangle that a droplet enters if it moves to `to` (in m).
     #[inline]
-    fn likely_next(&self, lane: usize, to: DVec2, track: &Track, triangle: u32) -> u32 {
+    fn likely_next(&self, lane: usize, to: DVec2, surface: &SurfaceMesh, triangle: u32) -> u32 {
         let inside = |k: usize| component(&self.edges[k], lane).perp_dot(to - component(&self.corners[k], lane));
         let edge = (0..3).fold(0, |least, k| if inside(k) < inside(least) { k } else { least });
-        let across = track.facet(triangle).across[edge];
+        let across = surface.facet(triangle).across[edge];
         if across == NONE { triangle } else { across / 3 }
     }
 }
@@ -640,7 +644,7 @@ mod tests {
     use super::*;
     use crate::drag::tests::WATER;
     use crate::integrate::{Forces, integrate};
-    use crate::track::tests::{sheet, track_of};
+    use crate::surface_mesh::tests::{sheet, surface_of};
     use sessile_wetting::SlidingLaw;
 
     /// A constant force; counts evaluations by the scalar integrator.
@@ -657,9 +661,9 @@ mod tests {
         const VARIES: bool = true;
         type Local = DVec2;
 
-        fn local(&self, facet: &Facet, _at: Place) -> DVec2 {
+        fn local(&self, facet: &Facet, _at: SurfacePoint) -> DVec2 {
             self.num_batched.set(self.num_batched.get() + 1);
-            facet.along(self.pull)
+            facet.project(self.pull)
         }
 
         fn forces_at(&self, &acceleration: &DVec2, velocity: DVec2) -> Forces {
@@ -667,11 +671,11 @@ mod tests {
             Forces { acceleration, retention: self.retention, drag_rate: rate + self.damping, drag_slope: slope }
         }
 
-        fn detaches(&self, _facet: &Facet, _at: Place, centrifugal: f64) -> bool {
+        fn detaches(&self, _facet: &Facet, _at: SurfacePoint, centrifugal: f64) -> bool {
             centrifugal > 300.0
         }
 
-        fn leaves_border(&self, _facet: &Facet, _at: Place, _outward: DVec2, speed: f64) -> bool {
+        fn leaves_border(&self, _facet: &Facet, _at: SurfacePoint, _outward: DVec2, speed: f64) -> bool {
             speed > 0.2
         }
 
@@ -681,10 +685,10 @@ mod tests {
     }
 
     impl BatchForces for Constant<'_> {
-        fn uniform_forces(&self, facet: &Facet, _at: Place) -> Option<UniformForces> {
+        fn uniform_forces(&self, facet: &Facet, _at: SurfacePoint) -> Option<UniformForces> {
             let Self { pull, retention, drag, damping, .. } = *self;
             // Some are integrated by the scalar integrator alone.
-            (pull.z < 2.4).then(|| UniformForces { acceleration: facet.along(pull), retention, drag, damping })
+            (pull.z < 2.4).then(|| UniformForces { acceleration: facet.project(pull), retention, drag, damping })
         }
     }
 
@@ -696,7 +700,7 @@ mod tests {
         wavy.positions.iter_mut().for_each(|p| p.z = 2e-3 * (60.0 * p.x).sin() * (70.0 * p.y).cos());
         let (num_batched, num_scalar) = (Cell::new(0), Cell::new(0));
         let (mut intervals, mut crossings, mut others) = (0, 0, 0);
-        for track in [track_of(&sheet(0.4, 0.4, 8, 8)), track_of(&wavy)] {
+        for surface in [surface_of(&sheet(0.4, 0.4, 8, 8)), surface_of(&wavy)] {
             for (advancing, receding) in [(80.0_f64, 58.0_f64), (90.0, 90.0), (163.0, 157.0)] {
                 let law = SlidingLaw::new(&WATER, &Wetting::smooth(advancing.to_radians(), receding.to_radians()));
                 for _ in 0..60 {
@@ -705,14 +709,15 @@ mod tests {
                     let count = 1 + (random.uniform() * CAPACITY as f64) as usize;
                     let droplets: Vec<(MotionState, Constant<'_>)> = (0..count)
                         .map(|_| {
-                            let triangle = (random.uniform() * track.facets().len() as f64) as u32;
-                            let facet = track.facet(triangle);
+                            let triangle = (random.uniform() * surface.facets().len() as f64) as u32;
+                            let facet = surface.facet(triangle);
                             let mut vector = || DVec3::new(random.uniform(), random.uniform(), random.uniform()) - 0.5;
-                            let at = facet.clamp(facet.middle() + 0.5 * facet.lengths[0] * facet.along(vector()));
+                            let at =
+                                facet.clamp(facet.centroid() + 0.5 * facet.edge_lengths[0] * facet.project(vector()));
                             let pull = 5.0 * vector() + 10.0 * vector().with_z(0.0);
                             // Some start from rest.
                             let velocity =
-                                facet.along(vector() * 0.8 + pull * 0.01) * f64::from(u8::from(pull.x > -4.0));
+                                facet.project(vector() * 0.8 + pull * 0.01) * f64::from(u8::from(pull.x > -4.0));
                             let volume = random.uniform_in(1e-9, 30e-9);
                             let width = 2.5 * volume.cbrt();
                             let per_mass = 1.0 / (WATER.density * volume);
@@ -720,16 +725,16 @@ mod tests {
                                 WATER.surface_tension * width * (law.cos_receding - law.cos_advancing) * per_mass;
                             let drag = Drag::new(&law, &WATER, width, per_mass);
                             let damping = if pull.y > 3.0 { 2.0 } else { 0.0 };
-                            let motion = MotionState { place: Place { triangle, at }, velocity };
+                            let motion = MotionState { place: SurfacePoint { triangle, at }, velocity };
                             (motion, Constant { pull, retention, drag, damping, num_batched: &num_batched })
                         })
                         .collect();
                     droplets.iter().for_each(|(motion, _)| batch.push(*motion, dt));
-                    batch.integrate(&track, |index| droplets[index].1, |triangle| track.facet(triangle).fetch());
+                    batch.integrate(&surface, |index| droplets[index].1, |triangle| surface.facet(triangle).fetch());
                     for (index, (motion, model)) in droplets.iter().enumerate() {
                         let (mut alone, mut expected) = (Vec::new(), *motion);
                         let model = Constant { num_batched: &num_scalar, ..*model };
-                        let end = integrate(&track, &model, &mut expected, dt, |segment| alone.push(segment));
+                        let end = integrate(&surface, &model, &mut expected, dt, |segment| alone.push(segment));
                         let together: Vec<Segment> = batch.path(index).map(|part| part.segment).collect();
                         assert_eq!(
                             (expected, end),

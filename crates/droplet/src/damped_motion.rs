@@ -16,7 +16,7 @@
 use glam::DVec2;
 
 use crate::simd::{Lane, Vec2};
-use crate::track::Facet;
+use crate::surface_mesh::Facet;
 
 /// φ₁(x) and φ₂(x) for x ≥ 0, to a few units in the last place and without branches.
 ///
@@ -128,7 +128,7 @@ impl DampedMotion {
         let displacement = end - self.position;
         for k in 0..3 {
             let inward = Vec2::from(facet.inward(k));
-            let distance = if entered == Some(k) { 0.0 } else { facet.inside(self.position.into(), k).max(0.0) };
+            let distance = if entered == Some(k) { 0.0 } else { facet.edge_distance(self.position.into(), k).max(0.0) };
             let edge =
                 EdgeMotion { distance, speed: inward.dot(self.velocity), acceleration: inward.dot(self.acceleration) };
             if edge.stays_inside(inward.dot(displacement), until) {
@@ -234,7 +234,7 @@ pub fn first_zero(d: f64, u: f64, b: f64, rate: f64, until: f64) -> Option<f64> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::track::tests::{sheet, track_of};
+    use crate::surface_mesh::tests::{sheet, surface_of};
 
     /// The formulas of the paper as printed.
     fn printed(force: DVec2, mass: f64, k_f: f64, p: DVec2, v: DVec2, t: f64) -> (DVec2, DVec2) {
@@ -291,8 +291,8 @@ mod tests {
     /// Compares with fine time stepping: an exit is found just before the first step outside.
     #[test]
     fn no_exit_is_missed_and_none_is_spurious() {
-        let track = track_of(&sheet(1.0, 1.0, 1, 1));
-        let facet = *track.facet(0);
+        let surface = surface_of(&sheet(1.0, 1.0, 1, 1));
+        let facet = *surface.facet(0);
         let mut seed = 1_u64;
         let mut uniform = move || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -316,7 +316,7 @@ mod tests {
             match (motion.exit(&facet, until, place_at(until), None), march) {
                 (Some((k, time)), march) => {
                     exits += 1;
-                    let off = facet.inside(place_at(time).into(), k).abs();
+                    let off = facet.edge_distance(place_at(time).into(), k).abs();
                     assert!(off < 1e-14, "exit {off:.1e} m from the edge");
                     if let Some(march) = march {
                         assert!(

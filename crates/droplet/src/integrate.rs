@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::damped_motion::DampedMotion;
 use crate::simd::Vec2;
-use crate::track::{Facet, Place, Track};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
 /// Forces per mass on a droplet in the plane of its triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,21 +53,21 @@ pub trait ForceModel {
     type Local;
 
     /// Evaluates what forces at a place follow from.
-    fn local(&self, facet: &Facet, at: Place) -> Self::Local;
+    fn local(&self, facet: &Facet, at: SurfacePoint) -> Self::Local;
 
     /// Forces at a velocity (in m/s).
     fn forces_at(&self, local: &Self::Local, velocity: DVec2) -> Forces;
 
     /// Forces at a place and velocity (in m/s).
-    fn forces(&self, facet: &Facet, at: Place, velocity: DVec2) -> Forces {
+    fn forces(&self, facet: &Facet, at: SurfacePoint, velocity: DVec2) -> Forces {
         self.forces_at(&self.local(facet, at), velocity)
     }
 
     /// Whether the droplet detaches from `facet` under an additional outward acceleration (in m/s²).
-    fn detaches(&self, facet: &Facet, at: Place, centrifugal: f64) -> bool;
+    fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool;
 
     /// Whether it leaves over a border of the mesh, `outward` in the plane of `facet`, at this outward speed (in m/s).
-    fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool;
+    fn leaves_border(&self, facet: &Facet, at: SurfacePoint, outward: DVec2, speed: f64) -> bool;
 
     /// Base radius, in m.
     fn radius(&self) -> f64;
@@ -78,11 +78,11 @@ pub trait ForceModel {
     }
 }
 
-/// Place and velocity of a droplet.
+/// SurfacePoint and velocity of a droplet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MotionState {
-    /// Place on the mesh.
-    pub place: Place,
+    /// SurfacePoint on the mesh.
+    pub place: SurfacePoint,
     /// Velocity in the axes of its triangle, in m/s.
     pub velocity: DVec2,
 }
@@ -136,7 +136,7 @@ pub struct Linearized {
 /// A trajectory that is being integrated over a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trajectory {
-    /// Place and velocity.
+    /// SurfacePoint and velocity.
     pub motion: MotionState,
     /// Remaining time of the step, in s.
     pub remaining: f64,
@@ -170,26 +170,26 @@ impl Trajectory {
 
 /// Integrates a droplet for `dt` seconds and passes every segment of its path to `log`.
 pub fn integrate<F: ForceModel>(
-    track: &Track,
+    surface: &SurfaceMesh,
     model: &F,
     motion: &mut MotionState,
     dt: f64,
     log: impl FnMut(Segment),
 ) -> TrajectoryEnd {
     let mut trajectory = Trajectory::new(*motion, dt);
-    let end = integrate_to_end(track, model, &mut trajectory, log);
+    let end = integrate_to_end(surface, model, &mut trajectory, log);
     *motion = trajectory.motion;
     end
 }
 
 /// Integrates a trajectory to the end of its step.
 pub fn integrate_to_end<F: ForceModel>(
-    track: &Track,
+    surface: &SurfaceMesh,
     model: &F,
     trajectory: &mut Trajectory,
     log: impl FnMut(Segment),
 ) -> TrajectoryEnd {
-    let mut integrator = Integrator { track, model, now: *trajectory, linearized: None, log };
+    let mut integrator = Integrator { surface, model, now: *trajectory, linearized: None, log };
     let mut end = TrajectoryEnd::Moving;
     while integrator.now.remaining > 0.0 {
         if let Some(early) = integrator.advance_interval() {
@@ -205,13 +205,13 @@ pub fn integrate_to_end<F: ForceModel>(
 ///
 /// Starts from the coefficients of the current interval if they are known.
 pub fn integrate_linearized<F: ForceModel>(
-    track: &Track,
+    surface: &SurfaceMesh,
     model: &F,
     trajectory: &mut Trajectory,
     linearized: Option<Linearized>,
     log: impl FnMut(Segment),
 ) -> Option<TrajectoryEnd> {
-    let mut integrator = Integrator { track, model, now: *trajectory, linearized, log };
+    let mut integrator = Integrator { surface, model, now: *trajectory, linearized, log };
     let mut end = None;
     while end.is_none() {
         end = if integrator.now.remaining > 0.0 { integrator.advance_interval() } else { Some(TrajectoryEnd::Moving) };
@@ -225,7 +225,7 @@ pub fn integrate_linearized<F: ForceModel>(
 
 /// Scalar integrator of one trajectory.
 struct Integrator<'a, F, L> {
-    track: &'a Track,
+    surface: &'a SurfaceMesh,
     model: &'a F,
     now: Trajectory,
     linearized: Option<Linearized>,
@@ -236,7 +236,7 @@ impl<F: ForceModel, L: FnMut(Segment)> Integrator<'_, F, L> {
     /// Advances to the end of an interval, or across an edge.
     #[inline(always)]
     fn advance_interval(&mut self) -> Option<TrajectoryEnd> {
-        let facet = self.track.facet(self.now.motion.place.triangle);
+        let facet = self.surface.facet(self.now.motion.place.triangle);
         let linearized = match self.linearized {
             Some(linearized) if linearized.ends < self.now.remaining => linearized,
             _ => match self.linearize(facet) {
@@ -280,7 +280,9 @@ impl<F: ForceModel, L: FnMut(Segment)> Integrator<'_, F, L> {
         let from = self.now.motion.place.at;
         let to = DVec2::from(to);
         self.now.motion.place.at = match edge {
-            Some(k) => facet.on_side(k, (facet.sides[k].dot(to - facet.corners[k]) / facet.lengths[k]).clamp(0.0, 1.0)),
+            Some(k) => {
+                facet.on_edge(k, (facet.edges[k].dot(to - facet.corners[k]) / facet.edge_lengths[k]).clamp(0.0, 1.0))
+            }
             None => facet.clamp(to),
         };
         self.now.motion.velocity = velocity.into();

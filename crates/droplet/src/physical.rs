@@ -19,12 +19,12 @@
 use glam::{DVec2, DVec3};
 use sessile_wetting::{Liquid, SlidingLaw};
 
+use crate::acceleration::AccelerationField;
 use crate::batch::{BatchForces, UniformForces};
 use crate::drag::Drag;
-use crate::field::Field;
-use crate::ground::Ground;
 use crate::integrate::{ForceModel, Forces};
-use crate::track::{Facet, Place, Track};
+use crate::substrate::Substrate;
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
 /// Where the ground varies, the rim is looked at anew after this many radii.
 const RIM_STEP: f64 = 0.5;
@@ -33,9 +33,9 @@ const RIM_STEP: f64 = 0.5;
 #[derive(Clone, Copy)]
 pub struct Physical<'a> {
     /// The mesh.
-    pub track: &'a Track,
-    /// The ground, frozen for the while.
-    pub ground: &'a Ground,
+    pub surface: &'a SurfaceMesh,
+    /// The substrate, frozen for the while.
+    pub substrate: &'a Substrate,
     /// The liquid.
     pub liquid: &'a Liquid,
     /// Drag that `settle` adds, in 1/s.
@@ -47,7 +47,7 @@ pub struct PhysicalRules<'a> {
     /// What all share.
     pub shared: Physical<'a>,
     /// Of its solid.
-    pub field: &'a Field,
+    pub field: &'a AccelerationField,
     /// Where it set out.
     pub law: &'a SlidingLaw,
     /// In m³.
@@ -73,16 +73,16 @@ impl PhysicalRules<'_> {
     }
 
     /// Where the ground varies.
-    fn line(&self, at: Place, heading: DVec2) -> Line {
-        let (track, ground) = (self.shared.track, self.shared.ground);
-        let rim = |direction: DVec2| track.walk(at, direction * self.radius, DVec2::ZERO).0;
+    fn line(&self, at: SurfacePoint, heading: DVec2) -> Line {
+        let (surface, substrate) = (self.shared.surface, self.shared.substrate);
+        let rim = |direction: DVec2| surface.trace_geodesic(at, direction * self.radius, DVec2::ZERO).0;
         // The middles of three arcs of 60° each, front and rear.
         let (sin, cos) = std::f64::consts::FRAC_PI_3.sin_cos();
         let left = heading.perp();
-        let front =
-            [heading * cos + left * sin, heading, heading * cos - left * sin].map(|d| ground.cosines(track, rim(d)).0);
+        let front = [heading * cos + left * sin, heading, heading * cos - left * sin]
+            .map(|d| substrate.cosines(surface, rim(d)).0);
         let rear = [left * sin - heading * cos, -heading, -heading * cos - left * sin]
-            .map(|d| ground.cosines(track, rim(d)).1);
+            .map(|d| substrate.cosines(surface, rim(d)).1);
         let along = |[a, b, c]: [f64; 3]| 0.5 * a + b + 0.5 * c;
         Line { hold: along(rear) - along(front), across: sin * (front[0] - front[2] + rear[0] - rear[2]) }
     }
@@ -120,20 +120,20 @@ impl PhysicalRules<'_> {
         if self.field.wind == DVec3::ZERO {
             return DVec2::ZERO;
         }
-        let wind = facet.along(self.field.wind);
+        let wind = facet.project(self.field.wind);
         wind * (self.law.air_drag * self.radius * self.radius * wind.length() / self.mass())
     }
 
     /// Pull per mass in the plane on a droplet that stands, without the line's, in m/s².
     #[inline]
-    pub fn pull(&self, facet: &Facet, at: Place) -> DVec2 {
-        facet.along(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
+    pub fn pull(&self, facet: &Facet, at: SurfacePoint) -> DVec2 {
+        facet.project(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
     }
 }
 
 /// What the push at a place follows from.
 pub struct LocalForces {
-    at: Place,
+    at: SurfacePoint,
     /// On a droplet that stands, in m/s².
     pull: DVec2,
     /// γR/m, in m/s².
@@ -145,7 +145,7 @@ pub struct LocalForces {
 
 impl BatchForces for PhysicalRules<'_> {
     #[inline]
-    fn uniform_forces(&self, facet: &Facet, at: Place) -> Option<UniformForces> {
+    fn uniform_forces(&self, facet: &Facet, at: SurfacePoint) -> Option<UniformForces> {
         if self.varies || self.field.turns {
             return None;
         }
@@ -164,7 +164,7 @@ impl ForceModel for PhysicalRules<'_> {
     type Local = LocalForces;
 
     #[inline]
-    fn local(&self, facet: &Facet, at: Place) -> LocalForces {
+    fn local(&self, facet: &Facet, at: SurfacePoint) -> LocalForces {
         let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
         let (liquid, per_mass) = (self.shared.liquid, 1.0 / self.mass());
         LocalForces {
@@ -188,12 +188,12 @@ impl ForceModel for PhysicalRules<'_> {
         Forces { acceleration: pull, retention: self.even_hold(here), drag_rate: rate, drag_slope: slope }
     }
 
-    fn detaches(&self, facet: &Facet, at: Place, centrifugal: f64) -> bool {
+    fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool {
         let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + centrifugal;
         off > 0.0 && self.volume > self.law.largest_pendant_volume(off)
     }
 
-    fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool {
+    fn leaves_border(&self, facet: &Facet, at: SurfacePoint, outward: DVec2, speed: f64) -> bool {
         let pull = self.pull(facet, at).dot(outward);
         let demand = self.mass() * (pull + speed * speed / (2.0 * self.radius));
         demand > self.shared.liquid.surface_tension * 2.0 * self.radius * (1.0 + self.law.cos_receding)

@@ -5,7 +5,7 @@ use glam::{DVec2, DVec3};
 use super::vertex::{self, VertexExit, VertexRef};
 use super::{ForceModel, Integrator, Linearized, MotionState, Segment, TrajectoryEnd};
 use crate::damped_motion::{DampedMotion, first_zero};
-use crate::track::{COPLANAR, Facet, NONE, Place};
+use crate::surface_mesh::{COPLANAR, Facet, NONE, SurfacePoint};
 
 /// Hops across a crease below this share of the base radius count as sliding along it.
 const MIN_HOP: f64 = 1e-3;
@@ -22,7 +22,7 @@ struct FarSide<'a> {
     /// Edge of that facet.
     edge: usize,
     /// The droplet's place on that edge.
-    place: Place,
+    place: SurfacePoint,
     /// Dihedral turn, in rad; positive over a ridge.
     turn: f64,
     /// Share of the speed across the edge that is kept.
@@ -84,15 +84,15 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
     #[inline]
     fn far_side(&self, facet: &Facet, k: usize) -> FarSide<'a> {
         let (to, edge) = (facet.across[k] / 3, facet.across[k] as usize % 3);
-        let (other, turn) = (self.track.facet(to), facet.turns[k]);
-        let share = facet.sides[k].dot(self.now.motion.place.at - facet.corners[k]) / facet.lengths[k];
-        let place = Place { triangle: to, at: other.on_side(edge, (1.0 - share).clamp(0.0, 1.0)) };
+        let (other, turn) = (self.surface.facet(to), facet.dihedrals[k]);
+        let share = facet.edges[k].dot(self.now.motion.place.at - facet.corners[k]) / facet.edge_lengths[k];
+        let place = SurfacePoint { triangle: to, at: other.on_edge(edge, (1.0 - share).clamp(0.0, 1.0)) };
         FarSide { facet: other, edge, place, turn, kept: if turn < 0.0 { turn.cos().max(0.0) } else { 1.0 } }
     }
 
     /// Whether forces on both sides push the droplet into edge `k`, with hops too small to matter.
     fn is_trapped(&self, facet: &Facet, k: usize, far: &FarSide<'_>, outward_speed: f64) -> bool {
-        let towards_edge = |facet: &Facet, place: Place, edge: usize| {
+        let towards_edge = |facet: &Facet, place: SurfacePoint, edge: usize| {
             -facet.inward(edge).dot(self.model.forces(facet, place, DVec2::ZERO).acceleration)
         };
         let here = towards_edge(facet, self.now.motion.place, k);
@@ -105,8 +105,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
     #[inline]
     fn enter(&mut self, k: usize, far: &FarSide<'_>, is_flat: bool) {
         let (from, to) = (self.now.motion.place.triangle, far.place.triangle);
-        let (track, edge) = (self.track, far.edge);
-        let carry = |vector: DVec2| track.carry(from, k, to, edge, vector);
+        let (surface, edge) = (self.surface, far.edge);
+        let carry = |vector: DVec2| surface.transport(from, k, to, edge, vector);
         let turned = carry(self.now.motion.velocity);
         let inward = far.facet.inward(edge);
         let lost = (1.0 - far.kept) * inward.dot(turned);
@@ -130,7 +130,11 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
     /// Facets of a smooth surface turn over their own length; a sharp edge over the droplet's
     /// diameter if that is shorter.
     fn bend_length(&self, facet: &Facet, k: usize) -> f64 {
-        if facet.turns[k] < vertex::SHARP { facet.spans[k] } else { facet.spans[k].min(2.0 * self.model.radius()) }
+        if facet.dihedrals[k] < vertex::SHARP {
+            facet.bend_lengths[k]
+        } else {
+            facet.bend_lengths[k].min(2.0 * self.model.radius())
+        }
     }
 
     fn detach(&self, facet: &Facet, outward: DVec3) -> TrajectoryEnd {
@@ -140,7 +144,7 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
 
     /// Slides along edge `k`, pushed into it from both sides or retained at a border, up to its end.
     fn slide_along(&mut self, facet: &Facet, k: usize) -> Option<TrajectoryEnd> {
-        let along = facet.sides[k];
+        let along = facet.edges[k];
         let mut speed = self.now.motion.velocity.dot(along);
         self.now.entered = None;
         self.reset_interval();
@@ -155,8 +159,9 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
             let heading = if speed != 0.0 { speed.signum() } else { pull.signum() };
             // One-dimensional motion, positive in the direction of travel.
             let (start, net) = (speed * heading, pull * heading - forces.retention);
-            let reached = facet.sides[k].dot(at - facet.corners[k]);
-            let (ahead, corner) = if heading > 0.0 { (facet.lengths[k] - reached, (k + 1) % 3) } else { (reached, k) };
+            let reached = facet.edges[k].dot(at - facet.corners[k]);
+            let (ahead, corner) =
+                if heading > 0.0 { (facet.edge_lengths[k] - reached, (k + 1) % 3) } else { (reached, k) };
             let motion = DampedMotion::new(DVec2::ZERO, DVec2::new(start, 0.0), DVec2::new(net, 0.0), forces.drag_rate);
             let until = self.now.remaining.min(motion.stop_time(DVec2::X));
             let end = first_zero(ahead.max(0.0), -start, -net, forces.drag_rate, until);
@@ -165,8 +170,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
             let distance = place.x.clamp(0.0, ahead.max(0.0));
             self.now.remaining -= time;
             speed = heading * velocity.x.max(0.0);
-            let share = ((reached + heading * distance) / facet.lengths[k]).clamp(0.0, 1.0);
-            self.now.motion.place.at = facet.on_side(k, share);
+            let share = ((reached + heading * distance) / facet.edge_lengths[k]).clamp(0.0, 1.0);
+            self.now.motion.place.at = facet.on_edge(k, share);
             self.now.motion.velocity = along * speed;
             self.record(at, time);
             if end.is_some() {
@@ -188,30 +193,30 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         self.now.entered = None;
         self.reset_interval();
         let radius = self.model.radius();
-        match vertex::exit(self.track, self.model, vertex, velocity) {
+        match vertex::exit(self.surface, self.model, vertex, velocity) {
             VertexExit::Triangle { triangle, corner, velocity } => {
-                let facet = self.track.facet(triangle);
+                let facet = self.surface.facet(triangle);
                 // Slightly inside, so that the next exit is a new one.
-                let margin = 1e-12 * facet.lengths[corner].min(facet.lengths[(corner + 2) % 3]).min(radius);
-                let inside = (facet.middle() - facet.corners[corner]).normalize() * margin;
-                let place = Place { triangle, at: facet.corners[corner] + inside };
+                let margin = 1e-12 * facet.edge_lengths[corner].min(facet.edge_lengths[(corner + 2) % 3]).min(radius);
+                let inside = (facet.centroid() - facet.corners[corner]).normalize() * margin;
+                let place = SurfacePoint { triangle, at: facet.corners[corner] + inside };
                 self.now.motion = MotionState { place, velocity };
                 None
             }
             VertexExit::Edge { triangle, edge, reversed, speed } => {
-                let facet = self.track.facet(triangle);
+                let facet = self.surface.facet(triangle);
                 let corner = if reversed { (edge + 1) % 3 } else { edge };
-                let direction = if reversed { -facet.sides[edge] } else { facet.sides[edge] };
-                let margin = 1e-12 * facet.lengths[edge].min(radius);
-                let place = Place { triangle, at: facet.corners[corner] + direction * margin };
+                let direction = if reversed { -facet.edges[edge] } else { facet.edges[edge] };
+                let margin = 1e-12 * facet.edge_lengths[edge].min(radius);
+                let place = SurfacePoint { triangle, at: facet.corners[corner] + direction * margin };
                 self.now.motion = MotionState { place, velocity: direction * speed };
                 None
             }
             VertexExit::Border { triangle, outward } => {
-                let facet = self.track.facet(triangle);
-                let corner = vertex::corner_at(self.track, vertex, triangle);
-                let place = Place { triangle, at: facet.corners[corner] };
-                self.now.motion = MotionState { place, velocity: facet.along(velocity) };
+                let facet = self.surface.facet(triangle);
+                let corner = vertex::corner_at(self.surface, vertex, triangle);
+                let place = SurfacePoint { triangle, at: facet.corners[corner] };
+                self.now.motion = MotionState { place, velocity: facet.project(velocity) };
                 let speed = velocity.dot(facet.lift(outward)).max(0.0);
                 if self.model.leaves_border(facet, place, outward, speed) {
                     return Some(self.detach(facet, facet.lift(outward)));
@@ -220,8 +225,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
                 Some(TrajectoryEnd::AtRest)
             }
             VertexExit::Pit => {
-                let facet = self.track.facet(vertex.triangle);
-                let place = Place { triangle: vertex.triangle, at: facet.corners[vertex.corner] };
+                let facet = self.surface.facet(vertex.triangle);
+                let place = SurfacePoint { triangle: vertex.triangle, at: facet.corners[vertex.corner] };
                 self.now.motion = MotionState { place, velocity: DVec2::ZERO };
                 Some(TrajectoryEnd::AtRest)
             }

@@ -9,7 +9,7 @@ use glam::DVec2;
 use super::{ForceModel, Forces, Integrator, Linearized, MotionState, Segment};
 use crate::damped_motion::DampedMotion;
 use crate::kernel::{DRAG_WEIGHT, FEW_INTERVALS, MAX_INTERVALS, MIN_INTERVAL, Midpoint, Start, drag_weight, is_last};
-use crate::track::Facet;
+use crate::surface_mesh::Facet;
 
 /// What the linearization of one interval starts from.
 struct Prediction<'a, F: ForceModel> {

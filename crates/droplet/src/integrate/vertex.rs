@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3};
 
 use super::ForceModel;
-use crate::track::{Facet, NONE, Place, Track};
+use crate::surface_mesh::{Facet, NONE, SurfaceMesh, SurfacePoint};
 
 /// Dihedral turn above which an edge belongs to the shape rather than to a triangulated smooth surface, in rad.
 pub const SHARP: f64 = 0.5;
@@ -61,7 +61,7 @@ pub fn nearest_corner(facet: &Facet, at: DVec2) -> usize {
 }
 
 /// The triangles around a vertex: counter-clockwise from the given one, then clockwise from it if there is a border.
-fn one_ring(track: &Track, vertex: VertexRef) -> impl Iterator<Item = VertexRef> + '_ {
+fn one_ring(surface: &SurfaceMesh, vertex: VertexRef) -> impl Iterator<Item = VertexRef> + '_ {
     let mut clockwise = false;
     let mut next = Some(vertex);
     let mut count = 0;
@@ -71,7 +71,7 @@ fn one_ring(track: &Track, vertex: VertexRef) -> impl Iterator<Item = VertexRef>
         let step = |from: VertexRef, clockwise: bool| {
             // Counter-clockwise over the edge that arrives at the vertex, clockwise over the one that leaves it.
             let edge = if clockwise { from.corner } else { (from.corner + 2) % 3 };
-            track.across(from.triangle, edge).map(|(triangle, across)| VertexRef {
+            surface.across(from.triangle, edge).map(|(triangle, across)| VertexRef {
                 triangle,
                 corner: if clockwise { (across + 1) % 3 } else { across },
             })
@@ -93,26 +93,26 @@ fn one_ring(track: &Track, vertex: VertexRef) -> impl Iterator<Item = VertexRef>
 }
 
 /// The corner of `triangle` at `vertex`.
-pub fn corner_at(track: &Track, vertex: VertexRef, triangle: u32) -> usize {
-    one_ring(track, vertex).find(|at| at.triangle == triangle).map_or(vertex.corner, |at| at.corner)
+pub fn corner_at(surface: &SurfaceMesh, vertex: VertexRef, triangle: u32) -> usize {
+    one_ring(surface, vertex).find(|at| at.triangle == triangle).map_or(vertex.corner, |at| at.corner)
 }
 
 /// How a droplet that arrives at a vertex with `velocity` (rest pose, in m/s) leaves it.
 ///
 /// It takes the triangle that keeps most of its velocity, else the edge that does, else it stops
 /// and starts in the direction of the largest net force. Projections only lose energy.
-pub fn exit<F: ForceModel>(track: &Track, model: &F, vertex: VertexRef, velocity: DVec3) -> VertexExit {
+pub fn exit<F: ForceModel>(surface: &SurfaceMesh, model: &F, vertex: VertexRef, velocity: DVec3) -> VertexExit {
     if velocity != DVec3::ZERO {
-        if let Some(exit) = best_exit(track, vertex, |_| velocity, 1e-9 * velocity.length()) {
+        if let Some(exit) = best_exit(surface, vertex, |_| velocity, 1e-9 * velocity.length()) {
             return exit;
         }
-        if let Some(exit) = border_exit(track, vertex, velocity) {
+        if let Some(exit) = border_exit(surface, vertex, velocity) {
             return exit;
         }
     }
     let net_force = |at: VertexRef| {
-        let facet = track.facet(at.triangle);
-        let place = Place { triangle: at.triangle, at: facet.corners[at.corner] };
+        let facet = surface.facet(at.triangle);
+        let place = SurfacePoint { triangle: at.triangle, at: facet.corners[at.corner] };
         let forces = model.forces(facet, place, DVec2::ZERO);
         let strength = forces.acceleration.length();
         if strength > forces.retention {
@@ -121,7 +121,7 @@ pub fn exit<F: ForceModel>(track: &Track, model: &F, vertex: VertexRef, velocity
             DVec3::ZERO
         }
     };
-    match best_exit(track, vertex, net_force, 0.0) {
+    match best_exit(surface, vertex, net_force, 0.0) {
         Some(VertexExit::Triangle { triangle, corner, .. }) => {
             VertexExit::Triangle { triangle, corner, velocity: DVec2::ZERO }
         }
@@ -129,19 +129,24 @@ pub fn exit<F: ForceModel>(track: &Track, model: &F, vertex: VertexRef, velocity
             VertexExit::Edge { triangle, edge, reversed, speed: 0.0 }
         }
         Some(other) => other,
-        None => border_exit(track, vertex, net_force(vertex)).unwrap_or(VertexExit::Pit),
+        None => border_exit(surface, vertex, net_force(vertex)).unwrap_or(VertexExit::Pit),
     }
 }
 
 /// The triangle that contains most of a vector, else the edge; both more than `least`.
-fn best_exit(track: &Track, vertex: VertexRef, vector: impl Fn(VertexRef) -> DVec3, least: f64) -> Option<VertexExit> {
+fn best_exit(
+    surface: &SurfaceMesh,
+    vertex: VertexRef,
+    vector: impl Fn(VertexRef) -> DVec3,
+    least: f64,
+) -> Option<VertexExit> {
     let (mut best, mut most) = (None, least);
     let (mut best_edge, mut most_along) = (None, least);
-    for at in one_ring(track, vertex) {
-        let facet = track.facet(at.triangle);
+    for at in one_ring(surface, vertex) {
+        let facet = surface.facet(at.triangle);
         let vector = vector(at);
-        let flat = facet.along(vector);
-        let (leaving, arriving) = (facet.sides[at.corner], -facet.sides[(at.corner + 2) % 3]);
+        let flat = facet.project(vector);
+        let (leaving, arriving) = (facet.edges[at.corner], -facet.edges[(at.corner + 2) % 3]);
         let length = flat.length();
         if length > most && leaving.perp_dot(flat) >= 0.0 && flat.perp_dot(arriving) >= 0.0 {
             most = length;
@@ -160,13 +165,13 @@ fn best_exit(track: &Track, vertex: VertexRef, vector: impl Fn(VertexRef) -> DVe
 }
 
 /// The border edge at a vertex over which a vector points most.
-fn border_exit(track: &Track, vertex: VertexRef, vector: DVec3) -> Option<VertexExit> {
+fn border_exit(surface: &SurfaceMesh, vertex: VertexRef, vector: DVec3) -> Option<VertexExit> {
     let (mut best, mut most) = (None, 0.0);
-    for at in one_ring(track, vertex) {
-        let facet = track.facet(at.triangle);
+    for at in one_ring(surface, vertex) {
+        let facet = surface.facet(at.triangle);
         for edge in [at.corner, (at.corner + 2) % 3].into_iter().filter(|&edge| facet.across[edge] == NONE) {
             let outward = -facet.inward(edge);
-            let over = outward.dot(facet.along(vector));
+            let over = outward.dot(facet.project(vector));
             if over > most {
                 (best, most) = (Some(VertexExit::Border { triangle: at.triangle, outward }), over);
             }
