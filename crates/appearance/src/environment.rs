@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 
 use glam::{Vec2, Vec3};
 use sessile_frames::atomic::FileError;
+use sessile_scene::{EnvironmentMap, EnvironmentPreset};
 
 pub use lat_long::LatLong;
 
@@ -107,13 +108,16 @@ impl Environment {
     pub fn from_lights(lights: &sessile_scene::Lights) -> Result<Self, EnvironmentError> {
         let strength = lights.strength as f32;
         let sun = lights.sun.map_or(Vec3::new(1.0, 2.0, 1.0), |sun| sun.direction.as_vec3());
-        match lights.environment.as_str() {
-            "studio" => Ok(Self::studio(strength)),
-            "sky" => Ok(Self::sky(sun, strength)),
-            "garden" => Ok(Self::garden(strength)),
-            "city" => Ok(Self::city(strength)),
-            "dawn" => Self::dawn(strength),
-            file => Self::open(Path::new(file), strength),
+        let preset = match &lights.environment {
+            EnvironmentMap::Preset(preset) => *preset,
+            EnvironmentMap::Image(file) => return Self::open(file, strength),
+        };
+        match preset {
+            EnvironmentPreset::Studio => Ok(Self::studio(strength)),
+            EnvironmentPreset::Sky => Ok(Self::sky(sun, strength)),
+            EnvironmentPreset::Garden => Ok(Self::garden(strength)),
+            EnvironmentPreset::City => Ok(Self::city(strength)),
+            EnvironmentPreset::Dawn => Self::dawn(strength),
         }
     }
 

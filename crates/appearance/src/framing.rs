@@ -251,7 +251,7 @@ fn part_of_pane(frame: &PlaneFrame, water: &Water) -> Option<(DVec3, [f64; 2])> 
 fn best_view(world: &World, water: &Water, bounds: Bounds, fov: f64, aspect: f64) -> Camera {
     let middle = 0.5 * (bounds[0] + bounds[1]);
     let opaque: Vec<&Solid> =
-        world.solids().iter().filter(|solid| solid.scene().look.as_deref() != Some("glass")).collect();
+        world.solids().iter().filter(|solid| solid.scene().look != sessile_scene::Look::Glass).collect();
     let views = VIEWS.map(|view| {
         let towards = view.normalize();
         Camera::new(middle + fit_box(bounds, towards, fov, aspect) * towards, middle, fov)

@@ -5,6 +5,7 @@
 //! smooth film on top. Under liquid of index n the specular F₀ follows from the ratio of the indices.
 
 use glam::{Vec2, Vec3};
+use sessile_scene::{Look, TexturePattern};
 
 use crate::bsdf::Bsdf;
 use crate::ggx::Ggx;
@@ -61,52 +62,48 @@ pub enum SpecularLobe {
 }
 
 impl Material {
-    /// The material of a scene's look, with a texture if given; no look is matte. `pattern` is the number of units of a
+    /// The material of a scene's look, with a texture if given. `pattern` is the number of units of a
     /// built-in pattern along u and v.
-    pub fn of(look: Option<&str>, texture: Option<Texture>, pattern: Vec2) -> Self {
+    pub fn of(look: Look, texture: Option<Texture>, pattern: Vec2) -> Self {
         use SpecularLobe::{Conductor, Dielectric};
-        let look = look.unwrap_or("matte");
-        if look == "glass" {
-            return Self::Glass { index: GLASS_INDEX };
-        }
         let rgb = Vec3::new;
         let constant = |color: Vec3| Texture::Constant(color);
         let (own, alpha, specular, porosity) = match look {
-            "metal" => (constant(rgb(0.91, 0.92, 0.92)), 0.12, Conductor, 0.0),
-            "plastic" => (constant(rgb(0.55, 0.57, 0.6)), 0.08, Dielectric(1.46), 0.0),
-            "rubber" => (constant(rgb(0.06, 0.06, 0.065)), 0.4, Dielectric(1.5), 0.2),
-            "ceramic" => (constant(rgb(0.82, 0.81, 0.78)), 0.05, Dielectric(1.5), 0.0),
-            "stone" => (Texture::Stone(rgb(0.56, 0.53, 0.48), rgb(0.22, 0.21, 0.21)), 0.45, Dielectric(1.45), 1.0),
-            "wood" => (Texture::Wood(rgb(0.62, 0.42, 0.25), rgb(0.33, 0.18, 0.09)), 0.25, Dielectric(1.45), 0.8),
-            "paint" => (constant(rgb(0.5, 0.08, 0.06)), 0.06, Dielectric(1.5), 0.0),
-            "leaf" => (Texture::Veins(rgb(0.12, 0.3, 0.05), rgb(0.3, 0.45, 0.14)), 0.28, Dielectric(1.42), 0.0),
-            "skin" => (constant(rgb(0.72, 0.47, 0.36)), 0.35, Dielectric(1.4), 0.4),
-            _ => (constant(rgb(0.6, 0.6, 0.6)), 1.0, SpecularLobe::None, 1.0),
+            Look::Glass => return Self::Glass { index: GLASS_INDEX },
+            Look::Metal => (constant(rgb(0.91, 0.92, 0.92)), 0.12, Conductor, 0.0),
+            Look::Plastic => (constant(rgb(0.55, 0.57, 0.6)), 0.08, Dielectric(1.46), 0.0),
+            Look::Rubber => (constant(rgb(0.06, 0.06, 0.065)), 0.4, Dielectric(1.5), 0.2),
+            Look::Ceramic => (constant(rgb(0.82, 0.81, 0.78)), 0.05, Dielectric(1.5), 0.0),
+            Look::Stone => (Texture::Stone(rgb(0.56, 0.53, 0.48), rgb(0.22, 0.21, 0.21)), 0.45, Dielectric(1.45), 1.0),
+            Look::Wood => (Texture::Wood(rgb(0.62, 0.42, 0.25), rgb(0.33, 0.18, 0.09)), 0.25, Dielectric(1.45), 0.8),
+            Look::Paint => (constant(rgb(0.5, 0.08, 0.06)), 0.06, Dielectric(1.5), 0.0),
+            Look::Leaf => (Texture::Veins(rgb(0.12, 0.3, 0.05), rgb(0.3, 0.45, 0.14)), 0.28, Dielectric(1.42), 0.0),
+            Look::Skin => (constant(rgb(0.72, 0.47, 0.36)), 0.35, Dielectric(1.4), 0.4),
+            Look::Matte => (constant(rgb(0.6, 0.6, 0.6)), 1.0, SpecularLobe::None, 1.0),
         };
-        let transmittance = if look == "leaf" { rgb(0.35, 0.45, 0.3) } else { Vec3::ZERO };
+        let transmittance = if look == Look::Leaf { rgb(0.35, 0.45, 0.3) } else { Vec3::ZERO };
         let color = ScaledTexture { texture: texture.unwrap_or(own), scale: pattern };
         Self::Opaque(BsdfParameters { color, alpha, specular, transmittance, porosity })
     }
 }
 
-/// The built-in texture of a name, in colors that suit a look.
-pub fn built_in_texture(name: &str, look: Option<&str>) -> Option<Texture> {
+/// The texture of a built-in pattern, in colors that go with a look.
+pub fn built_in_texture(pattern: TexturePattern, look: Look) -> Texture {
     let base = match look {
-        Some("wood") => Vec3::new(0.55, 0.36, 0.2),
-        Some("paint") => Vec3::new(0.5, 0.08, 0.06),
-        Some("rubber") => Vec3::new(0.1, 0.1, 0.11),
+        Look::Wood => Vec3::new(0.55, 0.36, 0.2),
+        Look::Paint => Vec3::new(0.5, 0.08, 0.06),
+        Look::Rubber => Vec3::new(0.1, 0.1, 0.11),
         _ => Vec3::new(0.62, 0.6, 0.56),
     };
     let dark = base * Vec3::new(0.32, 0.36, 0.42);
-    Some(match name {
-        "checker" => Texture::Checker(base, dark),
-        "tiles" => Texture::Tiles(base * Vec3::new(0.95, 1.05, 1.15), 0.45 * base),
-        "grid" => Texture::Grid(base, dark),
-        "stripes" => Texture::Stripes(base, dark),
-        "wood" => Texture::Wood(base, dark),
-        "noise" => Texture::Noise(base, dark),
-        _ => return None,
-    })
+    match pattern {
+        TexturePattern::Checker => Texture::Checker(base, dark),
+        TexturePattern::Tiles => Texture::Tiles(base * Vec3::new(0.95, 1.05, 1.15), 0.45 * base),
+        TexturePattern::Grid => Texture::Grid(base, dark),
+        TexturePattern::Stripes => Texture::Stripes(base, dark),
+        TexturePattern::Wood => Texture::Wood(base, dark),
+        TexturePattern::Noise => Texture::Noise(base, dark),
+    }
 }
 
 impl BsdfParameters {
@@ -144,13 +141,13 @@ mod tests {
 
     #[test]
     fn every_look_conserves_energy_wet_or_dry_in_air_or_under_water() {
-        for (look, ()) in sessile_scene::LOOKS {
-            let Material::Opaque(parameters) = Material::of(Some(look), None, Vec2::splat(8.0)) else { continue };
+        for look in Look::ALL {
+            let Material::Opaque(parameters) = Material::of(*look, None, Vec2::splat(8.0)) else { continue };
             for (outside, wetness) in [(1.0, 0.0), (1.0, 1.0), (1.333, 1.0)] {
                 for cosine in [0.1, 0.6, 1.0] {
                     let bsdf = parameters.bsdf(Vec2::new(0.31, 0.77), outside, wetness);
                     let albedo = directional_albedo(&bsdf, cosine);
-                    assert!(albedo > 0.01 && albedo < 1.0, "{look} cos {cosine}: {albedo}");
+                    assert!(albedo > 0.01 && albedo < 1.0, "{look:?} cos {cosine}: {albedo}");
                 }
             }
         }
@@ -158,20 +155,12 @@ mod tests {
 
     #[test]
     fn wet_stone_is_darker_and_shinier_than_dry_stone() {
-        let Material::Opaque(stone) = Material::of(Some("stone"), None, Vec2::ONE) else { panic!("stone is opaque") };
+        let Material::Opaque(stone) = Material::of(Look::Stone, None, Vec2::ONE) else { panic!("stone is opaque") };
         let uv = Vec2::splat(0.4);
         let (dry, wet) = (stone.bsdf(uv, 1.0, 0.0), stone.bsdf(uv, 1.0, 1.0));
         assert!(wet.diffuse.x < 0.75 * dry.diffuse.x, "{} against {}", wet.diffuse, dry.diffuse);
         let wo = Vec3::new(0.6, 0.0, 0.8);
         let specular = |bsdf: &Bsdf| bsdf.eval(wo, wo * Vec3::new(-1.0, 1.0, 1.0)).0.x;
         assert!(specular(&wet) > 3.0 * specular(&dry), "{} against {}", specular(&wet), specular(&dry));
-    }
-
-    #[test]
-    fn every_texture_name_of_a_scene_is_built_in() {
-        for (name, ()) in sessile_scene::TEXTURES {
-            assert!(built_in_texture(name, None).is_some(), "{name}");
-        }
-        assert!(built_in_texture("photo.png", None).is_none());
     }
 }

@@ -178,10 +178,10 @@ fn springs(scene: &Scene) -> Springs {
     Springs {
         slices: knobs.slices.map_or(usual.slices, |n| n as usize),
         levels: knobs.levels.map_or(usual.levels, |n| n as usize),
-        longitudinal: in_tension(knobs.longitudinal_stiffness, usual.longitudinal),
-        transverse: in_tension(knobs.transverse_stiffness, usual.transverse),
-        guide: in_tension(knobs.guide_stiffness, usual.guide),
-        volume: in_tension(knobs.volume_stiffness, usual.volume),
+        longitudinal: in_tension(knobs.springs.longitudinal, usual.longitudinal),
+        transverse: in_tension(knobs.springs.transverse, usual.transverse),
+        guide: in_tension(knobs.springs.guide, usual.guide),
+        volume: in_tension(knobs.springs.volume, usual.volume),
     }
 }
 

@@ -85,7 +85,7 @@ impl SceneLooks {
         let mut taken = Vec::new();
         let mut solids = Vec::new();
         let mut painted = Vec::new();
-        for (solid, material) in source.world.solids().iter().zip(looks.materials()) {
+        for (solid, material) in source.world.solids().iter().zip(looks.solids()) {
             let name = unique(solid.name(), &mut taken);
             let body = encloses(solid, solid.mesh());
             let (look, paint) = match material {

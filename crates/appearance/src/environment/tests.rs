@@ -134,8 +134,10 @@ fn the_built_in_environments_light_a_level_white_surface_to_one() {
 
 #[test]
 fn every_name_of_the_scene_format_is_built_in() {
-    for (name, ()) in sessile_scene::ENVIRONMENTS {
-        let lights = sessile_scene::Lights { environment: (*name).into(), strength: 1.0, sun: None, area: Vec::new() };
+    for preset in EnvironmentPreset::ALL {
+        let name = preset.name();
+        let environment = EnvironmentMap::Preset(*preset);
+        let lights = sessile_scene::Lights { environment, strength: 1.0, sun: None, area: Vec::new() };
         let mean = Environment::from_lights(&lights).unwrap().mean_radiance();
         assert!(mean.min_element() > 0.0, "{name}: {mean}");
     }

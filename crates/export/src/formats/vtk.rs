@@ -28,7 +28,7 @@ const MOST_CELLS: u64 = 1 << 28;
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
     let folder = job.destination.companion_name();
-    if source.scene.model == ModelKind::Volume && !source.scene.output_fields {
+    if source.scene.model == ModelKind::Volume && !source.scene.output.fields {
         job.progress.notice(
             "the run has no grids: simulate it with `--set output.fields=true` to have phi, velocity and pressure too",
         );

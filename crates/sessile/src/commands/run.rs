@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sessile_appearance::SceneAssets;
-use sessile_render::render_run::{DrawOptions, What};
+use sessile_render::{FramesToRender, RenderOptions};
 use sessile_sim::{Finish, RunError, RunOptions, run as simulate};
 
 use super::quoted;
@@ -47,12 +47,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.no_pictures {
         return Ok(());
     }
-    let pictures = DrawOptions { quality: args.quality.into(), ..DrawOptions::new(What::Missing) };
+    let pictures = RenderOptions { quality: args.quality.into(), ..RenderOptions::new(FramesToRender::Missing) };
     let drawn = render::draw(&options.out, &pictures, args.threads, &stop)?;
     if drawn.stopped {
         return Err(render::stopped(&drawn, &options.command));
     }
-    if drawn.pictures > 0 {
+    if drawn.images > 0 {
         render::tell(&drawn, &options.out);
     }
     Ok(())

@@ -194,7 +194,7 @@ impl<'a> Engine<'a> {
                 shapes = Some(drops);
             }
         }
-        let fields = if self.scene.output_fields { self.model.fields() } else { None };
+        let fields = if self.scene.output.fields { self.model.fields() } else { None };
 
         self.clock.enter("measure");
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };

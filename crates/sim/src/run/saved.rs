@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sessile_frames::checkpoint::Progress;
 use sessile_frames::{Block, Checkpoint, Event};
-use sessile_scene::types::{Camera, Lights, Render, Scene};
+use sessile_scene::types::{Camera, EnvironmentMap, EnvironmentPreset, Lights, Render, Scene};
 
 use super::RunError;
 use super::assets::{self, Asset};
@@ -57,7 +57,12 @@ fn plain(scene: &Scene) -> Scene {
     let mut plain = scene.clone();
     plain.time.duration = plain.time.frame;
     plain.camera = Camera::default();
-    plain.lights = Lights { environment: "studio".into(), strength: 1.0, sun: None, area: Vec::new() };
+    plain.lights = Lights {
+        environment: EnvironmentMap::Preset(EnvironmentPreset::Studio),
+        strength: 1.0,
+        sun: None,
+        area: Vec::new(),
+    };
     plain.render = Render::default();
     plain
 }
