@@ -43,7 +43,7 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     };
     let body = match &instance.shape {
         Shape::Metaballs(balls) => are_balls(balls),
-        Shape::Draped(laid) if !laid.ground.is_sound() => return wrong("its ground is not finite or not whole"),
+        Shape::Draped(laid) if !laid.substrate.is_sound() => return wrong("its ground is not finite or not whole"),
         Shape::Draped(laid) => match &laid.body {
             Body::Metaballs(balls) => are_balls(balls),
             Body::Profile(profile) if !profile.is_sound() => {

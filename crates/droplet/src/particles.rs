@@ -1,34 +1,34 @@
 //! A step of all droplets on surfaces.
 //!
 //! Every running droplet rides over ground that is frozen for the while (in parallel); what came of it is carried out in the order of
-//! slots: film laid and taken up, droplets that came off, cells that changed. Then the ground is marked wet and whoever touched is found
+//! slots: film laid and taken up, droplets that came off, cells that changed. Then the ground is marked wet and whoever pending is found
 //! (in parallel), and joined in order. Resting droplets cost nothing.
 
-mod across;
+mod contacts;
 mod join;
-mod mark;
-mod meet;
-mod run;
+mod mark_wet;
+mod other_solids;
+mod slide;
 
+use contacts::When;
 use glam::{DVec2, DVec3, Vec3};
-use meet::When;
 use rayon::prelude::*;
 use sessile_frames::{Event, Ids};
 use sessile_model::StageTimer;
 use sessile_wetting::Liquid;
 
+use crate::acceleration::{AccelerationField, RigidState};
+use crate::batch::PathSegment;
 use crate::curvature::curvature;
-use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, Spot, State};
-use crate::field::{Field, Moment};
+use crate::droplets::{CHUNK, Droplet, Droplets, Location, NIL, Size, Slot, State};
 use crate::grid::{Arrivals, PER_CELL, least_width};
-use crate::ground::Ground;
+use crate::integrate::{ForceModel, MotionState, Segment};
 use crate::necks::Necks;
 use crate::neighbors::{Drift, Neighbors, Round};
-use crate::pack::Leg;
 use crate::paper::{Paper, PaperRules, half_ball_radius};
 use crate::physical::{Physical, PhysicalRules};
-use crate::ride::{Rider, Rules, Segment};
-use crate::track::{Facet, Place, Track};
+use crate::substrate::Substrate;
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 use crate::trails::{Draped, Piece, Trails};
 
 /// A change of the pull into the solid beyond this share calls for a new base radius.
@@ -50,13 +50,13 @@ pub enum Form {
 }
 
 /// What a step needs to know.
-pub struct Scenery<'a> {
+pub struct StepContext<'a> {
     /// The mesh.
-    pub track: &'a Track,
+    pub surface: &'a SurfaceMesh,
     /// Per solid.
-    pub fields: &'a [Field],
+    pub fields: &'a [AccelerationField],
     /// Per solid: where it is.
-    pub moments: &'a [Moment],
+    pub rigid_states: &'a [RigidState],
     /// Per solid: a box round it in its rest pose, in m.
     pub boxes: &'a [[DVec3; 2]],
     /// Per solid: those that come near it.
@@ -71,7 +71,7 @@ pub struct Scenery<'a> {
 
 /// A droplet that has come off.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fallen {
+pub struct Detached {
     /// Its id.
     pub id: u32,
     /// In m³.
@@ -103,11 +103,11 @@ struct Stretch {
 struct Log {
     stretches: Vec<Stretch>,
     /// Memory for ways.
-    legs: Vec<Leg>,
+    legs: Vec<PathSegment>,
     /// Droplets whose front meets film.
     on_film: Vec<u32>,
     /// Droplets that came off.
-    fallen: Vec<(u32, Fallen)>,
+    detached: Vec<(u32, Detached)>,
     /// Droplets that have stopped.
     stopped: Vec<u32>,
     /// Droplets that have left the domain.
@@ -115,47 +115,47 @@ struct Log {
     /// Everybody, where they have come to.
     arrivals: Arrivals,
     /// Those who look round, and where they are: read once more in this order, rather than all over memory.
-    spots: Vec<(u32, Spot)>,
-    /// Droplets that may have touched, and those that have.
+    locations: Vec<(u32, Location)>,
+    /// Droplets that may have pending, and those that have.
     candidates: Vec<(u32, u32)>,
     pairs: Vec<(u32, u32)>,
     round: Round,
     /// Least time in which a droplet goes its own radius, in s.
-    turnover: f64,
+    transit_time: f64,
     drift: Drift,
     finite: bool,
 }
 
 /// Droplets on surfaces.
 #[derive(Debug)]
-pub struct Swarm {
+pub struct ParticleSystem {
     /// The droplets.
     pub droplets: Droplets,
     /// Which rules move them.
     pub form: Form,
     /// What they are on.
-    pub ground: Ground,
+    pub substrate: Substrate,
     /// Film that will break into beads.
     pub trails: Trails,
     /// Shapes of droplets that have merged not long ago.
     pub necks: Necks,
     /// Those that came off, for the model to take up.
-    pub fallen: Vec<Fallen>,
+    pub detached: Vec<Detached>,
     /// Volume of those that ran out of the domain, for the model to count, in m³.
     pub lost: f64,
     /// Least time in which a droplet went its own radius in the last step, in s.
-    pub turnover: f64,
+    pub transit_time: f64,
     neighbors: Neighbors,
     /// Slots of running droplets, rising; some may have stopped or gone since.
-    runners: Vec<u32>,
-    newcomers: Vec<u32>,
+    sliding: Vec<u32>,
+    starting: Vec<u32>,
     /// Slots that have grown or arrived and may touch something.
-    pub touched: Vec<u32>,
+    pub pending: Vec<u32>,
     logs: Vec<Log>,
     pairs: Vec<(u32, u32)>,
     groups: join::Groups,
     spare: Vec<u32>,
-    /// How the runners moved in the last step.
+    /// How the sliding moved in the last step.
     drift: Drift,
 }
 
@@ -169,22 +169,22 @@ struct Settled {
     starts: bool,
 }
 
-impl Swarm {
+impl ParticleSystem {
     /// Empty.
-    pub fn new(form: Form, ground: Ground) -> Self {
+    pub fn new(form: Form, substrate: Substrate) -> Self {
         Self {
             droplets: Droplets::default(),
             form,
-            ground,
+            substrate,
             trails: Trails::default(),
             necks: Necks::default(),
-            fallen: Vec::new(),
+            detached: Vec::new(),
             lost: 0.0,
-            turnover: f64::INFINITY,
+            transit_time: f64::INFINITY,
             neighbors: Neighbors::default(),
-            runners: Vec::new(),
-            newcomers: Vec::new(),
-            touched: Vec::new(),
+            sliding: Vec::new(),
+            starting: Vec::new(),
+            pending: Vec::new(),
             logs: Vec::new(),
             pairs: Vec::new(),
             groups: join::Groups::default(),
@@ -195,29 +195,31 @@ impl Swarm {
 
     /// Number of droplets on their way.
     pub fn num_running(&self) -> usize {
-        self.droplets.slots().filter(|&slot| self.droplets.all[slot as usize].state.running).count()
+        self.droplets.slots().filter(|&slot| self.droplets.all[slot as usize].state.is_sliding).count()
     }
 
     /// Takes over the droplets of a saved state.
-    pub fn restore(&mut self, droplets: Droplets, track: &Track) {
+    pub fn restore(&mut self, droplets: Droplets, surface: &SurfaceMesh) {
         self.droplets = droplets;
-        self.index_all(track);
+        self.index_all(surface);
         // Who stopped in the last step is taken off the list, and its step forgotten, in the next.
         let is_listed = |&slot: &u32| {
             let slot = &self.droplets.all[slot as usize];
-            slot.state.running || slot.spot.step != Vec3::ZERO
+            slot.state.is_sliding || slot.location.displacement != Vec3::ZERO
         };
-        self.runners = self.droplets.slots().filter(is_listed).collect();
-        let stands = |slot: &&u32| !self.droplets.all[**slot as usize].state.running;
-        self.droplets.stopped = self.runners.iter().filter(stands).copied().collect();
-        self.newcomers.clear();
+        self.sliding = self.droplets.slots().filter(is_listed).collect();
+        let stands = |slot: &&u32| !self.droplets.all[**slot as usize].state.is_sliding;
+        self.droplets.stopped = self.sliding.iter().filter(stands).copied().collect();
+        self.starting.clear();
         self.drift = Drift::default();
-        self.droplets.slots().for_each(|slot| self.drift.include(self.droplets.all[slot as usize].spot.step));
+        self.droplets
+            .slots()
+            .for_each(|slot| self.drift.include(self.droplets.all[slot as usize].location.displacement));
     }
 
-    fn index_all(&mut self, track: &Track) {
-        let area: f64 = track.facets().iter().map(Facet::area).sum();
-        let farthest = track.facets().iter().map(|facet| facet.origin.abs().max_element()).fold(0.0, f64::max);
+    fn index_all(&mut self, surface: &SurfaceMesh) {
+        let area: f64 = surface.facets().iter().map(Facet::area).sum();
+        let farthest = surface.facets().iter().map(|facet| facet.origin.abs().max_element()).fold(0.0, f64::max);
         // Some droplets to a cell when they are spread evenly.
         let cell = |[count, reaches]: [f64; 2]| {
             let least = 8.0 * (reaches / count.max(1.0)).max(1e-6).max(least_width(farthest));
@@ -225,25 +227,25 @@ impl Swarm {
         };
         let (mut all, mut running) = ([0.0; 2], [0.0; 2]);
         for slot in self.droplets.slots() {
-            let reach = f64::from(self.droplets.all[slot as usize].size.reach);
-            all = [all[0] + 1.0, all[1] + reach];
-            if self.droplets.all[slot as usize].state.running {
-                running = [running[0] + 1.0, running[1] + reach];
+            let merge_radius = f64::from(self.droplets.all[slot as usize].size.merge_radius);
+            all = [all[0] + 1.0, all[1] + merge_radius];
+            if self.droplets.all[slot as usize].state.is_sliding {
+                running = [running[0] + 1.0, running[1] + merge_radius];
             }
         }
-        let room = (self.runners.len() + self.newcomers.len()).max(running[0] as usize);
+        let room = (self.sliding.len() + self.starting.len()).max(running[0] as usize);
         let count = self.droplets.count();
         let ((mut standing, least), (mut moving, _)) = (cell(all), cell(if running[0] > 0.0 { running } else { all }));
         loop {
             self.neighbors = Neighbors::rebuilt(count, room, [standing, moving]);
             for slot in 0..self.droplets.num_slots() as u32 {
-                self.droplets.all[slot as usize].spot.bucket = NOBODY;
-                let Slot { state, rider, size, .. } = self.droplets.all[slot as usize];
-                if state.running {
-                    let solid = track.facet(rider.place.triangle).solid;
-                    self.neighbors.place_runner(&mut self.droplets.all, slot, solid, size.reach);
+                self.droplets.all[slot as usize].location.bucket = NIL;
+                let Slot { state, motion, size, .. } = self.droplets.all[slot as usize];
+                if state.is_sliding {
+                    let solid = surface.facet(motion.place.triangle).solid;
+                    self.neighbors.place_runner(&mut self.droplets.all, slot, solid, size.merge_radius);
                 } else if self.droplets.is_used(slot) {
-                    self.index(slot, track);
+                    self.index(slot, surface);
                 }
             }
             // They crowd on a small part of the surface: smaller cells.
@@ -254,35 +256,35 @@ impl Swarm {
         }
     }
 
-    fn index(&mut self, slot: u32, track: &Track) {
+    fn index(&mut self, slot: u32, surface: &SurfaceMesh) {
         let i = slot as usize;
-        let solid = track.facet(self.droplets.all[i].rider.place.triangle).solid;
-        let reach = self.droplets.all[i].size.reach;
-        self.neighbors.place(&mut self.droplets.all, slot, solid, reach);
+        let solid = surface.facet(self.droplets.all[i].motion.place.triangle).solid;
+        let merge_radius = self.droplets.all[i].size.merge_radius;
+        self.neighbors.place(&mut self.droplets.all, slot, solid, merge_radius);
     }
 
     /// A droplet arrives at a place with its line at `radius` (in m), as far as the angles allow.
-    pub fn arrive(&mut self, id: u32, rider: Rider, volume: f64, radius: f64, scenery: &Scenery<'_>) {
-        let size = Size { volume, radius, reach: radius as f32, pressing: f32::NAN };
-        let state = State { running: rider.velocity != DVec2::ZERO, ..State::default() };
-        let droplet = Droplet { id, rider, size, state };
+    pub fn arrive(&mut self, id: u32, motion: MotionState, volume: f64, radius: f64, context: &StepContext<'_>) {
+        let size = Size { volume, radius, merge_radius: radius as f32, normal_acceleration: f32::NAN };
+        let state = State { is_sliding: motion.velocity != DVec2::ZERO, ..State::default() };
+        let droplet = Droplet { id, motion, size, state };
         if self.neighbors.is_full(self.droplets.num_slots()) {
-            self.index_all(scenery.track);
+            self.index_all(context.surface);
         }
-        let slot = self.droplets.insert(&droplet, rider.place.point(scenery.track));
-        if state.running {
-            self.newcomers.push(slot);
+        let slot = self.droplets.insert(&droplet, motion.place.point(context.surface));
+        if state.is_sliding {
+            self.starting.push(slot);
         }
-        self.replace(slot, droplet, scenery);
+        self.replace(slot, droplet, context);
     }
 
     /// The droplet that covers a point of a solid's rest pose; the one with the nearest middle.
     pub fn covering(&self, solid: u32, point: DVec3) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         self.neighbors.covering(solid, point, |slot| {
-            let spot = &self.droplets.all[slot as usize].spot;
-            let distance = spot.point.distance(point);
-            let covers = spot.solid == solid && distance < f64::from(spot.reach);
+            let location = &self.droplets.all[slot as usize].location;
+            let distance = location.point.distance(point);
+            let covers = location.solid == solid && distance < f64::from(location.merge_radius);
             if covers && best.is_none_or(|found| (distance, slot) < found) {
                 best = Some((distance, slot));
             }
@@ -292,21 +294,21 @@ impl Swarm {
 
     /// Pours liquid onto a place (negative takes it away): into the droplet that covers it, else as a new one. Says how much was
     /// really poured, in m³.
-    pub fn pour(&mut self, place: Place, volume: f64, scenery: &Scenery<'_>, next_id: &mut u32) -> f64 {
-        let solid = scenery.track.facet(place.triangle).solid;
-        match self.covering(solid, place.point(scenery.track)) {
+    pub fn pour(&mut self, place: SurfacePoint, volume: f64, context: &StepContext<'_>, next_id: &mut u32) -> f64 {
+        let solid = context.surface.facet(place.triangle).solid;
+        match self.covering(solid, place.point(context.surface)) {
             Some(slot) => {
                 let mut droplet = self.droplets.get(slot);
                 let poured = volume.max(-droplet.size.volume);
                 droplet.size.volume += poured;
-                droplet.size.pressing = f32::NAN;
-                self.replace(slot, droplet, scenery);
+                droplet.size.normal_acceleration = f32::NAN;
+                self.replace(slot, droplet, context);
                 poured
             }
             None if volume > 0.0 => {
                 let id = *next_id;
                 *next_id += 1;
-                self.arrive(id, Rider { place, velocity: DVec2::ZERO }, volume, 0.0, scenery);
+                self.arrive(id, MotionState { place, velocity: DVec2::ZERO }, volume, 0.0, context);
                 volume
             }
             None => 0.0,
@@ -316,7 +318,7 @@ impl Swarm {
     /// Advances all droplets by `dt` seconds to the time `now`.
     pub fn step(
         &mut self,
-        scenery: &Scenery<'_>,
+        context: &StepContext<'_>,
         dt: f64,
         now: f64,
         next_id: &mut u32,
@@ -326,24 +328,24 @@ impl Swarm {
         stages.enter("meet");
         // Droplets meet at any time in the step.
         self.necks.at(now - 0.5 * dt, now);
-        if self.neighbors.is_outgrown(self.droplets.count(), self.runners.len() + self.newcomers.len()) {
-            self.index_all(scenery.track);
+        if self.neighbors.is_outgrown(self.droplets.count(), self.sliding.len() + self.starting.len()) {
+            self.index_all(context.surface);
         }
-        self.meet_touched(scenery, events);
+        self.meet_touched(context, events);
         stages.enter("run");
-        self.run(scenery, dt);
+        self.run(context, dt);
         stages.enter("carry out");
-        let finite = self.carry_out(scenery, now);
+        let finite = self.carry_out(context, now);
         stages.enter("wet");
-        self.wet(scenery);
+        self.wet(context);
         stages.enter("find");
-        let runners = std::mem::take(&mut self.runners);
-        self.find(&runners, When::InStep, scenery);
-        self.runners = runners;
+        let sliding = std::mem::take(&mut self.sliding);
+        self.find(&sliding, When::InStep, context);
+        self.sliding = sliding;
         stages.enter("meet");
-        self.meet_touched(scenery, events);
+        self.meet_touched(context, events);
         stages.enter("trails");
-        for bead in self.trails.due(now, scenery.track, &mut self.ground) {
+        for bead in self.trails.due(now, context.surface, &mut self.substrate) {
             let id = *next_id;
             *next_id += 1;
             let (slot, parent) = bead.from;
@@ -351,15 +353,15 @@ impl Swarm {
             if self.droplets.all.get(slot as usize).is_some_and(|slot| slot.id == parent) {
                 events.push(Event::Split { split: parent, into: Ids::from_slice(&[parent, id]) });
             }
-            self.arrive(id, Rider { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, scenery);
+            self.arrive(id, MotionState { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, context);
         }
-        self.meet_touched(scenery, events);
+        self.meet_touched(context, events);
         self.necks.at(now, now);
         finite
     }
 
     /// What acts has changed on these solids: sizes and starts of their droplets are looked at again.
-    pub fn look_again(&mut self, scenery: &Scenery<'_>, changed: &[bool]) {
+    pub fn look_again(&mut self, context: &StepContext<'_>, changed: &[bool]) {
         let mut found = std::mem::take(&mut self.spare);
         found.clear();
         let this = &*self;
@@ -369,117 +371,117 @@ impl Swarm {
             .filter(|&slot| this.droplets.is_used(slot))
             .filter(|&slot| {
                 let droplet = this.droplets.get(slot);
-                if !changed[scenery.track.facet(droplet.rider.place.triangle).solid as usize] {
+                if !changed[context.surface.facet(droplet.motion.place.triangle).solid as usize] {
                     return false;
                 }
                 let mut fitted = droplet;
-                !this.fit(&mut fitted, scenery)
+                !this.fit(&mut fitted, context)
                     || fitted.size.radius != droplet.size.radius
-                    || (!droplet.state.running && this.begins(&fitted, scenery))
+                    || (!droplet.state.is_sliding && this.begins(&fitted, context))
             });
         found.par_extend(looked);
         for &slot in &found {
             let droplet = self.droplets.get(slot);
-            self.replace(slot, droplet, scenery);
+            self.replace(slot, droplet, context);
         }
         self.spare = found;
     }
 
     /// Sets a droplet's radius within what its volume and the angles allow; `false` when it cannot hang.
-    fn fit(&self, droplet: &mut Droplet, scenery: &Scenery<'_>) -> bool {
-        let facet = scenery.track.facet(droplet.rider.place.triangle);
-        let field = &scenery.fields[facet.solid as usize];
+    fn fit(&self, droplet: &mut Droplet, context: &StepContext<'_>) -> bool {
+        let facet = context.surface.facet(droplet.motion.place.triangle);
+        let field = &context.fields[facet.solid as usize];
         let size = &mut droplet.size;
         if let Form::Paper(paper) = &self.form {
             size.radius = half_ball_radius(size.volume);
-            (size.reach, size.pressing) = (size.radius as f32, 0.0);
-            let mass = scenery.liquid.density * size.volume;
+            (size.merge_radius, size.normal_acceleration) = (size.radius as f32, 0.0);
+            let mass = context.liquid.density * size.volume;
             let rules = PaperRules { paper, field, mass, radius: size.radius };
-            return !rules.comes_off(facet, droplet.rider.place, 0.0);
+            return !rules.detaches(facet, droplet.motion.place, 0.0);
         }
-        let law = self.ground.law(scenery.track, droplet.rider.place);
-        let pressing = -field.pull(facet.point(droplet.rider.place.at), DVec3::ZERO).dot(facet.normal());
-        size.pressing = pressing as f32;
-        let Some(flat) = law.flat_radius(scenery.liquid, size.volume, pressing) else { return false };
-        let bend = curvature(scenery.track, droplet.rider.place, flat);
-        let least = law.curved_radius(scenery.liquid, size.volume, pressing, flat, bend);
-        droplet.state.wide = 0.0;
-        if droplet.state.running || size.radius <= least {
+        let law = self.substrate.law(context.surface, droplet.motion.place);
+        let normal_acceleration = -field.pull(facet.point(droplet.motion.place.at), DVec3::ZERO).dot(facet.normal());
+        size.normal_acceleration = normal_acceleration as f32;
+        let Some(flat) = law.flat_radius(context.liquid, size.volume, normal_acceleration) else { return false };
+        let bend = curvature(context.surface, droplet.motion.place, flat);
+        let least = law.curved_radius(context.liquid, size.volume, normal_acceleration, flat, bend);
+        droplet.state.line_excess = 0.0;
+        if droplet.state.is_sliding || size.radius <= least {
             size.radius = least;
         } else {
-            let most = law.receding_radius(scenery.liquid, size.volume, pressing, bend);
+            let most = law.receding_radius(context.liquid, size.volume, normal_acceleration, bend);
             let most = most.map_or(least, |most| most.max(least));
             size.radius = size.radius.min(most);
             if most > least {
-                droplet.state.wide = ((size.radius - least) / (most - least)) as f32;
+                droplet.state.line_excess = ((size.radius - least) / (most - least)) as f32;
             }
         }
-        size.reach = (size.radius * law.overhang) as f32;
+        size.merge_radius = (size.radius * law.overhang) as f32;
         true
     }
 
     /// Whether a resting droplet cannot stay.
-    fn begins(&self, droplet: &Droplet, scenery: &Scenery<'_>) -> bool {
-        let facet = scenery.track.facet(droplet.rider.place.triangle);
+    fn begins(&self, droplet: &Droplet, context: &StepContext<'_>) -> bool {
+        let facet = context.surface.facet(droplet.motion.place.triangle);
         let push = match &self.form {
             Form::Physical => {
-                let rules = physical_rules(&self.ground, scenery, droplet);
-                rules.push(facet, droplet.rider.place, DVec2::ZERO)
+                let rules = physical_rules(&self.substrate, context, droplet);
+                rules.forces(facet, droplet.motion.place, DVec2::ZERO)
             }
             Form::Paper(paper) => {
-                let field = &scenery.fields[facet.solid as usize];
-                let mass = scenery.liquid.density * droplet.size.volume;
+                let field = &context.fields[facet.solid as usize];
+                let mass = context.liquid.density * droplet.size.volume;
                 let rules = PaperRules { paper, field, mass, radius: droplet.size.radius };
-                return rules.push(facet, droplet.rider.place, DVec2::ZERO).acceleration.length() > STILL.1;
+                return rules.forces(facet, droplet.motion.place, DVec2::ZERO).acceleration.length() > STILL.1;
             }
         };
-        push.acceleration.length() > push.hold
+        !push.is_retained()
     }
 
     /// Puts a changed droplet back: it may be gone, fall, start, or touch others now.
-    fn replace(&mut self, slot: u32, droplet: Droplet, scenery: &Scenery<'_>) {
+    fn replace(&mut self, slot: u32, droplet: Droplet, context: &StepContext<'_>) {
         if droplet.size.volume <= 0.0 {
             self.let_go(slot);
             return;
         }
-        let settled = self.settled(droplet, scenery);
-        self.put(slot, settled, scenery.track);
+        let settled = self.settled(droplet, context);
+        self.put(slot, settled, context.surface);
     }
 
     /// What becomes of a changed droplet where it is; the ground under it is marked.
-    fn settled(&self, mut droplet: Droplet, scenery: &Scenery<'_>) -> Settled {
-        let falls = !self.fit(&mut droplet, scenery);
-        let starts = !falls && !droplet.state.running && self.begins(&droplet, scenery);
+    fn settled(&self, mut droplet: Droplet, context: &StepContext<'_>) -> Settled {
+        let falls = !self.fit(&mut droplet, context);
+        let starts = !falls && !droplet.state.is_sliding && self.begins(&droplet, context);
         if starts {
-            droplet.state.running = true;
+            droplet.state.is_sliding = true;
             // Who rests on its narrowest line already keeps it.
-            if droplet.state.wide > 0.0 {
-                self.fit(&mut droplet, scenery);
+            if droplet.state.line_excess > 0.0 {
+                self.fit(&mut droplet, context);
             }
         }
-        let Place { triangle, at } = droplet.rider.place;
+        let SurfacePoint { triangle, at } = droplet.motion.place;
         if !falls {
-            self.ground.wet(scenery.track, triangle, at, at, droplet.size.radius);
+            self.substrate.wet(context.surface, triangle, at, at, droplet.size.radius);
         }
-        Settled { droplet, point: droplet.rider.place.point(scenery.track), falls, starts }
+        Settled { droplet, point: droplet.motion.place.point(context.surface), falls, starts }
     }
 
-    fn put(&mut self, slot: u32, settled: Settled, track: &Track) {
+    fn put(&mut self, slot: u32, settled: Settled, surface: &SurfaceMesh) {
         let Settled { droplet, point, falls, starts } = settled;
         if falls {
             self.let_go(slot);
-            self.fallen.push(fallen(&settled, track));
+            self.detached.push(detached(&settled, surface));
             return;
         }
         if starts {
-            self.newcomers.push(slot);
+            self.starting.push(slot);
         }
         self.droplets.set(slot, &droplet);
-        self.droplets.all[slot as usize].spot.point = point;
-        self.index(slot, track);
+        self.droplets.all[slot as usize].location.point = point;
+        self.index(slot, surface);
         // Who runs looks whom it touches after its next step.
-        if !droplet.state.running {
-            self.touched.push(slot);
+        if !droplet.state.is_sliding {
+            self.pending.push(slot);
         }
     }
 
@@ -491,9 +493,9 @@ impl Swarm {
     }
 
     /// Carries out what came of the run, in the order of slots; `false` when something is not a number any more.
-    fn carry_out(&mut self, scenery: &Scenery<'_>, now: f64) -> bool {
-        let track = scenery.track;
-        let pieces = self.runners.len().div_ceil(CHUNK);
+    fn carry_out(&mut self, context: &StepContext<'_>, now: f64) -> bool {
+        let surface = context.surface;
+        let pieces = self.sliding.len().div_ceil(CHUNK);
         let mut logs = std::mem::take(&mut self.logs);
         let mut finite = true;
         for log in &logs[..pieces] {
@@ -503,16 +505,16 @@ impl Swarm {
             finite &= log.finite;
             if let Form::Paper(paper) = &mut self.form {
                 for stretch in &log.stretches {
-                    paper.leave_streak(track, &stretch.segment, self.droplets.all[stretch.slot as usize].size.radius);
+                    paper.leave_streak(surface, &stretch.segment, self.droplets.all[stretch.slot as usize].size.radius);
                 }
             }
             for stretch in log.stretches.iter().filter(|stretch| stretch.film > 0.0) {
-                self.lay_film(stretch, scenery, now);
+                self.lay_film(stretch, context, now);
             }
             for &slot in &log.on_film {
-                self.take_film(slot, scenery);
-                if let Ok(index) = log.spots.binary_search_by_key(&slot, |&(slot, _)| slot) {
-                    log.spots[index].1 = self.droplets.all[slot as usize].spot;
+                self.take_film(slot, context);
+                if let Ok(index) = log.locations.binary_search_by_key(&slot, |&(slot, _)| slot) {
+                    log.locations[index].1 = self.droplets.all[slot as usize].location;
                 }
             }
             for &slot in &log.stopped {
@@ -525,10 +527,10 @@ impl Swarm {
                     self.let_go(slot);
                 }
             }
-            for &(slot, fallen) in &log.fallen {
+            for &(slot, detached) in &log.detached {
                 let id = self.droplets.all[slot as usize].id;
                 self.let_go(slot);
-                self.fallen.push(Fallen { id, ..fallen });
+                self.detached.push(Detached { id, ..detached });
             }
         }
         self.logs = logs;
@@ -536,58 +538,58 @@ impl Swarm {
     }
 
     /// Lays what a droplet has shed where its rear was, in pieces as long as beads lie apart.
-    fn lay_film(&mut self, stretch: &Stretch, scenery: &Scenery<'_>, now: f64) {
-        let (track, segment) = (scenery.track, &stretch.segment);
+    fn lay_film(&mut self, stretch: &Stretch, context: &StepContext<'_>, now: f64) {
+        let (surface, segment) = (context.surface, &stretch.segment);
         let Slot { id, size, .. } = self.droplets.all[stretch.slot as usize];
-        let end = Place { triangle: segment.triangle, at: segment.to };
+        let end = SurfacePoint { triangle: segment.triangle, at: segment.to };
         let way = segment.to - segment.from;
         let (length, along) = (way.length(), way.normalize());
         // A film that is barely shed has hardly a width: a twentieth of the droplet's at least.
         let width = stretch.width.max(0.1 * size.radius);
-        let law = *self.ground.law(track, end);
+        let law = *self.substrate.law(surface, end);
         let beads = if law.film_is_stable() { 1.0 } else { length / law.bead_spacing(width, stretch.film / length) };
         let pieces = beads.ceil().clamp(1.0, MOST_PIECES) as u32;
         let share = 1.0 / f64::from(pieces);
         for later in (0..pieces).rev() {
             let back = along * -(size.radius + f64::from(later) * share * length);
-            let (rear, carried) = track.walk(end, back, way * share);
+            let (rear, carried) = surface.trace_geodesic(end, back, way * share);
             let laid = Draped { from: rear.at - carried, to: rear };
             let volume = share * stretch.film;
-            self.ground.lay_film(track, rear.triangle, laid.from, rear.at, width, volume);
+            self.substrate.lay_film(surface, rear.triangle, laid.from, rear.at, width, volume);
             let piece = Piece { slot: stretch.slot, id, stretch: laid, volume, length: share * length, width };
-            self.trails.extend(&piece, &law, scenery.liquid, now);
+            self.trails.extend(&piece, &law, context.liquid, now);
         }
     }
 
     /// A droplet takes up the film under its front.
-    fn take_film(&mut self, slot: u32, scenery: &Scenery<'_>) {
+    fn take_film(&mut self, slot: u32, context: &StepContext<'_>) {
         let mut droplet = self.droplets.get(slot);
         if droplet.id == 0 {
             return;
         }
-        let ahead = droplet.rider.velocity.normalize_or_zero() * (0.4 * droplet.size.radius);
-        let front = scenery.track.walk(droplet.rider.place, ahead, DVec2::ZERO).0;
-        let taken = self.ground.take_film(scenery.track, front, 0.9 * droplet.size.radius);
+        let ahead = droplet.motion.velocity.normalize_or_zero() * (0.4 * droplet.size.radius);
+        let front = context.surface.trace_geodesic(droplet.motion.place, ahead, DVec2::ZERO).0;
+        let taken = self.substrate.take_film(context.surface, front, 0.9 * droplet.size.radius);
         if taken > 0.0 {
             droplet.size.volume += taken;
-            droplet.size.pressing = f32::NAN;
-            let step = self.droplets.all[slot as usize].spot.step;
-            self.replace(slot, droplet, scenery);
-            self.droplets.all[slot as usize].spot.step = step;
+            droplet.size.normal_acceleration = f32::NAN;
+            let step = self.droplets.all[slot as usize].location.displacement;
+            self.replace(slot, droplet, context);
+            self.droplets.all[slot as usize].location.displacement = step;
         }
     }
 }
 
 /// A droplet that cannot hang where it is.
-fn fallen(settled: &Settled, track: &Track) -> Fallen {
-    let Droplet { id, rider, size, .. } = settled.droplet;
-    let facet = track.facet(rider.place.triangle);
-    Fallen {
+fn detached(settled: &Settled, surface: &SurfaceMesh) -> Detached {
+    let Droplet { id, motion, size, .. } = settled.droplet;
+    let facet = surface.facet(motion.place.triangle);
+    Detached {
         id,
         volume: size.volume,
         solid: facet.solid as usize,
         point: settled.point,
-        velocity: facet.lift(rider.velocity),
+        velocity: facet.lift(motion.velocity),
         away: facet.normal(),
         left: 0.0,
     }
@@ -597,32 +599,32 @@ impl Log {
     fn clear(&mut self) {
         self.stretches.clear();
         self.on_film.clear();
-        self.fallen.clear();
+        self.detached.clear();
         self.stopped.clear();
         self.outside.clear();
         self.arrivals.clear();
-        self.spots.clear();
-        (self.turnover, self.drift, self.finite) = (f64::INFINITY, Drift::default(), true);
+        self.locations.clear();
+        (self.transit_time, self.drift, self.finite) = (f64::INFINITY, Drift::default(), true);
     }
 }
 
-fn physical_rules<'a>(ground: &'a Ground, scenery: &'a Scenery<'a>, droplet: &Droplet) -> PhysicalRules<'a> {
-    let shared = Physical { track: scenery.track, ground, liquid: scenery.liquid, damping: scenery.damping };
-    physical_rules_of(shared, scenery, droplet)
+fn physical_rules<'a>(substrate: &'a Substrate, context: &'a StepContext<'a>, droplet: &Droplet) -> PhysicalRules<'a> {
+    let shared = Physical { surface: context.surface, substrate, liquid: context.liquid, damping: context.damping };
+    physical_rules_of(shared, context, droplet)
 }
 
 #[inline]
-fn physical_rules_of<'a>(shared: Physical<'a>, scenery: &'a Scenery<'a>, droplet: &Droplet) -> PhysicalRules<'a> {
-    let solid = scenery.track.facet(droplet.rider.place.triangle).solid;
-    let wide = f64::from(droplet.state.wide);
+fn physical_rules_of<'a>(shared: Physical<'a>, context: &'a StepContext<'a>, droplet: &Droplet) -> PhysicalRules<'a> {
+    let solid = context.surface.facet(droplet.motion.place.triangle).solid;
+    let wide = f64::from(droplet.state.line_excess);
     PhysicalRules {
         shared,
-        field: &scenery.fields[solid as usize],
-        law: shared.ground.law(scenery.track, droplet.rider.place),
+        field: &context.fields[solid as usize],
+        law: shared.substrate.law(context.surface, droplet.motion.place),
         volume: droplet.size.volume,
         radius: droplet.size.radius,
         // From 1 to 0.9 (docs/wetting.md, "Holding on").
         factor: 1.0 - 0.1 * wide * wide,
-        varies: shared.ground.varies(solid),
+        varies: shared.substrate.varies(solid),
     }
 }

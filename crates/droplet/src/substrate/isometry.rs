@@ -7,7 +7,7 @@
 use glam::{DVec2, DVec3};
 
 use super::Chart;
-use crate::track::{NONE, Track};
+use crate::surface_mesh::{NONE, SurfaceMesh};
 
 /// Sides of squares, in texels: small ones for near a seam, large ones for long ways, and first those that serve most.
 const SIDES: [usize; 3] = [8, 2, 32];
@@ -20,7 +20,7 @@ const FOLD: f64 = 0.35;
 
 /// The squares of one map.
 #[derive(Debug, Default)]
-pub struct Even {
+pub struct IsometricTiles {
     width: usize,
     height: usize,
     /// By size: whether a square and all round it are even.
@@ -54,14 +54,14 @@ impl Range {
     }
 }
 
-impl Even {
+impl IsometricTiles {
     /// Of a map of `width` × `height` texels, of which each belongs to the triangle `owner`, and those in `shared` to more than one.
     pub(super) fn new(
         (width, height): (usize, usize),
         owner: &[u32],
         shared: &[usize],
         charts: &[Chart],
-        track: &Track,
+        surface: &SurfaceMesh,
         triangles: std::ops::Range<usize>,
     ) -> Self {
         let [middle, side, large] = SIDES;
@@ -83,15 +83,15 @@ impl Even {
         }
         // Of triangles that own no texel the sides must do.
         for t in triangles {
-            let facet = &track.facets()[t];
+            let facet = &surface.facets()[t];
             let own = Range::of(charts[t].metric());
             for k in 0..3 {
                 let ends = [k, (k + 1) % 3].map(|corner| charts[t].at(facet.corners[corner]));
-                let goes_on = track.across(t as u32, k).is_some_and(|(other, side)| {
-                    let corners = &track.facet(other).corners;
+                let goes_on = surface.across(t as u32, k).is_some_and(|(other, side)| {
+                    let corners = &surface.facet(other).corners;
                     let there = [(side + 1) % 3, side].map(|corner| charts[other as usize].at(corners[corner]));
                     let apart = (there[0] - ends[0]).abs().max((there[1] - ends[1]).abs());
-                    apart.max_element() <= APART && facet.turns[k].abs() <= FOLD
+                    apart.max_element() <= APART && facet.dihedrals[k].abs() <= FOLD
                 });
                 squares.include_line(ends, if goes_on { own } else { Range::BROKEN });
             }
@@ -187,41 +187,41 @@ mod tests {
     use sessile_world::random::Stream;
 
     use super::*;
-    use crate::ground::Ground;
-    use crate::law::tests::WATER;
-    use crate::track::tests::{sheet, track_of};
+    use crate::drag::tests::WATER;
+    use crate::substrate::Substrate;
+    use crate::surface_mesh::tests::{sheet, surface_of};
 
-    fn ground_of(mesh: &TriMesh, track: &Track) -> Ground {
+    fn ground_of(mesh: &TriMesh, surface: &SurfaceMesh) -> Substrate {
         let text = "model = \"droplet\"\n[time]\nduration = \"1 s\"\nframe = \"0.1 s\"\n[materials.m]\nadvancing = \"80 deg\"\nreceding = \"58 deg\"\n\
              [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"100 100 mm\"\n";
         let scene = parse_str("test.toml", text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}")).scene;
         let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
-        Ground::new(track, std::slice::from_ref(mesh), world.solids(), &WATER)
+        Substrate::new(surface, std::slice::from_ref(mesh), world.solids(), &WATER)
     }
 
-    /// Random stretches on 3200 triangles: how many lie on even ground, and by which share what is marked there differs from what the triangles one by one tell.
+    /// Random stretches on 3200 triangles: how many lie on even substrate, and by which share what is marked there differs from what the triangles one by one tell.
     fn compared(mesh: &TriMesh) -> (f64, f64) {
-        let track = track_of(mesh);
-        let ground = ground_of(mesh, &track);
-        let sheet = &ground.sheets[0];
+        let surface = surface_of(mesh);
+        let substrate = ground_of(mesh, &surface);
+        let map = &substrate.maps[0];
         let mut random = Stream::new(4, &[]);
         let (mut even, mut marked, mut wrong) = (0.0, 0.0, 0.0);
         for _ in 0..300 {
-            let t = (random.uniform() * track.facets().len() as f64) as u32;
-            let to = track.facet(t).middle();
+            let t = (random.uniform() * surface.facets().len() as f64) as u32;
+            let to = surface.facet(t).centroid();
             let from = to + DVec2::new(random.uniform() - 0.5, random.uniform() - 0.5) * 8e-3;
             let radius = random.uniform_in(1e-3, 4e-3);
-            let chart = &ground.charts[t as usize];
-            let texels = sheet.texels_round(chart, [from, to], radius);
-            if !sheet.even.is_even(chart.at(to), &texels) {
+            let chart = &substrate.charts[t as usize];
+            let texels = map.texels_round(chart, [from, to], radius);
+            if !map.isometric.is_even(chart.at(to), &texels) {
                 continue;
             }
             even += 1.0 / 300.0;
-            ground.wet(&track, t, from, to, radius);
-            let marks = (0..).zip(&sheet.wet).filter(|(_, mark)| mark.swap(0, Ordering::Relaxed) != 0);
+            substrate.wet(&surface, t, from, to, radius);
+            let marks = (0..).zip(&map.wet).filter(|(_, mark)| mark.swap(0, Ordering::Relaxed) != 0);
             let at_once: BTreeSet<usize> = marks.map(|(texel, _)| texel).collect();
             let mut one_by_one = BTreeSet::new();
-            ground.texels_near(&track, t, from, to, radius, |texel| _ = one_by_one.insert(texel));
+            substrate.texels_near(&surface, t, from, to, radius, |texel| _ = one_by_one.insert(texel));
             marked += one_by_one.len() as f64;
             wrong += at_once.symmetric_difference(&one_by_one).count() as f64;
         }
@@ -232,22 +232,22 @@ mod tests {
     fn on_even_ground_one_chart_marks_what_all_triangles_do() {
         let flat = sheet(0.1, 0.1, 40, 40);
         let (even, wrong) = compared(&flat);
-        assert!(even > 0.4 && wrong < 1e-4, "flat: {even} on even ground, {wrong} wrong");
+        assert!(even > 0.4 && wrong < 1e-4, "flat: {even} on even substrate, {wrong} wrong");
         // Slopes up to 0.1, bent as a ball of 32 mm.
         let mut wavy = flat;
         wavy.positions.iter_mut().for_each(|p| p.z = 0.32e-3 * (314.0 * p.x).sin() * (200.0 * p.y).cos());
         let (even, wrong) = compared(&wavy);
-        assert!(even > 0.4 && wrong < 0.02, "wavy: {even} on even ground, {wrong} wrong");
+        assert!(even > 0.4 && wrong < 0.02, "wavy: {even} on even substrate, {wrong} wrong");
     }
 
     #[test]
     fn seams_folds_stretched_maps_and_shared_texels_are_not_even() {
         let flat = sheet(0.1, 0.1, 40, 40);
         let even = |mesh: &TriMesh, x: f64, y: f64| {
-            let track = track_of(mesh);
-            let ground = ground_of(mesh, &track);
-            let [column, row] = [x, y].map(|share| (share * ground.sheets[0].width as f64) as usize);
-            ground.sheets[0].even.is_even(DVec2::new(x, 1.0 - y), &[column..column + 1, row..row + 1])
+            let surface = surface_of(mesh);
+            let substrate = ground_of(mesh, &surface);
+            let [column, row] = [x, y].map(|share| (share * substrate.maps[0].width as f64) as usize);
+            substrate.maps[0].isometric.is_even(DVec2::new(x, 1.0 - y), &[column..column + 1, row..row + 1])
         };
         assert!(even(&flat, 0.3, 0.5) && even(&flat, 0.5, 0.5) && !even(&flat, 0.01, 0.5));
         // The right half is moved aside in the map, folded up, squeezed, or laid on the left one.

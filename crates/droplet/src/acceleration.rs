@@ -14,16 +14,16 @@ use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_world::{Pose, RigidVelocity, Solid};
 
-/// Pose and velocity of a solid at a moment.
+/// Pose and velocity of a solid at a rigid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct RigidState {
     /// Where its rest pose is.
     pub pose: Pose,
     /// How it moves.
     pub velocity: RigidVelocity,
 }
 
-impl Moment {
+impl RigidState {
     /// Of a solid now.
     pub fn of(solid: &Solid) -> Self {
         Self { pose: *solid.world_from_rest(), velocity: *solid.velocity() }
@@ -40,7 +40,7 @@ impl Moment {
 
 /// What acts on the droplets of a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Field {
+pub struct AccelerationField {
     /// Gravity less the solid's acceleration at the rest pose's origin, in m/s².
     pub gravity: DVec3,
     /// Change of that per place, in 1/s²; zero for a solid that does not turn.
@@ -53,9 +53,9 @@ pub struct Field {
     pub turns: bool,
 }
 
-impl Field {
+impl AccelerationField {
     /// Over a step of `dt` seconds from `before` to `now`, under gravity and wind of the world.
-    pub fn over(before: &Moment, now: &Moment, middle: DVec3, gravity: DVec3, wind: DVec3, dt: f64) -> Self {
+    pub fn over(before: &RigidState, now: &RigidState, middle: DVec3, gravity: DVec3, wind: DVec3, dt: f64) -> Self {
         let back = now.pose.rotation.transpose();
         let still = before.velocity == now.velocity && now.velocity.angular == DVec3::ZERO;
         let (mut gradient, mut pull) = (DMat3::ZERO, gravity);
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn a_turntable_pulls_outwards() {
         let (spin, dt) = (7.0, 1e-4);
-        let at = |time: f64| Moment {
+        let at = |time: f64| RigidState {
             pose: Pose::new(DQuat::from_rotation_y(spin * time), DVec3::ZERO),
             velocity: RigidVelocity { linear: DVec3::ZERO, angular: DVec3::Y * spin, pivot: DVec3::ZERO },
         };
-        let field = Field::over(&at(0.4), &at(0.4 + dt), DVec3::ZERO, DVec3::NEG_Y * 9.8, DVec3::ZERO, dt);
+        let field = AccelerationField::over(&at(0.4), &at(0.4 + dt), DVec3::ZERO, DVec3::NEG_Y * 9.8, DVec3::ZERO, dt);
         let place = DVec3::new(0.03, 0.0, 0.04);
         let pull = field.pull(place, DVec3::ZERO);
         let expected = place * spin * spin + DVec3::NEG_Y * 9.8;
@@ -109,12 +109,13 @@ mod tests {
 
     #[test]
     fn a_jerk_is_felt_and_steady_motion_is_not() {
-        let moving = |speed: f64| Moment {
+        let moving = |speed: f64| RigidState {
             pose: Pose::IDENTITY,
             velocity: RigidVelocity { linear: DVec3::X * speed, angular: DVec3::ZERO, pivot: DVec3::ZERO },
         };
-        let field =
-            |from: f64, to: f64| Field::over(&moving(from), &moving(to), DVec3::ZERO, DVec3::ZERO, DVec3::ZERO, 0.01);
+        let field = |from: f64, to: f64| {
+            AccelerationField::over(&moving(from), &moving(to), DVec3::ZERO, DVec3::ZERO, DVec3::ZERO, 0.01)
+        };
         assert_eq!(field(0.3, 0.3).pull(DVec3::ONE, DVec3::ZERO), DVec3::ZERO);
         assert!((field(0.0, 0.3).pull(DVec3::ONE, DVec3::ZERO) - DVec3::NEG_X * 30.0).length() < 1e-12);
     }

@@ -1,4 +1,4 @@
-//! Making a mesh fit to run on: the geometry crate's repair, and the cracks that it leaves in open sheets.
+//! Making a mesh fit to run on: the geometry crate's repair, and the cracks that it leaves in open maps.
 //!
 //! A T-junction is a vertex in the middle of another triangle's side. Nothing is missing there, yet both sides have no
 //! neighbor, and a droplet would fall through the crack. Where a border vertex lies on a border side, the triangle behind
@@ -97,8 +97,8 @@ fn cut(mesh: &mut TriMesh, t: usize, side: usize, vertex: u32, share: f64) {
 pub(crate) mod tests {
     use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, RepairReport, repair_with};
 
-    use super::super::tests::{sheet, track_of};
-    use super::super::{NONE, Track};
+    use super::super::tests::{sheet, surface_of};
+    use super::super::{NONE, SurfaceMesh};
     use super::*;
 
     /// A mended mesh and what was done to it.
@@ -121,11 +121,11 @@ pub(crate) mod tests {
         Ok(Mended { mesh, report, t_junctions })
     }
 
-    fn num_borders(track: &Track) -> usize {
-        track.facets().iter().flat_map(|f| f.across).filter(|&across| across == NONE).count()
+    fn num_borders(surface: &SurfaceMesh) -> usize {
+        surface.facets().iter().flat_map(|f| f.across).filter(|&across| across == NONE).count()
     }
 
-    /// Two sheets side by side, one cut into 2 along the seam, the other into 6: a seam of T-junctions.
+    /// Two maps side by side, one cut into 2 along the seam, the other into 6: a seam of T-junctions.
     fn cracked() -> TriMesh {
         let (mut left, mut right) = (sheet(1.0, 1.0, 3, 2), sheet(1.0, 1.0, 4, 6));
         right.positions.iter_mut().for_each(|p| p.x += 1.0);
@@ -140,9 +140,9 @@ pub(crate) mod tests {
     fn a_seam_of_t_junctions_is_closed() {
         let mended = mend(cracked()).expect("it can be mended");
         assert_eq!(mended.t_junctions, 4, "four vertices of the finer side lie within sides of the coarser");
-        let track = track_of(&mended.mesh);
+        let surface = surface_of(&mended.mesh);
         // The rim of the two squares: 3 + 4 sides at the bottom and the top, 2 and 6 at the ends.
-        assert_eq!(num_borders(&track), 2 * (3 + 4) + 2 + 6);
+        assert_eq!(num_borders(&surface), 2 * (3 + 4) + 2 + 6);
         assert!((mended.mesh.area() - 2.0).abs() < 1e-12);
     }
 
@@ -164,6 +164,6 @@ pub(crate) mod tests {
         let mended = mend(mesh).expect("it can be mended");
         assert!(mended.report.welded_vertices == 1 && mended.report.turned_triangles == 1, "{}", mended.report);
         assert_eq!(mended.report.duplicate_triangles, 1);
-        assert_eq!(num_borders(&track_of(&mended.mesh)), 4 * 8 + 3, "the rim and the hole");
+        assert_eq!(num_borders(&surface_of(&mended.mesh)), 4 * 8 + 3, "the rim and the hole");
     }
 }

@@ -17,15 +17,15 @@ use sessile_shapes::{
 };
 use sessile_wetting::CurvedRest;
 
+use crate::acceleration::{AccelerationField, RigidState};
 use crate::curvature::curvature;
 use crate::droplets::Droplet;
-use crate::field::{Field, Moment};
 use crate::flight::Ball;
 use crate::necks::{Part, Parts};
+use crate::particles::{Form, ParticleSystem};
 use crate::patch;
 use crate::setup::Setup;
-use crate::swarm::{Form, Swarm};
-use crate::track::{Facet, Place, Track};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
 /// Largest sag that two blobs can show, in base radii.
 const LARGEST_SAG: f64 = 0.22;
@@ -39,13 +39,13 @@ const WEIGHTLESS: f64 = 1.0;
 /// What shapes follow from.
 pub struct Stage<'a> {
     /// The droplets on surfaces.
-    pub swarm: &'a Swarm,
+    pub particles: &'a ParticleSystem,
     /// The mesh.
-    pub track: &'a Track,
+    pub surface: &'a SurfaceMesh,
     /// Per solid.
-    pub fields: &'a [Field],
+    pub fields: &'a [AccelerationField],
     /// Per solid.
-    pub moments: &'a [Moment],
+    pub rigid_states: &'a [RigidState],
     /// The scene's word.
     pub setup: &'a Setup,
 }
@@ -55,15 +55,15 @@ struct Look {
     profile: Profile,
     /// Pull along the surface and into it, in m/s².
     along: DVec2,
-    pressing: f64,
+    normal_acceleration: f64,
     /// Downhill shift of the centroid, in base radii.
     sag: f64,
 }
 
 /// The liquid of a frame and its facts, by rising id.
 pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState>) {
-    let mut slots: Vec<u32> = stage.swarm.droplets.slots().collect();
-    slots.sort_unstable_by_key(|&slot| stage.swarm.droplets.all[slot as usize].id);
+    let mut slots: Vec<u32> = stage.particles.droplets.slots().collect();
+    slots.sort_unstable_by_key(|&slot| stage.particles.droplets.all[slot as usize].id);
     let in_flight = |ball: &Ball| DropState {
         id: ball.id,
         volume: ball.volume,
@@ -86,7 +86,7 @@ pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState
     facts.extend(balls.iter().map(in_flight));
     facts.sort_unstable_by_key(|facts| facts.id);
     let mut drops: Vec<(u32, Drop<'_>)> =
-        slots.iter().map(|&slot| (stage.swarm.droplets.all[slot as usize].id, Drop::On(slot))).collect();
+        slots.iter().map(|&slot| (stage.particles.droplets.all[slot as usize].id, Drop::On(slot))).collect();
     drops.extend(balls.iter().map(|ball| (ball.id, Drop::InAir(ball))));
     drops.sort_unstable_by_key(|&(id, _)| id);
     let batches = Batch::of(&drops, |batch, &(_, drop)| match drop {
@@ -117,14 +117,14 @@ fn in_air(ball: &Ball) -> Instance {
 
 impl Stage<'_> {
     fn facet(&self, slot: u32) -> &Facet {
-        self.track.facet(self.swarm.droplets.all[slot as usize].rider.place.triangle)
+        self.surface.facet(self.particles.droplets.all[slot as usize].motion.place.triangle)
     }
 
     fn facts(&self, slot: u32) -> DropState {
-        let (droplet, facet) = (self.swarm.droplets.get(slot), self.facet(slot));
-        let moment = &self.moments[facet.solid as usize];
-        let origin = moment.pose.apply(facet.point(droplet.rider.place.at));
-        let velocity = moment.pose.turn(facet.lift(droplet.rider.velocity)) + moment.velocity.at(origin);
+        let (droplet, facet) = (self.particles.droplets.get(slot), self.facet(slot));
+        let rigid = &self.rigid_states[facet.solid as usize];
+        let origin = rigid.pose.apply(facet.point(droplet.motion.place.at));
+        let velocity = rigid.pose.turn(facet.lift(droplet.motion.velocity)) + rigid.velocity.at(origin);
         DropState {
             id: droplet.id,
             volume: droplet.size.volume,
@@ -135,10 +135,10 @@ impl Stage<'_> {
     }
 
     fn look(&self, droplet: &Droplet) -> Look {
-        let (facet, liquid) = (self.track.facet(droplet.rider.place.triangle), &self.setup.liquid);
-        let pull = self.fields[facet.solid as usize].pull(facet.point(droplet.rider.place.at), DVec3::ZERO);
-        let (along, pressing) = (facet.along(pull), -pull.dot(facet.normal()));
-        let heading = droplet.rider.velocity.try_normalize().or(along.try_normalize()).unwrap_or(DVec2::X);
+        let (facet, liquid) = (self.surface.facet(droplet.motion.place.triangle), &self.setup.liquid);
+        let pull = self.fields[facet.solid as usize].pull(facet.point(droplet.motion.place.at), DVec3::ZERO);
+        let (along, normal_acceleration) = (facet.project(pull), -pull.dot(facet.normal()));
+        let heading = droplet.motion.velocity.try_normalize().or(along.try_normalize()).unwrap_or(DVec2::X);
         let size = &droplet.size;
         let mut profile = Profile {
             body: size.volume,
@@ -151,68 +151,70 @@ impl Stage<'_> {
             stretch: 0.0,
         };
         let mut sag = 0.0;
-        if let Form::Physical = self.swarm.form {
-            let law = self.swarm.ground.law(self.track, droplet.rider.place);
+        if let Form::Physical = self.particles.form {
+            let law = self.particles.substrate.law(self.surface, droplet.motion.place);
             // At the size at which the model has looked.
-            let flat = CurvedRest::new(liquid, size.volume, law.wetting.advancing, pressing, 0.0);
+            let flat = CurvedRest::new(liquid, size.volume, law.wetting.advancing, normal_acceleration, 0.0);
             let radius = flat.map_or(size.radius, |flat| flat.shape.base_radius);
-            let bend = curvature(self.track, droplet.rider.place, radius);
+            let bend = curvature(self.surface, droplet.motion.place, radius);
             // Most stand on a plane and on their smallest line: what was just found is how.
             let footing = match flat {
                 Some(flat) if bend == 0.0 && radius / size.radius - 1.0 >= -1e-6 => Some(flat),
                 _ => {
-                    profile.angle = law.angle_at(liquid, size.volume, size.radius, pressing, bend);
-                    CurvedRest::new(liquid, size.volume, profile.angle, pressing, bend)
+                    profile.angle = law.angle_at(liquid, size.volume, size.radius, normal_acceleration, bend);
+                    CurvedRest::new(liquid, size.volume, profile.angle, normal_acceleration, bend)
                 }
             };
             if let Some(footing) = footing {
                 (profile.body, profile.angle) = (footing.body, footing.angle);
                 profile.height = footing.shape.height;
             }
-            profile.capillary_length = if pressing > 0.0 { liquid.capillary_length(pressing) } else { 0.0 };
+            profile.capillary_length =
+                if normal_acceleration > 0.0 { liquid.capillary_length(normal_acceleration) } else { 0.0 };
             let bond = liquid.density * along.length() * size.radius * size.radius / liquid.surface_tension;
             sag = bond * law.sag_per_bond;
             profile.lean = along.normalize_or_zero() * (sag * size.radius);
-            let (speed, half) = (droplet.rider.velocity.length(), law.shedding_speed.clamp(0.02, STRETCH_SPEED));
+            let (speed, half) = (droplet.motion.velocity.length(), law.shedding_speed.clamp(0.02, STRETCH_SPEED));
             profile.stretch = LARGEST_STRETCH * speed / (speed + half);
         }
-        Look { profile, along, pressing, sag }
+        Look { profile, along, normal_acceleration, sag }
     }
 
-    /// How far from its middle a droplet looks at the ground, in m; `None` where that is one plane.
-    fn reach(&self, droplet: &Droplet, look: &Look, parts: Option<&Parts>) -> Option<f64> {
+    /// How far from its middle a droplet looks at the substrate, in m; `None` where that is one plane.
+    fn merge_radius(&self, droplet: &Droplet, look: &Look, parts: Option<&Parts>) -> Option<f64> {
         let Profile { lean, stretch, .. } = look.profile;
         let farthest = |parts: &Parts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
-        let reach = f64::from(droplet.size.reach).max(droplet.size.radius) * (1.0 + stretch)
+        let merge_radius = f64::from(droplet.size.merge_radius).max(droplet.size.radius) * (1.0 + stretch)
             + 3.0 * lean.length()
             + parts.map_or(0.0, farthest);
-        let Place { triangle, at } = droplet.rider.place;
-        (self.track.is_round(triangle) || self.track.facet(triangle).depth(at) < reach).then_some(reach)
+        let SurfacePoint { triangle, at } = droplet.motion.place;
+        (self.surface.is_analytic(triangle) || self.surface.facet(triangle).depth(at) < merge_radius)
+            .then_some(merge_radius)
     }
 
     /// Adds the closed surface of a droplet, in the world; its foot on the mesh.
     fn push_surface(&self, slot: u32, batch: &mut Batch) {
-        let droplet = self.swarm.droplets.get(slot);
+        let droplet = self.particles.droplets.get(slot);
         let (facet, size, detail) = (self.facet(slot), droplet.size, Detail::default());
-        let (look, parts) = (self.look(&droplet), self.swarm.necks.get(slot));
-        let mut built = match (&parts, &self.swarm.form) {
+        let (look, parts) = (self.look(&droplet), self.particles.necks.get(slot));
+        let mut built = match (&parts, &self.particles.form) {
             (Some(parts), _) => {
-                let offset = |part: &Part| facet.along(part.offset);
+                let offset = |part: &Part| facet.project(part.offset);
                 Body::Metaballs(balls(&droplet, &look.profile, look.sag, Some(parts), offset)).surface(&detail)
             }
             (None, Form::Paper(_)) => self.patch(&droplet, &look).surface(&detail),
             (None, Form::Physical) => look.profile.surface(&detail),
         };
-        // The mesh is in the axes of the seat, z along its normal; volumes lose no digits about its own place.
-        let seat = self.track.seat(droplet.rider.place);
-        let ground = |q: DVec2| self.track.offset(droplet.rider.place, &seat, q);
-        if self.reach(&droplet, &look, parts.as_ref()).is_some() {
-            drape(&mut built.mesh, size.volume, ground, &mut DrapeScratch::default());
+        // The mesh is in the axes of the frame, z along its normal; volumes lose no digits about its own place.
+        let frame = self.surface.tangent_frame(droplet.motion.place);
+        let substrate = |q: DVec2| self.surface.offset(droplet.motion.place, &frame, q);
+        if self.merge_radius(&droplet, &look, parts.as_ref()).is_some() {
+            drape(&mut built.mesh, size.volume, substrate, &mut DrapeScratch::default());
         } else {
             drape_flat(&mut built.mesh, size.volume);
         }
-        let moment = &self.moments[facet.solid as usize];
-        built.mesh.positions.iter_mut().for_each(|p| *p = moment.pose.apply(seat.point + seat.axes * *p));
+        let rigid = &self.rigid_states[facet.solid as usize];
+        built.mesh.positions.iter_mut().for_each(|p| *p = rigid.pose.apply(frame.point + frame.axes * *p));
         batch.push(droplet.id, Some(facet.solid), self.facts(slot).velocity, &built);
     }
 
@@ -221,29 +223,29 @@ impl Stage<'_> {
         let (liquid, size, balances) = (&self.setup.liquid, &droplet.size, &self.setup.balances);
         let weight = liquid.density * size.volume / (liquid.surface_tension * size.radius);
         let along = look.along.length();
-        let balance = balances.of(weight * along, -weight * look.pressing);
-        let restless = patch::amplitude(droplet.rider.velocity.length());
+        let balance = balances.of(weight * along, -weight * look.normal_acceleration);
+        let restless = patch::amplitude(droplet.motion.velocity.length());
         let turn = DMat2::from_angle(if along > 0.0 { look.along.to_angle() } else { 0.0 });
         patch::patch(&balance, balances.springs(), size.radius, turn, (self.setup.seed, droplet.id, restless))
     }
 
     /// A droplet as a few numbers, and its facts.
     fn instance(&self, slot: u32) -> (Instance, DropState) {
-        let droplet = self.swarm.droplets.get(slot);
+        let droplet = self.particles.droplets.get(slot);
         let (facet, look) = (self.facet(slot), self.look(&droplet));
-        let moment = &self.moments[facet.solid as usize];
-        let (facts, parts) = (self.facts(slot), self.swarm.necks.get(slot));
+        let rigid = &self.rigid_states[facet.solid as usize];
+        let (facts, parts) = (self.facts(slot), self.particles.necks.get(slot));
         // y up the slope, in the triangle's axes.
         let up = (-look.along).try_normalize().unwrap_or(DVec2::Y);
         let plane = DMat2::from_cols(-up.perp(), up);
         let into = |vector: DVec2| plane.transpose() * vector;
         // That turns the seat's axes about its normal.
-        let seat = self.track.seat(droplet.rider.place);
+        let frame = self.surface.tangent_frame(droplet.motion.place);
         let within = DMat3::from_cols(plane.x_axis.extend(0.0), plane.y_axis.extend(0.0), DVec3::Z);
         let profile = Profile { lean: into(look.profile.lean), heading: into(look.profile.heading), ..look.profile };
-        let body = match (&parts, &self.swarm.form) {
+        let body = match (&parts, &self.particles.form) {
             (Some(parts), _) => {
-                let offset = |part: &Part| into(facet.along(part.offset));
+                let offset = |part: &Part| into(facet.project(part.offset));
                 Body::Metaballs(balls(&droplet, &profile, look.sag, Some(parts), offset))
             }
             (None, Form::Paper(_)) => {
@@ -256,19 +258,20 @@ impl Stage<'_> {
             }
             (None, Form::Physical) => Body::Profile(profile),
         };
-        let ground = |q: DVec2| within.transpose() * self.track.offset(droplet.rider.place, &seat, plane * q);
-        let reach = self.reach(&droplet, &look, parts.as_ref());
-        let ground = reach.map_or_else(SubstrateOffsets::default, |reach| SubstrateOffsets::sampled(reach, ground));
+        let substrate = |q: DVec2| within.transpose() * self.surface.offset(droplet.motion.place, &frame, plane * q);
+        let merge_radius = self.merge_radius(&droplet, &look, parts.as_ref());
+        let substrate = merge_radius
+            .map_or_else(SubstrateOffsets::default, |merge_radius| SubstrateOffsets::sampled(merge_radius, substrate));
         let instance = Instance {
             drop: droplet.id,
             solid: Some(facet.solid),
             frame: LocalFrame {
-                origin: moment.pose.apply(seat.point),
-                axes: moment.pose.rotation * seat.axes * within,
+                origin: rigid.pose.apply(frame.point),
+                axes: rigid.pose.rotation * frame.axes * within,
             },
             volume: droplet.size.volume,
             velocity: facts.velocity,
-            shape: Shape::Draped(Box::new(Draped { body, ground })),
+            shape: Shape::Draped(Box::new(Draped { body, substrate })),
         };
         (instance, facts)
     }
@@ -313,7 +316,7 @@ fn balls(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::track::tests::{sheet, track_of};
+    use crate::surface_mesh::tests::{sheet, surface_of};
     use sessile_geometry::TriMesh;
     use sessile_geometry::mesh_distance::MeshDistance;
 
@@ -339,24 +342,24 @@ mod tests {
             mesh
         };
         for mesh in [bend(|x, y| -(x * x + y * y) / 0.02), bend(|x, _| 0.7 * x.abs())] {
-            let track = track_of(&mesh);
-            let near = |t: &u32| track.facet(*t).point(track.facet(*t).middle()).truncate().length() < 1e-3;
-            let triangle = (0..track.facets().len() as u32).find(near).expect("in the middle");
-            let place = Place { triangle, at: track.facet(triangle).middle() };
-            let seat = track.seat(place);
-            let exact = |q: DVec2| track.offset(place, &seat, q);
+            let surface = surface_of(&mesh);
+            let near = |t: &u32| surface.facet(*t).point(surface.facet(*t).centroid()).truncate().length() < 1e-3;
+            let triangle = (0..surface.facets().len() as u32).find(near).expect("in the middle");
+            let place = SurfacePoint { triangle, at: surface.facet(triangle).centroid() };
+            let frame = surface.tangent_frame(place);
+            let exact = |q: DVec2| surface.offset(place, &frame, q);
             let distance = MeshDistance::new(mesh);
             let sampled = SubstrateOffsets::sampled(2.5e-3, exact);
             let from_samples = |q: DVec2| sampled.at(q);
             // Between the samples of an instance the ground is linear: some per cent of the radius in a sharp valley.
-            for (ground, bound) in [(&exact as &dyn Fn(DVec2) -> DVec3, 1e-12), (&from_samples, 2.5e-4)] {
+            for (substrate, bound) in [(&exact as &dyn Fn(DVec2) -> DVec3, 1e-12), (&from_samples, 2.5e-4)] {
                 let mut built = profile().surface(&Detail::default());
-                drape(&mut built.mesh, 4e-9, ground, &mut DrapeScratch::default());
+                drape(&mut built.mesh, 4e-9, substrate, &mut DrapeScratch::default());
                 assert!((built.mesh.volume() / 4e-9 - 1.0).abs() < 1e-6, "{:e} m³", built.mesh.volume());
                 let mut worst = 0.0_f64;
                 for (t, _) in built.on_solid.iter().enumerate().filter(|&(_, &on)| on) {
                     for corner in built.mesh.corners(t) {
-                        let point = seat.point + seat.axes * corner;
+                        let point = frame.point + frame.axes * corner;
                         worst = worst.max(distance.nearest(point).expect("a mesh").distance.abs());
                     }
                 }

@@ -2,38 +2,38 @@
 
 use sessile_wetting::{Liquid, SlidingLaw, sliding};
 
-use crate::lanes::Number;
+use crate::simd::Lane;
 
 /// Coefficients of the drag on a droplet: β(U) = wedge + plate √U, clamped to the bounds of the friction law.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Drag<N = f64> {
+pub struct Drag<L = f64> {
     /// Wedge part of β.
-    pub wedge: N,
+    pub wedge: L,
     /// Boundary-layer part of β at 1 m/s; it scales as √U.
-    pub plate: N,
+    pub plate: L,
     /// Drag rate per β, in 1/s.
-    pub scale: N,
+    pub scale: L,
     /// Drag rate per speed due to the air, in 1/m.
-    pub air: N,
+    pub air: L,
 }
 
-impl<N: Number> Drag<N> {
+impl<L: Lane> Drag<L> {
     /// Drag per mass and speed at `speed` (in m/s), in 1/s.
     #[inline(always)]
-    pub fn rate(&self, speed: N) -> N {
+    pub fn rate(&self, speed: L) -> L {
         self.rate_and_slope(speed).0
     }
 
     /// Drag rate (in 1/s) and its derivative with respect to the speed (in 1/m).
     #[inline(always)]
-    pub fn rate_and_slope(&self, speed: N) -> (N, N) {
+    pub fn rate_and_slope(&self, speed: L) -> (L, L) {
         let (least, most) = sliding::FRICTION_BOUNDS;
-        let (least, most, zero) = (N::of(least), N::of(most), N::of(0.0));
-        let root = speed.root();
+        let (least, most, zero) = (L::splat(least), L::splat(most), L::splat(0.0));
+        let root = speed.sqrt();
         let beta = self.wedge + self.plate * root;
-        let is_within = least.below(beta) & beta.below(most) & zero.below(root);
-        let steepness = N::either(is_within, N::of(0.5) * self.plate / root, zero);
-        let beta = beta.or_more(least).or_less(most);
+        let is_within = least.lt(beta) & beta.lt(most) & zero.lt(root);
+        let steepness = L::select(is_within, L::splat(0.5) * self.plate / root, zero);
+        let beta = beta.max(least).min(most);
         (beta * self.scale + self.air * speed, steepness * self.scale + self.air)
     }
 }

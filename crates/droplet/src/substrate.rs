@@ -1,11 +1,11 @@
 //! What the surface is like at a place: its law, whether it has been wet, and how much film lies on it.
 //!
 //! Wetness and film lie on a map over the solid's texture coordinates, one per solid, so that a path's width does not depend on the
-//! triangles. Each texel belongs to the triangle that covers its center; marking a stretch of path goes over the triangles within reach
+//! triangles. Each texel belongs to the triangle that covers its center; marking a stretch of path goes over the triangles within merge_radius
 //! and marks those of their texels that really lie within it, on whichever chart; or, where the map lies evenly on the solid, over texels alone. Angles that vary
 //! by image are read there too.
 
-mod even;
+mod isometry;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -18,10 +18,10 @@ use sessile_geometry::TriMesh;
 use sessile_wetting::{Liquid, SlidingLaw, Wetting};
 use sessile_world::Solid;
 
+use crate::fast_round::nearest;
 use crate::film_map::FilmMap;
-use crate::track::{NONE, Place, Track};
-use crate::whole::nearest;
-use even::Even;
+use crate::surface_mesh::{NONE, SurfaceMesh, SurfacePoint};
+use isometry::IsometricTiles;
 
 /// Wanted size of a texel, in m; a droplet that runs is several times as wide.
 const TEXEL: f64 = 0.4e-3;
@@ -53,14 +53,14 @@ const _: () = assert!(size_of::<Chart>() == 64);
 
 /// One solid's map.
 #[derive(Debug)]
-struct Sheet {
+struct SurfaceMap {
     solid: usize,
     width: usize,
     height: usize,
     /// Triangle of each texel.
     owner: Vec<u32>,
     wet: Vec<AtomicU8>,
-    even: Even,
+    isometric: IsometricTiles,
     film: FilmMap,
     /// Law of each texel; empty where one law holds for all.
     laws: Vec<u16>,
@@ -73,15 +73,15 @@ struct Sheet {
 
 /// The surfaces of all solids.
 #[derive(Debug)]
-pub struct Ground {
-    sheets: Vec<Sheet>,
+pub struct Substrate {
+    maps: Vec<SurfaceMap>,
     charts: Vec<Chart>,
     laws: Vec<SlidingLaw>,
 }
 
 /// A solid's wetness and film.
 #[derive(Serialize, Deserialize)]
-struct SheetState {
+struct SurfaceMapState {
     /// Lengths of dry and wet runs of texels in turn.
     runs: Vec<u32>,
     /// Texels with film, and its volume in m³.
@@ -90,135 +90,135 @@ struct SheetState {
 
 /// What a checkpoint keeps.
 #[derive(Serialize, Deserialize)]
-pub struct GroundState {
-    sheets: Vec<SheetState>,
+pub struct SubstrateState {
+    maps: Vec<SurfaceMapState>,
 }
 
-impl Ground {
-    /// The ground of all solids; `meshes` are those that the track was made of.
-    pub fn new(track: &Track, meshes: &[TriMesh], solids: &[Solid], liquid: &Liquid) -> Self {
+impl Substrate {
+    /// The ground of all solids; `meshes` are those that the surface was made of.
+    pub fn new(surface: &SurfaceMesh, meshes: &[TriMesh], solids: &[Solid], liquid: &Liquid) -> Self {
         let charts = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
         let charts: Vec<Chart> = charts
-            .zip(track.facets())
+            .zip(surface.facets())
             .map(|((mesh, t), facet)| chart(mesh.corner_uvs.get(t), &facet.corners))
             .collect();
         let mut laws = Vec::new();
-        let sheets = (0..meshes.len())
-            .map(|solid| sheet(solid, track, &charts, &meshes[solid], &solids[solid], liquid, &mut laws))
+        let maps = (0..meshes.len())
+            .map(|solid| map(solid, surface, &charts, &meshes[solid], &solids[solid], liquid, &mut laws))
             .collect();
-        Self { sheets, charts, laws }
+        Self { maps, charts, laws }
     }
 
     /// The law at a place.
     #[inline]
-    pub fn law(&self, track: &Track, at: Place) -> &SlidingLaw {
-        let sheet = self.sheet_of(track, at);
-        let index = if sheet.laws.is_empty() { sheet.uniform } else { sheet.laws[self.texel(sheet, at)] };
+    pub fn law(&self, surface: &SurfaceMesh, at: SurfacePoint) -> &SlidingLaw {
+        let map = self.map_of(surface, at);
+        let index = if map.laws.is_empty() { map.uniform } else { map.laws[self.texel(map, at)] };
         &self.laws[usize::from(index)]
     }
 
     /// Whether a droplet must look where its rim stands: angles vary, or wetness matters.
     pub fn varies(&self, solid: u32) -> bool {
-        let sheet = &self.sheets[solid as usize];
-        !sheet.laws.is_empty() || sheet.remembers
+        let map = &self.maps[solid as usize];
+        !map.laws.is_empty() || map.remembers
     }
 
     /// cos of the advancing angle at a place, by its wetness, and of the receding one.
-    pub fn cosines(&self, track: &Track, at: Place) -> (f64, f64) {
-        let sheet = self.sheet_of(track, at);
-        let texel = self.texel(sheet, at);
-        let index = if sheet.laws.is_empty() { sheet.uniform } else { sheet.laws[texel] };
+    pub fn cosines(&self, surface: &SurfaceMesh, at: SurfacePoint) -> (f64, f64) {
+        let map = self.map_of(surface, at);
+        let texel = self.texel(map, at);
+        let index = if map.laws.is_empty() { map.uniform } else { map.laws[texel] };
         let law = &self.laws[usize::from(index)];
-        let wet = sheet.remembers && sheet.wet[texel].load(Ordering::Relaxed) != 0;
+        let wet = map.remembers && map.wet[texel].load(Ordering::Relaxed) != 0;
         (if wet { law.cos_wet_advancing } else { law.cos_advancing }, law.cos_receding)
     }
 
     /// Whether any film lies on a solid.
     pub fn has_film(&self, solid: u32) -> bool {
-        !self.sheets[solid as usize].film.is_empty()
+        !self.maps[solid as usize].film.is_empty()
     }
 
     /// Film at a place's texel, in m³.
-    pub fn film_at(&self, track: &Track, at: Place) -> f64 {
-        let sheet = self.sheet_of(track, at);
-        sheet.film.at(self.texel(sheet, at))
+    pub fn film_at(&self, surface: &SurfaceMesh, at: SurfacePoint) -> f64 {
+        let map = self.map_of(surface, at);
+        map.film.at(self.texel(map, at))
     }
 
     /// Whether wetness changes anything on a solid.
     pub fn remembers(&self, solid: u32) -> bool {
-        self.sheets[solid as usize].remembers
+        self.maps[solid as usize].remembers
     }
 
     /// Whether what a droplet of this radius (in m) wets on a solid is wider than a texel.
     pub fn marks_widths(&self, solid: u32, radius: f64) -> bool {
-        2.0 * radius >= self.sheets[solid as usize].texel_size
+        2.0 * radius >= self.maps[solid as usize].texel_size
     }
 
     /// Film on all solids, in m³.
     pub fn film_volume(&self) -> f64 {
-        self.sheets.iter().map(|sheet| sheet.film.total()).sum()
+        self.maps.iter().map(|map| map.film.total()).sum()
     }
 
     /// Marks what a droplet of this radius wets between two places of a triangle.
     ///
     /// Several threads may: a mark is a mark in whatever order.
-    pub fn wet(&self, track: &Track, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
-        let facet = track.facet(triangle);
-        let sheet = &self.sheets[facet.solid as usize];
-        let mark = |texel: usize| sheet.wet[texel].store(1, Ordering::Relaxed);
-        mark(self.texel(sheet, Place { triangle, at: to }));
-        if !self.marks_widths(sheet.solid as u32, radius) {
+    pub fn wet(&self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
+        let facet = surface.facet(triangle);
+        let map = &self.maps[facet.solid as usize];
+        let mark = |texel: usize| map.wet[texel].store(1, Ordering::Relaxed);
+        mark(self.texel(map, SurfacePoint { triangle, at: to }));
+        if !self.marks_widths(map.solid as u32, radius) {
             return;
         }
         let chart = &self.charts[triangle as usize];
-        let texels = sheet.texels_round(chart, [from, to], radius);
-        if facet.depth(from).min(facet.depth(to)) < radius && sheet.even.is_even(chart.at(to), &texels) {
-            sheet.texels_of(chart, texels, [from, to], radius, |_| true, mark);
+        let texels = map.texels_round(chart, [from, to], radius);
+        if facet.depth(from).min(facet.depth(to)) < radius && map.isometric.is_even(chart.at(to), &texels) {
+            map.texels_of(chart, texels, [from, to], radius, |_| true, mark);
         } else {
-            self.texels_near(track, triangle, from, to, radius, mark);
+            self.texels_near(surface, triangle, from, to, radius, mark);
         }
     }
 
     /// Lays film of a volume (in m³) and width (in m) between two places of a triangle.
-    pub fn lay_film(&mut self, track: &Track, triangle: u32, from: DVec2, to: DVec2, width: f64, volume: f64) {
-        let solid = track.facet(triangle).solid as usize;
+    pub fn lay_film(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64, volume: f64) {
+        let solid = surface.facet(triangle).solid as usize;
         let mut count = 0_u32;
-        self.texels_near(track, triangle, from, to, 0.5 * width, |_| count += 1);
-        let mut film = std::mem::take(&mut self.sheets[solid].film);
+        self.texels_near(surface, triangle, from, to, 0.5 * width, |_| count += 1);
+        let mut film = std::mem::take(&mut self.maps[solid].film);
         if count > 0 {
             let share = volume / f64::from(count);
-            self.texels_near(track, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
+            self.texels_near(surface, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
         } else {
             // Thinner than a texel: along its middle.
             for part in 0..PARTS {
                 let at = part_of(from, to, part);
-                film.add(self.texel(&self.sheets[solid], Place { triangle, at }), volume / f64::from(PARTS));
+                film.add(self.texel(&self.maps[solid], SurfacePoint { triangle, at }), volume / f64::from(PARTS));
             }
         }
-        self.sheets[solid].film = film;
+        self.maps[solid].film = film;
     }
 
-    /// Takes up what [`Ground::lay_film`] lays between two places of a triangle, and a quarter of the width to either side, and says how much, in m³.
-    pub fn take_film_along(&mut self, track: &Track, triangle: u32, from: DVec2, to: DVec2, width: f64) -> f64 {
-        let solid = track.facet(triangle).solid as usize;
-        let mut film = std::mem::take(&mut self.sheets[solid].film);
+    /// Takes up what [`Substrate::lay_film`] lays between two places of a triangle, and a quarter of the width to either side, and says how much, in m³.
+    pub fn take_film_along(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64) -> f64 {
+        let solid = surface.facet(triangle).solid as usize;
+        let mut film = std::mem::take(&mut self.maps[solid].film);
         let mut taken = 0.0;
         // A film thinner than a texel lies on those along its middle.
         for part in 0..PARTS {
-            taken += film.take(self.texel(&self.sheets[solid], Place { triangle, at: part_of(from, to, part) }));
+            taken += film.take(self.texel(&self.maps[solid], SurfacePoint { triangle, at: part_of(from, to, part) }));
         }
-        self.texels_near(track, triangle, from, to, 0.75 * width, |texel| taken += film.take(texel));
-        self.sheets[solid].film = film;
+        self.texels_near(surface, triangle, from, to, 0.75 * width, |texel| taken += film.take(texel));
+        self.maps[solid].film = film;
         taken
     }
 
     /// Takes up all film within `radius` of a place, and says how much, in m³.
-    pub fn take_film(&mut self, track: &Track, at: Place, radius: f64) -> f64 {
-        let solid = track.facet(at.triangle).solid as usize;
-        let mut film = std::mem::take(&mut self.sheets[solid].film);
-        let mut taken = film.take(self.texel(&self.sheets[solid], at));
-        self.texels_near(track, at.triangle, at.at, at.at, radius, |texel| taken += film.take(texel));
-        self.sheets[solid].film = film;
+    pub fn take_film(&mut self, surface: &SurfaceMesh, at: SurfacePoint, radius: f64) -> f64 {
+        let solid = surface.facet(at.triangle).solid as usize;
+        let mut film = std::mem::take(&mut self.maps[solid].film);
+        let mut taken = film.take(self.texel(&self.maps[solid], at));
+        self.texels_near(surface, at.triangle, at.at, at.at, radius, |texel| taken += film.take(texel));
+        self.maps[solid].film = film;
         taken
     }
 
@@ -228,31 +228,31 @@ impl Ground {
         self.charts[triangle as usize].origin.x
     }
 
-    fn sheet_of(&self, track: &Track, at: Place) -> &Sheet {
-        &self.sheets[track.facet(at.triangle).solid as usize]
+    fn map_of(&self, surface: &SurfaceMesh, at: SurfacePoint) -> &SurfaceMap {
+        &self.maps[surface.facet(at.triangle).solid as usize]
     }
 
-    fn texel(&self, sheet: &Sheet, at: Place) -> usize {
+    fn texel(&self, map: &SurfaceMap, at: SurfacePoint) -> usize {
         let chart = &self.charts[at.triangle as usize];
-        sheet.texel(chart.at(at.at))
+        map.texel(chart.at(at.at))
     }
 
     /// Texels within `radius` of the straight line between two places of a triangle, each once.
     fn texels_near(
         &self,
-        track: &Track,
+        surface: &SurfaceMesh,
         triangle: u32,
         from: DVec2,
         to: DVec2,
         radius: f64,
         mut found: impl FnMut(usize),
     ) {
-        let start = track.facet(triangle);
-        let sheet = &self.sheets[start.solid as usize];
+        let start = surface.facet(triangle);
+        let map = &self.maps[start.solid as usize];
         let mut look = |t: u32, ends: [DVec2; 2]| {
             let chart = &self.charts[t as usize];
-            let texels = sheet.texels_round(chart, ends, radius);
-            sheet.texels_of(chart, texels, ends, radius, |texel| sheet.owner[texel] == t, &mut found);
+            let texels = map.texels_round(chart, ends, radius);
+            map.texels_of(chart, texels, ends, radius, |texel| map.owner[texel] == t, &mut found);
         };
         let inside = start.depth(from).min(start.depth(to)) >= radius;
         if inside {
@@ -266,11 +266,11 @@ impl Ground {
         while next < count {
             let t = seen[next];
             next += 1;
-            let facet = track.facet(t);
-            let [a, b]: [DVec2; 2] = [a, b].map(|point: DVec3| facet.along(point - facet.origin));
+            let facet = surface.facet(t);
+            let [a, b]: [DVec2; 2] = [a, b].map(|point: DVec3| facet.project(point - facet.origin));
             look(t, [a, b]);
             for k in 0..3 {
-                if facet.across[k] == NONE || facet.inside(a, k).min(facet.inside(b, k)) >= radius {
+                if facet.across[k] == NONE || facet.edge_distance(a, k).min(facet.edge_distance(b, k)) >= radius {
                     continue;
                 }
                 let other = facet.across[k] / 3;
@@ -283,15 +283,15 @@ impl Ground {
     }
 
     /// The maps that a frame carries: of solids that have been wet.
-    pub fn maps(&self, track: &Track) -> Vec<WetMap> {
-        self.sheets.iter().map(|sheet| sheet.map(track, &self.charts)).collect()
+    pub fn maps(&self, surface: &SurfaceMesh) -> Vec<WetMap> {
+        self.maps.iter().map(|map| map.map(surface, &self.charts)).collect()
     }
 
     /// What a checkpoint keeps.
-    pub fn save(&self) -> GroundState {
-        let sheets = self.sheets.iter().map(|sheet| {
+    pub fn save(&self) -> SubstrateState {
+        let maps = self.maps.iter().map(|map| {
             let (mut runs, mut state, mut length) = (Vec::new(), 0, 0);
-            for texel in &sheet.wet {
+            for texel in &map.wet {
                 let wet = texel.load(Ordering::Relaxed);
                 if wet != state {
                     runs.push(length);
@@ -300,39 +300,39 @@ impl Ground {
                 length += 1;
             }
             let film =
-                (0..).zip(sheet.film.volumes()).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
-            SheetState { runs, film: film.collect() }
+                (0..).zip(map.film.volumes()).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
+            SurfaceMapState { runs, film: film.collect() }
         });
-        GroundState { sheets: sheets.collect() }
+        SubstrateState { maps: maps.collect() }
     }
 
     /// Takes up a saved state; `false` when it belongs to other solids.
-    pub fn restore(&mut self, state: &GroundState) -> bool {
-        let fits = |(sheet, SheetState { runs, film }): (&Sheet, &SheetState)| {
-            runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= sheet.wet.len() as u64
-                && film.iter().all(|&(texel, volume)| (texel as usize) < sheet.wet.len() && volume.is_finite())
+    pub fn restore(&mut self, state: &SubstrateState) -> bool {
+        let fits = |(map, SurfaceMapState { runs, film }): (&SurfaceMap, &SurfaceMapState)| {
+            runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= map.wet.len() as u64
+                && film.iter().all(|&(texel, volume)| (texel as usize) < map.wet.len() && volume.is_finite())
         };
-        if state.sheets.len() != self.sheets.len() || !self.sheets.iter().zip(&state.sheets).all(fits) {
+        if state.maps.len() != self.maps.len() || !self.maps.iter().zip(&state.maps).all(fits) {
             return false;
         }
-        for (sheet, SheetState { runs, film }) in self.sheets.iter_mut().zip(&state.sheets) {
+        for (map, SurfaceMapState { runs, film }) in self.maps.iter_mut().zip(&state.maps) {
             let (mut texel, mut wet) = (0, 0);
             for &run in runs {
-                sheet.wet[texel..texel + run as usize].iter_mut().for_each(|t| *t.get_mut() = wet);
+                map.wet[texel..texel + run as usize].iter_mut().for_each(|t| *t.get_mut() = wet);
                 texel += run as usize;
                 wet = 1 - wet;
             }
-            sheet.wet[texel..].iter_mut().for_each(|t| *t.get_mut() = wet);
-            sheet.film.clear();
+            map.wet[texel..].iter_mut().for_each(|t| *t.get_mut() = wet);
+            map.film.clear();
             for &(texel, volume) in film {
-                sheet.film.add(texel as usize, volume);
+                map.film.add(texel as usize, volume);
             }
         }
         true
     }
 }
 
-impl Sheet {
+impl SurfaceMap {
     fn texel(&self, uv: DVec2) -> usize {
         // `max` first, so that what is no number ends in the first texel.
         let column = nearest((uv.x * self.width as f64 - 0.5).max(0.0).min(self.width as f64 - 1.0));
@@ -409,7 +409,7 @@ impl Sheet {
         }
     }
 
-    fn map(&self, track: &Track, charts: &[Chart]) -> WetMap {
+    fn map(&self, surface: &SurfaceMesh, charts: &[Chart]) -> WetMap {
         let wetness = self.wet.par_iter().with_min_len(TEXELS_TOGETHER);
         let wetness = wetness.map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
         let texel_area = 1.0 / (self.width * self.height) as f64;
@@ -418,7 +418,7 @@ impl Sheet {
             if volume == 0.0 || owner == NONE {
                 return 0;
             }
-            debug_assert!((owner as usize) < track.facets().len());
+            debug_assert!((owner as usize) < surface.facets().len());
             let area = texel_area * charts[owner as usize].meters_per_uv().determinant().abs();
             // In units of 10 nm.
             if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
@@ -464,23 +464,23 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
     Chart { origin: a, uv_per_meter, extent_per_meter: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
 }
 
-fn sheet(
+fn map(
     solid: usize,
-    track: &Track,
+    surface: &SurfaceMesh,
     charts: &[Chart],
     mesh: &TriMesh,
     built: &Solid,
     liquid: &Liquid,
     laws: &mut Vec<SlidingLaw>,
-) -> Sheet {
+) -> SurfaceMap {
     let side = (mesh.area().sqrt() / TEXEL).clamp(SIDE.0, SIDE.1) as usize;
-    let mut sheet = Sheet {
+    let mut map = SurfaceMap {
         solid,
         width: side,
         height: side,
         owner: vec![NONE; side * side],
         wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
-        even: Even::default(),
+        isometric: IsometricTiles::default(),
         film: FilmMap::new(side, side),
         laws: Vec::new(),
         uniform: 0,
@@ -488,46 +488,47 @@ fn sheet(
         texel_size: mesh.area().sqrt() / side as f64,
     };
     let covers = |t: usize, at: DVec2, depth: f64| {
-        track.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
+        surface.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
     };
     let mut shared = Vec::new();
-    for t in track.of_solid(solid) {
-        let (chart, facet) = (&charts[t], &track.facets()[t]);
+    for t in surface.triangles_of(solid) {
+        let (chart, facet) = (&charts[t], &surface.facets()[t]);
         let uvs = facet.corners.map(|corner| chart.at(corner));
         let low = uvs[0].min(uvs[1]).min(uvs[2]);
         let high = uvs[0].max(uvs[1]).max(uvs[2]);
-        let [columns, rows] = sheet.texel_box(low, high);
+        let [columns, rows] = map.texel_box(low, high);
         for row in rows {
             for column in columns.clone() {
-                let (texel, middle) = (row * sheet.width + column, sheet.middle(column, row));
-                let owner = sheet.owner[texel];
+                let (texel, middle) = (row * map.width + column, map.middle(column, row));
+                let owner = map.owner[texel];
                 if owner == NONE && covers(t, middle, -1e-9) {
-                    sheet.owner[texel] = t as u32;
+                    map.owner[texel] = t as u32;
                 } else if owner != NONE && covers(t, middle, 1e-9) && covers(owner as usize, middle, 1e-9) {
                     shared.push(texel);
                 }
             }
         }
         // A triangle smaller than a texel has one all the same, if nobody else does.
-        let home = sheet.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
-        if sheet.owner[home] == NONE {
-            sheet.owner[home] = t as u32;
+        let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
+        if map.owner[home] == NONE {
+            map.owner[home] = t as u32;
         }
     }
-    sheet.even = Even::new((side, side), &sheet.owner, &shared, charts, track, track.of_solid(solid));
+    map.isometric =
+        IsometricTiles::new((side, side), &map.owner, &shared, charts, surface, surface.triangles_of(solid));
     if built.wets_uniformly() {
-        sheet.uniform = laws.len() as u16;
+        map.uniform = laws.len() as u16;
         laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
     } else {
-        sheet.laws = varying_laws(&sheet, built, liquid, laws);
+        map.laws = varying_laws(&map, built, liquid, laws);
     }
-    sheet
+    map
 }
 
 /// A law per texel: those of nearly the same angles share one.
-fn varying_laws(sheet: &Sheet, built: &Solid, liquid: &Liquid, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
-    let texels = (0..sheet.height).flat_map(|row| (0..sheet.width).map(move |column| (column, row)));
-    let wettings: Vec<Wetting> = texels.map(|(column, row)| built.wetting_at(sheet.middle(column, row))).collect();
+fn varying_laws(map: &SurfaceMap, built: &Solid, liquid: &Liquid, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
+    let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
+    let wettings: Vec<Wetting> = texels.map(|(column, row)| built.wetting_at(map.middle(column, row))).collect();
     let mut step = ANGLE_STEP;
     loop {
         let key = |w: &Wetting| {

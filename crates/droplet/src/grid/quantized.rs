@@ -7,7 +7,7 @@ use glam::DVec3;
 use wide::{CmpEq, f32x4, i16x8, i32x4, i32x8};
 
 use super::block::PER_BLOCK;
-use crate::whole::nearest;
+use crate::fast_round::nearest;
 
 /// Steps of a place within a cell.
 pub const STEPS: f64 = 128.0;
@@ -25,16 +25,16 @@ pub fn least_width(farthest: f64) -> f64 {
 
 /// Three whole numbers, and a fourth that is zero.
 #[derive(Clone, Copy, Debug)]
-pub struct Place(i32x4);
+pub struct GridPoint(i32x4);
 
-impl PartialEq for Place {
+impl PartialEq for GridPoint {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.0.cmp_eq(other.0).move_mask() == 15
     }
 }
 
-impl std::ops::Add for Place {
+impl std::ops::Add for GridPoint {
     type Output = Self;
 
     #[inline]
@@ -45,18 +45,18 @@ impl std::ops::Add for Place {
 
 /// The step of a point at so many steps per meter: ⌊x⌋, but for a whole number perhaps the one below; the same for every droplet.
 #[inline]
-pub fn of_point(point: DVec3, steps_per_meter: f64) -> Place {
+pub fn of_point(point: DVec3, steps_per_meter: f64) -> GridPoint {
     let step = |x: f64| nearest((x * steps_per_meter - 0.5).clamp(-FARTHEST, FARTHEST));
-    Place::new(point.to_array().map(step))
+    GridPoint::new(point.to_array().map(step))
 }
 
-/// A reach (in m) in steps, rounded up.
+/// A merge_radius (in m) in steps, rounded up.
 #[inline]
-pub fn of_reach(reach: f32, steps_per_meter: f64) -> i32 {
-    nearest(f64::from(reach) * steps_per_meter + 1.5)
+pub fn of_reach(merge_radius: f32, steps_per_meter: f64) -> i32 {
+    nearest(f64::from(merge_radius) * steps_per_meter + 1.5)
 }
 
-impl Place {
+impl GridPoint {
     /// From its numbers.
     #[inline]
     pub fn new([x, y, z]: [i32; 3]) -> Self {
@@ -72,7 +72,7 @@ impl Place {
 
     /// The middle of the step.
     #[inline]
-    pub fn middle(self) -> DVec3 {
+    pub fn center(self) -> DVec3 {
         DVec3::from_array(self.to_array().map(f64::from)) + 0.5
     }
 
@@ -91,12 +91,12 @@ impl Place {
 
 /// A box round a way, wide enough for all whose middles lie within a distance of the way.
 #[derive(Clone, Copy, Debug)]
-pub struct Around {
+pub struct QueryBox {
     low: i32x4,
     high: i32x4,
 }
 
-impl Around {
+impl QueryBox {
     /// Round the way between two points, within `around` (in m).
     #[inline]
     pub fn new(from: DVec3, to: DVec3, around: f64, steps_per_meter: f64) -> Self {
@@ -115,20 +115,20 @@ impl Around {
         Self { low: whole(first - wider(first)), high: whole(last + wider(last)) }
     }
 
-    /// The first and the last block in which those stand who reach so many steps into it.
+    /// The first and the last block in which those stand who merge_radius so many steps into it.
     #[inline]
-    pub fn blocks(&self, reach: i32) -> [Place; 2] {
-        let reach = i32x4::new([reach, reach, reach, 0]);
-        [Place(self.low - reach).block(), Place(self.high + reach).block()]
+    pub fn blocks(&self, merge_radius: i32) -> [GridPoint; 2] {
+        let merge_radius = i32x4::new([merge_radius, merge_radius, merge_radius, 0]);
+        [GridPoint(self.low - merge_radius).block(), GridPoint(self.high + merge_radius).block()]
     }
 
     /// The first and the last of a block's cells in which those stand, along each axis: the first plus four times the last.
     #[inline]
-    pub fn cells_in(&self, block: Place, reach: i32) -> [usize; 3] {
-        let reach = i32x4::new([reach, reach, reach, 0]);
+    pub fn cells_in(&self, block: GridPoint, merge_radius: i32) -> [usize; 3] {
+        let merge_radius = i32x4::new([merge_radius, merge_radius, merge_radius, 0]);
         let first = block.0 << BLOCK_BITS;
-        let low = (((self.low - reach) >> CELL_BITS) - first).max(i32x4::splat(0));
-        let high = (((self.high + reach) >> CELL_BITS) - first).min(i32x4::splat(3));
+        let low = (((self.low - merge_radius) >> CELL_BITS) - first).max(i32x4::splat(0));
+        let high = (((self.high + merge_radius) >> CELL_BITS) - first).min(i32x4::splat(3));
         let ends: i32x4 = low + (high << BLOCK_BITS);
         let [x, y, z, _] = ends.to_array();
         [x, y, z].map(|ends| ends as usize & 15)
@@ -136,7 +136,7 @@ impl Around {
 
     /// The box as it is seen from a place.
     #[inline]
-    pub fn bounds(&self, from: Place) -> Bounds {
+    pub fn bounds(&self, from: GridPoint) -> Bounds {
         let ([a, b, c, _], [d, e, f, _]) = ((self.low - from.0).to_array(), (self.high - from.0).to_array());
         let bounds = i16x8::from_i32x8_saturate(i32x8::new([a, b, c, 0, d, e, f, 0]));
         Bounds(bounds.max(-Bounds::FAR).min(Bounds::FAR))
@@ -148,10 +148,10 @@ impl Around {
 pub struct Bounds(pub i16x8);
 
 impl Bounds {
-    /// Farther than anything in a block can reach.
+    /// Farther than anything in a block can merge_radius.
     const FAR: i16x8 = i16x8::new([16_000; 8]);
     /// A box that holds everything nearby.
-    pub const EVERYWHERE: Self = Self(i16x8::new([-16_000, -16_000, -16_000, 0, 16_000, 16_000, 16_000, 0]));
+    pub const ALL: Self = Self(i16x8::new([-16_000, -16_000, -16_000, 0, 16_000, 16_000, 16_000, 0]));
 
     /// The same box, seen from the lower corner of a cell of the block from whose corner it was seen.
     #[inline]
@@ -161,9 +161,9 @@ impl Bounds {
 
     /// The place from which `other` is seen as this.
     #[inline]
-    pub fn origin_of(self, other: Self) -> Place {
+    pub fn origin_of(self, other: Self) -> GridPoint {
         let [x, y, z, ..] = (other.0 - self.0).to_array().map(i32::from);
-        Place::new([x, y, z])
+        GridPoint::new([x, y, z])
     }
 }
 

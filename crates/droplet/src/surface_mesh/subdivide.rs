@@ -6,7 +6,7 @@ use glam::{DVec2, DVec3};
 use sessile_geometry::TriMesh;
 
 /// Cuts each side into `n` and each triangle into n² alike; texture coordinates follow.
-pub fn refine(mesh: &TriMesh, n: usize) -> TriMesh {
+pub fn subdivide(mesh: &TriMesh, n: usize) -> TriMesh {
     if n <= 1 {
         return mesh.clone();
     }
@@ -71,17 +71,17 @@ pub fn refine(mesh: &TriMesh, n: usize) -> TriMesh {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{sheet, track_of};
+    use super::super::tests::{sheet, surface_of};
     use super::*;
 
     #[test]
     fn a_refined_mesh_is_one_surface_with_the_same_area_and_coordinates() {
         let coarse = sheet(2.0, 1.0, 3, 2);
-        let fine = refine(&coarse, 4);
+        let fine = subdivide(&coarse, 4);
         assert_eq!(fine.triangles.len(), 16 * coarse.triangles.len());
         assert!((fine.area() - 2.0).abs() < 1e-12, "{}", fine.area());
         let borders = |mesh: &TriMesh| {
-            track_of(mesh).facets().iter().flat_map(|f| f.across).filter(|&a| a == super::super::NONE).count()
+            surface_of(mesh).facets().iter().flat_map(|f| f.across).filter(|&a| a == super::super::NONE).count()
         };
         assert_eq!(borders(&fine), 4 * borders(&coarse));
         for (t, uvs) in fine.corner_uvs.iter().enumerate() {

@@ -12,18 +12,18 @@
 //!
 //! The mesh must be a manifold that winds alike, open or closed. Everything is in the rest pose of its solid.
 
-pub(crate) mod mend;
-mod refine;
-mod seat;
-mod walk;
+mod geodesic;
+mod subdivide;
+pub(crate) mod t_junctions;
+mod tangent_frame;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::{Connectivity, HalfEdge, NotManifold};
 
-pub use mend::close_t_junctions;
-pub use refine::refine;
-pub use walk::Place;
+pub use geodesic::SurfacePoint;
+pub use subdivide::subdivide;
+pub use t_junctions::close_t_junctions;
 
 /// Nothing lies across.
 pub const NONE: u32 = u32::MAX;
@@ -45,17 +45,17 @@ pub struct Facet {
     /// Corners in its own axes, in m.
     pub corners: [DVec2; 3],
     /// Unit directions of its sides.
-    pub sides: [DVec2; 3],
+    pub edges: [DVec2; 3],
     /// The half-edge across each side ([`NONE`] on a border).
     pub across: [u32; 3],
     /// The solid that it belongs to.
     pub solid: u32,
     /// Lengths of its sides, in m.
-    pub lengths: [f64; 3],
+    pub edge_lengths: [f64; 3],
     /// How the surface turns over each side, in rad; 0 on a border.
-    pub turns: [f64; 3],
+    pub dihedrals: [f64; 3],
     /// Length across each side over which a smooth surface would make that turn, in m.
-    pub spans: [f64; 3],
+    pub bend_lengths: [f64; 3],
 }
 
 const _: () = assert!(size_of::<Facet>() == 256);
@@ -69,7 +69,7 @@ impl Facet {
     /// Reads something of each of the lines of memory that a droplet on it needs.
     #[inline]
     pub fn fetch(&self) -> f64 {
-        self.origin.x + self.corners[1].x + self.sides[2].x
+        self.origin.x + self.corners[1].x + self.edges[2].x
     }
 
     /// Unit normal, out of the solid.
@@ -86,7 +86,7 @@ impl Facet {
 
     /// A direction of the rest pose, as far as it lies in the plane.
     #[inline]
-    pub fn along(&self, vector: DVec3) -> DVec2 {
+    pub fn project(&self, vector: DVec3) -> DVec2 {
         DVec2::new(self.x.dot(vector), self.y.dot(vector))
     }
 
@@ -99,29 +99,29 @@ impl Facet {
     /// Unit normal of side `k` in the plane, into the triangle.
     #[inline]
     pub fn inward(&self, k: usize) -> DVec2 {
-        self.sides[k].perp()
+        self.edges[k].perp()
     }
 
     /// Distance of a place from side `k`, in m: positive inside.
     #[inline]
-    pub fn inside(&self, place: DVec2, k: usize) -> f64 {
-        self.sides[k].perp_dot(place - self.corners[k])
+    pub fn edge_distance(&self, place: DVec2, k: usize) -> f64 {
+        self.edges[k].perp_dot(place - self.corners[k])
     }
 
     /// Least of the three distances from the sides, in m.
     #[inline]
     pub fn depth(&self, place: DVec2) -> f64 {
-        (0..3).map(|k| self.inside(place, k)).fold(f64::INFINITY, f64::min)
+        (0..3).map(|k| self.edge_distance(place, k)).fold(f64::INFINITY, f64::min)
     }
 
     /// The point of side `k` at `share` of its length.
     #[inline]
-    pub fn on_side(&self, k: usize, share: f64) -> DVec2 {
-        self.corners[k] + self.sides[k] * (share * self.lengths[k])
+    pub fn on_edge(&self, k: usize, share: f64) -> DVec2 {
+        self.corners[k] + self.edges[k] * (share * self.edge_lengths[k])
     }
 
     /// Middle of the triangle in its axes.
-    pub fn middle(&self) -> DVec2 {
+    pub fn centroid(&self) -> DVec2 {
         (self.corners[0] + self.corners[1] + self.corners[2]) / 3.0
     }
 
@@ -131,8 +131,9 @@ impl Facet {
         if self.depth(place) >= 0.0 {
             return place;
         }
-        let on =
-            |k: usize| self.on_side(k, (self.sides[k].dot(place - self.corners[k]) / self.lengths[k]).clamp(0.0, 1.0));
+        let on = |k: usize| {
+            self.on_edge(k, (self.edges[k].dot(place - self.corners[k]) / self.edge_lengths[k]).clamp(0.0, 1.0))
+        };
         let [a, b, c] = [on(0), on(1), on(2)];
         let nearer = |p: DVec2, q: DVec2| if q.distance_squared(place) < p.distance_squared(place) { q } else { p };
         nearer(nearer(a, b), c)
@@ -142,7 +143,7 @@ impl Facet {
 /// A mesh that cannot be run on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum TrackError {
+pub enum MeshError {
     /// Three triangles at an edge, or two that wind against each other.
     #[error("solid `{solid}`: droplets cannot run over its mesh: {reason}; repair it in a modeling program")]
     NotManifold {
@@ -179,24 +180,24 @@ pub enum TrackError {
 
 /// All triangles that droplets can run on, solid by solid.
 #[derive(Clone, Debug, Default)]
-pub struct Track {
+pub struct SurfaceMesh {
     facets: Vec<Facet>,
     /// First triangle of each solid, and the end.
     starts: Vec<usize>,
     /// The surface that a solid's mesh stands for, where it is rounder than the mesh.
-    round: Vec<Option<seat::Round>>,
+    analytic: Vec<Option<tangent_frame::AnalyticSurface>>,
 }
 
-impl Track {
+impl SurfaceMesh {
     /// Adds a solid's mesh.
-    pub fn push(&mut self, name: &str, mesh: &TriMesh) -> Result<(), TrackError> {
+    pub fn push(&mut self, name: &str, mesh: &TriMesh) -> Result<(), MeshError> {
         const MOST: usize = u32::MAX as usize / 3 - 1;
         let connectivity = Connectivity::new(&mesh.triangles)
-            .map_err(|reason| TrackError::NotManifold { solid: name.into(), reason })?;
+            .map_err(|reason| MeshError::NotManifold { solid: name.into(), reason })?;
         let first = self.facets.len();
         let triangles = first + mesh.triangles.len();
         if triangles > MOST {
-            return Err(TrackError::TooMany { triangles, most: MOST });
+            return Err(MeshError::TooMany { triangles, most: MOST });
         }
         if self.starts.is_empty() {
             self.starts.push(0);
@@ -205,7 +206,7 @@ impl Track {
         for t in 0..mesh.triangles.len() {
             let across =
                 [0, 1, 2].map(|k| connectivity.opposite(HalfEdge::new(t, k)).map_or(NONE, |h| h.0 + 3 * first as u32));
-            let facet = facet(mesh.corners(t), across, solid).map_err(|share| TrackError::NoPlane {
+            let facet = facet(mesh.corners(t), across, solid).map_err(|share| MeshError::NoPlane {
                 solid: name.into(),
                 triangle: t,
                 near: mesh.corners(t)[0],
@@ -214,13 +215,13 @@ impl Track {
             self.facets.push(facet);
         }
         self.starts.push(triangles);
-        self.round.push(None);
+        self.analytic.push(None);
         for t in first..triangles {
             for k in 0..3 {
                 if let Some((other, side)) = self.across(t as u32, k) {
                     let (turn, span) = fold(&self.facets[t], k, &self.facets[other as usize], side);
-                    self.facets[t].turns[k] = turn;
-                    self.facets[t].spans[k] = span;
+                    self.facets[t].dihedrals[k] = turn;
+                    self.facets[t].bend_lengths[k] = span;
                 }
             }
         }
@@ -238,7 +239,7 @@ impl Track {
     }
 
     /// The triangles of a solid.
-    pub fn of_solid(&self, solid: usize) -> std::ops::Range<usize> {
+    pub fn triangles_of(&self, solid: usize) -> std::ops::Range<usize> {
         self.starts[solid]..self.starts[solid + 1]
     }
 
@@ -254,8 +255,8 @@ impl Track {
     }
 
     /// A vector in the plane of `from` as it goes over its side `k` into `to` through the latter's side `into`, turned with the surface.
-    pub fn carry(&self, from: u32, k: usize, to: u32, into: usize, vector: DVec2) -> DVec2 {
-        let (side, other) = (self.facet(from).sides[k], self.facet(to).sides[into]);
+    pub fn transport(&self, from: u32, k: usize, to: u32, into: usize, vector: DVec2) -> DVec2 {
+        let (side, other) = (self.facet(from).edges[k], self.facet(to).edges[into]);
         let (along, out) = (side.dot(vector), -side.perp_dot(vector));
         // The other triangle runs along the side the other way.
         other.perp() * out - other * along
@@ -281,10 +282,10 @@ fn facet([a, b, c]: [DVec3; 3], across: [u32; 3], solid: u32) -> Result<Facet, f
         x,
         y,
         corners,
-        sides: ends.map(DVec2::normalize),
-        lengths: ends.map(DVec2::length),
-        turns: [0.0; 3],
-        spans: [0.0; 3],
+        edges: ends.map(DVec2::normalize),
+        edge_lengths: ends.map(DVec2::length),
+        dihedrals: [0.0; 3],
+        bend_lengths: [0.0; 3],
         across,
         solid,
     })
@@ -293,15 +294,15 @@ fn facet([a, b, c]: [DVec3; 3], across: [u32; 3], solid: u32) -> Result<Facet, f
 /// How the surface turns over a shared side, in rad, and over which length, in m.
 fn fold(facet: &Facet, k: usize, other: &Facet, side: usize) -> (f64, f64) {
     let (n, m) = (facet.normal(), other.normal());
-    let along = facet.lift(facet.sides[k]);
+    let along = facet.lift(facet.edges[k]);
     let turn = n.cross(m).dot(along).atan2(n.dot(m));
     // Between the centers of the circumscribed circles: a smooth surface of curvature κ turns by κ times this, whether its
     // triangles are equilateral or halves of squares. Blunt triangles have theirs outside; then the middles must do.
     let half_cotangent = |facet: &Facet, k: usize| {
         let [u, v] = [k, (k + 1) % 3].map(|end| facet.corners[end] - facet.corners[(k + 2) % 3]);
-        0.5 * facet.lengths[k] * u.dot(v) / u.perp_dot(v)
+        0.5 * facet.edge_lengths[k] * u.dot(v) / u.perp_dot(v)
     };
-    let middles = facet.inside(facet.middle(), k) + other.inside(other.middle(), side);
+    let middles = facet.edge_distance(facet.centroid(), k) + other.edge_distance(other.centroid(), side);
     (turn, (half_cotangent(facet, k) + half_cotangent(other, side)).max(0.3 * middles))
 }
 
@@ -333,11 +334,11 @@ pub(crate) mod tests {
         mesh
     }
 
-    /// A track of one mesh.
-    pub fn track_of(mesh: &TriMesh) -> Track {
-        let mut track = Track::default();
-        track.push("mesh", mesh).unwrap_or_else(|error| panic!("{error}"));
-        track
+    /// A surface of one mesh.
+    pub fn surface_of(mesh: &TriMesh) -> SurfaceMesh {
+        let mut surface = SurfaceMesh::default();
+        surface.push("mesh", mesh).unwrap_or_else(|error| panic!("{error}"));
+        surface
     }
 
     #[test]
@@ -354,15 +355,15 @@ pub(crate) mod tests {
                 triangles: vec![[0, 1, 2], [0, 3, 1]],
                 corner_uvs: vec![],
             };
-            let track = track_of(&mesh);
-            let turn = track.facet(0).turns[0];
+            let surface = surface_of(&mesh);
+            let turn = surface.facet(0).dihedrals[0];
             let expected = sign * 2.0 * 0.5_f64.atan();
             assert!((turn - expected).abs() < 1e-12, "{turn} for {expected}");
-            assert!((track.facet(1).turns[2] - expected).abs() < 1e-12);
+            assert!((surface.facet(1).dihedrals[2] - expected).abs() < 1e-12);
             // A vector carried over and back is itself.
             let vector = DVec2::new(0.3, -0.7);
-            let (other, side) = track.across(0, 0).expect("shared");
-            let back = track.carry(other, side, 0, 0, track.carry(0, 0, other, side, vector));
+            let (other, side) = surface.across(0, 0).expect("shared");
+            let back = surface.transport(other, side, 0, 0, surface.transport(0, 0, other, side, vector));
             assert!((back - vector).length() < 1e-15, "{back}");
         }
     }
@@ -372,7 +373,7 @@ pub(crate) mod tests {
         let positions = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::X * 2.0];
         let push = |triangles: Vec<[u32; 3]>| {
             let mesh = TriMesh { positions: positions.clone(), triangles, corner_uvs: vec![] };
-            Track::default().push("cup", &mesh).unwrap_err().to_string()
+            SurfaceMesh::default().push("cup", &mesh).unwrap_err().to_string()
         };
         let flat = push(vec![[0, 1, 4]]);
         assert!(flat.starts_with("solid `cup`: triangle 0 near (0.0000, 0.0000, 0.0000) m has no plane"), "{flat}");

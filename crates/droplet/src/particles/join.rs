@@ -9,11 +9,11 @@ use glam::DVec3;
 use rayon::prelude::*;
 use sessile_frames::{Event, Ids};
 
-use super::{AT_ONCE, Fallen, Scenery, Settled, Swarm, across, fallen};
-use crate::droplets::{CHUNK, Droplet, Droplets, NOBODY, Size, Slot, State};
+use super::{AT_ONCE, Detached, ParticleSystem, Settled, StepContext, detached, other_solids};
+use crate::droplets::{CHUNK, Droplet, Droplets, NIL, Size, Slot, State};
+use crate::integrate::MotionState;
 use crate::necks::{Necks, Part, Planned};
 use crate::neighbors::{Changes, Move};
-use crate::ride::Rider;
 
 /// Groups whose outcome one thread writes down.
 const TOGETHER: usize = CHUNK / 2;
@@ -23,7 +23,7 @@ const AHEAD: usize = 8;
 /// Groups that hang together, and what comes of them; kept from step to step for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// Number of each slot among those that were met; [`NOBODY`] before and after.
+    /// Number of each slot among those that were met; [`NIL`] before and after.
     numbers: Vec<u32>,
     /// Everybody in a group, as met.
     met: Vec<u32>,
@@ -44,13 +44,13 @@ struct Outcome {
     cells: Changes,
     stays: Vec<(Settled, Move)>,
     necks: Vec<(u32, Planned)>,
-    fallen: Vec<Fallen>,
+    detached: Vec<Detached>,
     events: Vec<Event>,
 }
 
-impl Swarm {
+impl ParticleSystem {
     /// Makes one droplet of every group that hangs together by pairs.
-    pub(super) fn join_pairs(&mut self, scenery: &Scenery<'_>, events: &mut Vec<Event>) {
+    pub(super) fn join_pairs(&mut self, context: &StepContext<'_>, events: &mut Vec<Event>) {
         let mut groups = std::mem::take(&mut self.groups);
         groups.gather(&self.pairs, self.droplets.num_slots());
         self.pairs.clear();
@@ -65,7 +65,7 @@ impl Swarm {
             let this = &*self;
             let work = |piece: usize, outcome: &mut Outcome| {
                 let last = (starts.len() - 1).min((piece + 1) * TOGETHER);
-                this.join_groups(members, &starts[piece * TOGETHER..=last], scenery, outcome);
+                this.join_groups(members, &starts[piece * TOGETHER..=last], context, outcome);
             };
             if let [outcome] = outcomes {
                 work(first, outcome);
@@ -78,53 +78,53 @@ impl Swarm {
     }
 
     /// Writes down what comes of the groups that begin at `starts`, but the last.
-    fn join_groups(&self, members: &[u32], starts: &[u32], scenery: &Scenery<'_>, outcome: &mut Outcome) {
+    fn join_groups(&self, members: &[u32], starts: &[u32], context: &StepContext<'_>, outcome: &mut Outcome) {
         outcome.clear();
         for some in (0..starts.len() - 1).step_by(AT_ONCE) {
             let end = (starts.len() - 1).min(some + AT_ONCE);
             let all = &members[starts[some] as usize..starts[end] as usize];
-            self.droplets.fetch(all.iter().copied(), scenery.track, Some(&self.ground));
+            self.droplets.fetch(all.iter().copied(), context.surface, Some(&self.substrate));
             for group in some..end {
-                self.join(&members[starts[group] as usize..starts[group + 1] as usize], scenery, outcome);
+                self.join(&members[starts[group] as usize..starts[group + 1] as usize], context, outcome);
             }
         }
     }
 
     /// Writes down what comes of a group.
-    fn join(&self, members: &[u32], scenery: &Scenery<'_>, outcome: &mut Outcome) {
+    fn join(&self, members: &[u32], context: &StepContext<'_>, outcome: &mut Outcome) {
         let all = &self.droplets.all;
         let rank = |slot: u32| (all[slot as usize].size.volume, std::cmp::Reverse(all[slot as usize].id));
         let stays = members.iter().copied().reduce(|a, b| if rank(b) > rank(a) { b } else { a });
         let stays = stays.expect("a group has members");
         let large = self.droplets.get(stays);
         let volume: f64 = members.iter().map(|&slot| all[slot as usize].size.volume).sum();
-        let facet = scenery.track.facet(large.rider.place.triangle);
-        let origin = all[stays as usize].spot.point;
-        let mut velocity = facet.lift(large.rider.velocity) * (large.size.volume / volume);
+        let facet = context.surface.facet(large.motion.place.triangle);
+        let origin = all[stays as usize].location.point;
+        let mut velocity = facet.lift(large.motion.velocity) * (large.size.volume / volume);
         let (mut way, mut center) = (glam::DVec2::ZERO, DVec3::ZERO);
         let mut square = large.size.radius * large.size.radius;
         for &slot in members.iter().filter(|&&slot| slot != stays) {
-            let Slot { spot, rider, size, .. } = &all[slot as usize];
+            let Slot { location, motion, size, .. } = &all[slot as usize];
             let share = size.volume / volume;
-            let offset = across::seen_from(scenery, facet.solid, spot).point - origin;
-            let own = scenery.track.facet(rider.place.triangle).lift(rider.velocity);
-            velocity += across::velocity(scenery, facet.solid, spot, own) * share;
+            let offset = other_solids::seen_from(context, facet.solid, location).point - origin;
+            let own = context.surface.facet(motion.place.triangle).lift(motion.velocity);
+            velocity += other_solids::velocity(context, facet.solid, location, own) * share;
             // Along the surface as far as the two are apart in space.
-            way += facet.along(offset).normalize_or_zero() * (offset.length() * share);
+            way += facet.project(offset).normalize_or_zero() * (offset.length() * share);
             center += offset * share;
             square += size.radius * size.radius;
             outcome.gone.push(slot);
-            outcome.cells.remove(slot, spot);
+            outcome.cells.remove(slot, location);
         }
-        let (place, velocity) = scenery.track.walk(large.rider.place, way, facet.along(velocity));
+        let (place, velocity) = context.surface.trace_geodesic(large.motion.place, way, facet.project(velocity));
         let droplet = Droplet {
             id: large.id,
-            rider: Rider { place, velocity },
-            size: Size { volume, radius: square.sqrt(), pressing: f32::NAN, ..large.size },
-            state: State { running: velocity != glam::DVec2::ZERO, ..large.state },
+            motion: MotionState { place, velocity },
+            size: Size { volume, radius: square.sqrt(), normal_acceleration: f32::NAN, ..large.size },
+            state: State { is_sliding: velocity != glam::DVec2::ZERO, ..large.state },
         };
-        let mut settled = self.settled(droplet, scenery);
-        settled.starts |= droplet.state.running && !large.state.running;
+        let mut settled = self.settled(droplet, context);
+        settled.starts |= droplet.state.is_sliding && !large.state.is_sliding;
         let id = |slot: u32| all[slot as usize].id;
         if let &[a, b] = members {
             let (a, b) = (id(a), id(b));
@@ -135,22 +135,22 @@ impl Swarm {
             merge.sort_unstable();
             outcome.events.push(Event::Merge { merge, into: large.id });
         }
-        let spot = &all[stays as usize].spot;
+        let location = &all[stays as usize].location;
         if settled.falls {
             outcome.gone.push(stays);
-            outcome.cells.remove(stays, spot);
-            outcome.fallen.push(fallen(&settled, scenery.track));
+            outcome.cells.remove(stays, location);
+            outcome.detached.push(detached(&settled, context.surface));
             return;
         }
         let parts = members.iter().map(|&slot| {
-            let Slot { spot, size, .. } = &all[slot as usize];
-            let offset = across::seen_from(scenery, facet.solid, spot).point - (origin + center);
+            let Slot { location, size, .. } = &all[slot as usize];
+            let offset = other_solids::seen_from(context, facet.solid, location).point - (origin + center);
             (slot, Part { offset, share: size.volume / volume })
         });
-        outcome.necks.extend(self.necks.plan(volume, parts, scenery.liquid).map(|planned| (stays, planned)));
-        let solid = scenery.track.facet(settled.droplet.rider.place.triangle).solid;
-        let (point, reach) = (settled.point, settled.droplet.size.reach);
-        let moved = self.neighbors.moved(stays, spot, solid, point, reach, &mut outcome.cells);
+        outcome.necks.extend(self.necks.plan(volume, parts, context.liquid).map(|planned| (stays, planned)));
+        let solid = context.surface.facet(settled.droplet.motion.place.triangle).solid;
+        let (point, merge_radius) = (settled.point, settled.droplet.size.merge_radius);
+        let moved = self.neighbors.moved(stays, location, solid, point, merge_radius, &mut outcome.cells);
         outcome.stays.push((settled, moved));
     }
 
@@ -158,7 +158,7 @@ impl Swarm {
         for outcome in &mut *outcomes {
             events.append(&mut outcome.events);
         }
-        let Self { droplets, trails, necks, neighbors, newcomers, touched, fallen, .. } = self;
+        let Self { droplets, trails, necks, neighbors, starting, pending, detached, .. } = self;
         let outcomes = &*outcomes;
         let mut change_droplets = || {
             for outcome in outcomes {
@@ -168,7 +168,7 @@ impl Swarm {
                         trails.close(slot);
                         necks.forget(slot);
                         droplets.remove(slot);
-                        droplets.all[slot as usize].spot.bucket = NOBODY;
+                        droplets.all[slot as usize].location.bucket = NIL;
                     }
                 }
                 for some in outcome.stays.chunks(AT_ONCE) {
@@ -177,18 +177,18 @@ impl Swarm {
                         let Settled { droplet, point, starts, .. } = settled;
                         necks.forget(moved.slot);
                         droplets.set(moved.slot, droplet);
-                        moved.note(&mut droplets.all[moved.slot as usize].spot, *point);
+                        moved.note(&mut droplets.all[moved.slot as usize].location, *point);
                         if *starts {
-                            newcomers.push(moved.slot);
+                            starting.push(moved.slot);
                         }
                         // Who runs looks whom it touches after its next step.
-                        if !droplet.state.running {
-                            touched.push(moved.slot);
+                        if !droplet.state.is_sliding {
+                            pending.push(moved.slot);
                         }
                     }
                 }
                 outcome.necks.iter().for_each(|(slot, planned)| necks.carry_out(*slot, planned));
-                fallen.extend(&outcome.fallen);
+                detached.extend(&outcome.detached);
             }
         };
         let changes = || outcomes.iter().map(|outcome| &outcome.cells);
@@ -213,7 +213,7 @@ impl Outcome {
         self.cells.clear();
         self.stays.clear();
         self.necks.clear();
-        self.fallen.clear();
+        self.detached.clear();
         self.events.clear();
     }
 }
@@ -222,7 +222,7 @@ impl Groups {
     /// Sorts everybody in `pairs` into groups that hang together, in the order in which they are first met.
     fn gather(&mut self, pairs: &[(u32, u32)], num_slots: usize) {
         let Self { numbers, met, into, members, starts, .. } = self;
-        numbers.resize(num_slots.max(numbers.len()), NOBODY);
+        numbers.resize(num_slots.max(numbers.len()), NIL);
         met.clear();
         into.clear();
         for some in pairs.chunks(AT_ONCE) {
@@ -231,7 +231,7 @@ impl Groups {
             for &(a, b) in some {
                 let [a, b] = [a, b].map(|slot| {
                     let number = &mut numbers[slot as usize];
-                    if *number == NOBODY {
+                    if *number == NIL {
                         *number = met.len() as u32;
                         met.push(slot);
                         into.push(*number);
@@ -262,7 +262,7 @@ impl Groups {
             let start = &mut starts[group as usize];
             members[*start as usize] = slot;
             *start += 1;
-            numbers[slot as usize] = NOBODY;
+            numbers[slot as usize] = NIL;
         }
         // Each start has become the next one's.
         starts.insert(0, 0);
