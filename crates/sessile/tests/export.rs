@@ -130,10 +130,7 @@ fn an_imported_model_is_a_scene_that_checks_and_an_export_comes_back() {
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
-    scratch
-        .run(&["import", "a.usdc", "--as", "back.toml"])
-        .expect_code(2)
-        .expect_message("already exists");
+    scratch.run(&["import", "a.usdc", "--as", "back.toml"]).expect_code(2).expect_message("already exists");
     scratch
         .write("cube.obj", "o cube\nv 0 0 0\nv 0.01 0 0\nv 0 0.01 0\nv 0 0 0.01\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
     scratch.run(&["import", "cube.obj", "--as", "cube.toml"]).expect_code(0).expect_message("taken for meters");
