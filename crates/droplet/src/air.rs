@@ -1,6 +1,6 @@
 //! Balls that meet in the air become one.
 //!
-//! All fall alike, so one seen from another moves straight, and whether two touched within a step is a question of the nearest approach of two straight
+//! All fall alike, so one seen from another moves straight, and whether two pending within a step is a question of the nearest approach of two straight
 //! ways. Volume and momentum add up; the larger keeps its id. They do not bounce and do not break up.
 
 use glam::DVec3;
@@ -35,7 +35,7 @@ impl Default for Air {
 }
 
 impl Air {
-    /// Joins the balls that touched in the last `dt` seconds; `balls` are where they have come to, by rising id, and stay so.
+    /// Joins the balls that pending in the last `dt` seconds; `balls` are where they have come to, by rising id, and stay so.
     pub fn meet(&mut self, balls: &mut Vec<Ball>, dt: f64, events: &mut Vec<Event>) {
         loop {
             if balls.len() < 2 {
@@ -70,7 +70,7 @@ impl Air {
         pairs.clear();
         self.grid.near_many(&self.looks, Region::Way, &mut self.scratch, |way, other| {
             let (a, b) = ((way as u32).min(other), (way as u32).max(other));
-            if a != b && touched(&balls[a as usize], &balls[b as usize], dt) {
+            if a != b && pending(&balls[a as usize], &balls[b as usize], dt) {
                 pairs.push((a, b));
             }
         });
@@ -96,8 +96,8 @@ impl Air {
     }
 }
 
-/// Whether two balls touched in the last `dt` seconds.
-fn touched(a: &Ball, b: &Ball, dt: f64) -> bool {
+/// Whether two balls pending in the last `dt` seconds.
+fn pending(a: &Ball, b: &Ball, dt: f64) -> bool {
     let (apart, speed) = (b.center - a.center, b.velocity - a.velocity);
     let square = speed.length_squared();
     // So long ago were they nearest.

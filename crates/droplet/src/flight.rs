@@ -1,6 +1,6 @@
 //! Droplets in the air: they fall freely until they touch a solid, or have missed all of them.
 //!
-//! A ball touches a mesh when its center comes within its radius. That moment is approached by safe steps: as long as the gap is d
+//! A ball touches a mesh when its center comes within its radius. That rigid is approached by safe steps: as long as the gap is d
 //! and nothing moves faster than s, nothing can happen for d/s. So a ball does not pass through however fast it is. A solid's
 //! motion within a step is taken as that of its end.
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_wetting::cube_root::cube_root;
 
-use crate::field::Moment;
+use crate::acceleration::RigidState;
 
 /// A gap below this share of the radius is touching.
 const TOUCH: f64 = 1e-5;
@@ -59,7 +59,7 @@ impl Ball {
     }
 
     /// When it first touches a solid's outer side on its way towards it, within `time` seconds.
-    pub fn touches(&self, mesh: &MeshDistance, solid: &Moment, gravity: DVec3, time: f64) -> Option<Touch> {
+    pub fn touches(&self, mesh: &MeshDistance, solid: &RigidState, gravity: DVec3, time: f64) -> Option<Touch> {
         let radius = ball_radius(self.volume);
         let back = |v: DVec3| solid.pose.rotation.transpose() * v;
         let (start, pull) = (solid.pose.apply_inverse(self.center), back(gravity));
@@ -99,14 +99,14 @@ impl Ball {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::track::tests::sheet;
+    use crate::surface_mesh::tests::sheet;
     use sessile_world::{Pose, RigidVelocity};
 
-    fn floor() -> (MeshDistance, Moment) {
+    fn floor() -> (MeshDistance, RigidState) {
         let mut mesh = sheet(0.2, 0.2, 3, 3);
         // Its normal up.
         mesh.positions.iter_mut().for_each(|p| *p = DVec3::new(p.x, 0.0, -p.y));
-        (MeshDistance::new(mesh), Moment { pose: Pose::IDENTITY, velocity: RigidVelocity::ZERO })
+        (MeshDistance::new(mesh), RigidState { pose: Pose::IDENTITY, velocity: RigidVelocity::ZERO })
     }
 
     fn ball(center: DVec3, velocity: DVec3) -> Ball {
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_rising_floor_meets_the_ball_halfway() {
         let (mesh, _) = floor();
-        let rising = Moment {
+        let rising = RigidState {
             pose: Pose::IDENTITY,
             velocity: RigidVelocity { linear: DVec3::Y * 0.5, angular: DVec3::ZERO, pivot: DVec3::ZERO },
         };

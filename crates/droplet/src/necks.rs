@@ -1,4 +1,4 @@
-//! Droplets that have just merged keep, for a moment, the places of those that they came from, so that a neck is seen.
+//! Droplets that have just merged keep, for a rigid, the places of those that they came from, so that a neck is seen.
 //!
 //! The parts draw together over about the capillary time √(ρv/γ) of what the largest has taken up, v, or in a thick liquid the time ηr/γ that viscosity
 //! needs: a large droplet swallows a small one at once. Where they are is worked out from when they merged by whoever looks, so a neck costs nothing while nobody does.
@@ -197,7 +197,7 @@ impl Necks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::WATER;
+    use crate::drag::tests::WATER;
 
     fn join(necks: &mut Necks, slots: [u32; 2], volumes: [f64; 2], offset: DVec3) {
         let volume = volumes[0] + volumes[1];

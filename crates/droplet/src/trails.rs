@@ -10,8 +10,8 @@ use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use sessile_wetting::{Liquid, SlidingLaw};
 
-use crate::ground::Ground;
-use crate::track::{Place, Track};
+use crate::substrate::Substrate;
+use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
 
 /// Film of less volume than this does not become a bead but stays, in m³: 20 µm across, below what anybody sees.
 const LEAST_BEAD: f64 = 4e-15;
@@ -39,7 +39,7 @@ pub struct Draped {
     /// Where it begins, in the axes of the triangle where it ends, in m.
     pub from: DVec2,
     /// Where it ends.
-    pub to: Place,
+    pub to: SurfacePoint,
 }
 
 /// Film gathered behind a droplet.
@@ -57,7 +57,7 @@ struct Tail {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bead {
     /// Where.
-    pub place: Place,
+    pub place: SurfacePoint,
     /// In m³.
     pub volume: f64,
     /// Slot and id of the droplet that left the film.
@@ -106,19 +106,19 @@ impl Trails {
         }
     }
 
-    /// Beads of all trails that have broken by `now`, taken off the ground.
-    pub fn due(&mut self, now: f64, track: &Track, ground: &mut Ground) -> Vec<Bead> {
+    /// Beads of all trails that have broken by `now`, taken off the substrate.
+    pub fn due(&mut self, now: f64, surface: &SurfaceMesh, substrate: &mut Substrate) -> Vec<Bead> {
         let mut beads = Vec::new();
         while let Some(entry) = self.laid.first_entry().filter(|entry| f64::from_bits(entry.key().0) <= now) {
             let (slot, tail) = entry.remove();
             let take =
-                |&at: &Draped| (at, ground.take_film_along(track, at.to.triangle, at.from, at.to.at, tail.width));
+                |&at: &Draped| (at, substrate.take_film_along(surface, at.to.triangle, at.from, at.to.at, tail.width));
             let amounts: Vec<(Draped, f64)> = tail.stretches.iter().map(take).collect();
             let volume: f64 = amounts.iter().map(|(_, amount)| amount).sum();
             let Some(&(Draped { to: place, .. }, _)) = amounts.get(amounts.len() / 2) else { continue };
             if volume < LEAST_BEAD {
                 for (at, amount) in amounts.into_iter().filter(|&(_, amount)| amount > 0.0) {
-                    ground.lay_film(track, at.to.triangle, at.from, at.to.at, tail.width, amount);
+                    substrate.lay_film(surface, at.to.triangle, at.from, at.to.at, tail.width, amount);
                 }
             } else {
                 beads.push(Bead { place, volume, from: (slot, tail.id) });

@@ -48,7 +48,7 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     };
     let body = match &instance.shape {
         Shape::Metaballs(balls) => are_balls(balls),
-        Shape::Draped(laid) if !laid.ground.is_sound() => {
+        Shape::Draped(laid) if !laid.substrate.is_sound() => {
             return wrong("its substrate heights are not finite or incomplete");
         }
         Shape::Draped(laid) => match &laid.body {

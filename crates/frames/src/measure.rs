@@ -233,7 +233,7 @@ impl Distance for Plane {
 fn plane_beneath(instance: &Instance) -> Option<(usize, Plane)> {
     let solid = instance.solid? as usize;
     match &instance.shape {
-        Shape::Draped(laid) if laid.ground.is_flat() => {
+        Shape::Draped(laid) if laid.substrate.is_flat() => {
             let normal = instance.frame.axes.z_axis.try_normalize()?;
             Some((solid, Plane { point: instance.frame.origin, normal }))
         }
