@@ -8,7 +8,7 @@ use glam::DVec3;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_sliding::Projectile;
 
-use crate::field::Moment;
+use crate::acceleration::RigidState;
 
 /// Gap that counts as contact, in radii.
 const TOUCH: f64 = 1e-5;
@@ -34,7 +34,7 @@ pub struct Contact {
 pub fn first_contact(
     ball: &Projectile,
     mesh: &MeshDistance,
-    solid: &Moment,
+    solid: &RigidState,
     gravity: DVec3,
     time: f64,
 ) -> Option<Contact> {
@@ -76,14 +76,14 @@ pub fn first_contact(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::track::tests::sheet;
+    use crate::surface_mesh::tests::sheet;
     use sessile_world::{Pose, RigidVelocity};
 
-    fn floor() -> (MeshDistance, Moment) {
+    fn floor() -> (MeshDistance, RigidState) {
         let mut mesh = sheet(0.2, 0.2, 3, 3);
         // Its normal up.
         mesh.positions.iter_mut().for_each(|p| *p = DVec3::new(p.x, 0.0, -p.y));
-        (MeshDistance::new(mesh), Moment { pose: Pose::IDENTITY, velocity: RigidVelocity::ZERO })
+        (MeshDistance::new(mesh), RigidState { pose: Pose::IDENTITY, velocity: RigidVelocity::ZERO })
     }
 
     fn ball(center: DVec3, velocity: DVec3) -> Projectile {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_rising_floor_meets_the_ball_halfway() {
         let (mesh, _) = floor();
-        let rising = Moment {
+        let rising = RigidState {
             pose: Pose::IDENTITY,
             velocity: RigidVelocity { linear: DVec3::Y * 0.5, angular: DVec3::ZERO, pivot: DVec3::ZERO },
         };

@@ -19,7 +19,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::picture::Picture;
+use crate::framebuffer::Framebuffer;
 use sessile_appearance::luminance;
 
 /// Passes of the filter; each doubles the reach.
@@ -43,14 +43,14 @@ const FIREFLY: f32 = 3.0;
 /// Smooths a picture. `halves` are two pictures of the same view made of disjoint samples, of which `picture` is the mean.
 ///
 /// Only the color changes. Pictures without matching guides are guided by what they have.
-pub fn denoise(picture: &Picture, halves: Option<(&[Vec3], &[Vec3])>) -> Picture {
-    let pixels = picture.width.saturating_mul(picture.height);
-    if pixels == 0 || picture.color.len() != pixels {
-        return picture.clone();
+pub fn denoise(image: &Framebuffer, halves: Option<(&[Vec3], &[Vec3])>) -> Framebuffer {
+    let pixels = image.width.saturating_mul(image.height);
+    if pixels == 0 || image.color.len() != pixels {
+        return image.clone();
     }
-    let guides = Guides::new(picture);
+    let guides = Guides::new(image);
     let mut light: Vec<Vec3> =
-        picture.color.iter().zip(&guides.pixels).map(|(&color, guide)| finite(color) / guide.albedo).collect();
+        image.color.iter().zip(&guides.pixels).map(|(&color, guide)| finite(color) / guide.albedo).collect();
     let halves = halves.filter(|(first, second)| first.len() == pixels && second.len() == pixels);
 
     tame_fireflies(&guides, &mut light);
@@ -63,15 +63,15 @@ pub fn denoise(picture: &Picture, halves: Option<(&[Vec3], &[Vec3])>) -> Picture
     }
 
     let mut color: Vec<Vec3> = light.iter().zip(&guides.pixels).map(|(&light, guide)| light * guide.albedo).collect();
-    restore_mean(&mut color, &picture.color);
-    Picture { color, ..picture.clone() }
+    restore_mean(&mut color, &image.color);
+    Framebuffer { color, ..image.clone() }
 }
 
 fn finite(color: Vec3) -> Vec3 {
     if color.is_finite() { color.max(Vec3::ZERO) } else { Vec3::ZERO }
 }
 
-/// What the renderer knows of a pixel, with neutral values where it does not.
+/// FramesToRender the renderer knows of a pixel, with neutral values where it does not.
 #[derive(Clone, Copy)]
 struct Guide {
     normal: Vec3,
@@ -115,22 +115,22 @@ struct Guides {
 }
 
 impl Guides {
-    fn new(picture: &Picture) -> Self {
-        let count = picture.color.len();
+    fn new(image: &Framebuffer) -> Self {
+        let count = image.color.len();
         let pixel = |at: usize| {
-            let albedo = if picture.albedo.len() == count { picture.albedo[at] } else { Vec3::ONE };
+            let albedo = if image.albedo.len() == count { image.albedo[at] } else { Vec3::ONE };
             let told = albedo.is_finite() && albedo.max_element() > DARKEST_ALBEDO;
-            let normal = if picture.normal.len() == count { picture.normal[at] } else { Vec3::ZERO };
+            let normal = if image.normal.len() == count { image.normal[at] } else { Vec3::ZERO };
             Guide {
                 normal: if normal.is_finite() { normal } else { Vec3::ZERO },
-                depth: if picture.depth.len() == count { picture.depth[at] } else { 0.0 },
+                depth: if image.depth.len() == count { image.depth[at] } else { 0.0 },
                 albedo: if told { albedo.max(Vec3::splat(DARKEST_ALBEDO)) } else { Vec3::ONE },
-                drop: if picture.drop.len() == count { picture.drop[at] } else { -1 },
+                drop: if image.drop.len() == count { image.drop[at] } else { -1 },
                 slope: [0.0; 2],
             }
         };
         let pixels = (0..count).map(pixel).collect();
-        let mut guides = Self { width: picture.width, height: picture.height, pixels };
+        let mut guides = Self { width: image.width, height: image.height, pixels };
         let slopes: Vec<[f32; 2]> = guides.each(|column, row| guides.slope(column, row));
         guides.pixels.iter_mut().zip(slopes).for_each(|(pixel, slope)| pixel.slope = slope);
         guides

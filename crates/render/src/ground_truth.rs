@@ -1,4 +1,4 @@
-//! What a picture of drops hides, pixel by pixel, for those who teach machines to see through rain.
+//! FramesToRender a picture of drops hides, pixel by pixel, for those who teach machines to see through rain.
 //!
 //! For a camera without a lens (everything sharp) and the moment of the frame (nothing blurred by motion), per pixel:
 //!
@@ -15,7 +15,7 @@
 //! (see [`crate::line_of_sight`]), and ends in a point or a direction; the flow leads to the place where the clean view shows it,
 //! found by projection, and where glass bodies bend the clean view too, by correcting the place with what is seen there.
 //!
-//! The clean view is one without drops and without water films and streaks: see [`crate::scene_stage::clean_stage_of_frame`].
+//! The clean view is one without drops and without water films and streaks: see [`crate::scene_from_frame::clean_render_scene`].
 
 mod files;
 
@@ -23,8 +23,8 @@ use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{Camera, Lens, NO_TRIANGLE};
 
-use crate::line_of_sight::{LineOfSight, SightEnd, Until, follow};
-use crate::stage::Stage;
+use crate::refracted_ray::{RayEnd, RefractedRay, StopAt, trace_refracted};
+use crate::render_scene::RenderScene;
 
 pub use files::{GroundTruthFiles, flow_colors, write_ground_truth};
 
@@ -77,7 +77,7 @@ impl FlowStatus {
     }
 }
 
-/// Ground truth of one picture; rows from the top.
+/// Substrate truth of one picture; rows from the top.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroundTruth {
     /// Columns.
@@ -112,27 +112,27 @@ struct PixelTruth {
 }
 
 struct Views<'a> {
-    stage: &'a Stage,
+    scene: &'a RenderScene,
     lens: Lens,
     inside: Option<u32>,
-    clean: &'a Stage,
+    clean: &'a RenderScene,
     clean_lens: Lens,
     /// Takes a point of the stage to the clean stage.
     shift: DVec3,
     size: Vec2,
 }
 
-/// Ground truth of a picture of `stage`, of which `clean` is the clean view, with `size` columns and rows.
-pub fn ground_truth(stage: &Stage, clean: &Stage, camera: &Camera, size: [usize; 2]) -> GroundTruth {
+/// Substrate truth of a picture of `stage`, of which `clean` is the clean view, with `size` columns and rows.
+pub fn ground_truth(scene: &RenderScene, clean: &RenderScene, camera: &Camera, size: [usize; 2]) -> GroundTruth {
     let [width, height] = size;
-    let lens = camera.lens(stage.origin(), size);
+    let lens = camera.lens(scene.origin(), size);
     let views = Views {
-        stage,
+        scene,
         lens,
-        inside: stage.drop_around(lens.eye(), Vec3::Y, 0.5, NO_TRIANGLE),
+        inside: scene.enclosing_drop(lens.eye(), Vec3::Y, 0.5, NO_TRIANGLE),
         clean,
         clean_lens: camera.lens(clean.origin(), size),
-        shift: stage.origin() - clean.origin(),
+        shift: scene.origin() - clean.origin(),
         size: Vec2::new(width as f32, height as f32),
     };
     let pixels: Vec<PixelTruth> =
@@ -155,12 +155,12 @@ impl Views<'_> {
     fn pixel(&self, x: usize, y: usize) -> PixelTruth {
         let corner = Vec2::new(x as f32, y as f32);
         let middle = corner + 0.5;
-        let direction = self.lens.line_of_sight(middle / self.size);
-        let seen = follow(self.stage, self.lens.eye(), direction, self.inside, Until::End);
+        let direction = self.lens.pinhole_direction(middle / self.size);
+        let seen = trace_refracted(self.scene, self.lens.eye(), direction, self.inside, StopAt::End);
         let axis = direction.dot(self.lens.forward());
         let clean = self.clean_sight(middle);
         let clean_depth = match clean.end {
-            SightEnd::Thing(point) => {
+            RayEnd::Surface(point) => {
                 let to = point - self.clean_lens.eye();
                 [to.dot(self.clean_lens.forward()), to.length()]
             }
@@ -188,8 +188,8 @@ impl Views<'_> {
         let count = |grid: usize| {
             let covered = |cell: &usize| {
                 let place = corner + (Vec2::new((cell % grid) as f32, (cell / grid) as f32) + 0.5) / grid as f32;
-                let direction = self.lens.line_of_sight(place / self.size);
-                follow(self.stage, self.lens.eye(), direction, self.inside, Until::Drop).drop.is_some()
+                let direction = self.lens.pinhole_direction(place / self.size);
+                trace_refracted(self.scene, self.lens.eye(), direction, self.inside, StopAt::Drop).drop.is_some()
             };
             (0..grid * grid).filter(covered).count() as f32 / (grid * grid) as f32
         };
@@ -197,27 +197,27 @@ impl Views<'_> {
         if first == 0.0 || first == 1.0 { first } else { count(FINE_GRID) }
     }
 
-    fn clean_sight(&self, place: Vec2) -> LineOfSight {
-        let direction = self.clean_lens.line_of_sight(place / self.size);
-        follow(self.clean, self.clean_lens.eye(), direction, None, Until::End)
+    fn clean_sight(&self, place: Vec2) -> RefractedRay {
+        let direction = self.clean_lens.pinhole_direction(place / self.size);
+        trace_refracted(self.clean, self.clean_lens.eye(), direction, None, StopAt::End)
     }
 
     /// Where the clean view shows what a line of sight ends on, in pixels from its top left corner.
-    fn place_in_clean_view(&self, seen: &LineOfSight) -> Result<Vec2, FlowStatus> {
+    fn place_in_clean_view(&self, seen: &RefractedRay) -> Result<Vec2, FlowStatus> {
         let wanted = match seen.end {
-            SightEnd::Thing(point) => SightEnd::Thing((point.as_dvec3() + self.shift).as_vec3()),
-            SightEnd::Sky(direction) => SightEnd::Sky(direction),
-            SightEnd::TotalReflection => return Err(FlowStatus::TotalReflection),
-            SightEnd::OpaqueLiquid(_) => return Err(FlowStatus::Opaque),
-            SightEnd::Lost => return Err(FlowStatus::Lost),
+            RayEnd::Surface(point) => RayEnd::Surface((point.as_dvec3() + self.shift).as_vec3()),
+            RayEnd::Environment(direction) => RayEnd::Environment(direction),
+            RayEnd::TotalReflection => return Err(FlowStatus::TotalReflection),
+            RayEnd::OpaqueLiquid => return Err(FlowStatus::Opaque),
+            RayEnd::Lost => return Err(FlowStatus::Lost),
         };
-        let straight = |end: SightEnd| {
+        let straight = |end: RayEnd| {
             let direction = match end {
-                SightEnd::Thing(point) => point - self.clean_lens.eye(),
-                SightEnd::Sky(direction) => direction,
+                RayEnd::Surface(point) => point - self.clean_lens.eye(),
+                RayEnd::Environment(direction) => direction,
                 _ => return None,
             };
-            Some(self.clean_lens.place_towards(direction)? * self.size)
+            Some(self.clean_lens.project_direction(direction)? * self.size)
         };
         let target = straight(wanted).ok_or(FlowStatus::OutsideFrame)?;
         let mut place = target;
@@ -225,7 +225,7 @@ impl Views<'_> {
             let found = self.clean_sight(place).end;
             // Something of another kind, or nothing: it stands in the way.
             let error = match (wanted, found) {
-                (SightEnd::Thing(_), SightEnd::Thing(_)) | (SightEnd::Sky(_), SightEnd::Sky(_)) => {
+                (RayEnd::Surface(_), RayEnd::Surface(_)) | (RayEnd::Environment(_), RayEnd::Environment(_)) => {
                     target - straight(found).ok_or(FlowStatus::Hidden)?
                 }
                 _ => return Err(self.missing(place)),
@@ -238,11 +238,11 @@ impl Views<'_> {
         Err(FlowStatus::Lost)
     }
 
-    fn check(&self, wanted: SightEnd, found: SightEnd, place: Vec2) -> Result<Vec2, FlowStatus> {
+    fn check(&self, wanted: RayEnd, found: RayEnd, place: Vec2) -> Result<Vec2, FlowStatus> {
         if !self.in_frame(place) {
             return Err(FlowStatus::OutsideFrame);
         }
-        if let (SightEnd::Thing(wanted), SightEnd::Thing(found)) = (wanted, found)
+        if let (RayEnd::Surface(wanted), RayEnd::Surface(found)) = (wanted, found)
             && (wanted - found).length() > SAME_PLACE * (wanted - self.clean_lens.eye()).length()
         {
             return Err(FlowStatus::Hidden);

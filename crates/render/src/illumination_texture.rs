@@ -126,7 +126,7 @@ fn trace_tables(index: f32, angle: f32) -> (Vec<f32>, Vec<f32>) {
         let height = (1.0 - radius * radius).max(0.0).sqrt();
         let entry = across * (radius * turn.cos()) + Vec3::Z * (radius * turn.sin()) - travel * height;
         if entry.y > 0.0 {
-            flux.follow(index, entry, travel);
+            flux.trace_refracted(index, entry, travel);
         }
     }
     // The outline has area π; the picture is its own mirror image across the light's plane.
@@ -157,7 +157,7 @@ struct Flux {
 
 impl Flux {
     /// Follows one ray from where it enters the dome, and adds what reaches the base and what leaves for the ground.
-    fn follow(&mut self, index: f32, entry: Vec3, travel: Vec3) {
+    fn trace_refracted(&mut self, index: f32, entry: Vec3, travel: Vec3) {
         let Some(bent) = refract(travel, entry, 1.0 / index) else { return };
         let (mut from, mut weight) = (entry, 1.0 - reflectance(-travel.dot(entry), 1.0 / index));
         let mut travel = bent;
@@ -250,12 +250,6 @@ impl Footprint {
     /// Directions in which the contour is kept.
     const DIRECTIONS: usize = 64;
 
-    /// A footprint from the point under the apex and a closed contour around it (last point joined to the first). `None` if the
-    /// contour does not go round the apex, or is not finite.
-    pub fn new(apex: Vec2, contour: &[Vec2]) -> Option<Self> {
-        Self::from_edges(apex, contour.iter().copied().zip(contour.iter().copied().cycle().skip(1)))
-    }
-
     /// A footprint from edges among which those of the contour are; what lies inside does not matter.
     pub fn from_edges(apex: Vec2, edges: impl Iterator<Item = (Vec2, Vec2)>) -> Option<Self> {
         let count = Self::DIRECTIONS as f32;
@@ -337,6 +331,11 @@ mod tests {
         Vec3::new(-angle.sin(), angle.cos(), 0.0)
     }
 
+    /// A footprint from a closed contour.
+    fn footprint_of(apex: Vec2, contour: &[Vec2]) -> Option<Footprint> {
+        Footprint::from_edges(apex, contour.iter().copied().zip(contour.iter().copied().cycle().skip(1)))
+    }
+
     /// The flux onto the disc.
     fn gathered(texture: &IlluminationTexture, degrees: f32) -> f32 {
         let cells = 400;
@@ -384,7 +383,7 @@ mod tests {
         }
     }
 
-    /// What the dome takes from the ground around it, it has let in, and part of it comes out on the far side.
+    /// FramesToRender the dome takes from the ground around it, it has let in, and part of it comes out on the far side.
     #[test]
     fn the_ground_around_is_shadowed_and_lit_by_what_the_dome_lets_out() {
         let texture = IlluminationTexture::new(WATER);
@@ -432,14 +431,14 @@ mod tests {
                 apex + Vec2::from_angle(angle) * (1.0 + 0.3 * angle.cos())
             })
             .collect();
-        let footprint = Footprint::new(apex, &contour).unwrap();
+        let footprint = footprint_of(apex, &contour).unwrap();
         for &point in &contour {
             let length = footprint.offset(point).length();
             assert!((length - 1.0).abs() < 0.005, "{point} lies at {length}");
         }
         assert_eq!(footprint.offset(apex), Vec2::ZERO);
-        assert!(Footprint::new(Vec2::new(9.0, 9.0), &contour).is_none(), "the apex is outside");
-        assert!(Footprint::new(apex, &[]).is_none() && Footprint::new(Vec2::NAN, &contour).is_none());
+        assert!(footprint_of(Vec2::new(9.0, 9.0), &contour).is_none(), "the apex is outside");
+        assert!(footprint_of(apex, &[]).is_none() && footprint_of(Vec2::NAN, &contour).is_none());
     }
 
     #[test]

@@ -15,28 +15,28 @@
 //!
 //! Nothing is random, and tiles do not share: the picture is the same for any number of threads.
 
-mod base_light;
-mod drops;
-mod light;
-mod raster;
-mod round_map;
-mod shade;
-mod shade_drop;
+mod base_irradiance;
+mod drop_shading;
+mod octahedral_map;
+mod prefiltered_light;
+mod rasterizer;
+mod screen_drops;
+mod shading;
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{Camera, Lens, LiquidMaterial, TriangleHit};
 use sessile_frames::Surface;
 
-use self::base_light::BaseLights;
-use self::drops::{PreviewDrop, drops_on_screen};
-use self::light::PreviewLight;
-use self::raster::{NOBODY, OFFSETS, Rect, SAMPLES, TILE, Visible, clip};
-use self::shade::{Paint, Shader};
-use self::shade_drop::DropPoint;
+use self::base_irradiance::BaseIrradiance;
+use self::drop_shading::DropPoint;
+use self::prefiltered_light::PrefilteredLight;
+use self::rasterizer::{NOTHING, OFFSETS, Rect, SAMPLES, TILE, Visible, clip};
+use self::screen_drops::{ScreenDrop, drops_on_screen};
+use self::shading::{Paint, Shader};
+use crate::framebuffer::Framebuffer;
 use crate::fresnel::refract;
-use crate::picture::Picture;
-use crate::stage::{Body, Owner, Stage, SurfacePoint};
+use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
 
 /// Nearest depth at which solids are drawn, in parts of the distance from the eye to the stage's origin.
 const NEAREST: f32 = 1e-4;
@@ -53,8 +53,8 @@ const FIRST_DROP: u32 = 1 << 31;
 /// Draws previews of one scene: lights are made ready once, for all frames.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    light: PreviewLight,
-    bases: BaseLights,
+    light: PrefilteredLight,
+    bases: BaseIrradiance,
 }
 
 /// A triangle of a solid on the screen.
@@ -65,7 +65,7 @@ struct SolidTriangle {
     rect: Rect,
 }
 
-/// What lies in each tile.
+/// FramesToRender lies in each tile.
 struct Bins {
     columns: usize,
     solids: Vec<Vec<u32>>,
@@ -74,29 +74,29 @@ struct Bins {
 
 impl Preview {
     /// Makes the lights of a stage ready. Its solids and liquid may change afterwards, its environment, suns and liquid's look may not.
-    pub fn new(stage: &Stage) -> Self {
-        let index = match stage.liquid {
+    pub fn new(scene: &RenderScene) -> Self {
+        let index = match scene.liquid {
             LiquidMaterial::Clear { index, .. } => index,
             LiquidMaterial::Opaque(_) => 1.0,
         };
         Self {
-            light: PreviewLight::new(stage.environment.clone()),
-            bases: BaseLights::new(index, &stage.environment, &stage.suns),
+            light: PrefilteredLight::new(scene.environment.clone()),
+            bases: BaseIrradiance::new(index, &scene.environment, &scene.suns),
         }
     }
 
     /// A picture of a stage of solids, without liquid, and of the liquid on them. Only its colors are filled in.
-    pub fn draw(&mut self, stage: &Stage, liquid: &Surface, camera: &Camera, size: [usize; 2]) -> Picture {
+    pub fn render(&mut self, scene: &RenderScene, liquid: &Surface, camera: &Camera, size: [usize; 2]) -> Framebuffer {
         let [width, height] = size;
-        let lens = camera.lens(stage.origin(), size);
-        let drops = drops_on_screen(liquid, stage, &lens, size);
-        let solids = solids_on_screen(stage, &lens, size);
+        let lens = camera.lens(scene.origin(), size);
+        let drops = drops_on_screen(liquid, scene, &lens, size);
+        let solids = solids_on_screen(scene, &lens, size);
         self.bases.prepare(drops.iter().filter_map(|drop| drop.base.as_ref()));
-        let clear = match stage.liquid {
+        let clear = match scene.liquid {
             LiquidMaterial::Clear { index, absorption } => Some((index, absorption)),
             LiquidMaterial::Opaque(_) => None,
         };
-        let shader = Shader { stage, light: &self.light, bases: &self.bases, clear };
+        let shader = Shader { scene, light: &self.light, bases: &self.bases, clear };
         let view = View { shader, lens, size: Vec2::new(width as f32, height as f32), drops, solids };
         let bins = Bins::new(&view.solids, &view.drops, size);
         let tiles: Vec<(Rect, Vec<Vec3>)> =
@@ -109,16 +109,16 @@ impl Preview {
                 color[start..start + across].copy_from_slice(pixels);
             }
         }
-        Picture { width, height, color, ..Picture::default() }
+        Framebuffer { width, height, color, ..Framebuffer::default() }
     }
 }
 
-fn solids_on_screen(stage: &Stage, lens: &Lens, size: [usize; 2]) -> Vec<SolidTriangle> {
+fn solids_on_screen(scene: &RenderScene, lens: &Lens, size: [usize; 2]) -> Vec<SolidTriangle> {
     let pixels = Vec2::new(size[0] as f32, size[1] as f32);
     let nearest = (NEAREST * lens.eye().length()).max(1e-7);
     let of_triangle = |triangle: u32| {
-        let Owner::Solid(owner) = stage.faces[triangle as usize].owner else { return Vec::new() };
-        let corners = stage.corners(triangle).map(|corner| lens.homogeneous(corner));
+        let Owner::Solid(owner) = scene.faces[triangle as usize].owner else { return Vec::new() };
+        let corners = scene.corners(triangle).map(|corner| lens.homogeneous(corner));
         if corners.iter().all(|p| p.z < nearest) || !corners.iter().all(|p| p.is_finite()) {
             return Vec::new();
         }
@@ -129,11 +129,11 @@ fn solids_on_screen(stage: &Stage, lens: &Lens, size: [usize; 2]) -> Vec<SolidTr
         });
         parts.collect()
     };
-    (0..stage.num_triangles() as u32).into_par_iter().flat_map_iter(of_triangle).collect()
+    (0..scene.num_triangles() as u32).into_par_iter().flat_map_iter(of_triangle).collect()
 }
 
 impl Bins {
-    fn new(solids: &[SolidTriangle], drops: &[PreviewDrop], [width, height]: [usize; 2]) -> Self {
+    fn new(solids: &[SolidTriangle], drops: &[ScreenDrop], [width, height]: [usize; 2]) -> Self {
         let columns = width.div_ceil(TILE);
         let count = columns * height.div_ceil(TILE);
         let mut bins = Self { columns, solids: vec![Vec::new(); count], drops: vec![Vec::new(); count] };
@@ -151,7 +151,7 @@ struct View<'a> {
     shader: Shader<'a>,
     lens: Lens,
     size: Vec2,
-    drops: Vec<PreviewDrop>,
+    drops: Vec<ScreenDrop>,
     solids: Vec<SolidTriangle>,
 }
 
@@ -159,14 +159,14 @@ impl View<'_> {
     fn tile(&self, tile: usize, bins: &Bins, [width, height]: [usize; 2]) -> (Rect, Vec<Vec3>) {
         let low = [TILE * (tile % bins.columns), TILE * (tile / bins.columns)];
         let rect = Rect { low, high: [(low[0] + TILE).min(width), (low[1] + TILE).min(height)] };
-        let stage = self.shader.stage;
+        let scene = self.shader.scene;
         let mut seen = Visible::new(rect);
-        let has_glass = bins.solids[tile].iter().any(|&i| stage.is_clear(self.solids[i as usize].owner));
+        let has_glass = bins.solids[tile].iter().any(|&i| scene.is_clear(self.solids[i as usize].owner));
         let mut glass = has_glass.then(|| Visible::new(rect));
         for &i in &bins.solids[tile] {
             let SolidTriangle { corners, owner, triangle, .. } = self.solids[i as usize];
             match &mut glass {
-                Some(glass) if stage.is_clear(owner) => glass.draw(corners, owner, triangle),
+                Some(glass) if scene.is_clear(owner) => glass.draw(corners, owner, triangle),
                 _ => seen.draw(corners, owner, triangle),
             }
         }
@@ -186,12 +186,12 @@ impl View<'_> {
     }
 
     fn towards(&self, [x, y]: [usize; 2], sample: usize) -> Vec3 {
-        self.lens.line_of_sight((Vec2::new(x as f32, y as f32) + OFFSETS[sample]) / self.size)
+        self.lens.pinhole_direction((Vec2::new(x as f32, y as f32) + OFFSETS[sample]) / self.size)
     }
 
     /// The same direction, its part along the camera's axis being 1.
     fn unscaled(&self, [x, y]: [usize; 2], sample: usize) -> Vec3 {
-        self.lens.sight((Vec2::new(x as f32, y as f32) + OFFSETS[sample]) / self.size)
+        self.lens.unnormalized_direction((Vec2::new(x as f32, y as f32) + OFFSETS[sample]) / self.size)
     }
 
     /// The factor that drops put on the light of the ground around them, per pixel.
@@ -203,8 +203,8 @@ impl View<'_> {
             let (Some(light), Some(rect)) = (self.shader.bases.of(base), drop.reach.intersection(&seen.rect)) else {
                 continue;
             };
-            let lamps: Vec<(Vec3, Vec3)> =
-                self.shader.lamps(base.foot).map(|(towards, light, _)| (towards, light)).collect();
+            let area_lights: Vec<(Vec3, Vec3)> =
+                self.shader.area_lights(base.foot).map(|(towards, light, _)| (towards, light)).collect();
             for y in rect.low[1]..rect.high[1] {
                 for x in rect.low[0]..rect.high[0] {
                     let at = seen.index(x, y);
@@ -216,7 +216,7 @@ impl View<'_> {
                         continue;
                     }
                     let offset = base.offset(point);
-                    factors[at] *= self.shader.bases.around(light, base, offset, &lamps);
+                    factors[at] *= self.shader.bases.around(light, base, offset, &area_lights);
                 }
             }
         }
@@ -232,11 +232,11 @@ impl View<'_> {
         }
         let pane = before[0].filter(|&(solid, _)| {
             let same = before.iter().all(|other| other.is_some_and(|(other, _)| other == solid));
-            same && matches!(self.shader.stage.solids[solid as usize].body, Body::Sheet { .. })
+            same && matches!(self.shader.scene.solids[solid as usize].body, Body::Sheet { .. })
         });
         if let Some((solid, triangle)) = pane {
             let direction = self.towards(place, 0);
-            let Some(surface) = self.surface_point(triangle, direction) else { return Vec3::ZERO };
+            let Some(surface) = self.surface_interaction(triangle, direction) else { return Vec3::ZERO };
             let behind = || self.without_glass(place, owners, triangles, factor);
             return self.shader.glass(&surface, solid, direction, behind);
         }
@@ -244,11 +244,15 @@ impl View<'_> {
             let behind = || self.sample(place, sample, owners[sample], triangles[sample], factor);
             let direction = self.towards(place, sample);
             let Some((solid, triangle)) = before else { return behind() };
-            let Some(surface) = self.surface_point(triangle, direction) else { return Vec3::ZERO };
-            self.shader.glass(&surface, solid, direction, || match self.shader.stage.solids[solid as usize].body {
+            let Some(surface) = self.surface_interaction(triangle, direction) else { return Vec3::ZERO };
+            self.shader.glass(&surface, solid, direction, || match self.shader.scene.solids[solid as usize].body {
                 // Drops on the far side of a body are seen as if it did not bend the view.
-                Body::GlassBody { index } if owners[sample] < FIRST_DROP || owners[sample] == NOBODY => {
-                    let smooth = if direction.dot(surface.smooth) < 0.0 { surface.smooth } else { surface.facet };
+                Body::GlassBody { index } if owners[sample] < FIRST_DROP || owners[sample] == NOTHING => {
+                    let smooth = if direction.dot(surface.shading_normal) < 0.0 {
+                        surface.shading_normal
+                    } else {
+                        surface.normal
+                    };
                     let bent = refract(direction, smooth, 1.0 / index).unwrap_or(direction);
                     self.shader.background(surface.point, bent, surface.triangle, index)
                 }
@@ -266,7 +270,7 @@ impl View<'_> {
         triangles: [u32; SAMPLES],
         factor: Vec3,
     ) -> Vec3 {
-        if owners[0] >= FIRST_DROP && owners[0] != NOBODY && owners.iter().all(|&owner| owner == owners[0]) {
+        if owners[0] >= FIRST_DROP && owners[0] != NOTHING && owners.iter().all(|&owner| owner == owners[0]) {
             // Within a drop two samples do, for it has no edges.
             let pair = [0, SAMPLES - 1].map(|sample| self.sample(place, sample, owners[0], triangles[sample], factor));
             return 0.5 * (pair[0] + pair[1]);
@@ -282,8 +286,8 @@ impl View<'_> {
                 self.solid_samples(place, sample, owners, triangles, &mut done, factor)
             } else {
                 let mut count = 1;
-                if owner == NOBODY {
-                    for other in (sample + 1..SAMPLES).filter(|&other| owners[other] == NOBODY) {
+                if owner == NOTHING {
+                    for other in (sample + 1..SAMPLES).filter(|&other| owners[other] == NOTHING) {
                         done[other] = true;
                         count += 1;
                     }
@@ -303,11 +307,11 @@ impl View<'_> {
         let through = self.drop_of(seen.owner[at][sample]).is_some_and(|drop| {
             seen.triangle[at][sample] as usize >= drop.num_free && drop.base.as_ref().is_some_and(|b| b.solid == owner)
         });
-        (owner != NOBODY && (nearer || through)).then_some((owner, glass.triangle[at][sample]))
+        (owner != NOTHING && (nearer || through)).then_some((owner, glass.triangle[at][sample]))
     }
 
-    fn drop_of(&self, owner: u32) -> Option<&PreviewDrop> {
-        (owner != NOBODY).then(|| owner.checked_sub(FIRST_DROP)).flatten().map(|i| &self.drops[i as usize])
+    fn drop_of(&self, owner: u32) -> Option<&ScreenDrop> {
+        (owner != NOTHING).then(|| owner.checked_sub(FIRST_DROP)).flatten().map(|i| &self.drops[i as usize])
     }
 
     /// Samples of one solid with nearly one normal, shaded once with their mean color; how many.
@@ -320,14 +324,14 @@ impl View<'_> {
         done: &mut [bool; SAMPLES],
         factor: Vec3,
     ) -> (Vec3, usize) {
-        let stage = self.shader.stage;
+        let scene = self.shader.scene;
         let solid = owners[first];
-        let Body::Opaque(finish) = &stage.solids[solid as usize].body else { return (Vec3::ZERO, 1) };
+        let Body::Opaque(parameters) = &scene.solids[solid as usize].body else { return (Vec3::ZERO, 1) };
         let direction = self.towards(place, first);
-        let Some(main) = self.surface_point(triangles[first], direction) else { return (Vec3::ZERO, 1) };
-        let layer = stage.solids[solid as usize].wet.as_ref();
+        let Some(main) = self.surface_interaction(triangles[first], direction) else { return (Vec3::ZERO, 1) };
+        let layer = scene.solids[solid as usize].wet.as_ref();
         let wetness = layer.map(|layer| layer.at(main.uv)).unwrap_or_default();
-        let mut color = finish.color.at(main.uv);
+        let mut color = parameters.color.at(main.uv);
         done[first] = true;
         let mut count = 1;
         for other in first + 1..SAMPLES {
@@ -335,59 +339,59 @@ impl View<'_> {
                 continue;
             }
             let uv = if triangles[other] == triangles[first] {
-                if finish.color.is_constant() {
+                if parameters.color.is_constant() {
                     Some(main.uv)
                 } else {
-                    let met = meet(stage.corners(triangles[other]), self.lens.eye(), self.unscaled(place, other));
-                    met.map(|(_, weights)| stage.uv_at(triangles[other], weights))
+                    let met = meet(scene.corners(triangles[other]), self.lens.eye(), self.unscaled(place, other));
+                    met.map(|(_, weights)| scene.uv_at(triangles[other], weights))
                 }
             } else {
-                let point = self.surface_point(triangles[other], self.towards(place, other));
-                point.filter(|point| point.facet.dot(main.facet) > ALIKE).map(|point| point.uv)
+                let point = self.surface_interaction(triangles[other], self.towards(place, other));
+                point.filter(|point| point.normal.dot(main.normal) > ALIKE).map(|point| point.uv)
             };
             let Some(uv) = uv else { continue };
-            color += finish.color.at(uv);
+            color += parameters.color.at(uv);
             done[other] = true;
             count += 1;
         }
-        let mean = Paint::of_color(finish, color / count as f32, 1.0, wetness.wet);
+        let mean = Paint::of_color(parameters, color / count as f32, 1.0, wetness.wet);
         let bent = wetness.slope != Vec2::ZERO;
-        let normal = if bent { stage.bent_normal(&main, wetness.slope, 0.5) } else { main.smooth };
+        let normal = if bent { scene.film_normal(&main, wetness.slope, 0.5) } else { main.shading_normal };
         (self.shader.surface(main.point, main.triangle, normal, -direction, &mean, factor), count)
     }
 
     fn sample(&self, place: [usize; 2], sample: usize, owner: u32, triangle: u32, factor: Vec3) -> Vec3 {
         let direction = self.towards(place, sample);
-        if owner == NOBODY {
+        if owner == NOTHING {
             return self.shader.sky(self.lens.eye(), direction);
         }
         if let Some(drop) = self.drop_of(owner) {
             let Some(point) = self.drop_point(drop, triangle, direction) else { return Vec3::ZERO };
             // Over a pixel, the normal of a ball of this size turns by a pixel's width over its radius.
             let depth = (point.point - self.lens.eye()).dot(self.lens.forward());
-            let radius = drop.body.size / (depth * self.lens.pixel(self.size.y));
+            let radius = drop.body.size / (depth * self.lens.pixel_height(self.size.y));
             let blur = (0.35 / radius.max(0.5)).min(0.4);
             return self.shader.drop(drop, &point, direction, blur);
         }
-        let (Some(at), Body::Opaque(finish)) =
-            (self.surface_point(triangle, direction), &self.shader.stage.solids[owner as usize].body)
+        let (Some(at), Body::Opaque(parameters)) =
+            (self.surface_interaction(triangle, direction), &self.shader.scene.solids[owner as usize].body)
         else {
             return Vec3::ZERO;
         };
-        let layer = self.shader.stage.solids[owner as usize].wet.as_ref();
+        let layer = self.shader.scene.solids[owner as usize].wet.as_ref();
         let wetness = layer.map(|layer| layer.at(at.uv)).unwrap_or_default();
-        let normal = self.shader.stage.bent_normal(&at, wetness.slope, 0.5);
-        let paint = Paint::of(finish, at.uv, 1.0, wetness.wet);
+        let normal = self.shader.scene.film_normal(&at, wetness.slope, 0.5);
+        let paint = Paint::of(parameters, at.uv, 1.0, wetness.wet);
         self.shader.surface(at.point, at.triangle, normal, -direction, &paint, factor)
     }
 
     /// Where a line of sight meets a solid's triangle.
-    fn surface_point(&self, triangle: u32, direction: Vec3) -> Option<SurfacePoint> {
-        let (distance, weights) = meet(self.shader.stage.corners(triangle), self.lens.eye(), direction)?;
-        Some(self.shader.stage.surface_point(&TriangleHit { distance, triangle, weights }, 0.5))
+    fn surface_interaction(&self, triangle: u32, direction: Vec3) -> Option<SurfaceInteraction> {
+        let (distance, weights) = meet(self.shader.scene.corners(triangle), self.lens.eye(), direction)?;
+        Some(self.shader.scene.surface_interaction(&TriangleHit { distance, triangle, weights }, 0.5))
     }
 
-    fn drop_point(&self, drop: &PreviewDrop, triangle: u32, direction: Vec3) -> Option<DropPoint> {
+    fn drop_point(&self, drop: &ScreenDrop, triangle: u32, direction: Vec3) -> Option<DropPoint> {
         let corners = drop.triangles[triangle as usize];
         let [a, b, c] = corners.map(|v| drop.positions[v as usize]);
         let (distance, [v, w]) = meet([a, b, c], self.lens.eye(), direction)?;

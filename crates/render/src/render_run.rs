@@ -9,17 +9,17 @@
 //! The bytes of a picture depend on the frame, the scene and the settings, never on the number of threads or on which other pictures
 //! were drawn with it.
 //!
-//! # What is drawn
+//! # FramesToRender is drawn
 //!
-//! Each picture says in itself what it was drawn with. [`What::Missing`] draws what is not there or shows another
+//! Each picture says in itself what it was drawn with. [`FramesToRender::Missing`] draws what is not there or shows another
 //! view: after a change of `[camera]`, `[lights]` or `[render]` the old pictures are drawn anew, while pictures of the same view that were drawn with
-//! other options ([`What::Frames`]) are left as they are, unless sizes would be mixed. The video follows the pictures.
+//! other options ([`FramesToRender::Frames`]) are left as they are, unless sizes would be mixed. The video follows the pictures.
 
 mod error;
+mod image_tag;
+mod run_renderer;
 #[cfg(feature = "video")]
-mod film;
-mod props;
-mod stamp;
+mod video;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,46 +28,46 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use sessile_frames::{FolderError, FrameSelection, RunFolder, atomic};
 use sessile_scene::types::Scene;
 
-pub use error::DrawError;
+pub use error::RenderError;
 
 use crate::denoise::denoise;
+use crate::framebuffer::Framebuffer;
 use crate::ground_truth::{GroundTruth, GroundTruthFiles, ground_truth, write_ground_truth};
-use crate::image_files::{write_exr, write_png_noted};
-use crate::picture::Picture;
-use crate::render_picture::{PictureSettings, Rendered, render_until};
+use crate::image_files::{write_exr, write_png_with_text};
+use crate::render_image::{ImageSettings, RenderedImage, render_image_until};
 use crate::tone_map::{Exposure, to_srgb};
-use props::Set;
-use stamp::{KEYWORD, PictureStamp, view_hash};
+use image_tag::{ImageTag, KEYWORD, view_hash};
+use run_renderer::RunRenderer;
 
 /// The longest side of a picture, in pixels.
-pub const LONGEST_SIDE: u32 = 16384;
+pub const MAX_SIDE: u32 = 16384;
 
 /// The most pixels of a picture; each takes some 250 bytes while it is drawn.
-pub const MOST_PIXELS: u64 = 1 << 26;
+pub const MAX_PIXELS: u64 = 1 << 26;
 
-/// Noise at which a part of a picture is done when 64 samples per pixel are asked for; see [`PictureSettings::noise`].
+/// Noise at which a part of a picture is done when 64 samples per pixel are asked for; see [`ImageSettings::noise`].
 const NOISE: f32 = 0.01;
 
-/// The brightest contribution of a path that has been scattered, in units of white; see [`crate::path::PathSettings`].
+/// The brightest contribution of a path that has been scattered, in units of white; see [`crate::path_integrator::PathSettings`].
 const CLAMP: f32 = 10.0;
 
-/// Pixels from which on a picture gets all photons; see [`PictureSettings::photons`].
+/// Pixels from which on a picture gets all photons; see [`ImageSettings::photons`].
 const FULL_PHOTONS: f64 = 640.0 * 360.0;
 
 /// Which pictures to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum FramesToRender {
     /// Those that are not there, or show another view than the scene asks for.
     Missing,
     /// These, whether they are there or not.
     Frames(FrameSelection),
 }
 
-/// What to draw, and how. `None` is what the scene says.
+/// FramesToRender to draw, and how. `None` is what the scene says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DrawOptions {
-    /// Which pictures.
-    pub what: What,
+pub struct RenderOptions {
+    /// Which frames.
+    pub frames: FramesToRender,
     /// Columns and rows.
     pub size: Option<[u32; 2]>,
     /// Most samples per pixel.
@@ -92,20 +92,28 @@ pub enum Quality {
     Preview,
 }
 
-impl DrawOptions {
+impl RenderOptions {
     /// As the scene says.
-    pub fn new(what: What) -> Self {
-        Self { what, size: None, samples: None, denoise: None, exr: false, quality: Quality::Full, ground_truth: false }
+    pub fn new(frames: FramesToRender) -> Self {
+        Self {
+            frames,
+            size: None,
+            samples: None,
+            denoise: None,
+            exr: false,
+            quality: Quality::Full,
+            ground_truth: false,
+        }
     }
 }
 
-/// What came of it.
+/// FramesToRender came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drawn {
+pub struct RenderSummary {
     /// Pictures drawn.
-    pub pictures: usize,
+    pub images: usize,
     /// Pictures that were to be drawn.
-    pub wanted: usize,
+    pub requested: usize,
     /// Someone asked to stop before all was done.
     pub stopped: bool,
     /// The first frame whose picture was to be drawn and was not; `None` when all were.
@@ -114,21 +122,21 @@ pub struct Drawn {
     pub video: Option<PathBuf>,
 }
 
-/// What is being worked on.
+/// FramesToRender is being worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum RenderPhase {
     /// Drawing.
-    Pictures,
+    Images,
     /// Encoding the video.
     Video,
 }
 
 /// Told how drawing goes, from any thread. All of it is for people.
-pub trait DrawProgress: Sync {
+pub trait RenderProgress: Sync {
     /// Something worth a line.
     fn notice(&self, text: &str);
     /// `of` pictures are to be drawn, or encoded.
-    fn begin(&self, work: Work, of: usize);
+    fn begin(&self, work: RenderPhase, of: usize);
     /// `done` of them are, and this part of the next one.
     fn advance(&self, done: usize, part: f64);
     /// That was the last, or someone asked to stop.
@@ -138,9 +146,9 @@ pub trait DrawProgress: Sync {
 /// Says nothing.
 pub struct Quiet;
 
-impl DrawProgress for Quiet {
+impl RenderProgress for Quiet {
     fn notice(&self, _text: &str) {}
-    fn begin(&self, _work: Work, _of: usize) {}
+    fn begin(&self, _work: RenderPhase, _of: usize) {}
     fn advance(&self, _done: usize, _part: f64) {}
     fn end(&self) {}
 }
@@ -148,10 +156,10 @@ impl DrawProgress for Quiet {
 /// Draws pictures of the run in a folder, and its video, until done or `stop` is set. Uses the caller's thread pool.
 pub fn render_run(
     run: &Path,
-    options: &DrawOptions,
-    progress: &dyn DrawProgress,
+    options: &RenderOptions,
+    progress: &dyn RenderProgress,
     stop: &AtomicBool,
-) -> Result<Drawn, DrawError> {
+) -> Result<RenderSummary, RenderError> {
     // Opened before it is claimed: a claim would make the folder.
     RunFolder::open(run)?;
     let (folder, _) = RunFolder::claim(run)?;
@@ -159,12 +167,12 @@ pub fn render_run(
     let file = folder.scene_path();
     let scene = match sessile_scene::parse_file(&file, &[]) {
         Ok(parsed) => parsed.scene,
-        Err(reason) => return Err(DrawError::Scene { file, reason: reason.to_string() }),
+        Err(reason) => return Err(RenderError::Scene { file, reason: reason.to_string() }),
     };
-    let settings = picture_settings(&scene, options)?;
+    let settings = image_settings(&scene, options)?;
     let previews = options.quality == Quality::Preview;
     let denoised = options.denoise.unwrap_or(scene.render.denoise) && !previews;
-    let wanted = PictureStamp {
+    let wanted = ImageTag {
         view: view_hash(&scene),
         size: settings.size,
         how: match options.quality {
@@ -175,7 +183,7 @@ pub fn render_run(
         },
     };
     let frames = folder.frames()?;
-    let chosen = choose(&folder, &frames, options.what, &wanted)?;
+    let chosen = choose(&folder, &frames, options.frames, &wanted)?;
     let job = Job {
         folder: &folder,
         scene: &scene,
@@ -193,23 +201,23 @@ pub fn render_run(
     let next = if chosen.is_empty() { None } else { job.draw(&chosen)? };
     let video = if next.is_none() { job.make_video(&folder.video_path(&name))? } else { None };
     let stopped = stop.load(Ordering::Relaxed) && (next.is_some() || video.is_none());
-    Ok(Drawn { pictures: job.written.into_inner(), wanted: chosen.len(), stopped, next, video })
+    Ok(RenderSummary { images: job.written.into_inner(), requested: chosen.len(), stopped, next, video })
 }
 
 /// How each picture is traced.
-fn picture_settings(scene: &Scene, options: &DrawOptions) -> Result<PictureSettings, DrawError> {
+fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<ImageSettings, RenderError> {
     let [width, height] = options.size.unwrap_or(scene.render.size);
-    let sides = 1..=LONGEST_SIDE;
-    if !sides.contains(&width) || !sides.contains(&height) || u64::from(width) * u64::from(height) > MOST_PIXELS {
-        return Err(DrawError::Size { width, height });
+    let sides = 1..=MAX_SIDE;
+    if !sides.contains(&width) || !sides.contains(&height) || u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return Err(RenderError::Size { width, height });
     }
     let samples = options.samples.unwrap_or(scene.render.samples).max(1);
-    let mut settings = PictureSettings {
+    let mut settings = ImageSettings {
         size: [width as usize, height as usize],
         samples,
         // Noise falls with the root of the samples: who asks for more of them gets a finer picture, not one that stops as early.
         noise: NOISE * (64.0 / samples as f32).sqrt(),
-        ..PictureSettings::default()
+        ..ImageSettings::default()
     };
     settings.paths.clamp = CLAMP;
     // Small pictures show less of a caustic, and would wait for its photons alone.
@@ -219,22 +227,26 @@ fn picture_settings(scene: &Scene, options: &DrawOptions) -> Result<PictureSetti
 }
 
 /// The frames whose pictures are to be drawn.
-fn choose(folder: &RunFolder, frames: &[u64], what: What, wanted: &PictureStamp) -> Result<Vec<u64>, DrawError> {
+fn choose(
+    folder: &RunFolder,
+    frames: &[u64],
+    what: FramesToRender,
+    wanted: &ImageTag,
+) -> Result<Vec<u64>, RenderError> {
     let choice = match what {
-        What::Missing => FrameSelection::All,
-        What::Frames(choice) => choice,
+        FramesToRender::Missing => FrameSelection::All,
+        FramesToRender::Frames(choice) => choice,
     };
-    let wrong = |cause| DrawError::Frames { folder: folder.root().to_owned(), cause };
+    let wrong = |cause| RenderError::Frames { folder: folder.root().to_owned(), cause };
     let chosen = choice.of(frames).map_err(wrong)?;
-    if what != What::Missing {
+    if what != FramesToRender::Missing {
         return Ok(chosen);
     }
-    let found: Vec<Option<PictureStamp>> =
-        chosen.iter().map(|&frame| PictureStamp::read(&folder.image_path(frame))).collect();
-    let right = |stamp: &Option<PictureStamp>| stamp.as_ref().is_some_and(|stamp| stamp.view == wanted.view);
+    let found: Vec<Option<ImageTag>> = chosen.iter().map(|&frame| ImageTag::read(&folder.image_path(frame))).collect();
+    let right = |stamp: &Option<ImageTag>| stamp.as_ref().is_some_and(|stamp| stamp.view == wanted.view);
     let sizes: Vec<Option<[usize; 2]>> = found.iter().map(|stamp| stamp.as_ref().map(|stamp| stamp.size)).collect();
     let whole = found.iter().all(right) && sizes.windows(2).all(|pair| pair[0] == pair[1]);
-    let keep = |stamp: &Option<PictureStamp>| {
+    let keep = |stamp: &Option<ImageTag>| {
         whole || (right(stamp) && stamp.as_ref().is_some_and(|stamp| stamp.size == wanted.size))
     };
     Ok(chosen.iter().zip(&found).filter(|(_, stamp)| !keep(stamp)).map(|(&frame, _)| frame).collect())
@@ -243,24 +255,24 @@ fn choose(folder: &RunFolder, frames: &[u64], what: What, wanted: &PictureStamp)
 /// A frame, drawn but not yet written.
 struct Shot {
     frame: u64,
-    rendered: Rendered,
+    rendered: RenderedImage,
     /// Its ground truth, and the clean view as sRGB bytes.
     truth: Option<(GroundTruth, Arc<Vec<u8>>)>,
 }
 
-/// What all pictures of one call share.
+/// FramesToRender all pictures of one call share.
 struct Job<'a> {
     folder: &'a RunFolder,
     scene: &'a Scene,
     /// All frames of the run.
     frames: &'a [u64],
-    settings: PictureSettings,
+    settings: ImageSettings,
     denoised: bool,
     exr: bool,
     previews: bool,
     ground_truth: bool,
-    stamp: &'a PictureStamp,
-    progress: &'a dyn DrawProgress,
+    stamp: &'a ImageTag,
+    progress: &'a dyn RenderProgress,
     stop: &'a AtomicBool,
     /// Pictures written so far.
     written: AtomicUsize,
@@ -269,23 +281,23 @@ struct Job<'a> {
 impl Job<'_> {
     /// Draws the chosen frames; the next picture is traced while the one before is finished and written. The first frame that was left
     /// out because someone asked to stop.
-    fn draw(&self, chosen: &[u64]) -> Result<Option<u64>, DrawError> {
+    fn draw(&self, chosen: &[u64]) -> Result<Option<u64>, RenderError> {
         atomic::create_folder(&self.folder.root().join("pictures")).map_err(FolderError::from)?;
         if self.ground_truth {
             atomic::create_folder(&self.folder.ground_truth_path()).map_err(FolderError::from)?;
         }
-        let mut set = Set::build(self.folder, self.scene, self.settings.size)?;
+        let mut set = RunRenderer::build(self.folder, self.scene, self.settings.size)?;
         if let Some(notice) = set.notice() {
             self.progress.notice(&notice);
         }
-        self.progress.begin(Work::Pictures, chosen.len());
+        self.progress.begin(RenderPhase::Images, chosen.len());
         let next = self.draw_on(&mut set, chosen);
         self.progress.advance(self.written.load(Ordering::Relaxed), 0.0);
         self.progress.end();
         next
     }
 
-    fn draw_on(&self, set: &mut Set<'_>, chosen: &[u64]) -> Result<Option<u64>, DrawError> {
+    fn draw_on(&self, set: &mut RunRenderer<'_>, chosen: &[u64]) -> Result<Option<u64>, RenderError> {
         let first = self.frames.first().copied().unwrap_or_default();
         let Some(exposure) = set.exposure(first, &self.settings, self.stop)? else {
             return Ok(chosen.first().copied());
@@ -310,11 +322,11 @@ impl Job<'_> {
     /// the same from frame to frame.
     fn shoot(
         &self,
-        set: &mut Set<'_>,
+        set: &mut RunRenderer<'_>,
         frame: u64,
         exposure: Exposure,
         clean: &mut Option<Arc<Vec<u8>>>,
-    ) -> Result<Option<Shot>, DrawError> {
+    ) -> Result<Option<Shot>, RenderError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -326,46 +338,46 @@ impl Job<'_> {
                 self.progress.advance(self.written.load(Ordering::Relaxed), part);
             }
         };
-        let staged = if self.previews && !self.ground_truth { None } else { Some(set.stage(frame)?) };
+        let staged = if self.previews && !self.ground_truth { None } else { Some(set.scene(frame)?) };
         let rendered = match &staged {
-            Some((stage, camera)) if !self.previews => {
-                render_until(stage, camera, &self.settings, self.stop, &told(0.0))
+            Some((scene, camera)) if !self.previews => {
+                render_image_until(scene, camera, &self.settings, self.stop, &told(0.0))
             }
-            _ => Some(Rendered::of(set.preview(frame, self.settings.size)?)),
+            _ => Some(RenderedImage::noiseless(set.preview(frame, self.settings.size)?)),
         };
         let Some(rendered) = rendered else { return Ok(None) };
-        let Some((stage, camera)) = staged.filter(|_| self.ground_truth) else {
+        let Some((scene, camera)) = staged.filter(|_| self.ground_truth) else {
             return Ok(Some(Shot { frame, rendered, truth: None }));
         };
         let clean_stage = set.clean_stage(set.shutter());
         if clean.is_none() || !set.clean_view_stays() {
             let seen = if self.previews {
-                Some(Rendered::of(set.clean_preview(frame, self.settings.size)))
+                Some(RenderedImage::noiseless(set.clean_preview(frame, self.settings.size)))
             } else {
-                render_until(&clean_stage, &camera, &self.settings, self.stop, &told(1.0))
+                render_image_until(&clean_stage, &camera, &self.settings, self.stop, &told(1.0))
             };
             let Some(seen) = seen else { return Ok(None) };
             *clean = Some(Arc::new(to_srgb(&self.denoise(seen), exposure)));
         }
-        let truth = ground_truth(&stage, &clean_stage, &camera, self.settings.size);
+        let truth = ground_truth(&scene, &clean_stage, &camera, self.settings.size);
         let truth = clean.clone().map(|clean| (truth, clean));
         Ok(Some(Shot { frame, rendered, truth }))
     }
 
-    fn denoise(&self, rendered: Rendered) -> Picture {
-        let Rendered { picture, halves: [first, second], .. } = rendered;
+    fn denoise(&self, rendered: RenderedImage) -> Framebuffer {
+        let RenderedImage { image, halves: [first, second], .. } = rendered;
         let halves = (!first.is_empty()).then_some((first.as_slice(), second.as_slice()));
-        if self.denoised { denoise(&picture, halves) } else { picture }
+        if self.denoised { denoise(&image, halves) } else { image }
     }
 
     /// Denoises and writes a picture.
-    fn finish(&self, Shot { frame, rendered, truth }: Shot, exposure: Exposure) -> Result<(), DrawError> {
-        let picture = self.denoise(rendered);
-        let failed = |cause| DrawError::Picture { frame, cause };
+    fn finish(&self, Shot { frame, rendered, truth }: Shot, exposure: Exposure) -> Result<(), RenderError> {
+        let image = self.denoise(rendered);
+        let failed = |cause| RenderError::Image { frame, cause };
         let (path, layers) = (self.folder.image_path(frame), self.folder.layers_path(frame));
         if self.exr {
-            write_exr(&layers, &picture).map_err(failed)?;
-        } else if PictureStamp::read(&path).as_ref() != Some(self.stamp) {
+            write_exr(&layers, &image).map_err(failed)?;
+        } else if ImageTag::read(&path).as_ref() != Some(self.stamp) {
             // Layers of a picture that is no more would be taken for those of the new one.
             atomic::remove(&layers).map_err(FolderError::from)?;
         }
@@ -373,28 +385,28 @@ impl Job<'_> {
             let files = GroundTruthFiles::of(&self.folder.ground_truth_path(), frame);
             write_ground_truth(&files, &truth, &clean).map_err(failed)?;
         }
-        let rgb = to_srgb(&picture, exposure);
-        write_png_noted(&path, picture.width, picture.height, &rgb, &[(KEYWORD, &self.stamp.text())])
+        let rgb = to_srgb(&image, exposure);
+        write_png_with_text(&path, image.width, image.height, &rgb, &[(KEYWORD, &self.stamp.text())])
             .map_err(failed)?;
         self.written.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
     #[cfg(not(feature = "video"))]
-    fn make_video(&self, _path: &Path) -> Result<Option<PathBuf>, DrawError> {
+    fn make_video(&self, _path: &Path) -> Result<Option<PathBuf>, RenderError> {
         Ok(None)
     }
 
     /// Makes the video where it is missing or out of date, of all pictures of the view that have one size: that of the pictures just
     /// drawn, or of those that are there. `None` when stopped, or when there can be none.
     #[cfg(feature = "video")]
-    fn make_video(&self, path: &Path) -> Result<Option<PathBuf>, DrawError> {
+    fn make_video(&self, path: &Path) -> Result<Option<PathBuf>, RenderError> {
         let anew = self.written.load(Ordering::Relaxed) > 0;
         let found = self.frames.iter().filter_map(|&frame| {
-            let picture = self.folder.image_path(frame);
-            PictureStamp::read(&picture).map(|stamp| film::Shot { frame, picture, stamp })
+            let image = self.folder.image_path(frame);
+            ImageTag::read(&image).map(|stamp| video::Shot { frame, image, stamp })
         });
-        let mut shots: Vec<film::Shot> = found.filter(|shot| shot.stamp.view == self.stamp.view).collect();
+        let mut shots: Vec<video::Shot> = found.filter(|shot| shot.stamp.view == self.stamp.view).collect();
         let Some(size) = shots.first().map(|shot| if anew { self.stamp.size } else { shot.stamp.size }) else {
             return Ok(None);
         };
@@ -404,7 +416,7 @@ impl Job<'_> {
             self.progress.notice(&format!("no video: {reason}"));
             return Ok(None);
         }
-        let whole = film::make(path, &shots, fps, anew, self.progress, self.stop)?;
+        let whole = video::make(path, &shots, fps, anew, self.progress, self.stop)?;
         if whole && shots.len() < self.frames.len() {
             let (shown, all) = (shots.len(), self.frames.len());
             self.progress.notice(&format!(

@@ -16,12 +16,12 @@ pub struct Sampler {
 
 impl Sampler {
     /// The numbers of sample `index` of a pixel known by `pixel` in picture `picture`.
-    pub fn new(pixel: u32, picture: u32, index: u32) -> Self {
-        Self { seed: hash(pixel ^ hash(picture.wrapping_add(0x9e37_79b9))), index: index.reverse_bits(), pair: 0 }
+    pub fn new(pixel: u32, image: u32, index: u32) -> Self {
+        Self { seed: hash(pixel ^ hash(image.wrapping_add(0x9e37_79b9))), index: index.reverse_bits(), pair: 0 }
     }
 
     /// The next pair, each in [0, 1).
-    pub fn pair(&mut self) -> Vec2 {
+    pub fn next_2d(&mut self) -> Vec2 {
         self.pair = self.pair.wrapping_add(1);
         let seed = hash(self.seed ^ self.pair.wrapping_mul(0x9e37_79b9));
         // Scrambling the reversed index shuffles the sequence in whole powers of two, which keeps prefixes well spread.
@@ -32,8 +32,8 @@ impl Sampler {
     }
 
     /// One number in [0, 1).
-    pub fn one(&mut self) -> f32 {
-        self.pair().x
+    pub fn next_1d(&mut self) -> f32 {
+        self.next_2d().x
     }
 }
 
@@ -80,8 +80,8 @@ mod tests {
                 let points: Vec<Vec2> = (0..1 << log)
                     .map(|index| {
                         let mut sampler = Sampler::new(4711, 3, index);
-                        (0..pair).for_each(|_| _ = sampler.pair());
-                        sampler.pair()
+                        (0..pair).for_each(|_| _ = sampler.next_2d());
+                        sampler.next_2d()
                     })
                     .collect();
                 for columns in 0..=log {
@@ -101,8 +101,8 @@ mod tests {
     fn pixels_and_pairs_are_not_alike() {
         let first = |pixel: u32, skip: usize| {
             let mut sampler = Sampler::new(pixel, 0, 0);
-            (0..skip).for_each(|_| _ = sampler.pair());
-            sampler.pair()
+            (0..skip).for_each(|_| _ = sampler.next_2d());
+            sampler.next_2d()
         };
         let mean: Vec2 = (0..4096).map(|pixel| first(pixel, 2)).sum::<Vec2>() / 4096.0;
         // The mean of n uniform numbers has a deviation of 1/√(12 n) = 0.0045.

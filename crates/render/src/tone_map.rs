@@ -23,7 +23,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::picture::Picture;
+use crate::framebuffer::Framebuffer;
 use sessile_appearance::{luminance, srgb_from_linear};
 
 /// Where the log-average luminance lands: the reflectance of a gray card.
@@ -60,14 +60,14 @@ impl Exposure {
     }
 
     /// The factor that shows these pictures well together; 1 when all of them are black.
-    pub fn automatic<'a>(pictures: impl IntoIterator<Item = &'a Picture>) -> Self {
+    pub fn automatic<'a>(images: impl IntoIterator<Item = &'a Framebuffer>) -> Self {
         let (mut levels, mut wanted) = (Vec::new(), 0.0);
-        for picture in pictures {
-            for (i, &color) in picture.color.iter().enumerate() {
+        for image in images {
+            for (i, &color) in image.color.iter().enumerate() {
                 let level = luminance(color);
                 if level.is_finite() {
                     levels.push(level);
-                    wanted += f64::from(wanted_level(picture.albedo.get(i).copied())).ln();
+                    wanted += f64::from(wanted_level(image.albedo.get(i).copied())).ln();
                 }
             }
         }
@@ -134,9 +134,9 @@ fn finite(color: Vec3) -> Vec3 {
 }
 
 /// The whole picture as sRGB bytes, three per pixel, rows from the top.
-pub fn to_srgb(picture: &Picture, exposure: Exposure) -> Vec<u8> {
-    let mut bytes = vec![0; picture.color.len() * 3];
-    bytes.par_chunks_mut(3).zip(&picture.color).for_each(|(bytes, &color)| {
+pub fn to_srgb(image: &Framebuffer, exposure: Exposure) -> Vec<u8> {
+    let mut bytes = vec![0; image.color.len() * 3];
+    bytes.par_chunks_mut(3).zip(&image.color).for_each(|(bytes, &color)| {
         let shown = tone_curve(color * exposure.0);
         bytes.copy_from_slice(&[srgb_from_linear(shown.x), srgb_from_linear(shown.y), srgb_from_linear(shown.z)]);
     });
@@ -147,8 +147,8 @@ pub fn to_srgb(picture: &Picture, exposure: Exposure) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn picture(colors: Vec<Vec3>) -> Picture {
-        Picture { width: colors.len(), height: 1, color: colors, ..Picture::default() }
+    fn image(colors: Vec<Vec3>) -> Framebuffer {
+        Framebuffer { width: colors.len(), height: 1, color: colors, ..Framebuffer::default() }
     }
 
     #[test]
@@ -171,12 +171,12 @@ mod tests {
 
     #[test]
     fn bright_colors_keep_their_hue_and_turn_white() {
-        let lamp = Vec3::new(4.0, 2.0, 1.0);
-        let shown = tone_curve(lamp);
+        let area_light = Vec3::new(4.0, 2.0, 1.0);
+        let shown = tone_curve(area_light);
         assert!(shown.x > shown.y && shown.y > shown.z, "{shown}");
         let hue = |color: Vec3| (color.y - color.z) / (color.x - color.z);
-        assert!((hue(shown) - hue(lamp)).abs() < 1e-4, "hue {} from {}", hue(shown), hue(lamp));
-        assert!(tone_curve(lamp * 1e4).min_element() > 0.98);
+        assert!((hue(shown) - hue(area_light)).abs() < 1e-4, "hue {} from {}", hue(shown), hue(area_light));
+        assert!(tone_curve(area_light * 1e4).min_element() > 0.98);
         assert_eq!(tone_curve(Vec3::new(f32::NAN, -3.0, 0.1)), Vec3::new(0.0, 0.0, 0.1));
         assert!(tone_curve(Vec3::splat(f32::INFINITY)).is_finite());
     }
@@ -185,9 +185,9 @@ mod tests {
     fn automatic_exposure_brings_the_log_average_to_middle_gray_at_any_scale() {
         for scale in [1e-6, 1.0, 1e6] {
             let shades = (0..1000).map(|index| Vec3::splat(scale * (1.0 + (index % 10) as f32))).collect();
-            let picture = picture(shades);
-            let factor = Exposure::automatic([&picture]).factor();
-            let logs: f32 = picture.color.iter().map(|color| (luminance(*color) * factor).ln()).sum();
+            let image = image(shades);
+            let factor = Exposure::automatic([&image]).factor();
+            let logs: f32 = image.color.iter().map(|color| (luminance(*color) * factor).ln()).sum();
             let average = (logs / 1000.0).exp();
             assert!((average / MIDDLE_GRAY - 1.0).abs() < 1e-3, "scale {scale}: {average}");
         }
@@ -197,7 +197,7 @@ mod tests {
     fn white_things_are_shown_brighter_than_black_ones_in_the_same_light() {
         let shown = |albedo: f32| {
             let lit =
-                Picture { albedo: vec![Vec3::splat(albedo); 100], ..picture(vec![Vec3::splat(3.0 * albedo); 100]) };
+                Framebuffer { albedo: vec![Vec3::splat(albedo); 100], ..image(vec![Vec3::splat(3.0 * albedo); 100]) };
             3.0 * albedo * Exposure::automatic([&lit]).factor()
         };
         let (white, gray, black) = (shown(0.85), shown(0.4), shown(0.05));
@@ -209,11 +209,11 @@ mod tests {
     fn a_dark_background_does_not_blow_up_what_is_lit_and_black_stays_black() {
         let mut colors = vec![Vec3::ZERO; 900];
         colors.extend(vec![Vec3::ONE; 100]);
-        let factor = Exposure::automatic([&picture(colors)]).factor();
+        let factor = Exposure::automatic([&image(colors)]).factor();
         assert!(factor <= BRIGHTEST_PERCENTILE, "{factor}");
-        assert_eq!(Exposure::automatic([&picture(vec![Vec3::ZERO; 4])]).factor(), 1.0);
-        assert_eq!(Exposure::automatic([&picture(vec![Vec3::NAN; 4])]).factor(), 1.0);
+        assert_eq!(Exposure::automatic([&image(vec![Vec3::ZERO; 4])]).factor(), 1.0);
+        assert_eq!(Exposure::automatic([&image(vec![Vec3::NAN; 4])]).factor(), 1.0);
         assert_eq!(Exposure::automatic([]).factor(), 1.0);
-        assert_eq!(to_srgb(&picture(vec![Vec3::ZERO; 2]), Exposure::fixed(f32::NAN)), vec![0; 6]);
+        assert_eq!(to_srgb(&image(vec![Vec3::ZERO; 2]), Exposure::fixed(f32::NAN)), vec![0; 6]);
     }
 }

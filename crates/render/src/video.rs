@@ -25,7 +25,7 @@ pub use note::read_note;
 const QUANTIZER: u8 = 20;
 
 /// The longest side that the format's highest level admits.
-const LONGEST_SIDE: usize = 8192;
+const MAX_SIDE: usize = 8192;
 
 /// Why a video could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum VideoError {
     File(#[from] FileError),
     /// The size is none that H.264 can have.
     #[error(
-        "a video of {width} × {height} pixels cannot be made: each side must be from 1 to {LONGEST_SIDE}; change `render.size`"
+        "a video of {width} × {height} pixels cannot be made: each side must be from 1 to {MAX_SIDE}; change `render.size`"
     )]
     Size {
         /// Columns.
@@ -46,12 +46,12 @@ pub enum VideoError {
     /// The rate is none that a player can keep.
     #[error("a video of {found} pictures per second cannot be made: give from 0.1 to 1000 in `render.fps`")]
     Rate {
-        /// What was asked for.
+        /// FramesToRender was asked for.
         found: f64,
     },
     /// A picture of another size.
     #[error("picture {index} has {found} bytes, the video needs {expected}: {width} × {height} pixels of 3")]
-    Picture {
+    Image {
         /// Its number from 0.
         index: usize,
         /// Bytes in it.
@@ -74,7 +74,7 @@ pub enum VideoError {
     Encode {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// FramesToRender it said.
         what: String,
     },
 }
@@ -84,7 +84,7 @@ pub struct VideoWriter {
     path: PathBuf,
     size: [usize; 2],
     fps: f64,
-    pictures: usize,
+    images: usize,
     encoder: Encoder,
     muxer: Muxer<Vec<u8>>,
 }
@@ -92,7 +92,7 @@ pub struct VideoWriter {
 impl VideoWriter {
     /// Starts a video. Nothing is written before [`Self::finish`].
     pub fn create(path: &Path, width: usize, height: usize, fps: f64) -> Result<Self, VideoError> {
-        if !(1..=LONGEST_SIDE).contains(&width) || !(1..=LONGEST_SIDE).contains(&height) {
+        if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
             return Err(VideoError::Size { width, height });
         }
         if !(0.1..=1000.0).contains(&fps) {
@@ -115,7 +115,7 @@ impl VideoWriter {
             .with_fast_start(true)
             .build()
             .map_err(|error| failed(error.to_string()))?;
-        Ok(Self { path: path.to_owned(), size: [width, height], fps, pictures: 0, encoder, muxer })
+        Ok(Self { path: path.to_owned(), size: [width, height], fps, images: 0, encoder, muxer })
     }
 
     /// Adds a picture: sRGB bytes, three per pixel, rows from the top.
@@ -123,26 +123,21 @@ impl VideoWriter {
         let [width, height] = self.size;
         let expected = width * height * 3;
         if rgb.len() != expected {
-            return Err(VideoError::Picture { index: self.pictures, found: rgb.len(), expected, width, height });
+            return Err(VideoError::Image { index: self.images, found: rgb.len(), expected, width, height });
         }
         let coded =
             self.encoder.try_encode(&to_yuv(rgb, self.size)).map_err(|error| self.failed(format!("{error:?}")))?;
         let coded = parameter_sets::state_colors(&coded);
         let is_key = parameter_sets::has_key_frame(&coded);
-        let time = self.pictures as f64 / self.fps;
+        let time = self.images as f64 / self.fps;
         self.muxer.write_video(time, &coded, is_key).map_err(|error| self.failed(error.to_string()))?;
-        self.pictures += 1;
+        self.images += 1;
         Ok(())
     }
 
-    /// Writes the file and gives it its name.
-    pub fn finish(self) -> Result<(), VideoError> {
-        self.finish_with_note("")
-    }
-
-    /// The same, with a note in the file that players pass over and [`read_note`] finds.
-    pub fn finish_with_note(mut self, note: &str) -> Result<(), VideoError> {
-        if self.pictures == 0 {
+    /// Writes the file under its name, with a note that players ignore and [`read_note`] returns; empty: no note.
+    pub fn finish(mut self, note: &str) -> Result<(), VideoError> {
+        if self.images == 0 {
             return Err(VideoError::Empty { path: self.path });
         }
         self.muxer.finish_in_place().map_err(|error| self.failed(error.to_string()))?;

@@ -21,7 +21,7 @@ pub struct WetLayer {
     texels: Vec<Vec2>,
 }
 
-/// What lies on a solid at a point.
+/// FramesToRender lies on a solid at a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wetness {
     /// From 0, dry, to 1, wet.

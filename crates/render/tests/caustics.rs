@@ -7,9 +7,9 @@ use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LatLong, LiquidMaterial, Material, ScaledTexture, SpecularLobe,
 };
-use sessile_render::Picture;
-use sessile_render::render_picture::{PictureSettings, render_picture};
-use sessile_render::stage::{Stage, StageBuilder};
+use sessile_render::Framebuffer;
+use sessile_render::{ImageSettings, render_image};
+use sessile_render::{RenderScene, RenderSceneBuilder};
 
 fn clear_water() -> LiquidMaterial {
     LiquidMaterial::Clear { index: 1.333, absorption: Vec3::new(40.0, 10.0, 0.0) }
@@ -24,8 +24,8 @@ fn half_ball() -> sessile_frames::Surface {
     liquid(&cap(DVec3::ZERO, 1e-3, std::f64::consts::FRAC_PI_2, 24))
 }
 
-fn drop_on(ground: &Material, environment: Environment) -> StageBuilder {
-    let mut builder = StageBuilder::new(environment, clear_water(), 0.0);
+fn drop_on(ground: &Material, environment: Environment) -> RenderSceneBuilder {
+    let mut builder = RenderSceneBuilder::new(environment, clear_water(), 0.0);
     let floor = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&floor, |_| DVec3::ZERO, ground, false, None);
     builder.liquid(&half_ball());
@@ -36,21 +36,21 @@ fn above() -> Camera {
     Camera::new(DVec3::new(0.0, 4e-3, 5e-3), DVec3::new(0.0, 0.0, 0.3e-3), 0.55)
 }
 
-fn picture(stage: &Stage, camera: &Camera, samples: u32, photons: u32) -> Picture {
-    let mut settings = PictureSettings { size: [32, 32], samples, photons, ..PictureSettings::default() };
+fn image(scene: &RenderScene, camera: &Camera, samples: u32, photons: u32) -> Framebuffer {
+    let mut settings = ImageSettings { size: [32, 32], samples, photons, ..ImageSettings::default() };
     // Turns of photons and of paths are counted apart: only without a bound do both carry the same light.
     settings.paths.max_depth = 40;
-    render_picture(stage, camera, &settings, &|_, _| ()).0
+    render_image(scene, camera, &settings, &|_, _| ()).0
 }
 
 /// Means of a picture and of its quarters.
-fn means(picture: &Picture) -> Vec<f64> {
+fn means(image: &Framebuffer) -> Vec<f64> {
     let part = |keep: &dyn Fn(usize, usize) -> bool| {
-        let kept = (0..picture.color.len()).filter(|i| keep(i % picture.width, i / picture.width));
-        let (sum, count) = kept.fold((0.0, 0.0), |(s, n), i| (s + f64::from(picture.color[i].element_sum()), n + 1.0));
+        let kept = (0..image.color.len()).filter(|i| keep(i % image.width, i / image.width));
+        let (sum, count) = kept.fold((0.0, 0.0), |(s, n), i| (s + f64::from(image.color[i].element_sum()), n + 1.0));
         sum / count
     };
-    let [w, h] = [picture.width / 2, picture.height / 2];
+    let [w, h] = [image.width / 2, image.height / 2];
     vec![
         part(&|_, _| true),
         part(&|x, y| x < w && y < h),
@@ -61,14 +61,14 @@ fn means(picture: &Picture) -> Vec<f64> {
 }
 
 /// Photons against plain paths: the whole to 0.5 %, quarters to 1.5 %, which the plain picture's noise allows.
-fn agree(what: &str, stage: &Stage, camera: &Camera, samples: u32, photons: u32) {
-    let plain = means(&picture(stage, camera, samples, 0));
-    let carried = means(&picture(stage, camera, 64, photons));
+fn agree(what: &str, scene: &RenderScene, camera: &Camera, samples: u32, photons: u32) {
+    let plain = means(&image(scene, camera, samples, 0));
+    let carried = means(&image(scene, camera, 64, photons));
     for (i, (plain, carried)) in plain.iter().zip(&carried).enumerate() {
         let off = carried / plain - 1.0;
         assert!(off.abs() < if i == 0 { 5e-3 } else { 1.5e-2 }, "{what}, part {i}: {carried} against {plain}");
     }
-    let without = picture(stage, camera, 4, 1 << 12).color;
+    let without = image(scene, camera, 4, 1 << 12).color;
     assert!(without.iter().all(|c| c.is_finite() && c.min_element() >= 0.0));
 }
 
@@ -82,7 +82,7 @@ fn photons_bring_the_light_of_a_large_lamp_that_paths_find() {
     ];
     for (name, ground) in &grounds {
         let mut builder = drop_on(ground, Environment::constant(Vec3::splat(0.05)));
-        builder.lamp(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
+        builder.area_light(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
         agree(name, &builder.build(), &above(), 512, 1 << 16);
     }
 }
@@ -108,17 +108,17 @@ fn photons_bring_the_light_of_a_wide_sun_and_of_a_bright_spot_in_the_sky() {
 fn photons_pass_leaves_and_wet_panes_as_paths_do() {
     let leaf = painted(0.7, SpecularLobe::None, 1.0, 0.5);
     let mut builder = drop_on(&leaf, Environment::constant(Vec3::splat(0.05)));
-    builder.lamp(DVec3::new(1e-3, 5e-3, -1e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
+    builder.area_light(DVec3::new(1e-3, 5e-3, -1e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
     let below = Camera::new(DVec3::new(0.0, -5e-3, 3e-3), DVec3::ZERO, 0.55);
     agree("leaf", &builder.build(), &below, 1024, 1 << 16);
 
-    let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 0.0);
+    let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 0.0);
     let pane = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
     let card = rectangle(DVec3::Y * 3e-3, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&card, |_| DVec3::ZERO, &painted(0.7, SpecularLobe::None, 1.0, 0.0), false, None);
     builder.liquid(&half_ball());
-    builder.lamp(DVec3::new(1e-3, -5e-3, 1e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
+    builder.area_light(DVec3::new(1e-3, -5e-3, 1e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
     let aside = Camera::new(DVec3::new(0.0, 1.5e-3, 5e-3), DVec3::new(0.0, 2.5e-3, 0.0), 0.8);
     agree("pane", &builder.build(), &aside, 2048, 1 << 16);
 }
@@ -126,13 +126,13 @@ fn photons_pass_leaves_and_wet_panes_as_paths_do() {
 /// A drop on a slab of glass over a card: light passes water, glass and air.
 #[test]
 fn photons_pass_a_wet_slab_of_glass_as_paths_do() {
-    let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 0.0);
+    let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 0.0);
     let slab = common::slab(DVec3::new(-4e-3, -1e-3, -4e-3), DVec3::new(4e-3, 0.0, 4e-3));
     builder.solid(&slab, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, true, None);
     let card = rectangle(DVec3::Y * -2e-3, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&card, |_| DVec3::ZERO, &painted(0.7, SpecularLobe::None, 1.0, 0.0), false, None);
     builder.liquid(&half_ball());
-    builder.lamp(DVec3::new(2e-3, 6e-3, -2e-3), DVec3::ZERO, 5e-3, Vec3::splat(5.0));
+    builder.area_light(DVec3::new(2e-3, 6e-3, -2e-3), DVec3::ZERO, 5e-3, Vec3::splat(5.0));
     // Light is spread over the whole slab, and so are photons: with a quarter as many, their blur at its rim reaches 2 %.
     agree("slab", &builder.build(), &above(), 2048, 1 << 18);
 }
@@ -140,13 +140,13 @@ fn photons_pass_a_wet_slab_of_glass_as_paths_do() {
 /// While the shutter is open the drop moves by its radius; its light goes along.
 #[test]
 fn photons_of_a_moving_drop_land_as_its_paths_do() {
-    let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 1.0);
+    let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::splat(0.05)), clear_water(), 1.0);
     let floor = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&floor, |_| DVec3::ZERO, &painted(0.6, SpecularLobe::None, 1.0, 0.0), false, None);
     let mut drop = half_ball();
     drop.velocities.fill(DVec3::X * 1e-3);
     builder.liquid(&drop);
-    builder.lamp(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
+    builder.area_light(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 4e-3, Vec3::splat(5.0));
     agree("moving", &builder.build(), &above(), 1024, 1 << 16);
 }
 
@@ -156,10 +156,10 @@ fn the_suns_caustic_has_a_fifth_of_the_noise_with_photons() {
     let ground = Material::of(sessile_scene::Look::Wood, None, Vec2::splat(8.0));
     let mut builder = drop_on(&ground, Environment::constant(Vec3::splat(0.1)));
     builder.sun(DVec3::new(0.7, 1.0, -0.7), 0.009, Vec3::splat(2.0));
-    let stage = builder.build();
-    let reference = picture(&stage, &above(), 256, 1 << 19);
+    let scene = builder.build();
+    let reference = image(&scene, &above(), 256, 1 << 19);
     let error = |photons: u32| {
-        let made = picture(&stage, &above(), 16, photons);
+        let made = image(&scene, &above(), 16, photons);
         let squares = made.color.iter().zip(&reference.color).map(|(a, b)| f64::from((*a - *b).length_squared()));
         (squares.sum::<f64>() / reference.color.len() as f64).sqrt()
     };
@@ -171,10 +171,10 @@ fn the_suns_caustic_has_a_fifth_of_the_noise_with_photons() {
 fn photons_land_alike_for_any_number_of_threads() {
     let mut builder = drop_on(&painted(0.6, SpecularLobe::None, 1.0, 0.0), Environment::studio(1.0));
     builder.sun(DVec3::new(0.7, 1.0, -0.7), 0.009, Vec3::splat(2.0));
-    let stage = builder.build();
+    let scene = builder.build();
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| picture(&stage, &above(), 16, 1 << 14))
+        pool.install(|| image(&scene, &above(), 16, 1 << 14))
     };
     assert!(on(1) == on(3));
 }
@@ -184,12 +184,11 @@ fn photons_land_alike_for_any_number_of_threads() {
 fn stopping_early_loses_no_light() {
     for photons in [0, 1 << 16] {
         let mut builder = drop_on(&painted(0.6, SpecularLobe::None, 1.0, 0.0), Environment::constant(Vec3::splat(0.2)));
-        builder.lamp(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 1e-3, Vec3::splat(40.0));
-        let stage = builder.build();
+        builder.area_light(DVec3::new(3e-3, 5e-3, -3e-3), DVec3::ZERO, 1e-3, Vec3::splat(40.0));
+        let scene = builder.build();
         let make = |samples: u32, noise: f32, seed: u32| {
-            let settings =
-                PictureSettings { size: [96, 96], samples, photons, noise, seed, ..PictureSettings::default() };
-            render_picture(&stage, &above(), &settings, &|_, _| ())
+            let settings = ImageSettings { size: [96, 96], samples, photons, noise, seed, ..ImageSettings::default() };
+            render_image(&scene, &above(), &settings, &|_, _| ())
         };
         let (whole, _) = make(256, 0.0, 7);
         // Several pictures: one alone would show its own noise.

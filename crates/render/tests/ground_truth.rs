@@ -1,4 +1,4 @@
-//! Ground truth against geometry: where Snell's law sends lines of sight, how large a ball looks, and whether the clean view, warped,
+//! Substrate truth against geometry: where Snell's law sends lines of sight, how large a ball looks, and whether the clean view, warped,
 //! is what is seen in a drop.
 
 mod common;
@@ -9,9 +9,9 @@ use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
 };
 use sessile_frames::Surface;
-use sessile_render::Picture;
-use sessile_render::ground_truth::{FlowStatus, GroundTruth, ground_truth};
-use sessile_render::stage::{Stage, StageBuilder};
+use sessile_render::Framebuffer;
+use sessile_render::{FlowStatus, GroundTruth, ground_truth};
+use sessile_render::{RenderScene, RenderSceneBuilder};
 
 const WATER: f64 = 1.333;
 
@@ -19,15 +19,15 @@ const WATER: f64 = 1.333;
 const FLOOR: f64 = -20e-3;
 const CEILING: f64 = 20e-3;
 
-fn builder() -> StageBuilder {
+fn builder() -> RenderSceneBuilder {
     let water = LiquidMaterial::Clear { index: WATER as f32, absorption: Vec3::ZERO };
-    StageBuilder::new(Environment::constant(Vec3::ONE), water, 0.0)
+    RenderSceneBuilder::new(Environment::constant(Vec3::ONE), water, 0.0)
 }
 
 /// A matte checkerboard of 400 mm at a height, squares of `square` m.
-fn board(builder: &mut StageBuilder, height: f64, square: f64) {
+fn board(builder: &mut RenderSceneBuilder, height: f64, square: f64) {
     let board = rectangle(DVec3::Y * height, 0.4 * DVec3::X, -0.4 * DVec3::Z);
-    let finish = BsdfParameters {
+    let parameters = BsdfParameters {
         color: ScaledTexture {
             texture: Texture::Checker(Vec3::splat(0.8), Vec3::splat(0.1)),
             scale: Vec2::splat((0.4 / square) as f32),
@@ -37,11 +37,11 @@ fn board(builder: &mut StageBuilder, height: f64, square: f64) {
         transmittance: Vec3::ZERO,
         porosity: 0.0,
     };
-    builder.solid(&board, |_| DVec3::ZERO, &Material::Opaque(finish), false, None);
+    builder.solid(&board, |_| DVec3::ZERO, &Material::Opaque(parameters), false, None);
 }
 
 /// A pane of glass in the plane y = 0, as solid 0, and a board behind it.
-fn pane_before_board(height: f64, square: f64) -> StageBuilder {
+fn pane_before_board(height: f64, square: f64) -> RenderSceneBuilder {
     let mut builder = builder();
     let pane = rectangle(DVec3::ZERO, 0.4 * DVec3::X, -0.4 * DVec3::Z);
     builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
@@ -216,7 +216,7 @@ fn cap_on_pane(at: DVec3, radius: f64, angle: f64, drop: u32) -> Surface {
     surface
 }
 
-fn stages_with_drops(height: f64) -> (Stage, Stage) {
+fn stages_with_drops(height: f64) -> (RenderScene, RenderScene) {
     let mut builder = pane_before_board(height, 4e-3);
     let clean = builder.clone().build();
     for (at, radius, angle, drop) in
@@ -228,12 +228,12 @@ fn stages_with_drops(height: f64) -> (Stage, Stage) {
 }
 
 /// The clean view at a place in pixels, between pixels' middles.
-fn at_place(picture: &Picture, place: Vec2) -> Vec3 {
-    let limit = Vec2::new(picture.width as f32 - 1.0, picture.height as f32 - 1.0);
+fn at_place(image: &Framebuffer, place: Vec2) -> Vec3 {
+    let limit = Vec2::new(image.width as f32 - 1.0, image.height as f32 - 1.0);
     let at = (place - 0.5).clamp(Vec2::ZERO, limit);
-    let (x, y) = ((at.x as usize).min(picture.width - 2), (at.y as usize).min(picture.height - 2));
+    let (x, y) = ((at.x as usize).min(image.width - 2), (at.y as usize).min(image.height - 2));
     let (fx, fy) = (at.x - x as f32, at.y - y as f32);
-    let pixel = |x: usize, y: usize| picture.color[y * picture.width + x];
+    let pixel = |x: usize, y: usize| image.color[y * image.width + x];
     pixel(x, y).lerp(pixel(x + 1, y), fx).lerp(pixel(x, y + 1).lerp(pixel(x + 1, y + 1), fx), fy)
 }
 
@@ -242,28 +242,28 @@ fn at_place(picture: &Picture, place: Vec2) -> Vec3 {
 #[test]
 fn the_clean_view_warped_by_the_flow_is_what_drops_show() {
     for (eye, height) in [(DVec3::new(1e-3, 30e-3, 8e-3), FLOOR), (DVec3::new(1e-3, -15e-3, 3e-3), CEILING)] {
-        let (stage, clean_stage) = stages_with_drops(height);
+        let (scene, clean_stage) = stages_with_drops(height);
         let camera = Camera::new(eye, DVec3::ZERO, if eye.y > 0.0 { 0.5 } else { 0.8 });
-        let picture = look(&stage, &camera, SIZE, 32);
+        let image = look(&scene, &camera, SIZE, 32);
         let clean = look(&clean_stage, &camera, SIZE, 32);
-        let truth = ground_truth(&stage, &clean_stage, &camera, [SIZE, SIZE]);
+        let truth = ground_truth(&scene, &clean_stage, &camera, [SIZE, SIZE]);
         let (mut warped, mut plain, mut count) = (0.0, 0.0, 0);
         for i in 0..SIZE * SIZE {
             if truth.status[i] != FlowStatus::Valid || truth.coverage[i] < 1.0 {
                 continue;
             }
             let middle = Vec2::new((i % SIZE) as f32 + 0.5, (i / SIZE) as f32 + 0.5);
-            warped += (at_place(&clean, middle + truth.flow[i]) - picture.color[i]).length_squared();
-            plain += (clean.color[i] - picture.color[i]).length_squared();
+            warped += (at_place(&clean, middle + truth.flow[i]) - image.color[i]).length_squared();
+            plain += (clean.color[i] - image.color[i]).length_squared();
             count += 1;
         }
-        assert!(count > 500, "{count} pixels, mean color {}", mean(&picture));
+        assert!(count > 500, "{count} pixels, mean color {}", mean(&image));
         assert!(warped < 0.15 * plain, "{eye}: warped {warped}, unwarped {plain}, over {count} pixels");
         let ids: std::collections::BTreeSet<u32> = truth.drop.iter().copied().collect();
         assert_eq!(ids.into_iter().collect::<Vec<_>>(), [0, 7, 12, 70_001]);
         for i in 0..SIZE * SIZE {
             assert_eq!(truth.drop[i] > 0, truth.status[i] != FlowStatus::NoDrop);
-            assert_eq!(truth.drop[i] as i32, picture.drop[i].max(0), "pixel {i}");
+            assert_eq!(truth.drop[i] as i32, image.drop[i].max(0), "pixel {i}");
         }
     }
 }

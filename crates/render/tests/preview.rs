@@ -8,10 +8,10 @@ use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture, luminance,
 };
 use sessile_frames::Surface;
-use sessile_render::Picture;
-use sessile_render::preview::Preview;
-use sessile_render::stage::StageBuilder;
-use sessile_render::tone_map::tone_curve;
+use sessile_render::Framebuffer;
+use sessile_render::Preview;
+use sessile_render::RenderSceneBuilder;
+use sessile_render::tone_curve;
 
 const SIZE: usize = 112;
 
@@ -65,15 +65,15 @@ fn checks() -> Material {
     })
 }
 
-fn on_table(environment: Environment) -> StageBuilder {
-    let mut builder = StageBuilder::new(environment, LiquidMaterial::water(), 0.0);
+fn on_table(environment: Environment) -> RenderSceneBuilder {
+    let mut builder = RenderSceneBuilder::new(environment, LiquidMaterial::water(), 0.0);
     let table = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     builder.solid(&table, |_| DVec3::ZERO, &checks(), false, None);
     builder
 }
 
 /// Structural similarity of two pictures' tones, over windows of 8² pixels that overlap by half (wang2004).
-fn similarity(a: &Picture, b: &Picture) -> f64 {
+fn similarity(a: &Framebuffer, b: &Framebuffer) -> f64 {
     let tone = |c: Vec3| f64::from(luminance(tone_curve(c)));
     let (mut sum, mut count) = (0.0, 0);
     for y in (0..a.height - 7).step_by(4) {
@@ -93,14 +93,14 @@ fn similarity(a: &Picture, b: &Picture) -> f64 {
 }
 
 /// Mean luminance where `counts`.
-fn brightness(picture: &Picture, counts: impl Fn(usize) -> bool) -> f32 {
-    let seen: Vec<f32> = (0..picture.color.len()).filter(|&i| counts(i)).map(|i| luminance(picture.color[i])).collect();
+fn brightness(image: &Framebuffer, counts: impl Fn(usize) -> bool) -> f32 {
+    let seen: Vec<f32> = (0..image.color.len()).filter(|&i| counts(i)).map(|i| luminance(image.color[i])).collect();
     seen.iter().sum::<f32>() / seen.len().max(1) as f32
 }
 
-fn compare(name: &str, builder: StageBuilder, liquid: &Surface, camera: &Camera, tolerance: f32, alike: f64) {
+fn compare(name: &str, builder: RenderSceneBuilder, liquid: &Surface, camera: &Camera, tolerance: f32, alike: f64) {
     let solids = builder.clone().build();
-    let preview = Preview::new(&solids).draw(&solids, liquid, camera, [SIZE, SIZE]);
+    let preview = Preview::new(&solids).render(&solids, liquid, camera, [SIZE, SIZE]);
     let mut with_liquid = builder;
     with_liquid.liquid(liquid);
     let traced = look(&with_liquid.build(), camera, SIZE, 64);
@@ -112,7 +112,7 @@ fn compare(name: &str, builder: StageBuilder, liquid: &Surface, camera: &Camera,
     let found = similarity(&preview, &traced);
     assert!(found > alike, "{name}: similarity {found}, means {} and {}", mean(&preview), mean(&traced));
     // Without drops the picture is another one: the bound means something.
-    let bare = Preview::new(&solids).draw(&solids, &Surface::default(), camera, [SIZE, SIZE]);
+    let bare = Preview::new(&solids).render(&solids, &Surface::default(), camera, [SIZE, SIZE]);
     let without = similarity(&bare, &traced);
     assert!(without < found - 0.1, "{name}: similarity {found} with drops, {without} without");
 }
@@ -128,7 +128,7 @@ fn drops_on_checks_look_as_the_path_tracer_shows_them() {
 fn drops_on_a_pane_look_as_the_path_tracer_shows_them_from_both_sides() {
     for side in [1.0, -1.0] {
         // Even light: the preview does not know that the board darkens itself.
-        let mut builder = StageBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::water(), 0.0);
+        let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::water(), 0.0);
         let pane = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
         builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
         let board = rectangle(-side * 10e-3 * DVec3::Y, 0.04 * DVec3::X, -0.04 * DVec3::Z);
@@ -152,21 +152,22 @@ fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
     let drop = standing(DVec3::ZERO, 1e-3, std::f64::consts::FRAC_PI_2, 1);
     let camera = Camera::new(DVec3::new(0.0, 8e-3, 1e-5), DVec3::ZERO, 0.6);
     let in_sun = |towards: DVec3| {
-        let mut builder = StageBuilder::new(Environment::constant(Vec3::splat(0.3)), LiquidMaterial::water(), 0.0);
+        let mut builder =
+            RenderSceneBuilder::new(Environment::constant(Vec3::splat(0.3)), LiquidMaterial::water(), 0.0);
         builder.solid(&table, |_| DVec3::ZERO, &gray, false, None);
         builder.sun(towards, 0.02, Vec3::splat(4.0));
         let solids = builder.build();
-        Preview::new(&solids).draw(&solids, &drop, &camera, [SIZE, SIZE])
+        Preview::new(&solids).render(&solids, &drop, &camera, [SIZE, SIZE])
     };
     // A pixel for places on the table, in radii of the drop.
     let scale = 0.5 * SIZE as f32 / (0.3_f32.tan() * 8.0);
-    let at = |picture: &Picture, x: f32, z: f32| {
+    let at = |image: &Framebuffer, x: f32, z: f32| {
         let (column, row) = (0.5 * SIZE as f32 + scale * x, 0.5 * SIZE as f32 + scale * z);
-        luminance(picture.color[row as usize * SIZE + column as usize])
+        luminance(image.color[row as usize * SIZE + column as usize])
     };
     let high = in_sun(DVec3::new(-1.5, 1.0, 0.0));
     let (bare, shadow) = (at(&high, -2.2, 1.0), at(&high, 1.35, 0.3));
-    // What is left in the shadow is the even light, nearly: 0.3 of 0.3 + 4 cos θ/π.
+    // FramesToRender is left in the shadow is the even light, nearly: 0.3 of 0.3 + 4 cos θ/π.
     assert!(shadow < 0.45 * bare && shadow > 0.2 * bare, "bare {bare}, shadow {shadow}");
     let highlight = high.color.iter().map(|&c| luminance(c)).fold(0.0, f32::max);
     assert!(highlight > 3.0 * bare, "highlight {highlight}, bare {bare}");
@@ -178,10 +179,10 @@ fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
 #[test]
 fn previews_are_the_same_for_any_number_of_threads_and_odd_frames_are_no_trouble() {
     let camera = Camera::new(1e-3 * DVec3::new(1.0, 4.5, 7.0), DVec3::ZERO, 0.6);
-    let stage = on_table(Environment::studio(1.0)).build();
+    let scene = on_table(Environment::studio(1.0)).build();
     let draw = |threads: usize, liquid: &Surface, size: [usize; 2]| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| Preview::new(&stage).draw(&stage, liquid, &camera, size))
+        pool.install(|| Preview::new(&scene).render(&scene, liquid, &camera, size))
     };
     assert!(draw(1, &drops(), [70, 45]) == draw(2, &drops(), [70, 45]));
     let mut broken = drops();
@@ -189,13 +190,13 @@ fn previews_are_the_same_for_any_number_of_threads_and_odd_frames_are_no_trouble
     let mut far = drops();
     far.positions[5] = DVec3::NAN;
     for liquid in [broken, far, Surface::default()] {
-        let picture = draw(2, &liquid, [33, 1]);
-        assert!(picture.color.len() == 33 && picture.color.iter().all(|c| c.is_finite()));
+        let image = draw(2, &liquid, [33, 1]);
+        assert!(image.color.len() == 33 && image.color.iter().all(|c| c.is_finite()));
     }
     // The eye in a drop, and on the table.
     for eye in [DVec3::new(0.0, 0.3e-3, 0.0), DVec3::new(0.0, 0.0, 5e-3)] {
         let camera = Camera::new(eye, DVec3::new(1e-3, 0.1e-3, 0.0), 0.6);
-        let picture = Preview::new(&stage).draw(&stage, &drops(), &camera, [32, 32]);
-        assert!(picture.color.iter().all(|c| c.is_finite()));
+        let image = Preview::new(&scene).render(&scene, &drops(), &camera, [32, 32]);
+        assert!(image.color.iter().all(|c| c.is_finite()));
     }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use glam::{DMat3, DVec3};
-use sessile_frames::{FrameGeometry, FrameId, FrameSelection, RunFolder, RunInfo, RunStatus};
-use sessile_render::ground_truth::GroundTruthFiles;
-use sessile_render::render_run::{DrawError, DrawOptions, Drawn, Quality, Quiet, What, render_run};
+use sessile_frames::{FrameGeometry, FrameId, FrameSelection, RunFolder, RunInfo, RunStatus, StepTotals};
+use sessile_render::GroundTruthFiles;
+use sessile_render::{FramesToRender, Quality, Quiet, RenderError, RenderOptions, RenderSummary, render_run};
 use sessile_scene::{Folder, parse_str, print};
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 use tempfile::TempDir;
@@ -60,6 +60,7 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
         settled: false,
         frames: frames.len() as u64,
         resumes: 0,
+        steps: StepTotals::default(),
         stages: BTreeMap::new(),
         error: None,
     };
@@ -72,12 +73,12 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
     place
 }
 
-fn draw(place: &TempDir, options: &DrawOptions) -> Result<Drawn, DrawError> {
+fn draw(place: &TempDir, options: &RenderOptions) -> Result<RenderSummary, RenderError> {
     render_run(place.path(), options, &Quiet, &AtomicBool::new(false))
 }
 
-fn all() -> DrawOptions {
-    DrawOptions::new(What::Frames(FrameSelection::All))
+fn all() -> RenderOptions {
+    RenderOptions::new(FramesToRender::Frames(FrameSelection::All))
 }
 
 /// The pixels of a picture.
@@ -86,8 +87,8 @@ fn pixels(place: &TempDir, frame: u64) -> image::RgbImage {
 }
 
 /// Least and largest code in a picture.
-fn range(picture: &image::RgbImage) -> (u8, u8) {
-    picture.iter().fold((255, 0), |(low, high), &code| (low.min(code), high.max(code)))
+fn range(image: &image::RgbImage) -> (u8, u8) {
+    image.iter().fold((255, 0), |(low, high), &code| (low.min(code), high.max(code)))
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn odd_cameras_see_something() {
     for (what, keys) in cases {
         let place = run(&format!("{SCENE}[camera]\n{keys}\n"), vec![drops(0.0)]);
         let drawn = draw(&place, &all()).unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert_eq!(drawn.pictures, 1, "{what}");
+        assert_eq!(drawn.images, 1, "{what}");
         let (_, high) = range(&pixels(&place, 0));
         assert!(high > 10, "{what}: all black");
     }
@@ -118,7 +119,7 @@ fn frames_without_water_and_scenes_without_anything_have_pictures() {
     for scene in [SCENE, bare] {
         let place = run(scene, vec![vec![], vec![], vec![]]);
         let drawn = draw(&place, &all()).unwrap();
-        assert_eq!((drawn.pictures, drawn.stopped), (3, false));
+        assert_eq!((drawn.images, drawn.stopped), (3, false));
         assert!(range(&pixels(&place, 1)).1 > 10);
         assert!(pixels(&place, 0) == pixels(&place, 2), "what does not move keeps its noise");
     }
@@ -130,9 +131,10 @@ fn a_scene_without_light_is_black_and_lamps_too_small_to_see_do_no_harm() {
     let place = run(&dark, vec![drops(0.0)]);
     draw(&place, &all()).unwrap();
     assert_eq!(range(&pixels(&place, 0)), (0, 0));
-    for lamp in ["size = \"1e-9 nm\"\ncolor = 1", "size = \"1e9 km\"\ncolor = 1e9", "size = \"1 mm\"\ncolor = 0"] {
-        let place = run(&format!("{SCENE}[[lights.area]]\ncenter = \"0 9 0 mm\"\n{lamp}\n"), vec![drops(0.0)]);
-        draw(&place, &all()).unwrap_or_else(|error| panic!("{lamp}: {error}"));
+    for area_light in ["size = \"1e-9 nm\"\ncolor = 1", "size = \"1e9 km\"\ncolor = 1e9", "size = \"1 mm\"\ncolor = 0"]
+    {
+        let place = run(&format!("{SCENE}[[lights.area]]\ncenter = \"0 9 0 mm\"\n{area_light}\n"), vec![drops(0.0)]);
+        draw(&place, &all()).unwrap_or_else(|error| panic!("{area_light}: {error}"));
     }
 }
 
@@ -140,18 +142,18 @@ fn a_scene_without_light_is_black_and_lamps_too_small_to_see_do_no_harm() {
 fn any_size_from_one_pixel_up_has_pictures_and_a_video() {
     let place = run(SCENE, vec![drops(0.0)]);
     for size in [[1, 1], [1, 40], [17, 3], [9, 8]] {
-        let options = DrawOptions { size: Some(size), samples: Some(1), exr: true, ..all() };
+        let options = RenderOptions { size: Some(size), samples: Some(1), exr: true, ..all() };
         let drawn = draw(&place, &options).unwrap_or_else(|error| panic!("{size:?}: {error}"));
         assert!(drawn.video.is_some_and(|video| fs::metadata(video).unwrap().len() > 100), "{size:?}");
         assert_eq!(pixels(&place, 0).dimensions(), (size[0], size[1]));
     }
     for size in [[0, 8], [8, 0], [16385, 1], [16384, 16384]] {
-        let error = draw(&place, &DrawOptions { size: Some(size), ..all() }).unwrap_err();
+        let error = draw(&place, &RenderOptions { size: Some(size), ..all() }).unwrap_err();
         assert!(error.is_wrong_request() && error.to_string().contains("--size"), "{error}");
     }
     // Pictures may be larger than a video can be.
-    let drawn = draw(&place, &DrawOptions { size: Some([8200, 1]), samples: Some(1), ..all() }).unwrap();
-    assert_eq!((drawn.pictures, drawn.video), (1, None));
+    let drawn = draw(&place, &RenderOptions { size: Some([8200, 1]), samples: Some(1), ..all() }).unwrap();
+    assert_eq!((drawn.images, drawn.video), (1, None));
 }
 
 /// Frames of more than 10 000 drops are kept as numbers, from which surfaces are made.
@@ -173,8 +175,8 @@ fn more_drops_than_are_kept_as_surfaces_can_be_drawn() {
         .collect();
     let place = run(SCENE, vec![spray]);
     assert!(place.path().join("frames/00000.drops").exists(), "kept as numbers");
-    let drawn = draw(&place, &DrawOptions { samples: Some(2), ..all() }).unwrap();
-    assert_eq!(drawn.pictures, 1);
+    let drawn = draw(&place, &RenderOptions { samples: Some(2), ..all() }).unwrap();
+    assert_eq!(drawn.images, 1);
     assert!(range(&pixels(&place, 0)).1 > 10);
 }
 
@@ -223,8 +225,8 @@ fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
     assert!(render_run(&missing, &all(), &Quiet, &stop).unwrap_err().is_wrong_request());
     assert!(!missing.exists());
     let empty = run(SCENE, vec![]);
-    for what in [What::Missing, What::Frames(FrameSelection::All)] {
-        let error = draw(&empty, &DrawOptions::new(what)).unwrap_err();
+    for what in [FramesToRender::Missing, FramesToRender::Frames(FrameSelection::All)] {
+        let error = draw(&empty, &RenderOptions::new(what)).unwrap_err();
         assert!(error.to_string().contains("no frames yet"), "{error}");
     }
     let broken = run(SCENE, vec![drops(0.0)]);
@@ -234,13 +236,13 @@ fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
     assert!(!Path::new(&broken.path().join("pictures/00000.png")).exists());
 }
 
-/// Ground truth lies beside the pictures, in full quality and of previews; ids are those of the frames, and dropping frames drops it.
+/// Substrate truth lies beside the pictures, in full quality and of previews; ids are those of the frames, and dropping frames drops it.
 #[test]
 fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
     for quality in [Quality::Full, Quality::Preview] {
         let place = run(SCENE, vec![drops(0.0), drops(1e-3), Vec::new()]);
-        let drawn = draw(&place, &DrawOptions { quality, ground_truth: true, ..all() }).unwrap();
-        assert_eq!((drawn.pictures, drawn.next), (3, None));
+        let drawn = draw(&place, &RenderOptions { quality, ground_truth: true, ..all() }).unwrap();
+        assert_eq!((drawn.images, drawn.next), (3, None));
         let folder = RunFolder::open(place.path()).unwrap();
         let truth = |frame: u64| GroundTruthFiles::of(&folder.ground_truth_path(), frame);
         let bytes =
@@ -262,7 +264,7 @@ fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
         assert_ne!(bytes(truth(0).clean()), bytes(folder.image_path(0)));
         assert_eq!(bytes(truth(2).clean()), bytes(folder.image_path(2)));
         let claimed = RunFolder::claim(place.path()).unwrap().0;
-        claimed.drop_after(Some(0)).unwrap();
+        claimed.remove_after(Some(0)).unwrap();
         assert!(truth(0).exist() && !truth(1).mask().exists());
         assert_eq!(fs::read_dir(folder.ground_truth_path()).unwrap().count(), 7);
     }
@@ -271,13 +273,13 @@ fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
 #[test]
 fn previews_are_pictures_that_a_run_keeps_and_render_draws_over() {
     let place = run(SCENE, vec![drops(0.0), drops(1e-3)]);
-    let previews = DrawOptions { quality: Quality::Preview, exr: true, ..all() };
-    assert_eq!(draw(&place, &previews).unwrap().pictures, 2);
+    let previews = RenderOptions { quality: Quality::Preview, exr: true, ..all() };
+    assert_eq!(draw(&place, &previews).unwrap().images, 2);
     let folder = RunFolder::open(place.path()).unwrap();
     assert!(folder.layers_path(0).is_file());
     let first = fs::read(folder.image_path(0)).unwrap();
     assert_ne!(first, fs::read(folder.image_path(1)).unwrap(), "the drop has moved");
-    assert_eq!(draw(&place, &DrawOptions::new(What::Missing)).unwrap().pictures, 0);
-    assert_eq!(draw(&place, &all()).unwrap().pictures, 2);
+    assert_eq!(draw(&place, &RenderOptions::new(FramesToRender::Missing)).unwrap().images, 0);
+    assert_eq!(draw(&place, &all()).unwrap().images, 2);
     assert_ne!(first, fs::read(folder.image_path(0)).unwrap());
 }

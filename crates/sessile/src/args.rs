@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sessile_export::Format;
 use sessile_frames::FrameSelection;
-use sessile_render::render_run::Quality;
+use sessile_render::Quality;
 
 /// Simulate, measure and render water drops on surfaces
 #[derive(Debug, Parser)]

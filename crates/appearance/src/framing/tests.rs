@@ -18,7 +18,7 @@ fn framed(text: &str, aspect: f64) -> Camera {
 /// Where in the picture a point is seen, (0, 0) at its top left.
 fn place(camera: &Camera, point: DVec3) -> Vec2 {
     let lens = camera.lens(DVec3::ZERO, [1600, 900]);
-    lens.place_towards((point.as_vec3() - lens.eye()).normalize()).unwrap_or(Vec2::splat(f32::INFINITY))
+    lens.project_direction((point.as_vec3() - lens.eye()).normalize()).unwrap_or(Vec2::splat(f32::INFINITY))
 }
 
 fn is_shown(camera: &Camera, point: DVec3) -> bool {

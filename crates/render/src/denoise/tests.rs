@@ -11,8 +11,8 @@ fn random(seed: u64) -> f32 {
 }
 
 /// A checkered floor under a soft shadow, a ball in front of it, a caustic on the floor: guides and exact colors.
-fn clean() -> Picture {
-    let mut picture = Picture { width: SIZE, height: SIZE, ..Picture::default() };
+fn clean() -> Framebuffer {
+    let mut image = Framebuffer { width: SIZE, height: SIZE, ..Framebuffer::default() };
     for row in 0..SIZE {
         for column in 0..SIZE {
             let [x, y] = [column as f32 / SIZE as f32, row as f32 / SIZE as f32];
@@ -30,18 +30,18 @@ fn clean() -> Picture {
                 let caustic = if (x - 0.75).hypot(y - 0.8) < 0.06 { 4.0 } else { 0.0 };
                 (albedo, Vec3::Y, 3.0 - y, 0.3 + 0.7 * shadow + caustic)
             };
-            picture.color.push(albedo * light);
-            picture.albedo.push(albedo);
-            picture.normal.push(normal);
-            picture.depth.push(depth);
-            picture.drop.push(if ball { 7 } else { -1 });
+            image.color.push(albedo * light);
+            image.albedo.push(albedo);
+            image.normal.push(normal);
+            image.depth.push(depth);
+            image.drop.push(if ball { 7 } else { -1 });
         }
     }
-    picture
+    image
 }
 
 /// The picture made of `samples` samples from `first` on: each is the light times an exponential variable, of mean 1.
-fn noisy(clean: &Picture, first: u64, samples: u64) -> Vec<Vec3> {
+fn noisy(clean: &Framebuffer, first: u64, samples: u64) -> Vec<Vec3> {
     (clean.color.iter().enumerate())
         .map(|(at, &color)| {
             let draw = |sample: u64| -(1.0 - random(at as u64 * 4096 + sample)).ln();
@@ -66,14 +66,14 @@ fn at_16_samples_the_error_falls_by_more_than_half_and_the_energy_stays() {
     let (first, second) = (noisy(&clean, 0, 8), noisy(&clean, 8, 8));
     let color: Vec<Vec3> = first.iter().zip(&second).map(|(a, b)| (*a + *b) * 0.5).collect();
     let before = error(&color, &clean.color);
-    let picture = Picture { color, ..clean.clone() };
+    let image = Framebuffer { color, ..clean.clone() };
     for (name, halves) in [("half pictures", Some((&first[..], &second[..]))), ("the picture alone", None)] {
-        let found = denoise(&picture, halves);
+        let found = denoise(&image, halves);
         let after = error(&found.color, &clean.color);
         let gain = before / after;
         println!("{name}: {before:.4} to {after:.4}, a factor of {gain:.2}");
         assert!(gain > 2.0, "with {name} the error falls from {before} to {after}, a factor of {gain}");
-        let kept = mean(&found.color) / mean(&picture.color);
+        let kept = mean(&found.color) / mean(&image.color);
         assert!((kept - 1.0).abs() < 0.01, "with {name} {kept} of the light is left");
     }
 }
@@ -81,8 +81,8 @@ fn at_16_samples_the_error_falls_by_more_than_half_and_the_energy_stays() {
 #[test]
 fn textures_and_silhouettes_stay_sharp() {
     let clean = clean();
-    let picture = Picture { color: noisy(&clean, 0, 16), ..clean.clone() };
-    let found = denoise(&picture, None);
+    let image = Framebuffer { color: noisy(&clean, 0, 16), ..clean.clone() };
+    let found = denoise(&image, None);
     // Contrast between neighboring checkers, far from ball and caustic.
     let contrast = |colors: &[Vec3]| {
         let level = |column: usize, row: usize| luminance(colors[row * SIZE + column]);
@@ -102,35 +102,35 @@ fn a_clean_picture_stays_as_it_is() {
 
 #[test]
 fn fireflies_are_spread_not_kept() {
-    let mut picture = clean();
+    let mut image = clean();
     let spot = 100 * SIZE + 30;
-    picture.color[spot] *= 200.0;
-    let found = denoise(&picture, None);
+    image.color[spot] *= 200.0;
+    let found = denoise(&image, None);
     let left = luminance(found.color[spot]) / luminance(clean().color[spot]);
     assert!(left < 10.0, "the pixel is still {left} times too bright");
-    let kept = mean(&found.color) / mean(&picture.color);
+    let kept = mean(&found.color) / mean(&image.color);
     assert!((kept - 1.0).abs() < 0.01, "{kept} of the light is left");
 }
 
 #[test]
 fn threads_do_not_change_a_bit() {
     let clean = clean();
-    let picture = Picture { color: noisy(&clean, 0, 4), ..clean };
+    let image = Framebuffer { color: noisy(&clean, 0, 4), ..clean };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| denoise(&picture, None))
+        pool.install(|| denoise(&image, None))
     };
     assert_eq!(with(1), with(3));
 }
 
 #[test]
 fn odd_pictures_come_back_finite() {
-    assert_eq!(denoise(&Picture::default(), None), Picture::default());
+    assert_eq!(denoise(&Framebuffer::default(), None), Framebuffer::default());
     let color = vec![Vec3::new(f32::NAN, 1.0, f32::INFINITY), Vec3::ONE, Vec3::NEG_ONE, Vec3::ZERO];
-    let bare = Picture { width: 2, height: 2, color, ..Picture::default() };
+    let bare = Framebuffer { width: 2, height: 2, color, ..Framebuffer::default() };
     let found = denoise(&bare, None);
     assert!(found.color.iter().all(|color| color.is_finite() && color.min_element() >= 0.0), "{:?}", found.color);
-    let sky = Picture {
+    let sky = Framebuffer {
         albedo: vec![Vec3::NAN; 4],
         normal: vec![Vec3::NAN; 4],
         depth: vec![f32::INFINITY, f32::NAN, 1.0, f32::INFINITY],

@@ -1,4 +1,4 @@
-//! Ground truth as files beside one another: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flow.flo`.
+//! Substrate truth as files beside one another: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flow.flo`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::{FlowStatus, GroundTruth};
 use crate::image_files::{ImageFileError, write_channels, write_png, write_png_gray};
 use sessile_appearance::srgb_from_linear;
 
-/// What Middlebury's `.flo` files hold where a flow is unknown: more than 10⁹.
+/// FramesToRender Middlebury's `.flo` files hold where a flow is unknown: more than 10⁹.
 const UNKNOWN_FLOW: f32 = 1e10;
 
 /// First number of a `.flo` file, which reads "PIEH".

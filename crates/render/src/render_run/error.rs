@@ -11,7 +11,7 @@ use sessile_appearance::AppearanceError;
 /// Why pictures of a run could not be drawn. Those that were finished are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DrawError {
+pub enum RenderError {
     /// The run folder.
     #[error(transparent)]
     Folder(FolderError),
@@ -26,7 +26,7 @@ pub enum DrawError {
     Scene {
         /// `scene.toml`.
         file: PathBuf,
-        /// What is wrong with it.
+        /// FramesToRender is wrong with it.
         reason: String,
     },
     /// The scene's solids cannot be built.
@@ -40,15 +40,15 @@ pub enum DrawError {
     Frames {
         /// The run folder.
         folder: PathBuf,
-        /// What is wrong with the choice.
+        /// FramesToRender is wrong with the choice.
         cause: FrameSelectionError,
     },
     /// A picture that is too large or has no pixels.
     #[error(
-        "a picture of {width} × {height} pixels cannot be drawn: each side must be from 1 to {}, and all pixels together at most {}; \
+        "a image of {width} × {height} pixels cannot be drawn: each side must be from 1 to {}, and all pixels together at most {}; \
          change `render.size` or `--size`",
-        super::LONGEST_SIDE,
-        super::MOST_PIXELS
+        super::MAX_SIDE,
+        super::MAX_PIXELS
     )]
     Size {
         /// Columns.
@@ -58,7 +58,7 @@ pub enum DrawError {
     },
     /// A picture could not be written.
     #[error("picture {frame}: {cause}")]
-    Picture {
+    Image {
         /// Its frame.
         frame: u64,
         /// Why.
@@ -78,7 +78,7 @@ pub enum DrawError {
     },
 }
 
-impl DrawError {
+impl RenderError {
     /// Whether the command or the scene is at fault, rather than what happened while drawing.
     pub fn is_wrong_request(&self) -> bool {
         matches!(
@@ -93,7 +93,7 @@ impl DrawError {
     }
 }
 
-impl From<FolderError> for DrawError {
+impl From<FolderError> for RenderError {
     fn from(error: FolderError) -> Self {
         match error {
             FolderError::Busy { folder } => Self::Busy { folder },

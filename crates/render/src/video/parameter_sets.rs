@@ -1,4 +1,4 @@
-//! What the encoder leaves to its caller: the level, and the color space stated in the stream.
+//! FramesToRender the encoder leaves to its caller: the level, and the color space stated in the stream.
 //!
 //! A coded frame is a row of units, each after a start code `00 00 01`. Inside a unit, a byte `03` follows every `00 00` so that
 //! no start code appears by chance (h264, §7.4.1). The sequence parameter set (type 7) as the encoder writes it ends with a flag 0: "no usability

@@ -7,9 +7,9 @@ use glam::{DVec2, DVec3, Vec3};
 use sessile_appearance::Camera;
 use sessile_frames::Surface;
 use sessile_geometry::TriMesh;
-use sessile_render::Picture;
-use sessile_render::render_picture::{PictureSettings, render_picture};
-use sessile_render::stage::Stage;
+use sessile_render::Framebuffer;
+use sessile_render::RenderScene;
+use sessile_render::{ImageSettings, render_image};
 
 /// A rectangle about `center`, with sides `u` and `v` and its normal along u × v.
 pub fn rectangle(center: DVec3, u: DVec3, v: DVec3) -> TriMesh {
@@ -64,15 +64,15 @@ pub fn liquid(mesh: &TriMesh) -> Surface {
 }
 
 /// The mean color of a picture.
-pub fn mean(picture: &Picture) -> Vec3 {
-    picture.color.iter().copied().sum::<Vec3>() / picture.color.len() as f32
+pub fn mean(image: &Framebuffer) -> Vec3 {
+    image.color.iter().copied().sum::<Vec3>() / image.color.len() as f32
 }
 
 /// A square picture.
-pub fn look(stage: &Stage, camera: &Camera, size: usize, samples: u32) -> Picture {
-    let mut settings = PictureSettings { size: [size, size], samples, ..PictureSettings::default() };
+pub fn look(scene: &RenderScene, camera: &Camera, size: usize, samples: u32) -> Framebuffer {
+    let mut settings = ImageSettings { size: [size, size], samples, ..ImageSettings::default() };
     settings.paths.max_depth = 64;
-    render_picture(stage, camera, &settings, &|_, _| ()).0
+    render_image(scene, camera, &settings, &|_, _| ()).0
 }
 
 /// A closed box between two corners.

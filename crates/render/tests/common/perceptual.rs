@@ -25,11 +25,11 @@ pub fn difference(a: &Bytes, b: &Bytes) -> f32 {
     worst.iter().sum::<f32>() / worst.len() as f32
 }
 
-fn seen(picture: &Bytes) -> Vec<Vec3> {
-    let texels = picture.rgb.chunks_exact(3);
+fn seen(image: &Bytes) -> Vec<Vec3> {
+    let texels = image.rgb.chunks_exact(3);
     let mut lab: Vec<Vec3> =
         texels.map(|c| oklab(Vec3::from_slice(&[c[0], c[1], c[2]].map(linear_from_srgb)))).collect();
-    let (width, height) = (picture.width, picture.height);
+    let (width, height) = (image.width, image.height);
     (0..height).for_each(|row| blur(&mut lab, row * width, 1, width));
     (0..width).for_each(|column| blur(&mut lab, column, width, height));
     lab
