@@ -1,4 +1,4 @@
-"""Renders the drop on checks with Mitsuba 3 and compares it with a picture of the same: OURS.exr SIZE SAMPLES [FOLDER].
+"""Renders the drop on a checkerboard with Mitsuba 3 and compares it with our image: OURS.exr SIZE SAMPLES [FOLDER].
 
 Differences of single pixels are mostly Mitsuba's noise, so 4 x 4 pixels are averaged. Exits with 1 above 2 %.
 """
@@ -15,7 +15,7 @@ RINGS, COLUMNS, SUNK = 36, 72, 0.02
 
 
 def cap():
-    """A half-ball with the sphere's own normals, and a wall that goes on below the plane."""
+    """A hemisphere with exact normals, and a wall that extends below the plane."""
     mesh_points = [(0.0, 1.0, 0.0)]
     normals = [(0.0, 1.0, 0.0)]
     for i in range(1, RINGS + 2):
@@ -45,7 +45,7 @@ def cap():
 
 
 def lamp_axes(normal):
-    """Two sides of the lamp, as crates/render/src/lights.rs turns it."""
+    """Two sides of the lamp, as crates/appearance/src/lights.rs turns it."""
     x, y, z = normal
     sign = math.copysign(1.0, z)
     a = -1.0 / (sign + z)

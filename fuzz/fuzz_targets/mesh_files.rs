@@ -1,7 +1,8 @@
-//! Mesh readers and mesh repair on any bytes: an error or a sound mesh, never a panic, a hang or memory without bound.
+//! Mesh readers and mesh repair on any bytes: an error or a sound mesh, never a panic, a hang or
+//! memory without bound.
 //!
-//! The first byte picks the format (`o`bj, `p`ly, `s`tl, else glTF), the rest is the file. Buffers of glTF documents that lie in other
-//! files are found to hold the document itself.
+//! The first byte picks the format (`o`bj, `p`ly, `s`tl, else glTF), the rest is the file. Buffers
+//! of glTF documents that lie in other files are found to hold the document itself.
 
 #![no_main]
 

@@ -1,6 +1,8 @@
-//! The scene reader on any text: a list of errors, or a scene that reads the same again when printed.
+//! The scene reader on any text: a list of errors, or a scene that reads the same again when
+//! printed.
 //!
-//! Lines that begin with `#set ` are taken as arguments of `--set`; to the scene itself they are comments.
+//! Lines that begin with `#set ` are taken as arguments of `--set`; to the scene itself they are
+//! comments.
 
 #![no_main]
 

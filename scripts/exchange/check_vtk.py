@@ -48,7 +48,7 @@ def main():
             velocity, pressure = vtk_to_numpy(cells.GetArray("velocity")), vtk_to_numpy(cells.GetArray("pressure"))
             assert np.isfinite(phi).all() and np.isfinite(velocity).all() and np.isfinite(pressure).all()
             assert velocity.shape == (len(phi), 3) and active.any()
-            # The liquid's volume by its cells against that of the measures: cells cut by the surface count by their distance. Phi goes on into the
+            # The liquid's volume by its cells against that of the measures: cells cut by the surface count by their distance. Phi extends into the
             # floor at y = 0, where it carries the contact angle; that is no liquid.
             h = data.GetSpacing()[0]
             size = np.array(data.GetDimensions()) - 1

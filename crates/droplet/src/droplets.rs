@@ -3,9 +3,9 @@
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::ground::Ground;
-use crate::ride::Rider;
-use crate::track::Track;
+use crate::integrate::MotionState;
+use crate::substrate::Substrate;
+use crate::surface_mesh::SurfaceMesh;
 
 /// Slots per piece of parallel work; a fixed number, so that pieces do not depend on threads.
 pub const CHUNK: usize = 1024;
@@ -18,21 +18,21 @@ pub struct Size {
     /// Base radius, in m.
     pub radius: f64,
     /// Largest radius at any height, in m.
-    pub reach: f32,
+    pub merge_radius: f32,
     /// Pull into the solid for which the radius was found, in m/s².
-    pub pressing: f32,
+    pub normal_acceleration: f32,
 }
 
 /// Where a droplet is in the rest pose of its solid, and its place among its neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spot {
+pub struct Location {
     /// In m.
     pub point: DVec3,
     /// How it came there in the last step, in m.
-    pub step: Vec3,
+    pub displacement: Vec3,
     /// Largest radius at any height, in m, as neighbors see it.
     #[serde(skip)]
-    pub reach: f32,
+    pub merge_radius: f32,
     /// Its solid.
     #[serde(skip)]
     pub solid: u32,
@@ -42,16 +42,16 @@ pub struct Spot {
 }
 
 /// No slot, no bucket.
-pub const NOBODY: u32 = u32::MAX;
+pub const NIL: u32 = u32::MAX;
 
 fn none() -> u32 {
-    NOBODY
+    NIL
 }
 
-impl Spot {
+impl Location {
     /// At a point, not yet among neighbors.
     pub fn at(point: DVec3) -> Self {
-        Self { point, step: Vec3::ZERO, reach: 0.0, solid: 0, bucket: NOBODY }
+        Self { point, displacement: Vec3::ZERO, merge_radius: 0.0, solid: 0, bucket: NIL }
     }
 }
 
@@ -59,11 +59,11 @@ impl Spot {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// On its way.
-    pub running: bool,
+    pub is_sliding: bool,
     /// Landed wider than it would rest, and has not moved since: its retention factor is below 1 by up to 0.1.
-    pub wide: f32,
-    /// Way since it last marked the ground, in m.
-    pub since_wet: f32,
+    pub line_excess: f32,
+    /// Way since it last marked the substrate, in m.
+    pub unmarked_distance: f32,
 }
 
 /// A droplet's numbers together.
@@ -71,8 +71,8 @@ pub struct State {
 pub struct Droplet {
     /// Never reused; 0 for an empty slot.
     pub id: u32,
-    /// Place and velocity.
-    pub rider: Rider,
+    /// SurfacePoint and velocity.
+    pub motion: MotionState,
     /// Volume and radii.
     pub size: Size,
     /// What it is doing.
@@ -85,13 +85,13 @@ pub struct Droplet {
 #[repr(C, align(128))]
 pub struct Slot {
     /// Where it is, as neighbors see it.
-    pub spot: Spot,
+    pub location: Location,
     /// Never reused; 0 for an empty slot.
     pub id: u32,
     /// What it is doing.
     pub state: State,
-    /// Place and velocity.
-    pub rider: Rider,
+    /// SurfacePoint and velocity.
+    pub motion: MotionState,
     /// Volume and radii.
     pub size: Size,
 }
@@ -104,7 +104,7 @@ pub struct Droplets {
     /// The slots.
     pub all: Vec<Slot>,
     free: Vec<u32>,
-    /// Those that ran and do not any more, some more than once, until they are taken off the list of runners.
+    /// Those that ran and do not any more, some more than once, until they are taken off the list of sliding.
     #[serde(skip)]
     pub stopped: Vec<u32>,
 }
@@ -119,11 +119,11 @@ pub struct Slots<'a> {
 
 impl<'a> Slots<'a> {
     /// Fetches what some slots hold and the triangles that they are on: all of it at once, so that work on each need not wait.
-    pub fn fetch(&self, slots: &[u32], track: &Track, ground: &Ground) {
+    pub fn fetch(&self, slots: &[u32], surface: &SurfaceMesh, substrate: &Substrate) {
         let fetched = slots.iter().fold(0, |sum, &slot| sum ^ self.all[slot as usize - self.first].id);
         let facets = slots.iter().fold(0.0, |sum, &slot| {
-            let triangle = self.all[slot as usize - self.first].rider.place.triangle;
-            sum + track.facet(triangle).fetch() + ground.fetch(triangle)
+            let triangle = self.all[slot as usize - self.first].motion.place.triangle;
+            sum + surface.facet(triangle).fetch() + substrate.fetch(triangle)
         });
         std::hint::black_box((fetched, facets));
     }
@@ -152,24 +152,24 @@ impl Droplets {
 
     /// A droplet's numbers.
     pub fn get(&self, slot: u32) -> Droplet {
-        let Slot { id, rider, size, state, .. } = self.all[slot as usize];
-        Droplet { id, rider, size, state }
+        let Slot { id, motion, size, state, .. } = self.all[slot as usize];
+        Droplet { id, motion, size, state }
     }
 
     /// Puts a droplet's numbers back.
     pub fn set(&mut self, slot: u32, droplet: &Droplet) {
-        let Droplet { id, rider, size, state } = *droplet;
+        let Droplet { id, motion, size, state } = *droplet;
         let own = &mut self.all[slot as usize];
-        if own.state.running && !state.running {
+        if own.state.is_sliding && !state.is_sliding {
             self.stopped.push(slot);
         }
-        (own.id, own.rider, own.size, own.state) = (id, rider, size, state);
+        (own.id, own.motion, own.size, own.state) = (id, motion, size, state);
     }
 
     /// Takes a droplet up, at a point of the rest pose, and says its slot.
     pub fn insert(&mut self, droplet: &Droplet, point: DVec3) -> u32 {
-        let Droplet { id, rider, size, state } = *droplet;
-        let new = Slot { spot: Spot::at(point), id, state, rider, size };
+        let Droplet { id, motion, size, state } = *droplet;
+        let new = Slot { location: Location::at(point), id, state, motion, size };
         if let Some(slot) = self.free.pop() {
             self.all[slot as usize] = new;
             return slot;
@@ -181,19 +181,24 @@ impl Droplets {
     /// Takes a droplet away.
     pub fn remove(&mut self, slot: u32) {
         let gone = &mut self.all[slot as usize];
-        if gone.state.running {
+        if gone.state.is_sliding {
             self.stopped.push(slot);
         }
-        (gone.id, gone.state, gone.spot.step) = (0, State::default(), Vec3::ZERO);
+        (gone.id, gone.state, gone.location.displacement) = (0, State::default(), Vec3::ZERO);
         self.free.push(slot);
     }
 
     /// Fetches what some slots hold and the triangles that they are on, in loops so short that the processor is far ahead: all of it at once, so that
     /// work on each need not wait. With `ground`, also how the triangles lie in its maps.
-    pub fn fetch(&self, slots: impl Iterator<Item = u32> + Clone, track: &Track, ground: Option<&Ground>) {
+    pub fn fetch(
+        &self,
+        slots: impl Iterator<Item = u32> + Clone,
+        surface: &SurfaceMesh,
+        substrate: Option<&Substrate>,
+    ) {
         let facets = |sum, slot: u32| {
-            let triangle = self.all[slot as usize].rider.place.triangle;
-            sum + track.facet(triangle).fetch() + ground.map_or(0.0, |ground| ground.fetch(triangle))
+            let triangle = self.all[slot as usize].motion.place.triangle;
+            sum + surface.facet(triangle).fetch() + substrate.map_or(0.0, |substrate| substrate.fetch(triangle))
         };
         let fetched = slots.clone().fold(0, |sum, slot| sum ^ self.all[slot as usize].id);
         std::hint::black_box((fetched, slots.fold(0.0, facets)));
@@ -224,7 +229,7 @@ impl Droplets {
     pub fn is_sound(&self, num_triangles: usize) -> bool {
         self.free.len() <= self.all.len()
             && self.free.iter().all(|&slot| self.all.get(slot as usize).is_some_and(|slot| slot.id == 0))
-            && self.all.iter().all(|slot| (slot.rider.place.triangle as usize) < num_triangles)
+            && self.all.iter().all(|slot| (slot.motion.place.triangle as usize) < num_triangles)
     }
 }
 

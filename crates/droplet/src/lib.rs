@@ -1,6 +1,6 @@
 //! Droplets that run over a triangle mesh, after Fournier, Habibi and Poulin (fournier1998), and made physical.
 //!
-//! A droplet is a particle on a [`track`]: a triangle and a place in it. Between two steps it crosses every triangle on its way in closed
+//! A droplet is a particle on a [`surface`]: a triangle and a place in it. Between two steps it crosses every triangle on its way in closed
 //! form ([`glide`], [`ride`]); what moves it is said by the paper's rules ([`paper`]) or by one wetting description
 //! ([`physical`]). Shape follows motion, never the other way ([`forms`]).
 //!
@@ -38,34 +38,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod air;
-pub mod crease;
-pub mod droplets;
-pub mod error;
-pub mod field;
-pub mod film_map;
-pub mod flight;
-pub mod footing;
-pub mod forms;
-pub mod glide;
-pub mod grid;
-pub mod ground;
-pub mod lanes;
-pub mod law;
-pub mod model;
-pub mod necks;
-pub mod neighbors;
-pub mod pack;
-pub mod paper;
-pub mod patch;
-pub mod physical;
-pub mod ride;
-pub mod setup;
-pub mod springs;
-pub mod swarm;
-pub mod track;
-pub mod trails;
-mod whole;
+mod acceleration;
+mod air;
+mod batch;
+mod curvature;
+mod damped_motion;
+mod display;
+mod drag;
+mod droplets;
+mod error;
+mod fast_round;
+mod film_map;
+mod flight;
+mod grid;
+mod integrate;
+mod kernel;
+mod locate;
+mod model;
+mod neighbors;
+mod paper;
+mod particles;
+mod patch;
+mod physical;
+mod setup;
+mod simd;
+mod sources;
+mod springs;
+mod substrate;
+mod surface_mesh;
+mod trails;
 
 pub use error::DropletError;
 pub use model::DropletModel;

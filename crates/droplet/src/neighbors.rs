@@ -1,14 +1,14 @@
 //! Which droplets are near: those that stand where they are, and those on their way.
 //!
 //! The two are kept apart. Who stands is entered once and costs nothing until somebody comes by. Who runs is entered anew after
-//! every step, where it has come to; whoever looks for runners looks farther by their steps, without looking farther for those at rest.
+//! every step, where it has come to; whoever looks for sliding looks farther by their steps, without looking farther for those at rest.
 
 use glam::{DVec3, Vec3};
 
-use crate::droplets::{NOBODY, Slot, Spot};
+use crate::droplets::{Location, NIL, Slot};
 use crate::grid::{Arrival, Arrivals, Grid, Look, Region, Scratch};
 
-/// Mark of a bucket among those of runners.
+/// Mark of a bucket among those of sliding.
 const RUNS: u32 = 1 << 31;
 
 /// Droplets for which memory is fetched at once.
@@ -21,12 +21,12 @@ pub struct Round {
     scratch: Scratch,
 }
 
-/// Slots by where they are. Which bucket a slot is in lies in its spot; every call is handed all slots.
+/// Slots by where they are. Which bucket a slot is in lies in its location; every call is handed all slots.
 #[derive(Clone, Debug)]
 pub struct Neighbors {
     standing: Grid,
     running: Grid,
-    /// Droplets and runners that it was made for.
+    /// Droplets and sliding that it was made for.
     made_for: [usize; 2],
 }
 
@@ -47,7 +47,7 @@ impl Neighbors {
         self.standing.crowd().max(self.running.crowd())
     }
 
-    /// Whether it was made for many fewer droplets than there are, or runners, or for smaller ones: [`Neighbors::rebuilt`] is due.
+    /// Whether it was made for many fewer droplets than there are, or sliding, or for smaller ones: [`Neighbors::rebuilt`] is due.
     pub fn is_outgrown(&self, droplets: usize, running: usize) -> bool {
         let outgrown = |count: usize, made_for: usize| count > made_for + made_for / 4 + 64;
         self.standing.is_outgrown() || outgrown(droplets, self.made_for[0]) || outgrown(running, self.made_for[1])
@@ -59,33 +59,41 @@ impl Neighbors {
     }
 
     /// Puts a slot where it belongs now; a runner that is entered as such remains so.
-    pub fn place(&mut self, slots: &mut [Slot], slot: u32, solid: u32, reach: f32) {
-        let spot = &mut slots[slot as usize].spot;
-        (spot.solid, spot.reach) = (solid, reach);
-        let runs = runs(spot);
+    pub fn place(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
+        let location = &mut slots[slot as usize].location;
+        (location.solid, location.merge_radius) = (solid, merge_radius);
+        let runs = runs(location);
         let (grid, mark) = if runs { (&mut self.running, RUNS) } else { (&mut self.standing, 0) };
-        let before = if spot.bucket == NOBODY { NOBODY } else { spot.bucket & !RUNS };
-        let arrival = grid.arrival(slot, solid, spot.point, reach);
+        let before = if location.bucket == NIL { NIL } else { location.bucket & !RUNS };
+        let arrival = grid.arrival(slot, solid, location.point, merge_radius);
         grid.replace(before, &arrival);
-        spot.bucket = arrival.bucket | mark;
+        location.bucket = arrival.bucket | mark;
     }
 
     /// Puts a runner that is nowhere yet where it is now, until [all run](Neighbors::all_run).
-    pub fn place_runner(&mut self, slots: &mut [Slot], slot: u32, solid: u32, reach: f32) {
-        let spot = &mut slots[slot as usize].spot;
-        (spot.solid, spot.reach) = (solid, reach);
-        spot.bucket = self.running.insert(slot, solid, spot.point, reach) | RUNS;
+    pub fn place_runner(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
+        let location = &mut slots[slot as usize].location;
+        (location.solid, location.merge_radius) = (solid, merge_radius);
+        location.bucket = self.running.insert(slot, solid, location.point, merge_radius) | RUNS;
     }
 
     /// What it takes to put a slot elsewhere on a solid, where a runner that is entered as such remains so.
     #[inline]
-    pub fn moved(&self, slot: u32, spot: &Spot, solid: u32, point: DVec3, reach: f32, changes: &mut Changes) -> Move {
-        let runs = runs(spot);
+    pub fn moved(
+        &self,
+        slot: u32,
+        location: &Location,
+        solid: u32,
+        point: DVec3,
+        merge_radius: f32,
+        changes: &mut Changes,
+    ) -> Move {
+        let runs = runs(location);
         let (grid, mark) = if runs { (&self.running, RUNS) } else { (&self.standing, 0) };
-        let arrival = grid.arrival(slot, solid, point, reach);
-        let before = if spot.bucket == NOBODY { NOBODY } else { spot.bucket & !RUNS };
+        let arrival = grid.arrival(slot, solid, point, merge_radius);
+        let before = if location.bucket == NIL { NIL } else { location.bucket & !RUNS };
         changes.of(runs).push(Change { slot, before, after: Some(arrival) });
-        Move { slot, solid, reach, bucket: arrival.bucket | mark }
+        Move { slot, solid, merge_radius, bucket: arrival.bucket | mark }
     }
 
     /// Carries out many changes; each slot has one at most.
@@ -109,43 +117,43 @@ impl Neighbors {
 
     /// Takes a slot out.
     pub fn remove(&mut self, slots: &mut [Slot], slot: u32) {
-        let spot = &mut slots[slot as usize].spot;
-        if spot.bucket == NOBODY {
+        let location = &mut slots[slot as usize].location;
+        if location.bucket == NIL {
             return;
         }
-        if runs(spot) {
-            self.running.remove(spot.bucket & !RUNS, slot);
+        if runs(location) {
+            self.running.remove(location.bucket & !RUNS, slot);
         } else {
-            self.standing.remove(spot.bucket, slot);
+            self.standing.remove(location.bucket, slot);
         }
-        spot.bucket = NOBODY;
+        location.bucket = NIL;
     }
 
     /// A runner has stopped: it stands from now on.
     pub fn stop(&mut self, slots: &mut [Slot], slot: u32) {
-        let spot = &slots[slot as usize].spot;
-        if spot.bucket != NOBODY && runs(spot) {
-            let (solid, reach) = (spot.solid, spot.reach);
+        let location = &slots[slot as usize].location;
+        if location.bucket != NIL && runs(location) {
+            let (solid, merge_radius) = (location.solid, location.merge_radius);
             self.remove(slots, slot);
-            self.place(slots, slot, solid, reach);
+            self.place(slots, slot, solid, merge_radius);
         }
     }
 
     /// A droplet sets out: it is not entered as standing any more.
     pub fn set_out(&mut self, slots: &mut [Slot], slot: u32) {
-        let spot = &mut slots[slot as usize].spot;
-        if spot.bucket != NOBODY && !runs(spot) {
-            self.standing.remove(spot.bucket, slot);
-            spot.bucket = NOBODY;
+        let location = &mut slots[slot as usize].location;
+        if location.bucket != NIL && !runs(location) {
+            self.standing.remove(location.bucket, slot);
+            location.bucket = NIL;
         }
     }
 
-    /// All runners are on their way: nobody is entered as one until it [arrives](Neighbors::arrive).
+    /// All sliding are on their way: nobody is entered as one until it [arrives](Neighbors::arrive).
     pub fn all_run(&mut self) {
         self.running.clear();
     }
 
-    /// The spot of a runner that has come to a point of a solid by a step; [`Neighbors::arrive`] will enter it there.
+    /// The location of a runner that has come to a point of a solid by a step; [`Neighbors::arrive`] will enter it there.
     #[inline]
     pub fn stands_at(
         &self,
@@ -154,13 +162,13 @@ impl Neighbors {
         point: DVec3,
         step: Vec3,
         solid: u32,
-        reach: f32,
-    ) -> Spot {
-        let bucket = self.running.announce(arrivals, slot, solid, point, reach) | RUNS;
-        Spot { point, step, reach, solid, bucket }
+        merge_radius: f32,
+    ) -> Location {
+        let bucket = self.running.announce(arrivals, slot, solid, point, merge_radius) | RUNS;
+        Location { point, displacement: step, merge_radius, solid, bucket }
     }
 
-    /// Enters runners where they have come to.
+    /// Enters sliding where they have come to.
     pub fn arrive(&mut self, arrivals: &Arrivals) {
         self.running.take(arrivals);
     }
@@ -171,43 +179,44 @@ impl Neighbors {
         self.running.near(solid, point, point, 0.0, &mut found);
     }
 
-    /// Slots of a solid that may lie within `around` plus their own reach of a way, and runners as far again as the way is long.
+    /// Slots of a solid that may lie within `around` plus their own merge_radius of a way, and sliding as far again as the way is long.
     pub fn near_way(&self, look: &Look, mut found: impl FnMut(u32)) {
         let &Look { solid, from, to, around, .. } = look;
         self.standing.near(solid, from, to, around, &mut found);
         self.running.near(solid, from, to, around + from.distance(to), &mut found);
     }
 
-    /// Largest reach of anybody, in m.
+    /// Largest merge_radius of anybody, in m.
     pub fn largest_reach(&self) -> f64 {
         self.standing.largest_seen().max(self.running.largest_seen())
     }
 
-    /// For each spot, by its index, the slots that it may have touched; some may belong to another solid, some come twice.
+    /// For each location, by its index, the slots that it may have pending; some may belong to another solid, some come twice.
     ///
-    /// With `drift`, the steps of all, that is in the last step: who stands within both reaches of its way, and which runners, none faster than itself, may
+    /// With `drift`, the steps of all, that is in the last step: who stands within both reaches of its way, and which sliding, none faster than itself, may
     /// have been within them at some time. Without, where all are now.
     pub fn near(
         &self,
-        spots: &[(u32, Spot)],
+        locations: &[(u32, Location)],
         drift: Option<&Drift>,
         round: &mut Round,
         mut found: impl FnMut(usize, u32),
     ) {
-        for (first, some) in (0..).step_by(AT_ONCE).zip(spots.chunks(AT_ONCE)) {
+        for (first, some) in (0..).step_by(AT_ONCE).zip(locations.chunks(AT_ONCE)) {
             let Round { looks, scratch } = round;
-            let look = |&(own, ref spot): &(u32, Spot)| {
-                let around = f64::from(spot.reach);
-                let from = if drift.is_some() { spot.point - spot.step.as_dvec3() } else { spot.point };
-                Look { solid: spot.solid, own, from, to: spot.point, around }
+            let look = |&(own, ref location): &(u32, Location)| {
+                let around = f64::from(location.merge_radius);
+                let from =
+                    if drift.is_some() { location.point - location.displacement.as_dvec3() } else { location.point };
+                Look { solid: location.solid, own, from, to: location.point, around }
             };
             looks.clear();
             looks.extend(some.iter().map(look));
             self.standing.near_many(looks, Region::Way, scratch, |index, other| found(first + index, other));
             if let Some(drift) = drift {
-                for (look, (_, spot)) in looks.iter_mut().zip(some) {
-                    let [back, ahead] = drift.past(spot.step);
-                    (look.from, look.to) = (spot.point + back.as_dvec3(), spot.point + ahead.as_dvec3());
+                for (look, (_, location)) in looks.iter_mut().zip(some) {
+                    let [back, ahead] = drift.past(location.displacement);
+                    (look.from, look.to) = (location.point + back.as_dvec3(), location.point + ahead.as_dvec3());
                 }
             }
             self.running.near_many(looks, Region::Box, scratch, |index, other| found(first + index, other));
@@ -231,9 +240,9 @@ impl Changes {
 
     /// A slot is to be taken out, if it is entered.
     #[inline]
-    pub fn remove(&mut self, slot: u32, spot: &Spot) {
-        if spot.bucket != NOBODY {
-            self.of(runs(spot)).push(Change { slot, before: spot.bucket & !RUNS, after: None });
+    pub fn remove(&mut self, slot: u32, location: &Location) {
+        if location.bucket != NIL {
+            self.of(runs(location)).push(Change { slot, before: location.bucket & !RUNS, after: None });
         }
     }
 
@@ -246,7 +255,7 @@ impl Changes {
 #[derive(Clone, Copy, Debug)]
 struct Change {
     slot: u32,
-    /// Where it is, or [`NOBODY`].
+    /// Where it is, or [`NIL`].
     before: u32,
     after: Option<Arrival>,
 }
@@ -255,7 +264,7 @@ impl Change {
     /// Those that it is about.
     #[inline]
     fn buckets(&self) -> impl Iterator<Item = u32> + use<> {
-        let before = Some(self.before).filter(|&bucket| bucket != NOBODY);
+        let before = Some(self.before).filter(|&bucket| bucket != NIL);
         let after = self.after.map(|after| after.bucket).filter(|&bucket| bucket != self.before);
         before.into_iter().chain(after)
     }
@@ -275,19 +284,20 @@ pub struct Move {
     /// Which.
     pub slot: u32,
     solid: u32,
-    reach: f32,
+    merge_radius: f32,
     bucket: u32,
 }
 
 impl Move {
-    /// Writes into the slot's spot that it has come to a point.
+    /// Writes into the slot's location that it has come to a point.
     #[inline]
-    pub fn note(&self, spot: &mut Spot, point: DVec3) {
-        (spot.point, spot.solid, spot.reach, spot.bucket) = (point, self.solid, self.reach, self.bucket);
+    pub fn note(&self, location: &mut Location, point: DVec3) {
+        (location.point, location.solid, location.merge_radius, location.bucket) =
+            (point, self.solid, self.merge_radius, self.bucket);
     }
 }
 
-/// How runners moved in a step: a box round all their steps, each in the rest pose of its own solid, in m.
+/// How sliding moved in a step: a box round all their steps, each in the rest pose of its own solid, in m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
     low: Vec3,
@@ -323,6 +333,6 @@ impl Drift {
     }
 }
 
-fn runs(spot: &Spot) -> bool {
-    spot.bucket != NOBODY && spot.bucket & RUNS != 0
+fn runs(location: &Location) -> bool {
+    location.bucket != NIL && location.bucket & RUNS != 0
 }

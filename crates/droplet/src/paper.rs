@@ -19,9 +19,9 @@ use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use sessile_wetting::cube_root::cube_root;
 
-use crate::field::Field;
-use crate::ride::{Push, Rules, Segment};
-use crate::track::{Facet, Place, Track};
+use crate::acceleration::AccelerationField;
+use crate::integrate::{ForceModel, Forces, Segment};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
 /// Friction k_f where the scene gives none, per dynamic viscosity: 0.2 g/s for water, in m.
 const FRICTION_PER_VISCOSITY: f64 = 0.2;
@@ -31,8 +31,6 @@ const FRICTION_PER_VISCOSITY: f64 = 0.2;
 pub struct Paper {
     /// k_f on each solid, in kg/s (positive here).
     pub friction: Vec<f64>,
-    /// Density, in kg/m³.
-    pub density: f64,
     /// Drag that `settle` adds, in 1/s.
     pub damping: f64,
     /// Adhesion of each solid, in Pa.
@@ -55,7 +53,7 @@ pub fn half_ball_radius(volume: f64) -> f64 {
 }
 
 impl Paper {
-    /// On fresh ground; `friction`, `adhesion` and `bumps` are those of each solid, `axes` the directions of u on each triangle.
+    /// On fresh substrate; `friction`, `adhesion` and `bumps` are those of each solid, `axes` the directions of u on each triangle.
     pub fn new(
         friction: &[Option<f64>],
         liquid: &sessile_wetting::Liquid,
@@ -66,7 +64,7 @@ impl Paper {
     ) -> Self {
         let usual = FRICTION_PER_VISCOSITY * liquid.dynamic_viscosity();
         let friction = friction.iter().map(|given| given.unwrap_or(usual)).collect();
-        Self { friction, density: liquid.density, damping, adhesion, bumps, streaks: vec![[1.0; 2]; axes.len()], axes }
+        Self { friction, damping, adhesion, bumps, streaks: vec![[1.0; 2]; axes.len()], axes }
     }
 
     /// Roughness k_r of a triangle for a droplet of a height (in m), along its two axes.
@@ -76,8 +74,8 @@ impl Paper {
     }
 
     /// A droplet of a radius has passed.
-    pub fn leave_streak(&mut self, track: &Track, segment: &Segment, radius: f64) {
-        let facet = track.facet(segment.triangle);
+    pub fn leave_streak(&mut self, surface: &SurfaceMesh, segment: &Segment, radius: f64) {
+        let facet = surface.facet(segment.triangle);
         if self.bumps[facet.solid as usize] == [0.0; 2] {
             return;
         }
@@ -110,7 +108,7 @@ pub struct PaperRules<'a> {
     /// What all share.
     pub paper: &'a Paper,
     /// Of its solid.
-    pub field: &'a Field,
+    pub field: &'a AccelerationField,
     /// In kg.
     pub mass: f64,
     /// Radius and height, in m.
@@ -118,7 +116,7 @@ pub struct PaperRules<'a> {
 }
 
 /// What the push at a place follows from.
-pub struct Here {
+pub struct LocalForces {
     /// On a droplet that stands, in m/s².
     pull: DVec2,
     /// Normal part of the solid's angular velocity, in rad/s.
@@ -128,14 +126,14 @@ pub struct Here {
     rate: f64,
 }
 
-impl Rules for PaperRules<'_> {
+impl ForceModel for PaperRules<'_> {
     const VARIES: bool = false;
-    type Here = Here;
+    type Local = LocalForces;
 
-    fn here(&self, facet: &Facet, at: Place) -> Here {
+    fn local(&self, facet: &Facet, at: SurfacePoint) -> LocalForces {
         let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
-        Here {
-            pull: facet.along(self.field.pull(facet.point(at.at), glam::DVec3::ZERO)),
+        LocalForces {
+            pull: facet.project(self.field.pull(facet.point(at.at), glam::DVec3::ZERO)),
             turning,
             roughness: self.paper.roughness(at.triangle, facet.solid, self.radius),
             axis: self.paper.axes[at.triangle as usize],
@@ -143,20 +141,20 @@ impl Rules for PaperRules<'_> {
         }
     }
 
-    fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
+    fn forces_at(&self, here: &LocalForces, velocity: DVec2) -> Forces {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
         let (axis, [kx, ky]) = (here.axis, here.roughness);
         let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
-        Push { acceleration: reduced, hold: 0.0, rate: here.rate, slope: 0.0 }
+        Forces { acceleration: reduced, retention: 0.0, drag_rate: here.rate, drag_slope: 0.0 }
     }
 
-    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
-        let off = self.field.pull(facet.point(at.at), glam::DVec3::ZERO).dot(facet.normal()) + thrown;
+    fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool {
+        let off = self.field.pull(facet.point(at.at), glam::DVec3::ZERO).dot(facet.normal()) + centrifugal;
         off > self.paper.adhesion[facet.solid as usize] * PI * self.radius * self.radius / self.mass
     }
 
-    fn leaves_border(&self, _facet: &Facet, _at: Place, _outward: DVec2, _speed: f64) -> bool {
+    fn leaves_border(&self, _facet: &Facet, _at: SurfacePoint, _outward: DVec2, _speed: f64) -> bool {
         true
     }
 
@@ -168,35 +166,35 @@ impl Rules for PaperRules<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::WATER;
-    use crate::ride::{End, Rider, ride};
-    use crate::track::tests::{sheet, track_of};
+    use crate::drag::tests::WATER;
+    use crate::integrate::{MotionState, TrajectoryEnd, integrate};
+    use crate::surface_mesh::tests::{sheet, surface_of};
     use glam::{DMat3, DVec3};
 
-    fn field(gravity: DVec3) -> Field {
-        Field { gravity, gradient: DMat3::ZERO, spin: DVec3::ZERO, wind: DVec3::ZERO, turns: false }
+    fn field(gravity: DVec3) -> AccelerationField {
+        AccelerationField { gravity, gradient: DMat3::ZERO, spin: DVec3::ZERO, wind: DVec3::ZERO, turns: false }
     }
 
-    fn paper(track: &Track, bumps: [f64; 2]) -> Paper {
-        let axes = track.facets().iter().map(|facet| facet.along(DVec3::X).normalize()).collect();
+    fn paper(surface: &SurfaceMesh, bumps: [f64; 2]) -> Paper {
+        let axes = surface.facets().iter().map(|facet| facet.project(DVec3::X).normalize()).collect();
         Paper::new(&[Some(2e-4)], &WATER, 0.0, vec![10.0], vec![bumps], axes)
     }
 
     /// Terminal speed is F (1 − k_r)/k_f; a streak along the way gives the roughness back.
     #[test]
     fn roughness_takes_its_share_and_a_streak_gives_it_back() {
-        let track = track_of(&sheet(0.1, 2.0, 1, 8));
-        let mut paper = paper(&track, [0.0, 0.5e-3]);
+        let surface = surface_of(&sheet(0.1, 2.0, 1, 8));
+        let mut paper = paper(&surface, [0.0, 0.5e-3]);
         let volume = 4e-9;
         let (mass, radius) = (volume * 1000.0, half_ball_radius(volume));
         let field = field(DVec3::new(0.0, -4.9, -8.0));
         let speed_after = |paper: &Paper| {
             let rules = PaperRules { paper, field: &field, mass, radius };
-            let at = track.facet(15).along(DVec3::new(-0.01, 0.95, 0.0) - track.facet(15).origin);
-            let mut rider = Rider { place: Place { triangle: 15, at }, velocity: DVec2::ZERO };
-            let end = ride(&track, &rules, &mut rider, 0.3, |_| {});
-            assert_eq!(end, End::Runs);
-            rider.velocity.length()
+            let at = surface.facet(15).project(DVec3::new(-0.01, 0.95, 0.0) - surface.facet(15).origin);
+            let mut motion = MotionState { place: SurfacePoint { triangle: 15, at }, velocity: DVec2::ZERO };
+            let end = integrate(&surface, &rules, &mut motion, 0.3, |_| {});
+            assert_eq!(end, TrajectoryEnd::Moving);
+            motion.velocity.length()
         };
         let expected = mass * 4.9 * (1.0 - 0.5e-3 / radius) / 2e-4;
         let rough = speed_after(&paper);
@@ -210,12 +208,12 @@ mod tests {
 
     #[test]
     fn a_streak_takes_the_share_that_its_rectangle_projects() {
-        let track = track_of(&sheet(0.1, 0.1, 2, 2));
-        let mut paper = paper(&track, [1e-3, 1e-3]);
-        let facet = track.facet(0);
-        let from = facet.middle();
-        let to = from + facet.along(DVec3::new(6e-3, 8e-3, 0.0));
-        paper.leave_streak(&track, &Segment { triangle: 0, from, to, time: 0.1 }, 1e-3);
+        let surface = surface_of(&sheet(0.1, 0.1, 2, 2));
+        let mut paper = paper(&surface, [1e-3, 1e-3]);
+        let facet = surface.facet(0);
+        let from = facet.centroid();
+        let to = from + facet.project(DVec3::new(6e-3, 8e-3, 0.0));
+        paper.leave_streak(&surface, &Segment { triangle: 0, from, to, time: 0.1 }, 1e-3);
         // w = 2 mm, l = 10 mm, cos = 0.6, sin = 0.8, A_t = 1250 mm².
         let share = |extent: f64| 1.0 - extent * 2e-3 / facet.area();
         let [x, y] = paper.streaks[0];
@@ -226,16 +224,16 @@ mod tests {
     /// The reference case `fournier-a` in kind: it falls off where a_N > D π r²/m.
     #[test]
     fn adhesion_holds_up_to_d_pi_r_squared() {
-        let track = track_of(&sheet(0.1, 0.1, 1, 1));
-        let paper = paper(&track, [0.0; 2]);
+        let surface = surface_of(&sheet(0.1, 0.1, 1, 1));
+        let paper = paper(&surface, [0.0; 2]);
         let radius = 2e-3;
         let mass = 1000.0 * 2.0 / 3.0 * PI * radius * radius * radius;
         let held = 10.0 * PI * radius * radius / mass;
         for (pull, off) in [(0.999 * held, false), (1.001 * held, true)] {
             let field = field(DVec3::Z * pull);
             let rules = PaperRules { paper: &paper, field: &field, mass, radius };
-            let at = Place { triangle: 0, at: track.facet(0).middle() };
-            assert_eq!(rules.comes_off(track.facet(0), at, 0.0), off, "pull {pull} of {held}");
+            let at = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
+            assert_eq!(rules.detaches(surface.facet(0), at, 0.0), off, "pull {pull} of {held}");
         }
     }
 }

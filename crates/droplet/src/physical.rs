@@ -17,14 +17,14 @@
 //! its pull and its momentum, ρ V a + ρ V U²/2R, exceed γ·2R (1 + cos θ_r).
 
 use glam::{DVec2, DVec3};
-use sessile_wetting::Liquid;
+use sessile_wetting::{Liquid, SlidingLaw};
 
-use crate::field::Field;
-use crate::ground::Ground;
-use crate::law::{Drag, Law};
-use crate::pack::EvenRules;
-use crate::ride::{Push, Rules};
-use crate::track::{Facet, Place, Track};
+use crate::acceleration::AccelerationField;
+use crate::batch::{BatchForces, UniformForces};
+use crate::drag::Drag;
+use crate::integrate::{ForceModel, Forces};
+use crate::substrate::Substrate;
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
 /// Where the ground varies, the rim is looked at anew after this many radii.
 const RIM_STEP: f64 = 0.5;
@@ -33,9 +33,9 @@ const RIM_STEP: f64 = 0.5;
 #[derive(Clone, Copy)]
 pub struct Physical<'a> {
     /// The mesh.
-    pub track: &'a Track,
-    /// The ground, frozen for the while.
-    pub ground: &'a Ground,
+    pub surface: &'a SurfaceMesh,
+    /// The substrate, frozen for the while.
+    pub substrate: &'a Substrate,
     /// The liquid.
     pub liquid: &'a Liquid,
     /// Drag that `settle` adds, in 1/s.
@@ -47,9 +47,9 @@ pub struct PhysicalRules<'a> {
     /// What all share.
     pub shared: Physical<'a>,
     /// Of its solid.
-    pub field: &'a Field,
+    pub field: &'a AccelerationField,
     /// Where it set out.
-    pub law: &'a Law,
+    pub law: &'a SlidingLaw,
     /// In m³.
     pub volume: f64,
     /// Base radius, in m.
@@ -73,37 +73,43 @@ impl PhysicalRules<'_> {
     }
 
     /// Where the ground varies.
-    fn line(&self, at: Place, heading: DVec2) -> Line {
-        let (track, ground) = (self.shared.track, self.shared.ground);
-        let rim = |direction: DVec2| track.walk(at, direction * self.radius, DVec2::ZERO).0;
+    fn line(&self, at: SurfacePoint, heading: DVec2) -> Line {
+        let (surface, substrate) = (self.shared.surface, self.shared.substrate);
+        let rim = |direction: DVec2| surface.trace_geodesic(at, direction * self.radius, DVec2::ZERO).0;
         // The middles of three arcs of 60° each, front and rear.
         let (sin, cos) = std::f64::consts::FRAC_PI_3.sin_cos();
         let left = heading.perp();
-        let front =
-            [heading * cos + left * sin, heading, heading * cos - left * sin].map(|d| ground.cosines(track, rim(d)).0);
+        let front = [heading * cos + left * sin, heading, heading * cos - left * sin]
+            .map(|d| substrate.cosines(surface, rim(d)).0);
         let rear = [left * sin - heading * cos, -heading, -heading * cos - left * sin]
-            .map(|d| ground.cosines(track, rim(d)).1);
+            .map(|d| substrate.cosines(surface, rim(d)).1);
         let along = |[a, b, c]: [f64; 3]| 0.5 * a + b + 0.5 * c;
         Line { hold: along(rear) - along(front), across: sin * (front[0] - front[2] + rear[0] - rear[2]) }
     }
 
     #[inline(never)]
-    fn push_where_it_varies(&self, here: &Here, velocity: DVec2, pull: DVec2, (rate, slope): (f64, f64)) -> Push {
+    fn push_where_it_varies(
+        &self,
+        here: &LocalForces,
+        velocity: DVec2,
+        pull: DVec2,
+        (rate, slope): (f64, f64),
+    ) -> Forces {
         let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
         let line = self.line(here.at, heading);
         // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
         let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
-        Push {
+        Forces {
             acceleration: pull + (heading.perp() * line.across + heading * driven) * here.line,
-            hold: self.factor * hold * here.line,
-            rate,
-            slope,
+            retention: self.factor * hold * here.line,
+            drag_rate: rate,
+            drag_slope: slope,
         }
     }
 
     /// The line's hold where it is the same all round, whatever the heading, in m/s².
     #[inline]
-    fn even_hold(&self, here: &Here) -> f64 {
+    fn even_hold(&self, here: &LocalForces) -> f64 {
         let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
         self.factor * hold * here.line
     }
@@ -114,33 +120,20 @@ impl PhysicalRules<'_> {
         if self.field.wind == DVec3::ZERO {
             return DVec2::ZERO;
         }
-        let wind = facet.along(self.field.wind);
+        let wind = facet.project(self.field.wind);
         wind * (self.law.air_drag * self.radius * self.radius * wind.length() / self.mass())
     }
 
     /// Pull per mass in the plane on a droplet that stands, without the line's, in m/s².
     #[inline]
-    pub fn pull(&self, facet: &Facet, at: Place) -> DVec2 {
-        facet.along(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
+    pub fn pull(&self, facet: &Facet, at: SurfacePoint) -> DVec2 {
+        facet.project(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
     }
 }
 
-/// A push that is the same all over a triangle but for the drag.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EvenPush {
-    /// In m/s².
-    pub pull: DVec2,
-    /// Against the motion, in m/s².
-    pub hold: f64,
-    /// By speed.
-    pub drag: Drag,
-    /// Added to it, in 1/s.
-    pub damping: f64,
-}
-
 /// What the push at a place follows from.
-pub struct Here {
-    at: Place,
+pub struct LocalForces {
+    at: SurfacePoint,
     /// On a droplet that stands, in m/s².
     pull: DVec2,
     /// γR/m, in m/s².
@@ -150,36 +143,41 @@ pub struct Here {
     turning: f64,
 }
 
-impl EvenRules for PhysicalRules<'_> {
+impl BatchForces for PhysicalRules<'_> {
     #[inline]
-    fn even_push(&self, facet: &Facet, at: Place) -> Option<EvenPush> {
+    fn uniform_forces(&self, facet: &Facet, at: SurfacePoint) -> Option<UniformForces> {
         if self.varies || self.field.turns {
             return None;
         }
-        let here = self.here(facet, at);
-        Some(EvenPush { pull: here.pull, hold: self.even_hold(&here), drag: here.drag, damping: self.shared.damping })
+        let here = self.local(facet, at);
+        Some(UniformForces {
+            acceleration: here.pull,
+            retention: self.even_hold(&here),
+            drag: here.drag,
+            damping: self.shared.damping,
+        })
     }
 }
 
-impl Rules for PhysicalRules<'_> {
+impl ForceModel for PhysicalRules<'_> {
     const VARIES: bool = true;
-    type Here = Here;
+    type Local = LocalForces;
 
     #[inline]
-    fn here(&self, facet: &Facet, at: Place) -> Here {
+    fn local(&self, facet: &Facet, at: SurfacePoint) -> LocalForces {
         let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
         let (liquid, per_mass) = (self.shared.liquid, 1.0 / self.mass());
-        Here {
+        LocalForces {
             at,
             pull: self.pull(facet, at),
             line: liquid.surface_tension * self.radius * per_mass,
-            drag: self.law.drag(liquid, 2.0 * self.radius, per_mass),
+            drag: Drag::new(self.law, liquid, 2.0 * self.radius, per_mass),
             turning,
         }
     }
 
     #[inline(always)]
-    fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
+    fn forces_at(&self, here: &LocalForces, velocity: DVec2) -> Forces {
         // −2 ω × v, as far as it lies in the plane.
         let pull = here.pull - velocity.perp() * (2.0 * here.turning);
         let (rate, slope) = here.drag.rate_and_slope(velocity.length());
@@ -187,15 +185,15 @@ impl Rules for PhysicalRules<'_> {
         if self.varies {
             return self.push_where_it_varies(here, velocity, pull, (rate, slope));
         }
-        Push { acceleration: pull, hold: self.even_hold(here), rate, slope }
+        Forces { acceleration: pull, retention: self.even_hold(here), drag_rate: rate, drag_slope: slope }
     }
 
-    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
-        let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + thrown;
-        off > 0.0 && self.volume > self.law.largest_hanging(off)
+    fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool {
+        let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + centrifugal;
+        off > 0.0 && self.volume > self.law.largest_pendant_volume(off)
     }
 
-    fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool {
+    fn leaves_border(&self, facet: &Facet, at: SurfacePoint, outward: DVec2, speed: f64) -> bool {
         let pull = self.pull(facet, at).dot(outward);
         let demand = self.mass() * (pull + speed * speed / (2.0 * self.radius));
         demand > self.shared.liquid.surface_tension * 2.0 * self.radius * (1.0 + self.law.cos_receding)
@@ -206,7 +204,7 @@ impl Rules for PhysicalRules<'_> {
     }
 
     #[inline]
-    fn holds_for(&self) -> f64 {
+    fn valid_distance(&self) -> f64 {
         if self.varies { RIM_STEP * self.radius } else { f64::INFINITY }
     }
 }

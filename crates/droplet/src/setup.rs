@@ -7,13 +7,13 @@ use sessile_scene::{Fidelity, Scene, Side, SolidShape};
 use sessile_wetting::{Liquid, cap};
 use sessile_world::World;
 
+use crate::acceleration::RigidState;
 use crate::error::DropletError;
-use crate::field::Moment;
-use crate::ground::Ground;
 use crate::paper::Paper;
+use crate::particles::Form;
 use crate::springs::{Balances, Springs};
-use crate::swarm::Form;
-use crate::track::{Track, TrackError, close_t_junctions, refine};
+use crate::substrate::Substrate;
+use crate::surface_mesh::{MeshError, SurfaceMesh, close_t_junctions, subdivide};
 
 /// Drag that `settle` adds, in 1/s.
 const SETTLE_DAMPING: f64 = 50.0;
@@ -51,10 +51,10 @@ pub struct Setup {
 
 impl Setup {
     /// Finds out which solids come near one another where they are now: whose balls round their boxes come within 30 mm.
-    pub fn find_beside(&mut self, moments: &[Moment]) {
+    pub fn find_beside(&mut self, rigid_states: &[RigidState]) {
         let ball = |solid: usize| {
             let [low, high] = self.boxes[solid];
-            (moments[solid].pose.apply(0.5 * (low + high)), 0.5 * (high - low).length())
+            (rigid_states[solid].pose.apply(0.5 * (low + high)), 0.5 * (high - low).length())
         };
         for (solid, beside) in self.beside.iter_mut().enumerate() {
             let (middle, radius) = ball(solid);
@@ -72,14 +72,14 @@ pub struct Parts {
     /// The scene's word.
     pub setup: Setup,
     /// The mesh.
-    pub track: Track,
-    /// Its ground.
-    pub ground: Ground,
+    pub surface: SurfaceMesh,
+    /// Its substrate.
+    pub substrate: Substrate,
     /// Which rules.
     pub form: Form,
 }
 
-/// Builds the track and what goes with it.
+/// Builds the surface and what goes with it.
 pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
     if scene.world.planar {
         return Err(DropletError::Planar);
@@ -100,25 +100,25 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
     if slices < 3 || levels < 1 {
         return Err(DropletError::Springs { levels, slices });
     }
-    let mut track = Track::default();
+    let mut surface = SurfaceMesh::default();
     let mut meshes = Vec::new();
     for (solid, described) in world.solids().iter().zip(&scene.solids) {
         let mut mesh = TriMesh::clone(solid.mesh());
         if matches!(described.shape, SolidShape::Mesh { .. }) {
             close_t_junctions(&mut mesh)
-                .map_err(|reason| TrackError::NotManifold { solid: solid.name().into(), reason })?;
+                .map_err(|reason| MeshError::NotManifold { solid: solid.name().into(), reason })?;
         }
         let rough = solid.wetting_at(DVec2::splat(0.5)).roughness != [0.0; 2];
         if scene.fidelity == Fidelity::Paper && rough {
-            mesh = refine(&mesh, cuts(&mesh, 3.0 * scene.resolution.edge));
+            mesh = subdivide(&mesh, cuts(&mesh, 3.0 * scene.resolution.edge));
         }
-        track.push(solid.name(), &mesh)?;
+        surface.push(solid.name(), &mesh)?;
         if matches!(described.shape, SolidShape::Sphere { .. } | SolidShape::Cylinder { .. }) {
-            track.is_mesh_of(solid);
+            surface.set_analytic(solid);
         }
         meshes.push(mesh);
     }
-    let ground = Ground::new(&track, &meshes, world.solids(), &scene.liquid);
+    let substrate = Substrate::new(&surface, &meshes, world.solids(), &scene.liquid);
     let damping = if scene.time.settle { SETTLE_DAMPING } else { 0.0 };
     let middle = |solid: &sessile_world::Solid| solid.wetting_at(DVec2::splat(0.5));
     let form = match scene.fidelity {
@@ -126,7 +126,7 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
         Fidelity::Paper => {
             let axes = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
             let axes =
-                axes.zip(track.facets()).map(|((mesh, t), facet)| u_axis(mesh.corner_uvs.get(t), &facet.corners));
+                axes.zip(surface.facets()).map(|((mesh, t), facet)| u_axis(mesh.corner_uvs.get(t), &facet.corners));
             let adhesion = world.solids().iter().map(|solid| middle(solid).adhesion).collect();
             let bumps = world.solids().iter().map(|solid| middle(solid).roughness).collect();
             let friction = scene.solids.iter().map(|solid| {
@@ -143,10 +143,10 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
             )))
         }
     };
-    let mut areas = Vec::with_capacity(track.facets().len());
-    for solid in 0..track.num_solids() {
+    let mut areas = Vec::with_capacity(surface.facets().len());
+    for solid in 0..surface.num_solids() {
         let mut sum = 0.0;
-        areas.extend(track.facets()[track.of_solid(solid)].iter().map(|facet| {
+        areas.extend(surface.facets()[surface.triangles_of(solid)].iter().map(|facet| {
             sum += facet.area();
             sum
         }));
@@ -168,7 +168,7 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
         beside: vec![Vec::new(); boxes.len()],
         boxes,
     };
-    Ok(Parts { setup, track, ground, form })
+    Ok(Parts { setup, surface, substrate, form })
 }
 
 /// The paper's springs, in units of the surface tension.
@@ -178,10 +178,10 @@ fn springs(scene: &Scene) -> Springs {
     Springs {
         slices: knobs.slices.map_or(usual.slices, |n| n as usize),
         levels: knobs.levels.map_or(usual.levels, |n| n as usize),
-        longitudinal: in_tension(knobs.longitudinal_stiffness, usual.longitudinal),
-        transverse: in_tension(knobs.transverse_stiffness, usual.transverse),
-        guide: in_tension(knobs.guide_stiffness, usual.guide),
-        volume: in_tension(knobs.volume_stiffness, usual.volume),
+        longitudinal: in_tension(knobs.springs.longitudinal, usual.longitudinal),
+        transverse: in_tension(knobs.springs.transverse, usual.transverse),
+        guide: in_tension(knobs.springs.guide, usual.guide),
+        volume: in_tension(knobs.springs.volume, usual.volume),
     }
 }
 

@@ -163,18 +163,6 @@ impl Springs {
         let drift = (0..m).map(|slice| points[slice]).sum::<DVec3>().with_z(0.0) / m as f64;
         forces[..m].iter_mut().for_each(|force| *force -= drift * RIGID);
     }
-
-    /// Volume of the body whose levels are the basis scaled, by eq. 1, in r³.
-    pub fn volume_of(&self, balance: &Balance) -> f64 {
-        let (m, n) = (self.slices, self.levels);
-        let basis: Vec<DVec3> = (0..m).map(|slice| balance.points[slice]).collect();
-        let area: f64 = 0.5 * (0..m).map(|s| basis[s].truncate().perp_dot(basis[(s + 1) % m].truncate())).sum::<f64>();
-        let height = |level: usize| {
-            let count = if level == n { 1 } else { m };
-            (0..count).map(|slice| balance.points[self.index(level, slice)].z).sum::<f64>() / count as f64
-        };
-        area / (3.0 * (n * n) as f64) * (1..=n).map(|level| self.weight(level + 1) * height(level)).sum::<f64>()
-    }
 }
 
 /// Balances that were found before, by the force at which they were found.
@@ -216,6 +204,18 @@ impl Balances {
 mod tests {
     use super::*;
 
+    /// Volume of the body whose levels are the basis scaled, by eq. 1, in r³.
+    fn volume_of(springs: &Springs, balance: &Balance) -> f64 {
+        let (m, n) = (springs.slices, springs.levels);
+        let basis: Vec<DVec3> = (0..m).map(|slice| balance.points[slice]).collect();
+        let area: f64 = 0.5 * (0..m).map(|s| basis[s].truncate().perp_dot(basis[(s + 1) % m].truncate())).sum::<f64>();
+        let height = |level: usize| {
+            let count = if level == n { 1 } else { m };
+            (0..count).map(|slice| balance.points[springs.index(level, slice)].z).sum::<f64>() / count as f64
+        };
+        area / (3.0 * (n * n) as f64) * (1..=n).map(|level| springs.weight(level + 1) * height(level)).sum::<f64>()
+    }
+
     #[test]
     fn weights_are_those_of_stacked_frusta() {
         for levels in 1..6 {
@@ -248,7 +248,7 @@ mod tests {
                     assert!(off < 1e-2, "level {level}, slice {slice}: off by {off:.1e}");
                 }
             }
-            let volume = springs.volume_of(&balance);
+            let volume = volume_of(&springs, &balance);
             assert!((volume / 2.0 - 1.0).abs() < 0.05, "{slices} × {levels}: volume {volume}");
         }
     }

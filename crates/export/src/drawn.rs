@@ -1,16 +1,15 @@
 //! Meshes as renderers want them: with normals and texture coordinates, and liquid that meets its solids as light does.
 //!
-//! **On opaque ground** the liquid's faces on the solid are left out and a skirt goes on from its rim into the solid, as in our own pictures (`sessile_render::skirts`): light
+//! **On opaque ground** the liquid's faces on the solid are left out and a skirt goes on from its rim into the solid, as in our own pictures ([`skirt_triangles`]): light
 //! in the liquid meets the ground itself, with no film of air between. **On glass** the whole closed surface is kept, lifted off by a hair: through a thin
 //! pane light leaves the liquid as into air, and two interfaces in one place would be left to chance.
 
 use std::collections::BTreeMap;
 
 use glam::{DVec3, Vec2, Vec3};
+use sessile_appearance::{creased_normals, skirt_triangles, smooth_normals};
 use sessile_frames::Surface;
 use sessile_geometry::TriMesh;
-use sessile_render::normals::{creased_normals, smooth_normals};
-use sessile_render::skirts;
 use sessile_world::World;
 
 use crate::formats::placed_mesh;
@@ -48,10 +47,10 @@ pub fn liquid(surface: &Surface, looks: &SceneLooks, world: &World) -> DrawnMesh
         (0..placed.triangles.len()).map(move |t| placed.corners(t)).collect::<Vec<_>>()
     });
     let normals = smooth_normals(&surface.positions, &free);
-    for strip in skirts::strips(surface, |solid| solid >= 0 && !clear(solid), ground) {
+    for strip in skirt_triangles(surface, |solid| solid >= 0 && !clear(solid), ground) {
         let base = mesh.positions.len() as u32;
         mesh.positions.extend(strip.corners.map(DVec3::as_vec3));
-        mesh.normals.extend(strip.at.map(|v| normals[v as usize].try_normalize().unwrap_or(Vec3::Y)));
+        mesh.normals.extend(strip.vertices.map(|v| normals[v as usize].try_normalize().unwrap_or(Vec3::Y)));
         mesh.triangles.push([base, base + 1, base + 2]);
     }
     mesh

@@ -1,21 +1,19 @@
 //! How solids and liquid look, in the terms that other programs share: a base color or an image, roughness, metal or not, clear or not.
 //!
-//! Our own materials are a rough mirror over a matte base (`sessile_render::materials`). Patterns that the program paints itself are baked into an image
+//! Our own materials are a rough mirror over a matte base (`sessile_appearance::Bsdf`). Patterns that the program paints itself are baked into an image
 //! over the solid's texture coordinates.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
-use sessile_render::liquid_look::LiquidLook;
-use sessile_render::materials::{Finish, Material, Mirror};
-use sessile_render::render_run::DrawError;
-use sessile_render::scene_stage::{Looks, encloses};
-use sessile_render::textures::{Painted, Texture};
-use sessile_render::tone_map::srgb_code;
+use sessile_appearance::{
+    AppearanceError, BsdfParameters, LiquidMaterial, Material, ScaledTexture, SceneMaterials, SpecularLobe, Texture,
+    encloses, srgb_from_linear,
+};
 
 use crate::error::ExportError;
 use crate::job::Job;
-use crate::names::unique;
 use crate::source::Source;
+use sessile_output::{OutputError, unique_identifier};
 
 /// Side of a baked texture, in pixels.
 const BAKED: usize = 1024;
@@ -63,8 +61,8 @@ pub struct SceneLooks {
     /// The solids, in the scene's order.
     pub solids: Vec<SolidLook>,
     /// The liquid.
-    pub liquid: LiquidLook,
-    painted: Vec<Option<Painted>>,
+    pub liquid: LiquidMaterial,
+    painted: Vec<Option<ScaledTexture>>,
 }
 
 /// The clear liquid's refractive index and absorption, or what stands for them where the liquid is opaque.
@@ -83,16 +81,16 @@ pub struct LiquidShade {
 impl SceneLooks {
     /// Reads what the scene's solids and liquid look like.
     pub fn of(source: &Source) -> Result<Self, ExportError> {
-        let looks = Looks::of(&source.scene).map_err(DrawError::from)?;
+        let looks = SceneMaterials::of(&source.scene).map_err(AppearanceError::from)?;
         let mut taken = Vec::new();
         let mut solids = Vec::new();
         let mut painted = Vec::new();
-        for (solid, material) in source.world.solids().iter().zip(looks.materials()) {
-            let name = unique(solid.name(), &mut taken);
+        for (solid, material) in source.world.solids().iter().zip(looks.solids()) {
+            let name = unique_identifier(solid.name(), &mut taken);
             let body = encloses(solid, solid.mesh());
             let (look, paint) = match material {
                 Material::Glass { index } => (clear(name, *index, body), None),
-                Material::Painted(finish) => finished(name, finish, body),
+                Material::Opaque(finish) => finished(name, finish, body),
             };
             solids.push(look);
             painted.push(paint);
@@ -114,7 +112,7 @@ impl SceneLooks {
     /// The image of a solid as a PNG file's bytes; `None` where it has none.
     pub fn texture_file(&self, solid: usize) -> Result<Option<Vec<u8>>, ExportError> {
         let Some(painted) = &self.painted[solid] else { return Ok(None) };
-        let failed = |cause: png::EncodingError| ExportError::Write {
+        let failed = |cause: png::EncodingError| OutputError::Write {
             path: self.solids[solid].name.clone().into(),
             cause: std::io::Error::other(cause.to_string()),
         };
@@ -130,17 +128,17 @@ impl SceneLooks {
     /// The liquid in numbers.
     pub fn shade(&self) -> LiquidShade {
         match &self.liquid {
-            LiquidLook::Clear { index, absorption } => {
+            LiquidMaterial::Clear { index, absorption } => {
                 LiquidShade { index: *index, absorption: *absorption, opaque: None, metal: false }
             }
-            LiquidLook::Opaque(finish) => LiquidShade {
-                index: match finish.mirror {
-                    Mirror::Coat(index) => index,
-                    Mirror::None | Mirror::Metal => 1.5,
+            LiquidMaterial::Opaque(finish) => LiquidShade {
+                index: match finish.specular {
+                    SpecularLobe::Dielectric(index) => index,
+                    SpecularLobe::None | SpecularLobe::Conductor => 1.5,
                 },
                 absorption: Vec3::ZERO,
                 opaque: Some(finish.color.at(Vec2::ZERO)),
-                metal: finish.mirror == Mirror::Metal,
+                metal: finish.specular == SpecularLobe::Conductor,
             },
         }
     }
@@ -161,21 +159,21 @@ fn clear(name: String, index: f32, body: bool) -> SolidLook {
     }
 }
 
-fn finished(name: String, finish: &Finish, body: bool) -> (SolidLook, Option<Painted>) {
-    let plain = finish.color.is_plain();
+fn finished(name: String, finish: &BsdfParameters, body: bool) -> (SolidLook, Option<ScaledTexture>) {
+    let plain = finish.color.is_constant();
     let texture = (!plain).then(|| format!("textures/{name}.png"));
     let look = SolidLook {
         color: if plain { finish.color.at(Vec2::ZERO) } else { mean(&finish.color) },
         texture,
         alpha: finish.alpha,
-        metal: finish.mirror == Mirror::Metal,
-        coat: match finish.mirror {
-            Mirror::Coat(index) => Some(index),
-            Mirror::None | Mirror::Metal => None,
+        metal: finish.specular == SpecularLobe::Conductor,
+        coat: match finish.specular {
+            SpecularLobe::Dielectric(index) => Some(index),
+            SpecularLobe::None | SpecularLobe::Conductor => None,
         },
         glass: None,
         body,
-        through: finish.through,
+        through: finish.transmittance,
         porosity: finish.porosity,
         name,
     };
@@ -187,14 +185,14 @@ fn pixel_uv(column: usize, row: usize, side: usize) -> Vec2 {
     Vec2::new((column as f32 + 0.5) / side as f32, 1.0 - (row as f32 + 0.5) / side as f32)
 }
 
-fn mean(painted: &Painted) -> Vec3 {
+fn mean(painted: &ScaledTexture) -> Vec3 {
     const SIDE: usize = 64;
     let sum: Vec3 = (0..SIDE * SIDE).map(|i| painted.at(pixel_uv(i % SIDE, i / SIDE, SIDE))).sum();
     sum / (SIDE * SIDE) as f32
 }
 
 /// The texture as an sRGB image, top row first. Images are baked too, so that one rule serves for all.
-fn bake(painted: &Painted) -> Vec<u8> {
+fn bake(painted: &ScaledTexture) -> Vec<u8> {
     // Patterns have edges: four samples a pixel. Images are smooth already.
     let offsets: &[Vec2] = if matches!(painted.texture, Texture::Image(_)) {
         &[Vec2::ZERO]
@@ -207,7 +205,7 @@ fn bake(painted: &Painted) -> Vec<u8> {
             let middle = pixel_uv(column, row, BAKED);
             let color: Vec3 = offsets.iter().map(|offset| painted.at(middle + *offset / BAKED as f32)).sum();
             let color = color / offsets.len() as f32;
-            pixel.copy_from_slice(&color.to_array().map(srgb_code));
+            pixel.copy_from_slice(&color.to_array().map(srgb_from_linear));
         }
     });
     rgb

@@ -1,8 +1,7 @@
 //! The scene's environment as a lat-long image file: Radiance `.hdr`, which every program here reads.
 
 use glam::Vec3;
-use sessile_render::environment::Environment;
-use sessile_render::render_run::DrawError;
+use sessile_appearance::{AppearanceError, Environment};
 
 use crate::error::ExportError;
 use crate::job::Job;
@@ -12,7 +11,7 @@ const WIDEST: usize = 2048;
 
 /// Writes the environment, its strength included, to a place among the export's files; gives that place back.
 pub fn write_environment(job: &Job<'_>, name: &str) -> Result<String, ExportError> {
-    let environment = Environment::from_lights(&job.source.scene.lights).map_err(DrawError::from)?;
+    let environment = Environment::from_lights(&job.source.scene.lights).map_err(AppearanceError::from)?;
     let mut sink = job.destination.inside(name)?;
     sink.put(&radiance_file(&environment))?;
     sink.finish()?;

@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use glam::DVec3;
+use sessile_appearance::{Camera, DropTrack, frame_drop, frame_scene};
 use sessile_frames::names::safe_names;
 use sessile_frames::{FolderError, FrameSelection, RunFolder, RunInfo, RunStatus, Surface};
-use sessile_render::camera::Camera;
-use sessile_render::followed::Followed;
-use sessile_render::framing::{framing, framing_drop};
 use sessile_scene::types::Scene;
 use sessile_world::World;
 
@@ -29,7 +27,7 @@ pub struct Source {
     /// The frames that are exported, rising without gaps; never empty.
     pub frames: Vec<u64>,
     camera: Camera,
-    followed: Option<Followed>,
+    followed: Option<DropTrack>,
 }
 
 /// One frame of a run.
@@ -71,12 +69,12 @@ impl Source {
         let world = World::build(&scene)?;
         let aspect = f64::from(scene.render.size[0]) / f64::from(scene.render.size[1].max(1));
         let followed = match scene.camera.follow {
-            Some(follow) => Followed::read(&folder.measures_path(), follow).map_err(FolderError::from)?,
+            Some(follow) => DropTrack::read(&folder.measures_path(), follow).map_err(FolderError::from)?,
             None => None,
         };
         let camera = match &followed {
-            Some(drop) => framing_drop(&scene, &world, aspect, drop.first(), drop.radius()),
-            None => framing(&scene, &world, aspect),
+            Some(drop) => frame_drop(&scene, &world, aspect, drop.first(), drop.radius()),
+            None => frame_scene(&scene, &world, aspect),
         };
         let names: Vec<&str> = scene.solids.iter().map(|solid| solid.name.as_str()).collect();
         Ok(Self { solids: safe_names(&names), folder, info, scene, world, frames, camera, followed })

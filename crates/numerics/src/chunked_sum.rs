@@ -1,4 +1,5 @@
-//! Sums over long arrays in chunks of fixed size, so that the result does not depend on the number of threads.
+//! Sums over long arrays in chunks of fixed size, so that the result does not depend on the number
+//! of threads.
 
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Small numerical tools that several crates share.
 //!
-//! Everything here is deterministic: sums have a fixed order, sets have a representative that does not depend on the
-//! order of unions. No tool knows anything about liquids or scenes.
+//! Everything here is deterministic: sums have a fixed order, sets have a representative that does
+//! not depend on the order of unions. No tool knows anything about liquids or scenes.
 //!
 //! ```
 //! use sessile_numerics::{UnionFind, sphere_radius, sphere_volume};

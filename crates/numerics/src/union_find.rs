@@ -2,8 +2,8 @@
 
 /// Disjoint sets of the indices `0..n`, each represented by its smallest index.
 ///
-/// The representative does not depend on the order of unions, so results do not depend on the number of threads
-/// that found the pairs. `find` halves paths as it climbs.
+/// The representative does not depend on the order of unions, so results do not depend on the
+/// number of threads that found the pairs. `find` halves paths as it climbs.
 #[derive(Clone, Debug, Default)]
 pub struct UnionFind {
     parents: Vec<u32>,

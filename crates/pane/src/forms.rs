@@ -3,8 +3,7 @@
 use glam::DVec2;
 use rayon::prelude::*;
 use sessile_frames::DropState;
-use sessile_shapes::metaball_drop::FRONT_DIRECTIONS;
-use sessile_shapes::{Instance, MetaballDrop, Shape};
+use sessile_shapes::{FRONT_DIRECTIONS, Instance, MetaballDrop, Shape};
 use sessile_wetting::table::ShapeTable;
 
 use crate::automaton::Automaton;

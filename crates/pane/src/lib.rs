@@ -39,23 +39,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod automaton;
-pub mod drops;
-pub mod error;
-pub mod flight;
-pub mod forms;
-pub mod ground;
-pub mod impurity;
-pub mod laws;
-pub mod motion;
-pub mod neck;
-pub mod neighbors;
-pub mod pane;
-pub mod physical;
-pub mod setup;
-pub mod sheet;
-pub mod trail;
-pub mod wet_map;
+mod automaton;
+mod drops;
+mod error;
+mod flight;
+mod forms;
+mod ground;
+mod impurity;
+mod laws;
+mod motion;
+mod neck;
+mod neighbors;
+mod pane;
+mod physical;
+mod setup;
+mod sheet;
+mod trail;
+mod wet_map;
 
 pub use error::PaneError;
 pub use pane::Pane;

@@ -1,16 +1,15 @@
 //! Presets of liquids and materials, by name.
 
-use sessile_wetting::{Liquid, Wetting, liquid_preset, liquid_presets, material_preset, material_presets};
+use sessile_wetting::{LiquidPreset, Wetting, liquid_preset, liquid_presets, material_preset, material_presets};
 
 /// The default liquid: water.
-pub(crate) fn default_liquid() -> (String, Liquid) {
-    let preset = &liquid_presets()[0];
-    (preset.name.to_owned(), preset.liquid)
+pub(crate) fn default_liquid() -> &'static LiquidPreset {
+    &liquid_presets()[0]
 }
 
-/// A liquid preset's own name and values.
-pub(crate) fn liquid(name: &str) -> Option<(String, Liquid)> {
-    liquid_preset(name).map(|preset| (preset.name.to_owned(), preset.liquid))
+/// A liquid preset by name.
+pub(crate) fn liquid(name: &str) -> Option<&'static LiquidPreset> {
+    liquid_preset(name)
 }
 
 /// Every name of a liquid preset.

@@ -12,6 +12,7 @@ use crate::schema::{TableSchema, tables_with};
 use crate::source::{Place, Sources};
 use crate::suggest::nearest;
 use crate::tree::{Entry, Node, Table, Value, shortened};
+use crate::types::words::Word;
 use crate::units::is_sensible;
 
 /// Unknown keys of one table that are looked at; who has more has no scene.
@@ -383,6 +384,16 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// One value of an enum.
+    pub(crate) fn word<T: Word>(&self, key: &str) -> Option<T> {
+        let text = self.text(key)?;
+        let found = T::from_word(&text);
+        if found.is_none() {
+            self.unknown_word(key, &text, &format!("`{key}`"), T::NAMES.iter().copied(), "");
+        }
+        found
+    }
+
     /// One of a few words.
     pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)]) -> Option<(&'static str, T)> {
         let text = self.text(key)?;
@@ -420,6 +431,11 @@ impl<'a> Section<'a> {
                 .label("not known")
                 .maybe_help(help),
         );
+    }
+
+    /// Whether a key's text names a file rather than a built-in: it has an extension or a folder.
+    pub(crate) fn names_file(&self, key: &str) -> bool {
+        matches!(self.node(key).map(|node| &node.value), Some(Value::Text(text)) if text.contains(['.', '/', '\\']))
     }
 
     /// A file named by a key: its absolute path, checked to be there.

@@ -221,8 +221,9 @@ mod tests {
         for symbol in crate::units::symbols() {
             assert!(page.contains(&format!("`{symbol}`")), "docs/scene.md lacks the unit {symbol}");
         }
-        let names = crate::LOOKS.iter().chain(crate::TEXTURES).chain(crate::ENVIRONMENTS);
-        for (name, ()) in names {
+        let names =
+            crate::Look::NAMES.iter().chain(crate::TexturePattern::NAMES).chain(crate::EnvironmentPreset::NAMES);
+        for name in names {
             assert!(page.contains(&format!("`\"{name}\"`")), "docs/scene.md lacks \"{name}\"");
         }
     }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sessile_scene::{
-    Amount, DropShape, EmitterKind, Fidelity, NoFiles, RainSizes, RunRelation, Scene, SolidShape, Varying, parse_file,
-    parse_str, print, same_run,
+    Amount, DropShape, EmitterKind, EnvironmentMap, EnvironmentPreset, Fidelity, NoFiles, RainSizes, RunRelation,
+    Scene, SolidShape, Varying, parse_file, parse_str, print, same_run,
 };
 
 fn folder() -> PathBuf {
@@ -61,7 +61,7 @@ fn defaults_are_those_of_the_reference() {
     assert_eq!(scene.world.gravity.at(0.5).to_array(), [0.0, -9.8, 0.0]);
     assert_eq!((scene.domain, scene.resolution.cell, scene.resolution.edge), (None, None, 0.4e-3));
     assert_eq!((scene.render.size, scene.render.fps), ([640, 360], 30.0));
-    assert_eq!(scene.lights.environment, "studio");
+    assert_eq!(scene.lights.environment, EnvironmentMap::Preset(EnvironmentPreset::Studio));
     assert_eq!(scene.camera.fov, 35f64.to_radians());
     let scene = read("studio.toml");
     let SolidShape::Plane { size, normal, .. } = scene.solids[0].shape else { panic!("not a plane") };

@@ -140,8 +140,10 @@ fn solid(r: &mut Random, index: u64, kind: u64) -> Solid {
                 MotionKey { at, shift: r.vector(), rotate: r.vector() }
             })
             .collect(),
-        look: r.maybe(|r| r.pick(LOOKS).0.to_owned()),
-        texture: r.maybe(|r| if r.flip() { "/t/tiles.png".to_owned() } else { r.pick(TEXTURES).0.to_owned() }),
+        look: r.pick(Look::ALL),
+        texture: r.maybe(|r| {
+            if r.flip() { Texture::Image("/t/tiles.png".into()) } else { Texture::Pattern(r.pick(TexturePattern::ALL)) }
+        }),
     }
 }
 
@@ -205,14 +207,100 @@ fn color(r: &mut Random) -> [f64; 3] {
     [r.unit(), r.unit(), r.positive()]
 }
 
+fn pane(r: &mut Random) -> PaneParameters {
+    PaneParameters {
+        cell: r.maybe(Random::positive),
+        fine: r.maybe(|r| 1 + r.below(5) as u32),
+        static_weight: r.maybe(|r| 2e3 + r.positive()),
+        dynamic_weight: r.maybe(|r| 1e3 + r.unit()),
+        residue: r.maybe(Random::unit),
+    }
+}
+
+fn droplet(r: &mut Random) -> DropletParameters {
+    DropletParameters {
+        friction: r.maybe(Random::positive),
+        slices: r.maybe(|r| 3 + r.below(200) as u32),
+        levels: r.maybe(|r| 1 + r.below(200) as u32),
+        springs: SpringParameters {
+            longitudinal: r.maybe(Random::positive),
+            transverse: r.maybe(Random::positive),
+            guide: r.maybe(Random::positive),
+            volume: r.maybe(Random::positive),
+        },
+    }
+}
+
+fn surface(r: &mut Random) -> SurfaceParameters {
+    SurfaceParameters {
+        mu: r.maybe(Random::positive),
+        eta: r.maybe(Random::positive),
+        friction: r.maybe(Random::positive),
+        alpha: r.maybe(Random::positive),
+        gamma: r.maybe(Random::positive),
+        volume_correction: r.maybe(|r| r.pick(VolumeCorrection::ALL)),
+        self_collision: r.maybe(Random::flip),
+        dt: r.maybe(Random::positive),
+    }
+}
+
+fn volume(r: &mut Random) -> VolumeParameters {
+    VolumeParameters {
+        curvature: r.maybe(|r| r.pick(CurvatureMethod::ALL)),
+        pressure_order: r.maybe(|r| 1 + r.below(2) as u32),
+        dt: r.maybe(Random::positive),
+        static_speed: r.maybe(Random::positive),
+        slip: r.maybe(Random::positive),
+    }
+}
+
+fn camera(r: &mut Random) -> Camera {
+    let (position, look_at) = (r.maybe(Random::vector), r.maybe(Random::vector));
+    Camera {
+        position,
+        look_at: if look_at == position { None } else { look_at },
+        fov: r.angle(),
+        follow: r.maybe(|r| if r.flip() { Follow::Largest } else { Follow::Drop(1 + r.below(1000) as u32) }),
+        aperture: r.maybe(Random::positive).unwrap_or(0.0),
+        focus: r.maybe(Random::positive),
+    }
+}
+
+fn lights(r: &mut Random) -> Lights {
+    Lights {
+        environment: if r.flip() {
+            EnvironmentMap::Image("/hdr/dawn.hdr".into())
+        } else {
+            EnvironmentMap::Preset(r.pick(EnvironmentPreset::ALL))
+        },
+        strength: r.positive(),
+        sun: r.maybe(|r| Sun { direction: r.direction(), color: color(r), angle: 0.5 * r.angle() }),
+        area: (0..r.below(3))
+            .map(|_| AreaLight {
+                center: r.vector() + DVec3::splat(1.0),
+                look_at: r.vector() - DVec3::splat(1e5),
+                size: r.positive(),
+                color: color(r),
+            })
+            .collect(),
+    }
+}
+
+fn render(r: &mut Random) -> Render {
+    Render {
+        size: [1 + r.below(16384) as u32, 1 + r.below(16384) as u32],
+        samples: 1 + r.below(1000) as u32,
+        denoise: r.flip(),
+        shutter: r.unit(),
+        exposure: 0.25 + r.unit(),
+        fps: 1.0 + 99.0 * r.unit(),
+    }
+}
+
 fn scene(seed: u64) -> Scene {
     let r = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let planar = r.below(4) == 0;
-    let model = if planar {
-        ModelKind::Volume
-    } else {
-        r.pick(&[ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume])
-    };
+    let model = if planar { ModelKind::Volume } else { r.pick(ModelKind::ALL) };
     let mut solids: Vec<Solid> = Vec::new();
     if model == ModelKind::Pane {
         solids.push(solid(r, 0, 0));
@@ -225,7 +313,6 @@ fn scene(seed: u64) -> Scene {
     let frame = r.positive() + 1e-9;
     let mut at = 0.0;
     let (min, max) = r.corners();
-    let sides = [Side::Open, Side::Wall, Side::Symmetry, Side::Periodic];
     // On a pane, everything that is on a solid is on the first one.
     let usable = if model == ModelKind::Pane { 1 } else { solids.len() };
     let drops = (0..r.below(4))
@@ -234,11 +321,10 @@ fn scene(seed: u64) -> Scene {
     let emitters = (0..r.below(3)).map(|_| emitter(r, usable)).collect::<Vec<_>>();
     // Where there is something to derive a cell from, a scene without one cannot come from a file.
     let empty = drops.is_empty() && emitters.is_empty();
-    let (position, look_at) = (r.maybe(Random::vector), r.maybe(Random::vector));
     Scene {
         title: r.pick(&["", "A drop", "quote \" and \\ and\nnewline\t\u{1}", "Tröpfchen 滴"]).to_owned(),
         model,
-        fidelity: r.pick(&[Fidelity::Physical, Fidelity::Paper]),
+        fidelity: r.pick(Fidelity::ALL),
         seed: r.pick(&[0, 1, i64::MAX as u64]),
         time: Time { duration: frame * (1 + r.below(500)) as f64, frame, settle: r.flip() },
         liquid: sessile_wetting::Liquid {
@@ -247,8 +333,8 @@ fn scene(seed: u64) -> Scene {
             surface_tension: r.positive(),
             refractive_index: 1.0 + r.unit(),
         },
-        liquid_preset: "water".to_owned(),
-        world: Environment {
+        liquid_preset: &sessile_wetting::liquid_presets()[0],
+        world: WorldSettings {
             gravity: Keyed {
                 keys: (0..1 + r.below(3))
                     .map(|i| {
@@ -263,7 +349,7 @@ fn scene(seed: u64) -> Scene {
         domain: r.maybe(|r| Domain {
             min,
             max,
-            sides: [r.pick(&sides), r.pick(&sides), r.pick(&sides)],
+            sides: [r.pick(Side::ALL), r.pick(Side::ALL), r.pick(Side::ALL)],
             wall_material: r.maybe(|_| "wax".to_owned()),
         }),
         resolution: Resolution { cell: if empty && r.flip() { None } else { Some(r.positive()) }, edge: r.positive() },
@@ -271,70 +357,14 @@ fn scene(seed: u64) -> Scene {
         solids,
         drops,
         emitters,
-        pane: PaneKnobs {
-            cell: r.maybe(Random::positive),
-            fine: r.maybe(|r| 1 + r.below(5) as u32),
-            static_weight: r.maybe(|r| 2e3 + r.positive()),
-            dynamic_weight: r.maybe(|r| 1e3 + r.unit()),
-            residue: r.maybe(Random::unit),
-        },
-        droplet: DropletKnobs {
-            friction: r.maybe(Random::positive),
-            slices: r.maybe(|r| 3 + r.below(200) as u32),
-            levels: r.maybe(|r| 1 + r.below(200) as u32),
-            longitudinal_stiffness: r.maybe(Random::positive),
-            transverse_stiffness: r.maybe(Random::positive),
-            guide_stiffness: r.maybe(Random::positive),
-            volume_stiffness: r.maybe(Random::positive),
-        },
-        surface: SurfaceKnobs {
-            mu: r.maybe(Random::positive),
-            eta: r.maybe(Random::positive),
-            friction: r.maybe(Random::positive),
-            alpha: r.maybe(Random::positive),
-            gamma: r.maybe(Random::positive),
-            volume_correction: r
-                .maybe(|r| r.pick(&[VolumeCorrection::Local, VolumeCorrection::Global, VolumeCorrection::Both])),
-            self_collision: r.maybe(Random::flip),
-            dt: r.maybe(Random::positive),
-        },
-        volume: VolumeKnobs {
-            curvature: r.maybe(|r| r.pick(&[CurvatureMethod::VirtualSurface, CurvatureMethod::Extension])),
-            pressure_order: r.maybe(|r| 1 + r.below(2) as u32),
-            dt: r.maybe(Random::positive),
-            static_speed: r.maybe(Random::positive),
-            slip: r.maybe(Random::positive),
-        },
-        camera: Camera {
-            position,
-            look_at: if look_at == position { None } else { look_at },
-            fov: r.angle(),
-            follow: r.maybe(|r| if r.flip() { Follow::Largest } else { Follow::Drop(1 + r.below(1000) as u32) }),
-            aperture: r.maybe(Random::positive).unwrap_or(0.0),
-            focus: r.maybe(Random::positive),
-        },
-        lights: Lights {
-            environment: r.pick(&["studio", "sky", "/hdr/dawn.hdr"]).to_owned(),
-            strength: r.positive(),
-            sun: r.maybe(|r| Sun { direction: r.direction(), color: color(r), angle: 0.5 * r.angle() }),
-            area: (0..r.below(3))
-                .map(|_| AreaLight {
-                    center: r.vector() + DVec3::splat(1.0),
-                    look_at: r.vector() - DVec3::splat(1e5),
-                    size: r.positive(),
-                    color: color(r),
-                })
-                .collect(),
-        },
-        render: Render {
-            size: [1 + r.below(16384) as u32, 1 + r.below(16384) as u32],
-            samples: 1 + r.below(1000) as u32,
-            denoise: r.flip(),
-            shutter: r.unit(),
-            exposure: 0.25 + r.unit(),
-            fps: 1.0 + 99.0 * r.unit(),
-        },
-        output_fields: r.flip(),
+        pane: pane(r),
+        droplet: droplet(r),
+        surface: surface(r),
+        volume: volume(r),
+        camera: camera(r),
+        lights: lights(r),
+        render: render(r),
+        output: Output { fields: r.flip() },
     }
 }
 

@@ -1,4 +1,4 @@
-//! The command line as it is typed. What the values mean is settled by the commands.
+//! Command-line arguments as typed; the commands validate and resolve them.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sessile_export::Format;
 use sessile_frames::FrameSelection;
-use sessile_render::render_run::Quality;
+use sessile_render::Quality;
 
-/// Simulates, measures and pictures water drops on surfaces.
+/// Simulate, measure and render water drops on surfaces
 #[derive(Debug, Parser)]
 #[command(name = "sessile", version, about, propagate_version = true, arg_required_else_help = true)]
 pub struct Cli {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -20,39 +20,44 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Simulate a scene and draw it: writes frames and measures as it goes, then pictures and a video; goes on where an earlier run stopped
+    /// Simulate a scene, then render its images and video
+    ///
+    /// Frames and measures are written as the simulation advances. An interrupted run of the same
+    /// scene resumes from its last checkpoint, with bit-identical results.
+    ///
+    /// Example: sessile run scenes/window.toml --set time.duration="2 s"
     Run(RunArgs),
-    /// Read and validate a scene: shows all its errors at once
+    /// Check a scene and report all its errors at once
     Check(CheckArgs),
-    /// Print the numbers of a run: volumes, heights, contact angles …
+    /// Print the measures of a run: volumes, heights, contact angles, speeds
     Measure(MeasureArgs),
-    /// Draw pictures and the video of a run again
+    /// Render images and the video of an existing run
     Render(RenderArgs),
-    /// Write a run's frames for other programs: Blender, Houdini, ParaView, POV-Ray, notebooks …
+    /// Export a run to other programs: Blender, Houdini, ParaView, POV-Ray, notebooks
     Export(ExportArgs),
-    /// Turn a model (USD, glTF, OBJ) into a scene that is ready to edit
+    /// Convert a 3D model (USD, glTF, OBJ) to a scene file
     Import(ImportArgs),
-    /// Hold the physics against theory: expected, got, error, tolerance, pass
+    /// Compare the models with theory and report pass or fail
     Validate(ValidateArgs),
-    /// Do fixed work and say what a simulated second costs
+    /// Run fixed benchmarks and report the cost per simulated second
     Bench(BenchArgs),
-    /// List the scenes that ship with the program, or print one
+    /// List the built-in scenes, or print one
     Scenes(ScenesArgs),
-    /// List the materials that solids can be made of
+    /// List the built-in materials
     Materials(ListArgs),
-    /// List the liquids
+    /// List the built-in liquids
     Liquids(ListArgs),
 }
 
-/// A scene and what to change in it.
+/// A scene and its overrides.
 #[derive(Args, Debug)]
 pub struct SceneArgs {
-    /// A scene file, or the name of a scene that ships with the program (see `sessile scenes`)
+    /// Scene file, or the name of a built-in scene (see `sessile scenes`)
     pub scene: PathBuf,
-    /// Use this model instead of the scene's
+    /// Override the scene's model
     #[arg(long, value_name = "MODEL", value_parser = ["pane", "droplet", "surface", "volume"])]
     pub model: Option<String>,
-    /// Change the scene at a dotted path, such as `drops.0.radius="2 mm"`; can be given again
+    /// Override a scene value by its dotted path, e.g. `drops.0.radius="2 mm"` (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
 }
@@ -62,41 +67,41 @@ pub struct SceneArgs {
 pub struct RunArgs {
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Run folder [default: runs/<the scene file's stem>]
+    /// Run folder [default: runs/<name of the scene file>]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Threads to use; results do not depend on it [default: all cores]
+    /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Start over, even if the folder holds a run
+    /// Discard an existing run in the folder and start over
     #[arg(long)]
     pub fresh: bool,
-    /// Draw no pictures and no video
+    /// Skip rendering of images and video
     #[arg(long)]
     pub no_pictures: bool,
-    /// How pictures find their light: `full` traces its paths, `preview` looks it up in a fraction of the time
+    /// Renderer: `full` (path tracing) or `preview` (approximate, about 20 times faster)
     #[arg(long, value_name = "QUALITY", value_enum, default_value_t)]
-    pub quality: PictureQuality,
-    /// Wall time between checkpoints, in seconds; 0 writes one at every frame
+    pub quality: RenderQuality,
+    /// Wall-clock seconds between checkpoints; 0 writes one at every frame
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub checkpoint: f64,
 }
 
-/// How pictures find their light.
+/// Renderer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PictureQuality {
-    /// Trace its paths.
+pub enum RenderQuality {
+    /// Path tracing.
     #[default]
     Full,
-    /// Look it up.
+    /// Approximate, from precomputed lighting.
     Preview,
 }
 
-impl From<PictureQuality> for Quality {
-    fn from(quality: PictureQuality) -> Self {
+impl From<RenderQuality> for Quality {
+    fn from(quality: RenderQuality) -> Self {
         match quality {
-            PictureQuality::Full => Self::Full,
-            PictureQuality::Preview => Self::Preview,
+            RenderQuality::Full => Self::Full,
+            RenderQuality::Preview => Self::Preview,
         }
     }
 }
@@ -113,25 +118,25 @@ pub struct CheckArgs {
 pub struct MeasureArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Which frame: a number, `last` or `all`
+    /// Frame to print: a number, `last` or `all`
     #[arg(long, value_name = "N|last|all", default_value = "last", value_parser = which_frames)]
     pub frame: WhichFrames,
-    /// Print JSON, one object per line and frame
+    /// Print JSON: one object per frame, one frame per line
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
-    /// Print CSV, one row per drop and frame
+    /// Print CSV: one row per drop and frame
     #[arg(long)]
     pub csv: bool,
 }
 
-/// Which frames to measure.
+/// Frames to print measures of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichFrames {
-    /// This one.
+    /// The frame with this number.
     Number(u32),
-    /// The last one there is.
+    /// The last frame.
     Last,
-    /// All there are.
+    /// Every frame.
     All,
 }
 
@@ -140,28 +145,29 @@ pub enum WhichFrames {
 pub struct RenderArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Which frames: `A..B` (both ends included), `A..`, `..B`, a number or `last` [default: all]
-    #[arg(long, value_name = "A..B", value_parser = frame_choice)]
+    /// Frames: `A..B` (both ends included), `A..`, `..B`, a number, `last` or `all` [default: all]
+    #[arg(long, value_name = "A..B", value_parser = frame_selection)]
     pub frames: Option<FrameSelection>,
-    /// Picture size, such as 1920x1080 [default: the scene's]
+    /// Image size in pixels, e.g. 1920x1080 [default: the scene's render.size]
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<[u32; 2]>,
-    /// Most samples per pixel: more take longer and leave less noise [default: the scene's]
+    /// Maximum samples per pixel; more samples reduce noise [default: the scene's render.samples]
     #[arg(long, value_name = "N")]
     pub samples: Option<NonZeroU32>,
-    /// Leave the noise of few samples in
+    /// Disable denoising
     #[arg(long)]
     pub no_denoise: bool,
-    /// Write EXR files too: linear light, albedo, normal, depth, drop ids
+    /// Also write EXR files: linear radiance, albedo, normal, depth, drop ids
     #[arg(long)]
     pub exr: bool,
-    /// How light is found: `full` traces its paths, `preview` looks it up in a fraction of the time
+    /// Renderer: `full` (path tracing) or `preview` (approximate, about 20 times faster)
     #[arg(long, value_name = "QUALITY", value_enum, default_value_t)]
-    pub quality: PictureQuality,
-    /// Write ground truth for vision too: the clean view without drops, mask, drop ids, depth, refraction flow
+    pub quality: RenderQuality,
+    /// Also write ground truth for computer vision: clean view, mask, drop ids, depth, refraction
+    /// flow
     #[arg(long)]
     pub ground_truth: bool,
-    /// Threads to use; pictures do not depend on it [default: all cores]
+    /// Number of threads; images do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }
@@ -171,18 +177,19 @@ pub struct RenderArgs {
 pub struct ExportArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Which format: usd, abc, gltf, ply, obj, stl, vtk, vdb, povray, mitsuba, pbrt, blender, csv, parquet
+    /// Format: usd, abc, gltf, ply, obj, stl, vtk, vdb, povray, mitsuba, pbrt, blender, csv,
+    /// parquet
     #[arg(long, value_name = "FORMAT", value_parser = export_format)]
     pub to: Format,
-    /// Where to: a file, or for formats of many files a folder
+    /// Destination: a file, or a folder for formats that write many files
     pub dest: PathBuf,
-    /// Which frames: `A..B` (both ends included), `A..`, `..B`, a number or `last` [default: all]
-    #[arg(long, value_name = "A..B", value_parser = frame_choice)]
+    /// Frames: `A..B` (both ends included), `A..`, `..B`, a number, `last` or `all` [default: all]
+    #[arg(long, value_name = "A..B", value_parser = frame_selection)]
     pub frames: Option<FrameSelection>,
-    /// Write each drop into a file of its own (ply, obj, stl)
+    /// Write one file per drop (ply, obj, stl)
     #[arg(long)]
     pub split: bool,
-    /// Replace what is there
+    /// Overwrite existing files
     #[arg(long)]
     pub force: bool,
 }
@@ -190,12 +197,12 @@ pub struct ExportArgs {
 /// `sessile import`.
 #[derive(Args, Debug)]
 pub struct ImportArgs {
-    /// A model: .usda, .usdc, .usd, .glb, .gltf or .obj
+    /// Model file: .usda, .usdc, .usd, .glb, .gltf or .obj
     pub file: PathBuf,
-    /// The scene to write
+    /// Scene file to write
     #[arg(long = "as", value_name = "SCENE.toml")]
     pub scene: PathBuf,
-    /// Replace what is there
+    /// Overwrite existing files
     #[arg(long)]
     pub force: bool,
 }
@@ -203,19 +210,20 @@ pub struct ImportArgs {
 /// `sessile validate`.
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
-    /// Only cases of this model (or `theory`, the exact solutions themselves); can be given again
+    /// Run only the cases of this model, of `theory` (exact solutions) or of `agreement`
+    /// (repeatable)
     #[arg(long = "model", value_name = "MODEL")]
     pub models: Vec<String>,
-    /// Only the case with this name
+    /// Run only the case with this name
     #[arg(long, value_name = "NAME")]
     pub case: Option<String>,
-    /// Only cases that take seconds, at their smaller size
+    /// Run only the cases that take seconds, at reduced size
     #[arg(long)]
     pub quick: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Also write a page with tables and plots into this folder
+    /// Also write an HTML report with tables and plots to this folder
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
 }
@@ -223,10 +231,10 @@ pub struct ValidateArgs {
 /// `sessile bench`.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// Which ones, by name or family [default: all]
+    /// Benchmarks, by name or prefix [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Threads to use [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Print JSON
@@ -237,7 +245,7 @@ pub struct BenchArgs {
 /// `sessile scenes`.
 #[derive(Args, Debug)]
 pub struct ScenesArgs {
-    /// Print this one, ready to save and edit
+    /// Scene to print, ready to save and edit
     pub name: Option<String>,
     /// Print JSON
     #[arg(long, conflicts_with = "name")]
@@ -255,7 +263,7 @@ pub struct ListArgs {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),
-        _ => Err("must be a number of seconds, 0 or more".into()),
+        _ => Err("expected a number of seconds, 0 or more".into()),
     }
 }
 
@@ -263,11 +271,13 @@ fn which_frames(text: &str) -> Result<WhichFrames, String> {
     match text {
         "last" => Ok(WhichFrames::Last),
         "all" => Ok(WhichFrames::All),
-        number => number.parse().map(WhichFrames::Number).map_err(|_| "must be a frame number, `last` or `all`".into()),
+        number => {
+            number.parse().map(WhichFrames::Number).map_err(|_| "expected a frame number, `last` or `all`".into())
+        }
     }
 }
 
-fn frame_choice(text: &str) -> Result<FrameSelection, String> {
+fn frame_selection(text: &str) -> Result<FrameSelection, String> {
     text.parse().map_err(|error: sessile_frames::FrameSelectionError| error.to_string())
 }
 
@@ -279,6 +289,6 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     let sides = text.split_once(['x', 'X', '×']).map(|(width, height)| (width.trim().parse(), height.trim().parse()));
     match sides {
         Some((Ok(width), Ok(height))) if width > 0 && height > 0 => Ok([width, height]),
-        _ => Err("must be columns and rows of pixels, such as 640x360".into()),
+        _ => Err("expected width and height in pixels, e.g. 640x360".into()),
     }
 }

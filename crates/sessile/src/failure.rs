@@ -1,39 +1,39 @@
-//! Why a command did not do what was asked, and the exit code that says so.
+//! Errors of commands and their exit codes.
 
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-/// Why a command ends early.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was asked for failed: exit code 1.
+    /// The run failed: exit code 1.
     Failed(String),
-    /// The command or the scene is wrong: exit code 2.
+    /// The command or the scene is invalid: exit code 2.
     Wrong(String),
-    /// Nobody reads standard output any more, which is the reader's choice: exit code 0.
-    NoReader,
+    /// The reader of standard output closed it (a broken pipe): exit code 0.
+    BrokenPipe,
 }
 
 impl Failure {
-    /// What was asked for failed.
+    /// The run failed.
     pub fn failed(reason: impl Display) -> Self {
         Self::Failed(reason.to_string())
     }
 
-    /// The command or the scene is wrong.
+    /// The command or the scene is invalid.
     pub fn wrong(reason: impl Display) -> Self {
         Self::Wrong(reason.to_string())
     }
 
-    /// Says why on standard error, and gives the exit code.
+    /// Prints the reason to standard error and returns the exit code.
     pub fn report(self) -> ExitCode {
         let (reason, code) = match self {
             Self::Failed(reason) => (reason, 1),
             Self::Wrong(reason) => (reason, 2),
-            Self::NoReader => return ExitCode::SUCCESS,
+            Self::BrokenPipe => return ExitCode::SUCCESS,
         };
-        // Diagnostics of a scene bring their own heading.
+        // Scene diagnostics already start with `error`.
         if reason.starts_with("error") || reason.is_empty() {
             eprintln!("{reason}");
         } else {
@@ -43,11 +43,11 @@ impl Failure {
     }
 }
 
-/// Only standard output is written with `?`.
+/// Conversion for writes to standard output, the only I/O that uses `?` here.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            Self::NoReader
+            Self::BrokenPipe
         } else {
             Self::Failed(format!("cannot write to standard output: {error}"))
         }

@@ -1,24 +1,24 @@
-//! Ctrl-C and the terminating signals: the first asks the run to stop and save, the second ends the program at once.
+//! Ctrl-C and termination signals: the first one saves and stops, the second one quits immediately.
 
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that is set when someone asks the program to stop.
+/// Returns a flag that is set when the program is asked to stop.
 ///
-/// Where no handler can be set, signals end the program at once, and the last checkpoint is what is left.
+/// Without a handler, signals end the program immediately and the last checkpoint remains.
 pub fn stop_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&flag);
+    let requested = Arc::clone(&flag);
     let handler = move || {
-        if asked.swap(true, Ordering::SeqCst) {
-            eprintln!("\nquit at once; what was written is kept, and the last checkpoint");
+        if requested.swap(true, Ordering::SeqCst) {
+            eprintln!("\nquit; completed frames and the last checkpoint are kept");
             process::exit(1);
         }
-        eprintln!("\nstopping as soon as it is saved; again to quit at once");
+        eprintln!("\nsaving a checkpoint, then stopping; press Ctrl-C again to quit immediately");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("warning: cannot catch Ctrl-C ({error}); it will end the run without a last checkpoint");
+        eprintln!("warning: cannot handle Ctrl-C ({error}); it will end the run without a final checkpoint");
     }
     flag
 }

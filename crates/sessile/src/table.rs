@@ -1,6 +1,9 @@
-//! Columns that line up.
+//! Text tables with aligned columns.
 
-/// Rows of cells with a heading, as lines; columns whose name ends in `)` or `#` hold numbers and are set flush right.
+/// Formats rows of cells under a heading.
+///
+/// Columns whose name ends in `)` or `#` hold numbers and are right-aligned; the `#` is not
+/// printed.
 pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let width_of = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
@@ -30,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_left_and_numbers_right() {
+    fn text_is_left_aligned_and_numbers_are_right_aligned() {
         let rows = [vec!["wax".to_owned(), "105".into()], vec!["car paint".into(), "85".into()]];
         assert_eq!(
             table(&["name", "angle (deg)"], &rows),

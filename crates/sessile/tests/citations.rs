@@ -1,7 +1,8 @@
-//! Every source cited in the code or the documentation is in `docs/references.bib`, which is sorted and names no key twice.
+//! Every source cited in the code or the documentation is in `docs/references.bib`, which is sorted
+//! and names no key twice.
 //!
-//! A dated key (lower-case letters, then a year) counts wherever it stands. A key without a year counts as `(key, §5)` with some
-//! locator in the code, and as `[key]` in the documentation.
+//! A dated key (lower-case letters, then a year) counts wherever it stands. A key without a year
+//! counts as `(key, §5)` with some locator in the code, and as `[key]` in the documentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -46,7 +47,8 @@ fn is_dated_key(word: &str) -> bool {
         && ("1600".."2100").contains(&digits)
 }
 
-/// A key without a year that the text cites here: what stands between `open` and one of the ends, if that is one lower-case word.
+/// A key without a year that the text cites here: what stands between `open` and one of the ends,
+/// if that is one lower-case word.
 fn undated_keys(text: &str, open: char, is_end: impl Fn(&str) -> bool) -> Vec<&str> {
     text.match_indices(open)
         .filter_map(|(at, _)| {

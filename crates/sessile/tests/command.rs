@@ -1,4 +1,4 @@
-//! The command line as a user meets it: what it prints, where, and with which exit code.
+//! Output, streams and exit codes of the commands.
 
 mod common;
 
@@ -28,17 +28,17 @@ fn wrong_commands_exit_with_2() {
 }
 
 #[test]
-fn a_missing_scene_is_told_with_what_ships() {
+fn a_missing_scene_is_reported_with_the_nearest_built_in_name() {
     let scratch = Scratch::new();
     let done = scratch.run(&["run", "windwo.toml"]).expect_code(2);
     assert_eq!(
         done.stderr,
-        "error: there is no file windwo.toml, and no scene of that name ships with this version; did you mean window?\n"
+        "error: no such file: windwo.toml; no built-in scene has that name either; did you mean window?\n"
     );
 }
 
 #[test]
-fn a_model_that_cannot_take_the_scene_says_so() {
+fn a_model_that_cannot_run_the_scene_reports_why() {
     // In two dimensions liquid is measured by its area.
     let planar =
         RAIN.replace("volume = \"40 uL\"", "area = \"4 mm^2\"").replace("volume = \"5 uL\"", "area = \"2 mm^2\"");
@@ -49,17 +49,17 @@ fn a_model_that_cannot_take_the_scene_says_so() {
 }
 
 #[test]
-fn check_says_that_a_scene_is_fine_and_what_is_wrong_with_one_that_is_not() {
+fn check_summarizes_a_valid_scene_and_reports_the_errors_of_an_invalid_one() {
     let scratch = Scratch::with_scene(RAIN);
     let fine = scratch.run(&["check", "rain.toml"]).expect_code(0);
-    assert_eq!((fine.stdout.as_str(), fine.stderr.as_str()), ("rain.toml is fine: pane model, 40 frames, 1 s\n", ""));
+    assert_eq!((fine.stdout.as_str(), fine.stderr.as_str()), ("rain.toml is valid: pane model, 40 frames, 1 s\n", ""));
     let wrong = scratch.run(&["check", "rain.toml", "--set", "time.frame=\"5 mm\""]).expect_code(2);
     assert_eq!(wrong.stdout, "");
     assert!(wrong.stderr.contains("time.frame"), "{}", wrong.stderr);
 }
 
 #[test]
-fn measures_come_as_table_json_and_csv() {
+fn measures_are_printed_as_table_json_and_csv() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&["run", "rain.toml", "--no-pictures", "--set", "time.duration=\"200 ms\""]).expect_code(0);
     let all = scratch.run(&["measure", "runs/rain", "--frame", "all", "--json"]).expect_code(0);
@@ -91,7 +91,7 @@ fn measures_come_as_table_json_and_csv() {
 }
 
 #[test]
-fn a_reader_that_stops_listening_is_no_error() {
+fn a_broken_pipe_is_not_an_error() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&["run", "rain.toml", "--no-pictures"]).expect_code(0);
     let mut child = scratch
@@ -107,7 +107,7 @@ fn a_reader_that_stops_listening_is_no_error() {
 }
 
 #[test]
-fn what_ships_can_be_listed_printed_and_checked() {
+fn built_in_scenes_materials_and_liquids_can_be_listed_and_checked() {
     let scratch = Scratch::new();
     let list = scratch.run(&["scenes"]).expect_code(0);
     assert!(list.stdout.lines().count() >= 2, "{}", list.stdout);

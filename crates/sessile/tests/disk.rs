@@ -1,4 +1,5 @@
-//! Disks that are full or read-only: a clear error, exit code 1, and a run that goes on once there is room.
+//! Disks that are full or read-only: a clear error, exit code 1, and a run that goes on once there
+//! is room.
 
 #![cfg(target_os = "linux")]
 

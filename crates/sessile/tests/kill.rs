@@ -1,4 +1,5 @@
-//! A run that is killed at any moment, any number of times, ends with the bytes of one that was left in peace.
+//! A run that is killed at any moment, any number of times, ends with the bytes of one that was
+//! left in peace.
 //!
 //! `SESSILE_KILLS` sets the number of kills; `scripts/kill-200` makes it 200.
 
@@ -14,7 +15,8 @@ use common::{RAIN, Scratch, assert_same_results};
 const KILLS_PER_RUN: u32 = 8;
 const RUN: [&str; 6] = ["run", "rain.toml", "--no-pictures", "--checkpoint", "0", "--out=killed"];
 
-/// A stream of numbers in [0, 1) that is the same every time (a 64-bit linear congruence, upper bits).
+/// A stream of numbers in [0, 1) that is the same every time (a 64-bit linear congruence, upper
+/// bits).
 struct Dice(u64);
 
 impl Dice {
@@ -24,7 +26,8 @@ impl Dice {
     }
 }
 
-/// Waits until the program has taken the run up (for the first time, or the next) and has written a checkpoint.
+/// Waits until the program has taken the run up (for the first time, or the next) and has written a
+/// checkpoint.
 fn wait_for_checkpoint(scratch: &Scratch, child: &mut Child, resumes: u64) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {
@@ -55,7 +58,8 @@ fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
         let this_run = KILLS_PER_RUN.min(wanted - kills);
         while kills_here < u64::from(this_run) {
             let mut child = scratch.start(&RUN);
-            // Some kills come while the program is still taking the run up, those are not counted as resumes.
+            // Some kills come while the program is still taking the run up, those are not counted
+            // as resumes.
             let wait = kills_here == 0 || dice.roll() < 0.7;
             if wait {
                 wait_for_checkpoint(&scratch, &mut child, counted);

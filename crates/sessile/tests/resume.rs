@@ -1,4 +1,5 @@
-//! Running, going on, starting over: what a folder that already holds a run makes of the next command.
+//! Running, going on, starting over: what a folder that already holds a run makes of the next
+//! command.
 
 mod common;
 

@@ -19,21 +19,20 @@
 //! assert!((surface.mesh.volume() / 4e-9 - 1.0).abs() < 1e-9);
 //! ```
 
-pub mod build;
-pub mod drape;
-pub mod ellipsoid_cap;
-pub mod instance;
-pub mod meridian;
-pub mod metaball_drop;
-pub mod metaballs;
-pub mod patch;
-pub mod profile;
+mod build;
+mod drape;
+mod ellipsoid_cap;
+mod instance;
+mod meridian;
+mod metaball_drop;
+mod metaballs;
+mod patch;
+mod profile;
 
-pub use build::{Detail, DropMesh, drop_mesh};
-pub use drape::SubstrateOffsets;
-pub use ellipsoid_cap::EllipsoidCap;
+pub use build::{Detail, DropMesh, drop_mesh, make_drop_mesh, volume_scale};
+pub use drape::{DrapeScratch, SubstrateOffsets, drape, drape_flat};
 pub use instance::{Body, Draped, Instance, LocalFrame, Shape};
-pub use metaball_drop::MetaballDrop;
-pub use metaballs::Ball;
+pub use metaball_drop::{FRONT_DIRECTIONS, MetaballDrop};
+pub use metaballs::{Ball, THRESHOLD};
 pub use patch::Patch;
 pub use profile::Profile;

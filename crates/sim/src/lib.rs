@@ -1,13 +1,14 @@
-//! From scene to frames: builds models, paces time, measures, checkpoints, resumes, validates.
+//! From scene to frames: builds models, steps them, measures, checkpoints and resumes.
 //!
-//! [`run`] takes a scene to a run folder, or goes on with one. [`validate`] holds the physics against theory and [`mod@bench`] says what it
-//! costs; models add their cases and benches there. [`scenes`] are the ones that ship with the program.
+//! [`run`] simulates a scene into a run folder, or resumes an unfinished run. [`scenes`] are the example scenes
+//! that ship with the program.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //!
+//! use sessile_frames::NoProgress;
 //! use sessile_scene::{NoFiles, parse_str};
-//! use sessile_sim::{Finish, RunOptions, Silent, run};
+//! use sessile_sim::{RunOptions, RunOutcome, run};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let text = r#"
@@ -28,24 +29,26 @@
 //!     contact_angle = "40 deg"
 //! "#;
 //! let scene = parse_str("drop.toml", text, &[], &NoFiles)?.scene;
-//! let place = tempfile::tempdir()?;
-//! let finish = run(&scene, &RunOptions::new(place.path().join("drop")), &mut Silent, &AtomicBool::new(false))?;
-//! assert_eq!(finish, Finish::Done { frame: 2, settled: false });
-//! assert!(place.path().join("drop/frames/00002.ply").exists());
+//! let folder = tempfile::tempdir()?;
+//! let options = RunOptions::new(folder.path().join("drop"));
+//! let outcome = run(&scene, &options, &NoProgress, &AtomicBool::new(false))?;
+//! assert_eq!(outcome, RunOutcome::Done { frame: 2, settled: false });
+//! assert!(folder.path().join("drop/frames/00002.ply").exists());
 //! # Ok(())
 //! # }
 //! ```
 
-pub mod bench;
 mod build;
 mod clock;
-mod measured;
-mod nearest;
+mod measuring;
 mod run;
 pub mod scenes;
 mod settle;
-pub mod validate;
+mod suggest;
 
 pub use build::{BuildError, Built, build, model_name};
 pub use clock::{StageClock, StageTime};
-pub use run::{Finish, Progress, RunError, RunOptions, Silent, Status, run, run_with, thread_pool};
+pub use measuring::measure_frame;
+pub use run::{RunError, RunOptions, RunOutcome, run, run_with, thread_pool};
+pub use settle::{DropPose, Settling};
+pub use suggest::suggest;

@@ -14,7 +14,7 @@
 //! velocities), ε is lost per step, and gravity acts on a shell. η is bounded where its explicit step would not be stable.
 
 use glam::DVec3;
-use sessile_scene::types::{SurfaceKnobs, VolumeCorrection};
+use sessile_scene::types::{SurfaceParameters, VolumeCorrection};
 
 use crate::advance::{Advanced, restore_volume, settle_on_solids};
 use crate::drops::{Drop, Scratch, Setting};
@@ -50,7 +50,7 @@ const CENTIMETERS: f64 = 1e-2;
 impl Knobs {
     /// From the scene; what it leaves open is in the middle of what the paper uses. For ε and α, which it does not give: what gravity adds in a
     /// step, and a push that stays stable on any mesh; on a pane the friction has to be raised for drops to stay.
-    pub fn of(scene: &SurfaceKnobs) -> Self {
+    pub fn of(scene: &SurfaceParameters) -> Self {
         Self {
             mu: scene.mu.unwrap_or(0.4),
             eta: scene.eta.unwrap_or(0.0) * SQUARE_CENTIMETERS,

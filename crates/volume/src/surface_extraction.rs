@@ -259,9 +259,7 @@ fn label_components(mesh: &mut TaggedMesh, labels: &[u32], extracted: &mut Extra
         // The first of the largest: the smallest label.
         let winner = counts().fold((0, 0), |best, run| if run.0 > best.0 { run } else { best }).1;
         chosen[of_component[0].0 as usize] = winner;
-        extracted
-            .joined
-            .extend(counts().map(|(_, label)| (label, winner)).filter(|&(label, winner)| label != winner));
+        extracted.joined.extend(counts().map(|(_, label)| (label, winner)).filter(|&(label, winner)| label != winner));
     }
     extracted.joined.sort_unstable();
     for v in 0..mesh.owners.len() {

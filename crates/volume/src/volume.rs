@@ -215,8 +215,13 @@ impl Volume {
             }
             PoissonError::BadEquation { cell, .. } => {
                 let grid = &self.fluid.state.grid;
-                let place = grid.origin + grid.h * (DVec3::from(cell.map(f64::from)) + 0.5);
-                StepError::NonFinite { what: format!("the {solver} ({error})"), time, place: place.to_array(), advice }
+                let position = grid.origin + grid.h * (DVec3::from(cell.map(f64::from)) + 0.5);
+                StepError::NonFinite {
+                    what: format!("the {solver} ({error})"),
+                    time,
+                    position: position.to_array(),
+                    advice,
+                }
             }
         }
     }

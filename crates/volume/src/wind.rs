@@ -13,7 +13,7 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
-use sessile_wetting::splash::AIR_DENSITY;
+use sessile_wetting::wind::AIR_DENSITY;
 use sessile_wetting::wind::DRAG_COEFFICIENT;
 
 use crate::faces::{FaceFlags, WET};

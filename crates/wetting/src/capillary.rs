@@ -101,7 +101,7 @@ pub fn hysteresis_cycle(liquid: &Liquid, wetting: &Wetting, volume: f64, gravity
 mod tests {
     use super::*;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
     const G: f64 = 9.8;
 
     fn close(got: f64, expected: f64, relative: f64, what: &str) {

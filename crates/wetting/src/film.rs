@@ -97,7 +97,7 @@ impl Ridge {
 mod tests {
     use super::*;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
 
     #[test]
     fn receding_speeds_of_water_match_the_published_ones() {

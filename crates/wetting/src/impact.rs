@@ -13,8 +13,6 @@
 //! All from general knowledge, unverified against the papers; together they reproduce the reference range of 2.14 to 3.07
 //! at We 34, Re 2500 (0.9 of the lowest to 1.08 of the highest). Roisman's turns negative below We ≈ 0.2 Re^⅖.
 
-use crate::root::bracketed;
-
 /// Weber number of a drop of a diameter (in m) at a speed (in m/s).
 pub fn weber(liquid: &crate::Liquid, diameter: f64, speed: f64) -> f64 {
     liquid.density * speed * speed * diameter / liquid.surface_tension
@@ -30,26 +28,6 @@ pub fn spread_pasandideh_fard(weber: f64, reynolds: f64, theta: f64) -> f64 {
     ((weber + 12.0) / dissipation(weber, reynolds, theta)).sqrt()
 }
 
-/// Spread after Ukiwe and Kwok: the larger root of their cubic.
-pub fn spread_ukiwe_kwok(weber: f64, reynolds: f64, theta: f64) -> f64 {
-    let (k, d) = (weber + 12.0, dissipation(weber, reynolds, theta));
-    let excess = |x: f64| d * x.powi(3) - k * x + 8.0;
-    // Between the cubic's minimum and its root without the 8.
-    let (low, high) = ((k / (3.0 * d)).sqrt(), (k / d).sqrt());
-    let (f_low, f_high) = (excess(low), excess(high));
-    if f_low >= 0.0 { low } else { bracketed(excess, low, high, f_low, f_high, 1e-13 * k) }
-}
-
-/// Spread of a thin liquid on a repellent solid after Clanet et al.
-pub fn spread_clanet(weber: f64) -> f64 {
-    weber.powf(0.25)
-}
-
-/// Spread after Roisman.
-pub fn spread_roisman(weber: f64, reynolds: f64) -> f64 {
-    0.87 * reynolds.powf(0.2) - 0.40 * reynolds.powf(0.4) / weber.sqrt()
-}
-
 /// Spread after Laan et al.
 pub fn spread_laan(weber: f64, reynolds: f64) -> f64 {
     let p = (weber / reynolds.powf(0.4)).sqrt();
@@ -63,8 +41,7 @@ fn dissipation(weber: f64, reynolds: f64, theta: f64) -> f64 {
 
 /// Default spread: the geometric mean of Laan's, lowest of the set, and Pasandideh-Fard's, highest of it.
 ///
-/// ±20 %. It falls to 0 with the speed; a slow drop's base is its rest shape, which
-/// [`landed_radius`](crate::retention::landed_radius) sees to.
+/// ±20 %. It tends to 0 with the speed; the models bound the base radius from below by that of the rest shape.
 pub fn max_spread(weber: f64, reynolds: f64, theta: f64) -> f64 {
     if weber > 0.0 && reynolds > 0.0 {
         (spread_laan(weber, reynolds) * spread_pasandideh_fard(weber, reynolds, theta)).sqrt()
@@ -76,10 +53,30 @@ pub fn max_spread(weber: f64, reynolds: f64, theta: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::bracketed;
     use std::f64::consts::FRAC_PI_2;
 
-    const WATER: crate::Liquid =
-        crate::Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: crate::Liquid = crate::Liquid::water();
+
+    /// Spread after Ukiwe and Kwok: the larger root of their cubic.
+    fn spread_ukiwe_kwok(weber: f64, reynolds: f64, theta: f64) -> f64 {
+        let (k, d) = (weber + 12.0, dissipation(weber, reynolds, theta));
+        let excess = |x: f64| d * x.powi(3) - k * x + 8.0;
+        // Between the cubic's minimum and its root without the 8.
+        let (low, high) = ((k / (3.0 * d)).sqrt(), (k / d).sqrt());
+        let (f_low, f_high) = (excess(low), excess(high));
+        if f_low >= 0.0 { low } else { bracketed(excess, low, high, f_low, f_high, 1e-13 * k) }
+    }
+
+    /// Spread of a thin liquid on a repellent solid after Clanet et al.
+    fn spread_clanet(weber: f64) -> f64 {
+        weber.powf(0.25)
+    }
+
+    /// Spread after Roisman.
+    fn spread_roisman(weber: f64, reynolds: f64) -> f64 {
+        0.87 * reynolds.powf(0.2) - 0.40 * reynolds.powf(0.4) / weber.sqrt()
+    }
 
     /// `impact-2.5mm-1ms-90` of the reference answers: 2.13767 to 3.06562.
     #[test]

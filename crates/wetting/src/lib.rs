@@ -1,20 +1,20 @@
 //! Liquids and materials with their data, contact-angle laws, and exact solutions.
 //!
-//! This crate knows what water does on a solid before anything is simulated. It stands at the head of the flow: scenes
-//! take their presets from it, the fast models (pane, droplet) their laws, the slow ones (surface, volume) the answers that
-//! they are checked against. It knows nothing of scenes, meshes or frames.
+//! Scenes take their presets from this crate, the pane and droplet models their laws, the surface and volume models the
+//! exact solutions that they are validated against. It depends on no scene, mesh or frame.
 //!
 //! | question | module |
 //! |---|---|
-//! | what is it, and who measured it? | [`liquids`], [`materials`] |
-//! | what shape is a drop at rest? | [`cap`], [`young_laplace`], [`pendant`]; quickly: [`table`] |
-//! | when does it start to slide, and how fast? | [`retention`], [`sliding`], [`wind`] |
-//! | what does it leave behind? | [`film`], [`drying`] |
-//! | how does it arrive? | [`rain`], [`dew`], [`splash`], [`impact`] |
-//! | textbook answers for tests | [`waves`], [`capillary`] |
+//! | which liquids and materials, from which sources? | [`liquid_presets`], [`materials`] |
+//! | what shape is a drop at rest? | [`cap`], [`young_laplace`], [`pendant`], [`CurvedRest`]; tabulated: [`table`] |
+//! | when does it start to slide, and how fast? | [`retention`], [`sliding`], [`wind`]; precomputed: [`SlidingLaw`] |
+//! | what does it leave behind? | [`film`] |
+//! | how does it arrive? | [`rain`], [`dew`] |
+//! | textbook solutions for tests | [`waves`], [`capillary`] |
 //!
-//! Sources are cited by their key in `docs/references.bib`; `docs/wetting.md` tells what was seen in a source, what is
-//! general knowledge and what was computed. All quantities are in SI units and radians, contact angles through the liquid.
+//! Sources are cited by their key in `docs/references.bib`; `docs/wetting.md` states for every number whether it was
+//! checked against its source, is general knowledge, or was computed here. All quantities are in SI units and radians,
+//! contact angles are measured through the liquid.
 //!
 //! ```
 //! use sessile_wetting::{ShapeTable, liquid_preset, material_preset, retention};
@@ -22,23 +22,24 @@
 //! let water = liquid_preset("water").expect("ships").liquid;
 //! let acrylic = material_preset("pmma").expect("an alias of acrylic").wetting;
 //!
-//! // How high does 5 µL stand on a level sheet, and how much does the sheet hold when upright?
-//! let drop = ShapeTable::shared().rest_shape(5e-9, acrylic.advancing, 9.8, &water).expect("it rests");
+//! // Height of 5 µL on a level sheet, and the largest drop that the vertical sheet retains.
+//! let drop = ShapeTable::shared().rest_shape(5e-9, acrylic.advancing, 9.8, &water).expect("a sessile drop");
 //! assert!((drop.height - 1.17e-3).abs() < 0.02e-3);
-//! let held = retention::critical_volume(&water, &acrylic, 9.8, 90_f64.to_radians());
-//! assert!((held - 10e-9).abs() < 1e-9);
+//! let retained = retention::critical_volume(&water, &acrylic, 9.8, 90_f64.to_radians());
+//! assert!((retained - 10e-9).abs() < 1e-9);
 //! ```
 
 pub mod cap;
 pub mod capillary;
 pub mod cube_root;
+mod curved;
 pub mod dew;
-pub mod drying;
 pub mod film;
 pub mod impact;
-pub mod liquid;
-pub mod liquids;
-pub mod material;
+mod law;
+mod liquid;
+mod liquids;
+mod material;
 pub mod materials;
 mod ode;
 pub mod pendant;
@@ -47,12 +48,13 @@ pub mod rain;
 pub mod retention;
 mod root;
 pub mod sliding;
-pub mod splash;
 pub mod table;
 pub mod waves;
 pub mod wind;
 pub mod young_laplace;
 
+pub use curved::CurvedRest;
+pub use law::SlidingLaw;
 pub use liquid::Liquid;
 pub use liquids::{LiquidPreset, liquid_preset, liquid_presets};
 pub use material::Wetting;

@@ -1,4 +1,4 @@
-//! Liquids: what a simulation needs to know of one.
+//! The properties of a liquid that the models use.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,11 @@ pub struct Liquid {
 }
 
 impl Liquid {
+    /// Water at 20 °C, rounded: 1000 kg/m³, 1 mm²/s, 73 mN/m.
+    pub const fn water() -> Self {
+        Self { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 }
+    }
+
     /// Dynamic viscosity η = ρν, in Pa·s.
     pub fn dynamic_viscosity(&self) -> f64 {
         self.density * self.viscosity

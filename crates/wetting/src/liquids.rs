@@ -143,33 +143,32 @@ pub fn liquid_preset(name: &str) -> Option<&'static LiquidPreset> {
     LIQUIDS.iter().find(|preset| preset.name == name)
 }
 
-/// Dynamic viscosity of a glycerol–water mixture (cheng2008), in Pa·s.
-///
-/// `fraction` of glycerol by mass, 0 to 1; `celsius` 0 to 100:
-///
-/// ```text
-/// η = η_w^s η_g^(1−s),   s = 1 − C + abC(1−C)/(aC + b(1−C)),   a = 0.705 − 0.0017T,   b = (4.9 + 0.036T) a^2.5
-/// ```
-pub fn glycerol_water_viscosity(fraction: f64, celsius: f64) -> f64 {
-    let (c, t) = (fraction, celsius);
-    let water = 1.790 * ((-1230.0 - t) * t / (36_100.0 + 360.0 * t)).exp();
-    let glycerol = 12_100.0 * ((-1233.0 + t) * t / (9900.0 + 70.0 * t)).exp();
-    let a = 0.705 - 0.0017 * t;
-    let b = (4.9 + 0.036 * t) * a.powf(2.5);
-    let s = 1.0 - c + a * b * c * (1.0 - c) / (a * c + b * (1.0 - c));
-    1e-3 * water.powf(s) * glycerol.powf(1.0 - s)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Dynamic viscosity of a glycerol–water mixture (cheng2008), in Pa·s.
+    ///
+    /// `fraction` of glycerol by mass, 0 to 1; `celsius` 0 to 100:
+    ///
+    /// ```text
+    /// η = η_w^s η_g^(1−s),   s = 1 − C + abC(1−C)/(aC + b(1−C)),   a = 0.705 − 0.0017T,   b = (4.9 + 0.036T) a^2.5
+    /// ```
+    fn glycerol_water_viscosity(fraction: f64, celsius: f64) -> f64 {
+        let (c, t) = (fraction, celsius);
+        let water = 1.790 * ((-1230.0 - t) * t / (36_100.0 + 360.0 * t)).exp();
+        let glycerol = 12_100.0 * ((-1233.0 + t) * t / (9900.0 + 70.0 * t)).exp();
+        let a = 0.705 - 0.0017 * t;
+        let b = (4.9 + 0.036 * t) * a.powf(2.5);
+        let s = 1.0 - c + a * b * c * (1.0 - c) / (a * c + b * (1.0 - c));
+        1e-3 * water.powf(s) * glycerol.powf(1.0 - s)
+    }
 
     #[test]
     fn water_is_the_default_of_the_contract() {
         let water = &liquid_presets()[0];
         assert_eq!(water.name, "water");
-        let expected = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
-        assert_eq!(water.liquid, expected);
+        assert_eq!(water.liquid, Liquid::water());
     }
 
     /// Kinematic viscosities of the glycerol presets follow from the formula and their densities, to their last digit.

@@ -102,17 +102,9 @@ fn cubic_moment(k: f64) -> f64 {
     tail(DIAMETERS.0) - tail(DIAMETERS.1)
 }
 
-/// Share of the rain on the level that arrives on a face: max(0, −u·n)/v, for drops that fall with velocity
-/// u = wind − v ŷ; `normal` points out of the face, `up` is ŷ.
-pub fn catch_ratio(normal: glam::DVec3, up: glam::DVec3, wind: glam::DVec3, speed: f64) -> f64 {
-    let velocity = wind - speed * up;
-    if speed > 0.0 { (-velocity.dot(normal)).max(0.0) / speed } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DVec3;
 
     fn rain(millimeters_per_hour: f64) -> RainLaw {
         RainLaw::new(millimeters_per_hour * MILLIMETER_PER_HOUR).unwrap()
@@ -185,15 +177,6 @@ mod tests {
             assert!((got / measured - 1.0).abs() < 0.03, "{mm} mm: {got} m/s, measured {measured}");
         }
         assert_eq!(fall_speed(0.05e-3), 0.0);
-    }
-
-    #[test]
-    fn upright_panes_catch_wind_over_fall_speed() {
-        let ratio = |normal: DVec3, wind: DVec3| catch_ratio(normal, DVec3::Y, wind, 4.0);
-        assert_eq!(ratio(DVec3::Y, DVec3::ZERO), 1.0);
-        assert_eq!(ratio(-DVec3::Y, DVec3::ZERO), 0.0);
-        assert_eq!(ratio(DVec3::X, DVec3::new(-2.0, 0.0, 0.0)), 0.5);
-        assert_eq!(ratio(DVec3::X, DVec3::new(2.0, 0.0, 0.0)), 0.0);
     }
 
     #[test]

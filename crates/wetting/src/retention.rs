@@ -20,14 +20,16 @@ use crate::material::Wetting;
 use crate::root::bracketed;
 use crate::table::ShapeTable;
 
-/// Retention factor k of a drop that grew, was placed or coalesced, and so sits near θ_a.
-pub const DEFAULT_FACTOR: f64 = 1.0;
-/// Retention factor k of a drop that landed wider than it would rest.
-pub const LANDED_FACTOR: f64 = 0.9;
-/// Retention factor at the first local motion of a pinned circle (deconinck2016).
-pub const PINNED_CIRCLE_FACTOR: f64 = PI / 4.0;
-/// Retention factor fitted to measured contours (elsherbini2006; the number is unverified).
-pub const MEASURED_FACTOR: f64 = 24.0 / (PI * PI * PI);
+/// Decrease of the retention factor from a contact line at the advancing radius to one at the receding radius.
+const LANDED_REDUCTION: f64 = 0.1;
+
+/// Retention factor k of a drop whose contact line lies beyond its advancing radius.
+///
+/// `excess` is 0 at R(V, θ_a) and 1 at R(V, θ_r): k falls from 1 to 0.9 with its square.
+#[inline]
+pub fn retention_factor(excess: f64) -> f64 {
+    1.0 - LANDED_REDUCTION * excess * excess
+}
 
 /// Δ = cos θ_r − cos θ_a of a material.
 pub fn cosine_difference(wetting: &Wetting) -> f64 {
@@ -97,11 +99,6 @@ pub fn critical_area_planar(liquid: &Liquid, wetting: &Wetting, gravity: f64, ti
     if drive <= 0.0 { f64::INFINITY } else { liquid.surface_tension * cosine_difference(wetting) / drive }
 }
 
-/// Base radius of a drop that landed with the spread `spread_radius`, between those of its rest shapes at θ_a and θ_r, in m.
-pub fn landed_radius(spread_radius: f64, advancing_radius: f64, receding_radius: f64) -> f64 {
-    spread_radius.min(receding_radius).max(advancing_radius)
-}
-
 /// A drop pinned on a circle and pulled along the solid: first order in the pull.
 ///
 /// Accuracy against full solutions: angles within 1° to Bo sin α = 0.5 and 3–6° at 1, where Bo = ρgR²/γ; centroid within
@@ -168,7 +165,7 @@ fn shift_factor(theta: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
 
     fn solid(advancing: f64, receding: f64) -> Wetting {
         Wetting::smooth(advancing.to_radians(), receding.to_radians())
@@ -263,12 +260,5 @@ mod tests {
         assert!(drop.contact_angle(&WATER, 0.0) > drop.angle, "steeper downhill");
         assert_eq!(drop.displacement(&WATER, drop.angle, 0.0), 0.0, "pinned on the circle");
         assert!(drop.displacement(&WATER, 0.6, 0.0) > 0.0 && drop.centroid_shift(&WATER) > 0.0);
-    }
-
-    #[test]
-    fn landed_drops_keep_their_width_between_the_rest_shapes() {
-        assert_eq!(landed_radius(1.0, 1.5, 3.0), 1.5);
-        assert_eq!(landed_radius(2.0, 1.5, 3.0), 2.0);
-        assert_eq!(landed_radius(5.0, 1.5, 3.0), 3.0);
     }
 }

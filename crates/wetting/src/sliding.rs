@@ -91,38 +91,11 @@ pub fn steady_speed(
     bracketed(miss, 0.0, slowest, -1.0, miss(slowest).max(0.0), 1e-12)
 }
 
-/// Time in which a drop's speed approaches its steady value, m/(β w η), in s.
-pub fn relaxation_time(liquid: &Liquid, volume: f64, width: f64, beta: f64) -> f64 {
-    volume / (beta * width * liquid.viscosity)
-}
-
-/// Speed (in m/s) and distance (in m) after `time` of a mass under a constant force and linear drag, exactly.
-///
-/// ```text
-/// m dU/dt = F − c U:   U = F/c + (U₀ − F/c) e^(−ct/m),   x = F t/c + (U₀ − F/c)(m/c)(1 − e^(−ct/m))
-/// ```
-///
-/// `drag` c in kg/s, `force` in N; holds for c = 0 too.
-pub fn motion_under_drag(mass: f64, drag: f64, force: f64, initial_speed: f64, time: f64) -> (f64, f64) {
-    let rate = drag / mass;
-    if rate * time < 1e-9 {
-        let acceleration = force / mass;
-        return (initial_speed + acceleration * time, initial_speed * time + 0.5 * acceleration * time * time);
-    }
-    let terminal = force / drag;
-    let decayed = -(-rate * time).exp_m1();
-    (
-        initial_speed + (terminal - initial_speed) * decayed,
-        terminal * time + (initial_speed - terminal) * decayed / rate,
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::ShapeTable;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
 
     fn solid(advancing: f64, receding: f64) -> Wetting {
         Wetting::smooth(advancing.to_radians(), receding.to_radians())
@@ -190,18 +163,6 @@ mod tests {
     }
 
     #[test]
-    fn relaxation_on_ptfe_takes_the_published_time() {
-        let (table, wetting) = (ShapeTable::shared(), solid(113.0, 92.0));
-        let time = |volume: f64| {
-            let width = 2.0 * table.rest_shape(volume, wetting.advancing, 0.0, &WATER).unwrap().base_radius;
-            let speed = steady_speed(&WATER, &wetting, width, WATER.density * volume * 9.8, 0.0, None);
-            relaxation_time(&WATER, volume, width, friction_coefficient(&WATER, &wetting, width, speed, None))
-        };
-        let (short, long) = (time(1e-8), time(5e-8));
-        assert!((short - 0.11).abs() < 0.02 && (long - 0.18).abs() < 0.02, "{short} and {long} s");
-    }
-
-    #[test]
     fn air_slows_only_repellent_solids() {
         let drag = 1e-6;
         let speed = |wetting: &Wetting, drag: f64| steady_speed(&WATER, wetting, 2e-3, 2e-4, drag, None);
@@ -209,15 +170,5 @@ mod tests {
         assert!(speed(&lotus, drag) < speed(&lotus, 0.0));
         assert_eq!(speed(&plastic, drag), speed(&plastic, 0.0));
         assert_eq!(steady_speed(&WATER, &plastic, 2e-3, 0.0, 0.0, None), 0.0);
-    }
-
-    /// `fournier-a` of the reference answers.
-    #[test]
-    fn motion_under_drag_matches_the_reference_answer() {
-        let (speed, position) = motion_under_drag(3e-5, 2e-4, 1.5e-4, 0.0, 0.1);
-        assert!((speed / 0.364937160726 - 1.0).abs() < 1e-11, "speed {speed}");
-        assert!((position / 0.0202594258912 - 1.0).abs() < 1e-11, "position {position}");
-        let (speed, position) = motion_under_drag(2.0, 0.0, 4.0, 1.0, 3.0);
-        assert_eq!((speed, position), (7.0, 12.0));
     }
 }

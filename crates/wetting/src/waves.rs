@@ -83,7 +83,7 @@ fn bessel_ratio(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
 
     fn close(got: f64, expected: f64, relative: f64, what: &str) {
         assert!((got / expected - 1.0).abs() <= relative, "{what}: got {got}, expected {expected}");

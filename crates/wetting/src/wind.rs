@@ -4,18 +4,18 @@
 //! drop's top; it adds to gravity as a vector and is compared with the retention force. On level roughened metal drops let
 //! go at a fixed Weber number of 7.9 (white2021), which is C_D ≈ 0.25–0.4 in our reading. Default C_D = 0.35, a factor 2.
 //!
-//! Within the boundary layer (δ ≈ 5√(νx/U), some millimeters on a windshield) u is below the free stream.
+//! Within the boundary layer (δ ≈ 5√(νx/U), some millimeters on a windshield) u is below the free stream; the models use
+//! the free stream.
 
 use crate::cap;
 use crate::liquid::Liquid;
 use crate::material::Wetting;
 use crate::retention::cosine_difference;
-use crate::splash::AIR_DENSITY;
 
 /// Drag coefficient C_D of a drop on a wall.
 pub const DRAG_COEFFICIENT: f64 = 0.35;
-/// Kinematic viscosity of air at 20 °C, in m²/s.
-pub const AIR_KINEMATIC_VISCOSITY: f64 = 1.5e-5;
+/// Density of air at 20 °C, in kg/m³.
+pub const AIR_DENSITY: f64 = 1.2;
 
 /// ½ρ_air C_D A_f of a cap of base radius `radius` (in m) at `theta`, in kg/m: times the squared air speed it is a force.
 pub fn air_drag(radius: f64, theta: f64) -> f64 {
@@ -34,21 +34,11 @@ pub fn depinning_speed(liquid: &Liquid, wetting: &Wetting, volume: f64) -> f64 {
     (held / air_drag(radius, wetting.advancing)).sqrt()
 }
 
-/// Air speed at a height (in m) inside a laminar boundary layer, in m/s.
-///
-/// `free_speed` in m/s, `run` the distance from the leading edge in m. Pohlhausen's profile 2y − 2y³ + y⁴ over
-/// δ = 5√(νx/U) stands in for Blasius's; they differ by less than 8 % of the free stream.
-pub fn boundary_layer_speed(free_speed: f64, run: f64, height: f64) -> f64 {
-    let thickness = 5.0 * (AIR_KINEMATIC_VISCOSITY * run / free_speed.abs()).sqrt();
-    let y = height / thickness;
-    if y < 1.0 { free_speed * y * (2.0 - 2.0 * y * y + y.powi(3)) } else { free_speed }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
 
     fn solid(advancing: f64, receding: f64) -> Wetting {
         Wetting::smooth(advancing.to_radians(), receding.to_radians())
@@ -77,10 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn force_follows_the_wind_and_the_layer_slows_it() {
+    fn the_force_points_along_the_wind() {
         assert!(wind_force(1e-3, 1.0, 5.0) > 0.0 && wind_force(1e-3, 1.0, -5.0) < 0.0);
-        let (low, high) = (boundary_layer_speed(10.0, 0.5, 1e-3), boundary_layer_speed(10.0, 0.5, 1.0));
-        assert!(0.0 < low && low < high && high == 10.0, "{low} {high}");
-        assert_eq!(boundary_layer_speed(0.0, 0.5, 1e-3), 0.0);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_geometry::{Closest, TriMesh};
-use sessile_scene::types::{Environment, Scene};
+use sessile_scene::types::{Scene, WorldSettings};
 use sessile_wetting::Wetting;
 
 use crate::emission::Emission;
@@ -23,7 +23,7 @@ pub struct World {
     /// What the user should know about how the scene was built: repairs, choices, rain that cannot fall.
     pub notices: Vec<String>,
     time: f64,
-    environment: Arc<Environment>,
+    environment: Arc<WorldSettings>,
     gravity: DVec3,
     solids: Vec<Solid>,
     wall: Wetting,

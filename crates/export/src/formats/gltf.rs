@@ -12,8 +12,8 @@ mod buffer;
 mod scenery;
 
 use glam::Vec3;
+use sessile_appearance::smooth_normals;
 use sessile_frames::Surface;
-use sessile_render::normals::smooth_normals;
 
 use crate::error::ExportError;
 use crate::job::Job;
@@ -56,7 +56,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         if first.is_none() && fixed {
             first = Some((points, normals));
         }
-        sink.put(&part.bytes)
+        Ok(sink.put(&part.bytes)?)
     })?;
     file.end(sink)
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use glam::Vec3;
+use sessile_appearance::orthonormal_basis;
 use sessile_frames::names::frame_file;
-use sessile_render::lights::axes_about;
 
 use crate::drawn;
 use crate::error::ExportError;
@@ -126,7 +126,7 @@ fn lights(source: &Source) -> String {
     }
     for lamp in &source.scene.lights.area {
         let normal = (lamp.look_at - lamp.center).normalize_or(glam::DVec3::NEG_Y).as_vec3();
-        let [x, y] = axes_about(normal).map(|side| side * (0.5 * lamp.size) as f32);
+        let [x, y] = orthonormal_basis(normal).map(|side| side * (0.5 * lamp.size) as f32);
         let c = lamp.center.as_vec3();
         let _ = writeln!(
             text,

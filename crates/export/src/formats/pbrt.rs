@@ -7,10 +7,8 @@ use std::f32::consts::FRAC_PI_4;
 use std::fmt::Write;
 
 use glam::{Vec2, Vec3};
+use sessile_appearance::{AppearanceError, Environment, orthonormal_basis};
 use sessile_frames::names::frame_file;
-use sessile_render::environment::Environment;
-use sessile_render::lights::axes_about;
-use sessile_render::render_run::DrawError;
 
 use crate::drawn;
 use crate::error::ExportError;
@@ -25,7 +23,7 @@ const SKY: usize = 1024;
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
     let stagecraft = Stagecraft::new(job, false)?;
-    let environment = Environment::from_lights(&source.scene.lights).map_err(DrawError::from)?;
+    let environment = Environment::from_lights(&source.scene.lights).map_err(AppearanceError::from)?;
     stagecraft.put("textures/environment.pfm", &equal_area(&environment))?;
     job.each_shot(|shot| {
         let world = source.world_at(shot.time);
@@ -96,7 +94,7 @@ fn lights(source: &Source) -> String {
     }
     for lamp in &source.scene.lights.area {
         let normal = (lamp.look_at - lamp.center).normalize_or(glam::DVec3::NEG_Y).as_vec3();
-        let [x, y] = axes_about(normal).map(|side| side * (0.5 * lamp.size) as f32);
+        let [x, y] = orthonormal_basis(normal).map(|side| side * (0.5 * lamp.size) as f32);
         let c = lamp.center.as_vec3();
         let corners = [c - x - y, c + x - y, c + x + y, c - x + y].map(|p| format!("{} {} {}", p.x, p.y, p.z));
         let _ = writeln!(

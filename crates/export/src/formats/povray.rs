@@ -11,9 +11,7 @@ use std::fmt::Write;
 use glam::{DVec3, Vec3};
 use sessile_frames::names::frame_file;
 use sessile_scene::types::ModelKind;
-use sessile_shapes::build::volume_scale;
-use sessile_shapes::metaballs::THRESHOLD;
-use sessile_shapes::{Detail, Instance, Shape};
+use sessile_shapes::{Detail, Instance, Shape, THRESHOLD, volume_scale};
 
 use crate::drawn::{self, DrawnMesh};
 use crate::error::ExportError;
@@ -83,7 +81,7 @@ fn shared(source: &Source, looks: &SceneLooks, sky: &str) -> String {
     for lamp in &source.scene.lights.area {
         let normal = (lamp.look_at - lamp.center).normalize_or(DVec3::NEG_Y);
         let [x, y] =
-            sessile_render::lights::axes_about(normal.as_vec3()).map(|side| side.as_dvec3() * lamp.size * UNITS);
+            sessile_appearance::orthonormal_basis(normal.as_vec3()).map(|side| side.as_dvec3() * lamp.size * UNITS);
         // At distances beyond its size it falls off with the square.
         let _ = writeln!(
             text,
@@ -154,7 +152,7 @@ fn frame(source: &Source, stagecraft: &Stagecraft<'_>, shot: &Shot) -> Result<St
         };
         let _ = write!(text, "\nobject {{\n  {body}\n{}}}\n", solid_material(look, wet.as_deref()));
     }
-    let shapes = if source.scene.model == ModelKind::Pane { source.folder.read_shapes(shot.frame)? } else { None };
+    let shapes = if source.scene.model == ModelKind::Pane { source.folder.read_instances(shot.frame)? } else { None };
     match shapes {
         Some(drops) => drops.iter().for_each(|drop| text += &blob(drop, &stagecraft.looks)),
         None => {

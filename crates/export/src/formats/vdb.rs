@@ -25,7 +25,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
     job.each_shot(|shot| {
         let Some(grid) = source.folder.read_fields(shot.frame)? else {
-            let reason = if source.scene.output_fields {
+            let reason = if source.scene.output.fields {
                 format!("frame {} has no grid; only the volume model keeps one", shot.frame)
             } else {
                 "there are no grids to export; simulate it with the volume model and `--set output.fields=true`".into()
@@ -34,7 +34,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         };
         let mut sink = job.destination.inside(&frame_file(shot.frame, "vdb"))?;
         sink.put(&encode(&grid, shot.time))?;
-        sink.finish()
+        Ok(sink.finish()?)
     })
 }
 

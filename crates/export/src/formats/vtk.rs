@@ -28,7 +28,7 @@ const MOST_CELLS: u64 = 1 << 28;
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
     let folder = job.destination.companion_name();
-    if source.scene.model == ModelKind::Volume && !source.scene.output_fields {
+    if source.scene.model == ModelKind::Volume && !source.scene.output.fields {
         job.progress.notice(
             "the run has no grids: simulate it with `--set output.fields=true` to have phi, velocity and pressure too",
         );
@@ -61,13 +61,13 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     sink.text(&format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <Collection>\n{entries}  </Collection>\n</VTKFile>\n"
     ))?;
-    sink.finish()
+    Ok(sink.finish()?)
 }
 
 fn put(job: &Job<'_>, file: &str, bytes: &[u8]) -> Result<(), ExportError> {
     let mut sink = job.destination.inside(file)?;
     sink.put(bytes)?;
-    sink.finish()
+    Ok(sink.finish()?)
 }
 
 /// A file's text, and the numbers that follow it.

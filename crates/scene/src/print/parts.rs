@@ -5,16 +5,12 @@ use crate::quantities::{
     ACCELERATION, ANGLE, DAMPING, DENSITY, DRAG, FINE_LENGTH, LENGTH, PRESSURE, STIFFNESS, TENSION, TIME, VELOCITY,
     VISCOSITY, VOLUME,
 };
-use crate::types::{CurvatureMethod, Fidelity, Follow, Material, ModelKind, Scene, Side, Varying, VolumeCorrection};
+use crate::types::{EnvironmentMap, Follow, Material, Scene, Varying};
 
 pub(super) fn general(out: &mut Document, scene: &Scene) {
     out.text("title", &scene.title, "");
     out.text("model", scene.model.name(), "");
-    let fidelity = match scene.fidelity {
-        Fidelity::Physical => "physical",
-        Fidelity::Paper => "paper",
-    };
-    out.text("fidelity", fidelity, "");
+    out.text("fidelity", scene.fidelity.name(), "");
     out.entry("seed", scene.seed.to_string(), "every random choice follows from it");
 
     out.table("[time]".into(), "time".into());
@@ -23,7 +19,7 @@ pub(super) fn general(out: &mut Document, scene: &Scene) {
     out.entry("settle", scene.time.settle.to_string(), "");
 
     out.table("[liquid]".into(), "liquid".into());
-    out.text("preset", &scene.liquid_preset, "the keys below override it");
+    out.text("preset", scene.liquid_preset.name, "the keys below override it");
     out.quantity("density", scene.liquid.density, &DENSITY, "");
     out.quantity("viscosity", scene.liquid.viscosity, &VISCOSITY, "kinematic");
     out.quantity("surface_tension", scene.liquid.surface_tension, &TENSION, "");
@@ -40,13 +36,7 @@ pub(super) fn general(out: &mut Document, scene: &Scene) {
             out.vector("min", domain.min, &LENGTH, "");
             out.vector("max", domain.max, &LENGTH, "");
             for (key, side) in ["x", "y", "z"].into_iter().zip(domain.sides) {
-                let name = match side {
-                    Side::Open => "open",
-                    Side::Wall => "wall",
-                    Side::Symmetry => "symmetry",
-                    Side::Periodic => "periodic",
-                };
-                out.text(key, name, "");
+                out.text(key, side.name(), "");
             }
             match &domain.wall_material {
                 Some(name) => out.text("wall_material", name, ""),
@@ -64,7 +54,7 @@ pub(super) fn general(out: &mut Document, scene: &Scene) {
     out.quantity("edge", scene.resolution.edge, &LENGTH, "surface, droplet: shortest edge");
 
     out.table("[output]".into(), "output".into());
-    out.entry("fields", scene.output_fields.to_string(), "");
+    out.entry("fields", scene.output.fields.to_string(), "");
 }
 
 fn gravity(out: &mut Document, scene: &Scene) {
@@ -151,10 +141,10 @@ pub(super) fn knobs(out: &mut Document, scene: &Scene) {
         }
     }
     let springs = [
-        ("longitudinal", knobs.longitudinal_stiffness),
-        ("transverse", knobs.transverse_stiffness),
-        ("guide", knobs.guide_stiffness),
-        ("volume", knobs.volume_stiffness),
+        ("longitudinal", knobs.springs.longitudinal),
+        ("transverse", knobs.springs.transverse),
+        ("guide", knobs.springs.guide),
+        ("volume", knobs.springs.volume),
     ];
     let springs: Vec<String> = springs
         .into_iter()
@@ -174,12 +164,7 @@ pub(super) fn knobs(out: &mut Document, scene: &Scene) {
         }
     }
     if let Some(correction) = knobs.volume_correction {
-        let name = match correction {
-            VolumeCorrection::Local => "local",
-            VolumeCorrection::Global => "global",
-            VolumeCorrection::Both => "both",
-        };
-        out.text("volume_correction", name, "");
+        out.text("volume_correction", correction.name(), "");
     }
     if let Some(on) = knobs.self_collision {
         out.entry("self_collision", on.to_string(), "");
@@ -189,11 +174,7 @@ pub(super) fn knobs(out: &mut Document, scene: &Scene) {
     out.table("[volume]".into(), "volume".into());
     let knobs = &scene.volume;
     if let Some(method) = knobs.curvature {
-        let name = match method {
-            CurvatureMethod::VirtualSurface => "virtual-surface",
-            CurvatureMethod::Extension => "extension",
-        };
-        out.text("curvature", name, "");
+        out.text("curvature", method.name(), "");
     }
     if let Some(order) = knobs.pressure_order {
         out.entry("pressure_order", order.to_string(), "");
@@ -233,7 +214,10 @@ pub(super) fn pictures(out: &mut Document, scene: &Scene) {
     out.number("fps", scene.render.fps, "");
 
     out.table("[lights]".into(), "lights".into());
-    out.text("environment", &scene.lights.environment, "");
+    match &scene.lights.environment {
+        EnvironmentMap::Preset(preset) => out.text("environment", preset.name(), ""),
+        EnvironmentMap::Image(file) => out.text("environment", &file.to_string_lossy(), ""),
+    }
     out.number("strength", scene.lights.strength, "");
     if let Some(sun) = &scene.lights.sun {
         out.table("[lights.sun]".into(), "lights.sun".into());
@@ -247,17 +231,5 @@ pub(super) fn pictures(out: &mut Document, scene: &Scene) {
         out.vector("look_at", lamp.look_at, &LENGTH, "");
         out.quantity("size", lamp.size, &LENGTH, "");
         out.plain("color", &lamp.color, "");
-    }
-}
-
-impl ModelKind {
-    /// As written in a scene.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pane => "pane",
-            Self::Droplet => "droplet",
-            Self::Surface => "surface",
-            Self::Volume => "volume",
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Document, numbers, quantity_text, quoted};
 use crate::quantities::{ANGLE, AREA, DEW, FEED, LENGTH, PLANAR_FEED, RAIN, TIME, VELOCITY, VOLUME};
-use crate::types::{Amount, DropShape, EmitterKind, MeshScale, RainArea, RainSizes, Scene, Solid, SolidShape};
+use crate::types::{Amount, DropShape, EmitterKind, MeshScale, RainArea, RainSizes, Scene, Solid, SolidShape, Texture};
 
 pub(super) fn solids(out: &mut Document, scene: &Scene) {
     for (index, solid) in scene.solids.iter().enumerate() {
@@ -13,11 +13,11 @@ pub(super) fn solids(out: &mut Document, scene: &Scene) {
         out.vector("rotate", solid.rotate, &ANGLE, "");
         out.vector("move", solid.shift, &LENGTH, "");
         motion(out, solid);
-        if let Some(look) = &solid.look {
-            out.text("look", look, "");
-        }
-        if let Some(texture) = &solid.texture {
-            out.text("texture", texture, "");
+        out.text("look", solid.look.name(), "");
+        match &solid.texture {
+            Some(Texture::Pattern(pattern)) => out.text("texture", pattern.name(), ""),
+            Some(Texture::Image(file)) => out.text("texture", &file.to_string_lossy(), ""),
+            None => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Time, liquid, world, domain, resolution and output.
 
 use glam::DVec3;
-use sessile_wetting::Liquid;
+use sessile_wetting::{Liquid, LiquidPreset};
 
 use super::radius_of;
 use crate::diagnostics::Diagnostic;
@@ -11,7 +11,8 @@ use crate::reader::Section;
 use crate::schema;
 use crate::tree::Value;
 use crate::types::{
-    Domain, Drop, DropShape, Emitter, EmitterKind, Environment, Keyed, MeshScale, RainSizes, Resolution, Side, Time,
+    Domain, Drop, DropShape, Emitter, EmitterKind, Keyed, MeshScale, Output, RainSizes, Resolution, Side, Time,
+    WorldSettings,
 };
 use crate::units::is_sensible;
 
@@ -50,7 +51,7 @@ pub(super) fn time(top: &Section<'_>) -> Time {
     Time { duration: duration.unwrap_or(1.0), frame: frame.unwrap_or(1.0), settle }
 }
 
-pub(super) fn liquid(top: &Section<'_>) -> (Liquid, String) {
+pub(super) fn liquid(top: &Section<'_>) -> (Liquid, &'static LiquidPreset) {
     let section = top.section("liquid", &schema::LIQUID);
     let named = section.text("preset").and_then(|name| {
         let found = presets::liquid(&name);
@@ -65,7 +66,8 @@ pub(super) fn liquid(top: &Section<'_>) -> (Liquid, String) {
         }
         found
     });
-    let (preset, mut liquid) = named.unwrap_or_else(presets::default_liquid);
+    let preset = named.unwrap_or_else(presets::default_liquid);
+    let mut liquid = preset.liquid;
     for (key, kind, value) in [
         ("density", &DENSITY, &mut liquid.density),
         ("viscosity", &VISCOSITY, &mut liquid.viscosity),
@@ -82,7 +84,7 @@ pub(super) fn liquid(top: &Section<'_>) -> (Liquid, String) {
     (liquid, preset)
 }
 
-pub(super) fn world(top: &Section<'_>) -> Environment {
+pub(super) fn world(top: &Section<'_>) -> WorldSettings {
     let section = top.section("world", &schema::WORLD);
     let standard = DVec3::new(0.0, -9.8, 0.0);
     let gravity = match section.node("gravity").map(|n| &n.value) {
@@ -94,7 +96,7 @@ pub(super) fn world(top: &Section<'_>) -> Environment {
     let wind = section.vector("wind", &VELOCITY).unwrap_or(DVec3::ZERO);
     let planar = section.flag("planar").unwrap_or(false);
     section.finish();
-    Environment { gravity: Keyed { keys: gravity }, wind, planar }
+    WorldSettings { gravity: Keyed { keys: gravity }, wind, planar }
 }
 
 fn keyed_gravity(section: &Section<'_>) -> Vec<(f64, DVec3)> {
@@ -134,9 +136,7 @@ pub(super) fn domain(top: &Section<'_>) -> Option<Domain> {
         return None;
     }
     let (min, max) = corners(&section);
-    const SIDES: &[(&str, Side)] =
-        &[("open", Side::Open), ("wall", Side::Wall), ("symmetry", Side::Symmetry), ("periodic", Side::Periodic)];
-    let sides = ["x", "y", "z"].map(|key| section.choice(key, SIDES).map_or(Side::Open, |(_, side)| side));
+    let sides = ["x", "y", "z"].map(|key| section.word(key).unwrap_or(Side::Open));
     let wall_material = section.text("wall_material");
     section.finish();
     Some(Domain { min, max, sides, wall_material })
@@ -204,9 +204,9 @@ fn emitter_diameter(emitter: &Emitter) -> Option<f64> {
     }
 }
 
-pub(super) fn output(top: &Section<'_>) -> bool {
+pub(super) fn output(top: &Section<'_>) -> Output {
     let section = top.section("output", &schema::OUTPUT);
     let fields = section.flag("fields").unwrap_or(false);
     section.finish();
-    fields
+    Output { fields }
 }

@@ -12,7 +12,7 @@ use crate::diagnostics::Diagnostic;
 use crate::quantities::{ANGLE, AREA, LENGTH, Sign, VELOCITY, VOLUME};
 use crate::reader::Section;
 use crate::schema;
-use crate::types::{Amount, Drop, DropShape, Environment, Solid, Varying};
+use crate::types::{Amount, Drop, DropShape, Solid, Varying, WorldSettings};
 use crate::units::is_sensible;
 
 /// Radius of a drop that says nothing of its size, in m.
@@ -40,7 +40,7 @@ const KINDS: &[(&str, Kind)] = &[
 
 pub(super) fn read(
     top: &Section<'_>,
-    world: &Environment,
+    world: &WorldSettings,
     solids: &[Solid],
     names: &SolidNames,
     library: &Library,
@@ -63,7 +63,7 @@ pub(super) fn read(
 fn shape(
     section: &Section<'_>,
     kind: Kind,
-    world: &Environment,
+    world: &WorldSettings,
     solids: &[Solid],
     names: &SolidNames,
     library: &Library,

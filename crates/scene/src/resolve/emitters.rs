@@ -9,7 +9,7 @@ use crate::quantities::{DEW, FEED, LENGTH, PLANAR_FEED, RAIN, Sign, TIME, VELOCI
 use crate::reader::Section;
 use crate::schema;
 use crate::tree::Value;
-use crate::types::{Emitter, EmitterKind, Environment, RainArea, RainSizes, Solid};
+use crate::types::{Emitter, EmitterKind, RainArea, RainSizes, Solid, WorldSettings};
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -23,7 +23,7 @@ enum Kind {
 const KINDS: &[(&str, Kind)] =
     &[("drip", Kind::Drip), ("tap", Kind::Tap), ("rain", Kind::Rain), ("dew", Kind::Dew), ("feed", Kind::Feed)];
 
-pub(super) fn read(top: &Section<'_>, world: &Environment, solids: &[Solid], names: &SolidNames) -> Vec<Emitter> {
+pub(super) fn read(top: &Section<'_>, world: &WorldSettings, solids: &[Solid], names: &SolidNames) -> Vec<Emitter> {
     top.sections("emitters", &schema::EMITTER)
         .iter()
         .map(|section| {
@@ -60,7 +60,7 @@ fn stop(section: &Section<'_>) -> f64 {
 fn read_kind(
     section: &Section<'_>,
     kind: Kind,
-    world: &Environment,
+    world: &WorldSettings,
     solids: &[Solid],
     names: &SolidNames,
 ) -> EmitterKind {

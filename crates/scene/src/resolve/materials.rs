@@ -136,7 +136,7 @@ impl Library {
         solids: &[Solid],
         domain: Option<&Domain>,
     ) {
-        if preset == presets::default_liquid().0 {
+        if preset == presets::default_liquid().name {
             return;
         }
         let walls = domain.and_then(|d| d.wall_material.as_deref());

@@ -16,14 +16,7 @@ use crate::reader::{Context, Section};
 use crate::schema;
 use crate::suggest::nearest;
 use crate::tree::{Node, Value, shortened};
-use crate::types::{Environment, Fidelity, ModelKind, Scene, Solid};
-
-const MODELS: &[(&str, ModelKind)] = &[
-    ("pane", ModelKind::Pane),
-    ("droplet", ModelKind::Droplet),
-    ("surface", ModelKind::Surface),
-    ("volume", ModelKind::Volume),
-];
+use crate::types::{Fidelity, ModelKind, Scene, Solid, WorldSettings};
 
 /// Reads the whole scene; what is wrong is left in the context.
 pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
@@ -33,7 +26,7 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     };
     let top = Section::new(cx, &schema::SCENE, root.place.clone(), table);
     top.require("model", "\"pane\", \"droplet\", \"surface\" or \"volume\"");
-    let model_given = top.choice("model", MODELS).map(|(_, m)| m);
+    let model_given = top.word::<ModelKind>("model");
     let model = model_given.unwrap_or(ModelKind::Volume);
 
     let time = basics::time(&top);
@@ -43,7 +36,7 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     let mut library = materials::Library::read(&top);
     library.use_wall(&top, domain.as_ref());
     let solids = solids::read(&top, &mut library, domain.as_ref());
-    library.warn_of_other_liquids(&top, &liquid_preset, &solids, domain.as_ref());
+    library.warn_of_other_liquids(&top, liquid_preset.name, &solids, domain.as_ref());
     let names = SolidNames::new(&solids);
     let drops = drops::read(&top, &world, &solids, &names, &library);
     let emitters = emitters::read(&top, &world, &solids, &names);
@@ -51,9 +44,7 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     let scene = Scene {
         title: top.text("title").unwrap_or_default(),
         model,
-        fidelity: top
-            .choice("fidelity", &[("physical", Fidelity::Physical), ("paper", Fidelity::Paper)])
-            .map_or(Fidelity::Physical, |(_, f)| f),
+        fidelity: top.word("fidelity").unwrap_or(Fidelity::Physical),
         // TOML readers promise no more than 63 bits.
         seed: top.count("seed", &(0..=i64::MAX as u64)).unwrap_or(1),
         time,
@@ -73,7 +64,7 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
         camera: pictures::camera(&top),
         lights: pictures::lights(&top),
         render: pictures::render(&top),
-        output_fields: basics::output(&top),
+        output: basics::output(&top),
     };
     top.finish();
     checks::check(&top, &scene, model_given);
@@ -142,6 +133,6 @@ pub(crate) fn radius_of(amount: crate::types::Amount) -> f64 {
 }
 
 /// Whether a run is planar, for readers of amounts.
-pub(crate) fn is_planar(world: &Environment) -> bool {
+pub(crate) fn is_planar(world: &WorldSettings) -> bool {
     world.planar
 }

@@ -3,12 +3,11 @@
 use glam::DVec3;
 
 use crate::diagnostics::Diagnostic;
-use crate::pictures::{ENVIRONMENTS, names_a_file};
 use crate::quantities::{LENGTH, Sign};
 use crate::reader::Section;
 use crate::schema;
 use crate::tree::Value;
-use crate::types::{AreaLight, Camera, Follow, Lights, Render, Sun};
+use crate::types::{AreaLight, Camera, EnvironmentMap, EnvironmentPreset, Follow, Lights, Render, Sun};
 
 pub(super) fn camera(top: &Section<'_>) -> Camera {
     let section = top.section("camera", &schema::CAMERA);
@@ -65,15 +64,13 @@ pub(super) fn lights(top: &Section<'_>) -> Lights {
     lights
 }
 
-fn environment(section: &Section<'_>) -> String {
-    let chosen = section.text("environment").and_then(|name| {
-        if names_a_file(&name) {
-            section.file("environment").map(|path| path.to_string_lossy().into_owned())
-        } else {
-            section.choice("environment", ENVIRONMENTS).map(|(name, ())| name.to_owned())
-        }
-    });
-    chosen.unwrap_or_else(|| ENVIRONMENTS[0].0.to_owned())
+fn environment(section: &Section<'_>) -> EnvironmentMap {
+    let chosen = if section.names_file("environment") {
+        section.file("environment").map(EnvironmentMap::Image)
+    } else {
+        section.word("environment").map(EnvironmentMap::Preset)
+    };
+    chosen.unwrap_or(EnvironmentMap::Preset(EnvironmentPreset::Studio))
 }
 
 fn area_light(section: &Section<'_>) -> AreaLight {

@@ -7,13 +7,12 @@ use glam::DVec3;
 use super::basics::{corners, rising};
 use super::materials::Library;
 use crate::diagnostics::Diagnostic;
-use crate::pictures::{LOOKS, TEXTURES, names_a_file};
 use crate::quantities::{ANGLE, LENGTH, Sign, TIME};
 use crate::reader::Section;
 use crate::schema;
 use crate::source::Place;
 use crate::tree::shortened;
-use crate::types::{Domain, MeshScale, MotionKey, Solid, SolidShape, plane_axes};
+use crate::types::{Domain, Look, MeshScale, MotionKey, Solid, SolidShape, Texture, plane_axes};
 use crate::units::is_sensible;
 
 /// Side of the drawn part of a plane in open space, in m.
@@ -80,7 +79,7 @@ fn solid(section: &Section<'_>, index: usize, library: &mut Library, domain: Opt
         rotate: section.vector("rotate", &ANGLE).unwrap_or(DVec3::ZERO),
         shift: section.vector("move", &LENGTH).unwrap_or(DVec3::ZERO),
         motion: motion(section),
-        look: section.choice("look", LOOKS).map(|(name, ())| name.to_owned()),
+        look: section.word("look").unwrap_or(Look::Matte),
         texture: texture(section),
     }
 }
@@ -219,10 +218,9 @@ fn motion(section: &Section<'_>) -> Vec<MotionKey> {
 }
 
 /// A built-in pattern, or an image file.
-fn texture(section: &Section<'_>) -> Option<String> {
-    let name = section.text("texture")?;
-    if names_a_file(&name) {
-        return section.file("texture").map(|path| path.to_string_lossy().into_owned());
+fn texture(section: &Section<'_>) -> Option<Texture> {
+    if section.names_file("texture") {
+        return section.file("texture").map(Texture::Image);
     }
-    section.choice("texture", TEXTURES).map(|(name, ())| name.to_owned())
+    section.word("texture").map(Texture::Pattern)
 }

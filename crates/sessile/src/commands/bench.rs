@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use sessile_sim::bench::{choose, run, text};
+use sessile_validation::bench::{choose, run, text};
 
 use crate::args::BenchArgs;
 use crate::benches::benches;

@@ -1,26 +1,25 @@
-//! `sessile check`: reads and validates a scene.
+//! `sessile check`: validates a scene.
 
 use std::io::{Write, stdout};
 
-use sessile_render::render_run::Props;
+use sessile_appearance::SceneAssets;
 use sessile_sim::{build, model_name};
 
 use crate::args::CheckArgs;
-use crate::commands::{render, scene};
+use crate::commands::scene;
 use crate::failure::Failure;
 
-/// Reads the scene and the images that it is drawn with, builds its solids and its model where this version has it, and says what it is.
+/// Reads the scene and its image files, builds its solids and its model, and prints a summary.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scene = scene::load(&args.scene)?;
     match build(&scene) {
         Ok(built) => built.notices.iter().for_each(|notice| eprintln!("{notice}")),
-        // The scene is fine all the same.
         Err(error) => return Err(Failure::wrong(error)),
     }
-    Props::load(&scene).map_err(render::failure)?;
+    SceneAssets::load(&scene).map_err(Failure::wrong)?;
     writeln!(
         stdout(),
-        "{} is fine: {} model, {} frames, {} s",
+        "{} is valid: {} model, {} frames, {} s",
         args.scene.scene.display(),
         model_name(scene.model),
         scene.time.last_frame(),

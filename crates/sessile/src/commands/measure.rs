@@ -1,4 +1,4 @@
-//! `sessile measure`: the numbers of a run.
+//! `sessile measure`: prints the measures of a run.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write, stdout};
@@ -10,10 +10,10 @@ use crate::args::{MeasureArgs, WhichFrames};
 use crate::failure::Failure;
 use crate::table::table;
 
-/// Drops that a table shows; JSON and CSV have all.
-const MOST_SHOWN: usize = 40;
+/// Drops that a table lists; JSON and CSV list all.
+const MAX_ROWS: usize = 40;
 
-/// Prints the chosen frames' measures.
+/// Prints the measures of the selected frames.
 pub fn measure(args: &MeasureArgs) -> Result<(), Failure> {
     let file = measures_of(&args.run)?;
     if args.json {
@@ -38,7 +38,7 @@ pub fn measure(args: &MeasureArgs) -> Result<(), Failure> {
     for_each(&file, args.frame, |frame| Ok(write!(out, "{}", describe(frame))?))
 }
 
-/// The file with a run's measures, if `run` is a run folder.
+/// Path of a run's measures, or an error if `run` is not a run folder.
 fn measures_of(run: &Path) -> Result<std::path::PathBuf, Failure> {
     let file = run.join("measure.jsonl");
     if file.is_file() {
@@ -51,14 +51,14 @@ fn measures_of(run: &Path) -> Result<std::path::PathBuf, Failure> {
         String::new()
     };
     let reason = if run.is_dir() {
-        "has no measures: it is no run folder, or the run has written no frame"
+        "has no measure.jsonl: it is not a run folder, or no frame has been written yet"
     } else {
-        "is no folder"
+        "is not a folder"
     };
     Err(Failure::wrong(format!("{} {reason}{hint}", run.display())))
 }
 
-/// Calls `take` with each of the chosen frames.
+/// Calls `take` with each selected frame.
 fn for_each(
     file: &Path,
     which: WhichFrames,
@@ -71,7 +71,7 @@ fn for_each(
         }
         WhichFrames::Last => match measures_file::read_last(file).map_err(Failure::failed)? {
             Some(frame) => take(&frame),
-            None => Err(Failure::failed(format!("{} has no frame yet", file.display()))),
+            None => Err(Failure::failed(format!("{} has no frames yet", file.display()))),
         },
         WhichFrames::All => {
             let mut result = Ok(());
@@ -84,22 +84,22 @@ fn for_each(
     }
 }
 
-/// Prints the lines as they stand in the file, so that no digit changes on the way.
+/// Prints the lines of the file unchanged, so that no digit is lost.
 fn print_json(file: &Path, which: WhichFrames) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| Failure::failed(format!("cannot read {}: {error}", file.display()));
-    let mut wanted = None;
-    // Reads to the chosen frame, and says what is wrong if it is not there.
+    let mut selected = None;
+    // Reads up to the selected frame first, for an error if it does not exist.
     if which != WhichFrames::All {
         for_each(file, which, |frame| {
-            wanted = Some(frame.frame);
+            selected = Some(frame.frame);
             Ok(())
         })?;
     }
     let mut out = stdout().lock();
     for line in BufReader::new(File::open(file).map_err(unreadable)?).lines() {
         let line = line.map_err(unreadable)?;
-        let chosen = wanted.is_none_or(|number| line.starts_with(&format!("{{\"frame\":{number},")));
-        if chosen && line.ends_with('}') {
+        let matches = selected.is_none_or(|number| line.starts_with(&format!("{{\"frame\":{number},")));
+        if matches && line.ends_with('}') {
             writeln!(out, "{line}")?;
         }
     }
@@ -120,11 +120,11 @@ fn frame_row(frame: &FrameMeasures) -> Vec<String> {
     ]
 }
 
-/// A frame for reading: its sums, then its largest drops.
+/// A frame as text: totals, then the largest drops.
 fn describe(frame: &FrameMeasures) -> String {
     let mut text = format!("frame {}, t = {} s\n", frame.frame, frame.time);
     text += &format!(
-        "{} drops, {} uL in all ({} uL of it film), {} uL added, {} uL lost, {} triangles\n",
+        "{} drops, {} uL in total ({} uL as film), {} uL added, {} uL lost, {} triangles\n",
         frame.drops.len(),
         number(frame.total_volume * 1e9),
         number(frame.film_volume * 1e9),
@@ -137,13 +137,13 @@ fn describe(frame: &FrameMeasures) -> String {
     }
     let mut drops: Vec<&DropMeasures> = frame.drops.iter().collect();
     drops.sort_by(|a, b| b.volume.total_cmp(&a.volume).then(a.id.cmp(&b.id)));
-    let rows: Vec<Vec<String>> = drops.iter().take(MOST_SHOWN).map(|drop| drop_row(drop)).collect();
+    let rows: Vec<Vec<String>> = drops.iter().take(MAX_ROWS).map(|drop| drop_row(drop)).collect();
     text += &table(
         &["drop#", "volume (uL)", "height (mm)", "base radius (mm)", "contact angle (deg)", "speed (mm/s)", "on"],
         &rows,
     );
-    if drops.len() > MOST_SHOWN {
-        text += &format!("and {} smaller ones; --json and --csv have all\n", drops.len() - MOST_SHOWN);
+    if drops.len() > MAX_ROWS {
+        text += &format!("… and {} smaller drops (use --json or --csv for all)\n", drops.len() - MAX_ROWS);
     }
     text
 }
@@ -163,7 +163,7 @@ fn drop_row(drop: &DropMeasures) -> Vec<String> {
     ]
 }
 
-/// Four digits; the unit of the column was chosen so that they suffice.
+/// Formats a value with four significant digits.
 fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_four_digits() {
+    fn numbers_keep_four_significant_digits() {
         let cases = [
             (0.0, "0"),
             (4.19, "4.190"),

@@ -1,4 +1,5 @@
-//! One file per command (small ones share): arguments in, results on standard output, everything else on standard error.
+//! One file per command (small ones share a file). Results go to standard output, everything else
+//! to standard error.
 
 pub mod bench;
 pub mod check;
@@ -20,7 +21,7 @@ fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T +
     sessile_sim::thread_pool(threads).map(|pool| pool.install(work)).map_err(Failure::failed)
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

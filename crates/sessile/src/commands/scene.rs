@@ -1,4 +1,4 @@
-//! Reads the scene that a command names: a file, or one that ships with the program.
+//! Reads the scene that a command names: a file, or a built-in scene.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use sessile_sim::scenes::{SCENES, ShippedScene};
 use crate::args::SceneArgs;
 use crate::failure::Failure;
 
-/// The scene with its changes applied; warnings go to standard error.
+/// The scene with its overrides applied; warnings go to standard error.
 pub fn load(args: &SceneArgs) -> Result<Scene, Failure> {
     let model = args.model.iter().map(|model| format!("model=\"{model}\""));
     let sets: Vec<String> = model.chain(args.sets.iter().cloned()).collect();
@@ -26,9 +26,9 @@ fn read(path: &Path, sets: &[String]) -> Result<Parsed, Failure> {
     let Some(shipped) = path.to_str().and_then(|name| SCENES.iter().find(|scene| scene.name == name)) else {
         return Err(Failure::wrong(missing(path)));
     };
-    // A shipped scene that names files looks for them where the command was given.
+    // Files that a built-in scene names are relative to the current folder.
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    parse_str(&format!("{} (ships with sessile)", shipped.name), shipped.text, sets, &Folder::new(&here))
+    parse_str(&format!("{} (built-in scene)", shipped.name), shipped.text, sets, &Folder::new(&here))
         .map_err(Failure::wrong)
 }
 
@@ -36,16 +36,12 @@ fn missing(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     match ShippedScene::find(&stem) {
         Ok(_) => format!(
-            "there is no file {}; a scene of that name ships with the program: `sessile scenes {stem} > {stem}.toml` saves it, \
-             `sessile run {stem}` runs it as it is",
+            "no such file: {}; `sessile run {stem}` runs the built-in scene of that name, \
+             `sessile scenes {stem} > {stem}.toml` saves it",
             path.display()
         ),
         Err(unknown) => {
-            format!(
-                "there is no file {}, and no scene of that name ships with this version; {}",
-                path.display(),
-                unknown.hint()
-            )
+            format!("no such file: {}; no built-in scene has that name either; {}", path.display(), unknown.hint())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `sessile scenes`, `sessile materials`, `sessile liquids`: what ships with the program.
+//! `sessile scenes`, `sessile materials`, `sessile liquids`: built-in data.
 
 use std::io::{Write, stdout};
 
@@ -27,7 +27,7 @@ pub fn scenes(args: &ScenesArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists the materials, as water wets them.
+/// Lists the materials with their contact angles for water.
 pub fn materials(args: &ListArgs) -> Result<(), Failure> {
     let degrees = |angle: f64| (angle.to_degrees() * 10.0).round() / 10.0;
     if args.json {
@@ -56,7 +56,11 @@ pub fn materials(args: &ListArgs) -> Result<(), Failure> {
             ]
         })
         .collect();
-    Ok(write!(stdout(), "{}", table(&["name", "advancing (deg)", "on wet (deg)", "receding (deg)", "what"], &rows))?)
+    Ok(write!(
+        stdout(),
+        "{}",
+        table(&["name", "advancing (deg)", "wet advancing (deg)", "receding (deg)", "description"], &rows)
+    )?)
 }
 
 /// Lists the liquids.
@@ -88,8 +92,14 @@ pub fn liquids(args: &ListArgs) -> Result<(), Failure> {
             ]
         })
         .collect();
-    let heading =
-        ["name", "density (kg/m^3)", "viscosity (mm^2/s)", "surface tension (mN/m)", "refractive index#", "what"];
+    let heading = [
+        "name",
+        "density (kg/m^3)",
+        "viscosity (mm^2/s)",
+        "surface tension (mN/m)",
+        "refractive index#",
+        "description",
+    ];
     Ok(write!(stdout(), "{}", table(&heading, &rows))?)
 }
 
@@ -97,7 +107,7 @@ fn print_json(entries: impl Iterator<Item = Value>) -> Result<(), Failure> {
     Ok(writeln!(stdout(), "{:#}", Value::Array(entries.collect()))?)
 }
 
-/// Without the digits that converting units leaves behind.
+/// Formats a value with four decimals, without trailing zeros.
 fn rounded(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

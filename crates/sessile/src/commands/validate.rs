@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use sessile_sim::validate::{Selection, cases, json, run, table, write_report};
+use sessile_validation::validate::{Selection, cases, json, run, table, write_report};
 
 use crate::args::ValidateArgs;
 use crate::commands::on_threads;

@@ -81,7 +81,7 @@ fn pendant_table_is_within_a_thousandth_of_the_exact_solution() {
 #[test]
 fn shapes_tend_to_the_cap_as_gravity_vanishes_from_either_side() {
     let table = ShapeTable::shared();
-    let water = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    let water = Liquid::water();
     let at = |gravity: f64| table.rest_shape(5e-9, 1.2, gravity, &water).unwrap();
     let cap = at(0.0);
     assert!((cap.base_radius / crate::cap::base_radius(5e-9, 1.2) - 1.0).abs() < 1e-12);

@@ -15,8 +15,8 @@ pub fn empty() -> Scene {
         seed: 1,
         time: Time { duration: 1.0, frame: 0.1, settle: false },
         liquid: Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 },
-        liquid_preset: "water".into(),
-        world: Environment {
+        liquid_preset: &sessile_wetting::liquid_presets()[0],
+        world: WorldSettings {
             gravity: Keyed { keys: vec![(0.0, DVec3::new(0.0, -9.8, 0.0))] },
             wind: DVec3::ZERO,
             planar: false,
@@ -27,14 +27,19 @@ pub fn empty() -> Scene {
         solids: vec![],
         drops: vec![],
         emitters: vec![],
-        pane: PaneKnobs::default(),
-        droplet: DropletKnobs::default(),
-        surface: SurfaceKnobs::default(),
-        volume: VolumeKnobs::default(),
+        pane: PaneParameters::default(),
+        droplet: DropletParameters::default(),
+        surface: SurfaceParameters::default(),
+        volume: VolumeParameters::default(),
         camera: Camera::default(),
-        lights: Lights { environment: "studio".into(), strength: 1.0, sun: None, area: vec![] },
+        lights: Lights {
+            environment: EnvironmentMap::Preset(EnvironmentPreset::Studio),
+            strength: 1.0,
+            sun: None,
+            area: vec![],
+        },
         render: Render::default(),
-        output_fields: false,
+        output: Output::default(),
     }
 }
 
@@ -60,7 +65,7 @@ pub fn solid(name: &str, shape: SolidShape) -> Solid {
         rotate: DVec3::ZERO,
         shift: DVec3::ZERO,
         motion: vec![],
-        look: None,
+        look: Look::Matte,
         texture: None,
     }
 }

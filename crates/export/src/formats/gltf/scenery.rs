@@ -1,7 +1,7 @@
 //! What is around the liquid: materials, solids, the camera.
 
 use glam::{DQuat, DVec3, Vec3};
-use sessile_render::normals::creased_normals;
+use sessile_appearance::creased_normals;
 use sessile_world::Pose;
 
 use super::buffer::{Buffer, Document, FLOAT, VERTICES, points_bounds};

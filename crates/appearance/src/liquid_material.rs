@@ -1,0 +1,48 @@
+//! The material of a liquid: clear with absorption, or opaque.
+
+use glam::{Vec2, Vec3};
+
+use crate::materials::{BsdfParameters, SpecularLobe};
+use crate::textures::{ScaledTexture, Texture};
+
+/// The material of a liquid.
+#[derive(Clone, Debug)]
+pub enum LiquidMaterial {
+    /// A smooth dielectric.
+    Clear {
+        /// Refractive index.
+        index: f32,
+        /// Absorption σ per color channel, in 1/m: transmittance is exp(−σ s) (Beer–Lambert law).
+        absorption: Vec3,
+    },
+    /// A turbid liquid or a liquid metal.
+    Opaque(BsdfParameters),
+}
+
+impl LiquidMaterial {
+    /// The material of a liquid preset, with the scene's refractive index.
+    ///
+    /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries'
+    /// dominant wavelengths; the other presets are chosen by eye.
+    pub fn of_preset(preset: &str, refractive_index: f64) -> Self {
+        let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
+        let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };
+        let opaque = |r: f32, g: f32, b: f32, specular: SpecularLobe| {
+            let color = ScaledTexture { texture: Texture::Constant(Vec3::new(r, g, b)), scale: Vec2::ONE };
+            Self::Opaque(BsdfParameters { color, alpha: 0.01, specular, transmittance: Vec3::ZERO, porosity: 0.0 })
+        };
+        match preset {
+            "honey" => clear(25.0, 120.0, 600.0),
+            "olive-oil" => clear(25.0, 15.0, 160.0),
+            "milk" => opaque(0.9, 0.88, 0.82, SpecularLobe::Dielectric(index)),
+            "blood" => opaque(0.32, 0.01, 0.01, SpecularLobe::Dielectric(index)),
+            "mercury" => opaque(0.78, 0.78, 0.79, SpecularLobe::Conductor),
+            _ => clear(0.2224, 0.0565, 0.0092),
+        }
+    }
+
+    /// Clear water.
+    pub fn water() -> Self {
+        Self::of_preset("water", 1.333)
+    }
+}

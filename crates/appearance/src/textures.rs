@@ -1,0 +1,275 @@
+//! Textures: procedural or from an image.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use glam::{Vec2, Vec3};
+
+/// Maximum number of pixels of a texture, which take 800 MB.
+const MAX_PIXELS: u64 = 1 << 26;
+
+/// An image that cannot be used as a texture.
+#[derive(Debug, thiserror::Error)]
+#[error("{user}: texture {}: {reason}; give a PNG or JPEG file, or a built-in name", file.display())]
+pub struct TextureError {
+    /// The solid that uses it.
+    pub user: String,
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after
+/// [`ScaledTexture::scale`].
+#[derive(Clone, Debug)]
+pub enum Texture {
+    /// One color.
+    Constant(Vec3),
+    /// Squares of side 1 in two colors.
+    Checker(Vec3, Vec3),
+    /// Stripes of width 1 in two colors, across u.
+    Stripes(Vec3, Vec3),
+    /// Thin lines of the second color on the first, 1 apart.
+    Grid(Vec3, Vec3),
+    /// Square tiles of side 1, each a little different, with joints of the second color.
+    Tiles(Vec3, Vec3),
+    /// Fractal noise between two colors.
+    Noise(Vec3, Vec3),
+    /// Grains and flecks between two colors.
+    Stone(Vec3, Vec3),
+    /// Planks with grain along v.
+    Wood(Vec3, Vec3),
+    /// A leaf's blade in the first color, its veins in the second: the midrib at u = 0.5, lateral
+    /// veins towards the tip at v = 1. Uses the coordinates before scaling.
+    Veins(Vec3, Vec3),
+    /// An image over [0, 1]², v = 1 at the top.
+    Image(Arc<ColorImage>),
+}
+
+/// A texture and the scale of its coordinates.
+#[derive(Clone, Debug)]
+pub struct ScaledTexture {
+    /// The texture.
+    pub texture: Texture,
+    /// Pattern units per unit of the coordinates.
+    pub scale: Vec2,
+}
+
+/// An image in linear light.
+#[derive(Debug)]
+pub struct ColorImage {
+    width: usize,
+    height: usize,
+    texels: Vec<Vec3>,
+}
+
+impl ColorImage {
+    /// Reads a PNG or JPEG for `user` ("solid `table`"), and decodes sRGB.
+    pub fn read(user: &str, file: &Path) -> Result<Self, TextureError> {
+        let wrong = |reason: String| TextureError { user: user.into(), file: file.into(), reason };
+        let open = || {
+            let reader = image::ImageReader::open(file).map_err(|e| wrong(e.to_string()))?;
+            reader.with_guessed_format().map_err(|e| wrong(e.to_string()))
+        };
+        let (width, height) = open()?.into_dimensions().map_err(|e| wrong(e.to_string()))?;
+        if u64::from(width) * u64::from(height) > MAX_PIXELS {
+            return Err(wrong(format!(
+                "it has {width} × {height} pixels, more than the {MAX_PIXELS} allowed; scale it down"
+            )));
+        }
+        let image = open()?.decode().map_err(|e| wrong(e.to_string()))?.into_rgb32f();
+        let (width, height) = (image.width() as usize, image.height() as usize);
+        if width == 0 || height == 0 {
+            return Err(wrong("it has no pixels".into()));
+        }
+        let linear = |c: f32| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        let raw = image.into_raw();
+        let texels = raw.chunks_exact(3).map(|c| Vec3::new(linear(c[0]), linear(c[1]), linear(c[2]))).collect();
+        Ok(Self { width, height, texels })
+    }
+
+    fn at(&self, uv: Vec2) -> Vec3 {
+        let place = |part: f32, count: usize| {
+            // `max` before `min` also maps NaN to the first texel.
+            let x = (part * count as f32 - 0.5).max(0.0).min((count - 1) as f32);
+            (x as usize, (x as usize + 1).min(count - 1), x.fract())
+        };
+        let ((x0, x1, fx), (y0, y1, fy)) = (place(uv.x, self.width), place(1.0 - uv.y, self.height));
+        let texel = |x: usize, y: usize| self.texels[y * self.width + x];
+        texel(x0, y0).lerp(texel(x1, y0), fx).lerp(texel(x0, y1).lerp(texel(x1, y1), fx), fy)
+    }
+}
+
+impl ScaledTexture {
+    /// One color everywhere.
+    pub fn constant(color: Vec3) -> Self {
+        Self { texture: Texture::Constant(color), scale: Vec2::ONE }
+    }
+
+    /// Whether it is one color everywhere.
+    pub fn is_constant(&self) -> bool {
+        matches!(self.texture, Texture::Constant(_))
+    }
+
+    /// Color at texture coordinates, each channel between 0 and 1.
+    pub fn at(&self, uv: Vec2) -> Vec3 {
+        let p = uv * self.scale;
+        match &self.texture {
+            Texture::Constant(color) => *color,
+            Texture::Checker(a, b) => {
+                if even(p.x.floor() + p.y.floor()) {
+                    *a
+                } else {
+                    *b
+                }
+            }
+            Texture::Stripes(a, b) => {
+                if even(p.x.floor()) {
+                    *a
+                } else {
+                    *b
+                }
+            }
+            Texture::Grid(a, b) => a.lerp(*b, joint(p, 0.03)),
+            Texture::Tiles(a, b) => {
+                let shade = 0.85 + 0.3 * lattice_value(p.floor()) * (0.8 + 0.4 * fbm(p * 3.0, 3));
+                (*a * shade.min(1.1)).lerp(*b, joint(p, 0.025))
+            }
+            Texture::Noise(a, b) => a.lerp(*b, fbm(p, 5)),
+            Texture::Stone(a, b) => stone(p, *a, *b),
+            Texture::Wood(a, b) => wood(p, *a, *b),
+            Texture::Veins(a, b) => a.lerp(*b, veins(uv)) * (0.85 + 0.3 * fbm(uv * 60.0, 3)),
+            Texture::Image(image) => image.at(uv),
+        }
+        .clamp(Vec3::ZERO, Vec3::ONE)
+    }
+}
+
+fn even(x: f32) -> bool {
+    // Casts saturate: far from zero, where single precision has no odd numbers, all are even.
+    (x as i64) & 1 == 0
+}
+
+/// 1 on the lines between unit squares, 0 inside, `half` wide on each side.
+fn joint(p: Vec2, half: f32) -> f32 {
+    let inside = (p - p.floor() - 0.5).abs().max_element();
+    smoothstep(0.5 - half, 0.5 - 0.7 * half, inside)
+}
+
+fn smoothstep(from: f32, to: f32, x: f32) -> f32 {
+    let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// A pseudorandom number in [0, 1) for each lattice point.
+fn lattice_value(p: Vec2) -> f32 {
+    let mut x = (p.x as i32 as u32).wrapping_mul(0x9e37_79b9) ^ (p.y as i32 as u32).wrapping_mul(0x85eb_ca6b);
+    x = (x ^ (x >> 15)).wrapping_mul(0x2c1b_3c6d);
+    x = (x ^ (x >> 12)).wrapping_mul(0x297a_2d39);
+    (x >> 8) as f32 / 16_777_216.0
+}
+
+/// Fractal value noise in [0, 1).
+fn fbm(p: Vec2, octaves: u32) -> f32 {
+    let (mut sum, mut weight, mut p) = (0.0, 0.5, p);
+    for _ in 0..octaves {
+        let (cell, f) = (p.floor(), p - p.floor());
+        let f = f * f * (3.0 - 2.0 * f);
+        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        let row = |y: f32| mix(lattice_value(cell + Vec2::new(0.0, y)), lattice_value(cell + Vec2::new(1.0, y)), f.x);
+        sum += weight * mix(row(0.0), row(1.0), f.y);
+        weight *= 0.5;
+        // Rotated and shifted, so that the octaves' lattices do not align.
+        p = Vec2::new(1.6 * p.x + 1.2 * p.y, 1.6 * p.y - 1.2 * p.x) + 17.3;
+    }
+    sum
+}
+
+/// Planks of unit width: growth rings cut along v, distorted by noise, with fine fibers.
+fn wood(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
+    let plank = p.x.floor();
+    let own = lattice_value(Vec2::new(plank, 7.0));
+    let q = Vec2::new(p.x - plank, p.y + 13.0 * own);
+    let distortion = fbm(Vec2::new(q.x * 1.5 + 31.0 * own, q.y * 0.25), 3);
+    let ring = (9.0 * (q.x - 0.5 + 0.3 * own) + 7.0 * distortion).fract().abs();
+    let grain = smoothstep(0.0, 0.75, ring) * (1.0 - smoothstep(0.85, 1.0, ring));
+    let fiber = fbm(Vec2::new(p.x * 60.0, p.y * 1.5), 3);
+    let edge = smoothstep(0.485, 0.5, (q.x - 0.5).abs());
+    light.lerp(dark, (0.65 * grain + 0.35 * fiber) * (0.8 + 0.4 * own)) * (0.9 + 0.2 * own) * (1.0 - 0.7 * edge)
+}
+
+/// 1 on a vein, 0 between veins.
+fn veins(uv: Vec2) -> f32 {
+    let across = (uv.x - 0.5).abs();
+    let midrib = 1.0 - smoothstep(0.006, 0.016 + 0.008 * (1.0 - uv.y), across);
+    let side = if uv.x < 0.5 { 0.0 } else { 0.5 };
+    let along = 11.0 * (uv.y - 0.55 * across.powf(0.85)) + side;
+    let lateral = (along - along.floor() - 0.5).abs();
+    let lateral = (1.0 - smoothstep(0.02, 0.07, lateral)) * (1.0 - 1.2 * across);
+    let net = 0.35 * (1.0 - smoothstep(0.02, 0.12, cell_edge(uv * 34.0)));
+    let fine = 0.2 * (1.0 - smoothstep(0.02, 0.16, cell_edge(uv * 110.0 + 5.0)));
+    midrib.max(lateral).max(net).max(fine).clamp(0.0, 1.0)
+}
+
+/// Worley noise: the difference of the distances to the two nearest feature points (worley1996).
+fn cell_edge(p: Vec2) -> f32 {
+    let cell = p.floor();
+    let (mut first, mut second) = (f32::INFINITY, f32::INFINITY);
+    for i in 0..9_u8 {
+        let corner = cell + Vec2::new(f32::from(i % 3) - 1.0, f32::from(i / 3) - 1.0);
+        let point = corner + 0.1 + 0.8 * Vec2::new(lattice_value(corner), lattice_value(corner + 91.0));
+        let distance = p.distance(point);
+        if distance < first {
+            (first, second) = (distance, first);
+        } else {
+            second = second.min(distance);
+        }
+    }
+    second - first
+}
+
+/// Stone: fractal beds, grains of two sizes, and a few dark flecks.
+fn stone(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
+    let beds = smoothstep(0.2, 0.8, fbm(p * 0.7, 6));
+    let grains = 0.6 * fbm(p * 14.0, 3) + 0.4 * lattice_value((p * 90.0 + 3.0 * fbm(p * 30.0, 2)).floor());
+    let fleck = smoothstep(0.80, 0.86, fbm(p * 26.0 + 11.0, 3));
+    light.lerp(dark, (0.25 + 0.45 * beds + 0.6 * (grains - 0.5)).clamp(0.0, 1.0)) * (1.0 - 0.6 * fleck)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_procedural_texture_stays_between_black_and_white_and_varies() {
+        let (a, b) = (Vec3::new(0.9, 0.95, 1.0), Vec3::ZERO);
+        for texture in [
+            Texture::Checker(a, b),
+            Texture::Stripes(a, b),
+            Texture::Grid(a, b),
+            Texture::Tiles(a, b),
+            Texture::Noise(a, b),
+            Texture::Stone(a, b),
+            Texture::Wood(a, b),
+            Texture::Veins(a, b),
+        ] {
+            let painted = ScaledTexture { texture, scale: Vec2::splat(8.0) };
+            let colors = (0..4000)
+                .map(|i| painted.at(Vec2::new((i as f32 * 0.754_877_7).fract(), (i as f32 * 0.569_84).fract())));
+            let (low, high) = colors.fold((Vec3::ONE, Vec3::ZERO), |(low, high), c| (low.min(c), high.max(c)));
+            assert!(low.cmpge(Vec3::ZERO).all() && high.cmple(Vec3::ONE).all(), "{painted:?}: {low} to {high}");
+            assert!((high - low).max_element() > 0.2, "{painted:?}: {low} to {high}");
+        }
+    }
+
+    #[test]
+    fn checkers_alternate_across_zero_and_an_unreadable_image_is_an_error() {
+        let checks = ScaledTexture { texture: Texture::Checker(Vec3::ONE, Vec3::ZERO), scale: Vec2::ONE };
+        let row: Vec<f32> = [-1.5, -0.5, 0.5, 1.5].iter().map(|&x| checks.at(Vec2::new(x, 0.5)).x).collect();
+        assert_eq!(row, [1.0, 0.0, 1.0, 0.0].map(|x: f32| 1.0 - x).map(|x| 1.0 - x));
+        let folder = std::env::temp_dir().join("sessile-render-no-such-folder");
+        let error = ColorImage::read("solid `table`", &folder.join("none.png")).unwrap_err().to_string();
+        assert!(error.starts_with("solid `table`: texture "), "{error}");
+    }
+}

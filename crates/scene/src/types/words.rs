@@ -1,0 +1,42 @@
+//! Enums whose values are written as words in a scene.
+
+/// An enum with one word per value.
+pub(crate) trait Word: Copy + 'static {
+    /// Every value.
+    const ALL: &'static [Self];
+    /// The word of each value, in the same order.
+    const NAMES: &'static [&'static str];
+
+    /// The value that a word stands for.
+    fn from_word(word: &str) -> Option<Self> {
+        Self::NAMES.iter().position(|name| *name == word).map(|i| Self::ALL[i])
+    }
+}
+
+/// Defines an enum, the word of each value, `ALL`, `NAMES` and `name()`.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $enum:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $enum { $($(#[$doc])* $variant,)+ }
+
+        impl $enum {
+            /// Every value.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            /// The word of each value, as written in a scene, in the order of [`Self::ALL`].
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
+
+            /// The word that a scene uses.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl $crate::types::words::Word for $enum {
+            const ALL: &'static [Self] = Self::ALL;
+            const NAMES: &'static [&'static str] = Self::NAMES;
+        }
+    };
+}
+
+pub(crate) use words;
