@@ -74,7 +74,7 @@ impl DivergenceCorrection {
             let (reads, wakes) = (&*velocity, |slot: usize| tiles.touches(before, slot));
             share.par_tiles_mut().zip(&mut *fast).enumerate().filter(|(slot, _)| wakes(*slot)).for_each(
                 |(slot, (share, fast))| {
-                    *fast = find_shares(geometry, flags, [dt_over_h, speeds[0], speeds[1]], reads, slot, share)
+                    *fast = find_shares(geometry, flags, [dt_over_h, speeds[0], speeds[1]], reads, slot, share);
                 },
             );
             if !fast.contains(&true) {

@@ -169,3 +169,6 @@ fn apply_settling_drag(state: &mut State, drag: f64, dt: f64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,6 +55,40 @@ pub fn test_parameters() -> Parameters {
     }
 }
 
+/// 4 × 4 × 4 tiles around the origin, without solids.
+pub fn free_space() -> (Tiles, Solids) {
+    let mut tiles = Tiles::new(Topology::default());
+    tiles.activate(&mut (0..64).map(|n| [n % 4 - 2, n / 4 % 4 - 2, n / 16 - 2]).collect());
+    let solids = no_solids(&tiles);
+    (tiles, solids)
+}
+
+/// Solids far away from all tiles.
+pub fn no_solids(tiles: &Tiles) -> Solids {
+    let mut solids = Solids::default();
+    solids.distance.resize(tiles);
+    solids.open.iter_mut().for_each(|open| open.resize(tiles));
+    solids.wall.resize(tiles);
+    solids.near.resize(tiles.len(), false);
+    solids
+}
+
+/// A field of one value.
+pub fn uniform<T: Copy + Send + Sync>(tiles: &Tiles, value: T) -> Field<T> {
+    let mut field = Field::new(value);
+    field.resize(tiles);
+    field
+}
+
+/// A field given by its value at cell centers, in cells from the origin.
+pub fn sampled(tiles: &Tiles, value: impl Fn(DVec3) -> f64) -> Field<f64> {
+    let mut field = uniform(tiles, 0.0);
+    for index in 0..tiles.len() * CELLS {
+        field.values_mut()[index] = value(DVec3::from(tiles.cell(index).map(f64::from)) + 0.5);
+    }
+    field
+}
+
 /// A contact angle without hysteresis.
 pub fn fixed_angle(angle: f64) -> AngleRange {
     AngleRange { receding: angle, advancing: angle, receding_pull: f64::INFINITY, pins: true }

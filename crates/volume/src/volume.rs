@@ -309,4 +309,6 @@ fn equal_substep(limit: f64, longest: f64) -> f64 {
 }
 
 #[cfg(test)]
+mod convergence;
+#[cfg(test)]
 mod tests;

@@ -162,7 +162,7 @@ impl TileTriangulator {
                     let first = heights.next();
                     if heights.all(|height| Some(height) == first) {
                         tetrahedron.slab_end(face, &mut self.scratch, |places| {
-                            builder.add(places, SurfaceTag::SlabEnd, parts)
+                            builder.add(places, SurfaceTag::SlabEnd, parts);
                         });
                     }
                 }

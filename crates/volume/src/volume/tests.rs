@@ -9,28 +9,29 @@ use sessile_scene::{NoFiles, parse_str};
 use sessile_wetting::{Liquid, young_laplace};
 use sessile_world::World;
 
-fn build(text: &str) -> Volume {
+pub(super) fn build(text: &str) -> Volume {
     let scene = parse_str("test", text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
     let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
     Volume::new(&scene, world).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn run_to(volume: &mut Volume, time: f64) {
+pub(super) fn run_to(volume: &mut Volume, time: f64) {
     while time - volume.time() > 1e-12 {
         volume.step(time - volume.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
-fn surface(frame: &Frame) -> &Surface {
+pub(super) fn surface(frame: &Frame) -> &Surface {
     let FrameGeometry::Surfaces(surface) = &frame.liquid else { panic!("a frame without a surface") };
     surface
 }
 
-fn water() -> Liquid {
+pub(super) fn water() -> Liquid {
     Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.33 }
 }
 
-const WATER: &str = "[liquid]\ndensity = \"1000 kg/m^3\"\nviscosity = \"1 mm^2/s\"\nsurface_tension = \"73 mN/m\"\n";
+pub(super) const WATER: &str =
+    "[liquid]\ndensity = \"1000 kg/m^3\"\nviscosity = \"1 mm^2/s\"\nsurface_tension = \"73 mN/m\"\n";
 
 /// A planar drop of 4 mm² at rest on a plane tilted by `tilt` (degrees) to the grid, gravity tilted
 /// with it: height, half width and largest speed.
