@@ -244,7 +244,7 @@ mod tests {
     /// A smooth wave in a uniform flow: the cubic scheme preserves far more of it than the linear
     /// one.
     #[test]
-    fn a_wave_rides_on_a_stream_and_a_uniform_stream_stays_exactly() {
+    fn cubic_advection_preserves_a_wave_and_a_uniform_flow() {
         let mut tiles = Tiles::new(Topology { planar: false, period: [Some(2), Some(1), Some(1)] });
         tiles.activate(&mut vec![[0, 0, 0], [1, 0, 0]]);
         let mut flags: FaceFlags = std::array::from_fn(|_| Field::new(WET));

@@ -124,7 +124,7 @@ mod tests {
     /// A cap at its wall's angle has nearly the curvature of its sphere at the line; at 20° less it
     /// would spread, at 20° more recede.
     #[test]
-    fn the_line_is_drawn_towards_the_walls_angle() {
+    fn curvature_drives_the_contact_line_to_the_walls_angle() {
         for (cap, sign) in [(70.0, -1.0), (90.0, 0.0), (110.0, 1.0)] {
             let mut case = cap_on_plane(f64::to_radians(90.0), 12.0, DVec3::Y, DVec3::ZERO);
             let tiles = &case.grid.tiles;

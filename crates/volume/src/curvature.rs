@@ -211,7 +211,7 @@ mod tests {
 
     /// Caps from 40° to 140°, on planes of any orientation: κ at the interface is 2/R.
     #[test]
-    fn curvature_of_caps_is_right_down_to_the_wall_of_any_plane() {
+    fn curvature_of_caps_is_accurate_down_to_the_wall_of_any_plane() {
         let mut random = Random::new(3);
         let mut worst: f64 = 0.0;
         for degrees in [40.0f64, 60.0, 90.0, 120.0, 140.0] {
@@ -268,7 +268,7 @@ mod tests {
     /// that cross its interface, σ = ±1, is zero along each axis. With κ interpolated between level
     /// sets it is not.
     #[test]
-    fn a_ball_does_not_pull_on_itself() {
+    fn a_sphere_exerts_no_net_capillary_force_on_itself() {
         const RADIUS: f64 = 10.0;
         let mut tiles = Tiles::new(Topology::default());
         tiles.activate(&mut (0..64).map(|n| [n % 4 - 2, n / 4 % 4 - 2, n / 16 - 2]).collect());

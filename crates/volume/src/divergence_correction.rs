@@ -178,7 +178,7 @@ mod tests {
     /// A stretched film of 1.4 cells thins up to its interface, which lies above the last liquid
     /// cell.
     #[test]
-    fn a_film_thins_by_its_whole_thickness() {
+    fn a_stretched_film_thins_by_its_whole_thickness() {
         let mut case = cap_on_plane(60f64.to_radians(), 12.0, DVec3::Y, DVec3::ZERO);
         let tiles = &case.grid.tiles;
         let mut velocity: [Field<f64>; 3] = std::array::from_fn(|_| Field::new(0.0));

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn particles_keep_a_filament_that_the_cells_alone_lose() {
+    fn particles_preserve_a_filament_that_the_grid_alone_loses() {
         let ([left_alone, misplaced_alone], [left, misplaced]) = (drawn_out_and_back(0), drawn_out_and_back(32));
         println!("left {left_alone:.4}, misplaced {misplaced_alone:.4}; with particles {left:.4}, {misplaced:.4}");
         assert!(

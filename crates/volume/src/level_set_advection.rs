@@ -211,7 +211,7 @@ mod tests {
 
     /// A sphere in a diagonal flow returns to its place after one period.
     #[test]
-    fn a_ball_rides_on_a_stream_and_keeps_its_shape() {
+    fn a_sphere_keeps_its_shape_in_a_uniform_flow() {
         let mut tiles = Tiles::new(Topology { planar: false, period: [Some(4); 3] });
         let mut all: Vec<[i32; 3]> = (0..64).map(|p| [p % 4, p / 4 % 4, p / 16]).collect();
         tiles.activate(&mut all);

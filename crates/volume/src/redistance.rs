@@ -490,7 +490,7 @@ mod tests {
     /// A film 1.1 cells thick on a wall in which φ has a kink, as the extension leaves it under a
     /// film that is stretched.
     #[test]
-    fn a_film_keeps_its_volume() {
+    fn redistancing_preserves_the_volume_of_a_film() {
         let mut case = cap_on_plane(30f64.to_radians(), 16.0, DVec3::Y, DVec3::new(0.3, 0.1, 0.2));
         let tiles = &case.grid.tiles;
         for index in 0..tiles.len() * CELLS {

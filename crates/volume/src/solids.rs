@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_open_share_of_a_face_is_exact_for_a_straight_edge() {
+    fn the_open_fraction_of_a_face_is_exact_for_a_straight_edge() {
         let along = open_fraction([-0.25, -0.25, 0.75, 0.75]);
         assert!((along - 0.75).abs() < 1e-15, "{along}");
         let corner = open_fraction([0.2, -0.3, -0.8, -0.3]);

@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_a_neighbor_ends_in_the_same_cell() {
+    fn all_neighbor_lookups_agree() {
         let mut tiles = Tiles::new(Topology::default());
         cube(&mut tiles, -1, 2);
         let field = named(&tiles);
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stay_with_their_tiles_when_others_come_and_go() {
+    fn values_move_with_their_tiles_when_the_active_set_changes() {
         let mut tiles = Tiles::new(Topology::default());
         cube(&mut tiles, 0, 2);
         let mut field = named(&tiles);

@@ -386,7 +386,7 @@ mod tests {
     use crate::testing::{Random, cap_on_plane};
 
     #[test]
-    fn a_row_deep_in_the_liquid_gets_the_same_bytes_as_any_other() {
+    fn interior_rows_are_bit_identical_to_the_general_sweep() {
         let case = cap_on_plane(90f64.to_radians(), 14.0, DVec3::Y, DVec3::ZERO);
         let tiles = &case.grid.tiles;
         let mut flags: FaceFlags = std::array::from_fn(|_| Field::new(0));

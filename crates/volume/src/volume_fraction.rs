@@ -111,7 +111,7 @@ mod tests {
 
     /// Compared with counting points.
     #[test]
-    fn the_share_below_a_plane_is_exact() {
+    fn the_fraction_below_a_plane_is_exact() {
         let mut random = Random::new(5);
         for case in 0..40 {
             let mut slope = random.direction();

@@ -234,7 +234,7 @@ fn vortex(turns: f64, every: Option<u32>) -> (f64, Particles) {
 }
 
 #[test]
-fn a_slotted_ball_keeps_twice_as_much_of_its_shape() {
+fn particles_halve_the_error_of_a_rotated_slotted_sphere() {
     let [(alone, lost_alone, _), (with, lost_with, particles)] = [None, Some(20)].map(zalesak);
     println!(
         "left {alone:.4}, misplaced {lost_alone:.4} without; left {with:.4}, misplaced {lost_with:.4} with {} particles",
@@ -246,7 +246,7 @@ fn a_slotted_ball_keeps_twice_as_much_of_its_shape() {
 
 /// Stretched four times around, the filament's tail is thinner than a cell.
 #[test]
-fn a_filament_keeps_its_volume() {
+fn particles_preserve_the_volume_of_a_filament() {
     let [alone, with] = [None, Some(20)].map(|every| vortex(4.0, every).0);
     println!("left {alone:.4} without, {with:.4} with particles");
     assert!(alone < 0.96, "this test expects WENO to lose volume: {alone:.4} left");
@@ -254,7 +254,7 @@ fn a_filament_keeps_its_volume() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let [one, three] = [1, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| vortex(0.5, Some(10)))
@@ -263,7 +263,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
+fn particles_are_seeded_where_the_interface_is_fast() {
     let ball = |p: DVec3| p.distance(DVec3::splat(12.0)) - 6.3;
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &ball, &still);
@@ -301,7 +301,7 @@ fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
 
 /// A drop of 1.5 cells radius that φ has lost is restored at its particles.
 #[test]
-fn escaped_particles_bring_back_what_the_grid_has_lost() {
+fn escaped_particles_restore_what_the_grid_has_lost() {
     let drop = |p: DVec3| p.distance(DVec3::new(12.3, 11.8, 12.1)) - 1.5;
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &drop, &still);
@@ -316,7 +316,7 @@ fn escaped_particles_bring_back_what_the_grid_has_lost() {
 }
 
 #[test]
-fn particles_stay_with_their_tiles_and_cross_from_one_to_the_next() {
+fn particles_move_with_their_tiles_and_across_tile_borders() {
     let wall = |p: DVec3| p.x - 12.0;
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &wall, &still);

@@ -32,7 +32,7 @@ fn largest_residual(system: &System, x: &[f64]) -> f64 {
 /// The linear ghost-fluid distance errs by the parabola's sagitta over a cell, h²/8 of p'' = 1/3 at
 /// most, times the fraction at the interface.
 #[test]
-fn the_pressure_in_a_ball_is_the_parabola() {
+fn the_pressure_in_a_sphere_is_parabolic() {
     let radius = 12.3;
     let system = ball(radius);
     let expected = exact(&system, radius);
@@ -48,7 +48,7 @@ fn the_pressure_in_a_ball_is_the_parabola() {
 /// With the plane closed or missing in the wrong places, the profile would be wrong by its own
 /// size.
 #[test]
-fn the_pressure_in_half_a_ball_on_a_tilted_plane_is_the_parabola_too() {
+fn the_pressure_in_half_a_sphere_on_a_tilted_plane_is_parabolic() {
     let radius = 12.3;
     let system = half_ball(radius);
     let expected = exact(&system, radius);
@@ -60,7 +60,7 @@ fn the_pressure_in_half_a_ball_on_a_tilted_plane_is_the_parabola_too() {
 }
 
 #[test]
-fn iterations_of_multigrid_hardly_grow_and_those_of_mic_do() {
+fn multigrid_iterations_hardly_grow_with_the_system() {
     let small = half_ball(8.0);
     let large = half_ball(32.0);
     let [mic, multigrid] = [Method::Mic, Method::Multigrid].map(|method| {
@@ -89,7 +89,7 @@ fn many_drops() -> System {
 }
 
 #[test]
-fn many_drops_and_a_thin_plate_between_them_cost_no_more_iterations() {
+fn multigrid_handles_many_drops_and_a_thin_plate() {
     let system = many_drops();
     let (a, mic) = solve(&system, Method::Mic);
     let (b, multigrid) = solve(&system, Method::Multigrid);
@@ -100,7 +100,7 @@ fn many_drops_and_a_thin_plate_between_them_cost_no_more_iterations() {
 /// A closed box of 10 × 7 × 5 cells whose source is x − mean(x), and a second one with a source
 /// that has no solution.
 #[test]
-fn drops_without_air_get_the_solution_of_mean_zero() {
+fn floating_components_get_the_solution_of_mean_zero() {
     let inside = |p: [f64; 3]| (p[1] - 2.0).abs().max((p[2] - 2.0).abs()).max((p[0] - 4.0).abs()) - 6.5;
     let mut system = drops(12, inside, |_| 1e3);
     let walls = |p: [i32; 3]| p[0] == 1;
@@ -131,7 +131,7 @@ fn drops_without_air_get_the_solution_of_mean_zero() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let system = half_ball(26.0);
     assert!(system.len() > 30_000);
     for method in [Method::Mic, Method::Multigrid] {
@@ -144,7 +144,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_solver_that_was_used_before_gives_the_same_bytes_as_a_fresh_one() {
+fn a_reused_solver_is_bit_identical_to_a_new_one() {
     let systems = [half_ball(20.0), many_drops(), ball(5.0), half_ball(20.0)];
     let mut used = Solver::default();
     for method in [Method::Multigrid, Method::Mic] {
@@ -158,7 +158,7 @@ fn a_solver_that_was_used_before_gives_the_same_bytes_as_a_fresh_one() {
 }
 
 #[test]
-fn a_good_first_guess_saves_iterations() {
+fn a_good_initial_guess_saves_iterations() {
     let system = ball(12.3);
     let mut x = exact(&system, 12.3);
     let options = Options { relative_tolerance: 1e-4, ..Options::default() };
@@ -169,7 +169,7 @@ fn a_good_first_guess_saves_iterations() {
 }
 
 #[test]
-fn broken_systems_are_refused_with_their_cell() {
+fn invalid_systems_are_rejected_with_their_cell() {
     let good = ball(3.0);
     let refuse = |change: &dyn Fn(&mut System)| {
         let mut system = good.clone();
@@ -196,7 +196,7 @@ fn broken_systems_are_refused_with_their_cell() {
 }
 
 #[test]
-fn nothing_and_cells_without_couplings_are_solved() {
+fn empty_systems_and_isolated_cells_are_solved() {
     let mut solver = Solver::default();
     assert_eq!(solver.solve(&System::default(), &mut [], &Options::default()), Ok(SolveReport::default()));
     for method in [Method::Mic, Method::Multigrid] {

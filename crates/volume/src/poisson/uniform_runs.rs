@@ -133,7 +133,7 @@ mod tests {
 
     /// Runs do not change the product, and most unknowns of a large drop are in one.
     #[test]
-    fn runs_stand_for_the_rows_that_they_replace() {
+    fn runs_give_the_same_product_as_their_rows() {
         let system = half_ball(32.0);
         let x: Vec<f64> = (0..system.len()).map(|i| (i as f64 * 0.37).sin()).collect();
         let [mut plain, mut by_runs] = [vec![0.0; x.len()], vec![0.0; x.len()]];

@@ -135,7 +135,7 @@ mod tests {
 
     /// Interior cells of half a ball on a plane: their equations by the row and by the cell.
     #[test]
-    fn a_row_deep_in_the_liquid_has_the_same_equations_as_its_cells() {
+    fn interior_rows_have_the_same_equations_as_their_cells() {
         let case = cap_on_plane(90f64.to_radians(), 14.0, DVec3::Y, DVec3::ZERO);
         let tiles = &case.grid.tiles;
         let mut random = Random::new(12);

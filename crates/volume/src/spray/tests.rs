@@ -50,7 +50,7 @@ fn spray(drops: &[SprayDrop]) -> Spray {
 }
 
 #[test]
-fn flight_is_a_parabola_whatever_the_steps() {
+fn trajectories_are_parabolas_for_any_number_of_steps() {
     let start = drop(1, DVec3::ZERO, DVec3::new(0.4, 1.0, -0.2), 20.0);
     for steps in [1, 7, 400] {
         let mut spray = spray(&[start]);
@@ -66,7 +66,7 @@ fn flight_is_a_parabola_whatever_the_steps() {
 }
 
 #[test]
-fn a_ball_lands_when_its_surface_touches_the_liquid_and_brings_all_it_had() {
+fn a_spray_drop_returns_its_whole_volume_when_it_touches_liquid() {
     let start = drop(5, DVec3::new(0.0, 0.02, 0.0), DVec3::ZERO, 27.0);
     let mut spray = spray(&[start]);
     let pool = Flat { pool: 0.0, ..AIR };
@@ -84,7 +84,7 @@ fn a_ball_lands_when_its_surface_touches_the_liquid_and_brings_all_it_had() {
 
 /// Even in one long step, it does not pass through a sheet.
 #[test]
-fn a_fast_ball_does_not_jump_over_thin_things() {
+fn a_fast_spray_drop_does_not_pass_through_a_thin_sheet() {
     struct Sheet;
     impl Environment for Sheet {
         fn liquid(&self, point: DVec3) -> f64 {
@@ -104,7 +104,7 @@ fn a_fast_ball_does_not_jump_over_thin_things() {
 }
 
 #[test]
-fn balls_that_touch_become_one_with_the_sum_of_volume_and_momentum() {
+fn volume_and_momentum_are_conserved_when_spray_drops_coalesce() {
     let mut random = Stream::new(2, &[]);
     let mut any = || DVec3::from([0, 1, 2].map(|_| random.uniform_in(-1.0, 1.0)));
     let drops: Vec<SprayDrop> = (0..300).map(|k| drop(k + 1, 1.5e-3 * any(), any(), 1.0 + f64::from(k % 9))).collect();
@@ -130,7 +130,7 @@ fn balls_that_touch_become_one_with_the_sum_of_volume_and_momentum() {
 }
 
 #[test]
-fn the_larger_ball_keeps_its_name() {
+fn the_larger_spray_drop_keeps_its_id() {
     let mut spray = spray(&[drop(3, DVec3::ZERO, DVec3::X, 5.0), drop(9, DVec3::new(H, 0.0, 0.0), DVec3::ZERO, 15.0)]);
     let mut events = Vec::new();
     spray.advance(0.0, MIN_GRID_VOLUME, G, &AIR, &mut Vec::new(), &mut events);
@@ -140,7 +140,7 @@ fn the_larger_ball_keeps_its_name() {
 }
 
 #[test]
-fn a_ball_rests_on_a_solid_rides_with_it_and_is_taken_up_when_liquid_comes() {
+fn a_spray_drop_rests_on_a_moving_solid_until_liquid_touches_it() {
     let start = drop(1, DVec3::new(0.0, 5.0 * H, 0.0), DVec3::new(0.3, -0.5, 0.0), 8.0);
     let mut spray = spray(&[start]);
     let mut floor = Flat { floor: 0.0, slide: 0.2, ..AIR };
@@ -159,7 +159,7 @@ fn a_ball_rests_on_a_solid_rides_with_it_and_is_taken_up_when_liquid_comes() {
 }
 
 #[test]
-fn what_has_grown_returns_and_what_leaves_the_scene_is_told() {
+fn large_spray_drops_return_and_those_outside_the_domain_are_lost() {
     let drops = [drop(1, DVec3::ZERO, DVec3::ZERO, 41.0), drop(2, DVec3::new(0.0, 1.5, 0.0), DVec3::ZERO, 3.0)];
     let mut gone = Vec::new();
     spray(&drops).advance(0.0, MIN_GRID_VOLUME, G, &AIR, &mut gone, &mut Vec::new());
@@ -171,7 +171,7 @@ fn what_has_grown_returns_and_what_leaves_the_scene_is_told() {
 }
 
 #[test]
-fn the_drawn_sphere_is_closed_and_encloses_the_balls_volume() {
+fn the_triangulated_sphere_is_closed_and_encloses_the_drops_volume() {
     let drops = [drop(2, DVec3::new(1e-3, 0.0, 2e-3), DVec3::X, 27.0), drop(7, DVec3::ZERO, DVec3::Y, 1.0)];
     let mut surface = Surface::default();
     spray(&drops).add_to(&mut surface);

@@ -182,7 +182,7 @@ fn cap_errors(theta: f64, plane: &Plane, foot: DVec3) -> [f64; 5] {
 }
 
 #[test]
-fn caps_on_planes_at_any_orientation_are_measured_as_they_are() {
+fn extracted_caps_have_the_exact_measures_on_any_plane() {
     let mut random = Stream::new(5, &[]);
     for degrees in [30.0, 60.0, 90.0, 120.0, 150.0_f64] {
         for trial in 0..4 {
@@ -216,7 +216,7 @@ fn on_ball(theta: f64, ball: &SprayDrop, wall: &dyn Distance) -> (ExtractedSurfa
 }
 
 #[test]
-fn caps_on_balls_keep_their_angle_and_their_wetted_face_lies_on_the_ball() {
+fn extracted_caps_on_spheres_have_the_exact_angle_and_lie_on_the_sphere() {
     let ball = SprayDrop { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
     for degrees in [40.0, 90.0, 140.0_f64] {
         let (found, measures) = on_ball(degrees.to_radians(), &ball, &ball);
@@ -234,7 +234,7 @@ fn caps_on_balls_keep_their_angle_and_their_wetted_face_lies_on_the_ball() {
 /// A sphere of 1280 triangles with edges of two to three cells: its facets meet at 10°, so the
 /// angle varies by some degrees along the line.
 #[test]
-fn caps_on_a_mesh_keep_their_angle_on_average() {
+fn extracted_caps_on_a_mesh_have_the_exact_mean_angle() {
     let ball = SprayDrop { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
     let mesh = MeshDistance::new(round_mesh(&ball, 3));
     for degrees in [60.0, 120.0_f64] {
@@ -295,7 +295,7 @@ impl<F: Fn(DVec3) -> f64 + Send + Sync> Distance for FieldWall<F> {
 }
 
 #[test]
-fn blobs_and_noise_have_closed_manifold_surfaces() {
+fn random_fields_give_closed_manifold_surfaces() {
     for seed in 0..12 {
         let mut random = Stream::new(seed, &[]);
         // Waves of two cells are noise: every tetrahedron is cut, and nothing is smooth.
@@ -339,7 +339,7 @@ fn a_planar_drop_is_a_slab_of_one_cell() {
 }
 
 #[test]
-fn a_drop_in_a_corner_touches_two_solids_and_each_knows_its_faces() {
+fn a_drop_in_a_corner_is_assigned_to_both_solids() {
     let (floor, wall) = (Plane { normal: DVec3::Y, offset: -3.2 }, Plane { normal: DVec3::X, offset: -4.1 });
     let phi = |p: DVec3| p.distance(DVec3::new(-1.0, 0.0, 0.2)) - 9.0;
     let walls: [&dyn Distance; 2] = [&floor, &wall];
@@ -381,7 +381,7 @@ impl ExtractionFields for Labeled<'_> {
 }
 
 #[test]
-fn every_piece_has_the_name_of_its_cells_and_those_without_one_are_left_out() {
+fn components_get_the_label_of_their_cells_and_unlabeled_ones_are_left_out() {
     let ball = |p: DVec3, x: f64| p.distance(DVec3::new(x, 0.1, 0.2)) - 4.5;
     let apart = |p: DVec3| ball(p, -7.0).min(ball(p, 6.0));
     let named = |labels, phi| {
@@ -412,7 +412,7 @@ fn every_piece_has_the_name_of_its_cells_and_those_without_one_are_left_out() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let mut random = Stream::new(1, &[]);
     let (phi, solid) = (waves(&mut random, 8.0), FieldWall(waves(&mut random, 8.0)));
     let walls: [&dyn Distance; 1] = [&solid];

@@ -134,7 +134,7 @@ fn statistics(theta: f64, variant: Variant, sampling: Sampling) -> Statistics {
 /// second variant: 0.8 ± 1.9, −0.9 ± 1.1, −2.1 ± 1.1, −3.2 ± 1.3 and −7.5 ± 1.9. The two may differ
 /// by a degree in the mean and 0.7 in the spread.
 #[test]
-fn the_curvature_vanishes_where_the_prototype_found_it() {
+fn the_curvature_vanishes_at_the_documented_angles() {
     let prototype = [(30.0, 0.8, 1.9), (60.0, -0.9, 1.1), (90.0, -2.1, 1.1), (120.0, -3.2, 1.3), (150.0, -7.5, 1.9)];
     for (theta, mean, spread) in prototype {
         let found = statistics(theta, Variant::Complete, Sampling::Exact);
@@ -153,7 +153,7 @@ fn the_curvature_vanishes_where_the_prototype_found_it() {
 }
 
 #[test]
-fn interpolating_on_the_grid_lowers_the_balance_by_less_than_a_degree() {
+fn interpolation_on_the_grid_shifts_the_zero_by_less_than_a_degree() {
     for theta in [60.0, 90.0, 120.0] {
         let [exact, grid] =
             [Sampling::Exact, Sampling::Grid].map(|sampling| statistics(theta, Variant::Complete, sampling).mean);
@@ -163,7 +163,7 @@ fn interpolating_on_the_grid_lowers_the_balance_by_less_than_a_degree() {
 
 /// κ_n h = slope · (θ − θ_c): 0.88 to 1.15 in the independent implementation; the mean over ±5°.
 #[test]
-fn the_normal_plane_curvature_is_the_angles_difference_over_a_cell() {
+fn the_normal_plane_curvature_is_the_angle_difference_over_a_cell() {
     for theta in [30.0, 60.0, 90.0, 120.0] {
         let slope = statistics(theta, Variant::Complete, Sampling::Exact).slope;
         assert!((0.8..1.15).contains(&slope), "{theta}: slope {slope}");
@@ -191,7 +191,7 @@ fn a_flat_surface_at_its_own_angle_has_no_curvature() {
 /// A liquid normal that is wrong by 60° puts the node behind the middle into the air; the line is
 /// then assumed to be there.
 #[test]
-fn a_stencil_without_a_contact_line_still_gives_a_number() {
+fn a_stencil_without_a_contact_line_gives_a_finite_curvature() {
     for (x, y) in [(-0.8, 0.3), (0.0, 1.0), (0.0, -1.0), (1e-9, 0.0), (0.0, 0.0)] {
         let phi = sample(DVec3::ZERO, [DVec3::X, DVec3::Y, DVec3::Z], 1.0, |p| p.x * x + p.y * y + 0.1 * p.z * p.z);
         for variant in [Variant::Paper, Variant::Complete] {

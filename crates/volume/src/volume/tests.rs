@@ -81,7 +81,7 @@ fn planar_drops_rest_at_their_contact_angle_on_planes_of_any_tilt() {
 /// Flow up along the interface of an overhang moves no contact line. If its component along the
 /// wall did, 28 mm/s would circulate at either end permanently and the drop would be 3 % too low.
 #[test]
-fn a_drop_that_overhangs_rests_on_a_plane_at_an_angle_to_the_cells() {
+fn an_overhanging_drop_comes_to_rest_on_a_tilted_plane() {
     let exact = young_laplace::sessile_planar(4e-6, f64::to_radians(150.0), water().capillary_length(9.8)).unwrap();
     let (height, _, speed) = planar_drop_at_rest(150.0, 17.0, 120.0);
     let error = 100.0 * (height / exact.height - 1.0);
@@ -93,7 +93,7 @@ fn a_drop_that_overhangs_rests_on_a_plane_at_an_angle_to_the_cells() {
 /// along the plane. If the velocity just above the wall, ahead of its line, were kept from the
 /// previous oscillation, it would hold one line and the drop would run off at 35 mm/s.
 #[test]
-fn a_drop_that_rings_on_a_tilted_plane_does_not_run_off() {
+fn an_oscillating_drop_does_not_drift_on_a_tilted_plane() {
     let (sin, cos) = 17f64.to_radians().sin_cos();
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"5 ms\"\n{WATER}\
@@ -139,7 +139,7 @@ fn a_drop_that_settles_takes_long_steps_and_comes_to_rest() {
 /// The sphere of a flat cap extends 5 mm below a plate of 1 mm; none of it is on the plate's far
 /// side, and the near side is complete.
 #[test]
-fn a_flat_cap_on_a_thin_plate_stays_on_its_side() {
+fn a_flat_cap_lies_on_one_side_of_a_thin_plate() {
     let volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
          [resolution]\ncell = \"0.2 mm\"\n[materials.m]\nadvancing = \"40 deg\"\nreceding = \"20 deg\"\n\
@@ -207,7 +207,7 @@ fn planar_drops_rest_at_their_contact_angle_on_a_cylinder() {
 /// A sphere at rest stays at rest: the speed of parasitic currents as a capillary number, and the
 /// pressure inside.
 #[test]
-fn a_free_drop_keeps_still_and_round() {
+fn a_free_drop_at_rest_stays_at_rest() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.125 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.013 0.027 0.041 mm\"\nradius = \"1 mm\"\n"
@@ -224,7 +224,7 @@ fn a_free_drop_keeps_still_and_round() {
 /// A planar drop oscillating in its second mode: ω² = 6γ/(ρR³) (lamb1932, art. 275, in two
 /// dimensions).
 #[test]
-fn a_ringing_planar_drop_has_lambs_frequency() {
+fn an_oscillating_planar_drop_has_lambs_frequency() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.1 mm\"\n\
@@ -265,7 +265,7 @@ fn a_ringing_planar_drop_has_lambs_frequency() {
 
 /// Free fall with surface tension: any change of the drop's momentum by its interface is an error.
 #[test]
-fn a_falling_drop_falls_as_galileo_says() {
+fn a_falling_drop_accelerates_by_g() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.013 0.027 0 mm\"\nradius = \"1 mm\"\n"
@@ -330,7 +330,7 @@ fn a_drop_that_hits_a_plate_gains_no_energy() {
 /// Two drops that overlap, one of which comes down on a sphere at 1.4 m/s. What enters cells that
 /// the sphere nearly closes must not leave through the remaining opening at 500 m/s.
 #[test]
-fn a_drop_that_comes_down_on_a_ball_does_not_run_away() {
+fn a_drop_that_falls_on_a_sphere_keeps_a_bounded_speed() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
          [resolution]\ncell = \"0.3 mm\"\n[world]\ngravity = \"0 0 0 m/s^2\"\n\
@@ -349,7 +349,7 @@ fn a_drop_that_comes_down_on_a_ball_does_not_run_away() {
 
 /// A sphere falls on a cap: they merge, the larger one's id survives, and no liquid is lost.
 #[test]
-fn drops_that_meet_become_one_and_the_books_balance() {
+fn volume_is_conserved_when_two_drops_coalesce() {
     let mut volume = build(TWO_DROPS);
     let mut merged = 0;
     let is_merge = |event: &&Event| matches!(event, Event::Merge { merge, .. } if merge[..] == [1, 2]);
@@ -361,13 +361,13 @@ fn drops_that_meet_become_one_and_the_books_balance() {
     assert_eq!((merged, frame.drops.len(), frame.drops[0].id), (1, 1, 1), "merges of 1 and 2, drops, name");
     let present: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
     let gap = (present + frame.balance.lost) / frame.balance.added - 1.0;
-    assert!(gap.abs() < 1e-12, "the books are off by {gap:.1e}");
+    assert!(gap.abs() < 1e-12, "the volume balance is off by {gap:.1e}");
 }
 
 /// A run that is interrupted and resumed is bit-identical, and so is one with any number of
 /// threads. The sphere is fast enough to carry particles.
 #[test]
-fn threads_and_interruptions_do_not_change_a_bit() {
+fn threads_and_interruptions_leave_a_run_bit_identical() {
     let scene = TWO_DROPS.replace("0 -0.3 0 m/s", "0 -0.6 0 m/s");
     let run = |threads: usize, interrupted: bool| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -412,7 +412,7 @@ fn half_width_and_cap_angle(volume: &Volume) -> (f64, f64) {
 /// A weightless drop is drained until its line has receded, then fed: over the surface it has left
 /// it advances at the wet angle, beyond it at the dry one.
 #[test]
-fn a_front_advances_more_easily_over_ground_that_has_been_wet() {
+fn a_line_advances_at_the_wet_angle_over_surface_that_has_been_wet() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.1 mm\"\n\
@@ -446,7 +446,7 @@ fn a_front_advances_more_easily_over_ground_that_has_been_wet() {
 /// A drop that is drained below what the grid resolves becomes spray, falls on a larger one, and
 /// coalesces with it; the volume balance is unaffected.
 #[test]
-fn spray_leaves_the_cells_and_comes_back_without_loss() {
+fn volume_is_conserved_when_spray_leaves_the_grid_and_returns() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[resolution]\ncell = \"0.1 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0 0 0 mm\"\nradius = \"0.6 mm\"\n\
@@ -462,7 +462,7 @@ fn spray_leaves_the_cells_and_comes_back_without_loss() {
         let frame = volume.frame();
         let present: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
         let gap = (present + frame.balance.lost) / frame.balance.added - 1.0;
-        assert!(gap.abs() < 1e-12, "{:.2} ms: the books are off by {gap:.1e}", 1e3 * volume.time());
+        assert!(gap.abs() < 1e-12, "{:.2} ms: the volume balance is off by {gap:.1e}", 1e3 * volume.time());
         flown |= frame.drops.iter().any(|drop| drop.id == 2 && drop.volume < 27e-12);
     }
     assert!(flown, "the drained drop never was small");
@@ -473,7 +473,7 @@ fn spray_leaves_the_cells_and_comes_back_without_loss() {
 /// A drop leaves through an open side: nothing holds it back at the side, and all of it is lost
 /// once it is outside.
 #[test]
-fn a_drop_that_leaves_the_domain_is_lost_whole() {
+fn a_drop_that_leaves_the_domain_is_lost_entirely() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.1 mm\"\n[domain]\nmin = \"-3 -3 -3 mm\"\nmax = \"2 3 3 mm\"\n\
@@ -490,7 +490,7 @@ fn a_drop_that_leaves_the_domain_is_lost_whole() {
     run_to(&mut volume, 6e-3);
     let frame = volume.frame();
     let gap = frame.balance.lost / frame.balance.added - 1.0;
-    assert!(frame.drops.is_empty() && gap.abs() < 1e-12, "{:?} left, the books are off by {gap:.1e}", frame.drops);
+    assert!(frame.drops.is_empty() && gap.abs() < 1e-12, "{:?} left, the volume balance is off by {gap:.1e}", frame.drops);
 }
 
 /// The total drag of the wind on a drop: ½ρ_air C_D A_f w² with A_f its frontal area, here a disc's
@@ -514,7 +514,7 @@ fn wind_drags_a_drop_by_its_frontal_area() {
 /// The paper's operators: virtual surface, first-order pressure, linear semi-Lagrangian advection,
 /// constant step. Drops come to rest near their angle; eq. 10 holds them between two.
 #[test]
-fn the_papers_form_settles_drops_near_their_angle() {
+fn paper_fidelity_settles_drops_near_their_angle() {
     for (degrees, tolerance) in [(60.0, 4.0), (120.0, 6.0)] {
         let mut volume = build(&format!(
             "model = \"volume\"\nfidelity = \"paper\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}\
