@@ -354,8 +354,7 @@ impl View<'_> {
         let Body::Opaque(parameters) = &scene.solids[solid as usize].body else { return (Vec3::ZERO, 1) };
         let direction = self.ray_direction(place, first);
         let Some(main) = self.surface_interaction(triangles[first], direction) else { return (Vec3::ZERO, 1) };
-        let layer = scene.solids[solid as usize].wet.as_ref();
-        let wetness = layer.map(|layer| layer.at(main.uv)).unwrap_or_default();
+        let wetness = scene.solids[solid as usize].wetness(main.uv);
         let mut color = parameters.color.at(main.uv);
         done[first] = true;
         let mut count = 1;
@@ -408,8 +407,7 @@ impl View<'_> {
         else {
             return Vec3::ZERO;
         };
-        let layer = self.shader.scene.solids[owner as usize].wet.as_ref();
-        let wetness = layer.map(|layer| layer.at(at.uv)).unwrap_or_default();
+        let wetness = self.shader.scene.solids[owner as usize].wetness(at.uv);
         let normal = self.shader.scene.film_normal(&at, wetness.slope, 0.5);
         let bsdf = parameters.bsdf(at.uv, 1.0, wetness.wet);
         self.shader.surface(at.point, at.triangle, normal, -direction, &bsdf, factor)

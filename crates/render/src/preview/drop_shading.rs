@@ -74,7 +74,7 @@ impl Shader<'_> {
         }
         let seen = match &self.scene.solids[solid as usize].body {
             Body::Opaque(parameters) => {
-                let wetness = self.scene.solids[solid as usize].wet.as_ref().map_or(0.0, |layer| layer.at(at.uv).wet);
+                let wetness = self.scene.solids[solid as usize].wetness(at.uv).wet;
                 let bsdf = parameters.bsdf(at.uv, index, wetness);
                 let irradiance = self.base_irradiance(base, offset, bsdf.diffuse);
                 self.shade_base(drop, &at, &bsdf, irradiance, direction, index)

@@ -98,7 +98,7 @@ impl Shader<'_> {
 
     /// Radiance from an opaque solid at a point hit by a ray.
     pub fn solid(&self, at: &SurfaceInteraction, parameters: &BsdfParameters, solid: u32, wo: Vec3) -> Vec3 {
-        let wetness = self.scene.solids[solid as usize].wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
+        let wetness = self.scene.solids[solid as usize].wetness(at.uv);
         let normal = self.scene.film_normal(at, wetness.slope, 0.5);
         self.surface(at.point, at.triangle, normal, wo, &parameters.bsdf(at.uv, 1.0, wetness.wet), Vec3::ONE)
     }
