@@ -35,15 +35,20 @@ pub(super) fn specular_and_rest(bsdf: &Bsdf, cosine: f32) -> (Option<(Ggx, Vec3)
 
 impl Shader<'_> {
     /// Area lights as seen from a point: direction, irradiance on a facing surface, solid angle.
-    pub fn area_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+    fn area_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
         self.scene.area_lights.iter().map(move |area_light| {
             let (towards, irradiance) = area_light.towards(from);
             (towards, irradiance, area_light.solid_angle(from))
         })
     }
 
+    /// Direction and irradiance of the area lights as seen from a point.
+    pub fn area_light_irradiances(&self, from: Vec3) -> Vec<(Vec3, Vec3)> {
+        self.area_lights(from).map(|(towards, irradiance, _)| (towards, irradiance)).collect()
+    }
+
     /// Suns and area lights as seen from a point.
-    pub fn compact_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+    fn compact_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
         let suns = self.scene.suns.iter().map(|sun| {
             let (towards, irradiance) = sun.towards();
             (towards, irradiance, sun.solid_angle())
