@@ -7,7 +7,7 @@ use glam::DVec3;
 use sessile_frames::{Event, Ids};
 
 use crate::flight::{Ball, ball_radius};
-use crate::grid::{Grid, Look, PER_CELL, Region, Scratch};
+use crate::grid::{Grid, PER_CELL, Query, QueryScratch, Region};
 
 /// Cells are at least this many times as wide as a ball of mean size.
 const CELL_PER_RADIUS: f64 = 8.0;
@@ -17,8 +17,8 @@ const CELL_PER_RADIUS: f64 = 8.0;
 pub struct Air {
     grid: Grid,
     made_for: usize,
-    looks: Vec<Look>,
-    scratch: Scratch,
+    queries: Vec<Query>,
+    scratch: QueryScratch,
     pairs: Vec<(u32, u32)>,
 }
 
@@ -27,8 +27,8 @@ impl Default for Air {
         Self {
             grid: Grid::new(0, 1e-2),
             made_for: 0,
-            looks: Vec::new(),
-            scratch: Scratch::default(),
+            queries: Vec::new(),
+            scratch: QueryScratch::default(),
             pairs: Vec::new(),
         }
     }
@@ -59,16 +59,16 @@ impl Air {
         let mean = balls.iter().map(|ball| ball.velocity).sum::<DVec3>() / count;
         self.size_up(balls);
         self.grid.clear();
-        self.looks.clear();
+        self.queries.clear();
         for (index, ball) in (0..).zip(balls) {
             let (drift, radius) = ((ball.velocity - mean) * dt, ball_radius(ball.volume));
             self.grid.insert(index, 0, ball.center, radius as f32);
-            let around = radius + drift.length();
-            self.looks.push(Look { solid: 0, own: index, from: ball.center - drift, to: ball.center, around });
+            let radius = radius + drift.length();
+            self.queries.push(Query { solid: 0, own: index, from: ball.center - drift, to: ball.center, radius });
         }
         let pairs = &mut self.pairs;
         pairs.clear();
-        self.grid.near_many(&self.looks, Region::Way, &mut self.scratch, |way, other| {
+        self.grid.query_many(&self.queries, Region::Path, &mut self.scratch, |way, other| {
             let (a, b) = ((way as u32).min(other), (way as u32).max(other));
             if a != b && pending(&balls[a as usize], &balls[b as usize], dt) {
                 pairs.push((a, b));

@@ -9,8 +9,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 use sessile_frames::{Event, Ids};
 
-use super::{AT_ONCE, Detached, ParticleSystem, Settled, StepContext, detached, other_solids};
-use crate::droplets::{CHUNK, Droplet, Droplets, NIL, Size, Slot, State};
+use super::{Assessed, Detached, ParticleSystem, StepContext, detached, other_solids};
+use crate::droplets::{CHUNK, Droplet, Droplets, NIL, PREFETCH, Size, Slot, State};
 use crate::integrate::MotionState;
 use crate::necks::{Necks, Part, Planned};
 use crate::neighbors::{Changes, Move};
@@ -42,7 +42,7 @@ struct Outcome {
     gone: Vec<u32>,
     /// Changes of their cells and of the cells of those that stay.
     cells: Changes,
-    stays: Vec<(Settled, Move)>,
+    stays: Vec<(Assessed, Move)>,
     necks: Vec<(u32, Planned)>,
     detached: Vec<Detached>,
     events: Vec<Event>,
@@ -51,9 +51,9 @@ struct Outcome {
 impl ParticleSystem {
     /// Makes one droplet of every group that hangs together by pairs.
     pub(super) fn join_pairs(&mut self, context: &StepContext<'_>, events: &mut Vec<Event>) {
-        let mut groups = std::mem::take(&mut self.groups);
-        groups.gather(&self.pairs, self.droplets.num_slots());
-        self.pairs.clear();
+        let mut groups = std::mem::take(&mut self.scratch.groups);
+        groups.gather(&self.scratch.pairs, self.droplets.num_slots());
+        self.scratch.pairs.clear();
         let Groups { members, starts, outcomes, .. } = &mut groups;
         let pieces = (starts.len() - 1).div_ceil(TOGETHER);
         let threads = rayon::current_num_threads();
@@ -74,16 +74,16 @@ impl ParticleSystem {
             }
             self.carry_out_joining(outcomes, events);
         }
-        self.groups = groups;
+        self.scratch.groups = groups;
     }
 
     /// Writes down what comes of the groups that begin at `starts`, but the last.
     fn join_groups(&self, members: &[u32], starts: &[u32], context: &StepContext<'_>, outcome: &mut Outcome) {
         outcome.clear();
-        for some in (0..starts.len() - 1).step_by(AT_ONCE) {
-            let end = (starts.len() - 1).min(some + AT_ONCE);
+        for some in (0..starts.len() - 1).step_by(PREFETCH) {
+            let end = (starts.len() - 1).min(some + PREFETCH);
             let all = &members[starts[some] as usize..starts[end] as usize];
-            self.droplets.fetch(all.iter().copied(), context.surface, Some(&self.substrate));
+            self.droplets.prefetch(all.iter().copied(), context.surface, Some(&self.substrate));
             for group in some..end {
                 self.join(&members[starts[group] as usize..starts[group + 1] as usize], context, outcome);
             }
@@ -92,19 +92,19 @@ impl ParticleSystem {
 
     /// Writes down what comes of a group.
     fn join(&self, members: &[u32], context: &StepContext<'_>, outcome: &mut Outcome) {
-        let all = &self.droplets.all;
-        let rank = |slot: u32| (all[slot as usize].size.volume, std::cmp::Reverse(all[slot as usize].id));
+        let all = &self.droplets;
+        let rank = |slot: u32| (all[slot].size.volume, std::cmp::Reverse(all[slot].id));
         let stays = members.iter().copied().reduce(|a, b| if rank(b) > rank(a) { b } else { a });
         let stays = stays.expect("a group has members");
         let large = self.droplets.get(stays);
-        let volume: f64 = members.iter().map(|&slot| all[slot as usize].size.volume).sum();
+        let volume: f64 = members.iter().map(|&slot| all[slot].size.volume).sum();
         let facet = context.surface.facet(large.motion.place.triangle);
-        let origin = all[stays as usize].location.point;
+        let origin = all[stays].location.point;
         let mut velocity = facet.lift(large.motion.velocity) * (large.size.volume / volume);
         let (mut way, mut center) = (glam::DVec2::ZERO, DVec3::ZERO);
         let mut square = large.size.radius * large.size.radius;
         for &slot in members.iter().filter(|&&slot| slot != stays) {
-            let Slot { location, motion, size, .. } = &all[slot as usize];
+            let Slot { location, motion, size, .. } = &all[slot];
             let share = size.volume / volume;
             let offset = other_solids::seen_from(context, facet.solid, location).point - origin;
             let own = context.surface.facet(motion.place.triangle).lift(motion.velocity);
@@ -120,12 +120,12 @@ impl ParticleSystem {
         let droplet = Droplet {
             id: large.id,
             motion: MotionState { place, velocity },
-            size: Size { volume, radius: square.sqrt(), normal_acceleration: f32::NAN, ..large.size },
+            size: Size { volume, radius: square.sqrt(), ..large.size },
             state: State { is_sliding: velocity != glam::DVec2::ZERO, ..large.state },
         };
-        let mut settled = self.settled(droplet, context);
-        settled.starts |= droplet.state.is_sliding && !large.state.is_sliding;
-        let id = |slot: u32| all[slot as usize].id;
+        let mut assessed = self.assess(droplet, context);
+        assessed.starts |= droplet.state.is_sliding && !large.state.is_sliding;
+        let id = |slot: u32| all[slot].id;
         if let &[a, b] = members {
             let (a, b) = (id(a), id(b));
             let merge = Ids::from_buf_and_len([a.min(b), a.max(b), 0, 0], 2);
@@ -135,23 +135,23 @@ impl ParticleSystem {
             merge.sort_unstable();
             outcome.events.push(Event::Merge { merge, into: large.id });
         }
-        let location = &all[stays as usize].location;
-        if settled.falls {
+        let location = &all[stays].location;
+        if assessed.detaches {
             outcome.gone.push(stays);
             outcome.cells.remove(stays, location);
-            outcome.detached.push(detached(&settled, context.surface));
+            outcome.detached.push(detached(&assessed, context.surface));
             return;
         }
         let parts = members.iter().map(|&slot| {
-            let Slot { location, size, .. } = &all[slot as usize];
+            let Slot { location, size, .. } = &all[slot];
             let offset = other_solids::seen_from(context, facet.solid, location).point - (origin + center);
             (slot, Part { offset, share: size.volume / volume })
         });
-        outcome.necks.extend(self.necks.plan(volume, parts, context.liquid).map(|planned| (stays, planned)));
-        let solid = context.surface.facet(settled.droplet.motion.place.triangle).solid;
-        let (point, merge_radius) = (settled.point, settled.droplet.size.merge_radius);
-        let moved = self.neighbors.moved(stays, location, solid, point, merge_radius, &mut outcome.cells);
-        outcome.stays.push((settled, moved));
+        outcome.necks.extend(self.necks.plan(volume, parts, context.liquid()).map(|planned| (stays, planned)));
+        let solid = context.surface.facet(assessed.droplet.motion.place.triangle).solid;
+        let (point, merge_radius) = (assessed.point, assessed.droplet.size.merge_radius);
+        let moved = self.neighbors.plan_move(stays, location, solid, point, merge_radius, &mut outcome.cells);
+        outcome.stays.push((assessed, moved));
     }
 
     fn carry_out_joining(&mut self, outcomes: &mut [Outcome], events: &mut Vec<Event>) {
@@ -162,22 +162,22 @@ impl ParticleSystem {
         let outcomes = &*outcomes;
         let mut change_droplets = || {
             for outcome in outcomes {
-                for some in outcome.gone.chunks(AT_ONCE) {
+                for some in outcome.gone.chunks(PREFETCH) {
                     fetch(droplets, necks, some.iter().copied());
                     for &slot in some {
                         trails.close(slot);
                         necks.forget(slot);
                         droplets.remove(slot);
-                        droplets.all[slot as usize].location.bucket = NIL;
+                        droplets[slot].location.bucket = NIL;
                     }
                 }
-                for some in outcome.stays.chunks(AT_ONCE) {
+                for some in outcome.stays.chunks(PREFETCH) {
                     fetch(droplets, necks, some.iter().map(|(_, moved)| moved.slot));
-                    for (settled, moved) in some {
-                        let Settled { droplet, point, starts, .. } = settled;
+                    for (assessed, moved) in some {
+                        let Assessed { droplet, point, starts, .. } = assessed;
                         necks.forget(moved.slot);
                         droplets.set(moved.slot, droplet);
-                        moved.note(&mut droplets.all[moved.slot as usize].location, *point);
+                        moved.apply(&mut droplets[moved.slot].location, *point);
                         if *starts {
                             starting.push(moved.slot);
                         }
@@ -193,17 +193,17 @@ impl ParticleSystem {
         };
         let changes = || outcomes.iter().map(|outcome| &outcome.cells);
         if outcomes.len() > 1 {
-            rayon::join(change_droplets, || neighbors.change(changes));
+            rayon::join(change_droplets, || neighbors.apply(changes));
         } else {
             change_droplets();
-            neighbors.change(changes);
+            neighbors.apply(changes);
         }
     }
 }
 
 /// Reads what is about to be changed, all at once, so that it need not be waited for one by one.
 fn fetch(droplets: &Droplets, necks: &Necks, slots: impl Iterator<Item = u32>) {
-    let read = |sum, slot: u32| sum ^ droplets.all[slot as usize].id ^ necks.fetch(slot);
+    let read = |sum, slot: u32| sum ^ droplets[slot].id ^ necks.fetch(slot);
     std::hint::black_box(slots.fold(0, read));
 }
 
@@ -225,7 +225,7 @@ impl Groups {
         numbers.resize(num_slots.max(numbers.len()), NIL);
         met.clear();
         into.clear();
-        for some in pairs.chunks(AT_ONCE) {
+        for some in pairs.chunks(PREFETCH) {
             let fetch = |sum, &(a, b): &(u32, u32)| sum ^ numbers[a as usize] ^ numbers[b as usize];
             std::hint::black_box(some.iter().fold(0, fetch));
             for &(a, b) in some {
