@@ -2,7 +2,7 @@
 //!
 //! Every droplet is a body over the tangent plane, draped over the mesh: a Young–Laplace profile in
 //! the physical mode, a spline patch over masses and springs in the reproduction mode, metaballs
-//! while droplets are merging. Up to [`INSTANCE_THRESHOLD`] droplets a frame holds surfaces whose
+//! while droplets are merging. Unless they are [`stored_as_instances`], a frame holds surfaces whose
 //! bases lie on the triangles; beyond it, a few numbers per droplet with sampled substrate offsets,
 //! from which a reader makes a surface of any resolution.
 
@@ -10,19 +10,18 @@ use std::f64::consts::FRAC_PI_2;
 
 use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
-use sessile_frames::instances::{Batch, assemble};
-use sessile_frames::{DropState, FrameGeometry, INSTANCE_THRESHOLD};
+use sessile_frames::instances::{Batch, assemble, stored_as_instances};
+use sessile_frames::{DropState, FrameGeometry};
 use sessile_shapes::{
     Body, Detail, DrapeScratch, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
     drape, drape_flat,
 };
+use sessile_sliding::{Ball, NeckPart, NeckParts};
 use sessile_wetting::CurvedRest;
 
 use crate::context::StepContext;
 use crate::curvature::curvature;
 use crate::droplets::Droplet;
-use crate::flight::Ball;
-use crate::necks::{Part, Parts};
 use crate::particles::{Fidelity, ParticleSystem};
 use crate::patch;
 use crate::surface_mesh::{Facet, SurfacePoint};
@@ -65,21 +64,21 @@ enum Source<'a> {
 
 fn airborne_instance(ball: &Ball) -> Instance {
     Instance {
-        drop: ball.id,
+        drop: ball.id.get(),
         solid: None,
-        frame: LocalFrame { origin: ball.center, axes: DMat3::IDENTITY },
-        volume: ball.volume,
-        velocity: ball.velocity,
+        frame: LocalFrame { origin: ball.body.center, axes: DMat3::IDENTITY },
+        volume: ball.body.volume,
+        velocity: ball.body.velocity,
         shape: Shape::Sphere,
     }
 }
 
 fn airborne_state(ball: &Ball) -> DropState {
     DropState {
-        id: ball.id,
-        volume: ball.volume,
-        velocity: ball.velocity,
-        speed_max: ball.velocity.length(),
+        id: ball.id.get(),
+        volume: ball.body.volume,
+        velocity: ball.body.velocity,
+        speed_max: ball.body.velocity.length(),
         pressure: None,
     }
 }
@@ -90,7 +89,7 @@ impl FrameBuilder<'_> {
         let droplets = &self.particles.droplets;
         let mut slots: Vec<u32> = droplets.used().collect();
         slots.sort_unstable_by_key(|&slot| droplets[slot].id);
-        if slots.len() + balls.len() > INSTANCE_THRESHOLD {
+        if stored_as_instances(slots.len() + balls.len()) {
             return self.instances(slots, balls);
         }
         let mut states: Vec<DropState> = slots.par_iter().map(|&slot| self.drop_state(slot)).collect();
@@ -98,7 +97,7 @@ impl FrameBuilder<'_> {
         states.sort_unstable_by_key(|state| state.id);
         let mut drops: Vec<(u32, Source<'_>)> =
             slots.iter().map(|&slot| (droplets[slot].id, Source::Slot(slot))).collect();
-        drops.extend(balls.iter().map(|ball| (ball.id, Source::Airborne(ball))));
+        drops.extend(balls.iter().map(|ball| (ball.id.get(), Source::Airborne(ball))));
         drops.sort_unstable_by_key(|&(id, _)| id);
         let batches = Batch::of(&drops, |batch, &(_, drop)| match drop {
             Source::Slot(slot) => self.push_surface(slot, batch),
@@ -187,9 +186,9 @@ impl FrameBuilder<'_> {
     }
 
     /// Radius around a droplet within which substrate offsets are needed, in m; `None` on a single plane.
-    fn drape_radius(&self, droplet: &Droplet, shape: &DropletShape, parts: Option<&Parts>) -> Option<f64> {
+    fn drape_radius(&self, droplet: &Droplet, shape: &DropletShape, parts: Option<&NeckParts>) -> Option<f64> {
         let Profile { lean, stretch, .. } = shape.profile;
-        let farthest = |parts: &Parts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
+        let farthest = |parts: &NeckParts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
         let radius = f64::from(droplet.size.merge_radius).max(droplet.size.radius) * (1.0 + stretch)
             + 3.0 * lean.length()
             + parts.map_or(0.0, farthest);
@@ -205,7 +204,7 @@ impl FrameBuilder<'_> {
         let (shape, parts) = (self.shape(&droplet), self.particles.necks.get(slot));
         let mut built = match (&parts, &self.particles.fidelity) {
             (Some(parts), _) => {
-                let offset = |part: &Part| facet.project(part.offset);
+                let offset = |part: &NeckPart| facet.project(part.offset);
                 Body::Metaballs(metaballs(&droplet, &shape.profile, shape.sag, parts, offset)).surface(&detail)
             }
             (None, Fidelity::Paper(_)) => self.patch(&droplet, &shape).surface(&detail),
@@ -270,13 +269,13 @@ impl FrameBuilder<'_> {
     }
 
     /// Body of an instance; `into` rotates the triangle's axes into those of the instance.
-    fn body(&self, droplet: &Droplet, shape: &DropletShape, parts: Option<&Parts>, into: DMat2) -> Body {
+    fn body(&self, droplet: &Droplet, shape: &DropletShape, parts: Option<&NeckParts>, into: DMat2) -> Body {
         let facet = self.context.surface.facet(droplet.motion.place.triangle);
         let profile =
             Profile { lean: into * shape.profile.lean, heading: into * shape.profile.heading, ..shape.profile };
         match (parts, &self.particles.fidelity) {
             (Some(parts), _) => {
-                let offset = |part: &Part| into * facet.project(part.offset);
+                let offset = |part: &NeckPart| into * facet.project(part.offset);
                 Body::Metaballs(metaballs(droplet, &profile, shape.sag, parts, offset))
             }
             (None, Fidelity::Paper(_)) => {
@@ -297,8 +296,8 @@ fn metaballs(
     droplet: &Droplet,
     profile: &Profile,
     sag: f64,
-    parts: &Parts,
-    offset: impl Fn(&Part) -> DVec2,
+    parts: &NeckParts,
+    offset: impl Fn(&NeckPart) -> DVec2,
 ) -> Vec<sessile_shapes::Ball> {
     let whole = MetaballDrop {
         volume: droplet.size.volume,

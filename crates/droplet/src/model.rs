@@ -2,28 +2,31 @@
 
 mod airborne;
 mod checkpoint;
-mod sources;
 
 use airborne::Flight;
 use glam::DVec3;
 use sessile_frames::{Event, Frame, VolumeBalance};
 use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
 use sessile_scene::{DropShape, Scene};
+use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions};
 use sessile_wetting::cap;
 use sessile_world::World;
-
-use serde::{Deserialize, Serialize};
+use sessile_world::random::Stream;
 
 use crate::acceleration::{AccelerationField, RigidState};
 use crate::air::Air;
 use crate::context::StepContext;
 use crate::display;
 use crate::error::DropletError;
-use crate::flight::Ball;
 use crate::integrate::MotionState;
+use crate::locate::Locator;
 use crate::particles::ParticleSystem;
 use crate::setup::{Parts, Setup, build};
+use crate::sources::Target;
 use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
+
+/// Key of the random stream of condensation.
+const DEW_STREAM: u64 = 0xd20b;
 
 /// Droplets that slide over the solids of a scene.
 #[derive(Debug)]
@@ -39,25 +42,6 @@ pub struct DropletModel {
     rigid_states: Vec<RigidState>,
     state: ModelState,
     scratch: Scratch,
-}
-
-/// State of the model beside the droplets on surfaces.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct ModelState {
-    /// Time, in s.
-    time: f64,
-    /// Volume added since the start, in m³.
-    added: f64,
-    /// Volume lost since the start, in m³.
-    lost: f64,
-    /// Id of the next droplet.
-    next_id: u32,
-    /// Airborne droplets, by increasing id.
-    balls: Vec<Ball>,
-    /// Condensed volume of each solid that does not make a droplet yet, in m³.
-    dew: Vec<f64>,
-    /// Number of condensed droplets.
-    num_dew: u64,
 }
 
 /// Memory that is kept from step to step.
@@ -76,7 +60,7 @@ impl DropletModel {
         let Parts { mut setup, surface, substrate, fidelity } = build(scene, &world)?;
         let rigid_states: Vec<RigidState> = world.solids().iter().map(RigidState::of).collect();
         setup.find_nearby_solids(&rigid_states);
-        let state = ModelState { next_id: 1, dew: vec![0.0; rigid_states.len()], ..ModelState::default() };
+        let state = ModelState::new(rigid_states.len());
         let mut model = Self {
             world,
             setup,
@@ -99,9 +83,8 @@ impl DropletModel {
 
     /// Adds a droplet at the place on a solid nearest to `point` (in m); the next step merges it with those in contact.
     pub fn add_droplet(&mut self, point: DVec3, velocity: DVec3, volume: f64) {
-        let Some((place, solid)) = self.nearest_place(point, f64::INFINITY) else { return };
-        let id = self.new_id();
-        self.state.added += volume;
+        let Some((place, solid)) = self.locator().nearest_place(point, f64::INFINITY) else { return };
+        let id = self.state.add_drop(volume);
         self.attach(id, place, solid, velocity, volume, 0.0);
         self.launch_detached();
     }
@@ -133,23 +116,15 @@ impl DropletModel {
 
     /// Volume of all liquid, films included, in m³.
     pub fn volume(&self) -> f64 {
-        self.particles.droplets.volume()
-            + self.state.balls.iter().map(|ball| ball.volume).sum::<f64>()
-            + self.particles.substrate.film_volume()
-    }
-
-    fn new_id(&mut self) -> u32 {
-        let id = self.state.next_id;
-        self.state.next_id += 1;
-        id
+        self.particles.droplets.volume() + self.state.airborne_volume() + self.particles.substrate.film_volume()
     }
 
     /// Puts a droplet with a world velocity (in m/s) on a solid; its contact line has `radius` (in m) if angles allow.
-    fn attach(&mut self, id: u32, place: SurfacePoint, solid: usize, velocity: DVec3, volume: f64, radius: f64) {
+    fn attach(&mut self, id: DropId, place: SurfacePoint, solid: usize, velocity: DVec3, volume: f64, radius: f64) {
         let velocity = self.rigid_states[solid].pose.rotation.transpose() * velocity;
         let motion = MotionState { place, velocity: self.surface.facet(place.triangle).project(velocity) };
         let (particles, context) = self.particles_and_context();
-        particles.arrive(id, motion, volume, radius, &context);
+        particles.arrive(id.get(), motion, volume, radius, &context);
     }
 
     /// The particle system and what its step reads.
@@ -167,14 +142,16 @@ impl DropletModel {
                 DropShape::Cap { on, center, contact_angle, .. } => Some((on, center, contact_angle)),
                 _ => None,
             };
-            let id = self.new_id();
-            self.state.added += volume;
+            let id = self.state.add_drop(volume);
             match cap {
                 Some((on, center, contact_angle)) => {
-                    let Some((_, place)) = self.place_on(on, center, f64::INFINITY) else { continue };
+                    let Some((_, place)) = self.locator().place_on(on, center, f64::INFINITY) else { continue };
                     self.attach(id, place, on, velocity, volume, cap::base_radius(volume, contact_angle));
                 }
-                None => self.state.balls.push(Ball { id, center: centroid, velocity, volume, owed: 0.0 }),
+                None => {
+                    let body = Projectile { center: centroid, velocity, volume };
+                    self.state.balls.push(Ball { id, body, remaining: 0.0 });
+                }
             }
         }
         self.launch_detached();
@@ -206,30 +183,22 @@ impl DropletModel {
         }
     }
 
-    /// The place on any solid nearest to a point of the world, within a distance (in m), and the solid.
-    fn nearest_place(&self, point: DVec3, within: f64) -> Option<(SurfacePoint, usize)> {
-        let mut best: Option<(f64, SurfacePoint, usize)> = None;
-        for solid in 0..self.setup.meshes.len() {
-            if let Some((distance, place)) = self.place_on(solid, point, within)
-                && best.is_none_or(|(least, ..)| distance < least)
-            {
-                best = Some((distance, place, solid));
-            }
-        }
-        best.map(|(_, place, solid)| (place, solid))
+    /// The solids at their current poses.
+    fn locator(&self) -> Locator<'_> {
+        Locator { setup: &self.setup, surface: &self.surface, rigid_states: &self.rigid_states }
     }
 
-    /// The place on a solid nearest to a point of the world, and its distance, in m.
-    fn place_on(&self, solid: usize, point: DVec3, within: f64) -> Option<(f64, SurfacePoint)> {
-        let rest_point = self.rigid_states[solid].pose.apply_inverse(point);
-        let near = self.setup.meshes[solid].nearest_within(rest_point, within)?;
-        Some((near.distance.abs(), self.place_at(solid, near.triangle, near.point)))
-    }
-
-    fn place_at(&self, solid: usize, triangle: usize, point: DVec3) -> SurfacePoint {
-        let triangle = (self.surface.triangles_of(solid).start + triangle) as u32;
-        let facet = self.surface.facet(triangle);
-        SurfacePoint { triangle, at: facet.clamp(facet.project(point - facet.origin)) }
+    /// Adds what emitters release between the current time and `until` (in s).
+    fn emit(&mut self, until: f64) {
+        let Self { world, setup, surface, particles, accelerations, rigid_states, state, .. } = self;
+        let mut target = Target {
+            particles,
+            context: StepContext { surface, accelerations, rigid_states, setup },
+            locator: Locator { setup, surface, rigid_states },
+            gravity: world.gravity(),
+        };
+        let random = |grain: u64| Stream::new(setup.seed, &[DEW_STREAM, grain]);
+        apply_emissions(world.emissions(state.time, until), until, state, random, &mut target);
     }
 
     /// Length of the next step, in s: a droplet travels a few base radii at most.
@@ -258,7 +227,7 @@ impl DropletModel {
     ) -> Result<(), StepError> {
         let Self { surface, accelerations, rigid_states, setup, particles, state, .. } = self;
         let context = StepContext { surface, accelerations, rigid_states, setup };
-        let is_finite = particles.step(&context, (dt, now), &mut state.next_id, events, stages, report);
+        let is_finite = particles.step(&context, (dt, now), &mut state.ids, events, stages, report);
         state.lost += std::mem::take(&mut particles.lost);
         if is_finite { Ok(()) } else { Err(self.non_finite_error(now)) }
     }
@@ -270,7 +239,7 @@ impl DropletModel {
         StepError::NonFinite {
             what: "the velocity of a droplet".into(),
             time,
-            place: place.to_array(),
+            position: place.to_array(),
             advice: "check the scene for units that are off by orders of magnitude".into(),
         }
     }
@@ -293,17 +262,17 @@ impl Model for DropletModel {
             self.reassess();
         }
         stages.enter("sources");
-        self.state.balls.iter_mut().for_each(|ball| ball.owed = dt);
+        self.state.begin_flight(dt);
         self.emit(now);
         stages.enter("flight");
         self.fly(&mut report);
         self.step_particles((dt, now), &mut events, stages, &mut report)?;
         self.launch_detached();
-        if self.state.balls.iter().any(|ball| ball.owed > 0.0) {
+        if self.state.balls.iter().any(|ball| ball.remaining > 0.0) {
             stages.enter("flight");
             self.fly(&mut report);
         }
-        self.scratch.air.meet(&mut self.state.balls, dt, &mut events);
+        self.scratch.air.coalesce(&mut self.state.balls, dt, &mut events);
         self.state.time = now;
         report.add("coalesce.merges", num_merges(&events));
         Ok(StepReport { dt, events, stages: report, ..StepReport::default() })

@@ -20,18 +20,18 @@ use contacts::ContactTime;
 use glam::{DVec2, DVec3};
 use sessile_frames::{Event, Ids};
 use sessile_model::{StageReports, StageTimer};
+use sessile_sliding::{IdCounter, Necks, Trails};
 
 use crate::batch::PathSegment;
 use crate::context::StepContext;
 use crate::droplets::{Droplet, Droplets, Location};
 use crate::grid::Arrivals;
 use crate::integrate::{MotionState, Segment};
-use crate::necks::Necks;
 use crate::neighbors::{Drift, NeighborQueries, Neighbors};
 use crate::paper::Paper;
 use crate::substrate::Substrate;
 use crate::surface_mesh::SurfaceMesh;
-use crate::trails::Trails;
+use crate::trails::{FilmPath, MeshFilm};
 
 /// Which forces move the droplets.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ pub struct ParticleSystem {
     /// The surfaces that they are on.
     pub substrate: Substrate,
     /// Films that will break up into beads.
-    pub trails: Trails,
+    pub trails: Trails<FilmPath>,
     /// Shapes of recently merged droplets.
     pub necks: Necks,
     /// Slots that have grown or arrived and may be in contact.
@@ -212,14 +212,14 @@ impl ParticleSystem {
         &mut self,
         context: &StepContext<'_>,
         (dt, now): (f64, f64),
-        next_id: &mut u32,
+        ids: &mut IdCounter,
         events: &mut Vec<Event>,
         stages: &mut dyn StageTimer,
         report: &mut StageReports,
     ) -> bool {
         stages.enter("coalesce");
         // Droplets coalesce at any time in the step.
-        self.necks.at(now - 0.5 * dt, now);
+        self.necks.advance_to(now - 0.5 * dt, now);
         self.resize_neighbors(context.surface);
         self.coalesce_contacts(context, events);
         stages.enter("slide");
@@ -233,10 +233,10 @@ impl ParticleSystem {
         stages.enter("coalesce");
         self.coalesce_contacts(context, events);
         stages.enter("break up films");
-        let num_beads = self.break_up_films(context, now, next_id, events);
+        let num_beads = self.break_up_films(context, now, ids, events);
         report.add("films.beads", num_beads);
         self.coalesce_contacts(context, events);
-        self.necks.at(now, now);
+        self.necks.advance_to(now, now);
         is_finite
     }
 
@@ -253,16 +253,15 @@ impl ParticleSystem {
         &mut self,
         context: &StepContext<'_>,
         now: f64,
-        next_id: &mut u32,
+        ids: &mut IdCounter,
         events: &mut Vec<Event>,
     ) -> u64 {
-        let beads = self.trails.due(now, context.surface, &mut self.substrate);
+        let mut film = MeshFilm { surface: context.surface, substrate: &mut self.substrate };
+        let beads = self.trails.rupture(now, &mut film);
         for bead in &beads {
-            let id = *next_id;
-            *next_id += 1;
-            let (slot, parent) = bead.from;
+            let (id, parent) = (ids.issue().get(), bead.parent.get());
             // A droplet that has coalesced since cannot split.
-            if self.droplets.slots.get(slot as usize).is_some_and(|slot| slot.id == parent) {
+            if self.droplets.slots.get(bead.slot as usize).is_some_and(|slot| slot.id == parent) {
                 events.push(Event::Split { split: parent, into: Ids::from_slice(&[parent, id]) });
             }
             self.arrive(id, MotionState { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, context);

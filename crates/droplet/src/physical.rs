@@ -17,7 +17,7 @@
 //! its pull and its momentum, ρ V a + ρ V U²/2R, exceed γ·2R (1 + cos θ_r).
 
 use glam::{DVec2, DVec3};
-use sessile_wetting::SlidingLaw;
+use sessile_wetting::{SlidingLaw, retention};
 
 use crate::acceleration::AccelerationField;
 use crate::batch::{BatchForces, UniformForces};
@@ -71,8 +71,7 @@ impl<'a> PhysicalForces<'a> {
             law: substrate.law(context.surface, motion.place),
             volume: size.volume,
             radius: size.radius,
-            // From 1 to 0.9 (docs/wetting.md, "Holding on").
-            factor: 1.0 - 0.1 * line_excess * line_excess,
+            factor: retention::retention_factor(line_excess),
             varies: substrate.varies(facet.solid),
         }
     }

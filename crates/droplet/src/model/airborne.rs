@@ -3,45 +3,32 @@
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_model::StageReports;
+use sessile_sliding::{Ball, DropId, Projectile};
 
 use super::DropletModel;
-use crate::flight::{Ball, Touch, ball_radius};
+use crate::flight::Contact;
 use crate::integrate::MotionState;
 
 /// Outcome of a ball's flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Flight {
     Airborne,
-    Lands { solid: usize, touch: Touch },
+    Lands { solid: usize, contact: Contact },
     Lost,
 }
 
 impl DropletModel {
-    /// The first solid that a ball touches within `time` seconds.
-    pub(super) fn first_touch(&self, ball: &Ball, gravity: DVec3, time: f64) -> Option<(usize, Touch)> {
-        let mut first: Option<(usize, Touch)> = None;
-        for (solid, (mesh, rigid)) in self.setup.meshes.iter().zip(&self.rigid_states).enumerate() {
-            let time = first.map_or(time, |(_, touch)| touch.time);
-            if let Some(touch) = ball.touches(mesh, rigid, gravity, time)
-                && first.is_none_or(|(_, earlier)| touch.time < earlier.time)
-            {
-                first = Some((solid, touch));
-            }
-        }
-        first
-    }
-
     /// Moves all balls for their remaining time of the step; some land, some are lost.
     pub(super) fn fly(&mut self, report: &mut StageReports) {
         let gravity = self.world.gravity();
         let mut flights = std::mem::take(&mut self.scratch.flights);
         let bounds = self.bounds();
-        let outcome = |ball: &Ball| match self.first_touch(ball, gravity, ball.owed) {
-            Some((solid, touch)) => Flight::Lands { solid, touch },
+        let outcome = |ball: &Ball| match self.locator().first_contact(&ball.body, gravity, ball.remaining) {
+            Some((solid, contact)) => Flight::Lands { solid, contact },
             None => {
                 let mut flown = *ball;
-                flown.fall(gravity, ball.owed);
-                if self.is_lost(flown.center, gravity, bounds) { Flight::Lost } else { Flight::Airborne }
+                flown.finish_step(gravity);
+                if self.is_lost(flown.body.center, gravity, bounds) { Flight::Lost } else { Flight::Airborne }
             }
         };
         self.state.balls.par_iter().with_min_len(64).map(outcome).collect_into_vec(&mut flights);
@@ -49,19 +36,18 @@ impl DropletModel {
         let mut outcomes = flights.iter();
         let (mut num_landed, mut num_lost) = (0, 0);
         balls.retain_mut(|ball| match outcomes.next() {
-            Some(Flight::Lands { solid, touch }) => {
-                self.land(ball, *solid, touch);
+            Some(Flight::Lands { solid, contact }) => {
+                self.land(ball, *solid, contact);
                 num_landed += 1;
                 false
             }
             Some(Flight::Lost) => {
-                self.state.lost += ball.volume;
+                self.state.lost += ball.body.volume;
                 num_lost += 1;
                 false
             }
             Some(Flight::Airborne) | None => {
-                ball.fall(gravity, ball.owed);
-                ball.owed = 0.0;
+                ball.finish_step(gravity);
                 true
             }
         });
@@ -72,15 +58,15 @@ impl DropletModel {
     }
 
     /// Attaches a ball to a solid: the normal component of its velocity is lost.
-    fn land(&mut self, ball: &Ball, solid: usize, touch: &Touch) {
-        let place = self.place_at(solid, touch.triangle, touch.point);
+    fn land(&mut self, ball: &Ball, solid: usize, contact: &Contact) {
+        let place = self.locator().place_at(solid, contact.triangle, contact.point);
         let facet = self.surface.facet(place.triangle);
-        let normal_speed = -touch.velocity.dot(facet.normal());
+        let normal_speed = -contact.velocity.dot(facet.normal());
         let law = self.particles.substrate.law(&self.surface, place);
-        let radius = law.spread_radius(&self.setup.liquid, ball.volume, normal_speed.max(0.0));
-        let motion = MotionState { place, velocity: facet.project(touch.velocity) };
+        let radius = law.spread_radius(&self.setup.liquid, ball.body.volume, normal_speed.max(0.0));
+        let motion = MotionState { place, velocity: facet.project(contact.velocity) };
         let (particles, context) = self.particles_and_context();
-        particles.arrive(ball.id, motion, ball.volume, radius, &context);
+        particles.arrive(ball.id.get(), motion, ball.body.volume, radius, &context);
     }
 
     /// Bounding box of all solids, in m.
@@ -105,17 +91,17 @@ impl DropletModel {
         center.dot(down) > lowest.dot(down) + self.setup.parameters.lost_below
     }
 
-    /// Turns detached droplets into balls.
+    /// Makes airborne droplets of those that have detached from a solid.
     pub(super) fn launch_detached(&mut self) {
-        for detached in self.particles.detached.drain(..) {
-            let rigid = &self.rigid_states[detached.solid];
-            // Just clear of the surface, so that it does not land where it detached.
-            let clearance = 1.001 * ball_radius(detached.volume);
-            let center = rigid.pose.apply(detached.point + detached.outward * clearance);
+        let rigid_states = &self.rigid_states;
+        let balls = self.particles.detached.drain(..).filter_map(|detached| {
+            let rigid = &rigid_states[detached.solid];
+            let body = Projectile::detached(detached.point, detached.outward, detached.velocity, detached.volume);
+            let center = rigid.pose.apply(body.center);
             let velocity = rigid.pose.turn(detached.velocity) + rigid.velocity.at(center);
-            let ball = Ball { id: detached.id, center, velocity, volume: detached.volume, owed: detached.remaining };
-            self.state.balls.push(ball);
-        }
-        self.state.balls.sort_unstable_by_key(|ball| ball.id);
+            let id = DropId::new(detached.id)?;
+            Some(Ball { id, body: Projectile { center, velocity, ..body }, remaining: detached.remaining })
+        });
+        self.state.take_detached(balls);
     }
 }

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 use sessile_model::RestoreError;
+use sessile_sliding::{ModelState, Necks, Trails};
 use sessile_world::WorldState;
 
-use super::{DropletModel, ModelState};
+use super::DropletModel;
 use crate::acceleration::{AccelerationField, RigidState};
 use crate::droplets::Droplets;
-use crate::necks::Necks;
 use crate::paper::PaperState;
 use crate::particles::Fidelity;
 use crate::substrate::SubstrateState;
-use crate::trails::Trails;
+use crate::trails::FilmPath;
 
 /// Contents of a checkpoint.
 #[derive(Serialize, Deserialize)]
@@ -21,7 +21,7 @@ struct Checkpoint {
     droplets: Droplets,
     substrate: SubstrateState,
     paper: Option<PaperState>,
-    trails: Trails,
+    trails: Trails<FilmPath>,
     necks: Necks,
     pending: Vec<u32>,
     transit_time: f64,
@@ -32,9 +32,11 @@ struct Checkpoint {
 impl Checkpoint {
     /// Whether it belongs to a scene with these numbers of solids and triangles, and is consistent.
     fn fits(&self, num_solids: usize, num_triangles: usize) -> bool {
-        [self.accelerations.len(), self.rigid_states.len(), self.state.dew.len()].iter().all(|&n| n == num_solids)
+        [self.accelerations.len(), self.rigid_states.len(), self.state.condensate.len()]
+            .iter()
+            .all(|&n| n == num_solids)
             && self.droplets.is_sound(num_triangles)
-            && self.necks.is_sound()
+            && self.necks.is_consistent()
             && self.pending.iter().all(|&slot| (slot as usize) < self.droplets.num_slots())
     }
 }

@@ -49,7 +49,7 @@ impl ParticleSystem {
     /// Removes droplets that have detached or left the domain, and closes the trails of those that stopped.
     fn commit_stops(&mut self, log: &ChunkLog) {
         for &slot in &log.stopped {
-            self.trails.close(slot);
+            self.trails.end(slot);
         }
         self.droplets.stopped.extend(&log.stopped);
         for &slot in &log.outside {

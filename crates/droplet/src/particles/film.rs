@@ -1,11 +1,12 @@
 //! Films: left at the rear of a fast droplet, taken up by the front of another.
 
 use glam::DVec2;
+use sessile_sliding::{DropId, FilmSegment};
 
 use super::{ParticleSystem, StepContext, TrailSegment};
 use crate::droplets::Slot;
 use crate::surface_mesh::SurfacePoint;
-use crate::trails::{Draped, Piece};
+use crate::trails::FilmPath;
 
 impl ParticleSystem {
     /// Lays the film of a path segment at the rear of its droplet, in pieces as long as beads lie apart.
@@ -24,11 +25,12 @@ impl ParticleSystem {
         for later in (0..pieces).rev() {
             let back = along * -(size.radius + f64::from(later) * share * length);
             let (rear, carried) = surface.trace_geodesic(end, back, way * share);
-            let laid = Draped { from: rear.at - carried, to: rear };
+            let laid = FilmPath { from: rear.at - carried, to: rear };
             let volume = share * part.film;
             self.substrate.lay_film(surface, rear.triangle, laid.from, rear.at, width, volume);
-            let piece = Piece { slot: part.slot, id, stretch: laid, volume, length: share * length, width };
-            self.trails.extend(&piece, &law, context.liquid(), now);
+            let Some(id) = DropId::new(id) else { continue };
+            let film = FilmSegment { slot: part.slot, id, at: laid, volume, length: share * length, width };
+            self.trails.extend(&film, &law, context.liquid(), now);
         }
     }
 

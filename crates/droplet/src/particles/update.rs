@@ -2,6 +2,7 @@
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
+use sessile_sliding::IdCounter;
 
 use super::{Assessed, Fidelity, ParticleSystem, StepContext, detached};
 use crate::curvature::curvature;
@@ -44,7 +45,7 @@ impl ParticleSystem {
     /// Adds liquid at a place (a negative volume removes it) and returns the volume added, in m³.
     ///
     /// The liquid goes into the droplet that covers the place, else it becomes a new droplet.
-    pub fn pour(&mut self, place: SurfacePoint, volume: f64, context: &StepContext<'_>, next_id: &mut u32) -> f64 {
+    pub fn pour(&mut self, place: SurfacePoint, volume: f64, context: &StepContext<'_>, ids: &mut IdCounter) -> f64 {
         let solid = context.surface.facet(place.triangle).solid;
         match self.covering(solid, place.point(context.surface)) {
             Some(slot) => {
@@ -55,8 +56,7 @@ impl ParticleSystem {
                 poured
             }
             None if volume > 0.0 => {
-                let id = *next_id;
-                *next_id += 1;
+                let id = ids.issue().get();
                 self.arrive(id, MotionState { place, velocity: DVec2::ZERO }, volume, 0.0, context);
                 volume
             }
@@ -188,8 +188,8 @@ impl ParticleSystem {
     /// Removes a droplet.
     pub(super) fn remove(&mut self, slot: u32) {
         self.neighbors.remove(&mut self.droplets.slots, slot);
-        self.trails.close(slot);
-        self.necks.forget(slot);
+        self.trails.end(slot);
+        self.necks.remove(slot);
         self.droplets.remove(slot);
     }
 }
