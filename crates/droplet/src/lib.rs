@@ -41,6 +41,7 @@
 mod acceleration;
 mod air;
 mod batch;
+mod context;
 mod curvature;
 mod damped_motion;
 mod display;
@@ -57,6 +58,7 @@ mod locate;
 mod model;
 mod neighbors;
 mod paper;
+mod parameters;
 mod particles;
 mod patch;
 mod physical;
