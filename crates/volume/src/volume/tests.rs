@@ -490,7 +490,11 @@ fn a_drop_that_leaves_the_domain_is_lost_entirely() {
     run_to(&mut volume, 6e-3);
     let frame = volume.frame();
     let gap = frame.balance.lost / frame.balance.added - 1.0;
-    assert!(frame.drops.is_empty() && gap.abs() < 1e-12, "{:?} left, the volume balance is off by {gap:.1e}", frame.drops);
+    assert!(
+        frame.drops.is_empty() && gap.abs() < 1e-12,
+        "{:?} left, the volume balance is off by {gap:.1e}",
+        frame.drops
+    );
 }
 
 /// The total drag of the wind on a drop: ½ρ_air C_D A_f w² with A_f its frontal area, here a disc's
