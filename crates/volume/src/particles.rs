@@ -50,7 +50,7 @@ use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_index, neighbor_place}
 const RADII: [f64; 2] = [0.1, 0.5];
 
 /// Escaped particles farther than this from the interface are removed, in cells.
-const LOST_BEYOND: f64 = 1.0;
+const MAX_ESCAPE: f64 = 1.0;
 
 /// How particles are seeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -375,7 +375,7 @@ impl Particles {
             let escaped = here * particle.signed_radius < 0.0;
             // Escaped particles are kept, unless they are so deep on the other side that they
             // correct nothing any more.
-            if (escaped && here.abs() < LOST_BEYOND && may_hold(slot * CELLS + local))
+            if (escaped && here.abs() < MAX_ESCAPE && may_hold(slot * CELLS + local))
                 || (present[local] < wanted[local] && here.abs() < parameters.band)
             {
                 present[local] += 1;

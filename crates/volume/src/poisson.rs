@@ -175,7 +175,7 @@ impl SolveReport {
 pub enum PoissonError {
     /// The system contains a number that is not finite, or a negative coupling.
     #[error("the equation of cell {cell:?} has {what} = {value}, which must be finite{}; the state that it was made from is broken", if *what == "b" { "" } else { " and not negative" })]
-    BadEquation {
+    InvalidEquation {
         /// The cell.
         cell: [i32; 3],
         /// Which number: c, d, b or the initial guess.
@@ -276,7 +276,7 @@ fn check(system: &System, x: &[f64]) -> Result<(), PoissonError> {
         } else {
             ("c", bad_face?)
         };
-        Some(PoissonError::BadEquation { cell: system.cells[i], what, value })
+        Some(PoissonError::InvalidEquation { cell: system.cells[i], what, value })
     });
     found.map_or(Ok(()), Err)
 }

@@ -44,7 +44,7 @@ use crate::state::State;
 use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
 /// Least distance of a wall, in cells.
-const NEAREST: f64 = 0.1;
+const MIN_DISTANCE: f64 = 0.1;
 
 /// Faces and walls that a face exchanges momentum with.
 struct ViscousStencil {
@@ -176,7 +176,7 @@ impl Diffusion<'_> {
                 let here = *here.get_or_insert_with(|| middle(index).max(0.0));
                 let there = middle(next).min(0.0);
                 let distance = if here > there { here / (here - there) } else { 0.5 };
-                found.wall += 1.0 / (distance + self.slip).max(NEAREST);
+                found.wall += 1.0 / (distance + self.slip).max(MIN_DISTANCE);
             } else if flag & WET != 0 {
                 let drag = self.tension.map_or(0.0, |drag| drag.between(tiles, axis, index, next));
                 found.neighbors[direction] = Some((next, self.alpha + drag));

@@ -180,7 +180,7 @@ fn invalid_systems_are_rejected_with_their_cell() {
     let cell = good.cells[5];
     let at = |what, error| {
         assert!(
-            matches!(error, PoissonError::BadEquation { cell: c, what: w, .. } if c == cell && w == what),
+            matches!(error, PoissonError::InvalidEquation { cell: c, what: w, .. } if c == cell && w == what),
             "{error}"
         );
     };

@@ -46,7 +46,7 @@ impl PressureProblem<'_> {
     /// The row of cells from `index` on, if it is an interior row.
     pub(super) fn interior_row<'a>(
         &self,
-        number: &Field<u32>,
+        unknown_of: &Field<u32>,
         velocity: &'a [Field<f64>; 3],
         index: usize,
     ) -> Option<InteriorRow<'a>> {
@@ -56,7 +56,7 @@ impl PressureProblem<'_> {
         }
         let (slot, [_, j, k]) = (index / CELLS, local_cell(index % CELLS).map(|c| c as i32));
         let first = |j: i32, k: i32| {
-            let row = number.row(tiles, slot, j, k)?;
+            let row = unknown_of.row(tiles, slot, j, k)?;
             row.iter().all(|&unknown| unknown != NONE).then_some(row[0])
         };
         let is_open = |axis: usize, j: i32, k: i32| {
@@ -64,7 +64,7 @@ impl PressureProblem<'_> {
             row.filter(|row| row.iter().all(|&open| open == 1.0)).map(|_| ())
         };
         let (before, after) = (tiles.next(index, 0, -1)?, tiles.next(index + SIDE - 1, 0, 1)?);
-        let ends = [before, after].map(|end| number.values()[end]);
+        let ends = [before, after].map(|end| unknown_of.values()[end]);
         if ends.contains(&NONE) || self.solids.open[0].values()[after] != 1.0 {
             return None;
         }
@@ -89,7 +89,7 @@ impl PressureProblem<'_> {
     /// on both sides of all of them.
     pub(super) fn correct_interior_row(
         &self,
-        number: &Field<u32>,
+        unknown_of: &Field<u32>,
         q: &[f64],
         axis: usize,
         index: usize,
@@ -102,13 +102,13 @@ impl PressureProblem<'_> {
         }
         // Unknowns of a whole row are consecutive.
         let row = |j: i32, k: i32| -> Option<&[f64; SIDE]> {
-            let row = number.row(tiles, slot, j, k)?;
+            let row = unknown_of.row(tiles, slot, j, k)?;
             row.iter().all(|&unknown| unknown != NONE).then(|| q[row[0] as usize..].first_chunk())?
         };
         let high = row(j, k)?;
         let low = match axis {
             0 => {
-                let before = number.values()[tiles.next(index, 0, -1)?];
+                let before = unknown_of.values()[tiles.next(index, 0, -1)?];
                 let mut low = [*q.get(before as usize)?; SIDE];
                 low[1..].copy_from_slice(&high[..SIDE - 1]);
                 low
@@ -167,13 +167,13 @@ mod tests {
         };
         let mut projection = Projection::default();
         projection.number_unknowns(tiles, &case.solids, &case.phi);
-        let (number, mut count) = (&projection.number, 0);
-        for first in (0..tiles.len() * CELLS).step_by(SIDE).filter(|&first| number.values()[first] != NONE) {
-            let Some(interior) = problem.interior_row(number, &velocity, first) else { continue };
+        let (unknown_of, mut count) = (&projection.unknown_of, 0);
+        for first in (0..tiles.len() * CELLS).step_by(SIDE).filter(|&first| unknown_of.values()[first] != NONE) {
+            let Some(interior) = problem.interior_row(unknown_of, &velocity, first) else { continue };
             for lane in 0..SIDE {
                 let (by_row, by_cell) = (
                     interior.equation(lane, 0.1),
-                    problem.equation(number, &velocity, first + lane, 0.1, &|_, _, _| 0.0),
+                    problem.equation(unknown_of, &velocity, first + lane, 0.1, &|_, _, _| 0.0),
                 );
                 assert_eq!(by_row, by_cell, "cell {:?}", tiles.cell(first + lane));
             }
