@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use crate::extrapolation::LiquidGeometry;
 use crate::faces::{FaceFlags, IN_SOLID};
-use crate::tiles::{CELLS, Field, NONE, SELF};
+use crate::tiles::{CELLS, Field, SELF};
 
 /// Air cells up to this distance from the interface are corrected, in cells.
 const AIR_BAND: f64 = 2.0;
@@ -110,7 +110,8 @@ fn find_excess(
         if !(0.0..AIR_BAND).contains(&phi[index]) || s[index] <= 0.0 {
             continue;
         }
-        let mut faces = [(0.0, NONE, NONE); 6];
+        // Velocity, and the indices of the neighbor and of the face between.
+        let mut faces: [Option<(f64, usize, usize)>; 6] = [None; 6];
         let mut squares = 0.0;
         for (direction, face) in faces.iter_mut().enumerate().take(2 * tiles.dims()) {
             let (axis, up) = (direction / 2, direction % 2 == 1);
@@ -118,16 +119,16 @@ fn find_excess(
             let at = if up { next } else { index };
             let u = velocity[axis].values()[at];
             squares += 0.5 * u * u;
-            *face = (u, next as u32, at as u32);
+            *face = Some((u, next, at));
         }
         let part = ((squares.sqrt() * dt_over_h - slow) / (fast - slow)).clamp(0.0, 1.0);
         if part <= 0.0 {
             continue;
         }
         let (mut outflow, mut weight) = (0.0, 0.0);
-        for (direction, (u, next, face)) in faces.into_iter().enumerate().filter(|(_, face)| face.1 != NONE) {
+        for (direction, face) in faces.into_iter().enumerate() {
+            let Some((u, next, face)) = face else { continue };
             let (axis, up) = (direction / 2, direction % 2 == 1);
-            let (next, face) = (next as usize, face as usize);
             let open = solids.open[axis].values()[face];
             outflow += open * if up { u } else { -u };
             if phi[next] > phi[index] && flags[axis].values()[face] & IN_SOLID == 0 {

@@ -48,7 +48,7 @@ use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::state::{SinceRedistance, State};
-use crate::tiles::{CELLS, Field, NONE, SELF, SIDE, Tiles, local_cell};
+use crate::tiles::{CELLS, Field, SELF, SIDE, Tiles, local_cell};
 use crate::volume_fraction::{HALF_DIAGONAL, liquid_fraction, shifted_liquid_fraction};
 
 /// Distance beyond which a cell starts from its neighbors' points.
@@ -361,10 +361,8 @@ fn surface_in_cell(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usiz
 fn adjacent_to_known(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
     // The first cells along x.
     const FIRST: u64 = 0x0101_0101_0101_0101;
-    let around = [SELF - 1, SELF + 1, SELF - 3, SELF + 3, SELF - 9, SELF + 9].map(|place| {
-        let tile = tiles.neighbors(slot)[place];
-        if tile == NONE { Mask::default() } else { known[tile as usize] }
-    });
+    let around = [SELF - 1, SELF + 1, SELF - 3, SELF + 3, SELF - 9, SELF + 9]
+        .map(|place| tiles.neighbors(slot)[place].get().map_or(Mask::default(), |tile| known[tile]));
     let ([x_before, x_after, y_before, y_after, z_before, z_after], here) = (around, known[slot]);
     std::array::from_fn(|k| {
         let up_x = (here[k] & !(FIRST << 7)) << 1 | x_before[k] >> 7 & FIRST;
