@@ -257,13 +257,13 @@ fn extend_at_cell(
     let tiles = &grid.tiles;
     let index = slot * CELLS + local;
     let s = solids.distance.values()[index];
-    let held = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
+    let in_pinning_zone = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
     if s <= -DEPTH {
         *out = PHI_MAX;
         return;
     }
     let inside = solids.contains_center(index);
-    if s >= SOLID_BAND || !(held || inside) {
+    if s >= SOLID_BAND || !(in_pinning_zone || inside) {
         return;
     }
     let normal = solids.normal(tiles, index);
@@ -297,7 +297,7 @@ fn extend_at_cell(
     } else {
         (range.middle(), false)
     };
-    *pinned = held && rests;
+    *pinned = in_pinning_zone && rests;
     if inside {
         let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
         let cosine = slope_into_wall(samples, cosine);

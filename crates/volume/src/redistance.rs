@@ -242,10 +242,10 @@ impl Redistance {
         fronts.par_iter_mut().enumerate().for_each(|(slot, front)| {
             front.found.clear();
             for (layer, adjacent_to_known) in adjacent_to_known(tiles, known, slot).into_iter().enumerate() {
-                let mut asked = adjacent_to_known & front.open[layer];
-                while asked != 0 {
-                    let local = layer * LAYER + asked.trailing_zeros() as usize;
-                    asked &= asked - 1;
+                let mut candidates = adjacent_to_known & front.open[layer];
+                while candidates != 0 {
+                    let local = layer * LAYER + candidates.trailing_zeros() as usize;
+                    candidates &= candidates - 1;
                     let start = nearest_of_neighbors(tiles, points, slot * CELLS + local);
                     let Some(start) = start.filter(|start| start.length() < PHI_MAX + 0.5) else { continue };
                     let found = find_trusted(tiles, solids, phi, slot, local, start, 2);
@@ -303,12 +303,12 @@ impl Redistance {
             out.copy_from_slice(new.tile(slot));
             for (local, out) in out.iter_mut().enumerate().take(cells) {
                 let index = slot * CELLS + local;
-                let held = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
+                let fixed = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
                 // A point farther away, as where a tangent plane was taken far up a flat interface,
                 // does not represent this cell.
                 let offset = nearest.values()[index].map(|nearest| nearest.offset);
                 let Some(offset) = offset.filter(|offset| offset.length() <= PHI_MAX + 1.0) else { continue };
-                if out.abs() >= BAND || held {
+                if out.abs() >= BAND || fixed {
                     continue;
                 }
                 let foot = (local_center(local) + offset).floor().to_array().map(|c| c as i32);

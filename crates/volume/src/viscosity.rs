@@ -341,9 +341,10 @@ impl Diffusion<'_> {
                 }
             }
             let wall = self.alpha * stencil.wall;
-            let held = if wall > 0.0 { wall * wall_velocity(&self.solids.wall.values()[index], index) } else { 0.0 };
+            let from_walls =
+                if wall > 0.0 { wall * wall_velocity(&self.solids.wall.values()[index], index) } else { 0.0 };
             let start = velocity.values()[index];
-            system.push(self.tiles.cell(index), neighbors, couplings, 1.0 + wall, start + held);
+            system.push(self.tiles.cell(index), neighbors, couplings, 1.0 + wall, start + from_walls);
             x.push(start);
         }
         let options = Options { relative_tolerance: 1e-6, ..Options::default() };
