@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use rayon::ThreadPoolBuilder;
-use sessile_volume::bench_internals::{Method, NONE, Options, Solver, System};
+use sessile_volume::bench_internals::{Method, OptionalUnknown, Options, Solver, System};
 
 // Shared with the tests.
 #[expect(dead_code, reason = "the tests use more of it")]

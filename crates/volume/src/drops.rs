@@ -29,7 +29,7 @@ use sessile_numerics::UnionFind;
 use self::labeling::{Labeling, Overlap};
 use crate::fluid::StepContext;
 use crate::params::{NumericalParameters, Parameters};
-use crate::poisson::NONE;
+use crate::poisson::OptionalUnknown;
 use crate::projection::Projection;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
@@ -151,7 +151,7 @@ pub struct LabelInput<'a> {
     /// The cell of each unknown.
     pub cells: &'a [u32],
     /// The unknown of each cell.
-    pub unknown_of: &'a Field<u32>,
+    pub unknown_of: &'a Field<OptionalUnknown>,
 }
 
 /// What the labeling stage found.
@@ -242,15 +242,15 @@ impl Drops {
     /// a receding contact line, a loss of curvature would disturb the line.
     fn remove_curvature_of_small_drops(&self, input: &LabelInput<'_>, max_cells: usize, kappa: &mut Field<f64>) {
         let LabelInput { tiles, cells, unknown_of, .. } = input;
-        let is_small = |unknown: u32| {
-            let component = &self.components[self.component_of[unknown as usize] as usize];
+        let is_small = |unknown: usize| {
+            let component = &self.components[self.component_of[unknown] as usize];
             component.num_cells <= max_cells && component.label != Label::FRAGMENT
         };
-        for (_, &cell) in cells.iter().enumerate().filter(|(unknown, _)| is_small(*unknown as u32)) {
+        for (_, &cell) in cells.iter().enumerate().filter(|(unknown, _)| is_small(*unknown)) {
             kappa.values_mut()[cell as usize] = 0.0;
-            for next in tiles.face_neighbors(cell as usize).filter(|&next| unknown_of.values()[next] == NONE) {
-                let mut owners = tiles.face_neighbors(next).map(|index| unknown_of.values()[index]);
-                if owners.all(|owner| owner == NONE || is_small(owner)) {
+            for next in tiles.face_neighbors(cell as usize).filter(|&next| !unknown_of.values()[next].is_some()) {
+                let mut owners = tiles.face_neighbors(next).filter_map(|index| unknown_of.values()[index].get());
+                if owners.all(is_small) {
                     kappa.values_mut()[next] = 0.0;
                 }
             }
@@ -291,9 +291,8 @@ impl Drops {
                     continue;
                 }
                 let Some(low) = tiles.next(cell, axis, -1) else { continue };
-                let other = unknown_of.values()[low];
-                if other != NONE {
-                    self.sets.union(unknown as u32, other);
+                if let Some(other) = unknown_of.values()[low].get() {
+                    self.sets.union(unknown as u32, other as u32);
                 }
             }
         }
@@ -329,16 +328,9 @@ impl Drops {
             if fraction <= 0.0 {
                 continue;
             }
-            let mut unknown = unknown_of.values()[index];
-            for direction in 0..2 * tiles.dims() {
-                if unknown != NONE {
-                    break;
-                }
-                let next = tiles.next(index, direction / 2, if direction % 2 == 0 { -1 } else { 1 });
-                unknown = next.map_or(NONE, |next| unknown_of.values()[next]);
-            }
-            if unknown != NONE {
-                self.components[self.component_of[unknown as usize] as usize].volume += fraction;
+            let mut candidates = std::iter::once(index).chain(tiles.face_neighbors(index));
+            if let Some(unknown) = candidates.find_map(|cell| unknown_of.values()[cell].get()) {
+                self.components[self.component_of[unknown] as usize].volume += fraction;
             }
         }
     }
@@ -372,11 +364,8 @@ impl Drops {
         labels.par_tiles_mut().enumerate().for_each(|(slot, labels)| {
             let unknown_of = input.unknown_of.tile(slot);
             for (label, &unknown) in labels.iter_mut().zip(unknown_of) {
-                *label = if unknown == NONE {
-                    Label::NONE
-                } else {
-                    components[component_of[unknown as usize] as usize].label
-                };
+                let label_of = |unknown: usize| components[component_of[unknown] as usize].label;
+                *label = unknown.get().map_or(Label::NONE, label_of);
             }
         });
     }

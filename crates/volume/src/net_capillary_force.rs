@@ -20,7 +20,6 @@ use rayon::prelude::*;
 
 use crate::drops::Drops;
 use crate::faces::WET;
-use crate::poisson::NONE;
 use crate::projection::{PressureProblem, Projection};
 use crate::tiles::Field;
 
@@ -56,15 +55,10 @@ pub fn cancel_net_forces(
                 if flags[local] & WET == 0 {
                     continue;
                 }
-                let unknown = match own[local] {
-                    NONE => {
-                        let index = slot * out.len() + local;
-                        problem.tiles.next(index, axis, -1).map_or(NONE, |low| unknown_of[low])
-                    }
-                    unknown => unknown,
-                };
-                if unknown != NONE {
-                    out[local] -= net_forces[drops.component_of[unknown as usize] as usize].velocity[axis];
+                let index = slot * out.len() + local;
+                let low = || problem.tiles.next(index, axis, -1).and_then(|low| unknown_of[low].get());
+                if let Some(unknown) = own[local].get().or_else(low) {
+                    out[local] -= net_forces[drops.component_of[unknown] as usize].velocity[axis];
                 }
             }
         });
@@ -86,8 +80,8 @@ fn find_net_forces(
         if drops.components[component as usize].on_wall {
             continue;
         }
-        let pull = &mut net_forces[component as usize];
-        pull.mass += DVec3::from(system.faces[unknown]);
+        let force = &mut net_forces[component as usize];
+        force.mass += DVec3::from(system.faces[unknown]);
         if system.dirichlet[unknown] <= 0.0 {
             continue;
         }
@@ -95,14 +89,14 @@ fn find_net_forces(
         for direction in 0..2 * tiles.dims() {
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = tiles.next(cell, axis, if up { 1 } else { -1 }) else { continue };
-            if unknown_of.values()[next] == NONE {
-                pull.mass[axis] += problem.share(cell, next);
-                pull.impulse[axis] -= problem.surface_q(cell, next) * if up { 1.0 } else { -1.0 };
+            if !unknown_of.values()[next].is_some() {
+                force.mass[axis] += problem.share(cell, next);
+                force.impulse[axis] -= problem.surface_q(cell, next) * if up { 1.0 } else { -1.0 };
             }
         }
     }
-    for pull in net_forces {
-        pull.velocity = pull.impulse / pull.mass.max(DVec3::ONE);
+    for force in net_forces {
+        force.velocity = force.impulse / force.mass.max(DVec3::ONE);
     }
 }
 

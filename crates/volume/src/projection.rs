@@ -41,7 +41,7 @@ use crate::grid::local_center;
 use crate::level_set_advection::LIFT;
 use crate::net_capillary_force::cancel_net_forces;
 use crate::params::{NumericalParameters, Parameters};
-use crate::poisson::{NONE, Options, PoissonError, SolveReport, Solver, System};
+use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
@@ -143,7 +143,7 @@ pub struct PressureProblem<'a> {
 /// One cell's equation.
 #[derive(Debug, PartialEq)]
 struct Equation {
-    neighbors: [u32; 6],
+    neighbors: [OptionalUnknown; 6],
     faces: [f64; 3],
     dirichlet: f64,
     rhs: f64,
@@ -154,8 +154,8 @@ struct Equation {
 pub struct Projection {
     /// Cell of each unknown, in the order of cells.
     pub cells: Vec<u32>,
-    /// Unknown of each cell, or [`NONE`].
-    pub unknown_of: Field<u32>,
+    /// Unknown of each cell, if it has one.
+    pub unknown_of: Field<OptionalUnknown>,
     /// System of the last step; its neighbors are those that share an open face.
     pub system: System,
     /// q of each unknown, in m/s.
@@ -167,7 +167,7 @@ impl Default for Projection {
     fn default() -> Self {
         Self {
             cells: Vec::new(),
-            unknown_of: Field::new(NONE),
+            unknown_of: Field::new(OptionalUnknown::NONE),
             system: System::default(),
             q: Vec::new(),
             solver: Solver::default(),
@@ -235,13 +235,13 @@ impl PressureProblem<'_> {
     /// The equation of the cell `index` with the source S.
     fn equation(
         &self,
-        unknown_of: &Field<u32>,
+        unknown_of: &Field<OptionalUnknown>,
         velocity: &[Field<f64>; 3],
         index: usize,
         source: f64,
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) -> Equation {
-        let mut row = Equation { neighbors: [NONE; 6], faces: [0.0; 3], dirichlet: 0.0, rhs: source };
+        let mut row = Equation { neighbors: [OptionalUnknown::NONE; 6], faces: [0.0; 3], dirichlet: 0.0, rhs: source };
         for direction in 0..2 * self.tiles.dims() {
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = self.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
@@ -262,7 +262,7 @@ impl PressureProblem<'_> {
                 continue;
             }
             row.rhs -= outward * open * velocity[axis].values()[face];
-            if unknown_of.values()[next] != NONE {
+            if unknown_of.values()[next].is_some() {
                 row.neighbors[direction] = unknown_of.values()[next];
                 if up {
                     row.faces[axis] = open;
@@ -282,7 +282,7 @@ impl Projection {
     pub fn number_unknowns(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
         self.unknown_of.resize(tiles);
         self.unknown_of.par_tiles_mut().enumerate().for_each(|(slot, unknown_of)| {
-            unknown_of.fill(NONE);
+            unknown_of.fill(OptionalUnknown::NONE);
             for local in 0..tiles.cells_in_use() {
                 let index = slot * CELLS + local;
                 if phi.values()[index] >= 0.0 {
@@ -294,14 +294,14 @@ impl Projection {
                             || tiles.next(index, axis, 1).is_some_and(|high| solids.open[axis].values()[high] > 0.0)
                     });
                 if open {
-                    unknown_of[local] = 0;
+                    unknown_of[local] = OptionalUnknown::new(0);
                 }
             }
         });
         self.cells.clear();
         for (index, unknown_of) in self.unknown_of.values_mut().iter_mut().enumerate() {
-            if *unknown_of != NONE {
-                *unknown_of = self.cells.len() as u32;
+            if unknown_of.is_some() {
+                *unknown_of = OptionalUnknown::new(self.cells.len());
                 self.cells.push(index as u32);
             }
         }
@@ -319,7 +319,7 @@ impl Projection {
         let Self { cells, unknown_of, system, .. } = self;
         let n = cells.len();
         system.cells.resize(n, [0; 3]);
-        system.neighbors.resize(n, [NONE; 6]);
+        system.neighbors.resize(n, [OptionalUnknown::NONE; 6]);
         system.faces.resize(n, [0.0; 3]);
         system.dirichlet.resize(n, 0.0);
         system.rhs.resize(n, 0.0);
@@ -366,7 +366,7 @@ impl Projection {
     fn write_pressure(&self, dt: f64, pressure: &mut Field<f64>) {
         pressure.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             for (out, &unknown) in out.iter_mut().zip(self.unknown_of.tile(slot)) {
-                *out = if unknown == NONE { 0.0 } else { self.q[unknown as usize] / dt };
+                *out = unknown.get().map_or(0.0, |unknown| self.q[unknown] / dt);
             }
         });
     }
@@ -403,16 +403,15 @@ impl Projection {
                         }
                         continue;
                     }
-                    out[local] -= match (unknown_of[low], unknown_of[high]) {
-                        (NONE, NONE) => 0.0,
-                        (NONE, h) if phi[low] >= 0.0 => {
-                            (q[h as usize] - problem.surface_q(high, low)) / problem.share(high, low)
+                    out[local] -= match (unknown_of[low].get(), unknown_of[high].get()) {
+                        (None, Some(h)) if phi[low] >= 0.0 => {
+                            (q[h] - problem.surface_q(high, low)) / problem.share(high, low)
                         }
-                        (l, NONE) if phi[high] >= 0.0 => {
-                            (problem.surface_q(low, high) - q[l as usize]) / problem.share(low, high)
+                        (Some(l), None) if phi[high] >= 0.0 => {
+                            (problem.surface_q(low, high) - q[l]) / problem.share(low, high)
                         }
-                        (NONE, _) | (_, NONE) => 0.0,
-                        (l, h) => q[h as usize] - q[l as usize],
+                        (Some(l), Some(h)) => q[h] - q[l],
+                        (None, _) | (_, None) => 0.0,
                     };
                 }
             });

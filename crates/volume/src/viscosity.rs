@@ -37,7 +37,7 @@ use crate::error::SolveError;
 use crate::faces::{FaceFlags, IN_SOLID, WET};
 use crate::fluid::StepContext;
 use crate::params::Parameters;
-use crate::poisson::{NONE, Options, PoissonError, SolveReport, Solver, System};
+use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
@@ -313,15 +313,15 @@ impl Diffusion<'_> {
         solve: &mut ViscousScratch,
         wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
     ) -> Result<SolveReport, PoissonError> {
-        let ViscousScratch { system, solver, faces, number, x } = solve;
+        let ViscousScratch { system, solver, faces, unknown_of, x } = solve;
         faces.clear();
-        number.resize(self.tiles);
+        unknown_of.resize(self.tiles);
         for slot in 0..self.tiles.len() {
             for (local, flag) in self.flags[axis].tile(slot)[..self.tiles.cells_in_use()].iter().enumerate() {
                 let index = slot * CELLS + local;
-                number.values_mut()[index] = NONE;
+                unknown_of.values_mut()[index] = OptionalUnknown::NONE;
                 if Self::is_unknown(*flag) {
-                    number.values_mut()[index] = faces.len() as u32;
+                    unknown_of.values_mut()[index] = OptionalUnknown::new(faces.len());
                     faces.push(index as u32);
                 }
             }
@@ -331,11 +331,11 @@ impl Diffusion<'_> {
         for &face in &*faces {
             let index = face as usize;
             let stencil = self.stencil(axis, index);
-            let mut neighbors = [NONE; 6];
+            let mut neighbors = [OptionalUnknown::NONE; 6];
             let mut couplings = [0.0; 3];
             for (direction, next) in stencil.neighbors.into_iter().enumerate() {
                 let Some((next, coupling)) = next else { continue };
-                neighbors[direction] = number.values()[next];
+                neighbors[direction] = unknown_of.values()[next];
                 if direction % 2 == 1 {
                     couplings[direction / 2] = coupling;
                 }
@@ -362,7 +362,7 @@ pub struct ViscousScratch {
     system: System,
     solver: Solver,
     faces: Vec<u32>,
-    number: Field<u32>,
+    unknown_of: Field<OptionalUnknown>,
     x: Vec<f64>,
 }
 
@@ -372,7 +372,7 @@ impl Default for ViscousScratch {
             system: System::default(),
             solver: Solver::default(),
             faces: Vec::new(),
-            number: Field::new(NONE),
+            unknown_of: Field::new(OptionalUnknown::NONE),
             x: Vec::new(),
         }
     }

@@ -15,9 +15,9 @@ use std::mem;
 
 use rayon::prelude::*;
 
+use super::System;
 use super::matrix::Matrix;
 use super::uniform_runs::UniformRuns;
-use super::{NONE, System};
 
 /// Not aggregated into any coarse unknown.
 pub const NO_AGGREGATE: u32 = u32::MAX;
@@ -181,19 +181,17 @@ impl Level {
             let dirichlet = (system.dirichlet[i] * scale) as f32;
             let before = if place < num_red { num_red as u32 } else { 0 };
             if matrix.is_uniform(i) {
-                let others = system.neighbors[i].map(|other| places[other as usize] - before);
+                let others = matrix.uniform_neighbors(system, i).map(|other| places[other as usize] - before);
                 columns.copy_from_slice(&others);
                 couplings.fill(full);
                 return Row { found: USUAL_WIDTH, dirichlet, uniform: true };
             }
-            for (face, &other) in system.neighbors[i].iter().enumerate() {
+            for (face, other) in system.neighbors[i].iter().enumerate() {
                 // In planar runs a cell is its own neighbor along z.
-                if other == NONE || other as usize == i {
-                    continue;
-                }
+                let Some(other) = other.get().filter(|&other| other != i) else { continue };
                 let coupling = system.coupling(i, face);
                 if coupling > 0.0 {
-                    columns[face] = places[other as usize] - before;
+                    columns[face] = places[other] - before;
                     couplings[face] = (coupling * scale) as f32;
                 }
             }
