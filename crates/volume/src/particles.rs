@@ -349,7 +349,7 @@ impl Particles {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "a tile, and what decides how many particles its cells get")]
     fn reseed_tile(
         &self,
         tiles: &Tiles,

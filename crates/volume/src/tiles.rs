@@ -135,7 +135,7 @@ impl Tiles {
         &self.coords
     }
 
-    /// The 27 tiles around a slot, itself included, by [`neighbor_place`]; none where
+    /// The 27 tiles around a slot, itself included, by `neighbor_place`; none where
     /// there is no tile.
     #[inline]
     pub fn neighbors(&self, slot: usize) -> &[OptionalSlot; 27] {
@@ -234,7 +234,7 @@ impl Tiles {
 
     /// Makes `wanted` the active tiles: sorts it, removes duplicates, and renumbers the slots.
     ///
-    /// Then every field must be moved by [`Field::rearrange`].
+    /// Then every field must be moved by `Field::rearrange`.
     pub fn activate(&mut self, wanted: &mut Vec<[i32; 3]>) {
         for tile in wanted.iter_mut() {
             *tile = self.wrap(*tile);
