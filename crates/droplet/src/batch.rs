@@ -23,7 +23,7 @@ use crate::integrate::{
 };
 use crate::kernel::{FEW_INTERVALS, MAX_INTERVALS, Midpoint, Start, drag_weight, is_last};
 use crate::simd::{F64Lanes, LANES, Lane, LaneMask, Vec2, ceil};
-use crate::surface_mesh::{Facet, NONE, SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
 /// Largest number of droplets in a batch.
 pub const CAPACITY: usize = 128;
@@ -461,8 +461,7 @@ impl KernelInput {
     fn likely_next(&self, lane: usize, to: DVec2, surface: &SurfaceMesh, triangle: u32) -> u32 {
         let inside = |k: usize| component(&self.edges[k], lane).perp_dot(to - component(&self.corners[k], lane));
         let edge = (0..3).fold(0, |least, k| if inside(k) < inside(least) { k } else { least });
-        let across = surface.facet(triangle).across[edge];
-        if across == NONE { triangle } else { across / 3 }
+        surface.opposite(triangle, edge).map_or(triangle, |(next, _)| next)
     }
 }
 

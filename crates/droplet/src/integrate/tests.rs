@@ -8,7 +8,7 @@ use sessile_world::random::Stream;
 
 use super::*;
 use crate::damped_motion::DampedMotion;
-use crate::surface_mesh::t_junctions::tests::mend;
+use crate::surface_mesh::t_junctions::tests::repair;
 use crate::surface_mesh::tests::{sheet, surface_of};
 
 /// A constant pull in space, constant hold and drag; lets go by a bound on what throws it.
@@ -352,12 +352,12 @@ fn shoot(surface: &SurfaceMesh, wanted: u64) -> u64 {
 #[test]
 fn nobody_is_lost_or_gains_energy_on_an_ugly_mesh() {
     let wanted = std::env::var("SESSILE_CROSSINGS").ok().and_then(|count| count.parse().ok()).unwrap_or(400_000);
-    let closed = surface_of(&mend(potato(24, 18, 5)).expect("it can be mended").mesh);
+    let closed = surface_of(&repair(potato(24, 18, 5)).expect("it can be repaired").mesh);
     assert!(shoot(&closed, wanted) >= wanted);
     // Open, with holes, in which they are held at the border.
     let mut open = potato(20, 15, 6);
     open.triangles.retain(|t| !t.contains(&17) && !t.contains(&90));
-    let open = surface_of(&mend(open).expect("it can be mended").mesh);
+    let open = surface_of(&repair(open).expect("it can be repaired").mesh);
     assert!(shoot(&open, wanted / 2) >= wanted / 2);
 }
 
