@@ -60,7 +60,8 @@ struct KernelInput {
     remaining: Row,
     /// Length of this interval, in s; 0 where it is to be chosen.
     interval: Row,
-    /// Number of equal intervals that this one belongs to; large where the next one is not to have the same length.
+    /// Number of equal intervals that this one belongs to; large where the next one is not to have
+    /// the same length.
     num_intervals: Row,
     acceleration: Row2,
     acceleration_length: Row,
@@ -514,7 +515,8 @@ fn store2(row: &mut Row2, value: Vec2<F64Lanes>) {
     *row = [value.x.to_array(), value.y.to_array()];
 }
 
-/// Advances every lane by one interval: linearizes, solves, and tests whether the interval was simple.
+/// Advances every lane by one interval: linearizes, solves, and tests whether the interval was
+/// simple.
 #[inline(never)]
 fn step_kernel<const ENTERED: bool>(input: &KernelInput, output: &mut KernelOutput) {
     let (zero, status) = (F64Lanes::splat(0.0), |status: LaneStatus| F64Lanes::splat(status.code()));
@@ -603,7 +605,8 @@ fn linearize_lanes(input: &KernelInput, forces: &LaneForces) -> LaneInterval {
     }
 }
 
-/// Whether the motion surely stays on the triangle of each lane; `to` is its end, `factors` are φ₁ and φ₂.
+/// Whether the motion surely stays on the triangle of each lane; `to` is its end, `factors` are φ₁
+/// and φ₂.
 #[inline(always)]
 fn stays_on_triangle<const ENTERED: bool>(
     input: &KernelInput,

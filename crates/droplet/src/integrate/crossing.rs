@@ -62,7 +62,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         (!is_flat && self.model.detaches(far.facet, far.place, 0.0)).then(|| self.detach(far.facet, far.facet.normal()))
     }
 
-    /// Counts a crossing; returns a velocity (in m/s, rest pose) if the droplet must leave through a vertex.
+    /// Counts a crossing; returns a velocity (in m/s, rest pose) if the droplet must leave through
+    /// a vertex.
     fn stuck_velocity(&mut self, facet: &Facet) -> Option<DVec3> {
         self.now.num_crossings += 1;
         if self.now.num_crossings.is_multiple_of(CROSSINGS_PER_CHECK) {
@@ -141,7 +142,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         TrajectoryEnd::Detached { velocity, outward, remaining: self.now.remaining.max(0.0) }
     }
 
-    /// Slides along edge `k`, pushed into it from both sides or retained at a border, up to its end.
+    /// Slides along edge `k`, pushed into it from both sides or retained at a border, up to its
+    /// end.
     fn slide_along(&mut self, facet: &Facet, k: usize) -> Option<TrajectoryEnd> {
         let along = facet.edges[k];
         let mut speed = self.now.motion.velocity.dot(along);
