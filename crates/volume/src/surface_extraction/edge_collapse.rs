@@ -6,50 +6,50 @@
 use glam::DVec3;
 use sessile_geometry::edge_collapse::{Collapse, Collapsible, VertexMap, collapse_short_edges};
 
+use super::SurfaceTag;
+
 /// A closed surface whose triangles are tagged.
 #[derive(Clone, Debug, Default)]
-pub struct Tagged {
+pub struct TaggedMesh {
     /// Vertex positions.
     pub positions: Vec<DVec3>,
     /// Vertex indices of each triangle.
     pub triangles: Vec<[u32; 3]>,
     /// What each triangle lies on.
-    pub tags: Vec<i32>,
-    /// Something that goes with each vertex.
+    pub tags: Vec<SurfaceTag>,
+    /// Drop of each vertex.
     pub owners: Vec<u32>,
 }
 
-/// The tags round a vertex: the two least, and whether there are more.
+/// The tags around a vertex: two of them, and whether there are more.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Around {
-    tags: [i32; 2],
+pub struct VertexTags {
+    tags: [Option<SurfaceTag>; 2],
     more: bool,
 }
 
-const NO_TAG: i32 = i32::MAX;
+impl VertexTags {
+    const EMPTY: Self = Self { tags: [None; 2], more: false };
 
-impl Around {
-    const NOTHING: Self = Self { tags: [NO_TAG; 2], more: false };
-
-    fn add(&mut self, tag: i32) {
+    fn add(&mut self, tag: SurfaceTag) {
         match self.tags {
-            [a, b] if a == tag || b == tag => {}
-            [NO_TAG, _] => self.tags[0] = tag,
-            [a, NO_TAG] => self.tags = [a.min(tag), a.max(tag)],
+            tags if tags.contains(&Some(tag)) => {}
+            [None, _] => self.tags[0] = Some(tag),
+            [Some(a), None] => self.tags = [Some(a.min(tag)), Some(a.max(tag))],
             _ => self.more = true,
         }
     }
 
     fn is_border(self) -> bool {
-        self.tags[1] != NO_TAG
+        self.tags[1].is_some()
     }
 
-    fn has(self, tag: i32) -> bool {
-        self.more || self.tags.contains(&tag)
+    fn has(self, tag: SurfaceTag) -> bool {
+        self.more || self.tags.contains(&Some(tag))
     }
 }
 
-impl Tagged {
+impl TaggedMesh {
     /// Collapses edges shorter than `shortest` (in m); returns the number of collapsed edges.
     pub fn collapse_short_edges(&mut self, shortest: f64) -> usize {
         collapse_short_edges(self, shortest)
@@ -73,18 +73,18 @@ impl Tagged {
     }
 
     /// Whether no liquid–air triangle would get three corners on one solid, and so lie on it with no liquid above.
-    fn keeps_air_triangles_off_solids(&self, collapse: &Collapse, around: &[Around]) -> bool {
+    fn keeps_air_triangles_off_solids(&self, collapse: &Collapse, vertex_tags: &[VertexTags]) -> bool {
         collapse.changing(&self.triangles).all(|t| {
             let tag = self.tags[t as usize];
-            let corners = self.triangles[t as usize].map(|v| around[collapse.target(v) as usize]);
-            let shared = |other: i32| other != tag && other != NO_TAG && corners.iter().all(|v| v.has(other));
-            tag >= 0 || !corners[0].tags.into_iter().any(shared)
+            let corners = self.triangles[t as usize].map(|v| vertex_tags[collapse.target(v) as usize]);
+            let shared = |other: SurfaceTag| other != tag && corners.iter().all(|v| v.has(other));
+            !tag.is_free() || !corners[0].tags.into_iter().flatten().any(shared)
         })
     }
 }
 
-impl Collapsible for Tagged {
-    type VertexClasses = Vec<Around>;
+impl Collapsible for TaggedMesh {
+    type VertexClasses = Vec<VertexTags>;
 
     fn positions(&self) -> &[DVec3] {
         &self.positions
@@ -94,22 +94,22 @@ impl Collapsible for Tagged {
         &self.triangles
     }
 
-    fn classify_vertices(&self) -> Vec<Around> {
-        let mut around = vec![Around::NOTHING; self.positions.len()];
+    fn classify_vertices(&self) -> Vec<VertexTags> {
+        let mut vertex_tags = vec![VertexTags::EMPTY; self.positions.len()];
         for (triangle, &tag) in self.triangles.iter().zip(&self.tags) {
             for &v in triangle {
-                around[v as usize].add(tag);
+                vertex_tags[v as usize].add(tag);
             }
         }
-        around
+        vertex_tags
     }
 
-    fn allows(&self, collapse: &Collapse, around: &Vec<Around>) -> bool {
-        let (leaving, staying) = (around[collapse.removed as usize], around[collapse.kept as usize]);
+    fn allows(&self, collapse: &Collapse, vertex_tags: &Vec<VertexTags>) -> bool {
+        let (leaving, staying) = (vertex_tags[collapse.removed as usize], vertex_tags[collapse.kept as usize]);
         if leaving.more || (leaving.is_border() && leaving.tags != staying.tags && !staying.more) {
             return false;
         }
-        if !leaving.tags.iter().all(|&tag| tag == NO_TAG || staying.has(tag)) {
+        if !leaving.tags.into_iter().flatten().all(|tag| staying.has(tag)) {
             return false;
         }
         if leaving.is_border() {
@@ -119,7 +119,7 @@ impl Collapsible for Tagged {
                 return false;
             }
         }
-        self.keeps_all_tags(collapse) && self.keeps_air_triangles_off_solids(collapse, around)
+        self.keeps_all_tags(collapse) && self.keeps_air_triangles_off_solids(collapse, vertex_tags)
     }
 
     fn renumber(&mut self, map: &VertexMap) {

@@ -1,23 +1,8 @@
-//! Work on long arrays in chunks of fixed size, so that sums do not depend on the number of threads.
+//! Reductions over long arrays in chunks of fixed size, so that results do not depend on the number
+//! of threads.
 
 use rayon::prelude::*;
-
-/// Numbers in a chunk.
-pub const CHUNK: usize = 4096;
-
-/// Σ over chunks of `sum(range of the chunk)`, in order. `partial` is memory to use.
-pub fn sum_chunks(n: usize, partial: &mut Vec<[f64; 2]>, sum: impl Fn(usize, usize) -> [f64; 2] + Sync) -> [f64; 2] {
-    let chunks = n.div_ceil(CHUNK);
-    partial.clear();
-    partial.resize(chunks, [0.0; 2]);
-    let one = |(k, slot): (usize, &mut [f64; 2])| *slot = sum(k * CHUNK, n.min((k + 1) * CHUNK));
-    if chunks > 1 {
-        partial.par_iter_mut().enumerate().for_each(one);
-    } else {
-        partial.iter_mut().enumerate().for_each(one);
-    }
-    partial.iter().fold([0.0; 2], |[a, b], &[c, d]| [a + c, b + d])
-}
+use sessile_numerics::CHUNK;
 
 /// Largest magnitude; NaN if any is.
 pub fn max_abs(values: &[f64], partial: &mut Vec<f64>) -> f64 {
@@ -34,7 +19,8 @@ pub fn max_abs(values: &[f64], partial: &mut Vec<f64>) -> f64 {
 
 /// Largest magnitude of a chunk; NaN if any is.
 pub fn largest(values: &[f64]) -> f64 {
-    // Magnitudes are in the order of their bits, and NaN comes last; several running ones, so that comparisons need not wait for one another.
+    // Magnitudes are ordered as their bits, and NaN comes last; several running maxima, so that
+    // comparisons need not wait for one another.
     let magnitude = |value: f64| value.abs().to_bits();
     let mut most = [0; 8];
     let (eights, rest) = values.as_chunks::<8>();
@@ -52,7 +38,7 @@ pub fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// a·b and a·c, with eight running sums, so that additions need not wait for one another.
+/// a·b and a·c with eight running sums, so that additions need not wait for one another.
 pub fn dots(a: &[f64], b: &[f64], c: &[f64]) -> [f64; 2] {
     let mut sums = [[0.0; 8]; 2];
     let whole = a.len() / 8 * 8;

@@ -1,22 +1,25 @@
-//! The body {a < 0, b < 0} in one tetrahedron, a and b linear in it: its part of the surface, as polygons.
+//! The body {a < 0, b < 0} in one tetrahedron, a and b linear in it: its part of the surface, as
+//! polygons.
 //!
-//! Every decision is taken on the tetrahedron's edges, from the two ends alone: whether a or b changes sign along it, and which of the two crossings
-//! comes first if both do. What happens on a face follows from the order of crossings round it, without arithmetic, and so does what happens inside. Tetrahedra that
-//! share a face therefore agree on it, whatever rounding does, and the surface is closed.
+//! Every decision is made on the tetrahedron's edges, from their two ends alone: whether a or b
+//! changes sign, and which of the two crossings comes first if both do. What happens on a face
+//! follows from the order of crossings around it, without arithmetic, and so does what happens
+//! inside. Tetrahedra that share a face therefore agree on it despite rounding, and the surface is
+//! closed.
 //!
 //! ```text
 //!        n₂                 On a face: the zero lines of a (─) and b (═), the body {a < 0, b < 0} between them.
-//!       ╱  ╲                They cross (C) just when their ends alternate round the face.
-//!      A ─ ╲ ═ B            The part A–C bounds the air polygon, C–B the wetted one;
-//!     ╱  ═ C─  ╲            in the tetrahedron the two polygons share the edge C–C′ to the other face that is crossed so.
+//!       ╱  ╲                They cross (C) just when their ends alternate around the face.
+//!      A ─ ╲ ═ B            The part A–C bounds the interface polygon, C–B the wetted one;
+//!     ╱  ═ C─  ╲            in the tetrahedron the two share the edge C–C′ to the other face that is crossed so.
 //!   n₀ ═════════ n₁
 //! ```
 
 use glam::DVec3;
 
-/// Where a vertex of the surface comes from: places in a tetrahedron with corners 0 to 3.
+/// Where a vertex of the surface lies in a tetrahedron with corners 0 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Site {
     /// A corner (of a flat end only).
     Corner(usize),
     /// a = 0 on an edge.
@@ -29,10 +32,11 @@ pub enum Place {
 
 /// The corners of the edges.
 pub const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
-/// The corners of the face opposite to each corner, counter-clockwise from outside if the tetrahedron is positive.
+/// The corners of the face opposite to each corner, counter-clockwise from outside if the
+/// tetrahedron is positive.
 const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
-/// Least distance of a vertex from the ends of what it lies on, as a share of its length.
+/// Least distance of a vertex from the ends of its edge, as a fraction of its length.
 const MARGIN: f64 = 1e-4;
 
 fn edge_between(i: usize, j: usize) -> usize {
@@ -40,7 +44,7 @@ fn edge_between(i: usize, j: usize) -> usize {
     EDGES.iter().position(|&edge| edge == ends).expect("any two corners share an edge")
 }
 
-impl Place {
+impl Site {
     const COUNT: usize = 20;
 
     fn code(self) -> usize {
@@ -62,7 +66,7 @@ impl Place {
     }
 }
 
-/// What bounds the body along a side of a polygon on a face.
+/// What bounds the body along an edge of a polygon on a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Edge(usize),
@@ -74,7 +78,7 @@ enum Side {
 pub struct Tetrahedron {
     a: [f64; 4],
     b: [f64; 4],
-    /// Share of the way along each edge at which a, b vanishes; NaN where it does not.
+    /// Fraction along each edge at which a, b vanishes; NaN where it does not.
     cuts: [[f64; 2]; 6],
     positive: bool,
 }
@@ -82,13 +86,14 @@ pub struct Tetrahedron {
 /// A polygon of the surface, counter-clockwise seen from outside the body.
 pub struct Polygon<'a> {
     /// Its corners.
-    pub places: &'a [Place],
+    pub places: &'a [Site],
     /// Whether it lies on the wall: b = 0.
     pub wall: bool,
 }
 
 impl Tetrahedron {
-    /// Values at the corners; `positive` if (v₁ − v₀)·((v₂ − v₀) × (v₃ − v₀)) > 0. Zero counts as outside.
+    /// Values at the corners; `positive` if (v₁ − v₀)·((v₂ − v₀) × (v₃ − v₀)) > 0. Zero counts as
+    /// outside.
     pub fn new(a: [f64; 4], b: [f64; 4], positive: bool) -> Self {
         let cut = |v: &[f64; 4], [i, j]: [usize; 2]| {
             if (v[i] < 0.0) != (v[j] < 0.0) { v[i] / (v[i] - v[j]) } else { f64::NAN }
@@ -103,8 +108,8 @@ impl Tetrahedron {
         if at_b.is_nan() { at_first } else { (at_a < at_b) == at_first }
     }
 
-    /// The body on the face opposite to `face`: corners, and what bounds it from each to the next.
-    fn on_face(&self, face: usize, out: &mut Vec<(Place, Side)>, first: &mut Vec<(Place, Side)>) {
+    /// The body on the face opposite to `face`: vertices, and what bounds it from each to the next.
+    fn on_face(&self, face: usize, out: &mut Vec<(Site, Side)>, first: &mut Vec<(Site, Side)>) {
         let mut corners = FACES[face];
         if !self.positive {
             corners.reverse();
@@ -115,17 +120,17 @@ impl Tetrahedron {
             let (inside, next_inside) = (self.a[from] < 0.0, self.a[to] < 0.0);
             let edge = edge_between(from, to);
             if inside {
-                first.push((Place::Corner(from), Side::Edge(edge)));
+                first.push((Site::Corner(from), Side::Edge(edge)));
             }
             if inside != next_inside {
-                first.push((Place::Air(edge), if inside { Side::Air } else { Side::Edge(edge) }));
+                first.push((Site::Air(edge), if inside { Side::Air } else { Side::Edge(edge) }));
             }
         }
         out.clear();
-        let negative = |place: Place| match place {
-            Place::Corner(i) => self.b[i] < 0.0,
-            Place::Air(edge) => self.b_is_negative_at_air(edge),
-            Place::Wall(_) | Place::Line(_) => false,
+        let negative = |place: Site| match place {
+            Site::Corner(i) => self.b[i] < 0.0,
+            Site::Air(edge) => self.b_is_negative_at_air(edge),
+            Site::Wall(_) | Site::Line(_) => false,
         };
         for k in 0..first.len() {
             let (place, side) = first[k];
@@ -135,18 +140,18 @@ impl Tetrahedron {
             }
             if inside != next_inside {
                 let crossing = match side {
-                    Side::Edge(edge) => Place::Wall(edge),
-                    Side::Air | Side::Wall => Place::Line(face),
+                    Side::Edge(edge) => Site::Wall(edge),
+                    Side::Air | Side::Wall => Site::Line(face),
                 };
                 out.push((crossing, if inside { Side::Wall } else { side }));
             }
         }
     }
 
-    /// Hands out the polygons of the body's surface in the tetrahedron.
+    /// Calls `take` with the polygons of the body's surface in the tetrahedron.
     pub fn polygons(&self, scratch: &mut Scratch, mut take: impl FnMut(Polygon<'_>)) {
-        // The surface runs along each face the other way than the body's part of the face does.
-        let mut next = [None; Place::COUNT];
+        // The surface traverses each face in the opposite direction to the body's part of it.
+        let mut next = [None; Site::COUNT];
         for face in 0..4 {
             self.on_face(face, &mut scratch.polygon, &mut scratch.first);
             let polygon = &scratch.polygon;
@@ -157,21 +162,22 @@ impl Tetrahedron {
                 }
             }
         }
-        for start in 0..Place::COUNT {
+        for start in 0..Site::COUNT {
             scratch.ring.clear();
             let mut at = start;
             while let Some((to, wall)) = next[at].take() {
-                scratch.ring.push((Place::of_code(at), wall));
+                scratch.ring.push((Site::of_code(at), wall));
                 at = to;
             }
             if scratch.ring.len() >= 3 {
-                hand_out(&mut scratch.ring, &mut scratch.chain, &mut take);
+                split_ring(&mut scratch.ring, &mut scratch.chain, &mut take);
             }
         }
     }
 
-    /// Hands out the body's part of the face opposite to `face`, seen from outside the tetrahedron.
-    pub fn end(&self, face: usize, scratch: &mut Scratch, take: impl FnOnce(&[Place])) {
+    /// Calls `take` with the body's part of the face opposite to `face`, seen from outside the
+    /// tetrahedron.
+    pub fn slab_end(&self, face: usize, scratch: &mut Scratch, take: impl FnOnce(&[Site])) {
         self.on_face(face, &mut scratch.polygon, &mut scratch.first);
         if scratch.polygon.len() >= 3 {
             scratch.chain.clear();
@@ -180,43 +186,44 @@ impl Tetrahedron {
         }
     }
 
-    /// Where a place is, given the corners. The same from every tetrahedron that shares it, if corners are listed in an order that all share.
-    pub fn position(&self, place: Place, corners: &[DVec3; 4]) -> DVec3 {
+    /// Position of a site, given the corners; the same from every tetrahedron that shares it, if
+    /// corners are listed in an order that all share.
+    pub fn position(&self, place: Site, corners: &[DVec3; 4]) -> DVec3 {
         let along = |edge: usize, t: f64| {
             let [i, j] = EDGES[edge];
             corners[i] + (corners[j] - corners[i]) * t
         };
         match place {
-            Place::Corner(i) => corners[i],
-            Place::Air(edge) => along(edge, keep_off(self.cuts[edge][0])),
-            Place::Wall(edge) => along(edge, keep_off(self.cuts[edge][1])),
-            Place::Line(face) => {
+            Site::Corner(i) => corners[i],
+            Site::Air(edge) => along(edge, clamp_inside(self.cuts[edge][0])),
+            Site::Wall(edge) => along(edge, clamp_inside(self.cuts[edge][1])),
+            Site::Line(face) => {
                 // Along the line a = 0 on the face, to where b vanishes.
                 let mut ends =
                     EDGES.iter().enumerate().filter(|(e, edge)| !edge.contains(&face) && !self.cuts[*e][0].is_nan());
                 let mut end = || {
                     let (e, &[i, j]) = ends.next().expect("a vanishes on two edges of a face that the line crosses");
                     let t = self.cuts[e][0];
-                    (along(e, keep_off(t)), self.b[i] + (self.b[j] - self.b[i]) * t)
+                    (along(e, clamp_inside(t)), self.b[i] + (self.b[j] - self.b[i]) * t)
                 };
                 let ((p, b_p), (q, b_q)) = (end(), end());
-                p + (q - p) * keep_off(b_p / (b_p - b_q))
+                p + (q - p) * clamp_inside(b_p / (b_p - b_q))
             }
         }
     }
 }
 
-/// Memory that is used from tetrahedron to tetrahedron.
+/// Memory that is kept from tetrahedron to tetrahedron.
 #[derive(Default)]
 pub struct Scratch {
-    polygon: Vec<(Place, Side)>,
-    first: Vec<(Place, Side)>,
-    ring: Vec<(Place, bool)>,
-    chain: Vec<Place>,
+    polygon: Vec<(Site, Side)>,
+    first: Vec<(Site, Side)>,
+    ring: Vec<(Site, bool)>,
+    chain: Vec<Site>,
 }
 
-/// Cuts a ring along chords into its parts on the wall and the rest, which is air.
-fn hand_out(ring: &mut [(Place, bool)], chain: &mut Vec<Place>, take: &mut impl FnMut(Polygon<'_>)) {
+/// Splits a ring along chords into its parts on the wall and the rest, which is interface.
+fn split_ring(ring: &mut [(Site, bool)], chain: &mut Vec<Site>, take: &mut impl FnMut(Polygon<'_>)) {
     let all_alike = ring.iter().all(|&(_, wall)| wall == ring[0].1);
     if all_alike {
         chain.clear();
@@ -244,7 +251,7 @@ fn hand_out(ring: &mut [(Place, bool)], chain: &mut Vec<Place>, take: &mut impl 
     }
     chain.clear();
     for k in 0..n {
-        // What the wall's chords have cut off: places between two parts on the wall.
+        // Without what the wall's chords have cut off: sites between two parts on the wall.
         if !(ring[k].1 && ring[(k + n - 1) % n].1) {
             chain.push(ring[k].0);
         }
@@ -254,7 +261,7 @@ fn hand_out(ring: &mut [(Place, bool)], chain: &mut Vec<Place>, take: &mut impl 
     }
 }
 
-/// Holds a vertex off the ends; one that is not a number goes to the middle.
-fn keep_off(share: f64) -> f64 {
+/// Keeps a vertex off the ends; NaN goes to the middle.
+fn clamp_inside(share: f64) -> f64 {
     if share.is_nan() { 0.5 } else { share.clamp(MARGIN, 1.0 - MARGIN) }
 }

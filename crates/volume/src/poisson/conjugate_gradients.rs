@@ -1,19 +1,21 @@
 //! Preconditioned conjugate gradients.
 //!
-//! The direction's factor is β = z·(r − r_before) / (z·r)_before, not z·r / (z·r)_before: equal for an exactly symmetric preconditioner, and
-//! forgiving towards one that is symmetric only up to rounding in single precision.
+//! The direction's factor is β = z·(r − r_before) / (z·r)_before instead of z·r / (z·r)_before:
+//! equal for an exactly symmetric preconditioner, and more robust with one that is symmetric only
+//! up to rounding in single precision.
 
 use rayon::prelude::*;
+use sessile_numerics::{CHUNK, sum_in_chunks};
 
-use super::chunks::{CHUNK, dots, larger, largest, max_abs, sum_chunks};
-use super::rows::Rows;
+use super::matrix::Matrix;
+use super::reductions::{dots, larger, largest, max_abs};
 
-/// A residual this many times the first one has left the road.
+/// Growth of the residual above which the iteration has diverged.
 const DIVERGED: f64 = 1e8;
 
-/// The vectors of the method.
+/// Vectors of the method.
 #[derive(Debug, Default)]
-pub struct Gradients {
+pub struct ConjugateGradients {
     /// b at first, then b − A x.
     pub residual: Vec<f64>,
     /// Memory of reductions.
@@ -24,21 +26,24 @@ pub struct Gradients {
     sums: Vec<[f64; 2]>,
 }
 
-impl Gradients {
-    /// Takes the right-hand side.
-    pub fn set_right(&mut self, right: &[f64]) {
+impl ConjugateGradients {
+    /// Sets the right-hand side.
+    pub fn set_rhs(&mut self, rhs: &[f64]) {
         self.residual.clear();
-        self.residual.extend_from_slice(right);
+        self.residual.extend_from_slice(rhs);
         for vector in [&mut self.preconditioned, &mut self.direction, &mut self.product] {
             vector.clear();
-            vector.resize(right.len(), 0.0);
+            vector.resize(rhs.len(), 0.0);
         }
     }
 
-    /// Improves `x` until no residual is larger than `tolerance`; `precondition(r, largest |r|, z)` writes z. Returns the number of iterations and the largest residual.
+    /// Improves `x` until no residual exceeds `tolerance`; returns the number of iterations and the
+    /// largest residual.
+    ///
+    /// `precondition(r, largest |r|, z)` writes z.
     pub fn iterate(
         &mut self,
-        rows: &Rows,
+        matrix: &Matrix,
         x: &mut [f64],
         tolerance: f64,
         max_iterations: usize,
@@ -46,7 +51,7 @@ impl Gradients {
     ) -> (usize, f64) {
         let n = x.len();
         if x.iter().any(|&x| x != 0.0) {
-            rows.multiply(x, &mut self.product, &mut self.partial);
+            matrix.multiply(x, &mut self.product, &mut self.partial);
             self.residual.iter_mut().zip(&self.product).for_each(|(r, q)| *r -= q);
         }
         let mut residual = max_abs(&self.residual, &mut self.partial);
@@ -59,7 +64,7 @@ impl Gradients {
             }
             precondition(&self.residual, residual, &mut self.preconditioned);
             let (z, r, q) = (&self.preconditioned, &self.residual, &self.product);
-            let [rz, qz] = sum_chunks(n, &mut self.sums, |from, to| dots(&z[from..to], &r[from..to], &q[from..to]));
+            let [rz, qz] = sum_in_chunks(n, &mut self.sums, |from, to| dots(&z[from..to], &r[from..to], &q[from..to]));
             let beta = if iteration == 0 { 0.0 } else { -alpha * qz / before };
             before = rz;
             each_chunk(&mut self.direction, |from, p| {
@@ -67,7 +72,7 @@ impl Gradients {
                     *p = z + beta * *p;
                 }
             });
-            let pq = rows.multiply(&self.direction, &mut self.product, &mut self.partial);
+            let pq = matrix.multiply(&self.direction, &mut self.product, &mut self.partial);
             alpha = rz / pq;
             if !alpha.is_finite() || pq <= 0.0 {
                 return (iteration, residual);

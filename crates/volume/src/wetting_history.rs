@@ -1,10 +1,13 @@
-//! Where solids have been wet: the memory that lets a front advance more easily over ground it has covered before.
+//! Wetting history: which parts of the solids have been wet, where a contact line advances at the
+//! wet angle.
 //!
-//! A solid's surface is cut by a lattice of pitch 1.25 h in its rest pose; a piece of surface is a box of that lattice which the surface passes through, and it is dry or has
-//! been wet. So the memory moves with its solid, needs no texture coordinates, and has no border on an unbounded plane.
+//! A solid's surface is divided by a lattice of pitch 1.25 h in its rest pose; an element is a box
+//! of that lattice which the surface passes through, and it is dry or has been wet. So the history
+//! moves with its solid, needs no texture coordinates, and has no boundary on an unbounded plane.
 //!
-//! Ground is marked once liquid stands on it half a cell behind the contact line, and asked for three quarters of a cell ahead of it
-//! ([`AHEAD`](crate::extension::AHEAD)): a front that advances for the first time never meets its own mark.
+//! An element is marked once liquid covers it half a cell behind the contact line, and queried
+//! three quarters of a cell ahead of it ([`AHEAD`](crate::contact_angle::AHEAD)): a line that
+//! advances for the first time never reaches its own marks.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -15,62 +18,63 @@ use serde::{Deserialize, Serialize};
 use sessile_frames::WetMap;
 use sessile_world::{Solid, World};
 
-use crate::fluid::Fluid;
+use crate::state::State;
 use crate::tiles::CELLS;
 
-/// Pitch of the lattice, in cells: more than the distance of two feet, so that no box between marked ones is left out.
+/// Pitch of the lattice, in cells: more than the distance of two sample points, so that no box
+/// between marked ones is missed.
 const PITCH: f64 = 1.25;
-/// Liquid stands on ground where φ is below this, in cells …
+/// The wall is covered where φ is below this, in cells …
 const COVERED: f64 = -0.5;
-/// … and has only just come where it is above this: farther in, ground was marked before.
+/// … and was covered only recently where it is above this: farther in, it was marked before.
 const BEHIND: f64 = -3.5;
-/// Cells nearer to a wall than this mark it.
+/// Cells closer to a wall than this mark it.
 const CLOSE: f64 = 0.9;
-/// Wanted size of a texel of a wet map, in m, and fewest and most texels along its side.
+/// Size of a texel of a wet map, in m, and fewest and most texels along its side.
 const TEXEL: f64 = 0.25e-3;
 const SIDE: (f64, f64) = (64.0, 1024.0);
 
 type Boxes = HashSet<u64, BuildHasherDefault<DefaultHasher>>;
 
-/// The ground of all solids.
+/// Wetting history of all solids.
 #[derive(Debug)]
-pub struct History {
+pub struct WettingHistory {
     pitch: f64,
-    solids: Vec<Ground>,
+    solids: Vec<SolidHistory>,
 }
 
 #[derive(Debug, Default)]
-struct Ground {
+struct SolidHistory {
     wet: Boxes,
-    /// The box of each texel of its wet map; made when the map is first asked for.
+    /// Box of each texel of its wet map; made when the map is first needed.
     texels: std::sync::OnceLock<(u32, Vec<u64>)>,
 }
 
 /// What a checkpoint keeps: the wet boxes of each solid, sorted.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct HistoryState(Vec<Vec<u64>>);
+pub struct WettingHistoryState(Vec<Vec<u64>>);
 
-impl History {
+impl WettingHistory {
     /// All dry, for cells of side `h`.
     pub fn new(h: f64, num_solids: usize) -> Self {
-        Self { pitch: PITCH * h, solids: (0..num_solids).map(|_| Ground::default()).collect() }
+        Self { pitch: PITCH * h, solids: (0..num_solids).map(|_| SolidHistory::default()).collect() }
     }
 
-    /// Whether the ground of a solid has been wet at `place`, a point of space; the domain's sides have no memory.
+    /// Whether a solid has been wet at `place` (in m); the domain's sides have no history.
     pub fn is_wet(&self, solids: &[Solid], solid: usize, place: DVec3) -> bool {
         let Some(ground) = self.solids.get(solid) else { return false };
         ground.wet.contains(&self.key(solids[solid].world_from_rest().apply_inverse(place)))
     }
 
     fn key(&self, rest: DVec3) -> u64 {
-        // 21 bits for each, a million boxes to either side.
+        // 21 bits for each axis: a million boxes to either side.
         let part = |c: f64| ((c / self.pitch).floor() as i64 & 0x1f_ffff) as u64;
         part(rest.x) | part(rest.y) << 21 | part(rest.z) << 42
     }
 
-    /// Marks the ground that liquid stands on; `everywhere` also far behind the line.
-    pub fn mark(&mut self, fluid: &Fluid, world: &World, everywhere: bool) {
-        let Fluid { grid, solids: walls, phi, .. } = fluid;
+    /// Marks what liquid covers; `everywhere` also far behind the contact line.
+    pub fn mark(&mut self, state: &State, world: &World, everywhere: bool) {
+        let State { grid, solids: walls, phi, .. } = state;
         let tiles = &grid.tiles;
         let (s, behind) = (walls.distance.values(), if everywhere { f64::NEG_INFINITY } else { BEHIND });
         for slot in (0..tiles.len()).filter(|&slot| walls.near[slot]) {
@@ -96,24 +100,24 @@ impl History {
         }
     }
 
-    /// The wet maps of a frame: of all solids that have been wet.
+    /// Wet maps of all solids that have been wet, for a frame.
     pub fn maps(&self, world: &World) -> Vec<WetMap> {
         let wetted = self.solids.iter().zip(world.solids()).filter(|(ground, _)| !ground.wet.is_empty());
         let maps = wetted.map(|(ground, solid)| {
-            let (side, texels) = ground.texels.get_or_init(|| self.lay_out(solid));
+            let (side, texels) = ground.texels.get_or_init(|| self.texel_keys(solid));
             let wetness = texels.par_iter().map(|key| if ground.wet.contains(key) { u16::MAX } else { 0 }).collect();
             WetMap { solid: solid.index(), width: *side, height: *side, wetness, film: vec![0; texels.len()] }
         });
         maps.collect()
     }
 
-    /// The box that lies under each texel of a solid's map, row 0 at v = 1.
-    fn lay_out(&self, solid: &Solid) -> (u32, Vec<u64>) {
-        const NOWHERE: u64 = u64::MAX;
+    /// The box under each texel of a solid's map, row 0 at v = 1.
+    fn texel_keys(&self, solid: &Solid) -> (u32, Vec<u64>) {
+        const OUTSIDE: u64 = u64::MAX;
         let (mesh, pose) = (solid.mesh(), solid.world_from_rest());
         let side = (mesh.area().sqrt() / TEXEL).clamp(SIDE.0, SIDE.1).ceil();
         let num = side as usize;
-        let mut keys = vec![NOWHERE; num * num];
+        let mut keys = vec![OUTSIDE; num * num];
         for (triangle, uvs) in mesh.triangles.iter().zip(&mesh.corner_uvs) {
             let corners = triangle.map(|v| mesh.positions[v as usize]);
             let [a, b, c] = uvs.map(|uv| DVec2::new(uv.x, 1.0 - uv.y) * side);
@@ -141,17 +145,17 @@ impl History {
     }
 
     /// What a checkpoint keeps.
-    pub fn save(&self) -> HistoryState {
-        let sorted = |ground: &Ground| {
+    pub fn save(&self) -> WettingHistoryState {
+        let sorted = |ground: &SolidHistory| {
             let mut keys: Vec<u64> = ground.wet.iter().copied().collect();
             keys.sort_unstable();
             keys
         };
-        HistoryState(self.solids.iter().map(sorted).collect())
+        WettingHistoryState(self.solids.iter().map(sorted).collect())
     }
 
-    /// Takes up a saved state; `false` when it belongs to other solids.
-    pub fn restore(&mut self, state: HistoryState) -> bool {
+    /// Restores a saved state; `false` when it belongs to other solids.
+    pub fn restore(&mut self, state: WettingHistoryState) -> bool {
         if state.0.len() != self.solids.len() {
             return false;
         }

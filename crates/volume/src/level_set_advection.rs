@@ -1,36 +1,41 @@
-//! The free surface moves with the liquid.
+//! Level set advection.
 //!
 //! ```text
 //! φ_t + u·∇φ = 0
 //! ```
 //!
-//! One-sided derivatives from the side that u comes from, by fifth-order WENO differences (jiang2000), and the two-stage Runge–Kutta scheme that never
-//! adds variation. u at a cell's center is the mean of its faces. Cells farther than [`BAND`] from the surface stay as they are.
+//! Upwind derivatives by fifth-order WENO differences (jiang2000), and the two-stage TVD
+//! Runge–Kutta scheme. u at a cell's center is the mean of its faces. Cells farther than [`BAND`]
+//! from the interface do not change. Stable for Δt Σ|u| ≤ h.
 //!
-//! **At walls.** Below half a cell from a wall the velocity that moves φ is taken at that height: so a contact line moves although the liquid does not slip there, as it would if the wall's neighborhood were
-//! resolved. The part of that velocity normal to the wall falls to zero in proportion to s, but not where the surface overhangs its line: there it is kept, and the surface goes on with the one above, at its n·u.
-//! (Without it, flow up along the surface of an overhang, which moves nothing, would push the line outwards, and the foot that grows drives that flow: it never rested on planes at an angle to the cells, 150 mm/s at 120°.
-//! Below 90° the same flow draws the line back, which calms it; kept there too, a meniscus of 30° stands 0.15 mm lower.) Where a surface above the wall lies along it, a drop that comes down, it falls to zero too.
-//! φ in the cells of a pinned line does not move at all.
-//!
-//! Stable while Δt Σ|u| ≤ h.
+//! **At walls.** Below half a cell from a wall the velocity that moves φ is sampled at that height,
+//! so that a contact line moves although the liquid does not slip there, as it would if the flow at
+//! the wall were resolved. The component normal to the wall falls to zero in proportion to s,
+//! except where the interface overhangs its line: there it is kept, and the interface moves with
+//! the one above, at its n·u. (Otherwise flow up along the interface of an overhang, which moves
+//! nothing, would push the line outwards, and the growing foot drives that flow: on planes tilted
+//! to the grid it never rested, 150 mm/s at 120°. Below 90° the same flow pulls the line back,
+//! which damps it; kept there too, a meniscus of 30° stands 0.15 mm lower.) Where an interface
+//! above the wall lies along it, as under a drop that comes down, it falls to zero too. φ in cells
+//! of a pinned line does not move.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::extension::{BAND, DEPTH};
+use crate::contact_angle::{BAND, DEPTH};
 use crate::extrapolation::sample;
 use crate::grid::{gradient, local_center};
 use crate::solids::{Solids, Wall};
 use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 
-/// Height above a wall below which velocity is taken at that height, in cells.
+/// Height above a wall below which velocity is sampled at that height, in cells.
 pub const LIFT: f64 = 0.5;
-/// −n·N from which on an overhanging surface counts as lying along the wall, and from which wholly.
+/// −n·N above which an overhanging interface counts as lying along the wall, and above which
+/// entirely.
 const ALONG_WALL: [f64; 2] = [0.9, 0.97];
 
-/// What moves the surface.
-pub struct Carrier<'a> {
+/// The velocity that moves φ.
+pub struct InterfaceVelocity<'a> {
     /// The tiles.
     pub tiles: &'a Tiles,
     /// The solids.
@@ -40,18 +45,18 @@ pub struct Carrier<'a> {
     /// Cells at which the line is pinned.
     pub pinned: &'a Field<bool>,
     /// Δt/h, in s/m.
-    pub reach: f64,
+    pub dt_over_h: f64,
 }
 
-impl Carrier<'_> {
-    /// Velocity at the centers of the cells near the surface, times Δt/h: in cells per step.
-    pub fn at_centers(
+impl InterfaceVelocity<'_> {
+    /// Samples it at the centers of cells near the interface, in cells per step.
+    pub fn sample_at_centers(
         &self,
         phi: &Field<f64>,
         wall_velocity: &(impl Fn(&Wall, DVec3, usize) -> DVec3 + Sync),
         out: &mut [Field<f64>; 3],
     ) {
-        let Self { tiles, solids, velocity, pinned, reach } = self;
+        let Self { tiles, solids, velocity, pinned, dt_over_h } = self;
         let [x, y, z] = out;
         (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each(
             |(slot, (x, y, z))| {
@@ -85,15 +90,16 @@ impl Carrier<'_> {
                     if pinned.values()[index] {
                         found = DVec3::ZERO;
                     }
-                    (x[local], y[local], z[local]) = (found.x * reach, found.y * reach, found.z * reach);
+                    (x[local], y[local], z[local]) = (found.x * dt_over_h, found.y * dt_over_h, found.z * dt_over_h);
                 }
             },
         );
     }
 }
 
-/// Moves φ by one step with `velocity` at cell centers, in cells per step; `stage` is scratch.
-pub fn move_surface(
+/// Advances φ by one step with `velocity` at cell centers, in cells per step; `stage` and `end` are
+/// scratch.
+pub fn advect_level_set(
     tiles: &Tiles,
     velocity: &[Field<f64>; 3],
     phi: &mut Field<f64>,
@@ -105,7 +111,7 @@ pub fn move_surface(
     phi.swap_values(end);
 }
 
-/// out = share · start + (1 − share) (from − u·∇from) near the surface, and `start` elsewhere.
+/// out = share · start + (1 − share) (from − u·∇from) near the interface, and `start` elsewhere.
 fn euler(
     tiles: &Tiles,
     velocity: &[Field<f64>; 3],
@@ -149,7 +155,8 @@ fn euler(
     });
 }
 
-/// The derivatives of a row of cells along a stride from the side that `u` comes from; `lines` begins three strides before the row.
+/// Upwind derivatives of a row of cells along a stride; `lines` begins three strides before the
+/// row.
 #[inline]
 fn upwind(lines: &[f64], stride: usize, u: &[f64; SIDE]) -> [f64; SIDE] {
     let line = |n: usize| -> &[f64; SIDE] { lines[n * stride..].first_chunk().expect("a row") };
@@ -167,7 +174,8 @@ fn upwind(lines: &[f64], stride: usize, u: &[f64; SIDE]) -> [f64; SIDE] {
     slopes
 }
 
-/// The blend for a row of cells, of six lines, the first farthest upwind. Nothing but sums and products of rows, so that processors take several cells at once.
+/// WENO derivatives of a row of cells from six lines, the first farthest upwind. Sums and products
+/// of rows only, so that the compiler can vectorize them.
 #[inline(never)]
 fn blend([a, b, c, d, e, f]: [&[f64; SIDE]; 6], slopes: &mut [f64; SIDE]) {
     for i in 0..SIDE {
@@ -175,7 +183,8 @@ fn blend([a, b, c, d, e, f]: [&[f64; SIDE]; 6], slopes: &mut [f64; SIDE]) {
     }
 }
 
-/// The fifth-order blend of three third-order derivatives from five differences, the first farthest upwind.
+/// Fifth-order combination of three third-order derivatives from five differences, the first
+/// farthest upwind.
 #[inline]
 fn weno5(v1: f64, v2: f64, v3: f64, v4: f64, v5: f64) -> f64 {
     let (a, b, c) = (v1 - 2.0 * v2 + v3, v2 - 2.0 * v3 + v4, v3 - 2.0 * v4 + v5);
@@ -200,9 +209,9 @@ mod tests {
     use super::*;
     use crate::tiles::Topology;
 
-    /// A ball carried through one period of a diagonal stream comes back to where it was.
+    /// A sphere in a diagonal flow returns to its place after one period.
     #[test]
-    fn a_ball_rides_on_a_stream_and_keeps_its_shape() {
+    fn a_sphere_keeps_its_shape_in_a_uniform_flow() {
         let mut tiles = Tiles::new(Topology { planar: false, period: [Some(4); 3] });
         let mut all: Vec<[i32; 3]> = (0..64).map(|p| [p % 4, p / 4 % 4, p / 16]).collect();
         tiles.activate(&mut all);
@@ -223,7 +232,7 @@ mod tests {
             for f in phi.values_mut() {
                 *f = f.clamp(-BAND + 0.01, BAND - 0.01);
             }
-            move_surface(&tiles, &velocity, &mut phi, &mut stage, &mut end);
+            advect_level_set(&tiles, &velocity, &mut phi, &mut stage, &mut end);
         }
         let errors: Vec<f64> = (0..tiles.len() * CELLS)
             .filter(|&i| exact(i).abs() < 1.0)
@@ -231,7 +240,8 @@ mod tests {
             .collect();
         let (mean, most) =
             (errors.iter().sum::<f64>() / errors.len() as f64, errors.iter().copied().fold(0.0, f64::max));
-        // Measured: 0.024 and 0.057, mostly from the band's edge, which is cut anew in every step here.
+        // Measured: 0.024 and 0.057, mostly from the edge of the band, which is clamped in every
+        // step here.
         assert!(mean < 0.04 && most < 0.1, "after 128 steps the surface is off by {mean:.4} cells, at most {most:.4}");
     }
 }

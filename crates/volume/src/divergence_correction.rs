@@ -1,63 +1,67 @@
-//! Velocity in the air next to the liquid is made free of divergence, so that the surface moves by as much as the liquid flows.
+//! Divergence correction: the extrapolated velocity in air next to fast liquid is made free of
+//! divergence.
 //!
-//! The projection makes whole cells free of divergence; the surface lies somewhere in or above the last of them. Carried out constant along the normal, velocity says of a film of 1.4 cells
-//! that is drawn out that it thins by as much as one of 1.0: φ then gains or loses a share of every film. In the air cells next to the liquid the faces that lead away from it are therefore given what the
-//! cell's other faces leave to them:
+//! The projection makes whole cells free of divergence, and the interface lies in or above the last
+//! of them. Constant extrapolation along the normal lets a stretched film of 1.4 cells thin by as
+//! much as one of 1.0, so that φ gains or loses part of every film. In air cells next to the
+//! liquid, the faces that lead away from it therefore get what the cell's other faces leave:
 //!
 //! ```text
-//! u_f ← u_f − σ_f w_f (Σ σ a u) / (Σ a w),      w = max(0, φ_beyond − φ)²,      σ = ±1 out of the cell, a the open share
+//! u_f ← u_f − σ_f w_f (Σ σ a u) / (Σ a w),      w = max(0, φ_beyond − φ)²,
+//!     σ = ±1 out of the cell, a the open fraction
 //! ```
 //!
-//! in `SWEEPS` sweeps, since a cell's inflow is the outflow of the one below it. Liquid faces are never touched.
+//! in `SWEEPS` sweeps, since a cell's inflow is the outflow of the one below it. Liquid faces are
+//! not changed.
 //!
-//! Only where the surface is fast (`FAST`). What keeps loops of flow at the surface calm ([`surface_loops`](crate::surface_loops)) feeds energy to a ringing drop, and more of it through a
-//! velocity that goes on beyond the surface: everywhere, a drop of 13 cells across that should decay by 5 per second would grow by 4. Walls in motion are not allowed for: their part of a cut
-//! face counts as still.
+//! It acts only where the interface is fast (`NumericalParameters::divergence_correction_speeds`).
+//! The damping of [`parasitic_currents`](crate::parasitic_currents) feeds energy to an oscillating
+//! drop, and more of it through a velocity that continues beyond the interface: applied everywhere,
+//! a drop of 13 cells across that should decay by 5 per second would grow by 4. Moving walls are
+//! not taken into account: their part of a cut face counts as at rest.
 
 use rayon::prelude::*;
 
-use crate::extrapolation::Around;
-use crate::faces::{BURIED, Kinds};
+use crate::extrapolation::LiquidGeometry;
+use crate::faces::{FaceFlags, IN_SOLID};
 use crate::tiles::{CELLS, Field, NONE, SELF};
 
-/// Air cells up to this distance from the surface, in cells.
+/// Air cells up to this distance from the interface are corrected, in cells.
 const WITHIN: f64 = 2.0;
-/// One per layer of cells.
+/// Sweeps: one per layer of cells.
 const SWEEPS: usize = 3;
-/// Least Σ a w: a cell that leads nowhere is left alone.
+/// Least Σ a w: a cell without outward faces is not corrected.
 const LEAST: f64 = 0.25;
 
-/// Speeds between which the correction sets in, in cells per step.
-const FAST: [f64; 2] = [0.05, 0.15];
-
-/// Memory that is used again.
+/// Memory that is kept from step to step.
 #[derive(Debug)]
-pub struct Outflow {
-    /// What each air cell hands on, per w.
+pub struct DivergenceCorrection {
+    /// What each air cell passes on, per w.
     share: Field<f64>,
-    /// Tiles in which some cell hands on anything.
+    /// Tiles in which some cell passes on anything.
     fast: Vec<bool>,
-    /// The same, in the sweep before.
+    /// The same in the previous sweep.
     before: Vec<bool>,
 }
 
-impl Default for Outflow {
+impl Default for DivergenceCorrection {
     fn default() -> Self {
         Self { share: Field::new(0.0), fast: Vec::new(), before: Vec::new() }
     }
 }
 
-impl Outflow {
-    /// Corrects `velocity` (in m/s) as told above; `reach` is Δt/h (in s/m).
-    pub fn make_air_divergence_free(
+impl DivergenceCorrection {
+    /// Corrects `velocity` (in m/s); `dt_over_h` is Δt/h (in s/m), `speeds` are in cells per step.
+    pub fn apply(
         &mut self,
-        around: &Around<'_>,
-        kinds: &Kinds,
-        reach: f64,
+        geometry: &LiquidGeometry<'_>,
+        flags: &FaceFlags,
+        dt_over_h: f64,
+        speeds: [f64; 2],
         velocity: &mut [Field<f64>; 3],
     ) {
         let Self { share, fast, before } = self;
-        let tiles = around.tiles;
+        let tiles = geometry.tiles;
         share.resize(tiles);
         share.set_all(0.0);
         fast.clear();
@@ -66,14 +70,13 @@ impl Outflow {
             std::mem::swap(fast, before);
             fast.clear();
             fast.resize(tiles.len(), false);
-            // Where nothing has changed around a tile that handed on nothing, it still does.
+            // A tile that passed on nothing still does if nothing around it has changed.
             let (reads, wakes) = (&*velocity, |slot: usize| tiles.touches(before, slot));
-            share
-                .par_tiles_mut()
-                .zip(&mut *fast)
-                .enumerate()
-                .filter(|(slot, _)| wakes(*slot))
-                .for_each(|(slot, (share, fast))| *fast = find_shares(around, kinds, reach, reads, slot, share));
+            share.par_tiles_mut().zip(&mut *fast).enumerate().filter(|(slot, _)| wakes(*slot)).for_each(
+                |(slot, (share, fast))| {
+                    *fast = find_shares(geometry, flags, [dt_over_h, speeds[0], speeds[1]], reads, slot, share);
+                },
+            );
             if !fast.contains(&true) {
                 return;
             }
@@ -83,22 +86,22 @@ impl Outflow {
                     .par_tiles_mut()
                     .enumerate()
                     .filter(|(slot, _)| wakes(*slot))
-                    .for_each(|(slot, component)| hand_on(around, &kinds[axis], share, axis, slot, component));
+                    .for_each(|(slot, component)| hand_on(geometry, &flags[axis], share, axis, slot, component));
             }
         }
     }
 }
 
-/// Writes what the air cells of a tile hand on; says whether any does.
+/// Writes what the air cells of a tile pass on; returns whether any does.
 fn find_shares(
-    around: &Around<'_>,
-    kinds: &Kinds,
-    reach: f64,
+    geometry: &LiquidGeometry<'_>,
+    flags: &FaceFlags,
+    [dt_over_h, slow, fast]: [f64; 3],
     velocity: &[Field<f64>; 3],
     slot: usize,
     share: &mut [f64],
 ) -> bool {
-    let Around { tiles, solids, phi, .. } = around;
+    let LiquidGeometry { tiles, solids, phi, .. } = geometry;
     let (phi, s) = (phi.values(), solids.distance.values());
     let mut any = false;
     share.fill(0.0);
@@ -117,8 +120,7 @@ fn find_shares(
             squares += 0.5 * u * u;
             *face = (u, next as u32, at as u32);
         }
-        let [slow, fast] = FAST;
-        let part = ((squares.sqrt() * reach - slow) / (fast - slow)).clamp(0.0, 1.0);
+        let part = ((squares.sqrt() * dt_over_h - slow) / (fast - slow)).clamp(0.0, 1.0);
         if part <= 0.0 {
             continue;
         }
@@ -128,7 +130,7 @@ fn find_shares(
             let (next, face) = (next as usize, face as usize);
             let open = solids.open[axis].values()[face];
             outflow += open * if up { u } else { -u };
-            if phi[next] > phi[index] && kinds[axis].values()[face] & BURIED == 0 {
+            if phi[next] > phi[index] && flags[axis].values()[face] & IN_SOLID == 0 {
                 weight += open * (phi[next] - phi[index]).powi(2);
             }
         }
@@ -140,20 +142,20 @@ fn find_shares(
     any
 }
 
-/// Takes what the cells below hand on off the faces of one tile.
+/// Subtracts what the cells below pass on from the faces of one tile.
 fn hand_on(
-    around: &Around<'_>,
-    kinds: &Field<u8>,
+    geometry: &LiquidGeometry<'_>,
+    flags: &Field<u8>,
     share: &Field<f64>,
     axis: usize,
     slot: usize,
     component: &mut [f64],
 ) {
-    let Around { tiles, phi, .. } = around;
+    let LiquidGeometry { tiles, phi, .. } = geometry;
     let phi = phi.values();
     for local in 0..tiles.cells_in_use() {
         let index = slot * CELLS + local;
-        if phi[index] < 0.0 || kinds.values()[index] & BURIED != 0 {
+        if phi[index] < 0.0 || flags.values()[index] & IN_SOLID != 0 {
             continue;
         }
         let Some(low) = tiles.next(index, axis, -1).filter(|&low| phi[low] >= 0.0) else { continue };
@@ -168,33 +170,36 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
-    use crate::faces::classify;
+    use crate::faces::classify_faces;
     use crate::testing::cap_on_plane;
 
-    /// A film of 1.4 cells that is drawn out thins all the way up to its surface, which lies above the last liquid cell.
+    const SPEEDS: [f64; 2] = [0.05, 0.15];
+
+    /// A stretched film of 1.4 cells thins up to its interface, which lies above the last liquid
+    /// cell.
     #[test]
-    fn a_film_thins_by_its_whole_thickness() {
+    fn a_stretched_film_thins_by_its_whole_thickness() {
         let mut case = cap_on_plane(60f64.to_radians(), 12.0, DVec3::Y, DVec3::ZERO);
         let tiles = &case.grid.tiles;
         let mut velocity: [Field<f64>; 3] = std::array::from_fn(|_| Field::new(0.0));
-        let mut kinds: Kinds = std::array::from_fn(|_| Field::new(0));
+        let mut flags: FaceFlags = std::array::from_fn(|_| Field::new(0));
         velocity.iter_mut().for_each(|field| field.resize(tiles));
-        kinds.iter_mut().for_each(|kinds| kinds.resize(tiles));
+        flags.iter_mut().for_each(|flags| flags.resize(tiles));
         for index in 0..tiles.len() * CELLS {
             let center = case.grid.center(index);
             case.phi.values_mut()[index] = center.y - 1.4;
             velocity[0].values_mut()[index] = center.x - 0.5;
-            // As the projection leaves it, constant above the last liquid cell.
+            // As the projection leaves it: constant above the last liquid cell.
             velocity[1].values_mut()[index] = -(center.y - 0.5).clamp(0.0, 1.0);
         }
-        classify(tiles, &case.solids, &case.phi, &mut kinds);
-        let around = Around { tiles, solids: &case.solids, phi: &case.phi, slip: 0.0 };
+        classify_faces(tiles, &case.solids, &case.phi, &mut flags);
+        let geometry = LiquidGeometry { tiles, solids: &case.solids, phi: &case.phi, slip: 0.0 };
         let v = |velocity: &[Field<f64>; 3], height: i32| velocity[1].get(tiles.find([6, height, 1]));
-        // What hardly moves is left alone.
-        let mut outflow = Outflow::default();
-        outflow.make_air_divergence_free(&around, &kinds, 1e-3, &mut velocity);
+        // Slow liquid is not changed.
+        let mut outflow = DivergenceCorrection::default();
+        outflow.apply(&geometry, &flags, 1e-3, SPEEDS, &mut velocity);
         assert_eq!(v(&velocity, 2), -1.0);
-        outflow.make_air_divergence_free(&around, &kinds, 0.1, &mut velocity);
+        outflow.apply(&geometry, &flags, 0.1, SPEEDS, &mut velocity);
         let (below, above) = (v(&velocity, 1), v(&velocity, 2));
         assert!(below == -1.0 && (above + 2.0).abs() < 1e-9, "{below} and {above} m/s at 1 and 2 cells, not −1 and −2");
     }

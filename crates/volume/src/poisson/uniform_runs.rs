@@ -1,7 +1,8 @@
-//! Runs of unknowns deep in the liquid, where the matrix need not be looked up.
+//! Runs of interior unknowns, for which the matrix need not be read.
 //!
-//! There all six couplings of a cell are the same number, and the cells of a tile's row follow one another in every list. So for a whole run it is enough to know where the
-//! neighbors of its first unknown are; those of the others come next to them. What that saves is memory to be read: 8 numbers for a run in place of 12 for each unknown.
+//! In the interior all six couplings of a cell are equal, and the cells of a tile's row are
+//! consecutive in every list. So the neighbors of a run's first unknown determine those of the
+//! others. This saves memory traffic: 8 numbers for a run instead of 12 for each unknown.
 
 use rayon::prelude::*;
 
@@ -10,47 +11,50 @@ pub const SHORT: usize = 4;
 /// Cells of a tile's row.
 pub const LONG: usize = 8;
 
-/// Unknowns that follow one another, and where the neighbors of the first are.
+/// Consecutive unknowns, and the neighbors of the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The first unknown.
     pub first: u32,
-    /// Its neighbors across −x and +x.
+    /// Neighbors of the first across −x and +x.
     along: [u32; 2],
-    /// The last one's neighbor across +x.
+    /// Neighbor of the last across +x.
     end: u32,
-    /// The first one's neighbors across −y, +y, −z, +z; those of the others follow.
+    /// Neighbors of the first across −y, +y, −z, +z; those of the others follow.
     beside: [u32; 4],
 }
 
-/// The runs among unknowns, in parts of fixed size.
+/// Runs among unknowns, in parts of fixed size.
 #[derive(Debug, Default)]
-pub struct Runs {
+pub struct UniformRuns {
     parts: Vec<Vec<Run>>,
     /// Unknowns in a part.
     size: usize,
 }
 
-impl Runs {
-    /// Forgets all runs, keeps the memory.
+impl UniformRuns {
+    /// Removes all runs, keeps the memory.
     pub fn clear(&mut self) {
         self.parts.iter_mut().for_each(Vec::clear);
     }
 
-    /// The runs of the part that begins with an unknown; none reaches beyond it.
+    /// Runs of the part that begins with an unknown; none extends beyond it.
     pub fn of_part(&self, first: usize) -> &[Run] {
         first.checked_div(self.size).and_then(|part| self.parts.get(part)).map_or(&[], Vec::as_slice)
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.parts.iter().map(Vec::len).sum()
     }
 
-    /// Finds runs of one color among `n` unknowns, in parts of `size`. `neighbors` gives an unknown's neighbors −x to +z, in the other color's numbers, if all its couplings are alike.
+    /// Finds runs of one color among `n` unknowns, in parts of `size`.
+    ///
+    /// `neighbors` gives an unknown's neighbors −x to +z, numbered in the other color, if all its
+    /// couplings are equal.
     pub fn list_short(&mut self, n: usize, size: usize, neighbors: impl Fn(usize) -> Option<[u32; 6]> + Sync) {
-        // Each cell between two of a run is a neighbor of both, and those cells follow one another.
+        // Each cell between two of a run is a neighbor of both, and those cells are consecutive.
         self.list::<SHORT>(n, size, neighbors, |lane, _, before, here| {
             here[0] == before[1] && (lane == SHORT - 1 || here[1] == before[1] + 1)
         });
@@ -75,7 +79,7 @@ impl Runs {
         let count = n.div_ceil(size);
         self.parts.resize_with(count.max(self.parts.len()), Vec::new);
         self.parts[..count].par_iter_mut().enumerate().for_each(|(part, runs)| {
-            // The chain of unknowns so far: its first one's neighbors, the last one's, and its length.
+            // The current chain: neighbors of its first and of its last unknown, and its length.
             let (mut first, mut last, mut length) = ([0; 6], [0; 6], 0);
             for at in part * size..n.min((part + 1) * size) {
                 let Some(here) = neighbors(at) else {
@@ -125,22 +129,22 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use crate::poisson::cases::half_ball;
-    use crate::poisson::rows::Rows;
+    use crate::poisson::matrix::Matrix;
 
-    /// The product is what it is without runs, and most unknowns of a large drop are in one.
+    /// Runs do not change the product, and most unknowns of a large drop are in one.
     #[test]
-    fn runs_stand_for_the_rows_that_they_replace() {
+    fn runs_give_the_same_product_as_their_rows() {
         let system = half_ball(32.0);
         let x: Vec<f64> = (0..system.len()).map(|i| (i as f64 * 0.37).sin()).collect();
         let [mut plain, mut by_runs] = [vec![0.0; x.len()], vec![0.0; x.len()]];
-        let mut rows = Rows::default();
-        rows.assemble(&system);
-        let dot = rows.multiply(&x, &mut plain, &mut Vec::new());
-        rows.list_runs(&system);
-        let dot_by_runs = rows.multiply(&x, &mut by_runs, &mut Vec::new());
+        let mut matrix = Matrix::default();
+        matrix.assemble(&system);
+        let dot = matrix.multiply(&x, &mut plain, &mut Vec::new());
+        matrix.list_runs(&system);
+        let dot_by_runs = matrix.multiply(&x, &mut by_runs, &mut Vec::new());
         let worst = plain.iter().zip(&by_runs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-14 && (dot - dot_by_runs).abs() < 1e-12 * dot, "{worst:e} off, {dot} and {dot_by_runs}");
-        let in_runs = rows.num_in_runs();
+        let in_runs = matrix.num_in_runs();
         assert!(2 * in_runs > x.len(), "{in_runs} of {} unknowns are in runs", x.len());
     }
 }

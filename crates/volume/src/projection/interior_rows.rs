@@ -1,14 +1,15 @@
-//! Rows of eight cells deep in the liquid, far from walls: what the projection does there is the same for all, and needs no questions.
+//! Interior fast path: rows of eight cells far from the interface and from walls, whose equations
+//! need no case distinctions.
 
 use crate::faces::WET;
 use crate::poisson::NONE;
 use crate::tiles::{CELLS, Field, SIDE, local_cell};
 
-use super::{Equation, Flow};
+use super::{Equation, PressureProblem};
 
-/// A row all of whose cells and their neighbors are unknowns and all of whose faces are open.
-pub struct DeepRow<'a> {
-    /// The unknown of the first cell; the others follow.
+/// A row whose cells and their neighbors are unknowns and whose faces are open.
+pub struct InteriorRow<'a> {
+    /// Unknown of the first cell; the others follow.
     first: u32,
     /// Unknowns before the first cell and after the last.
     ends: [u32; 2],
@@ -21,8 +22,8 @@ pub struct DeepRow<'a> {
     end: f64,
 }
 
-impl DeepRow<'_> {
-    /// The equation of one of its cells.
+impl InteriorRow<'_> {
+    /// Equation of one of its cells.
     #[inline]
     pub fn equation(&self, lane: usize, source: f64) -> Equation {
         let own = self.first + lane as u32;
@@ -35,20 +36,20 @@ impl DeepRow<'_> {
         Equation {
             neighbors: [before, after, low_y, high_y, low_z, high_z],
             faces: [1.0; 3],
-            outside: 0.0,
-            right: source + u - high_u + v - high_v + w - high_w,
+            dirichlet: 0.0,
+            rhs: source + u - high_u + v - high_v + w - high_w,
         }
     }
 }
 
-impl Flow<'_> {
-    /// The row of cells from `index` on, if it is deep in the liquid.
-    pub(super) fn deep_row<'a>(
+impl PressureProblem<'_> {
+    /// The row of cells from `index` on, if it is an interior row.
+    pub(super) fn interior_row<'a>(
         &self,
         number: &Field<u32>,
         velocity: &'a [Field<f64>; 3],
         index: usize,
-    ) -> Option<DeepRow<'a>> {
+    ) -> Option<InteriorRow<'a>> {
         let tiles = self.tiles;
         if tiles.topology().planar {
             return None;
@@ -74,7 +75,7 @@ impl Flow<'_> {
         is_open(1, j + 1, k)?;
         is_open(2, j, k + 1)?;
         let [u, v, w] = velocity;
-        Some(DeepRow {
+        Some(InteriorRow {
             first: first(j, k)?,
             ends,
             beside,
@@ -84,8 +85,9 @@ impl Flow<'_> {
         })
     }
 
-    /// Takes the pressure's gradient off the faces of the row from `index` on, if unknowns lie on both sides of all of them.
-    pub(super) fn correct_deep_row(
+    /// Subtracts the pressure gradient from the faces of the row from `index` on, if unknowns lie
+    /// on both sides of all of them.
+    pub(super) fn correct_interior_row(
         &self,
         number: &Field<u32>,
         q: &[f64],
@@ -95,10 +97,10 @@ impl Flow<'_> {
     ) -> Option<()> {
         let tiles = self.tiles;
         let (slot, [_, j, k]) = (index / CELLS, local_cell(index % CELLS).map(|c| c as i32));
-        if tiles.topology().planar || !self.kinds[axis].values()[index..][..SIDE].iter().all(|kind| kind & WET != 0) {
+        if tiles.topology().planar || !self.flags[axis].values()[index..][..SIDE].iter().all(|flag| flag & WET != 0) {
             return None;
         }
-        // Unknowns of a whole row follow one another.
+        // Unknowns of a whole row are consecutive.
         let row = |j: i32, k: i32| -> Option<&[f64; SIDE]> {
             let row = number.row(tiles, slot, j, k)?;
             row.iter().all(|&unknown| unknown != NONE).then(|| q[row[0] as usize..].first_chunk())?
@@ -127,18 +129,19 @@ mod tests {
 
     use super::super::Projection;
     use super::*;
-    use crate::faces::{Kinds, classify};
+    use crate::faces::{FaceFlags, classify_faces};
+    use crate::params::NumericalParameters;
     use crate::testing::{Random, cap_on_plane};
 
-    /// Cells of a half ball on a plane, some deep in it: their equations by the row and by the cell.
+    /// Interior cells of half a ball on a plane: their equations by the row and by the cell.
     #[test]
-    fn a_row_deep_in_the_liquid_has_the_same_equations_as_its_cells() {
+    fn interior_rows_have_the_same_equations_as_their_cells() {
         let case = cap_on_plane(90f64.to_radians(), 14.0, DVec3::Y, DVec3::ZERO);
         let tiles = &case.grid.tiles;
         let mut random = Random::new(12);
-        let mut kinds: Kinds = std::array::from_fn(|_| Field::new(0));
-        kinds.iter_mut().for_each(|kinds| kinds.resize(tiles));
-        classify(tiles, &case.solids, &case.phi, &mut kinds);
+        let mut flags: FaceFlags = std::array::from_fn(|_| Field::new(0));
+        flags.iter_mut().for_each(|flags| flags.resize(tiles));
+        classify_faces(tiles, &case.solids, &case.phi, &mut flags);
         let (mut pinned, mut kappa) = (Field::new(false), Field::new(0.0));
         pinned.resize(tiles);
         kappa.resize(tiles);
@@ -148,31 +151,34 @@ mod tests {
             field.values_mut().iter_mut().for_each(|u| *u = random.uniform() - 0.5);
             field
         });
-        let flow = Flow {
+        let problem = PressureProblem {
             tiles,
             solids: &case.solids,
-            kinds: &kinds,
+            flags: &flags,
             phi: &case.phi,
             kappa: &kappa,
             pinned: &pinned,
             tension: 0.3,
             second_order: true,
             lifts: true,
-            reach: 1.0,
+            dt_over_h: 1.0,
+            numerics: &NumericalParameters::default(),
             before: &velocity,
         };
         let mut projection = Projection::default();
-        projection.number_cells(tiles, &case.solids, &case.phi);
+        projection.number_unknowns(tiles, &case.solids, &case.phi);
         let (number, mut count) = (&projection.number, 0);
         for first in (0..tiles.len() * CELLS).step_by(SIDE).filter(|&first| number.values()[first] != NONE) {
-            let Some(deep) = flow.deep_row(number, &velocity, first) else { continue };
+            let Some(interior) = problem.interior_row(number, &velocity, first) else { continue };
             for lane in 0..SIDE {
-                let (by_row, by_cell) =
-                    (deep.equation(lane, 0.1), flow.equation(number, &velocity, first + lane, 0.1, &|_, _, _| 0.0));
+                let (by_row, by_cell) = (
+                    interior.equation(lane, 0.1),
+                    problem.equation(number, &velocity, first + lane, 0.1, &|_, _, _| 0.0),
+                );
                 assert_eq!(by_row, by_cell, "cell {:?}", tiles.cell(first + lane));
             }
             count += 1;
         }
-        assert!(count > 100, "only {count} rows are deep");
+        assert!(count > 100, "only {count} rows are interior");
     }
 }

@@ -1,9 +1,11 @@
-//! The assembled matrix: for each unknown its diagonal and its couplings, those to earlier unknowns first.
+//! The assembled matrix: diagonal and couplings of each unknown, couplings to earlier unknowns
+//! first.
 
 use rayon::prelude::*;
+use sessile_numerics::CHUNK;
 
-use super::chunks::{CHUNK, dots};
-use super::runs::{LONG, Runs};
+use super::reductions::dots;
+use super::uniform_runs::{LONG, UniformRuns};
 use super::{NONE, System};
 
 /// A coupling.
@@ -15,7 +17,7 @@ pub struct Entry {
     pub coupling: f64,
 }
 
-/// One unknown's couplings: those to earlier unknowns, then those to later ones.
+/// Couplings of one unknown: to earlier unknowns, then to later ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     entries: [Entry; 6],
@@ -25,23 +27,23 @@ struct Row {
 
 /// The matrix d + Σc on the diagonal, −c off it.
 #[derive(Debug, Default)]
-pub struct Rows {
-    rows: Vec<Row>,
+pub struct Matrix {
+    matrix: Vec<Row>,
     /// The diagonal.
     pub diagonal: Vec<f64>,
-    /// The strongest coupling, and the unknowns that have six of that strength.
+    /// Strongest coupling, and the unknowns that have six of that strength.
     full: f64,
-    alike: Vec<bool>,
-    runs: Runs,
+    uniform: Vec<bool>,
+    runs: UniformRuns,
 }
 
-impl Rows {
-    /// Reads a system; couplings of 0 are left out.
+impl Matrix {
+    /// Assembles a system; couplings of 0 are left out.
     pub fn assemble(&mut self, system: &System) {
         let n = system.len();
-        self.rows.resize(n, Row::default());
+        self.matrix.resize(n, Row::default());
         self.diagonal.resize(n, 0.0);
-        self.alike.resize(n, false);
+        self.uniform.resize(n, false);
         self.runs.clear();
         let strongest = |i: usize| {
             let high = (0..3).filter(|axis| system.neighbors[i][2 * axis + 1] != NONE);
@@ -49,13 +51,13 @@ impl Rows {
         };
         let full = (0..n).into_par_iter().with_min_len(CHUNK).map(strongest).reduce(|| 0.0, f64::max);
         self.full = full;
-        let rows = self.rows.par_iter_mut().zip(self.diagonal.par_iter_mut()).zip(self.alike.par_iter_mut());
-        rows.enumerate().with_min_len(CHUNK).for_each(|(i, ((row, diagonal), alike))| {
+        let matrix = self.matrix.par_iter_mut().zip(self.diagonal.par_iter_mut()).zip(self.uniform.par_iter_mut());
+        matrix.enumerate().with_min_len(CHUNK).for_each(|(i, ((row, diagonal), uniform))| {
             *row = Row::default();
-            *diagonal = system.outside[i];
+            *diagonal = system.dirichlet[i];
             for face in 0..6 {
                 let column = system.neighbors[i][face];
-                // Along z, a planar run's cell is its own neighbor.
+                // In planar runs a cell is its own neighbor along z.
                 if column == NONE || column as usize == i {
                     continue;
                 }
@@ -66,17 +68,17 @@ impl Rows {
                     row.earlier += u8::from((column as usize) < i);
                 }
             }
-            *alike = row.all == 6 && row.entries.iter().all(|entry| entry.coupling == full);
+            *uniform = row.all == 6 && row.entries.iter().all(|entry| entry.coupling == full);
         });
     }
 
-    /// Finds the runs, for a system that is worth it.
+    /// Finds the runs, for a system that is large enough to benefit.
     pub fn list_runs(&mut self, system: &System) {
-        let alike = &self.alike;
-        self.runs.list_long(alike.len(), CHUNK, |i| alike[i].then(|| system.neighbors[i]));
+        let uniform = &self.uniform;
+        self.runs.list_long(uniform.len(), CHUNK, |i| uniform[i].then(|| system.neighbors[i]));
     }
 
-    /// How many unknowns are in runs.
+    /// Number of unknowns in runs.
     #[cfg(test)]
     pub fn num_in_runs(&self) -> usize {
         LONG * self.runs.len()
@@ -87,9 +89,9 @@ impl Rows {
         self.full
     }
 
-    /// Whether an unknown has six couplings, all of the greatest strength.
-    pub fn is_alike(&self, i: usize) -> bool {
-        self.alike[i]
+    /// Whether an unknown has six couplings, all of the largest strength.
+    pub fn is_uniform(&self, i: usize) -> bool {
+        self.uniform[i]
     }
 
     /// Number of unknowns.
@@ -97,22 +99,22 @@ impl Rows {
         self.diagonal.len()
     }
 
-    /// All couplings of unknown `i`, by rising column.
+    /// All couplings of unknown `i`, by ascending column.
     pub fn all(&self, i: usize) -> &[Entry] {
-        &self.rows[i].entries[..usize::from(self.rows[i].all)]
+        &self.matrix[i].entries[..usize::from(self.matrix[i].all)]
     }
 
-    /// Its couplings to unknowns before it.
+    /// Its couplings to earlier unknowns.
     pub fn earlier(&self, i: usize) -> &[Entry] {
-        &self.rows[i].entries[..usize::from(self.rows[i].earlier)]
+        &self.matrix[i].entries[..usize::from(self.matrix[i].earlier)]
     }
 
-    /// Its couplings to unknowns after it.
+    /// Its couplings to later unknowns.
     pub fn later(&self, i: usize) -> &[Entry] {
-        &self.rows[i].entries[usize::from(self.rows[i].earlier)..usize::from(self.rows[i].all)]
+        &self.matrix[i].entries[usize::from(self.matrix[i].earlier)..usize::from(self.matrix[i].all)]
     }
 
-    /// Product with a vector, and the dot product of the two; `sums` is memory to use.
+    /// Product with a vector, and the dot product of the two; `sums` is scratch memory.
     pub fn multiply(&self, x: &[f64], product: &mut [f64], sums: &mut Vec<f64>) -> f64 {
         sums.clear();
         sums.resize(product.len().div_ceil(CHUNK), 0.0);
@@ -140,7 +142,7 @@ impl Rows {
         sums.iter().sum()
     }
 
-    /// Rows of the product from one on.
+    /// Rows of the product from `first` on.
     fn multiply_rows(&self, x: &[f64], first: usize, out: &mut [f64]) {
         for (i, value) in (first..).zip(out) {
             let coupled: f64 = self.all(i).iter().map(|e| e.coupling * x[e.column as usize]).sum();
@@ -150,7 +152,7 @@ impl Rows {
 }
 
 impl Row {
-    /// Adds a coupling, by rising column.
+    /// Adds a coupling, by ascending column.
     fn insert(&mut self, entry: Entry) {
         let mut place = usize::from(self.all);
         while place > 0 && self.entries[place - 1].column > entry.column {

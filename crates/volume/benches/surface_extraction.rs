@@ -1,13 +1,14 @@
-//! Time to draw the skin of a hemisphere on a tilted plane, fields exact, by the drop's radius in cells.
+//! Time to draw the skin of a hemisphere on a tilted plane, fields exact, by the drop's radius in
+//! cells.
 //!
-//! `cargo bench -p sessile-volume --bench skin`
+//! `cargo bench -p sessile-volume --bench extract_surface`
 
 use std::time::Instant;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::Closest;
 use sessile_volume::bench_internals::{CELLS, Tiles, Topology};
-use sessile_volume::bench_internals::{Liquid, Placement, Wall, skin};
+use sessile_volume::bench_internals::{ExtractionFields, GridPlacement, NearestWall, extract_surface};
 
 /// Each measurement is the best of this many, since others may want the processor too.
 const ROUNDS: usize = 5;
@@ -18,23 +19,23 @@ struct Hemisphere {
     centers: Vec<DVec3>,
 }
 
-impl Liquid for Hemisphere {
+impl ExtractionFields for Hemisphere {
     fn phi(&self, cell: usize) -> f64 {
         self.phi_at(self.centers[cell]).0
     }
     fn solid(&self, cell: usize) -> f64 {
         self.centers[cell].dot(NORMAL)
     }
-    fn name(&self, _cell: usize) -> u32 {
+    fn label(&self, _cell: usize) -> u32 {
         1
     }
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {
         (point.length() - self.radius, point.normalize_or_zero())
     }
-    fn wall_at(&self, point: DVec3) -> Option<Wall> {
+    fn wall_at(&self, point: DVec3) -> Option<NearestWall> {
         let distance = point.dot(NORMAL);
         let closest = Closest { point: point - distance * NORMAL, normal: NORMAL, distance, uv: DVec2::ZERO };
-        Some(Wall { surface: 0, solid: 0, closest })
+        Some(NearestWall { surface: 0, solid: 0, closest })
     }
     fn velocity_at(&self, _point: DVec3) -> DVec3 {
         DVec3::ZERO
@@ -55,7 +56,8 @@ fn main() {
         let mut best = (f64::INFINITY, 0);
         for _ in 0..ROUNDS {
             let start = Instant::now();
-            let found = skin(&tiles, Placement { origin: DVec3::ZERO, h: 1.0 }, &drop).expect("a small block");
+            let found =
+                extract_surface(&tiles, GridPlacement { origin: DVec3::ZERO, h: 1.0 }, &drop).expect("a small block");
             best = (best.0.min(start.elapsed().as_secs_f64()), found.surface.triangles.len());
         }
         let (seconds, triangles) = best;

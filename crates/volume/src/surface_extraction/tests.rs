@@ -1,4 +1,4 @@
-//! Caps of known angle on planes, balls and meshes; and fields of noise.
+//! Caps of known angle on planes, spheres and meshes; and random fields.
 
 use std::f64::consts::PI;
 
@@ -9,7 +9,7 @@ use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::{Closest, Distance, TriMesh};
 use sessile_world::random::Stream;
 
-use super::{Liquid, Placement, Skin, Wall, skin};
+use super::{ExtractedSurface, ExtractionFields, GridPlacement, NearestWall, extract_surface};
 use crate::tiles::{CELLS, SIDE, Tiles, Topology};
 
 /// Fields sampled on a block of tiles, and φ between the samples.
@@ -21,10 +21,10 @@ struct Sampled<'a> {
     walls: &'a [&'a dyn Distance],
 }
 
-const HERE: Placement = Placement { origin: DVec3::ZERO, h: 1.0 };
+const HERE: GridPlacement = GridPlacement { origin: DVec3::ZERO, h: 1.0 };
 
 impl<'a> Sampled<'a> {
-    /// Over all tiles of a cube that reaches `reach` cells from the origin, lengths in cells.
+    /// Over all tiles of a cube of half width `reach` cells around the origin, lengths in cells.
     fn new(reach: f64, planar: bool, exact: &'a (dyn Fn(DVec3) -> f64 + Sync), walls: &'a [&'a dyn Distance]) -> Self {
         let mut tiles = Tiles::new(Topology { planar, ..Topology::default() });
         let n = (reach / SIDE as f64).ceil() as i32;
@@ -44,12 +44,12 @@ impl<'a> Sampled<'a> {
         }
     }
 
-    fn skin(&self) -> Skin {
-        skin(&self.tiles, HERE, self).expect("a small block")
+    fn extract_surface(&self) -> ExtractedSurface {
+        extract_surface(&self.tiles, HERE, self).expect("a small block")
     }
 }
 
-impl Liquid for Sampled<'_> {
+impl ExtractionFields for Sampled<'_> {
     fn phi(&self, cell: usize) -> f64 {
         self.phi[cell]
     }
@@ -58,7 +58,7 @@ impl Liquid for Sampled<'_> {
         self.solid[cell]
     }
 
-    fn name(&self, _cell: usize) -> u32 {
+    fn label(&self, _cell: usize) -> u32 {
         1
     }
 
@@ -68,10 +68,14 @@ impl Liquid for Sampled<'_> {
         (at(point), DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z)))
     }
 
-    fn wall_at(&self, point: DVec3) -> Option<Wall> {
+    fn wall_at(&self, point: DVec3) -> Option<NearestWall> {
         let distance = |k: &usize| self.walls[*k].signed_distance(point);
         let nearest = (0..self.walls.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        Some(Wall { surface: nearest as u32, solid: nearest as i32, closest: self.walls[nearest].closest(point) })
+        Some(NearestWall {
+            surface: nearest as u32,
+            solid: nearest as i32,
+            closest: self.walls[nearest].closest(point),
+        })
     }
 
     fn velocity_at(&self, point: DVec3) -> DVec3 {
@@ -95,12 +99,12 @@ impl Distance for Plane {
     }
 }
 
-struct Ball {
+struct SprayDrop {
     center: DVec3,
     radius: f64,
 }
 
-impl Distance for Ball {
+impl Distance for SprayDrop {
     fn signed_distance(&self, point: DVec3) -> f64 {
         point.distance(self.center) - self.radius
     }
@@ -153,13 +157,14 @@ fn direction(random: &mut Stream) -> DVec3 {
     }
 }
 
-/// Relative errors of volume, height and base radius, and the error of the mean angle and of the worst, in degrees.
+/// Relative errors of volume, height and base radius, and the errors of the mean angle and of the
+/// worst, in degrees.
 fn cap_errors(theta: f64, plane: &Plane, foot: DVec3) -> [f64; 5] {
     const R: f64 = 10.0;
     let center = foot - R * theta.cos() * plane.normal;
     let phi = |p: DVec3| p.distance(center) - R;
     let walls: [&dyn Distance; 1] = [plane];
-    let found = Sampled::new(24.0, false, &phi, &walls).skin();
+    let found = Sampled::new(24.0, false, &phi, &walls).extract_surface();
     check_closed(&found.surface, "cap");
     let (c, base) = (theta.cos(), R * theta.sin());
     let exact = PI * R.powi(3) * (2.0 + c) * (1.0 - c) * (1.0 - c) / 3.0;
@@ -177,7 +182,7 @@ fn cap_errors(theta: f64, plane: &Plane, foot: DVec3) -> [f64; 5] {
 }
 
 #[test]
-fn caps_on_planes_at_any_orientation_are_measured_as_they_are() {
+fn extracted_caps_have_the_exact_measures_on_any_plane() {
     let mut random = Stream::new(5, &[]);
     for degrees in [30.0, 60.0, 90.0, 120.0, 150.0_f64] {
         for trial in 0..4 {
@@ -196,22 +201,23 @@ fn caps_on_planes_at_any_orientation_are_measured_as_they_are() {
     }
 }
 
-/// A cap of radius R that meets a ball of radius S at θ: the centers are D apart, D² = R² + S² − 2 R S cos θ.
-fn on_ball(theta: f64, ball: &Ball, wall: &dyn Distance) -> (Skin, FrameMeasures) {
+/// A cap of radius R that meets a ball of radius S at θ: the centers are D apart, D² = R² + S² − 2
+/// R S cos θ.
+fn on_ball(theta: f64, ball: &SprayDrop, wall: &dyn Distance) -> (ExtractedSurface, FrameMeasures) {
     const R: f64 = 10.0;
     let distance = (R * R + ball.radius.powi(2) - 2.0 * R * ball.radius * theta.cos()).sqrt();
     let center = ball.center + distance * DVec3::new(0.48, 0.6, 0.64);
     let phi = move |p: DVec3| p.distance(center) - R;
     let walls = [wall];
-    let found = Sampled::new(32.0, false, &phi, &walls).skin();
+    let found = Sampled::new(32.0, false, &phi, &walls).extract_surface();
     check_closed(&found.surface, "on a ball");
     let measures = measured(found.surface.clone(), &walls, None);
     (found, measures)
 }
 
 #[test]
-fn caps_on_balls_keep_their_angle_and_their_wetted_face_lies_on_the_ball() {
-    let ball = Ball { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
+fn extracted_caps_on_spheres_have_the_exact_angle_and_lie_on_the_sphere() {
+    let ball = SprayDrop { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
     for degrees in [40.0, 90.0, 140.0_f64] {
         let (found, measures) = on_ball(degrees.to_radians(), &ball, &ball);
         let angle = measures.drops[0].contact_angle_deg.expect("a contact line");
@@ -225,10 +231,11 @@ fn caps_on_balls_keep_their_angle_and_their_wetted_face_lies_on_the_ball() {
     }
 }
 
-/// A ball of 1280 triangles, edges of two to three cells: its facets meet at 10°, so the angle varies by some degrees along the line.
+/// A sphere of 1280 triangles with edges of two to three cells: its facets meet at 10°, so the
+/// angle varies by some degrees along the line.
 #[test]
-fn caps_on_a_mesh_keep_their_angle_on_average() {
-    let ball = Ball { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
+fn extracted_caps_on_a_mesh_have_the_exact_mean_angle() {
+    let ball = SprayDrop { center: DVec3::new(-4.3, -5.1, -6.2), radius: 15.0 };
     let mesh = MeshDistance::new(round_mesh(&ball, 3));
     for degrees in [60.0, 120.0_f64] {
         let (_, measures) = on_ball(degrees.to_radians(), &ball, &mesh);
@@ -237,8 +244,8 @@ fn caps_on_a_mesh_keep_their_angle_on_average() {
     }
 }
 
-/// An octahedron, its triangles cut in four `times` + 1 times, on a ball.
-fn round_mesh(ball: &Ball, times: usize) -> TriMesh {
+/// An octahedron whose triangles are subdivided `times` + 1 times, on a sphere.
+fn round_mesh(ball: &SprayDrop, times: usize) -> TriMesh {
     let corners = [DVec3::X, DVec3::Y, DVec3::Z, DVec3::NEG_X, DVec3::NEG_Y, DVec3::NEG_Z];
     let faces = [[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
     let mut triangles: Vec<[DVec3; 3]> = faces.iter().map(|face| face.map(|v: usize| corners[v])).collect();
@@ -262,7 +269,7 @@ fn round_mesh(ball: &Ball, times: usize) -> TriMesh {
     mesh
 }
 
-/// Sums of a few waves: blobs of every topology, cut by walls that are blobs themselves.
+/// Sums of a few waves: bodies of every topology, cut by walls of the same kind.
 fn waves(random: &mut Stream, shortest: f64) -> impl Fn(DVec3) -> f64 + Sync + use<> {
     let terms: Vec<(DVec3, f64, f64)> = (0..5)
         .map(|_| {
@@ -273,7 +280,8 @@ fn waves(random: &mut Stream, shortest: f64) -> impl Fn(DVec3) -> f64 + Sync + u
     move |p| terms.iter().map(|(wave, phase, size)| size * (wave.dot(p) + phase).sin()).sum::<f64>() + 0.4
 }
 
-/// A wall known only by a field: the nearest point is taken to be the point itself, so vertices stay where the tetrahedra put them.
+/// A wall known only by a field: the nearest point is taken to be the point itself, so vertices
+/// stay where the tetrahedra put them.
 struct FieldWall<F>(F);
 
 impl<F: Fn(DVec3) -> f64 + Send + Sync> Distance for FieldWall<F> {
@@ -287,7 +295,7 @@ impl<F: Fn(DVec3) -> f64 + Send + Sync> Distance for FieldWall<F> {
 }
 
 #[test]
-fn blobs_and_noise_have_closed_manifold_surfaces() {
+fn random_fields_give_closed_manifold_surfaces() {
     for seed in 0..12 {
         let mut random = Stream::new(seed, &[]);
         // Waves of two cells are noise: every tetrahedron is cut, and nothing is smooth.
@@ -300,7 +308,7 @@ fn blobs_and_noise_have_closed_manifold_surfaces() {
                 // Values of exactly zero, on both.
                 fields.phi.iter_mut().chain(&mut fields.solid).for_each(|v| *v = (2.0 * *v).round());
             }
-            let found = fields.skin();
+            let found = fields.extract_surface();
             assert!(found.surface.triangles.len() > 100, "seed {seed}: nothing to see");
             check_closed(&found.surface, &format!("seed {seed}, planar {planar}"));
             assert!(volume(&found.surface) > 0.0, "seed {seed}: inside out");
@@ -317,7 +325,7 @@ fn a_planar_drop_is_a_slab_of_one_cell() {
     let center = center + (plane.offset - r * theta.cos() - center.dot(plane.normal)) * plane.normal;
     let phi = |p: DVec3| (p - center).truncate().length() - r;
     let walls: [&dyn Distance; 1] = [&plane];
-    let found = Sampled::new(24.0, true, &phi, &walls).skin();
+    let found = Sampled::new(24.0, true, &phi, &walls).extract_surface();
     check_closed(&found.surface, "slab");
     let inside = |p: &DVec3| (0.0..=1.0).contains(&p.z);
     assert!(found.surface.positions.iter().all(inside), "the slab is thicker than a cell");
@@ -331,11 +339,11 @@ fn a_planar_drop_is_a_slab_of_one_cell() {
 }
 
 #[test]
-fn a_drop_in_a_corner_touches_two_solids_and_each_knows_its_faces() {
+fn a_drop_in_a_corner_is_assigned_to_both_solids() {
     let (floor, wall) = (Plane { normal: DVec3::Y, offset: -3.2 }, Plane { normal: DVec3::X, offset: -4.1 });
     let phi = |p: DVec3| p.distance(DVec3::new(-1.0, 0.0, 0.2)) - 9.0;
     let walls: [&dyn Distance; 2] = [&floor, &wall];
-    let found = Sampled::new(16.0, false, &phi, &walls).skin();
+    let found = Sampled::new(16.0, false, &phi, &walls).extract_surface();
     check_closed(&found.surface, "corner");
     let drop = measured(found.surface.clone(), &walls, None).drops.remove(0);
     assert_eq!(drop.contacts.len(), 2, "{drop:?}");
@@ -348,23 +356,23 @@ fn a_drop_in_a_corner_touches_two_solids_and_each_knows_its_faces() {
     assert!(found.surface.velocities.iter().zip(&found.surface.positions).all(|(v, p)| *v == 2.0 * *p));
 }
 
-/// Names by the side of the plane x = 0 on which a cell is.
-struct Named<'a>(Sampled<'a>, [u32; 2]);
+/// Labels by the side of the plane x = 0 on which a cell is.
+struct Labeled<'a>(Sampled<'a>, [u32; 2]);
 
-impl Liquid for Named<'_> {
+impl ExtractionFields for Labeled<'_> {
     fn phi(&self, cell: usize) -> f64 {
         self.0.phi(cell)
     }
     fn solid(&self, cell: usize) -> f64 {
         self.0.solid(cell)
     }
-    fn name(&self, cell: usize) -> u32 {
+    fn label(&self, cell: usize) -> u32 {
         self.1[usize::from(self.0.tiles.cell(cell)[0] >= 0)]
     }
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {
         self.0.phi_at(point)
     }
-    fn wall_at(&self, point: DVec3) -> Option<Wall> {
+    fn wall_at(&self, point: DVec3) -> Option<NearestWall> {
         self.0.wall_at(point)
     }
     fn velocity_at(&self, point: DVec3) -> DVec3 {
@@ -373,40 +381,45 @@ impl Liquid for Named<'_> {
 }
 
 #[test]
-fn every_piece_has_the_name_of_its_cells_and_those_without_one_are_left_out() {
+fn components_get_the_label_of_their_cells_and_unlabeled_ones_are_left_out() {
     let ball = |p: DVec3, x: f64| p.distance(DVec3::new(x, 0.1, 0.2)) - 4.5;
     let apart = |p: DVec3| ball(p, -7.0).min(ball(p, 6.0));
-    let named = |names, phi| {
-        let liquid = Named(Sampled::new(16.0, false, phi, &[]), names);
-        skin(&liquid.0.tiles, HERE, &liquid).unwrap()
+    let named = |labels, phi| {
+        let liquid = Labeled(Sampled::new(16.0, false, phi, &[]), labels);
+        extract_surface(&liquid.0.tiles, HERE, &liquid).unwrap()
     };
     let both = named([3, 8], &apart);
-    let name_at = |skin: &Skin, right: bool| {
-        let vertices = skin.surface.positions.iter().zip(&skin.surface.drops).filter(|(p, _)| (p.x > 0.0) == right);
-        let mut names: Vec<u32> = vertices.map(|(_, &name)| name).collect();
-        names.dedup();
-        names
+    let label_at = |extract_surface: &ExtractedSurface, right: bool| {
+        let vertices = extract_surface
+            .surface
+            .positions
+            .iter()
+            .zip(&extract_surface.surface.drops)
+            .filter(|(p, _)| (p.x > 0.0) == right);
+        let mut labels: Vec<u32> = vertices.map(|(_, &label)| label).collect();
+        labels.dedup();
+        labels
     };
-    assert_eq!((name_at(&both, false), name_at(&both, true)), (vec![3], vec![8]));
-    assert!(both.joined.is_empty() && both.unnamed == 0);
+    assert_eq!((label_at(&both, false), label_at(&both, true)), (vec![3], vec![8]));
+    assert!(both.joined.is_empty() && both.unlabeled == 0);
     let one = named([3, 0], &apart);
-    assert_eq!((name_at(&one, false), name_at(&one, true), one.unnamed), (vec![3], vec![], 1));
+    assert_eq!((label_at(&one, false), label_at(&one, true), one.unlabeled), (vec![3], vec![], 1));
     check_closed(&one.surface, "what is left");
-    // One blob with two names: the larger part's.
+    // One body with two labels gets that of the larger part.
     let together = |p: DVec3| ball(p, -4.0).min(ball(p, 1.0));
     let joined = named([3, 8], &together);
-    assert_eq!((name_at(&joined, true), &joined.joined[..]), (vec![3], &[(8, 3)][..]));
+    assert_eq!((label_at(&joined, true), &joined.joined[..]), (vec![3], &[(8, 3)][..]));
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let mut random = Stream::new(1, &[]);
     let (phi, solid) = (waves(&mut random, 8.0), FieldWall(waves(&mut random, 8.0)));
     let walls: [&dyn Distance; 1] = [&solid];
     let fields = Sampled::new(24.0, false, &phi, &walls);
     let [one, three] = [1, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| fields.skin())
+        pool.install(|| fields.extract_surface())
     });
     assert!(one == three);
 }

@@ -1,80 +1,84 @@
-//! The levels of multigrid: each gathers the cells of the one before in blocks of 2³, as far as they hang together.
+//! Levels of the multigrid: each aggregates the cells of the finer one in blocks of 2³, as far as
+//! they are connected.
 //!
-//! Unknowns of a level are numbered red ones first (x + y + z even), then black ones: each is coupled to the other color only, so that
-//! all of one color can be relaxed at once. Two cells of a block that no coupling within the block connects (water on both sides of a thin wall,
-//! two drops that nearly touch) become two unknowns of the next level, so nothing leaks; an unknown without couplings is solved by relaxation and not taken further.
+//! Unknowns of a level are numbered red ones first (x + y + z even), then black ones: each is
+//! coupled to the other color only, so that all of one color can be relaxed at once. Two cells of a
+//! block that no coupling within the block connects (liquid on both sides of a thin wall, two drops
+//! that nearly touch) become two unknowns of the next level, so that nothing leaks; an unknown
+//! without couplings is solved by relaxation and not aggregated.
 //!
-//! Couplings of the coarse level are the sums over the fine faces, halved since the distance between centers doubles. A
-//! coupling g to a known value at a distance becomes 1/(1/g + 1/2c), c the level's full coupling: half a fine cell further off.
+//! Couplings of the coarse level are the sums over the fine faces, halved since the distance
+//! between centers doubles. A coupling g to a Dirichlet value becomes 1/(1/g + 1/2c), c the level's
+//! full coupling: half a fine cell farther away.
 
 use std::mem;
 
 use rayon::prelude::*;
 
-use super::rows::Rows;
-use super::runs::Runs;
+use super::matrix::Matrix;
+use super::uniform_runs::UniformRuns;
 use super::{NONE, System};
 
-/// Not gathered into any coarse unknown.
-pub const UNGATHERED: u32 = u32::MAX;
-/// Unknowns that a task takes, where there are more.
+/// Not aggregated into any coarse unknown.
+pub const NO_AGGREGATE: u32 = u32::MAX;
+/// Unknowns per task.
 pub const GRAIN: usize = 4096;
-/// Couplings at least this share of the strongest that the weaker end has bind a block together.
+/// Couplings of at least this fraction of the strongest one at the weaker end connect a block.
 const STRONG: f32 = 0.05;
-/// A block has at most eight members with three faces each to others.
+/// Largest number of couplings: a block has at most eight members with three faces each to others.
 const MAX_WIDTH: usize = 24;
-/// Couplings that a row has unless walls have split blocks around it.
+/// Couplings of a row unless walls have split blocks around it.
 pub const USUAL_WIDTH: usize = 6;
 
-/// What a row has beside its couplings.
+/// What a row has besides its couplings.
 struct Row {
-    /// How many couplings there are; more than were kept, perhaps.
+    /// Number of couplings; possibly more than were kept.
     found: usize,
-    /// Coupling to known values.
-    held: f32,
-    /// See [`Level::alike`].
-    alike: bool,
+    /// Coupling to Dirichlet values.
+    dirichlet: f32,
+    /// See [`Level::uniform`].
+    uniform: bool,
 }
 
 /// One level.
 #[derive(Debug, Default)]
 pub struct Level {
-    /// How many unknowns are red; the others are black.
+    /// Number of red unknowns; the others are black.
     pub num_red: usize,
     /// Couplings per row; missing ones are 0.
     pub width: usize,
-    /// For each coupling, the other unknown's place among its color.
+    /// For each coupling, the other unknown's position among its color.
     pub columns: Vec<u32>,
     /// The couplings.
     pub couplings: Vec<f32>,
-    /// One over the diagonal; 0 where that is 0.
+    /// Inverse of the diagonal; 0 where that is 0.
     pub inverse: Vec<f32>,
-    /// The unknown of the next level that each is part of, or [`UNGATHERED`].
-    pub gathered: Vec<u32>,
-    /// For each row, which of its couplings lead into another block of the next level and are strong, a bit each.
+    /// The unknown of the next level that each is part of, or [`NO_AGGREGATE`].
+    pub aggregate_of: Vec<u32>,
+    /// For each row, which of its couplings are strong and lead into another block, a bit each.
     pub outward: Vec<u32>,
-    /// The members of each unknown in the level before.
+    /// Range of each unknown's members in `member_lists`.
     pub members: Vec<[u32; 2]>,
-    /// The lists that `members` points into.
+    /// Members of the unknowns, in the finer level.
     pub member_lists: Vec<u32>,
-    /// Right-hand side, solution, and the red residual.
-    pub right: Vec<f32>,
+    /// Right-hand side.
+    pub rhs: Vec<f32>,
     /// Solution.
     pub x: Vec<f32>,
     /// Residual of the red unknowns.
     pub residual: Vec<f32>,
-    /// The runs of red and of black unknowns.
-    pub runs: [Runs; 2],
-    /// The coupling of the runs' unknowns.
+    /// Runs of red and of black unknowns.
+    pub runs: [UniformRuns; 2],
+    /// Coupling of the runs' unknowns.
     pub full: f32,
     cells: Vec<[i32; 3]>,
-    outside: Vec<f32>,
-    /// The strongest coupling of each row.
+    dirichlet: Vec<f32>,
+    /// Strongest coupling of each row.
     strongest: Vec<f32>,
-    /// Unknowns with six couplings of the strength `full`, which stand in the order −x, +x, −y, +y, −z, +z.
-    alike: Vec<bool>,
+    /// Unknowns with six couplings of the strength `full`, in the order −x, +x, −y, +y, −z, +z.
+    uniform: Vec<bool>,
     counts: Vec<u8>,
-    /// For unknowns in order of making, their places.
+    /// Positions of the unknowns, by their order of creation.
     places: Vec<u32>,
 }
 
@@ -84,12 +88,12 @@ impl Level {
         self.inverse.len()
     }
 
-    /// The place, colors together, that a column of row `i` stands for.
+    /// The position, colors together, that a column of row `i` stands for.
     pub fn neighbor(&self, i: usize, column: u32) -> usize {
         if i < self.num_red { self.num_red + column as usize } else { column as usize }
     }
 
-    /// Numbers `cells` (by order of making) red first; gives their places.
+    /// Numbers `cells` (by order of creation) red first.
     fn number(&mut self, cells: &[[i32; 3]]) {
         let is_red = |&[x, y, z]: &[i32; 3]| (x ^ y ^ z) & 1 == 0;
         self.num_red = cells.iter().filter(|cell| is_red(cell)).count();
@@ -106,40 +110,41 @@ impl Level {
         }
     }
 
-    /// Memory for `n` unknowns; what it holds is written before it is read.
+    /// Resizes the arrays; they are written before they are read.
     fn resize(&mut self, n: usize) {
-        let numbers = [&mut self.inverse, &mut self.outside, &mut self.strongest, &mut self.right, &mut self.x];
+        let numbers = [&mut self.inverse, &mut self.dirichlet, &mut self.strongest, &mut self.rhs, &mut self.x];
         numbers.into_iter().for_each(|values| values.resize(n, 0.0));
         self.residual.resize(self.num_red, 0.0);
-        self.alike.resize(n, false);
+        self.uniform.resize(n, false);
         self.counts.resize(n, 0);
         self.columns.resize(n * self.width, 0);
         self.couplings.resize(n * self.width, 0.0);
     }
 
-    /// Makes the rows, each by `row(place, columns, couplings)`, `width` of the couplings kept at most.
+    /// Writes the rows, each by `row(place, columns, couplings)`; keeps at most `width` couplings
+    /// and returns the largest number found.
     fn fill(&mut self, width: usize, row: impl Fn(usize, &mut [u32], &mut [f32]) -> Row + Sync) -> usize {
         self.width = width;
         self.resize(self.cells.len());
         let (columns, couplings) =
             (self.columns.par_chunks_mut(width * GRAIN), self.couplings.par_chunks_mut(width * GRAIN));
-        let scalars = self.inverse.par_chunks_mut(GRAIN).zip(self.outside.par_chunks_mut(GRAIN));
+        let scalars = self.inverse.par_chunks_mut(GRAIN).zip(self.dirichlet.par_chunks_mut(GRAIN));
         let more = self.strongest.par_chunks_mut(GRAIN).zip(self.counts.par_chunks_mut(GRAIN));
-        let more = more.zip(self.alike.par_chunks_mut(GRAIN));
+        let more = more.zip(self.uniform.par_chunks_mut(GRAIN));
         columns.zip(couplings).zip(scalars).zip(more).enumerate().for_each(|(task, values)| {
-            let (((columns, couplings), (inverse, outside)), ((strongest, counts), alike)) = values;
+            let (((columns, couplings), (inverse, dirichlet)), ((strongest, counts), uniform)) = values;
             for (k, (columns, couplings)) in
                 columns.chunks_exact_mut(width).zip(couplings.chunks_exact_mut(width)).enumerate()
             {
                 columns.fill(0);
                 couplings.fill(0.0);
                 let row = row(task * GRAIN + k, columns, couplings);
-                let diagonal = row.held + couplings.iter().sum::<f32>();
+                let diagonal = row.dirichlet + couplings.iter().sum::<f32>();
                 inverse[k] = if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
-                outside[k] = row.held;
+                dirichlet[k] = row.dirichlet;
                 strongest[k] = couplings.iter().fold(0.0, |a, &b| f32::max(a, b));
                 counts[k] = row.found as u8;
-                alike[k] = row.alike;
+                uniform[k] = row.uniform;
             }
         });
         usize::from(self.counts.iter().copied().max().unwrap_or(0))
@@ -147,41 +152,42 @@ impl Level {
 
     /// Finds the runs.
     fn list_runs(&mut self) {
-        let (columns, alike) = (&self.columns, &self.alike);
-        for (runs, (first, end)) in self.runs.iter_mut().zip([(0, self.num_red), (self.num_red, alike.len())]) {
+        let (columns, uniform) = (&self.columns, &self.uniform);
+        for (runs, (first, end)) in self.runs.iter_mut().zip([(0, self.num_red), (self.num_red, uniform.len())]) {
             runs.list_short(end - first, GRAIN, |place| {
                 let place = first + place;
-                alike[place].then(|| std::array::from_fn(|face| columns[place * USUAL_WIDTH + face]))
+                uniform[place].then(|| std::array::from_fn(|face| columns[place * USUAL_WIDTH + face]))
             });
         }
     }
 
-    /// The first level: the system itself, its diagonal at most 1. Returns the scale of the couplings.
-    pub fn finest(&mut self, system: &System, rows: &Rows) -> f64 {
-        let largest = rows.diagonal.iter().fold(0.0, |a, &b| f64::max(a, b));
+    /// Builds the finest level from the system, with a diagonal of at most 1; returns the scale of
+    /// the couplings.
+    pub fn finest(&mut self, system: &System, matrix: &Matrix) -> f64 {
+        let largest = matrix.diagonal.iter().fold(0.0, |a, &b| f64::max(a, b));
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         self.number(&system.cells);
         let places = mem::take(&mut self.places);
-        // The list of members of the finest level: the unknowns of the system, by place.
+        // Members of the finest level: the unknowns of the system, by position.
         reset(&mut self.member_lists, places.len(), 0);
         for (natural, &place) in places.iter().enumerate() {
             self.member_lists[place as usize] = natural as u32;
         }
         let natural = mem::take(&mut self.member_lists);
         let num_red = self.num_red;
-        let full = (rows.full() * scale) as f32;
+        let full = (matrix.full() * scale) as f32;
         self.fill(USUAL_WIDTH, |place, columns, couplings| {
             let i = natural[place] as usize;
-            let held = (system.outside[i] * scale) as f32;
+            let dirichlet = (system.dirichlet[i] * scale) as f32;
             let before = if place < num_red { num_red as u32 } else { 0 };
-            if rows.is_alike(i) {
+            if matrix.is_uniform(i) {
                 let others = system.neighbors[i].map(|other| places[other as usize] - before);
                 columns.copy_from_slice(&others);
                 couplings.fill(full);
-                return Row { found: USUAL_WIDTH, held, alike: true };
+                return Row { found: USUAL_WIDTH, dirichlet, uniform: true };
             }
             for (face, &other) in system.neighbors[i].iter().enumerate() {
-                // Along z, a planar run's cell is its own neighbor.
+                // In planar runs a cell is its own neighbor along z.
                 if other == NONE || other as usize == i {
                     continue;
                 }
@@ -191,7 +197,7 @@ impl Level {
                     couplings[face] = (coupling * scale) as f32;
                 }
             }
-            Row { found: USUAL_WIDTH, held, alike: false }
+            Row { found: USUAL_WIDTH, dirichlet, uniform: false }
         });
         self.full = full;
         (self.places, self.member_lists) = (places, natural);
@@ -199,19 +205,19 @@ impl Level {
         scale
     }
 
-    /// For each unknown of the finest level, its place here, and the other way round.
+    /// Position of each unknown on the finest level, and the inverse.
     pub fn finest_order(&self) -> (&[u32], &[u32]) {
         (&self.places, &self.member_lists)
     }
 
-    /// Gathers this level into `coarse`; false when there was nothing to gather, or too little to be worth it.
-    pub fn gather_into(&mut self, coarse: &mut Self, cells: &mut Vec<[i32; 3]>) -> bool {
-        self.gather_blocks(coarse, cells);
+    /// Aggregates this level into `coarse`; false when that would not reduce it by a fifth.
+    pub fn coarsen_into(&mut self, coarse: &mut Self, cells: &mut Vec<[i32; 3]>) -> bool {
+        self.aggregate_blocks(coarse, cells);
         if cells.is_empty() || cells.len() * 5 > self.len() * 4 {
             return false;
         }
         coarse.number(cells);
-        coarse.runs.iter_mut().for_each(Runs::clear);
+        coarse.runs.iter_mut().for_each(UniformRuns::clear);
         self.place_blocks(coarse);
         let full = self.strongest.par_iter().with_min_len(GRAIN).copied().reduce(|| 0.0, f32::max);
         let fine = &*self;
@@ -222,25 +228,27 @@ impl Level {
         let twice = coarse.full;
         let row = |place: usize, columns: &mut [u32], couplings: &mut [f32]| {
             let [from, to] = members[place];
-            if let Some((others, held)) = fine.around_whole_block(&lists[from as usize..to as usize], place, full) {
+            if let Some((others, dirichlet)) =
+                fine.neighbors_of_whole_block(&lists[from as usize..to as usize], place, full)
+            {
                 let before = if place < num_red { num_red as u32 } else { 0 };
                 columns.iter_mut().zip(others).for_each(|(column, other)| *column = other - before);
                 couplings[..USUAL_WIDTH].fill(twice);
-                return Row { found: USUAL_WIDTH, held, alike: true };
+                return Row { found: USUAL_WIDTH, dirichlet, uniform: true };
             }
             let mut found: [(u32, f32); MAX_WIDTH] = [(0, 0.0); MAX_WIDTH];
             let mut count = 0;
-            let mut held = 0.0;
+            let mut dirichlet = 0.0;
             for &member in &lists[from as usize..to as usize] {
                 let member = member as usize;
-                held += coarse_outside(fine.outside[member], full);
+                dirichlet += coarse_dirichlet(fine.dirichlet[member], full);
                 for slot in member * fine.width..(member + 1) * fine.width {
                     let coupling = fine.couplings[slot];
                     if coupling == 0.0 {
                         continue;
                     }
-                    let other = fine.gathered[fine.neighbor(member, fine.columns[slot])];
-                    // Parts of one block that hang together only weakly are of one color and stay uncoupled.
+                    let other = fine.aggregate_of[fine.neighbor(member, fine.columns[slot])];
+                    // Weakly connected parts of one block have one color and stay uncoupled.
                     if other == place as u32 || (other < num_red as u32) == (place < num_red) {
                         continue;
                     }
@@ -258,7 +266,7 @@ impl Level {
                 *column = if place < num_red { other - num_red as u32 } else { other };
                 *coupling = value;
             }
-            Row { found: count, held, alike: false }
+            Row { found: count, dirichlet, uniform: false }
         };
         let widest = coarse.fill(USUAL_WIDTH, row);
         if widest > USUAL_WIDTH {
@@ -269,14 +277,15 @@ impl Level {
         true
     }
 
-    /// Lists the blocks: their cells in `cells`, their members in `coarse`, and for each member the number of its block.
-    fn gather_blocks(&mut self, coarse: &mut Self, cells: &mut Vec<[i32; 3]>) {
-        reset(&mut self.gathered, self.cells.len(), UNGATHERED);
+    /// Lists the blocks: their cells in `cells`, their members in `coarse`, and each member's
+    /// block.
+    fn aggregate_blocks(&mut self, coarse: &mut Self, cells: &mut Vec<[i32; 3]>) {
+        reset(&mut self.aggregate_of, self.cells.len(), NO_AGGREGATE);
         coarse.members.clear();
         coarse.member_lists.clear();
         cells.clear();
         for seed in 0..self.len() {
-            if self.gathered[seed] != UNGATHERED || self.strongest[seed] == 0.0 {
+            if self.aggregate_of[seed] != NO_AGGREGATE || self.strongest[seed] == 0.0 {
                 continue;
             }
             let block = self.cells[seed].map(|c| c >> 1);
@@ -284,12 +293,12 @@ impl Level {
             let number = cells.len() as u32;
             cells.push(block);
             if let Some(whole) = self.whole_block(seed) {
-                whole.iter().for_each(|&member| self.gathered[member as usize] = number);
+                whole.iter().for_each(|&member| self.aggregate_of[member as usize] = number);
                 coarse.member_lists.extend_from_slice(&whole);
                 coarse.members.push([first as u32, first as u32 + 8]);
                 continue;
             }
-            self.gathered[seed] = number;
+            self.aggregate_of[seed] = number;
             coarse.member_lists.push(seed as u32);
             let mut next = first;
             while next < coarse.member_lists.len() {
@@ -298,10 +307,10 @@ impl Level {
                 for slot in member * self.width..(member + 1) * self.width {
                     let other = self.neighbor(member, self.columns[slot]);
                     if self.is_strong(member, other, self.couplings[slot])
-                        && self.gathered[other] == UNGATHERED
+                        && self.aggregate_of[other] == NO_AGGREGATE
                         && self.cells[other].map(|c| c >> 1) == block
                     {
-                        self.gathered[other] = number;
+                        self.aggregate_of[other] = number;
                         coarse.member_lists.push(other as u32);
                     }
                 }
@@ -310,55 +319,56 @@ impl Level {
         }
     }
 
-    /// The eight members of an unknown's block, if all of them are alike.
+    /// The eight members of an unknown's block, if all of them are uniform.
     fn whole_block(&self, seed: usize) -> Option<[u32; 8]> {
         let inward = self.cells[seed].map(|c| usize::from(c & 1 == 0));
         let next = |from: u32, axis: usize| {
             let from = from as usize;
             let other = self.neighbor(from, self.columns[from * self.width + 2 * axis + inward[axis]]);
-            self.alike[other].then_some(other as u32)
+            self.uniform[other].then_some(other as u32)
         };
-        let seed = self.alike[seed].then_some(seed as u32)?;
+        let seed = self.uniform[seed].then_some(seed as u32)?;
         let x = next(seed, 0)?;
         let [y, xy] = [next(seed, 1)?, next(x, 1)?];
         Some([seed, x, y, xy, next(seed, 2)?, next(x, 2)?, next(y, 2)?, next(xy, 2)?])
     }
 
-    /// The six blocks around one whose members are all alike, if each of its sides leads to one, and its coupling to known values.
-    fn around_whole_block(&self, members: &[u32], place: usize, full: f32) -> Option<([u32; USUAL_WIDTH], f32)> {
+    /// The six blocks around one whose members are all uniform, if each of its faces leads to one,
+    /// and its coupling to Dirichlet values.
+    fn neighbors_of_whole_block(&self, members: &[u32], place: usize, full: f32) -> Option<([u32; USUAL_WIDTH], f32)> {
         if members.len() != 8 {
             return None;
         }
-        let (mut others, mut held) = ([UNGATHERED; USUAL_WIDTH], 0.0);
+        let (mut others, mut dirichlet) = ([NO_AGGREGATE; USUAL_WIDTH], 0.0);
         for &member in members {
             let member = member as usize;
-            if !self.alike[member] {
+            if !self.uniform[member] {
                 return None;
             }
-            held += coarse_outside(self.outside[member], full);
+            dirichlet += coarse_dirichlet(self.dirichlet[member], full);
             for (axis, coordinate) in self.cells[member].into_iter().enumerate() {
                 let face = 2 * axis + (coordinate & 1) as usize;
-                let other = self.gathered[self.neighbor(member, self.columns[member * self.width + face])];
-                if others[face] == UNGATHERED {
+                let other = self.aggregate_of[self.neighbor(member, self.columns[member * self.width + face])];
+                if others[face] == NO_AGGREGATE {
                     others[face] = other;
                 }
-                if other != others[face] || other == place as u32 || other == UNGATHERED {
+                if other != others[face] || other == place as u32 || other == NO_AGGREGATE {
                     return None;
                 }
             }
         }
-        Some((others, held))
+        Some((others, dirichlet))
     }
 
-    /// Turns numbers of blocks into places, in `gathered` and in the order of `coarse.members`.
+    /// Converts block numbers to positions, in `aggregate_of` and in the order of `coarse.members`.
     fn place_blocks(&mut self, coarse: &mut Self) {
         let places = &coarse.places;
-        self.gathered.par_iter_mut().with_min_len(GRAIN).for_each(|gathered| {
-            if *gathered != UNGATHERED {
-                *gathered = places[*gathered as usize];
+        self.aggregate_of.par_iter_mut().with_min_len(GRAIN).for_each(|aggregate_of| {
+            if *aggregate_of != NO_AGGREGATE {
+                *aggregate_of = places[*aggregate_of as usize];
             }
         });
-        // `cells` by place tells how many; the ranges are put in order through the places.
+        // The ranges are sorted through the positions.
         let made = mem::take(&mut coarse.members);
         reset(&mut coarse.outward, 2 * made.len(), 0);
         for (range, &place) in made.iter().zip(places) {
@@ -375,7 +385,7 @@ impl Level {
         let mut outward = mem::take(&mut self.outward);
         reset(&mut outward, self.len(), 0);
         outward.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(i, bits)| {
-            if self.alike[i] {
+            if self.uniform[i] {
                 let faces = self.cells[i].into_iter().zip([0, 2, 4]);
                 *bits = faces.fold(0, |bits, (coordinate, low)| bits | 1 << (low + (coordinate & 1)));
                 return;
@@ -384,7 +394,11 @@ impl Level {
                 let other = self.neighbor(i, self.columns[i * self.width + k]);
                 let strong = self.is_strong(i, other, self.couplings[i * self.width + k]);
                 let leaves = || self.cells[i].map(|c| c >> 1) != self.cells[other].map(|c| c >> 1);
-                if strong && leaves() && self.gathered[i] != UNGATHERED && self.gathered[other] != UNGATHERED {
+                if strong
+                    && leaves()
+                    && self.aggregate_of[i] != NO_AGGREGATE
+                    && self.aggregate_of[other] != NO_AGGREGATE
+                {
                     *bits |= 1 << k;
                 }
             }
@@ -397,9 +411,9 @@ impl Level {
     }
 }
 
-/// What becomes of a coupling to known values on the next level, `full` being the strongest on this one.
-fn coarse_outside(outside: f32, full: f32) -> f32 {
-    outside * full / (full + 0.5 * outside)
+/// Coupling to Dirichlet values on the next level; `full` is the strongest coupling on this one.
+fn coarse_dirichlet(dirichlet: f32, full: f32) -> f32 {
+    dirichlet * full / (full + 0.5 * dirichlet)
 }
 
 fn reset<T: Clone>(values: &mut Vec<T>, n: usize, value: T) {
