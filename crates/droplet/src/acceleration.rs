@@ -50,7 +50,7 @@ pub struct AccelerationField {
     /// Wind past the solid, in m/s.
     pub wind: DVec3,
     /// Whether the pull depends on place or velocity.
-    pub turns: bool,
+    pub is_rotating: bool,
 }
 
 impl AccelerationField {
@@ -71,14 +71,18 @@ impl AccelerationField {
             gradient,
             spin,
             wind: back * past,
-            turns: gradient != DMat3::ZERO || spin != DVec3::ZERO,
+            is_rotating: gradient != DMat3::ZERO || spin != DVec3::ZERO,
         }
     }
 
     /// Pull per mass on a droplet at a place and velocity, both of the rest pose, in m/s².
     #[inline]
-    pub fn pull(&self, at: DVec3, velocity: DVec3) -> DVec3 {
-        if self.turns { self.gravity + self.gradient * at - 2.0 * self.spin.cross(velocity) } else { self.gravity }
+    pub fn at(&self, at: DVec3, velocity: DVec3) -> DVec3 {
+        if self.is_rotating {
+            self.gravity + self.gradient * at - 2.0 * self.spin.cross(velocity)
+        } else {
+            self.gravity
+        }
     }
 }
 
@@ -97,13 +101,13 @@ mod tests {
         };
         let field = AccelerationField::over(&at(0.4), &at(0.4 + dt), DVec3::ZERO, DVec3::NEG_Y * 9.8, DVec3::ZERO, dt);
         let place = DVec3::new(0.03, 0.0, 0.04);
-        let pull = field.pull(place, DVec3::ZERO);
+        let pull = field.at(place, DVec3::ZERO);
         let expected = place * spin * spin + DVec3::NEG_Y * 9.8;
         // First order in the step: ω Δt = 7e-4 of the centrifugal part.
         assert!((pull - expected).length() < 1e-3 * 49.0 * 0.05, "{pull}, expected {expected}");
         // A droplet that stays in space while the table turns under it feels what keeps it there: nothing, in sum.
         let stays = -DVec3::Y.cross(place) * spin;
-        let sum = field.pull(place, stays) - DVec3::NEG_Y * 9.8 + place * spin * spin;
+        let sum = field.at(place, stays) - DVec3::NEG_Y * 9.8 + place * spin * spin;
         assert!(sum.length() < 1e-3 * 49.0 * 0.05, "{sum}");
     }
 
@@ -116,7 +120,7 @@ mod tests {
         let field = |from: f64, to: f64| {
             AccelerationField::over(&moving(from), &moving(to), DVec3::ZERO, DVec3::ZERO, DVec3::ZERO, 0.01)
         };
-        assert_eq!(field(0.3, 0.3).pull(DVec3::ONE, DVec3::ZERO), DVec3::ZERO);
-        assert!((field(0.0, 0.3).pull(DVec3::ONE, DVec3::ZERO) - DVec3::NEG_X * 30.0).length() < 1e-12);
+        assert_eq!(field(0.3, 0.3).at(DVec3::ONE, DVec3::ZERO), DVec3::ZERO);
+        assert!((field(0.0, 0.3).at(DVec3::ONE, DVec3::ZERO) - DVec3::NEG_X * 30.0).length() < 1e-12);
     }
 }

@@ -239,6 +239,11 @@ impl Batch {
         self.segments
     }
 
+    /// Number of path segments of all droplets.
+    pub fn num_segments(&self) -> usize {
+        self.segments.len()
+    }
+
     /// Removes all droplets.
     #[inline]
     pub fn clear(&mut self) {
@@ -730,7 +735,7 @@ mod tests {
                         })
                         .collect();
                     droplets.iter().for_each(|(motion, _)| batch.push(*motion, dt));
-                    batch.integrate(&surface, |index| droplets[index].1, |triangle| surface.facet(triangle).fetch());
+                    batch.integrate(&surface, |index| droplets[index].1, |triangle| surface.facet(triangle).prefetch());
                     for (index, (motion, model)) in droplets.iter().enumerate() {
                         let (mut alone, mut expected) = (Vec::new(), *motion);
                         let model = Constant { num_batched: &num_scalar, ..*model };

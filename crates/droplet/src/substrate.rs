@@ -20,13 +20,10 @@ use sessile_world::Solid;
 
 use crate::fast_round::nearest;
 use crate::film_map::FilmMap;
+use crate::parameters::Parameters;
 use crate::surface_mesh::{NONE, SurfaceMesh, SurfacePoint};
 use isometry::IsometricTiles;
 
-/// Wanted size of a texel, in m; a droplet that runs is several times as wide.
-const TEXEL: f64 = 0.4e-3;
-/// Fewest and most texels along a map's side.
-const SIDE: (f64, f64) = (64.0, 1024.0);
 /// Parts of a stretch on whose texels a film thinner than these lies.
 const PARTS: u32 = 4;
 /// Texels of a map that one thread turns into a frame's at a time.
@@ -35,8 +32,8 @@ const TEXELS_TOGETHER: usize = 1 << 15;
 const MOST_TRIANGLES: usize = 96;
 /// Rows of more texels than this are cut to those near a stretch before each is looked at.
 const WIDE: usize = 8;
-/// Angles of one law differ by no more than this, in rad (a quarter of a degree), unless there would be too many laws.
-const ANGLE_STEP: f64 = 0.25 * std::f64::consts::PI / 180.0;
+/// Largest number of wetting laws per solid.
+const MAX_LAWS: usize = 4096;
 
 /// How a triangle lies in the texture coordinates, in one line of memory.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +63,7 @@ struct SurfaceMap {
     laws: Vec<u16>,
     uniform: u16,
     /// Whether wetness changes anything.
-    remembers: bool,
+    has_wetting_history: bool,
     /// Side of a texel on the surface, on average, in m.
     texel_size: f64,
 }
@@ -96,7 +93,13 @@ pub struct SubstrateState {
 
 impl Substrate {
     /// The ground of all solids; `meshes` are those that the surface was made of.
-    pub fn new(surface: &SurfaceMesh, meshes: &[TriMesh], solids: &[Solid], liquid: &Liquid) -> Self {
+    pub fn new(
+        surface: &SurfaceMesh,
+        meshes: &[TriMesh],
+        solids: &[Solid],
+        liquid: &Liquid,
+        parameters: &Parameters,
+    ) -> Self {
         let charts = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
         let charts: Vec<Chart> = charts
             .zip(surface.facets())
@@ -104,7 +107,10 @@ impl Substrate {
             .collect();
         let mut laws = Vec::new();
         let maps = (0..meshes.len())
-            .map(|solid| map(solid, surface, &charts, &meshes[solid], &solids[solid], liquid, &mut laws))
+            .map(|solid| {
+                let builder = MapBuilder { solid, surface, charts: &charts, built: &solids[solid], liquid, parameters };
+                builder.build(&meshes[solid], &mut laws)
+            })
             .collect();
         Self { maps, charts, laws }
     }
@@ -120,7 +126,7 @@ impl Substrate {
     /// Whether a droplet must look where its rim stands: angles vary, or wetness matters.
     pub fn varies(&self, solid: u32) -> bool {
         let map = &self.maps[solid as usize];
-        !map.laws.is_empty() || map.remembers
+        !map.laws.is_empty() || map.has_wetting_history
     }
 
     /// cos of the advancing angle at a place, by its wetness, and of the receding one.
@@ -129,7 +135,7 @@ impl Substrate {
         let texel = self.texel(map, at);
         let index = if map.laws.is_empty() { map.uniform } else { map.laws[texel] };
         let law = &self.laws[usize::from(index)];
-        let wet = map.remembers && map.wet[texel].load(Ordering::Relaxed) != 0;
+        let wet = map.has_wetting_history && map.wet[texel].load(Ordering::Relaxed) != 0;
         (if wet { law.cos_wet_advancing } else { law.cos_advancing }, law.cos_receding)
     }
 
@@ -145,12 +151,12 @@ impl Substrate {
     }
 
     /// Whether wetness changes anything on a solid.
-    pub fn remembers(&self, solid: u32) -> bool {
-        self.maps[solid as usize].remembers
+    pub fn has_wetting_history(&self, solid: u32) -> bool {
+        self.maps[solid as usize].has_wetting_history
     }
 
     /// Whether what a droplet of this radius (in m) wets on a solid is wider than a texel.
-    pub fn marks_widths(&self, solid: u32, radius: f64) -> bool {
+    pub fn resolves(&self, solid: u32, radius: f64) -> bool {
         2.0 * radius >= self.maps[solid as usize].texel_size
     }
 
@@ -167,7 +173,7 @@ impl Substrate {
         let map = &self.maps[facet.solid as usize];
         let mark = |texel: usize| map.wet[texel].store(1, Ordering::Relaxed);
         mark(self.texel(map, SurfacePoint { triangle, at: to }));
-        if !self.marks_widths(map.solid as u32, radius) {
+        if !self.resolves(map.solid as u32, radius) {
             return;
         }
         let chart = &self.charts[triangle as usize];
@@ -224,7 +230,7 @@ impl Substrate {
 
     /// Reads something of how a triangle lies in its map, so that it need not be waited for later.
     #[inline]
-    pub fn fetch(&self, triangle: u32) -> f64 {
+    pub fn prefetch(&self, triangle: u32) -> f64 {
         self.charts[triangle as usize].origin.x
     }
 
@@ -283,8 +289,8 @@ impl Substrate {
     }
 
     /// The maps that a frame carries: of solids that have been wet.
-    pub fn maps(&self, surface: &SurfaceMesh) -> Vec<WetMap> {
-        self.maps.iter().map(|map| map.map(surface, &self.charts)).collect()
+    pub fn wet_maps(&self, surface: &SurfaceMesh) -> Vec<WetMap> {
+        self.maps.iter().map(|map| map.wet_map(surface, &self.charts)).collect()
     }
 
     /// What a checkpoint keeps.
@@ -340,7 +346,7 @@ impl SurfaceMap {
         row as usize * self.width + column as usize
     }
 
-    fn middle(&self, column: usize, row: usize) -> DVec2 {
+    fn texel_center(&self, column: usize, row: usize) -> DVec2 {
         DVec2::new((column as f64 + 0.5) / self.width as f64, 1.0 - (row as f64 + 0.5) / self.height as f64)
     }
 
@@ -381,7 +387,7 @@ impl SurfaceMap {
         let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
         // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
         let meters_per_uv = chart.meters_per_uv();
-        let mut first = seen(meters_per_uv * (self.middle(columns.start, lines.start) - chart.origin) - a);
+        let mut first = seen(meters_per_uv * (self.texel_center(columns.start, lines.start) - chart.origin) - a);
         let step = seen(meters_per_uv.x_axis / self.width as f64);
         let down = seen(meters_per_uv.y_axis / -(self.height as f64));
         for row in lines {
@@ -409,7 +415,7 @@ impl SurfaceMap {
         }
     }
 
-    fn map(&self, surface: &SurfaceMesh, charts: &[Chart]) -> WetMap {
+    fn wet_map(&self, surface: &SurfaceMesh, charts: &[Chart]) -> WetMap {
         let wetness = self.wet.par_iter().with_min_len(TEXELS_TOGETHER);
         let wetness = wetness.map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
         let texel_area = 1.0 / (self.width * self.height) as f64;
@@ -464,94 +470,105 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
     Chart { origin: a, uv_per_meter, extent_per_meter: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
 }
 
-fn map(
+/// Builds the map of one solid.
+struct MapBuilder<'a> {
     solid: usize,
-    surface: &SurfaceMesh,
-    charts: &[Chart],
-    mesh: &TriMesh,
-    built: &Solid,
-    liquid: &Liquid,
-    laws: &mut Vec<SlidingLaw>,
-) -> SurfaceMap {
-    let side = (mesh.area().sqrt() / TEXEL).clamp(SIDE.0, SIDE.1) as usize;
-    let mut map = SurfaceMap {
-        solid,
-        width: side,
-        height: side,
-        owner: vec![NONE; side * side],
-        wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
-        isometric: IsometricTiles::default(),
-        film: FilmMap::new(side, side),
-        laws: Vec::new(),
-        uniform: 0,
-        remembers: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
-        texel_size: mesh.area().sqrt() / side as f64,
-    };
-    let covers = |t: usize, at: DVec2, depth: f64| {
-        surface.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
-    };
-    let mut shared = Vec::new();
-    for t in surface.triangles_of(solid) {
-        let (chart, facet) = (&charts[t], &surface.facets()[t]);
-        let uvs = facet.corners.map(|corner| chart.at(corner));
-        let low = uvs[0].min(uvs[1]).min(uvs[2]);
-        let high = uvs[0].max(uvs[1]).max(uvs[2]);
-        let [columns, rows] = map.texel_box(low, high);
-        for row in rows {
-            for column in columns.clone() {
-                let (texel, middle) = (row * map.width + column, map.middle(column, row));
+    surface: &'a SurfaceMesh,
+    charts: &'a [Chart],
+    built: &'a Solid,
+    liquid: &'a Liquid,
+    parameters: &'a Parameters,
+}
+
+impl MapBuilder<'_> {
+    /// Builds the map; appends the laws that it uses.
+    fn build(&self, mesh: &TriMesh, laws: &mut Vec<SlidingLaw>) -> SurfaceMap {
+        let Self { solid, surface, charts, built, liquid, parameters } = *self;
+        let (least, most) = parameters.map_size;
+        let side = (mesh.area().sqrt() / parameters.texel).clamp(least, most) as usize;
+        let mut map = SurfaceMap {
+            solid,
+            width: side,
+            height: side,
+            owner: vec![NONE; side * side],
+            wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
+            isometric: IsometricTiles::default(),
+            film: FilmMap::new(side, side),
+            laws: Vec::new(),
+            uniform: 0,
+            has_wetting_history: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
+            texel_size: mesh.area().sqrt() / side as f64,
+        };
+        let shared = self.assign_texels(&mut map);
+        map.isometric =
+            IsometricTiles::new((side, side), &map.owner, &shared, charts, surface, surface.triangles_of(solid));
+        if built.wets_uniformly() {
+            map.uniform = laws.len() as u16;
+            laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
+        } else {
+            map.laws = self.varying_laws(&map, laws);
+        }
+        map
+    }
+
+    /// Assigns each texel to the triangle that covers its center; returns the texels covered by several.
+    fn assign_texels(&self, map: &mut SurfaceMap) -> Vec<usize> {
+        let (surface, charts) = (self.surface, self.charts);
+        let covers = |t: usize, at: DVec2, depth: f64| {
+            surface.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
+        };
+        let mut shared = Vec::new();
+        for t in surface.triangles_of(self.solid) {
+            let uvs = surface.facets()[t].corners.map(|corner| charts[t].at(corner));
+            let low = uvs[0].min(uvs[1]).min(uvs[2]);
+            let high = uvs[0].max(uvs[1]).max(uvs[2]);
+            let [columns, rows] = map.texel_box(low, high);
+            for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
+                let (texel, center) = (row * map.width + column, map.texel_center(column, row));
                 let owner = map.owner[texel];
-                if owner == NONE && covers(t, middle, -1e-9) {
+                if owner == NONE && covers(t, center, -1e-9) {
                     map.owner[texel] = t as u32;
-                } else if owner != NONE && covers(t, middle, 1e-9) && covers(owner as usize, middle, 1e-9) {
+                } else if owner != NONE && covers(t, center, 1e-9) && covers(owner as usize, center, 1e-9) {
                     shared.push(texel);
                 }
             }
+            // A triangle smaller than a texel owns the texel at its center unless that has an owner.
+            let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
+            if map.owner[home] == NONE {
+                map.owner[home] = t as u32;
+            }
         }
-        // A triangle smaller than a texel has one all the same, if nobody else does.
-        let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
-        if map.owner[home] == NONE {
-            map.owner[home] = t as u32;
-        }
+        shared
     }
-    map.isometric =
-        IsometricTiles::new((side, side), &map.owner, &shared, charts, surface, surface.triangles_of(solid));
-    if built.wets_uniformly() {
-        map.uniform = laws.len() as u16;
-        laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
-    } else {
-        map.laws = varying_laws(&map, built, liquid, laws);
-    }
-    map
-}
 
-/// A law per texel: those of nearly the same angles share one.
-fn varying_laws(map: &SurfaceMap, built: &Solid, liquid: &Liquid, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
-    let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
-    let wettings: Vec<Wetting> = texels.map(|(column, row)| built.wetting_at(map.middle(column, row))).collect();
-    let mut step = ANGLE_STEP;
-    loop {
-        let key = |w: &Wetting| {
-            [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
-        };
-        let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
-        let mut added = Vec::new();
-        let indices: Option<Vec<u16>> = wettings
-            .iter()
-            .map(|wetting| {
+    /// A law per texel; similar angles share one.
+    fn varying_laws(&self, map: &SurfaceMap, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
+        let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
+        let wetting_at = |(column, row)| self.built.wetting_at(map.texel_center(column, row));
+        let wettings: Vec<Wetting> = texels.map(wetting_at).collect();
+        let mut step = self.parameters.angle_step;
+        loop {
+            let key = |w: &Wetting| {
+                [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
+            };
+            let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
+            let mut added = Vec::new();
+            let index_of = |wetting: &Wetting| {
                 if let Some(&index) = known.get(&key(wetting)) {
                     return Some(index);
                 }
-                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < 4096)?;
+                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < MAX_LAWS)?;
                 known.insert(key(wetting), index);
-                added.push(SlidingLaw::new(liquid, wetting));
+                added.push(SlidingLaw::new(self.liquid, wetting));
                 Some(index)
-            })
-            .collect();
-        if let Some(indices) = indices {
-            laws.append(&mut added);
-            return indices;
+            };
+            let indices: Option<Vec<u16>> = wettings.iter().map(index_of).collect();
+            if let Some(indices) = indices {
+                laws.append(&mut added);
+                return indices;
+            }
+            // Too many laws: coarser angles.
+            step *= 2.0;
         }
-        step *= 2.0;
     }
 }

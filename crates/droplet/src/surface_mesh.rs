@@ -68,7 +68,7 @@ impl Facet {
 
     /// Reads something of each of the lines of memory that a droplet on it needs.
     #[inline]
-    pub fn fetch(&self) -> f64 {
+    pub fn prefetch(&self) -> f64 {
         self.origin.x + self.corners[1].x + self.edges[2].x
     }
 

@@ -1,4 +1,4 @@
-//! A picture of one frame of a run: `one_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]`.
+//! Renders one frame of a run: `render_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]`.
 
 use std::error::Error;
 use std::path::Path;
@@ -13,7 +13,7 @@ use sessile_world::World;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [run, frame, out, rest @ ..] = arguments.as_slice() else {
-        return Err("usage: one_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]".into());
+        return Err("usage: render_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]".into());
     };
     let folder = RunFolder::open(Path::new(run))?;
     let scene = sessile_scene::parse_file(&folder.scene_path(), &[])?.scene;
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let built = start.elapsed().as_secs_f64();
     let (image, cost) = render_image(&render_scene, &camera, &settings, &|_, _| ());
     let traced = start.elapsed().as_secs_f64() - built;
-    println!("{} triangles, stage built in {built:.3} s", render_scene.num_triangles());
+    println!("{} triangles, scene built in {built:.3} s", render_scene.num_triangles());
     println!(
         "{:.1} samples per pixel, {:.2} million rays in {traced:.2} s: {:.2} million per second",
         cost.paths as f64 / (width * height) as f64,
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (255.0 * c + 0.5) as u8
     };
     let bytes = image.color.iter().flat_map(|c| c.to_array().map(to_srgb)).collect();
-    let image = image::RgbImage::from_raw(width as u32, height as u32, bytes).ok_or("the picture has no pixels")?;
+    let image = image::RgbImage::from_raw(width as u32, height as u32, bytes).ok_or("the image has no pixels")?;
     image.save(out)?;
     Ok(())
 }

@@ -1,7 +1,9 @@
-//! Images and video of a run: a CPU path tracer, a fast preview renderer, ground truth, image files.
+//! Images and video of a run: a CPU path tracer, a fast preview renderer, ground truth, image
+//! files.
 //!
-//! [`render_run`] renders a run folder. [`render_image_until`] traces one [`RenderScene`] into a [`Framebuffer`]; [`Preview`]
-//! rasterizes it in a fraction of the time. Camera, materials and lights come from `sessile-appearance`.
+//! [`render_run`] renders a run folder. [`render_image_until`] traces one [`RenderScene`] into a
+//! [`Framebuffer`]; [`Preview`] rasterizes it in a fraction of the time. Camera, materials and
+//! lights come from `sessile-appearance`.
 
 mod benchmark_scenes;
 mod caustics;

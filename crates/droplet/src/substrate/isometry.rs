@@ -188,6 +188,7 @@ mod tests {
 
     use super::*;
     use crate::drag::tests::WATER;
+    use crate::parameters::Parameters;
     use crate::substrate::Substrate;
     use crate::surface_mesh::tests::{sheet, surface_of};
 
@@ -196,7 +197,7 @@ mod tests {
              [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"100 100 mm\"\n";
         let scene = parse_str("test.toml", text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}")).scene;
         let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
-        Substrate::new(surface, std::slice::from_ref(mesh), world.solids(), &WATER)
+        Substrate::new(surface, std::slice::from_ref(mesh), world.solids(), &WATER, &Parameters::default())
     }
 
     /// Random stretches on 3200 triangles: how many lie on even substrate, and by which share what is marked there differs from what the triangles one by one tell.
