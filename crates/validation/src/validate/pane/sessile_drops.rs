@@ -1,26 +1,27 @@
-//! Shapes of drops at rest, and lines that stay pinned.
+//! Shapes of drops at rest, and pinned contact lines.
 
 use sessile_frames::DropMeasures;
 use sessile_wetting::{cap as spherical, young_laplace};
 
-use super::stage::{Angles, GRAVITY, Stage, WATER, cap, tilted};
+use super::simulation::{Angles, GRAVITY, Simulation, WATER, cap, tilted};
 use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
-/// A resting drop of so many µL and degrees on a pane that is tilted together with gravity.
+/// Measures of a drop at rest (`volume` in µL, `angle` in degrees) on a pane rotated by `tilt`
+/// degrees with gravity.
 fn at_rest(volume: f64, angle: f64, tilt: f64) -> Result<DropMeasures, CaseError> {
     let (sin, cos) = tilt.to_radians().sin_cos();
     let gravity = format!("[world]\ngravity = \"0 {:.15} {:.15} m/s^2\"\n", -GRAVITY * cos, -GRAVITY * sin);
     let scene = tilted("", tilt, [40.0, 40.0], &Angles::new(angle, angle).keys()) + &gravity;
-    let mut stage = Stage::new(&(scene + &cap(volume, angle, [0.0; 3])))?;
-    stage.run(0.1)?;
-    stage.only_drop()
+    let mut simulation = Simulation::new(&(scene + &cap(volume, angle, [0.0; 3])))?;
+    simulation.run(0.1)?;
+    simulation.only_drop()
 }
 
 fn angle_of(drop: &DropMeasures) -> Result<f64, CaseError> {
     Ok(drop.contact_angle_deg.ok_or("it has no contact line")?.mean)
 }
 
-pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
+pub(super) fn shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
     let length = WATER.capillary_length(GRAVITY);
     let mut result = CaseResult::default();
     let mut plot = Plot {
@@ -35,8 +36,9 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
         let mut found = Vec::new();
         for angle in [40.0, 60.0, 80.0, 90.0, 100.0, 120.0] {
             let (drop, exact) = (at_rest(volume, angle, 0.0)?, profile(angle)?);
-            // The drawn ellipsoid has the profile's height, base and volume. Its facets cut off some of the volume, 3 % of a flat
-            // drop's, and growing them to the full one adds a third of that to every length.
+            // The displayed ellipsoid has height, base and volume of the profile. Its facets cut
+            // off up to 3 % of the volume of a flat drop; compensating for it adds a third of that
+            // to every length.
             let mut within = |what: &str, expected: f64, got: f64| {
                 result.checks.push(Check::value(
                     format!("{volume} µL at {angle}°: {what}"),
@@ -48,8 +50,8 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
             };
             within("height", exact.height, drop.height);
             within("base radius", exact.base_radius, drop.base_radius);
-            // An ellipsoid meets the solid a little flatter than the profile: 3.7° at 30 µL and 120°, where weight has drawn the
-            // profile's flanks in; within 2° elsewhere.
+            // The contact angle of the ellipsoid is smaller than that of the profile: 3.7° at 30 µL
+            // and 120°, within 2° elsewhere.
             let tolerance = if angle > 110.0 && volume > 10.0 { 4.0 } else { 2.0 };
             result.checks.push(Check::value(
                 format!("{volume} µL at {angle}°: contact angle"),
@@ -78,7 +80,8 @@ pub(super) fn rest_shape(_: &CaseContext) -> Result<CaseResult, CaseError> {
     let level = at_rest(30.0, 75.0, 0.0)?;
     for tilt in [17.0, 45.0] {
         let turned = at_rest(30.0, 75.0, tilt)?;
-        // Only rounding may differ; the bound is far above it and far below any effect of a direction.
+        // Only rounding may differ; the bound is far above it and far below any effect of
+        // direction.
         let mut same = |what: &str, unit: &str, expected: f64, got: f64| {
             let name = format!("turned by {tilt}° with gravity: {what}");
             result.checks.push(Check::value(name, unit, expected, got, Tolerance::Relative(1e-3)));
@@ -95,18 +98,18 @@ pub(super) fn hysteresis_cycle(_: &CaseContext) -> Result<CaseResult, CaseError>
     let scene = tilted("", 0.0, [40.0, 40.0], &Angles::new(90.0, 40.0).keys())
         + "[[emitters]]\nkind = \"feed\"\nat = \"0 0 0 mm\"\nrate = \"20 uL/s\"\nstop = \"1 s\"\n\
            [[emitters]]\nkind = \"feed\"\nat = \"0 0 0 mm\"\nrate = \"-2 uL/s\"\nstart = \"1 s\"\nstop = \"10 s\"\n";
-    let mut stage = Stage::new(&scene)?;
+    let mut simulation = Simulation::new(&scene)?;
     let (mut growing, mut draining) = (Vec::new(), Vec::new());
-    while stage.time() < 0.999 {
-        stage.run(0.05)?;
-        let drop = stage.only_drop()?;
+    while simulation.time() < 0.999 {
+        simulation.run(0.05)?;
+        let drop = simulation.only_drop()?;
         growing.push((drop.volume * 1e9, drop.base_radius * 1e3));
     }
-    let full = stage.only_drop()?;
+    let full = simulation.only_drop()?;
     let mut depinned = None;
-    while stage.time() < 10.4 {
-        stage.run(0.02)?;
-        let drop = stage.only_drop()?;
+    while simulation.time() < 10.4 {
+        simulation.run(0.02)?;
+        let drop = simulation.only_drop()?;
         draining.push((drop.volume * 1e9, drop.base_radius * 1e3));
         if depinned.is_none() && drop.base_radius < 0.995 * full.base_radius {
             depinned = Some(drop.volume);
@@ -116,7 +119,7 @@ pub(super) fn hysteresis_cycle(_: &CaseContext) -> Result<CaseResult, CaseError>
     let length = WATER.capillary_length(GRAVITY);
     let mut result = CaseResult::default();
     result.checks.push(Check::value("volume fed", "µL", 20.0, full.volume * 1e9, Tolerance::Relative(1e-9)));
-    // What facets cut off is grown back, 0.2 % of the radius here.
+    // Compensation of the chord error: 0.2 % of the radius here.
     result.checks.push(Check::value(
         "base radius, fed",
         "mm",
@@ -124,7 +127,8 @@ pub(super) fn hysteresis_cycle(_: &CaseContext) -> Result<CaseResult, CaseError>
         full.base_radius * 1e3,
         Tolerance::Relative(0.01),
     ));
-    // It is told by a line that has receded by 0.5 %, and drawn 0.5 % wider before: 3 % of the volume; looks are 0.04 µL apart.
+    // Depinning is detected when the contact line has receded by 0.5 %, and the displayed radius is
+    // up to 0.5 % too large: 3 % of the volume; samples are 0.04 µL apart.
     result.checks.push(Check::value(
         "volume at which the line recedes",
         "µL",

@@ -1,4 +1,4 @@
-//! Scenes for the cases, and what is read off their runs.
+//! Scene text and measurements for the cases.
 
 use glam::DVec3;
 use sessile_droplet::DropletModel;
@@ -9,15 +9,16 @@ use sessile_wetting::Wetting;
 use sessile_world::World;
 
 use super::CaseError;
-pub(super) use crate::validate::stage::{GRAVITY, WATER, largest_that};
-use crate::validate::stage::{drops_of, only};
+pub(super) use crate::validate::common::{GRAVITY, WATER, bisect_largest};
+use crate::validate::common::{drops_of, only};
 
-/// A material `m` by its angles in degrees, and what else it says.
+/// A material `m` by its angles in degrees, and further keys.
 pub(super) fn material(advancing: f64, receding: f64, more: &str) -> String {
     format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n{more}\n")
 }
 
-/// A plane of it through the origin, tilted by so many degrees (0 a floor, 90 a wall, 180 a ceiling) towards +z, sides in mm.
+/// A plane `s` of it through the origin, tilted by `degrees` (0 floor, 90 wall, 180 ceiling)
+/// towards +z; `size` in mm.
 pub(super) fn tilted(degrees: f64, size: [f64; 2]) -> String {
     let (sin, cos) = degrees.to_radians().sin_cos();
     format!(
@@ -26,7 +27,7 @@ pub(super) fn tilted(degrees: f64, size: [f64; 2]) -> String {
     )
 }
 
-/// A cap that stands at this place (in mm), of so many µL and degrees, with a velocity in m/s.
+/// A cap on `s`: `volume` in µL, `angle` in degrees, `center` in mm, `velocity` in m/s.
 pub(super) fn cap(volume: f64, angle: f64, center: DVec3, velocity: DVec3) -> String {
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{} {} {} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n\
@@ -35,25 +36,25 @@ pub(super) fn cap(volume: f64, angle: f64, center: DVec3, velocity: DVec3) -> St
     )
 }
 
-/// As the laws take it.
+/// The same for the laws of `sessile-wetting`.
 pub(super) fn wetting(advancing: f64, receding: f64) -> Wetting {
     Wetting::smooth(advancing.to_radians(), receding.to_radians())
 }
 
-/// A model at work.
-pub(super) struct Stage {
+/// A running model.
+pub(super) struct Simulation {
     pub model: DropletModel,
 }
 
-impl Stage {
-    /// `head` are keys before all tables, `rest` the tables.
+impl Simulation {
+    /// Simulation of a scene: `head` are keys before all tables, `rest` the tables.
     pub fn new(head: &str, rest: &str) -> Result<Self, CaseError> {
         let text = format!("model = \"droplet\"\n{head}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{rest}");
         let scene = parse_str("case.toml", &text, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
         Ok(Self { model: DropletModel::new(&scene, World::build(&scene)?)? })
     }
 
-    /// Runs for so many seconds.
+    /// Simulates `seconds`.
     pub fn run(&mut self, seconds: f64) -> Result<(), CaseError> {
         let end = self.model.time() + seconds;
         while self.model.time() < end - 1e-9 * seconds {
@@ -62,13 +63,13 @@ impl Stage {
         Ok(())
     }
 
-    /// Where the drop of this id stands, in m.
-    pub fn place(&self, id: u32) -> Option<DVec3> {
+    /// Position of a drop, in m.
+    pub fn position(&self, id: u32) -> Option<DVec3> {
         self.model.places().find(|&(drop, ..)| drop == id).map(|(_, place, _)| place)
     }
 
-    /// Facts of the drop of this id.
-    pub fn facts(&self, id: u32) -> Result<DropState, CaseError> {
+    /// State of a drop.
+    pub fn state(&self, id: u32) -> Result<DropState, CaseError> {
         self.model
             .frame()
             .drops
@@ -77,7 +78,7 @@ impl Stage {
             .ok_or_else(|| format!("drop {id} is gone").into())
     }
 
-    /// What `sessile measure` says of the only drop.
+    /// Measures of the only drop; an error if there are several.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
         only(drops_of(&self.model)?)
     }

@@ -1,29 +1,29 @@
-//! Drops under a ceiling.
+//! Pendant drops.
 
 use sessile_wetting::pendant;
 
-use super::stage::{Angles, GRAVITY, Stage, WATER, cap, largest_that, tilted};
+use super::simulation::{Angles, GRAVITY, Simulation, WATER, bisect_largest, cap, tilted};
 use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
-fn ceiling(volume: f64, angle: f64) -> Result<Stage, CaseError> {
+fn ceiling(volume: f64, angle: f64) -> Result<Simulation, CaseError> {
     let scene = tilted("", 180.0, [40.0, 40.0], &Angles::new(angle, angle).keys());
-    Stage::new(&(scene + &cap(volume, angle, [0.0; 3])))
+    Simulation::new(&(scene + &cap(volume, angle, [0.0; 3])))
 }
 
 /// Whether a drop is still on the ceiling after half a second.
 fn hangs(volume: f64, angle: f64) -> Result<bool, CaseError> {
-    let mut stage = ceiling(volume, angle)?;
-    stage.run(0.5)?;
-    Ok(stage.drop(1)?.is_some_and(|drop| drop.solid.is_some()))
+    let mut simulation = ceiling(volume, angle)?;
+    simulation.run(0.5)?;
+    Ok(simulation.drop(1)?.is_some_and(|drop| drop.solid.is_some()))
 }
 
-pub(super) fn hanging_drop(context: &CaseContext) -> Result<CaseResult, CaseError> {
+pub(super) fn largest(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let length = WATER.capillary_length(GRAVITY);
     let mut result = CaseResult::default();
     let mut drop = ceiling(30.0, 90.0)?;
     drop.run(0.1)?;
     let drop = drop.only_drop()?;
-    // The drawn ellipsoid has the drop's height, base and volume; facets take off up to 0.5 %.
+    // The displayed ellipsoid has height, base and volume of the drop; facets cut off up to 0.5 %.
     let mut close = |what: &str, expected: f64, got: f64| {
         let name = format!("30 µL at 90°: {what}");
         result.checks.push(Check::value(name, "mm", expected, got * 1e3, Tolerance::Relative(0.01)));
@@ -35,10 +35,10 @@ pub(super) fn hanging_drop(context: &CaseContext) -> Result<CaseResult, CaseErro
 
     let mut found = Vec::new();
     for angle in [45.0, 60.0, 75.0, 90.0, 105.0, 120.0] {
-        (context.say)(&format!("at {angle}°"));
+        (context.report)(&format!("at {angle}°"));
         let limit = 1e9 * pendant::pendant_max_volume(f64::to_radians(angle), length);
-        let got = largest_that([0.5 * limit, 1.5 * limit], |volume| hangs(volume, angle))?;
-        // The model asks a table of such limits; the bisection adds 0.05 %.
+        let got = bisect_largest([0.5 * limit, 1.5 * limit], |volume| hangs(volume, angle))?;
+        // The model uses a table of these limits; the bisection adds 0.05 %.
         result.checks.push(Check::value(
             format!("largest drop at {angle}°"),
             "µL",

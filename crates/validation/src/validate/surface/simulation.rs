@@ -1,4 +1,4 @@
-//! Scenes for the cases, and what is read off their runs.
+//! Scene text and measurements for the cases.
 
 use glam::DVec3;
 use sessile_frames::DropMeasures;
@@ -9,11 +9,11 @@ use sessile_surface::validate::{check, check_crossings};
 use sessile_world::World;
 
 use super::CaseError;
-pub(super) use crate::validate::stage::{GRAVITY, WATER};
-use crate::validate::stage::{drops_of, only};
+pub(super) use crate::validate::common::{GRAVITY, WATER};
+use crate::validate::common::{drops_of, only};
 
-/// A table for scenes without weight.
-pub(super) const WEIGHTLESS: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
+/// World table without gravity.
+pub(super) const ZERO_GRAVITY: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
 
 /// A material `m` by its angles in degrees.
 pub(super) fn material(advancing: f64, receding: f64) -> String {
@@ -27,41 +27,42 @@ pub(super) fn plane(normal: [f64; 3]) -> String {
     )
 }
 
-/// A cap on `s` at a place in mm, of so many µL and degrees.
-pub(super) fn cap(volume: f64, angle: f64, place: DVec3) -> String {
-    let DVec3 { x, y, z } = place;
+/// A cap on `s`: `volume` in µL, `angle` in degrees, `center` in mm.
+pub(super) fn cap(volume: f64, angle: f64, center: DVec3) -> String {
+    let DVec3 { x, y, z } = center;
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n"
     )
 }
 
-/// A ball of a radius in mm at a place in mm with a velocity in m/s.
-pub(super) fn ball(radius: f64, place: DVec3, velocity: DVec3) -> String {
+/// A sphere: `radius` and `center` in mm, `velocity` in m/s.
+pub(super) fn sphere(radius: f64, center: DVec3, velocity: DVec3) -> String {
     format!(
         "[[drops]]\nshape = \"sphere\"\nradius = \"{radius} mm\"\ncenter = \"{} {} {} mm\"\nvelocity = \"{} {} {} m/s\"\n",
-        place.x, place.y, place.z, velocity.x, velocity.y, velocity.z
+        center.x, center.y, center.z, velocity.x, velocity.y, velocity.z
     )
 }
 
-/// Shortest edge for about so many triangles against air on a surface of some mm², in mm: edges are twice as long in the mean.
+/// Shortest edge for about `triangles` liquid–air triangles on an area in mm², in mm; the mean edge
+/// is twice as long.
 pub(super) fn edge_for(triangles: f64, area: f64) -> f64 {
     0.5 * (area / triangles / 0.433).sqrt()
 }
 
-/// A model at work.
-pub(super) struct Stage {
+/// A running model.
+pub(super) struct Simulation {
     pub model: SurfaceModel,
 }
 
-impl Stage {
-    /// `time` are more keys of its table, `rest` the other tables.
+impl Simulation {
+    /// Simulation of a scene: `time` are further keys of the table `time`, `rest` the other tables.
     pub fn new(time: &str, rest: &str) -> Result<Self, CaseError> {
         let text = format!("model = \"surface\"\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{time}\n{rest}");
         let scene = parse_str("case.toml", &text, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
         Ok(Self { model: SurfaceModel::new(&scene, World::build(&scene)?)? })
     }
 
-    /// Runs for so many seconds, in steps of `most` seconds at most.
+    /// Simulates `seconds`, in steps of at most `most` seconds.
     pub fn run_by(&mut self, seconds: f64, most: f64) -> Result<(), CaseError> {
         let end = self.model.time() + seconds;
         while self.model.time() < end - 1e-9 * seconds {
@@ -75,17 +76,17 @@ impl Stage {
         Ok(())
     }
 
-    /// Runs for so many seconds.
+    /// Simulates `seconds`.
     pub fn run(&mut self, seconds: f64) -> Result<(), CaseError> {
         self.run_by(seconds, f64::INFINITY)
     }
 
-    /// What `sessile measure` says of the drops.
+    /// Measures of all drops.
     pub fn drops(&self) -> Result<Vec<DropMeasures>, CaseError> {
         drops_of(&self.model)
     }
 
-    /// What `sessile measure` says of the only drop.
+    /// Measures of the only drop; an error if there are several.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
         only(self.drops()?)
     }

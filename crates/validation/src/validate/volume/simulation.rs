@@ -1,4 +1,4 @@
-//! Scenes for the cases, and what is read off their runs.
+//! Scene text and measurements for the cases.
 
 use glam::DVec3;
 use sessile_frames::{DropMeasures, Event, FrameGeometry, FrameMeasures, Surface};
@@ -7,42 +7,37 @@ use sessile_scene::types::Scene;
 use sessile_scene::{NoFiles, parse_str};
 
 use super::CaseError;
-use crate::validate::stage::only;
-pub(in crate::validate) use crate::validate::stage::{GRAVITY, WATER};
+use crate::validate::common::only;
+pub(in crate::validate) use crate::validate::common::{GRAVITY, WATER};
 use sessile_sim::build;
 use sessile_sim::measure_frame;
 use sessile_sim::{DropPose, Settling};
 
 /// Capillary length of water, in m.
 pub(in crate::validate) fn capillary_length() -> f64 {
-    (WATER.surface_tension / (WATER.density * GRAVITY)).sqrt()
+    WATER.capillary_length(GRAVITY)
 }
 
-/// √(ρR³/γ): the time in which a drop of radius R (in m) moves by itself, in s.
-pub(in crate::validate) fn own_time(radius: f64) -> f64 {
+/// Inertial-capillary time √(ρR³/γ) of a drop of radius R (in m), in s.
+pub(in crate::validate) fn inertial_time(radius: f64) -> f64 {
     (WATER.density * radius.powi(3) / WATER.surface_tension).sqrt()
 }
 
-/// Radius of the ball that holds `volume`, both in SI units.
-pub(in crate::validate) fn ball_radius(volume: f64) -> f64 {
-    (0.75 * volume / std::f64::consts::PI).cbrt()
-}
-
-/// What every scene says.
+/// Settings of a scene, except its solids and drops.
 #[derive(Clone, Copy)]
 pub(in crate::validate) struct Basics {
-    /// Side of a cell, in m.
+    /// Cell size, in m.
     pub cell: f64,
-    /// With the drag that brings drops to rest.
+    /// Drag that brings drops to rest.
     pub settle: bool,
-    /// A run in the plane.
+    /// Two-dimensional.
     pub planar: bool,
-    /// In m/s².
+    /// Gravity, in m/s².
     pub gravity: DVec3,
 }
 
 impl Basics {
-    /// In space, undamped, under the usual gravity.
+    /// Three-dimensional, undamped, with standard gravity.
     pub fn new(cell: f64) -> Self {
         Self { cell, settle: false, planar: false, gravity: DVec3::new(0.0, -GRAVITY, 0.0) }
     }
@@ -59,7 +54,7 @@ impl Basics {
         Self { gravity, ..self }
     }
 
-    /// The scene's text up to its solids and drops.
+    /// Scene text without solids and drops.
     fn text(&self) -> String {
         let g = self.gravity;
         format!(
@@ -69,9 +64,9 @@ impl Basics {
         )
     }
 
-    /// A model of a scene with these solids and drops.
-    pub fn stage(&self, rest: &str) -> Result<Stage, CaseError> {
-        Stage::new(&format!("{}{rest}", self.text()))
+    /// Simulation of a scene with these solids and drops.
+    pub fn simulation(&self, rest: &str) -> Result<Simulation, CaseError> {
+        Simulation::new(&format!("{}{rest}", self.text()))
     }
 }
 
@@ -80,35 +75,35 @@ pub(in crate::validate) fn material(advancing: f64, receding: f64) -> String {
     format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n")
 }
 
-/// A plane `s` of it through a point near the origin, off the lattice, with this normal.
+/// A plane `s` of it through a point near the origin, with this normal.
 pub(in crate::validate) fn plane(normal: DVec3) -> String {
     format!(
         "[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"{} {} {} mm\"\nnormal = [{}, {}, {}]\n",
-        OFF_LATTICE.x, OFF_LATTICE.y, OFF_LATTICE.z, normal.x, normal.y, normal.z
+        GRID_OFFSET.x, GRID_OFFSET.y, GRID_OFFSET.z, normal.x, normal.y, normal.z
     )
 }
 
-/// Where planes lie and drops sit, in mm: at no special place of any cell.
-const OFF_LATTICE: DVec3 = DVec3::new(0.013, 0.017, 0.031);
+/// Position of planes and drops, in mm: an irregular offset from the grid.
+const GRID_OFFSET: DVec3 = DVec3::new(0.013, 0.017, 0.031);
 
 /// A cap on `s`; volume in m³ (in planar runs area in m²), angle in degrees.
 pub(in crate::validate) fn cap(amount: f64, planar: bool, angle: f64) -> String {
     let (key, unit) = if planar { ("area", "m^2") } else { ("volume", "m^3") };
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{} {} {} mm\"\n{key} = \"{amount} {unit}\"\ncontact_angle = \"{angle} deg\"\n",
-        OFF_LATTICE.x,
-        OFF_LATTICE.y,
-        if planar { 0.0 } else { OFF_LATTICE.z }
+        GRID_OFFSET.x,
+        GRID_OFFSET.y,
+        if planar { 0.0 } else { GRID_OFFSET.z }
     )
 }
 
-/// A model at work.
-pub(in crate::validate) struct Stage {
+/// A running model.
+pub(in crate::validate) struct Simulation {
     model: Box<dyn Model>,
     scene: Scene,
 }
 
-impl Stage {
+impl Simulation {
     /// Builds a scene's model.
     pub fn new(text: &str) -> Result<Self, CaseError> {
         let scene = parse_str("case.toml", text, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
@@ -120,31 +115,26 @@ impl Stage {
         self.model.time()
     }
 
-    /// Runs for so many seconds and says what happened.
+    /// Simulates `seconds` and returns the events.
     pub fn run(&mut self, seconds: f64) -> Result<Vec<Event>, CaseError> {
         let end = self.time() + seconds;
         let mut events = Vec::new();
-        // Rounding in the sum of steps must not make one of nothing.
+        // Rounding errors of the sum of steps must not cause an extra step.
         while self.time() < end - 1e-9 * seconds {
             events.extend(self.model.step(end - self.time(), &mut NoTimer)?.events);
         }
         Ok(events)
     }
 
-    /// Runs until the drops rest, as a run with `settle` does, looking every `frame` seconds for at most `limit` seconds.
+    /// Simulates until the drops are at rest, as a run with `settle`, with frames of `frame`
+    /// seconds, at most `limit` seconds.
     pub fn rest(&mut self, frame: f64, limit: f64) -> Result<(), CaseError> {
         let end = self.time() + limit;
         let mut settling = Settling::default();
         while self.time() < end - 1e-9 * frame {
             self.run(frame)?;
-            let drops = self.measures()?.drops.into_iter().map(|drop| DropPose {
-                id: drop.id,
-                volume: drop.volume,
-                centroid: drop.centroid,
-                height: drop.height,
-                base_radius: drop.base_radius,
-            });
-            settling.observe(self.time(), drops.collect(), &self.scene.liquid, self.scene.world.planar);
+            let drops = self.measures()?.drops.iter().map(DropPose::from).collect();
+            settling.observe(self.time(), drops, &self.scene.liquid, self.scene.world.planar);
             if settling.at_rest(&self.scene) {
                 break;
             }
@@ -152,23 +142,23 @@ impl Stage {
         Ok(())
     }
 
-    /// Takes up where another stage of the same liquid and solids is.
-    pub fn take_over(&mut self, other: &Self) -> Result<(), CaseError> {
+    /// Continues from the state of another simulation of the same liquid and solids.
+    pub fn restore_from(&mut self, other: &Self) -> Result<(), CaseError> {
         Ok(self.model.restore(&other.model.save())?)
     }
 
-    /// What `sessile measure` says.
+    /// Measures of the frame, as `sessile measure` reports them.
     pub fn measures(&self) -> Result<FrameMeasures, CaseError> {
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
         Ok(measure_frame(&self.model.frame(), 0, &[], self.model.world().solids(), planar)?)
     }
 
-    /// What `sessile measure` says of the only drop.
+    /// Measures of the only drop; an error if there are several.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
         only(self.measures()?.drops)
     }
 
-    /// What `sessile measure` says of the largest drop.
+    /// Measures of the largest drop.
     pub fn largest_drop(&self) -> Result<DropMeasures, CaseError> {
         let drops = self.measures()?.drops;
         drops
@@ -177,7 +167,7 @@ impl Stage {
             .ok_or_else(|| format!("there is no drop at t = {:.4} s", self.time()).into())
     }
 
-    /// The liquid's surfaces.
+    /// Surfaces of the liquid.
     pub fn surface(&self) -> Result<Surface, CaseError> {
         match self.model.frame().liquid {
             FrameGeometry::Surfaces(surface) => Ok(surface),
@@ -185,7 +175,7 @@ impl Stage {
         }
     }
 
-    /// Where the wetted part of the drop `id` begins and ends along a direction, in m.
+    /// Smallest and largest coordinate of the wetted part of drop `id` along a direction, in m.
     pub fn wetted_extent(&self, id: u32, along: DVec3) -> Result<[f64; 2], CaseError> {
         let surface = self.surface()?;
         let mut extent = [f64::INFINITY, f64::NEG_INFINITY];
@@ -200,7 +190,7 @@ impl Stage {
     }
 }
 
-/// Volume that a closed surface encloses, in m³, all drops together.
+/// Volume enclosed by a closed surface, in m³.
 pub(in crate::validate) fn enclosed_volume(surface: &Surface) -> f64 {
     let corner = |vertex: u32| surface.positions[vertex as usize];
     let six = surface.triangles.iter().map(|&[a, b, c]| corner(a).dot(corner(b).cross(corner(c))));

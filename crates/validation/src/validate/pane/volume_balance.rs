@@ -1,8 +1,8 @@
-//! Nothing is lost or made.
+//! Volume balance of a run with all sources and sinks.
 
 use sessile_frames::{Event, Frame};
 
-use super::stage::{Angles, Stage, cap, tilted};
+use super::simulation::{Angles, Simulation, cap, tilted};
 use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series};
 
 fn busy_scene(fidelity: &str) -> String {
@@ -20,25 +20,25 @@ fn present(frame: &Frame) -> f64 {
     frame.drops.iter().map(|drop| drop.volume).sum::<f64>() + frame.balance.film
 }
 
-pub(super) fn books(context: &CaseContext) -> Result<CaseResult, CaseError> {
+pub(super) fn balance(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let mut result = CaseResult::default();
     for fidelity in ["physical", "paper"] {
-        (context.say)(fidelity);
-        let mut stage = Stage::new(&busy_scene(fidelity))?;
+        (context.report)(fidelity);
+        let mut simulation = Simulation::new(&busy_scene(fidelity))?;
         let (mut worst, mut merges, mut splits) = (0.0_f64, 0_u32, 0_u32);
         let (mut added, mut there, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..60 {
-            let events = stage.run(0.1)?;
+            let events = simulation.run(0.1)?;
             merges += events.iter().filter(|event| matches!(event, Event::Merge { .. })).count() as u32;
             splits += events.iter().filter(|event| matches!(event, Event::Split { .. })).count() as u32;
-            let frame = stage.frame();
+            let frame = simulation.frame();
             let (here, balance) = (present(&frame), &frame.balance);
             worst = worst.max(((here + balance.lost - balance.added) / balance.added).abs());
-            added.push((stage.time(), balance.added * 1e9));
-            there.push((stage.time(), here * 1e9));
-            lost.push((stage.time(), balance.lost * 1e9));
+            added.push((simulation.time(), balance.added * 1e9));
+            there.push((simulation.time(), here * 1e9));
+            lost.push((simulation.time(), balance.lost * 1e9));
         }
-        // Rounding errors of 1e-16 in some ten thousand sums, which do not all go one way.
+        // Rounding errors of 1e-16 in some ten thousand sums, of either sign.
         result.checks.push(Check::at_most(
             format!("{fidelity}: largest |present + lost − added| / added"),
             "",

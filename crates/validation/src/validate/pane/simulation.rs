@@ -1,4 +1,4 @@
-//! Scenes for the cases, and what is read off their runs.
+//! Scene text and measurements for the cases.
 
 use sessile_frames::{DropMeasures, Event, Frame, FrameGeometry};
 use sessile_model::{Model, NoTimer};
@@ -7,8 +7,8 @@ use sessile_shapes::Instance;
 use sessile_wetting::Wetting;
 
 use super::CaseError;
-pub(super) use crate::validate::stage::{GRAVITY, WATER, largest_that};
-use crate::validate::stage::{drops_of, only};
+pub(super) use crate::validate::common::{GRAVITY, WATER, bisect_largest};
+use crate::validate::common::{drops_of, only};
 use sessile_sim::build;
 
 /// A material by its two angles, in degrees.
@@ -28,20 +28,21 @@ impl Angles {
         format!("{}°/{}°", self.advancing, self.receding)
     }
 
-    /// As a scene's material has it.
+    /// Keys of a material in a scene.
     pub fn keys(self) -> String {
         format!("advancing = \"{} deg\"\nreceding = \"{} deg\"\n", self.advancing, self.receding)
     }
 
-    /// As the laws take it.
+    /// The same for the laws of `sessile-wetting`.
     pub fn wetting(self) -> Wetting {
         Wetting::smooth(self.advancing.to_radians(), self.receding.to_radians())
     }
 }
 
-/// A scene's text: a pane through the origin tilted by so many degrees (0 a floor, 90 a wall, 180 a ceiling), its sides in mm.
+/// Scene text with a pane through the origin, tilted by `degrees` (0 floor, 90 wall, 180 ceiling);
+/// `size` in mm.
 ///
-/// `head` takes keys that stand before all tables.
+/// `head` are keys before all tables.
 pub(super) fn tilted(head: &str, degrees: f64, size: [f64; 2], material: &str) -> String {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let [across, up] = size;
@@ -52,7 +53,7 @@ pub(super) fn tilted(head: &str, degrees: f64, size: [f64; 2], material: &str) -
     )
 }
 
-/// A cap that stands at this place (in mm), of so many µL and degrees.
+/// A cap on the pane: `volume` in µL, `angle` in degrees, center in mm.
 pub(super) fn cap(volume: f64, angle: f64, [x, y, z]: [f64; 3]) -> String {
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"pane\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\n\
@@ -60,12 +61,12 @@ pub(super) fn cap(volume: f64, angle: f64, [x, y, z]: [f64; 3]) -> String {
     )
 }
 
-/// A model at work.
-pub(super) struct Stage {
+/// A running model.
+pub(super) struct Simulation {
     model: Box<dyn Model>,
 }
 
-impl Stage {
+impl Simulation {
     pub fn new(scene: &str) -> Result<Self, CaseError> {
         let scene = parse_str("case.toml", scene, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
         Ok(Self { model: build(&scene)?.model })
@@ -79,18 +80,18 @@ impl Stage {
         self.model.frame()
     }
 
-    /// Runs for so many seconds and says what happened.
+    /// Simulates `seconds` and returns the events.
     pub fn run(&mut self, seconds: f64) -> Result<Vec<Event>, CaseError> {
         let end = self.time() + seconds;
         let mut events = Vec::new();
-        // Rounding in the sum of steps must not make one of nothing.
+        // Rounding errors of the sum of steps must not cause an extra step.
         while self.time() < end - 1e-9 * seconds {
             events.extend(self.model.step(end - self.time(), &mut NoTimer)?.events);
         }
         Ok(events)
     }
 
-    /// The drops, as numbers.
+    /// Instances of all drops.
     pub fn drops(&self) -> Result<Vec<Instance>, CaseError> {
         match self.frame().liquid {
             FrameGeometry::Instances(drops) => Ok(drops),
@@ -98,17 +99,17 @@ impl Stage {
         }
     }
 
-    /// The drop of this id, while there is one.
+    /// Instance of a drop; `None` if it does not exist.
     pub fn drop(&self, id: u32) -> Result<Option<Instance>, CaseError> {
         Ok(self.drops()?.into_iter().find(|drop| drop.drop == id))
     }
 
-    /// What `sessile measure` says of every drop.
+    /// Measures of all drops.
     pub fn measures(&self) -> Result<Vec<DropMeasures>, CaseError> {
         drops_of(&*self.model)
     }
 
-    /// What `sessile measure` says of the only drop.
+    /// Measures of the only drop; an error if there are several.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
         only(self.measures()?)
     }
