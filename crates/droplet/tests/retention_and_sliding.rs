@@ -1,4 +1,4 @@
-//! What holds a droplet and how fast it runs, by the liquid's and the material's numbers, against the laws they come from.
+//! Retention, sliding speeds and detachment compared with the laws of the wetting crate.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn moves(scene: &str) -> bool {
 
 /// Reference cases `tilt-90-30-vertical-stick` and `-slide`.
 #[test]
-fn drops_on_a_wall_stick_and_slide_as_the_reference_says() {
+fn drops_on_a_wall_stick_and_slide_as_in_the_reference_cases() {
     for (volume, slides) in [(12.2, false), (88.2, true)] {
         let scene = slope(90.0, 30.0, 90.0, [400.0, 400.0]) + &cap("plane", volume, 90.0, [0.0; 3]);
         assert_eq!(moves(&scene), slides, "{volume} µL");
@@ -27,7 +27,7 @@ fn drops_on_a_wall_stick_and_slide_as_the_reference_says() {
 }
 
 #[test]
-fn the_largest_drop_that_stays_is_the_one_whose_weight_the_line_holds() {
+fn the_largest_pinned_drop_is_the_one_whose_weight_equals_retention() {
     for (advancing, receding, tilt) in [(90.0, 60.0, 30.0), (110.0, 90.0, 60.0), (50.0, 15.0, 90.0)] {
         let wetting = Wetting::smooth(f64::to_radians(advancing), f64::to_radians(receding));
         let held = 1e9
@@ -47,24 +47,24 @@ fn the_largest_drop_that_stays_is_the_one_whose_weight_the_line_holds() {
 }
 
 #[test]
-fn a_long_slide_ends_at_the_speed_at_which_friction_takes_up_the_rest() {
+fn a_long_slide_reaches_the_steady_speed() {
     let (advancing, receding, volume) = (110.0, 90.0, 20e-9);
     let wetting = Wetting::smooth(f64::to_radians(advancing), f64::to_radians(receding));
     let mut model =
         model("", &(slope(advancing, receding, 90.0, [6000.0, 6000.0]) + &cap("plane", 20.0, 110.0, [0.0; 3])));
     run(&mut model, 1.2);
-    let (facts, _) = drop(&model, 1).expect("there");
+    let (state, _) = drop(&model, 1).expect("there");
     let width =
         2.0 * ShapeTable::shared().rest_shape(volume, wetting.advancing, 0.0, &WATER).expect("a cap").base_radius;
     let weight = WATER.density * volume * 9.8;
     let expected =
         sliding::steady_speed(&WATER, &wetting, width, weight, wind::air_drag(0.5 * width, wetting.advancing), None);
-    let got = facts.velocity.length();
+    let got = state.velocity.length();
     assert!((got / expected - 1.0).abs() < 2e-3, "{got} m/s for {expected}");
 }
 
 #[test]
-fn under_a_ceiling_it_hangs_up_to_the_largest_stable_volume_and_falls_above() {
+fn a_pendant_drop_hangs_up_to_the_largest_stable_volume() {
     let limit = 1e9 * ShapeTable::shared().pendant_max_volume(f64::to_radians(90.0), -9.8, &WATER);
     for (volume, falls) in [(0.99 * limit, false), (1.01 * limit, true), (79.7, true), (30.0, false)] {
         let mut model = model("", &(slope(90.0, 89.9, 180.0, [100.0, 100.0]) + &cap("plane", volume, 90.0, [0.0; 3])));
@@ -74,7 +74,7 @@ fn under_a_ceiling_it_hangs_up_to_the_largest_stable_volume_and_falls_above() {
 }
 
 #[test]
-fn wind_moves_a_drop_on_the_level_where_drag_is_what_the_line_holds() {
+fn wind_moves_a_drop_when_its_drag_exceeds_retention() {
     let wetting = Wetting::smooth(f64::to_radians(80.0), f64::to_radians(58.0));
     let shape = ShapeTable::shared().rest_shape(5e-9, wetting.advancing, 9.8, &WATER).expect("it rests");
     let held = retention::retention_force(&WATER, &wetting, 2.0 * shape.base_radius, 1.0);
@@ -87,24 +87,24 @@ fn wind_moves_a_drop_on_the_level_where_drag_is_what_the_line_holds() {
 }
 
 #[test]
-fn a_resting_drop_wakes_when_its_solid_tilts_and_rides_along_when_it_turns() {
+fn a_pinned_drop_moves_with_its_solid_and_slides_when_it_tilts() {
     let tilts = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nsize = \"400 400 mm\"\n\
          motion = [{ at = \"0.2 s\", rotate = \"0 0 0 deg\" }, { at = \"1.2 s\", rotate = \"0 0 -80 deg\" }]\n";
     let mut model = model("", &(tilts.to_owned() + &cap("plane", 30.0, 90.0, [20.0, 0.0, 0.0])));
     run(&mut model, 0.2);
-    assert_eq!(model.num_running(), 0, "on the level it rests");
+    assert_eq!(model.num_running(), 0, "on a level plane it is pinned");
     run(&mut model, 0.5);
-    // 24° by now: less than it takes (30 µL hold up to 37°), and the place has turned with the plane.
+    // 24°: less than needed (30 µL are retained up to 37°); the droplet has moved with the plane.
     let (_, at) = drop(&model, 1).expect("there");
     let expected = DVec3::new(0.02 * f64::to_radians(24.0).cos(), -0.02 * f64::to_radians(24.0).sin(), 0.0);
     assert!(at.distance(expected) < 2e-3, "{at}, carried to {expected}");
     run(&mut model, 1.1);
-    assert_eq!(model.num_running(), 1, "at 72° it runs");
+    assert_eq!(model.num_running(), 1, "at 72° it slides");
 }
 
 #[test]
-fn a_turntable_throws_a_drop_off_when_its_pull_exceeds_the_hold() {
+fn a_turntable_throws_a_drop_off_when_centrifugal_force_exceeds_retention() {
     let wetting = Wetting::smooth(f64::to_radians(90.0), f64::to_radians(60.0));
     let shape = ShapeTable::shared().rest_shape(10e-9, wetting.advancing, 9.8, &WATER).expect("it rests");
     let held = retention::retention_force(&WATER, &wetting, 2.0 * shape.base_radius, 1.0);
@@ -128,9 +128,9 @@ fn a_turntable_throws_a_drop_off_when_its_pull_exceeds_the_hold() {
     }
 }
 
-/// What a droplet smears over a solid from which water draws back lies in beads after a while, not as film.
+/// Film on a solid that dewets becomes beads.
 #[test]
-fn a_film_that_dewets_becomes_beads_and_none_is_left() {
+fn a_dewetting_film_becomes_beads_completely() {
     let plane = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n[[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nsize = \"100 100 mm\"\n";
     for radius in [0.1, 0.2, 0.4, 0.8] {
         let ball = format!(
@@ -143,6 +143,6 @@ fn a_film_that_dewets_becomes_beads_and_none_is_left() {
         assert!(left < 0.01, "{radius} mm: {:.1} % is still film", 100.0 * left);
         assert!(model.num_droplets() >= 2, "{radius} mm: {} droplets", model.num_droplets());
         let off = (model.volume() + balance.lost) / balance.added - 1.0;
-        assert!(off.abs() < 1e-9, "{radius} mm: books off by {off:.1e}");
+        assert!(off.abs() < 1e-9, "{radius} mm: balance off by {off:.1e}");
     }
 }

@@ -1,4 +1,4 @@
-//! Droplets that meet: at speed, on the way, across creases; and what the merged one does.
+//! Coalescence: at high speed, along the path, across creases and between solids.
 
 mod support;
 
@@ -7,8 +7,9 @@ use sessile_model::Model;
 use support::{cap, drop, model, run, slope};
 
 #[test]
-fn a_fast_droplet_merges_with_what_it_passes_between_two_frames() {
-    // 20 µL down a steep slope of PTFE with half a liter of way, and specks of 0.05 µL in its path; each frame it passes several.
+fn a_fast_droplet_merges_with_all_that_it_passes_between_two_frames() {
+    // 20 µL on a steep slope of PTFE, with droplets of 0.05 µL in its path; it passes several per
+    // frame.
     for frames in [1, 4] {
         let mut scene = slope(113.0, 92.0, 80.0, [1500.0, 1500.0]);
         scene += &cap("plane", 30.0, 113.0, [0.0; 3]);
@@ -25,21 +26,21 @@ fn a_fast_droplet_merges_with_what_it_passes_between_two_frames() {
                 model.step(limit, &mut sessile_model::NoTimer).unwrap_or_else(|error| panic!("{error}")).events,
             );
         }
-        // Several that are met in one step are one event.
+        // Several merges in one step are one event.
         let met = |event: &Event| match event {
             Event::Merge { merge, into: 1 } => merge.len() - 1,
             _ => 0,
         };
         let merges: usize = events.iter().map(met).sum();
-        let (facts, _) = drop(&model, 1).expect("there");
-        assert_eq!((merges, model.num_droplets()), (20, 1), "at {} m/s", facts.velocity.length());
-        assert!((facts.volume - 31e-9).abs() < 1e-18, "{:e} m³", facts.volume);
+        let (state, _) = drop(&model, 1).expect("there");
+        assert_eq!((merges, model.num_droplets()), (20, 1), "at {} m/s", state.velocity.length());
+        assert!((state.volume - 31e-9).abs() < 1e-18, "{:e} m³", state.volume);
     }
 }
 
 #[test]
-fn momentum_is_shared_and_the_larger_keeps_its_name() {
-    // Without gravity or friction to speak of, one runs into one at rest.
+fn momentum_is_conserved_and_the_larger_keeps_its_id() {
+    // Almost without gravity and friction, one droplet runs into another at rest.
     let scene = "[world]\ngravity = \"0 0 0 m/s^2\"\n".to_owned()
         + &slope(100.0, 99.9, 0.0, [400.0, 400.0])
         + &cap("plane", 1.0, 100.0, [0.0; 3])
@@ -56,13 +57,13 @@ fn momentum_is_shared_and_the_larger_keeps_its_name() {
     assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 2 }]);
     let after = drop(&model, 2).expect("there").0;
     assert!((after.volume - 4e-9).abs() < 1e-18);
-    // Three quarters of what the larger one had, less a millisecond's friction.
+    // Three quarters of the larger one's velocity, less the friction of a millisecond.
     let ratio = after.velocity.x / (0.75 * speed);
     assert!((0.96..1.0001).contains(&ratio), "{ratio} of the shared momentum");
 }
 
 #[test]
-fn droplets_on_the_two_sides_of_a_thin_plate_do_not_meet() {
+fn droplets_on_opposite_sides_of_a_thin_plate_do_not_merge() {
     let plate = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"plate\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-20 -0.05 -20 mm\"\nmax = \"20 0.05 20 mm\"\n";
     let scene =
@@ -72,7 +73,8 @@ fn droplets_on_the_two_sides_of_a_thin_plate_do_not_meet() {
     assert_eq!(model.num_droplets(), 2);
 }
 
-/// On a material that remembers, the second droplet is drawn into the path of the first; on one that does not, it goes its own way.
+/// With wetting history the second droplet is drawn into the path of the first; without, it slides
+/// straight.
 #[test]
 fn a_wet_path_is_followed() {
     let apart = |wet: &str| {
@@ -89,13 +91,13 @@ fn a_wet_path_is_followed() {
         (second.z - first).abs()
     };
     let (without, with) = (apart(""), apart("wet_advancing = \"65 deg\"\n"));
-    assert!(without > 2.2e-3, "without memory it goes straight: {without:e} m beside");
+    assert!(without > 2.2e-3, "without wetting history it slides straight: {without:e} m beside");
     assert!(with < 0.5 * without, "it is drawn into the wet path: {with:e} m beside");
 }
 
-/// Off an edge, through the air, onto what lies below: the paper's droplets were lost there.
+/// Over an edge, through the air, onto the solid below.
 #[test]
-fn a_droplet_that_leaves_lands_again() {
+fn a_detached_droplet_lands_again() {
     let scene = "[materials.m]\nadvancing = \"100 deg\"\nreceding = \"90 deg\"\n\
          [[solids]]\nname = \"upper\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 60 0 mm\"\nnormal = [0.5, 1, 0]\nsize = \"40 40 mm\"\n\
          [[solids]]\nname = \"lower\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"40 -20 0 mm\"\nradius = \"40 mm\"\n";
@@ -111,8 +113,9 @@ fn a_droplet_that_leaves_lands_again() {
 }
 
 #[test]
-fn droplets_on_two_solids_merge_where_these_meet_and_not_elsewhere() {
-    // A floor and a wall that meet along z; the wall's rest pose is a floor too. A drop on each, both in the corner, or one 30 mm off.
+fn droplets_on_two_solids_merge_where_the_solids_meet() {
+    // A floor and a wall that meet along z; the wall's rest pose is a floor too. One drop on each,
+    // both in the corner, or one 30 mm away.
     let scene = |off: f64| {
         "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"20 deg\"\n\
          [[solids]]\nname = \"floor\"\nmaterial = \"m\"\nshape = \"plane\"\nsize = \"200 200 mm\"\n\
@@ -126,7 +129,7 @@ fn droplets_on_two_solids_merge_where_these_meet_and_not_elsewhere() {
     let mut close = model("", &scene(1.5));
     let events = run(&mut close, 0.2);
     assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }]);
-    let (facts, place) = drop(&close, 1).expect("there");
-    assert!((facts.volume - 12e-9).abs() < 1e-20, "{:e}", facts.volume);
+    let (state, place) = drop(&close, 1).expect("there");
+    assert!((state.volume - 12e-9).abs() < 1e-20, "{:e}", state.volume);
     assert!(place.distance(glam::DVec3::new(-9e-3, 1e-3, 0.0)) < 2.5e-3, "it is at {place}");
 }

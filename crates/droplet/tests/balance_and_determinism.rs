@@ -1,4 +1,4 @@
-//! Volume in is droplets, film and what was lost; and the same bytes for any threads and after any interruption.
+//! Volume is conserved, and results are bit-identical for any number of threads and after resuming.
 
 mod support;
 
@@ -10,7 +10,8 @@ use sessile_model::Model;
 use sessile_shapes::{Body, Shape};
 use support::{cap, model, run, slope};
 
-/// Rain, dew, a tap and a needle over a sphere and a slope of glass that remembers: merging, film, beads, falls and landings.
+/// Rain, dew, a tap and a needle over a sphere and a slope of glass with wetting history: merging,
+/// films, beads, detachment and landing.
 fn storm(fidelity: &str) -> DropletModel {
     let scene = "[materials.glass]\nadvancing = \"50 deg\"\nreceding = \"15 deg\"\nwet_advancing = \"25 deg\"\nroughness = \"50 um\"\nadhesion = \"30 Pa\"\n\
          [[solids]]\nname = \"ball\"\nmaterial = \"glass\"\nshape = \"sphere\"\ncenter = \"0 30 0 mm\"\nradius = \"15 mm\"\n\
@@ -27,13 +28,13 @@ fn storm(fidelity: &str) -> DropletModel {
 }
 
 #[test]
-fn volume_in_is_droplets_film_and_lost_to_1e_9() {
+fn volume_is_conserved_to_1e_9() {
     for fidelity in ["physical", "paper"] {
         let mut model = storm(fidelity);
         let events = run(&mut model, 1.5);
         let balance = model.frame().balance;
         let off = (model.volume() + balance.lost) / balance.added - 1.0;
-        assert!(off.abs() < 1e-9, "{fidelity}: books off by {off:.1e} of {:e} m³", balance.added);
+        assert!(off.abs() < 1e-9, "{fidelity}: balance off by {off:.1e} of {:e} m³", balance.added);
         assert!(
             balance.lost > 0.0 && events.len() > 10,
             "{fidelity}: {:e} lost, {} events",
@@ -49,7 +50,7 @@ fn volume_in_is_droplets_film_and_lost_to_1e_9() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let bytes = |threads: usize, fidelity: &str| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
@@ -60,12 +61,15 @@ fn any_number_of_threads_gives_the_same_bytes() {
     };
     for fidelity in ["physical", "paper"] {
         let one = bytes(1, fidelity);
-        assert!(bytes(2, fidelity) == one && bytes(3, fidelity) == one, "{fidelity}: threads change bytes");
+        assert!(
+            bytes(2, fidelity) == one && bytes(3, fidelity) == one,
+            "{fidelity}: the number of threads changes the result"
+        );
     }
 }
 
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes() {
+fn a_resumed_run_is_bit_identical() {
     for fidelity in ["physical", "paper"] {
         let mut whole = storm(fidelity);
         run(&mut whole, 0.4);
@@ -73,10 +77,10 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
         run(&mut whole, 0.8);
         let mut resumed = storm(fidelity);
         resumed.restore(&saved).unwrap_or_else(|error| panic!("{error}"));
-        assert!(resumed.save() == saved, "{fidelity}: taking up changes nothing");
+        assert!(resumed.save() == saved, "{fidelity}: restoring changes nothing");
         run(&mut resumed, 0.8);
-        assert!(resumed.save() == whole.save(), "{fidelity}: the resumed run went another way");
-        // What is looked up in is made anew each time, with other cells than in the run that went through.
+        assert!(resumed.save() == whole.save(), "{fidelity}: the resumed run differs");
+        // The neighbor grid is rebuilt each time, with other cells than in the uninterrupted run.
         let mut again = storm(fidelity);
         for tenth in 1..=8 {
             let saved = again.save();
@@ -85,15 +89,12 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
         }
         let mut tenths = storm(fidelity);
         (1..=8).for_each(|tenth| drop(run(&mut tenths, 0.1 * f64::from(tenth))));
-        assert!(
-            again.save() == tenths.save(),
-            "{fidelity}: the run that was interrupted again and again went another way"
-        );
+        assert!(again.save() == tenths.save(), "{fidelity}: the repeatedly resumed run differs");
     }
 }
 
 #[test]
-fn states_of_other_scenes_are_refused() {
+fn checkpoints_of_other_scenes_are_rejected() {
     let saved = storm("physical").save();
     let mut other = model("", &slope(90.0, 60.0, 10.0, [50.0, 50.0]));
     let error = other.restore(&saved).expect_err("another scene");
@@ -104,13 +105,13 @@ fn states_of_other_scenes_are_refused() {
 }
 
 #[test]
-fn what_runs_out_of_the_domain_is_lost_and_sides_that_are_not_open_are_refused_by_name() {
+fn liquid_outside_the_domain_is_lost_and_closed_sides_are_rejected() {
     let domain = |sides: &str| format!("[domain]\nmin = \"-60 -60 -60 mm\"\nmax = \"30 60 60 mm\"\n{sides}");
     let slope = slope(90.0, 80.0, 45.0, [300.0, 300.0]) + &cap("plane", 40.0, 90.0, [0.0, 0.0, 0.0]);
     let mut model = model("", &(domain("") + &slope));
     run(&mut model, 1.5);
     let balance = model.frame().balance;
-    assert_eq!((model.num_droplets(), balance.lost), (0, balance.added), "it has run over x = 30 mm");
+    assert_eq!((model.num_droplets(), balance.lost), (0, balance.added), "it has left the domain at x = 30 mm");
     for (sides, name) in [("x = \"wall\"\n", "domain.x = \"wall\""), ("z = \"periodic\"\n", "domain.z = \"periodic\"")]
     {
         let text =
@@ -122,9 +123,10 @@ fn what_runs_out_of_the_domain_is_lost_and_sides_that_are_not_open_are_refused_b
     }
 }
 
-/// A frame of more than 10 000 droplets carries few numbers of each: of the paper's, the points of their patches.
+/// A frame of more than 10 000 droplets stores few numbers of each; in the reproduction mode, the
+/// points of their patches.
 #[test]
-fn patches_of_the_papers_droplets_come_back_from_the_file_of_a_large_frame_as_they_were() {
+fn patches_of_a_large_frame_are_read_back_unchanged() {
     let mut model = model("fidelity = \"paper\"", &slope(80.0, 58.0, 30.0, [500.0, 400.0]));
     for k in 0..=INSTANCE_THRESHOLD {
         let [x, z] = [k % 101, k / 101].map(|k| 3.5e-3 * (k as f64 - 50.0));
@@ -134,16 +136,21 @@ fn patches_of_the_papers_droplets_come_back_from_the_file_of_a_large_frame_as_th
     let FrameGeometry::Instances(drops) = model.frame().liquid else { panic!("{} droplets", model.num_droplets()) };
     assert_eq!(drops.len(), INSTANCE_THRESHOLD + 1);
     for drop in &drops {
-        let Shape::Draped(laid) = &drop.shape else { panic!("drop {} does not lie on the ground", drop.drop) };
-        assert!(matches!(&laid.body, Body::Patch(patch) if patch.is_sound()), "drop {}: {:?}", drop.drop, laid.body);
+        let Shape::Draped(draped) = &drop.shape else { panic!("drop {} is not draped", drop.drop) };
+        assert!(
+            matches!(&draped.body, Body::Patch(patch) if patch.is_sound()),
+            "drop {}: {:?}",
+            drop.drop,
+            draped.body
+        );
     }
     let path = std::env::temp_dir().join(format!("sessile-patches-{}.drops", std::process::id()));
-    let stamp = FrameId { frame: 1, time: model.time() };
-    drops_file::write(&path, &drops, stamp, Durability::Handed).expect("written");
+    let frame_id = FrameId { frame: 1, time: model.time() };
+    drops_file::write(&path, &drops, frame_id, Durability::Handed).expect("written");
     let (read, when) = drops_file::read(&path).expect("read");
     std::fs::remove_file(&path).expect("there");
-    assert!(read == drops && when.time == stamp.time, "what was read is not what was written");
-    // The surface that is made on reading encloses the droplet's volume.
+    assert!(read == drops && when.time == frame_id.time, "what was read is not what was written");
+    // The surface made on reading encloses the droplet's volume.
     let surface = surface_of_one(&read[4321]);
     let point = |v: u32| surface.positions[v as usize] - read[4321].frame.origin;
     let volume: f64 = surface.triangles.iter().map(|&[a, b, c]| point(a).dot(point(b).cross(point(c))) / 6.0).sum();
