@@ -22,7 +22,7 @@ const WATER_F0: f32 = 0.02;
 const FILM_ALPHA: f32 = 0.03;
 
 /// Refractive index of window glass.
-pub const GLASS_INDEX: f32 = 1.5;
+const GLASS_INDEX: f32 = 1.5;
 
 /// What a surface does with light.
 #[derive(Clone, Debug)]
