@@ -136,10 +136,7 @@ fn an_imported_model_is_a_scene_that_checks_and_an_export_comes_back() {
     scratch.run(&["import", "cube.obj", "--as", "cube.toml"]).expect_code(0).expect_message("taken to be in meters");
     scratch.run(&["check", "cube.toml"]).expect_code(0);
     scratch.write("bad.glb", "glTF");
-    scratch
-        .run(&["import", "bad.glb", "--as", "bad.toml"])
-        .expect_code(2)
-        .expect_message("bad.glb");
+    scratch.run(&["import", "bad.glb", "--as", "bad.toml"]).expect_code(2).expect_message("bad.glb");
     assert!(!scratch.path("bad.toml").exists() && !scratch.path("bad.toml.files").exists());
 }
 

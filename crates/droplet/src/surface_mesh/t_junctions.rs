@@ -95,7 +95,7 @@ fn cut(mesh: &mut TriMesh, t: usize, side: usize, vertex: u32, share: f64) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, RepairReport, repair_with};
+    use sessile_geometry::repair::{Closure, MeshDefect, RepairReport, repair_with};
 
     use super::super::tests::{sheet, surface_of};
     use super::super::{NONE, SurfaceMesh};
@@ -114,8 +114,7 @@ pub(crate) mod tests {
 
     /// Repairs a mesh that may be open: duplicates, flipped faces, slivers and T-junctions are mended, holes stay holes.
     pub fn mend(mesh: TriMesh) -> Result<Mended, MeshDefect> {
-        let options = RepairOptions { openness: Openness::Allowed, ..RepairOptions::default() };
-        let (mut mesh, report) = repair_with(mesh, options)?;
+        let (mut mesh, report) = repair_with(mesh, Closure::Optional)?;
         // What repair returns is a manifold; cutting a border side keeps it one.
         let t_junctions = close_t_junctions(&mut mesh).unwrap_or(0);
         Ok(Mended { mesh, report, t_junctions })
@@ -162,7 +161,7 @@ pub(crate) mod tests {
         mesh.triangles.push(repeated);
         mesh.corner_uvs.clear();
         let mended = mend(mesh).expect("it can be mended");
-        assert!(mended.report.welded_vertices == 1 && mended.report.turned_triangles == 1, "{}", mended.report);
+        assert!(mended.report.welded_vertices == 1 && mended.report.flipped_triangles == 1, "{}", mended.report);
         assert_eq!(mended.report.duplicate_triangles, 1);
         assert_eq!(num_borders(&surface_of(&mended.mesh)), 4 * 8 + 3, "the rim and the hole");
     }
