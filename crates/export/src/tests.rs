@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
-use sessile_frames::{FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, Surface};
+use sessile_frames::{
+    FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
+};
 
 use super::*;
 use sessile_import::usd::{UsdLayer, UsdValue};
@@ -58,6 +60,7 @@ fn small_run(parent: &Path) -> PathBuf {
         settled: false,
         frames: 3,
         resumes: 0,
+        steps: StepTotals::default(),
         stages: Default::default(),
         error: None,
     };

@@ -164,7 +164,7 @@ fn frame_text(source: &Source, assets: &RenderAssets<'_>, frame: &LoadedFrame) -
         };
         let _ = write!(text, "\nobject {{\n  {body}\n{}}}\n", solid_material(material, wet.as_deref()));
     }
-    match source.folder.read_shapes(frame.number)?.filter(|drops| drops.iter().all(has_native_shape)) {
+    match source.folder.read_instances(frame.number)?.filter(|drops| drops.iter().all(has_native_shape)) {
         Some(drops) => drops.iter().for_each(|drop| text += &native_drop(drop, &assets.materials)),
         None => {
             let liquid = liquid_mesh(&frame.liquid, &assets.materials, &world);
