@@ -38,6 +38,7 @@
 //! keys and collect problems, `resolve` builds the scene, `schema` lists every key.
 
 mod diagnostics;
+mod field;
 mod files;
 mod overrides;
 mod parse;
@@ -53,11 +54,13 @@ mod suggest;
 mod tree;
 pub mod types;
 mod units;
+mod values;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use files::{Files, Folder, NoFiles};
 pub use parse::{Parsed, parse_file, parse_str};
 pub use print::print;
-pub use relation::{RunRelation, picture_keys, same_run};
+pub use relation::{RunRelation, image_keys, same_run, simulation_identity};
+pub use schema::json_schema;
 pub use source::{Place, Source, Sources};
 pub use types::*;

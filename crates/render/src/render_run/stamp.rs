@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use sessile_scene::picture_keys;
+use sessile_scene::image_keys;
 use sessile_scene::types::{EnvironmentMap, Scene, Texture};
 
 /// Keyword of the text in a PNG.
@@ -52,7 +52,7 @@ impl PictureStamp {
 /// A file that cannot be read counts as its name alone: whoever draws with it will say what is wrong.
 pub(super) fn view_hash(scene: &Scene) -> String {
     let mut hasher = blake3::Hasher::new();
-    for (key, value) in picture_keys(scene) {
+    for (key, value) in image_keys(scene) {
         hasher.update(format!("{key} = {value}\n").as_bytes());
     }
     let textures = scene.solids.iter().filter_map(|solid| match &solid.texture {
