@@ -1,23 +1,23 @@
-//! The eye: a thin lens.
+//! A thin-lens camera.
 
 use glam::{DVec3, Vec2, Vec3};
 
-/// An eye with a thin lens, in world coordinates.
+/// A thin-lens camera, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Where it is, in m.
+    /// Its position, in m.
     pub eye: DVec3,
-    /// The point in the picture's middle, in m; also what is sharp, unless `focus` says otherwise.
+    /// The point at the center of the image, in m; also in focus, unless `focus` is given.
     pub look_at: DVec3,
     /// Vertical field of view, in rad.
     pub fov: f64,
-    /// Radius of the lens, in m; 0 makes everything sharp.
+    /// Radius of the lens, in m; 0 for a pinhole.
     pub lens_radius: f64,
-    /// Distance that is sharp, in m; `None`: that of `look_at`.
+    /// Focus distance, in m; `None`: that of `look_at`.
     pub focus: Option<f64>,
 }
 
-/// A camera made ready for a picture, in the stage's coordinates.
+/// A camera prepared for an image size, in the render scene's coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct Lens {
     eye: Vec3,
@@ -30,15 +30,15 @@ pub struct Lens {
 }
 
 impl Camera {
-    /// A camera with everything sharp.
+    /// A pinhole camera.
     pub fn new(eye: DVec3, look_at: DVec3, fov: f64) -> Self {
         Self { eye, look_at, fov, lens_radius: 0.0, focus: None }
     }
 
-    /// Makes the camera ready for a picture of a stage whose coordinates start at `origin`.
+    /// Prepares the camera for an image of a scene whose coordinates start at `origin`.
     pub fn lens(&self, origin: DVec3, size: [usize; 2]) -> Lens {
         let forward = (self.look_at - self.eye).try_normalize().unwrap_or(-DVec3::Z);
-        // Looking straight up or down, the picture's top is away from the eye.
+        // Looking straight up or down, the image's up direction is horizontal.
         let right = forward.cross(DVec3::Y);
         let right = if right.length_squared() > 1e-12 { right.normalize() } else { DVec3::X };
         let up = right.cross(forward);
@@ -58,31 +58,31 @@ impl Camera {
 }
 
 impl Lens {
-    /// Where the eye is.
+    /// Position of the camera.
     pub fn eye(&self) -> Vec3 {
         self.eye
     }
 
-    /// Unit vector along the camera's axis, into the picture.
+    /// Unit vector along the camera's axis, into the image.
     pub fn forward(&self) -> Vec3 {
         self.forward
     }
 
-    /// Where in the picture, from (0, 0) at its top left to (1, 1), something in this direction from the eye is seen by a pinhole
-    /// camera; `None` for what lies beside or behind the eye. Beyond the borders it goes on.
-    pub fn place_towards(&self, direction: Vec3) -> Option<Vec2> {
+    /// Pinhole projection of a direction to the image, from (0, 0) at its top left to (1, 1);
+    /// outside that range beyond its borders. `None` for directions beside or behind the camera.
+    pub fn project_direction(&self, direction: Vec3) -> Option<Vec2> {
         let depth = direction.dot(self.forward);
         let offset = Vec2::new(direction.dot(self.right), direction.dot(self.up)) / (depth * self.half);
         let place = Vec2::new(0.5 + 0.5 * offset.x, 0.5 - 0.5 * offset.y);
         (depth > 0.0 && place.is_finite()).then_some(place)
     }
 
-    /// Height of a pixel at depth 1, in a picture of `rows` rows.
-    pub fn pixel(&self, rows: f32) -> f32 {
+    /// Height of a pixel at depth 1, in an image of `rows` rows.
+    pub fn pixel_height(&self, rows: f32) -> f32 {
         2.0 * self.half.y / rows
     }
 
-    /// A point for drawing: place in the picture times depth, and the depth, which all change linearly from point to point.
+    /// Homogeneous image coordinates of a point: position in the image times depth, and depth.
     pub fn homogeneous(&self, point: Vec3) -> Vec3 {
         let to = point - self.eye;
         let depth = to.dot(self.forward);
@@ -90,22 +90,21 @@ impl Lens {
         Vec3::new(0.5 * (depth + x), 0.5 * (depth - y), depth)
     }
 
-    /// Direction of the line of sight through a point of the picture, for a pinhole camera.
-    pub fn line_of_sight(&self, place: Vec2) -> Vec3 {
-        self.sight(place).normalize()
+    /// Unit direction of the pinhole ray through a point of the image.
+    pub fn pinhole_direction(&self, place: Vec2) -> Vec3 {
+        self.unnormalized_direction(place).normalize()
     }
 
-    /// The same direction, its part along the camera's axis being 1.
-    pub fn sight(&self, place: Vec2) -> Vec3 {
+    /// The same direction, scaled to a depth of 1.
+    pub fn unnormalized_direction(&self, place: Vec2) -> Vec3 {
         let offset = Vec2::new(2.0 * place.x - 1.0, 1.0 - 2.0 * place.y) * self.half;
         offset.x * self.right + offset.y * self.up + self.forward
     }
 
-    /// Origin and direction of the ray through a point of the picture, from (0, 0) at its top left to (1, 1), and a point `u` of
-    /// the lens.
+    /// Origin and direction of the ray through a point of the image, from (0, 0) at its top left to
+    /// (1, 1), and through the lens sample `u`.
     pub fn ray(&self, place: Vec2, u: Vec2) -> (Vec3, Vec3) {
-        let offset = Vec2::new(2.0 * place.x - 1.0, 1.0 - 2.0 * place.y) * self.half;
-        let direction = offset.x * self.right + offset.y * self.up + self.forward;
+        let direction = self.unnormalized_direction(place);
         if self.radius == 0.0 {
             return (self.eye, direction.normalize());
         }
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lens_keeps_its_focus_sharp() {
+    fn rays_through_a_lens_meet_at_the_focus() {
         let camera = Camera { lens_radius: 0.1, ..Camera::new(DVec3::Z * 2.0, DVec3::ZERO, 0.6) };
         let lens = camera.lens(DVec3::ZERO, [10, 10]);
         for u in [Vec2::ZERO, Vec2::new(0.9, 0.3), Vec2::new(0.4, 0.8)] {

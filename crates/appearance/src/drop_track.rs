@@ -1,4 +1,4 @@
-//! The drop that the camera follows, frame by frame, by the run's measures.
+//! The path of the drop that the camera follows, from the run's measures.
 
 use std::path::Path;
 
@@ -7,29 +7,29 @@ use sessile_frames::measures_file::{self, MeasuresError};
 use sessile_frames::{DropMeasures, Event, FrameMeasures};
 use sessile_scene::types::Follow;
 
-/// Where a drop is in the frames of a run.
+/// The positions of a drop over the frames of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropTrack {
-    /// Frames and the drop's centroid in them, in m, by rising frame; never empty.
-    places: Vec<(u64, DVec3)>,
-    /// Half of its largest extent where it is first seen, in m.
+    /// Frames and the drop's centroid in them, in m, in ascending order; never empty.
+    positions: Vec<(u64, DVec3)>,
+    /// Half of its largest extent in its first frame, in m.
     radius: f64,
 }
 
 impl DropTrack {
     /// SceneMaterials a drop up in `measure.jsonl`; `None` when no frame has it.
     pub fn read(measures: &Path, follow: Follow) -> Result<Option<Self>, MeasuresError> {
-        let mut seeker = Seeker { id: None, follow, places: Vec::new(), radius: 0.0 };
+        let mut reader = TrackReader { id: None, follow, positions: Vec::new(), radius: 0.0 };
         measures_file::for_each(measures, |frame| {
-            seeker.look(&frame);
+            reader.read_frame(&frame);
             true
         })?;
-        Ok((!seeker.places.is_empty()).then_some(Self { places: seeker.places, radius: seeker.radius }))
+        Ok((!reader.positions.is_empty()).then_some(Self { positions: reader.positions, radius: reader.radius }))
     }
 
-    /// Where it is first seen, in m.
+    /// Its first position, in m.
     pub fn first(&self) -> DVec3 {
-        self.places.first().map_or(DVec3::ZERO, |(_, at)| *at)
+        self.positions.first().map_or(DVec3::ZERO, |(_, at)| *at)
     }
 
     /// Half of its largest extent there, in m.
@@ -37,23 +37,24 @@ impl DropTrack {
         self.radius
     }
 
-    /// Where the camera looks in a frame, in m: at the drop, or where it was last; before it comes, where it will come.
+    /// Its position in a frame, in m; the last one after it disappears, and the first one before it
+    /// appears.
     pub fn at(&self, frame: u64) -> DVec3 {
-        let after = self.places.partition_point(|(seen, _)| *seen <= frame);
-        self.places.get(after.saturating_sub(1)).map_or(DVec3::ZERO, |(_, at)| *at)
+        let after = self.positions.partition_point(|(seen, _)| *seen <= frame);
+        self.positions.get(after.saturating_sub(1)).map_or(DVec3::ZERO, |(_, at)| *at)
     }
 }
 
-struct Seeker {
-    /// The drop, once it is known.
+struct TrackReader {
+    /// The drop's id, once known.
     id: Option<u32>,
     follow: Follow,
-    places: Vec<(u64, DVec3)>,
+    positions: Vec<(u64, DVec3)>,
     radius: f64,
 }
 
-impl Seeker {
-    fn look(&mut self, frame: &FrameMeasures) {
+impl TrackReader {
+    fn read_frame(&mut self, frame: &FrameMeasures) {
         let id = *self.id.get_or_insert(match self.follow {
             Follow::Drop(id) => id,
             Follow::Largest => match largest(&frame.drops) {
@@ -61,17 +62,17 @@ impl Seeker {
                 None => return,
             },
         });
-        // Once it is met with, it lives on in whatever it merges into.
+        // After a merge the survivor is track.
         let id = frame.events.iter().fold(id, |id, event| match event {
             Event::Merge { merge, into } if merge.contains(&id) => *into,
             _ => id,
         });
         self.id = Some(id);
         if let Some(drop) = frame.drops.iter().find(|drop| drop.id == id) {
-            if self.places.is_empty() {
+            if self.positions.is_empty() {
                 self.radius = 0.5 * (drop.bounds[1] - drop.bounds[0]).max_element();
             }
-            self.places.push((frame.frame, drop.centroid));
+            self.positions.push((frame.frame, drop.centroid));
         }
     }
 }
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_camera_goes_with_the_drop_into_merges_and_stays_when_it_is_lost() {
+    fn a_track_follows_merges_and_stays_when_the_drop_is_lost() {
         let merge = Event::Merge { merge: Ids::from_slice(&[2, 5]), into: 5 };
         let frames = [
             (vec![], vec![]),
@@ -118,10 +119,10 @@ mod tests {
             (vec![drop(1, 4.0, 9.0)], vec![]),
         ];
         for follow in [Follow::Largest, Follow::Drop(2)] {
-            let followed = run(&frames, follow).unwrap();
-            let x: Vec<f64> = (0..6).map(|frame| followed.at(frame).x).collect();
+            let track = run(&frames, follow).unwrap();
+            let x: Vec<f64> = (0..6).map(|frame| track.at(frame).x).collect();
             assert_eq!(x, [1.0, 1.0, 2.0, 3.0, 3.0, 3.0], "{follow:?}");
-            assert!((followed.radius() - 1e-3).abs() < 1e-12 && followed.first().x == 1.0);
+            assert!((track.radius() - 1e-3).abs() < 1e-12 && track.first().x == 1.0);
         }
         assert_eq!(run(&frames, Follow::Drop(77)), None);
         assert_eq!(run(&frames[..1], Follow::Largest), None);

@@ -1,8 +1,9 @@
 //! What a scene looks like: camera, framing, materials, textures, lights.
 //!
-//! The renderer and the exporters both start from these types: a [`Camera`], framed by [`frame_scene`] where the
-//! scene leaves it open; the [`SceneMaterials`] of solids and liquid; an [`Environment`] with [`AreaLight`]s and a [`SunDisc`];
-//! and surfaces prepared for ray tracing (normals, contact skirts, a ray BVH).
+//! The renderer and the exporters both start from these types: a [`Camera`], framed by
+//! [`frame_scene`] where the scene leaves it open; the [`SceneMaterials`] of solids and liquid; an
+//! [`Environment`] with [`AreaLight`]s and a [`SunDisc`]; and surfaces prepared for ray tracing
+//! (normals, contact skirts, a ray BVH).
 //!
 //! Lengths are in meters, y is up, colors are linear sRGB, and coordinates are right-handed.
 

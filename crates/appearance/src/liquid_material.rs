@@ -1,29 +1,29 @@
-//! How a liquid looks: clear with a color that deepens with the way through it, or opaque.
+//! The material of a liquid: clear with absorption, or opaque.
 
 use glam::{Vec2, Vec3};
 
 use crate::materials::{BsdfParameters, SpecularLobe};
 use crate::textures::{ScaledTexture, Texture};
 
-/// How a liquid looks.
+/// The material of a liquid.
 #[derive(Clone, Debug)]
 pub enum LiquidMaterial {
     /// A smooth dielectric.
     Clear {
         /// Refractive index.
         index: f32,
-        /// Absorption σ per color channel, in 1/m: light fades as exp(−σ s) (Beer and Lambert).
+        /// Absorption σ per color channel, in 1/m: transmittance is exp(−σ s) (Beer–Lambert law).
         absorption: Vec3,
     },
-    /// A turbid liquid, or a metal.
+    /// A turbid liquid or a liquid metal.
     Opaque(BsdfParameters),
 }
 
 impl LiquidMaterial {
-    /// The look of the liquid that a scene starts from, with the scene's refractive index.
+    /// The material of a liquid preset, with the scene's refractive index.
     ///
-    /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries' dominant wavelengths; the others are
-    /// chosen by eye.
+    /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries'
+    /// dominant wavelengths; the other presets are chosen by eye.
     pub fn of_preset(preset: &str, refractive_index: f64) -> Self {
         let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
         let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };

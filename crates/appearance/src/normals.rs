@@ -1,12 +1,12 @@
-//! Normals of smooth surfaces that triangles stand for.
+//! Vertex normals of smooth and creased meshes.
 
 use glam::{DVec3, Vec3};
 use sessile_geometry::TriMesh;
 
-/// Faces that meet at less than this angle are one smooth surface: its cosine, of 40°.
-const CREASE: f64 = 0.766;
+/// Cosine of the crease angle, 40°: faces that meet at a smaller angle are smoothed.
+const CREASE_COSINE: f64 = 0.766;
 
-/// A normal per vertex: of the faces about it, weighted by their angles there (thurmer1998). Zero where there are none.
+/// Angle-weighted vertex normals (thurmer1998); zero for vertices without triangles.
 pub fn smooth_normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let mut sums = vec![DVec3::ZERO; positions.len()];
     for triangle in triangles {
@@ -19,10 +19,10 @@ pub fn smooth_normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<Vec3> 
     sums.into_iter().map(|sum| sum.normalize_or_zero().as_vec3()).collect()
 }
 
-/// A normal per corner: faces that meet in a sharp edge keep their own.
+/// Normals per triangle corner; faces that meet at a sharp edge are not smoothed across it.
 pub fn creased_normals(mesh: &TriMesh) -> Vec<[Vec3; 3]> {
     let count = mesh.positions.len();
-    // Which corners lie at each vertex, in one list.
+    // The faces at each vertex, in compressed rows.
     let mut starts = vec![0_usize; count + 1];
     for &v in mesh.triangles.iter().flatten() {
         starts[v as usize + 1] += 1;
@@ -41,7 +41,7 @@ pub fn creased_normals(mesh: &TriMesh) -> Vec<[Vec3; 3]> {
     }
     let corner_normal = |t: usize, v: u32| {
         let about = &faces[starts[v as usize]..starts[v as usize + 1]];
-        let smooth = about.iter().filter(|(other, _)| facets[*other as usize].dot(facets[t]) > CREASE);
+        let smooth = about.iter().filter(|(other, _)| facets[*other as usize].dot(facets[t]) > CREASE_COSINE);
         let sum: DVec3 = smooth.map(|&(other, weight)| weight * facets[other as usize]).sum();
         sum.try_normalize().unwrap_or(facets[t]).as_vec3()
     };
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_blunt_ridge_is_smoothed_and_a_sharp_one_is_not() {
+    fn blunt_edges_are_smoothed_and_sharp_ones_are_not() {
         for (height, smooth) in [(0.1, true), (1.0, false)] {
             let ridge = DVec3::new(0.0, height, 0.0);
             let positions = vec![DVec3::X, -DVec3::X, ridge, ridge + DVec3::Z];

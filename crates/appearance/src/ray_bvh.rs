@@ -1,52 +1,56 @@
-//! Rays against triangles: a hierarchy of four-wide nodes whose leaves hold four triangles side by side.
+//! Ray–triangle intersection: a BVH of four-wide nodes whose leaves hold four triangles in SIMD
+//! layout.
 //!
-//! Everything is single precision about a common middle. A triangle is met by the test of Woop et al. (woop2013): the ray is
-//! sheared onto an axis and three edge functions decide, so that an edge shared by two triangles is seen alike from both and no
-//! ray slips between them. Boxes are widened by a few roundings (ize2013).
+//! Everything is single precision about a common origin. Triangles use the watertight test of Woop
+//! et al. (woop2013): the ray is sheared onto an axis and three edge functions decide, so that an
+//! edge shared by two triangles gives both the same result and no ray passes between them. Boxes
+//! are widened by a few ulps (ize2013).
 //!
-//! With motion, corners move on straight lines from the opening of the shutter (time 0) to its closing (time 1); a box holds
-//! both ends of the way, and thus everything between.
+//! With motion, corners move linearly from shutter opening (time 0) to closing (time 1); a box
+//! bounds both end positions and thus everything between.
 
 use glam::{DVec3, Vec3, Vec4};
 use sessile_geometry::bvh::{Bounds, Child, FourWide, LEAF, Node};
 
-/// Depth after which nodes are split in equal halves, so that no input makes the tree deep.
+/// Depth after which nodes are split into equal halves, which bounds the tree's depth.
 const MAX_UNEVEN_DEPTH: usize = 24;
 
-/// Room for the nodes still to visit: three for each of 24 uneven and 16 even four-wide levels, and a few.
+/// Size of the traversal stack: three nodes for each of 24 uneven and 16 even four-wide levels, and
+/// a few more.
 const STACK: usize = 128;
 
-/// A ray that leaves a triangle meets nothing nearer than this part of its origin's coordinates: where two triangles share an
-/// edge, rounding may put the origin behind the one that it does not leave. It is some tens of nanometers in a scene of 10 cm.
-const NEAREST: f32 = 4e-7;
+/// Minimum hit distance of a ray that starts on a triangle, relative to its origin's coordinates:
+/// near a shared edge, rounding may put the origin behind the neighboring triangle. It is some tens
+/// of nanometers in a scene of 10 cm.
+const MIN_DISTANCE: f32 = 4e-7;
 
-/// A slab's far side is moved out by this factor, against rays that slip between boxes.
+/// Factor on the far distance of a slab, so that no ray passes between boxes.
 const WIDEN: f32 = 1.0 + 4.0 * f32::EPSILON;
 
-/// A ray with a moment of the shutter's opening.
+/// A ray at a time of the shutter interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Ray {
-    /// Where it starts.
+    /// Its start, in m.
     pub origin: Vec3,
-    /// Where it goes, unit length.
+    /// Its direction, unit length.
     pub direction: Vec3,
-    /// When, from 0 (shutter opens) to 1 (it closes).
+    /// Time from 0 (shutter opens) to 1 (shutter closes).
     pub time: f32,
-    /// The triangle that it leaves and must not meet again; [`NO_TRIANGLE`] if none.
-    pub leaves: u32,
+    /// The triangle that it starts on, which it cannot hit; [`NO_TRIANGLE`] if none.
+    pub origin_triangle: u32,
 }
 
 /// No triangle.
 pub const NO_TRIANGLE: u32 = u32::MAX;
 
-/// Where a ray meets a triangle.
+/// A ray's intersection with a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TriangleHit {
     /// Distance along the ray.
     pub distance: f32,
-    /// Which triangle.
+    /// Index of the triangle.
     pub triangle: u32,
-    /// Weights of the second and third corner.
+    /// Barycentric weights of the second and third corner.
     pub weights: [f32; 2],
 }
 
@@ -57,18 +61,19 @@ struct Leaf {
     triangles: [u32; LEAF],
 }
 
-/// A hierarchy over triangles that may move.
+/// A BVH over triangles that may move.
 #[derive(Clone, Debug, Default)]
 pub struct RayBvh {
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
-    /// How each leaf's corners move while the shutter is open; empty when nothing moves.
+    /// Displacement of each leaf's corners while the shutter is open; empty when nothing moves.
     motions: Vec<[[Vec4; 3]; 3]>,
 }
 
 impl RayBvh {
-    /// Builds a hierarchy over triangles given by their corners, and their corners' ways while the shutter is open (empty when
-    /// nothing moves). Triangles with a corner that is not finite are left out.
+    /// Builds a BVH over triangles given by their corners, and the corners' displacements while the
+    /// shutter is open (empty when nothing moves). Triangles with a corner that is not finite are
+    /// left out.
     pub fn new(corners: &[[Vec3; 3]], motions: &[[Vec3; 3]]) -> Self {
         let bounds = |corners: [Vec3; 3]| Bounds::of(corners.map(Vec3::as_dvec3));
         let boxes: Vec<Bounds> = (0..corners.len())
@@ -81,70 +86,71 @@ impl RayBvh {
             .filter(|&i| boxes[i as usize].low.is_finite() && boxes[i as usize].high.is_finite())
             .collect();
         let FourWide { nodes, leaves: groups } = FourWide::new(&boxes, order, DVec3::ZERO, MAX_UNEVEN_DEPTH);
-        let pack = |group: &[u32; LEAF], source: &[[Vec3; 3]]| {
+        let to_simd = |group: &[u32; LEAF], source: &[[Vec3; 3]]| {
             [0, 1, 2].map(|corner| {
                 [0, 1, 2].map(|axis| Vec4::from_array(group.map(|triangle| source[triangle as usize][corner][axis])))
             })
         };
-        let leaf = |group: &[u32; LEAF]| Leaf { corners: pack(group, corners), triangles: *group };
+        let leaf = |group: &[u32; LEAF]| Leaf { corners: to_simd(group, corners), triangles: *group };
         let leaves = groups.iter().map(leaf).collect();
-        let motions = if motions.is_empty() { Vec::new() } else { groups.iter().map(|g| pack(g, motions)).collect() };
+        let motions =
+            if motions.is_empty() { Vec::new() } else { groups.iter().map(|g| to_simd(g, motions)).collect() };
         Self { nodes, leaves, motions }
     }
 
-    /// The nearest triangle within `reach` along a ray that `counts` accepts.
-    pub fn nearest(&self, ray: &Ray, reach: f32, counts: impl Fn(u32) -> bool) -> Option<TriangleHit> {
+    /// The nearest triangle along a ray within `t_max` that `accepts` admits.
+    pub fn intersect(&self, ray: &Ray, t_max: f32, accepts: impl Fn(u32) -> bool) -> Option<TriangleHit> {
         let mut best: Option<TriangleHit> = None;
-        self.visit(ray, reach, |leaf, shear, reach| {
-            let hit = self.hit_leaf(leaf, ray, shear, reach, &counts);
-            let distance = hit.map_or(reach, |hit| hit.distance);
+        self.visit(ray, t_max, |leaf, shear, t_max| {
+            let hit = self.hit_leaf(leaf, ray, shear, t_max, &accepts);
+            let distance = hit.map_or(t_max, |hit| hit.distance);
             best = hit.or(best);
             (distance, false)
         });
         best
     }
 
-    /// Whether any triangle within `reach` along a ray is accepted by `counts`.
-    pub fn any(&self, ray: &Ray, reach: f32, counts: impl Fn(u32) -> bool) -> bool {
+    /// Whether any triangle along a ray within `t_max` is admitted by `accepts`.
+    pub fn occluded(&self, ray: &Ray, t_max: f32, accepts: impl Fn(u32) -> bool) -> bool {
         let mut found = false;
-        self.visit(ray, reach, |leaf, shear, reach| {
-            found = self.hit_leaf(leaf, ray, shear, reach, &counts).is_some();
-            (reach, found)
+        self.visit(ray, t_max, |leaf, shear, t_max| {
+            found = self.hit_leaf(leaf, ray, shear, t_max, &accepts).is_some();
+            (t_max, found)
         });
         found
     }
 
-    /// Visits leaves near ones first; `leaf` gives the new reach and whether to stop.
+    /// Visits leaves, nearest first; `leaf` returns the new `t_max` and whether to stop.
     #[inline(always)]
-    fn visit(&self, ray: &Ray, reach: f32, mut leaf: impl FnMut(usize, &Shear, f32) -> (f32, bool)) {
+    fn visit(&self, ray: &Ray, t_max: f32, mut leaf: impl FnMut(usize, &Shear, f32) -> (f32, bool)) {
         if self.nodes.is_empty() || !ray.origin.is_finite() || !ray.direction.is_finite() {
             return;
         }
         let shear = Shear::new(ray);
-        // A component of zero would give 0 · ∞; so small a one gives the same boxes.
+        // A zero component would give 0 · ∞; a tiny one gives the same boxes.
         let safe = |x: f32| if x.abs() < 1e-18 { 1e-18_f32.copysign(x) } else { x };
         let inverse = ray.direction.to_array().map(|x| 1.0 / safe(x));
         let origin = ray.origin.to_array();
-        let mut reach = reach;
+        let mut t_max = t_max;
         let mut stack = [(0.0_f32, Child::ROOT); STACK];
         let mut height = 1;
         while height > 0 {
             height -= 1;
             let (entry, child) = stack[height];
-            if entry > reach {
+            if entry > t_max {
                 continue;
             }
             if let Some(index) = child.leaf() {
-                let (nearer, stop) = leaf(index, &shear, reach);
+                let (nearer, stop) = leaf(index, &shear, t_max);
                 if stop {
                     return;
                 }
-                reach = nearer;
+                t_max = nearer;
                 continue;
             }
             let node = &self.nodes[child.node()];
             let mut enter = Vec4::ZERO;
-            let mut exit = Vec4::splat(reach);
+            let mut exit = Vec4::splat(t_max);
             for axis in 0..3 {
                 let (o, i) = (Vec4::splat(origin[axis]), Vec4::splat(inverse[axis]));
                 let (near, far) = if inverse[axis] >= 0.0 {
@@ -155,12 +161,12 @@ impl RayBvh {
                 enter = ((near - o) * i).max(enter);
                 exit = ((far - o) * i * WIDEN).min(exit);
             }
-            let mut met = enter.cmple(exit).bitmask();
+            let mut hit_slots = enter.cmple(exit).bitmask();
             let entries = enter.to_array();
             let base = height;
-            while met != 0 {
-                let slot = met.trailing_zeros() as usize;
-                met &= met - 1;
+            while hit_slots != 0 {
+                let slot = hit_slots.trailing_zeros() as usize;
+                hit_slots &= hit_slots - 1;
                 let entry = entries[slot];
                 let mut place = height;
                 while place > base && stack[place - 1].0 < entry {
@@ -180,8 +186,8 @@ impl RayBvh {
         leaf: usize,
         ray: &Ray,
         shear: &Shear,
-        reach: f32,
-        counts: &impl Fn(u32) -> bool,
+        t_max: f32,
+        accepts: &impl Fn(u32) -> bool,
     ) -> Option<TriangleHit> {
         let Leaf { corners, triangles } = &self.leaves[leaf];
         let moving = self.motions.get(leaf);
@@ -209,17 +215,18 @@ impl RayBvh {
         let total = u + v + w;
         let scale = Vec4::ONE / total;
         let distance = (u * az + v * bz + w * cz) * scale;
-        let hits = inside
-            & total.cmpne(zero)
-            & distance.cmpgt(Vec4::splat(shear.nearest))
-            & distance.cmplt(Vec4::splat(reach));
+        let hits =
+            inside & total.cmpne(zero) & distance.cmpgt(Vec4::splat(shear.t_min)) & distance.cmplt(Vec4::splat(t_max));
         let mut mask = hits.bitmask();
         let mut best: Option<(f32, usize)> = None;
         while mask != 0 {
             let lane = mask.trailing_zeros() as usize;
             mask &= mask - 1;
             let triangle = triangles[lane];
-            if triangle != ray.leaves && best.is_none_or(|(least, _)| distance[lane] < least) && counts(triangle) {
+            if triangle != ray.origin_triangle
+                && best.is_none_or(|(least, _)| distance[lane] < least)
+                && accepts(triangle)
+            {
                 best = Some((distance[lane], lane));
             }
         }
@@ -231,14 +238,14 @@ impl RayBvh {
     }
 }
 
-/// The map of a ray's direction onto its largest axis.
+/// The shear that maps a ray's direction onto its largest axis.
 struct Shear {
     axes: [usize; 3],
     x: f32,
     y: f32,
     z: f32,
-    /// Nothing nearer counts.
-    nearest: f32,
+    /// Minimum hit distance.
+    t_min: f32,
 }
 
 impl Shear {
@@ -250,8 +257,9 @@ impl Shear {
             std::mem::swap(&mut x, &mut y);
         }
         let along = direction[z];
-        let nearest = if ray.leaves == NO_TRIANGLE { 0.0 } else { NEAREST * ray.origin.abs().max_element() };
-        Self { axes: [x, y, z], x: direction[x] / along, y: direction[y] / along, z: 1.0 / along, nearest }
+        let t_min =
+            if ray.origin_triangle == NO_TRIANGLE { 0.0 } else { MIN_DISTANCE * ray.origin.abs().max_element() };
+        Self { axes: [x, y, z], x: direction[x] / along, y: direction[y] / along, z: 1.0 / along, t_min }
     }
 }
 
@@ -260,11 +268,11 @@ mod tests {
     use super::*;
 
     fn ray(origin: Vec3, direction: Vec3) -> Ray {
-        Ray { origin, direction: direction.normalize(), time: 0.0, leaves: NO_TRIANGLE }
+        Ray { origin, direction: direction.normalize(), time: 0.0, origin_triangle: NO_TRIANGLE }
     }
 
-    /// A closed ball of triangles about a center, by latitude and longitude.
-    fn ball(center: Vec3, radius: f32, rings: usize) -> Vec<[Vec3; 3]> {
+    /// A closed sphere of triangles about a center, by latitude and longitude.
+    fn sphere(center: Vec3, radius: f32, rings: usize) -> Vec<[Vec3; 3]> {
         let point = |i: usize, j: usize| {
             let (polar, turn) = (
                 std::f32::consts::PI * i as f32 / rings as f32,
@@ -293,25 +301,25 @@ mod tests {
     }
 
     #[test]
-    fn no_ray_escapes_from_a_closed_millimeter_ball_far_from_the_middle() {
+    fn no_ray_escapes_from_a_closed_millimeter_sphere_far_from_the_origin() {
         let center = Vec3::new(0.3, -0.2, 0.1);
-        let triangles = ball(center, 1e-3, 24);
+        let triangles = sphere(center, 1e-3, 24);
         let bvh = RayBvh::new(&triangles, &[]);
         for direction in directions(20_000) {
-            let hit = bvh.nearest(&ray(center, direction), f32::INFINITY, |_| true);
+            let hit = bvh.intersect(&ray(center, direction), f32::INFINITY, |_| true);
             let distance = hit.map_or(f32::INFINITY, |hit| hit.distance);
-            assert!((0.98e-3..1.001e-3).contains(&distance), "{direction} leaves the ball: {distance}");
+            assert!((0.98e-3..1.001e-3).contains(&distance), "{direction} leaves the sphere: {distance}");
         }
-        // Aimed at the corners and the middles of edges, where leaks would be.
+        // Aimed at corners and midpoints of edges, where leaks would occur.
         for triangle in &triangles {
             for target in [triangle[0], 0.5 * (triangle[0] + triangle[1]), 0.5 * (triangle[1] + triangle[2])] {
-                assert!(bvh.any(&ray(center, target - center), f32::INFINITY, |_| true), "a leak at {target}");
+                assert!(bvh.occluded(&ray(center, target - center), f32::INFINITY, |_| true), "a leak at {target}");
             }
         }
     }
 
     #[test]
-    fn the_nearest_triangle_is_the_one_that_a_search_of_all_finds() {
+    fn the_nearest_triangle_matches_brute_force() {
         let step = Vec3::new(0.819_172_5, 0.671_043_6, 0.549_700_5);
         let corner = |i: usize| (step * i as f32).fract();
         let triangles: Vec<[Vec3; 3]> =
@@ -321,9 +329,9 @@ mod tests {
         let mut hits = 0;
         for direction in directions(300) {
             let ray = ray(Vec3::splat(0.5), direction);
-            let all = single.iter().filter_map(|one| one.nearest(&ray, f32::INFINITY, |_| true));
+            let all = single.iter().filter_map(|one| one.intersect(&ray, f32::INFINITY, |_| true));
             let least = all.map(|hit| hit.distance).fold(f32::INFINITY, f32::min);
-            let found = bvh.nearest(&ray, f32::INFINITY, |_| true).map_or(f32::INFINITY, |hit| hit.distance);
+            let found = bvh.intersect(&ray, f32::INFINITY, |_| true).map_or(f32::INFINITY, |hit| hit.distance);
             assert_eq!(found, least, "{direction}");
             hits += usize::from(least.is_finite());
         }
@@ -331,21 +339,21 @@ mod tests {
     }
 
     #[test]
-    fn a_moving_triangle_is_met_where_it_is_at_the_rays_moment() {
+    fn a_moving_triangle_is_hit_at_its_position_at_the_rays_time() {
         let square = [[Vec3::ZERO, Vec3::X, Vec3::Y]];
         let bvh = RayBvh::new(&square, &[[Vec3::Z * 2.0; 3]]);
         for time in [0.0, 0.25, 1.0] {
-            let ray = Ray { origin: Vec3::new(0.2, 0.2, 5.0), direction: -Vec3::Z, time, leaves: NO_TRIANGLE };
-            let hit = bvh.nearest(&ray, f32::INFINITY, |_| true).expect("it is in the way");
+            let ray = Ray { origin: Vec3::new(0.2, 0.2, 5.0), direction: -Vec3::Z, time, origin_triangle: NO_TRIANGLE };
+            let hit = bvh.intersect(&ray, f32::INFINITY, |_| true).expect("the triangle is on the ray");
             assert!((hit.distance - (5.0 - 2.0 * time)).abs() < 1e-6, "{hit:?} at {time}");
         }
     }
 
     #[test]
-    fn nothing_and_corners_that_are_no_numbers_are_no_trouble() {
+    fn empty_and_non_finite_input_yields_no_hits() {
         let bvh = RayBvh::new(&[], &[]);
-        assert!(!bvh.any(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
+        assert!(!bvh.occluded(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
         let bvh = RayBvh::new(&[[Vec3::NAN; 3], [Vec3::X, Vec3::X, Vec3::X]], &[]);
-        assert!(!bvh.any(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
+        assert!(!bvh.occluded(&ray(Vec3::ZERO, Vec3::X), f32::INFINITY, |_| true));
     }
 }

@@ -12,19 +12,19 @@ use crate::materials::{Material, built_in_texture};
 use crate::textures::{ColorImage, Texture, TextureError};
 
 /// Units of a built-in pattern along a solid's longer side.
-const PATTERN: f64 = 16.0;
+const PATTERN_UNITS: f64 = 16.0;
 
-/// The looks of a scene's solids, read once for all frames.
+/// The materials of a scene, loaded once for all frames.
 #[derive(Clone, Debug)]
 pub struct SceneMaterials {
-    materials: Vec<Material>,
+    solids: Vec<Material>,
     liquid: LiquidMaterial,
 }
 
 impl SceneMaterials {
-    /// Reads the images that the scene's solids use as textures.
+    /// Builds the materials and reads the texture images of the scene's solids.
     pub fn of(scene: &Scene) -> Result<Self, TextureError> {
-        let materials = scene.solids.iter().map(|solid| {
+        let solids = scene.solids.iter().map(|solid| {
             let texture = solid.texture.as_ref().map(|texture| match texture {
                 SceneTexture::Pattern(pattern) => Ok(built_in_texture(*pattern, solid.look)),
                 SceneTexture::Image(file) => ColorImage::read(&format!("solid `{}`", solid.name), file)
@@ -33,31 +33,31 @@ impl SceneMaterials {
             Ok(Material::of(solid.look, texture.transpose()?, pattern(&solid.shape)))
         });
         let liquid = LiquidMaterial::of_preset(scene.liquid_preset.name, scene.liquid.refractive_index);
-        Ok(Self { materials: materials.collect::<Result<_, TextureError>>()?, liquid })
+        Ok(Self { solids: solids.collect::<Result<_, TextureError>>()?, liquid })
     }
 
     /// The solids' materials, in the scene's order.
-    pub fn materials(&self) -> &[Material] {
-        &self.materials
+    pub fn solids(&self) -> &[Material] {
+        &self.solids
     }
 
-    /// How the liquid looks.
+    /// The liquid's material.
     pub fn liquid(&self) -> &LiquidMaterial {
         &self.liquid
     }
 }
 
-/// How many units of a pattern lie along u and v, so that its squares are square.
+/// Units of a pattern along u and v, so that its cells are square.
 fn pattern(shape: &SolidShape) -> Vec2 {
     let sides = match shape {
         SolidShape::Plane { size, .. } => *size,
-        // u runs across a leaf and v along it.
+        // u is across a leaf and v along it.
         SolidShape::Leaf { size, .. } => [size[1], size[0]],
         SolidShape::Sphere { .. } => [2.0, 1.0],
         SolidShape::Cylinder { from, to, radius, .. } => [std::f64::consts::TAU * radius, from.distance(*to)],
         SolidShape::Box { .. } | SolidShape::Mesh { .. } => [1.0, 1.0],
     };
-    let unit = sides[0].max(sides[1]) / PATTERN;
+    let unit = sides[0].max(sides[1]) / PATTERN_UNITS;
     if unit > 0.0 && unit.is_finite() {
         Vec2::new((sides[0] / unit) as f32, (sides[1] / unit) as f32)
     } else {
@@ -65,7 +65,7 @@ fn pattern(shape: &SolidShape) -> Vec2 {
     }
 }
 
-/// Whether a solid, whose mesh is given, has an inside; a plane or a leaf is a sheet to the eye.
+/// Whether a solid with this mesh has an interior; planes and leaves are sheets.
 pub fn encloses(solid: &Solid, mesh: &TriMesh) -> bool {
     let open = matches!(solid.scene().shape, SolidShape::Plane { .. } | SolidShape::Leaf { .. });
     !open && is_closed(mesh)
@@ -76,6 +76,7 @@ fn is_closed(mesh: &TriMesh) -> bool {
     let mut edges: Vec<[u32; 2]> = mesh.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
     edges.sort_unstable();
     let place = |v: u32| mesh.positions.get(v as usize).copied().unwrap_or(DVec3::NAN);
-    // Where meshes double vertices along seams of texture coordinates, places decide; an enclosed volume is the sign of that.
+    // Meshes may duplicate vertices along texture seams; there positions decide, and a positive
+    // volume.
     edges.iter().all(|&[a, b]| edges.binary_search(&[b, a]).is_ok() || place(a) == place(b)) && mesh.volume() > 0.0
 }

@@ -1,6 +1,6 @@
 //! What a scene can ask that the droplet model cannot do.
 
-use crate::track::TrackError;
+use crate::surface_mesh::MeshError;
 
 /// Why a scene does not run on the droplet model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum DropletError {
     },
     /// A mesh that cannot be run on.
     #[error(transparent)]
-    Track(#[from] TrackError),
+    SurfaceMesh(#[from] MeshError),
     /// The paper's droplet with one level cannot close.
     #[error("droplet.levels must be at least 1 and droplet.slices at least 3, got {levels} and {slices}")]
     Springs {

@@ -1,6 +1,6 @@
 //! Droplets that run over a triangle mesh, after Fournier, Habibi and Poulin (fournier1998), and made physical.
 //!
-//! A droplet is a particle on a [`track`]: a triangle and a place in it. Between two steps it crosses every triangle on its way in closed
+//! A droplet is a particle on a [`surface`]: a triangle and a place in it. Between two steps it crosses every triangle on its way in closed
 //! form ([`glide`], [`ride`]); what moves it is said by the paper's rules ([`paper`]) or by one wetting description
 //! ([`physical`]). Shape follows motion, never the other way ([`forms`]).
 //!
@@ -38,34 +38,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod acceleration;
 mod air;
-mod crease;
+mod batch;
+mod context;
 mod curvature;
+mod damped_motion;
+mod display;
+mod drag;
 mod droplets;
 mod error;
-mod field;
+mod fast_round;
 mod film_map;
 mod flight;
-mod forms;
-mod glide;
 mod grid;
-mod ground;
-mod lanes;
-mod law;
+mod integrate;
+mod kernel;
+mod locate;
 mod model;
-mod necks;
 mod neighbors;
-mod pack;
 mod paper;
+mod parameters;
+mod particles;
 mod patch;
 mod physical;
-mod ride;
 mod setup;
+mod simd;
+mod sources;
 mod springs;
-mod swarm;
-mod track;
+mod substrate;
+mod surface_mesh;
 mod trails;
-mod whole;
 
 pub use error::DropletError;
 pub use model::DropletModel;

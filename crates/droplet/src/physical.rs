@@ -17,95 +17,104 @@
 //! its pull and its momentum, ρ V a + ρ V U²/2R, exceed γ·2R (1 + cos θ_r).
 
 use glam::{DVec2, DVec3};
-use sessile_wetting::{Liquid, SlidingLaw};
+use sessile_wetting::{SlidingLaw, retention};
 
-use crate::field::Field;
-use crate::ground::Ground;
-use crate::law::Drag;
-use crate::pack::EvenRules;
-use crate::ride::{Push, Rules};
-use crate::track::{Facet, Place, Track};
+use crate::acceleration::AccelerationField;
+use crate::batch::{BatchForces, UniformForces};
+use crate::context::StepContext;
+use crate::drag::Drag;
+use crate::droplets::{Size, State};
+use crate::integrate::{ForceModel, Forces, MotionState};
+use crate::substrate::Substrate;
+use crate::surface_mesh::{Facet, SurfacePoint};
 
-/// Where the ground varies, the rim is looked at anew after this many radii.
-const RIM_STEP: f64 = 0.5;
-
-/// What all droplets of the physical form share in a step.
-#[derive(Clone, Copy)]
-pub struct Physical<'a> {
-    /// The mesh.
-    pub track: &'a Track,
-    /// The ground, frozen for the while.
-    pub ground: &'a Ground,
-    /// The liquid.
-    pub liquid: &'a Liquid,
-    /// Drag that `settle` adds, in 1/s.
-    pub damping: f64,
-}
-
-/// The physical rules for one droplet.
-pub struct PhysicalRules<'a> {
-    /// What all share.
-    pub shared: Physical<'a>,
+/// Forces on one droplet in the physical mode.
+pub struct PhysicalForces<'a> {
+    context: &'a StepContext<'a>,
+    substrate: &'a Substrate,
     /// Of its solid.
-    pub field: &'a Field,
-    /// Where it set out.
-    pub law: &'a SlidingLaw,
-    /// In m³.
-    pub volume: f64,
+    field: &'a AccelerationField,
+    /// Wetting at the start of the step.
+    law: &'a SlidingLaw,
+    /// Volume, in m³.
+    volume: f64,
     /// Base radius, in m.
-    pub radius: f64,
-    /// Retention factor k: 1, or down to 0.9 for one that landed wide and has not moved since.
-    pub factor: f64,
-    /// Whether the rim has to be looked at.
-    pub varies: bool,
+    radius: f64,
+    /// Retention factor k: 1, or down to 0.9 for a droplet that landed wide and has not moved since.
+    factor: f64,
+    /// Whether contact angles vary along the contact line.
+    varies: bool,
 }
 
 /// What the line does: holds against the heading, pulls across it (to the left), in N/m over γ.
-struct Line {
-    hold: f64,
+struct LineForce {
+    retention: f64,
     across: f64,
 }
 
-impl PhysicalRules<'_> {
+impl<'a> PhysicalForces<'a> {
+    /// Forces on a droplet.
+    #[inline]
+    pub fn new(
+        context: &'a StepContext<'a>,
+        substrate: &'a Substrate,
+        motion: &MotionState,
+        size: &Size,
+        state: &State,
+    ) -> Self {
+        let facet = context.surface.facet(motion.place.triangle);
+        let line_excess = f64::from(state.line_excess);
+        Self {
+            context,
+            substrate,
+            field: context.acceleration(facet),
+            law: substrate.law(context.surface, motion.place),
+            volume: size.volume,
+            radius: size.radius,
+            factor: retention::retention_factor(line_excess),
+            varies: substrate.varies(facet.solid),
+        }
+    }
+
     #[inline]
     fn mass(&self) -> f64 {
-        self.shared.liquid.density * self.volume
+        self.context.liquid().density * self.volume
     }
 
     /// Where the ground varies.
-    fn line(&self, at: Place, heading: DVec2) -> Line {
-        let (track, ground) = (self.shared.track, self.shared.ground);
-        let rim = |direction: DVec2| track.walk(at, direction * self.radius, DVec2::ZERO).0;
+    fn line(&self, at: SurfacePoint, heading: DVec2) -> LineForce {
+        let (surface, substrate) = (self.context.surface, self.substrate);
+        let rim = |direction: DVec2| surface.trace_geodesic(at, direction * self.radius, DVec2::ZERO).0;
         // The middles of three arcs of 60° each, front and rear.
         let (sin, cos) = std::f64::consts::FRAC_PI_3.sin_cos();
         let left = heading.perp();
-        let front =
-            [heading * cos + left * sin, heading, heading * cos - left * sin].map(|d| ground.cosines(track, rim(d)).0);
+        let front = [heading * cos + left * sin, heading, heading * cos - left * sin]
+            .map(|d| substrate.cosines(surface, rim(d)).0);
         let rear = [left * sin - heading * cos, -heading, -heading * cos - left * sin]
-            .map(|d| ground.cosines(track, rim(d)).1);
+            .map(|d| substrate.cosines(surface, rim(d)).1);
         let along = |[a, b, c]: [f64; 3]| 0.5 * a + b + 0.5 * c;
-        Line { hold: along(rear) - along(front), across: sin * (front[0] - front[2] + rear[0] - rear[2]) }
+        LineForce { retention: along(rear) - along(front), across: sin * (front[0] - front[2] + rear[0] - rear[2]) }
     }
 
     #[inline(never)]
-    fn push_where_it_varies(&self, here: &Here, velocity: DVec2, pull: DVec2, (rate, slope): (f64, f64)) -> Push {
+    fn varying_forces(&self, local: &LocalForces, velocity: DVec2, pull: DVec2, (rate, slope): (f64, f64)) -> Forces {
         let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
-        let line = self.line(here.at, heading);
+        let line = self.line(local.at, heading);
         // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
-        let (hold, driven) = if line.hold >= 0.0 { (line.hold, 0.0) } else { (0.0, -line.hold) };
-        Push {
-            acceleration: pull + (heading.perp() * line.across + heading * driven) * here.line,
-            hold: self.factor * hold * here.line,
-            rate,
-            slope,
+        let (hold, driven) = if line.retention >= 0.0 { (line.retention, 0.0) } else { (0.0, -line.retention) };
+        Forces {
+            acceleration: pull + (heading.perp() * line.across + heading * driven) * local.line,
+            retention: self.factor * hold * local.line,
+            drag_rate: rate,
+            drag_slope: slope,
         }
     }
 
     /// The line's hold where it is the same all round, whatever the heading, in m/s².
     #[inline]
-    fn even_hold(&self, here: &Here) -> f64 {
+    fn uniform_retention(&self, local: &LocalForces) -> f64 {
         let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
-        self.factor * hold * here.line
+        self.factor * hold * local.line
     }
 
     /// Wind's pull per mass in the plane, in m/s².
@@ -114,91 +123,83 @@ impl PhysicalRules<'_> {
         if self.field.wind == DVec3::ZERO {
             return DVec2::ZERO;
         }
-        let wind = facet.along(self.field.wind);
+        let wind = facet.project(self.field.wind);
         wind * (self.law.air_drag * self.radius * self.radius * wind.length() / self.mass())
     }
 
     /// Pull per mass in the plane on a droplet that stands, without the line's, in m/s².
     #[inline]
-    pub fn pull(&self, facet: &Facet, at: Place) -> DVec2 {
-        facet.along(self.field.pull(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
+    fn driving(&self, facet: &Facet, at: SurfacePoint) -> DVec2 {
+        facet.project(self.field.at(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
     }
 }
 
-/// A push that is the same all over a triangle but for the drag.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EvenPush {
-    /// In m/s².
-    pub pull: DVec2,
-    /// Against the motion, in m/s².
-    pub hold: f64,
-    /// By speed.
-    pub drag: Drag,
-    /// Added to it, in 1/s.
-    pub damping: f64,
-}
-
 /// What the push at a place follows from.
-pub struct Here {
-    at: Place,
+pub struct LocalForces {
+    at: SurfacePoint,
     /// On a droplet that stands, in m/s².
     pull: DVec2,
     /// γR/m, in m/s².
     line: f64,
     drag: Drag,
     /// Normal part of the solid's angular velocity: it turns a velocity in the plane, in rad/s.
-    turning: f64,
+    spin: f64,
 }
 
-impl EvenRules for PhysicalRules<'_> {
+impl BatchForces for PhysicalForces<'_> {
     #[inline]
-    fn even_push(&self, facet: &Facet, at: Place) -> Option<EvenPush> {
-        if self.varies || self.field.turns {
+    fn uniform_forces(&self, facet: &Facet, at: SurfacePoint) -> Option<UniformForces> {
+        if self.varies || self.field.is_rotating {
             return None;
         }
-        let here = self.here(facet, at);
-        Some(EvenPush { pull: here.pull, hold: self.even_hold(&here), drag: here.drag, damping: self.shared.damping })
+        let local = self.local(facet, at);
+        Some(UniformForces {
+            acceleration: local.pull,
+            retention: self.uniform_retention(&local),
+            drag: local.drag,
+            damping: self.context.setup.damping,
+        })
     }
 }
 
-impl Rules for PhysicalRules<'_> {
+impl ForceModel for PhysicalForces<'_> {
     const VARIES: bool = true;
-    type Here = Here;
+    type Local = LocalForces;
 
     #[inline]
-    fn here(&self, facet: &Facet, at: Place) -> Here {
-        let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
-        let (liquid, per_mass) = (self.shared.liquid, 1.0 / self.mass());
-        Here {
+    fn local(&self, facet: &Facet, at: SurfacePoint) -> LocalForces {
+        let spin = if self.field.is_rotating { self.field.spin.dot(facet.normal()) } else { 0.0 };
+        let (liquid, per_mass) = (self.context.liquid(), 1.0 / self.mass());
+        LocalForces {
             at,
-            pull: self.pull(facet, at),
+            pull: self.driving(facet, at),
             line: liquid.surface_tension * self.radius * per_mass,
             drag: Drag::new(self.law, liquid, 2.0 * self.radius, per_mass),
-            turning,
+            spin,
         }
     }
 
     #[inline(always)]
-    fn push_at(&self, here: &Here, velocity: DVec2) -> Push {
+    fn forces_at(&self, local: &LocalForces, velocity: DVec2) -> Forces {
         // −2 ω × v, as far as it lies in the plane.
-        let pull = here.pull - velocity.perp() * (2.0 * here.turning);
-        let (rate, slope) = here.drag.rate_and_slope(velocity.length());
-        let rate = rate + self.shared.damping;
+        let pull = local.pull - velocity.perp() * (2.0 * local.spin);
+        let (rate, slope) = local.drag.rate_and_slope(velocity.length());
+        let rate = rate + self.context.setup.damping;
         if self.varies {
-            return self.push_where_it_varies(here, velocity, pull, (rate, slope));
+            return self.varying_forces(local, velocity, pull, (rate, slope));
         }
-        Push { acceleration: pull, hold: self.even_hold(here), rate, slope }
+        Forces { acceleration: pull, retention: self.uniform_retention(local), drag_rate: rate, drag_slope: slope }
     }
 
-    fn comes_off(&self, facet: &Facet, at: Place, thrown: f64) -> bool {
-        let off = self.field.pull(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + thrown;
+    fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool {
+        let off = self.field.at(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + centrifugal;
         off > 0.0 && self.volume > self.law.largest_pendant_volume(off)
     }
 
-    fn leaves_border(&self, facet: &Facet, at: Place, outward: DVec2, speed: f64) -> bool {
-        let pull = self.pull(facet, at).dot(outward);
+    fn leaves_border(&self, facet: &Facet, at: SurfacePoint, outward: DVec2, speed: f64) -> bool {
+        let pull = self.driving(facet, at).dot(outward);
         let demand = self.mass() * (pull + speed * speed / (2.0 * self.radius));
-        demand > self.shared.liquid.surface_tension * 2.0 * self.radius * (1.0 + self.law.cos_receding)
+        demand > self.context.liquid().surface_tension * 2.0 * self.radius * (1.0 + self.law.cos_receding)
     }
 
     fn radius(&self) -> f64 {
@@ -206,7 +207,7 @@ impl Rules for PhysicalRules<'_> {
     }
 
     #[inline]
-    fn holds_for(&self) -> f64 {
-        if self.varies { RIM_STEP * self.radius } else { f64::INFINITY }
+    fn valid_distance(&self) -> f64 {
+        if self.varies { self.context.parameters().rim_step * self.radius } else { f64::INFINITY }
     }
 }

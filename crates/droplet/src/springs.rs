@@ -165,16 +165,16 @@ impl Springs {
     }
 }
 
-/// Balances that were found before, by the force at which they were found.
+/// BalanceCache that were found before, by the force at which they were found.
 ///
 /// A force is rounded to sixteenths of γr, and the balance is found at the rounded one: whoever comes first, the shape is the same.
 #[derive(Debug)]
-pub struct Balances {
+pub struct BalanceCache {
     springs: Springs,
     found: Mutex<BTreeMap<[i32; 2], Arc<Balance>>>,
 }
 
-impl Balances {
+impl BalanceCache {
     /// None yet.
     pub fn new(springs: Springs) -> Self {
         Self { springs, found: Mutex::default() }

@@ -50,7 +50,7 @@ pub fn liquid(surface: &Surface, looks: &SceneLooks, world: &World) -> DrawnMesh
     for strip in skirt_triangles(surface, |solid| solid >= 0 && !clear(solid), ground) {
         let base = mesh.positions.len() as u32;
         mesh.positions.extend(strip.corners.map(DVec3::as_vec3));
-        mesh.normals.extend(strip.at.map(|v| normals[v as usize].try_normalize().unwrap_or(Vec3::Y)));
+        mesh.normals.extend(strip.vertices.map(|v| normals[v as usize].try_normalize().unwrap_or(Vec3::Y)));
         mesh.triangles.push([base, base + 1, base + 2]);
     }
     mesh

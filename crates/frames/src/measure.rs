@@ -113,7 +113,9 @@ pub fn measure(
         return Err(MeasureError::Drop { frame: number, drop: pair[1].id, what: "its facts twice or out of order" });
     }
     let (drops, triangles) = match &frame.liquid {
-        FrameGeometry::Surfaces(surface) => measure_surfaces(surface, &frame.drops, number, setting)?,
+        FrameGeometry::Surfaces(surface) | FrameGeometry::Tessellated { surface, .. } => {
+            measure_surfaces(surface, &frame.drops, number, setting)?
+        }
         FrameGeometry::Instances(instances) => measure_instances(instances, &frame.drops, number, setting)?,
     };
     let measures = FrameMeasures {
@@ -231,7 +233,7 @@ impl Distance for Plane {
 fn plane_beneath(instance: &Instance) -> Option<(usize, Plane)> {
     let solid = instance.solid? as usize;
     match &instance.shape {
-        Shape::Draped(laid) if laid.ground.is_flat() => {
+        Shape::Draped(laid) if laid.substrate.is_flat() => {
             let normal = instance.frame.axes.z_axis.try_normalize()?;
             Some((solid, Plane { point: instance.frame.origin, normal }))
         }

@@ -1,17 +1,17 @@
-//! Pictures as files: PNG for looking at, EXR with everything the renderer knows.
+//! Image files: PNG for display, EXR with all buffers of the renderer.
 //!
-//! An EXR has one layer, half floats for color and full floats where precision counts, with these channels:
+//! An EXR has one layer, half floats for color and full floats where precision matters, with these
+//! channels:
 //!
-//! | channels | what | type |
+//! | channels | content | type |
 //! |---|---|---|
 //! | `R G B` | linear radiance | half |
-//! | `albedo.R G B` | albedo of the first thing seen that is not clear | half |
-//! | `normal.X Y Z` | world normal, zero where the sky is seen | half |
-//! | `Z` | distance from the eye in m, infinite where the sky is seen | float |
-//! | `drop.id` | id of the drop seen plus one, 0 without a drop | unsigned integer |
+//! | `albedo.R G B` | albedo of the first surface that is not clear | half |
+//! | `normal.X Y Z` | world normal, zero where the environment is seen | half |
+//! | `Z` | distance from the camera in m, infinite where the environment is seen | float |
+//! | `drop.id` | id of the drop plus one, 0 without a drop | unsigned integer |
 //!
-//! Channels that the picture does not carry (their lists are empty) are left out. Files are written under a temporary name and
-//! renamed.
+//! Channels of empty buffers are left out. Files are written under a temporary name and renamed.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -23,50 +23,51 @@ use exr::prelude::{
 use glam::Vec3;
 use sessile_frames::atomic::{self, Durability, FileError};
 
-use crate::picture::Picture;
+use crate::framebuffer::Framebuffer;
 
-/// Why a picture could not be written.
+/// Why an image could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageFileError {
-    /// The disk or the folder refused.
+    /// The file system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The picture's lists do not fit its size.
+    /// A buffer does not match the image size.
     #[error(
-        "a picture of {width} × {height} pixels carries {found} values of {what}; it needs one per pixel, and at least one pixel"
+        "an image of {width} × {height} pixels has {found} values of {what}: expected one per pixel, and at least one pixel"
     )]
     Size {
         /// Columns.
         width: usize,
         /// Rows.
         height: usize,
-        /// Which list.
+        /// Which buffer.
         what: &'static str,
         /// Its length.
         found: usize,
     },
-    /// The encoder gave up.
-    #[error("the picture cannot be encoded: {0}")]
+    /// The encoder failed.
+    #[error("the image cannot be encoded: {0}")]
     Encode(String),
 }
 
 /// Writes sRGB bytes, three per pixel, rows from the top, as a PNG.
 pub fn write_png(path: &Path, width: usize, height: usize, rgb: &[u8]) -> Result<(), ImageFileError> {
-    write_png_noted(path, width, height, rgb, &[])
+    write_png_with_text(path, width, height, rgb, &[])
 }
 
-/// The same; `notes` are keywords and texts, in Latin-1, to keep in it.
-pub fn write_png_noted(
+/// The same with text chunks: keywords and texts in Latin-1.
+pub fn write_png_with_text(
     path: &Path,
     width: usize,
     height: usize,
     rgb: &[u8],
-    notes: &[(&str, &str)],
+    texts: &[(&str, &str)],
 ) -> Result<(), ImageFileError> {
-    write_bytes(path, [width, height], rgb, png::ColorType::Rgb, notes)
+    write_bytes(path, [width, height], rgb, png::ColorType::Rgb, texts)
 }
 
-/// Writes bytes of gray, one per pixel, rows from the top, as a PNG. They are numbers, not brightness: nothing says sRGB.
+/// Writes gray bytes, one per pixel, rows from the top, as a PNG without a color space: they are
+/// data, not brightness.
 pub fn write_png_gray(path: &Path, width: usize, height: usize, gray: &[u8]) -> Result<(), ImageFileError> {
     write_bytes(path, [width, height], gray, png::ColorType::Grayscale, &[])
 }
@@ -76,9 +77,9 @@ fn write_bytes(
     [width, height]: [usize; 2],
     bytes: &[u8],
     color: png::ColorType,
-    notes: &[(&str, &str)],
+    texts: &[(&str, &str)],
 ) -> Result<(), ImageFileError> {
-    let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "bytes of gray" };
+    let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "gray bytes" };
     let wrong = || ImageFileError::Size { width, height, what, found: bytes.len() };
     let [columns, rows] = [width, height].map(|count| u32::try_from(count).ok().filter(|&count| count > 0));
     let (Some(columns), Some(rows)) = (columns, rows) else { return Err(wrong()) };
@@ -92,8 +93,8 @@ fn write_bytes(
     if color == png::ColorType::Rgb {
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     }
-    let noted = notes.iter().try_for_each(|&(keyword, text)| encoder.add_text_chunk(keyword.into(), text.into()));
-    noted
+    let with_texts = texts.iter().try_for_each(|&(keyword, text)| encoder.add_text_chunk(keyword.into(), text.into()));
+    with_texts
         .and_then(|()| encoder.write_header())
         .and_then(|mut writer| {
             writer.write_image_data(bytes)?;
@@ -103,20 +104,20 @@ fn write_bytes(
     Ok(atomic::write(path, &file, Durability::Handed)?)
 }
 
-/// Writes all that the picture carries as an EXR.
-pub fn write_exr(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
-    let pixels = picture.width.checked_mul(picture.height).filter(|&pixels| pixels > 0);
+/// Writes all buffers of an image as an EXR.
+pub fn write_exr(path: &Path, image: &Framebuffer) -> Result<(), ImageFileError> {
+    let pixels = image.width.checked_mul(image.height).filter(|&pixels| pixels > 0);
     let check = |what: &'static str, found: usize, optional: bool| {
         if Some(found) == pixels || (optional && found == 0 && pixels.is_some()) {
             return Ok(());
         }
-        Err(ImageFileError::Size { width: picture.width, height: picture.height, what, found })
+        Err(ImageFileError::Size { width: image.width, height: image.height, what, found })
     };
-    check("color", picture.color.len(), false)?;
-    check("albedo", picture.albedo.len(), true)?;
-    check("normal", picture.normal.len(), true)?;
-    check("depth", picture.depth.len(), true)?;
-    check("drop", picture.drop.len(), true)?;
+    check("color", image.color.len(), false)?;
+    check("albedo", image.albedo.len(), true)?;
+    check("normal", image.normal.len(), true)?;
+    check("depth", image.depth.len(), true)?;
+    check("drop", image.drop.len(), true)?;
 
     let mut channels = Vec::new();
     let mut vectors = |names: [&str; 3], values: &[Vec3]| {
@@ -125,21 +126,21 @@ pub fn write_exr(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
             channels.push(AnyChannel::new(name, FlatSamples::F16(samples)));
         }
     };
-    vectors(["R", "G", "B"], &picture.color);
-    vectors(["albedo.R", "albedo.G", "albedo.B"], &picture.albedo);
-    vectors(["normal.X", "normal.Y", "normal.Z"], &picture.normal);
-    if !picture.depth.is_empty() {
-        channels.push(AnyChannel::new("Z", FlatSamples::F32(picture.depth.clone())));
+    vectors(["R", "G", "B"], &image.color);
+    vectors(["albedo.R", "albedo.G", "albedo.B"], &image.albedo);
+    vectors(["normal.X", "normal.Y", "normal.Z"], &image.normal);
+    if !image.depth.is_empty() {
+        channels.push(AnyChannel::new("Z", FlatSamples::F32(image.depth.clone())));
     }
-    if !picture.drop.is_empty() {
-        let ids = picture.drop.iter().map(|&id| id.saturating_add(1).max(0).unsigned_abs()).collect();
+    if !image.drop.is_empty() {
+        let ids = image.drop.iter().map(|&id| id.saturating_add(1).max(0).unsigned_abs()).collect();
         channels.push(AnyChannel::new("drop.id", FlatSamples::U32(ids)));
     }
 
-    write_channels(path, picture.width, picture.height, "picture", channels)
+    write_channels(path, image.width, image.height, "picture", channels)
 }
 
-/// Writes channels of `width` × `height` values each as one layer of an EXR, without loss.
+/// Writes channels of `width` × `height` values each as one layer of an EXR, losslessly.
 pub fn write_channels(
     path: &Path,
     width: usize,
@@ -165,11 +166,11 @@ pub fn write_channels(
 mod tests {
     use super::*;
 
-    fn picture() -> Picture {
+    fn image() -> Framebuffer {
         let (width, height) = (37, 21);
         let pixels = width * height;
         let wave = |index: usize, step: f32| ((index as f32 * step).sin() + 1.0) * 2.0;
-        Picture {
+        Framebuffer {
             width,
             height,
             color: (0..pixels).map(|i| Vec3::new(wave(i, 0.1), wave(i, 0.2) * 100.0, 0.25)).collect(),
@@ -181,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn an_exr_gives_back_every_layer() {
+    fn an_exr_round_trips_every_buffer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.exr");
-        let picture = picture();
-        write_exr(&path, &picture).unwrap();
-        let image = exr::prelude::read_first_flat_layer_from_file(&path).unwrap();
-        assert_eq!((image.layer_data.size.width(), image.layer_data.size.height()), (37, 21));
-        let channels = &image.layer_data.channel_data.list;
+        let image = image();
+        write_exr(&path, &image).unwrap();
+        let file = exr::prelude::read_first_flat_layer_from_file(&path).unwrap();
+        assert_eq!((file.layer_data.size.width(), file.layer_data.size.height()), (37, 21));
+        let channels = &file.layer_data.channel_data.list;
         let names: Vec<String> = channels.iter().map(|channel| channel.name.to_string()).collect();
         let expected =
             ["B", "G", "R", "Z", "albedo.B", "albedo.G", "albedo.R", "drop.id", "normal.X", "normal.Y", "normal.Z"];
@@ -197,27 +198,27 @@ mod tests {
             let channel = channels.iter().find(|channel| channel.name.to_string() == name).unwrap();
             channel.sample_data.values_as_f32().collect()
         };
-        for (found, color) in values("G").iter().zip(&picture.color) {
+        for (found, color) in values("G").iter().zip(&image.color) {
             assert!((found - color.y).abs() <= color.y / 1024.0, "{found} for {}", color.y);
         }
-        assert_eq!(values("Z"), picture.depth);
-        assert_eq!(values("drop.id"), picture.drop.iter().map(|id| (id + 1) as f32).collect::<Vec<_>>());
-        assert_eq!(values("normal.Y"), picture.normal.iter().map(|normal| normal.y).collect::<Vec<_>>());
+        assert_eq!(values("Z"), image.depth);
+        assert_eq!(values("drop.id"), image.drop.iter().map(|id| (id + 1) as f32).collect::<Vec<_>>());
+        assert_eq!(values("normal.Y"), image.normal.iter().map(|normal| normal.y).collect::<Vec<_>>());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary is left");
     }
 
     #[test]
-    fn an_exr_serves_as_environment() {
+    fn an_exr_can_be_an_environment() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("room.exr");
         let color = vec![Vec3::new(0.5, 1.0, 2.0); 32];
-        write_exr(&path, &Picture { width: 8, height: 4, color, ..Picture::default() }).unwrap();
+        write_exr(&path, &Framebuffer { width: 8, height: 4, color, ..Framebuffer::default() }).unwrap();
         let environment = sessile_appearance::Environment::open(&path, 2.0).unwrap();
         assert_eq!(environment.radiance(Vec3::X), Vec3::new(1.0, 2.0, 4.0));
     }
 
     #[test]
-    fn a_png_gives_back_its_bytes_and_says_srgb() {
+    fn a_png_round_trips_and_is_tagged_as_srgb() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         let rgb: Vec<u8> = (0..5 * 3 * 3).map(|byte| (byte * 37 % 256) as u8).collect();
@@ -232,14 +233,14 @@ mod tests {
     }
 
     #[test]
-    fn pictures_that_do_not_fit_their_size_or_folder_are_errors() {
+    fn wrong_sizes_and_missing_folders_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        let mut odd = picture();
+        let mut odd = image();
         odd.depth.pop();
         let error = write_exr(&path, &odd).unwrap_err().to_string();
         assert!(error.contains("776 values of depth"), "{error}");
-        assert!(write_exr(&path, &Picture::default()).is_err());
+        assert!(write_exr(&path, &Framebuffer::default()).is_err());
         assert!(write_png(&path, 0, 0, &[]).is_err());
         assert!(write_png(&path, usize::MAX, 2, &[0; 6]).is_err());
         assert!(write_png(&path, 2, 2, &[0; 11]).is_err());

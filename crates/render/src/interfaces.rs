@@ -1,227 +1,243 @@
-//! What a ray meets, whichever way light runs along it: nothing that bends, a face between clear media, or a surface that scatters.
+//! Surface events along a ray: pass-through, a dielectric interface, or a scattering surface.
 //!
-//! A ray knows what it is in: how many drops lie over one another here, how many bodies of glass. Glass has priority over
-//! liquid, liquid over air (schmidt2002): a drop's surface inside glass is not there, nor is one drop's surface inside another.
+//! A ray tracks the media it is in: how many drops and how many glass bodies overlap at its
+//! position. Overlaps are resolved by priority, glass over liquid over air (schmidt2002): a drop's
+//! surface inside glass is ignored, and so is one drop's surface inside another.
 
 use glam::Vec3;
 use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE};
 
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
-use crate::stage::{Body, Owner, Stage, SurfacePoint};
+use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
 use crate::wet_layer::Wetness;
 
-/// Faces that a ray may pass without being bent, such as those of drops inside one another.
-pub const MOST_PASSES: u32 = 64;
+/// Surfaces that a ray may pass undeviated, such as those of overlapping drops.
+pub const MAX_PASSES: u32 = 64;
 
-/// What surrounds a ray.
+/// The media that a ray is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Media {
-    /// Drops that lie over one another here.
+    /// Number of overlapping drops.
     pub drops: u32,
-    /// Bodies of glass that lie over one another here, and the index of the last one entered.
+    /// Number of overlapping glass bodies.
     pub glass: u32,
-    glass_index: f32,
+    /// Refractive index of the glass body entered last.
+    pub glass_index: f32,
 }
 
 impl Media {
-    /// What surrounds a point at the middle of the shutter's time: cast once per picture.
-    pub fn at(stage: &Stage, point: Vec3) -> Self {
-        let drops = u32::from(stage.drop_around(point, Vec3::Y, 0.5, NO_TRIANGLE).is_some());
+    /// The media at a point at mid-shutter; traces a ray, so call it once per image.
+    pub fn at(scene: &RenderScene, point: Vec3) -> Self {
+        let drops = u32::from(scene.enclosing_drop(point, Vec3::Y, 0.5, NO_TRIANGLE).is_some());
         Self { drops, ..Self::default() }
     }
 
-    /// Refractive index, where the liquid's is `liquid`.
+    /// Refractive index here, given the liquid's.
     pub fn index(&self, liquid: f32) -> f32 {
-        if self.glass > 0 { self.glass_index } else { self.outside_glass(liquid) }
+        if self.glass > 0 { self.glass_index } else { self.index_outside_glass(liquid) }
     }
 
-    fn outside_glass(&self, liquid: f32) -> f32 {
+    /// Refractive index of liquid or air here, ignoring glass.
+    pub fn index_outside_glass(&self, liquid: f32) -> f32 {
         if self.drops > 0 { liquid } else { 1.0 }
     }
 
-    /// Whether there is nothing but air.
+    /// Whether the ray is in air.
     pub fn is_air(&self) -> bool {
         self.drops == 0 && self.glass == 0
     }
 
-    /// Whether light fades here as the liquid says.
+    /// Whether the liquid absorbs light here.
     pub fn is_liquid(&self) -> bool {
         self.drops > 0 && self.glass == 0
     }
 }
 
-/// A face between clear media, and the two ways on from it.
+/// An interface between clear media, with its reflected and refracted directions.
 #[derive(Clone, Copy, Debug)]
-pub struct Face {
-    /// Share that is mirrored.
-    pub reflected: f32,
-    /// Where the mirrored part goes.
-    pub mirrored: Vec3,
-    /// Where the rest goes; none where all is mirrored.
-    pub bent: Option<Vec3>,
-    /// The media of the mirrored and of the bent way.
+pub struct Interface {
+    /// Fresnel reflectance.
+    pub reflectance: f32,
+    /// Direction of the reflected ray.
+    pub reflected: Vec3,
+    /// Direction of the refracted ray; `None` for total internal reflection.
+    pub refracted: Option<Vec3>,
+    /// Media of the reflected and of the refracted ray.
     pub media: [Media; 2],
-    /// The normal that both ways follow, towards the ray's origin.
+    /// Normal that both directions follow, towards the ray's origin.
     pub normal: Vec3,
-    /// The other way does not turn: a pane with the same on both sides.
-    pub straight: bool,
+    /// Whether the transmitted ray keeps its direction: a thin sheet with the same medium on both
+    /// sides.
+    pub undeviated: bool,
 }
 
-/// What a ray meets.
+/// What happens to a ray at a surface.
 #[derive(Clone, Copy, Debug)]
-pub enum Meeting<'a> {
-    /// Nothing that bends; what lies behind.
-    Pass(Media),
-    /// A face between clear media.
-    Face(Face),
-    /// A surface that scatters.
-    Scatterer {
-        /// How.
-        finish: &'a BsdfParameters,
-        /// Normal of the surface, bent by a film where there is one; out of its owner.
+pub enum SurfaceEvent<'a> {
+    /// The surface has no effect; the media behind it.
+    PassThrough(Media),
+    /// An interface between clear media.
+    Interface(Interface),
+    /// A surface with a BSDF.
+    Scatter {
+        /// Its BSDF parameters.
+        parameters: &'a BsdfParameters,
+        /// Shading normal, tilted by a film where there is one; outward from the owner.
         normal: Vec3,
         /// Wetness from 0 to 1.
-        wet: f32,
+        wetness: f32,
     },
 }
 
-/// Refractive index and absorption of a stage's liquid; those of air if it is opaque.
-pub fn liquid_optics(stage: &Stage) -> (f32, Vec3) {
-    match stage.liquid {
+/// Refractive index and absorption (in 1/m) of a scene's liquid; those of air if it is opaque.
+pub fn liquid_optics(scene: &RenderScene) -> (f32, Vec3) {
+    match scene.liquid {
         LiquidMaterial::Clear { index, absorption } => (index, absorption),
         LiquidMaterial::Opaque(_) => (1.0, Vec3::ZERO),
     }
 }
 
-/// What a ray along `incident` in `media` meets at a point of a surface.
-pub fn meet<'a>(stage: &'a Stage, media: &Media, incident: Vec3, at: &SurfacePoint, time: f32) -> Meeting<'a> {
-    let here = Here { stage, media, incident, at, time, liquid: liquid_optics(stage).0 };
+/// The event of a ray along `incident` in `media` at a surface point.
+pub fn surface_event<'a>(
+    scene: &'a RenderScene,
+    media: &Media,
+    incident: Vec3,
+    at: &SurfaceInteraction,
+    time: f32,
+) -> SurfaceEvent<'a> {
+    let hit = Hit { scene, media, incident, at, time, liquid: liquid_optics(scene).0 };
     match at.owner {
-        Owner::Drop(_) => here.liquid(),
+        Owner::Drop(_) => hit.liquid_surface(),
         Owner::Solid(solid) => {
-            let solid = &stage.solids[solid as usize];
+            let solid = &scene.solids[solid as usize];
             match &solid.body {
-                Body::Opaque(finish) => {
+                Body::Opaque(parameters) => {
                     let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
-                    Meeting::Scatterer { finish, normal: stage.bent_normal(at, wetness.slope, time), wet: wetness.wet }
+                    let normal = scene.film_normal(at, wetness.slope, time);
+                    SurfaceEvent::Scatter { parameters, normal, wetness: wetness.wet }
                 }
                 Body::Sheet { index } => {
                     let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).filter(Wetness::is_film);
-                    let outer = wetness.map(|wetness| stage.bent_normal(at, wetness.slope, time));
-                    Meeting::Face(here.sheet(*index, outer))
+                    let film = wetness.map(|wetness| scene.film_normal(at, wetness.slope, time));
+                    SurfaceEvent::Interface(hit.sheet(*index, film))
                 }
-                Body::GlassBody { index } => here.glass(*index),
+                Body::Glass { index } => hit.glass_body(*index),
             }
         }
     }
 }
 
-struct Here<'a, 'b> {
-    stage: &'a Stage,
+/// A ray at a surface point.
+struct Hit<'a, 'b> {
+    scene: &'a RenderScene,
     media: &'b Media,
     incident: Vec3,
-    at: &'b SurfacePoint,
+    at: &'b SurfaceInteraction,
     time: f32,
+    /// Refractive index of the liquid.
     liquid: f32,
 }
 
-impl<'a> Here<'a, '_> {
-    fn drops_before(&self) -> u32 {
-        u32::from(self.stage.drop_around(self.at.point, self.at.facet, self.time, NO_TRIANGLE).is_some())
+impl<'a> Hit<'a, '_> {
+    /// Number of drops (0 or 1) on the outer side of the surface.
+    fn drops_outside(&self) -> u32 {
+        u32::from(self.scene.enclosing_drop(self.at.point, self.at.normal, self.time, NO_TRIANGLE).is_some())
     }
 
-    fn liquid(&self) -> Meeting<'a> {
-        if let LiquidMaterial::Opaque(finish) = &self.stage.liquid {
-            return Meeting::Scatterer { finish, normal: self.at.smooth, wet: 0.0 };
+    fn liquid_surface(&self) -> SurfaceEvent<'a> {
+        if let LiquidMaterial::Opaque(parameters) = &self.scene.liquid {
+            return SurfaceEvent::Scatter { parameters, normal: self.at.shading_normal, wetness: 0.0 };
         }
-        let entering = self.incident.dot(self.at.facet) < 0.0;
+        let entering = self.incident.dot(self.at.normal) < 0.0;
         let inside_others = if entering { self.media.drops > 0 } else { self.media.drops > 1 };
         if self.media.glass > 0 || inside_others {
             let drops = if entering { self.media.drops + 1 } else { self.media.drops.saturating_sub(1) };
-            return Meeting::Pass(Media { drops, ..*self.media });
+            return SurfaceEvent::PassThrough(Media { drops, ..*self.media });
         }
         let (from, to) = if entering { (1.0, self.liquid) } else { (self.liquid, 1.0) };
         let inside = Media { drops: 1, ..*self.media };
         let outside = Media { drops: 0, ..*self.media };
-        Meeting::Face(self.face(from, to, if entering { [outside, inside] } else { [inside, outside] }))
+        SurfaceEvent::Interface(self.interface(from, to, if entering { [outside, inside] } else { [inside, outside] }))
     }
 
-    /// Mirrors and bends the ray at a face; `media` are those of the mirrored and of the bent ray.
-    fn face(&self, from: f32, to: f32, media: [Media; 2]) -> Face {
+    /// Reflection and refraction from index `from` to index `to`; `media` are those of the
+    /// reflected and the refracted ray.
+    fn interface(&self, from: f32, to: f32, media: [Media; 2]) -> Interface {
         let (incident, at) = (self.incident, self.at);
-        let side = if incident.dot(at.facet) < 0.0 { 1.0 } else { -1.0 };
-        let facet = side * at.facet;
-        // Where the smooth normal is turned away, only the facet's makes sense.
-        let normal = if incident.dot(side * at.smooth) < 0.0 { side * at.smooth } else { facet };
-        let reflected = reflectance(-incident.dot(normal), from / to);
-        let mirrored = reflect(incident, normal);
-        let mirrored = if mirrored.dot(facet) > 0.0 { mirrored } else { reflect(incident, facet) };
-        let bent = refract(incident, normal, from / to);
-        let bent = bent.filter(|bent| bent.dot(facet) < 0.0).or_else(|| refract(incident, facet, from / to));
-        let bent = bent.filter(|_| reflected < 1.0);
-        Face { reflected, mirrored, bent, media, normal, straight: false }
+        let side = if incident.dot(at.normal) < 0.0 { 1.0 } else { -1.0 };
+        let facet = side * at.normal;
+        // Where the shading normal faces away from the ray, use the geometric one.
+        let normal = if incident.dot(side * at.shading_normal) < 0.0 { side * at.shading_normal } else { facet };
+        let reflectance = reflectance(-incident.dot(normal), from / to);
+        let reflected = reflect(incident, normal);
+        let reflected = if reflected.dot(facet) > 0.0 { reflected } else { reflect(incident, facet) };
+        let refracted = refract(incident, normal, from / to);
+        let refracted = refracted.filter(|d| d.dot(facet) < 0.0).or_else(|| refract(incident, facet, from / to));
+        let refracted = refracted.filter(|_| reflectance < 1.0);
+        Interface { reflectance, reflected, refracted, media, normal, undeviated: false }
     }
 
-    /// A thin pane: what lies before and behind it decides; the glass itself only reflects. `outer` is the normal of a film on its
-    /// front, if there is one.
-    fn sheet(&self, index: f32, outer: Option<Vec3>) -> Face {
+    /// A thin sheet: only the media before and behind it refract; the glass itself only reflects.
+    /// `film` is the normal of a film on its front, if there is one.
+    fn sheet(&self, index: f32, film: Option<Vec3>) -> Interface {
         let (incident, at) = (self.incident, self.at);
-        let from_front = incident.dot(at.facet) < 0.0;
-        let normal = if from_front { at.facet } else { -at.facet };
-        let (near, behind) =
-            if from_front { (self.media.outside_glass(self.liquid), 0) } else { (1.0, self.drops_before()) };
-        let far = if behind > 0 { self.liquid } else { 1.0 };
-        if let Some(outer) = outer.filter(|_| near == 1.0 && behind == 0 && self.liquid > 1.0) {
-            return self.film(index, outer);
+        let from_front = incident.dot(at.normal) < 0.0;
+        let normal = if from_front { at.normal } else { -at.normal };
+        let (near, drops_behind) =
+            if from_front { (self.media.index_outside_glass(self.liquid), 0) } else { (1.0, self.drops_outside()) };
+        let far = if drops_behind > 0 { self.liquid } else { 1.0 };
+        if let Some(film) = film.filter(|_| near == 1.0 && drops_behind == 0 && self.liquid > 1.0) {
+            return self.sheet_with_film(index, film);
         }
-        let reflected = sheet_reflectance(-incident.dot(normal), near, index, far);
-        let bent = refract(incident, normal, near / far).filter(|_| reflected < 1.0);
-        let media = [*self.media, Media { drops: behind, ..*self.media }];
-        Face { reflected, mirrored: reflect(incident, normal), bent, media, normal, straight: near == far }
+        let reflectance = sheet_reflectance(-incident.dot(normal), near, index, far);
+        let refracted = refract(incident, normal, near / far).filter(|_| reflectance < 1.0);
+        let media = [*self.media, Media { drops: drops_behind, ..*self.media }];
+        let reflected = reflect(incident, normal);
+        Interface { reflectance, reflected, refracted, media, normal, undeviated: near == far }
     }
 
-    /// A pane with a film on its front, a wedge where the film's thickness changes: light is bent at the film's surface and again at
-    /// the pane's. What the two reflect goes one way, that of the face which is met first.
-    fn film(&self, index: f32, outer: Vec3) -> Face {
+    /// A sheet with a film on its front, a wedge where the film's thickness varies: light is
+    /// refracted at the film's surface and again at the sheet. Both reflections are combined and
+    /// leave from the surface that is hit first.
+    fn sheet_with_film(&self, index: f32, film: Vec3) -> Interface {
         let (incident, liquid) = (self.incident, self.liquid);
-        let from_front = incident.dot(self.at.facet) < 0.0;
+        let from_front = incident.dot(self.at.normal) < 0.0;
         let side = if from_front { 1.0 } else { -1.0 };
-        let pane = side * self.at.facet;
-        let film = if incident.dot(side * outer) < 0.0 { side * outer } else { pane };
-        let through_film =
-            |d: Vec3, ratio: f32| refract(d, film, ratio).map(|bent| (bent, reflectance(-d.dot(film), ratio)));
-        let through_pane = |d: Vec3, near: f32, far: f32| {
-            refract(d, pane, near / far).map(|bent| (bent, sheet_reflectance(-d.dot(pane), near, index, far)))
+        let sheet = side * self.at.normal;
+        let film = if incident.dot(side * film) < 0.0 { side * film } else { sheet };
+        let refract_film = |d: Vec3, eta: f32| refract(d, film, eta).map(|t| (t, reflectance(-d.dot(film), eta)));
+        let refract_sheet = |d: Vec3, near: f32, far: f32| {
+            refract(d, sheet, near / far).map(|t| (t, sheet_reflectance(-d.dot(sheet), near, index, far)))
         };
-        let way = if from_front {
-            let first = through_film(incident, 1.0 / liquid);
-            first.and_then(|(d, r)| through_pane(d, liquid, 1.0).map(|(bent, s)| (bent, r, s)))
+        let transmitted = if from_front {
+            let first = refract_film(incident, 1.0 / liquid);
+            first.and_then(|(d, r)| refract_sheet(d, liquid, 1.0).map(|(t, s)| (t, r, s)))
         } else {
-            let first = through_pane(incident, 1.0, liquid);
-            first.and_then(|(d, r)| through_film(d, liquid).map(|(bent, s)| (bent, r, s)))
+            let first = refract_sheet(incident, 1.0, liquid);
+            first.and_then(|(d, r)| refract_film(d, liquid).map(|(t, s)| (t, r, s)))
         };
-        let way = way.filter(|(bent, ..)| bent.dot(pane) < 0.0);
-        let reflected = way.map_or(1.0, |(_, r, s)| 1.0 - (1.0 - r) * (1.0 - s) / (1.0 - r * s));
-        let normal = if from_front { film } else { pane };
-        let mirrored = reflect(incident, normal);
-        let mirrored = if mirrored.dot(pane) > 0.0 { mirrored } else { reflect(incident, pane) };
-        let bent = way.map(|(bent, ..)| bent).filter(|_| reflected < 1.0);
-        Face { reflected, mirrored, bent, media: [*self.media; 2], normal, straight: false }
+        let transmitted = transmitted.filter(|(t, ..)| t.dot(sheet) < 0.0);
+        let reflectance = transmitted.map_or(1.0, |(_, r, s)| 1.0 - (1.0 - r) * (1.0 - s) / (1.0 - r * s));
+        let normal = if from_front { film } else { sheet };
+        let reflected = reflect(incident, normal);
+        let reflected = if reflected.dot(sheet) > 0.0 { reflected } else { reflect(incident, sheet) };
+        let refracted = transmitted.map(|(t, ..)| t).filter(|_| reflectance < 1.0);
+        Interface { reflectance, reflected, refracted, media: [*self.media; 2], normal, undeviated: false }
     }
 
-    fn glass(&self, index: f32) -> Meeting<'a> {
-        let entering = self.incident.dot(self.at.facet) < 0.0;
+    fn glass_body(&self, index: f32) -> SurfaceEvent<'a> {
+        let entering = self.incident.dot(self.at.normal) < 0.0;
         if entering && self.media.glass > 0 {
-            return Meeting::Pass(Media { glass: self.media.glass + 1, ..*self.media });
+            return SurfaceEvent::PassThrough(Media { glass: self.media.glass + 1, ..*self.media });
         }
         if !entering && self.media.glass > 1 {
-            return Meeting::Pass(Media { glass: self.media.glass - 1, ..*self.media });
+            return SurfaceEvent::PassThrough(Media { glass: self.media.glass - 1, ..*self.media });
         }
-        let outside = if entering { self.media.drops } else { self.drops_before() };
-        let beyond = if outside > 0 { self.liquid } else { 1.0 };
+        let drops = if entering { self.media.drops } else { self.drops_outside() };
+        let beyond = if drops > 0 { self.liquid } else { 1.0 };
         let (from, to) = if entering { (beyond, index) } else { (index, beyond) };
-        let inside = Media { drops: outside, glass: 1, glass_index: index };
-        let around = Media { drops: outside, ..Media::default() };
-        Meeting::Face(self.face(from, to, if entering { [around, inside] } else { [inside, around] }))
+        let inside = Media { drops, glass: 1, glass_index: index };
+        let outside = Media { drops, ..Media::default() };
+        SurfaceEvent::Interface(self.interface(from, to, if entering { [outside, inside] } else { [inside, outside] }))
     }
 }

@@ -1,28 +1,55 @@
-//! Pictures and video of a run: a CPU path tracer, light, materials, images.
+//! Images and video of a run: a CPU path tracer, a fast preview renderer, ground truth, image
+//! files.
+//!
+//! [`render_run`] renders a run folder. [`render_image_until`] traces one [`RenderScene`] into a
+//! [`Framebuffer`]; [`Preview`] rasterizes it in a fraction of the time. Camera, materials and
+//! lights come from `sessile-appearance`.
 
-pub mod caustics;
-pub mod denoise;
-pub mod fresnel;
-pub mod ground_truth;
-pub mod illumination_texture;
-pub mod image_files;
-pub mod interfaces;
-pub mod known_scenes;
-pub mod line_of_sight;
-pub mod many_drops;
-pub mod path;
-pub mod photon_tree;
+mod benchmark_scenes;
+mod caustics;
+mod denoise;
+mod framebuffer;
+mod fresnel;
+mod ground_truth;
+mod illumination_texture;
+mod image_files;
+mod interfaces;
+mod path_integrator;
+mod photon_map;
 mod photons;
-pub mod picture;
-pub mod preview;
-pub mod render_picture;
-pub mod render_run;
-pub mod sampler;
-pub mod scene_stage;
-pub mod stage;
-pub mod tone_map;
+mod preview;
+mod reference_scenes;
+mod refracted_ray;
+mod render_image;
+mod render_run;
+mod render_scene;
+mod sampler;
+mod scene_from_frame;
+mod tone_map;
 #[cfg(feature = "video")]
-pub mod video;
-pub mod wet_layer;
+mod video;
+mod wet_layer;
 
-pub use picture::Picture;
+pub use benchmark_scenes::{Substrate, drop_lattice};
+pub use framebuffer::Framebuffer;
+pub use ground_truth::{FlowStatus, GroundTruth, GroundTruthFiles, flow_colors, ground_truth};
+pub use image_files::{ImageFileError, write_exr, write_png};
+pub use path_integrator::PathSettings;
+pub use preview::Preview;
+pub use reference_scenes::{drop_in_the_sun, drop_on_checks};
+pub use render_image::{ImageSettings, RenderCost, RenderedImage, render_image, render_image_until};
+pub use render_run::{
+    FramesToRender, MAX_PIXELS, MAX_SIDE, Quality, Quiet, RenderError, RenderOptions, RenderPhase, RenderProgress,
+    RenderSummary, render_run,
+};
+pub use render_scene::{RenderScene, RenderSceneBuilder};
+pub use scene_from_frame::render_scene_of_frame;
+pub use tone_map::{Exposure, to_srgb, tone_curve};
+#[cfg(feature = "video")]
+pub use video::VideoError;
+
+#[cfg(test)]
+extern crate self as sessile_render;
+
+#[cfg(test)]
+mod tests;

@@ -1,315 +1,347 @@
-//! Photons: light sent from lamps, the sun and bright parts of the sky through clear things onto what scatters.
+//! Photon emission: light traced from area lights, suns and bright parts of the environment through
+//! clear objects.
 //!
-//! A photon is aimed. A point x on a clear triangle is drawn with density p_A(x) per area, then a direction ω towards the light
-//! with density p_ω; together they are a ray that comes from the light, and the photon's power is
+//! A point x on a clear triangle is sampled with pdf p_A(x) per area, then a direction ω towards
+//! the light with pdf p_ω; together they define a ray from the light, and the photon's power is
 //!
 //! ```text
 //! Φ = L(ω) / (N p_ω p_⊥),     p_⊥ = p_A(x) / |ω · n(x)|
 //! ```
 //!
-//! p_⊥ being the density of rays across themselves. A ray may cross several clear triangles; it counts only for the first,
-//! which makes p_⊥ unique. Panes have triangles of their own kind, for they are large and most of their light goes straight: p_⊥ is
-//! then the sum over both kinds, whichever the ray was drawn by (the balance heuristic: veach1997, §9.2).
+//! with p_⊥ the pdf of rays per area perpendicular to them. A ray may cross several clear
+//! triangles; only the sample on the first one counts, which makes p_⊥ unique. Sheets form a
+//! separate target group because they are large and most of their light is undeviated: p_⊥ is then
+//! the sum over both groups, whichever the ray was sampled from (the balance heuristic: veach1997,
+//! §9.2).
 //!
-//! From there on light is mirrored or bent by lot. Where smooth normals stand in for facets, light and sight do not see
-//! the same areas; the power is multiplied by |ωᵢ·nₛ| |ωₒ·n_f| / (|ωᵢ·n_f| |ωₒ·nₛ|), and at last by 1/n² of the medium, which
-//! paths from the eye leave out, so that photons bring what those would find (veach1997).
+//! From there light is reflected or refracted stochastically. Where shading normals replace
+//! geometric ones, adjoint transport differs; the power is multiplied by |ωᵢ·nₛ| |ωₒ·n_g| /
+//! (|ωᵢ·n_g| |ωₒ·nₛ|), and finally by 1/n² of the medium, which camera paths leave out, so that
+//! both estimate the same quantity (veach1997).
 
 use glam::{Vec2, Vec3};
-use sessile_appearance::{LightSample, NO_TRIANGLE, Ray, luminance};
+use sessile_appearance::{LightSample, LiquidMaterial, NO_TRIANGLE, Ray, luminance};
 
-use crate::interfaces::{Face, MOST_PASSES, Media, Meeting, liquid_optics, meet};
-use crate::photon_tree::Photon;
+use crate::interfaces::{Interface, MAX_PASSES, Media, SurfaceEvent, liquid_optics, surface_event};
+use crate::photon_map::Photon;
+use crate::render_scene::{Body, Owner, RenderScene};
 use crate::sampler::Sampler;
-use crate::stage::{Body, Owner, Stage};
 
-/// Share of the photons that are aimed at drops and bodies of glass where there are panes too.
-const AT_BODIES: f32 = 0.75;
+/// Fraction of the photons aimed at drops and glass bodies where there are sheets too.
+const BODY_FRACTION: f32 = 0.75;
 
-/// Triangles that turn away from a light are still aimed at this much, for a wide light may see them.
-const TURNED_AWAY: f32 = 0.05;
+/// Weight added to triangles that face away from a light, because an extended light may still see
+/// them.
+const BACKFACING_WEIGHT: f32 = 0.05;
 
-/// Least share of the photons that a light gets, in parts of an even one.
-const LEAST_SHARE: f32 = 0.2;
+/// Minimum fraction of the photons that a light gets, relative to an equal share.
+const MIN_LIGHT_FRACTION: f32 = 0.2;
 
-/// A light that sends photons.
+/// Samples from which the power of the environment above its ceiling is estimated.
+const ENVIRONMENT_SAMPLES: u32 = 256;
+
+/// A light that emits photons.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     AreaLight(usize),
     Sun(usize),
-    Sky,
+    Environment,
 }
 
-/// Clear triangles of one kind, and the chance to aim at each.
+/// The clear triangles of one group, with the distribution they are sampled from.
 struct Targets {
     triangles: Vec<u32>,
-    /// Running sums of the chances, from 0.
+    /// Cumulative probabilities, from 0.
     cumulative: Vec<f64>,
-    /// Density per area on each triangle of the stage that is of this kind.
-    density: Vec<f32>,
-    /// Share of the photons.
-    share: f32,
+    /// Pdf per area on each triangle of the scene; 0 outside the group.
+    area_pdf: Vec<f32>,
+    /// Fraction of the photons.
+    fraction: f32,
 }
 
-/// A light with what it is aimed at.
+/// A light with its targets.
 struct Beam {
     source: Source,
-    /// Photons in each set.
+    /// Number of photons in each set.
     count: u32,
-    /// Drops and bodies of glass, then panes; either may be empty.
+    /// Drops and glass bodies, then sheets; either may be empty.
     targets: [Targets; 2],
 }
 
-/// Sends photons.
-pub(crate) struct PhotonCaster<'a> {
-    stage: &'a Stage,
-    sky_ceiling: f32,
+/// Emits photons.
+pub(crate) struct PhotonEmitter<'a> {
+    scene: &'a RenderScene,
+    environment_ceiling: f32,
     seed: u32,
     max_depth: u32,
-    /// Farther than everything.
+    /// A distance beyond the whole scene, in m.
     far: f32,
     beams: Vec<Beam>,
 }
 
-/// What a sky's radiance has above a ceiling of luminance.
+/// The part of a radiance above a ceiling of luminance.
 pub(crate) fn above(radiance: Vec3, ceiling: f32) -> Vec3 {
     let bright = luminance(radiance);
     if bright > ceiling { radiance * (1.0 - ceiling / bright) } else { Vec3::ZERO }
 }
 
-/// Kinds of clear triangles.
-fn kind_of(stage: &Stage, triangle: u32) -> Option<usize> {
-    match stage.faces[triangle as usize].owner {
-        Owner::Drop(_) => matches!(stage.liquid, sessile_appearance::LiquidMaterial::Clear { .. }).then_some(0),
-        Owner::Solid(solid) => match stage.solids[solid as usize].body {
-            Body::GlassBody { .. } => Some(0),
+/// The target group of a triangle: 0 for drops and glass bodies, 1 for sheets, `None` if it is not
+/// clear.
+fn target_group(scene: &RenderScene, triangle: u32) -> Option<usize> {
+    match scene.faces[triangle as usize].owner {
+        Owner::Drop(_) => matches!(scene.liquid, LiquidMaterial::Clear { .. }).then_some(0),
+        Owner::Solid(solid) => match scene.solids[solid as usize].body {
+            Body::Glass { .. } => Some(0),
             Body::Sheet { .. } => Some(1),
             Body::Opaque(_) => None,
         },
     }
 }
 
-impl<'a> PhotonCaster<'a> {
-    /// Ready to send about `count` photons per set; `None` if no light that can be aimed at, no clear thing or nothing to land on is
-    /// there. Of the sky, what lies above `sky_ceiling` is sent.
-    pub fn new(stage: &'a Stage, count: u32, sky_ceiling: f32, seed: u32, max_depth: u32) -> Option<Self> {
-        let lands = stage.solids.iter().any(|solid| matches!(solid.body, Body::Opaque(_)));
-        if !lands || count == 0 {
+impl<'a> PhotonEmitter<'a> {
+    /// Prepares about `count` photons per set; `None` without a light to emit them, a clear object
+    /// or a receiver. The environment emits the part of its radiance above `environment_ceiling`.
+    pub fn new(
+        scene: &'a RenderScene,
+        count: u32,
+        environment_ceiling: f32,
+        seed: u32,
+        max_depth: u32,
+    ) -> Option<Self> {
+        let has_receiver = scene.solids.iter().any(|solid| matches!(solid.body, Body::Opaque(_)));
+        if !has_receiver || count == 0 {
             return None;
         }
-        let num_triangles = stage.num_triangles() as u32;
-        let mut kinds: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
-        let mut far = 0.0_f32;
-        for triangle in 0..num_triangles {
-            let corners = stage.corners_at(triangle, 0.5);
-            if corners.iter().all(|c| c.is_finite()) {
-                far = corners.iter().fold(far, |far, c| far.max(c.length()));
-                if let Some(kind) = kind_of(stage, triangle) {
-                    kinds[kind].push(triangle);
-                }
-            }
-        }
-        let bodies = &kinds[0];
-        // Without drops or bodies, panes only mirror; that is not worth photons.
-        if bodies.is_empty() {
+        let (groups, extent) = clear_triangles(scene);
+        // Without drops or bodies, sheets only reflect; that is not worth photons.
+        if groups[0].is_empty() {
             return None;
         }
-        let mut sources: Vec<(Source, f32)> = Vec::new();
-        for (i, lamp) in stage.lamps.iter().enumerate() {
-            sources.push((Source::AreaLight(i), luminance(lamp.towards(Vec3::ZERO).1)));
-        }
-        for (i, sun) in stage.suns.iter().enumerate() {
-            sources.push((Source::Sun(i), luminance(sun.towards().1)));
-        }
-        if sky_ceiling.is_finite() {
-            let n = 256;
-            let sum: f32 = (0..n)
-                .map(|i| stage.environment.sample(Sampler::new(0, 0, i).pair()))
-                .map(|s| luminance(above(s.radiance, sky_ceiling)) / s.pdf.max(1e-20))
-                .sum();
-            sources.push((Source::Sky, sum / n as f32));
-        }
-        let total: f32 = sources.iter().map(|s| s.1).sum();
-        let even = 1.0 / sources.len().max(1) as f32;
+        let sources = sources(scene, environment_ceiling);
+        let total: f32 = sources.iter().map(|(_, power)| power).sum();
+        let equal = 1.0 / sources.len().max(1) as f32;
         let beams: Vec<Beam> = sources
             .into_iter()
-            .map(|(source, strength)| {
-                let part = if total > 0.0 { strength / total } else { even };
-                let part = part.max(LEAST_SHARE * even);
-                let count = ((part * count as f32) as u32).max(1);
-                Beam { source, count, targets: targets(stage, source, &kinds) }
+            .map(|(source, power)| {
+                let fraction = if total > 0.0 { power / total } else { equal };
+                let fraction = fraction.max(MIN_LIGHT_FRACTION * equal);
+                let count = ((fraction * count as f32) as u32).max(1);
+                Beam { source, count, targets: targets(scene, source, &groups) }
             })
-            .filter(|beam| beam.targets.iter().any(|targets| targets.share > 0.0))
+            .filter(|beam| beam.targets.iter().any(|targets| targets.fraction > 0.0))
             .collect();
-        let far = 2.5 * far.max(1e-6);
-        (!beams.is_empty()).then_some(Self { stage, sky_ceiling, seed, max_depth, far, beams })
+        let far = 2.5 * extent.max(1e-6);
+        (!beams.is_empty()).then_some(Self { scene, environment_ceiling, seed, max_depth, far, beams })
     }
 
-    /// The photons of one set, sent within `times` of the shutter's opening: each set by itself brings all the light.
-    pub fn cast(&self, set: u32, times: [f32; 2]) -> Vec<Photon> {
-        let mut landed = Vec::new();
+    /// Traces the photons of one set, emitted within `times` of the shutter interval.
+    pub fn trace_set(&self, set: u32, times: [f32; 2]) -> Vec<Photon> {
+        let mut stored = Vec::new();
         for (number, beam) in self.beams.iter().enumerate() {
             for i in 0..beam.count {
-                // Whole blocks of the sequence, for each of them is well spread.
+                // Whole power-of-two blocks of the sequence, because each of them is stratified.
                 let index = set * beam.count.next_power_of_two() + i;
                 let mut sampler = Sampler::new(0x5eed_0000 + number as u32, self.seed, index);
-                landed.extend(self.send(beam, times, &mut sampler));
+                stored.extend(self.emit(beam, times, &mut sampler));
             }
         }
-        landed
+        stored
     }
 
-    fn send(&self, beam: &Beam, [from, to]: [f32; 2], sampler: &mut Sampler) -> Option<Photon> {
-        let (mut u, v) = (sampler.pair(), sampler.pair());
-        let time = from + (to - from) * sampler.one();
-        let first = beam.targets[0].share;
-        let kind = usize::from(u.x >= first);
-        u.x = if kind == 0 { u.x / first } else { (u.x - first) / (1.0 - first) };
-        let targets = &beam.targets[kind];
-        let (triangle, point) = targets.draw(self.stage, u, time)?;
-        let light = self.light_from(beam.source, point, v)?;
-        let reach = if light.distance.is_finite() { light.distance } else { self.far };
-        let of_kind = |kind: usize| move |t: u32| kind_of(self.stage, t) == Some(kind);
-        let back = Ray { origin: point, direction: light.direction, time, leaves: triangle };
-        if self.stage.any_of(&back, reach * (1.0 - 1e-5), of_kind(kind)) {
+    /// Samples one photon and traces it; `None` if it is not stored.
+    fn emit(&self, beam: &Beam, [from, to]: [f32; 2], sampler: &mut Sampler) -> Option<Photon> {
+        let (mut u, v) = (sampler.next_2d(), sampler.next_2d());
+        let time = from + (to - from) * sampler.next_1d();
+        let first = beam.targets[0].fraction;
+        let group = usize::from(u.x >= first);
+        u.x = if group == 0 { u.x / first } else { (u.x - first) / (1.0 - first) };
+        let targets = &beam.targets[group];
+        let (triangle, point) = targets.sample(self.scene, u, time)?;
+        let light = self.sample_source(beam.source, point, v)?;
+        let distance = if light.distance.is_finite() { light.distance } else { self.far };
+        let in_group = |group: usize| move |t: u32| target_group(self.scene, t) == Some(group);
+        let back = Ray { origin: point, direction: light.direction, time, origin_triangle: triangle };
+        if self.scene.occluded_if(&back, distance * (1.0 - 1e-5), in_group(group)) {
             return None;
         }
-        let ray =
-            Ray { origin: point + reach * light.direction, direction: -light.direction, time, leaves: NO_TRIANGLE };
-        let mut across = beam.density_across(self.stage, kind, triangle, &ray);
-        if beam.targets[1 - kind].share > 0.0
-            && let Some(hit) = self.stage.nearest_of(&ray, f32::INFINITY, of_kind(1 - kind))
+        let origin = point + distance * light.direction;
+        let ray = Ray { origin, direction: -light.direction, time, origin_triangle: NO_TRIANGLE };
+        let mut pdf = beam.perpendicular_pdf(self.scene, group, triangle, &ray);
+        if beam.targets[1 - group].fraction > 0.0
+            && let Some(hit) = self.scene.intersect_if(&ray, f32::INFINITY, in_group(1 - group))
         {
-            across += beam.density_across(self.stage, 1 - kind, hit.triangle, &ray);
+            pdf += beam.perpendicular_pdf(self.scene, 1 - group, hit.triangle, &ray);
         }
-        let power = light.radiance / (beam.count as f32 * light.density * across);
-        (power.is_finite() && power.max_element() > 0.0).then(|| self.follow(ray, power, sampler))?
+        let power = light.radiance / (beam.count as f32 * light.pdf * pdf);
+        (power.is_finite() && power.max_element() > 0.0).then(|| self.trace_photon(ray, power, sampler))?
     }
 
-    fn light_from(&self, source: Source, point: Vec3, u: Vec2) -> Option<LightSample> {
+    /// Samples a direction from a point towards a light.
+    fn sample_source(&self, source: Source, point: Vec3, u: Vec2) -> Option<LightSample> {
         match source {
-            Source::AreaLight(i) => self.stage.lamps[i].sample(point, u),
-            Source::Sun(i) => Some(self.stage.suns[i].sample(u)),
-            Source::Sky => {
-                let sample = self.stage.environment.sample(u);
-                let radiance = above(sample.radiance, self.sky_ceiling);
-                let shines = sample.pdf > 0.0 && radiance != Vec3::ZERO;
-                shines.then_some(LightSample {
+            Source::AreaLight(i) => self.scene.area_lights[i].sample(point, u),
+            Source::Sun(i) => Some(self.scene.suns[i].sample(u)),
+            Source::Environment => {
+                let sample = self.scene.environment.sample(u);
+                let radiance = above(sample.radiance, self.environment_ceiling);
+                let emits = sample.pdf > 0.0 && radiance != Vec3::ZERO;
+                emits.then_some(LightSample {
                     direction: sample.dir,
                     distance: f32::INFINITY,
                     radiance,
-                    density: sample.pdf,
+                    pdf: sample.pdf,
                 })
             }
         }
     }
 
-    /// Follows a photon through clear things to where it lands, if it was turned on the way.
-    fn follow(&self, mut ray: Ray, mut power: Vec3, sampler: &mut Sampler) -> Option<Photon> {
-        let (liquid_index, absorption) = liquid_optics(self.stage);
+    /// Traces a photon through clear objects to a scattering surface; stored if it had a specular
+    /// event on the way.
+    fn trace_photon(&self, mut ray: Ray, mut power: Vec3, sampler: &mut Sampler) -> Option<Photon> {
+        let (liquid_index, absorption) = liquid_optics(self.scene);
         let mut media = Media::default();
-        let (mut turns, mut passes) = (0, 0);
+        let (mut depth, mut passes) = (0, 0);
         loop {
-            let hit = self.stage.nearest(&ray, f32::INFINITY)?;
+            let hit = self.scene.intersect(&ray, f32::INFINITY)?;
             if media.is_liquid() {
                 power *= (-absorption * hit.distance).exp();
             }
-            let at = self.stage.surface_point(&hit, ray.time);
-            match meet(self.stage, &media, ray.direction, &at, ray.time) {
-                Meeting::Pass(behind) => {
+            let at = self.scene.surface_interaction(&hit, ray.time);
+            match surface_event(self.scene, &media, ray.direction, &at, ray.time) {
+                SurfaceEvent::PassThrough(behind) => {
                     media = behind;
                     passes += 1;
                 }
-                Meeting::Face(face) => {
-                    let mirrors = face.bent.is_none_or(|_| sampler.one() < face.reflected);
-                    let direction = if mirrors { face.mirrored } else { face.bent? };
-                    media = face.media[usize::from(!mirrors)];
-                    if !mirrors && face.straight {
+                SurfaceEvent::Interface(interface) => {
+                    let reflects = interface.refracted.is_none_or(|_| sampler.next_1d() < interface.reflectance);
+                    let direction = if reflects { interface.reflected } else { interface.refracted? };
+                    media = interface.media[usize::from(!reflects)];
+                    if !reflects && interface.undeviated {
                         passes += 1;
                     } else {
-                        power *= areas(&face, at.facet, ray.direction, direction);
-                        turns += 1;
+                        power *= shading_normal_correction(&interface, at.normal, ray.direction, direction);
+                        depth += 1;
                     }
                     ray.direction = direction;
                 }
-                Meeting::Scatterer { .. } => {
+                SurfaceEvent::Scatter { .. } => {
                     let index = media.index(liquid_index);
                     let photon = Photon {
-                        at: at.point,
-                        towards: -ray.direction,
-                        normal: at.facet,
+                        position: at.point,
+                        wi: -ray.direction,
+                        normal: at.normal,
                         power: power / (index * index),
                         radius: 0.0,
                     };
-                    return (turns > 0 && photon.power.is_finite()).then_some(photon);
+                    return (depth > 0 && photon.power.is_finite()).then_some(photon);
                 }
             }
-            if passes > MOST_PASSES || turns >= self.max_depth {
+            if passes > MAX_PASSES || depth >= self.max_depth {
                 return None;
             }
             ray.origin = at.point;
-            ray.leaves = at.triangle;
+            ray.origin_triangle = at.triangle;
         }
     }
 }
 
-/// What light sees of a facet that a smooth normal stands in for, over what the eye sees.
-fn areas(face: &Face, facet: Vec3, incident: Vec3, leaving: Vec3) -> f32 {
-    let smooth = (incident.dot(face.normal) / leaving.dot(face.normal)).abs();
-    let flat = (leaving.dot(facet) / incident.dot(facet)).abs();
-    let ratio = smooth * flat;
+/// Correction of adjoint transport for shading normals (veach1997).
+fn shading_normal_correction(interface: &Interface, facet: Vec3, incident: Vec3, outgoing: Vec3) -> f32 {
+    let shading = (incident.dot(interface.normal) / outgoing.dot(interface.normal)).abs();
+    let geometric = (outgoing.dot(facet) / incident.dot(facet)).abs();
+    let ratio = shading * geometric;
     if ratio.is_finite() { ratio } else { 1.0 }
 }
 
-/// What a light is aimed at.
-fn targets(stage: &Stage, source: Source, kinds: &[Vec<u32>; 2]) -> [Targets; 2] {
-    let shares = match (kinds[0].is_empty(), kinds[1].is_empty()) {
-        (false, false) => [AT_BODIES, 1.0 - AT_BODIES],
-        (bodies, panes) => [f32::from(u8::from(!bodies)), f32::from(u8::from(!panes))],
+/// The clear triangles of each target group, and the largest distance of any vertex from the
+/// origin, in m.
+fn clear_triangles(scene: &RenderScene) -> ([Vec<u32>; 2], f32) {
+    let mut groups: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
+    let mut extent = 0.0_f32;
+    for triangle in 0..scene.num_triangles() as u32 {
+        let corners = scene.corners_at(triangle, 0.5);
+        if corners.iter().all(|c| c.is_finite()) {
+            extent = corners.iter().fold(extent, |extent, c| extent.max(c.length()));
+            if let Some(group) = target_group(scene, triangle) {
+                groups[group].push(triangle);
+            }
+        }
+    }
+    (groups, extent)
+}
+
+/// The lights that emit photons, with their power at the scene's origin.
+fn sources(scene: &RenderScene, environment_ceiling: f32) -> Vec<(Source, f32)> {
+    let mut sources: Vec<(Source, f32)> = Vec::new();
+    for (i, light) in scene.area_lights.iter().enumerate() {
+        sources.push((Source::AreaLight(i), luminance(light.towards(Vec3::ZERO).1)));
+    }
+    for (i, sun) in scene.suns.iter().enumerate() {
+        sources.push((Source::Sun(i), luminance(sun.towards().1)));
+    }
+    if environment_ceiling.is_finite() {
+        let sum: f32 = (0..ENVIRONMENT_SAMPLES)
+            .map(|i| scene.environment.sample(Sampler::new(0, 0, i).next_2d()))
+            .map(|s| luminance(above(s.radiance, environment_ceiling)) / s.pdf.max(1e-20))
+            .sum();
+        sources.push((Source::Environment, sum / ENVIRONMENT_SAMPLES as f32));
+    }
+    sources
+}
+
+/// The targets of a light in both groups.
+fn targets(scene: &RenderScene, source: Source, groups: &[Vec<u32>; 2]) -> [Targets; 2] {
+    let fractions = match (groups[0].is_empty(), groups[1].is_empty()) {
+        (false, false) => [BODY_FRACTION, 1.0 - BODY_FRACTION],
+        (no_bodies, no_sheets) => [f32::from(u8::from(!no_bodies)), f32::from(u8::from(!no_sheets))],
     };
-    let two_sided = !kinds[1].is_empty();
-    [0, 1].map(|kind| {
-        let mut density = vec![0.0; stage.num_triangles()];
-        let mut cumulative = Vec::with_capacity(kinds[kind].len() + 1);
+    let two_sided = !groups[1].is_empty();
+    [0, 1].map(|group| {
+        let mut area_pdf = vec![0.0; scene.num_triangles()];
+        let mut cumulative = Vec::with_capacity(groups[group].len() + 1);
         let mut sum = 0.0_f64;
         cumulative.push(0.0);
-        for &triangle in &kinds[kind] {
-            let [a, b, c] = stage.corners_at(triangle, 0.5);
-            let normal = (b - a).cross(c - a);
-            let (towards, strength) = match source {
-                Source::AreaLight(i) => stage.lamps[i].towards((a + b + c) / 3.0),
-                Source::Sun(i) => stage.suns[i].towards(),
-                Source::Sky => (Vec3::ZERO, Vec3::ONE),
-            };
-            let cosine = normal.dot(towards) / normal.length().max(1e-30);
-            let facing = match source {
-                Source::Sky => 1.0,
-                _ if two_sided => cosine.abs() + TURNED_AWAY,
-                _ => cosine.max(0.0) + TURNED_AWAY,
-            };
-            let weight = facing * luminance(strength).max(0.0);
-            let area = 0.5 * normal.length();
-            density[triangle as usize] = weight;
+        for &triangle in &groups[group] {
+            let (weight, area) = target_weight(scene, source, triangle, two_sided);
+            area_pdf[triangle as usize] = weight;
             sum += f64::from(weight * area);
             cumulative.push(sum);
         }
         let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };
-        density.iter_mut().for_each(|d| *d = (f64::from(*d) * scale) as f32);
+        area_pdf.iter_mut().for_each(|d| *d = (f64::from(*d) * scale) as f32);
         cumulative.iter_mut().for_each(|c| *c *= scale);
-        let share = if sum > 0.0 { shares[kind] } else { 0.0 };
-        Targets { triangles: kinds[kind].clone(), cumulative, density, share }
+        let fraction = if sum > 0.0 { fractions[group] } else { 0.0 };
+        Targets { triangles: groups[group].clone(), cumulative, area_pdf, fraction }
     })
 }
 
+/// Relative pdf per area of a target triangle for a light, and the triangle's area.
+fn target_weight(scene: &RenderScene, source: Source, triangle: u32, two_sided: bool) -> (f32, f32) {
+    let [a, b, c] = scene.corners_at(triangle, 0.5);
+    let normal = (b - a).cross(c - a);
+    let (towards, irradiance) = match source {
+        Source::AreaLight(i) => scene.area_lights[i].towards((a + b + c) / 3.0),
+        Source::Sun(i) => scene.suns[i].towards(),
+        Source::Environment => (Vec3::ZERO, Vec3::ONE),
+    };
+    let cosine = normal.dot(towards) / normal.length().max(1e-30);
+    let facing = match source {
+        Source::Environment => 1.0,
+        _ if two_sided => cosine.abs() + BACKFACING_WEIGHT,
+        _ => cosine.max(0.0) + BACKFACING_WEIGHT,
+    };
+    (facing * luminance(irradiance).max(0.0), 0.5 * normal.length())
+}
+
 impl Targets {
-    /// A triangle and a point on it.
-    fn draw(&self, stage: &Stage, u: Vec2, time: f32) -> Option<(u32, Vec3)> {
-        let place = f64::from(u.x);
-        let slot = self.cumulative.partition_point(|&c| c <= place).checked_sub(1)?;
+    /// Samples a triangle and a point on it.
+    fn sample(&self, scene: &RenderScene, u: Vec2, time: f32) -> Option<(u32, Vec3)> {
+        let u_triangle = f64::from(u.x);
+        let slot = self.cumulative.partition_point(|&c| c <= u_triangle).checked_sub(1)?;
         let triangle = *self.triangles.get(slot)?;
         let width = self.cumulative[slot + 1] - self.cumulative[slot];
-        let rest = ((place - self.cumulative[slot]) / width) as f32;
-        let [a, b, c] = stage.corners_at(triangle, time);
+        let rest = ((u_triangle - self.cumulative[slot]) / width) as f32;
+        let [a, b, c] = scene.corners_at(triangle, time);
         let root = rest.clamp(0.0, 1.0).sqrt();
         let point = a + root * (1.0 - u.y) * (b - a) + root * u.y * (c - a);
         Some((triangle, point))
@@ -317,11 +349,12 @@ impl Targets {
 }
 
 impl Beam {
-    /// Density of rays across themselves that those aimed at a triangle make, the share of its kind included.
-    fn density_across(&self, stage: &Stage, kind: usize, triangle: u32, ray: &Ray) -> f32 {
-        let [a, b, c] = stage.corners_at(triangle, ray.time);
+    /// Pdf, per perpendicular area, of rays aimed at a triangle, including the fraction of its
+    /// group.
+    fn perpendicular_pdf(&self, scene: &RenderScene, group: usize, triangle: u32, ray: &Ray) -> f32 {
+        let [a, b, c] = scene.corners_at(triangle, ray.time);
         let normal = (b - a).cross(c - a).normalize_or_zero();
         let cosine = normal.dot(ray.direction).abs().max(1e-6);
-        self.targets[kind].share * self.targets[kind].density[triangle as usize] / cosine
+        self.targets[group].fraction * self.targets[group].area_pdf[triangle as usize] / cosine
     }
 }

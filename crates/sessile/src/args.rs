@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sessile_export::Format;
 use sessile_frames::FrameSelection;
-use sessile_render::render_run::Quality;
+use sessile_render::Quality;
 
 /// Simulate, measure and render water drops on surfaces
 #[derive(Debug, Parser)]
@@ -47,6 +47,10 @@ pub enum Command {
     Materials(ListArgs),
     /// List the built-in liquids
     Liquids(ListArgs),
+    /// Print the JSON Schema of scene files, for editors and other programs
+    ///
+    /// Example: sessile schema > scene.schema.json
+    Schema,
 }
 
 /// A scene and its overrides.

@@ -2,9 +2,9 @@
 
 mod preview;
 
-use sessile_render::Picture;
-use sessile_render::known_scenes::drop_on_checks;
-use sessile_render::render_picture::{PictureSettings, render_picture};
+use sessile_render::Framebuffer;
+use sessile_render::drop_on_checks;
+use sessile_render::{ImageSettings, render_image};
 use sessile_validation::bench::{Bench, BenchContext};
 use sessile_validation::validate::CaseError;
 
@@ -34,12 +34,12 @@ pub fn benches() -> Vec<Bench> {
 fn drop_picture(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let (stage, camera) = drop_on_checks();
     let size = [SIZE, SIZE];
-    let settings = PictureSettings { size, samples: SAMPLES, ..PictureSettings::default() };
-    let (picture, cost) = context.time(0.0, |_| render_picture(&stage, &camera, &settings, &|_, _| ()));
+    let settings = ImageSettings { size, samples: SAMPLES, ..ImageSettings::default() };
+    let (picture, cost) = context.time(0.0, |_| render_image(&stage, &camera, &settings, &|_, _| ()));
     (context.say)("the picture that it is compared with");
     let calm =
-        PictureSettings { samples: REFERENCE_SAMPLES, photons: REFERENCE_PHOTONS, seed: settings.seed + 1, ..settings };
-    let (reference, _) = render_picture(&stage, &camera, &calm, &|_, _| ());
+        ImageSettings { samples: REFERENCE_SAMPLES, photons: REFERENCE_PHOTONS, seed: settings.seed + 1, ..settings };
+    let (reference, _) = render_image(&stage, &camera, &calm, &|_, _| ());
     context.figure("samples per pixel", f64::from(SAMPLES), "");
     context.figure("noise (root mean square error of linear radiance)", error(&picture, &reference), "");
     let seconds = context.cpu_seconds();
@@ -49,7 +49,7 @@ fn drop_picture(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn error(a: &Picture, b: &Picture) -> f64 {
+fn error(a: &Framebuffer, b: &Framebuffer) -> f64 {
     let squares: f64 = a.color.iter().zip(&b.color).map(|(a, b)| f64::from((*a - *b).length_squared()) / 3.0).sum();
     (squares / a.color.len().max(1) as f64).sqrt()
 }

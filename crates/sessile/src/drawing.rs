@@ -5,21 +5,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sessile_render::render_run::{DrawProgress, Work};
+use sessile_render::{RenderPhase, RenderProgress};
 
 use crate::progress::{LINE_INTERVAL, coarse};
 
 /// The reporter that suits standard error.
-pub fn for_stderr() -> Box<dyn DrawProgress> {
+pub fn for_stderr() -> Box<dyn RenderProgress> {
     let shown = if stderr().is_terminal() { Shown::Bar(None) } else { Shown::Lines { last: None } };
-    Box::new(Drawing(Mutex::new(State { shown, work: Work::Pictures, of: 0, start: Instant::now(), best: 0.0 })))
+    Box::new(Drawing(Mutex::new(State { shown, work: RenderPhase::Images, of: 0, start: Instant::now(), best: 0.0 })))
 }
 
 struct Drawing(Mutex<State>);
 
 struct State {
     shown: Shown,
-    work: Work,
+    work: RenderPhase,
     of: usize,
     start: Instant,
     /// The most that was done so far, in pictures: reports from several threads may overtake one
@@ -48,8 +48,8 @@ impl State {
     /// "picture 12/121  34 s left".
     fn describe(&self) -> String {
         let work = match self.work {
-            Work::Pictures => "pictures",
-            Work::Video => "video: pictures",
+            RenderPhase::Images => "pictures",
+            RenderPhase::Video => "video: pictures",
         };
         let mut text = format!("{work} {}/{}", self.best as usize, self.of);
         let left = self.of as f64 - self.best;
@@ -78,7 +78,7 @@ impl State {
     }
 }
 
-impl DrawProgress for Drawing {
+impl RenderProgress for Drawing {
     fn notice(&self, text: &str) {
         match &self.state().shown {
             Shown::Bar(Some(bar)) => bar.suspend(|| eprintln!("{text}")),
@@ -86,7 +86,7 @@ impl DrawProgress for Drawing {
         }
     }
 
-    fn begin(&self, work: Work, of: usize) {
+    fn begin(&self, work: RenderPhase, of: usize) {
         let mut state = self.state();
         (state.work, state.of, state.start, state.best) = (work, of, Instant::now(), 0.0);
         if let Shown::Bar(bar) = &mut state.shown {
@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn pictures_done_and_time_left_are_told() {
         let start = Instant::now().checked_sub(Duration::from_secs(10)).unwrap();
-        let mut state = State { shown: Shown::Bar(None), work: Work::Pictures, of: 121, start, best: 10.5 };
+        let mut state = State { shown: Shown::Bar(None), work: RenderPhase::Images, of: 121, start, best: 10.5 };
         assert_eq!(state.describe(), "pictures 10/121  2 min left");
         state.best = 121.0;
         assert_eq!(state.describe(), "pictures 121/121");
-        (state.work, state.best) = (Work::Video, 0.0);
+        (state.work, state.best) = (RenderPhase::Video, 0.0);
         assert_eq!(state.describe(), "video: pictures 0/121");
     }
 }

@@ -81,8 +81,8 @@ fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &m
                 Body::Patch(patch) => *built = patch.surface(detail),
             }
             let exact = matches!(&laid.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
-            if !laid.ground.is_flat() {
-                drape(&mut built.mesh, instance.volume, |place| laid.ground.at(place), room);
+            if !laid.substrate.is_flat() {
+                drape(&mut built.mesh, instance.volume, |place| laid.substrate.at(place), room);
             } else if !exact {
                 drape_flat(&mut built.mesh, instance.volume);
             }

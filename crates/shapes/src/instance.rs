@@ -64,7 +64,7 @@ pub struct Draped {
     /// Over the local plane z = 0.
     pub body: Body,
     /// Offsets of the ground from that plane.
-    pub ground: SubstrateOffsets,
+    pub substrate: SubstrateOffsets,
 }
 
 /// A body over a plane.

@@ -1,6 +1,6 @@
 //! 4 × 4 × 4 cells, and which of them were ever entered.
 
-use crate::droplets::NOBODY;
+use crate::droplets::NIL;
 
 /// Cells of a block.
 pub const PER_BLOCK: usize = 64;
@@ -38,7 +38,7 @@ impl Block {
     pub fn open(&mut self, within: usize, cells: &mut Vec<u32>) -> usize {
         if self.entered == 0 {
             self.first = cells.len() as u32;
-            cells.extend([NOBODY; PER_BLOCK]);
+            cells.extend([NIL; PER_BLOCK]);
         }
         self.entered |= 1 << within;
         self.first as usize + within

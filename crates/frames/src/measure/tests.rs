@@ -274,7 +274,7 @@ fn an_instance_on_a_plane_has_the_numbers_of_its_surface_on_the_solid() {
         frame: LocalFrame { origin: DVec3::X, axes: glam::DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y) },
         volume: 4e-9,
         velocity: DVec3::ZERO,
-        shape: Shape::Draped(Box::new(Draped { body: Body::Profile(profile), ground: SubstrateOffsets::default() })),
+        shape: Shape::Draped(Box::new(Draped { body: Body::Profile(profile), substrate: SubstrateOffsets::default() })),
     };
     let setting = MeasureContext { solids: &[TABLE], planar: None };
     let measured = |liquid: FrameGeometry| {

@@ -1,4 +1,4 @@
-//! Why pictures of a run could not be drawn.
+//! Errors of rendering a run.
 
 use std::path::PathBuf;
 
@@ -8,21 +8,21 @@ use sessile_world::WorldError;
 use crate::image_files::ImageFileError;
 use sessile_appearance::AppearanceError;
 
-/// Why pictures of a run could not be drawn. Those that were finished are kept.
+/// Why a run could not be rendered. Finished images are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DrawError {
+pub enum RenderError {
     /// The run folder.
     #[error(transparent)]
     Folder(FolderError),
-    /// Another process writes there.
-    #[error("another process is writing in {}; wait until it has ended, then draw", folder.display())]
+    /// Another process writes to the run folder.
+    #[error("another process is writing in {}: wait until it has finished, then render again", folder.display())]
     Busy {
         /// The run folder.
         folder: PathBuf,
     },
     /// The run's scene cannot be read.
-    #[error("{}, the scene of this run, cannot be read; mend it:\n{reason}", file.display())]
+    #[error("cannot read the scene of this run, {}:\n{reason}", file.display())]
     Scene {
         /// `scene.toml`.
         file: PathBuf,
@@ -35,20 +35,20 @@ pub enum DrawError {
     /// A texture or the environment.
     #[error(transparent)]
     Appearance(#[from] AppearanceError),
-    /// Frames that are not there.
+    /// Frames that do not exist.
     #[error("{}: {cause}", folder.display())]
     Frames {
         /// The run folder.
         folder: PathBuf,
-        /// What is wrong with the choice.
+        /// What is wrong with the selection.
         cause: FrameSelectionError,
     },
-    /// A picture that is too large or has no pixels.
+    /// An image that is too large or has no pixels.
     #[error(
-        "a picture of {width} × {height} pixels cannot be drawn: each side must be from 1 to {}, and all pixels together at most {}; \
-         change `render.size` or `--size`",
-        super::LONGEST_SIDE,
-        super::MOST_PIXELS
+        "an image of {width} × {height} pixels cannot be rendered: each side must be from 1 to {}, and the number of pixels \
+         at most {}; change `render.size` or `--size`",
+        super::MAX_SIDE,
+        super::MAX_PIXELS
     )]
     Size {
         /// Columns.
@@ -56,20 +56,20 @@ pub enum DrawError {
         /// Rows.
         height: u32,
     },
-    /// A picture could not be written.
-    #[error("picture {frame}: {cause}")]
-    Picture {
+    /// An image could not be written.
+    #[error("image {frame}: {cause}")]
+    Image {
         /// Its frame.
         frame: u64,
         /// Why.
         cause: ImageFileError,
     },
-    /// The video could not be made.
+    /// The video could not be written.
     #[cfg(feature = "video")]
     #[error(transparent)]
     Video(#[from] crate::video::VideoError),
-    /// A picture cannot be read back for the video.
-    #[error("picture {} cannot be read back for the video: {reason}; `sessile render` draws it again", file.display())]
+    /// An image cannot be read back for the video.
+    #[error("image {} cannot be read back for the video: {reason}; `sessile render` renders it again", file.display())]
     ReadBack {
         /// The file.
         file: PathBuf,
@@ -78,8 +78,9 @@ pub enum DrawError {
     },
 }
 
-impl DrawError {
-    /// Whether the command or the scene is at fault, rather than what happened while drawing.
+impl RenderError {
+    /// Whether the command or the scene is at fault, rather than something that happened while
+    /// rendering.
     pub fn is_wrong_request(&self) -> bool {
         matches!(
             self,
@@ -93,7 +94,7 @@ impl DrawError {
     }
 }
 
-impl From<FolderError> for DrawError {
+impl From<FolderError> for RenderError {
     fn from(error: FolderError) -> Self {
         match error {
             FolderError::Busy { folder } => Self::Busy { folder },

@@ -3,7 +3,7 @@ use rusty_h264::Decoder;
 use super::*;
 
 /// A disc that moves over a gradient.
-fn picture(width: usize, height: usize, time: f32) -> Vec<u8> {
+fn image(width: usize, height: usize, time: f32) -> Vec<u8> {
     let mut rgb = Vec::with_capacity(width * height * 3);
     for row in 0..height {
         for column in 0..width {
@@ -16,15 +16,15 @@ fn picture(width: usize, height: usize, time: f32) -> Vec<u8> {
     rgb
 }
 
-fn make(width: usize, height: usize, fps: f64, pictures: usize) -> Vec<u8> {
+fn make(width: usize, height: usize, fps: f64, images: usize) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
     let mut video = VideoWriter::create(&path, width, height, fps).unwrap();
-    for index in 0..pictures {
-        video.push(&picture(width, height, index as f32 / pictures as f32)).unwrap();
+    for index in 0..images {
+        video.push(&image(width, height, index as f32 / images as f32)).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file appears when it is whole");
     }
-    video.finish().unwrap();
+    video.finish("").unwrap();
     std::fs::read(path).unwrap()
 }
 
@@ -53,7 +53,7 @@ fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// Takes the frames out of the container by its own tables and decodes them.
+/// Demuxes the frames by the container's own tables and decodes them.
 fn decode(file: &[u8]) -> Vec<YuvFrame> {
     let table = inside(file, &["moov", "trak", "mdia", "minf", "stbl"]);
     let description = inside(table, &["stsd"]);
@@ -97,9 +97,9 @@ fn signal_to_noise(found: &YuvFrame, expected: &YuvFrame) -> f64 {
 }
 
 #[test]
-fn a_video_has_an_index_before_its_frames_and_decodes_to_what_went_in() {
-    let (width, height, pictures) = (160, 90, 40);
-    let file = make(width, height, 10.0, pictures);
+fn a_video_has_its_index_first_and_decodes_to_its_input() {
+    let (width, height, images) = (160, 90, 40);
+    let file = make(width, height, 10.0, images);
     let names: Vec<String> = boxes(&file).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["ftyp", "moov", "mdat"]);
     let header = inside(&file, &["moov", "mvhd"]);
@@ -110,16 +110,16 @@ fn a_video_has_an_index_before_its_frames_and_decodes_to_what_went_in() {
     assert!(number(keys, 4) >= 2 && number(keys, 8) == 1, "{keys:?}");
 
     let frames = decode(&file);
-    assert_eq!(frames.len(), pictures);
+    assert_eq!(frames.len(), images);
     for (index, frame) in frames.iter().enumerate() {
-        let expected = to_yuv(&picture(width, height, index as f32 / pictures as f32), [width, height]);
+        let expected = to_yuv(&image(width, height, index as f32 / images as f32), [width, height]);
         let decibels = signal_to_noise(frame, &expected);
         assert!(decibels > 38.0, "frame {index} has {decibels} dB");
     }
 }
 
 #[test]
-fn any_size_can_be_made_and_odd_ones_grow_by_a_pixel() {
+fn any_size_can_be_encoded_and_odd_ones_are_padded() {
     for (width, height) in [(1, 1), (2, 2), (15, 33), (17, 16), (641, 3)] {
         let frames = decode(&make(width, height, 30.0, 2));
         assert_eq!(frames.len(), 2, "{width} × {height}");
@@ -128,7 +128,7 @@ fn any_size_can_be_made_and_odd_ones_grow_by_a_pixel() {
 }
 
 #[test]
-fn grays_and_primaries_land_on_their_codes() {
+fn grays_and_primaries_have_the_expected_codes() {
     let code = |rgb: [u8; 3]| {
         let frame = to_yuv(&rgb.repeat(4), [2, 2]);
         [frame.y[0], frame.u[0], frame.v[0]]
@@ -140,12 +140,12 @@ fn grays_and_primaries_land_on_their_codes() {
 }
 
 #[test]
-fn the_same_pictures_give_the_same_bytes() {
+fn encoding_is_deterministic() {
     assert_eq!(make(64, 48, 30.0, 5), make(64, 48, 30.0, 5));
 }
 
 #[test]
-fn wrong_sizes_rates_and_pictures_are_errors_and_leave_no_file() {
+fn wrong_sizes_rates_and_images_are_errors_and_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
     for (width, height, fps) in [(0, 4, 30.0), (4, 9000, 30.0), (4, 4, 0.0), (4, 4, f64::NAN), (4, 4, f64::INFINITY)] {
@@ -154,6 +154,6 @@ fn wrong_sizes_rates_and_pictures_are_errors_and_leave_no_file() {
     let mut video = VideoWriter::create(&path, 4, 4, 30.0).unwrap();
     let error = video.push(&[0; 47]).unwrap_err().to_string();
     assert!(error.contains("47") && error.contains("48"), "{error}");
-    assert!(matches!(video.finish(), Err(VideoError::Empty { .. })));
+    assert!(matches!(video.finish(""), Err(VideoError::Empty { .. })));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

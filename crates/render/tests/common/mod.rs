@@ -1,15 +1,14 @@
-//! Small things to look at.
+//! Meshes and helpers shared by the tests.
 
-// Each test file uses its own part of this.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses a part of this module")]
 
 use glam::{DVec2, DVec3, Vec3};
 use sessile_appearance::Camera;
 use sessile_frames::Surface;
 use sessile_geometry::TriMesh;
-use sessile_render::Picture;
-use sessile_render::render_picture::{PictureSettings, render_picture};
-use sessile_render::stage::Stage;
+use sessile_render::Framebuffer;
+use sessile_render::RenderScene;
+use sessile_render::{ImageSettings, render_image};
 
 /// A rectangle about `center`, with sides `u` and `v` and its normal along u × v.
 pub fn rectangle(center: DVec3, u: DVec3, v: DVec3) -> TriMesh {
@@ -23,7 +22,7 @@ pub fn rectangle(center: DVec3, u: DVec3, v: DVec3) -> TriMesh {
     }
 }
 
-/// A cap of a unit ball's latitudes up to `polar` from the top, about `center`, with `rings` rings; a whole ball for π.
+/// A spherical cap of polar angle `polar` about `center`, with `rings` rings; a whole sphere for π.
 pub fn cap(center: DVec3, radius: f64, polar: f64, rings: usize) -> TriMesh {
     let columns = 2 * rings as u32;
     let mut mesh = TriMesh { positions: vec![center + radius * DVec3::Y], ..TriMesh::default() };
@@ -52,7 +51,7 @@ pub fn cap(center: DVec3, radius: f64, polar: f64, rings: usize) -> TriMesh {
     mesh
 }
 
-/// Liquid with the surface of a mesh, as drop 1; nothing of it lies on a solid.
+/// Liquid with the surface of a mesh, as drop 1; no part of it lies on a solid.
 pub fn liquid(mesh: &TriMesh) -> Surface {
     Surface {
         positions: mesh.positions.clone(),
@@ -63,16 +62,16 @@ pub fn liquid(mesh: &TriMesh) -> Surface {
     }
 }
 
-/// The mean color of a picture.
-pub fn mean(picture: &Picture) -> Vec3 {
-    picture.color.iter().copied().sum::<Vec3>() / picture.color.len() as f32
+/// The mean color of an image.
+pub fn mean(image: &Framebuffer) -> Vec3 {
+    image.color.iter().copied().sum::<Vec3>() / image.color.len() as f32
 }
 
-/// A square picture.
-pub fn look(stage: &Stage, camera: &Camera, size: usize, samples: u32) -> Picture {
-    let mut settings = PictureSettings { size: [size, size], samples, ..PictureSettings::default() };
+/// Renders a square image.
+pub fn render_square(scene: &RenderScene, camera: &Camera, size: usize, samples: u32) -> Framebuffer {
+    let mut settings = ImageSettings { size: [size, size], samples, ..ImageSettings::default() };
     settings.paths.max_depth = 64;
-    render_picture(stage, camera, &settings, &|_, _| ()).0
+    render_image(scene, camera, &settings, &|_, _| ()).0
 }
 
 /// A closed box between two corners.

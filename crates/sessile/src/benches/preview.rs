@@ -1,8 +1,8 @@
 //! Benches of previews.
 
-use sessile_render::many_drops::{Ground, many_drops};
-use sessile_render::preview::Preview;
-use sessile_render::tone_map::{Exposure, to_srgb};
+use sessile_render::Preview;
+use sessile_render::{Exposure, to_srgb};
+use sessile_render::{Substrate, drop_lattice};
 use sessile_validation::bench::{Bench, BenchContext, StageTimer};
 use sessile_validation::validate::CaseError;
 
@@ -16,33 +16,33 @@ pub fn benches() -> Vec<Bench> {
             name: "preview",
             about: "A second of 30 previews, 640 x 360, of 2 000 drops on a table: all from a frame's surfaces to sRGB bytes, with nothing kept \
                     but the filtered light; frames are not read.",
-            run: |context| previews(context, Ground::Table, 2_000),
+            run: |context| previews(context, Substrate::Table, 2_000),
         },
         Bench {
             name: "preview-pane",
             about: "As `preview`, on a pane of glass before a sky.",
-            run: |context| previews(context, Ground::Pane, 2_000),
+            run: |context| previews(context, Substrate::Pane, 2_000),
         },
         Bench {
             name: "preview-20000",
             about: "As `preview`, of 20 000 drops.",
-            run: |context| previews(context, Ground::Table, 20_000),
+            run: |context| previews(context, Substrate::Table, 20_000),
         },
     ]
 }
 
-fn previews(context: &mut BenchContext<'_>, ground: Ground, count: usize) -> Result<(), CaseError> {
-    let (stage, liquid, camera) = many_drops(ground, count)?;
+fn previews(context: &mut BenchContext<'_>, ground: Substrate, count: usize) -> Result<(), CaseError> {
+    let (stage, liquid, camera) = drop_lattice(ground, count)?;
     (context.say)("filtering the light");
     let began = std::time::Instant::now();
     let mut preview = Preview::new(&stage);
     // The first picture also sums the illumination texture for the ground.
-    let exposure = Exposure::automatic([&preview.draw(&stage, &liquid, &camera, SIZE)]);
+    let exposure = Exposure::automatic([&preview.render(&stage, &liquid, &camera, SIZE)]);
     let ready = began.elapsed().as_secs_f64();
     for _ in 0..FRAMES {
         context.time(1.0 / f64::from(FRAMES), |clock| {
             clock.enter("draw");
-            let picture = preview.draw(&stage, &liquid, &camera, SIZE);
+            let picture = preview.render(&stage, &liquid, &camera, SIZE);
             clock.enter("tone map");
             to_srgb(&picture, exposure)
         });

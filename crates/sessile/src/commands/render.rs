@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use sessile_frames::FrameSelection;
-use sessile_render::render_run::{DrawError, DrawOptions, Drawn, What, render_run};
+use sessile_render::{FramesToRender, RenderError, RenderOptions, RenderSummary, render_run};
 
 use super::on_threads;
 use crate::args::{RenderArgs, RenderQuality};
@@ -14,7 +14,7 @@ use crate::{drawing, interrupt};
 
 /// Draws the chosen frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
-    let mut options = DrawOptions::new(What::Frames(args.frames.unwrap_or_default()));
+    let mut options = RenderOptions::new(FramesToRender::Selected(args.frames.unwrap_or_default()));
     options.size = args.size;
     options.samples = args.samples.map(std::num::NonZeroU32::get);
     options.denoise = args.no_denoise.then_some(false);
@@ -33,22 +33,22 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
 /// Draws pictures of a run and shows how it goes.
 pub fn draw(
     run: &Path,
-    options: &DrawOptions,
+    options: &RenderOptions,
     threads: Option<NonZeroUsize>,
     stop: &AtomicBool,
-) -> Result<Drawn, Failure> {
+) -> Result<RenderSummary, Failure> {
     let progress = drawing::for_stderr();
     on_threads(threads, || render_run(run, options, progress.as_ref(), stop))?.map_err(failure)
 }
 
 /// Whose fault an error is, as an exit code.
-pub fn failure(error: DrawError) -> Failure {
+pub fn failure(error: RenderError) -> Failure {
     if error.is_wrong_request() { Failure::wrong(error) } else { Failure::failed(error) }
 }
 
 /// Says where pictures and video are.
-pub fn tell(drawn: &Drawn, run: &Path) {
-    let pictures = match drawn.pictures {
+pub fn tell(drawn: &RenderSummary, run: &Path) {
+    let pictures = match drawn.images {
         1 => "1 picture".to_owned(),
         count => format!("{count} pictures"),
     };
@@ -59,15 +59,15 @@ pub fn tell(drawn: &Drawn, run: &Path) {
 }
 
 /// Why there are not all pictures, and what goes on from there.
-pub fn stopped(drawn: &Drawn, command: &str) -> Failure {
+pub fn stopped(drawn: &RenderSummary, command: &str) -> Failure {
     Failure::failed(format!(
         "stopped after {} of {} pictures; `{command}` goes on from here",
-        drawn.pictures, drawn.wanted
+        drawn.images, drawn.requested
     ))
 }
 
 /// The command that draws what is left.
-fn again(args: &RenderArgs, drawn: &Drawn) -> String {
+fn again(args: &RenderArgs, drawn: &RenderSummary) -> String {
     let mut words = vec!["sessile".to_owned(), "render".to_owned(), super::quoted(&args.run.to_string_lossy())];
     let first = drawn.next.map(|next| next.to_string());
     match (first, args.frames) {

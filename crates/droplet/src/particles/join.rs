@@ -1,0 +1,223 @@
+//! Merging of touching droplets.
+//!
+//! Volume and momentum add up, the place is the center of mass, the largest keeps its slot and id. Groups are independent,
+//! so their mergers are computed in parallel, then committed in order: changes of the neighbor grids on other threads than
+//! those of the droplets. Groups are processed in blocks that still fit the cache when they are committed.
+
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+use sessile_frames::Event;
+use sessile_sliding::{CoalescenceGroups, NeckPart, Necks, PlannedNeck, merge_event, survivor};
+
+use super::{Assessed, Detached, ParticleSystem, StepContext, detached, other_solids};
+use crate::droplets::{CHUNK, Droplet, Droplets, NIL, PREFETCH, Size, Slot, State};
+use crate::integrate::MotionState;
+use crate::neighbors::{Changes, Move};
+
+/// Groups that one task computes.
+const TOGETHER: usize = CHUNK / 2;
+/// Tasks per thread that are computed before they are committed.
+const AHEAD: usize = 8;
+
+/// Groups of touching droplets and the results of their mergers; keeps its memory from step to step.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    groups: CoalescenceGroups,
+    outcomes: Vec<Outcome>,
+}
+
+/// Results of some mergers.
+#[derive(Debug, Default)]
+struct Outcome {
+    /// Slots that become empty.
+    gone: Vec<u32>,
+    /// Changes of the grid cells of absorbed and of surviving droplets.
+    cells: Changes,
+    stays: Vec<(Assessed, Move)>,
+    necks: Vec<(u32, PlannedNeck)>,
+    detached: Vec<Detached>,
+    events: Vec<Event>,
+}
+
+impl ParticleSystem {
+    /// Merges every group of touching droplets into one.
+    pub(super) fn join_pairs(&mut self, context: &StepContext<'_>, events: &mut Vec<Event>) {
+        let Groups { mut groups, mut outcomes } = std::mem::take(&mut self.scratch.groups);
+        groups.gather(&self.scratch.pairs, self.droplets.num_slots());
+        self.scratch.pairs.clear();
+        let pieces = groups.len().div_ceil(TOGETHER);
+        let threads = rayon::current_num_threads();
+        // No more than is still in the cache when it is committed.
+        let at_once = if threads == 1 { 1 } else { AHEAD * threads };
+        outcomes.resize_with(at_once.min(pieces).max(outcomes.len()), Outcome::default);
+        for first in (0..pieces).step_by(at_once) {
+            let outcomes = &mut outcomes[..at_once.min(pieces - first)];
+            let this = &*self;
+            let work = |piece: usize, outcome: &mut Outcome| {
+                let end = groups.len().min((piece + 1) * TOGETHER);
+                this.join_groups(&groups, piece * TOGETHER..end, context, outcome);
+            };
+            if let [outcome] = outcomes {
+                work(first, outcome);
+            } else {
+                outcomes.par_iter_mut().enumerate().for_each(|(piece, outcome)| work(first + piece, outcome));
+            }
+            self.commit_mergers(outcomes, events);
+        }
+        self.scratch.groups = Groups { groups, outcomes };
+    }
+
+    /// Computes the mergers of a range of groups.
+    fn join_groups(
+        &self,
+        groups: &CoalescenceGroups,
+        range: std::ops::Range<usize>,
+        context: &StepContext<'_>,
+        outcome: &mut Outcome,
+    ) {
+        outcome.clear();
+        for first in range.clone().step_by(PREFETCH) {
+            let end = range.end.min(first + PREFETCH);
+            self.droplets.prefetch(groups.range(first, end).iter().copied(), context.surface, Some(&self.substrate));
+            for group in first..end {
+                self.join(groups.get(group), context, outcome);
+            }
+        }
+    }
+
+    /// Computes the merger of one group.
+    fn join(&self, members: &[u32], context: &StepContext<'_>, outcome: &mut Outcome) {
+        let all = &self.droplets;
+        let rank = |&slot: &u32| (all[slot].size.volume, all[slot].id);
+        let kept = members[survivor(members.iter().map(rank))];
+        let Merged { droplet, center, solid } = self.merged(kept, members, context);
+        for &slot in members.iter().filter(|&&slot| slot != kept) {
+            outcome.gone.push(slot);
+            outcome.cells.remove(slot, &all[slot].location);
+        }
+        let mut assessed = self.assess(droplet, context);
+        assessed.starts |= droplet.state.is_sliding && !all[kept].state.is_sliding;
+        outcome.events.push(merge_event(members.iter().map(|&slot| all[slot].id), droplet.id));
+        let location = &all[kept].location;
+        if assessed.detaches {
+            outcome.gone.push(kept);
+            outcome.cells.remove(kept, location);
+            outcome.detached.push(detached(&assessed, context.surface));
+            return;
+        }
+        let volume = droplet.size.volume;
+        let parts = members.iter().map(|&slot| {
+            let Slot { location, size, .. } = &all[slot];
+            let offset = other_solids::seen_from(context, solid, location).point - center;
+            (slot, NeckPart { offset, share: size.volume / volume })
+        });
+        outcome.necks.extend(self.necks.plan(volume, parts, context.liquid()).map(|planned| (kept, planned)));
+        let solid = context.surface.facet(assessed.droplet.motion.place.triangle).solid;
+        let (point, merge_radius) = (assessed.point, assessed.droplet.size.merge_radius);
+        let moved = self.neighbors.plan_move(kept, location, solid, point, merge_radius, &mut outcome.cells);
+        outcome.stays.push((assessed, moved));
+    }
+
+    /// The droplet that a group becomes: volume and momentum add up about the center of mass.
+    fn merged(&self, kept: u32, members: &[u32], context: &StepContext<'_>) -> Merged {
+        let all = &self.droplets;
+        let large = self.droplets.get(kept);
+        let volume: f64 = members.iter().map(|&slot| all[slot].size.volume).sum();
+        let facet = context.surface.facet(large.motion.place.triangle);
+        let origin = all[kept].location.point;
+        let mut velocity = facet.lift(large.motion.velocity) * (large.size.volume / volume);
+        let (mut path, mut center) = (DVec2::ZERO, DVec3::ZERO);
+        let mut square = large.size.radius * large.size.radius;
+        for &slot in members.iter().filter(|&&slot| slot != kept) {
+            let Slot { location, motion, size, .. } = &all[slot];
+            let share = size.volume / volume;
+            let offset = other_solids::seen_from(context, facet.solid, location).point - origin;
+            let own = context.surface.facet(motion.place.triangle).lift(motion.velocity);
+            velocity += other_solids::velocity(context, facet.solid, location, own) * share;
+            // Along the surface by the distance of the two in space.
+            path += facet.project(offset).normalize_or_zero() * (offset.length() * share);
+            center += offset * share;
+            square += size.radius * size.radius;
+        }
+        let (place, velocity) = context.surface.trace_geodesic(large.motion.place, path, facet.project(velocity));
+        let droplet = Droplet {
+            id: large.id,
+            motion: MotionState { place, velocity },
+            size: Size { volume, radius: square.sqrt(), ..large.size },
+            state: State { is_sliding: velocity != DVec2::ZERO, ..large.state },
+        };
+        Merged { droplet, center: origin + center, solid: facet.solid }
+    }
+
+    fn commit_mergers(&mut self, outcomes: &mut [Outcome], events: &mut Vec<Event>) {
+        for outcome in &mut *outcomes {
+            events.append(&mut outcome.events);
+        }
+        let Self { droplets, trails, necks, neighbors, starting, pending, detached, .. } = self;
+        let outcomes = &*outcomes;
+        let mut change_droplets = || {
+            for outcome in outcomes {
+                for some in outcome.gone.chunks(PREFETCH) {
+                    fetch(droplets, necks, some.iter().copied());
+                    for &slot in some {
+                        trails.end(slot);
+                        necks.remove(slot);
+                        droplets.remove(slot);
+                        droplets[slot].location.bucket = NIL;
+                    }
+                }
+                for some in outcome.stays.chunks(PREFETCH) {
+                    fetch(droplets, necks, some.iter().map(|(_, moved)| moved.slot));
+                    for (assessed, moved) in some {
+                        let Assessed { droplet, point, starts, .. } = assessed;
+                        necks.remove(moved.slot);
+                        droplets.set(moved.slot, droplet);
+                        moved.apply(&mut droplets[moved.slot].location, *point);
+                        if *starts {
+                            starting.push(moved.slot);
+                        }
+                        // A sliding droplet searches for contacts after its next step.
+                        if !droplet.state.is_sliding {
+                            pending.push(moved.slot);
+                        }
+                    }
+                }
+                outcome.necks.iter().for_each(|(slot, planned)| necks.insert(*slot, planned));
+                detached.extend(&outcome.detached);
+            }
+        };
+        let changes = || outcomes.iter().map(|outcome| &outcome.cells);
+        if outcomes.len() > 1 {
+            rayon::join(change_droplets, || neighbors.apply(changes));
+        } else {
+            change_droplets();
+            neighbors.apply(changes);
+        }
+    }
+}
+
+/// Reads all that is about to be changed, so that cache misses overlap.
+fn fetch(droplets: &Droplets, necks: &Necks, slots: impl Iterator<Item = u32>) {
+    let read = |sum, slot: u32| sum ^ droplets[slot].id ^ necks.prefetch(slot);
+    std::hint::black_box(slots.fold(0, read));
+}
+
+/// A droplet made of a group.
+struct Merged {
+    droplet: Droplet,
+    /// Center of mass in the rest pose of its solid, in m.
+    center: DVec3,
+    /// The solid of the surviving droplet.
+    solid: u32,
+}
+
+impl Outcome {
+    fn clear(&mut self) {
+        self.gone.clear();
+        self.cells.clear();
+        self.stays.clear();
+        self.necks.clear();
+        self.detached.clear();
+        self.events.clear();
+    }
+}

@@ -1,0 +1,574 @@
+//! What the surface is like at a place: its law, whether it has been wet, and how much film lies on it.
+//!
+//! Wetness and film lie on a map over the solid's texture coordinates, one per solid, so that a path's width does not depend on the
+//! triangles. Each texel belongs to the triangle that covers its center; marking a stretch of path goes over the triangles within merge_radius
+//! and marks those of their texels that really lie within it, on whichever chart; or, where the map lies evenly on the solid, over texels alone. Angles that vary
+//! by image are read there too.
+
+mod isometry;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use glam::{DMat2, DVec2, DVec3};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sessile_frames::WetMap;
+use sessile_geometry::TriMesh;
+use sessile_wetting::{Liquid, SlidingLaw, Wetting};
+use sessile_world::Solid;
+
+use crate::fast_round::nearest;
+use crate::film_map::FilmMap;
+use crate::parameters::Parameters;
+use crate::surface_mesh::{NONE, SurfaceMesh, SurfacePoint};
+use isometry::IsometricTiles;
+
+/// Parts of a stretch on whose texels a film thinner than these lies.
+const PARTS: u32 = 4;
+/// Texels of a map that one thread turns into a frame's at a time.
+const TEXELS_TOGETHER: usize = 1 << 15;
+/// Most triangles looked at round one stretch of path.
+const MOST_TRIANGLES: usize = 96;
+/// Rows of more texels than this are cut to those near a stretch before each is looked at.
+const WIDE: usize = 8;
+/// Largest number of wetting laws per solid.
+const MAX_LAWS: usize = 4096;
+
+/// How a triangle lies in the texture coordinates, in one line of memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Chart {
+    origin: DVec2,
+    /// Change of coordinates per meter along the triangle's x and y, as columns.
+    uv_per_meter: DMat2,
+    /// Half the box of coordinates round a disc of 1 m radius.
+    extent_per_meter: DVec2,
+}
+
+const _: () = assert!(size_of::<Chart>() == 64);
+
+/// One solid's map.
+#[derive(Debug)]
+struct SurfaceMap {
+    solid: usize,
+    width: usize,
+    height: usize,
+    /// Triangle of each texel.
+    owner: Vec<u32>,
+    wet: Vec<AtomicU8>,
+    isometric: IsometricTiles,
+    film: FilmMap,
+    /// Law of each texel; empty where one law holds for all.
+    laws: Vec<u16>,
+    uniform: u16,
+    /// Whether wetness changes anything.
+    has_wetting_history: bool,
+    /// Side of a texel on the surface, on average, in m.
+    texel_size: f64,
+}
+
+/// The surfaces of all solids.
+#[derive(Debug)]
+pub struct Substrate {
+    maps: Vec<SurfaceMap>,
+    charts: Vec<Chart>,
+    laws: Vec<SlidingLaw>,
+}
+
+/// A solid's wetness and film.
+#[derive(Serialize, Deserialize)]
+struct SurfaceMapState {
+    /// Lengths of dry and wet runs of texels in turn.
+    runs: Vec<u32>,
+    /// Texels with film, and its volume in m³.
+    film: Vec<(u32, f64)>,
+}
+
+/// What a checkpoint keeps.
+#[derive(Serialize, Deserialize)]
+pub struct SubstrateState {
+    maps: Vec<SurfaceMapState>,
+}
+
+impl Substrate {
+    /// The ground of all solids; `meshes` are those that the surface was made of.
+    pub fn new(
+        surface: &SurfaceMesh,
+        meshes: &[TriMesh],
+        solids: &[Solid],
+        liquid: &Liquid,
+        parameters: &Parameters,
+    ) -> Self {
+        let charts = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
+        let charts: Vec<Chart> = charts
+            .zip(surface.facets())
+            .map(|((mesh, t), facet)| chart(mesh.corner_uvs.get(t), &facet.corners))
+            .collect();
+        let mut laws = Vec::new();
+        let maps = (0..meshes.len())
+            .map(|solid| {
+                let builder = MapBuilder { solid, surface, charts: &charts, built: &solids[solid], liquid, parameters };
+                builder.build(&meshes[solid], &mut laws)
+            })
+            .collect();
+        Self { maps, charts, laws }
+    }
+
+    /// The law at a place.
+    #[inline]
+    pub fn law(&self, surface: &SurfaceMesh, at: SurfacePoint) -> &SlidingLaw {
+        let map = self.map_of(surface, at);
+        let index = if map.laws.is_empty() { map.uniform } else { map.laws[self.texel(map, at)] };
+        &self.laws[usize::from(index)]
+    }
+
+    /// Whether a droplet must look where its rim stands: angles vary, or wetness matters.
+    pub fn varies(&self, solid: u32) -> bool {
+        let map = &self.maps[solid as usize];
+        !map.laws.is_empty() || map.has_wetting_history
+    }
+
+    /// cos of the advancing angle at a place, by its wetness, and of the receding one.
+    pub fn cosines(&self, surface: &SurfaceMesh, at: SurfacePoint) -> (f64, f64) {
+        let map = self.map_of(surface, at);
+        let texel = self.texel(map, at);
+        let index = if map.laws.is_empty() { map.uniform } else { map.laws[texel] };
+        let law = &self.laws[usize::from(index)];
+        let wet = map.has_wetting_history && map.wet[texel].load(Ordering::Relaxed) != 0;
+        (if wet { law.cos_wet_advancing } else { law.cos_advancing }, law.cos_receding)
+    }
+
+    /// Whether any film lies on a solid.
+    pub fn has_film(&self, solid: u32) -> bool {
+        !self.maps[solid as usize].film.is_empty()
+    }
+
+    /// Film at a place's texel, in m³.
+    pub fn film_at(&self, surface: &SurfaceMesh, at: SurfacePoint) -> f64 {
+        let map = self.map_of(surface, at);
+        map.film.at(self.texel(map, at))
+    }
+
+    /// Whether wetness changes anything on a solid.
+    pub fn has_wetting_history(&self, solid: u32) -> bool {
+        self.maps[solid as usize].has_wetting_history
+    }
+
+    /// Whether what a droplet of this radius (in m) wets on a solid is wider than a texel.
+    pub fn resolves(&self, solid: u32, radius: f64) -> bool {
+        2.0 * radius >= self.maps[solid as usize].texel_size
+    }
+
+    /// Film on all solids, in m³.
+    pub fn film_volume(&self) -> f64 {
+        self.maps.iter().map(|map| map.film.total()).sum()
+    }
+
+    /// Marks what a droplet of this radius wets between two places of a triangle.
+    ///
+    /// Several threads may: a mark is a mark in whatever order.
+    pub fn wet(&self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
+        let facet = surface.facet(triangle);
+        let map = &self.maps[facet.solid as usize];
+        let mark = |texel: usize| map.wet[texel].store(1, Ordering::Relaxed);
+        mark(self.texel(map, SurfacePoint { triangle, at: to }));
+        if !self.resolves(map.solid as u32, radius) {
+            return;
+        }
+        let chart = &self.charts[triangle as usize];
+        let texels = map.texels_round(chart, [from, to], radius);
+        if facet.depth(from).min(facet.depth(to)) < radius && map.isometric.is_even(chart.at(to), &texels) {
+            map.texels_of(chart, texels, [from, to], radius, |_| true, mark);
+        } else {
+            self.texels_near(surface, triangle, from, to, radius, mark);
+        }
+    }
+
+    /// Lays film of a volume (in m³) and width (in m) between two places of a triangle.
+    pub fn lay_film(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64, volume: f64) {
+        let solid = surface.facet(triangle).solid as usize;
+        let mut count = 0_u32;
+        self.texels_near(surface, triangle, from, to, 0.5 * width, |_| count += 1);
+        let mut film = std::mem::take(&mut self.maps[solid].film);
+        if count > 0 {
+            let share = volume / f64::from(count);
+            self.texels_near(surface, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
+        } else {
+            // Thinner than a texel: along its middle.
+            for part in 0..PARTS {
+                let at = part_of(from, to, part);
+                film.add(self.texel(&self.maps[solid], SurfacePoint { triangle, at }), volume / f64::from(PARTS));
+            }
+        }
+        self.maps[solid].film = film;
+    }
+
+    /// Takes up what [`Substrate::lay_film`] lays between two places of a triangle, and a quarter of the width to either side, and says how much, in m³.
+    pub fn take_film_along(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64) -> f64 {
+        let solid = surface.facet(triangle).solid as usize;
+        let mut film = std::mem::take(&mut self.maps[solid].film);
+        let mut taken = 0.0;
+        // A film thinner than a texel lies on those along its middle.
+        for part in 0..PARTS {
+            taken += film.take(self.texel(&self.maps[solid], SurfacePoint { triangle, at: part_of(from, to, part) }));
+        }
+        self.texels_near(surface, triangle, from, to, 0.75 * width, |texel| taken += film.take(texel));
+        self.maps[solid].film = film;
+        taken
+    }
+
+    /// Takes up all film within `radius` of a place, and says how much, in m³.
+    pub fn take_film(&mut self, surface: &SurfaceMesh, at: SurfacePoint, radius: f64) -> f64 {
+        let solid = surface.facet(at.triangle).solid as usize;
+        let mut film = std::mem::take(&mut self.maps[solid].film);
+        let mut taken = film.take(self.texel(&self.maps[solid], at));
+        self.texels_near(surface, at.triangle, at.at, at.at, radius, |texel| taken += film.take(texel));
+        self.maps[solid].film = film;
+        taken
+    }
+
+    /// Reads something of how a triangle lies in its map, so that it need not be waited for later.
+    #[inline]
+    pub fn prefetch(&self, triangle: u32) -> f64 {
+        self.charts[triangle as usize].origin.x
+    }
+
+    fn map_of(&self, surface: &SurfaceMesh, at: SurfacePoint) -> &SurfaceMap {
+        &self.maps[surface.facet(at.triangle).solid as usize]
+    }
+
+    fn texel(&self, map: &SurfaceMap, at: SurfacePoint) -> usize {
+        let chart = &self.charts[at.triangle as usize];
+        map.texel(chart.at(at.at))
+    }
+
+    /// Texels within `radius` of the straight line between two places of a triangle, each once.
+    fn texels_near(
+        &self,
+        surface: &SurfaceMesh,
+        triangle: u32,
+        from: DVec2,
+        to: DVec2,
+        radius: f64,
+        mut found: impl FnMut(usize),
+    ) {
+        let start = surface.facet(triangle);
+        let map = &self.maps[start.solid as usize];
+        let mut look = |t: u32, ends: [DVec2; 2]| {
+            let chart = &self.charts[t as usize];
+            let texels = map.texels_round(chart, ends, radius);
+            map.texels_of(chart, texels, ends, radius, |texel| map.owner[texel] == t, &mut found);
+        };
+        let inside = start.depth(from).min(start.depth(to)) >= radius;
+        if inside {
+            look(triangle, [from, to]);
+            return;
+        }
+        let [a, b] = [from, to].map(|at| start.point(at));
+        let mut seen = [0_u32; MOST_TRIANGLES];
+        seen[0] = triangle;
+        let (mut count, mut next) = (1, 0);
+        while next < count {
+            let t = seen[next];
+            next += 1;
+            let facet = surface.facet(t);
+            let [a, b]: [DVec2; 2] = [a, b].map(|point: DVec3| facet.project(point - facet.origin));
+            look(t, [a, b]);
+            for k in 0..3 {
+                if facet.across[k] == NONE || facet.edge_distance(a, k).min(facet.edge_distance(b, k)) >= radius {
+                    continue;
+                }
+                let other = facet.across[k] / 3;
+                if count < MOST_TRIANGLES && !seen[..count].contains(&other) {
+                    seen[count] = other;
+                    count += 1;
+                }
+            }
+        }
+    }
+
+    /// The maps that a frame carries: of solids that have been wet.
+    pub fn wet_maps(&self, surface: &SurfaceMesh) -> Vec<WetMap> {
+        self.maps.iter().map(|map| map.wet_map(surface, &self.charts)).collect()
+    }
+
+    /// What a checkpoint keeps.
+    pub fn save(&self) -> SubstrateState {
+        let maps = self.maps.iter().map(|map| {
+            let (mut runs, mut state, mut length) = (Vec::new(), 0, 0);
+            for texel in &map.wet {
+                let wet = texel.load(Ordering::Relaxed);
+                if wet != state {
+                    runs.push(length);
+                    (state, length) = (wet, 0);
+                }
+                length += 1;
+            }
+            let film =
+                (0..).zip(map.film.volumes()).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
+            SurfaceMapState { runs, film: film.collect() }
+        });
+        SubstrateState { maps: maps.collect() }
+    }
+
+    /// Takes up a saved state; `false` when it belongs to other solids.
+    pub fn restore(&mut self, state: &SubstrateState) -> bool {
+        let fits = |(map, SurfaceMapState { runs, film }): (&SurfaceMap, &SurfaceMapState)| {
+            runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= map.wet.len() as u64
+                && film.iter().all(|&(texel, volume)| (texel as usize) < map.wet.len() && volume.is_finite())
+        };
+        if state.maps.len() != self.maps.len() || !self.maps.iter().zip(&state.maps).all(fits) {
+            return false;
+        }
+        for (map, SurfaceMapState { runs, film }) in self.maps.iter_mut().zip(&state.maps) {
+            let (mut texel, mut wet) = (0, 0);
+            for &run in runs {
+                map.wet[texel..texel + run as usize].iter_mut().for_each(|t| *t.get_mut() = wet);
+                texel += run as usize;
+                wet = 1 - wet;
+            }
+            map.wet[texel..].iter_mut().for_each(|t| *t.get_mut() = wet);
+            map.film.clear();
+            for &(texel, volume) in film {
+                map.film.add(texel as usize, volume);
+            }
+        }
+        true
+    }
+}
+
+impl SurfaceMap {
+    fn texel(&self, uv: DVec2) -> usize {
+        // `max` first, so that what is no number ends in the first texel.
+        let column = nearest((uv.x * self.width as f64 - 0.5).max(0.0).min(self.width as f64 - 1.0));
+        let row = nearest(((1.0 - uv.y) * self.height as f64 - 0.5).max(0.0).min(self.height as f64 - 1.0));
+        row as usize * self.width + column as usize
+    }
+
+    fn texel_center(&self, column: usize, row: usize) -> DVec2 {
+        DVec2::new((column as f64 + 0.5) / self.width as f64, 1.0 - (row as f64 + 0.5) / self.height as f64)
+    }
+
+    /// Columns and rows whose centers may lie in a box of coordinates.
+    fn texel_box(&self, low: DVec2, high: DVec2) -> [std::ops::Range<usize>; 2] {
+        let range = |low: f64, high: f64, count: usize| {
+            // Centers lie half a texel from whole numbers.
+            let [low, high] = [low, high].map(|end| nearest((end * count as f64).max(0.0).min(count as f64)) as usize);
+            low..high
+        };
+        [range(low.x, high.x, self.width), range(1.0 - high.y, 1.0 - low.y, self.height)]
+    }
+
+    /// Columns and rows that may lie within `radius` of a line between two places of a triangle.
+    #[inline]
+    fn texels_round(&self, chart: &Chart, ends: [DVec2; 2], radius: f64) -> [std::ops::Range<usize>; 2] {
+        let uv = ends.map(|at| chart.at(at));
+        let margin = chart.extent_per_meter * radius;
+        self.texel_box(uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin)
+    }
+
+    /// Those of them that do, as far as the triangle's chart tells, and are `own`.
+    #[inline(always)]
+    fn texels_of(
+        &self,
+        chart: &Chart,
+        [columns, lines]: [std::ops::Range<usize>; 2],
+        [a, b]: [DVec2; 2],
+        radius: f64,
+        own: impl Fn(usize) -> bool,
+        mut found: impl FnMut(usize),
+    ) {
+        if columns.is_empty() || lines.is_empty() {
+            return;
+        }
+        let length = a.distance(b);
+        let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
+        let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
+        // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
+        let meters_per_uv = chart.meters_per_uv();
+        let mut first = seen(meters_per_uv * (self.texel_center(columns.start, lines.start) - chart.origin) - a);
+        let step = seen(meters_per_uv.x_axis / self.width as f64);
+        let down = seen(meters_per_uv.y_axis / -(self.height as f64));
+        for row in lines {
+            let mut range = columns.clone();
+            let mut at = first;
+            first += down;
+            if columns.len() > WIDE {
+                // Those in a rectangle round what is near.
+                let per_step = step.recip();
+                let ends = |low: f64, high: f64| if low < high { (low, high) } else { (high, low) };
+                let along = ends((-radius - at.x) * per_step.x, (length + radius - at.x) * per_step.x);
+                let across = ends((-radius - at.y) * per_step.y, (radius - at.y) * per_step.y);
+                let skipped = along.0.max(across.0).max(0.0).min(columns.len() as f64) as usize;
+                let last = along.1.min(across.1).max(-1.0).min(columns.len() as f64);
+                range = columns.start + skipped..columns.end.min(columns.start + (last + 1.0) as usize + 1);
+                at += step * skipped as f64;
+            }
+            for texel in row * self.width + range.start..row * self.width + range.end {
+                let beyond = at.x - at.x.max(0.0).min(length);
+                if beyond * beyond + at.y * at.y <= radius * radius && own(texel) {
+                    found(texel);
+                }
+                at += step;
+            }
+        }
+    }
+
+    fn wet_map(&self, surface: &SurfaceMesh, charts: &[Chart]) -> WetMap {
+        let wetness = self.wet.par_iter().with_min_len(TEXELS_TOGETHER);
+        let wetness = wetness.map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
+        let texel_area = 1.0 / (self.width * self.height) as f64;
+        let film = self.film.volumes().par_iter().zip(&self.owner).with_min_len(TEXELS_TOGETHER);
+        let film = film.map(|(&volume, &owner)| {
+            if volume == 0.0 || owner == NONE {
+                return 0;
+            }
+            debug_assert!((owner as usize) < surface.facets().len());
+            let area = texel_area * charts[owner as usize].meters_per_uv().determinant().abs();
+            // In units of 10 nm.
+            if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
+        });
+        let film = if self.film.is_empty() { vec![0; self.wet.len()] } else { film.collect() };
+        WetMap { solid: self.solid, width: self.width as u32, height: self.height as u32, wetness, film }
+    }
+}
+
+impl Chart {
+    /// Coordinates of a place of the triangle.
+    #[inline]
+    fn at(&self, place: DVec2) -> DVec2 {
+        self.origin + self.uv_per_meter * place
+    }
+
+    /// Inverse of `uv_per_meter`; zero where the triangle has no area in the map.
+    #[inline]
+    fn meters_per_uv(&self) -> DMat2 {
+        if self.uv_per_meter.determinant().abs() > 1e-12 { self.uv_per_meter.inverse() } else { DMat2::ZERO }
+    }
+
+    /// Squares of lengths in the map as they are on the solid: along u, across, along v, in m².
+    fn metric(&self) -> DVec3 {
+        let DMat2 { x_axis: u, y_axis: v } = self.meters_per_uv();
+        DVec3::new(u.length_squared(), u.dot(v), v.length_squared())
+    }
+}
+
+/// The middle of one of the parts between two places.
+fn part_of(from: DVec2, to: DVec2, part: u32) -> DVec2 {
+    from.lerp(to, (f64::from(part) + 0.5) / f64::from(PARTS))
+}
+
+fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
+    let [a, b, c] = *uvs.unwrap_or(&[DVec2::ZERO; 3]);
+    // Corners are the origin, (L, 0) and (x, y).
+    let per_x = (b - a) / corners[1].x;
+    let per_y = (c - a - per_x * corners[2].x) / corners[2].y;
+    let uv_per_meter = DMat2::from_cols(per_x, per_y);
+    let uv_per_meter = if uv_per_meter.is_finite() { uv_per_meter } else { DMat2::ZERO };
+    let rows = uv_per_meter.transpose();
+    Chart { origin: a, uv_per_meter, extent_per_meter: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
+}
+
+/// Builds the map of one solid.
+struct MapBuilder<'a> {
+    solid: usize,
+    surface: &'a SurfaceMesh,
+    charts: &'a [Chart],
+    built: &'a Solid,
+    liquid: &'a Liquid,
+    parameters: &'a Parameters,
+}
+
+impl MapBuilder<'_> {
+    /// Builds the map; appends the laws that it uses.
+    fn build(&self, mesh: &TriMesh, laws: &mut Vec<SlidingLaw>) -> SurfaceMap {
+        let Self { solid, surface, charts, built, liquid, parameters } = *self;
+        let (least, most) = parameters.map_size;
+        let side = (mesh.area().sqrt() / parameters.texel).clamp(least, most) as usize;
+        let mut map = SurfaceMap {
+            solid,
+            width: side,
+            height: side,
+            owner: vec![NONE; side * side],
+            wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
+            isometric: IsometricTiles::default(),
+            film: FilmMap::new(side, side),
+            laws: Vec::new(),
+            uniform: 0,
+            has_wetting_history: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
+            texel_size: mesh.area().sqrt() / side as f64,
+        };
+        let shared = self.assign_texels(&mut map);
+        map.isometric =
+            IsometricTiles::new((side, side), &map.owner, &shared, charts, surface, surface.triangles_of(solid));
+        if built.wets_uniformly() {
+            map.uniform = laws.len() as u16;
+            laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
+        } else {
+            map.laws = self.varying_laws(&map, laws);
+        }
+        map
+    }
+
+    /// Assigns each texel to the triangle that covers its center; returns the texels covered by several.
+    fn assign_texels(&self, map: &mut SurfaceMap) -> Vec<usize> {
+        let (surface, charts) = (self.surface, self.charts);
+        let covers = |t: usize, at: DVec2, depth: f64| {
+            surface.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
+        };
+        let mut shared = Vec::new();
+        for t in surface.triangles_of(self.solid) {
+            let uvs = surface.facets()[t].corners.map(|corner| charts[t].at(corner));
+            let low = uvs[0].min(uvs[1]).min(uvs[2]);
+            let high = uvs[0].max(uvs[1]).max(uvs[2]);
+            let [columns, rows] = map.texel_box(low, high);
+            for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
+                let (texel, center) = (row * map.width + column, map.texel_center(column, row));
+                let owner = map.owner[texel];
+                if owner == NONE && covers(t, center, -1e-9) {
+                    map.owner[texel] = t as u32;
+                } else if owner != NONE && covers(t, center, 1e-9) && covers(owner as usize, center, 1e-9) {
+                    shared.push(texel);
+                }
+            }
+            // A triangle smaller than a texel owns the texel at its center unless that has an owner.
+            let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
+            if map.owner[home] == NONE {
+                map.owner[home] = t as u32;
+            }
+        }
+        shared
+    }
+
+    /// A law per texel; similar angles share one.
+    fn varying_laws(&self, map: &SurfaceMap, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
+        let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
+        let wetting_at = |(column, row)| self.built.wetting_at(map.texel_center(column, row));
+        let wettings: Vec<Wetting> = texels.map(wetting_at).collect();
+        let mut step = self.parameters.angle_step;
+        loop {
+            let key = |w: &Wetting| {
+                [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
+            };
+            let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
+            let mut added = Vec::new();
+            let index_of = |wetting: &Wetting| {
+                if let Some(&index) = known.get(&key(wetting)) {
+                    return Some(index);
+                }
+                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < MAX_LAWS)?;
+                known.insert(key(wetting), index);
+                added.push(SlidingLaw::new(self.liquid, wetting));
+                Some(index)
+            };
+            let indices: Option<Vec<u16>> = wettings.iter().map(index_of).collect();
+            if let Some(indices) = indices {
+                laws.append(&mut added);
+                return indices;
+            }
+            // Too many laws: coarser angles.
+            step *= 2.0;
+        }
+    }
+}

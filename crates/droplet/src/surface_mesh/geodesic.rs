@@ -1,0 +1,102 @@
+//! Places on a surface, and the straight way from one along the surface.
+
+use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
+
+use super::{Facet, NONE, SurfaceMesh};
+
+/// Sides crossed at most on one walk; longer ways end where they are.
+const MOST_SIDES: usize = 256;
+
+/// A place on a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SurfacePoint {
+    /// The triangle.
+    pub triangle: u32,
+    /// Where in its axes, in m.
+    pub at: DVec2,
+}
+
+impl SurfacePoint {
+    /// The place in the rest pose of its solid, in m.
+    pub fn point(&self, surface: &SurfaceMesh) -> DVec3 {
+        surface.facet(self.triangle).point(self.at)
+    }
+}
+
+impl SurfaceMesh {
+    /// The place reached from `from` by the straight way `way` (in m, in the axes of its triangle) along the surface.
+    ///
+    /// The way goes straight over sides as if the two triangles were unfolded. At a border it goes along it as far as it still has a
+    /// component there, else ends. The vector carried along (a heading, say) comes back in the axes of the last triangle.
+    pub fn trace_geodesic(&self, from: SurfacePoint, way: DVec2, carried: DVec2) -> (SurfacePoint, DVec2) {
+        let (SurfacePoint { mut triangle, mut at }, mut way, mut carried) = (from, way, carried);
+        let mut entered = usize::MAX;
+        for _ in 0..MOST_SIDES {
+            let facet = self.facet(triangle);
+            let Some((k, share)) = first_side(facet, at, way, entered) else {
+                return (SurfacePoint { triangle, at: facet.clamp(at + way) }, carried);
+            };
+            let left = at + way * share;
+            way *= 1.0 - share;
+            let along = (facet.edges[k].dot(left - facet.corners[k]) / facet.edge_lengths[k]).clamp(0.0, 1.0);
+            if facet.across[k] == NONE {
+                at = facet.on_edge(k, along);
+                way = facet.edges[k] * facet.edges[k].dot(way);
+                if entered == k {
+                    break;
+                }
+                entered = k;
+                continue;
+            }
+            let (other, side) = (facet.across[k] / 3, facet.across[k] as usize % 3);
+            way = self.transport(triangle, k, other, side, way);
+            carried = self.transport(triangle, k, other, side, carried);
+            (triangle, at) = (other, self.facet(other).on_edge(side, 1.0 - along));
+            entered = side;
+        }
+        (SurfacePoint { triangle, at }, carried)
+    }
+}
+
+/// The side through which a straight way leaves, and the share of the way up to there.
+fn first_side(facet: &Facet, at: DVec2, way: DVec2, entered: usize) -> Option<(usize, f64)> {
+    let mut first: Option<(usize, f64)> = None;
+    for k in (0..3).filter(|&k| k != entered) {
+        let (inside, change) = (facet.edge_distance(at, k).max(0.0), facet.edges[k].perp_dot(way));
+        if inside + change < 0.0 {
+            let share = inside / -change;
+            if first.is_none_or(|(_, least)| share < least) {
+                first = Some((k, share));
+            }
+        }
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{sheet, surface_of};
+    use super::*;
+
+    #[test]
+    fn a_straight_way_over_many_triangles_is_straight() {
+        let surface = surface_of(&sheet(1.0, 1.0, 37, 23));
+        let from = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
+        let start = from.point(&surface);
+        let wanted = DVec3::new(0.31, 0.47, 0.0);
+        let (end, carried) =
+            surface.trace_geodesic(from, surface.facet(0).project(wanted - start), surface.facet(0).project(DVec3::X));
+        assert!((end.point(&surface) - wanted).length() < 1e-13, "{}", end.point(&surface));
+        let heading = surface.facet(end.triangle).lift(carried);
+        assert!((heading - DVec3::X).length() < 1e-13, "{heading}");
+    }
+
+    #[test]
+    fn a_way_beyond_the_border_ends_on_it() {
+        let surface = surface_of(&sheet(1.0, 1.0, 5, 5));
+        let from = SurfacePoint { triangle: 12, at: surface.facet(12).centroid() };
+        let (end, _) = surface.trace_geodesic(from, surface.facet(12).project(DVec3::new(9.0, 0.1, 0.0)), DVec2::ZERO);
+        assert!((end.point(&surface).x - 0.5).abs() < 1e-12, "{}", end.point(&surface));
+    }
+}

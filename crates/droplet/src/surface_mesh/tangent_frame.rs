@@ -1,0 +1,118 @@
+//! Where a droplet stands, as exactly as the solid is known.
+//!
+//! Droplets run over triangles. A ball or a rod of the scene is rounder than its mesh, whose facets lie up to 3·10⁻⁴ of its radius within it and meet at
+//! a few degrees: a ball of 30 mm has facets as large as a droplet. What stands there (its foot, its tangent plane, the curvature beneath it) is
+//! taken from the solid's own surface, at the point nearest to that of the mesh.
+
+use glam::{DMat3, DQuat, DVec2, DVec3};
+use sessile_world::{Pose, Solid};
+
+use super::{SurfaceMesh, SurfacePoint};
+
+/// A solid's own surface.
+#[derive(Clone, Debug)]
+pub(super) struct AnalyticSurface {
+    solid: Solid,
+    world_from_rest: Pose,
+}
+
+/// Where a droplet stands, in the rest pose of its solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TangentFrame {
+    /// The place, in m.
+    pub point: DVec3,
+    /// x and y of the triangle's axes as they lie in the tangent plane, and the normal out of the solid, as columns.
+    pub axes: DMat3,
+}
+
+impl SurfaceMesh {
+    /// The solid that was added last has a surface of its own, to which its mesh only comes near.
+    pub fn set_analytic(&mut self, solid: &Solid) {
+        if let Some(last) = self.analytic.last_mut() {
+            *last = Some(AnalyticSurface { solid: solid.clone(), world_from_rest: *solid.world_from_rest() });
+        }
+    }
+
+    /// Whether the solid of a triangle is rounder than its mesh.
+    pub fn is_analytic(&self, triangle: u32) -> bool {
+        self.analytic[self.facet(triangle).solid as usize].is_some()
+    }
+
+    /// The point of the solid at a place, and its normal, in the rest pose.
+    pub fn surface_at(&self, place: SurfacePoint) -> (DVec3, DVec3) {
+        let facet = self.facet(place.triangle);
+        let point = facet.point(place.at);
+        match &self.analytic[facet.solid as usize] {
+            None => (point, facet.normal()),
+            Some(AnalyticSurface { solid, world_from_rest }) => {
+                let near = solid.closest(world_from_rest.apply(point));
+                (world_from_rest.apply_inverse(near.point), world_from_rest.rotation.transpose() * near.normal)
+            }
+        }
+    }
+
+    /// How a droplet at a place stands.
+    pub fn tangent_frame(&self, place: SurfacePoint) -> TangentFrame {
+        let facet = self.facet(place.triangle);
+        let (point, normal) = self.surface_at(place);
+        let axes = DMat3::from_cols(facet.x, facet.y, facet.normal());
+        if !self.is_analytic(place.triangle) {
+            return TangentFrame { point, axes };
+        }
+        TangentFrame { point, axes: DMat3::from_quat(DQuat::from_rotation_arc(facet.normal(), normal)) * axes }
+    }
+
+    /// Offset of the solid from the tangent plane of a frame, a way `q` (in m, in the axes of the triangle) along it, in the seat's axes.
+    pub fn offset(&self, place: SurfacePoint, frame: &TangentFrame, q: DVec2) -> DVec3 {
+        let end = |way: DVec2| {
+            let (end, _) = self.trace_geodesic(place, way, DVec2::ZERO);
+            frame.axes.transpose() * (self.surface_at(end).0 - frame.point)
+        };
+        let mut reached = end(q);
+        if self.is_analytic(place.triangle) {
+            // The way along a round solid is longer than it is seen from above, by a share of (κq)²/6; once more, to end over q.
+            reached = end(2.0 * q - reached.truncate());
+        }
+        reached - q.extend(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curvature::curvature;
+    use sessile_scene::{NoFiles, parse_str};
+    use sessile_world::World;
+
+    /// On a ball the seat is the ball's, and so is the curvature, wherever among its facets.
+    #[test]
+    fn a_droplet_stands_on_the_ball_and_not_on_its_facets() {
+        for (radius, inside) in [(3.0, false), (30.0, false), (30.0, true), (300.0, false)] {
+            let text = format!(
+                "model = \"droplet\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[materials.m]\nadvancing = \"90 deg\"\nreceding = \"80 deg\"\n\
+                 [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"1 2 3 mm\"\nradius = \"{radius} mm\"\ninside = {inside}\n"
+            );
+            let scene = parse_str("ball", &text, &[], &NoFiles).expect("a scene").scene;
+            let world = World::build(&scene).expect("a world");
+            let solid = &world.solids()[0];
+            let mut surface = SurfaceMesh::default();
+            surface.push("s", solid.mesh()).expect("a surface");
+            surface.set_analytic(solid);
+            let sign = if inside { -1.0 } else { 1.0 };
+            for triangle in (0..surface.facets().len() as u32).step_by(997) {
+                let place = SurfacePoint { triangle, at: surface.facet(triangle).centroid() };
+                let frame = surface.tangent_frame(place);
+                let out = sign * (frame.point - DVec3::new(1e-3, 2e-3, 3e-3));
+                assert!((out.length() - 1e-3 * radius).abs() < 1e-12, "{} m", out.length());
+                assert!((frame.axes.z_axis - out.normalize()).length() < 1e-9, "{}", frame.axes.z_axis);
+                let q = DVec2::new(0.8e-3, -0.5e-3);
+                let end = frame.point + frame.axes * (q.extend(0.0) + surface.offset(place, &frame, q));
+                assert!(solid.signed_distance(end).abs() < 1e-12, "{:e} m off the ball", solid.signed_distance(end));
+                let aside = surface.offset(place, &frame, q).truncate().length() / q.length();
+                assert!(aside < 5e-3, "{radius} mm: {aside} of the way aside");
+                let curvature = curvature(&surface, place, 1e-3) * sign * 1e-3 * radius;
+                assert!((curvature - 1.0).abs() < 1e-6, "{radius} mm: curvature {curvature} of the ball's");
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Mesh files: OBJ, PLY, STL and glTF 2 read into a [`TriMesh`], and PLY written.
+//!
+//! The readers trust nothing. Counts in a header are checked against the bytes that follow before memory is taken for
+//! them, indices against what they name, and coordinates must be finite; an error gives the file, the line, byte or
+//! entry, what was expected there and what was found. They change nothing either: vertices keep their order, and holes, twists
+//! and duplicates are left to [`crate::repair`]. The exceptions are STL, which has no vertices to share, so that equal
+//! corners become one; and polygons, which become triangles (a fan where convex, ears where not).
+//!
+//! Texture coordinates have v pointing up, as in OBJ; glTF, whose v points down, is turned over. A corner without
+//! coordinates in a file that has some gets (0, 0).
+//!
+//! ```
+//! use sessile_geometry::files::{self, MeshFormat};
+//!
+//! let text = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+//! let mesh = files::parse_mesh(text, MeshFormat::Obj, &files::no_resources)?;
+//! assert_eq!(mesh.triangles, [[0, 1, 2]]);
+//! # Ok::<(), files::MeshFileError>(())
+//! ```
+
+mod error;
+mod gltf;
+mod obj;
+mod ply;
+mod ply_header;
+mod ply_write;
+mod polygons;
+mod stl;
+mod tokens;
+
+use std::io;
+use std::path::Path;
+
+pub use error::{Location, MeshFileError, Problem};
+pub use gltf::{GltfPrimitive, GltfScene, gltf_json, parse_gltf};
+pub use obj::{ObjFile, ObjPart, parse_obj};
+pub use ply_write::write_ply;
+
+use crate::TriMesh;
+
+/// Most vertices or triangles that a file may expand to. Ten times what the models can use, and a bound on what a glTF file that
+/// places one mesh at many nodes can make of a few bytes.
+const MAX_ELEMENTS: usize = 1 << 26;
+
+/// The formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeshFormat {
+    /// Wavefront OBJ.
+    Obj,
+    /// Stanford PLY: text, or binary of either byte order.
+    Ply,
+    /// Stereolithography STL: text or binary.
+    Stl,
+    /// glTF 2.0: JSON (`.gltf`) or binary (`.glb`), told apart by their first bytes.
+    Gltf,
+}
+
+impl MeshFormat {
+    /// The format that a file's name promises.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "obj" => Some(Self::Obj),
+            "ply" => Some(Self::Ply),
+            "stl" => Some(Self::Stl),
+            "gltf" | "glb" => Some(Self::Gltf),
+            _ => None,
+        }
+    }
+}
+
+/// Fetches a file that a mesh file refers to, by its relative path; only glTF refers to any.
+pub type Resources<'a> = dyn Fn(&str) -> io::Result<Vec<u8>> + 'a;
+
+/// The [`Resources`] of a mesh that stands alone: there are none.
+pub fn no_resources(_relative_path: &str) -> io::Result<Vec<u8>> {
+    Err(io::Error::new(io::ErrorKind::NotFound, "the mesh was read from memory, where no other files are"))
+}
+
+/// Reads a mesh file; its name tells the format.
+pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
+    let format = MeshFormat::of_path(path).ok_or_else(|| MeshFileError::UnknownFormat { path: path.to_owned() })?;
+    let bytes = std::fs::read(path).map_err(|source| MeshFileError::Read { path: path.to_owned(), source })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    parse_mesh(&bytes, format, &|relative_path| std::fs::read(folder.join(relative_path)))
+        .map_err(|error| error.in_file(path))
+}
+
+/// Reads a mesh from memory. `resources` fetches the buffers that a glTF document keeps in other files.
+pub fn parse_mesh(bytes: &[u8], format: MeshFormat, resources: &Resources<'_>) -> Result<TriMesh, MeshFileError> {
+    let mesh = match format {
+        MeshFormat::Obj => obj::parse(bytes)?,
+        MeshFormat::Ply => ply::parse(bytes)?,
+        MeshFormat::Stl => stl::parse(bytes)?,
+        MeshFormat::Gltf => gltf::parse(bytes, resources)?,
+    };
+    if mesh.triangles.is_empty() {
+        let problem = Problem::NoTriangles { vertices: mesh.positions.len() };
+        return Err(MeshFileError::Malformed { file: None, location: Location::Whole, problem });
+    }
+    Ok(mesh)
+}

@@ -1,0 +1,156 @@
+//! A model independent of its file format: in meters, y up, with transforms applied.
+
+use std::path::PathBuf;
+
+use glam::{DMat4, DVec2, DVec3};
+use sessile_geometry::TriMesh;
+
+/// Material name of a part that has no material.
+pub const NO_MATERIAL: &str = "material";
+
+/// Longest frame range; a longer one is taken for an error of the file.
+const MAX_FRAMES: u32 = 100_000;
+
+/// A model.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// Meshes, each of one material.
+    pub parts: Vec<Part>,
+    /// Materials, in the file's order.
+    pub materials: Vec<ModelMaterial>,
+    /// The first camera.
+    pub camera: Option<ModelCamera>,
+    /// First and last frame, and frames per second.
+    pub frames: Option<(f64, f64, f64)>,
+    /// What the user should know, such as parts that were not imported.
+    pub notices: Vec<String>,
+}
+
+/// A mesh of one material.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// Its name in the file.
+    pub name: String,
+    /// Index of its object; parts of one object are adjacent.
+    pub object: usize,
+    /// Name of its material, or [`NO_MATERIAL`].
+    pub material: String,
+    /// In m, y up.
+    pub mesh: TriMesh,
+}
+
+/// A material's appearance.
+#[derive(Clone, Debug, Default)]
+pub struct ModelMaterial {
+    /// Its name in the file.
+    pub name: String,
+    /// Metalness, from 0 to 1.
+    pub metallic: f64,
+    /// Roughness, from 0 to 1.
+    pub roughness: f64,
+    /// Whether light passes through it.
+    pub transparent: bool,
+    /// Image file of its color.
+    pub texture: Option<PathBuf>,
+}
+
+/// A camera.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelCamera {
+    /// Its position, in m.
+    pub eye: DVec3,
+    /// A point on its optical axis, in m.
+    pub look_at: DVec3,
+    /// Vertical field of view, in rad.
+    pub fov: f64,
+}
+
+impl Model {
+    /// The material of this name.
+    pub fn material(&self, name: &str) -> Option<&ModelMaterial> {
+        self.materials.iter().find(|material| material.name == name)
+    }
+
+    /// Merges the parts of each object into one, with the material of the largest: a solid has one material.
+    pub fn merge_parts_of_objects(&mut self) {
+        let mut objects: Vec<(Part, f64)> = Vec::new();
+        for part in std::mem::take(&mut self.parts) {
+            let area = part.mesh.area();
+            match objects.last_mut().filter(|(whole, _)| whole.object == part.object) {
+                Some((whole, largest)) => {
+                    if whole.material != part.material {
+                        self.notices.push(format!(
+                            "{} has several materials; the solid has that of its largest part",
+                            whole.name
+                        ));
+                    }
+                    if area > *largest {
+                        (whole.material, *largest) = (part.material.clone(), area);
+                    }
+                    append(&mut whole.mesh, &part.mesh);
+                }
+                None => objects.push((part, area)),
+            }
+        }
+        self.notices.dedup();
+        self.parts = objects.into_iter().map(|(part, _)| part).collect();
+    }
+
+    /// Time between frames, in s, and number of the last frame.
+    pub fn timing(&self) -> (f64, u32) {
+        match self.frames {
+            Some((first, last, fps)) if fps > 0.0 && fps.is_finite() && last > first => {
+                (1.0 / fps, ((last - first).round().clamp(1.0, f64::from(MAX_FRAMES))) as u32)
+            }
+            Some((_, _, fps)) if fps > 0.0 && fps.is_finite() => (1.0 / fps, fps.ceil().clamp(1.0, 1000.0) as u32),
+            _ => (1.0 / 24.0, 24),
+        }
+    }
+
+    /// Bounding box: lower and upper corner, in m.
+    pub fn bounds(&self) -> [DVec3; 2] {
+        let points = self.parts.iter().flat_map(|part| &part.mesh.positions);
+        points.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], p| [low.min(*p), high.max(*p)])
+    }
+
+    /// Index of the part with the largest area.
+    pub fn largest(&self) -> Option<usize> {
+        (0..self.parts.len()).max_by(|a, b| self.parts[*a].mesh.area().total_cmp(&self.parts[*b].mesh.area()))
+    }
+
+    /// Sets the camera, unless there is one; it looks along its −z axis.
+    pub fn set_first_camera(&mut self, world_from_camera: DMat4, fov: f64) {
+        if self.camera.is_some() || !(fov > 0.0 && fov < 3.1) {
+            return;
+        }
+        let eye = world_from_camera.transform_point3(DVec3::ZERO);
+        let Some(forward) = world_from_camera.transform_vector3(DVec3::NEG_Z).try_normalize() else { return };
+        self.camera = Some(ModelCamera { eye, look_at: eye + forward, fov });
+    }
+
+    /// Moves the point that the camera looks at to the distance of the model's center.
+    pub fn aim_camera(&mut self) {
+        let [low, high] = self.bounds();
+        let middle = 0.5 * (low + high);
+        if let Some(camera) = self.camera.as_mut().filter(|_| middle.is_finite()) {
+            let forward = (camera.look_at - camera.eye).normalize_or(DVec3::NEG_Z);
+            let distance = (middle - camera.eye).dot(forward);
+            let distance = if distance > 0.0 { distance } else { middle.distance(camera.eye).max(1e-3) };
+            camera.look_at = camera.eye + distance * forward;
+        }
+    }
+}
+
+fn append(whole: &mut TriMesh, part: &TriMesh) {
+    let base = whole.positions.len() as u32;
+    let has_uvs = !whole.corner_uvs.is_empty() || !part.corner_uvs.is_empty();
+    if has_uvs {
+        whole.corner_uvs.resize(whole.triangles.len(), [DVec2::ZERO; 3]);
+        whole.corner_uvs.extend_from_slice(&part.corner_uvs);
+    }
+    whole.positions.extend_from_slice(&part.positions);
+    whole.triangles.extend(part.triangles.iter().map(|triangle| triangle.map(|v| v + base)));
+    if has_uvs {
+        whole.corner_uvs.resize(whole.triangles.len(), [DVec2::ZERO; 3]);
+    }
+}

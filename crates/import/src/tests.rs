@@ -1,0 +1,131 @@
+//! Small models given as text, and malformed files.
+
+use super::*;
+
+const LAYER: &str = r#"#usda 1.0
+(
+    doc = "with a (bracket) in it"
+    endTimeCode = 48
+    startTimeCode = 1
+    timeCodesPerSecond = 24
+    metersPerUnit = 0.01
+    upAxis = "Z"
+)
+
+def Xform "World"
+{
+    def Xform "Table" (
+        prepend apiSchemas = ["MaterialBindingAPI"]
+    )
+    {
+        double3 xformOp:translate = (0, 0, 10)
+        float3 xformOp:rotateXYZ = (0, 0, 90)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateXYZ"]
+
+        def Mesh "Cube"
+        {
+            uniform bool doubleSided = 1
+            int[] faceVertexCounts = [4, 4, 4, 4, 4, 4]
+            int[] faceVertexIndices = [0, 4, 6, 2, 3, 2, 6, 7, 7, 6, 4, 5, 5, 1, 3, 7, 1, 0, 2, 3, 5, 4, 0, 1]
+            rel material:binding = </World/Looks/Oak>
+            point3f[] points.timeSamples = {
+                1: [(1, 2, 3), (1, 2, -3), (1, -2, 3), (1, -2, -3), (-1, 2, 3), (-1, 2, -3), (-1, -2, 3), (-1, -2, -3)],
+                2: [],
+            }
+        }
+    }
+    def Scope "Looks"
+    {
+        def Material "Oak"
+        {
+            token outputs:surface.connect = </World/Looks/Oak/Preview.outputs:surface>
+            def Shader "Preview"
+            {
+                uniform token info:id = "UsdPreviewSurface"
+                float inputs:metallic = 1
+                token outputs:surface
+            }
+        }
+    }
+    def Camera "Camera"
+    {
+        float focalLength = 50
+        float verticalAperture = 25
+        double3 xformOp:translate = (0, 0, 100)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+}
+"#;
+
+fn imported(name: &str, bytes: &[u8]) -> Result<(Imported, String), ImportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    fs::write(&file, bytes).unwrap();
+    let done = import_model(&file, &folder.path().join("scene.toml"), false)?;
+    let text = fs::read_to_string(&done.scene).unwrap();
+    sessile_scene::parse_file(&done.scene, &[]).unwrap_or_else(|error| panic!("{error}"));
+    Ok((done, text))
+}
+
+/// The box is 2 × 4 × 6 cm with z up, rotated by 90° about the vertical, its center 10 cm high: with y
+/// up it is 4 cm wide, 6 cm high and 2 cm deep.
+#[test]
+fn units_axes_material_camera_and_frames_of_a_text_layer_are_imported() {
+    let layer = usd::UsdLayer::parse(LAYER.as_bytes()).unwrap();
+    assert_eq!(layer.prims[0].children.len(), 3);
+    let (done, text) = imported("table.usda", LAYER.as_bytes()).unwrap();
+    assert_eq!(done.solids, 1, "{text}");
+    for line in [
+        "name = \"Table\"",
+        "[materials.\"Oak\"]",
+        "look = \"metal\"",
+        "frame = \"41.66667 ms\"",
+        "position = \"0 1000 0 mm\"",
+        "fov = \"28.07249 deg\"",
+        "40 mm wide, 60 mm high, 20 mm deep",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+    let model = usd::read(Path::new("table.usda"), LAYER.as_bytes()).unwrap();
+    let [low, high] = model.bounds();
+    assert!((low - glam::DVec3::new(-0.02, 0.07, -0.01)).length() < 1e-12, "{low}");
+    assert!((high - glam::DVec3::new(0.02, 0.13, 0.01)).length() < 1e-12, "{high}");
+    assert!(model.parts[0].mesh.volume() > 0.0, "normals must point outwards");
+    let camera = model.camera.unwrap();
+    assert!((camera.look_at - camera.eye).normalize().distance(glam::DVec3::NEG_Y) < 1e-12, "{camera:?}");
+}
+
+#[test]
+fn objects_of_an_obj_file_become_solids() {
+    let text = "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nusemtl red\nf 1 3 2\nf 1 2 4\no b\nv 5 0 0\nf 5 1 2\no a\nusemtl blue\nf 1 4 3\nf 2 3 4\n";
+    let (done, scene) = imported("two.obj", text.as_bytes()).unwrap();
+    assert_eq!(done.solids, 2, "{scene}");
+    assert!(done.notices.iter().any(|notice| notice.contains("several materials")), "{:?}", done.notices);
+    assert!(scene.contains("[materials.\"blue\"]"), "the larger part's material:\n{scene}");
+    let error = imported("bad.obj", b"v 0 0 0\nf 1 2 3\n").unwrap_err().to_string();
+    assert!(error.ends_with("bad.obj:2: expected a vertex index from 1 to 1, found 2"), "{error}");
+}
+
+#[test]
+fn malformed_numbers_of_an_obj_file_are_errors() {
+    let error = imported("bad.obj", b"v 0 0 0\nv 1 0,5 0\n").unwrap_err().to_string();
+    assert!(error.ends_with("bad.obj:2: expected a number for the vertex y, found `0,5`"), "{error}");
+}
+
+#[test]
+fn malformed_files_are_errors_and_never_panic() {
+    for (name, bytes) in [
+        ("a.usda", &b"#usda 1.0\ndef Mesh \"a\" {"[..]),
+        ("a.usdc", b"PXR-USDC\0\x08"),
+        ("a.glb", b"glTF"),
+        ("a.usd", b"?"),
+    ] {
+        let error = imported(name, bytes).unwrap_err();
+        assert!(matches!(error, ImportError::Malformed { .. } | ImportError::Mesh(_)), "{name}: {error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert!(matches!(imported("a.fbx", b""), Err(ImportError::UnknownFormat { .. })));
+    for length in (0..LAYER.len()).step_by(7) {
+        let _ = usd::UsdLayer::parse(&LAYER.as_bytes()[..length]);
+    }
+}

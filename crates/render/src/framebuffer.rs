@@ -1,0 +1,24 @@
+//! A rendered image in linear radiance, with auxiliary buffers.
+
+use glam::Vec3;
+
+/// An image in linear light with auxiliary buffers, rows from the top.
+///
+/// Buffers that a renderer does not fill are empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Framebuffer {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Linear RGB radiance per pixel.
+    pub color: Vec<Vec3>,
+    /// Albedo of the first surface that is not clear.
+    pub albedo: Vec<Vec3>,
+    /// World normal of the first surface; zero where the environment is seen.
+    pub normal: Vec<Vec3>,
+    /// Distance from the camera to the first surface, in m; infinite where the environment is seen.
+    pub depth: Vec<f32>,
+    /// Id of the first drop along the ray through the pixel's center; −1 without one.
+    pub drop: Vec<i32>,
+}

@@ -1,0 +1,204 @@
+//! Shading of solids, the environment, and glass in front of them.
+
+use std::f32::consts::FRAC_1_PI;
+
+use glam::Vec3;
+use sessile_appearance::{Bsdf, BsdfParameters, Ggx, NO_TRIANGLE, Ray, orthonormal_basis};
+
+use super::base_irradiance::BaseIrradiance;
+use super::prefiltered_light::{PrefilteredLight, blinn};
+use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
+use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
+
+/// Maximum number of clear surfaces along a ray.
+const MAX_SURFACES: usize = 8;
+
+/// Specular lobes with a smaller F₀ are ignored.
+const MIN_F0: f32 = 1e-3;
+
+/// The data that shading uses.
+pub(super) struct Shader<'a> {
+    pub scene: &'a RenderScene,
+    pub light: &'a PrefilteredLight,
+    pub bases: &'a BaseIrradiance,
+    /// Refractive index and absorption of the liquid; `None` if it is opaque.
+    pub clear: Option<(f32, Vec3)>,
+}
+
+/// A BSDF's specular lobe with its directional albedo, if it is not negligible, and what it leaves
+/// to the diffuse base.
+pub(super) fn specular_and_rest(bsdf: &Bsdf, cosine: f32) -> (Option<(Ggx, Vec3)>, Vec3) {
+    let Some(lobe) = bsdf.specular.filter(|lobe| lobe.f0.max_element() > MIN_F0) else { return (None, Vec3::ONE) };
+    let albedo = lobe.albedo(cosine);
+    (Some((lobe, albedo)), (Vec3::ONE - albedo).max(Vec3::ZERO))
+}
+
+impl Shader<'_> {
+    /// Area lights as seen from a point: direction, irradiance on a facing surface, solid angle.
+    pub fn area_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+        self.scene.area_lights.iter().map(move |area_light| {
+            let (towards, irradiance) = area_light.towards(from);
+            (towards, irradiance, area_light.solid_angle(from))
+        })
+    }
+
+    /// Suns and area lights as seen from a point.
+    pub fn compact_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+        let suns = self.scene.suns.iter().map(|sun| {
+            let (towards, irradiance) = sun.towards();
+            (towards, irradiance, sun.solid_angle())
+        });
+        suns.chain(self.area_lights(from))
+    }
+
+    /// Radiance from a surface that is not clear towards `wo`; `factor` scales the irradiance on
+    /// its front.
+    pub fn surface(
+        &self,
+        point: Vec3,
+        origin_triangle: u32,
+        normal: Vec3,
+        wo: Vec3,
+        bsdf: &Bsdf,
+        factor: Vec3,
+    ) -> Vec3 {
+        let normal = if normal.dot(wo) >= 0.0 { normal } else { -normal };
+        let cosine = normal.dot(wo).max(1e-3);
+        let (specular, left) = specular_and_rest(bsdf, cosine);
+        let mut front = self.light.irradiance(normal);
+        let mut back = if bsdf.transmittance == Vec3::ZERO { Vec3::ZERO } else { self.light.irradiance(-normal) };
+        let mut highlight = Vec3::ZERO;
+        if let Some((specular, r)) = &specular {
+            highlight += *r * self.light.specular(reflect(-wo, normal), specular.alpha);
+        }
+        for (towards, irradiance, _) in self.compact_lights(point) {
+            let facing = normal.dot(towards);
+            if facing < 0.0 && bsdf.transmittance == Vec3::ZERO {
+                continue;
+            }
+            let ray = Ray { origin: point, direction: towards, time: 0.5, origin_triangle };
+            if self.scene.occluded_by_opaque(&ray, f32::INFINITY) {
+                continue;
+            }
+            if facing >= 0.0 {
+                front += irradiance * facing;
+                if let Some((specular, _)) = &specular {
+                    let [x, y] = orthonormal_basis(normal);
+                    let local = |v: Vec3| Vec3::new(v.dot(x), v.dot(y), v.dot(normal));
+                    // A lobe as narrow as the sun's reflection would be missed between samples.
+                    let wide = Ggx { alpha: specular.alpha.max(0.03), ..*specular };
+                    highlight += irradiance * wide.eval(local(wo), local(towards)).0;
+                }
+            } else {
+                back -= irradiance * facing;
+            }
+        }
+        highlight + left * FRAC_1_PI * (bsdf.diffuse * front * factor + bsdf.transmittance * back)
+    }
+
+    /// Radiance from an opaque solid at a point hit by a ray.
+    pub fn solid(&self, at: &SurfaceInteraction, parameters: &BsdfParameters, solid: u32, wo: Vec3) -> Vec3 {
+        let wetness = self.scene.solids[solid as usize].wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
+        let normal = self.scene.film_normal(at, wetness.slope, 0.5);
+        self.surface(at.point, at.triangle, normal, wo, &parameters.bsdf(at.uv, 1.0, wetness.wet), Vec3::ONE)
+    }
+
+    /// Radiance of the environment, or of an area light in front of it.
+    pub fn environment(&self, origin: Vec3, direction: Vec3) -> Vec3 {
+        self.area_light_radiance(origin, direction, f32::INFINITY).unwrap_or_else(|| self.light.radiance(direction))
+    }
+
+    /// Radiance of the nearest area light that a ray hits within `t_max`.
+    fn area_light_radiance(&self, origin: Vec3, direction: Vec3, t_max: f32) -> Option<Vec3> {
+        let area_lights = self.scene.area_lights.iter();
+        let hits =
+            area_lights.filter_map(|area_light| Some((area_light.hit(origin, direction)?, area_light.radiance())));
+        hits.filter(|(d, _)| *d < t_max).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, radiance)| radiance)
+    }
+
+    /// Radiance along a ray among the solids: of the first opaque one or the environment, through
+    /// glass. Drops are ignored.
+    pub fn background(&self, origin: Vec3, direction: Vec3, origin_triangle: u32, index: f32) -> Vec3 {
+        let mut ray = Ray { origin, direction, time: 0.5, origin_triangle };
+        let mut index = index;
+        let mut left = 1.0;
+        for _ in 0..MAX_SURFACES {
+            let hit = self.scene.intersect(&ray, f32::INFINITY);
+            let t_max = hit.map_or(f32::INFINITY, |hit| hit.distance);
+            if let Some(radiance) = self.area_light_radiance(ray.origin, ray.direction, t_max) {
+                return left * radiance;
+            }
+            let Some(hit) = hit else { return left * self.light.radiance(ray.direction) };
+            let at = self.scene.surface_interaction(&hit, 0.5);
+            let Owner::Solid(solid) = at.owner else { return Vec3::ZERO };
+            let side = if ray.direction.dot(at.normal) < 0.0 { 1.0 } else { -1.0 };
+            let cosine = -side * ray.direction.dot(at.normal);
+            let next = match &self.scene.solids[solid as usize].body {
+                Body::Opaque(parameters) => return left * self.solid(&at, parameters, solid, -ray.direction),
+                Body::Sheet { index: sheet } => {
+                    let r = sheet_reflectance(cosine, index, *sheet, 1.0);
+                    left *= 1.0 - r;
+                    refract(ray.direction, side * at.normal, index)
+                        .map(|refracted| (refracted, 1.0))
+                        .filter(|_| r < 1.0)
+                }
+                Body::Glass { index: glass } => {
+                    let (from, to) = if side > 0.0 { (index, *glass) } else { (*glass, 1.0) };
+                    let normal =
+                        if at.shading_normal.dot(side * ray.direction) < 0.0 { at.shading_normal } else { at.normal };
+                    left *= 1.0 - reflectance(-side * ray.direction.dot(normal), from / to);
+                    refract(ray.direction, side * normal, from / to).map(|refracted| (refracted, to))
+                }
+            };
+            let Some((refracted, medium)) = next else {
+                // Total internal reflection: approximated by the blurred environment.
+                return left.max(0.5) * self.light.specular(reflect(ray.direction, side * at.normal), 0.24);
+            };
+            index = medium;
+            ray = Ray { origin: at.point, direction: refracted, origin_triangle: at.triangle, ..ray };
+        }
+        Vec3::ZERO
+    }
+
+    /// A sheet or glass body in front of `behind`, seen along `direction`.
+    pub fn glass(&self, at: &SurfaceInteraction, solid: u32, direction: Vec3, behind: impl FnOnce() -> Vec3) -> Vec3 {
+        let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
+        let cosine = -direction.dot(normal);
+        let reflected = || self.light.radiance(reflect(direction, normal));
+        match self.scene.solids[solid as usize].body {
+            Body::Sheet { index } => {
+                let r = sheet_reflectance(cosine, 1.0, index, 1.0);
+                r * reflected() + (1.0 - r) * behind()
+            }
+            Body::Glass { index } => {
+                let smooth = if direction.dot(at.shading_normal) < 0.0 { at.shading_normal } else { normal };
+                let r = reflectance(-direction.dot(smooth), 1.0 / index);
+                r * self.light.radiance(reflect(direction, smooth)) + (1.0 - r) * behind()
+            }
+            Body::Opaque(_) => behind(),
+        }
+    }
+
+    /// Highlights of suns and area lights on a drop.
+    pub fn highlights(&self, point: Vec3, normal: Vec3, wo: Vec3, reflected: f32) -> Vec3 {
+        let lights = self.compact_lights(point);
+        reflected * lights.map(|(towards, light, angle)| light * blinn(normal, wo, towards, angle)).sum::<Vec3>()
+    }
+
+    /// Radiance of a ray that leaves a drop's surface: of the solid if it points down, of the
+    /// environment otherwise.
+    pub fn reflected_radiance(&self, point: Vec3, direction: Vec3, base_normal: Option<Vec3>, alpha: f32) -> Vec3 {
+        if base_normal.is_some_and(|normal| direction.dot(normal) < 0.0) {
+            let ray = Ray { origin: point, direction, time: 0.5, origin_triangle: NO_TRIANGLE };
+            if let Some(hit) = self.scene.intersect(&ray, f32::INFINITY) {
+                let at = self.scene.surface_interaction(&hit, 0.5);
+                if let Owner::Solid(solid) = at.owner
+                    && let Body::Opaque(parameters) = &self.scene.solids[solid as usize].body
+                {
+                    return self.solid(&at, parameters, solid, -direction);
+                }
+            }
+        }
+        self.light.specular(direction, alpha)
+    }
+}

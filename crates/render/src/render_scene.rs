@@ -1,0 +1,233 @@
+//! The scene that is traced: triangles with their owners, materials and lights.
+//!
+//! Coordinates are single precision about an origin among the drops, in m.
+//!
+//! Liquid triangles that lie on a solid are left out, so that a ray in the liquid hits the solid
+//! itself, with no film of air between them. Where the contact line and the facets of a curved
+//! solid leave a gap, a skirt extends the liquid surface into the solid.
+
+mod builder;
+
+use std::sync::Arc;
+
+use glam::{DVec3, Vec2, Vec3};
+use sessile_appearance::{AreaLight, BsdfParameters, Environment, LiquidMaterial, Ray, RayBvh, SunDisc, TriangleHit};
+use sessile_frames::WetMap;
+
+use crate::wet_layer::WetLayer;
+
+pub use builder::RenderSceneBuilder;
+
+/// The object that a triangle belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The surface of the drop with this id.
+    Drop(u32),
+    /// The solid with this index.
+    Solid(u32),
+}
+
+/// The optical kind of a solid.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// Opaque or diffusely translucent.
+    Opaque(BsdfParameters),
+    /// A glass body with an interior.
+    Glass {
+        /// Refractive index.
+        index: f32,
+    },
+    /// A sheet of glass, too thin to shift a ray.
+    Sheet {
+        /// Refractive index.
+        index: f32,
+    },
+}
+
+/// Per-triangle shading data.
+#[derive(Clone, Debug)]
+pub(crate) struct Face {
+    normals: [Vec3; 3],
+    uvs: [Vec2; 3],
+    pub owner: Owner,
+}
+
+/// Appearance of a solid.
+#[derive(Clone, Debug)]
+pub(crate) struct RenderSolid {
+    /// Its optical kind.
+    pub body: Body,
+    /// Its wetness, if any.
+    pub wet: Option<WetLayer>,
+}
+
+/// Everything that an image shows.
+#[derive(Clone, Debug)]
+pub struct RenderScene {
+    bvh: RayBvh,
+    corners: Vec<[Vec3; 3]>,
+    /// Displacement of each corner while the shutter is open; empty when nothing moves.
+    motions: Vec<[Vec3; 3]>,
+    pub(crate) faces: Vec<Face>,
+    pub(crate) solids: Vec<RenderSolid>,
+    pub(crate) liquid: LiquidMaterial,
+    pub(crate) environment: Arc<Environment>,
+    /// Whether next-event estimation samples the environment; for a uniform one BSDF sampling does
+    /// as well.
+    pub(crate) sample_environment: bool,
+    pub(crate) area_lights: Vec<AreaLight>,
+    pub(crate) suns: Vec<SunDisc>,
+    pub(crate) has_sheets: bool,
+    origin: DVec3,
+}
+
+/// A point on a surface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SurfaceInteraction {
+    /// Position, in m.
+    pub point: Vec3,
+    /// Geometric normal of the triangle, outward from its owner.
+    pub normal: Vec3,
+    /// Interpolated vertex normal, outward from its owner.
+    pub shading_normal: Vec3,
+    /// Texture coordinates.
+    pub uv: Vec2,
+    /// The object it belongs to.
+    pub owner: Owner,
+    /// Index of the triangle.
+    pub triangle: u32,
+}
+
+impl RenderScene {
+    /// World position of the scene's origin, in m.
+    pub fn origin(&self) -> DVec3 {
+        self.origin
+    }
+
+    /// Number of triangles.
+    pub fn num_triangles(&self) -> usize {
+        self.corners.len()
+    }
+
+    /// Whether anything moves while the shutter is open.
+    pub(crate) fn moves(&self) -> bool {
+        !self.motions.is_empty()
+    }
+
+    /// Whether a solid is glass.
+    pub(crate) fn is_clear(&self, solid: u32) -> bool {
+        matches!(self.solids[solid as usize].body, Body::Sheet { .. } | Body::Glass { .. })
+    }
+
+    /// Whether a solid is a glass body with an interior.
+    pub(crate) fn is_glass_body(&self, solid: u32) -> bool {
+        matches!(self.solids[solid as usize].body, Body::Glass { .. })
+    }
+
+    /// The nearest triangle along a ray within `t_max`.
+    pub(crate) fn intersect(&self, ray: &Ray, t_max: f32) -> Option<TriangleHit> {
+        self.bvh.intersect(ray, t_max, |_| true)
+    }
+
+    /// Whether anything lies along a ray within `t_max`.
+    pub(crate) fn occluded(&self, ray: &Ray, t_max: f32) -> bool {
+        self.bvh.occluded(ray, t_max, |_| true)
+    }
+
+    /// The nearest triangle along a ray whose index `accepts` admits.
+    pub(crate) fn intersect_if(&self, ray: &Ray, t_max: f32, accepts: impl Fn(u32) -> bool) -> Option<TriangleHit> {
+        self.bvh.intersect(ray, t_max, accepts)
+    }
+
+    /// Whether any triangle along a ray within `t_max` has an index that `accepts` admits.
+    pub(crate) fn occluded_if(&self, ray: &Ray, t_max: f32, accepts: impl Fn(u32) -> bool) -> bool {
+        self.bvh.occluded(ray, t_max, accepts)
+    }
+
+    /// Whether a solid that is not clear lies along a ray within `t_max`.
+    pub(crate) fn occluded_by_opaque(&self, ray: &Ray, t_max: f32) -> bool {
+        let is_opaque = |t: u32| match self.faces[t as usize].owner {
+            Owner::Solid(solid) => !self.is_clear(solid),
+            Owner::Drop(_) => false,
+        };
+        self.bvh.occluded(ray, t_max, is_opaque)
+    }
+
+    /// Texture coordinates in a triangle, by the barycentric weights of its second and third
+    /// corner.
+    pub(crate) fn uv_at(&self, triangle: u32, [v, w]: [f32; 2]) -> Vec2 {
+        let uvs = &self.faces[triangle as usize].uvs;
+        (1.0 - v - w) * uvs[0] + v * uvs[1] + w * uvs[2]
+    }
+
+    /// The corners of a triangle at the frame's time.
+    pub(crate) fn corners(&self, triangle: u32) -> [Vec3; 3] {
+        self.corners_at(triangle, 0.5)
+    }
+
+    /// Replaces the wet maps of the solids.
+    pub(crate) fn set_wet(&mut self, maps: &[WetMap]) {
+        for (index, solid) in self.solids.iter_mut().enumerate() {
+            solid.wet = maps.iter().find(|map| map.solid == index).and_then(WetLayer::new);
+        }
+    }
+
+    /// The drop that encloses a point: the one whose surface a ray along `direction` hits first,
+    /// from inside.
+    pub(crate) fn enclosing_drop(&self, point: Vec3, direction: Vec3, time: f32, origin_triangle: u32) -> Option<u32> {
+        let ray = Ray { origin: point, direction, time, origin_triangle };
+        let is_liquid = |t: u32| matches!(self.faces[t as usize].owner, Owner::Drop(_));
+        let hit = self.bvh.intersect(&ray, f32::INFINITY, is_liquid)?;
+        let [a, b, c] = self.corners_at(hit.triangle, time);
+        match self.faces[hit.triangle as usize].owner {
+            Owner::Drop(id) if (b - a).cross(c - a).dot(direction) > 0.0 => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The corners of a triangle at a time of the shutter interval, from 0 to 1.
+    pub(crate) fn corners_at(&self, triangle: u32, time: f32) -> [Vec3; 3] {
+        let corners = self.corners[triangle as usize];
+        match self.motions.get(triangle as usize) {
+            Some(motion) => [0, 1, 2].map(|c| corners[c] + time * motion[c]),
+            None => corners,
+        }
+    }
+
+    /// The surface at a ray's hit.
+    pub(crate) fn surface_interaction(&self, hit: &TriangleHit, time: f32) -> SurfaceInteraction {
+        let [a, b, c] = self.corners_at(hit.triangle, time);
+        let face = &self.faces[hit.triangle as usize];
+        let [v, w] = hit.weights;
+        let u = 1.0 - v - w;
+        let normal = (b - a).cross(c - a).normalize_or(face.normals[0]);
+        let smooth = (u * face.normals[0] + v * face.normals[1] + w * face.normals[2]).normalize_or(normal);
+        let shading_normal = if smooth.dot(normal) > 0.0 { smooth } else { normal };
+        // From the corners instead of along the ray: the error scales with the triangle's size, not
+        // with the ray's length.
+        let point = a + v * (b - a) + w * (c - a);
+        let uv = u * face.uvs[0] + v * face.uvs[1] + w * face.uvs[2];
+        SurfaceInteraction { point, normal, shading_normal, uv, owner: face.owner, triangle: hit.triangle }
+    }
+
+    /// Normal of a film on a solid, n − ∇h for film thickness h; `slope` is its gradient in texture
+    /// coordinates.
+    pub(crate) fn film_normal(&self, at: &SurfaceInteraction, slope: Vec2, time: f32) -> Vec3 {
+        let [a, b, c] = self.corners_at(at.triangle, time);
+        let [p, q, r] = self.faces[at.triangle as usize].uvs;
+        let (e1, e2, d1, d2) = (b - a, c - a, q - p, r - p);
+        let area = d1.perp_dot(d2);
+        if area.abs() < 1e-20 || slope == Vec2::ZERO {
+            return at.shading_normal;
+        }
+        // ∇h lies in the triangle: ∇h·e₁ = slope·d₁ and ∇h·e₂ = slope·d₂.
+        let (along1, along2) = (slope.dot(d1), slope.dot(d2));
+        let (g11, g12, g22) = (e1.dot(e1), e1.dot(e2), e2.dot(e2));
+        let determinant = g11 * g22 - g12 * g12;
+        if determinant <= 0.0 {
+            return at.shading_normal;
+        }
+        let gradient = (e1 * (along1 * g22 - along2 * g12) + e2 * (along2 * g11 - along1 * g12)) / determinant;
+        (at.shading_normal - gradient.clamp_length_max(1.0)).normalize_or(at.shading_normal)
+    }
+}
