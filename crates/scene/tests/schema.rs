@@ -39,7 +39,10 @@ fn problems(schema: &Value, value: &Value, path: &str) -> Vec<String> {
             }
             "anyOf" => {
                 let options = argument.as_array().unwrap().iter().map(|option| problems(option, value, path));
-                let least = options.min_by_key(Vec::len).unwrap_or_default();
+                // The option of the right variant, if any, explains the problems best.
+                let other_variant = |problems: &Vec<String>| problems.iter().any(|p| p.contains(": is not \""));
+                let least =
+                    options.min_by_key(|problems| (other_variant(problems), problems.len())).unwrap_or_default();
                 found.extend(least);
             }
             "properties" => found.extend(wrong_properties(schema, value, path)),
