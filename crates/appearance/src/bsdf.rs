@@ -66,11 +66,6 @@ pub struct BsdfSample {
 }
 
 impl Bsdf {
-    /// A diffuse surface.
-    pub fn matte(albedo: Vec3) -> Self {
-        Self { specular: None, diffuse: albedo, transmittance: Vec3::ZERO }
-    }
-
     /// Color of the surface under uniform light, for the denoiser.
     pub fn albedo(&self) -> Vec3 {
         self.diffuse + self.transmittance + self.specular.map_or(Vec3::ZERO, |lobe| lobe.f0)

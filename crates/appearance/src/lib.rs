@@ -35,7 +35,7 @@ pub use framing::{frame_drop, frame_scene};
 pub use ggx::Ggx;
 pub use lights::{AreaLight, LightSample, SunDisc, orthonormal_basis};
 pub use liquid_material::LiquidMaterial;
-pub use materials::{BsdfParameters, GLASS_INDEX, Material, SpecularLobe, built_in_texture};
+pub use materials::{BsdfParameters, Material, SpecularLobe, built_in_texture};
 pub use normals::{creased_normals, smooth_normals};
 pub use ray_bvh::{NO_TRIANGLE, Ray, RayBvh, TriangleHit};
 pub use scene_assets::SceneAssets;

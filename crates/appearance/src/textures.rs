@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
+use crate::srgb::decode;
+
 /// Maximum number of pixels of a texture, which take 800 MB.
 const MAX_PIXELS: u64 = 1 << 26;
 
@@ -83,9 +85,8 @@ impl ColorImage {
         if width == 0 || height == 0 {
             return Err(wrong("it has no pixels".into()));
         }
-        let linear = |c: f32| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
         let raw = image.into_raw();
-        let texels = raw.chunks_exact(3).map(|c| Vec3::new(linear(c[0]), linear(c[1]), linear(c[2]))).collect();
+        let texels = raw.chunks_exact(3).map(|c| Vec3::new(decode(c[0]), decode(c[1]), decode(c[2]))).collect();
         Ok(Self { width, height, texels })
     }
 

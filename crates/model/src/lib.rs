@@ -101,6 +101,18 @@ pub enum StepError {
         /// What to try.
         advice: String,
     },
+    /// The liquid has spread farther than a frame can show.
+    #[error("the liquid spans {extent:.3e} m at t = {time} s, at most {limit:.3e} m can be shown: {advice}")]
+    TooSpread {
+        /// Largest extent along an axis, in m.
+        extent: f64,
+        /// Largest extent that a frame can show, in m.
+        limit: f64,
+        /// When, in s.
+        time: f64,
+        /// What to try.
+        advice: String,
+    },
     /// The state is finite, but its speeds are unphysically high.
     #[error("unphysical speed: the liquid moves at {speed:.3e} m/s at t = {time} s; {advice}")]
     Runaway {

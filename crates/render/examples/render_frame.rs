@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use sessile_appearance::{Environment, SceneMaterials, frame_scene};
+use sessile_appearance::{Environment, SceneMaterials, frame_scene, srgb_from_linear};
 use sessile_frames::RunFolder;
 use sessile_render::render_scene_of_frame;
 use sessile_render::{ImageSettings, render_image};
@@ -48,12 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cost.rays as f64 * 1e-6,
         cost.rays as f64 * 1e-6 / traced
     );
-    let to_srgb = |c: f32| {
-        let c = c.clamp(0.0, 1.0);
-        let c = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
-        (255.0 * c + 0.5) as u8
-    };
-    let bytes = image.color.iter().flat_map(|c| c.to_array().map(to_srgb)).collect();
+    let bytes = image.color.iter().flat_map(|c| c.to_array().map(srgb_from_linear)).collect();
     let image = image::RgbImage::from_raw(width as u32, height as u32, bytes).ok_or("the image has no pixels")?;
     image.save(out)?;
     Ok(())

@@ -9,7 +9,6 @@ use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE};
 
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
 use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
-use crate::wet_layer::Wetness;
 
 /// Surfaces that a ray may pass undeviated, such as those of overlapping drops.
 pub const MAX_PASSES: u32 = 64;
@@ -112,13 +111,13 @@ pub fn surface_event<'a>(
             let solid = &scene.solids[solid as usize];
             match &solid.body {
                 Body::Opaque(parameters) => {
-                    let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
+                    let wetness = solid.wetness(at.uv);
                     let normal = scene.film_normal(at, wetness.slope, time);
                     SurfaceEvent::Scatter { parameters, normal, wetness: wetness.wet }
                 }
                 Body::Sheet { index } => {
-                    let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).filter(Wetness::is_film);
-                    let film = wetness.map(|wetness| scene.film_normal(at, wetness.slope, time));
+                    let wetness = solid.wetness(at.uv);
+                    let film = wetness.is_film().then(|| scene.film_normal(at, wetness.slope, time));
                     SurfaceEvent::Interface(hit.sheet(*index, film))
                 }
                 Body::Glass { index } => hit.glass_body(*index),

@@ -459,7 +459,7 @@ impl PathState<'_> {
             let solid = &self.scene.solids[solid as usize];
             let Body::Sheet { index } = solid.body else { return 0.0 };
             // A film refracts the light: the shadow ray would miss the light.
-            if solid.wet.as_ref().is_some_and(|layer| layer.at(at.uv).is_film()) {
+            if solid.wetness(at.uv).is_film() {
                 return 0.0;
             }
             let cosine = direction.dot(at.normal);

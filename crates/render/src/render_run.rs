@@ -46,10 +46,10 @@ use image_tag::{ImageTag, KEYWORD, view_hash};
 use run_renderer::RunRenderer;
 
 /// The longest side of an image, in pixels.
-pub const MAX_SIDE: u32 = 16384;
+const MAX_SIDE: u32 = 16384;
 
 /// Maximum number of pixels of an image; each takes some 250 bytes while it is rendered.
-pub const MAX_PIXELS: u64 = 1 << 26;
+const MAX_PIXELS: u64 = 1 << 26;
 
 /// Noise target of an image with 64 samples per pixel; see [`ImageSettings::noise`].
 const NOISE: f32 = 0.01;

@@ -14,7 +14,7 @@ use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{AreaLight, BsdfParameters, Environment, LiquidMaterial, Ray, RayBvh, SunDisc, TriangleHit};
 use sessile_frames::WetMap;
 
-use crate::wet_layer::WetLayer;
+use crate::wet_layer::{WetLayer, Wetness};
 
 pub use builder::RenderSceneBuilder;
 
@@ -59,6 +59,13 @@ pub(crate) struct RenderSolid {
     pub body: Body,
     /// Its wetness, if any.
     pub wet: Option<WetLayer>,
+}
+
+impl RenderSolid {
+    /// Wetness at texture coordinates; zero without a wet layer.
+    pub fn wetness(&self, uv: Vec2) -> Wetness {
+        self.wet.as_ref().map(|layer| layer.at(uv)).unwrap_or_default()
+    }
 }
 
 /// Everything that an image shows.

@@ -100,11 +100,6 @@ impl Exposure {
     pub fn times(self, factor: f32) -> Self {
         Self::fixed(self.0 * factor)
     }
-
-    /// The factor itself.
-    pub fn factor(self) -> f32 {
-        self.0
-    }
 }
 
 /// Target luminance of a pixel that shows a surface of this albedo.
@@ -177,12 +172,12 @@ mod tests {
 
     #[test]
     fn bright_colors_keep_their_hue_and_tend_to_white() {
-        let area_light = Vec3::new(4.0, 2.0, 1.0);
-        let shown = tone_curve(area_light);
+        let bright = Vec3::new(4.0, 2.0, 1.0);
+        let shown = tone_curve(bright);
         assert!(shown.x > shown.y && shown.y > shown.z, "{shown}");
         let hue = |color: Vec3| (color.y - color.z) / (color.x - color.z);
-        assert!((hue(shown) - hue(area_light)).abs() < 1e-4, "hue {} from {}", hue(shown), hue(area_light));
-        assert!(tone_curve(area_light * 1e4).min_element() > 0.98);
+        assert!((hue(shown) - hue(bright)).abs() < 1e-4, "hue {} from {}", hue(shown), hue(bright));
+        assert!(tone_curve(bright * 1e4).min_element() > 0.98);
         assert_eq!(tone_curve(Vec3::new(f32::NAN, -3.0, 0.1)), Vec3::new(0.0, 0.0, 0.1));
         assert!(tone_curve(Vec3::splat(f32::INFINITY)).is_finite());
     }
@@ -192,7 +187,7 @@ mod tests {
         for scale in [1e-6, 1.0, 1e6] {
             let shades = (0..1000).map(|index| Vec3::splat(scale * (1.0 + (index % 10) as f32))).collect();
             let image = image(shades);
-            let factor = Exposure::automatic([&image]).factor();
+            let factor = Exposure::automatic([&image]).0;
             let logs: f32 = image.color.iter().map(|color| (luminance(*color) * factor).ln()).sum();
             let average = (logs / 1000.0).exp();
             assert!((average / MIDDLE_GRAY - 1.0).abs() < 1e-3, "scale {scale}: {average}");
@@ -204,7 +199,7 @@ mod tests {
         let shown = |albedo: f32| {
             let lit =
                 Framebuffer { albedo: vec![Vec3::splat(albedo); 100], ..image(vec![Vec3::splat(3.0 * albedo); 100]) };
-            3.0 * albedo * Exposure::automatic([&lit]).factor()
+            3.0 * albedo * Exposure::automatic([&lit]).0
         };
         let (white, gray, black) = (shown(0.85), shown(0.4), shown(0.05));
         assert!(white > 0.35 && white < 0.8 && black < 0.1, "white {white}, black {black}");
@@ -215,11 +210,11 @@ mod tests {
     fn dark_backgrounds_do_not_overexpose_and_black_stays_black() {
         let mut colors = vec![Vec3::ZERO; 900];
         colors.extend(vec![Vec3::ONE; 100]);
-        let factor = Exposure::automatic([&image(colors)]).factor();
+        let factor = Exposure::automatic([&image(colors)]).0;
         assert!(factor <= MAX_PERCENTILE, "{factor}");
-        assert_eq!(Exposure::automatic([&image(vec![Vec3::ZERO; 4])]).factor(), 1.0);
-        assert_eq!(Exposure::automatic([&image(vec![Vec3::NAN; 4])]).factor(), 1.0);
-        assert_eq!(Exposure::automatic([]).factor(), 1.0);
+        assert_eq!(Exposure::automatic([&image(vec![Vec3::ZERO; 4])]).0, 1.0);
+        assert_eq!(Exposure::automatic([&image(vec![Vec3::NAN; 4])]).0, 1.0);
+        assert_eq!(Exposure::automatic([]).0, 1.0);
         assert_eq!(to_srgb(&image(vec![Vec3::ZERO; 2]), Exposure::fixed(f32::NAN)), vec![0; 6]);
     }
 }

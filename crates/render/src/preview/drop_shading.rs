@@ -74,7 +74,7 @@ impl Shader<'_> {
         }
         let seen = match &self.scene.solids[solid as usize].body {
             Body::Opaque(parameters) => {
-                let wetness = self.scene.solids[solid as usize].wet.as_ref().map_or(0.0, |layer| layer.at(at.uv).wet);
+                let wetness = self.scene.solids[solid as usize].wetness(at.uv).wet;
                 let bsdf = parameters.bsdf(at.uv, index, wetness);
                 let irradiance = self.base_irradiance(base, offset, bsdf.diffuse);
                 self.shade_base(drop, &at, &bsdf, irradiance, direction, index)
@@ -96,8 +96,7 @@ impl Shader<'_> {
     /// Irradiance at an offset in a drop's footprint.
     fn base_irradiance(&self, base: &Base, offset: Vec2, albedo: Vec3) -> Vec3 {
         let Some(light) = self.bases.of(base) else { return Vec3::ZERO };
-        let area_lights: Vec<(Vec3, Vec3)> =
-            self.area_lights(base.foot).map(|(towards, light, _)| (towards, light)).collect();
+        let area_lights = self.area_light_irradiances(base.foot);
         self.bases.at_base(light, base, offset, &area_lights, albedo)
     }
 

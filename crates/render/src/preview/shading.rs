@@ -35,15 +35,20 @@ pub(super) fn specular_and_rest(bsdf: &Bsdf, cosine: f32) -> (Option<(Ggx, Vec3)
 
 impl Shader<'_> {
     /// Area lights as seen from a point: direction, irradiance on a facing surface, solid angle.
-    pub fn area_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+    fn area_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
         self.scene.area_lights.iter().map(move |area_light| {
             let (towards, irradiance) = area_light.towards(from);
             (towards, irradiance, area_light.solid_angle(from))
         })
     }
 
+    /// Direction and irradiance of the area lights as seen from a point.
+    pub fn area_light_irradiances(&self, from: Vec3) -> Vec<(Vec3, Vec3)> {
+        self.area_lights(from).map(|(towards, irradiance, _)| (towards, irradiance)).collect()
+    }
+
     /// Suns and area lights as seen from a point.
-    pub fn compact_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
+    fn compact_lights(&self, from: Vec3) -> impl Iterator<Item = (Vec3, Vec3, f32)> {
         let suns = self.scene.suns.iter().map(|sun| {
             let (towards, irradiance) = sun.towards();
             (towards, irradiance, sun.solid_angle())
@@ -98,7 +103,7 @@ impl Shader<'_> {
 
     /// Radiance from an opaque solid at a point hit by a ray.
     pub fn solid(&self, at: &SurfaceInteraction, parameters: &BsdfParameters, solid: u32, wo: Vec3) -> Vec3 {
-        let wetness = self.scene.solids[solid as usize].wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
+        let wetness = self.scene.solids[solid as usize].wetness(at.uv);
         let normal = self.scene.film_normal(at, wetness.slope, 0.5);
         self.surface(at.point, at.triangle, normal, wo, &parameters.bsdf(at.uv, 1.0, wetness.wet), Vec3::ONE)
     }

@@ -133,7 +133,7 @@ fn report(context: &mut BenchContext, model: &SurfaceModel, steps: usize, triang
     let per = context.cpu_seconds() / (steps as f64 * triangles);
     context.figure("CPU time per step and 1000 triangles", 1e6 * per, "ms");
     context.figure("steps per second", steps as f64 / context.wall_seconds(), "1/s");
-    context.figure("surfaces made anew", model.num_healed() as f64, "");
+    context.figure("surfaces made anew", model.num_rebuilt() as f64, "");
 }
 
 /// Steps through frames on the clock.

@@ -5,7 +5,7 @@ use sessile_frames::DropMeasures;
 use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_surface::SurfaceModel;
-use sessile_surface::validate::{check, check_crossings};
+use sessile_surface::{check, check_crossings};
 use sessile_world::World;
 
 use super::CaseError;
