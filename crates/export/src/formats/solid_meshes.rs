@@ -1,4 +1,4 @@
-//! Solids as mesh files of their own: one for a solid that stays, one per frame for a solid that moves.
+//! Mesh files of the solids: one for a solid at rest, one per frame for a moving solid.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use sessile_world::{Pose, Solid};
 use crate::error::ExportError;
 use crate::job::Job;
 
-/// A solid's mesh where it is now.
-pub fn placed_mesh(solid: &Solid) -> TriMesh {
+/// The mesh of a solid in world coordinates.
+pub fn world_mesh(solid: &Solid) -> TriMesh {
     let pose: &Pose = solid.world_from_rest();
     let rest: &Arc<TriMesh> = solid.mesh();
     TriMesh {
@@ -19,7 +19,7 @@ pub fn placed_mesh(solid: &Solid) -> TriMesh {
     }
 }
 
-/// Writes each solid to `solids/NAME.EXTENSION`, those that move to `solids/NAME-00000.EXTENSION` for every frame.
+/// Writes each solid to `solids/NAME.EXTENSION`, and each moving one to `solids/NAME-00000.EXTENSION` for every frame.
 pub fn write(job: &Job<'_>, extension: &str, encode: impl Fn(&str, &TriMesh) -> Vec<u8>) -> Result<(), ExportError> {
     let source = job.source;
     for (index, name) in source.solids.iter().enumerate() {
@@ -34,9 +34,7 @@ pub fn write(job: &Job<'_>, extension: &str, encode: impl Fn(&str, &TriMesh) -> 
             } else {
                 format!("solids/{name}.{extension}")
             };
-            let mut sink = job.destination.inside(&file)?;
-            sink.put(&encode(solid.name(), &placed_mesh(solid)))?;
-            sink.finish()?;
+            job.write_file(&file, &encode(solid.name(), &world_mesh(solid)))?;
         }
     }
     Ok(())

@@ -1,29 +1,30 @@
-//! A `.glb` under way: the JSON document, and bytes that it describes.
+//! A `.glb` file being written: the JSON document and the binary buffer that it describes.
 
 use glam::Vec3;
 use serde_json::{Value, json};
 
+use sessile_output::Sink;
+
 use crate::error::ExportError;
 use crate::job::Job;
-use sessile_output::Sink;
 
 /// Component types.
 pub const FLOAT: u32 = 5126;
 pub const UNSIGNED_INT: u32 = 5125;
 
-/// What a buffer view is for.
+/// Targets of buffer views.
 pub const VERTICES: u32 = 34962;
 pub const INDICES: u32 = 34963;
 
-/// Bytes of arrays; all of them are of four-byte numbers, so everything stays aligned.
+/// Part of the binary buffer; all arrays have four-byte elements, so everything stays aligned.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
-    /// The bytes.
+    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Buffer {
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -33,31 +34,31 @@ impl Buffer {
         self.floats(values.flat_map(|v| v.to_array()));
     }
 
-    /// Adds numbers.
+    /// Adds floats.
     pub fn floats(&mut self, values: impl Iterator<Item = f32>) {
         values.for_each(|value| self.bytes.extend_from_slice(&value.to_le_bytes()));
     }
 
-    /// Adds whole numbers.
-    pub fn numbers(&mut self, values: impl Iterator<Item = u32>) {
+    /// Adds integers.
+    pub fn integers(&mut self, values: impl Iterator<Item = u32>) {
         values.for_each(|value| self.bytes.extend_from_slice(&value.to_le_bytes()));
     }
 
-    /// Adds a file, filled up to four bytes.
+    /// Adds a file, padded to a multiple of four bytes.
     pub fn file(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
 }
 
-/// Least and largest coordinates.
-pub fn points_bounds(points: impl Iterator<Item = Vec3>) -> [Vec3; 2] {
+/// Bounding box of points: lower and upper corner.
+pub fn bounds_of(points: impl Iterator<Item = Vec3>) -> [Vec3; 2] {
     let start = [Vec3::INFINITY, Vec3::NEG_INFINITY];
     let [low, high] = points.fold(start, |[low, high], p| [low.min(p), high.max(p)]);
     if low.is_finite() { [low, high] } else { [Vec3::ZERO; 2] }
 }
 
-/// The document, part by part.
+/// The JSON document.
 pub struct Document<'a> {
     pub(super) job: &'a Job<'a>,
     views: Vec<Value>,
@@ -94,17 +95,17 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Pictures per second of the video.
+    /// Frames per second of the video.
     pub fn frames_per_second(&self) -> f64 {
         self.job.source.scene.render.fps
     }
 
-    /// The number of the `k`-th frame that is exported.
+    /// Number of the `k`-th exported frame.
     pub fn frame_number(&self, k: usize) -> u64 {
         self.job.source.frames[k]
     }
 
-    /// A part of the buffer.
+    /// Adds a view of a part of the buffer.
     pub fn view(&mut self, start: usize, length: usize, target: Option<u32>) -> usize {
         let mut view = json!({ "buffer": 0, "byteOffset": start, "byteLength": length });
         if let Some(target) = target {
@@ -114,7 +115,7 @@ impl<'a> Document<'a> {
         self.views.len() - 1
     }
 
-    /// An array in the buffer.
+    /// Adds an accessor of an array in the buffer.
     pub fn accessor(
         &mut self,
         start: usize,
@@ -140,9 +141,9 @@ impl<'a> Document<'a> {
         self.accessors.len() - 1
     }
 
-    /// An array that will be written at `at`, which moves on behind it.
+    /// Adds an accessor of an array that will be written at `at`, and advances `at` to its end.
     #[expect(clippy::too_many_arguments, reason = "an accessor has this many properties")]
-    pub fn later(
+    pub fn reserve(
         &mut self,
         at: &mut usize,
         count: usize,
@@ -157,7 +158,7 @@ impl<'a> Document<'a> {
         self.accessor(start, count, component, kind, bounds, target)
     }
 
-    /// An array of times, whose bounds must be told.
+    /// Adds an accessor of times, which must have bounds.
     pub fn accessor_of_times(&mut self, start: usize, times: impl Iterator<Item = f32> + Clone) -> usize {
         let count = times.clone().count();
         let accessor = self.accessor(start, count, FLOAT, "SCALAR", None, None);
@@ -168,34 +169,34 @@ impl<'a> Document<'a> {
         accessor
     }
 
-    /// Times of `count` frames, the first being `first` frames after the start.
-    pub fn frame_times(&mut self, small: &mut Buffer, first: usize, count: usize) -> usize {
+    /// Adds the times of `count` frames; returns their accessor.
+    pub fn frame_times(&mut self, buffer: &mut Buffer, count: usize) -> usize {
         let fps = self.frames_per_second();
-        let times = (0..count).map(move |k| ((first + k) as f64 / fps) as f32);
-        let start = small.len();
-        small.floats(times.clone());
+        let times = (0..count).map(move |k| (k as f64 / fps) as f32);
+        let start = buffer.len();
+        buffer.floats(times.clone());
         self.accessor_of_times(start, times)
     }
 
-    /// A mesh.
+    /// Adds a mesh.
     pub fn mesh(&mut self, mesh: Value) -> usize {
         self.meshes.push(mesh);
         self.meshes.len() - 1
     }
 
-    /// A node at the top of the scene.
+    /// Adds a root node of the scene.
     pub fn node(&mut self, node: Value) -> usize {
         self.nodes.push(node);
         self.nodes.len() - 1
     }
 
-    /// Lets a property of a node follow values in time.
-    pub fn animate(&mut self, node: usize, path: &str, times: usize, values: usize, how: &str) {
-        self.samplers.push(json!({ "input": times, "output": values, "interpolation": how }));
+    /// Animates a property of a node.
+    pub fn animate(&mut self, node: usize, path: &str, times: usize, values: usize, interpolation: &str) {
+        self.samplers.push(json!({ "input": times, "output": values, "interpolation": interpolation }));
         self.channels.push(json!({ "sampler": self.samplers.len() - 1, "target": { "node": node, "path": path } }));
     }
 
-    /// Writes everything but the buffer's `length` bytes, which must follow.
+    /// Writes everything up to the binary buffer, whose `length` bytes must follow.
     pub fn begin(&mut self, length: usize) -> Result<Sink, ExportError> {
         let source = self.job.source;
         let mut document = json!({
@@ -235,7 +236,8 @@ impl<'a> Document<'a> {
         text.resize(text.len().next_multiple_of(4), b' ');
         let total = 12 + 8 + text.len() + 8 + length;
         let Ok(whole) = u32::try_from(total) else {
-            let what = format!("{total} bytes; a .glb has 4 294 967 295 at most. Choose fewer frames with `--frames`");
+            let what =
+                format!("{total} bytes, and a .glb file has at most 4294967295; select fewer frames with `--frames`");
             return Err(ExportError::TooLarge { format: "gltf", what });
         };
         self.length = total;
@@ -251,9 +253,9 @@ impl<'a> Document<'a> {
         Ok(sink)
     }
 
-    /// Finishes the file, all of whose bytes have been written.
+    /// Finishes the file after all bytes of the buffer.
     pub fn end(&self, sink: Sink) -> Result<(), ExportError> {
-        debug_assert_eq!(sink.at() as usize, self.length, "the buffer is as long as was said");
+        debug_assert_eq!(sink.at() as usize, self.length, "the buffer must have the announced length");
         Ok(sink.finish()?)
     }
 }

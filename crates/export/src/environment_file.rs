@@ -1,4 +1,4 @@
-//! The scene's environment as a lat-long image file: Radiance `.hdr`, which every program here reads.
+//! The scene's environment as a latitude–longitude image in Radiance `.hdr` format.
 
 use glam::Vec3;
 use sessile_appearance::{AppearanceError, Environment};
@@ -6,21 +6,19 @@ use sessile_appearance::{AppearanceError, Environment};
 use crate::error::ExportError;
 use crate::job::Job;
 
-/// The widest image that is written; what is finer is rarely seen and makes files heavy.
-const WIDEST: usize = 2048;
+/// Width of the largest image that is written, in pixels; wider environments are reduced.
+const MAX_WIDTH: usize = 2048;
 
-/// Writes the environment, its strength included, to a place among the export's files; gives that place back.
+/// Writes the environment, scaled by its strength, to the exported file `name`; returns that name.
 pub fn write_environment(job: &Job<'_>, name: &str) -> Result<String, ExportError> {
     let environment = Environment::from_lights(&job.source.scene.lights).map_err(AppearanceError::from)?;
-    let mut sink = job.destination.inside(name)?;
-    sink.put(&radiance_file(&environment))?;
-    sink.finish()?;
+    job.write_file(name, &radiance_file(&environment))?;
     Ok(name.to_owned())
 }
 
 fn radiance_file(environment: &Environment) -> Vec<u8> {
     let [width, height] = environment.size();
-    let factor = width.div_ceil(WIDEST);
+    let factor = width.div_ceil(MAX_WIDTH);
     let size = [(width / factor).max(8), (height / factor).max(4)];
     let mut bytes = format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {} +X {}\n", size[1], size[0]).into_bytes();
     for row in 0..size[1] {
@@ -39,7 +37,7 @@ fn rgbe(color: Vec3) -> [u8; 4] {
     }
     let exponent = brightest.log2().floor() as i32 + 1;
     let scale = 2_f32.powi(8 - exponent);
-    // Rounded to the nearest, so that no brightness is lost on the whole; a full mantissa stays below 256.
+    // Rounded to nearest, so that the mean brightness is kept; a full mantissa stays below 256.
     let [r, g, b] = color.to_array().map(|c| (c * scale).round().min(255.0) as u8);
     [r, g, b, (exponent + 128) as u8]
 }
@@ -49,12 +47,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rgbe_holds_colors_to_half_a_per_cent_of_the_brightest() {
+    fn rgbe_is_accurate_to_half_a_percent_of_the_brightest_channel() {
         for color in [Vec3::new(0.3, 0.2, 0.1), Vec3::splat(1.0), Vec3::new(4000.0, 0.0, 12.0), Vec3::splat(1e-4)] {
             let [r, g, b, e] = rgbe(color);
-            let back = Vec3::new(f32::from(r), f32::from(g), f32::from(b)) * 2_f32.powi(i32::from(e) - 136);
-            let error = (back - color).abs().max_element() / color.max_element();
-            assert!(error < 0.004, "{color} came back as {back}");
+            let decoded = Vec3::new(f32::from(r), f32::from(g), f32::from(b)) * 2_f32.powi(i32::from(e) - 136);
+            let error = (decoded - color).abs().max_element() / color.max_element();
+            assert!(error < 0.004, "{color} is decoded as {decoded}");
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Dropping triangles and vertices that add nothing.
+//! Removal of duplicate vertices, degenerate and duplicate triangles, and unused vertices.
 
 use glam::DVec3;
+use sessile_numerics::UnionFind;
 
 use super::weld;
 use crate::TriMesh;
 
-/// Merges vertices within `tolerance` and drops the triangles that collapse. Returns how many of each.
+/// Merges vertices within `tolerance` and removes the triangles that collapse; returns the number of each.
 pub(super) fn weld_vertices(mesh: &mut TriMesh, tolerance: f64) -> (usize, usize) {
     let representative = weld::representatives(&mesh.positions, tolerance);
     let merged = (0..mesh.positions.len()).filter(|&v| representative[v] as usize != v).count();
@@ -17,11 +18,11 @@ pub(super) fn weld_vertices(mesh: &mut TriMesh, tolerance: f64) -> (usize, usize
     (merged, before - mesh.triangles.len())
 }
 
-/// Drops triangles that others repeat, and returns how many.
+/// Removes duplicate triangles; returns their number.
 ///
-/// Copies that wind alike leave one. Copies that wind against each other cancel: they are the two sides of an inner wall, such as
-/// the one between two boxes that share a face. Only where everything connected would vanish is it a sheet with two sides instead,
-/// of which one remains.
+/// Of copies with the same orientation, one remains. Copies with opposite orientation cancel: they are the two sides of
+/// an inner wall, such as the one between two boxes that share a face. Only where everything connected would vanish, they
+/// are a two-sided sheet, and one side remains.
 pub(super) fn drop_duplicates(mesh: &mut TriMesh) -> usize {
     let mut order: Vec<([u32; 3], u32)> = (0_u32..)
         .zip(&mesh.triangles)
@@ -49,43 +50,33 @@ pub(super) fn drop_duplicates(mesh: &mut TriMesh) -> usize {
     before - mesh.triangles.len()
 }
 
-/// Whether a triangle's vertices ascend, but for a rotation.
+/// Whether a triangle's vertices ascend, up to a rotation.
 fn is_even([a, b, c]: [u32; 3]) -> bool {
     [a < b, b < c, c < a].into_iter().filter(|&ascends| ascends).count() == 2
 }
 
-/// Keeps one copy of canceled triangles that share no vertex, however far along, with a triangle that stays.
+/// Keeps one copy of canceled triangles that are not connected to any remaining triangle.
 fn keep_two_sided_sheets(mesh: &TriMesh, keep: &mut [bool], canceled: &[u32]) {
     if canceled.is_empty() {
         return;
     }
-    let mut root: Vec<u32> = (0..mesh.positions.len() as u32).collect();
+    let mut components = UnionFind::new(mesh.positions.len());
     for &[a, b, c] in &mesh.triangles {
-        for other in [b, c] {
-            let (a, b) = (find(&mut root, a), find(&mut root, other));
-            root[a.max(b) as usize] = a.min(b);
-        }
+        components.union(a, b);
+        components.union(a, c);
     }
-    let mut stays = vec![false; mesh.positions.len()];
+    let mut remains = vec![false; mesh.positions.len()];
     for (t, triangle) in mesh.triangles.iter().enumerate() {
         if keep[t] {
-            stays[find(&mut root, triangle[0]) as usize] = true;
+            remains[components.find(triangle[0]) as usize] = true;
         }
     }
     for &t in canceled {
-        keep[t as usize] = !stays[find(&mut root, mesh.triangles[t as usize][0]) as usize];
+        keep[t as usize] = !remains[components.find(mesh.triangles[t as usize][0]) as usize];
     }
 }
 
-fn find(root: &mut [u32], mut vertex: u32) -> u32 {
-    while root[vertex as usize] != vertex {
-        root[vertex as usize] = root[root[vertex as usize] as usize];
-        vertex = root[vertex as usize];
-    }
-    vertex
-}
-
-/// Drops the triangles for which `keep` says no, and their texture coordinates.
+/// Removes the triangles for which `keep` is false, with their texture coordinates.
 pub(super) fn keep_triangles(mesh: &mut TriMesh, mut keep: impl FnMut(usize, [u32; 3]) -> bool) {
     let mut kept = 0;
     for t in 0..mesh.triangles.len() {
@@ -101,15 +92,15 @@ pub(super) fn keep_triangles(mesh: &mut TriMesh, mut keep: impl FnMut(usize, [u3
     mesh.corner_uvs.truncate(kept);
 }
 
-/// Turns a triangle round, and its texture coordinates with it.
-pub(super) fn turn(mesh: &mut TriMesh, triangle: usize) {
+/// Reverses the orientation of a triangle.
+pub(super) fn flip(mesh: &mut TriMesh, triangle: usize) {
     mesh.triangles[triangle].swap(1, 2);
     if let Some(uvs) = mesh.corner_uvs.get_mut(triangle) {
         uvs.swap(1, 2);
     }
 }
 
-/// Drops the vertices that no triangle uses; the others keep their order.
+/// Removes the vertices that no triangle uses; the others keep their order.
 pub(super) fn drop_unused_vertices(mesh: &mut TriMesh) {
     let mut used = vec![false; mesh.positions.len()];
     for &vertex in mesh.triangles.as_flattened() {
