@@ -20,7 +20,7 @@
 //!
 //! # Unit
 //!
-//! The built-in environments at strength 1 give a horizontal, white, diffuse surface the radiance 1.
+//! Built-in environments of strength 1 give a horizontal, white, diffuse surface the radiance 1.
 
 mod city;
 mod discs;

@@ -4,7 +4,8 @@
 //! caps of dupuy2023); masking and shadowing is Smith's height-correlated G₂:
 //!
 //! ```text
-//! f cos θᵢ = F D G₂/(4 cos θₒ)      E(θₒ, α) = ∫ D G₂/(4 cos θₒ) dωᵢ      F = F₀ + (1 − F₀)(1 − o·h)⁵
+//! f cos θᵢ = F D G₂/(4 cos θₒ)      F = F₀ + (1 − F₀)(1 − o·h)⁵
+//! E(θₒ, α) = ∫ D G₂/(4 cos θₒ) dωᵢ
 //! ```
 //!
 //! Single scattering loses the fraction 1 − E; the factor 1 + F₀ (1/E − 1) restores it

@@ -109,7 +109,7 @@ pub fn built_in_texture(pattern: TexturePattern, look: Look) -> Texture {
 }
 
 impl BsdfParameters {
-    /// The BSDF at texture coordinates, under a medium of index `outside`, with `wetness` from 0 to 1.
+    /// The BSDF at texture coordinates, in a medium of index `outside`; `wetness` is from 0 to 1.
     pub fn bsdf(&self, uv: Vec2, outside: f32, wetness: f32) -> Bsdf {
         self.bsdf_with_color(self.color.at(uv), outside, wetness)
     }

@@ -2,9 +2,9 @@
 //!
 //! Every droplet is a body over the tangent plane, draped over the mesh: a Young–Laplace profile in
 //! the physical mode, a spline patch over masses and springs in the reproduction mode, metaballs
-//! while droplets are merging. Unless they are [`stored_as_instances`], a frame holds surfaces whose
-//! bases lie on the triangles; beyond it, a few numbers per droplet with sampled substrate offsets,
-//! from which a reader makes a surface of any resolution.
+//! while droplets are merging. A frame of few droplets holds surfaces whose bases lie on the
+//! triangles. A frame of many ([`stored_as_instances`]) holds a few numbers per droplet with
+//! sampled substrate offsets, from which a reader makes surfaces of any resolution.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -185,7 +185,8 @@ impl FrameBuilder<'_> {
         profile.stretch = MAX_STRETCH * speed / (speed + half);
     }
 
-    /// Radius around a droplet within which substrate offsets are needed, in m; `None` on a single plane.
+    /// Radius around a droplet within which substrate offsets are needed, in m; `None` on a single
+    /// plane.
     fn drape_radius(&self, droplet: &Droplet, shape: &DropletShape, parts: Option<&NeckParts>) -> Option<f64> {
         let Profile { lean, stretch, .. } = shape.profile;
         let farthest = |parts: &NeckParts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
@@ -210,7 +211,8 @@ impl FrameBuilder<'_> {
             (None, Fidelity::Paper(_)) => self.patch(&droplet, &shape).surface(&detail),
             (None, Fidelity::Physical) => shape.profile.surface(&detail),
         };
-        // The mesh is in the axes of the tangent frame: volumes far from the origin would lose digits.
+        // The mesh is in the axes of the tangent frame: volumes far from the origin would lose
+        // digits.
         let surface = self.context.surface;
         let frame = surface.tangent_frame(droplet.motion.place);
         let offset = |q: DVec2| surface.offset(droplet.motion.place, &frame, q);
@@ -291,7 +293,8 @@ impl FrameBuilder<'_> {
     }
 }
 
-/// Metaballs of the parts of a merging droplet; `offset` gives a part's position in the axes of the profile.
+/// Metaballs of the parts of a merging droplet; `offset` gives a part's position in the axes of the
+/// profile.
 fn metaballs(
     droplet: &Droplet,
     profile: &Profile,
@@ -342,15 +345,15 @@ mod tests {
         }
     }
 
-    /// On a ball and in a valley the foot lies on the surface, and the volume stays.
+    /// On a sphere and in a valley the base lies on the surface and the volume is kept.
     #[test]
-    fn a_droplet_conforms_to_what_is_beneath_it() {
-        let bend = |shape: fn(f64, f64) -> f64| {
+    fn a_droplet_conforms_to_its_substrate() {
+        let shaped = |shape: fn(f64, f64) -> f64| {
             let mut mesh: TriMesh = sheet(0.03, 0.03, 40, 40);
             mesh.positions.iter_mut().for_each(|p| p.z = shape(p.x, p.y));
             mesh
         };
-        for mesh in [bend(|x, y| -(x * x + y * y) / 0.02), bend(|x, _| 0.7 * x.abs())] {
+        for mesh in [shaped(|x, y| -(x * x + y * y) / 0.02), shaped(|x, _| 0.7 * x.abs())] {
             let surface = surface_of(&mesh);
             let near = |t: &u32| surface.facet(*t).point(surface.facet(*t).centroid()).truncate().length() < 1e-3;
             let triangle = (0..surface.facets().len() as u32).find(near).expect("in the middle");
@@ -360,7 +363,8 @@ mod tests {
             let distance = MeshDistance::new(mesh);
             let sampled = SubstrateOffsets::sampled(2.5e-3, exact);
             let from_samples = |q: DVec2| sampled.at(q);
-            // Between the samples of an instance the ground is linear: some per cent of the radius in a sharp valley.
+            // Between the samples of an instance the substrate is linear: a few per cent of the
+            // radius in a sharp valley.
             for (substrate, bound) in [(&exact as &dyn Fn(DVec2) -> DVec3, 1e-12), (&from_samples, 2.5e-4)] {
                 let mut built = profile().surface(&Detail::default());
                 drape(&mut built.mesh, 4e-9, substrate, &mut DrapeScratch::default());
@@ -372,7 +376,7 @@ mod tests {
                         worst = worst.max(distance.nearest(point).expect("a mesh").distance.abs());
                     }
                 }
-                assert!(worst < bound, "a foot's corner is {worst:.1e} m off the surface");
+                assert!(worst < bound, "a base vertex is {worst:.1e} m off the surface");
             }
         }
     }

@@ -87,7 +87,8 @@ pub struct Droplet {
 /// A droplet and its location, in two adjacent cache lines.
 ///
 /// The first line holds what neighbors read, the second what the droplet needs to move. Droplets
-/// are accessed in random order, so the prefetcher cannot help; this layout costs one miss for each.
+/// are accessed in random order, so the prefetcher cannot help; this layout costs one miss for
+/// each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C, align(128))]
 pub struct Slot {
@@ -111,7 +112,8 @@ pub struct Droplets {
     /// All slots, used or not.
     pub slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Slots that have stopped sliding, possibly repeated, until the list of sliding slots is updated.
+    /// Slots that have stopped sliding, possibly repeated, until the list of sliding slots is
+    /// updated.
     #[serde(skip)]
     pub stopped: Vec<u32>,
 }
@@ -221,7 +223,8 @@ impl Droplets {
         self.free.push(slot);
     }
 
-    /// Prefetches some slots and the triangles that they are on; with `substrate`, also their charts.
+    /// Prefetches some slots and the triangles that they are on; with `substrate`, also their
+    /// charts.
     ///
     /// The loops are short, so the processor issues the loads of many slots at once.
     pub fn prefetch(

@@ -22,7 +22,7 @@ mod quantized;
 use block::{Block, PER_BLOCK};
 use cache_line::{CacheLine, Entry};
 use glam::DVec3;
-use quantized::{Bounds, CELL_BITS, GridPoint, QueryBox, STEPS};
+use quantized::{Bounds, CELL_BITS, GridPoint, QueryBox, UNITS_PER_CELL};
 
 use crate::droplets::NIL;
 
@@ -118,7 +118,7 @@ struct Class {
     /// Largest merge radius, in m.
     merge_radius: f64,
     /// Grid coordinates per meter, in 1/m.
-    steps_per_meter: f64,
+    units_per_meter: f64,
 }
 
 /// Number and largest size of the droplets inserted, by class.
@@ -186,7 +186,7 @@ impl Grid {
             counts: ClassCounts::default(),
             classes: std::array::from_fn(|class| {
                 let width = cell * f64::from(1_u32 << class);
-                Class { merge_radius: width / CELL_PER_RADIUS, steps_per_meter: STEPS / width }
+                Class { merge_radius: width / CELL_PER_RADIUS, units_per_meter: UNITS_PER_CELL / width }
             }),
             mask: hashes as u32 - 1,
         }
@@ -273,19 +273,19 @@ impl Grid {
     #[inline]
     pub fn entry(&self, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> GridEntry {
         let class = self.class_of(f64::from(merge_radius));
-        let steps_per_meter = self.classes[class].steps_per_meter;
-        let place = quantized::of_point(point, steps_per_meter);
+        let units_per_meter = self.classes[class].units_per_meter;
+        let place = quantized::of_point(point, units_per_meter);
         let bucket = self.bucket_of(class, solid, place);
-        let reach_steps = quantized::of_reach(merge_radius, steps_per_meter);
+        let reach_steps = quantized::of_radius(merge_radius, units_per_meter);
         GridEntry { bucket, class: class as u32, merge_radius, entry: Entry::new(slot, place, reach_steps) }
     }
 
     fn insert_entry(&mut self, bucket: u32, entry: Entry) {
         let within = bucket as usize % PER_BLOCK;
-        let first = self.blocks[bucket as usize / PER_BLOCK].open(within, &mut self.cells);
+        let first = self.blocks[bucket as usize / PER_BLOCK].occupy(within, &mut self.cells);
         let mut at = self.cells[first];
         while at != NIL {
-            if self.lines[at as usize].take(entry) {
+            if self.lines[at as usize].insert(entry) {
                 return;
             }
             at = self.lines[at as usize].next;
@@ -297,7 +297,7 @@ impl Grid {
     /// Removes a slot from its bucket.
     pub fn remove(&mut self, bucket: u32, slot: u32) {
         let mut at = self.first_line(bucket);
-        while at != NIL && !self.lines[at as usize].vacate(slot) {
+        while at != NIL && !self.lines[at as usize].remove(slot) {
             at = self.lines[at as usize].next;
         }
     }
@@ -341,16 +341,16 @@ impl Grid {
         parts.clear();
         cells.clear();
         for class in self.occupied_classes() {
-            let Class { steps_per_meter, .. } = self.classes[class];
-            let merge_radius = quantized::of_reach(self.counts.merge_radii[class], steps_per_meter);
+            let Class { units_per_meter, .. } = self.classes[class];
+            let merge_radius = quantized::of_radius(self.counts.merge_radii[class], units_per_meter);
             for (index, query) in (0..).zip(queries) {
-                let radius = QueryBox::new(query.from, query.to, query.radius, steps_per_meter);
+                let radius = QueryBox::new(query.from, query.to, query.radius, units_per_meter);
                 self.push_blocks(&radius, merge_radius, class as u32, (index, query), parts);
             }
         }
         for (index, part) in (0..).zip(&*parts) {
             let block = &self.blocks[part.block as usize];
-            let mut left = part.cells & block.entered();
+            let mut left = part.cells & block.occupied();
             while left != 0 {
                 let within = left.trailing_zeros();
                 left &= left - 1;
@@ -371,9 +371,9 @@ impl Grid {
                     hits &= hits - 1;
                     let part = &parts[cell.part as usize];
                     let query = &queries[part.query as usize];
-                    let steps_per_meter = self.classes[part.class as usize].steps_per_meter;
+                    let units_per_meter = self.classes[part.class as usize].units_per_meter;
                     let place = part.corner + cell.bounds.origin_of(part.bounds) + within;
-                    if !part.is_exact || is_near(query, region, steps_per_meter, place, merge_radius) {
+                    if !part.is_exact || is_near(query, region, units_per_meter, place, merge_radius) {
                         found(part.query as usize, slot);
                     }
                 }
@@ -484,15 +484,15 @@ fn hash_of_class(class: usize, solid: u32) -> u64 {
 
 /// Whether a droplet may overlap a query; `merge_radius` is in grid units.
 #[inline]
-fn is_near(query: &Query, region: Region, steps_per_meter: f64, place: GridPoint, merge_radius: i32) -> bool {
-    let at = place.center() - query.from * steps_per_meter;
-    let way = (query.to - query.from) * steps_per_meter;
+fn is_near(query: &Query, region: Region, units_per_meter: f64, place: GridPoint, merge_radius: i32) -> bool {
+    let at = place.center() - query.from * units_per_meter;
+    let way = (query.to - query.from) * units_per_meter;
     let nearest = match region {
         Region::Path => way * (at.dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
         Region::Box => at.max(way.min(DVec3::ZERO)).min(way.max(DVec3::ZERO)),
     };
     // Quantization adds up to half a unit along each axis, √3/2.
-    let within = query.radius * steps_per_meter + f64::from(merge_radius) + 0.9;
+    let within = query.radius * units_per_meter + f64::from(merge_radius) + 0.9;
     (at - nearest).length_squared() <= within * within
 }
 

@@ -81,7 +81,8 @@ impl DropletModel {
         self.surface.facets().len()
     }
 
-    /// Adds a droplet at the place on a solid nearest to `point` (in m); the next step merges it with those in contact.
+    /// Adds a droplet at the place on a solid nearest to `point` (in m); the next step merges it
+    /// with those in contact.
     pub fn add_droplet(&mut self, point: DVec3, velocity: DVec3, volume: f64) {
         let Some((place, solid)) = self.locator().nearest_place(point, f64::INFINITY) else { return };
         let id = self.state.add_drop(volume);
@@ -99,7 +100,8 @@ impl DropletModel {
         self.particles.num_sliding()
     }
 
-    /// Id, position in the world (in m) and base radius (in m) of every droplet on a solid, in no particular order.
+    /// Id, position in the world (in m) and base radius (in m) of every droplet on a solid, in no
+    /// particular order.
     pub fn places(&self) -> impl Iterator<Item = (u32, DVec3, f64)> + '_ {
         let droplets = &self.particles.droplets;
         droplets.used().map(move |slot| {
@@ -119,7 +121,8 @@ impl DropletModel {
         self.particles.droplets.volume() + self.state.airborne_volume() + self.particles.substrate.film_volume()
     }
 
-    /// Puts a droplet with a world velocity (in m/s) on a solid; its contact line has `radius` (in m) if angles allow.
+    /// Puts a droplet with a world velocity (in m/s) on a solid; its contact line has `radius` (in
+    /// m) if angles allow.
     fn attach(&mut self, id: DropId, place: SurfacePoint, solid: usize, velocity: DVec3, volume: f64, radius: f64) {
         let velocity = self.rigid_states[solid].pose.rotation.transpose() * velocity;
         let motion = MotionState { place, velocity: self.surface.facet(place.triangle).project(velocity) };

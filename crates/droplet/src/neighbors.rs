@@ -35,7 +35,8 @@ impl Default for Neighbors {
 }
 
 impl Neighbors {
-    /// Empty grids for `count` droplets, of which `sliding` slide; `cells` are the widths of their smallest cells, in m.
+    /// Empty grids for `count` droplets, of which `sliding` slide; `cells` are the widths of their
+    /// smallest cells, in m.
     pub fn rebuilt(count: usize, sliding: usize, cells: [f64; 2]) -> Self {
         Self { pinned: Grid::new(count, cells[0]), sliding: Grid::new(sliding, cells[1]), made_for: [count, sliding] }
     }
@@ -146,7 +147,8 @@ impl Neighbors {
         }
     }
 
-    /// Removes all sliding droplets, until they are [committed](Neighbors::commit) at their new locations.
+    /// Removes all sliding droplets, until they are [committed](Neighbors::commit) at their new
+    /// locations.
     pub fn clear_sliding(&mut self) {
         self.sliding.clear();
     }
@@ -171,13 +173,15 @@ impl Neighbors {
         self.sliding.commit(arrivals);
     }
 
-    /// Slots that may cover a point of a solid; they may belong to another solid and may be repeated.
+    /// Slots that may cover a point of a solid; they may belong to another solid and may be
+    /// repeated.
     pub fn covering(&self, solid: u32, point: DVec3, mut found: impl FnMut(u32)) {
         self.pinned.query(solid, point, point, 0.0, &mut found);
         self.sliding.query(solid, point, point, 0.0, &mut found);
     }
 
-    /// Slots that may overlap a path; the query for sliding droplets is widened by the path's length.
+    /// Slots that may overlap a path; the query for sliding droplets is widened by the path's
+    /// length.
     pub fn near_path(&self, query: &Query, mut found: impl FnMut(u32)) {
         let &Query { solid, from, to, radius, .. } = query;
         self.pinned.query(solid, from, to, radius, &mut found);
@@ -189,11 +193,12 @@ impl Neighbors {
         self.pinned.largest_merge_radius().max(self.sliding.largest_merge_radius())
     }
 
-    /// Slots that each location may be in contact with; they may belong to another solid and may be repeated.
+    /// Slots that each location may be in contact with; they may belong to another solid and may be
+    /// repeated.
     ///
     /// With `drift`, the bounds of all displacements, contacts at any time in the last step: pinned
-    /// droplets along the displacement, and sliding ones that are no faster. Without it, contacts at
-    /// the current locations.
+    /// droplets along the displacement, and sliding ones that are no faster. Without it, contacts
+    /// at the current locations.
     pub fn near(
         &self,
         locations: &[(u32, Location)],
@@ -314,7 +319,8 @@ impl Drift {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// Bounds of zero and of the displacements of droplets no faster than one with `displacement`, relative to it.
+    /// Bounds of zero and of the displacements of droplets no faster than one with `displacement`,
+    /// relative to it.
     ///
     /// At closest approach droplet j is, relative to i, where it is now less some part of sⱼ − sᵢ.
     /// Each pair is found by the faster of the two, so |sⱼ| ≤ |sᵢ|, and sⱼ is within the bounds of

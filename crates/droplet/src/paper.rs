@@ -1,4 +1,5 @@
-//! Forces of the reproduction mode (fournier1998, §2): gravity, roughness, friction k_f v, adhesion D π r².
+//! Forces of the reproduction mode (fournier1998, §2): gravity, roughness, friction k_f v, adhesion
+//! D π r².
 //!
 //! A droplet is a hemisphere of radius r = (3V/2π)^⅓. Per triangle, along the direction of u and
 //! across it:
@@ -11,9 +12,9 @@
 //!
 //! for a streak of the droplet's width w and length l at the angle θ to the first axis, on a
 //! triangle of area A_t. The paper divides A_x, which is a length, by an area; the factor w that
-//! makes it a share is ours: a streak along x then reduces the roughness along x by its share of the
-//! area, and the one across by w²/A_t. A droplet detaches where the outward acceleration, including
-//! the centripetal one at an edge, exceeds D π r²/m, and falls freely beyond a border.
+//! makes it a share is ours: a streak along x then reduces the roughness along x by its share of
+//! the area, and the one across by w²/A_t. A droplet detaches where the outward acceleration,
+//! including the centripetal one at an edge, exceeds D π r²/m, and falls freely beyond a border.
 
 use std::f64::consts::PI;
 
@@ -115,7 +116,7 @@ impl Paper {
 /// Forces on one droplet in the reproduction mode.
 pub struct PaperForces<'a> {
     paper: &'a Paper,
-    /// Of its solid.
+    /// Acceleration field of its solid.
     field: &'a AccelerationField,
     /// Mass, in kg.
     mass: f64,
@@ -132,11 +133,11 @@ impl<'a> PaperForces<'a> {
     }
 }
 
-/// What the push at a place follows from.
+/// What forces at a place follow from.
 pub struct LocalForces {
-    /// On a droplet that stands, in m/s².
+    /// Driving acceleration on a droplet at rest, in m/s².
     pull: DVec2,
-    /// Normal part of the solid's angular velocity, in rad/s.
+    /// Normal component of the solid's angular velocity, in rad/s.
     spin: f64,
     roughness: [f64; 2],
     axis: DVec2,
@@ -159,7 +160,7 @@ impl ForceModel for PaperForces<'_> {
     }
 
     fn forces_at(&self, local: &LocalForces, velocity: DVec2) -> Forces {
-        // −2 ω × v, as far as it lies in the plane.
+        // Component of −2 ω × v in the plane.
         let pull = local.pull - velocity.perp() * (2.0 * local.spin);
         let (axis, [kx, ky]) = (local.axis, local.roughness);
         let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
@@ -196,9 +197,9 @@ mod tests {
         Paper::new(vec![PaperSolid { friction: 2e-4, adhesion: 10.0, bumps }], 0.0, axes)
     }
 
-    /// Terminal speed is F (1 − k_r)/k_f; a streak along the way gives the roughness back.
+    /// The terminal speed is F (1 − k_r)/k_f; a streak along the path removes the roughness.
     #[test]
-    fn roughness_takes_its_share_and_a_streak_gives_it_back() {
+    fn roughness_slows_a_droplet_and_a_streak_removes_it() {
         let surface = surface_of(&sheet(0.1, 2.0, 1, 8));
         let mut paper = paper(&surface, [0.0, 0.5e-3]);
         let volume = 4e-9;
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_streak_takes_the_share_that_its_rectangle_projects() {
+    fn a_streak_reduces_roughness_by_its_projected_share() {
         let surface = surface_of(&sheet(0.1, 0.1, 2, 2));
         let mut paper = paper(&surface, [1e-3, 1e-3]);
         let facet = surface.facet(0);
@@ -237,9 +238,9 @@ mod tests {
         assert!((y - share(2e-3 * 0.6 + 10e-3 * 0.8)).abs() < 1e-12, "{y}");
     }
 
-    /// The reference case `fournier-a` in kind: it falls off where a_N > D π r²/m.
+    /// The reference case `fournier-a`: it detaches where a_N > D π r²/m.
     #[test]
-    fn adhesion_holds_up_to_d_pi_r_squared() {
+    fn adhesion_retains_up_to_d_pi_r_squared() {
         let surface = surface_of(&sheet(0.1, 0.1, 1, 1));
         let paper = paper(&surface, [0.0; 2]);
         let radius = 2e-3;

@@ -38,7 +38,8 @@ pub struct Parameters {
     /// Change of the normal acceleration, relative to gravity, at which a base radius is updated.
     /// Larger lets base radii lag on curved solids; smaller costs shape lookups.
     pub normal_acceleration_tolerance: f64,
-    /// Speed below which a droplet of the reproduction mode, which has no retention, is at rest, in m/s.
+    /// Speed below which a droplet of the reproduction mode, which has no retention, is at rest, in
+    /// m/s.
     pub rest_speed: f64,
     /// Acceleration below which such a droplet at rest stays at rest, in m/s².
     pub rest_acceleration: f64,

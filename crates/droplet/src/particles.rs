@@ -3,8 +3,8 @@
 //! Sliding droplets are integrated in parallel over a substrate that does not change meanwhile
 //! ([`slide`]); what follows for others (film, detachment, grid cells) is committed in the order of
 //! slots ([`commit`]). The wet map is then marked ([`mark_wet`]), contacts are detected in parallel
-//! ([`contacts`]) and droplets in contact coalesce in order ([`join`]). Pinned droplets cost nothing
-//! in a step.
+//! ([`contacts`]) and droplets in contact coalesce in order ([`join`]). Pinned droplets cost
+//! nothing in a step.
 
 mod commit;
 mod contacts;
@@ -207,7 +207,8 @@ impl ParticleSystem {
         self.droplets.used().for_each(|slot| self.drift.include(self.droplets[slot].location.displacement));
     }
 
-    /// Advances all droplets by `dt` seconds to the time `now`; `false` if a velocity is not finite.
+    /// Advances all droplets by `dt` seconds to the time `now`; `false` if a velocity is not
+    /// finite.
     pub fn step(
         &mut self,
         context: &StepContext<'_>,

@@ -1,20 +1,23 @@
-//! The physical rules: what the line holds, what the wedge and the film resist, what hangs and what falls.
+//! Forces of the physical mode: contact-line retention, viscous drag, pendant limit.
 //!
 //! ```text
-//! m dv/dt = F − γ R ∮ … − β w η v        F: weight and wind along the solid        (docs/wetting.md, "Holding on", "Sliding")
+//! m dv/dt = F − F_line − β w η v        F: weight and wind along the solid
 //! ```
 //!
-//! The line pulls outwards with γ cos θ per length: with cos θ_a along the front half of a footprint of radius R, with cos θ_r along the rear
-//! half. Round a circle that is γ·2R (cos θ_r − cos θ_a) against the motion, Furmidge's hold with k = 1, when the angles are the same
-//! everywhere. Where they vary (an image, a wet path), each half is sampled at three places, 60° of line each:
+//! (docs/wetting.md, "Holding on", "Sliding"). The contact line pulls outward with γ cos θ per
+//! length: with cos θ_a along the front half of a footprint of radius R, with cos θ_r along the
+//! rear half. For uniform angles that is γ·2R (cos θ_r − cos θ_a) against the motion, Furmidge's
+//! retention with k = 1. Where angles vary (an image, a wet path), each half is sampled at three
+//! points, 60° of contact line each:
 //!
 //! ```text
 //! along the heading: γR (½, 1, ½)·cos θ      across it: γR (√3/2)(cos θ_left − cos θ_right)
 //! ```
 //!
-//! so a droplet with one side on wetted ground is drawn into the wet path. It comes off where its volume exceeds the largest that hangs at
-//! θ_a under the pull off the surface, the turn over an edge included. A border pins the line up to 180°: the droplet leaves over it when
-//! its pull and its momentum, ρ V a + ρ V U²/2R, exceed γ·2R (1 + cos θ_r).
+//! so a droplet with one side on a wet path is drawn into it. A droplet detaches where its volume
+//! exceeds the largest that hangs at θ_a under the outward acceleration, including the centrifugal
+//! one at an edge. A border pins the contact line up to 180°: the droplet leaves over it when ρ V a
+//! + ρ V U²/2R exceeds γ·2R (1 + cos θ_r).
 
 use glam::{DVec2, DVec3};
 use sessile_wetting::{SlidingLaw, retention};
@@ -32,7 +35,7 @@ use crate::surface_mesh::{Facet, SurfacePoint};
 pub struct PhysicalForces<'a> {
     context: &'a StepContext<'a>,
     substrate: &'a Substrate,
-    /// Of its solid.
+    /// Acceleration field of its solid.
     field: &'a AccelerationField,
     /// Wetting at the start of the step.
     law: &'a SlidingLaw,
@@ -40,13 +43,14 @@ pub struct PhysicalForces<'a> {
     volume: f64,
     /// Base radius, in m.
     radius: f64,
-    /// Retention factor k: 1, or down to 0.9 for a droplet that landed wide and has not moved since.
+    /// Retention factor k: 1, or down to 0.9 for a droplet that landed wide and has not moved
+    /// since.
     factor: f64,
     /// Whether contact angles vary along the contact line.
     varies: bool,
 }
 
-/// What the line does: holds against the heading, pulls across it (to the left), in N/m over γ.
+/// Force of the contact line against the heading and across it (to the left), over γR.
 struct LineForce {
     retention: f64,
     across: f64,
@@ -81,11 +85,11 @@ impl<'a> PhysicalForces<'a> {
         self.context.liquid().density * self.volume
     }
 
-    /// Where the ground varies.
+    /// Samples the contact angles along the contact line.
     fn line(&self, at: SurfacePoint, heading: DVec2) -> LineForce {
         let (surface, substrate) = (self.context.surface, self.substrate);
         let rim = |direction: DVec2| surface.trace_geodesic(at, direction * self.radius, DVec2::ZERO).0;
-        // The middles of three arcs of 60° each, front and rear.
+        // Centers of three arcs of 60° each, front and rear.
         let (sin, cos) = std::f64::consts::FRAC_PI_3.sin_cos();
         let left = heading.perp();
         let front = [heading * cos + left * sin, heading, heading * cos - left * sin]
@@ -100,24 +104,25 @@ impl<'a> PhysicalForces<'a> {
     fn varying_forces(&self, local: &LocalForces, velocity: DVec2, pull: DVec2, (rate, slope): (f64, f64)) -> Forces {
         let heading = velocity.try_normalize().or_else(|| pull.try_normalize()).unwrap_or(DVec2::X);
         let line = self.line(local.at, heading);
-        // A line that pulls forwards (from a repellent to a wettable place) drives the droplet.
-        let (hold, driven) = if line.retention >= 0.0 { (line.retention, 0.0) } else { (0.0, -line.retention) };
+        // A contact line that pulls forward (from a less to a more wettable area) drives the
+        // droplet.
+        let (retention, driving) = if line.retention >= 0.0 { (line.retention, 0.0) } else { (0.0, -line.retention) };
         Forces {
-            acceleration: pull + (heading.perp() * line.across + heading * driven) * local.line,
-            retention: self.factor * hold * local.line,
+            acceleration: pull + (heading.perp() * line.across + heading * driving) * local.line,
+            retention: self.factor * retention * local.line,
             drag_rate: rate,
             drag_slope: slope,
         }
     }
 
-    /// The line's hold where it is the same all round, whatever the heading, in m/s².
+    /// Retention for uniform contact angles, in m/s².
     #[inline]
     fn uniform_retention(&self, local: &LocalForces) -> f64 {
-        let hold = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
-        self.factor * hold * local.line
+        let difference = 2.0 * (self.law.cos_receding - self.law.cos_advancing);
+        self.factor * difference * local.line
     }
 
-    /// Wind's pull per mass in the plane, in m/s².
+    /// Acceleration by the wind in the plane, in m/s².
     #[inline]
     fn wind(&self, facet: &Facet) -> DVec2 {
         if self.field.wind == DVec3::ZERO {
@@ -127,22 +132,22 @@ impl<'a> PhysicalForces<'a> {
         wind * (self.law.air_drag * self.radius * self.radius * wind.length() / self.mass())
     }
 
-    /// Pull per mass in the plane on a droplet that stands, without the line's, in m/s².
+    /// Driving acceleration in the plane on a droplet at rest, in m/s².
     #[inline]
     fn driving(&self, facet: &Facet, at: SurfacePoint) -> DVec2 {
         facet.project(self.field.at(facet.point(at.at), DVec3::ZERO)) + self.wind(facet)
     }
 }
 
-/// What the push at a place follows from.
+/// What forces at a place follow from.
 pub struct LocalForces {
     at: SurfacePoint,
-    /// On a droplet that stands, in m/s².
+    /// Driving acceleration on a droplet at rest, in m/s².
     pull: DVec2,
     /// γR/m, in m/s².
     line: f64,
     drag: Drag,
-    /// Normal part of the solid's angular velocity: it turns a velocity in the plane, in rad/s.
+    /// Normal component of the solid's angular velocity, for the Coriolis acceleration, in rad/s.
     spin: f64,
 }
 
@@ -181,7 +186,7 @@ impl ForceModel for PhysicalForces<'_> {
 
     #[inline(always)]
     fn forces_at(&self, local: &LocalForces, velocity: DVec2) -> Forces {
-        // −2 ω × v, as far as it lies in the plane.
+        // Component of −2 ω × v in the plane.
         let pull = local.pull - velocity.perp() * (2.0 * local.spin);
         let (rate, slope) = local.drag.rate_and_slope(velocity.length());
         let rate = rate + self.context.setup.damping;

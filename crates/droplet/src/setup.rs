@@ -207,7 +207,8 @@ fn springs(scene: &Scene) -> Springs {
     }
 }
 
-/// Number of divisions of each edge for edges of at most `longest` (in m), within the limit on triangles.
+/// Number of divisions of each edge for edges of at most `longest` (in m), within the limit on
+/// triangles.
 fn num_divisions(mesh: &TriMesh, longest: f64, parameters: &Parameters) -> usize {
     let corners = (0..mesh.triangles.len()).map(|t| mesh.corners(t));
     let edge = corners.map(|[a, b, c]| a.distance(b).max(b.distance(c)).max(c.distance(a))).fold(0.0, f64::max);

@@ -46,7 +46,8 @@ impl ParticleSystem {
         }
     }
 
-    /// Removes droplets that have detached or left the domain, and closes the trails of those that stopped.
+    /// Removes droplets that have detached or left the domain, and closes the trails of those that
+    /// stopped.
     fn commit_stops(&mut self, log: &ChunkLog) {
         for &slot in &log.stopped {
             self.trails.end(slot);

@@ -52,7 +52,8 @@ impl ParticleSystem {
         }
     }
 
-    /// Finds all droplets in contact with these; for contacts in a step, these are the sliding ones.
+    /// Finds all droplets in contact with these; for contacts in a step, these are the sliding
+    /// ones.
     pub(super) fn find_neighbors(&mut self, slots: &[u32], when: ContactTime, context: &StepContext<'_>) {
         let num_chunks = slots.len().div_ceil(CHUNK);
         self.scratch.reserve_logs(num_chunks);

@@ -9,7 +9,8 @@ use crate::surface_mesh::SurfacePoint;
 use crate::trails::FilmPath;
 
 impl ParticleSystem {
-    /// Lays the film of a path segment at the rear of its droplet, in pieces as long as beads lie apart.
+    /// Lays the film of a path segment at the rear of its droplet, in pieces as long as beads lie
+    /// apart.
     pub(super) fn lay_film(&mut self, part: &TrailSegment, context: &StepContext<'_>, now: f64) {
         let (surface, segment) = (context.surface, &part.segment);
         let Slot { id, size, .. } = self.droplets[part.slot];

@@ -40,7 +40,8 @@ impl ParticleSystem {
     }
 }
 
-/// Whether droplets mark a solid while others are still being integrated: wetness has no effect on it.
+/// Whether droplets mark a solid while others are still being integrated: wetness has no effect on
+/// it.
 pub(super) fn is_marked_at_once(fidelity: &Fidelity, substrate: &Substrate, solid: u32) -> bool {
     matches!(fidelity, Fidelity::Paper(_)) || !substrate.has_wetting_history(solid)
 }
@@ -77,7 +78,8 @@ struct Chord {
     num_triangles: u32,
 }
 
-/// Replaces a path by few chords; each is passed on with the triangle of its end, in whose axes its ends are.
+/// Replaces a path by few chords; each is passed on with the triangle of its end, in whose axes its
+/// ends are.
 fn simplify(
     surface: &SurfaceMesh,
     parameters: &Parameters,

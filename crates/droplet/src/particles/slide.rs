@@ -54,7 +54,8 @@ impl ParticleSystem {
         self.drift = logs.iter().fold(Drift::default(), |all, log| all.union(log.drift));
     }
 
-    /// Updates the sorted list of sliding droplets; they are not in the neighbor grid until they have moved.
+    /// Updates the sorted list of sliding droplets; they are not in the neighbor grid until they
+    /// have moved.
     fn update_sliding_list(&mut self) {
         let Self { droplets, neighbors, sliding, .. } = self;
         let mut stopped = std::mem::take(&mut droplets.stopped);
@@ -184,7 +185,8 @@ impl Slider<'_> {
         Moved { motion, end, distance, shed: 0.0, first_segment }
     }
 
-    /// Computes the film that a droplet leaves along its path, and records the path where it is needed.
+    /// Computes the film that a droplet leaves along its path, and records the path where it is
+    /// needed.
     #[inline]
     fn leave_film(
         &self,

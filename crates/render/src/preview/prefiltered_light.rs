@@ -1,7 +1,8 @@
 //! Prefiltered environment light: irradiance by normal, and specular reflection by roughness.
 //!
 //! ```text
-//! E(n) = ∫ L(ω) (n·ω)₊ dω        M(r, α) = ∫ L(ω) w(ω) dω / ∫ w(ω) dω,   w = D_α(h) (r·ω)₊,  h between r and ω
+//! E(n) = ∫ L(ω) (n·ω)₊ dω
+//! M(r, α) = ∫ L(ω) w(ω) dω / ∫ w(ω) dω,     w = D_α(h) (r·ω)₊,     h between r and ω
 //! ```
 //!
 //! The specular lobe is evaluated at normal incidence (karis2013), where it is symmetric about the

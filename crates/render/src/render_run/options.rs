@@ -39,7 +39,7 @@ pub enum Quality {
     /// Path tracing.
     #[default]
     Full,
-    /// Rasterization with precomputed light: see [`crate::preview`].
+    /// Rasterization with precomputed light: see [`crate::Preview`].
     Preview,
 }
 
