@@ -137,7 +137,8 @@ fn units_time_meshes_and_materials_of_a_usd_layer_read_back() {
     assert!(folder.path().join("out.usdc.files/textures/the_table.png").is_file());
 }
 
-/// The reader reports an error or reads something, whichever byte of a layer is wrong; it never panics.
+/// The reader reports an error or reads something, whichever byte of a layer is wrong; it never
+/// panics.
 #[test]
 fn damaged_usd_layers_never_panic() {
     let folder = tempfile::tempdir().unwrap();

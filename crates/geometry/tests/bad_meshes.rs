@@ -1,4 +1,5 @@
-//! A shelf of bad mesh files and bad meshes: for each, all that the reader or the repairer says about it.
+//! A shelf of bad mesh files and bad meshes: for each, all that the reader or the repairer says
+//! about it.
 
 mod shapes;
 

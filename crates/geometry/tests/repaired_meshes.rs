@@ -136,8 +136,8 @@ fn closed_part_of_an_open_mesh_is_turned_outwards() {
     assert_eq!(repaired.triangles[0], sheet.triangles[0]);
 }
 
-/// Cubes of a lattice meet in faces (with the same diagonal or the other one), edges and corners, and enclose cavities. Whatever remains of
-/// their walls, the volume is theirs.
+/// Cubes of a lattice meet in faces (with the same diagonal or the other one), edges and corners,
+/// and enclose cavities. Whatever remains of their walls, the volume is theirs.
 #[test]
 fn cubes_that_touch_in_every_way_keep_their_volume() {
     for seed in 1..=300 {

@@ -1,4 +1,5 @@
-//! glTF 2.0: one part per primitive and node; materials, the first camera, the length of animations.
+//! glTF 2.0: one part per primitive and node; materials, the first camera, the length of
+//! animations.
 //!
 //! Meshes and node transforms are read by `sessile_geometry`; names, materials, cameras and
 //! animations come from the JSON document.

@@ -1,7 +1,7 @@
 //! USD: meshes with their transforms and materials, the first camera, the frame range.
 //!
-//! The first sample of animated values is taken. References, payloads, sublayers and variants are not
-//! followed; a notice says so.
+//! The first sample of animated values is taken. References, payloads, sublayers and variants are
+//! not followed; a notice says so.
 
 mod binary_layer;
 mod integer_coding;
@@ -88,8 +88,8 @@ impl Importer {
         }
     }
 
-    /// Imports a prim and its children. `bound` is the material inherited from its parent, `only_child_of` the name of a
-    /// parent transform that has no other child.
+    /// Imports a prim and its children. `bound` is the material inherited from its parent,
+    /// `only_child_of` the name of a parent transform that has no other child.
     fn visit(&mut self, prim: &UsdPrim, parent: DMat4, bound: Option<&str>, only_child_of: Option<&str>) {
         let world_from_prim = parent * local_transform(prim);
         let own = prim.text("material:binding").and_then(|path| self.materials.get(path)).cloned();
@@ -98,7 +98,8 @@ impl Importer {
             self.skipped.push(format!("references of {} to other layers", prim.name));
         }
         match prim.kind.as_str() {
-            // Programs write an object as a mesh in a transform of its own; the transform has the object's name.
+            // Programs write an object as a mesh in a transform of its own; the transform has the
+            // object's name.
             "Mesh" => self.add_mesh(prim, only_child_of.unwrap_or(&prim.name), world_from_prim, bound),
             "Camera" => {
                 let focal = prim.number("focalLength").unwrap_or(FOCAL_LENGTH);

@@ -1,9 +1,9 @@
-//! Blender: a Python script that builds the scene, with the run as USD and images in a folder beside
-//! it.
+//! Blender: a Python script that builds the scene, with the run as USD and images in a folder
+//! beside it.
 //!
-//! `blender --python NAME.py` opens the scene ready to render: animated meshes, a water material, solids
-//! with their textures and wet maps, motion blur by velocities, camera, lights, Cycles settings.
-//! `blender -b --python NAME.py -f 12` renders a frame.
+//! `blender --python NAME.py` opens the scene ready to render: animated meshes, a water material,
+//! solids with their textures and wet maps, motion blur by velocities, camera, lights, Cycles
+//! settings. `blender -b --python NAME.py -f 12` renders a frame.
 
 use serde_json::{Value, json};
 use sessile_scene::types::{AreaLight, Sun};

@@ -17,8 +17,8 @@ use crate::source::Source;
 /// Longest light path: enough to pass through several drops in a row.
 const MAX_BOUNCES: u32 = 24;
 
-/// Absorption, in 1/m, above which the liquid is exported as a participating medium; weaker absorption is invisible in
-/// drops.
+/// Absorption, in 1/m, above which the liquid is exported as a participating medium; weaker
+/// absorption is invisible in drops.
 const VISIBLE_ABSORPTION: f32 = 5.0;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {

@@ -1,8 +1,8 @@
 //! pbrt-v4: one scene per frame, with meshes and images beside it. `pbrt 00000.pbrt` renders it.
 //!
 //! pbrt's coordinates are left-handed, which a mirroring transform before the camera corrects. Its
-//! environment images are square, in Clarberg's equal-area mapping of the sphere (pharr2023), so ours
-//! is resampled.
+//! environment images are square, in Clarberg's equal-area mapping of the sphere (pharr2023), so
+//! ours is resampled.
 
 use std::f32::consts::FRAC_PI_4;
 use std::fmt::Write;
@@ -211,7 +211,8 @@ fn direction(at: Vec2) -> Vec3 {
 mod tests {
     use super::*;
 
-    /// Equal areas of the square are equal solid angles, so means over the square are means over the sphere.
+    /// Equal areas of the square are equal solid angles, so means over the square are means over
+    /// the sphere.
     #[test]
     fn the_mapping_preserves_area() {
         let size = 400;

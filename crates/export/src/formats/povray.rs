@@ -2,9 +2,9 @@
 //! renders all of them.
 //!
 //! Frames whose drops are all spheres or metaballs are written as `sphere` and `blob` objects:
-//! POV-Ray's blob has the kernel of our metaballs, so the surface is exact and needs no triangles. All
-//! other frames are meshes. A unit of the files is 10 µm, because POV-Ray ignores details smaller than
-//! a hundredth of a unit.
+//! POV-Ray's blob has the kernel of our metaballs, so the surface is exact and needs no triangles.
+//! All other frames are meshes. A unit of the files is 10 µm, because POV-Ray ignores details
+//! smaller than a hundredth of a unit.
 //!
 //! A negative `right` vector of the camera turns POV-Ray's left-handed coordinates into ours. Light
 //! comes from the scene's environment by radiosity, and from its sun and area lights.
@@ -29,7 +29,8 @@ use crate::source::{LoadedFrame, Source};
 /// Units of the files per meter.
 const UNITS: f64 = 1e5;
 
-/// Gap between liquid and glass, and depth to which liquid extends into opaque solids, as a fraction of the drop's height.
+/// Gap between liquid and glass, and depth to which liquid extends into opaque solids, as a
+/// fraction of the drop's height.
 const CONTACT_OFFSET: f64 = 1e-3;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
@@ -68,7 +69,8 @@ fn color(c: Vec3) -> String {
     format!("rgb <{}, {}, {}>", c.x, c.y, c.z)
 }
 
-/// What all frames share: settings, lights, the liquid's material, meshes of the solids that do not move.
+/// What all frames share: settings, lights, the liquid's material, meshes of the solids that do not
+/// move.
 fn shared_text(source: &Source, materials: &ExportMaterials, environment: &str) -> String {
     let mut text = format!(
         "// {}, by sessile. A unit is 10 micrometers.\n\
@@ -89,7 +91,8 @@ fn shared_text(source: &Source, materials: &ExportMaterials, environment: &str) 
 fn lights(source: &Source) -> String {
     let mut text = String::new();
     if let Some(sun) = &source.scene.lights.sun {
-        // A light of intensity 1 gives a white surface the radiance 1; ours are given by irradiance.
+        // A light of intensity 1 gives a white surface the radiance 1; ours are given by
+        // irradiance.
         let from = vector(sun.direction * 1e9);
         let _ = writeln!(
             text,
@@ -181,8 +184,8 @@ fn has_native_shape(drop: &Instance) -> bool {
     matches!(drop.shape, Shape::Sphere | Shape::Metaballs(_))
 }
 
-/// A drop as a `sphere` or `blob`. On glass it is cut off at the solid and lifted slightly; on opaque solids it is open
-/// below and extends into the solid.
+/// A drop as a `sphere` or `blob`. On glass it is cut off at the solid and lifted slightly; on
+/// opaque solids it is open below and extends into the solid.
 fn native_drop(drop: &Instance, materials: &ExportMaterials) -> String {
     let Shape::Metaballs(balls) = &drop.shape else {
         return format!(

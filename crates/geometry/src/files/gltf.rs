@@ -1,4 +1,5 @@
-//! glTF 2.0, as JSON (`.gltf`) or binary (`.glb`): the triangles of the default scene in world space.
+//! glTF 2.0, as JSON (`.gltf`) or binary (`.glb`): the triangles of the default scene in world
+//! space.
 //!
 //! A reader of its own: a mesh needs little of the format, and every offset is checked against the
 //! buffer before use. Buffers may be the binary chunk, `data:` URIs or files beside the document.
@@ -47,7 +48,8 @@ pub struct GltfPrimitive {
     pub mesh: TriMesh,
 }
 
-/// Reads a glTF file with its nodes and primitives kept apart. `resources` fetches external buffers.
+/// Reads a glTF file with its nodes and primitives kept apart. `resources` fetches external
+/// buffers.
 pub fn parse_gltf(bytes: &[u8], resources: &Resources<'_>) -> Result<GltfScene, MeshFileError> {
     let mut scene = GltfScene::default();
     for_each_primitive(bytes, resources, &mut scene.nodes, |placed, accessors| {
@@ -129,7 +131,8 @@ fn for_each_primitive(
     Ok(())
 }
 
-/// The nodes of the default scene and their transforms, parents before children; all roots where no scene is given.
+/// The nodes of the default scene and their transforms, parents before children; all roots where no
+/// scene is given.
 fn placed_nodes(document: &Document) -> Result<Vec<(usize, DMat4)>, ParseError> {
     let num_nodes = document.nodes.len();
     let roots = match document.scenes.get(document.scene.unwrap_or(0)) {

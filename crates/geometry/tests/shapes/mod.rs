@@ -24,7 +24,8 @@ pub const CUBE: [[u32; 3]; 12] = [
     [4, 6, 7],
 ];
 
-/// A cube of 10 mm with a corner at the origin: the bottom's corners, then the top's, both counter-clockwise from above.
+/// A cube of 10 mm with a corner at the origin: the bottom's corners, then the top's, both
+/// counter-clockwise from above.
 pub fn cube() -> TriMesh {
     let corner = |k: u32| {
         let (x, y) = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)][k as usize % 4];
@@ -70,7 +71,8 @@ pub fn mobius_band(num_segments: usize) -> String {
     text
 }
 
-/// A sphere round the origin: rings of latitude, two poles, 2 · rings · (2 · rings − 2) triangles with shared vertices.
+/// A sphere round the origin: rings of latitude, two poles, 2 · rings · (2 · rings − 2) triangles
+/// with shared vertices.
 pub fn sphere(num_rings: usize, radius: f64) -> TriMesh {
     let num_around = 2 * num_rings;
     let mut positions = vec![DVec3::new(0.0, 0.0, radius)];
@@ -132,7 +134,8 @@ pub fn joined(parts: &[TriMesh]) -> TriMesh {
     mesh
 }
 
-/// Each edge has one triangle on each side, and each vertex one fan. Written without the crate's own connectivity.
+/// Each edge has one triangle on each side, and each vertex one fan. Written without the crate's
+/// own connectivity.
 #[track_caller]
 pub fn assert_closed_manifold(mesh: &TriMesh) {
     let mut directed: HashMap<(u32, u32), usize> = HashMap::new();
