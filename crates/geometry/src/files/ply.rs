@@ -33,7 +33,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, ParseError> {
             }
             "face" => read_rows(&mut body, element, "face", |row, location| faces.add_face(row, location))?,
             "tristrips" => {
-                read_rows(&mut body, element, "strip", |row, location| faces.add_strips(&row.indices, location))?
+                read_rows(&mut body, element, "strip", |row, location| faces.add_strips(&row.indices, location))?;
             }
             _ => skip(&mut body, element)?,
         }
