@@ -75,6 +75,7 @@ fn shared_text(source: &Source, materials: &ExportMaterials, environment: &str) 
     let mut text = format!(
         "// {}, by sessile. A unit is 10 micrometers.\n\
          global_settings {{ assumed_gamma 1.0 max_trace_level 24 radiosity {{ count 64 nearest_count 8 error_bound 0.6 recursion_limit 2 low_error_factor 0.6 }} }}\n\n\
+         \
          sky_sphere {{ pigment {{ image_map {{ hdr \"{environment}\" map_type 1 interpolate 2 }} rotate y * 90 }} }}\n",
         source.scene.title.replace('\n', " ")
     );
@@ -120,11 +121,13 @@ fn lights(source: &Source) -> String {
 fn liquid_material(liquid: &LiquidParameters) -> String {
     match liquid.opaque {
         Some(c) if liquid.metal => format!(
-            "\n#declare Liquid = material {{ texture {{ pigment {{ {0} }} finish {{ ambient 0 diffuse 0 reflection {{ {0} metallic }} }} }} }}\n",
+            "\n\
+             #declare Liquid = material {{ texture {{ pigment {{ {0} }} finish {{ ambient 0 diffuse 0 reflection {{ {0} metallic }} }} }} }}\n",
             color(c)
         ),
         Some(c) => format!(
-            "\n#declare Liquid = material {{ texture {{ pigment {{ {} }} finish {{ ambient 0 diffuse 1 reflection {{ 0, 1 fresnel on }} conserve_energy }} }} interior {{ ior {} }} }}\n",
+            "\n\
+             #declare Liquid = material {{ texture {{ pigment {{ {} }} finish {{ ambient 0 diffuse 1 reflection {{ 0, 1 fresnel on }} conserve_energy }} }} interior {{ ior {} }} }}\n",
             color(c),
             liquid.index
         ),
@@ -133,7 +136,9 @@ fn liquid_material(liquid: &LiquidParameters) -> String {
             // Beer–Lambert law, given by the color at one depth.
             let transmittance = (-liquid.absorption / strongest).exp();
             format!(
-                "\n#declare Liquid = material {{\n  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 reflection {{ 0, 1 fresnel on }} conserve_energy }} }}\n  \
+                "\n#declare Liquid = material {{\n  \
+                 texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 reflection {{ 0, 1 fresnel on }} conserve_energy }} }}\n  \
+                 \
                  interior {{ ior {} fade_power 1001 fade_distance {} fade_color {} }}\n}}\n",
                 liquid.index,
                 UNITS / f64::from(strongest),
@@ -149,7 +154,8 @@ fn frame_text(source: &Source, assets: &RenderAssets<'_>, frame: &LoadedFrame) -
     let aspect = width / height.max(1.0);
     let horizontal_fov = 2.0 * ((0.5 * camera.fov).tan() * aspect).atan();
     let mut text = format!(
-        "#version 3.7;\n// {}, frame {}, {} s\n#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
+        "#version 3.7;\n// {}, frame {}, {} s\n#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  \
+         right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
         source.scene.title.replace('\n', " "),
         frame.number,
         frame.time,
@@ -256,7 +262,8 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
         let interior = if material.closed { format!("  interior {{ ior {index} }}\n") } else { String::new() };
         let reflection = if material.closed { "reflection { 0, 1 fresnel on }" } else { "reflection 0.06" };
         return format!(
-            "  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 {reflection} conserve_energy }} }}\n{interior}"
+            "  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 {reflection} conserve_energy }} }}\n\
+             {interior}"
         );
     }
     let texture = |color_of: Vec3, alpha: f32, coat: Option<f32>| {
