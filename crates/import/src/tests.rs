@@ -121,7 +121,7 @@ fn malformed_files_are_errors_and_never_panic() {
         ("a.usd", b"?"),
     ] {
         let error = imported(name, bytes).unwrap_err();
-        assert!(matches!(error, ImportError::Malformed { .. } | ImportError::Mesh(_)), "{name}: {error}");
+        assert!(matches!(error, ImportError::Usd { .. } | ImportError::Mesh(_)), "{name}: {error}");
         assert!(error.to_string().contains(name), "{error}");
     }
     assert!(matches!(imported("a.fbx", b""), Err(ImportError::UnknownFormat { .. })));

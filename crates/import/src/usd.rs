@@ -4,6 +4,7 @@
 //! not followed; a notice says so.
 
 mod binary_layer;
+mod error;
 mod integer_coding;
 mod layer;
 mod mesh;
@@ -20,6 +21,7 @@ use self::transform::local_transform;
 use crate::error::ImportError;
 use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
 
+pub use error::UsdError;
 pub use layer::{UsdLayer, UsdPrim, UsdValue};
 
 /// Defaults of USD's camera schema, in tenths of a unit.
@@ -28,8 +30,8 @@ const VERTICAL_APERTURE: f64 = 15.2908;
 
 /// Reads a layer, text or binary.
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
-    let malformed = |problem: String| ImportError::Malformed { path: path.to_owned(), problem };
-    UsdLayer::parse(bytes).map(|layer| model_of(&layer)).map_err(malformed)
+    let failed = |cause| ImportError::Usd { path: path.to_owned(), cause };
+    UsdLayer::parse(bytes).map(|layer| model_of(&layer)).map_err(failed)
 }
 
 fn model_of(layer: &UsdLayer) -> Model {
