@@ -199,26 +199,26 @@ impl Scratch {
     fn vertex(&mut self, grid: &Grid, values: &[f64], cell: [usize; 3], edge: usize, surface: &mut Isosurface) -> u32 {
         let (corner, axis) = edge_ends(edge);
         let layer = corner >> 2;
-        let wrapped = [cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + layer];
+        let padded = [cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + layer];
         let width = grid.size[0] + 2;
-        let place = wrapped[1] * width + wrapped[0];
+        let index = padded[1] * width + padded[0];
         // An edge runs along one axis, so it can leave the grid only along that axis.
-        if wrapped[axis] >= 1 && wrapped[axis] < grid.size[axis] {
-            let slot = if axis == 2 { &mut self.between[place] } else { &mut self.in_layer[layer][place][axis] };
+        if padded[axis] >= 1 && padded[axis] < grid.size[axis] {
+            let slot = if axis == 2 { &mut self.between[index] } else { &mut self.in_layer[layer][index][axis] };
             if *slot == NONE {
-                *slot = surface.add_crossing(grid, values, wrapped.map(|i| i - 1), axis);
+                *slot = surface.add_crossing(grid, values, padded.map(|i| i - 1), axis);
             }
             *slot
         } else {
-            let outwards = usize::from(wrapped[axis] == 0);
-            let (layer, place) = match axis {
-                0 => (layer, place + outwards),
-                1 => (layer, place + outwards * width),
-                _ => (layer + outwards, place),
+            let outwards = usize::from(padded[axis] == 0);
+            let (layer, index) = match axis {
+                0 => (layer, index + outwards),
+                1 => (layer, index + outwards * width),
+                _ => (layer + outwards, index),
             };
-            let slot = &mut self.in_layer[layer][place][2];
+            let slot = &mut self.in_layer[layer][index][2];
             if *slot == NONE {
-                let mut node = wrapped;
+                let mut node = padded;
                 node[axis] += outwards;
                 *slot = surface.add_vertex(grid.position(node.map(|i| i - 1)), Source::Node);
             }

@@ -2,7 +2,7 @@
 
 use glam::{DVec2, DVec3};
 
-/// A triangle mesh in meters. Triangles wind counter-clockwise seen from outside.
+/// A triangle mesh in meters. Triangles wind counterclockwise seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriMesh {
     /// Vertex positions, in m.

@@ -90,7 +90,7 @@ fn result_does_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| (repair(crossing.clone()), repair(loose(&bunny()))))
     });
-    assert!(results[0].0.is_err(), "overlapping spheres are refused");
+    assert!(results[0].0.is_err(), "overlapping spheres are rejected");
     assert_eq!(results[0], results[1]);
     assert_eq!(results[0], results[2]);
 }

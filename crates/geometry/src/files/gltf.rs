@@ -307,9 +307,9 @@ fn out_of_range(item: String, what: &'static str, index: usize, count: usize) ->
 
 /// The path in a relative URI, with percent-encoded characters decoded.
 fn relative_path(uri: &str) -> io::Result<String> {
-    let refused = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    let rejected = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     if uri.starts_with(['/', '\\']) || uri.split(['/', '\\']).next().is_some_and(|first| first.contains(':')) {
-        return refused("only files beside the mesh and data: URIs are read");
+        return rejected("only files beside the mesh and data: URIs are read");
     }
     let mut path = Vec::new();
     let mut bytes = uri.bytes();
@@ -318,12 +318,12 @@ fn relative_path(uri: &str) -> io::Result<String> {
         match byte {
             b'%' => match (digit(), digit()) {
                 (Some(high), Some(low)) => path.push((16 * high + low) as u8),
-                _ => return refused("a % without two hexadecimal digits"),
+                _ => return rejected("a % without two hexadecimal digits"),
             },
             _ => path.push(byte),
         }
     }
-    String::from_utf8(path).or_else(|_| refused("the name is not UTF-8"))
+    String::from_utf8(path).or_else(|_| rejected("the name is not UTF-8"))
 }
 
 #[cfg(test)]

@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_binary_file_is_refused() {
+    fn every_cut_of_a_binary_file_is_rejected() {
         let whole = square(false);
         for length in 0..whole.len() {
             assert!(parse(&whole[..length]).is_err(), "read {length} of {} bytes without complaint", whole.len());

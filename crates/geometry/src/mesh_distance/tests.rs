@@ -59,7 +59,7 @@ fn distance_to_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     if over_face { normal.dot(p - a).abs() } else { nearest_side }
 }
 
-/// How often the surface winds round a point: 1 inside, 0 outside (vanoosterom1983 for each
+/// Winding number of the surface around a point: 1 inside, 0 outside (vanoosterom1983 for each
 /// triangle's solid angle).
 fn winding_number(mesh: &TriMesh, p: DVec3) -> f64 {
     let solid_angle = |[a, b, c]: [DVec3; 3]| {

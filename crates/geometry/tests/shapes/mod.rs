@@ -1,5 +1,5 @@
-//! Shapes to spoil.
-#![allow(dead_code)] // each test file uses some of them
+//! Meshes for the tests of files and repair.
+#![allow(dead_code, reason = "each test file uses some of the shapes")]
 
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
@@ -25,7 +25,7 @@ pub const CUBE: [[u32; 3]; 12] = [
 ];
 
 /// A cube of 10 mm with a corner at the origin: the bottom's corners, then the top's, both
-/// counter-clockwise from above.
+/// counterclockwise from above.
 pub fn cube() -> TriMesh {
     let corner = |k: u32| {
         let (x, y) = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)][k as usize % 4];
@@ -34,7 +34,7 @@ pub fn cube() -> TriMesh {
     TriMesh { positions: (0..8).map(corner).collect(), triangles: CUBE.to_vec(), corner_uvs: Vec::new() }
 }
 
-/// [`cube`] whose top has a vertex on its diagonal that only one half knows of.
+/// [`cube`] whose top has a vertex on its diagonal that only one of its triangles uses.
 pub fn t_junction() -> TriMesh {
     let mut mesh = cube();
     mesh.positions.push(DVec3::new(0.005, 0.005, 0.01));
@@ -71,7 +71,7 @@ pub fn mobius_band(num_segments: usize) -> String {
     text
 }
 
-/// A sphere round the origin: rings of latitude, two poles, 2 · rings · (2 · rings − 2) triangles
+/// A sphere around the origin: rings of latitude, two poles, 2 · rings · (2 · rings − 2) triangles
 /// with shared vertices.
 pub fn sphere(num_rings: usize, radius: f64) -> TriMesh {
     let num_around = 2 * num_rings;

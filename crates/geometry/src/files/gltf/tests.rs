@@ -117,7 +117,7 @@ fn nodes_move_turn_scale_and_mirror() {
 }
 
 #[test]
-fn wrong_documents_are_refused_with_their_entry() {
+fn wrong_documents_are_rejected_with_their_entry() {
     let data = data_uri();
     let good = document(r#"{"mesh":0}"#, LIST, &data);
     let cases = [
