@@ -30,7 +30,7 @@ name = "rod"
 shape = "box"
 min = "3 0 0 mm"
 max = "4 1 1 mm"
-appearance = "glass"
+look = "glass"
 motion = [{ at = "0 s", move = "0 0 0 mm" }, { at = "2 ms", move = "1 0 0 mm" }]
 [output]
 fields = true

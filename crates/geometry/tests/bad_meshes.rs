@@ -365,11 +365,11 @@ fn cube_of_loose_faces_is_welded() {
 }
 
 #[test]
-fn mobius_band_is_rejected_as_not_orientable() {
+fn mobius_strip_is_rejected_as_not_orientable() {
     expect_obj(
-        &shapes::mobius_band(12),
-        "rejected: the mesh has only one side, like a Möbius band: no winding is consistent across the edge from (-1116.98, \
-         -644.889, -77.646) mm to (-615.071, -355.111, 77.646) mm",
+        &shapes::mobius_strip(12),
+        "rejected: the mesh is not orientable, like a Möbius strip: no orientation is consistent across the edge from \
+         (-1116.98, -644.889, -77.646) mm to (-615.071, -355.111, 77.646) mm",
     );
 }
 

@@ -48,7 +48,7 @@ pub fn tetrahedron() -> String {
 }
 
 /// A band of radius 1 m and width 0.6 m with a half twist, as OBJ.
-pub fn mobius_band(num_segments: usize) -> String {
+pub fn mobius_strip(num_segments: usize) -> String {
     let mut text = String::new();
     for k in 0..num_segments {
         let angle = TAU * k as f64 / num_segments as f64;
