@@ -1,7 +1,7 @@
 //! The physical rules: what the line holds, what the wedge and the film resist, what hangs and what falls.
 //!
 //! ```text
-//! m dv/dt = F − γ R ∮ … − β w η v        F: weight and wind along the solid        (docs/wetting.md, "Holding on", "Sliding")
+//! m dv/dt = F − γ R ∮ … − β w η v        F: weight and wind along the solid        (docs/wetting.md, "Retention", "Sliding")
 //! ```
 //!
 //! The line pulls outwards with γ cos θ per length: with cos θ_a along the front half of a footprint of radius R, with cos θ_r along the rear

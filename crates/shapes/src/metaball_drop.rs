@@ -1,7 +1,7 @@
 //! A drop on a slope as metaballs: a bigger blob low, a smaller and flatter one high, stretching with speed (algan, §5).
 //!
 //! At rest on level ground it is one ball, the ellipsoid of the drop's base radius, height and volume. On a slope the drop
-//! sags: to first order its centroid moves downhill by R·Bo·sin α·χ(θ) (deconinck2016; docs/wetting.md, "Holding on"), which the second
+//! sags: to first order its centroid moves downhill by R·Bo·sin α·χ(θ) (deconinck2016; docs/wetting.md, "Retention"), which the second
 //! blob brings about by standing uphill. A moving drop is drawn out behind, and its front follows the impurities that it meets.
 
 use std::f64::consts::PI;

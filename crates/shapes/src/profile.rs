@@ -1,6 +1,6 @@
 //! A drop by its Young–Laplace profile: a surface of revolution over a plane, leaned by what pulls along the plane, drawn out by speed.
 //!
-//! A pull along the surface leans the drop: to first order its centroid moves by R Bo χ(θ) (docs/wetting.md, "Holding on"), here by a
+//! A pull along the surface leans the drop: to first order its centroid moves by R Bo χ(θ) (docs/wetting.md, "Retention"), here by a
 //! shear that leaves the foot in place.
 
 use std::f64::consts::{PI, TAU};
