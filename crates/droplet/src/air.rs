@@ -1,8 +1,9 @@
 //! Coalescence of airborne droplets.
 //!
-//! All fall with the same acceleration, so their relative motion is straight, and two touched within a step if the closest
-//! approach of two straight trajectories is less than the sum of their radii. Volume and momentum add up; the larger keeps
-//! its id. Bouncing and break-up are not modeled.
+//! All fall with the same acceleration, so their relative motion is straight, and two touched
+//! within a step if the closest approach of two straight trajectories is less than the sum of their
+//! radii. Volume and momentum add up; the larger keeps its id. Bouncing and break-up are not
+//! modeled.
 
 use glam::DVec3;
 use sessile_frames::Event;

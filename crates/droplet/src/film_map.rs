@@ -1,7 +1,7 @@
 //! Film volume by texel of a solid's map.
 //!
-//! Every sliding droplet tests at every step whether film lies ahead, and usually there is none. A count of wet texels per
-//! tile answers that from a few thousand numbers instead of a million.
+//! Every sliding droplet tests at every step whether film lies ahead, and usually there is none. A
+//! count of wet texels per tile answers that from a few thousand numbers instead of a million.
 
 /// Side of a tile, in texels.
 const TILE: usize = 16;

@@ -1,8 +1,9 @@
 //! Contact of airborne droplets with solids.
 //!
-//! A sphere touches a mesh when its center comes within its radius. The time of contact is found by conservative
-//! advancement: with a gap d and a relative speed of at most s, no contact is possible before d/s. So no sphere passes
-//! through a solid, however fast it is. A solid moves within a step with its velocity at the end of the step.
+//! A sphere touches a mesh when its center comes within its radius. The time of contact is found by
+//! conservative advancement: with a gap d and a relative speed of at most s, no contact is possible
+//! before d/s. So no sphere passes through a solid, however fast it is. A solid moves within a step
+//! with its velocity at the end of the step.
 
 use glam::DVec3;
 use sessile_geometry::mesh_distance::MeshDistance;
@@ -56,7 +57,8 @@ pub fn first_contact(
         let behind = near.distance < -radius;
         if gap <= TOUCH * radius && !behind {
             let outward = (center - near.point).try_normalize().unwrap_or(near.normal) * near.distance.signum();
-            // Beside the border of an open mesh the nearest point is on the border edge: no contact.
+            // Beside the border of an open mesh the nearest point is on the border edge: no
+            // contact.
             if now.dot(outward) < 0.0 && outward.dot(near.normal) > 0.1 {
                 return Some(Contact { time: t, triangle: near.triangle, point: near.point, velocity: now });
             }

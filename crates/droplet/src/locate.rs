@@ -20,7 +20,8 @@ pub struct Locator<'a> {
 }
 
 impl Locator<'_> {
-    /// The place on any solid nearest to a point of the world within a distance (both in m), and its solid.
+    /// The place on any solid nearest to a point of the world within a distance (both in m), and
+    /// its solid.
     pub fn nearest_place(&self, point: DVec3, within: f64) -> Option<(SurfacePoint, usize)> {
         let mut best: Option<(f64, SurfacePoint, usize)> = None;
         for solid in 0..self.setup.meshes.len() {

@@ -44,7 +44,8 @@ impl FilmSubstrate for MeshFilm<'_> {
         self.substrate.lay_film(self.surface, to.triangle, from, to.at, width, volume);
     }
 
-    /// The center of mass along the trail's arc length: on a curved surface the spatial one lies beside it.
+    /// The center of mass along the trail's arc length: on a curved surface the spatial one lies
+    /// beside it.
     fn center_of_mass(&self, film: &[(TrailSegment, f64)]) -> SurfacePoint {
         let (mut rigid, mut volume, mut end) = (0.0, 0.0, 0.0);
         for (segment, amount) in film {

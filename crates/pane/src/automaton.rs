@@ -1,17 +1,20 @@
 //! The paper mode: Algorithm 1, cell by cell (algan, §4).
 //!
-//! Every cell has an amount of water. In one pass, row after row from the bottom, a drop heavier than the *static critical
-//! weight* (once it moves: than the *dynamic* one) moves to one of the three cells below: to the one with more water than the
-//! other two, else to the one of the highest affinity; it leaves the residue r behind. Amounts in a cell add up, so drops
-//! merge. Where the paper gives no rule:
+//! Every cell has an amount of water. In one pass, row after row from the bottom, a drop heavier
+//! than the *static critical weight* (once it moves: than the *dynamic* one) moves to one of the
+//! three cells below: to the one with more water than the other two, else to the one of the highest
+//! affinity; it leaves the residue r behind. Amounts in a cell add up, so drops merge. Where the
+//! paper gives no rule:
 //!
 //! - all drops of a row choose before any of them moves, so the order within a row does not matter;
-//! - ties of affinity are decided by the seeded impurities of the cells, so that a second drop chooses like the first;
+//! - ties of affinity are decided by the seeded impurities of the cells, so that a second drop
+//!   chooses like the first;
 //! - candidates outside the pane do not count, and what leaves the lowest row is lost;
 //! - one pass is done per frame interval: the paper records one animation step per frame;
-//! - wind is a tangential force, in units of the drop's weight, that adds to gravity as a vector. The magnitude of the sum
-//!   scales the weight that is compared with the critical ones; its direction shifts the three candidates sideways by a
-//!   column for every 45°, one at most. Without wind this is exactly Algorithm 1.
+//! - wind is a tangential force, in units of the drop's weight, that adds to gravity as a vector.
+//!   The magnitude of the sum scales the weight that is compared with the critical ones; its
+//!   direction shifts the three candidates sideways by a column for every 45°, one at most. Without
+//!   wind this is exactly Algorithm 1.
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
@@ -129,7 +132,8 @@ impl Automaton {
         self.active.push(cell);
     }
 
-    /// Adds to (or removes from) the drop in a cell; returns the volume that was really added, in m³.
+    /// Adds to (or removes from) the drop in a cell; returns the volume that was really added, in
+    /// m³.
     pub fn change(&mut self, cell: CellIndex, volume: f64) -> f64 {
         let drop = &mut self.cells[cell.get()];
         let change = volume.max(-drop.volume);
@@ -141,7 +145,8 @@ impl Automaton {
         change
     }
 
-    /// One pass of Algorithm 1, with `wind` in units of a drop's weight; returns the number of moves.
+    /// One pass of Algorithm 1, with `wind` in units of a drop's weight; returns the number of
+    /// moves.
     pub fn pass(
         &mut self,
         substrate: &Substrate,
@@ -191,7 +196,8 @@ impl Automaton {
         }
     }
 
-    /// Chooses among the three cells below: that with more water than the others, else that of the highest affinity.
+    /// Chooses among the three cells below: that with more water than the others, else that of the
+    /// highest affinity.
     fn choose(&self, substrate: &Substrate, from: CellIndex, shift: i64) -> (Option<CellIndex>, i8) {
         let columns = substrate.columns as i64;
         let (column, row) = substrate.column_and_row(from);
@@ -246,13 +252,15 @@ impl Automaton {
     }
 }
 
-/// Affinity, then impurity: only the order matters, and any difference of affinity outweighs impurities.
+/// Affinity, then impurity: only the order matters, and any difference of affinity outweighs
+/// impurities.
 fn attraction(substrate: &Substrate, cell: CellIndex) -> f64 {
     const TIE_BREAK: f64 = 1e-9;
     substrate.law(cell).wetting.affinity + TIE_BREAK * substrate.impurity(cell)
 }
 
-/// Factor by which the wind changes the weight along the pane, and the number of columns that it shifts the candidates.
+/// Factor by which the wind changes the weight along the pane, and the number of columns that it
+/// shifts the candidates.
 fn pull_and_shift(wind: DVec2) -> (f64, i64) {
     let force = DVec2::NEG_Y + wind;
     if force.y >= 0.0 {
@@ -345,7 +353,8 @@ mod tests {
         let mut light = Run::new(straight(), &[(17, 10.0)]);
         light.pass(DVec2::ZERO);
         assert_eq!(light.water(), [(17, 10.0)], "10 is not more than 10");
-        // 11 → 10 → 9: it keeps moving below the static weight, leaves 1 in every cell, and the rest is lost.
+        // 11 → 10 → 9: it keeps moving below the static weight, leaves 1 in every cell, and the
+        // rest is lost.
         let mut run = Run::new(straight(), &[(17, 11.0)]);
         run.pass(DVec2::ZERO);
         run.pass(DVec2::ZERO);
@@ -363,7 +372,8 @@ mod tests {
         assert_eq!(stops.water(), [(7, 5.0), (12, 1.0), (17, 1.0)]);
     }
 
-    /// Cells 11 and 13 both have 7 among their candidates: moved one after the other, the second would follow the first.
+    /// Cells 11 and 13 both have 7 among their candidates: moved one after the other, the second
+    /// would follow the first.
     #[test]
     fn drops_of_a_row_choose_before_any_of_them_moves() {
         let preferred = substrate(|cell| if cell == 7 || cell == 9 { cell as f64 } else { 0.0 });
@@ -372,7 +382,8 @@ mod tests {
         assert_eq!(run.water(), [(7, 10.0), (9, 11.0), (11, 1.0), (13, 1.0)]);
     }
 
-    /// A drop that has just arrived in a row waits for the next pass; a lower row moves before the one above it chooses.
+    /// A drop that has just arrived in a row waits for the next pass; a lower row moves before the
+    /// one above it chooses.
     #[test]
     fn every_drop_moves_one_row_per_pass() {
         let straight = substrate(|cell| if cell % 5 == 2 { 1.0 } else { 0.0 });
@@ -385,7 +396,8 @@ mod tests {
     #[test]
     fn wind_shifts_the_candidates_and_the_threshold() {
         let even = || substrate(|_| 0.5);
-        // A side wind as strong as the weight: √2 of it along 45°, so the candidates are 7, 8 and 9.
+        // A side wind as strong as the weight: √2 of it along 45°, so the candidates are 7, 8 and
+        // 9.
         let mut blown = Run::new(even(), &[(12, 8.0)]);
         blown.pass(DVec2::X);
         assert_eq!(blown.automaton.cells[12].volume, 1.0, "8 √2 is more than 10: it starts");

@@ -110,7 +110,8 @@ impl Display<'_> {
         }
     }
 
-    /// All drops of the paper mode; those whose footprints overlap are shown as one, under the id of the largest.
+    /// All drops of the paper mode; those whose footprints overlap are shown as one, under the id
+    /// of the largest.
     pub fn paper(&self, automaton: &Automaton, substrate: &Substrate, row_time: f64) -> Vec<Shown> {
         let drops = self.paper_drops(automaton, substrate, row_time);
         clusters(&drops, substrate)

@@ -112,9 +112,11 @@ impl Drops {
         self.slots[slot as usize] = drop;
     }
 
-    /// Calls `change` for each of the `listed` slots (ascending, each once) with its drop and its outcome, in parallel.
+    /// Calls `change` for each of the `listed` slots (ascending, each once) with its drop and its
+    /// outcome, in parallel.
     ///
-    /// `strayed` is called for the outcome of a drop that has left its bucket: [`Drops::update`] must follow.
+    /// `strayed` is called for the outcome of a drop that has left its bucket: [`Drops::update`]
+    /// must follow.
     pub fn change_in_place<T: Send>(
         &mut self,
         listed: &[u32],
@@ -147,7 +149,8 @@ impl Drops {
         self.slots.len() - self.free.len()
     }
 
-    /// Calls `visit` with every drop, other than `except`, that a disc touches, in no particular order.
+    /// Calls `visit` with every drop, other than `except`, that a disc touches, in no particular
+    /// order.
     pub fn touching(&self, at: DVec2, radius: f64, except: Option<u32>, mut visit: impl FnMut(u32)) {
         self.neighbors.near(at, radius, |slot| {
             let drop = &self.slots[slot as usize];
@@ -158,7 +161,8 @@ impl Drops {
         });
     }
 
-    /// Calls `visit` with every drop, other than `except`, that a disc touches at a vertex of its path, in no particular order.
+    /// Calls `visit` with every drop, other than `except`, that a disc touches at a vertex of its
+    /// path, in no particular order.
     pub fn touching_path(
         &self,
         path: &(impl Iterator<Item = DVec2> + Clone),

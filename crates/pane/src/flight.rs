@@ -3,9 +3,11 @@
 use glam::DVec3;
 use sessile_sliding::Projectile;
 
-/// Time of first contact of a sphere with a plane, from the side that `normal` points to, within `time` seconds.
+/// Time of first contact of a sphere with a plane, from the side that `normal` points to, within
+/// `time` seconds.
 ///
-/// The gap is d(t) = d₀ + ḋ₀ t + ½ g_n t². A sphere that touches the plane already and does not move away lands at once.
+/// The gap is d(t) = d₀ + ḋ₀ t + ½ g_n t². A sphere that touches the plane already and does not
+/// move away lands at once.
 pub fn first_contact(ball: &Projectile, origin: DVec3, normal: DVec3, gravity: DVec3, time: f64) -> Option<f64> {
     let gap = (ball.center - origin).dot(normal) - ball.radius();
     let (speed, half) = (ball.velocity.dot(normal), 0.5 * gravity.dot(normal));

@@ -1,8 +1,9 @@
 //! Impurities of the solid: a fixed random field of local wettability.
 //!
-//! Algan et al. give every cell an affinity and put a finer grid over a drop's path, "affected from the surface impurities"
-//! (algan, §2), without defining the field. Here it is white noise on a lattice, a pure function of the seed and the lattice
-//! point: it takes no memory and does not depend on the number of threads.
+//! Algan et al. give every cell an affinity and put a finer grid over a drop's path, "affected from
+//! the surface impurities" (algan, §2), without defining the field. Here it is white noise on a
+//! lattice, a pure function of the seed and the lattice point: it takes no memory and does not
+//! depend on the number of threads.
 
 use sessile_world::random::Stream;
 
@@ -25,7 +26,8 @@ impl Impurity {
         2.0 * Stream::new(self.key, &[point]).uniform() - 1.0
     }
 
-    /// Mean over the 3 × 3 lattice points about one: the effect on a front that is stiff over a few spots.
+    /// Mean over the 3 × 3 lattice points about one: the effect on a front that is stiff over a few
+    /// spots.
     pub fn mean_around(&self, column: i64, row: i64) -> f64 {
         let mut sum = 0.0;
         for dr in -1..=1 {
@@ -56,7 +58,8 @@ mod tests {
             }
         }
         let count = (n * n) as f64;
-        // Standard errors over 160 000 values: 0.0014 for the mean, 0.0012 for neighbors' products; five of them.
+        // Standard errors over 160 000 values: 0.0014 for the mean, 0.0012 for neighbors' products;
+        // five of them.
         assert!((mean / count).abs() < 0.008, "mean {}", mean / count);
         assert!((square / count - 1.0 / 3.0).abs() < 0.004, "variance {}", square / count);
         assert!((beside / count).abs() < 0.006, "correlation {}", beside / count);

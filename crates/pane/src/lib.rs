@@ -2,10 +2,12 @@
 //!
 //! Two modes share the two-level grid of cells, airborne drops and display shapes:
 //!
-//! - `physical`: drops stick, slide, meander, coalesce and leave trails by the properties of liquid and material;
+//! - `physical`: drops stick, slide, meander, coalesce and leave trails by the properties of liquid
+//!   and material;
 //! - `automaton`: the paper's Algorithm 1, with its critical weights and residue.
 //!
-//! [`Pane`] is the model that the rest of the program drives; docs/pane.md describes the physics and its limits.
+//! [`Pane`] is the model that the rest of the program drives; docs/pane.md describes the physics
+//! and its limits.
 //!
 //! ```
 //! use sessile_model::{Model, NoTimer};

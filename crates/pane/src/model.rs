@@ -84,7 +84,8 @@ impl Pane {
         Ok(pane)
     }
 
-    /// Puts a drop on the pane, `position` in m from its lower left corner; the next step merges it with what it touches.
+    /// Puts a drop on the pane, `position` in m from its lower left corner; the next step merges it
+    /// with what it touches.
     pub fn add_drop(&mut self, position: DVec2, volume: f64) {
         let frame = self.frame_now();
         let context = self.context(&frame);
@@ -247,7 +248,8 @@ fn landing(ball: &Ball, setup: &Setup, frame: &PaneFrame, gravity: DVec3) -> Opt
 }
 
 impl Solver {
-    /// Puts a drop on the pane with its contact line at `radius` (in m), within the bounds of the contact angles.
+    /// Puts a drop on the pane with its contact line at `radius` (in m), within the bounds of the
+    /// contact angles.
     #[expect(clippy::too_many_arguments, reason = "a drop's position, amount, id and width, and where it lands")]
     fn land(
         &mut self,

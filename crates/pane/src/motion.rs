@@ -1,18 +1,21 @@
-//! Motion of one drop: a force balance along the pane, and a choice of one of three directions in every cell.
+//! Motion of one drop: a force balance along the pane, and a choice of one of three directions in
+//! every cell.
 //!
 //! ```text
-//! m dU/dt = F·h − γ w (cos θ_r − cos θ_a) − β w η U          (docs/wetting.md, "Retention" and "Sliding")
+//! m dU/dt = F·h − γ w (cos θ_r − cos θ_a) − β w η U        (docs/wetting.md, "Sliding")
 //! ```
 //!
-//! F is the tangential weight plus the drag of the wind, h the heading, w = 2R the width, θ_a the advancing angle ahead of
-//! the front: the wet one on a trail or film. After every cell size of path the drop compares three directions, along F and
-//! 45° to either side, and takes that of the largest net force. Impurities scale the retention of a direction by up to
-//! `impurity_strength` either way. So a drop that is barely heavy enough meanders, a heavy one slides straight, and a
-//! wetted path, which retains less, is followed: the paper's rule (water first, then affinity) from one balance.
+//! F is the tangential weight plus the drag of the wind, h the heading, w = 2R the width, θ_a the
+//! advancing angle ahead of the front: the wet one on a trail or film. After every cell size of
+//! path the drop compares three directions, along F and 45° to either side, and takes that of the
+//! largest net force. Impurities scale the retention of a direction by up to `impurity_strength`
+//! either way. So a drop that is barely heavy enough meanders, a heavy one slides straight, and a
+//! wetted path, which retains less, is followed: the paper's rule (water first, then affinity) from
+//! one balance.
 //!
-//! Between two choices the balance is linear in U and is solved in closed form, with β at the segment's mean speed. The step
-//! is limited so that no drop crosses more than `cells_per_step` cells: Δt (U + a Δt_max) ≤ 6 cells, a the largest
-//! acceleration.
+//! Between two choices the balance is linear in U and is solved in closed form, with β at the
+//! segment's mean speed. The step is limited so that no drop crosses more than `cells_per_step`
+//! cells: Δt (U + a Δt_max) ≤ 6 cells, a the largest acceleration.
 
 mod segment;
 
@@ -84,8 +87,8 @@ impl StepContext {
 
     /// Longest time step for drops of speed `fastest` (in m/s), in s.
     ///
-    /// Within the step a drop gains at most a Δt_max, with a the gravity plus the acceleration by the wind of a drop of one
-    /// cell size, the smallest that slides.
+    /// Within the step a drop gains at most a Δt_max, with a the gravity plus the acceleration by
+    /// the wind of a drop of one cell size, the smallest that slides.
     pub fn longest_step(&self, fastest: f64, cell_size: f64, law: &SlidingLaw) -> f64 {
         let mass = self.liquid.density * cap::volume(cell_size, law.wetting.advancing);
         let blown = law.air_drag * cell_size * cell_size * self.wind.length_squared() / mass;
@@ -93,7 +96,8 @@ impl StepContext {
         if speed > 0.0 { PARAMS.max_step.min(PARAMS.cells_per_step * cell_size / speed) } else { PARAMS.max_step }
     }
 
-    /// Whether a drop at rest exceeds its retention in one of the three directions; impurities do not count.
+    /// Whether a drop at rest exceeds its retention in one of the three directions; impurities do
+    /// not count.
     ///
     /// `line_excess` is 0 for a contact line at the advancing radius and 1 at the receding one.
     pub fn exceeds_retention(&self, substrate: &Substrate, drop: &PaneDrop, line_excess: f64) -> bool {
@@ -111,7 +115,8 @@ impl StepContext {
         })
     }
 
-    /// The direction of the largest net force, impurities included, of those in which it can slide; `None` without a force.
+    /// The direction of the largest net force, impurities included, of those in which it can slide;
+    /// `None` without a force.
     fn choose_direction(&self, substrate: &Substrate, position: DVec2, volume: f64, radius: f64) -> Option<DVec2> {
         let law = substrate.law_at(position);
         let force = self.force(volume, radius, law);
@@ -144,7 +149,8 @@ fn directions(downhill: DVec2) -> [DVec2; 3] {
     [downhill, (downhill - across) * FRAC_1_SQRT_2, (downhill + across) * FRAC_1_SQRT_2]
 }
 
-/// Result of a drop's step besides its new position and speed: two cache lines, written by one pass and read by another.
+/// Result of a drop's step besides its new position and speed: two cache lines, written by one pass
+/// and read by another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(align(64))]
 pub struct Outcome {
@@ -161,7 +167,8 @@ pub struct Outcome {
     pub wets: bool,
     /// Whether film was left, which is already subtracted from the volume.
     pub sheds: bool,
-    /// Whether the serial pass must look at the drop: it shed or met film, stopped, left the pane or its bucket.
+    /// Whether the serial pass must look at the drop: it shed or met film, stopped, left the pane
+    /// or its bucket.
     pub needs_commit: bool,
 }
 
@@ -248,7 +255,8 @@ pub fn integrate(drop: &mut PaneDrop, context: &StepContext, substrate: &Substra
     outcome
 }
 
-/// Moves a drop along one straight segment for at most `limit` seconds; returns the time taken and whether it stops.
+/// Moves a drop along one straight segment for at most `limit` seconds; returns the time taken and
+/// whether it stops.
 fn integrate_segment(
     motion: &mut Motion,
     radius: f64,
@@ -283,7 +291,8 @@ mod tests {
     use super::*;
     use sessile_wetting::Wetting;
 
-    /// The bound has the unit of a speed: a wind of 1 m/s may not shorten the step like gravity of 1 m/s² does.
+    /// The bound has the unit of a speed: a wind of 1 m/s may not shorten the step like gravity of
+    /// 1 m/s² does.
     #[test]
     fn the_step_is_limited_by_speed_and_acceleration() {
         let law = SlidingLaw::new(&Liquid::water(), &Wetting::smooth(1.5, 1.0));

@@ -1,9 +1,11 @@
-//! Neighbor search: buckets at several scales, so that small and large drops are both found in a few of them.
+//! Neighbor search: buckets at several scales, so that small and large drops are both found in a
+//! few of them.
 //!
-//! Level l has square buckets of side s₀·2ˡ and holds the drops whose merge radius is at most half that and more than a
-//! quarter. A drop that touches a disc about p therefore has its center within the disc's radius plus half a side of p.
-//! Insertion, removal and queries take the same time for any number of drops. The order in which drops are found depends
-//! on their history, so callers must not depend on it.
+//! Level l has square buckets of side s₀·2ˡ and holds the drops whose merge radius is at most half
+//! that and more than a quarter. A drop that touches a disc about p therefore has its center within
+//! the disc's radius plus half a side of p. Insertion, removal and queries take the same time for
+//! any number of drops. The order in which drops are found depends on their history, so callers
+//! must not depend on it.
 
 use std::num::NonZeroU32;
 
@@ -200,7 +202,8 @@ impl Neighbors {
         }
     }
 
-    /// Calls `visit` with every drop that touches the disc, and with a few that miss it by a rounding error.
+    /// Calls `visit` with every drop that touches the disc, and with a few that miss it by a
+    /// rounding error.
     pub fn near(&self, at: DVec2, radius: f64, mut visit: impl FnMut(u32)) {
         let (center, reach) = (at.as_vec2(), radius as f32 + self.rounding);
         for level in self.buckets.levels.iter().filter(|level| level.count > 0) {

@@ -4,7 +4,8 @@
 
 /// Parameters of the pane model.
 pub struct Params {
-    /// Default cell side in the physical mode, in m; well below the size of drops that slide on most solids.
+    /// Default cell side in the physical mode, in m; well below the size of drops that slide on
+    /// most solids.
     pub cell_size: f64,
     /// Smallest number of default cells along the pane's shorter side.
     pub cells_along_shorter_side: f64,
@@ -13,19 +14,23 @@ pub struct Params {
     /// Default number of fine spots along a cell's side.
     pub fine: u32,
 
-    /// Relative change of the retention force by impurities. At 0 a critical drop slides straight, at 1 it gets stuck in
-    /// pockets; heterogeneity causes hysteresis, so the two are of one order of magnitude.
+    /// Relative change of the retention force by impurities. At 0 a critical drop slides straight,
+    /// at 1 it gets stuck in pockets; heterogeneity causes hysteresis, so the two are of one order
+    /// of magnitude.
     pub impurity_strength: f64,
-    /// Raggedness of a front per unit of hysteresis cos θ_r − cos θ_a, as a share of the drop's radius.
+    /// Raggedness of a front per unit of hysteresis cos θ_r − cos θ_a, as a share of the drop's
+    /// radius.
     pub raggedness_per_hysteresis: f64,
     /// Largest raggedness of a front, as a share of the drop's radius.
     pub max_raggedness: f64,
 
     /// Longest time step, in s.
     pub max_step: f64,
-    /// Cells that the fastest drop may cross in one step; less than [`MAX_SEGMENTS`] by one for the cell that it starts in.
+    /// Cells that the fastest drop may cross in one step; less than [`MAX_SEGMENTS`] by one for the
+    /// cell that it starts in.
     pub cells_per_step: f64,
-    /// Path length in base radii after which a sliding drop wets the spots under it: edges lie within 3 % of a smooth path's.
+    /// Path length in base radii after which a sliding drop wets the spots under it: edges lie
+    /// within 3 % of a smooth path's.
     pub wetting_interval: f64,
     /// Smallest width of a film, in base radii.
     pub min_film_width: f64,
@@ -43,7 +48,8 @@ pub struct Params {
     pub dynamic_weight_share: f64,
     /// Paper mode: default residue, as a share of the static critical weight.
     pub residue_share: f64,
-    /// Paper mode: base radius of the lightest drop that slides by default, in m; for solids without hysteresis.
+    /// Paper mode: base radius of the lightest drop that slides by default, in m; for solids
+    /// without hysteresis.
     pub lightest_sliding_radius: f64,
 
     /// Largest sag that two metaballs can show, in base radii.
@@ -52,7 +58,8 @@ pub struct Params {
     pub max_stretch: f64,
     /// Speed of half that elongation on a solid without trails, in m/s.
     pub stretch_speed: f64,
-    /// Gain of the displayed front over the raggedness: means over 3 × 3 spots are a third as strong as single ones.
+    /// Gain of the displayed front over the raggedness: means over 3 × 3 spots are a third as
+    /// strong as single ones.
     pub front_gain: f64,
 }
 

@@ -1,8 +1,10 @@
-//! The physical mode: drops stick, slide, coalesce and leave trails by the properties of liquid and material.
+//! The physical mode: drops stick, slide, coalesce and leave trails by the properties of liquid and
+//! material.
 //!
-//! Stages of a step: reassess all drops if gravity or wind have changed; coalesce new and enlarged drops; integrate all
-//! sliding drops over a fixed substrate (in parallel); commit film, stops and losses in the order of slots, wet the
-//! substrate and find contacts (in parallel); coalesce; rupture films into beads. Drops at rest cost nothing.
+//! Stages of a step: reassess all drops if gravity or wind have changed; coalesce new and enlarged
+//! drops; integrate all sliding drops over a fixed substrate (in parallel); commit film, stops and
+//! losses in the order of slots, wet the substrate and find contacts (in parallel); coalesce;
+//! rupture films into beads. Drops at rest cost nothing.
 
 mod coalesce;
 
@@ -104,7 +106,8 @@ impl Physical {
         context.longest_step(self.fastest, self.substrate.cell_size, law)
     }
 
-    /// Puts a drop on the pane with its contact line at `radius` (in m), within the bounds of the contact angles.
+    /// Puts a drop on the pane with its contact line at `radius` (in m), within the bounds of the
+    /// contact angles.
     pub fn deposit(&mut self, mut drop: PaneDrop, radius: f64, context: &StepContext) {
         drop.radius = radius;
         if self.fit_radius(&mut drop, context) {
@@ -115,7 +118,8 @@ impl Physical {
         }
     }
 
-    /// Adds liquid at a position (negative: removes it): to the drop that covers it, else as a new drop.
+    /// Adds liquid at a position (negative: removes it): to the drop that covers it, else as a new
+    /// drop.
     ///
     /// Returns the volume that was really added, in m³: there may be nothing to remove.
     pub fn pour(&mut self, at: DVec2, volume: f64, context: &StepContext, ids: &mut IdCounter) -> f64 {
@@ -167,7 +171,8 @@ impl Physical {
         report
     }
 
-    /// Fits all drops anew and starts those that exceed their retention, if gravity or wind have changed.
+    /// Fits all drops anew and starts those that exceed their retention, if gravity or wind have
+    /// changed.
     fn reassess(&mut self, context: &StepContext) {
         if self.last_context == Some(*context) {
             return;
@@ -191,10 +196,11 @@ impl Physical {
         }
     }
 
-    /// Sets a drop's radius within the bounds of its volume and the contact angles; `false` if it is too heavy to hang.
+    /// Sets a drop's radius within the bounds of its volume and the contact angles; `false` if it
+    /// is too heavy to hang.
     ///
-    /// The contact line is pinned: it advances only as far as θ_a and recedes only as far as θ_r demand. That of a sliding
-    /// drop is at the advancing radius.
+    /// The contact line is pinned: it advances only as far as θ_a and recedes only as far as θ_r
+    /// demand. That of a sliding drop is at the advancing radius.
     fn fit_radius(&self, drop: &mut PaneDrop, context: &StepContext) -> bool {
         let law = self.substrate.law_at(drop.position);
         let Some(least) = context.advancing_radius(law, drop.volume) else { return false };
@@ -280,7 +286,8 @@ impl Physical {
         self.fastest = self.outcomes.iter().map(|outcome| f64::from(outcome.speed)).fold(0.0, f64::max);
     }
 
-    /// Adds the starting drops to the list of sliding ones: ascending, each once. Stopped drops are still in it.
+    /// Adds the starting drops to the list of sliding ones: ascending, each once. Stopped drops are
+    /// still in it.
     fn list_sliding(&mut self) {
         self.starting.sort_unstable();
         self.starting.dedup();
@@ -306,7 +313,7 @@ impl Physical {
         self.sliding.len()
     }
 
-    /// Commits one outcome: film left and taken up, stop, detachment, loss over the edge.
+    /// Commits one outcome: film left and absorbed, stop, detachment, loss over the edge.
     fn commit_drop(&mut self, slot: u32, outcome: &Outcome, context: &StepContext, end: f64) {
         let mut drop = *self.drops.get(slot);
         self.leave_film(slot, &drop, outcome, &context.liquid, end);

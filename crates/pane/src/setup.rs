@@ -148,7 +148,8 @@ fn reject_dew_elsewhere(scene: &Scene, pane: usize, name: &str) -> Result<(), Pa
 fn grid(scene: &Scene, size: DVec2, law: &SlidingLaw, weights: &Weights, name: &str) -> Result<(f64, u32), PaneError> {
     let cell_size = scene.pane.cell.unwrap_or_else(|| match scene.fidelity {
         Fidelity::Physical => PARAMS.cell_size.min(size.min_element() / PARAMS.cells_along_shorter_side),
-        // "A droplet will always be on one of the cells" (algan, §2): a cell is as wide as the drop that is about to move.
+        // "A droplet will always be on one of the cells" (algan, §2): a cell is as wide as the drop
+        // that is about to move.
         Fidelity::Paper => 2.0 * cap::base_radius(weights.static_critical, law.wetting.advancing),
     });
     let fine = scene.pane.fine.unwrap_or(PARAMS.fine);
@@ -163,7 +164,8 @@ fn grid(scene: &Scene, size: DVec2, law: &SlidingLaw, weights: &Weights, name: &
     Ok((cell_size, fine))
 }
 
-/// The paper's weights: as configured, else from the largest drop that the material retains on a vertical pane.
+/// The paper's weights: as configured, else from the largest drop that the material retains on a
+/// vertical pane.
 fn weights(scene: &Scene, law: &SlidingLaw, gravity: f64) -> Result<Weights, PaneError> {
     let given = &scene.pane;
     let derived = || {

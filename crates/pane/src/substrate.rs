@@ -1,8 +1,8 @@
 //! The pane's cells: wetting, wetted spots and film.
 //!
-//! Two levels, as in the paper (algan, §2). A cell has a material, a volume of film, and a finer grid of `fine` × `fine`
-//! spots; a spot is dry or has been wetted. Spots are bits of a word, so marking is an atomic `or`, whose result does not
-//! depend on the order of threads.
+//! Two levels, as in the paper (algan, §2). A cell has a material, a volume of film, and a finer
+//! grid of `fine` × `fine` spots; a spot is dry or has been wetted. Spots are bits of a word, so
+//! marking is an atomic `or`, whose result does not depend on the order of threads.
 
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -107,7 +107,8 @@ pub struct Substrate {
 }
 
 impl Substrate {
-    /// A dry pane of at least `size` (in m); `laws` returns the laws for a number of columns and rows.
+    /// A dry pane of at least `size` (in m); `laws` returns the laws for a number of columns and
+    /// rows.
     pub fn new(size: DVec2, cell_size: f64, fine: u32, seed: u64, laws: impl FnOnce(usize, usize) -> CellLaws) -> Self {
         let [columns, rows] = [size.x, size.y].map(|length| (length / cell_size - 1e-9).ceil().max(1.0) as usize);
         let laws = laws(columns, rows);
@@ -207,7 +208,8 @@ impl Substrate {
 
     /// Mean cos θ_a over a footprint's front: ahead and at 45° to either side.
     ///
-    /// Retention is an integral of the cosine over the width, so a front that is half on a wetted path is attracted to it.
+    /// Retention is an integral of the cosine over the width, so a front that is half on a wetted
+    /// path is attracted to it.
     pub fn cos_front(&self, position: DVec2, direction: DVec2, radius: f64) -> f64 {
         let ahead = radius + 0.5 * self.cell_size;
         let across = direction.perp() * FRAC_1_SQRT_2;
@@ -248,15 +250,18 @@ impl Substrate {
         self.wet_disc(center, radius, raggedness(self.law_at(center)));
     }
 
-    /// Wets the spots of a disc whose edge follows the fine impurities, by at most `raggedness` of its radius.
+    /// Wets the spots of a disc whose edge follows the fine impurities, by at most `raggedness` of
+    /// its radius.
     ///
-    /// Each end of a row of spots is displaced by the impurity of the spot where a round disc would end.
+    /// Each end of a row of spots is displaced by the impurity of the spot where a round disc would
+    /// end.
     pub fn wet_disc(&self, center: DVec2, radius: f64, raggedness: f64) {
         let fine = i64::from(self.fine);
         let per_spot = f64::from(self.fine) * self.per_cell;
         let (center, radius) = (center * per_spot, radius * per_spot);
         let last_column = self.columns as i64 * fine - 1;
-        // Casts truncate; negative numbers are clamped anyway. Unlike `floor` a cast is one instruction everywhere.
+        // Casts truncate; negative numbers are clamped anyway. Unlike `floor` a cast is one
+        // instruction everywhere.
         let first_row = (center.y - radius + 0.5).max(0.0) as i64;
         let last_row = ((center.y + radius + 0.5) as i64 - 1).min(self.rows as i64 * fine - 1);
         for row in first_row..=last_row {
@@ -316,7 +321,8 @@ impl Substrate {
     }
 }
 
-/// Raggedness of a front, as a share of the drop's radius: surfaces of larger hysteresis are more heterogeneous.
+/// Raggedness of a front, as a share of the drop's radius: surfaces of larger hysteresis are more
+/// heterogeneous.
 pub fn raggedness(law: &SlidingLaw) -> f64 {
     (PARAMS.raggedness_per_hysteresis * (law.cos_receding - law.cos_advancing)).min(PARAMS.max_raggedness)
 }

@@ -1,4 +1,5 @@
-//! The volume balance is exact, ids are never reused, and runs are bit-identical for any threads and interruptions.
+//! The volume balance is exact, ids are never reused, and runs are bit-identical for any threads
+//! and interruptions.
 
 mod support;
 
@@ -8,7 +9,8 @@ use sessile_frames::{Event, Ids};
 use sessile_model::Model;
 use support::{cap, imbalance, instances, pane, run, tilted};
 
-/// Rain, dew, a tap, a feeding and a draining needle, trails and beads on one pane that loses water below.
+/// Rain, dew, a tap, a feeding and a draining needle, trails and beads on one pane that loses water
+/// below.
 fn busy_scene() -> String {
     tilted(80.0, "advancing = \"50 deg\"\nreceding = \"15 deg\"\nwet_advancing = \"25 deg\"", "seed = 5")
         + "[[emitters]]\nkind = \"rain\"\nover = \"pane\"\nrate = \"400 mm/h\"\nvelocity = \"0 -3 -2 m/s\"\n\
@@ -120,8 +122,8 @@ fn a_merger_conserves_volume_and_momentum_and_keeps_the_id_of_the_larger_drop() 
     assert!(gained.abs() < merged.volume * 9.8 * 0.002, "momentum {momentum:e} became {:e}", momentum + gained);
 }
 
-/// Grown by a needle to 20 µL at 90°, then drained: the contact line stays until the angle has fallen to 40° (reference case
-/// `hysteresis-20-90-40`: base radius 2.21647 mm, 6.26756 µL).
+/// Grown by a needle to 20 µL at 90°, then drained: the contact line stays until the angle has
+/// fallen to 40° (reference case `hysteresis-20-90-40`: base radius 2.21647 mm, 6.26756 µL).
 #[test]
 fn the_contact_line_is_pinned_between_advancing_and_receding_angle() {
     let scene = tilted(0.0, "advancing = \"90 deg\"\nreceding = \"40 deg\"", "")

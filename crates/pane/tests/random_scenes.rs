@@ -1,4 +1,5 @@
-//! Random materials, liquids, tilts, winds and motions: no panic, no lost volume, no number that is not finite.
+//! Random materials, liquids, tilts, winds and motions: no panic, no lost volume, no number that is
+//! not finite.
 
 mod support;
 

@@ -17,7 +17,8 @@ fn angles(advancing: f64, receding: f64) -> String {
     format!("advancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"")
 }
 
-/// Furmidge's balance with the Young–Laplace width: 3 % below the critical volume it sticks, 3 % above it slides.
+/// Furmidge's balance with the Young–Laplace width: 3 % below the critical volume it sticks, 3 %
+/// above it slides.
 #[test]
 fn a_drop_slides_just_above_its_critical_volume_and_sticks_just_below() {
     for (advancing, receding) in [(90.0, 60.0), (50.0, 15.0), (110.0, 90.0)] {
@@ -40,7 +41,8 @@ fn a_drop_slides_just_above_its_critical_volume_and_sticks_just_below() {
     }
 }
 
-/// A heavy drop slides straight, so its speed is that of the balance of weight, retention and friction.
+/// A heavy drop slides straight, so its speed is that of the balance of weight, retention and
+/// friction.
 #[test]
 fn a_heavy_drop_reaches_the_steady_speed() {
     for (advancing, receding, volume) in [(80.0, 58.0, 50.0), (113.0, 92.0, 50.0)] {
@@ -91,8 +93,8 @@ fn path_of(pane: &mut sessile_pane::Pane, id: u32, seconds: f64) -> Vec<glam::DV
     path
 }
 
-/// On a material with wetting history a second drop that starts 3 mm beside the first, its edge on the first one's path, is
-/// attracted to it. Without the history it takes another path.
+/// On a material with wetting history a second drop that starts 3 mm beside the first, its edge on
+/// the first one's path, is attracted to it. Without the history it takes another path.
 #[test]
 fn a_second_drop_follows_the_first_ones_path() {
     let mean_gap = |memory: &str| {

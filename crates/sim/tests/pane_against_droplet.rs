@@ -1,4 +1,5 @@
-//! The pane and droplet models on the same slope: both must start drops at the same volume and move them alike.
+//! The pane and droplet models on the same slope: both must start drops at the same volume and move
+//! them alike.
 
 use sessile_droplet::DropletModel;
 use sessile_model::{Model, NoTimer};
@@ -8,7 +9,8 @@ use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Liquid, Wetting, retention};
 use sessile_world::World;
 
-/// A cap of `volume` (in µL) near the top of a slope of 3 m, with contact angles and tilt in degrees.
+/// A cap of `volume` (in µL) near the top of a slope of 3 m, with contact angles and tilt in
+/// degrees.
 struct Slope {
     advancing: f64,
     receding: f64,

@@ -1,8 +1,9 @@
 //! Merging of touching droplets.
 //!
-//! Volume and momentum add up, the place is the center of mass, the largest keeps its slot and id. Groups are independent,
-//! so their mergers are computed in parallel, then committed in order: changes of the neighbor grids on other threads than
-//! those of the droplets. Groups are processed in blocks that still fit the cache when they are committed.
+//! Volume and momentum add up, the place is the center of mass, the largest keeps its slot and id.
+//! Groups are independent, so their mergers are computed in parallel, then committed in order:
+//! changes of the neighbor grids on other threads than those of the droplets. Groups are processed
+//! in blocks that still fit the cache when they are committed.
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
@@ -19,7 +20,8 @@ const TOGETHER: usize = CHUNK / 2;
 /// Tasks per thread that are computed before they are committed.
 const AHEAD: usize = 8;
 
-/// Groups of touching droplets and the results of their mergers; keeps its memory from step to step.
+/// Groups of touching droplets and the results of their mergers; keeps its memory from step to
+/// step.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     groups: CoalescenceGroups,

@@ -20,7 +20,8 @@ pub(super) struct SegmentMotion {
 }
 
 impl SegmentMotion {
-    /// The motion of a drop from its present state, with the resistance at the segment's mean speed.
+    /// The motion of a drop from its present state, with the resistance at the segment's mean
+    /// speed.
     pub(super) fn new(
         context: &StepContext,
         substrate: &Substrate,
@@ -61,7 +62,8 @@ impl SegmentMotion {
         }
     }
 
-    /// Time (in s) and path length (in m) until `time` has passed, `length` is covered, or the drop stops.
+    /// Time (in s) and path length (in m) until `time` has passed, `length` is covered, or the drop
+    /// stops.
     pub(super) fn until(&self, time: f64, length: f64) -> (f64, f64) {
         let time = time.min(self.time_to_rest());
         let whole = self.distance(time);

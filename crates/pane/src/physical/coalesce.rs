@@ -44,8 +44,8 @@ impl Physical {
         }
     }
 
-    /// Merges drops into one: volume and momentum add up, the largest keeps its slot and id. `false` if fewer than two
-    /// of the drops still exist.
+    /// Merges drops into one: volume and momentum add up, the largest keeps its slot and id.
+    /// `false` if fewer than two of the drops still exist.
     fn merge(&mut self, slots: &[u32], context: &StepContext, events: &mut Vec<Event>) -> bool {
         let all = slots.iter().map(|&slot| (slot, *self.drops.get(slot)));
         let members: Vec<(u32, PaneDrop)> = all.filter(|(_, drop)| drop.id.is_some()).collect();

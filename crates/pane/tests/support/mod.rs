@@ -24,7 +24,8 @@ pub fn tilted(degrees: f64, material: &str, rest: &str) -> String {
     )
 }
 
-/// A cap with its center at a point of space (in mm), of this volume (in µL) and contact angle (in degrees).
+/// A cap with its center at a point of space (in mm), of this volume (in µL) and contact angle (in
+/// degrees).
 pub fn cap(volume: f64, angle: f64, [x, y, z]: [f64; 3]) -> String {
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"pane\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n"
