@@ -9,7 +9,7 @@ use glam::DVec3;
 use sessile_frames::Event;
 use sessile_sliding::{Ball, ball_radius, merge_event};
 
-use crate::grid::{Grid, Look, PER_CELL, Region, Scratch};
+use crate::grid::{Grid, PER_CELL, Query, QueryScratch, Region};
 
 /// Smallest width of a grid cell, in mean radii.
 const CELL_PER_RADIUS: f64 = 8.0;
@@ -19,8 +19,8 @@ const CELL_PER_RADIUS: f64 = 8.0;
 pub struct Air {
     grid: Grid,
     sized_for: usize,
-    looks: Vec<Look>,
-    scratch: Scratch,
+    queries: Vec<Query>,
+    scratch: QueryScratch,
     pairs: Vec<(u32, u32)>,
 }
 
@@ -29,8 +29,8 @@ impl Default for Air {
         Self {
             grid: Grid::new(0, 1e-2),
             sized_for: 0,
-            looks: Vec::new(),
-            scratch: Scratch::default(),
+            queries: Vec::new(),
+            scratch: QueryScratch::default(),
             pairs: Vec::new(),
         }
     }
@@ -63,23 +63,23 @@ impl Air {
         let mean = balls.iter().map(|ball| ball.body.velocity).sum::<DVec3>() / count;
         self.resize_grid(balls);
         self.grid.clear();
-        self.looks.clear();
+        self.queries.clear();
         for (index, ball) in (0..).zip(balls) {
             let (drift, radius) = ((ball.body.velocity - mean) * dt, ball_radius(ball.body.volume));
             self.grid.insert(index, 0, ball.body.center, radius as f32);
-            let around = radius + drift.length();
-            self.looks.push(Look {
+            let radius = radius + drift.length();
+            self.queries.push(Query {
                 solid: 0,
                 own: index,
                 from: ball.body.center - drift,
                 to: ball.body.center,
-                around,
+                radius,
             });
         }
         let pairs = &mut self.pairs;
         pairs.clear();
-        self.grid.near_many(&self.looks, Region::Way, &mut self.scratch, |way, other| {
-            let (a, b) = ((way as u32).min(other), (way as u32).max(other));
+        self.grid.query_many(&self.queries, Region::Path, &mut self.scratch, |query, other| {
+            let (a, b) = ((query as u32).min(other), (query as u32).max(other));
             if a != b && touched(&balls[a as usize], &balls[b as usize], dt) {
                 pairs.push((a, b));
             }

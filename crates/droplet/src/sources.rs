@@ -4,14 +4,10 @@ use glam::DVec3;
 use sessile_sliding::{CondensingSurface, EmissionTarget, IdCounter, Projectile};
 use sessile_world::random::Stream;
 
+use crate::context::StepContext;
 use crate::locate::Locator;
-use crate::particles::{ParticleSystem, StepContext};
+use crate::particles::ParticleSystem;
 use crate::surface_mesh::SurfacePoint;
-
-/// Longest flight of a tap's stream, in s.
-const LONGEST_STREAM: f64 = 2.0;
-/// Largest distance of a needle's tip from the solid that it feeds, in m.
-const NEEDLE_RANGE: f64 = 10e-3;
 
 /// Droplets and solids that emitters add liquid to.
 pub struct Target<'a> {
@@ -29,24 +25,25 @@ impl EmissionTarget for Target<'_> {
     type Place = SurfacePoint;
 
     fn stream_impact(&self, stream: &Projectile) -> Option<SurfacePoint> {
-        let (solid, contact) = self.locator.first_contact(stream, self.gravity, LONGEST_STREAM)?;
+        let (solid, contact) =
+            self.locator.first_contact(stream, self.gravity, self.context.parameters().max_stream_flight)?;
         Some(self.locator.place_at(solid, contact.triangle, contact.point))
     }
 
     fn feed_place(&self, tip: DVec3) -> Option<SurfacePoint> {
-        self.locator.nearest_place(tip, NEEDLE_RANGE).map(|(place, _)| place)
+        self.locator.nearest_place(tip, self.context.parameters().max_feed_distance).map(|(place, _)| place)
     }
 
     fn condensing_surface(&self, solid: usize) -> Option<CondensingSurface> {
         let Locator { setup, surface, .. } = self.locator;
-        let area = setup.areas[surface.triangles_of(solid).end - 1];
-        Some(CondensingSurface { area, grain: setup.dew_grains[solid] })
+        let area = setup.cumulative_areas[surface.triangles_of(solid).end - 1];
+        Some(CondensingSurface { area, grain: setup.dew_volumes[solid] })
     }
 
     fn random_place(&self, solid: usize, random: &mut Stream) -> SurfacePoint {
         let Locator { setup, surface, .. } = self.locator;
         let range = surface.triangles_of(solid);
-        let areas = &setup.areas[range.clone()];
+        let areas = &setup.cumulative_areas[range.clone()];
         let wanted = random.uniform() * areas[areas.len() - 1];
         let t = areas.partition_point(|&sum| sum <= wanted).min(areas.len() - 1);
         let (a, b) = (random.uniform(), random.uniform());

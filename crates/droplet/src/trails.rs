@@ -9,14 +9,14 @@ use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
 
 /// A straight segment of film that ends on one triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TrailSegment {
+pub struct FilmPath {
     /// Where it begins, in the axes of the triangle on which it ends, in m.
     pub from: DVec2,
     /// Where it ends.
     pub to: SurfacePoint,
 }
 
-impl TrailSegment {
+impl FilmPath {
     fn length(&self) -> f64 {
         self.from.distance(self.to.at)
     }
@@ -31,30 +31,30 @@ pub struct MeshFilm<'a> {
 }
 
 impl FilmSubstrate for MeshFilm<'_> {
-    type Segment = TrailSegment;
+    type Segment = FilmPath;
     type Place = SurfacePoint;
 
-    fn take_film(&mut self, segment: &TrailSegment, width: f64) -> f64 {
-        let TrailSegment { from, to } = *segment;
+    fn take_film(&mut self, segment: &FilmPath, width: f64) -> f64 {
+        let FilmPath { from, to } = *segment;
         self.substrate.take_film_along(self.surface, to.triangle, from, to.at, width)
     }
 
-    fn add_film(&mut self, segment: &TrailSegment, width: f64, volume: f64) {
-        let TrailSegment { from, to } = *segment;
+    fn add_film(&mut self, segment: &FilmPath, width: f64, volume: f64) {
+        let FilmPath { from, to } = *segment;
         self.substrate.lay_film(self.surface, to.triangle, from, to.at, width, volume);
     }
 
     /// The center of mass along the trail's arc length: on a curved surface the spatial one lies
     /// beside it.
-    fn center_of_mass(&self, film: &[(TrailSegment, f64)]) -> SurfacePoint {
-        let (mut rigid, mut volume, mut end) = (0.0, 0.0, 0.0);
+    fn center_of_mass(&self, film: &[(FilmPath, f64)]) -> SurfacePoint {
+        let (mut moment, mut volume, mut end) = (0.0, 0.0, 0.0);
         for (segment, amount) in film {
             let length = segment.length();
-            rigid += amount * (end + 0.5 * length);
+            moment += amount * (end + 0.5 * length);
             volume += amount;
             end += length;
         }
-        let center = rigid / volume;
+        let center = moment / volume;
         let mut end = 0.0;
         let holding = film.iter().find(|(segment, _)| {
             end += segment.length();
@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn the_center_of_mass_lies_on_the_trail_at_the_mean_arc_length() {
         let surface = surface_of(&sheet(1.0, 1.0, 20, 17));
-        let mut substrate = Substrate::new(&surface, &[], &[], &Liquid::water());
+        let mut substrate =
+            Substrate::new(&surface, &[], &[], &Liquid::water(), &crate::parameters::Parameters::default());
         let film = MeshFilm { surface: &surface, substrate: &mut substrate };
         let mut place = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
         let start = place.point(&surface);
@@ -87,7 +88,7 @@ mod tests {
         for k in 0..10 {
             let (next, turned) = surface.trace_geodesic(place, carried, carried);
             carried = turned;
-            segments.push((TrailSegment { from: next.at - turned, to: next }, if k < 5 { 1.0 } else { 3.0 }));
+            segments.push((FilmPath { from: next.at - turned, to: next }, if k < 5 { 1.0 } else { 3.0 }));
             place = next;
         }
         // Σ V s / Σ V of ten segments of 50 mm.

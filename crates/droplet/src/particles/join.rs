@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use sessile_frames::Event;
 use sessile_sliding::{CoalescenceGroups, NeckPart, Necks, PlannedNeck, merge_event, survivor};
 
-use super::{AT_ONCE, Detached, ParticleSystem, Settled, StepContext, detached, other_solids};
-use crate::droplets::{CHUNK, Droplet, Droplets, NIL, Size, Slot, State};
+use super::{Assessed, Detached, ParticleSystem, StepContext, detached, other_solids};
+use crate::droplets::{CHUNK, Droplet, Droplets, NIL, PREFETCH, Size, Slot, State};
 use crate::integrate::MotionState;
 use crate::neighbors::{Changes, Move};
 
@@ -35,7 +35,7 @@ struct Outcome {
     gone: Vec<u32>,
     /// Changes of the grid cells of absorbed and of surviving droplets.
     cells: Changes,
-    stays: Vec<(Settled, Move)>,
+    stays: Vec<(Assessed, Move)>,
     necks: Vec<(u32, PlannedNeck)>,
     detached: Vec<Detached>,
     events: Vec<Event>,
@@ -44,9 +44,9 @@ struct Outcome {
 impl ParticleSystem {
     /// Merges every group of touching droplets into one.
     pub(super) fn join_pairs(&mut self, context: &StepContext<'_>, events: &mut Vec<Event>) {
-        let Groups { mut groups, mut outcomes } = std::mem::take(&mut self.groups);
-        groups.gather(&self.pairs, self.droplets.num_slots());
-        self.pairs.clear();
+        let Groups { mut groups, mut outcomes } = std::mem::take(&mut self.scratch.groups);
+        groups.gather(&self.scratch.pairs, self.droplets.num_slots());
+        self.scratch.pairs.clear();
         let pieces = groups.len().div_ceil(TOGETHER);
         let threads = rayon::current_num_threads();
         // No more than is still in the cache when it is committed.
@@ -66,7 +66,7 @@ impl ParticleSystem {
             }
             self.commit_mergers(outcomes, events);
         }
-        self.groups = Groups { groups, outcomes };
+        self.scratch.groups = Groups { groups, outcomes };
     }
 
     /// Computes the mergers of a range of groups.
@@ -78,9 +78,9 @@ impl ParticleSystem {
         outcome: &mut Outcome,
     ) {
         outcome.clear();
-        for first in range.clone().step_by(AT_ONCE) {
-            let end = range.end.min(first + AT_ONCE);
-            self.droplets.fetch(groups.range(first, end).iter().copied(), context.surface, Some(&self.substrate));
+        for first in range.clone().step_by(PREFETCH) {
+            let end = range.end.min(first + PREFETCH);
+            self.droplets.prefetch(groups.range(first, end).iter().copied(), context.surface, Some(&self.substrate));
             for group in first..end {
                 self.join(groups.get(group), context, outcome);
             }
@@ -89,49 +89,49 @@ impl ParticleSystem {
 
     /// Computes the merger of one group.
     fn join(&self, members: &[u32], context: &StepContext<'_>, outcome: &mut Outcome) {
-        let all = &self.droplets.all;
-        let rank = |&slot: &u32| (all[slot as usize].size.volume, all[slot as usize].id);
+        let all = &self.droplets;
+        let rank = |&slot: &u32| (all[slot].size.volume, all[slot].id);
         let kept = members[survivor(members.iter().map(rank))];
         let Merged { droplet, center, solid } = self.merged(kept, members, context);
         for &slot in members.iter().filter(|&&slot| slot != kept) {
             outcome.gone.push(slot);
-            outcome.cells.remove(slot, &all[slot as usize].location);
+            outcome.cells.remove(slot, &all[slot].location);
         }
-        let mut settled = self.settled(droplet, context);
-        settled.starts |= droplet.state.is_sliding && !all[kept as usize].state.is_sliding;
-        outcome.events.push(merge_event(members.iter().map(|&slot| all[slot as usize].id), droplet.id));
-        let location = &all[kept as usize].location;
-        if settled.falls {
+        let mut assessed = self.assess(droplet, context);
+        assessed.starts |= droplet.state.is_sliding && !all[kept].state.is_sliding;
+        outcome.events.push(merge_event(members.iter().map(|&slot| all[slot].id), droplet.id));
+        let location = &all[kept].location;
+        if assessed.detaches {
             outcome.gone.push(kept);
             outcome.cells.remove(kept, location);
-            outcome.detached.push(detached(&settled, context.surface));
+            outcome.detached.push(detached(&assessed, context.surface));
             return;
         }
         let volume = droplet.size.volume;
         let parts = members.iter().map(|&slot| {
-            let Slot { location, size, .. } = &all[slot as usize];
+            let Slot { location, size, .. } = &all[slot];
             let offset = other_solids::seen_from(context, solid, location).point - center;
             (slot, NeckPart { offset, share: size.volume / volume })
         });
-        outcome.necks.extend(self.necks.plan(volume, parts, context.liquid).map(|planned| (kept, planned)));
-        let solid = context.surface.facet(settled.droplet.motion.place.triangle).solid;
-        let (point, merge_radius) = (settled.point, settled.droplet.size.merge_radius);
-        let moved = self.neighbors.moved(kept, location, solid, point, merge_radius, &mut outcome.cells);
-        outcome.stays.push((settled, moved));
+        outcome.necks.extend(self.necks.plan(volume, parts, context.liquid()).map(|planned| (kept, planned)));
+        let solid = context.surface.facet(assessed.droplet.motion.place.triangle).solid;
+        let (point, merge_radius) = (assessed.point, assessed.droplet.size.merge_radius);
+        let moved = self.neighbors.plan_move(kept, location, solid, point, merge_radius, &mut outcome.cells);
+        outcome.stays.push((assessed, moved));
     }
 
     /// The droplet that a group becomes: volume and momentum add up about the center of mass.
     fn merged(&self, kept: u32, members: &[u32], context: &StepContext<'_>) -> Merged {
-        let all = &self.droplets.all;
+        let all = &self.droplets;
         let large = self.droplets.get(kept);
-        let volume: f64 = members.iter().map(|&slot| all[slot as usize].size.volume).sum();
+        let volume: f64 = members.iter().map(|&slot| all[slot].size.volume).sum();
         let facet = context.surface.facet(large.motion.place.triangle);
-        let origin = all[kept as usize].location.point;
+        let origin = all[kept].location.point;
         let mut velocity = facet.lift(large.motion.velocity) * (large.size.volume / volume);
         let (mut path, mut center) = (DVec2::ZERO, DVec3::ZERO);
         let mut square = large.size.radius * large.size.radius;
         for &slot in members.iter().filter(|&&slot| slot != kept) {
-            let Slot { location, motion, size, .. } = &all[slot as usize];
+            let Slot { location, motion, size, .. } = &all[slot];
             let share = size.volume / volume;
             let offset = other_solids::seen_from(context, facet.solid, location).point - origin;
             let own = context.surface.facet(motion.place.triangle).lift(motion.velocity);
@@ -145,7 +145,7 @@ impl ParticleSystem {
         let droplet = Droplet {
             id: large.id,
             motion: MotionState { place, velocity },
-            size: Size { volume, radius: square.sqrt(), normal_acceleration: f32::NAN, ..large.size },
+            size: Size { volume, radius: square.sqrt(), ..large.size },
             state: State { is_sliding: velocity != DVec2::ZERO, ..large.state },
         };
         Merged { droplet, center: origin + center, solid: facet.solid }
@@ -159,22 +159,22 @@ impl ParticleSystem {
         let outcomes = &*outcomes;
         let mut change_droplets = || {
             for outcome in outcomes {
-                for some in outcome.gone.chunks(AT_ONCE) {
+                for some in outcome.gone.chunks(PREFETCH) {
                     fetch(droplets, necks, some.iter().copied());
                     for &slot in some {
                         trails.end(slot);
                         necks.remove(slot);
                         droplets.remove(slot);
-                        droplets.all[slot as usize].location.bucket = NIL;
+                        droplets[slot].location.bucket = NIL;
                     }
                 }
-                for some in outcome.stays.chunks(AT_ONCE) {
+                for some in outcome.stays.chunks(PREFETCH) {
                     fetch(droplets, necks, some.iter().map(|(_, moved)| moved.slot));
-                    for (settled, moved) in some {
-                        let Settled { droplet, point, starts, .. } = settled;
+                    for (assessed, moved) in some {
+                        let Assessed { droplet, point, starts, .. } = assessed;
                         necks.remove(moved.slot);
                         droplets.set(moved.slot, droplet);
-                        moved.note(&mut droplets.all[moved.slot as usize].location, *point);
+                        moved.apply(&mut droplets[moved.slot].location, *point);
                         if *starts {
                             starting.push(moved.slot);
                         }
@@ -190,17 +190,17 @@ impl ParticleSystem {
         };
         let changes = || outcomes.iter().map(|outcome| &outcome.cells);
         if outcomes.len() > 1 {
-            rayon::join(change_droplets, || neighbors.change(changes));
+            rayon::join(change_droplets, || neighbors.apply(changes));
         } else {
             change_droplets();
-            neighbors.change(changes);
+            neighbors.apply(changes);
         }
     }
 }
 
 /// Reads all that is about to be changed, so that cache misses overlap.
 fn fetch(droplets: &Droplets, necks: &Necks, slots: impl Iterator<Item = u32>) {
-    let read = |sum, slot: u32| sum ^ droplets.all[slot as usize].id ^ necks.prefetch(slot);
+    let read = |sum, slot: u32| sum ^ droplets[slot].id ^ necks.prefetch(slot);
     std::hint::black_box(slots.fold(0, read));
 }
 
