@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// `sessile-10-70-zero-g` of the reference answers.
+    /// `sessile-10-70-zero-g` of the reference solutions.
     #[test]
     fn weightless_drop_is_the_reference_cap() {
         let theta = 70.0_f64.to_radians();

@@ -1,5 +1,5 @@
-//! Small exact answers: pressure jump, capillary rise, menisci, dripping, falling, merging, and the
-//! hysteresis cycle.
+//! Exact solutions: pressure jump, capillary rise, menisci, dripping, free fall, coalescence, and
+//! the hysteresis cycle.
 
 use std::f64::consts::PI;
 
@@ -68,7 +68,7 @@ pub fn free_fall(height: f64, gravity: f64) -> (f64, f64) {
     ((2.0 * height / gravity).sqrt(), (2.0 * gravity * height).sqrt())
 }
 
-/// Two free drops become one.
+/// Result of the coalescence of two free drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coalescence {
     /// Radius of the drop they make, in m.
@@ -116,9 +116,9 @@ mod tests {
     }
 
     /// `laplace-1mm`, `jurin-plates-1mm-30`, `wall-meniscus-30`, `fall-20mm` and `coalesce-1-1` of
-    /// the reference answers.
+    /// the reference solutions.
     #[test]
-    fn closed_forms_match_the_reference_answers() {
+    fn closed_forms_match_the_reference_solutions() {
         close(laplace_pressure(&WATER, 1e-3), 146.0, 1e-12, "pressure");
         close(planar_laplace_pressure(&WATER, 1e-3), 73.0, 1e-12, "planar pressure");
         let theta = 30.0_f64.to_radians();
@@ -137,7 +137,7 @@ mod tests {
 
     /// `drip-1mm`: its range is 0.88–1.1 of the fallen volume.
     #[test]
-    fn dripping_matches_the_reference_answers() {
+    fn dripping_matches_the_reference_solutions() {
         for (mm, microliters) in [(1.0, 33.7), (2.0, 61.0), (3.0, 86.0), (4.0, 112.0)] {
             let got = dripping_volume(&WATER, mm * 1e-3, G) * 1e9;
             println!("{mm} mm: {got} µL");
@@ -147,9 +147,9 @@ mod tests {
         assert!((2.96605e-8..3.70756e-8).contains(&got), "{got:e}");
     }
 
-    /// `hysteresis-20-90-40` of the reference answers.
+    /// `hysteresis-20-90-40` of the reference solutions.
     #[test]
-    fn hysteresis_cycle_matches_the_reference_answer() {
+    fn hysteresis_cycle_matches_the_reference_solution() {
         let wetting = Wetting::smooth(0.5 * PI, 40.0_f64.to_radians());
         let cycle = hysteresis_cycle(&WATER, &wetting, 2e-8, G).unwrap();
         close(cycle.base_radius, 0.00221647, 1e-5, "base radius");

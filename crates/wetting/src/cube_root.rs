@@ -29,7 +29,7 @@ mod tests {
     use super::cube_root;
 
     #[test]
-    fn it_is_the_root_within_two_roundings_at_any_size() {
+    fn the_root_is_accurate_to_two_roundings_at_any_size() {
         let mut x = 3e-300_f64;
         while x < 1e300 {
             let off = (cube_root(x) / x.cbrt() - 1.0).abs();

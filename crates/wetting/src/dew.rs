@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_hold_the_condensed_water() {
+    fn all_condensed_water_is_in_drops() {
         for depth in [1e-8, 1e-6, 1e-4] {
             let number = dew_density(depth, NUCLEI, 1.0);
             let held = number * volume_over_radius_cubed(1.0) * dew_radius(depth, NUCLEI, 1.0).powi(3);

@@ -81,7 +81,7 @@ mod tests {
         0.87 * reynolds.powf(0.2) - 0.40 * reynolds.powf(0.4) / weber.sqrt()
     }
 
-    /// `impact-2.5mm-1ms-90` of the reference answers: 2.13767 to 3.06562.
+    /// `impact-2.5mm-1ms-90` of the reference solutions: 2.13767 to 3.06562.
     #[test]
     fn correlations_span_the_reference_range() {
         let (we, re) = (weber(&WATER, 2.5e-3, 1.0), reynolds(&WATER, 2.5e-3, 1.0));

@@ -1,7 +1,7 @@
-//! The liquids that ship: numbers at 20 °C, and what is known about them.
+//! Liquid presets: properties at 20 °C, and their sources.
 //!
-//! Evidence is told as in `docs/wetting.md`: *seen* in a source, *unverified* general knowledge, or
-//! *computed* here.
+//! Evidence is classified as in `docs/wetting.md`: *seen* in a source, *unverified* general
+//! knowledge, or *computed* here.
 
 use crate::liquid::Liquid;
 
@@ -10,14 +10,14 @@ use crate::liquid::Liquid;
 pub struct LiquidPreset {
     /// Kebab-case name, as scenes write it.
     pub name: &'static str,
-    /// What it is, for people.
+    /// Display name.
     pub title: &'static str,
     /// Its numbers.
     pub liquid: Liquid,
     /// Light does not pass: draw it as a metal, or as a turbid body; the refractive index is then
     /// of its surface only.
     pub opaque: bool,
-    /// Where the numbers come from and what to doubt.
+    /// Sources and uncertainty of the numbers.
     pub evidence: &'static str,
 }
 
@@ -135,12 +135,12 @@ static LIQUIDS: [LiquidPreset; 16] = [
     ),
 ];
 
-/// All liquids that ship; the first is the default.
+/// All liquid presets; the first is the default.
 pub fn liquid_presets() -> &'static [LiquidPreset] {
     &LIQUIDS
 }
 
-/// The liquid of a name.
+/// The liquid with this name.
 pub fn liquid_preset(name: &str) -> Option<&'static LiquidPreset> {
     LIQUIDS.iter().find(|preset| preset.name == name)
 }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn water_is_the_default_of_the_contract() {
+    fn water_is_the_default_liquid() {
         let water = &liquid_presets()[0];
         assert_eq!(water.name, "water");
         assert_eq!(water.liquid, Liquid::water());

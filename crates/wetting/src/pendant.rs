@@ -407,9 +407,9 @@ mod tests {
         assert!((got / expected - 1.0).abs() <= relative, "{what}: got {got}, expected {expected}");
     }
 
-    /// `pendant-30-90` and `pendant-90-fall` of the reference answers.
+    /// `pendant-30-90` and `pendant-90-fall` of the reference solutions.
     #[test]
-    fn hanging_drops_match_the_reference_answers() {
+    fn hanging_drops_match_the_reference_solutions() {
         let drop = pendant(3e-8, FRAC_PI_2, water_length()).unwrap();
         close(drop.height, 0.00280203, 1e-5, "height");
         close(drop.base_radius, 0.00222452, 1e-5, "contact radius");

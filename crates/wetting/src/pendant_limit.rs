@@ -36,7 +36,7 @@ mod tests {
     use crate::pendant::pendant_max_volume;
 
     #[test]
-    fn numbers_agree_with_the_equation_at_and_between_the_entries() {
+    fn the_table_agrees_with_the_exact_solution_at_and_between_its_entries() {
         for half_step in 1..72 {
             let theta = (0.5 * SPACING * f64::from(half_step)).to_radians();
             let (got, exact) = (pendant_limit(theta), pendant_max_volume(theta, 1.0));

@@ -53,7 +53,7 @@ impl RainLaw {
         let slope = 4.1 * (rate / MILLIMETER_PER_HOUR).powf(-0.21);
         // mm³/(m² s) are 1e-9 m/s.
         let carried = 1e-9 * NUMBER * PI / 6.0 * (FAST * cubic_moment(slope) - SLOW * cubic_moment(slope + RATE));
-        // So slow a rain that it has no drops of these sizes left is no rain.
+        // Reject rates so small that no drops of these sizes remain.
         (carried > 0.0).then_some(Self { slope, scale: rate / carried })
     }
 
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rain_has_no_law() {
+    fn a_rate_that_is_not_positive_has_no_law() {
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
             assert!(RainLaw::new(rate).is_none(), "{rate}");
         }

@@ -183,7 +183,7 @@ mod tests {
 
     /// Volumes in µL that a vertical solid retains, as published with the angles.
     #[test]
-    fn vertical_solids_hold_their_published_volumes() {
+    fn vertical_solids_retain_their_published_volumes() {
         for (advancing, receding, expected) in [(90.0, 60.0, 14.0), (90.0, 30.0, 32.0), (50.0, 15.0, 12.0)] {
             let got = critical_volume(&WATER, &solid(advancing, receding), 9.8, 0.5 * PI) * 1e9;
             assert!((got - expected).abs() < 0.6, "{advancing}/{receding}: {got} µL, expected {expected}");
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn flattening_holds_a_little_more_and_overhangs_less() {
+    fn flattened_drops_are_retained_better_and_overhanging_ones_less() {
         let (table, wetting) = (ShapeTable::shared(), solid(80.0, 58.0));
         let ratio = |degrees: f64| {
             let tilt = degrees.to_radians();

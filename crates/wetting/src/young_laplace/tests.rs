@@ -1,8 +1,8 @@
-//! Sessile profiles against closed forms, balances and the reference answers.
+//! Sessile profiles against closed forms, balances and the reference solutions.
 
 use super::*;
 
-/// Water of the reference answers: γ 0.073 N/m, ρ 1000 kg/m³, g 9.8 m/s².
+/// Water of the reference solutions: γ 0.073 N/m, ρ 1000 kg/m³, g 9.8 m/s².
 fn water_length() -> f64 {
     (0.073_f64 / 9800.0).sqrt()
 }
@@ -15,9 +15,9 @@ fn close(got: f64, expected: f64, relative: f64, what: &str) {
     );
 }
 
-/// `sessile-*` of the reference answers; their values carry six digits.
+/// `sessile-*` of the reference solutions; their values carry six digits.
 #[test]
-fn sessile_drops_match_the_reference_answers() {
+fn sessile_drops_match_the_reference_solutions() {
     let cases = [
         (4e-9, 60.0, 0.00089091, 0.00159884, 1.05808e-5, None),
         (4e-9, 90.0, 0.00120473, 0.00126114, 9.67571e-6, None),
@@ -36,9 +36,9 @@ fn sessile_drops_match_the_reference_answers() {
     }
 }
 
-/// `sessile2d-*` of the reference answers.
+/// `sessile2d-*` of the reference solutions.
 #[test]
-fn planar_drops_match_the_reference_answers() {
+fn planar_drops_match_the_reference_solutions() {
     for (area, degrees, height, half_width) in
         [(4e-6, 90.0, 0.00152563, 0.00167376), (1.2e-5, 50.0, 0.00170609, 0.00485198)]
     {
