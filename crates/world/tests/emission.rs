@@ -74,7 +74,8 @@ fn uniform_radii_collect_the_rate_too() {
     assert!((mean - 1e-3).abs() < 4.0 * 1e-3 / (12.0 * balls.len() as f64).sqrt(), "mean radius {mean}");
 }
 
-/// A pane catches wind/v of the rain, drop by drop: summed over drops, V v/wind is what level ground of its area would collect.
+/// A pane catches wind/v of the rain, drop by drop: summed over drops, V v/wind is what level
+/// ground of its area would collect.
 #[test]
 fn a_vertical_pane_collects_wind_over_fall_speed() {
     let wind = DVec3::new(0.0, 0.0, -4.0);
@@ -111,7 +112,8 @@ fn the_rate_of_horizontal_rain_refers_to_a_surface_that_faces_it() {
     assert_volume(&balls(&world.emissions(0.0, 60.0)), 20.0 * MM_PER_H * 0.5 * 60.0, "window");
 }
 
-/// Going along its velocity, every ball's center comes to one radius from the solid, and its point of contact is on the drawn part.
+/// Going along its velocity, every ball's center comes to one radius from the solid, and its point
+/// of contact is on the drawn part.
 #[test]
 fn every_raindrop_hits_its_target_solid() {
     let slope = plane("slope", DVec3::new(0.3, 0.9, 0.2), [0.5, 0.8]);
@@ -131,7 +133,8 @@ fn every_raindrop_hits_its_target_solid() {
     }
 }
 
-/// A convex body collects the rate over its shadow on the ground, drop speed by drop speed alike in still air.
+/// A convex body collects the rate over its shadow on the ground, drop speed by drop speed alike in
+/// still air.
 #[test]
 fn a_sphere_collects_rain_over_its_cross_section() {
     let ball = solid("ball", SolidShape::Sphere { center: DVec3::Y, radius: 0.3, inside: false });

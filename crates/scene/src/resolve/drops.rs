@@ -83,7 +83,8 @@ fn resting_angle(advancing: &Varying) -> f64 {
     }
 }
 
-/// The amount of liquid: `volume` (in a planar run `area`), or `radius` of the equivalent sphere (circle).
+/// The amount of liquid: `volume` (in a planar run `area`), or `radius` of the equivalent sphere
+/// (circle).
 fn amount(section: &Section<'_>, planar: bool) -> Amount {
     let default_radius = 1e-3;
     let of_radius = |r: f64| if planar { Amount::Area(PI * r * r) } else { Amount::Volume(4.0 / 3.0 * PI * r.powi(3)) };

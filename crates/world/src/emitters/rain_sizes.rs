@@ -1,8 +1,8 @@
 //! Size distributions of raindrops.
 //!
-//! Sizes are sampled as counted by a rain gauge on level ground in still air: with a drop concentration
-//! N(D) and fall speeds v(D), arrivals have the density N v. A range of radii given by the scene is uniform
-//! in this sense.
+//! Sizes are sampled as counted by a rain gauge on level ground in still air: with a drop
+//! concentration N(D) and fall speeds v(D), arrivals have the density N v. A range of radii given
+//! by the scene is uniform in this sense.
 
 use std::f64::consts::PI;
 
