@@ -66,4 +66,5 @@ pub use print::print;
 pub use relation::{RunRelation, image_keys, same_run, simulation_identity};
 pub use schema::json_schema;
 pub use source::{Place, Source, Sources};
+pub use suggest::edit_distance;
 pub use types::*;

@@ -27,6 +27,13 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     best.map(|(_, candidate)| candidate)
 }
 
+/// Edit distance of two words by optimal string alignment: insertions, deletions, replacements and
+/// transpositions of neighbors.
+pub fn edit_distance(a: &str, b: &str) -> usize {
+    let [a, b] = [a, b].map(|word| word.chars().collect::<Vec<char>>());
+    edits(&a, &b)
+}
+
 fn edits(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
