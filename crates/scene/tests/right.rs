@@ -46,7 +46,7 @@ fn the_example_of_the_reference_resolves_to_si_units() {
     assert_eq!(scene.materials[0].roughness, [20e-6; 2]);
     let DropShape::Cap { on, amount, contact_angle, .. } = scene.drops[0].shape else { panic!("not a cap") };
     assert_eq!((on, amount, contact_angle), (0, Amount::Volume(4.19e-9), 90f64.to_radians()));
-    // The plane's drawn part covers the domain, 10 mm square.
+    // The plane's meshed part covers the domain, 10 mm square.
     let SolidShape::Plane { size, .. } = scene.solids[0].shape else { panic!("not a plane") };
     assert_eq!(size, [0.01, 0.01]);
 }
@@ -78,7 +78,7 @@ fn the_default_cell_puts_twenty_across_the_smallest_drop() {
         let cell = read(name).resolution.cell.unwrap();
         assert!((cell / (diameter / 20.0) - 1.0).abs() < 1e-12, "{name}: {cell}");
     };
-    near("surface.toml", 2e-3); // the sphere and the thread; the mesh is 3 mm high
+    near("surface.toml", 2e-3); // the sphere and the cylinder; the mesh is 3 mm high
     near("planar.toml", 1e-3); // the bath is 1 mm deep
     near("bath.toml", 3e-3); // rain of 1.5 mm radius
 }
