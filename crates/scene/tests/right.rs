@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sessile_scene::{
     Amount, DropShape, EmitterKind, EnvironmentMap, EnvironmentPreset, Fidelity, NoFiles, RainSizes, RunRelation,
-    Scene, SolidShape, Varying, parse_file, parse_str, print, same_run,
+    Scene, SolidShape, Varying, image_keys, parse_file, parse_str, print, same_run, simulation_identity,
 };
 
 fn folder() -> PathBuf {
@@ -151,6 +151,21 @@ fn a_run_can_be_resumed_with_a_longer_duration_or_other_images() {
     let longer = with_sets("contract.toml", &["time.duration=60 ms", "camera.fov=20 deg", "lights.strength=2"]);
     assert_eq!(same_run(&base, &longer), RunRelation::Extends);
     assert_eq!(same_run(&longer, &base), RunRelation::Different(vec!["time.duration".into()]));
+    let recolored = with_sets(
+        "contract.toml",
+        &[
+            "title=Red",
+            "solids.0.look=paint",
+            "solids.0.texture=tiles.png",
+            "liquid.refractive_index=1.4",
+            "render.fps=24",
+        ],
+    );
+    assert_eq!(same_run(&base, &recolored), RunRelation::Extends);
+    assert_eq!(simulation_identity(&base), simulation_identity(&recolored));
+    assert_ne!(image_keys(&base), image_keys(&recolored));
+    let retitled = with_sets("contract.toml", &["title=Red", "render.fps=24"]);
+    assert_eq!(image_keys(&base), image_keys(&retitled), "neither the title nor the frame rate affects images");
     let other = with_sets("contract.toml", &["seed=2", "drops.0.contact_angle=80 deg", "render.samples=1"]);
     let keys = vec!["seed".to_owned(), "drops.0.contact_angle".to_owned()];
     assert_eq!(same_run(&base, &other), RunRelation::Different(keys));
