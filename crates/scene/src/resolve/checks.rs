@@ -131,14 +131,9 @@ fn ignored_parameters(top: &Section<'_>, model: ModelKind) {
     if top.place_of("model").source != 0 {
         return;
     }
-    let tables = [
-        ("pane", ModelKind::Pane),
-        ("droplet", ModelKind::Droplet),
-        ("surface", ModelKind::Surface),
-        ("volume", ModelKind::Volume),
-    ];
-    for (key, owner) in tables {
-        let Some(entry) = top.entry(key).filter(|_| owner != model) else { continue };
+    for other in ModelKind::ALL.iter().filter(|other| **other != model) {
+        let key = other.name();
+        let Some(entry) = top.entry(key) else { continue };
         if matches!(&entry.node.value, Value::Table(t) if t.entries.is_empty()) {
             continue;
         }
