@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use sessile_geometry::mesh_distance::MeshDistance;
-use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, repair_with};
+use sessile_geometry::repair::{Closure, MeshDefect, repair_with};
 use sessile_geometry::unwrap::unwrap;
 use sessile_geometry::{Distance, TriMesh, files};
 use sessile_scene::types::MeshScale;
@@ -79,15 +79,13 @@ fn repaired(
         reason: defect.to_string(),
     };
     let name = file.display();
-    let closed = RepairOptions { openness: Openness::Refused, ..RepairOptions::default() };
-    let sheet = RepairOptions { openness: Openness::Allowed, ..RepairOptions::default() };
-    let (mesh, report) = match repair_with(mesh.clone(), closed) {
+    let (mesh, report) = match repair_with(mesh.clone(), Closure::Required) {
         Err(MeshDefect::Open { loops, .. }) if purpose == Use::Solid => {
             let holes = if loops == 1 { "1 large hole".into() } else { format!("{loops} large holes") };
             notices.push(format!(
                 "{user}: mesh {name} is an open sheet ({holes}): its outer side counts as outside, everything behind it as solid"
             ));
-            repair_with(mesh, sheet).map_err(broken)?
+            repair_with(mesh, Closure::Optional).map_err(broken)?
         }
         other => other.map_err(broken)?,
     };

@@ -97,7 +97,7 @@ fn mesh_repairs_are_reported() {
     let file = ball_file(folder.path(), "ball.obj", DVec3::ZERO, 1.0, true, false);
     let world = World::build(&with_solids(vec![mesh_solid(&file, MeshScale::Factor(0.1))])).expect("a world");
     let notice = &world.notices[0];
-    assert!(notice.starts_with("solid `ball`: mesh ") && notice.ends_with("turned 1 component outwards"), "{notice}");
+    assert!(notice.starts_with("solid `ball`: mesh ") && notice.ends_with("oriented 1 component outwards"), "{notice}");
     assert!(world.signed_distance(DVec3::ZERO) < -0.09, "its middle is inside");
 }
 
