@@ -1,6 +1,7 @@
 //! The liquids that ship: numbers at 20 °C, and what is known about them.
 //!
-//! Evidence is told as in `docs/wetting.md`: *seen* in a source, *unverified* general knowledge, or *computed* here.
+//! Evidence is told as in `docs/wetting.md`: *seen* in a source, *unverified* general knowledge, or
+//! *computed* here.
 
 use crate::liquid::Liquid;
 
@@ -13,7 +14,8 @@ pub struct LiquidPreset {
     pub title: &'static str,
     /// Its numbers.
     pub liquid: Liquid,
-    /// Light does not pass: draw it as a metal, or as a turbid body; the refractive index is then of its surface only.
+    /// Light does not pass: draw it as a metal, or as a turbid body; the refractive index is then
+    /// of its surface only.
     pub opaque: bool,
     /// Where the numbers come from and what to doubt.
     pub evidence: &'static str,
@@ -152,7 +154,8 @@ mod tests {
     /// `fraction` of glycerol by mass, 0 to 1; `celsius` 0 to 100:
     ///
     /// ```text
-    /// η = η_w^s η_g^(1−s),   s = 1 − C + abC(1−C)/(aC + b(1−C)),   a = 0.705 − 0.0017T,   b = (4.9 + 0.036T) a^2.5
+    /// η = η_w^s η_g^(1−s),   s = 1 − C + abC(1−C)/(aC + b(1−C))
+    /// a = 0.705 − 0.0017T,   b = (4.9 + 0.036T) a^2.5
     /// ```
     fn glycerol_water_viscosity(fraction: f64, celsius: f64) -> f64 {
         let (c, t) = (fraction, celsius);
@@ -171,7 +174,8 @@ mod tests {
         assert_eq!(water.liquid, Liquid::water());
     }
 
-    /// Kinematic viscosities of the glycerol presets follow from the formula and their densities, to their last digit.
+    /// Kinematic viscosities of the glycerol presets follow from the formula and their densities,
+    /// to their last digit.
     #[test]
     fn glycerol_presets_follow_the_mixture_formula() {
         for (name, fraction) in [("glycerol", 1.0), ("glycerol-80", 0.8), ("glycerol-60", 0.6), ("glycerol-40", 0.4)] {

@@ -11,7 +11,8 @@ pub struct Wetting {
     pub advancing: f64,
     /// Receding contact angle θ_r, in rad.
     pub receding: f64,
-    /// Advancing angle on an already wetted surface, in rad; its presence turns the wetting history on.
+    /// Advancing angle on an already wetted surface, in rad; its presence turns the wetting history
+    /// on.
     pub wet_advancing: Option<f64>,
     /// Bound on the receding line force, in N/m.
     pub receding_limit: Option<f64>,
@@ -24,7 +25,8 @@ pub struct Wetting {
 }
 
 impl Wetting {
-    /// A smooth solid with these advancing and receding angles (in rad), no memory, and the papers' knobs at their defaults.
+    /// A smooth solid with these advancing and receding angles (in rad), no memory, and the papers'
+    /// knobs at their defaults.
     pub fn smooth(advancing: f64, receding: f64) -> Self {
         Self {
             advancing,

@@ -1,15 +1,17 @@
 //! The materials that ship: how water wets them, and what is known about it.
 //!
-//! Angles are for water at room temperature. Treat every receding angle as ±10–15°: it depends on the method, on contact
-//! time and on dirt. Roughness is one representative value of the material's usual range (unverified). Other liquids meet
-//! a solid at other angles; see `docs/wetting.md`.
+//! Angles are for water at room temperature. Treat every receding angle as ±10–15°: it depends on
+//! the method, on contact time and on dirt. Roughness is one representative value of the material's
+//! usual range (unverified). Other liquids meet a solid at other angles; see `docs/wetting.md`.
 //!
 //! What the table does not give follows by rule:
 //!
-//! - `wet_advancing` = θ_r + 0.3 (θ_a − θ_r) (unverified) on glass (bare), stone, glaze and matt paint, which remember water;
+//! - `wet_advancing` = θ_r + 0.3 (θ_a − θ_r) (unverified) on glass (bare), stone, glaze and matt
+//!   paint, which remember water;
 //! - `affinity` = (1 + cos θ_a)/2, the work of adhesion over 2γ (Young and Dupré);
-//! - `adhesion` = (2/3) ρ g r, with r the radius of the hemisphere as large as the largest drop of water that hangs at θ_a: the
-//!   paper form lets a hemisphere fall when its weight exceeds adhesion times its base.
+//! - `adhesion` = (2/3) ρ g r, with r the radius of the hemisphere as large as the largest drop of
+//!   water that hangs at θ_a: the paper form lets a hemisphere fall when its weight exceeds
+//!   adhesion times its base.
 
 use std::f64::consts::PI;
 use std::sync::OnceLock;
@@ -121,7 +123,8 @@ pub fn material_presets() -> &'static [MaterialPreset] {
     PRESETS.get_or_init(|| ROWS.iter().map(preset).collect())
 }
 
-/// The material of a name or an alias; spaces and underscores count as hyphens, and case does not count.
+/// The material of a name or an alias; spaces and underscores count as hyphens, and case does not
+/// count.
 pub fn material_preset(name: &str) -> Option<&'static MaterialPreset> {
     let name: String =
         name.trim().chars().map(|c| if c == ' ' || c == '_' { '-' } else { c.to_ascii_lowercase() }).collect();
@@ -149,7 +152,8 @@ pub fn default_affinity(advancing: f64) -> f64 {
     0.5 * (1.0 + advancing.cos())
 }
 
-/// Adhesion of the droplet model's paper form where none is given, in Pa: for water under 9.8 m/s² (see the [module](self)).
+/// Adhesion of the droplet model's paper form where none is given, in Pa: for water under 9.8 m/s²
+/// (see the [module](self)).
 pub fn default_adhesion(advancing: f64) -> f64 {
     let water = liquid_presets()[0].liquid;
     let volume = pendant_limit(advancing) * water.capillary_length(GRAVITY).powi(3);
@@ -162,7 +166,8 @@ mod tests {
     use super::*;
     use crate::retention::critical_volume;
 
-    /// Largest drop held on a vertical wall, in µL, to the digits of `docs/wetting.md` (hair is a fiber and has none).
+    /// Largest drop held on a vertical wall, in µL, to the digits of `docs/wetting.md` (hair is a
+    /// fiber and has none).
     #[test]
     fn presets_hold_the_documented_volumes() {
         let documented: [(&str, f64); 30] = [

@@ -1,14 +1,16 @@
 //! Free drops that ring and threads that break: linear theory.
 //!
-//! A drop of radius R rings in mode n at ω² = n(n−1)(n+2) γ/(ρR³) (lamb1932, art. 275) and loses its amplitude at the
-//! rate (n−1)(2n+1) ν/R² (lamb1932, art. 355); in a plane ω² = n(n²−1) γ/(ρR³) and 2n(n−1) ν/R². A thread of radius R is
-//! unstable to ripples longer than its circumference, and those of kR = 0.697 grow fastest (rayleigh1878):
+//! A drop of radius R rings in mode n at ω² = n(n−1)(n+2) γ/(ρR³) (lamb1932, art. 275) and loses
+//! its amplitude at the rate (n−1)(2n+1) ν/R² (lamb1932, art. 355); in a plane ω² = n(n²−1) γ/(ρR³)
+//! and 2n(n−1) ν/R². A thread of radius R is unstable to ripples longer than its circumference, and
+//! those of kR = 0.697 grow fastest (rayleigh1878):
 //!
 //! ```text
 //! s² = γ/(ρR³) · x (1 − x²) I₁(x)/I₀(x),    x = kR
 //! ```
 //!
-//! Amplitudes are small, the air has no weight, and the liquid's viscosity does not change the frequency.
+//! Amplitudes are small, the air has no weight, and the liquid's viscosity does not change the
+//! frequency.
 
 use std::f64::consts::PI;
 
@@ -45,7 +47,8 @@ fn frequency(liquid: &Liquid, radius: f64, factor: f64) -> f64 {
     (factor * liquid.surface_tension / (liquid.density * radius.powi(3))).sqrt() / (2.0 * PI)
 }
 
-/// Growth rate of a ripple of a wavelength (in m) on a thread of a radius (in m), in 1/s; 0 where it does not grow.
+/// Growth rate of a ripple of a wavelength (in m) on a thread of a radius (in m), in 1/s; 0 where
+/// it does not grow.
 pub fn thread_growth_rate(liquid: &Liquid, radius: f64, wavelength: f64) -> f64 {
     let x = 2.0 * PI * radius / wavelength;
     let square = x * (1.0 - x * x) * bessel_ratio(x);
@@ -99,7 +102,8 @@ mod tests {
         assert_eq!(drop_frequency(&WATER, 1e-3, 1), 0.0, "moving as a whole is not ringing");
     }
 
-    /// `thread-1mm` of the reference answers; their ranges are 0.8–1.25 of the time and 0.94–1.02 of the radius.
+    /// `thread-1mm` of the reference answers; their ranges are 0.8–1.25 of the time and 0.94–1.02
+    /// of the radius.
     #[test]
     fn thread_matches_the_reference_answers() {
         close(thread_growth_rate(&WATER, 1e-3, fastest_wavelength(1e-3)), 92.765, 1e-5, "growth rate");
