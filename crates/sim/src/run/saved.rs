@@ -31,7 +31,8 @@ pub(super) struct RunState {
     pub settling: Settling,
 }
 
-/// The block `run`, in postcard. Events are JSON text, because their serialization needs field names.
+/// The block `run`, in postcard. Events are JSON text, because their serialization needs field
+/// names.
 #[derive(Serialize, Deserialize)]
 struct SavedRun {
     scene: [u8; 32],
@@ -76,7 +77,8 @@ impl RunState {
         }
     }
 
-    /// The state in a checkpoint, and the model's state, if they belong to the run of this `identity`.
+    /// The state in a checkpoint, and the model's state, if they belong to the run of this
+    /// `identity`.
     pub fn from_checkpoint<'a>(
         checkpoint: &'a Checkpoint,
         identity: &Identity,
