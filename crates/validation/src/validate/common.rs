@@ -20,7 +20,8 @@ pub(in crate::validate) fn material(advancing: f64, receding: f64) -> String {
     format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n")
 }
 
-/// Scene text of a cap on the solid `on`: `center` in mm, `size` with its key (`volume = "4 uL"`), `angle` in degrees.
+/// Scene text of a cap on the solid `on`: `center` in mm, `size` with its key
+/// (`volume = "4 uL"`), `angle` in degrees.
 pub(in crate::validate) fn cap(on: &str, center: DVec3, size: &str, angle: f64) -> String {
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"{on}\"\ncenter = \"{} {} {} mm\"\n{size}\ncontact_angle = \"{angle} deg\"\n",
