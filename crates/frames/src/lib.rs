@@ -22,7 +22,8 @@
 //!     triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
 //!     solids: vec![-1; 4],
 //! };
-//! let state = DropState { id: 1, volume: 1e-9 / 6.0, velocity: fall, speed_max: 0.5, pressure: None };
+//! let volume = 1e-9 / 6.0;
+//! let state = DropState { id: 1, volume, velocity: fall, speed_max: 0.5, pressure: None };
 //! let frame = Frame { liquid: surface.into(), drops: vec![state], ..Frame::default() };
 //!
 //! let temporary = tempfile::tempdir()?;

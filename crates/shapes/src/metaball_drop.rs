@@ -3,7 +3,7 @@
 //!
 //! At rest on a level plane it is one ball, the ellipsoid of the drop's base radius, height and
 //! volume. On a slope the drop sags: to first order its centroid moves downhill by R·Bo·sin α·χ(θ)
-//! (deconinck2016; docs/wetting.md, "Holding on"), which the second blob, uphill, brings about. A
+//! (deconinck2016; docs/wetting.md, "Retention"), which the second blob, uphill, brings about. A
 //! moving drop is elongated at the rear, and its front follows the impurities that it meets.
 
 use std::f64::consts::PI;
