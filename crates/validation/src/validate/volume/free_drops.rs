@@ -295,7 +295,7 @@ fn thread(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let largest = simulation.largest_drop()?;
     let share = if context.quick { 8.0 } else { 1.0 };
     let drop_radius = sphere_radius(share * largest.volume);
-    let rate = waves::thread_growth_rate(&WATER, RADIUS, wavelength);
+    let rate = waves::ligament_growth_rate(&WATER, RADIUS, wavelength);
     // The perturbation has no initial velocity: a = a₀ cosh st.
     let start = growth.first().map_or(f64::NAN, |point| point.1);
     let grown = growth.iter().filter(|(_, a)| *a > 1.3 * start).map(|&(t, a)| (t, (a / start).acosh()));
