@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
 use sessile_frames::{
-    FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
+    FrameGeometry, FrameId, FrameMeasures, GridFields, NoProgress, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
 };
 
 use super::*;
@@ -30,7 +30,7 @@ name = "rod"
 shape = "box"
 min = "3 0 0 mm"
 max = "4 1 1 mm"
-appearance = "glass"
+look = "glass"
 motion = [{ at = "0 s", move = "0 0 0 mm" }, { at = "2 ms", move = "1 0 0 mm" }]
 [output]
 fields = true
@@ -87,7 +87,7 @@ fn small_run(parent: &Path) -> PathBuf {
 }
 
 fn export(run: &Path, format: Format, path: &Path) -> Result<Exported, ExportError> {
-    export_run(run, format, path, &ExportOptions::default(), &Quiet, &AtomicBool::new(false))
+    export_run(run, format, path, &ExportOptions::default(), &NoProgress, &AtomicBool::new(false))
 }
 
 fn destination(parent: &Path, format: Format) -> PathBuf {
@@ -137,7 +137,8 @@ fn units_time_meshes_and_materials_of_a_usd_layer_read_back() {
     assert!(folder.path().join("out.usdc.files/textures/the_table.png").is_file());
 }
 
-/// The reader reports an error or reads something, whichever byte of a layer is wrong; it never panics.
+/// The reader reports an error or reads something, whichever byte of a layer is wrong; it never
+/// panics.
 #[test]
 fn damaged_usd_layers_never_panic() {
     let folder = tempfile::tempdir().unwrap();
@@ -169,7 +170,7 @@ fn a_canceled_export_leaves_nothing() {
     stop.store(true, Ordering::Relaxed);
     for format in Format::ALL {
         let path = destination(folder.path(), format);
-        let error = export_run(&run, format, &path, &ExportOptions::default(), &Quiet, &stop).unwrap_err();
+        let error = export_run(&run, format, &path, &ExportOptions::default(), &NoProgress, &stop).unwrap_err();
         assert!(matches!(error, ExportError::Stopped), "{}: {error}", format.name());
         assert!(!path.exists());
     }

@@ -15,8 +15,8 @@ impl ParticleSystem {
         let (surface, segment) = (context.surface, &part.segment);
         let Slot { id, size, .. } = self.droplets[part.slot];
         let end = SurfacePoint { triangle: segment.triangle, at: segment.to };
-        let way = segment.to - segment.from;
-        let (length, along) = (way.length(), way.normalize());
+        let displacement = segment.to - segment.from;
+        let (length, along) = (displacement.length(), displacement.normalize());
         // A film that is barely shed has hardly any width: at least a twentieth of the droplet's.
         let width = part.width.max(0.1 * size.radius);
         let law = *self.substrate.law(surface, end);
@@ -25,7 +25,7 @@ impl ParticleSystem {
         let share = 1.0 / f64::from(pieces);
         for later in (0..pieces).rev() {
             let back = along * -(size.radius + f64::from(later) * share * length);
-            let (rear, carried) = surface.trace_geodesic(end, back, way * share);
+            let (rear, carried) = surface.trace_geodesic(end, back, displacement * share);
             let laid = FilmPath { from: rear.at - carried, to: rear };
             let volume = share * part.film;
             self.substrate.lay_film(surface, rear.triangle, laid.from, rear.at, width, volume);

@@ -1,4 +1,4 @@
-//! Small scenes to run.
+//! Small scenes for tests.
 #![allow(dead_code, reason = "every test file uses some of these")]
 
 use sessile_frames::{Event, Frame, FrameGeometry};
@@ -15,7 +15,7 @@ pub fn pane(text: &str) -> Pane {
     Pane::new(&scene, world).expect("the pane takes the scene")
 }
 
-/// The head of a scene with a pane tilted by so many degrees out of the horizontal, 40 mm × 80 mm.
+/// Beginning of a scene with a pane of 40 mm × 80 mm, tilted by `degrees` out of the horizontal.
 pub fn tilted(degrees: f64, material: &str, rest: &str) -> String {
     let (sin, cos) = degrees.to_radians().sin_cos();
     format!(
@@ -24,14 +24,15 @@ pub fn tilted(degrees: f64, material: &str, rest: &str) -> String {
     )
 }
 
-/// A cap at this place on the pane (mm along its own axes from the middle; the pane stands upright), in µL and degrees.
+/// A cap with its center at a point of space (in mm), of this volume (in µL) and contact angle (in
+/// degrees).
 pub fn cap(volume: f64, angle: f64, [x, y, z]: [f64; 3]) -> String {
     format!(
         "[[drops]]\nshape = \"cap\"\non = \"pane\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n"
     )
 }
 
-/// Runs for so many seconds and returns all events.
+/// Runs for `seconds` and returns all events.
 pub fn run(pane: &mut Pane, seconds: f64) -> Vec<Event> {
     let end = pane.time() + seconds;
     let mut events = Vec::new();
@@ -41,7 +42,7 @@ pub fn run(pane: &mut Pane, seconds: f64) -> Vec<Event> {
     events
 }
 
-/// The drops of a frame, as numbers.
+/// The instances of a frame.
 pub fn instances(frame: &Frame) -> &[Instance] {
     match &frame.liquid {
         FrameGeometry::Instances(instances) => instances,

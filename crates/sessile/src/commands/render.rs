@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 use sessile_frames::FrameSelection;
 use sessile_render::{FramesToRender, RenderError, RenderOptions, RenderSummary, render_run};
 
-use super::on_threads;
+use super::{on_threads, run_hint};
 use crate::args::{RenderArgs, RenderQuality};
 use crate::failure::Failure;
-use crate::{drawing, interrupt};
+use crate::interrupt;
+use crate::progress::StderrProgress;
 
 /// Draws the chosen frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
@@ -22,7 +23,7 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     options.quality = args.quality.into();
     options.ground_truth = args.ground_truth;
     let stop = interrupt::stop_flag();
-    let drawn = draw(&args.run, &options, args.threads, &stop).map_err(|failure| with_guess(failure, &args.run))?;
+    let drawn = draw(&args.run, &options, args.threads, &stop).map_err(|failure| with_hint(failure, &args.run))?;
     if drawn.stopped {
         return Err(stopped(&drawn, &again(args, &drawn)));
     }
@@ -37,8 +38,8 @@ pub fn draw(
     threads: Option<NonZeroUsize>,
     stop: &AtomicBool,
 ) -> Result<RenderSummary, Failure> {
-    let progress = drawing::for_stderr();
-    on_threads(threads, || render_run(run, options, progress.as_ref(), stop))?.map_err(failure)
+    let progress = StderrProgress::new();
+    on_threads(threads, || render_run(run, options, &progress, stop))?.map_err(failure)
 }
 
 /// Whose fault an error is, as an exit code.
@@ -86,13 +87,10 @@ fn again(args: &RenderArgs, drawn: &RenderSummary) -> String {
     words.join(" ")
 }
 
-/// Adds where the run may be to an error that says that it is not here.
-fn with_guess(failure: Failure, run: &Path) -> Failure {
-    let guess = Path::new("runs").join(run);
+/// Adds a hint if the run is in `runs/`.
+fn with_hint(failure: Failure, run: &Path) -> Failure {
     match failure {
-        Failure::Wrong(reason) if !run.join("run.json").is_file() && guess.join("run.json").is_file() => {
-            Failure::Wrong(format!("{reason}; did you mean {}?", guess.display()))
-        }
+        Failure::Wrong(reason) => Failure::Wrong(format!("{reason}{}", run_hint(run))),
         other => other,
     }
 }
