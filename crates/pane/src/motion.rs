@@ -61,12 +61,14 @@ pub struct Overrides {
 
 impl StepContext {
     /// Tangential force on a drop, in N.
+    #[inline]
     pub fn force(&self, volume: f64, radius: f64, law: &SlidingLaw) -> DVec2 {
         let drag = law.air_drag * radius * radius * self.wind.length();
         self.gravity * (self.liquid.density * volume) + self.wind * drag
     }
 
     /// Retention force on a drop whose front meets `cos_advancing`, in N.
+    #[inline]
     fn retention(&self, force: DVec2, volume: f64, radius: f64, law: &SlidingLaw, cos_advancing: f64) -> f64 {
         match self.overrides.dynamic_weight {
             Some(weight) => force.length() * weight / volume,
@@ -117,6 +119,7 @@ impl StepContext {
 
     /// The direction of the largest net force, impurities included, of those in which it can slide;
     /// `None` without a force.
+    #[inline]
     fn choose_direction(&self, substrate: &Substrate, position: DVec2, volume: f64, radius: f64) -> Option<DVec2> {
         let law = substrate.law_at(position);
         let force = self.force(volume, radius, law);
@@ -135,6 +138,7 @@ impl StepContext {
     }
 
     /// Width (in m) and cross-section (in m²) of the film that a drop leaves at this speed.
+    #[inline]
     fn trail(&self, substrate: &Substrate, law: &SlidingLaw, speed: f64, drop_width: f64) -> (f64, f64) {
         match self.overrides.residue {
             Some(residue) => (drop_width, residue / substrate.cell_size),
@@ -144,6 +148,7 @@ impl StepContext {
 }
 
 /// The three directions: along the force, and 45° to its right and left.
+#[inline]
 fn directions(downhill: DVec2) -> [DVec2; 3] {
     let across = downhill.perp();
     [downhill, (downhill - across) * FRAC_1_SQRT_2, (downhill + across) * FRAC_1_SQRT_2]
@@ -197,6 +202,7 @@ impl Outcome {
 }
 
 /// Cells whose film a front takes up: ahead and towards both sides.
+#[inline]
 pub fn film_cells(substrate: &Substrate, at: DVec2, heading: DVec2, radius: f64) -> [CellIndex; 3] {
     let across = heading.perp();
     [-0.7, 0.0, 0.7].map(|side| substrate.cell_at(at + radius * (heading + side * across)))
@@ -257,6 +263,7 @@ pub fn integrate(drop: &mut PaneDrop, context: &StepContext, substrate: &Substra
 
 /// Moves a drop along one straight segment for at most `limit` seconds; returns the time taken and
 /// whether it stops.
+#[inline]
 fn integrate_segment(
     motion: &mut Motion,
     radius: f64,

@@ -21,6 +21,7 @@ struct Link(u32);
 impl Link {
     const END: Self = Self(u32::MAX);
 
+    #[inline]
     fn slot(self) -> Option<u32> {
         (self != Self::END).then_some(self.0)
     }
@@ -44,6 +45,7 @@ impl BucketId {
         Self { level: level as u8, index_plus_one: NonZeroU32::MIN.saturating_add(index) }
     }
 
+    #[inline]
     fn index(self) -> usize {
         self.index_plus_one.get() as usize - 1
     }
@@ -82,6 +84,7 @@ pub struct Member {
 
 impl Member {
     /// Updates a drop that has moved or changed its merge radius within its bucket.
+    #[inline]
     pub fn moved(&mut self, at: DVec2, radius: f32) {
         (self.at, self.radius) = (at.as_vec2(), radius);
     }
@@ -114,10 +117,12 @@ impl Level {
 
 impl Buckets {
     /// Whether a drop with this center and merge radius belongs in its present bucket.
+    #[inline]
     pub fn hold(&self, slot: u32, at: DVec2, radius: f32) -> bool {
         self.bucket_of[slot as usize] == Some(self.bucket_for(at, radius))
     }
 
+    #[inline]
     fn bucket_for(&self, at: DVec2, radius: f32) -> BucketId {
         // The coarsest level is one bucket, which every query visits.
         let fits = |level: &Level| 2.0 * f64::from(radius) <= level.side;

@@ -142,6 +142,7 @@ impl Substrate {
     }
 
     /// Column and row of a cell.
+    #[inline]
     pub fn column_and_row(&self, cell: CellIndex) -> (usize, usize) {
         (cell.get() % self.columns, cell.get() / self.columns)
     }
@@ -153,6 +154,7 @@ impl Substrate {
     }
 
     /// The cell just ahead of a footprint's front.
+    #[inline]
     pub fn ahead(&self, position: DVec2, direction: DVec2, radius: f64) -> CellIndex {
         self.cell_at(position + direction * (radius + 0.5 * self.cell_size))
     }
@@ -170,11 +172,13 @@ impl Substrate {
     }
 
     /// Impurity of a cell, in [−1, 1).
+    #[inline]
     pub fn impurity(&self, cell: CellIndex) -> f64 {
         let (column, row) = self.column_and_row(cell);
         self.coarse_impurity.at(column as i64, row as i64)
     }
 
+    #[inline]
     fn word(&self, cell: CellIndex) -> u32 {
         self.words[cell.get()].load(Ordering::Relaxed)
     }
@@ -185,16 +189,19 @@ impl Substrate {
     }
 
     /// Whether most of a cell has been wetted.
+    #[inline]
     pub fn is_wetted(&self, cell: CellIndex) -> bool {
         2 * (self.word(cell) & !HAS_FILM).count_ones() > self.fine * self.fine
     }
 
     /// Whether film lies on a cell.
+    #[inline]
     pub fn has_film(&self, cell: CellIndex) -> bool {
         self.word(cell) & HAS_FILM != 0
     }
 
     /// cos θ_a for a front that enters a cell; θ_r on film, where there is nothing left to wet.
+    #[inline]
     pub fn cos_advancing(&self, cell: CellIndex) -> f64 {
         let law = self.law(cell);
         if self.has_film(cell) {
@@ -210,6 +217,7 @@ impl Substrate {
     ///
     /// Retention is an integral of the cosine over the width, so a front that is half on a wetted
     /// path is attracted to it.
+    #[inline]
     pub fn cos_front(&self, position: DVec2, direction: DVec2, radius: f64) -> f64 {
         let ahead = radius + 0.5 * self.cell_size;
         let across = direction.perp() * FRAC_1_SQRT_2;

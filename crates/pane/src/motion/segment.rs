@@ -22,6 +22,7 @@ pub(super) struct SegmentMotion {
 impl SegmentMotion {
     /// The motion of a drop from its present state, with the resistance at the segment's mean
     /// speed.
+    #[inline]
     pub(super) fn new(
         context: &StepContext,
         substrate: &Substrate,
@@ -45,15 +46,18 @@ impl SegmentMotion {
     }
 
     /// Speed after `time` seconds, in m/s.
+    #[inline]
     pub(super) fn speed(&self, time: f64) -> f64 {
         self.terminal + (self.start - self.terminal) * (-self.rate * time).exp()
     }
 
+    #[inline]
     fn distance(&self, time: f64) -> f64 {
         self.terminal * time - (self.start - self.terminal) * (-self.rate * time).exp_m1() / self.rate
     }
 
     /// Time at which the drop stops, in s; infinite if it does not.
+    #[inline]
     pub(super) fn time_to_rest(&self) -> f64 {
         if self.terminal < 0.0 || self.start + self.terminal <= 0.0 {
             (1.0 - self.start / self.terminal.min(-f64::MIN_POSITIVE)).ln() / self.rate
@@ -64,6 +68,7 @@ impl SegmentMotion {
 
     /// Time (in s) and path length (in m) until `time` has passed, `length` is covered, or the drop
     /// stops.
+    #[inline]
     pub(super) fn until(&self, time: f64, length: f64) -> (f64, f64) {
         let time = time.min(self.time_to_rest());
         let whole = self.distance(time);
