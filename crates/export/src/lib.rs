@@ -1,7 +1,7 @@
 //! Writes the frames of a run in the file formats of other programs.
 //!
-//! [`export_run`] reads a run folder frame by frame and writes one of the formats of [`Format`]; each
-//! format has a module. The output appears under its final name only when it is complete
+//! [`export_run`] reads a run folder frame by frame and writes one of the formats of [`Format`];
+//! each format has a module. The output appears under its final name only when it is complete
 //! (`sessile_output`). Nothing here depends on which model made the frames.
 //!
 //! Lengths are in meters, y is up and coordinates are right-handed in every file, unless the format
