@@ -1,7 +1,7 @@
 //! From the model's numbers to the shapes that a frame shows.
 //!
 //! Every droplet is a body over the tangent plane, laid onto the mesh: a Young–Laplace profile in the physical form, a spline patch over masses and
-//! springs in the paper's, metaballs while droplets are merging. Up to [`INSTANCE_THRESHOLD`] droplets a frame carries the surfaces, whose feet lie
+//! springs in the paper's, metaballs while droplets are merging. Up to the number of [`stored_as_instances`] a frame carries the surfaces, whose feet lie
 //! on the very triangles; beyond it, a few numbers per droplet, with the ground beneath sampled, from which a reader makes the surface as
 //! finely as it needs it.
 
@@ -9,8 +9,9 @@ use std::f64::consts::FRAC_PI_2;
 
 use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
+use sessile_frames::instances::stored_as_instances;
 use sessile_frames::instances::{Batch, assemble};
-use sessile_frames::{DropState, FrameGeometry, INSTANCE_THRESHOLD};
+use sessile_frames::{DropState, FrameGeometry};
 use sessile_shapes::{
     Body, Detail, DrapeScratch, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
     drape, drape_flat,
@@ -71,7 +72,7 @@ pub fn shown(stage: &Stage<'_>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState
         speed_max: ball.velocity.length(),
         pressure: None,
     };
-    if slots.len() + balls.len() > INSTANCE_THRESHOLD {
+    if stored_as_instances(slots.len() + balls.len()) {
         let (mut instances, mut facts) = (Vec::new(), Vec::new());
         slots.into_par_iter().map(|slot| stage.instance(slot)).unzip_into_vecs(&mut instances, &mut facts);
         if !balls.is_empty() {

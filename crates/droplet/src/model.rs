@@ -497,7 +497,7 @@ impl Model for DropletModel {
             return Err(StepError::NonFinite {
                 what: "the velocity of a droplet".into(),
                 time: until,
-                place: place.to_array(),
+                position: place.to_array(),
                 advice: "look for units that are off by orders of magnitude in the scene".into(),
             });
         }

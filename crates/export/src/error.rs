@@ -1,11 +1,12 @@
-//! Why a run could not be exported, or a model not be imported.
+//! Why a run could not be exported.
 
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use sessile_appearance::AppearanceError;
 use sessile_frames::measures_file::MeasuresError;
 use sessile_frames::{FolderError, FrameSelectionError};
+use sessile_output::OutputError;
 use sessile_world::WorldError;
 
 /// Why a run could not be exported. Nothing is left under the destination's name.
@@ -91,20 +92,9 @@ pub enum ExportError {
         /// What to do.
         instead: &'static str,
     },
-    /// Something is there already.
-    #[error("{} exists; nothing was written. Remove it, choose another name, or replace it with `--force`", path.display())]
-    Exists {
-        /// The destination.
-        path: PathBuf,
-    },
-    /// The file system refused.
-    #[error("cannot write {}: {}; nothing is left under the final name", path.display(), explain(cause))]
-    Write {
-        /// Which file.
-        path: PathBuf,
-        /// What the operating system said.
-        cause: io::Error,
-    },
+    /// The output could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// A file of the run, or one that it names, cannot be read.
     #[error("cannot read {}: {cause}", path.display())]
     Read {
@@ -139,13 +129,8 @@ impl ExportError {
                 | Self::UnknownFormat { .. }
                 | Self::Name { .. }
                 | Self::Option { .. }
-                | Self::Exists { .. }
+                | Self::Output(OutputError::Exists { .. })
         ) || matches!(self, Self::Looks(_))
-    }
-
-    /// For `map_err` on what writes `path`.
-    pub(crate) fn writing(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
-        |cause| Self::Write { path: path.to_owned(), cause }
     }
 }
 
@@ -154,57 +139,4 @@ fn gap(before: u64, after: u64) -> String {
         (first, last) if first == last => format!("frame {first}"),
         (first, last) => format!("frames {first} to {last}"),
     }
-}
-
-fn explain(cause: &io::Error) -> String {
-    match cause.kind() {
-        ErrorKind::StorageFull => "the disk is full; free some space and export again".into(),
-        ErrorKind::QuotaExceeded => "your disk quota is used up; free some space and export again".into(),
-        ErrorKind::ReadOnlyFilesystem => "the disk is read-only; choose a place on another one".into(),
-        ErrorKind::PermissionDenied => "permission denied; choose another place".into(),
-        ErrorKind::NotFound => "there is no such folder; make it first".into(),
-        _ => cause.to_string(),
-    }
-}
-
-/// Why a model could not be made into a scene.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ImportError {
-    /// The file's name tells no format that can be imported.
-    #[error("{} cannot be imported: its name should end in .obj, .glb, .gltf, .usda, .usdc or .usd", path.display())]
-    UnknownFormat {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file cannot be read.
-    #[error("cannot read {}: {cause}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        cause: io::Error,
-    },
-    /// The contents are not what the name promises.
-    #[error("{}: {what}", path.display())]
-    Contents {
-        /// The file.
-        path: PathBuf,
-        /// Where, what, and what to do.
-        what: String,
-    },
-    /// Something is there already.
-    #[error("{} exists; nothing was written. Remove it, choose another name, or replace it with `--force`", path.display())]
-    Exists {
-        /// What is there.
-        path: PathBuf,
-    },
-    /// The file system refused.
-    #[error("cannot write {}: {}; nothing is left under the final name", path.display(), explain(cause))]
-    Write {
-        /// Which file.
-        path: PathBuf,
-        /// What the operating system said.
-        cause: io::Error,
-    },
 }

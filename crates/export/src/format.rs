@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::destination::Layout;
 use crate::error::ExportError;
+use sessile_output::Layout;
 
 /// A format that a run can be exported to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

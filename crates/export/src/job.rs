@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::destination::Destination;
 use crate::error::ExportError;
 use crate::source::{Shot, Source};
+use sessile_output::Destination;
 
 /// Told how an export goes. All of it is for people.
 pub trait ExportProgress: Sync {

@@ -18,16 +18,13 @@
 //! # Ok::<(), sessile_export::ExportError>(())
 //! ```
 
-pub mod destination;
 mod drawn;
 mod drops;
 mod error;
 mod format;
 mod formats;
-mod import;
 mod job;
 mod looks;
-mod names;
 mod sky;
 mod source;
 mod stagecraft;
@@ -38,13 +35,12 @@ use std::sync::atomic::AtomicBool;
 
 use sessile_frames::FrameSelection;
 
-pub use error::{ExportError, ImportError};
+pub use error::ExportError;
 pub use format::Format;
-pub use import::{Imported, import_model};
 pub use job::{ExportProgress, Quiet};
 
-use destination::Destination;
 use job::Job;
+use sessile_output::Destination;
 use source::Source;
 
 /// What to export, and how.

@@ -12,8 +12,8 @@ use sessile_appearance::{
 
 use crate::error::ExportError;
 use crate::job::Job;
-use crate::names::unique;
 use crate::source::Source;
+use sessile_output::{OutputError, unique_identifier};
 
 /// Side of a baked texture, in pixels.
 const BAKED: usize = 1024;
@@ -86,7 +86,7 @@ impl SceneLooks {
         let mut solids = Vec::new();
         let mut painted = Vec::new();
         for (solid, material) in source.world.solids().iter().zip(looks.solids()) {
-            let name = unique(solid.name(), &mut taken);
+            let name = unique_identifier(solid.name(), &mut taken);
             let body = encloses(solid, solid.mesh());
             let (look, paint) = match material {
                 Material::Glass { index } => (clear(name, *index, body), None),
@@ -112,7 +112,7 @@ impl SceneLooks {
     /// The image of a solid as a PNG file's bytes; `None` where it has none.
     pub fn texture_file(&self, solid: usize) -> Result<Option<Vec<u8>>, ExportError> {
         let Some(painted) = &self.painted[solid] else { return Ok(None) };
-        let failed = |cause: png::EncodingError| ExportError::Write {
+        let failed = |cause: png::EncodingError| OutputError::Write {
             path: self.solids[solid].name.clone().into(),
             cause: std::io::Error::other(cause.to_string()),
         };

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use sessile_frames::WetMap;
+use sessile_output::OutputError;
 use sessile_world::World;
 
 use crate::drawn;
@@ -72,7 +73,7 @@ impl<'a> Stagecraft<'a> {
     pub fn put(&self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
         let mut sink = self.job.destination.inside(name)?;
         sink.put(bytes)?;
-        sink.finish()
+        Ok(sink.finish()?)
     }
 }
 
@@ -98,7 +99,7 @@ pub fn wet_masks(job: &Job<'_>, looks: &SceneLooks, index: usize) -> Result<Valu
 }
 
 fn unwritten(name: &str, cause: &png::EncodingError) -> ExportError {
-    ExportError::Write { path: name.into(), cause: std::io::Error::other(cause.to_string()) }
+    OutputError::Write { path: name.into(), cause: std::io::Error::other(cause.to_string()) }.into()
 }
 
 /// Wetness as a gray picture.

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
-use sessile_frames::{FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, Surface};
+use sessile_frames::{
+    FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
+};
 
 use super::*;
-use crate::import::usd::UsdValue;
-use crate::import::usdc;
+use sessile_import::usd::{UsdLayer, UsdValue};
 
 const SCENE: &str = r#"
 title = "A tetrahedron"
@@ -58,6 +59,7 @@ fn small_run(place: &Path) -> PathBuf {
         settled: false,
         frames: 3,
         resumes: 0,
+        steps: StepTotals::default(),
         stages: Default::default(),
         error: None,
     };
@@ -113,8 +115,8 @@ fn the_usd_layer_reads_back_with_units_time_meshes_and_materials() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("out.usdc");
     export(&small_run(place.path()), Format::Usd, &path).unwrap();
-    let layer = usdc::parse(&fs::read(&path).unwrap()).unwrap();
-    let numbers = |key: &str| layer.meta[key].clone();
+    let layer = UsdLayer::parse(&fs::read(&path).unwrap()).unwrap();
+    let numbers = |key: &str| layer.metadata[key].clone();
     assert_eq!(numbers("metersPerUnit"), UsdValue::Numbers(vec![1.0]));
     assert_eq!(numbers("endTimeCode"), UsdValue::Numbers(vec![2.0]));
     assert_eq!(numbers("timeCodesPerSecond"), UsdValue::Numbers(vec![1000.0]));
@@ -142,7 +144,7 @@ fn damaged_usd_layers_never_panic() {
     export(&small_run(place.path()), Format::Usd, &path).unwrap();
     let whole = fs::read(&path).unwrap();
     for cut in (0..whole.len()).step_by(61) {
-        let _ = usdc::parse(&whole[..cut]);
+        let _ = UsdLayer::parse(&whole[..cut]);
     }
     let mut state = 1_u32;
     for _ in 0..3000 {
@@ -154,7 +156,7 @@ fn damaged_usd_layers_never_panic() {
             let at = bytes.len() - 1 - (state >> 8) as usize % span;
             bytes[at] = (state >> 16) as u8;
         }
-        let _ = usdc::parse(&bytes);
+        let _ = UsdLayer::parse(&bytes);
     }
 }
 

@@ -15,13 +15,12 @@
 //! `framesPerSecond` is the rate of the video. A frame of the same topology as the one before shares its arrays.
 
 pub mod crate_file;
-pub mod int_coding;
+mod integer_coding;
 
 use glam::{DMat4, DVec3, Vec3};
 use sessile_appearance::Camera;
 use sessile_world::Pose;
 
-use crate::destination::Sink;
 use crate::error::ExportError;
 use crate::job::Job;
 use crate::looks::{LiquidShade, SceneLooks, SolidLook};
@@ -29,6 +28,7 @@ use crate::sky::write_environment;
 use crate::source::Shot;
 use crate::stagecraft::dry_mask;
 use crate_file::{Crate, Prim, Value};
+use sessile_output::Sink;
 
 /// Height of the film that camera lengths are told for, in tenths of a scene unit, as USD has it: 24 mm.
 const FILM: f64 = 0.24;

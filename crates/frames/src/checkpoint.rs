@@ -1,11 +1,12 @@
-//! `checkpoint/`: enough to go on after a kill, a full disk or a power cut.
+//! `checkpoint/`: everything needed to resume a run after a kill, a full disk or a power cut.
 //!
 //! `current` is the newest checkpoint, `previous` the one before it. A new one is written beside them and flushed; then
-//! `current` becomes `previous` and the new one `current`. At every moment of this at least one whole checkpoint is in place.
+//! `current` is renamed to `previous` and the new one to `current`. At every instant at least one valid checkpoint
+//! exists.
 //!
-//! Both are sealed files (see [`crate::container`]) with a checksum over every byte. A damaged one is never passed over in
-//! silence, for a disk that lost a byte may have lost more: reading stops with an error that names the file and says how to go
-//! on. Deleting a damaged `current` goes on from `previous`; the work in between is done again.
+//! Both are sealed files (see [`crate::container`]) with a checksum over every byte. A damaged one is always an error,
+//! because a disk that lost a byte may have lost more: reading fails with a message that names the file and says how to
+//! continue. After deleting a damaged `current`, the run resumes from `previous`.
 
 use std::path::{Path, PathBuf};
 
@@ -14,20 +15,20 @@ use serde::{Deserialize, Serialize};
 use crate::atomic::{self, Durability, FileError};
 use crate::container::{self, Block, Format, SealError};
 
-/// Of the file; version 1.
-const FORMAT: Format = Format { magic: *b"SESSCKPT", version: 1 };
+/// Format of the file. Version 2 adds the block of step totals; version 1 can be read.
+pub const FORMAT: Format = Format { magic: *b"SESSCKPT", version: 2 };
 /// File name of the newest checkpoint.
 pub const CURRENT: &str = "current";
 /// File name of the one before it.
 pub const PREVIOUS: &str = "previous";
 const NEW: &str = "next";
 
-/// A moment of a run: where it was, and the state of everything that goes on from there.
+/// The state of a run between two time steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Where the run was.
-    pub at: Progress,
-    /// The state, by name: the model's bytes, the runner's own.
+    /// Position of the run.
+    pub at: RunPosition,
+    /// Named parts of the state: the model's, the run's own.
     pub blocks: Vec<Block>,
 }
 
@@ -38,14 +39,14 @@ impl Checkpoint {
     }
 }
 
-/// Where a run was.
+/// Position of a run in time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct RunPosition {
     /// Version of the program.
     pub program: String,
-    /// The last frame that is on disk; what comes after it is dropped on resume.
+    /// Last frame on disk; later frames are removed on resume.
     pub frame: u64,
-    /// Simulated time, in s; past that frame's when the checkpoint lies between two frames.
+    /// Simulated time, in s; later than that frame's for a checkpoint between two frames.
     pub time: f64,
 }
 
@@ -53,21 +54,21 @@ pub struct Progress {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Some byte of it is wrong.
-    #[error("checkpoint {} {reason}; nothing was changed. {way_on}", path.display())]
+    /// The file is damaged.
+    #[error("checkpoint {} {reason}; nothing was changed. {advice}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// How that was noticed.
+        /// How the damage was detected.
         reason: SealError,
         /// What to do.
-        way_on: String,
+        advice: String,
     },
     /// Written by another version of the program.
-    #[error("checkpoint {} {reason}; go on with the version that wrote it, or start over with `--fresh`", path.display())]
+    #[error("checkpoint {} {reason}; resume with the version that wrote it, or start over with `--fresh`", path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -76,7 +77,7 @@ pub enum CheckpointError {
     },
 }
 
-/// Writes a checkpoint into the folder and keeps the last one as `previous`. On disk, flushed, when it returns.
+/// Writes a checkpoint into the folder, flushed to the disk, and keeps the one before as `previous`.
 pub fn write(folder: &Path, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
     atomic::create_folder(folder)?;
     let [current, previous, new] = [CURRENT, PREVIOUS, NEW].map(|name| folder.join(name));
@@ -90,33 +91,33 @@ pub fn write(folder: &Path, checkpoint: &Checkpoint) -> Result<(), CheckpointErr
     Ok(())
 }
 
-/// Reads the checkpoint to go on from; `None` when there is none.
+/// Reads the checkpoint to resume from; `None` if there is none.
 ///
-/// That is `current`, or `previous` where `current` is missing: deleted because it was damaged, or a kill fell between
-/// the two renames of [`write()`]. Both are checked, so that damage is told while it can be helped.
+/// That is `current`, or `previous` if `current` does not exist: deleted because it was damaged, or the process was
+/// killed between the two renames of [`write()`]. Both are verified, so that damage is reported early.
 pub fn read(folder: &Path) -> Result<Option<Checkpoint>, CheckpointError> {
     let [current, previous] = [CURRENT, PREVIOUS].map(|name| folder.join(name));
     let previous_state = read_one(&previous);
     let newest = match read_one(&current) {
         Err(CheckpointError::Damaged { path, reason, .. }) => {
-            let way_on = match &previous_state {
+            let advice = match &previous_state {
                 Ok(Some(good)) => format!(
-                    "Delete that file to go on from the checkpoint before it (frame {}), or start over with `--fresh`",
+                    "Delete that file to resume from the checkpoint before it (frame {}), or start over with `--fresh`",
                     good.at.frame
                 ),
-                _ => "There is no good checkpoint before it: start over with `--fresh`".to_owned(),
+                _ => "There is no intact checkpoint before it: start over with `--fresh`".to_owned(),
             };
-            return Err(CheckpointError::Damaged { path, reason, way_on });
+            return Err(CheckpointError::Damaged { path, reason, advice });
         }
         newest => newest?,
     };
     match (newest, previous_state) {
         (Some(_), Err(CheckpointError::Damaged { path, reason, .. })) => {
-            let way_on =
-                format!("Delete that file: {} is newer and whole, and the run goes on from it", current.display());
-            Err(CheckpointError::Damaged { path, reason, way_on })
+            let advice =
+                format!("Delete that file: {} is newer and intact, and the run resumes from it", current.display());
+            Err(CheckpointError::Damaged { path, reason, advice })
         }
-        // Age alone does not spoil a newer one that can be read.
+        // A readable `current` is enough, whatever the version of `previous`.
         (Some(newest), _) => Ok(Some(newest)),
         (None, previous) => previous,
     }
@@ -126,17 +127,17 @@ fn read_one(path: &Path) -> Result<Option<Checkpoint>, CheckpointError> {
     if !path.exists() {
         return Ok(None);
     }
-    match container::unseal(FORMAT, &atomic::read(path)?) {
+    match container::unseal_versions(FORMAT, 1, &atomic::read(path)?) {
         Ok((at, blocks)) => Ok(Some(Checkpoint { at, blocks })),
         Err(reason @ SealError::Version { .. }) => Err(CheckpointError::Version { path: path.to_owned(), reason }),
         Err(reason) => {
-            let way_on = "Start over with `--fresh`".to_owned();
-            Err(CheckpointError::Damaged { path: path.to_owned(), reason, way_on })
+            let advice = "Start over with `--fresh`".to_owned();
+            Err(CheckpointError::Damaged { path: path.to_owned(), reason, advice })
         }
     }
 }
 
-/// Removes what [`write()`] wrote.
+/// Removes all checkpoint files from the folder.
 pub fn remove(folder: &Path) -> Result<(), FileError> {
     [CURRENT, PREVIOUS, NEW].iter().try_for_each(|name| atomic::remove(&folder.join(name)))
 }
@@ -149,7 +150,7 @@ mod tests {
     fn sample(frame: u64) -> Checkpoint {
         let model = (0..2000).map(|i: u64| ((i * frame) % 251) as u8).collect();
         Checkpoint {
-            at: Progress { program: "0.1.0".into(), frame, time: 1e-3 * frame as f64 },
+            at: RunPosition { program: "0.1.0".into(), frame, time: 1e-3 * frame as f64 },
             blocks: vec![Block { name: "model".into(), bytes: model }, Block { name: "run".into(), bytes: vec![] }],
         }
     }
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_checkpoint_comes_back_and_the_one_before_is_kept() {
+    fn the_newest_checkpoint_is_read_and_the_one_before_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()).unwrap(), None);
         for frame in 1..=3 {
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_byte_anywhere_stops_with_the_file_and_the_way_on() {
+    fn a_flipped_byte_anywhere_stops_with_the_file_and_the_advice() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), &sample(4)).unwrap();
         let current = folder.path().join(CURRENT);
@@ -199,8 +200,8 @@ mod tests {
         write(folder.path(), &sample(5)).unwrap();
         flip(&folder.path().join(CURRENT), 30);
         let error = read(folder.path()).unwrap_err().to_string();
-        let way_on = "nothing was changed. Delete that file to go on from the checkpoint before it (frame 4), or start over with `--fresh`";
-        assert!(error.ends_with(way_on), "{error}");
+        let advice = "nothing was changed. Delete that file to go on from the checkpoint before it (frame 4), or start over with `--fresh`";
+        assert!(error.ends_with(advice), "{error}");
         fs::remove_file(folder.path().join(CURRENT)).unwrap();
         assert_eq!(read(folder.path()).unwrap(), Some(sample(4)));
     }
@@ -218,18 +219,26 @@ mod tests {
     }
 
     #[test]
-    fn another_format_version_is_told_from_damage() {
+    fn another_format_version_is_distinguished_from_damage() {
         let folder = tempfile::tempdir().unwrap();
         let bytes = container::seal(Format { version: 9, ..FORMAT }, &sample(1).at, &[]);
         fs::write(folder.path().join(CURRENT), bytes).unwrap();
         let error = read(folder.path()).unwrap_err();
         assert!(matches!(error, CheckpointError::Version { .. }), "{error}");
-        assert!(error.to_string().contains("has format version 9, and this program reads version 1"), "{error}");
+        assert!(error.to_string().contains("has format version 9, and this program reads version 2"), "{error}");
     }
 
-    /// A kill may fall after any file operation of a write; a whole checkpoint is readable after each.
     #[test]
-    fn a_kill_between_any_two_steps_of_a_write_leaves_a_checkpoint() {
+    fn checkpoints_of_the_previous_format_version_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = container::seal(Format { version: 1, ..FORMAT }, &sample(4).at, &sample(4).blocks);
+        fs::write(folder.path().join(CURRENT), bytes).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), Some(sample(4)));
+    }
+
+    /// The process may be killed after any file operation of a write; a valid checkpoint is readable after each.
+    #[test]
+    fn a_valid_checkpoint_exists_between_any_two_file_operations_of_a_write() {
         let folder = tempfile::tempdir().unwrap();
         let [current, previous, new] = [CURRENT, PREVIOUS, NEW].map(|name| folder.path().join(name));
         write(folder.path(), &sample(1)).unwrap();

@@ -1,6 +1,7 @@
-//! Taking things out of a run folder: frames to be computed again, a whole run, leftovers of a kill.
+//! Removal of files from a run folder: later frames on resume, a whole run, temporary files of a killed process.
 //!
-//! Only what the format itself writes is ever removed, by exact name; anything else in the folder stays, and so does a subfolder that holds it.
+//! Only files that the format defines are removed, by exact name; other files stay, and so do the subfolders that
+//! contain them.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,16 +13,15 @@ use crate::folder::{FolderError, RunFolder, entries};
 use crate::measures_file;
 use crate::names::frame_of;
 
-/// How names in `ground-truth/` end.
+/// Name endings in `ground-truth/`.
 const GROUND_TRUTH: [&str; 7] = ["clean.png", "mask.png", "id.png", "id.exr", "depth.exr", "flow.exr", "flow.flo"];
 
 impl RunFolder {
-    /// Drops the frames after `last` (all of them when `None`) with their wet maps, fields, measures and pictures, and the video, which
-    /// shows frames that are gone or misses some that will come.
-    pub fn drop_after(&self, last: Option<u64>) -> Result<(), FolderError> {
-        let dropped = |frame: u64| last.is_none_or(|last| frame > last);
+    /// Removes the frames after `last` (all if `None`) with their wet maps, fields, measures and images, and the video.
+    pub fn remove_after(&self, last: Option<u64>) -> Result<(), FolderError> {
+        let removed = |frame: u64| last.is_none_or(|last| frame > last);
         measures_file::truncate_after(&self.measures_path(), last)?;
-        self.remove_frame_files(dropped)?;
+        self.remove_frame_files(removed)?;
         if let Ok(info) = self.read_info() {
             atomic::remove(&self.video_path(&info.name))?;
         }
@@ -29,7 +29,8 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Removes the whole run; the claim on the folder stays. `run.json` goes last, so that a kill in between leaves a run folder.
+    /// Removes the whole run and keeps the lock. `run.json` is removed last, so that the folder remains a run folder
+    /// if the process is killed in between.
     pub fn remove_run(&self) -> Result<(), FolderError> {
         let name = self.read_info().ok().map(|info| info.name);
         self.remove_frame_files(|_| true)?;
@@ -52,17 +53,17 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Removes the numbered files of the frames that `dropped` says.
-    fn remove_frame_files(&self, dropped: impl Fn(u64) -> bool) -> Result<(), FileError> {
+    /// Removes the numbered files of the frames for which `removed` is true.
+    fn remove_frame_files(&self, removed: impl Fn(u64) -> bool) -> Result<(), FileError> {
         let root = self.root();
-        remove_numbered(&root.join("frames"), &["ply", "drops"], &dropped)?;
-        remove_numbered(&root.join("pictures"), &["png", "exr"], &dropped)?;
-        remove_numbered(&self.ground_truth_path(), &GROUND_TRUTH, &dropped)?;
+        remove_numbered(&root.join("frames"), &["ply", "drops"], &removed)?;
+        remove_numbered(&root.join("pictures"), &["png", "exr"], &removed)?;
+        remove_numbered(&self.ground_truth_path(), &GROUND_TRUTH, &removed)?;
         let fields = root.join("fields");
         for entry in entries(&fields)? {
-            // Whatever the format: the number is what counts.
+            // In any format: only the frame number counts.
             let number = entry.split_once('.').and_then(|(_, extension)| frame_of(&entry, extension));
-            if number.is_some_and(&dropped) {
+            if number.is_some_and(&removed) {
                 atomic::remove(&fields.join(entry))?;
             }
         }
@@ -70,7 +71,7 @@ impl RunFolder {
         for solid in entries(&wet)? {
             let maps = wet.join(solid);
             if maps.is_dir() {
-                remove_numbered(&maps, &["png"], &dropped)?;
+                remove_numbered(&maps, &["png"], &removed)?;
                 remove_if_empty(&maps)?;
             }
         }
@@ -78,16 +79,16 @@ impl RunFolder {
     }
 }
 
-fn remove_numbered(folder: &Path, extensions: &[&str], dropped: impl Fn(u64) -> bool) -> Result<(), FileError> {
+fn remove_numbered(folder: &Path, extensions: &[&str], removed: impl Fn(u64) -> bool) -> Result<(), FileError> {
     for entry in entries(folder)? {
-        if extensions.iter().find_map(|extension| frame_of(&entry, extension)).is_some_and(&dropped) {
+        if extensions.iter().find_map(|extension| frame_of(&entry, extension)).is_some_and(&removed) {
             atomic::remove(&folder.join(entry))?;
         }
     }
     Ok(())
 }
 
-/// Removes what unfinished writes left in the folder and its subfolders.
+/// Removes temporary files of unfinished writes from the folder and its subfolders.
 pub(crate) fn remove_temporaries(root: &Path) -> Result<(), FileError> {
     let remove_in = |folder: &Path| -> Result<(), FileError> {
         for entry in entries(folder)?.iter().filter(|entry| is_temporary(entry)) {

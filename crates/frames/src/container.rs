@@ -1,74 +1,74 @@
-//! A sealed file: a header and blocks of bytes, compressed, with a checksum over everything.
+//! Sealed files: a header and named blocks of bytes, compressed, with a checksum over all of it.
 //!
 //! ```text
-//! magic      8 bytes, what kind of file
+//! magic      8 bytes, kind of file
 //! version    u32, little-endian
-//! header     u64 length, then that many bytes of postcard: the header, and each block's name and packed chunk lengths
-//! blocks     LZ4 chunks, one after another
-//! checksum   32 bytes, BLAKE3 of all the bytes before it
+//! header     u64 length, then that many bytes of postcard: the header, and each block's name and compressed chunk lengths
+//! blocks     LZ4 chunks, concatenated
+//! checksum   32 bytes, BLAKE3 of all bytes before it
 //! ```
 //!
-//! Magic, version and checksum keep their places in every version, so that damage is told from age: a flipped byte
-//! anywhere, even in the version, fails the checksum first.
+//! Magic, version and checksum have the same position in every version, so that damage is distinguished from another
+//! version: a flipped bit anywhere, even in the version, fails the checksum first.
 
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a chunk before compression: small enough to spread over threads, far below LZ4's limit of 2 GiB.
+/// Uncompressed size of a chunk, in bytes: small enough for parallel work, far below LZ4's limit of 2 GiB.
 const CHUNK: usize = 4 << 20;
 const CHECKSUM: usize = blake3::OUT_LEN;
 const FIXED: usize = 8 + 4 + 8;
 
-/// What kind of sealed file, and which version of it this program writes and reads.
+/// Kind and version of a sealed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// First bytes of the file.
+    /// First bytes of the file: its kind.
     pub magic: [u8; 8],
     /// Version.
     pub version: u32,
 }
 
-/// Named bytes inside a sealed file.
+/// A named block of a sealed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its bytes.
+    /// Contents.
     pub bytes: Vec<u8>,
 }
 
-/// Why bytes are not a sealed file of the format asked for. The reader adds the path and the way on.
+/// Why bytes are not a sealed file of the expected format. Readers add the path and advice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// Fewer bytes than the shortest sealed file.
-    #[error("is damaged: cut off after {found} bytes")]
+    /// Shorter than any sealed file.
+    #[error("is damaged: truncated after {found} bytes")]
     Short {
-        /// Bytes found.
+        /// Number of bytes.
         found: usize,
     },
-    /// Some byte is not what was written.
+    /// Contents and checksum disagree.
     #[error("is damaged (checksum {found}…, expected {expected}…)")]
     Checksum {
-        /// Of the bytes as they are; first 8 digits.
+        /// Checksum of the contents, first 8 digits.
         found: String,
-        /// As written at the end of the file; first 8 digits.
+        /// Checksum at the end of the file, first 8 digits.
         expected: String,
     },
-    /// Whole, but something else.
+    /// Intact, but another kind of file.
     #[error("is not the expected kind of file")]
     Magic,
-    /// Whole, but of another version.
+    /// Intact, but of another version.
     #[error("has format version {found}, and this program reads version {expected}")]
     Version {
-        /// In the file.
+        /// Version of the file.
         found: u32,
-        /// Of this program.
+        /// Version of this program.
         expected: u32,
     },
-    /// Whole and of this version, but its parts do not fit together: written by a faulty program.
-    #[error("has contents that do not fit together: {0}")]
+    /// Intact and of this version, but inconsistent: written by a faulty program.
+    #[error("has inconsistent contents: {0}")]
     Contents(String),
 }
 
@@ -85,7 +85,7 @@ struct BlockIndex {
     packed: Vec<u32>,
 }
 
-/// The bytes of a sealed file. The same input gives the same bytes, whatever the number of threads.
+/// The bytes of a sealed file; bit-identical for any number of threads.
 ///
 /// # Panics
 /// When `header` cannot be serialized, which plain data always can.
@@ -100,7 +100,7 @@ pub fn seal<H: Serialize>(format: Format, header: &H, blocks: &[Block]) -> Vec<u
             .map(|(block, chunks)| BlockIndex {
                 name: block.name.clone(),
                 length: block.bytes.len() as u64,
-                // A chunk grows by less than a hundredth at worst, so its length fits.
+                // LZ4 expands incompressible data by less than 1 %, so the length fits.
                 packed: chunks.iter().map(|chunk| chunk.len() as u32).collect(),
             })
             .collect(),
@@ -120,7 +120,7 @@ pub fn seal<H: Serialize>(format: Format, header: &H, blocks: &[Block]) -> Vec<u
     bytes
 }
 
-/// Header and blocks of a sealed file, after every byte of it has been checked.
+/// Verifies a sealed file and returns its header and blocks.
 pub fn unseal<H: DeserializeOwned>(format: Format, bytes: &[u8]) -> Result<(H, Vec<Block>), SealError> {
     if bytes.len() < FIXED + CHECKSUM {
         return Err(SealError::Short { found: bytes.len() });
@@ -151,6 +151,20 @@ pub fn unseal<H: DeserializeOwned>(format: Format, bytes: &[u8]) -> Result<(H, V
     if rest.is_empty() { Ok((index.header, blocks)) } else { Err(SealError::Contents("bytes left over".into())) }
 }
 
+/// The same for a file of `format.version` or of an earlier version from `oldest` on.
+pub fn unseal_versions<H: DeserializeOwned>(
+    format: Format,
+    oldest: u32,
+    bytes: &[u8],
+) -> Result<(H, Vec<Block>), SealError> {
+    match unseal(format, bytes) {
+        Err(SealError::Version { found, .. }) if (oldest..format.version).contains(&found) => {
+            unseal(Format { version: found, ..format }, bytes)
+        }
+        result => result,
+    }
+}
+
 fn unpack(block: &BlockIndex, rest: &mut &[u8]) -> Result<Vec<u8>, SealError> {
     let wrong = |what: &str| SealError::Contents(format!("block {:?}: {what}", block.name));
     let length = usize::try_from(block.length).map_err(|_| wrong("its length"))?;
@@ -161,7 +175,7 @@ fn unpack(block: &BlockIndex, rest: &mut &[u8]) -> Result<Vec<u8>, SealError> {
     for &packed in &block.packed {
         chunks.push(take(rest, packed as usize, "chunk")?);
     }
-    // Allocated only now: the chunks are really there, and LZ4 cannot shrink more than 255-fold.
+    // Allocated only after checking that the chunks exist: LZ4 compresses at most 255-fold.
     if length / 256 > block.packed.iter().map(|&n| n as usize).sum::<usize>() {
         return Err(wrong("its length"));
     }
@@ -206,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_comes_back() {
+    fn sealed_contents_are_read_back_unchanged() {
         let bytes = seal(FORMAT, &("header", 7_u32), &sample());
         let (header, blocks): ((String, u32), _) = unseal(FORMAT, &bytes).unwrap();
         assert_eq!(header, ("header".to_owned(), 7));
@@ -214,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn any_flipped_bit_and_any_cut_is_found() {
+    fn any_flipped_bit_and_any_truncation_is_detected() {
         let bytes = seal(FORMAT, &1_u8, &sample()[..2]);
         for at in 0..bytes.len() {
             for bit in 0..8 {
@@ -223,12 +237,12 @@ mod tests {
                 let error = unseal::<u8>(FORMAT, &damaged).unwrap_err();
                 assert!(matches!(error, SealError::Checksum { .. }), "byte {at}, bit {bit}: {error}");
             }
-            assert!(unseal::<u8>(FORMAT, &bytes[..at]).is_err(), "cut after {at} bytes");
+            assert!(unseal::<u8>(FORMAT, &bytes[..at]).is_err(), "truncated after {at} bytes");
         }
     }
 
     #[test]
-    fn another_version_and_another_kind_are_told_from_damage() {
+    fn another_version_and_another_kind_are_distinguished_from_damage() {
         let bytes = seal(Format { version: 4, ..FORMAT }, &1_u8, &[]);
         assert_eq!(unseal::<u8>(FORMAT, &bytes).unwrap_err(), SealError::Version { found: 4, expected: 3 });
         let bytes = seal(Format { magic: *b"OTHERONE", ..FORMAT }, &1_u8, &[]);
@@ -236,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_bytes_come_out_for_any_number_of_threads() {
+    fn sealed_bytes_do_not_depend_on_the_number_of_threads() {
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| seal(FORMAT, &1_u8, &sample()))

@@ -1,7 +1,7 @@
-//! `frames/00000.drops`: a frame of very many drops, as the few numbers from which their surfaces are made.
+//! `frames/00000.drops`: the instances of a frame, from which its surfaces are made.
 //!
-//! A sealed file (see [`crate::container`]) of one block: the instances, in postcard. Half a million drops take tens of megabytes
-//! instead of gigabytes of triangles.
+//! A sealed file (see [`crate::container`]) of one block: the instances, in postcard. Half a million drops take tens
+//! of megabytes instead of gigabytes of triangles.
 
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,14 @@ use crate::frame::Surface;
 use crate::instances::{InstanceError, surface_with, validate};
 use crate::ply::FrameId;
 
-/// Of the file. Version 2 knows bodies laid onto the ground, version 3 patches among them; what earlier versions have, later ones write alike.
+/// Format of the file. Version 2 adds draped bodies and version 3 patches among them; versions 1 and 2 can be read.
 const FORMAT: Format = Format { magic: *b"SESSDROP", version: 3 };
 
 /// A `.drops` file that could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DropsError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
     /// Damaged, of another version, or something else.
@@ -32,12 +32,12 @@ pub enum DropsError {
         /// What is wrong with it.
         reason: SealError,
     },
-    /// One of its drops is none.
+    /// One of its instances is invalid.
     #[error("{}: {reason}", path.display())]
     Instance {
         /// The file.
         path: PathBuf,
-        /// Which, and why.
+        /// Which one, and why.
         reason: InstanceError,
     },
 }
@@ -49,29 +49,22 @@ struct Header {
     count: u64,
 }
 
-/// Writes a frame's instances, all or nothing.
-pub fn write(path: &Path, instances: &[Instance], stamp: FrameId, durability: Durability) -> Result<(), DropsError> {
+/// Writes the instances of a frame atomically.
+pub fn write(path: &Path, instances: &[Instance], id: FrameId, durability: Durability) -> Result<(), DropsError> {
     for instance in instances {
         validate(instance).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
     }
-    let header = Header { frame: stamp.frame, time: stamp.time, count: instances.len() as u64 };
+    let header = Header { frame: id.frame, time: id.time, count: instances.len() as u64 };
     let bytes = postcard::to_stdvec(instances).expect("instances are plain data");
     let sealed = container::seal(FORMAT, &header, &[Block { name: "instances".into(), bytes }]);
     Ok(atomic::write(path, &sealed, durability)?)
 }
 
-/// Reads a frame's instances.
+/// Reads the instances of a frame.
 pub fn read(path: &Path) -> Result<(Vec<Instance>, FrameId), DropsError> {
     let sealed = |reason| DropsError::Sealed { path: path.to_owned(), reason };
     let bytes = atomic::read(path)?;
-    let (header, blocks): (Header, _) = container::unseal(FORMAT, &bytes)
-        .or_else(|error| match error {
-            SealError::Version { found, .. } if (1..FORMAT.version).contains(&found) => {
-                container::unseal(Format { version: found, ..FORMAT }, &bytes)
-            }
-            _ => Err(error),
-        })
-        .map_err(sealed)?;
+    let (header, blocks): (Header, _) = container::unseal_versions(FORMAT, 1, &bytes).map_err(sealed)?;
     let bytes = blocks.first().map_or(&[][..], |block| &block.bytes);
     let instances: Vec<Instance> =
         postcard::from_bytes(bytes).map_err(|error| sealed(SealError::Contents(error.to_string())))?;
@@ -82,15 +75,15 @@ pub fn read(path: &Path) -> Result<(Vec<Instance>, FrameId), DropsError> {
     Ok((instances, FrameId { frame: header.frame, time: header.time }))
 }
 
-/// Reads a frame's instances as the surfaces they stand for, each as finely as `detail` says.
+/// Reads the instances of a frame and tessellates each at the resolution that `detail` returns.
 pub fn read_surface(
     path: &Path,
     detail: &(dyn Fn(&Instance) -> Detail + Sync),
 ) -> Result<(Surface, FrameId), DropsError> {
-    let (instances, stamp) = read(path)?;
+    let (instances, id) = read(path)?;
     let surface =
         surface_with(&instances, detail).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
-    Ok((surface, stamp))
+    Ok((surface, id))
 }
 
 #[cfg(test)]
@@ -99,29 +92,29 @@ mod tests {
     use crate::instances::{samples, surface_of};
 
     #[test]
-    fn instances_come_back_and_turn_into_their_surfaces() {
+    fn instances_are_read_back_unchanged_or_as_their_surfaces() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00003.drops");
-        let (instances, stamp) = (samples::row(40), FrameId { frame: 3, time: 0.1 });
-        write(&path, &instances, stamp, Durability::Handed).unwrap();
-        assert_eq!(read(&path).unwrap(), (instances.clone(), stamp));
-        let whole = (surface_of(&instances).unwrap(), stamp);
+        let (instances, id) = (samples::row(40), FrameId { frame: 3, time: 0.1 });
+        write(&path, &instances, id, Durability::Handed).unwrap();
+        assert_eq!(read(&path).unwrap(), (instances.clone(), id));
+        let whole = (surface_of(&instances).unwrap(), id);
         assert_eq!(read_surface(&path, &|_| Detail::default()).unwrap(), whole);
         let coarse = read_surface(&path, &|_| Detail { edge: 1.0, fewest: 5, most: 40 }).unwrap().0;
         assert!(3 * coarse.triangles.len() < whole.0.triangles.len(), "{} triangles", coarse.triangles.len());
-        // Former versions' files hold the same.
+        // Files of earlier versions have the same layout.
         for version in [1, 2] {
             let header = Header { frame: 3, time: 0.1, count: 40 };
             let bytes = postcard::to_stdvec(&instances).unwrap();
-            let former = Format { version, ..FORMAT };
-            let sealed = container::seal(former, &header, &[Block { name: "instances".into(), bytes }]);
+            let earlier = Format { version, ..FORMAT };
+            let sealed = container::seal(earlier, &header, &[Block { name: "instances".into(), bytes }]);
             std::fs::write(&path, sealed).unwrap();
-            assert_eq!(read(&path).unwrap(), (instances.clone(), stamp));
+            assert_eq!(read(&path).unwrap(), (instances.clone(), id));
         }
     }
 
     #[test]
-    fn a_flipped_byte_and_a_drop_that_is_none_are_errors_that_name_the_file() {
+    fn a_flipped_byte_and_an_invalid_drop_are_errors_that_name_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00003.drops");
         let mut instances = samples::row(4);

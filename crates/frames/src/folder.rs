@@ -1,12 +1,14 @@
-//! The run folder: where everything of a run lies, and who may write there.
+//! The run folder: paths, reading and writing of all files of a run, and the lock on it.
 //!
-//! A folder belongs to a run when it holds a `run.json` that this program wrote; that file is written first and removed last. A folder with
-//! anything else in it is refused, so that no one's files are lost. One process at a time holds a run folder: the lock on `.lock` is
-//! the operating system's and ends with the process, however it ends.
+//! A folder is a run folder if it contains a `run.json` that this program wrote; that file is written first and
+//! removed last. A folder with any other contents is refused, so that no unrelated files are lost. One process at a
+//! time may write: the operating system's lock on `.lock` is released when the process ends for any reason.
 //!
-//! Frames, wet maps and measures are handed to the operating system as they come and flushed to the disk together, before the checkpoint
-//! that counts on them. So a checkpoint never outlives a frame that it goes on from, and frames cost no waiting for the disk.
+//! Frames, wet maps and measures are handed to the operating system as they are produced and flushed to the disk
+//! together, before the checkpoint that depends on them. A checkpoint therefore never exists without its frames, and
+//! frames do not wait for the disk.
 
+use std::borrow::Cow;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,7 @@ use crate::checkpoint::{self, Checkpoint, CheckpointError};
 use crate::drops_file::{self, DropsError};
 use crate::fields::{self, FieldsError, GridFields};
 use crate::frame::{FrameGeometry, Surface, WetMap};
-use crate::instances::{INSTANCE_THRESHOLD, surface_of};
+use crate::instances::{stored_as_instances, surface_of};
 use crate::measures::FrameMeasures;
 use crate::measures_file::{self, MeasuresError};
 use crate::names::{frame_file, frame_of};
@@ -30,23 +32,23 @@ use crate::wet::{self, WetError};
 
 const LOCK: &str = ".lock";
 
-/// What went wrong with a run folder.
+/// Why an operation on a run folder failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A frame's surfaces.
+    /// Surfaces of a frame.
     #[error(transparent)]
     Ply(#[from] PlyError),
-    /// A frame's instances.
+    /// Instances of a frame.
     #[error(transparent)]
     Drops(#[from] DropsError),
     /// A wet map.
     #[error(transparent)]
     Wet(#[from] WetError),
-    /// Fields of a grid.
+    /// Grid fields.
     #[error(transparent)]
     Fields(#[from] FieldsError),
     /// The measures.
@@ -58,62 +60,62 @@ pub enum FolderError {
     /// `run.json`.
     #[error(transparent)]
     Info(#[from] RunInfoError),
-    /// The folder is not empty and not a run's.
+    /// The folder is not empty and not a run folder.
     #[error(
-        "{} is not empty and holds no run: there is {entry:?} in it. Nothing was changed; choose another folder with `--out`",
+        "{} is not empty and is not a run folder: it contains {entry:?}. Nothing was changed; choose another folder with `--out`",
         folder.display()
     )]
     Foreign {
         /// The folder.
         folder: PathBuf,
-        /// Something in it.
+        /// An entry in it.
         entry: String,
     },
-    /// Another process writes there.
-    #[error("another run is writing in {}; wait until it has ended, or choose another folder with `--out`", folder.display())]
+    /// Another process is writing to it.
+    #[error("another run is writing to {}; wait until it has ended, or choose another folder with `--out`", folder.display())]
     Busy {
         /// The folder.
         folder: PathBuf,
     },
-    /// There is no run there.
-    #[error("{} is not a run folder: there is no run.json in it", folder.display())]
+    /// It is not a run folder.
+    #[error("{} is not a run folder: it contains no run.json", folder.display())]
     NoRun {
         /// The folder.
         folder: PathBuf,
     },
-    /// The frame is not there.
-    #[error("{} has no frame {frame}; it holds {held}", folder.display())]
+    /// The frame does not exist.
+    #[error("{} has no frame {frame}; it has {held}", folder.display())]
     NoFrame {
         /// The folder.
         folder: PathBuf,
         /// The frame.
         frame: u64,
-        /// What it does hold.
+        /// The frames that exist.
         held: String,
     },
 }
 
-/// A run's folder.
+/// A run folder.
 #[derive(Debug)]
 pub struct RunFolder {
     root: PathBuf,
-    /// Held while this process may write.
+    /// The lock, while this process may write.
     lock: Option<File>,
-    /// Written but not flushed yet.
+    /// Files written but not flushed to the disk.
     unflushed: Mutex<Vec<PathBuf>>,
 }
 
 impl RunFolder {
-    /// Opens a run for reading.
+    /// Opens a run folder for reading.
     pub fn open(root: &Path) -> Result<Self, FolderError> {
         let folder = Self { root: root.to_owned(), lock: None, unflushed: Mutex::default() };
         if folder.info_path().is_file() { Ok(folder) } else { Err(FolderError::NoRun { folder: root.to_owned() }) }
     }
 
-    /// Takes a folder for writing, made where missing, together with what is known of the run in it, if there is one.
+    /// Locks a folder for writing, created if missing; also returns the `run.json` of the run in it, if any.
     ///
-    /// Refuses a folder that holds anything but a run, and one that another process has taken. Removes what a killed process left half
-    /// written. The claim ends when the value is dropped, or the process ends.
+    /// Fails for a folder with other contents and for one that another process has locked. Removes partially written
+    /// files that a killed process left. The lock is released when the value is dropped or the process ends.
     pub fn claim(root: &Path) -> Result<(Self, Option<RunInfo>), FolderError> {
         atomic::create_folder(root)?;
         let folder = Self { root: root.to_owned(), lock: None, unflushed: Mutex::default() };
@@ -121,18 +123,18 @@ impl RunFolder {
         if let Some(entry) = foreign_entry(root)?.filter(|_| !has_run) {
             return Err(FolderError::Foreign { folder: root.to_owned(), entry });
         }
-        // Read before the lock is made: a folder with someone else's run.json stays as it is.
+        // Read before the lock file is created: a folder with another program's run.json stays unchanged.
         if has_run {
             RunInfo::read(&folder.info_path())?;
         }
         let lock = take_lock(root)?;
-        // And again under the lock, for the run that held it may have written it just now.
+        // Read again under the lock: the process that held it may have written it in between.
         let info = if folder.info_path().exists() { Some(RunInfo::read(&folder.info_path())?) } else { None };
         crate::cleanup::remove_temporaries(root)?;
         Ok((Self { lock, ..folder }, info))
     }
 
-    /// Whether this process holds the folder for writing.
+    /// Whether this process has locked the folder for writing.
     pub fn is_claimed(&self) -> bool {
         self.lock.is_some()
     }
@@ -187,17 +189,17 @@ impl RunFolder {
         self.root.join("pictures").join(frame_file(frame, "png"))
     }
 
-    /// `pictures/00000.exr`: the same picture in linear light, with its layers.
+    /// `pictures/00000.exr`: the same image in linear color, with its layers.
     pub fn layers_path(&self, frame: u64) -> PathBuf {
         self.root.join("pictures").join(frame_file(frame, "exr"))
     }
 
-    /// `ground-truth/`: what pictures of drops hide.
+    /// `ground-truth/`: clean views, masks, ids, depth and refraction flow.
     pub fn ground_truth_path(&self) -> PathBuf {
         self.root.join("ground-truth")
     }
 
-    /// `NAME.mp4`, for the name that `run.json` gives.
+    /// `NAME.mp4`, where `name` is that in `run.json`.
     pub fn video_path(&self, name: &str) -> PathBuf {
         self.root.join(format!("{name}.mp4"))
     }
@@ -212,7 +214,7 @@ impl RunFolder {
         Ok(RunInfo::read(&self.info_path())?)
     }
 
-    /// Writes `run.json`; one that says that the run has ended comes after all else is on the disk.
+    /// Writes `run.json`; with an end status, only after all other files are on the disk.
     pub fn write_info(&self, info: &RunInfo) -> Result<(), FolderError> {
         let durability = if info.status == RunStatus::Running { Durability::Handed } else { Durability::Flushed };
         if durability == Durability::Flushed {
@@ -228,63 +230,66 @@ impl RunFolder {
         Ok(atomic::write(&path, &sessile_geometry::files::write_ply(mesh), Durability::Handed)?)
     }
 
-    /// Writes a frame's liquid: instances of more than [`INSTANCE_THRESHOLD`] drops as `.drops`, all else as `.ply`.
-    pub fn write_frame(&self, stamp: FrameId, liquid: &FrameGeometry) -> Result<(), FolderError> {
-        let frames = self.frames_path();
-        let [surfaces, instances] = ["ply", "drops"].map(|extension| frames.join(frame_file(stamp.frame, extension)));
-        make_parent(&surfaces)?;
-        let (written, other) = match liquid {
-            FrameGeometry::Surfaces(surface) => {
-                ply::write(&surfaces, surface, stamp, Durability::Handed)?;
-                (surfaces, instances)
-            }
-            FrameGeometry::Instances(drops) if drops.len() > INSTANCE_THRESHOLD => {
-                drops_file::write(&instances, drops, stamp, Durability::Handed)?;
-                (instances, surfaces)
-            }
-            FrameGeometry::Instances(drops) => {
-                let surface =
-                    surface_of(drops).map_err(|reason| DropsError::Instance { path: surfaces.clone(), reason })?;
-                ply::write(&surfaces, &surface, stamp, Durability::Handed)?;
-                (surfaces, instances)
+    /// Writes the geometry of a frame: surfaces as `.ply`, instances as `.drops`, both where it has both.
+    ///
+    /// Instances that are few enough (see [`stored_as_instances`]) are written with their surfaces. A file of the
+    /// other kind that an earlier version of the frame left is removed.
+    pub fn write_frame(&self, id: FrameId, liquid: &FrameGeometry) -> Result<(), FolderError> {
+        let [ply_path, drops_path] = self.frame_paths(id.frame);
+        make_parent(&ply_path)?;
+        let (surface, instances) = match liquid {
+            FrameGeometry::Surfaces(surface) => (Some(Cow::Borrowed(surface)), None),
+            FrameGeometry::Tessellated { surface, instances } => (Some(Cow::Borrowed(surface)), Some(instances)),
+            FrameGeometry::Instances(instances) if stored_as_instances(instances.len()) => (None, Some(instances)),
+            FrameGeometry::Instances(instances) => {
+                let invalid = |reason| DropsError::Instance { path: ply_path.clone(), reason };
+                (Some(Cow::Owned(surface_of(instances).map_err(invalid)?)), Some(instances))
             }
         };
-        atomic::remove(&other)?;
-        self.note_unflushed(written);
+        match surface {
+            Some(surface) => {
+                ply::write(&ply_path, &surface, id, Durability::Handed)?;
+                self.note_unflushed(ply_path);
+            }
+            None => atomic::remove(&ply_path)?,
+        }
+        match instances {
+            Some(instances) => {
+                drops_file::write(&drops_path, instances, id, Durability::Handed)?;
+                self.note_unflushed(drops_path);
+            }
+            None => atomic::remove(&drops_path)?,
+        }
         Ok(())
     }
 
-    /// Writes the numbers from which a frame's surfaces were made beside the surfaces: metaballs, for programs that draw them as such.
-    pub fn write_shapes(&self, stamp: FrameId, drops: &[Instance]) -> Result<(), FolderError> {
-        let path = self.frames_path().join(frame_file(stamp.frame, "drops"));
-        make_parent(&path)?;
-        drops_file::write(&path, drops, stamp, Durability::Handed)?;
-        self.note_unflushed(path);
-        Ok(())
+    /// `frames/00000.ply` and `frames/00000.drops`.
+    fn frame_paths(&self, frame: u64) -> [PathBuf; 2] {
+        ["ply", "drops"].map(|extension| self.frames_path().join(frame_file(frame, extension)))
     }
 
-    /// Reads the numbers from which a frame's surfaces were made; `None` where it was not made from any.
-    pub fn read_shapes(&self, frame: u64) -> Result<Option<Vec<Instance>>, FolderError> {
-        let path = self.frames_path().join(frame_file(frame, "drops"));
+    /// Reads the instances from which a frame's surfaces were made; `None` if there are none.
+    pub fn read_instances(&self, frame: u64) -> Result<Option<Vec<Instance>>, FolderError> {
+        let [_, path] = self.frame_paths(frame);
         if path.exists() { Ok(Some(drops_file::read(&path)?.0)) } else { Ok(None) }
     }
 
-    /// Writes the fields of a grid.
-    pub fn write_fields(&self, stamp: FrameId, grid: &GridFields) -> Result<(), FolderError> {
-        let path = self.fields_path().join(frame_file(stamp.frame, "grid"));
+    /// Writes grid fields.
+    pub fn write_fields(&self, id: FrameId, grid: &GridFields) -> Result<(), FolderError> {
+        let path = self.fields_path().join(frame_file(id.frame, "grid"));
         make_parent(&path)?;
-        fields::write(&path, grid, stamp, Durability::Handed)?;
+        fields::write(&path, grid, id, Durability::Handed)?;
         self.note_unflushed(path);
         Ok(())
     }
 
-    /// Reads the fields of a frame; `None` where there are none.
+    /// Reads the grid fields of a frame; `None` if there are none.
     pub fn read_fields(&self, frame: u64) -> Result<Option<GridFields>, FolderError> {
         let path = self.fields_path().join(frame_file(frame, "grid"));
         if path.exists() { Ok(Some(fields::read(&path)?.0)) } else { Ok(None) }
     }
 
-    /// Writes where a solid is wet.
+    /// Writes the wet map of a solid.
     pub fn write_wet(&self, name: &str, frame: u64, map: &WetMap) -> Result<(), FolderError> {
         let path = self.wet_path(name, frame);
         make_parent(&path)?;
@@ -300,18 +305,18 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Writes a checkpoint, after everything that it counts on is on the disk.
+    /// Writes a checkpoint, after flushing everything that it depends on.
     pub fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), FolderError> {
         self.flush()?;
         Ok(checkpoint::write(&self.checkpoint_path(), checkpoint)?)
     }
 
-    /// Reads the checkpoint to go on from; `None` when there is none.
+    /// Reads the checkpoint to resume from; `None` if there is none.
     pub fn read_checkpoint(&self) -> Result<Option<Checkpoint>, FolderError> {
         Ok(checkpoint::read(&self.checkpoint_path())?)
     }
 
-    /// The frames on disk, rising.
+    /// Numbers of the frames on disk, increasing.
     pub fn frames(&self) -> Result<Vec<u64>, FolderError> {
         let mut frames = Vec::new();
         for name in entries(&self.frames_path())? {
@@ -327,19 +332,18 @@ impl RunFolder {
         self.read_frame_with(frame, &|_| Detail::default())
     }
 
-    /// The same; those of instances are made as finely as `detail` says.
+    /// Reads a frame; instances are tessellated at the resolution that `detail` returns.
     pub fn read_frame_with(
         &self,
         frame: u64,
         detail: &(dyn Fn(&Instance) -> Detail + Sync),
     ) -> Result<(Surface, FrameId), FolderError> {
-        let [surfaces, instances] =
-            ["ply", "drops"].map(|extension| self.frames_path().join(frame_file(frame, extension)));
-        if surfaces.exists() {
-            return Ok(ply::read(&surfaces)?);
+        let [ply_path, drops_path] = self.frame_paths(frame);
+        if ply_path.exists() {
+            return Ok(ply::read(&ply_path)?);
         }
-        if instances.exists() {
-            return Ok(drops_file::read_surface(&instances, detail)?);
+        if drops_path.exists() {
+            return Ok(drops_file::read_surface(&drops_path, detail)?);
         }
         let frames = self.frames()?;
         let held = match (frames.first(), frames.last()) {
@@ -349,13 +353,13 @@ impl RunFolder {
         Err(FolderError::NoFrame { folder: self.root.clone(), frame, held })
     }
 
-    /// Reads where a solid is wet; `None` when there is no map for that frame.
+    /// Reads the wet map of a solid; `None` if there is none for that frame.
     pub fn read_wet(&self, name: &str, solid: usize, frame: u64) -> Result<Option<WetMap>, FolderError> {
         let path = self.wet_path(name, frame);
         if path.exists() { Ok(Some(wet::read(&path, solid)?)) } else { Ok(None) }
     }
 
-    /// Flushes to the disk what was written since the last time.
+    /// Flushes all files written since the last call to the disk.
     pub fn flush(&self) -> Result<(), FolderError> {
         let mut paths = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
         paths.sort();
@@ -366,7 +370,7 @@ impl RunFolder {
             folders.iter().try_for_each(|folder| atomic::sync_folder_of(&folder.join("any")))
         });
         if flushed.is_err() {
-            // Still owed, should the caller try again.
+            // Kept for another attempt.
             self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
         }
         Ok(flushed?)
@@ -376,13 +380,13 @@ impl RunFolder {
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).push(path);
     }
 
-    /// Forgets files that are owed to the disk but were removed.
+    /// Forgets unflushed files that were removed.
     pub(crate) fn forget_missing(&self) {
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| path.exists());
     }
 }
 
-/// Names in a folder, in order; none when it is missing.
+/// Names of the entries of a folder, sorted; none if it does not exist.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<String>, FileError> {
     let failed = |cause| FileError::new("list", folder, cause);
     let listing = match fs::read_dir(folder) {
@@ -397,7 +401,7 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<String>, FileError> {
     Ok(names)
 }
 
-/// Something in the folder that is neither the lock nor half a file of ours.
+/// An entry of the folder that is neither the lock nor a temporary file.
 fn foreign_entry(root: &Path) -> Result<Option<String>, FileError> {
     Ok(entries(root)?.into_iter().find(|name| name != LOCK && !is_temporary(name)))
 }
@@ -413,7 +417,7 @@ fn take_lock(root: &Path) -> Result<Option<File>, FolderError> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(FolderError::Busy { folder: root.to_owned() }),
-        // Some network disks have no locks; there the user minds the folder.
+        // Some network file systems have no locks; exclusive use is then up to the user.
         Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => Ok(Some(file)),
         Err(TryLockError::Error(cause)) => Err(FileError::new("lock", &path, cause).into()),
     }

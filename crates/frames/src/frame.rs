@@ -1,34 +1,43 @@
-//! What a model yields at one moment.
+//! The state of the liquid that a model yields at one moment.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_shapes::Instance;
 use smallvec::SmallVec;
 
-/// The state of the liquid at one moment, as every reader sees it.
+use crate::instances::{InstanceError, stored_as_instances, surface_of};
+
+/// The state of the liquid at one moment, independent of the model.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// Simulated time, in s.
     pub time: f64,
-    /// The liquid.
+    /// Geometry of the liquid.
     pub liquid: FrameGeometry,
-    /// What only the model knows of each drop, by rising id; one entry per drop in `liquid`.
+    /// Per-drop values that only the model knows, by increasing id; one entry per drop in `liquid`.
     pub drops: Vec<DropState>,
-    /// Where solids are wet: at most one map per solid, by rising solid index.
+    /// Wetness of solids: at most one map per solid, by increasing solid index.
     pub wet: Vec<WetMap>,
-    /// The books.
+    /// Volume balance.
     pub balance: VolumeBalance,
-    /// Cells that took part in the last step; 0 where a model has none.
+    /// Number of cells in the last step; 0 for models without a grid.
     pub active_cells: u64,
 }
 
-/// The liquid of a frame.
+/// Geometry of the liquid in a frame.
 #[derive(Clone, Debug)]
 pub enum FrameGeometry {
     /// Closed triangle surfaces.
     Surfaces(Surface),
-    /// Numbers from which a reader makes the surfaces.
+    /// Shape parameters from which surfaces are made.
     Instances(Vec<Instance>),
+    /// Closed triangle surfaces, and the shape parameters they were made from.
+    Tessellated {
+        /// The surfaces.
+        surface: Surface,
+        /// The shape parameters.
+        instances: Vec<Instance>,
+    },
 }
 
 impl Default for FrameGeometry {
@@ -43,6 +52,26 @@ impl From<Surface> for FrameGeometry {
     }
 }
 
+impl FrameGeometry {
+    /// Makes surfaces of instances that are few enough to be stored as surfaces (see [`stored_as_instances`]).
+    pub fn tessellate_if_few(self) -> Result<Self, InstanceError> {
+        match self {
+            Self::Instances(instances) if !stored_as_instances(instances.len()) => {
+                Ok(Self::Tessellated { surface: surface_of(&instances)?, instances })
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// The surfaces, made where the model yielded instances.
+    pub fn into_surface(self) -> Result<Surface, InstanceError> {
+        match self {
+            Self::Surfaces(surface) | Self::Tessellated { surface, .. } => Ok(surface),
+            Self::Instances(instances) => surface_of(&instances),
+        }
+    }
+}
+
 /// Closed triangle surfaces of all drops; normals point out of the liquid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surface {
@@ -50,7 +79,7 @@ pub struct Surface {
     pub positions: Vec<DVec3>,
     /// Vertex velocities, in m/s.
     pub velocities: Vec<DVec3>,
-    /// The drop that each vertex belongs to.
+    /// Id of each vertex's drop.
     pub drops: Vec<u32>,
     /// Vertex indices of each triangle.
     pub triangles: Vec<[u32; 3]>,
@@ -58,64 +87,64 @@ pub struct Surface {
     pub solids: Vec<i32>,
 }
 
-/// What only the model knows of a drop.
+/// Values of a drop that only the model knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DropState {
-    /// Never reused.
+    /// Id; never reused.
     pub id: u32,
-    /// As the model keeps it, in m³ (m² in a planar run).
+    /// Volume as the model stores it, in m³ (m² in a planar run).
     pub volume: f64,
-    /// Of the center of mass, in m/s.
+    /// Velocity of the center of mass, in m/s.
     pub velocity: DVec3,
-    /// Largest speed inside, in m/s.
+    /// Largest speed in the drop, in m/s.
     pub speed_max: f64,
-    /// Mean excess pressure inside, in Pa; `None` where a model has none.
+    /// Mean excess pressure in the drop, in Pa; `None` for models without pressure.
     pub pressure: Option<f64>,
 }
 
-/// Where a solid is wet, over its texture coordinates: row 0 is the top (v = 1), columns run with u.
+/// Wetness of a solid over its texture coordinates: row 0 is the top (v = 1), columns run along u.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WetMap {
     /// Index of the solid.
     pub solid: usize,
-    /// Columns.
+    /// Number of columns.
     pub width: u32,
-    /// Rows.
+    /// Number of rows.
     pub height: u32,
-    /// Wetness, 0 dry to 65535 wet, row by row.
+    /// Wetness, 0 (dry) to 65535 (wet), row by row.
     pub wetness: Vec<u16>,
     /// Film thickness, in units of 10 nm, row by row.
     pub film: Vec<u16>,
 }
 
-/// Liquid accounted for, in m³ (m² in a planar run): present, film included, + lost = added.
+/// Volume balance of the liquid, in m³ (m² in a planar run): present (film included) + lost = added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VolumeBalance {
-    /// Initial drops and sources; drains count negative.
+    /// Volume of initial drops and emitters; drains count negative.
     pub added: f64,
-    /// Left the scene.
+    /// Volume that left the scene.
     pub lost: f64,
-    /// Present as film on solids.
+    /// Volume present as film on solids.
     pub film: f64,
 }
 
-/// Ids of the drops of an event: as few as most events have lie in the event itself.
+/// Ids of the drops of an event, stored inline for up to four drops.
 pub type Ids = SmallVec<[u32; 4]>;
 
-/// Something that happened to drops between two frames.
+/// A merge or split between two frames.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Event {
     /// Several drops became one.
     Merge {
-        /// Those that met.
+        /// The drops that merged.
         merge: Ids,
-        /// The one that goes on: the largest.
+        /// The drop that remains: the largest of them.
         into: u32,
     },
     /// One drop became several.
     Split {
-        /// The one that was.
+        /// The drop that split.
         split: u32,
         /// Its pieces; the largest keeps the id.
         into: Ids,

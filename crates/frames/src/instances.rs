@@ -1,25 +1,30 @@
-//! From instances to surfaces: what every reader of a frame sees in the end.
+//! Tessellation of instances: surfaces made from the shape parameters of drops.
 
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_shapes::{Body, Detail, DrapeScratch, DropMesh, Instance, Shape, make_drop_mesh};
 
-use crate::frame::{FrameGeometry, Surface};
+use crate::frame::Surface;
 
-/// Above this many drops a frame is written as instances.
+/// Largest number of drops that a frame stores as surfaces.
 pub const INSTANCE_THRESHOLD: usize = 10_000;
 
-/// Why an instance is not a drop.
+/// Whether a frame of this many drops is stored as instances only, without surfaces.
+pub fn stored_as_instances(drops: usize) -> bool {
+    drops > INSTANCE_THRESHOLD
+}
+
+/// Why an instance is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("drop {drop}: {what}")]
 pub struct InstanceError {
-    /// Its id.
+    /// Id of the drop.
     pub drop: u32,
-    /// What is wrong with it.
+    /// What is wrong.
     pub what: String,
 }
 
-/// Checks the numbers of an instance.
+/// Checks that the parameters of an instance are finite and in range.
 pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     let wrong = |what: &str| Err(InstanceError { drop: instance.drop, what: what.to_owned() });
     let frame = &instance.frame;
@@ -27,7 +32,7 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
         return wrong(&format!("its volume must be above 0, found {} m³", instance.volume));
     }
     if !(frame.origin.is_finite() && frame.axes.is_finite() && instance.velocity.is_finite()) {
-        return wrong("its place, axes or velocity is not finite");
+        return wrong("its position, axes or velocity is not finite");
     }
     if instance.solid.is_some_and(|solid| i32::try_from(solid).is_err()) {
         return wrong("its solid is out of range");
@@ -43,14 +48,18 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     };
     let body = match &instance.shape {
         Shape::Metaballs(balls) => are_balls(balls),
-        Shape::Draped(laid) if !laid.substrate.is_sound() => return wrong("its ground is not finite or not whole"),
+        Shape::Draped(laid) if !laid.substrate.is_sound() => {
+            return wrong("its substrate heights are not finite or incomplete");
+        }
         Shape::Draped(laid) => match &laid.body {
             Body::Metaballs(balls) => are_balls(balls),
             Body::Profile(profile) if !profile.is_sound() => {
                 return wrong("its profile needs lengths above 0 and an angle between 0 and 180 degrees");
             }
             Body::Patch(patch) if !patch.is_sound() => {
-                return wrong("its patch needs whole levels of at least 3 finite points, an apex and a base above 0");
+                return wrong(
+                    "its patch needs complete levels of at least 3 finite points, an apex and a base above 0",
+                );
             }
             _ => true,
         },
@@ -62,8 +71,8 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     Ok(())
 }
 
-/// Drops whose surfaces are made one after another by one thread.
-const TOGETHER: usize = 128;
+/// Number of drops that one parallel task tessellates.
+const CHUNK: usize = 128;
 
 /// The surface of one valid instance.
 pub fn surface_of_one(instance: &Instance) -> Surface {
@@ -72,12 +81,12 @@ pub fn surface_of_one(instance: &Instance) -> Surface {
     assemble(&[batch])
 }
 
-/// The surfaces of all instances, in their order.
+/// The surfaces of all instances, in order.
 pub fn surface_of(instances: &[Instance]) -> Result<Surface, InstanceError> {
     surface_with(instances, &|_| Detail::default())
 }
 
-/// The same, each as finely as `detail` says.
+/// The surfaces of all instances, in order, each at the resolution that `detail` returns.
 pub fn surface_with(
     instances: &[Instance],
     detail: &(dyn Fn(&Instance) -> Detail + Sync),
@@ -90,26 +99,26 @@ pub fn surface_with(
         }
         Ok(batch)
     };
-    let batches: Vec<Result<Batch, InstanceError>> = instances.par_chunks(TOGETHER).map(make).collect();
-    // The first error in the order of the instances, however many threads there were.
+    let batches: Vec<Result<Batch, InstanceError>> = instances.par_chunks(CHUNK).map(make).collect();
+    // The first error in the order of the instances, for any number of threads.
     Ok(assemble(&batches.into_iter().collect::<Result<Vec<_>, _>>()?))
 }
 
-/// The closed surfaces of some drops, one after another, and whose they are.
+/// Concatenated closed surfaces of some drops, with their owners.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// In the world.
+    /// In world coordinates, in m.
     positions: Vec<DVec3>,
-    /// Numbered within the batch.
+    /// Vertex indices within the batch.
     triangles: Vec<[u32; 3]>,
-    /// Of each triangle; −1 for liquid–air.
+    /// Solid of each triangle; −1 for liquid–air.
     solids: Vec<i32>,
     owners: Vec<Owner>,
     built: DropMesh,
-    room: DrapeScratch,
+    scratch: DrapeScratch,
 }
 
-/// Whose a number of vertices are.
+/// The drop that owns a run of vertices.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     drop: u32,
@@ -118,25 +127,25 @@ struct Owner {
 }
 
 impl Batch {
-    /// The batches of many drops, in their order; `push` is to push the surface of one.
+    /// Batches of many drops, in order; `push` adds the surface of one drop.
     pub fn of<T: Sync>(drops: &[T], push: impl Fn(&mut Self, &T) + Sync) -> Vec<Self> {
         let make = |drops: &[T]| {
             let mut batch = Self::default();
             drops.iter().for_each(|drop| push(&mut batch, drop));
             batch
         };
-        drops.par_chunks(TOGETHER).map(make).collect()
+        drops.par_chunks(CHUNK).map(make).collect()
     }
 
-    /// Makes and adds the surface of a valid instance.
+    /// Tessellates a valid instance and adds its surface.
     pub fn make(&mut self, instance: &Instance, detail: &Detail) {
         let mut built = std::mem::take(&mut self.built);
-        make_drop_mesh(instance, detail, &mut built, &mut self.room);
+        make_drop_mesh(instance, detail, &mut built, &mut self.scratch);
         self.push(instance.drop, instance.solid, instance.velocity, &built);
         self.built = built;
     }
 
-    /// Adds a surface in the world: of which drop, on which solid, how fast (in m/s).
+    /// Adds a surface in world coordinates; `velocity` in m/s.
     pub fn push(&mut self, drop: u32, solid: Option<u32>, velocity: DVec3, built: &DropMesh) {
         let base = self.positions.len() as u32;
         let solid = solid.map_or(-1, |solid| solid as i32);
@@ -147,14 +156,14 @@ impl Batch {
     }
 }
 
-/// One surface of all batches, in their order.
+/// Concatenates all batches into one surface, in order.
 pub fn assemble(batches: &[Batch]) -> Surface {
     let vertices: usize = batches.iter().map(|batch| batch.positions.len()).sum();
     let triangles: usize = batches.iter().map(|batch| batch.triangles.len()).sum();
     let owners = || batches.iter().flat_map(|batch| &batch.owners);
     let mut surface = Surface::default();
     let Surface { positions, velocities, drops, triangles: corners, solids } = &mut surface;
-    // Each list is a copy of many megabytes: side by side.
+    // Each array is a copy of many megabytes, so they are filled in parallel.
     rayon::join(
         || {
             rayon::join(
@@ -190,16 +199,6 @@ pub fn assemble(batches: &[Batch]) -> Surface {
     surface
 }
 
-impl FrameGeometry {
-    /// The surfaces, made where the model yielded instances.
-    pub fn into_surface(self) -> Result<Surface, InstanceError> {
-        match self {
-            Self::Surfaces(surface) => Ok(surface),
-            Self::Instances(instances) => surface_of(&instances),
-        }
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod samples {
     use glam::{DMat3, DVec3};
@@ -207,9 +206,9 @@ pub(crate) mod samples {
 
     use super::*;
 
-    /// A row of drops 1 cm apart: half of them balls in flight, half metaballs on solid 0, the plane y = 0.
+    /// A row of drops 1 cm apart: alternately spheres in flight and metaballs on solid 0, the plane y = 0.
     pub fn row(count: u32) -> Vec<Instance> {
-        // z out of the plane is the world's y.
+        // The local z axis, normal to the plane, is the world's y axis.
         let axes = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
         let instance = |k: u32| {
             let origin = DVec3::new(0.01 * f64::from(k), 0.0, 0.0);
@@ -233,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn surfaces_enclose_the_instances_volumes_and_lie_on_their_solids() {
+    fn surfaces_enclose_the_volumes_of_the_instances_and_touch_their_solids() {
         let instances = samples::row(6);
         let surface = surface_of(&instances).unwrap();
         surface.validate().unwrap();
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_that_is_no_drop_is_named() {
+    fn the_error_for_an_invalid_instance_names_the_drop() {
         for (spoil, words) in [
             ((|i| i.volume = f64::NAN) as fn(&mut Instance), "volume"),
             (|i| i.volume = 0.0, "volume"),

@@ -54,13 +54,14 @@ pub mod measures;
 pub mod measures_file;
 pub mod names;
 pub mod ply;
+pub mod progress;
 pub mod run_info;
 #[cfg(test)]
 mod testing;
 pub mod wet;
 
 pub use atomic::{Durability, FileError};
-pub use checkpoint::{Checkpoint, CheckpointError, Progress};
+pub use checkpoint::{Checkpoint, CheckpointError, RunPosition};
 pub use container::Block;
 pub use fields::{FieldsError, GridFields};
 pub use folder::{FolderError, RunFolder};
@@ -70,4 +71,5 @@ pub use instances::{INSTANCE_THRESHOLD, InstanceError};
 pub use measure::{MeasureContext, MeasureError, Solid, measure};
 pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
 pub use ply::FrameId;
-pub use run_info::{RunInfo, RunStatus, StageSeconds};
+pub use progress::{Activity, NoProgress, Progress};
+pub use run_info::{RunInfo, RunStatus, StageSeconds, StageValue, StepTotals};

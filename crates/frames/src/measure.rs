@@ -113,7 +113,9 @@ pub fn measure(
         return Err(MeasureError::Drop { frame: number, drop: pair[1].id, what: "its facts twice or out of order" });
     }
     let (drops, triangles) = match &frame.liquid {
-        FrameGeometry::Surfaces(surface) => measure_surfaces(surface, &frame.drops, number, setting)?,
+        FrameGeometry::Surfaces(surface) | FrameGeometry::Tessellated { surface, .. } => {
+            measure_surfaces(surface, &frame.drops, number, setting)?
+        }
         FrameGeometry::Instances(instances) => measure_instances(instances, &frame.drops, number, setting)?,
     };
     let measures = FrameMeasures {

@@ -1,4 +1,4 @@
-//! `run.json`: what a run is, how far it came, and where the time went.
+//! `run.json`: identity, status and cost of a run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,32 +12,35 @@ use crate::atomic::{self, Durability, FileError};
 pub struct RunInfo {
     /// Version of the program.
     pub version: String,
-    /// The scene file's stem; the video is called after it.
+    /// Stem of the scene file; also that of the video.
     pub name: String,
-    /// Of all random choices.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Threads that the last part of the run had.
+    /// Number of threads of the last part of the run.
     pub threads: usize,
-    /// How it stands.
+    /// Status.
     pub status: RunStatus,
-    /// Whether it stopped because everything had come to rest.
+    /// Whether the run stopped because all drops had come to rest.
     pub settled: bool,
-    /// Frames on disk, the initial state included.
+    /// Number of frames on disk, including the initial state.
     pub frames: u64,
-    /// How often it went on from a checkpoint.
+    /// Number of times the run was resumed from a checkpoint.
     pub resumes: u64,
-    /// Seconds spent, by stage, over all parts of the run.
+    /// Time steps up to the last frame, or up to where the run stopped.
+    #[serde(default)]
+    pub steps: StepTotals,
+    /// Time spent per stage, summed over all parts of the run.
     pub stages: BTreeMap<String, StageSeconds>,
-    /// Why it failed.
+    /// Error message of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// How a run stands. One that was killed still says `running`.
+/// Status of a run. A killed run still has status `running`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// Not at its end yet.
+    /// Not finished.
     Running,
     /// Complete.
     Done,
@@ -48,25 +51,100 @@ pub enum RunStatus {
 /// Time spent in a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageSeconds {
-    /// On the clock, in s.
+    /// Wall time, in s.
     pub wall_seconds: f64,
-    /// On all cores together, in s.
+    /// CPU time of all threads, in s.
     pub cpu_seconds: f64,
+}
+
+/// Time steps of a run: their number, their lengths, and what their stages reported.
+///
+/// All of it is deterministic: it does not depend on the number of threads, nor on how often the run was resumed.
+///
+/// ```
+/// use sessile_frames::{StageValue, StepTotals};
+///
+/// let mut totals = StepTotals::default();
+/// for (dt, residual) in [(2e-3, 1e-9), (1e-3, 3e-9)] {
+///     let stages = [("pressure.iterations", StageValue::Total(12)), ("pressure.residual", StageValue::Largest(residual))];
+///     totals.record(dt, stages);
+/// }
+/// assert_eq!((totals.count, totals.smallest_dt, totals.largest_dt), (2, Some(1e-3), Some(2e-3)));
+/// assert_eq!(totals.stages["pressure.iterations"], StageValue::Total(24));
+/// assert_eq!(totals.stages["pressure.residual"], StageValue::Largest(3e-9));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepTotals {
+    /// Number of steps.
+    pub count: u64,
+    /// Shortest step, in s, including those shortened to end at a frame; `None` before the first.
+    pub smallest_dt: Option<f64>,
+    /// Longest step, in s; `None` before the first.
+    pub largest_dt: Option<f64>,
+    /// Accumulated values of the stages, by `stage.quantity`.
+    pub stages: BTreeMap<String, StageValue>,
+}
+
+/// A value that a stage of a time step reports. In JSON it is a plain number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum StageValue {
+    /// A count, summed over a run.
+    Total(u64),
+    /// A measured value, of which a run keeps the largest.
+    Largest(f64),
+}
+
+impl StageValue {
+    /// Sum or maximum with a later value of the same kind; a value of the other kind replaces this one.
+    #[must_use]
+    pub fn combined(self, later: Self) -> Self {
+        match (self, later) {
+            (Self::Total(total), Self::Total(count)) => Self::Total(total + count),
+            (Self::Largest(largest), Self::Largest(value)) => Self::Largest(largest.max(value)),
+            (_, later) => later,
+        }
+    }
+
+    /// Whether JSON can represent the value.
+    fn is_finite(self) -> bool {
+        match self {
+            Self::Total(_) => true,
+            Self::Largest(value) => value.is_finite(),
+        }
+    }
+}
+
+impl StepTotals {
+    /// Adds a step of length `dt`, in s. Stage values that are not finite are left out.
+    pub fn record<'a>(&mut self, dt: f64, stages: impl IntoIterator<Item = (&'a str, StageValue)>) {
+        self.count += 1;
+        self.smallest_dt = Some(self.smallest_dt.map_or(dt, |smallest| smallest.min(dt)));
+        self.largest_dt = Some(self.largest_dt.map_or(dt, |largest| largest.max(dt)));
+        for (name, value) in stages.into_iter().filter(|(_, value)| value.is_finite()) {
+            match self.stages.get_mut(name) {
+                Some(total) => *total = total.combined(value),
+                None => {
+                    self.stages.insert(name.to_owned(), value);
+                }
+            }
+        }
+    }
 }
 
 /// A `run.json` that could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunInfoError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Not ours, or edited until it is none.
-    #[error("{} is not one that sessile wrote: {reason}", path.display())]
+    /// Written by another program, or edited until invalid.
+    #[error("{} was not written by sessile: {reason}", path.display())]
     Contents {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
 }
@@ -79,7 +157,7 @@ impl RunInfo {
             .map_err(|error| RunInfoError::Contents { path: path.to_owned(), reason: error.to_string() })
     }
 
-    /// Writes a `run.json`, all or nothing.
+    /// Writes a `run.json` atomically.
     ///
     /// # Panics
     /// Never: the contents are plain data.
@@ -95,6 +173,9 @@ pub(crate) mod tests {
     use super::*;
 
     pub fn sample() -> RunInfo {
+        let mut steps = StepTotals::default();
+        let stages = [("pressure.iterations", StageValue::Total(31)), ("pressure.residual", StageValue::Largest(2.0))];
+        steps.record(0.1 + 0.2, stages);
         RunInfo {
             version: "0.1.0".into(),
             name: "leaf".into(),
@@ -104,13 +185,14 @@ pub(crate) mod tests {
             settled: false,
             frames: 31,
             resumes: 2,
+            steps,
             stages: BTreeMap::from([("move".into(), StageSeconds { wall_seconds: 1.5, cpu_seconds: 2.75 })]),
             error: None,
         }
     }
 
     #[test]
-    fn it_is_json_that_a_script_can_ask_for_each_promised_field() {
+    fn run_json_has_all_documented_fields_and_reads_back_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         sample().write(&path, Durability::Handed).unwrap();
@@ -121,14 +203,35 @@ pub(crate) mod tests {
             assert!(!json[field].is_null(), "{field}");
         }
         assert_eq!(json["stages"]["move"]["cpu_seconds"], 2.75);
+        assert_eq!(json["steps"]["count"], 1);
+        assert_eq!(json["steps"]["smallest_dt"].as_f64(), Some(0.1 + 0.2));
+        assert_eq!(json["steps"]["stages"]["pressure.iterations"], 31);
     }
 
     #[test]
-    fn another_programs_run_json_is_told() {
+    fn a_run_json_without_step_totals_is_read() {
+        let mut json = serde_json::to_value(sample()).unwrap();
+        json.as_object_mut().unwrap().remove("steps");
+        let read: RunInfo = serde_json::from_value(json).unwrap();
+        assert_eq!(read, RunInfo { steps: StepTotals::default(), ..sample() });
+    }
+
+    #[test]
+    fn stage_values_that_are_not_finite_are_left_out() {
+        let mut totals = StepTotals::default();
+        for value in [f64::NAN, f64::INFINITY, 0.5, f64::NAN] {
+            totals.record(1e-3, [("pressure.residual", StageValue::Largest(value))]);
+        }
+        assert_eq!(totals.stages["pressure.residual"], StageValue::Largest(0.5));
+        assert_eq!(totals.count, 4);
+    }
+
+    #[test]
+    fn a_run_json_of_another_program_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         std::fs::write(&path, r#"{"scripts": {"start": "run"}}"#).unwrap();
         let error = RunInfo::read(&path).unwrap_err().to_string();
-        assert!(error.contains("run.json is not one that sessile wrote: missing field"), "{error}");
+        assert!(error.contains("run.json was not written by sessile: missing field"), "{error}");
     }
 }

@@ -191,7 +191,7 @@ impl Connectivity {
     }
 
     /// Vertices − edges + triangles: 2 for each closed component without handles, 1 for a disc. Counts only vertices that are used.
-    pub fn euler_characteriztic(&self, triangles: &[[u32; 3]]) -> i64 {
+    pub fn euler_characteristic(&self, triangles: &[[u32; 3]]) -> i64 {
         let mut vertices: Vec<u32> = triangles.as_flattened().to_vec();
         vertices.sort_unstable();
         vertices.dedup();
@@ -212,10 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn closed_surface_has_no_boundary_and_euler_characteriztic_two() {
+    fn closed_surface_has_no_boundary_and_euler_characteristic_two() {
         let connectivity = connect(&TETRAHEDRON);
         assert_eq!(connectivity.boundary().count(), 0);
-        assert_eq!(connectivity.euler_characteriztic(&TETRAHEDRON), 2);
+        assert_eq!(connectivity.euler_characteristic(&TETRAHEDRON), 2);
         for half_edge in (0..12).map(HalfEdge) {
             let across = connectivity.opposite(half_edge).expect("closed");
             let [from, to] = half_edge.ends(&TETRAHEDRON);

@@ -2,8 +2,9 @@
 
 pub mod bvh;
 pub mod connectivity;
-pub mod contraction;
+
 pub mod distance;
+pub mod edge_collapse;
 pub mod files;
 pub mod isosurface;
 pub mod mesh;

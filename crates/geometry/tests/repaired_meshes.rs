@@ -39,7 +39,7 @@ fn bunny_is_fit_as_it_comes() {
     assert_eq!(repaired, mesh);
     assert_closed_manifold(&repaired);
     let connectivity = Connectivity::new(&mesh.triangles).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(connectivity.euler_characteriztic(&mesh.triangles), 2);
+    assert_eq!(connectivity.euler_characteristic(&mesh.triangles), 2);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn open_sheet_is_cleaned_and_oriented_but_stays_open() {
     assert_eq!(mask.triangles.len(), num_triangles);
     assert!((mask.area() - area).abs() < 1e-15);
     let connectivity = Connectivity::new(&mask.triangles).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(connectivity.euler_characteriztic(&mask.triangles), 1, "a disc");
+    assert_eq!(connectivity.euler_characteristic(&mask.triangles), 1, "a disc");
     for t in 0..mask.triangles.len() {
         let [a, b, c] = mask.corners(t);
         assert!((b - a).cross(c - a).dot(a) > 0.0, "triangle {t} still looks outwards");

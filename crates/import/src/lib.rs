@@ -1,1 +1,85 @@
-//! Reads files of other programs into scenes.
+//! Turns model files of other programs into scenes that are ready to edit.
+//!
+//! [`import_model`] reads OBJ, glTF and USD. Each object of the model becomes a solid; its mesh is
+//! written in meters, y up, with its transform applied, into the folder `SCENE.files` beside the
+//! scene. The scene also gets the materials' names, the camera and the frame range. How water wets a
+//! material is not part of these formats: it is guessed from its look, and a comment in the scene
+//! says so.
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! let imported = sessile_import::import_model(Path::new("table.usdc"), Path::new("table.toml"), false)?;
+//! assert!(imported.solids > 0);
+//! # Ok::<(), sessile_import::ImportError>(())
+//! ```
+
+mod error;
+mod gltf;
+mod model;
+mod obj;
+mod scene_text;
+pub mod usd;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sessile_geometry::files::write_ply;
+use sessile_output::{Destination, Layout, unique_identifier};
+
+use model::Model;
+
+pub use error::ImportError;
+
+/// The result of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Number of solids in the scene.
+    pub solids: usize,
+    /// What the user should know.
+    pub notices: Vec<String>,
+    /// The scene file.
+    pub scene: PathBuf,
+}
+
+/// Turns a model file into a scene file with its meshes beside it, all or nothing.
+pub fn import_model(file: &Path, scene: &Path, force: bool) -> Result<Imported, ImportError> {
+    let model = read_model(file)?;
+    let destination = Destination::new(scene, Layout::FileAndFolder, force)?;
+    let mut taken = Vec::new();
+    let names: Vec<String> = model.parts.iter().map(|part| unique_identifier(&part.name, &mut taken)).collect();
+    for (part, name) in model.parts.iter().zip(&names) {
+        let mut mesh_file = destination.inside(&format!("{name}.ply"))?;
+        mesh_file.put(&write_ply(&part.mesh))?;
+        mesh_file.finish()?;
+    }
+    let source = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut scene_file = destination.file()?;
+    scene_file.text(&scene_text::scene_text(&model, &names, &source, &destination.companion_name()))?;
+    scene_file.finish()?;
+    let path = destination.path().to_owned();
+    destination.commit()?;
+    Ok(Imported { solids: names.len(), notices: model.notices, scene: path })
+}
+
+/// Reads a model file, with one part per object.
+fn read_model(file: &Path) -> Result<Model, ImportError> {
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let read = match extension.as_str() {
+        "obj" => obj::read,
+        "glb" | "gltf" => gltf::read,
+        "usda" | "usdc" | "usd" => usd::read,
+        _ => return Err(ImportError::UnknownFormat { path: file.to_owned() }),
+    };
+    let bytes = fs::read(file).map_err(|cause| ImportError::Read { path: file.to_owned(), cause })?;
+    let mut model: Model = read(file, &bytes)?;
+    model.parts.retain(|part| !part.mesh.triangles.is_empty());
+    model.merge_parts_of_objects();
+    if model.parts.is_empty() {
+        return Err(ImportError::NoMesh { path: file.to_owned() });
+    }
+    Ok(model)
+}
+
+#[cfg(test)]
+mod tests;

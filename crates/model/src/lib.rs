@@ -1,57 +1,60 @@
-//! What all models share: the trait that the rest of the program drives them by.
+//! The [`Model`] trait that all four models implement, and the types of its interface.
 //!
-//! A model owns its liquid and its [`World`]. It knows no files, no clocks and no threads of its own: work is spread over the rayon
-//! pool that the caller installed, time is read by whoever implements [`StageTimer`], and state leaves and enters as bytes.
+//! A model owns its liquid and its [`World`]. It does no file or clock access and starts no threads: parallel work
+//! runs on the caller's rayon pool, the caller's [`StageTimer`] measures time, and state is saved and restored as
+//! bytes.
 
 mod report;
 
-pub use report::{StageReports, StageValue, StepReport};
+pub use report::{StageReports, StepReport};
+pub use sessile_frames::StageValue;
 use sessile_frames::{Frame, GridFields};
 use sessile_world::World;
 
-/// A running simulation.
+/// A simulation in progress.
 pub trait Model: Send {
     /// Simulated time, in s.
     fn time(&self) -> f64;
 
-    /// Advances by one step of the model's choice, at most `limit` seconds.
+    /// Advances by one step whose length the model chooses, at most `limit` seconds.
     ///
-    /// The step depends on the state and `limit` alone, so a run that was interrupted between two steps goes on to the same bytes.
+    /// The step depends on the state and on `limit` only, so a run that was interrupted between two steps and resumed
+    /// is bit-identical to an uninterrupted one.
     fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError>;
 
-    /// What the user should be told since the last call: where the model does less than the scene asks for, and goes on.
+    /// Messages for the user since the last call: where the model does less than the scene asks for.
     fn notices(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The liquid now.
+    /// The present state of the liquid, as readers see it.
     fn frame(&self) -> Frame;
 
-    /// What the cells hold now; `None` where a model has none.
+    /// Values on the grid cells; `None` for models without a grid.
     fn fields(&self) -> Option<GridFields> {
         None
     }
 
-    /// The solids, at the model's time.
+    /// The solids at the model's time.
     fn world(&self) -> &World;
 
-    /// The solids, for moving one by hand.
+    /// The solids, for moving one interactively.
     fn world_mut(&mut self) -> &mut World;
 
-    /// Everything that a run needs to go on, except what the scene says.
+    /// Everything needed to resume, except what the scene defines.
     fn save(&self) -> Vec<u8>;
 
-    /// Takes up a state that [`Model::save`] gave for the same scene.
+    /// Restores a state that [`Model::save`] returned for the same scene.
     fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError>;
 }
 
-/// Told when a stage of a step begins; the time until the next call (or the step's end) belongs to it.
+/// Is notified when a stage of a step begins; the time until the next call, or the end of the step, counts to it.
 pub trait StageTimer {
     /// A stage begins.
     fn enter(&mut self, stage: &'static str);
 }
 
-/// Does not look at the clock.
+/// Measures nothing.
 pub struct NoTimer;
 
 impl StageTimer for NoTimer {
@@ -62,49 +65,55 @@ impl StageTimer for NoTimer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// The state stopped being numbers.
-    #[error("{what} is not finite at t = {time} s, near ({x:.3e}, {y:.3e}, {z:.3e}) m: {advice}", x = place[0], y = place[1], z = place[2])]
+    /// A quantity became NaN or infinite.
+    #[error(
+        "{what} is not finite at t = {time} s, near ({x:.3e}, {y:.3e}, {z:.3e}) m: {advice}",
+        x = position[0],
+        y = position[1],
+        z = position[2]
+    )]
     NonFinite {
-        /// Which quantity.
+        /// The quantity.
         what: String,
-        /// When, in s.
+        /// Simulated time, in s.
         time: f64,
-        /// Where, in m.
-        place: [f64; 3],
+        /// Position, in m.
+        position: [f64; 3],
         /// What to try.
         advice: String,
     },
     /// An iterative solver stopped before it reached its tolerance.
     #[error(
-        "the {solver} stopped at residual {residual:.1e} after {iterations} iterations (tolerance {tolerance:.1e}) at t = {time} s: {advice}"
+        "the {solver} stopped at residual {residual:.1e} after {iterations} iterations (tolerance {tolerance:.1e}) \
+         at t = {time} s: {advice}"
     )]
     NotConverged {
-        /// Which solver, e.g. "pressure solve".
+        /// The solver, e.g. "pressure solve".
         solver: &'static str,
         /// Residual at the last iteration, in the solver's own norm.
         residual: f64,
-        /// Iterations done.
+        /// Number of iterations.
         iterations: usize,
-        /// Residual that was required.
+        /// Required residual.
         tolerance: f64,
         /// Simulated time, in s.
         time: f64,
         /// What to try.
         advice: String,
     },
-    /// The state is still numbers, but none that liquid could have.
-    #[error("the liquid runs away: {speed:.3e} m/s at t = {time} s; {advice}")]
+    /// The state is finite, but its speeds are unphysically high.
+    #[error("unphysical speed: the liquid moves at {speed:.3e} m/s at t = {time} s; {advice}")]
     Runaway {
         /// Largest speed, in m/s.
         speed: f64,
-        /// When, in s.
+        /// Simulated time, in s.
         time: f64,
         /// What to try.
         advice: String,
     },
 }
 
-/// Why a state could not be taken up.
+/// Why a saved state could not be restored.
 #[derive(Debug, thiserror::Error)]
 #[error("the saved state does not fit this scene: {0}")]
 pub struct RestoreError(pub String);

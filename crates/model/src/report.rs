@@ -1,6 +1,6 @@
-//! What a step did: its length, the events, and numbers from each stage that `run.json` accumulates.
+//! Report of a step: its length, its events, and values of its stages, which `run.json` accumulates.
 
-use sessile_frames::Event;
+use sessile_frames::{Event, StageValue};
 
 /// What a step did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,15 +11,6 @@ pub struct StepReport {
     pub events: Vec<Event>,
     /// Numbers from the stages: iterations, residuals, remesh and merge counts.
     pub stages: StageReports,
-}
-
-/// One number that a stage reports.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum StageValue {
-    /// A count, added up over a run.
-    Total(u64),
-    /// A measured value, of which a run keeps the largest.
-    Largest(f64),
 }
 
 /// Numbers from the stages of one step, or accumulated over many.
@@ -48,29 +39,18 @@ pub struct StageReports {
 impl StageReports {
     /// Adds `count` to the total called `name`.
     pub fn add(&mut self, name: &'static str, count: u64) {
-        match self.find(name) {
-            Some(StageValue::Total(total)) => *total += count,
-            Some(slot) => *slot = StageValue::Total(count),
-            None => self.values.push((name, StageValue::Total(count))),
-        }
+        self.combine(name, StageValue::Total(count));
     }
 
     /// Keeps `value` under `name` if it exceeds what is there.
     pub fn keep_largest(&mut self, name: &'static str, value: f64) {
-        match self.find(name) {
-            Some(StageValue::Largest(largest)) => *largest = largest.max(value),
-            Some(slot) => *slot = StageValue::Largest(value),
-            None => self.values.push((name, StageValue::Largest(value))),
-        }
+        self.combine(name, StageValue::Largest(value));
     }
 
     /// Adds the totals of `other` and keeps its values where they are larger.
     pub fn accumulate(&mut self, other: &Self) {
         for &(name, value) in &other.values {
-            match value {
-                StageValue::Total(count) => self.add(name, count),
-                StageValue::Largest(value) => self.keep_largest(name, value),
-            }
+            self.combine(name, value);
         }
     }
 
@@ -89,7 +69,10 @@ impl StageReports {
         self.values.clear();
     }
 
-    fn find(&mut self, name: &str) -> Option<&mut StageValue> {
-        self.values.iter_mut().find(|(key, _)| *key == name).map(|(_, value)| value)
+    fn combine(&mut self, name: &'static str, value: StageValue) {
+        match self.values.iter_mut().find(|(key, _)| *key == name) {
+            Some((_, total)) => *total = total.combined(value),
+            None => self.values.push((name, value)),
+        }
     }
 }

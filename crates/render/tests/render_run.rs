@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use glam::{DMat3, DVec3};
-use sessile_frames::{FrameGeometry, FrameId, FrameSelection, RunFolder, RunInfo, RunStatus};
+use sessile_frames::{FrameGeometry, FrameId, FrameSelection, RunFolder, RunInfo, RunStatus, StepTotals};
 use sessile_render::GroundTruthFiles;
 use sessile_render::{FramesToRender, Quality, Quiet, RenderError, RenderOptions, RenderSummary, render_run};
 use sessile_scene::{Folder, parse_str, print};
@@ -60,6 +60,7 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
         settled: false,
         frames: frames.len() as u64,
         resumes: 0,
+        steps: StepTotals::default(),
         stages: BTreeMap::new(),
         error: None,
     };
@@ -263,7 +264,7 @@ fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
         assert_ne!(bytes(truth(0).clean()), bytes(folder.image_path(0)));
         assert_eq!(bytes(truth(2).clean()), bytes(folder.image_path(2)));
         let claimed = RunFolder::claim(place.path()).unwrap().0;
-        claimed.drop_after(Some(0)).unwrap();
+        claimed.remove_after(Some(0)).unwrap();
         assert!(truth(0).exist() && !truth(1).mask().exists());
         assert_eq!(fs::read_dir(folder.ground_truth_path()).unwrap().count(), 7);
     }

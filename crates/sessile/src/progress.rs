@@ -1,105 +1,151 @@
-//! A run's progress on standard error: a bar on a terminal, plain lines elsewhere.
+//! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
 use std::io::{IsTerminal, stderr};
-use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sessile_sim::{Progress, Status};
+use sessile_frames::{Activity, Progress};
 
-/// Least time between two plain lines.
+/// Shortest time between two plain lines.
 pub const LINE_INTERVAL: Duration = Duration::from_secs(5);
+/// Positions of the bar per frame.
+const BAR_STEPS: f64 = 100.0;
+/// Time before the remaining time is estimated.
+const ESTIMATE_AFTER: Duration = Duration::from_millis(500);
 
-/// The reporter that suits standard error.
-pub fn for_stderr() -> Box<dyn Progress + Send> {
-    if stderr().is_terminal() { Box::new(Bar::default()) } else { Box::new(Lines::default()) }
+/// Reports progress on standard error.
+pub struct StderrProgress(Mutex<State>);
+
+struct State {
+    display: Display,
+    task: Task,
 }
 
-/// A bar that redraws itself.
-#[derive(Default)]
-struct Bar {
-    bar: Option<ProgressBar>,
+enum Display {
+    Bar(Option<ProgressBar>),
+    /// Time of the last line, and the number of complete frames in it.
+    Lines(Option<(Instant, u64)>),
 }
 
-impl Progress for Bar {
-    fn notice(&mut self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
-        }
+/// An activity and its position.
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    activity: Activity,
+    total: u64,
+    started: Instant,
+    /// Furthest position, in frames: reports of several threads may arrive out of order.
+    position: f64,
+}
+
+impl StderrProgress {
+    /// A bar if standard error is a terminal, else plain lines.
+    pub fn new() -> Self {
+        let display = if stderr().is_terminal() { Display::Bar(None) } else { Display::Lines(None) };
+        let task = Task { activity: Activity::Render, total: 0, started: Instant::now(), position: 0.0 };
+        Self(Mutex::new(State { display, task }))
     }
 
-    fn begin(&mut self, _out: &Path, status: &Status) {
-        let bar =
-            ProgressBar::with_draw_target(Some(u64::from(status.last_frame)), ProgressDrawTarget::stderr_with_hz(10));
-        let style = ProgressStyle::with_template("{bar:30.cyan/blue} frame {pos}/{len}  {msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
-        bar.set_position(u64::from(status.frame));
-        self.bar = Some(bar);
-    }
-
-    fn advance(&mut self, status: &Status) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(u64::from(status.frame));
-            bar.set_message(describe(status));
-        }
-    }
-
-    fn end(&mut self, status: &Status) {
-        self.advance(status);
-        if let Some(bar) = self.bar.take() {
-            bar.abandon();
-        }
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A line now and then; the first and the last always.
-#[derive(Default)]
-struct Lines {
-    last: Option<(Instant, u32)>,
-}
-
-impl Lines {
-    fn print(&mut self, status: &Status) {
-        eprintln!("frame {}/{}  {}", status.frame, status.last_frame, describe(status));
-        self.last = Some((Instant::now(), status.frame));
-    }
-}
-
-impl Progress for Lines {
-    fn notice(&mut self, text: &str) {
-        eprintln!("{text}");
-    }
-
-    fn begin(&mut self, _out: &Path, status: &Status) {
-        self.print(status);
-    }
-
-    fn advance(&mut self, status: &Status) {
-        if self.last.is_none_or(|(at, _)| at.elapsed() >= LINE_INTERVAL) {
-            self.print(status);
-        }
-    }
-
-    fn end(&mut self, status: &Status) {
-        if self.last.is_none_or(|(_, frame)| frame != status.frame) {
-            self.print(status);
+impl State {
+    fn show(&mut self) {
+        let text = self.task.describe(self.task.started.elapsed());
+        match &mut self.display {
+            Display::Bar(Some(bar)) => {
+                bar.set_position((BAR_STEPS * self.task.position) as u64);
+                bar.set_message(text);
+            }
+            Display::Bar(None) => {}
+            Display::Lines(last) => {
+                eprintln!("{text}");
+                *last = Some((Instant::now(), self.task.position as u64));
+            }
         }
     }
 }
 
-/// "0.120 of 3 s  0.52 × real time  5 s left".
-fn describe(status: &Status) -> String {
-    let mut text =
-        format!("{} of {}", simulated(status.time, status.duration), simulated(status.duration, status.duration));
-    if let (Some(speed), Some(left)) = (status.speed(), status.time_left()) {
-        text += &format!("  {} × real time", three_digits(speed));
-        if status.frame < status.last_frame {
-            text += &format!("  {} left", coarse(left));
+impl Progress for StderrProgress {
+    fn notice(&self, text: &str) {
+        match &self.state().display {
+            Display::Bar(Some(bar)) => bar.suspend(|| eprintln!("{text}")),
+            _ => eprintln!("{text}"),
         }
     }
-    text
+
+    fn begin(&self, activity: Activity, total: u64) {
+        let mut state = self.state();
+        let position = if let Activity::Simulate { start, .. } = activity { start } else { 0.0 };
+        state.task = Task { activity, total, started: Instant::now(), position };
+        if let Display::Bar(bar) = &mut state.display {
+            let length = (BAR_STEPS * total as f64) as u64;
+            let new = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr_with_hz(10));
+            let style = ProgressStyle::with_template("{bar:30.cyan/blue} {msg}");
+            new.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            *bar = Some(new);
+        }
+        state.show();
+    }
+
+    fn advance(&self, done: u64, fraction: f64) {
+        let mut state = self.state();
+        let position = done as f64 + fraction.clamp(0.0, 1.0);
+        state.task.position = state.task.position.max(position).min(state.task.total as f64);
+        let due = match &state.display {
+            Display::Bar(_) => true,
+            Display::Lines(last) => last.is_none_or(|(at, _)| at.elapsed() >= LINE_INTERVAL),
+        };
+        if due {
+            state.show();
+        }
+    }
+
+    fn end(&self) {
+        let mut state = self.state();
+        let done = state.task.position as u64;
+        match &mut state.display {
+            Display::Bar(bar) => {
+                if let Some(bar) = bar.take() {
+                    bar.abandon();
+                }
+            }
+            Display::Lines(last) => {
+                if last.is_none_or(|(_, shown)| shown != done) {
+                    state.show();
+                }
+            }
+        }
+    }
+}
+
+impl Task {
+    /// For example "frame 12/300  0.12 s of 3 s  0.0600 × real time  48 s left".
+    fn describe(&self, elapsed: Duration) -> String {
+        let (noun, start) = match self.activity {
+            Activity::Simulate { start, .. } => ("frame", start),
+            Activity::Render => ("pictures", 0.0),
+            Activity::EncodeVideo => ("video: pictures", 0.0),
+            Activity::Export => ("frames", 0.0),
+        };
+        let mut text = format!("{noun} {}/{}", self.position as u64, self.total);
+        let (covered, left) = (self.position - start, self.total as f64 - self.position);
+        if let Activity::Simulate { interval, .. } = self.activity {
+            let duration = self.total as f64 * interval;
+            text +=
+                &format!("  {} of {}", simulated(self.position * interval, duration), simulated(duration, duration));
+            if covered > 0.0 {
+                text += &format!("  {} × real time", three_digits(covered * interval / elapsed.as_secs_f64()));
+            }
+        }
+        if covered > 0.0 && left > 0.0 && elapsed > ESTIMATE_AFTER {
+            let wait = Duration::try_from_secs_f64(elapsed.as_secs_f64() * left / covered).unwrap_or(Duration::MAX);
+            text += &format!("  {} left", coarse(wait));
+        }
+        text
+    }
 }
 
 /// A simulated time in the unit that suits the whole run.
@@ -120,7 +166,7 @@ fn three_digits(value: f64) -> String {
     format!("{value:.places$}")
 }
 
-/// A wait, as one says it.
+/// A duration rounded to one or two units.
 pub fn coarse(wait: Duration) -> String {
     let seconds = wait.as_secs_f64().ceil() as u64;
     match seconds {
@@ -135,22 +181,29 @@ pub fn coarse(wait: Duration) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn status_reads_as_a_person_would_say_it() {
-        let status = Status {
-            frame: 12,
-            last_frame: 300,
-            time: 0.12,
-            duration: 3.0,
-            simulated: 0.12,
-            wall: Duration::from_secs(2),
-        };
-        assert_eq!(describe(&status), "0.12 s of 3 s  0.0600 × real time  48 s left");
-        assert_eq!(describe(&Status { simulated: 0.0, time: 0.0, duration: 0.03, ..status }), "0 ms of 30 ms");
+    fn describe(activity: Activity, total: u64, position: f64, seconds: u64) -> String {
+        Task { activity, total, started: Instant::now(), position }.describe(Duration::from_secs(seconds))
     }
 
     #[test]
-    fn waits_are_rounded_to_what_matters() {
+    fn a_simulation_shows_simulated_time_speed_and_remaining_time() {
+        let simulate = |start, interval| Activity::Simulate { start, interval };
+        let text = describe(simulate(0.0, 0.01), 300, 12.0, 2);
+        assert_eq!(text, "frame 12/300  0.12 s of 3 s  0.0600 × real time  48 s left");
+        let resumed = describe(simulate(10.0, 0.01), 300, 12.0, 2);
+        assert_eq!(resumed, "frame 12/300  0.12 s of 3 s  0.0100 × real time  5 min left");
+        assert_eq!(describe(simulate(0.0, 1e-3), 30, 0.0, 0), "frame 0/30  0 ms of 30 ms");
+    }
+
+    #[test]
+    fn rendering_shows_complete_pictures_and_remaining_time() {
+        assert_eq!(describe(Activity::Render, 121, 10.5, 10), "pictures 10/121  2 min left");
+        assert_eq!(describe(Activity::Render, 121, 121.0, 10), "pictures 121/121");
+        assert_eq!(describe(Activity::EncodeVideo, 121, 0.0, 10), "video: pictures 0/121");
+    }
+
+    #[test]
+    fn durations_are_rounded() {
         let waits = [(0.2, "1 s"), (99.0, "99 s"), (130.0, "3 min"), (7260.0, "2 h 1 min"), (200_000.0, "3 days")];
         for (seconds, text) in waits {
             assert_eq!(coarse(Duration::from_secs_f64(seconds)), text);

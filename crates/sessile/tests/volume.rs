@@ -80,7 +80,7 @@ fn a_run_that_diverges_fails_and_keeps_its_last_checkpoint() {
         "--set",
         "drops.0.velocity=900 0 0 m/s",
     ];
-    scratch.run(&args).expect_code(1).expect_message("the liquid runs away");
+    scratch.run(&args).expect_code(1).expect_message("unphysical speed");
     assert_eq!(scratch.run_json("out").expect("run.json")["status"], "failed");
     assert!(scratch.path("out/checkpoint").exists(), "no checkpoint was kept");
 }

@@ -1,34 +1,43 @@
-//! From a scene to the model that runs it.
+//! Builds the model that a scene names.
 
-use sessile_droplet::DropletModel;
+use sessile_droplet::{DropletError, DropletModel};
 use sessile_model::Model;
-use sessile_pane::Pane;
+use sessile_pane::{Pane, PaneError};
 use sessile_scene::types::{ModelKind, Scene};
-use sessile_surface::SurfaceModel;
-use sessile_volume::Volume;
-use sessile_world::World;
+use sessile_surface::{SurfaceError, SurfaceModel};
+use sessile_volume::{Volume, VolumeError};
+use sessile_world::{World, WorldError};
 
-/// A model at time zero, and what there is to say about how it came to be.
+/// A model at time zero.
 pub struct Built {
     /// The model.
     pub model: Box<dyn Model>,
-    /// What was repaired or assumed on the way, a line each.
+    /// Messages about what was repaired or assumed, one line each.
     pub notices: Vec<String>,
 }
 
-/// Why a scene that reads well cannot be run.
+/// Why a valid scene cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A solid or a source cannot be built.
-    #[error("{0}")]
-    World(String),
-    /// The model cannot take the scene.
-    #[error("{0}")]
-    Model(String),
+    /// A solid or an emitter cannot be built.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// The pane model does not support the scene.
+    #[error(transparent)]
+    Pane(#[from] PaneError),
+    /// The droplet model does not support the scene.
+    #[error(transparent)]
+    Droplet(#[from] DropletError),
+    /// The surface model does not support the scene.
+    #[error(transparent)]
+    Surface(#[from] SurfaceError),
+    /// The volume model does not support the scene.
+    #[error(transparent)]
+    Volume(#[from] VolumeError),
 }
 
-/// The name that a scene calls a model by.
+/// Name of a model in scene files.
 pub fn model_name(kind: ModelKind) -> &'static str {
     match kind {
         ModelKind::Pane => "pane",
@@ -40,17 +49,13 @@ pub fn model_name(kind: ModelKind) -> &'static str {
 
 /// Builds the scene's solids and its model.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
-    let world = World::build(scene).map_err(|error| BuildError::World(error.to_string()))?;
+    let world = World::build(scene)?;
     let notices = world.notices.clone();
     let model: Box<dyn Model> = match scene.model {
-        ModelKind::Pane => Box::new(Pane::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?),
-        ModelKind::Droplet => {
-            Box::new(DropletModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
-        }
-        ModelKind::Volume => Box::new(Volume::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?),
-        ModelKind::Surface => {
-            Box::new(SurfaceModel::new(scene, world).map_err(|error| BuildError::Model(error.to_string()))?)
-        }
+        ModelKind::Pane => Box::new(Pane::new(scene, world)?),
+        ModelKind::Droplet => Box::new(DropletModel::new(scene, world)?),
+        ModelKind::Surface => Box::new(SurfaceModel::new(scene, world)?),
+        ModelKind::Volume => Box::new(Volume::new(scene, world)?),
     };
     Ok(Built { model, notices })
 }

@@ -1,4 +1,4 @@
-//! Where the time goes: wall and CPU seconds per stage.
+//! Wall and CPU time per stage.
 
 use std::time::Instant;
 
@@ -6,10 +6,10 @@ use cpu_time::ProcessTime;
 use serde::Serialize;
 use sessile_model::StageTimer;
 
-/// What a stage has cost so far.
+/// Accumulated time of a stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageTime {
-    /// The stage.
+    /// Name of the stage.
     pub name: String,
     /// Wall time, in s.
     pub wall_seconds: f64,
@@ -17,38 +17,38 @@ pub struct StageTime {
     pub cpu_seconds: f64,
 }
 
-/// Adds up what each stage costs, in the order in which stages first begin.
+/// Accumulates the time of each stage, in the order in which stages first begin.
 ///
-/// CPU time is the whole process's, so two clocks that run at once both count all of it.
+/// CPU time is that of the whole process, so two clocks running at once both count all of it.
 #[derive(Default)]
 pub struct StageClock {
     totals: Vec<StageTime>,
-    running: Option<Running>,
+    running: Option<RunningStage>,
 }
 
-struct Running {
-    stage: usize,
+struct RunningStage {
+    index: usize,
     wall: Instant,
     cpu: Option<ProcessTime>,
 }
 
 impl StageClock {
-    /// Goes on from what an earlier run cost.
+    /// Continues from the totals of an earlier part of the run.
     pub fn starting_from(totals: Vec<StageTime>) -> Self {
         Self { totals, running: None }
     }
 
-    /// Ends the stage that runs, if one does.
+    /// Ends the running stage, if any.
     pub fn pause(&mut self) {
         if let Some(running) = self.running.take() {
-            let total = &mut self.totals[running.stage];
+            let total = &mut self.totals[running.index];
             total.wall_seconds += running.wall.elapsed().as_secs_f64();
             total.cpu_seconds +=
                 running.cpu.and_then(|since| since.try_elapsed().ok()).map_or(0.0, |spent| spent.as_secs_f64());
         }
     }
 
-    /// StageTimer so far; the one that runs counts up to its last pause.
+    /// Totals so far; a running stage counts up to its last pause.
     pub fn totals(&self) -> &[StageTime] {
         &self.totals
     }
@@ -61,7 +61,7 @@ impl StageTimer for StageClock {
             self.totals.push(StageTime { name: stage.to_owned(), wall_seconds: 0.0, cpu_seconds: 0.0 });
             self.totals.len() - 1
         });
-        self.running = Some(Running { stage: index, wall: Instant::now(), cpu: ProcessTime::try_now().ok() });
+        self.running = Some(RunningStage { index, wall: Instant::now(), cpu: ProcessTime::try_now().ok() });
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_goes_to_the_stage_that_runs() {
+    fn time_counts_to_the_running_stage() {
         let mut clock = StageClock::default();
         clock.enter("wait");
         sleep(Duration::from_millis(30));

@@ -6,8 +6,9 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //!
+//! use sessile_frames::NoProgress;
 //! use sessile_scene::{NoFiles, parse_str};
-//! use sessile_sim::{Finish, RunOptions, Silent, run};
+//! use sessile_sim::{RunOptions, RunOutcome, run};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let text = r#"
@@ -28,10 +29,11 @@
 //!     contact_angle = "40 deg"
 //! "#;
 //! let scene = parse_str("drop.toml", text, &[], &NoFiles)?.scene;
-//! let place = tempfile::tempdir()?;
-//! let finish = run(&scene, &RunOptions::new(place.path().join("drop")), &mut Silent, &AtomicBool::new(false))?;
-//! assert_eq!(finish, Finish::Done { frame: 2, settled: false });
-//! assert!(place.path().join("drop/frames/00002.ply").exists());
+//! let folder = tempfile::tempdir()?;
+//! let options = RunOptions::new(folder.path().join("drop"));
+//! let outcome = run(&scene, &options, &NoProgress, &AtomicBool::new(false))?;
+//! assert_eq!(outcome, RunOutcome::Done { frame: 2, settled: false });
+//! assert!(folder.path().join("drop/frames/00002.ply").exists());
 //! # Ok(())
 //! # }
 //! ```
@@ -47,6 +49,6 @@ mod suggest;
 pub use build::{BuildError, Built, build, model_name};
 pub use clock::{StageClock, StageTime};
 pub use measuring::measure_frame;
-pub use run::{Finish, Progress, RunError, RunOptions, Silent, Status, run, run_with, thread_pool};
+pub use run::{RunError, RunOptions, RunOutcome, run, run_with, thread_pool};
 pub use settle::{DropPose, Settling};
 pub use suggest::suggest;

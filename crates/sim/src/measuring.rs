@@ -1,10 +1,10 @@
-//! What `sessile measure` says of a frame among solids where they are now.
+//! Measures of a model's frame among its solids, as `sessile measure` reports them.
 
 use glam::DVec3;
 use sessile_frames::{Event, Frame, FrameMeasures, MeasureContext, MeasureError, Solid, measure};
 use sessile_geometry::{Closest, Distance};
 
-/// Measures frame `number`; `planar` is the thickness of a planar run's one layer of cells, in m.
+/// Measures frame `number`; `planar` is the cell size of a planar run, in m.
 pub fn measure_frame(
     frame: &Frame,
     number: u64,
@@ -12,15 +12,16 @@ pub fn measure_frame(
     solids: &[sessile_world::Solid],
     planar: Option<f64>,
 ) -> Result<FrameMeasures, MeasureError> {
-    let forms: Vec<Form> = solids.iter().map(Form).collect();
-    let solids: Vec<Solid> = forms.iter().map(|form| Solid { name: form.0.name(), shape: form }).collect();
+    let distances: Vec<SolidDistance> = solids.iter().map(SolidDistance).collect();
+    let solids: Vec<Solid> =
+        distances.iter().map(|distance| Solid { name: distance.0.name(), shape: distance }).collect();
     measure(frame, number, events, MeasureContext { solids: &solids, planar })
 }
 
-/// A solid at its present place, as measuring sees it.
-struct Form<'a>(&'a sessile_world::Solid);
+/// Distance to a solid at its present position.
+struct SolidDistance<'a>(&'a sessile_world::Solid);
 
-impl Distance for Form<'_> {
+impl Distance for SolidDistance<'_> {
     fn signed_distance(&self, point: DVec3) -> f64 {
         self.0.signed_distance(point)
     }

@@ -1,13 +1,13 @@
-//! The scenes that ship with the program, as text.
+//! Example scenes that ship with the program, as text.
 
 use crate::suggest::suggest;
 
-/// A scene that ships with the program.
+/// An example scene that ships with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShippedScene {
-    /// What it is called: its file's stem.
+    /// Name: stem of its file.
     pub name: &'static str,
-    /// The whole file.
+    /// Contents of the file.
     pub text: &'static str,
 }
 
@@ -17,7 +17,8 @@ macro_rules! shipped {
     };
 }
 
-/// Every scene that ships, by name. Those of the folder `scenes` that read a mesh file are not among them: text alone would not run.
+/// All scenes that ship, by name. Scenes in the folder `scenes` that use a mesh file are left out, because their text
+/// alone cannot be simulated.
 pub const SCENES: &[ShippedScene] = shipped![
     "adhesion",
     "angles",
@@ -41,16 +42,16 @@ pub const SCENES: &[ShippedScene] = shipped![
     "window-drops",
 ];
 
-/// A name that no shipped scene has.
+/// Error for a name that no shipped scene has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no scene called `{wanted}` ships with this version; {hint}")]
+#[error("there is no shipped scene `{wanted}`; {hint}")]
 pub struct UnknownScene {
     wanted: String,
     hint: String,
 }
 
 impl UnknownScene {
-    /// The names that may have been meant, or all there are.
+    /// Similar names, or all names.
     pub fn hint(&self) -> &str {
         &self.hint
     }
@@ -66,7 +67,7 @@ impl ShippedScene {
         })
     }
 
-    /// The value of its `title` line.
+    /// Value of its `title` key.
     pub fn title(&self) -> &'static str {
         let line = self.text.lines().find_map(|line| line.strip_prefix("title"));
         line.and_then(|rest| rest.split('"').nth(1)).unwrap_or("")
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_scene_in_the_folder_that_needs_no_other_file_ships_and_has_a_title() {
+    fn every_scene_without_a_mesh_file_ships_and_has_a_title() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
         let mut files: Vec<String> = fs::read_dir(folder)
             .unwrap()

@@ -501,7 +501,7 @@ impl Model for SurfaceModel {
             return Err(StepError::NonFinite {
                 what: format!("the surface of drop {}", wrong.id),
                 time: until,
-                place: wrong.velocity.to_array().map(|x| if x.is_finite() { x } else { 0.0 }),
+                position: wrong.velocity.to_array().map(|x| if x.is_finite() { x } else { 0.0 }),
                 advice: "look for units that are off by orders of magnitude in the scene, or for a resolution.edge far larger than the drops".into(),
             });
         }

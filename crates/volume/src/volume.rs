@@ -152,7 +152,7 @@ impl Volume {
         StepError::NonFinite {
             what: format!("the pressure ({error})"),
             time: self.books.time,
-            place: place.to_array(),
+            position: place.to_array(),
             advice: "set a smaller resolution.cell, or a volume.dt below the step that was taken".into(),
         }
     }

@@ -12,8 +12,8 @@ use sessile_world::Pose;
 
 use crate::error::ExportError;
 use crate::job::Job;
-use crate::names::unique;
 use ogawa::{Archive, Object, Pod, Property};
+use sessile_output::unique_identifier;
 
 const MESH: &str = "schema=AbcGeom_PolyMesh_v1;schemaObjTitle=AbcGeom_PolyMesh_v1:.geom";
 const GEOMETRY: &str = "schema=AbcGeom_PolyMesh_v1;schemaBaseType=AbcGeom_GeomBase_v1";
@@ -31,9 +31,9 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let pace = source.scene.time.frame * fps;
     let mut archive = Archive::new(job.destination.file()?)?;
     let mut taken = Vec::new();
-    let mut objects = vec![liquid(job, &mut archive, unique("liquid", &mut taken), pace)?];
+    let mut objects = vec![liquid(job, &mut archive, unique_identifier("liquid", &mut taken), pace)?];
     for (index, solid) in source.world.solids().iter().enumerate() {
-        let name = unique(solid.name(), &mut taken);
+        let name = unique_identifier(solid.name(), &mut taken);
         let frames = if solid.moves() { source.frames.as_slice() } else { &source.frames[..1] };
         let poses: Vec<Pose> = frames
             .iter()

@@ -83,5 +83,5 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     sink.text(
         &SCRIPT.replace("@SETTINGS@", &text).replace("@FILES@", &job.destination.companion_name().replace('"', "")),
     )?;
-    sink.finish()
+    Ok(sink.finish()?)
 }

@@ -56,7 +56,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         if first.is_none() && fixed {
             first = Some((points, normals));
         }
-        sink.put(&part.bytes)
+        Ok(sink.put(&part.bytes)?)
     })?;
     file.end(sink)
 }

@@ -32,7 +32,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
             sink.text(&drop_text(drop.unwrap_or_default(), surface, base))?;
             base += surface.positions.len();
         }
-        sink.finish()
+        Ok(sink.finish()?)
     })
 }
 

@@ -7,9 +7,9 @@ mod thrift;
 
 use sessile_frames::{DropMeasures, FrameMeasures, measures_file};
 
-use crate::destination::Sink;
 use crate::error::ExportError;
 use crate::job::Job;
+use sessile_output::Sink;
 use thrift::Struct;
 
 /// Rows after which a row group is written.
@@ -217,7 +217,7 @@ impl Table {
         self.sink.put(&footer)?;
         self.sink.put(&(footer.len() as u32).to_le_bytes())?;
         self.sink.put(b"PAR1")?;
-        self.sink.finish()
+        Ok(self.sink.finish()?)
     }
 }
 

@@ -3,6 +3,7 @@
 use sessile_frames::names::frame_file;
 use sessile_frames::{Durability, FolderError, FrameId, ply};
 use sessile_geometry::files::write_ply;
+use sessile_output::OutputError;
 
 use super::solid_files;
 use crate::drops::split;
@@ -19,9 +20,9 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
                 Some(id) => format!("{:05}/drop-{id:05}.ply", shot.frame),
                 None => frame_file(shot.frame, "ply"),
             };
-            let (staged, path) = job.destination.place_inside(&name)?;
+            let (staged, path) = job.destination.staged_path(&name)?;
             ply::write(&staged, &surface, stamp, Durability::Handed).map_err(|error| match error {
-                ply::PlyError::File(error) => ExportError::Write { path, cause: error.cause },
+                ply::PlyError::File(error) => ExportError::from(OutputError::Write { path, cause: error.cause }),
                 other => FolderError::from(other).into(),
             })?;
         }

@@ -152,7 +152,7 @@ fn frame(source: &Source, stagecraft: &Stagecraft<'_>, shot: &Shot) -> Result<St
         };
         let _ = write!(text, "\nobject {{\n  {body}\n{}}}\n", solid_material(look, wet.as_deref()));
     }
-    let shapes = if source.scene.model == ModelKind::Pane { source.folder.read_shapes(shot.frame)? } else { None };
+    let shapes = if source.scene.model == ModelKind::Pane { source.folder.read_instances(shot.frame)? } else { None };
     match shapes {
         Some(drops) => drops.iter().for_each(|drop| text += &blob(drop, &stagecraft.looks)),
         None => {

@@ -34,7 +34,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         };
         let mut sink = job.destination.inside(&frame_file(shot.frame, "vdb"))?;
         sink.put(&encode(&grid, shot.time))?;
-        sink.finish()
+        Ok(sink.finish()?)
     })
 }
 

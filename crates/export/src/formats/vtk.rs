@@ -61,13 +61,13 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     sink.text(&format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <Collection>\n{entries}  </Collection>\n</VTKFile>\n"
     ))?;
-    sink.finish()
+    Ok(sink.finish()?)
 }
 
 fn put(job: &Job<'_>, file: &str, bytes: &[u8]) -> Result<(), ExportError> {
     let mut sink = job.destination.inside(file)?;
     sink.put(bytes)?;
-    sink.finish()
+    Ok(sink.finish()?)
 }
 
 /// A file's text, and the numbers that follow it.

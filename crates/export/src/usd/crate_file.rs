@@ -13,9 +13,9 @@
 
 use std::collections::BTreeMap;
 
-use super::int_coding::{pack, squeeze};
-use crate::destination::Sink;
+use super::integer_coding::{compress, encode_integers};
 use crate::error::ExportError;
+use sessile_output::Sink;
 
 const ARRAY: u64 = 1 << 63;
 const INLINED: u64 = 1 << 62;
@@ -216,7 +216,7 @@ impl Crate {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             return self.array(kind::INT, values.len(), &bytes);
         }
-        let packed = pack(values);
+        let packed = encode_integers(values);
         let mut bytes = (packed.len() as u64).to_le_bytes().to_vec();
         bytes.extend_from_slice(&packed);
         self.array(kind::INT, values.len(), &bytes).map(|Value(value)| Value(value | COMPRESSED))
@@ -289,8 +289,8 @@ impl Crate {
         // Tokens may still be added while the others are laid out, so they are written last of all; the table says where.
         let Structure { fields, field_sets, path_numbers, elements, jumps, specs, .. } = structure;
         let [field_tokens, field_values]: [Vec<u8>; 2] = [
-            pack(&fields.iter().map(|(token, _)| *token).collect::<Vec<i32>>()),
-            squeeze(&fields.iter().flat_map(|(_, Value(value))| value.to_le_bytes()).collect::<Vec<u8>>()),
+            encode_integers(&fields.iter().map(|(token, _)| *token).collect::<Vec<i32>>()),
+            compress(&fields.iter().flat_map(|(_, Value(value))| value.to_le_bytes()).collect::<Vec<u8>>()),
         ];
         let mut text = Vec::new();
         for token in &self.tokens {
@@ -299,22 +299,23 @@ impl Crate {
         }
         let number = |value: usize| (value as u64).to_le_bytes().to_vec();
         let packed = |bytes: &[u8]| [number(bytes.len()), bytes.to_vec()].concat();
-        let squeezed = squeeze(&text);
+        let compressed = compress(&text);
         let strings: Vec<u8> = self.strings.iter().flat_map(|token| token.to_le_bytes()).collect();
-        let column = |pick: fn(&[i32; 3]) -> i32| packed(&pack(&specs.iter().map(pick).collect::<Vec<i32>>()));
+        let column =
+            |pick: fn(&[i32; 3]) -> i32| packed(&encode_integers(&specs.iter().map(pick).collect::<Vec<i32>>()));
         let parts: [(&str, Vec<u8>); 6] = [
-            ("TOKENS", [number(self.tokens.len()), number(text.len()), packed(&squeezed)].concat()),
+            ("TOKENS", [number(self.tokens.len()), number(text.len()), packed(&compressed)].concat()),
             ("STRINGS", [number(self.strings.len()), strings].concat()),
             ("FIELDS", [number(fields.len()), packed(&field_tokens), packed(&field_values)].concat()),
-            ("FIELDSETS", [number(field_sets.len()), packed(&pack(&field_sets))].concat()),
+            ("FIELDSETS", [number(field_sets.len()), packed(&encode_integers(&field_sets))].concat()),
             (
                 "PATHS",
                 [
                     number(self.paths.len()),
                     number(path_numbers.len()),
-                    packed(&pack(&path_numbers)),
-                    packed(&pack(&elements)),
-                    packed(&pack(&jumps)),
+                    packed(&encode_integers(&path_numbers)),
+                    packed(&encode_integers(&elements)),
+                    packed(&encode_integers(&jumps)),
                 ]
                 .concat(),
             ),
@@ -337,7 +338,7 @@ impl Crate {
         let mut head = b"PXR-USDC\0\x08\0\0\0\0\0\0".to_vec();
         head.extend_from_slice(&contents.to_le_bytes());
         self.sink.patch(0, &head)?;
-        self.sink.finish()
+        Ok(self.sink.finish()?)
     }
 }
 

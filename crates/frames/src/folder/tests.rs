@@ -1,4 +1,4 @@
-//! Claims, refusals, round trips, and what is removed and what is not.
+//! Tests of locking, round trips and removal.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,9 +6,9 @@ use std::fs;
 use glam::DVec3;
 
 use super::*;
-use crate::checkpoint::Progress;
+use crate::checkpoint::RunPosition;
 use crate::container::Block;
-use crate::instances::samples;
+use crate::instances::{INSTANCE_THRESHOLD, samples};
 use crate::run_info::tests::sample as info;
 
 fn wet_map() -> WetMap {
@@ -19,7 +19,7 @@ fn measures(frame: u64) -> FrameMeasures {
     FrameMeasures { frame, ..FrameMeasures::default() }
 }
 
-/// A run of the frames 0 to `last` with one of everything.
+/// A run of the frames 0 to `last` with one file of each kind.
 fn run_of(root: &Path, last: u64) -> RunFolder {
     let (folder, before) = RunFolder::claim(root).unwrap();
     assert_eq!(before, None);
@@ -41,7 +41,7 @@ fn run_of(root: &Path, last: u64) -> RunFolder {
 }
 
 fn saved(frame: u64) -> Checkpoint {
-    let at = Progress { program: "0.1.0".into(), frame, time: 0.1 };
+    let at = RunPosition { program: "0.1.0".into(), frame, time: 0.1 };
     Checkpoint { at, blocks: vec![Block { name: "model".into(), bytes: vec![1, 2, 3] }] }
 }
 
@@ -63,7 +63,7 @@ fn files(root: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_run_lies_where_the_contract_says_and_comes_back() {
+fn a_run_has_the_documented_files_and_is_read_back() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("runs/leaf");
     let folder = run_of(&root, 1);
@@ -72,7 +72,9 @@ fn a_run_lies_where_the_contract_says_and_comes_back() {
         "checkpoint/current",
         "fields/00000.vdb",
         "fields/00001.vdb",
+        "frames/00000.drops",
         "frames/00000.ply",
+        "frames/00001.drops",
         "frames/00001.ply",
         "leaf.mp4",
         "measure.jsonl",
@@ -90,44 +92,53 @@ fn a_run_lies_where_the_contract_says_and_comes_back() {
     let folder = RunFolder::open(&root).unwrap();
     assert_eq!(folder.read_info().unwrap(), info());
     assert_eq!(folder.frames().unwrap(), [0, 1]);
-    let (surface, stamp) = folder.read_frame(1).unwrap();
+    let (surface, id) = folder.read_frame(1).unwrap();
     assert_eq!(
-        (stamp, surface.triangles.len()),
+        (id, surface.triangles.len()),
         (FrameId { frame: 1, time: 0.1 }, surface_of(&samples::row(2)).unwrap().triangles.len())
     );
     assert_eq!(folder.read_wet("table", 0, 1).unwrap(), Some(wet_map()));
     assert_eq!(folder.read_wet("table", 0, 2).unwrap(), None);
     assert_eq!(folder.read_checkpoint().unwrap(), Some(saved(1)));
     let error = folder.read_frame(5).unwrap_err().to_string();
-    assert!(error.ends_with("leaf has no frame 5; it holds frames 0 to 1"), "{error}");
+    assert!(error.ends_with("leaf has no frame 5; it has frames 0 to 1"), "{error}");
 }
 
 #[test]
-fn more_drops_than_the_threshold_are_written_as_instances_and_read_as_surfaces() {
+fn files_of_a_frame_follow_from_its_geometry_and_number_of_drops() {
     let place = tempfile::tempdir().unwrap();
     let (folder, _) = RunFolder::claim(place.path()).unwrap();
-    let stamp = FrameId { frame: 0, time: 0.0 };
-    // Fine spray, of few triangles each, and one drop on the table.
+    let id = FrameId { frame: 0, time: 0.0 };
+    // Small drops of few triangles each in flight, and one on the table.
     let mut many = samples::row(2 * INSTANCE_THRESHOLD as u32);
     many.retain(|instance| instance.drop == 2 || instance.solid.is_none());
     assert_eq!(many.len(), INSTANCE_THRESHOLD + 1);
     many.iter_mut().for_each(|instance| instance.volume = 1e-13);
-    folder.write_frame(stamp, &FrameGeometry::Instances(many[1..].to_vec())).unwrap();
-    assert_eq!(files(&folder.frames_path()), ["00000.ply".to_owned()].into());
-    folder.write_frame(stamp, &FrameGeometry::Instances(many.clone())).unwrap();
-    assert_eq!(files(&folder.frames_path()), ["00000.drops".to_owned()].into(), "the other form is gone");
-    assert!(folder.read_frame(0).unwrap() == (surface_of(&many).unwrap(), stamp));
+    let few = many[1..].to_vec();
+    folder.write_frame(id, &FrameGeometry::Instances(few.clone())).unwrap();
+    let both = ["00000.drops".to_owned(), "00000.ply".to_owned()];
+    assert_eq!(files(&folder.frames_path()), both.clone().into());
+    folder.write_frame(id, &FrameGeometry::Instances(many.clone())).unwrap();
+    assert_eq!(files(&folder.frames_path()), ["00000.drops".to_owned()].into(), "the surfaces are removed");
+    let tessellated = FrameGeometry::Instances(few.clone()).tessellate_if_few().unwrap();
+    folder.write_frame(id, &tessellated).unwrap();
+    assert_eq!(files(&folder.frames_path()), both.into());
+    assert!(folder.read_instances(0).unwrap() == Some(few));
+    folder.write_frame(id, &FrameGeometry::Surfaces(tessellated.into_surface().unwrap())).unwrap();
+    assert_eq!(files(&folder.frames_path()), ["00000.ply".to_owned()].into(), "the instances are removed");
+    folder.write_frame(id, &FrameGeometry::Instances(many.clone())).unwrap();
+    assert!(folder.read_frame(0).unwrap() == (surface_of(&many).unwrap(), id));
     assert_eq!(folder.frames().unwrap(), [0]);
 }
 
 #[test]
-fn frames_after_the_checkpoint_are_dropped_with_all_that_belongs_to_them() {
+fn frames_after_the_checkpoint_are_removed_with_all_their_files() {
     let place = tempfile::tempdir().unwrap();
     let whole = tempfile::tempdir().unwrap();
     let folder = run_of(place.path(), 4);
     let shorter = run_of(whole.path(), 2);
     fs::write(place.path().join("frames/notes.txt"), b"mine").unwrap();
-    folder.drop_after(Some(2)).unwrap();
+    folder.remove_after(Some(2)).unwrap();
     fs::remove_file(shorter.video_path("leaf")).unwrap();
     let mut expected = files(whole.path());
     expected.insert("frames/notes.txt".into());
@@ -162,7 +173,7 @@ fn a_fresh_start_removes_the_run_and_nothing_else() {
 }
 
 #[test]
-fn a_folder_that_holds_something_else_is_refused_and_left_alone() {
+fn a_folder_with_other_contents_is_an_error_and_stays_unchanged() {
     let place = tempfile::tempdir().unwrap();
     for (name, text) in [("thesis.tex", "x"), ("scene.toml", "model = \"pane\""), ("run.json", "{\"scripts\": {}}")] {
         let root = place.path().join(format!("with {name}"));
@@ -179,7 +190,7 @@ fn a_folder_that_holds_something_else_is_refused_and_left_alone() {
 }
 
 #[test]
-fn two_runs_cannot_share_a_folder_and_a_reader_is_not_kept_out() {
+fn two_runs_cannot_share_a_folder_but_reading_stays_possible() {
     let place = tempfile::tempdir().unwrap();
     let folder = run_of(place.path(), 0);
     assert!(folder.is_claimed());
@@ -192,7 +203,7 @@ fn two_runs_cannot_share_a_folder_and_a_reader_is_not_kept_out() {
 }
 
 #[test]
-fn halves_that_a_kill_left_are_removed_when_the_folder_is_claimed_again() {
+fn temporary_files_of_a_killed_process_are_removed_when_the_folder_is_locked_again() {
     let place = tempfile::tempdir().unwrap();
     drop(run_of(place.path(), 0));
     let before = files(place.path());
@@ -206,7 +217,7 @@ fn halves_that_a_kill_left_are_removed_when_the_folder_is_claimed_again() {
 /// A folder that may not be written in is told in words; the superuser may write anywhere, so there is nothing to see for it.
 #[cfg(unix)]
 #[test]
-fn a_folder_without_permission_is_told_with_the_way_on() {
+fn the_error_for_a_folder_without_permission_says_what_to_do() {
     use std::os::unix::fs::PermissionsExt;
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o555)).unwrap();
@@ -218,7 +229,7 @@ fn a_folder_without_permission_is_told_with_the_way_on() {
 }
 
 #[test]
-fn a_frame_that_is_no_surface_leaves_the_one_before_in_place() {
+fn an_invalid_surface_leaves_the_existing_file_in_place() {
     let place = tempfile::tempdir().unwrap();
     let folder = run_of(place.path(), 0);
     let before = folder.read_frame(0).unwrap().0;

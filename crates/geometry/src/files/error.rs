@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where in a file something was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// The file as a whole.
     Whole,
     /// A line of a text file, counted from 1.
@@ -16,7 +16,7 @@ pub enum Place {
     Item(String),
 }
 
-/// What is wrong at a place of a mesh file.
+/// What is wrong at a location of a mesh file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -111,12 +111,12 @@ pub enum MeshFileError {
         path: PathBuf,
     },
     /// The file's content is wrong.
-    #[error("{}{problem}", prefix(.file.as_ref(), .place))]
+    #[error("{}{problem}", prefix(.file.as_ref(), .location))]
     Malformed {
         /// The file; none when the bytes came from memory.
         file: Option<PathBuf>,
         /// Where in it.
-        place: Place,
+        location: Location,
         /// What is wrong there.
         problem: Problem,
     },
@@ -124,37 +124,39 @@ pub enum MeshFileError {
 
 impl MeshFileError {
     /// The same error, naming the file.
-    pub(super) fn in_file(self, path: &std::path::Path) -> Self {
+    pub fn in_file(self, path: &std::path::Path) -> Self {
         match self {
-            Self::Malformed { place, problem, .. } => Self::Malformed { file: Some(path.to_owned()), place, problem },
+            Self::Malformed { location, problem, .. } => {
+                Self::Malformed { file: Some(path.to_owned()), location, problem }
+            }
             other => other,
         }
     }
 }
 
-/// A problem and its place, before the file's name is known.
-pub(super) struct Fault {
-    pub place: Place,
+/// A problem and its location, before the file's name is known.
+pub(super) struct ParseError {
+    pub location: Location,
     pub problem: Problem,
 }
 
-impl Fault {
-    pub fn new(place: Place, problem: Problem) -> Self {
-        Self { place, problem }
+impl ParseError {
+    pub fn new(location: Location, problem: Problem) -> Self {
+        Self { location, problem }
     }
 
-    pub fn unexpected(place: Place, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self::new(place, Problem::Unexpected { expected: expected.into(), found: found.into() })
-    }
-}
-
-impl From<Fault> for MeshFileError {
-    fn from(Fault { place, problem }: Fault) -> Self {
-        Self::Malformed { file: None, place, problem }
+    pub fn unexpected(location: Location, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::new(location, Problem::Unexpected { expected: expected.into(), found: found.into() })
     }
 }
 
-impl fmt::Display for Place {
+impl From<ParseError> for MeshFileError {
+    fn from(ParseError { location, problem }: ParseError) -> Self {
+        Self::Malformed { file: None, location, problem }
+    }
+}
+
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => write!(f, "the file"),
@@ -166,13 +168,13 @@ impl fmt::Display for Place {
 }
 
 /// `cube.obj:3: `, `cube.stl, byte 84: ` or, without a name, `line 3: `.
-fn prefix(file: Option<&PathBuf>, place: &Place) -> String {
-    match (file, place) {
-        (Some(file), Place::Whole) => format!("{}: ", file.display()),
-        (Some(file), Place::Line(line)) => format!("{}:{line}: ", file.display()),
-        (Some(file), place) => format!("{}, {place}: ", file.display()),
-        (None, Place::Whole) => String::new(),
-        (None, place) => format!("{place}: "),
+fn prefix(file: Option<&PathBuf>, location: &Location) -> String {
+    match (file, location) {
+        (Some(file), Location::Whole) => format!("{}: ", file.display()),
+        (Some(file), Location::Line(line)) => format!("{}:{line}: ", file.display()),
+        (Some(file), location) => format!("{}, {location}: ", file.display()),
+        (None, Location::Whole) => String::new(),
+        (None, location) => format!("{location}: "),
     }
 }
 
@@ -186,9 +188,9 @@ fn out_of_range(what: &str, index: i64, first: i64, count: usize) -> String {
 }
 
 /// Bytes of the file as they appear in a message: short, quoted, on one line.
-pub(super) fn quote(word: &[u8]) -> String {
+pub(super) fn quote(token: &[u8]) -> String {
     const LONGEST: usize = 32;
-    let text = String::from_utf8_lossy(word);
+    let text = String::from_utf8_lossy(token);
     let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
     if text.chars().nth(LONGEST).is_some() {
         shown.push('…');

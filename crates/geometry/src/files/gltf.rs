@@ -1,8 +1,9 @@
-//! glTF 2.0, as JSON (`.gltf`) or binary (`.glb`): the triangles of the default scene, placed by its nodes, in one mesh.
+//! glTF 2.0, as JSON (`.gltf`) or binary (`.glb`): the triangles of the default scene in world space.
 //!
-//! Read by hand: what a shape needs of the format is small, and every offset is checked against the buffer before use.
-//! Buffers may be the binary chunk, `data:` addresses or files beside. Lines and points are left out, skins and morph
-//! targets stay at rest. Sparse accessors and compressed geometry are refused.
+//! A reader of its own: a mesh needs little of the format, and every offset is checked against the
+//! buffer before use. Buffers may be the binary chunk, `data:` URIs or files beside the document.
+//! Lines and points are skipped; skins and morph targets are read in their rest state. Sparse
+//! accessors and compressed geometry are errors.
 
 mod accessor;
 mod document;
@@ -12,12 +13,12 @@ use std::io;
 use glam::{DMat4, DQuat, DVec3};
 
 use self::accessor::Accessors;
-use self::document::{Document, Mesh, Node, Primitive};
-use super::error::{Fault, Place, Problem};
+use self::document::{Document, Node, Primitive};
+use super::error::{Location, MeshFileError, ParseError, Problem};
 use super::{MAX_ELEMENTS, Resources};
 use crate::TriMesh;
 
-/// Required extensions under which the plain attributes no longer hold the shape.
+/// Required extensions under which the plain attributes no longer describe the geometry.
 const GEOMETRY_EXTENSIONS: [&str; 5] = [
     "KHR_draco_mesh_compression",
     "EXT_meshopt_compression",
@@ -26,31 +27,110 @@ const GEOMETRY_EXTENSIONS: [&str; 5] = [
     "KHR_gaussian_splatting",
 ];
 
-pub(super) fn parse(bytes: &[u8], resources: &Resources<'_>) -> Result<TriMesh, Fault> {
+/// The default scene of a glTF file, with its nodes and primitives kept apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GltfScene {
+    /// Index and world transform of each node of the scene, parents before children.
+    pub nodes: Vec<(usize, DMat4)>,
+    /// The triangle primitives of the nodes' meshes, in the order of `nodes`.
+    pub primitives: Vec<GltfPrimitive>,
+}
+
+/// A triangle primitive in world space.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GltfPrimitive {
+    /// Index of its node.
+    pub node: usize,
+    /// Index in its mesh's list of primitives.
+    pub primitive: usize,
+    /// Its triangles.
+    pub mesh: TriMesh,
+}
+
+/// Reads a glTF file with its nodes and primitives kept apart. `resources` fetches external buffers.
+pub fn parse_gltf(bytes: &[u8], resources: &Resources<'_>) -> Result<GltfScene, MeshFileError> {
+    let mut scene = GltfScene::default();
+    for_each_primitive(bytes, resources, &mut scene.nodes, |placed, accessors| {
+        let mut mesh = MeshBuilder::default();
+        mesh.add(placed, &mut Vec::new(), accessors)?;
+        scene.primitives.push(GltfPrimitive { node: placed.node, primitive: placed.index, mesh: mesh.mesh });
+        Ok(())
+    })?;
+    Ok(scene)
+}
+
+/// The JSON document of a `.gltf` or `.glb` file.
+pub fn gltf_json(bytes: &[u8]) -> Result<&[u8], MeshFileError> {
+    Ok(document::open(bytes)?.json)
+}
+
+/// Reads all primitives of the default scene into one mesh.
+pub(super) fn parse(bytes: &[u8], resources: &Resources<'_>) -> Result<TriMesh, ParseError> {
+    let mut builder = MeshBuilder::default();
+    // Primitives of one mesh often share their vertices.
+    let mut shared = Vec::new();
+    let mut node = usize::MAX;
+    for_each_primitive(bytes, resources, &mut Vec::new(), |placed, accessors| {
+        if placed.node != node {
+            node = placed.node;
+            shared.clear();
+        }
+        builder.add(placed, &mut shared, accessors)
+    })?;
+    Ok(builder.mesh)
+}
+
+/// A triangle primitive with its place in the scene.
+struct PlacedPrimitive<'a> {
+    primitive: &'a Primitive,
+    /// Accessor of its vertex positions.
+    position: usize,
+    node: usize,
+    index: usize,
+    world_from_node: DMat4,
+}
+
+impl PlacedPrimitive<'_> {
+    fn location(&self) -> String {
+        format!("nodes[{}].mesh.primitives[{}]", self.node, self.index)
+    }
+}
+
+/// Calls `take` for every triangle primitive of the default scene; points and lines are skipped.
+fn for_each_primitive(
+    bytes: &[u8],
+    resources: &Resources<'_>,
+    nodes: &mut Vec<(usize, DMat4)>,
+    mut take: impl FnMut(&PlacedPrimitive<'_>, &Accessors<'_>) -> Result<(), ParseError>,
+) -> Result<(), ParseError> {
     let container = document::open(bytes)?;
     let document: Document = container.document()?;
     for extension in &document.extensions_required {
         if GEOMETRY_EXTENSIONS.contains(&extension.as_str()) {
             let what = format!("the extension {extension}");
             let problem = Problem::Unsupported { what, advice: "export the mesh without compression or instancing" };
-            return Err(Fault::new(Place::Item("extensionsRequired".to_owned()), problem));
+            return Err(ParseError::new(Location::Item("extensionsRequired".to_owned()), problem));
         }
     }
     let buffers = document::load_buffers(&document, container.binary, resources)?;
     let accessors = Accessors { document: &document, buffers: &buffers };
-    let mut scene = Merge::default();
-    for (node, world_from_node) in placed_nodes(&document)? {
+    *nodes = placed_nodes(&document)?;
+    for &(node, world_from_node) in &*nodes {
         let Some(mesh) = document.nodes[node].mesh else { continue };
         let Some(mesh) = document.meshes.get(mesh) else {
             return Err(out_of_range(format!("nodes[{node}].mesh"), "mesh", mesh, document.meshes.len()));
         };
-        scene.add(mesh, &format!("nodes[{node}]"), world_from_node, &accessors)?;
+        for (index, primitive) in mesh.primitives.iter().enumerate() {
+            if let (4..=6, Some(position)) = (primitive.mode, primitive.attributes.position) {
+                take(&PlacedPrimitive { primitive, position, node, index, world_from_node }, &accessors)?;
+            }
+        }
     }
-    Ok(scene.mesh)
+    Ok(())
 }
 
 /// The nodes of the default scene and their transforms, parents before children; all roots where no scene is given.
-fn placed_nodes(document: &Document) -> Result<Vec<(usize, DMat4)>, Fault> {
+fn placed_nodes(document: &Document) -> Result<Vec<(usize, DMat4)>, ParseError> {
     let num_nodes = document.nodes.len();
     let roots = match document.scenes.get(document.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.clone(),
@@ -72,17 +152,17 @@ fn placed_nodes(document: &Document) -> Result<Vec<(usize, DMat4)>, Fault> {
     let mut seen = vec![false; num_nodes];
     let mut open: Vec<(usize, DMat4)> = roots.into_iter().rev().map(|node| (node, DMat4::IDENTITY)).collect();
     while let Some((index, world_from_parent)) = open.pop() {
-        let place = || format!("nodes[{index}]");
+        let location = || format!("nodes[{index}]");
         let Some(node) = document.nodes.get(index) else {
             return Err(out_of_range("the node tree".to_owned(), "node", index, num_nodes));
         };
         if std::mem::replace(&mut seen[index], true) {
             let expected = "each node once in the scene's tree";
-            return Err(Fault::unexpected(Place::Item(place()), expected, "a second parent or a loop"));
+            return Err(ParseError::unexpected(Location::Item(location()), expected, "a second parent or a loop"));
         }
         let world_from_node = world_from_parent * local_transform(node);
         if !world_from_node.is_finite() {
-            return Err(Fault::unexpected(Place::Item(place()), "a finite transform", "infinity or NaN"));
+            return Err(ParseError::unexpected(Location::Item(location()), "a finite transform", "infinity or NaN"));
         }
         placed.push((index, world_from_node));
         open.extend(node.children.iter().rev().map(|&child| (child, world_from_node)));
@@ -95,59 +175,63 @@ fn local_transform(node: &Node) -> DMat4 {
         return DMat4::from_cols_array(matrix);
     }
     let rotation = DQuat::from_array(node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
-    // Exporters round quaternions; one of no length is as good as none.
+    // Exporters round quaternions; one of length zero means no rotation.
     let rotation = if rotation.length_squared() > 0.0 { rotation.normalize() } else { DQuat::IDENTITY };
     let scale = DVec3::from(node.scale.unwrap_or([1.0; 3]));
     let translation = DVec3::from(node.translation.unwrap_or([0.0; 3]));
     DMat4::from_scale_rotation_translation(scale, rotation, translation)
 }
 
-/// The mesh that grows from all primitives.
+/// A mesh to which primitives are added.
 #[derive(Default)]
-struct Merge {
+struct MeshBuilder {
     mesh: TriMesh,
 }
 
-impl Merge {
-    fn add(&mut self, mesh: &Mesh, node: &str, world_from_node: DMat4, accessors: &Accessors<'_>) -> Result<(), Fault> {
-        // Primitives of one mesh often share their vertices.
-        let mut shared: Vec<(usize, u32, usize)> = Vec::new();
-        for (k, primitive) in mesh.primitives.iter().enumerate() {
-            let item = format!("{node}.mesh.primitives[{k}]");
-            let (true, Some(position)) = (matches!(primitive.mode, 4..=6), primitive.attributes.position) else {
-                continue;
-            };
-            let (base, num_vertices) = match shared.iter().find(|(accessor, ..)| *accessor == position) {
-                Some(&(_, base, num_vertices)) => (base, num_vertices),
-                None => {
-                    let base = self.mesh.positions.len() as u32;
-                    self.add_vertices(position, &item, world_from_node, accessors)?;
-                    let num_vertices = self.mesh.positions.len() - base as usize;
-                    shared.push((position, base, num_vertices));
-                    (base, num_vertices)
-                }
-            };
-            let corners = corners(primitive, &item, num_vertices, accessors)?;
-            let uvs = match primitive.attributes.texcoord_0 {
-                Some(accessor) => Some(accessors.texture_coordinates(accessor, num_vertices)?),
-                None => None,
-            };
-            if let Some(uvs) = &uvs {
-                self.mesh.corner_uvs.resize(self.mesh.triangles.len(), [glam::DVec2::ZERO; 3]);
-                self.mesh.corner_uvs.extend(corners.iter().map(|t| t.map(|v| uvs[v as usize])));
+/// Vertices of an accessor that are in the mesh already.
+#[derive(Clone, Copy)]
+struct SharedVertices {
+    accessor: usize,
+    first: u32,
+    count: usize,
+}
+
+impl MeshBuilder {
+    /// Adds a primitive, whose vertices may be `shared` with earlier ones.
+    fn add(
+        &mut self,
+        placed: &PlacedPrimitive<'_>,
+        shared: &mut Vec<SharedVertices>,
+        accessors: &Accessors<'_>,
+    ) -> Result<(), ParseError> {
+        let item = placed.location();
+        let vertices = match shared.iter().find(|vertices| vertices.accessor == placed.position) {
+            Some(&vertices) => vertices,
+            None => {
+                let first = self.mesh.positions.len() as u32;
+                self.add_vertices(placed.position, &item, placed.world_from_node, accessors)?;
+                let count = self.mesh.positions.len() - first as usize;
+                shared.push(SharedVertices { accessor: placed.position, first, count });
+                SharedVertices { accessor: placed.position, first, count }
             }
-            let first = self.mesh.triangles.len();
-            self.mesh.triangles.extend(corners.iter().map(|t| t.map(|v| base + v)));
-            if !self.mesh.corner_uvs.is_empty() {
-                self.mesh.corner_uvs.resize(self.mesh.triangles.len(), [glam::DVec2::ZERO; 3]);
-            }
-            if world_from_node.determinant() < 0.0 {
-                self.mirror(first);
-            }
-            if self.mesh.triangles.len() > MAX_ELEMENTS {
-                let problem = Problem::TooMany { what: "triangles", limit: MAX_ELEMENTS };
-                return Err(Fault::new(Place::Item(item), problem));
-            }
+        };
+        let corners = corners(placed.primitive, &item, vertices.count, accessors)?;
+        if let Some(accessor) = placed.primitive.attributes.texcoord_0 {
+            let uvs = accessors.texture_coordinates(accessor, vertices.count)?;
+            self.mesh.corner_uvs.resize(self.mesh.triangles.len(), [glam::DVec2::ZERO; 3]);
+            self.mesh.corner_uvs.extend(corners.iter().map(|t| t.map(|v| uvs[v as usize])));
+        }
+        let first = self.mesh.triangles.len();
+        self.mesh.triangles.extend(corners.iter().map(|t| t.map(|v| vertices.first + v)));
+        if !self.mesh.corner_uvs.is_empty() {
+            self.mesh.corner_uvs.resize(self.mesh.triangles.len(), [glam::DVec2::ZERO; 3]);
+        }
+        if placed.world_from_node.determinant() < 0.0 {
+            self.reverse_winding(first);
+        }
+        if self.mesh.triangles.len() > MAX_ELEMENTS {
+            let problem = Problem::TooMany { what: "triangles", limit: MAX_ELEMENTS };
+            return Err(ParseError::new(Location::Item(item), problem));
         }
         Ok(())
     }
@@ -158,26 +242,26 @@ impl Merge {
         item: &str,
         world_from_node: DMat4,
         accessors: &Accessors<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let positions = accessors.positions(accessor)?;
         if self.mesh.positions.len() + positions.len() > MAX_ELEMENTS {
             let problem = Problem::TooMany { what: "vertices", limit: MAX_ELEMENTS };
-            return Err(Fault::new(Place::Item(item.to_owned()), problem));
+            return Err(ParseError::new(Location::Item(item.to_owned()), problem));
         }
         for local in positions {
             let position = world_from_node.transform_point3(local);
             if !position.is_finite() {
                 let found = *position.to_array().iter().find(|x| !x.is_finite()).unwrap_or(&f64::NAN);
                 let problem = Problem::NonFinite { what: "vertex position".to_owned(), found };
-                return Err(Fault::new(Place::Item(item.to_owned()), problem));
+                return Err(ParseError::new(Location::Item(item.to_owned()), problem));
             }
             self.mesh.positions.push(position);
         }
         Ok(())
     }
 
-    /// A transform that mirrors turns the winding round; turn it back.
-    fn mirror(&mut self, first: usize) {
+    /// Restores the winding of triangles from `first` on, which a mirroring transform has reversed.
+    fn reverse_winding(&mut self, first: usize) {
         self.mesh.triangles[first..].iter_mut().for_each(|triangle| triangle.swap(1, 2));
         if let Some(uvs) = self.mesh.corner_uvs.get_mut(first..) {
             uvs.iter_mut().for_each(|corners| corners.swap(1, 2));
@@ -191,7 +275,7 @@ fn corners(
     item: &str,
     num_vertices: usize,
     accessors: &Accessors<'_>,
-) -> Result<Vec<[u32; 3]>, Fault> {
+) -> Result<Vec<[u32; 3]>, ParseError> {
     let indices: Vec<u32> = match primitive.indices {
         Some(accessor) => accessors.indices(accessor)?,
         None => (0..num_vertices as u32).collect(),
@@ -203,7 +287,7 @@ fn corners(
         4 if indices.len().is_multiple_of(3) => Ok(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect()),
         4 => {
             let found = format!("{}", indices.len());
-            Err(Fault::unexpected(Place::Item(item.to_owned()), "a number of corners that 3 divides", found))
+            Err(ParseError::unexpected(Location::Item(item.to_owned()), "a number of corners that 3 divides", found))
         }
         5 => {
             let turned = |(k, t): (usize, &[u32])| if k % 2 == 0 { [t[0], t[1], t[2]] } else { [t[0], t[2], t[1]] };
@@ -213,12 +297,12 @@ fn corners(
     }
 }
 
-fn out_of_range(item: String, what: &'static str, index: usize, count: usize) -> Fault {
+fn out_of_range(item: String, what: &'static str, index: usize, count: usize) -> ParseError {
     let index = i64::try_from(index).unwrap_or(i64::MAX);
-    Fault::new(Place::Item(item), Problem::IndexOutOfRange { what, index, first: 0, count })
+    ParseError::new(Location::Item(item), Problem::IndexOutOfRange { what, index, first: 0, count })
 }
 
-/// The path in a relative address, `%20` and the like resolved.
+/// The path in a relative URI, with percent-encoded characters decoded.
 fn relative_path(uri: &str) -> io::Result<String> {
     let refused = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     if uri.starts_with(['/', '\\']) || uri.split(['/', '\\']).next().is_some_and(|first| first.contains(':')) {

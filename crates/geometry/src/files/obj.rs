@@ -1,87 +1,226 @@
-//! Wavefront OBJ: `v`, `vt` and `f` lines; everything else (normals, groups, materials, curves) is passed over.
+//! Wavefront OBJ: vertices, texture coordinates and faces, with the object and material of each face.
 //!
-//! Indices count from 1, or backwards from −1, the last vertex so far. `f` corners are `v`, `v/vt`, `v//vn` or
-//! `v/vt/vn`. A backslash at the end of a line joins the next one to it.
+//! Indices count from 1, or backwards from −1, the last vertex so far. `f` corners are `v`, `v/vt`,
+//! `v//vn` or `v/vt/vn`. A backslash at the end of a line continues it on the next. Normals, curves
+//! and everything else are skipped.
 
 use glam::{DVec2, DVec3};
 
 use super::MAX_ELEMENTS;
-use super::error::{Fault, Place, Problem, quote};
+use super::error::{Location, MeshFileError, ParseError, Problem, quote};
 use super::polygons::Polygons;
-use super::words::{Words, coordinate};
+use super::tokens::{Tokens, coordinate};
 use crate::TriMesh;
 
-/// A corner of a face whose indices may name vertices that come later in the file.
+/// An OBJ file with its objects and materials kept apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjFile {
+    /// The meshes, each of one object and one material; parts of one object are adjacent.
+    pub parts: Vec<ObjPart>,
+    /// Names of the material libraries (`mtllib`).
+    pub material_libraries: Vec<String>,
+}
+
+/// The faces of one object that have one material.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjPart {
+    /// Name of the object or group; empty where the file has none.
+    pub object: String,
+    /// Name of the material; none where the file has none.
+    pub material: Option<String>,
+    /// The faces, with only the vertices that they use.
+    pub mesh: TriMesh,
+}
+
+/// Reads an OBJ file with its objects and materials kept apart.
+pub fn parse_obj(bytes: &[u8]) -> Result<ObjFile, MeshFileError> {
+    let statements = Statements::read(bytes)?;
+    let mut corners: Vec<Vec<&Corner>> = vec![Vec::new(); statements.parts.len()];
+    for corner in &statements.corners {
+        corners[corner.part].push(corner);
+    }
+    let mut order: Vec<usize> = (0..statements.parts.len()).collect();
+    let object = |part: usize| &statements.parts[part].0;
+    order.sort_by_key(|&part| (0..part).find(|&earlier| object(earlier) == object(part)).unwrap_or(part));
+    // Index of each vertex of the file in the part that is being assembled.
+    let mut local = vec![u32::MAX; statements.positions.len()];
+    let mut used = Vec::new();
+    let mut parts = Vec::with_capacity(order.len());
+    for part in order {
+        let mesh = statements.mesh(Polygons::default(), corners[part].iter().copied(), |polygons, vertex| {
+            if local[vertex] == u32::MAX {
+                local[vertex] = polygons.positions.len() as u32;
+                polygons.positions.push(statements.positions[vertex]);
+                used.push(vertex);
+            }
+            local[vertex]
+        })?;
+        used.drain(..).for_each(|vertex| local[vertex] = u32::MAX);
+        let (object, material) = statements.parts[part].clone();
+        parts.push(ObjPart { object, material, mesh });
+    }
+    Ok(ObjFile { parts, material_libraries: statements.material_libraries })
+}
+
+/// Reads all faces into one mesh.
+pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, ParseError> {
+    let statements = Statements::read(bytes)?;
+    let mut polygons = Polygons::default();
+    polygons.positions.clone_from(&statements.positions);
+    statements.mesh(polygons, statements.corners.iter(), |_, vertex| vertex as u32)
+}
+
+/// A corner of a face whose indices may refer to vertices that come later in the file.
 struct Corner {
     vertex: i64,
     texture: Option<i64>,
     line: usize,
+    /// Index of the part that its face belongs to.
+    part: usize,
     ends_face: bool,
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, Fault> {
-    let mut words = Words::new(bytes, 0, 1);
-    let mut positions = Vec::new();
-    let mut uvs = Vec::new();
-    let mut corners: Vec<Corner> = Vec::new();
-    loop {
-        // The line on which a statement starts is the one to name, also if it goes on over several.
-        let Place::Line(line) = words.place() else { unreachable!("words stand on lines") };
-        let place = || Place::Line(line);
-        match words.next_on_line(Some(b'#')) {
-            Some(b"v") => {
-                let mut axis = |name| coordinate(words.next_on_line(Some(b'#')), place, name);
-                positions.push(DVec3::new(axis("vertex x")?, axis("vertex y")?, axis("vertex z")?));
-                if positions.len() > MAX_ELEMENTS {
-                    return Err(Fault::new(place(), Problem::TooMany { what: "vertices", limit: MAX_ELEMENTS }));
-                }
-            }
-            Some(b"vt") => {
-                let u = coordinate(words.next_on_line(Some(b'#')), place, "texture u")?;
-                // A one-dimensional texture has no v.
-                let v = match words.next_on_line(Some(b'#')) {
-                    Some(word) => coordinate(Some(word), place, "texture v")?,
-                    None => 0.0,
-                };
-                uvs.push(DVec2::new(u, v));
-            }
-            Some(b"f") => {
-                let first = corners.len();
-                while let Some(word) = words.next_on_line(Some(b'#')) {
-                    corners.push(corner(word, line, positions.len(), uvs.len())?);
-                }
-                let num_corners = corners.len() - first;
-                if num_corners < 3 {
-                    return Err(Fault::unexpected(place(), "a face of at least 3 corners", format!("{num_corners}")));
-                }
-                corners[first + num_corners - 1].ends_face = true;
-            }
-            _ => {}
-        }
-        if !words.next_line() {
-            break;
-        }
-    }
-    assemble(positions, &uvs, &corners)
+/// The statements of a file.
+#[derive(Default)]
+struct Statements {
+    positions: Vec<DVec3>,
+    uvs: Vec<DVec2>,
+    corners: Vec<Corner>,
+    /// Object and material of each part, in the order of their first faces.
+    parts: Vec<(String, Option<String>)>,
+    material_libraries: Vec<String>,
 }
 
-/// Reads a corner; negative indices are counted back from the vertices so far, all indices end up counting from 0.
-fn corner(word: &[u8], line: usize, num_positions: usize, num_uvs: usize) -> Result<Corner, Fault> {
-    let place = || Place::Line(line);
-    let malformed = || Fault::unexpected(place(), "a face corner `v`, `v/vt`, `v//vn` or `v/vt/vn`", quote(word));
-    let mut parts = word.split(|&byte| byte == b'/');
-    let index = |part: &[u8], what: &'static str, count: usize| -> Result<i64, Fault> {
+impl Statements {
+    fn read(bytes: &[u8]) -> Result<Self, ParseError> {
+        let mut statements = Self::default();
+        let mut tokens = Tokens::new(bytes, 0, 1);
+        let (mut object, mut material) = (String::new(), None);
+        loop {
+            // Errors give the line on which a statement starts, also if it is continued on the next.
+            let line = tokens.line();
+            match tokens.next_on_line(Some(b'#')) {
+                Some(b"v") => statements.vertex(&mut tokens, line)?,
+                Some(b"vt") => statements.texture_coordinate(&mut tokens, line)?,
+                Some(b"f") => statements.face(&mut tokens, line, &object, material.as_ref())?,
+                Some(b"o" | b"g") => object = rest_of_line(&mut tokens),
+                Some(b"usemtl") => material = Some(rest_of_line(&mut tokens)),
+                Some(b"mtllib") => statements.material_libraries.push(rest_of_line(&mut tokens)),
+                _ => {}
+            }
+            if !tokens.next_line() {
+                return Ok(statements);
+            }
+        }
+    }
+
+    fn vertex(&mut self, tokens: &mut Tokens<'_>, line: usize) -> Result<(), ParseError> {
+        let location = || Location::Line(line);
+        let mut axis = |name| coordinate(tokens.next_on_line(Some(b'#')), location, name);
+        self.positions.push(DVec3::new(axis("vertex x")?, axis("vertex y")?, axis("vertex z")?));
+        if self.positions.len() > MAX_ELEMENTS {
+            return Err(ParseError::new(location(), Problem::TooMany { what: "vertices", limit: MAX_ELEMENTS }));
+        }
+        Ok(())
+    }
+
+    fn texture_coordinate(&mut self, tokens: &mut Tokens<'_>, line: usize) -> Result<(), ParseError> {
+        let location = || Location::Line(line);
+        let u = coordinate(tokens.next_on_line(Some(b'#')), location, "texture u")?;
+        // A one-dimensional texture has no v.
+        let v = match tokens.next_on_line(Some(b'#')) {
+            Some(token) => coordinate(Some(token), location, "texture v")?,
+            None => 0.0,
+        };
+        self.uvs.push(DVec2::new(u, v));
+        Ok(())
+    }
+
+    fn face(
+        &mut self,
+        tokens: &mut Tokens<'_>,
+        line: usize,
+        object: &str,
+        material: Option<&String>,
+    ) -> Result<(), ParseError> {
+        let is_current = |part: &(String, Option<String>)| part.0 == object && part.1.as_ref() == material;
+        // Most faces belong to the part of the face before them.
+        let part = self.parts.iter().rposition(is_current).unwrap_or_else(|| {
+            self.parts.push((object.to_owned(), material.cloned()));
+            self.parts.len() - 1
+        });
+        let first = self.corners.len();
+        while let Some(token) = tokens.next_on_line(Some(b'#')) {
+            let corner = corner(token, line, part, self.positions.len(), self.uvs.len())?;
+            self.corners.push(corner);
+        }
+        let num_corners = self.corners.len() - first;
+        if num_corners < 3 {
+            let found = format!("{num_corners}");
+            return Err(ParseError::unexpected(Location::Line(line), "a face of at least 3 corners", found));
+        }
+        self.corners[first + num_corners - 1].ends_face = true;
+        Ok(())
+    }
+
+    /// Assembles faces; `index_of` gives the index that a vertex of the file has in the mesh.
+    fn mesh<'a>(
+        &self,
+        mut polygons: Polygons,
+        corners: impl Iterator<Item = &'a Corner>,
+        mut index_of: impl FnMut(&mut Polygons, usize) -> u32,
+    ) -> Result<TriMesh, ParseError> {
+        for corner in corners {
+            let location = || Location::Line(corner.line);
+            let lookup = |what, index: i64, count| {
+                let problem = Problem::IndexOutOfRange { what, index: index + 1, first: 1, count };
+                let found = usize::try_from(index).ok().filter(|&index| index < count);
+                found.ok_or_else(|| ParseError::new(location(), problem))
+            };
+            let vertex = lookup("vertex", corner.vertex, self.positions.len())?;
+            let uv = match corner.texture {
+                Some(texture) => Some(self.uvs[lookup("texture", texture, self.uvs.len())?]),
+                None => None,
+            };
+            let vertex = index_of(&mut polygons, vertex);
+            polygons.corner(vertex, uv);
+            if corner.ends_face {
+                polygons.close(location)?;
+            }
+        }
+        Ok(polygons.into_mesh())
+    }
+}
+
+/// The rest of a line, its tokens separated by single spaces.
+fn rest_of_line(tokens: &mut Tokens<'_>) -> String {
+    let mut words = Vec::new();
+    while let Some(token) = tokens.next_on_line(Some(b'#')) {
+        words.push(String::from_utf8_lossy(token));
+    }
+    words.join(" ")
+}
+
+/// Reads a corner, with indices converted to count from 0; negative ones count back from the last vertex so far.
+fn corner(token: &[u8], line: usize, part: usize, num_positions: usize, num_uvs: usize) -> Result<Corner, ParseError> {
+    let location = || Location::Line(line);
+    let malformed =
+        || ParseError::unexpected(location(), "a face corner `v`, `v/vt`, `v//vn` or `v/vt/vn`", quote(token));
+    let mut parts = token.split(|&byte| byte == b'/');
+    let index = |part: &[u8], what: &'static str, count: usize| -> Result<i64, ParseError> {
         let written: i64 = std::str::from_utf8(part).ok().and_then(|part| part.parse().ok()).ok_or_else(malformed)?;
         match written {
             1.. => Ok(written - 1),
-            0 => Err(Fault::unexpected(place(), format!("a {what} index counted from 1 (or back from -1)"), "0")),
+            0 => {
+                Err(ParseError::unexpected(location(), format!("a {what} index counted from 1 (or back from -1)"), "0"))
+            }
             _ => match (count as i64).checked_add(written) {
                 Some(index @ 0..) => Ok(index),
                 _ => {
                     let found = format!("{written} with {count} before it");
-                    Err(Fault::unexpected(
-                        place(),
-                        format!("a {what} index that reaches back to one already given"),
+                    Err(ParseError::unexpected(
+                        location(),
+                        format!("a {what} index that refers back to an earlier {what}"),
                         found,
                     ))
                 }
@@ -99,29 +238,7 @@ fn corner(word: &[u8], line: usize, num_positions: usize, num_uvs: usize) -> Res
     if !normal_is_number && normal != Some(b"") || parts.next().is_some() {
         return Err(malformed());
     }
-    Ok(Corner { vertex, texture, line, ends_face: false })
-}
-
-fn assemble(positions: Vec<DVec3>, uvs: &[DVec2], corners: &[Corner]) -> Result<TriMesh, Fault> {
-    let mut polygons = Polygons::default();
-    polygons.positions = positions;
-    for corner in corners {
-        let place = || Place::Line(corner.line);
-        let lookup = |what, index: i64, count| {
-            let problem = Problem::IndexOutOfRange { what, index: index + 1, first: 1, count };
-            usize::try_from(index).ok().filter(|&index| index < count).ok_or_else(|| Fault::new(place(), problem))
-        };
-        let vertex = lookup("vertex", corner.vertex, polygons.positions.len())?;
-        let uv = match corner.texture {
-            Some(texture) => Some(uvs[lookup("texture", texture, uvs.len())?]),
-            None => None,
-        };
-        polygons.corner(vertex as u32, uv);
-        if corner.ends_face {
-            polygons.close(place)?;
-        }
-    }
-    Ok(polygons.into_mesh())
+    Ok(Corner { vertex, texture, line, part, ends_face: false })
 }
 
 #[cfg(test)]
@@ -129,7 +246,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> TriMesh {
-        parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{}: {}", fault.place, fault.problem))
+        parse(text.as_bytes()).unwrap_or_else(|error| panic!("{}: {}", error.location, error.problem))
     }
 
     #[test]
@@ -152,6 +269,23 @@ mod tests {
     #[test]
     fn faces_may_come_before_their_vertices() {
         assert_eq!(read("f 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0").triangles, [[0, 1, 2]]);
+    }
+
+    #[test]
+    fn objects_and_materials_are_kept_apart() {
+        let text = "mtllib two parts.mtl\no a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nusemtl red\nf 1 3 2\no b\nf 2 3 4\n\
+                    o a\nusemtl blue\nf 1 4 3\nusemtl red\nf 1 2 4\n";
+        let file = parse_obj(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let parts: Vec<(&str, Option<&str>, usize)> = file
+            .parts
+            .iter()
+            .map(|part| (part.object.as_str(), part.material.as_deref(), part.mesh.triangles.len()))
+            .collect();
+        assert_eq!(parts, [("a", Some("red"), 2), ("a", Some("blue"), 1), ("b", Some("red"), 1)]);
+        assert_eq!(file.parts[2].mesh.positions, [DVec3::X, DVec3::Y, DVec3::Z]);
+        assert_eq!(file.material_libraries, ["two parts.mtl"]);
+        let error = parse_obj(b"v 0 0 zero\n").expect_err("a malformed number").to_string();
+        assert_eq!(error, "line 1: expected a number for the vertex z, found `zero`");
     }
 
     #[test]

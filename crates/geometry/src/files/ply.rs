@@ -7,17 +7,17 @@
 use glam::{DVec2, DVec3};
 
 use super::MAX_ELEMENTS;
-use super::error::{Fault, Place, Problem, quote};
+use super::error::{Location, ParseError, Problem, quote};
 use super::ply_header::{self, Element, Encoding, Kind, Scalar};
 use super::polygons::Polygons;
-use super::words::{Words, finite, number};
+use super::tokens::{Tokens, finite, number};
 use crate::TriMesh;
 
-pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, Fault> {
+pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, ParseError> {
     let header = ply_header::parse(bytes)?;
     let num_vertices = check_elements(&header.elements)?;
     let mut body = match header.encoding {
-        Encoding::Ascii => Body::Text(Words::new(bytes, header.body, header.body_line)),
+        Encoding::Ascii => Body::Text(Tokens::new(bytes, header.body, header.body_line)),
         Encoding::LittleEndian => Body::Binary { bytes, at: header.body, big_endian: false },
         Encoding::BigEndian => Body::Binary { bytes, at: header.body, big_endian: true },
     };
@@ -30,8 +30,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, Fault> {
                 let vertices = &mut faces.polygons.positions;
                 read_vertices(&mut body, element, vertices, &mut vertex_uvs)?;
             }
-            "face" => read_rows(&mut body, element, "face", |row, place| faces.add_face(row, place))?,
-            "tristrips" => read_rows(&mut body, element, "strip", |row, place| faces.add_strips(&row.indices, place))?,
+            "face" => read_rows(&mut body, element, "face", |row, location| faces.add_face(row, location))?,
+            "tristrips" => {
+                read_rows(&mut body, element, "strip", |row, location| faces.add_strips(&row.indices, location))?
+            }
             _ => skip(&mut body, element)?,
         }
     }
@@ -43,43 +45,46 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, Fault> {
 }
 
 /// One `vertex` element with x, y and z; the number of its rows.
-fn check_elements(elements: &[Element]) -> Result<usize, Fault> {
+fn check_elements(elements: &[Element]) -> Result<usize, ParseError> {
     let mut vertex_elements = elements.iter().filter(|element| element.name == "vertex");
     let Some(vertex) = vertex_elements.next() else {
-        return Err(Fault::unexpected(Place::Whole, "an element `vertex` in the header", "none"));
+        return Err(ParseError::unexpected(Location::Whole, "an element `vertex` in the header", "none"));
     };
     if let Some(second) = vertex_elements.next() {
-        return Err(Fault::unexpected(Place::Line(second.line), "one element `vertex`", "a second one"));
+        return Err(ParseError::unexpected(Location::Line(second.line), "one element `vertex`", "a second one"));
     }
     for axis in ["x", "y", "z"] {
         if !vertex.properties.iter().any(|p| p.name == axis && matches!(p.kind, Kind::One(_))) {
             let expected = format!("a number property `{axis}` of `vertex`");
-            return Err(Fault::unexpected(Place::Line(vertex.line), expected, "none"));
+            return Err(ParseError::unexpected(Location::Line(vertex.line), expected, "none"));
         }
     }
     match usize::try_from(vertex.count) {
         Ok(count) if count <= MAX_ELEMENTS => Ok(count),
-        _ => Err(Fault::new(Place::Line(vertex.line), Problem::TooMany { what: "vertices", limit: MAX_ELEMENTS })),
+        _ => Err(ParseError::new(
+            Location::Line(vertex.line),
+            Problem::TooMany { what: "vertices", limit: MAX_ELEMENTS },
+        )),
     }
 }
 
 /// The numbers after the header.
 enum Body<'a> {
-    Text(Words<'a>),
+    Text(Tokens<'a>),
     Binary { bytes: &'a [u8], at: usize, big_endian: bool },
 }
 
 impl Body<'_> {
-    fn place(&self) -> Place {
+    fn location(&self) -> Location {
         match self {
-            Self::Text(words) => words.place(),
-            Self::Binary { at, .. } => Place::Byte(*at),
+            Self::Text(tokens) => tokens.location(),
+            Self::Binary { at, .. } => Location::Byte(*at),
         }
     }
 
     fn remaining(&self) -> usize {
         match self {
-            Self::Text(words) => words.remaining(),
+            Self::Text(tokens) => tokens.remaining(),
             Self::Binary { bytes, at, .. } => bytes.len() - at,
         }
     }
@@ -93,7 +98,7 @@ impl Body<'_> {
     }
 
     /// Refuses an element that cannot fit the bytes that are left.
-    fn check_present(&self, element: &Element) -> Result<(), Fault> {
+    fn check_present(&self, element: &Element) -> Result<(), ParseError> {
         let row: usize = element
             .properties
             .iter()
@@ -106,22 +111,23 @@ impl Body<'_> {
         self.check_bytes(u128::from(element.count) * row as u128, what)
     }
 
-    fn check_bytes(&self, needed: u128, what: impl FnOnce() -> String) -> Result<(), Fault> {
+    fn check_bytes(&self, needed: u128, what: impl FnOnce() -> String) -> Result<(), ParseError> {
         let present = self.remaining();
         let closing_separator = usize::from(matches!(self, Self::Text(_)));
         if needed > (present + closing_separator) as u128 {
-            return Err(Fault::new(self.place(), Problem::Truncated { what: what(), needed, present }));
+            return Err(ParseError::new(self.location(), Problem::Truncated { what: what(), needed, present }));
         }
         Ok(())
     }
 
-    fn value(&mut self, scalar: Scalar, what: &str) -> Result<f64, Fault> {
+    fn value(&mut self, scalar: Scalar, what: &str) -> Result<f64, ParseError> {
         match self {
-            Self::Text(words) => {
+            Self::Text(tokens) => {
                 let expected = || format!("a number for the {what}");
-                let word = words.next();
-                let word = word.ok_or_else(|| Fault::unexpected(words.place(), expected(), "the end of the file"))?;
-                number(word).ok_or_else(|| Fault::unexpected(words.place(), expected(), quote(word)))
+                let token = tokens.next();
+                let token = token
+                    .ok_or_else(|| ParseError::unexpected(tokens.location(), expected(), "the end of the file"))?;
+                number(token).ok_or_else(|| ParseError::unexpected(tokens.location(), expected(), quote(token)))
             }
             Self::Binary { bytes, at, big_endian } => {
                 let size = scalar.size();
@@ -131,7 +137,7 @@ impl Body<'_> {
                         needed: size as u128,
                         present: bytes.len() - *at,
                     };
-                    return Err(Fault::new(Place::Byte(*at), problem));
+                    return Err(ParseError::new(Location::Byte(*at), problem));
                 };
                 *at += size;
                 let mut raw = [0; 8];
@@ -145,25 +151,25 @@ impl Body<'_> {
     }
 
     /// A whole number, such as an index or a length.
-    fn whole(&mut self, scalar: Scalar, what: &str) -> Result<i64, Fault> {
-        let place = self.start_of_value();
+    fn whole(&mut self, scalar: Scalar, what: &str) -> Result<i64, ParseError> {
+        let location = self.start_of_value();
         let value = self.value(scalar, what)?;
         // Beyond 2^53 the doubles skip whole numbers; no index is that large.
         if value.fract() != 0.0 || value.abs() > 9e15 || value.is_nan() {
-            let place = place.unwrap_or_else(|| self.place());
-            return Err(Fault::unexpected(place, format!("a whole number for the {what}"), format!("{value}")));
+            let location = location.unwrap_or_else(|| self.location());
+            return Err(ParseError::unexpected(location, format!("a whole number for the {what}"), format!("{value}")));
         }
         Ok(value as i64)
     }
 
     /// The length of a list, checked against the bytes that are left.
-    fn length(&mut self, count: Scalar, item: Scalar, what: &str) -> Result<usize, Fault> {
-        let place = self.start_of_value();
+    fn length(&mut self, count: Scalar, item: Scalar, what: &str) -> Result<usize, ParseError> {
+        let location = self.start_of_value();
         let length = self.whole(count, &format!("length of {what}"))?;
         let Ok(length) = usize::try_from(length) else {
-            let place = place.unwrap_or_else(|| self.place());
-            return Err(Fault::unexpected(
-                place,
+            let location = location.unwrap_or_else(|| self.location());
+            return Err(ParseError::unexpected(
+                location,
                 format!("a length of {what} that is not negative"),
                 format!("{length}"),
             ));
@@ -174,17 +180,17 @@ impl Body<'_> {
     }
 
     /// A coordinate: finite.
-    fn coordinate(&mut self, scalar: Scalar, what: &str) -> Result<f64, Fault> {
-        let place = self.start_of_value();
+    fn coordinate(&mut self, scalar: Scalar, what: &str) -> Result<f64, ParseError> {
+        let location = self.start_of_value();
         let value = self.value(scalar, what)?;
-        finite(value, || place.clone().unwrap_or_else(|| self.place()), what)
+        finite(value, || location.clone().unwrap_or_else(|| self.location()), what)
     }
 
-    /// Where the next value starts. In text the line is only known once the word has been found.
-    fn start_of_value(&self) -> Option<Place> {
+    /// Where the next value starts. In text the line is only known once the token has been found.
+    fn start_of_value(&self) -> Option<Location> {
         match self {
             Self::Text(_) => None,
-            Self::Binary { at, .. } => Some(Place::Byte(*at)),
+            Self::Binary { at, .. } => Some(Location::Byte(*at)),
         }
     }
 }
@@ -204,7 +210,7 @@ fn decode(scalar: Scalar, raw: [u8; 8]) -> f64 {
     }
 }
 
-fn skip(body: &mut Body<'_>, element: &Element) -> Result<(), Fault> {
+fn skip(body: &mut Body<'_>, element: &Element) -> Result<(), ParseError> {
     if element.properties.is_empty() {
         return Ok(()); // However many rows it announces, they are empty.
     }
@@ -216,7 +222,7 @@ fn skip(body: &mut Body<'_>, element: &Element) -> Result<(), Fault> {
     Ok(())
 }
 
-fn skip_property(body: &mut Body<'_>, kind: Kind, name: &str) -> Result<(), Fault> {
+fn skip_property(body: &mut Body<'_>, kind: Kind, name: &str) -> Result<(), ParseError> {
     match kind {
         Kind::One(scalar) => body.value(scalar, name).map(|_| ()),
         Kind::List { count, item } => {
@@ -231,7 +237,7 @@ fn read_vertices(
     element: &Element,
     positions: &mut Vec<DVec3>,
     uvs: &mut Vec<DVec2>,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     const POSITION: [&str; 3] = ["x", "y", "z"];
     const TEXTURE: [[&str; 2]; 4] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"], ["texture_s", "texture_t"]];
     let has = |name: &str| element.properties.iter().any(|p| p.name == name && matches!(p.kind, Kind::One(_)));
@@ -274,15 +280,15 @@ fn read_rows(
     body: &mut Body<'_>,
     element: &Element,
     what: &str,
-    mut take: impl FnMut(&Row, &Place) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+    mut take: impl FnMut(&Row, &Location) -> Result<(), ParseError>,
+) -> Result<(), ParseError> {
     let is_indices = |name: &str| name == "vertex_indices" || name == "vertex_index";
     if !element.properties.iter().any(|p| is_indices(&p.name) && matches!(p.kind, Kind::List { .. })) {
         let expected = format!("a list property `vertex_indices` of `{}`", element.name);
         return if element.count == 0 {
             Ok(())
         } else {
-            Err(Fault::unexpected(Place::Line(element.line), expected, "none"))
+            Err(ParseError::unexpected(Location::Line(element.line), expected, "none"))
         };
     }
     let mut row = Row::default();
@@ -305,7 +311,7 @@ fn read_rows(
                 kind => skip_property(body, kind, &property.name)?,
             }
         }
-        take(&row, &start.unwrap_or_else(|| body.place()))?;
+        take(&row, &start.unwrap_or_else(|| body.location()))?;
     }
     Ok(())
 }
@@ -317,40 +323,40 @@ struct Faces {
 }
 
 impl Faces {
-    fn vertex(&self, index: i64, place: &Place) -> Result<u32, Fault> {
+    fn vertex(&self, index: i64, location: &Location) -> Result<u32, ParseError> {
         match usize::try_from(index) {
             Ok(vertex) if vertex < self.num_vertices => Ok(vertex as u32),
             _ => {
                 let problem = Problem::IndexOutOfRange { what: "vertex", index, first: 0, count: self.num_vertices };
-                Err(Fault::new(place.clone(), problem))
+                Err(ParseError::new(location.clone(), problem))
             }
         }
     }
 
-    fn add_face(&mut self, row: &Row, place: &Place) -> Result<(), Fault> {
+    fn add_face(&mut self, row: &Row, location: &Location) -> Result<(), ParseError> {
         let (indices, texture) = (&row.indices, &row.texture);
         if !texture.is_empty() && texture.len() != 2 * indices.len() {
             let expected = format!("{} texture coordinates, two for each corner", 2 * indices.len());
-            return Err(Fault::unexpected(place.clone(), expected, format!("{}", texture.len())));
+            return Err(ParseError::unexpected(location.clone(), expected, format!("{}", texture.len())));
         }
         for (corner, &index) in indices.iter().enumerate() {
             let uv = (!texture.is_empty()).then(|| DVec2::new(texture[2 * corner], texture[2 * corner + 1]));
-            let vertex = self.vertex(index, place)?;
+            let vertex = self.vertex(index, location)?;
             self.polygons.corner(vertex, uv);
         }
-        self.polygons.close(|| place.clone())
+        self.polygons.close(|| location.clone())
     }
 
     /// Every third vertex on makes a triangle with the two before it, each second one turned round.
-    fn add_strips(&mut self, indices: &[i64], place: &Place) -> Result<(), Fault> {
+    fn add_strips(&mut self, indices: &[i64], location: &Location) -> Result<(), ParseError> {
         for strip in indices.split(|&index| index == -1) {
             for (k, window) in strip.windows(3).enumerate() {
                 let (second, third) = if k % 2 == 0 { (1, 2) } else { (2, 1) };
                 for corner in [0, second, third] {
-                    let vertex = self.vertex(window[corner], place)?;
+                    let vertex = self.vertex(window[corner], location)?;
                     self.polygons.corner(vertex, None);
                 }
-                self.polygons.close(|| place.clone())?;
+                self.polygons.close(|| location.clone())?;
             }
         }
         Ok(())
@@ -362,7 +368,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> TriMesh {
-        parse(bytes).unwrap_or_else(|fault| panic!("{}: {}", fault.place, fault.problem))
+        parse(bytes).unwrap_or_else(|error| panic!("{}: {}", error.location, error.problem))
     }
 
     const HEADER: &str = "comment a square, with more than is needed\nelement camera 2\nproperty double focal\nproperty list uchar \

@@ -1,7 +1,7 @@
 //! The header of a PLY file: which elements follow, how many, and how their rows are laid out.
 
-use super::error::{Fault, Place, quote};
-use super::words::Words;
+use super::error::{Location, ParseError, quote};
+use super::tokens::Tokens;
 
 /// How the rows are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    fn named(word: &[u8]) -> Option<Self> {
-        Some(match word {
+    fn named(token: &[u8]) -> Option<Self> {
+        Some(match token {
             b"char" | b"int8" => Self::I8,
             b"uchar" | b"uint8" => Self::U8,
             b"short" | b"int16" => Self::I16,
@@ -78,79 +78,89 @@ pub(super) struct Header {
     pub body_line: usize,
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Header, Fault> {
-    let mut words = Words::new(bytes, 0, 1);
-    let first = words.next_on_line(None);
+pub(super) fn parse(bytes: &[u8]) -> Result<Header, ParseError> {
+    let mut tokens = Tokens::new(bytes, 0, 1);
+    let first = tokens.next_on_line(None);
     if first != Some(b"ply") {
         let found = first.map_or_else(|| "nothing".to_owned(), quote);
-        return Err(Fault::unexpected(Place::Line(1), "`ply`, with which every PLY file begins", found));
+        return Err(ParseError::unexpected(Location::Line(1), "`ply`, with which every PLY file begins", found));
     }
     let mut encoding = None;
     let mut elements: Vec<Element> = Vec::new();
     for line in 2.. {
-        if !words.next_line() {
-            return Err(Fault::unexpected(words.place(), "`end_header`", "the end of the file"));
+        if !tokens.next_line() {
+            return Err(ParseError::unexpected(tokens.location(), "`end_header`", "the end of the file"));
         }
-        let place = || Place::Line(line);
-        match words.next_on_line(None) {
+        let location = || Location::Line(line);
+        match tokens.next_on_line(None) {
             None | Some(b"comment" | b"obj_info") => {}
-            Some(b"format") => encoding = Some(format(words.next_on_line(None), place)?),
+            Some(b"format") => encoding = Some(format(tokens.next_on_line(None), location)?),
             Some(b"element") => {
-                let name = name(words.next_on_line(None), "an element name", place)?;
-                let word = words.next_on_line(None).unwrap_or_default();
-                let count = std::str::from_utf8(word).ok().and_then(|count| count.parse().ok());
-                let count = count
-                    .ok_or_else(|| Fault::unexpected(place(), format!("how many `{name}` follow"), quote(word)))?;
+                let name = name(tokens.next_on_line(None), "an element name", location)?;
+                let token = tokens.next_on_line(None).unwrap_or_default();
+                let count = std::str::from_utf8(token).ok().and_then(|count| count.parse().ok());
+                let count = count.ok_or_else(|| {
+                    ParseError::unexpected(location(), format!("how many `{name}` follow"), quote(token))
+                })?;
                 elements.push(Element { name, count, properties: Vec::new(), line });
             }
             Some(b"property") => {
-                let property = property(&mut words, place)?;
+                let property = property(&mut tokens, location)?;
                 match elements.last_mut() {
                     Some(element) => element.properties.push(property),
-                    None => return Err(Fault::unexpected(place(), "an `element` before its properties", "`property`")),
+                    None => {
+                        return Err(ParseError::unexpected(
+                            location(),
+                            "an `element` before its properties",
+                            "`property`",
+                        ));
+                    }
                 }
             }
             Some(b"end_header") => break,
-            Some(word) => {
+            Some(token) => {
                 let expected = "`format`, `comment`, `element`, `property` or `end_header`";
-                return Err(Fault::unexpected(place(), expected, quote(word)));
+                return Err(ParseError::unexpected(location(), expected, quote(token)));
             }
         }
     }
-    let Place::Line(last_line) = words.place() else { unreachable!("words stand on lines") };
-    let encoding = encoding
-        .ok_or_else(|| Fault::unexpected(words.place(), "a `format` line in the header", "`end_header` without one"))?;
-    words.next_line();
-    Ok(Header { encoding, elements, body: bytes.len() - words.remaining(), body_line: last_line + 1 })
+    let Location::Line(last_line) = tokens.location() else { unreachable!("tokens stand on lines") };
+    let encoding = encoding.ok_or_else(|| {
+        ParseError::unexpected(tokens.location(), "a `format` line in the header", "`end_header` without one")
+    })?;
+    tokens.next_line();
+    Ok(Header { encoding, elements, body: bytes.len() - tokens.remaining(), body_line: last_line + 1 })
 }
 
-fn format(word: Option<&[u8]>, place: impl Fn() -> Place) -> Result<Encoding, Fault> {
-    match word.unwrap_or_default() {
+fn format(token: Option<&[u8]>, location: impl Fn() -> Location) -> Result<Encoding, ParseError> {
+    match token.unwrap_or_default() {
         b"ascii" => Ok(Encoding::Ascii),
         b"binary_little_endian" => Ok(Encoding::LittleEndian),
         b"binary_big_endian" => Ok(Encoding::BigEndian),
-        other => {
-            Err(Fault::unexpected(place(), "`ascii`, `binary_little_endian` or `binary_big_endian`", quote(other)))
-        }
+        other => Err(ParseError::unexpected(
+            location(),
+            "`ascii`, `binary_little_endian` or `binary_big_endian`",
+            quote(other),
+        )),
     }
 }
 
-fn property(words: &mut Words<'_>, place: impl Fn() -> Place) -> Result<Property, Fault> {
-    let scalar = |word: Option<&[u8]>| {
-        let word = word.unwrap_or_default();
-        Scalar::named(word)
-            .ok_or_else(|| Fault::unexpected(place(), "a number type such as `float` or `uchar`", quote(word)))
+fn property(tokens: &mut Tokens<'_>, location: impl Fn() -> Location) -> Result<Property, ParseError> {
+    let scalar = |token: Option<&[u8]>| {
+        let token = token.unwrap_or_default();
+        Scalar::named(token)
+            .ok_or_else(|| ParseError::unexpected(location(), "a number type such as `float` or `uchar`", quote(token)))
     };
-    let kind = match words.next_on_line(None) {
+    let kind = match tokens.next_on_line(None) {
         Some(b"list") => {
-            Kind::List { count: scalar(words.next_on_line(None))?, item: scalar(words.next_on_line(None))? }
+            Kind::List { count: scalar(tokens.next_on_line(None))?, item: scalar(tokens.next_on_line(None))? }
         }
-        word => Kind::One(scalar(word)?),
+        token => Kind::One(scalar(token)?),
     };
-    Ok(Property { name: name(words.next_on_line(None), "a property name", place)?, kind })
+    Ok(Property { name: name(tokens.next_on_line(None), "a property name", location)?, kind })
 }
 
-fn name(word: Option<&[u8]>, expected: &str, place: impl Fn() -> Place) -> Result<String, Fault> {
-    let word = word.ok_or_else(|| Fault::unexpected(place(), expected, "the end of the line"))?;
-    Ok(String::from_utf8_lossy(word).into_owned())
+fn name(token: Option<&[u8]>, expected: &str, location: impl Fn() -> Location) -> Result<String, ParseError> {
+    let token = token.ok_or_else(|| ParseError::unexpected(location(), expected, "the end of the line"))?;
+    Ok(String::from_utf8_lossy(token).into_owned())
 }

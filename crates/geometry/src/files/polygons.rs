@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3};
 
 use super::MAX_ELEMENTS;
-use super::error::{Fault, Place, Problem};
+use super::error::{Location, ParseError, Problem};
 use crate::TriMesh;
 
 /// Polygons with more corners than this are cut as a fan even where they are not convex: clipping ears takes time that
@@ -35,13 +35,13 @@ impl Polygons {
     }
 
     /// Ends the polygon; fewer than three corners are no polygon.
-    pub fn close(&mut self, place: impl Fn() -> Place) -> Result<(), Fault> {
+    pub fn close(&mut self, location: impl Fn() -> Location) -> Result<(), ParseError> {
         let corners = self.corners.len() - self.ends.last().copied().unwrap_or(0);
         if corners < 3 {
-            return Err(Fault::unexpected(place(), "a face of at least 3 corners", format!("{corners}")));
+            return Err(ParseError::unexpected(location(), "a face of at least 3 corners", format!("{corners}")));
         }
         if self.corners.len() > 3 * MAX_ELEMENTS {
-            return Err(Fault::new(place(), Problem::TooMany { what: "triangles", limit: MAX_ELEMENTS }));
+            return Err(ParseError::new(location(), Problem::TooMany { what: "triangles", limit: MAX_ELEMENTS }));
         }
         self.ends.push(self.corners.len());
         Ok(())

@@ -7,35 +7,35 @@ use std::collections::HashMap;
 use glam::DVec3;
 
 use super::MAX_ELEMENTS;
-use super::error::{Fault, Place, Problem, quote};
-use super::words::{Words, coordinate, finite};
+use super::error::{Location, ParseError, Problem, quote};
+use super::tokens::{Tokens, coordinate, finite};
 use crate::TriMesh;
 
 const HEADER: usize = 84;
 const FACET: usize = 50;
 
-pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, Fault> {
+pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, ParseError> {
     let announced = bytes.get(80..HEADER).map(|n| u32::from_le_bytes([n[0], n[1], n[2], n[3]]) as usize);
     let exactly_binary = announced.is_some_and(|n| bytes.len() == HEADER + FACET * n);
-    if !exactly_binary && bytes.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
+    if !exactly_binary && bytes.trim_ascii_start().get(..5).is_some_and(|token| token.eq_ignore_ascii_case(b"solid")) {
         return parse_text(bytes);
     }
     let Some(announced) = announced else {
         let expected = "an STL file: `solid`, or a binary header of 84 bytes";
-        return Err(Fault::unexpected(Place::Byte(0), expected, format!("{} bytes", bytes.len())));
+        return Err(ParseError::unexpected(Location::Byte(0), expected, format!("{} bytes", bytes.len())));
     };
     parse_binary(bytes, announced)
 }
 
-fn parse_binary(bytes: &[u8], num_facets: usize) -> Result<TriMesh, Fault> {
+fn parse_binary(bytes: &[u8], num_facets: usize) -> Result<TriMesh, ParseError> {
     let body = &bytes[HEADER..];
     if body.len() < FACET * num_facets {
         let what = format!("the list of {num_facets} triangles");
         let problem = Problem::Truncated { what, needed: (FACET * num_facets) as u128, present: body.len() };
-        return Err(Fault::new(Place::Byte(HEADER), problem));
+        return Err(ParseError::new(Location::Byte(HEADER), problem));
     }
     if num_facets > MAX_ELEMENTS {
-        return Err(Fault::new(Place::Byte(80), Problem::TooMany { what: "triangles", limit: MAX_ELEMENTS }));
+        return Err(ParseError::new(Location::Byte(80), Problem::TooMany { what: "triangles", limit: MAX_ELEMENTS }));
     }
     let mut weld = Weld::default();
     for (facet, record) in body.chunks_exact(FACET).take(num_facets).enumerate() {
@@ -44,8 +44,8 @@ fn parse_binary(bytes: &[u8], num_facets: usize) -> Result<TriMesh, Fault> {
             for axis in 0..3 {
                 let at = 12 + 12 * k + 4 * axis;
                 let value = f32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]);
-                let place = || Place::Byte(HEADER + FACET * facet + at);
-                corner[axis] = finite(f64::from(value), place, ["vertex x", "vertex y", "vertex z"][axis])?;
+                let location = || Location::Byte(HEADER + FACET * facet + at);
+                corner[axis] = finite(f64::from(value), location, ["vertex x", "vertex y", "vertex z"][axis])?;
             }
         }
         weld.add(corners);
@@ -53,56 +53,57 @@ fn parse_binary(bytes: &[u8], num_facets: usize) -> Result<TriMesh, Fault> {
     Ok(weld.mesh)
 }
 
-fn parse_text(bytes: &[u8]) -> Result<TriMesh, Fault> {
-    let mut words = Words::new(bytes, 0, 1);
+fn parse_text(bytes: &[u8]) -> Result<TriMesh, ParseError> {
+    let mut tokens = Tokens::new(bytes, 0, 1);
     let mut weld = Weld::default();
     let mut in_solid = false;
-    while let Some(word) = words.next() {
-        if word.eq_ignore_ascii_case(b"facet") && in_solid {
-            weld.add(facet(&mut words)?);
-        } else if word.eq_ignore_ascii_case(b"solid") && !in_solid || word.eq_ignore_ascii_case(b"endsolid") && in_solid
+    while let Some(token) = tokens.next() {
+        if token.eq_ignore_ascii_case(b"facet") && in_solid {
+            weld.add(facet(&mut tokens)?);
+        } else if token.eq_ignore_ascii_case(b"solid") && !in_solid
+            || token.eq_ignore_ascii_case(b"endsolid") && in_solid
         {
             in_solid = !in_solid;
             // What follows on this line is a name, whatever it looks like.
-            words.next_line();
+            tokens.next_line();
         } else {
             let expected = if in_solid { "`facet` or `endsolid`" } else { "`solid`" };
-            return Err(Fault::unexpected(words.place(), expected, quote(word)));
+            return Err(ParseError::unexpected(tokens.location(), expected, quote(token)));
         }
     }
     if in_solid {
-        return Err(Fault::unexpected(words.place(), "`facet` or `endsolid`", "the end of the file"));
+        return Err(ParseError::unexpected(tokens.location(), "`facet` or `endsolid`", "the end of the file"));
     }
     Ok(weld.mesh)
 }
 
 /// `normal x y z outer loop`, three times `vertex x y z`, `endloop endfacet`. The normal is not used, and may be anything.
-fn facet(words: &mut Words<'_>) -> Result<[DVec3; 3], Fault> {
-    expect(words, "normal")?;
+fn facet(tokens: &mut Tokens<'_>) -> Result<[DVec3; 3], ParseError> {
+    expect(tokens, "normal")?;
     for _ in 0..3 {
-        words.next();
+        tokens.next();
     }
-    expect(words, "outer")?;
-    expect(words, "loop")?;
+    expect(tokens, "outer")?;
+    expect(tokens, "loop")?;
     let mut corners = [DVec3::ZERO; 3];
     for corner in &mut corners {
-        expect(words, "vertex")?;
+        expect(tokens, "vertex")?;
         let mut axis = |name| {
-            let word = words.next();
-            coordinate(word, || words.place(), name)
+            let token = tokens.next();
+            coordinate(token, || tokens.location(), name)
         };
         *corner = DVec3::new(axis("vertex x")?, axis("vertex y")?, axis("vertex z")?);
     }
-    expect(words, "endloop")?;
-    expect(words, "endfacet")?;
+    expect(tokens, "endloop")?;
+    expect(tokens, "endfacet")?;
     Ok(corners)
 }
 
-fn expect(words: &mut Words<'_>, keyword: &str) -> Result<(), Fault> {
-    match words.next() {
-        Some(word) if word.eq_ignore_ascii_case(keyword.as_bytes()) => Ok(()),
-        Some(word) => Err(Fault::unexpected(words.place(), format!("`{keyword}`"), quote(word))),
-        None => Err(Fault::unexpected(words.place(), format!("`{keyword}`"), "the end of the file")),
+fn expect(tokens: &mut Tokens<'_>, keyword: &str) -> Result<(), ParseError> {
+    match tokens.next() {
+        Some(token) if token.eq_ignore_ascii_case(keyword.as_bytes()) => Ok(()),
+        Some(token) => Err(ParseError::unexpected(tokens.location(), format!("`{keyword}`"), quote(token))),
+        None => Err(ParseError::unexpected(tokens.location(), format!("`{keyword}`"), "the end of the file")),
     }
 }
 
@@ -148,7 +149,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> TriMesh {
-        parse(bytes).unwrap_or_else(|fault| panic!("{}: {}", fault.place, fault.problem))
+        parse(bytes).unwrap_or_else(|error| panic!("{}: {}", error.location, error.problem))
     }
 
     #[test]

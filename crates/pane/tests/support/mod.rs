@@ -45,7 +45,7 @@ pub fn run(pane: &mut Pane, seconds: f64) -> Vec<Event> {
 pub fn instances(frame: &Frame) -> &[Instance] {
     match &frame.liquid {
         FrameGeometry::Instances(instances) => instances,
-        FrameGeometry::Surfaces(_) => panic!("the pane yields instances"),
+        _ => panic!("the pane yields instances"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `sessile import`: a model as a scene.
 
-use sessile_export::{ImportError, import_model};
+use sessile_import::{ImportError, import_model};
+use sessile_output::OutputError;
 
 use crate::args::ImportArgs;
 use crate::failure::Failure;
@@ -8,7 +9,7 @@ use crate::failure::Failure;
 /// Turns a model file into a scene file.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     let done = import_model(&args.file, &args.scene, args.force).map_err(|error| match error {
-        ImportError::Write { .. } => Failure::failed(error),
+        ImportError::Output(OutputError::Write { .. }) => Failure::failed(error),
         other => Failure::wrong(other),
     })?;
     done.notices.iter().for_each(|notice| eprintln!("{notice}"));

@@ -4,15 +4,16 @@ use std::path::Path;
 
 use sessile_appearance::SceneAssets;
 use sessile_render::{FramesToRender, RenderOptions};
-use sessile_sim::{Finish, RunError, RunOptions, run as simulate};
+use sessile_sim::{RunError, RunOptions, RunOutcome, run as simulate};
 
 use super::quoted;
 use crate::args::RunArgs;
 use crate::commands::{render, scene};
 use crate::failure::Failure;
-use crate::{interrupt, progress};
+use crate::interrupt;
+use crate::progress::StderrProgress;
 
-/// Runs the scene, or goes on with a run of it, and draws the pictures that are missing.
+/// Simulates the scene, or resumes its run, and renders the missing images.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let scene = scene::load(&args.scene)?;
     let name = stem(&args.scene.scene);
@@ -28,18 +29,18 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         // A picture file that is missing or broken is told now, not after the simulation.
         SceneAssets::load(&scene).map_err(Failure::wrong)?;
     }
-    let mut progress = progress::for_stderr();
+    let progress = StderrProgress::new();
     let stop = interrupt::stop_flag();
-    let finish = simulate(&scene, &options, progress.as_mut(), &stop).map_err(failure)?;
+    let outcome = simulate(&scene, &options, &progress, &stop).map_err(failure)?;
 
     let out = options.out.display();
-    match finish {
-        Finish::Stopped { frame } => {
-            return Err(Failure::failed(format!("stopped at frame {frame}; `{}` goes on from here", options.command)));
+    match outcome {
+        RunOutcome::Stopped { frame } => {
+            return Err(Failure::failed(format!("stopped at frame {frame}; `{}` resumes from here", options.command)));
         }
-        Finish::Done { frame, settled: true } => eprintln!("at rest in frame {frame}; the run is in {out}"),
-        Finish::Done { frame, settled: false } => eprintln!("done: {} frames in {out}", frame + 1),
-        Finish::AlreadyDone { frame, settled } => {
+        RunOutcome::Done { frame, settled: true } => eprintln!("at rest in frame {frame}; the run is in {out}"),
+        RunOutcome::Done { frame, settled: false } => eprintln!("done: {} frames in {out}", frame + 1),
+        RunOutcome::AlreadyDone { frame, settled } => {
             let rest = if settled { ", at rest" } else { "" };
             eprintln!("the run in {out} is finished ({} frames{rest}); `--fresh` starts over", frame + 1);
         }

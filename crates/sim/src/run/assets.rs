@@ -1,4 +1,4 @@
-//! The files that a scene draws on, by content: a run may only go on with the ones that it began with.
+//! Files that a scene uses, identified by content: a run resumes only with the files it started with.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ pub(super) struct Asset {
     hash: [u8; 32],
 }
 
-/// The meshes and images that results depend on, in the scene's order; pictures' own files are not among them.
+/// Meshes and images that the simulation depends on, in scene order; files used only for rendering are left out.
 pub(super) fn of_scene(scene: &Scene) -> Result<Vec<Asset>, (PathBuf, io::Error)> {
     let image = |value: &Varying| match value {
         Varying::Image { file, .. } => Some(file.clone()),
@@ -50,7 +50,7 @@ fn hash(file: &Path) -> io::Result<[u8; 32]> {
     Ok(hasher.finalize().into())
 }
 
-/// The first file whose content is not what it was.
+/// The first file whose contents have changed.
 pub(super) fn changed<'a>(before: &[Asset], now: &'a [Asset]) -> Option<&'a Path> {
     let same = |asset: &&Asset| before.iter().any(|old| old.hash == asset.hash && old.file == asset.file);
     now.iter().find(|asset| !same(asset)).map(|asset| asset.file.as_path())

@@ -1,4 +1,4 @@
-//! Why a run could not begin, or did not come to its end.
+//! Errors of a run.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,45 +8,45 @@ use sessile_model::{RestoreError, StepError};
 
 use crate::build::BuildError;
 
-/// Why a run could not begin, or did not come to its end. Whatever it is, the run folder keeps its last good checkpoint.
+/// Why a run could not start, or failed. The run folder always keeps its last valid checkpoint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The scene cannot be run by this program.
+    /// The scene cannot be simulated.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// A mesh or image of the scene cannot be read.
+    /// A mesh or image file of the scene cannot be read.
     #[error("cannot read {}, which the scene uses: {cause}", file.display())]
     Asset {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
-    /// The folder holds a run of another scene.
+    /// The folder contains a run of a different scene.
     #[error(
-        "{} holds a run of another scene; different: {}. Nothing was changed. Choose another folder with `--out`, or start over in \
-         this one with `--fresh`",
+        "{} contains a run of a different scene (differs in: {}). Nothing was changed. Choose another folder with \
+         `--out`, or start over in this one with `--fresh`",
         folder.display(),
         keys.join(", ")
     )]
-    OtherScene {
+    DifferentScene {
         /// The run folder.
         folder: PathBuf,
-        /// Where the scenes differ, as dotted paths.
+        /// Keys in which the scenes differ, as dotted paths.
         keys: Vec<String>,
     },
-    /// The scene that the folder keeps cannot be read any more.
-    #[error("{}, the scene of the run in this folder, cannot be read. Start over with `--fresh`, or mend it:\n{reason}", file.display())]
-    KeptScene {
+    /// The `scene.toml` of the folder cannot be read.
+    #[error("cannot read {}, the scene of the run in this folder. Repair it, or start over with `--fresh`:\n{reason}", file.display())]
+    StoredScene {
         /// `scene.toml`.
         file: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// A mesh or image is not what it was when the run began.
+    /// A mesh or image file has changed since the run started.
     #[error(
-        "{} has changed since the run in {} began, so it cannot go on. Put the old file back, or start over with `--fresh`",
+        "{} has changed since the run in {} started, so it cannot be resumed. Restore the file, or start over with `--fresh`",
         file.display(),
         folder.display()
     )]
@@ -56,27 +56,27 @@ pub enum RunError {
         /// The run folder.
         folder: PathBuf,
     },
-    /// Frames are there, but the checkpoint that they go with is not.
+    /// There are frames, but no checkpoint.
     #[error(
-        "{} has frames up to {frame} but no checkpoint to go on from. Nothing was changed. Start over with `--fresh`",
+        "{} has frames up to {frame} but no checkpoint to resume from. Nothing was changed. Start over with `--fresh`",
         folder.display()
     )]
     NoCheckpoint {
         /// The run folder.
         folder: PathBuf,
-        /// The last frame in it.
+        /// Last frame in it.
         frame: u64,
     },
-    /// A checkpoint is whole but does not fit the scene or the program.
-    #[error("the checkpoint in {} cannot be taken up: {reason}. Start over with `--fresh`", folder.display())]
-    Unfit {
+    /// An intact checkpoint does not match the scene or the program.
+    #[error("cannot resume from the checkpoint in {}: {reason}. Start over with `--fresh`", folder.display())]
+    IncompatibleCheckpoint {
         /// The run folder.
         folder: PathBuf,
         /// Why.
         reason: String,
     },
-    /// The model refused a checkpoint's state.
-    #[error("the checkpoint in {} cannot be taken up: {cause}. Start over with `--fresh`", folder.display())]
+    /// The model rejected the state in a checkpoint.
+    #[error("cannot resume from the checkpoint in {}: {cause}. Start over with `--fresh`", folder.display())]
     Restore {
         /// The run folder.
         folder: PathBuf,
@@ -88,49 +88,49 @@ pub enum RunError {
     Folder(#[from] FolderError),
     /// A step failed.
     #[error(
-        "step {step}, between frames {frame} and {} at t = {time} s: {cause}. The frames so far are kept, and `{command}` goes on from \
-         the last checkpoint",
+        "step {step}, between frames {frame} and {} at t = {time} s: {cause}. The frames so far are kept; `{command}` \
+         resumes from the last checkpoint",
         frame + 1
     )]
     Step {
-        /// Steps done before it.
+        /// Number of steps before it.
         step: u64,
-        /// The last frame that was written.
+        /// Last frame written.
         frame: u32,
         /// Simulated time, in s.
         time: f64,
-        /// What the model says, with what to try.
+        /// The model's error, with advice.
         cause: Box<StepError>,
-        /// How to go on.
+        /// Command that resumes the run.
         command: String,
     },
-    /// A frame cannot be measured, or holds numbers that are not finite; it was not written.
-    #[error("{0}. The frame was not written; those before it are kept. Try a finer resolution or a shorter step")]
+    /// A frame cannot be measured, or contains values that are not finite; it was not written.
+    #[error("{0}. The frame was not written; earlier frames are kept. Try a finer resolution or a shorter step")]
     Measure(#[from] MeasureError),
-    /// A step did not advance.
+    /// A step did not advance the time.
     #[error(
         "step {step} at t = {time} s advanced by {dt} s; the model is stuck. Try a coarser resolution, or report this with the scene"
     )]
     Stuck {
-        /// Steps done before it.
+        /// Number of steps before it.
         step: u64,
         /// Simulated time, in s.
         time: f64,
-        /// How far it went, in s.
+        /// Length of the step, in s.
         dt: f64,
     },
-    /// The system gave no threads.
+    /// Threads could not be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
-        /// How many were asked for.
+        /// Number of threads.
         threads: usize,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
 }
 
 impl RunError {
-    /// Whether the command or the scene is at fault, rather than what became of it.
+    /// Whether the scene is wrong (exit code 2), as opposed to a run that failed (exit code 1).
     pub fn is_wrong_scene(&self) -> bool {
         matches!(self, Self::Build(_) | Self::Asset { .. })
     }

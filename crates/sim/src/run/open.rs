@@ -1,50 +1,44 @@
-//! What a run folder makes of a scene: begin, go on, or leave it as it is.
+//! Opens the run folder: decides whether to start, resume, or leave a finished run as it is.
 
 use std::collections::BTreeMap;
 
-use sessile_frames::{Checkpoint, RunFolder, RunInfo, RunStatus, checkpoint};
+use sessile_frames::{Checkpoint, FolderError, Progress, RunFolder, RunInfo, RunStatus, StepTotals, checkpoint};
 use sessile_scene::{RunRelation, Scene, parse_file, print, same_run};
 
-use super::saved::{Identity, Moment};
-use super::{Progress, RunError, RunOptions};
+use super::saved::{Identity, RunState};
+use super::{RunError, RunOptions};
 
-/// What is to be done.
+/// What to do with the run.
 pub(super) enum Start {
-    /// Step.
+    /// Simulate.
     Run(Box<Opened>),
-    /// Nothing.
+    /// Nothing: it is finished.
     AlreadyDone { frame: u32, settled: bool },
 }
 
-/// A folder that this process holds, ready for the next step.
+/// A run folder that this process has locked, ready for the next step.
 pub(super) struct Opened {
     pub folder: RunFolder,
     pub info: RunInfo,
-    /// Where to go on from; `None` at the beginning.
-    pub resumed: Option<Resumed>,
-}
-
-/// A moment to go on from, and the model's state at it.
-pub(super) struct Resumed {
-    pub moment: Moment,
-    pub model: Vec<u8>,
+    /// State of the run and of the model to resume from; `None` for a new run.
+    pub resume_from: Option<(RunState, Vec<u8>)>,
 }
 
 pub(super) fn open(
     scene: &Scene,
     identity: &Identity,
     options: &RunOptions,
-    progress: &mut dyn Progress,
+    progress: &dyn Progress,
 ) -> Result<Start, RunError> {
-    let (folder, before) = RunFolder::claim(&options.out)?;
-    let Some(info) = before else { return begin(folder, scene, options) };
+    let (folder, existing) = RunFolder::claim(&options.out)?;
+    let Some(info) = existing else { return start(folder, scene, options) };
     // `run.json` is written first; without a scene beside it the run got no further.
-    let begun = folder.scene_path().exists();
-    if options.fresh || !begun {
-        // The checkpoint goes first: should this be interrupted, nothing goes on from a run whose frames are half gone.
-        checkpoint::remove(&folder.checkpoint_path()).map_err(sessile_frames::FolderError::from)?;
+    let started = folder.scene_path().exists();
+    if options.fresh || !started {
+        // The checkpoint is removed first: if this is interrupted, no run resumes with half of its frames removed.
+        checkpoint::remove(&folder.checkpoint_path()).map_err(FolderError::from)?;
         folder.remove_run()?;
-        return begin(folder, scene, options);
+        return start(folder, scene, options);
     }
     let relation = compare(&folder, scene, options)?;
     let saved = folder.read_checkpoint()?;
@@ -59,33 +53,34 @@ pub(super) fn open(
         });
     }
     match saved {
-        Some(checkpoint) => go_on(folder, info, &checkpoint, scene, identity, options, progress),
+        Some(checkpoint) => resume(folder, info, &checkpoint, scene, identity, options, progress),
         None => match folder.frames()?.last() {
-            // The first checkpoint comes right behind frame 0, so more frames than that had one.
+            // The first checkpoint is written right after frame 0, so a run with more frames had one.
             Some(&frame) if frame > 0 => Err(RunError::NoCheckpoint { folder: options.out.clone(), frame }),
             _ => {
                 progress.notice(&format!(
-                    "the run in {} has no checkpoint yet; it starts from the beginning",
+                    "the run in {} has no checkpoint yet; starting from the beginning",
                     options.out.display()
                 ));
                 folder.remove_run()?;
-                begin(folder, scene, options)
+                start(folder, scene, options)
             }
         },
     }
 }
 
-/// How the scene asked for relates to the one in the folder; an error where it is another run's.
+/// How the scene relates to the one in the folder; an error if it is a different run.
 fn compare(folder: &RunFolder, scene: &Scene, options: &RunOptions) -> Result<RunRelation, RunError> {
     let file = folder.scene_path();
-    let kept = parse_file(&file, &[]).map_err(|reason| RunError::KeptScene { file, reason: reason.to_string() })?.scene;
-    match same_run(&kept, scene) {
-        RunRelation::Different(keys) => Err(RunError::OtherScene { folder: options.out.clone(), keys }),
+    let stored =
+        parse_file(&file, &[]).map_err(|reason| RunError::StoredScene { file, reason: reason.to_string() })?.scene;
+    match same_run(&stored, scene) {
+        RunRelation::Different(keys) => Err(RunError::DifferentScene { folder: options.out.clone(), keys }),
         relation => Ok(relation),
     }
 }
 
-fn begin(folder: RunFolder, scene: &Scene, options: &RunOptions) -> Result<Start, RunError> {
+fn start(folder: RunFolder, scene: &Scene, options: &RunOptions) -> Result<Start, RunError> {
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION").into(),
         name: options.name.clone(),
@@ -95,39 +90,41 @@ fn begin(folder: RunFolder, scene: &Scene, options: &RunOptions) -> Result<Start
         settled: false,
         frames: 0,
         resumes: 0,
+        steps: StepTotals::default(),
         stages: BTreeMap::new(),
         error: None,
     };
     folder.write_info(&info)?;
     folder.write_scene(&print(scene))?;
-    Ok(Start::Run(Box::new(Opened { folder, info, resumed: None })))
+    Ok(Start::Run(Box::new(Opened { folder, info, resume_from: None })))
 }
 
-fn go_on(
+fn resume(
     folder: RunFolder,
     mut info: RunInfo,
     checkpoint: &Checkpoint,
     scene: &Scene,
     identity: &Identity,
     options: &RunOptions,
-    progress: &mut dyn Progress,
+    progress: &dyn Progress,
 ) -> Result<Start, RunError> {
-    let (moment, model) = Moment::from_checkpoint(checkpoint, identity, &options.out)?;
-    folder.drop_after(Some(u64::from(moment.frame)))?;
+    let (state, model) = RunState::from_checkpoint(checkpoint, identity, &options.out)?;
+    folder.remove_after(Some(u64::from(state.frame)))?;
     folder.write_scene(&print(scene))?;
     info.threads = rayon::current_num_threads();
     info.status = RunStatus::Running;
     info.error = None;
-    info.frames = u64::from(moment.frame) + 1;
+    info.frames = u64::from(state.frame) + 1;
+    info.steps = state.steps.clone();
     info.resumes += 1;
     folder.write_info(&info)?;
     progress.notice(&format!(
-        "the run in {} goes on from frame {} of {}, t = {} s",
+        "resuming the run in {} from frame {} of {}, t = {} s",
         options.out.display(),
-        moment.frame,
+        state.frame,
         scene.time.last_frame(),
         checkpoint.at.time
     ));
-    let resumed = Some(Resumed { moment, model: model.to_vec() });
-    Ok(Start::Run(Box::new(Opened { folder, info, resumed })))
+    let resume_from = Some((state, model.to_vec()));
+    Ok(Start::Run(Box::new(Opened { folder, info, resume_from })))
 }

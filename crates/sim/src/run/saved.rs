@@ -1,35 +1,38 @@
-//! What a checkpoint holds beside the model's own state.
+//! The state of a run beside the model's, and its conversion to and from a checkpoint.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sessile_frames::checkpoint::Progress;
-use sessile_frames::{Block, Checkpoint, Event};
+use sessile_frames::{Block, Checkpoint, Event, RunPosition, StepTotals};
 use sessile_scene::types::{Camera, EnvironmentMap, EnvironmentPreset, Lights, Render, Scene};
 
 use super::RunError;
 use super::assets::{self, Asset};
 use crate::settle::Settling;
 
+/// Block of the model's state.
 const MODEL: &str = "model";
-const RUNNER: &str = "run";
+/// Block of [`SavedRun`].
+const RUN: &str = "run";
+/// Block of the step totals, as JSON. Checkpoints of format version 1 have none.
+const STEPS: &str = "steps";
 
-/// A run between two steps, except for the model's state.
+/// State of a run between two steps, except for the model's state.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Moment {
-    /// The last frame that was written.
+pub(super) struct RunState {
+    /// Last frame written.
     pub frame: u32,
-    /// Steps since the beginning.
-    pub steps: u64,
-    /// What happened since that frame.
-    pub pending: Vec<Event>,
-    /// How quiet the drops are.
+    /// Totals over all steps since the initial state.
+    pub steps: StepTotals,
+    /// Events since that frame.
+    pub pending_events: Vec<Event>,
+    /// Rest detection.
     pub settling: Settling,
 }
 
-/// As it stands in the file. Events are JSON inside, since their form does not suit a format without field names.
+/// The block `run`, in postcard. Events are JSON text, because their serialization needs field names.
 #[derive(Serialize, Deserialize)]
-struct Runner {
+struct SavedRun {
     scene: [u8; 32],
     assets: Vec<Asset>,
     frame: u32,
@@ -38,21 +41,21 @@ struct Runner {
     settling: Settling,
 }
 
-/// What a checkpoint must agree with to be taken up.
+/// What a checkpoint must match for the run to resume from it.
 pub(super) struct Identity {
     scene: [u8; 32],
     assets: Vec<Asset>,
 }
 
 impl Identity {
-    /// Of a scene and the files that it draws on, as they are now.
+    /// Identity of a scene and of the files that it uses, with their present contents.
     pub fn of(scene: &Scene) -> Result<Self, RunError> {
         let assets = assets::of_scene(scene).map_err(|(file, cause)| RunError::Asset { file, cause })?;
         Ok(Self { scene: *blake3::hash(sessile_scene::print(&plain(scene)).as_bytes()).as_bytes(), assets })
     }
 }
 
-/// The scene without what may change between a run and its continuation: duration, camera, lights, render.
+/// The scene without the keys that may change on resume: duration, camera, lights, render.
 fn plain(scene: &Scene) -> Scene {
     let mut plain = scene.clone();
     plain.time.duration = plain.time.frame;
@@ -67,51 +70,59 @@ fn plain(scene: &Scene) -> Scene {
     plain
 }
 
-impl Moment {
-    /// A checkpoint of this moment.
+impl RunState {
+    /// A checkpoint of this state.
     pub fn to_checkpoint(&self, identity: &Identity, time: f64, model: Vec<u8>) -> Checkpoint {
-        let runner = Runner {
+        let saved = SavedRun {
             scene: identity.scene,
             assets: identity.assets.clone(),
             frame: self.frame,
-            steps: self.steps,
-            pending: serde_json::to_string(&self.pending).expect("events are plain data"),
+            steps: self.steps.count,
+            pending: serde_json::to_string(&self.pending_events).expect("events are plain data"),
             settling: self.settling.clone(),
         };
-        let runner = postcard::to_stdvec(&runner).expect("counters are plain data");
+        let saved = postcard::to_stdvec(&saved).expect("run state is plain data");
+        let steps = serde_json::to_vec(&self.steps).expect("step totals are plain data");
+        let block = |name: &str, bytes| Block { name: name.into(), bytes };
         Checkpoint {
-            at: Progress { program: env!("CARGO_PKG_VERSION").into(), frame: u64::from(self.frame), time },
-            blocks: vec![Block { name: RUNNER.into(), bytes: runner }, Block { name: MODEL.into(), bytes: model }],
+            at: RunPosition { program: env!("CARGO_PKG_VERSION").into(), frame: u64::from(self.frame), time },
+            blocks: vec![block(RUN, saved), block(STEPS, steps), block(MODEL, model)],
         }
     }
 
-    /// The moment that a checkpoint holds, and the model's state, if they belong to the run that `identity` tells.
+    /// The state in a checkpoint, and the model's state, if they belong to the run of this `identity`.
     pub fn from_checkpoint<'a>(
         checkpoint: &'a Checkpoint,
         identity: &Identity,
         folder: &Path,
     ) -> Result<(Self, &'a [u8]), RunError> {
-        let unfit = |reason: String| RunError::Unfit { folder: folder.to_owned(), reason };
+        let incompatible = |reason: String| RunError::IncompatibleCheckpoint { folder: folder.to_owned(), reason };
         if checkpoint.at.program != env!("CARGO_PKG_VERSION") {
-            return Err(unfit(format!(
-                "version {} of the program wrote it, and this is {}; that version can go on with it",
+            return Err(incompatible(format!(
+                "it was written by version {} of the program, and this is version {}; resume with that version",
                 checkpoint.at.program,
                 env!("CARGO_PKG_VERSION")
             )));
         }
-        let (Some(runner), Some(model)) = (checkpoint.block(RUNNER), checkpoint.block(MODEL)) else {
-            return Err(unfit("a part of it is missing".into()));
+        let (Some(saved), Some(model)) = (checkpoint.block(RUN), checkpoint.block(MODEL)) else {
+            return Err(incompatible("a block is missing".into()));
         };
-        let runner: Runner =
-            postcard::from_bytes(runner).map_err(|error| unfit(format!("its counters do not read ({error})")))?;
-        if let Some(file) = assets::changed(&runner.assets, &identity.assets) {
+        let saved: SavedRun =
+            postcard::from_bytes(saved).map_err(|error| incompatible(format!("invalid run state ({error})")))?;
+        if let Some(file) = assets::changed(&saved.assets, &identity.assets) {
             return Err(RunError::AssetChanged { file: file.to_owned(), folder: folder.to_owned() });
         }
-        if runner.scene != identity.scene {
-            return Err(unfit("it is of another scene than the folder's scene.toml".into()));
+        if saved.scene != identity.scene {
+            return Err(incompatible("it belongs to another scene than the folder's scene.toml".into()));
         }
-        let pending = serde_json::from_str(&runner.pending)
-            .map_err(|error| unfit(format!("its events do not read ({error})")))?;
-        Ok((Self { frame: runner.frame, steps: runner.steps, pending, settling: runner.settling }, model))
+        let pending_events =
+            serde_json::from_str(&saved.pending).map_err(|error| incompatible(format!("invalid events ({error})")))?;
+        let steps = match checkpoint.block(STEPS) {
+            Some(json) => {
+                serde_json::from_slice(json).map_err(|error| incompatible(format!("invalid step totals ({error})")))?
+            }
+            None => StepTotals { count: saved.steps, ..StepTotals::default() },
+        };
+        Ok((Self { frame: saved.frame, steps, pending_events, settling: saved.settling }, model))
     }
 }

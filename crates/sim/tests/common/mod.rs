@@ -1,18 +1,16 @@
-//! A model small enough to know everything about: one ball on a spring, in air.
-
-// Each test file uses its own part of this.
-#![allow(dead_code)]
+//! A minimal model for testing runs: one ball on a spring, in air.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use glam::DVec3;
-use sessile_frames::{DropState, Event, Frame, FrameGeometry, Ids, Surface, VolumeBalance};
-use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
+use sessile_frames::{Activity, DropState, Event, Frame, FrameGeometry, Ids, Progress, Surface, VolumeBalance};
+use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
 use sessile_scene::{NoFiles, Scene, parse_str};
-use sessile_sim::{BuildError, Built, Finish, Progress, RunError, RunOptions, Status, run_with};
+use sessile_sim::{BuildError, Built, RunError, RunOptions, RunOutcome, run_with};
 use sessile_world::World;
 
 /// Longest step of the ball, in s: between three and four steps per frame of 10 ms.
@@ -26,7 +24,7 @@ pub struct Ball {
     pub y: f64,
     pub speed: f64,
     pub damping: f64,
-    /// Fails at this time, if ever.
+    /// Simulated time of a failure, in s.
     pub breaks_at: f64,
 }
 
@@ -54,7 +52,7 @@ impl Model for Ball {
             return Err(StepError::NonFinite {
                 what: "the ball's speed".into(),
                 time: self.time,
-                place: [0.0, self.y, 0.0],
+                position: [0.0, self.y, 0.0],
                 advice: "loosen the spring".into(),
             });
         }
@@ -63,13 +61,17 @@ impl Model for Ball {
         let before = self.y;
         self.y += dt * self.speed;
         self.time += dt;
-        // Something to report: the ball passes the middle.
+        // An event to report: the ball passes the middle.
         let events = if before * self.y < 0.0 {
             vec![Event::Split { split: 1, into: Ids::from_slice(&[1]) }]
         } else {
             Vec::new()
         };
-        Ok(StepReport { dt, events, ..StepReport::default() })
+        let mut stages = StageReports::default();
+        stages.add("swing.steps", 1);
+        stages.add("swing.crossings", events.len() as u64);
+        stages.keep_largest("swing.speed", self.speed.abs());
+        Ok(StepReport { dt, events, stages })
     }
 
     fn frame(&self) -> Frame {
@@ -128,65 +130,71 @@ pub fn scene(frames: u32, settle: bool) -> Scene {
     parse_str("ball.toml", &text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}")).scene
 }
 
-/// Keeps what a run says, and may stop it after some steps.
+/// Records the reports of a run.
 #[derive(Default)]
 pub struct Listener {
-    pub notices: Vec<String>,
-    pub statuses: Vec<Status>,
+    pub notices: Mutex<Vec<String>>,
+    pub activities: Mutex<Vec<(Activity, u64)>>,
+    pub positions: Mutex<Vec<(u64, f64)>>,
+}
+
+impl Listener {
+    pub fn notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap().clone()
+    }
 }
 
 impl Progress for Listener {
-    fn notice(&mut self, text: &str) {
-        self.notices.push(text.to_owned());
+    fn notice(&self, text: &str) {
+        self.notices.lock().unwrap().push(text.to_owned());
     }
-    fn begin(&mut self, _out: &Path, status: &Status) {
-        self.statuses.push(*status);
+    fn begin(&self, activity: Activity, total: u64) {
+        self.activities.lock().unwrap().push((activity, total));
     }
-    fn advance(&mut self, status: &Status) {
-        self.statuses.push(*status);
+    fn advance(&self, done: u64, fraction: f64) {
+        self.positions.lock().unwrap().push((done, fraction));
     }
-    fn end(&mut self, status: &Status) {
-        self.statuses.push(*status);
-    }
+    fn end(&self) {}
 }
 
-/// Asks a run to stop after a number of reports.
-pub struct StopAfter<'a> {
-    pub reports: u64,
-    pub seen: AtomicU64,
-    pub stop: &'a AtomicBool,
+/// Requests a stop after a number of reports.
+struct StopAfter<'a> {
+    reports: u64,
+    seen: AtomicU64,
+    stop: &'a AtomicBool,
 }
 
 impl Progress for StopAfter<'_> {
-    fn notice(&mut self, _text: &str) {}
-    fn begin(&mut self, _out: &Path, _status: &Status) {}
-    fn advance(&mut self, _status: &Status) {
-        if self.seen.fetch_add(1, Ordering::SeqCst) + 1 >= self.reports {
+    fn notice(&self, _text: &str) {}
+    fn begin(&self, _activity: Activity, _total: u64) {}
+    fn advance(&self, _done: u64, _fraction: f64) {
+        // The first report comes before the first step.
+        if self.seen.fetch_add(1, Ordering::SeqCst) >= self.reports {
             self.stop.store(true, Ordering::SeqCst);
         }
     }
-    fn end(&mut self, _status: &Status) {}
+    fn end(&self) {}
 }
 
-/// Runs the ball to its end; gives what the run said, too.
-pub fn run_ball(scene: &Scene, options: &RunOptions, damping: f64) -> (Result<Finish, RunError>, Listener) {
-    let mut listener = Listener::default();
-    let result = run_with(|scene| ball(scene, damping), scene, options, &mut listener, &AtomicBool::new(false));
+/// Runs the ball to its end; also returns the reports of the run.
+pub fn run_ball(scene: &Scene, options: &RunOptions, damping: f64) -> (Result<RunOutcome, RunError>, Listener) {
+    let listener = Listener::default();
+    let result = run_with(|scene| ball(scene, damping), scene, options, &listener, &AtomicBool::new(false));
     (result, listener)
 }
 
-/// Runs the ball until it has made `reports` reports.
-pub fn run_ball_until(scene: &Scene, options: &RunOptions, damping: f64, reports: u64) -> Result<Finish, RunError> {
+/// Runs the ball until it has made `reports` progress reports after the first.
+pub fn run_ball_until(scene: &Scene, options: &RunOptions, damping: f64, reports: u64) -> Result<RunOutcome, RunError> {
     let stop = AtomicBool::new(false);
-    let mut progress = StopAfter { reports, seen: AtomicU64::new(0), stop: &stop };
-    run_with(|scene| ball(scene, damping), scene, options, &mut progress, &stop)
+    let progress = StopAfter { reports, seen: AtomicU64::new(0), stop: &stop };
+    run_with(|scene| ball(scene, damping), scene, options, &progress, &stop)
 }
 
-pub fn ball(scene: &Scene, damping: f64) -> Result<Built, BuildError> {
+fn ball(scene: &Scene, damping: f64) -> Result<Built, BuildError> {
     Ok(Built { model: Box::new(Ball::new(scene, damping)), notices: Vec::new() })
 }
 
-/// Every byte of frames and measures, by path.
+/// Contents of all frames and of the measures, by path.
 pub fn results(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files =
         BTreeMap::from([(PathBuf::from("measure.jsonl"), fs::read(run.join("measure.jsonl")).expect("measures"))]);

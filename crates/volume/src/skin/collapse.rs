@@ -1,20 +1,10 @@
-//! Collapse of short edges of a tagged surface, so that its triangles are few and well shaped.
+//! Collapse of short edges of a tagged surface, with the borders between tags kept.
 //!
-//! Cutting tetrahedra leaves slivers wherever the surface passes a node. Contracting short edges, shortest first, removes them. A
-//! contraction keeps one end where it is, so vertices stay on the surface that they were put on, and it is made only if
-//! - the ends have exactly two common neighbors, and neither of those is left with two triangles (the link condition: the surface
-//!   stays a closed manifold of the same genus);
-//! - every triangle [keeps facing](keeps_facing) where it did;
-//! - borders between tags (contact lines, and where two solids meet under the liquid) stay: a vertex on a border moves only along it, one where three tags
-//!   meet not at all.
-
-use std::mem;
+//! A vertex on a border (a contact line, or a line where two solids meet under the liquid) moves only
+//! along it, one where three tags meet not at all.
 
 use glam::DVec3;
-use sessile_geometry::contraction::{Fans, keeps_facing, short_edges};
-
-/// Rounds of contraction; each takes edges that do not touch one another. The last ones find next to nothing.
-const MAX_ROUNDS: usize = 8;
+use sessile_geometry::edge_collapse::{Collapse, Collapsible, VertexMap, collapse_short_edges};
 
 /// A closed surface whose triangles are tagged.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +21,7 @@ pub struct Tagged {
 
 /// The tags round a vertex: the two least, and whether there are more.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Around {
+pub struct Around {
     tags: [i32; 2],
     more: bool,
 }
@@ -60,151 +50,81 @@ impl Around {
 }
 
 impl Tagged {
-    /// Contracts edges shorter than `shortest`; returns how many were.
+    /// Collapses edges shorter than `shortest` (in m); returns the number of collapsed edges.
     pub fn collapse_short_edges(&mut self, shortest: f64) -> usize {
-        let mut total = 0;
-        for _ in 0..MAX_ROUNDS {
-            let contracted = self.collapse_round(shortest);
-            total += contracted;
-            if contracted == 0 {
-                break;
-            }
-        }
-        total
+        collapse_short_edges(self, shortest)
     }
 
-    fn collapse_round(&mut self, shortest: f64) -> usize {
-        let num_vertices = self.positions.len();
-        let fans = Fans::new(num_vertices, &self.triangles);
-        let mut around = vec![Around::NOTHING; num_vertices];
+    /// Removes the vertices that are not to be kept, with their triangles.
+    pub fn retain(&mut self, keep: &[bool]) {
+        self.renumber(&VertexMap::keeping(keep.to_vec()));
+    }
+
+    /// Whether every tag that vanishing triangles have survives at the vertices across and at the one that stays.
+    fn keeps_all_tags(&self, collapse: &Collapse) -> bool {
+        let others = |v: u32, t: u32| {
+            let around = collapse.around.of(v).iter();
+            around.copied().any(|u| u != t && self.tags[u as usize] == self.tags[t as usize])
+        };
+        collapse.vanishing(&self.triangles).all(|t| {
+            let corners = self.triangles[t as usize].into_iter().filter(|&v| v != collapse.removed);
+            corners.into_iter().all(|v| others(v, t) || (v == collapse.kept && others(collapse.removed, t)))
+        })
+    }
+
+    /// Whether no liquid–air triangle would get three corners on one solid, and so lie on it with no liquid above.
+    fn keeps_air_triangles_off_solids(&self, collapse: &Collapse, around: &[Around]) -> bool {
+        collapse.changing(&self.triangles).all(|t| {
+            let tag = self.tags[t as usize];
+            let corners = self.triangles[t as usize].map(|v| around[collapse.target(v) as usize]);
+            let shared = |other: i32| other != tag && other != NO_TAG && corners.iter().all(|v| v.has(other));
+            tag >= 0 || !corners[0].tags.into_iter().any(shared)
+        })
+    }
+}
+
+impl Collapsible for Tagged {
+    type VertexClasses = Vec<Around>;
+
+    fn positions(&self) -> &[DVec3] {
+        &self.positions
+    }
+
+    fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    fn classify_vertices(&self) -> Vec<Around> {
+        let mut around = vec![Around::NOTHING; self.positions.len()];
         for (triangle, &tag) in self.triangles.iter().zip(&self.tags) {
             for &v in triangle {
                 around[v as usize].add(tag);
             }
         }
-        // A contraction reads and writes the triangles round both ends: no two of one round may share any.
-        let mut busy = vec![false; num_vertices];
-        let mut merged_into: Vec<u32> = (0..num_vertices as u32).collect();
-        let mut rings = [Vec::new(), Vec::new()];
-        let mut contracted = 0;
-        for [a, b] in short_edges(&self.positions, &self.triangles, shortest) {
-            let touched = || fans.of(a).iter().chain(fans.of(b)).flat_map(|&t| self.triangles[t as usize]);
-            if touched().any(|v| busy[v as usize]) {
-                continue;
-            }
-            let found = [(b, a), (a, b)]
-                .into_iter()
-                .find(|&(gone, kept)| self.may_collapse(gone, kept, &fans, &around, &mut rings));
-            let Some((gone, kept)) = found else { continue };
-            for v in touched() {
-                busy[v as usize] = true;
-            }
-            merged_into[gone as usize] = kept;
-            contracted += 1;
-        }
-        if contracted > 0 {
-            self.apply(&merged_into);
-        }
-        contracted
+        around
     }
 
-    fn may_collapse(&self, gone: u32, kept: u32, fans: &Fans, around: &[Around], rings: &mut [Vec<u32>; 2]) -> bool {
-        let (leaving, staying) = (around[gone as usize], around[kept as usize]);
+    fn allows(&self, collapse: &Collapse, around: &Vec<Around>) -> bool {
+        let (leaving, staying) = (around[collapse.removed as usize], around[collapse.kept as usize]);
         if leaving.more || (leaving.is_border() && leaving.tags != staying.tags && !staying.more) {
             return false;
         }
         if !leaving.tags.iter().all(|&tag| tag == NO_TAG || staying.has(tag)) {
             return false;
         }
-        for (ring, v) in rings.iter_mut().zip([gone, kept]) {
-            ring.clear();
-            ring.extend(fans.of(v).iter().flat_map(|&t| self.triangles[t as usize]).filter(|&w| w != v));
-            ring.sort_unstable();
-            ring.dedup();
-        }
-        let [ring_of_gone, ring_of_kept] = &*rings;
-        let common = || ring_of_gone.iter().copied().filter(|v| ring_of_kept.binary_search(v).is_ok());
-        if common().count() != 2 || common().any(|v| fans.of(v).len() <= 3) {
-            return false;
-        }
-        let at_edge = |v: &&u32| self.triangles[**v as usize].contains(&kept);
         if leaving.is_border() {
             // Along a border, the two triangles of the edge lie on different sides of it.
-            let mut tags = fans.of(gone).iter().filter(at_edge).map(|&t| self.tags[t as usize]);
+            let mut tags = collapse.vanishing(&self.triangles).map(|t| self.tags[t as usize]);
             if tags.next() == tags.next() {
                 return false;
             }
         }
-        // A triangle that vanishes must not be the last of its tag at the vertex across, nor at the vertex that stays.
-        for &t in fans.of(gone).iter().filter(at_edge) {
-            let (tag, corners) = (self.tags[t as usize], self.triangles[t as usize]);
-            for v in corners.into_iter().filter(|&v| v != gone) {
-                let others = |w: u32| fans.of(w).iter().any(|&u| u != t && self.tags[u as usize] == tag);
-                if !(others(v) || (v == kept && others(gone))) {
-                    return false;
-                }
-            }
-        }
-        let position = |v: u32| self.positions[v as usize];
-        let moved = |v: u32| if v == gone { kept } else { v };
-        fans.of(gone).iter().filter(|t| !at_edge(t)).all(|&t| {
-            let tag = self.tags[t as usize];
-            let t = self.triangles[t as usize];
-            // A free triangle with three corners on one solid would lie on it, under no liquid.
-            let shared =
-                |other: i32| other != tag && other != NO_TAG && t.iter().all(|&v| around[moved(v) as usize].has(other));
-            if tag < 0 && around[moved(t[0]) as usize].tags.into_iter().any(shared) {
-                return false;
-            }
-            keeps_facing(t.map(position), t.map(|v| position(moved(v))))
-        })
+        self.keeps_all_tags(collapse) && self.keeps_air_triangles_off_solids(collapse, around)
     }
 
-    /// Leaves out the vertices that are not to be kept, with their triangles.
-    pub fn retain(&mut self, keep: &[bool]) {
-        let tags = mem::take(&mut self.tags);
-        let triangles = mem::take(&mut self.triangles);
-        for (triangle, tag) in triangles.into_iter().zip(tags) {
-            if triangle.iter().all(|&v| keep[v as usize]) {
-                self.triangles.push(triangle);
-                self.tags.push(tag);
-            }
-        }
-        let mut new_index = vec![0; keep.len()];
-        let mut count = 0;
-        for v in (0..keep.len()).filter(|&v| keep[v]) {
-            new_index[v] = count as u32;
-            self.positions[count] = self.positions[v];
-            self.owners[count] = self.owners[v];
-            count += 1;
-        }
-        self.positions.truncate(count);
-        self.owners.truncate(count);
-        self.triangles.iter_mut().flatten().for_each(|v| *v = new_index[*v as usize]);
-    }
-
-    /// Rewrites the mesh without the merged vertices and the triangles that vanished with them.
-    fn apply(&mut self, merged_into: &[u32]) {
-        let mut new_index = vec![0_u32; merged_into.len()];
-        let mut count = 0;
-        for (v, &target) in merged_into.iter().enumerate() {
-            if target == v as u32 {
-                new_index[v] = count as u32;
-                self.positions[count] = self.positions[v];
-                self.owners[count] = self.owners[v];
-                count += 1;
-            }
-        }
-        self.positions.truncate(count);
-        self.owners.truncate(count);
-        let triangles = mem::take(&mut self.triangles);
-        let tags = mem::take(&mut self.tags);
-        for (triangle, tag) in triangles.into_iter().zip(tags) {
-            let [a, b, c] = triangle.map(|v| new_index[merged_into[v as usize] as usize]);
-            if a != b && b != c && c != a {
-                self.triangles.push([a, b, c]);
-                self.tags.push(tag);
-            }
-        }
+    fn renumber(&mut self, map: &VertexMap) {
+        map.compact(&mut self.positions);
+        map.compact(&mut self.owners);
+        map.renumber(&mut self.triangles, &mut self.tags);
     }
 }

@@ -10,8 +10,8 @@
 //! group of its samples; a compound property one of its properties and their headers. An array's sample is preceded by a hash of it, by which readers
 //! know again what they have in memory.
 
-use crate::destination::Sink;
 use crate::error::ExportError;
+use sessile_output::Sink;
 
 const DATA: u64 = 1 << 63;
 /// A group without children, and data without bytes.
@@ -199,7 +199,7 @@ impl Archive {
         let root = self.group(&root)?;
         self.sink.patch(8, &root.to_le_bytes())?;
         self.sink.patch(5, &[0xff])?;
-        self.sink.finish()
+        Ok(self.sink.finish()?)
     }
 }
 

@@ -3,9 +3,9 @@
 use glam::Vec3;
 use serde_json::{Value, json};
 
-use crate::destination::Sink;
 use crate::error::ExportError;
 use crate::job::Job;
+use sessile_output::Sink;
 
 /// Component types.
 pub const FLOAT: u32 = 5126;
@@ -254,6 +254,6 @@ impl<'a> Document<'a> {
     /// Finishes the file, all of whose bytes have been written.
     pub fn end(&self, sink: Sink) -> Result<(), ExportError> {
         debug_assert_eq!(sink.at() as usize, self.length, "the buffer is as long as was said");
-        sink.finish()
+        Ok(sink.finish()?)
     }
 }

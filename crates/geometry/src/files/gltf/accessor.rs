@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use glam::{DVec2, DVec3};
 
-use super::super::error::{Fault, Place, Problem, quote};
+use super::super::error::{Location, ParseError, Problem, quote};
 use super::document::Document;
 use super::out_of_range;
 
@@ -45,7 +45,7 @@ impl Component {
 
 impl Accessors<'_> {
     /// Vertex positions, in m.
-    pub fn positions(&self, index: usize) -> Result<Vec<DVec3>, Fault> {
+    pub fn positions(&self, index: usize) -> Result<Vec<DVec3>, ParseError> {
         let elements = self.elements(index, "VEC3", 3)?;
         (0..elements.count)
             .map(|k| {
@@ -56,11 +56,11 @@ impl Accessors<'_> {
     }
 
     /// Texture coordinates, v up, one for each of `num_vertices`.
-    pub fn texture_coordinates(&self, index: usize, num_vertices: usize) -> Result<Vec<DVec2>, Fault> {
+    pub fn texture_coordinates(&self, index: usize, num_vertices: usize) -> Result<Vec<DVec2>, ParseError> {
         let elements = self.elements(index, "VEC2", 2)?;
         if elements.count < num_vertices {
             let expected = format!("{num_vertices} texture coordinates, one for each vertex");
-            return Err(Fault::unexpected(item(index), expected, format!("{}", elements.count)));
+            return Err(ParseError::unexpected(item(index), expected, format!("{}", elements.count)));
         }
         (0..num_vertices)
             .map(|k| {
@@ -71,27 +71,31 @@ impl Accessors<'_> {
     }
 
     /// Vertex indices.
-    pub fn indices(&self, index: usize) -> Result<Vec<u32>, Fault> {
+    pub fn indices(&self, index: usize) -> Result<Vec<u32>, ParseError> {
         let elements = self.elements(index, "SCALAR", 1)?;
         if !matches!(elements.component, Component::U8 | Component::U16 | Component::U32) {
-            return Err(Fault::unexpected(item(index), "unsigned whole numbers as indices", "another component type"));
+            return Err(ParseError::unexpected(
+                item(index),
+                "unsigned whole numbers as indices",
+                "another component type",
+            ));
         }
         Ok((0..elements.count).map(|k| elements.number(k, 0) as u32).collect())
     }
 
-    fn elements(&self, index: usize, shape: &str, num_components: usize) -> Result<Elements<'_>, Fault> {
+    fn elements(&self, index: usize, shape: &str, num_components: usize) -> Result<Elements<'_>, ParseError> {
         let Some(accessor) = self.document.accessors.get(index) else {
             return Err(out_of_range("a primitive".to_owned(), "accessor", index, self.document.accessors.len()));
         };
         let unsupported = |what: &str| {
             let advice = "export the mesh without sparse data";
-            Fault::new(item(index), Problem::Unsupported { what: what.to_owned(), advice })
+            ParseError::new(item(index), Problem::Unsupported { what: what.to_owned(), advice })
         };
         if accessor.sparse.is_some() {
             return Err(unsupported("a sparse accessor"));
         }
         if accessor.shape != shape {
-            return Err(Fault::unexpected(item(index), format!("type {shape}"), quote(accessor.shape.as_bytes())));
+            return Err(ParseError::unexpected(item(index), format!("type {shape}"), quote(accessor.shape.as_bytes())));
         }
         let component = match accessor.component_type {
             5120 => Component::I8,
@@ -102,7 +106,7 @@ impl Accessors<'_> {
             5126 => Component::F32,
             other => {
                 let expected = "a component type of 5120 to 5123, 5125 or 5126";
-                return Err(Fault::unexpected(item(index), expected, format!("{other}")));
+                return Err(ParseError::unexpected(item(index), expected, format!("{other}")));
             }
         };
         let view_index = accessor.buffer_view.ok_or_else(|| unsupported("an accessor without a buffer view"))?;
@@ -110,8 +114,12 @@ impl Accessors<'_> {
         let element = component.size() * num_components;
         let stride = stride.unwrap_or(element);
         if stride < element {
-            let place = Place::Item(format!("bufferViews[{view_index}]"));
-            return Err(Fault::unexpected(place, format!("a stride of at least {element} bytes"), format!("{stride}")));
+            let location = Location::Item(format!("bufferViews[{view_index}]"));
+            return Err(ParseError::unexpected(
+                location,
+                format!("a stride of at least {element} bytes"),
+                format!("{stride}"),
+            ));
         }
         let needed = match accessor.count {
             0 => 0,
@@ -119,20 +127,20 @@ impl Accessors<'_> {
         };
         if needed > view.len() as u128 {
             let what = format!("{} elements of the accessor", accessor.count);
-            return Err(Fault::new(item(index), Problem::Truncated { what, needed, present: view.len() }));
+            return Err(ParseError::new(item(index), Problem::Truncated { what, needed, present: view.len() }));
         }
         let bytes = view.get(accessor.byte_offset..).unwrap_or_default();
         Ok(Elements { bytes, stride, count: accessor.count, component, normalized: accessor.normalized })
     }
 
-    fn view(&self, index: usize) -> Result<(&[u8], Option<usize>), Fault> {
-        let place = || format!("bufferViews[{index}]");
+    fn view(&self, index: usize) -> Result<(&[u8], Option<usize>), ParseError> {
+        let location = || format!("bufferViews[{index}]");
         let views = &self.document.buffer_views;
         let Some(view) = views.get(index) else {
             return Err(out_of_range("an accessor".to_owned(), "bufferView", index, views.len()));
         };
         let Some(buffer) = self.buffers.get(view.buffer) else {
-            return Err(out_of_range(place(), "buffer", view.buffer, self.buffers.len()));
+            return Err(out_of_range(location(), "buffer", view.buffer, self.buffers.len()));
         };
         let end = view.byte_offset.checked_add(view.byte_length);
         match end.and_then(|end| buffer.get(view.byte_offset..end)) {
@@ -140,7 +148,7 @@ impl Accessors<'_> {
             None => {
                 let needed = view.byte_offset as u128 + view.byte_length as u128;
                 let problem = Problem::Truncated { what: "the view".to_owned(), needed, present: buffer.len() };
-                Err(Fault::new(Place::Item(place()), problem))
+                Err(ParseError::new(Location::Item(location()), problem))
             }
         }
     }
@@ -163,16 +171,16 @@ impl Elements<'_> {
     }
 }
 
-fn item(index: usize) -> Place {
-    Place::Item(format!("accessors[{index}]"))
+fn item(index: usize) -> Location {
+    Location::Item(format!("accessors[{index}]"))
 }
 
-fn finite<const N: usize>(values: [f64; N], what: &str, accessor: usize, element: usize) -> Result<(), Fault> {
+fn finite<const N: usize>(values: [f64; N], what: &str, accessor: usize, element: usize) -> Result<(), ParseError> {
     match values.into_iter().find(|value| !value.is_finite()) {
         None => Ok(()),
         Some(found) => {
-            let place = Place::Item(format!("accessors[{accessor}], element {element}"));
-            Err(Fault::new(place, Problem::NonFinite { what: what.to_owned(), found }))
+            let location = Location::Item(format!("accessors[{accessor}], element {element}"));
+            Err(ParseError::new(location, Problem::NonFinite { what: what.to_owned(), found }))
         }
     }
 }

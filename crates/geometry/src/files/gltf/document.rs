@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::super::Resources;
-use super::super::error::{Fault, Place, Problem, quote};
+use super::super::error::{Location, ParseError, Problem, quote};
 use super::relative_path;
 
 #[derive(Deserialize)]
@@ -104,14 +104,14 @@ pub(super) struct Buffer {
 
 /// The two parts of a glTF file.
 pub(super) struct Container<'a> {
-    json: &'a [u8],
+    pub json: &'a [u8],
     /// Where `json` starts in a `.glb` file; none in a `.gltf` file, where lines are worth naming.
     json_offset: Option<usize>,
     pub binary: Option<&'a [u8]>,
 }
 
 /// Takes a `.glb` file apart; any other bytes are a document by themselves.
-pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, Fault> {
+pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ParseError> {
     const JSON: &[u8] = b"JSON";
     const BINARY: &[u8] = b"BIN\0";
     if !bytes.starts_with(b"glTF") {
@@ -120,11 +120,14 @@ pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let word = |at: usize| bytes.get(at..at + 4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
     let truncated = |what: &str, at: usize, needed: usize| {
         let present = bytes.len().saturating_sub(at);
-        Fault::new(Place::Byte(at), Problem::Truncated { what: what.to_owned(), needed: needed as u128, present })
+        ParseError::new(
+            Location::Byte(at),
+            Problem::Truncated { what: what.to_owned(), needed: needed as u128, present },
+        )
     };
     let (Some(version), Some(_)) = (word(4), word(8)) else { return Err(truncated("the glTF header", 0, 12)) };
     if version != 2 {
-        return Err(Fault::unexpected(Place::Byte(4), "glTF version 2", format!("{version}")));
+        return Err(ParseError::unexpected(Location::Byte(4), "glTF version 2", format!("{version}")));
     }
     let (mut json, mut binary) = (None, None);
     let mut at = 12;
@@ -142,23 +145,23 @@ pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         at += 8 + length;
     }
     let Some((offset, json)) = json else {
-        return Err(Fault::unexpected(Place::Byte(12), "a JSON chunk", "none"));
+        return Err(ParseError::unexpected(Location::Byte(12), "a JSON chunk", "none"));
     };
     Ok(Container { json, json_offset: Some(offset), binary })
 }
 
 impl Container<'_> {
-    pub fn document(&self) -> Result<Document, Fault> {
+    pub fn document(&self) -> Result<Document, ParseError> {
         serde_json::from_slice(self.json).map_err(|error| {
-            let place = match self.json_offset {
-                None => Place::Line(error.line()),
-                Some(offset) => Place::Byte(offset + byte_of(self.json, error.line(), error.column())),
+            let location = match self.json_offset {
+                None => Location::Line(error.line()),
+                Some(offset) => Location::Byte(offset + byte_of(self.json, error.line(), error.column())),
             };
-            // The message ends in "at line … column …", which the place already says.
+            // The message ends in "at line … column …", which the location already says.
             let text = error.to_string();
             let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
             let near = self.json.trim_ascii().get(..1).map_or("nothing".to_owned(), |_| reason);
-            Fault::unexpected(place, "a glTF document in JSON", near)
+            ParseError::unexpected(location, "a glTF document in JSON", near)
         })
     }
 }
@@ -174,29 +177,33 @@ pub(super) fn load_buffers<'a>(
     document: &Document,
     binary: Option<&'a [u8]>,
     resources: &Resources<'_>,
-) -> Result<Vec<Cow<'a, [u8]>>, Fault> {
+) -> Result<Vec<Cow<'a, [u8]>>, ParseError> {
     let mut buffers = Vec::new();
     for (index, buffer) in document.buffers.iter().enumerate() {
-        let place = || Place::Item(format!("buffers[{index}]"));
+        let location = || Location::Item(format!("buffers[{index}]"));
         let mut content = match (&buffer.uri, binary) {
             (None, Some(chunk)) if index == 0 => Cow::Borrowed(chunk),
             (None, _) => {
                 let expected = "a `uri`, or a binary chunk for the first buffer";
-                return Err(Fault::unexpected(place(), expected, "neither"));
+                return Err(ParseError::unexpected(location(), expected, "neither"));
             }
             (Some(uri), _) => Cow::Owned(match uri.strip_prefix("data:") {
                 Some(data) => decode_data(data).map_err(|found| {
-                    Fault::unexpected(place(), "an address `data:…;base64,…` with base64 after the comma", found)
+                    ParseError::unexpected(
+                        location(),
+                        "an address `data:…;base64,…` with base64 after the comma",
+                        found,
+                    )
                 })?,
                 None => relative_path(uri)
                     .and_then(|path| resources(&path))
-                    .map_err(|source| Fault::new(place(), Problem::Resource { uri: uri.clone(), source }))?,
+                    .map_err(|source| ParseError::new(location(), Problem::Resource { uri: uri.clone(), source }))?,
             }),
         };
         if content.len() < buffer.byte_length {
             let needed = buffer.byte_length as u128;
             let problem = Problem::Truncated { what: "the buffer".to_owned(), needed, present: content.len() };
-            return Err(Fault::new(place(), problem));
+            return Err(ParseError::new(location(), problem));
         }
         match &mut content {
             Cow::Borrowed(bytes) => *bytes = &bytes[..buffer.byte_length],

@@ -23,9 +23,9 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        let token = chunk.iter().fold(0_u32, |token, &byte| token << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
         for k in 0..4 {
-            let letter = LETTERS[(word >> (18 - 6 * k) & 63) as usize];
+            let letter = LETTERS[(token >> (18 - 6 * k) & 63) as usize];
             text.push(if k <= chunk.len() { char::from(letter) } else { '=' });
         }
     }
@@ -52,7 +52,7 @@ fn data_uri() -> String {
 }
 
 fn read(document: &str) -> TriMesh {
-    parse(document.as_bytes(), &no_resources).unwrap_or_else(|fault| panic!("{}: {}", fault.place, fault.problem))
+    parse(document.as_bytes(), &no_resources).unwrap_or_else(|error| panic!("{}: {}", error.location, error.problem))
 }
 
 fn glb(json: &str, binary: &[u8]) -> Vec<u8> {
@@ -73,11 +73,11 @@ fn data_address_file_and_binary_chunk_give_the_same_mesh() {
 
     let beside = document(r#"{"mesh":0}"#, LIST, r#","uri":"the%20square.bin""#);
     let fetch = |path: &str| if path == "the square.bin" { Ok(square_buffer()) } else { no_resources(path) };
-    let from_file = parse(beside.as_bytes(), &fetch).unwrap_or_else(|fault| panic!("{}", fault.problem));
+    let from_file = parse(beside.as_bytes(), &fetch).unwrap_or_else(|error| panic!("{}", error.problem));
     assert_eq!(from_file, mesh);
 
     let chunk = glb(&document(r#"{"mesh":0}"#, LIST, ""), &square_buffer());
-    let from_chunk = parse(&chunk, &no_resources).unwrap_or_else(|fault| panic!("{}", fault.problem));
+    let from_chunk = parse(&chunk, &no_resources).unwrap_or_else(|error| panic!("{}", error.problem));
     assert_eq!(from_chunk, mesh);
     for length in 0..chunk.len() {
         assert!(parse(&chunk[..length], &no_resources).is_err(), "read {length} of {} bytes", chunk.len());
@@ -160,7 +160,7 @@ fn wrong_documents_are_refused_with_their_entry() {
     for (document, expected) in cases {
         match parse(document.as_bytes(), &no_resources) {
             Ok(_) => panic!("read without complaint: {document}"),
-            Err(fault) => assert_eq!(format!("{}: {}", fault.place, fault.problem), expected),
+            Err(error) => assert_eq!(format!("{}: {}", error.location, error.problem), expected),
         }
     }
 }

@@ -94,7 +94,7 @@ impl Stage {
     pub fn drops(&self) -> Result<Vec<Instance>, CaseError> {
         match self.frame().liquid {
             FrameGeometry::Instances(drops) => Ok(drops),
-            FrameGeometry::Surfaces(_) => Err("the pane did not yield instances".into()),
+            _ => Err("the pane did not yield instances".into()),
         }
     }
 

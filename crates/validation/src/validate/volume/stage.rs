@@ -181,7 +181,7 @@ impl Stage {
     pub fn surface(&self) -> Result<Surface, CaseError> {
         match self.model.frame().liquid {
             FrameGeometry::Surfaces(surface) => Ok(surface),
-            FrameGeometry::Instances(_) => Err("the volume model did not yield surfaces".into()),
+            _ => Err("the volume model did not yield surfaces".into()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Models in text, and files that are broken.
+//! Small models given as text, and malformed files.
 
 use super::*;
 
@@ -58,19 +58,20 @@ def Xform "World"
 "#;
 
 fn imported(name: &str, bytes: &[u8]) -> Result<(Imported, String), ImportError> {
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join(name);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
     fs::write(&file, bytes).unwrap();
-    let done = import_model(&file, &place.path().join("scene.toml"), false)?;
+    let done = import_model(&file, &folder.path().join("scene.toml"), false)?;
     let text = fs::read_to_string(&done.scene).unwrap();
     sessile_scene::parse_file(&done.scene, &[]).unwrap_or_else(|error| panic!("{error}"));
     Ok((done, text))
 }
 
-/// The box is 2 × 4 × 6 cm with z up: in meters with y up, turned by a quarter about the vertical, 4 wide, 6 high, 2 deep, its middle 10 cm high.
+/// The box is 2 × 4 × 6 cm with z up, rotated by 90° about the vertical, its center 10 cm high: with y
+/// up it is 4 cm wide, 6 cm high and 2 cm deep.
 #[test]
-fn a_text_layer_becomes_a_scene_with_units_axes_material_camera_and_frames() {
-    let layer = usda::parse(LAYER).unwrap();
+fn units_axes_material_camera_and_frames_of_a_text_layer_are_imported() {
+    let layer = usd::UsdLayer::parse(LAYER.as_bytes()).unwrap();
     assert_eq!(layer.prims[0].children.len(), 3);
     let (done, text) = imported("table.usda", LAYER.as_bytes()).unwrap();
     assert_eq!(done.solids, 1, "{text}");
@@ -89,34 +90,42 @@ fn a_text_layer_becomes_a_scene_with_units_axes_material_camera_and_frames() {
     let [low, high] = model.bounds();
     assert!((low - glam::DVec3::new(-0.02, 0.07, -0.01)).length() < 1e-12, "{low}");
     assert!((high - glam::DVec3::new(0.02, 0.13, 0.01)).length() < 1e-12, "{high}");
-    assert!(model.parts[0].mesh.volume() > 0.0, "its normals point out");
+    assert!(model.parts[0].mesh.volume() > 0.0, "normals must point outwards");
     let camera = model.camera.unwrap();
     assert!((camera.look_at - camera.eye).normalize().distance(glam::DVec3::NEG_Y) < 1e-12, "{camera:?}");
 }
 
 #[test]
-fn an_obj_file_keeps_objects_apart_and_faces_of_one_object_together() {
+fn objects_of_an_obj_file_become_solids() {
     let text = "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nusemtl red\nf 1 3 2\nf 1 2 4\no b\nv 5 0 0\nf 5 1 2\no a\nusemtl blue\nf 1 4 3\nf 2 3 4\n";
     let (done, scene) = imported("two.obj", text.as_bytes()).unwrap();
     assert_eq!(done.solids, 2, "{scene}");
     assert!(done.notices.iter().any(|notice| notice.contains("several materials")), "{:?}", done.notices);
     assert!(scene.contains("[materials.\"blue\"]"), "the larger part's material:\n{scene}");
     let error = imported("bad.obj", b"v 0 0 0\nf 1 2 3\n").unwrap_err().to_string();
-    assert!(error.contains("line 2: a face names a vertex that is not there"), "{error}");
+    assert!(error.ends_with("bad.obj:2: expected a vertex index from 1 to 1, found 2"), "{error}");
 }
 
 #[test]
-fn broken_files_are_errors_and_never_panics() {
+fn malformed_numbers_of_an_obj_file_are_errors() {
+    let error = imported("bad.obj", b"v 0 0 0\nv 1 0,5 0\n").unwrap_err().to_string();
+    assert!(error.ends_with("bad.obj:2: expected a number for the vertex y, found `0,5`"), "{error}");
+}
+
+#[test]
+fn malformed_files_are_errors_and_never_panic() {
     for (name, bytes) in [
         ("a.usda", &b"#usda 1.0\ndef Mesh \"a\" {"[..]),
         ("a.usdc", b"PXR-USDC\0\x08"),
         ("a.glb", b"glTF"),
         ("a.usd", b"?"),
     ] {
-        assert!(matches!(imported(name, bytes), Err(ImportError::Contents { .. })), "{name}");
+        let error = imported(name, bytes).unwrap_err();
+        assert!(matches!(error, ImportError::Malformed { .. } | ImportError::Mesh(_)), "{name}: {error}");
+        assert!(error.to_string().contains(name), "{error}");
     }
     assert!(matches!(imported("a.fbx", b""), Err(ImportError::UnknownFormat { .. })));
-    for cut in (0..LAYER.len()).step_by(7) {
-        let _ = usda::parse(&LAYER[..cut]);
+    for length in (0..LAYER.len()).step_by(7) {
+        let _ = usd::UsdLayer::parse(&LAYER.as_bytes()[..length]);
     }
 }

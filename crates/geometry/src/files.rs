@@ -26,12 +26,14 @@ mod ply_header;
 mod ply_write;
 mod polygons;
 mod stl;
-mod words;
+mod tokens;
 
 use std::io;
 use std::path::Path;
 
-pub use error::{MeshFileError, Place, Problem};
+pub use error::{Location, MeshFileError, Problem};
+pub use gltf::{GltfPrimitive, GltfScene, gltf_json, parse_gltf};
+pub use obj::{ObjFile, ObjPart, parse_obj};
 pub use ply_write::write_ply;
 
 use crate::TriMesh;
@@ -93,7 +95,7 @@ pub fn parse_mesh(bytes: &[u8], format: MeshFormat, resources: &Resources<'_>) -
     };
     if mesh.triangles.is_empty() {
         let problem = Problem::NoTriangles { vertices: mesh.positions.len() };
-        return Err(MeshFileError::Malformed { file: None, place: Place::Whole, problem });
+        return Err(MeshFileError::Malformed { file: None, location: Location::Whole, problem });
     }
     Ok(mesh)
 }

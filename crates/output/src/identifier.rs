@@ -1,7 +1,7 @@
-//! Names that every program takes: letters, digits and underscores, not beginning with a digit.
+//! Identifiers that every program accepts: letters, digits and underscores, no leading digit.
 
-/// A name for `text` that is not in `taken`, and is from now on.
-pub fn unique(text: &str, taken: &mut Vec<String>) -> String {
+/// Turns `text` into an identifier that differs from all in `taken`, ignoring case, and adds it there.
+pub fn unique_identifier(text: &str, taken: &mut Vec<String>) -> String {
     let base = identifier(text);
     let mut name = base.clone();
     let mut number = 2;
@@ -26,9 +26,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_plain_and_all_different() {
+    fn identifiers_are_plain_and_distinct() {
         let mut taken = Vec::new();
-        let names = ["table", "Table", "floor one", "2", "grün", "floor/one"].map(|text| unique(text, &mut taken));
+        let names =
+            ["table", "Table", "floor one", "2", "grün", "floor/one"].map(|text| unique_identifier(text, &mut taken));
         assert_eq!(names, ["table", "Table_2", "floor_one", "_2", "gr_n", "floor_one_2"]);
     }
 }

@@ -1,23 +1,28 @@
-//! Words of a text file, with the line each stands on.
+//! Tokens of a text file, with the line each stands on.
 
-use super::error::{Fault, Place, Problem, quote};
+use super::error::{Location, ParseError, Problem, quote};
 
-/// A cursor over the words of a text file.
-pub(super) struct Words<'a> {
+/// A cursor over the tokens of a text file.
+pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
 }
 
-impl<'a> Words<'a> {
-    /// Starts at byte `at`, which stands on line `line` (counted from 1).
+impl<'a> Tokens<'a> {
+    /// Starts at byte `at`, which is on line `line` (counted from 1).
     pub fn new(bytes: &'a [u8], at: usize, line: usize) -> Self {
         Self { bytes, at, line }
     }
 
-    /// Where the cursor stands.
-    pub fn place(&self) -> Place {
-        Place::Line(self.line)
+    /// The line of the cursor, counted from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Where the cursor is.
+    pub fn location(&self) -> Location {
+        Location::Line(self.line)
     }
 
     /// Bytes from the cursor to the end of the file.
@@ -25,11 +30,11 @@ impl<'a> Words<'a> {
         self.bytes.len() - self.at
     }
 
-    /// The next word, on this line or a later one.
+    /// The next token, on this line or a later one.
     pub fn next(&mut self) -> Option<&'a [u8]> {
         loop {
-            if let Some(word) = self.next_on_line(None) {
-                return Some(word);
+            if let Some(token) = self.next_on_line(None) {
+                return Some(token);
             }
             if !self.next_line() {
                 return None;
@@ -37,7 +42,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word on this line. A word that starts with `comment` ends the line; a backslash at its end goes on with the next.
+    /// The next token on this line. A token that starts with `comment` ends the line; a backslash at the
+    /// end of a line continues it on the next.
     pub fn next_on_line(&mut self, comment: Option<u8>) -> Option<&'a [u8]> {
         while let Some(&byte) = self.bytes.get(self.at) {
             if byte == b'\n' || Some(byte) == comment {
@@ -49,7 +55,7 @@ impl<'a> Words<'a> {
             } else if byte.is_ascii_whitespace() {
                 self.at += 1;
             } else {
-                return Some(self.take_word(comment.is_some()));
+                return Some(self.take_token(comment.is_some()));
             }
         }
         None
@@ -79,7 +85,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn take_word(&mut self, continued_lines: bool) -> &'a [u8] {
+    fn take_token(&mut self, continued_lines: bool) -> &'a [u8] {
         let start = self.at;
         while self.bytes.get(self.at).is_some_and(|byte| !byte.is_ascii_whitespace())
             && self.continuation(continued_lines).is_none()
@@ -90,26 +96,26 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A number as people write it; infinities and NaN included.
-pub(super) fn number(word: &[u8]) -> Option<f64> {
-    std::str::from_utf8(word).ok()?.parse().ok()
+/// Parses a number; infinities and NaN are numbers too.
+pub(super) fn number(token: &[u8]) -> Option<f64> {
+    std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// A coordinate: a number that must be finite. `word` is none where the line or file ends too soon.
-pub(super) fn coordinate(word: Option<&[u8]>, place: impl Fn() -> Place, what: &str) -> Result<f64, Fault> {
-    let Some(word) = word else {
-        return Err(Fault::unexpected(place(), format!("a number for the {what}"), "the end"));
+/// Parses a coordinate, which must be finite. `token` is none where the line or file ends too early.
+pub(super) fn coordinate(token: Option<&[u8]>, location: impl Fn() -> Location, what: &str) -> Result<f64, ParseError> {
+    let Some(token) = token else {
+        return Err(ParseError::unexpected(location(), format!("a number for the {what}"), "the end"));
     };
-    let value =
-        number(word).ok_or_else(|| Fault::unexpected(place(), format!("a number for the {what}"), quote(word)))?;
-    finite(value, place, what)
+    let value = number(token)
+        .ok_or_else(|| ParseError::unexpected(location(), format!("a number for the {what}"), quote(token)))?;
+    finite(value, location, what)
 }
 
 /// `value`, if it is finite.
-pub(super) fn finite(value: f64, place: impl Fn() -> Place, what: &str) -> Result<f64, Fault> {
+pub(super) fn finite(value: f64, location: impl Fn() -> Location, what: &str) -> Result<f64, ParseError> {
     if value.is_finite() {
         Ok(value)
     } else {
-        Err(Fault::new(place(), Problem::NonFinite { what: what.to_owned(), found: value }))
+        Err(ParseError::new(location(), Problem::NonFinite { what: what.to_owned(), found: value }))
     }
 }

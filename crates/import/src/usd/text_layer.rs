@@ -1,23 +1,23 @@
-//! USD's text layers, as far as a model needs them.
+//! Reader of USD text layers (`.usda`), as far as importing a model needs them.
 
 use std::collections::BTreeMap;
 
-use super::usd::{UsdLayer, UsdPrim, UsdValue};
+use super::layer::{UsdLayer, UsdPrim, UsdValue};
 
 /// Deepest nesting of prims and values.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
-/// Reads a layer; errors name the line.
+/// Parses a layer; errors give the line.
 pub fn parse(text: &str) -> Result<UsdLayer, String> {
     let mut parser = Parser { bytes: text.as_bytes(), at: 0, depth: 0 };
     // "#usda 1.0" is a comment to the rest of the grammar.
-    parser.space();
+    parser.skip_space();
     let mut layer = UsdLayer::default();
     if parser.peek() == Some(b'(') {
-        layer.meta = parser.metadata()?;
+        layer.metadata = parser.metadata()?;
     }
     loop {
-        parser.space();
+        parser.skip_space();
         if parser.peek().is_none() {
             return Ok(layer);
         }
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<UsdLayer, String> {
             "def" | "over" | "class" => layer.prims.push(parser.prim()?),
             // A layer may order its root prims.
             "reorder" => parser.skip_statement()?,
-            other => return Err(parser.unexpected("a prim", other)),
+            other => return Err(parser.unexpected("a prim", &format!("`{other}`"))),
         }
     }
 }
@@ -42,14 +42,19 @@ impl Parser<'_> {
     }
 
     fn unexpected(&self, expected: &str, found: &str) -> String {
-        format!("line {}: {expected} was expected, found {found:?}", self.line())
+        format!("line {}: expected {expected}, found {found}", self.line())
+    }
+
+    /// The byte at the cursor, for messages.
+    fn found(&self) -> String {
+        self.peek().map_or("the end of the file".to_owned(), |byte| format!("`{}`", char::from(byte)))
     }
 
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         while let Some(byte) = self.peek() {
             match byte {
                 b'#' => {
@@ -64,7 +69,7 @@ impl Parser<'_> {
     }
 
     fn eat(&mut self, byte: u8) -> bool {
-        self.space();
+        self.skip_space();
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
@@ -74,38 +79,39 @@ impl Parser<'_> {
         if self.eat(byte) {
             return Ok(());
         }
-        let found = self.peek().map_or("the end".to_owned(), |byte| char::from(byte).to_string());
-        Err(self.unexpected(&format!("`{}`", char::from(byte)), &found))
+        Err(self.unexpected(&format!("`{}`", char::from(byte)), &self.found()))
     }
 
-    /// Names, keywords and types: all that is not space or punctuation.
+    /// A name, keyword or type: everything up to white space or punctuation.
     fn word(&mut self) -> Result<String, String> {
-        self.space();
+        self.skip_space();
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_:.!-+".contains(&byte) || byte >= 128) {
             self.at += 1;
         }
-        // Types of arrays.
+        // Array types end in brackets.
         if self.bytes[self.at..].starts_with(b"[]") {
             self.at += 2;
         }
         if self.at == start {
-            let found = self.peek().map_or("the end".to_owned(), |byte| char::from(byte).to_string());
-            return Err(self.unexpected("a word", &found));
+            return Err(self.unexpected("a name or keyword", &self.found()));
         }
         Ok(String::from_utf8_lossy(&self.bytes[start..self.at]).into_owned())
     }
 
     fn enter(&mut self) -> Result<(), String> {
         self.depth += 1;
-        if self.depth > DEEPEST { Err(self.unexpected("a less deep tree", "one more level")) } else { Ok(()) }
+        if self.depth > MAX_DEPTH {
+            return Err(self.unexpected(&format!("at most {MAX_DEPTH} levels of nesting"), "more"));
+        }
+        Ok(())
     }
 
-    /// Text in quotes of one or three, or between the marks of paths and assets.
+    /// A string in single or triple quotes, an asset or a path, without its delimiters.
     fn quoted(&mut self) -> Result<String, String> {
-        self.space();
+        self.skip_space();
         let rest = &self.bytes[self.at..];
-        let marks: [(&[u8], &[u8]); 7] = [
+        let delimiters: [(&[u8], &[u8]); 7] = [
             (b"\"\"\"", b"\"\"\""),
             (b"'''", b"'''"),
             (b"@@@", b"@@@"),
@@ -114,8 +120,8 @@ impl Parser<'_> {
             (b"@", b"@"),
             (b"<", b">"),
         ];
-        let Some((open, close)) = marks.iter().find(|(open, _)| rest.starts_with(open)) else {
-            return Err(self.unexpected("text", ""));
+        let Some((open, close)) = delimiters.iter().find(|(open, _)| rest.starts_with(open)) else {
+            return Err(self.unexpected("a quoted string", &self.found()));
         };
         self.at += open.len();
         let mut text = Vec::new();
@@ -126,7 +132,7 @@ impl Parser<'_> {
                 return Ok(String::from_utf8_lossy(&text).into_owned());
             }
             match rest {
-                [] => return Err(self.unexpected("the end of a text", "the end of the file")),
+                [] => return Err(self.unexpected("a closing quote", "the end of the file")),
                 [b'\\', next, ..] if *open != b"@" => {
                     text.push(*next);
                     self.at += 2;
@@ -139,9 +145,9 @@ impl Parser<'_> {
         }
     }
 
-    /// A value of any kind; what is not needed comes back as nothing.
+    /// A value of any type; dictionaries are skipped.
     fn value(&mut self) -> Result<UsdValue, String> {
-        self.space();
+        self.skip_space();
         match self.peek() {
             Some(b'"' | b'\'' | b'@' | b'<') => Ok(UsdValue::Texts(vec![self.quoted()?])),
             Some(open @ (b'[' | b'(')) => {
@@ -175,16 +181,16 @@ impl Parser<'_> {
                         .map_or_else(|_| UsdValue::Texts(vec![word.to_owned()]), |n| UsdValue::Numbers(vec![n])),
                 })
             }
-            None => Err(self.unexpected("a value", "the end")),
+            None => Err(self.unexpected("a value", "the end of the file")),
         }
     }
 
-    /// Passes over a block, with texts in it taken as such.
+    /// Skips a block; brackets in strings do not count.
     fn skip_block(&mut self, open: u8, close: u8) -> Result<(), String> {
         self.expect(open)?;
         let mut level = 1;
         while level > 0 {
-            self.space();
+            self.skip_space();
             match self.peek() {
                 Some(b'"' | b'\'' | b'@') => {
                     self.quoted()?;
@@ -193,7 +199,7 @@ impl Parser<'_> {
                     level += i32::from(byte == open) - i32::from(byte == close);
                     self.at += 1;
                 }
-                None => return Err(self.unexpected(&format!("`{}`", char::from(close)), "the end")),
+                None => return Err(self.unexpected(&format!("`{}`", char::from(close)), &self.found())),
             }
         }
         Ok(())
@@ -206,12 +212,12 @@ impl Parser<'_> {
         self.value().map(|_| ())
     }
 
-    /// `( key = value … )`; keys may have words before them (`prepend references`).
+    /// `( key = value … )`; keys may have qualifiers (`prepend references`).
     fn metadata(&mut self) -> Result<BTreeMap<String, UsdValue>, String> {
         self.expect(b'(')?;
-        let mut meta = BTreeMap::new();
+        let mut metadata = BTreeMap::new();
         while !self.eat(b')') {
-            self.space();
+            self.skip_space();
             if matches!(self.peek(), Some(b'"' | b'\'')) {
                 self.quoted()?;
                 continue;
@@ -221,35 +227,35 @@ impl Parser<'_> {
                 key = self.word()?;
             }
             let mut value = self.value()?;
-            // A reference may name a prim behind the file, and a layer offset behind that.
-            self.space();
+            // A reference may have a prim path and a layer offset after the file.
+            self.skip_space();
             while matches!(self.peek(), Some(b'<' | b'(')) {
                 value = self.value()?;
-                self.space();
+                self.skip_space();
             }
             self.eat(b',');
-            meta.insert(key, value);
+            metadata.insert(key, value);
         }
-        Ok(meta)
+        Ok(metadata)
     }
 
     fn prim(&mut self) -> Result<UsdPrim, String> {
         self.enter()?;
         let mut prim = UsdPrim::default();
-        self.space();
+        self.skip_space();
         if self.peek() != Some(b'"') {
             prim.kind = self.word()?;
         }
         prim.name = self.quoted()?;
-        self.space();
+        self.skip_space();
         if self.peek() == Some(b'(') {
-            let meta = self.metadata()?;
+            let metadata = self.metadata()?;
             prim.composed =
-                ["references", "payload", "inherits", "specializes"].iter().any(|key| meta.contains_key(*key));
+                ["references", "payload", "inherits", "specializes"].iter().any(|key| metadata.contains_key(*key));
         }
         self.expect(b'{')?;
         while !self.eat(b'}') {
-            let mut word = self.word()?;
+            let word = self.word()?;
             match word.as_str() {
                 "def" | "over" | "class" => {
                     prim.children.push(self.prim()?);
@@ -267,46 +273,52 @@ impl Parser<'_> {
                 }
                 _ => {}
             }
-            // `custom uniform token[] name`: the last word before the value is the name.
-            loop {
-                self.space();
-                match self.peek() {
-                    Some(b'=' | b'(' | b'}') | None => break,
-                    // A property without a value: the next line begins another.
-                    _ if self.starts_statement() => break,
-                    _ => word = self.word()?,
-                }
-            }
-            let mut value = UsdValue::Nothing;
-            if self.eat(b'=') {
-                value = if word.ends_with(".timeSamples") { self.first_sample()? } else { self.value()? };
-            }
-            self.space();
-            if self.peek() == Some(b'(') {
-                self.metadata()?;
-            }
-            let name = word.trim_end_matches(".timeSamples").to_owned();
-            if value != UsdValue::Nothing && !name.ends_with(".connect") && !prim.properties.contains_key(&name) {
-                prim.properties.insert(name, value);
-            }
+            self.property(word, &mut prim)?;
         }
         self.depth -= 1;
         Ok(prim)
     }
 
-    /// Whether what follows begins on a line of its own: statements do, and their words stand on one line.
+    /// A property whose first word has been read: `custom uniform token[] name = value (metadata)`.
+    fn property(&mut self, mut word: String, prim: &mut UsdPrim) -> Result<(), String> {
+        // The last word before the value is the name.
+        loop {
+            self.skip_space();
+            match self.peek() {
+                Some(b'=' | b'(' | b'}') | None => break,
+                // A property without a value: the next line begins another.
+                _ if self.starts_statement() => break,
+                _ => word = self.word()?,
+            }
+        }
+        let mut value = UsdValue::Nothing;
+        if self.eat(b'=') {
+            value = if word.ends_with(".timeSamples") { self.first_sample()? } else { self.value()? };
+        }
+        self.skip_space();
+        if self.peek() == Some(b'(') {
+            self.metadata()?;
+        }
+        let name = word.trim_end_matches(".timeSamples").to_owned();
+        if value != UsdValue::Nothing && !name.ends_with(".connect") && !prim.properties.contains_key(&name) {
+            prim.properties.insert(name, value);
+        }
+        Ok(())
+    }
+
+    /// Whether only white space precedes the cursor on its line: statements start on a new line.
     fn starts_statement(&self) -> bool {
         let before = &self.bytes[..self.at];
         let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         before[line..].iter().all(u8::is_ascii_whitespace)
     }
 
-    /// The first of `{ time: value, … }`.
+    /// The first value of `{ time: value, … }`.
     fn first_sample(&mut self) -> Result<UsdValue, String> {
         self.expect(b'{')?;
         let mut first = None;
         while !self.eat(b'}') {
-            // The time, with its colon.
+            // The time, which may include its colon.
             let word = self.word()?;
             if !word.ends_with(':') {
                 self.expect(b':')?;

@@ -1,0 +1,47 @@
+//! Why a model could not be imported.
+
+use std::io;
+use std::path::PathBuf;
+
+use sessile_geometry::files::MeshFileError;
+use sessile_output::OutputError;
+
+/// Why a model could not be turned into a scene. Nothing is left under the scene's name.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file name does not end in a known extension.
+    #[error("cannot import {}: expected a file ending in .obj, .glb, .gltf, .usda, .usdc or .usd", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {}: {cause}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// The file is malformed.
+    #[error("{}: {problem}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, where, and what to do.
+        problem: String,
+    },
+    /// A mesh of the file is malformed.
+    #[error(transparent)]
+    Mesh(#[from] MeshFileError),
+    /// The model has no triangles.
+    #[error("{}: contains no mesh that could become a solid", path.display())]
+    NoMesh {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The scene could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}

@@ -1,0 +1,81 @@
+//! glTF 2.0: one part per primitive and node; materials, the first camera, the length of animations.
+//!
+//! Meshes and node transforms are read by `sessile_geometry`; names, materials, cameras and
+//! animations come from the JSON document.
+
+use std::path::Path;
+
+use serde_json::Value;
+use sessile_geometry::files::{gltf_json, parse_gltf};
+
+use crate::error::ImportError;
+use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
+
+/// Frames per second: glTF animations have none.
+const FPS: f64 = 24.0;
+
+/// Reads a `.glb` or `.gltf` file.
+pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let scene = parse_gltf(bytes, &|name| std::fs::read(folder.join(name))).map_err(|error| error.in_file(path))?;
+    let document: Value = serde_json::from_slice(gltf_json(bytes).map_err(|error| error.in_file(path))?)
+        .map_err(|error| ImportError::Malformed { path: path.to_owned(), problem: error.to_string() })?;
+    let mut model = Model { materials: materials(&document), ..Model::default() };
+    for &(node, world_from_node) in &scene.nodes {
+        let camera = document["nodes"][node]["camera"].as_u64();
+        let fov = camera.and_then(|camera| document["cameras"][camera as usize]["perspective"]["yfov"].as_f64());
+        if let Some(fov) = fov {
+            model.set_first_camera(world_from_node, fov);
+        }
+    }
+    for part in scene.primitives {
+        let node = &document["nodes"][part.node];
+        let mesh = node["mesh"].as_u64().map_or(&Value::Null, |mesh| &document["meshes"][mesh as usize]);
+        let name = node["name"].as_str().or(mesh["name"].as_str()).unwrap_or("part").to_owned();
+        let material = mesh["primitives"][part.primitive]["material"].as_u64();
+        let material = material.map_or(NO_MATERIAL.to_owned(), |k| material_name(&document, k as usize));
+        model.parts.push(Part { name, object: part.node, material, mesh: part.mesh });
+    }
+    let end = animation_end(&document);
+    if end > 0.0 {
+        model.frames = Some((0.0, (end * FPS).round(), FPS));
+    }
+    model.aim_camera();
+    Ok(model)
+}
+
+fn materials(document: &Value) -> Vec<ModelMaterial> {
+    let materials = list(document, "materials").iter().enumerate();
+    let material = |(k, material): (usize, &Value)| {
+        let pbr = &material["pbrMetallicRoughness"];
+        let transmission = &material["extensions"]["KHR_materials_transmission"]["transmissionFactor"];
+        let alpha = pbr["baseColorFactor"][3].as_f64().unwrap_or(1.0);
+        ModelMaterial {
+            name: material_name(document, k),
+            metallic: pbr["metallicFactor"].as_f64().unwrap_or(1.0),
+            roughness: pbr["roughnessFactor"].as_f64().unwrap_or(1.0),
+            transparent: transmission.as_f64().unwrap_or(0.0) > 0.5
+                || (material["alphaMode"] == "BLEND" && alpha < 0.9),
+            texture: None,
+        }
+    };
+    materials.map(material).collect()
+}
+
+/// The last time of all animations, in s; 0 where there are none.
+fn animation_end(document: &Value) -> f64 {
+    let samplers = list(document, "animations").iter().flat_map(|animation| list(animation, "samplers"));
+    let ends = samplers.filter_map(|sampler| {
+        let input = sampler["input"].as_u64()?;
+        document["accessors"][input as usize]["max"][0].as_f64()
+    });
+    ends.fold(0.0, f64::max)
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn material_name(document: &Value, k: usize) -> String {
+    document["materials"][k]["name"].as_str().map_or_else(|| format!("material {k}"), str::to_owned)
+}

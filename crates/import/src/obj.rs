@@ -1,0 +1,65 @@
+//! Wavefront OBJ with its material library: one part per object and material.
+
+use std::fs;
+use std::path::Path;
+
+use sessile_geometry::files::parse_obj;
+
+use crate::error::ImportError;
+use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
+
+/// Reads an OBJ file; lengths are taken to be in meters.
+pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
+    let file = parse_obj(bytes).map_err(|error| error.in_file(path))?;
+    let mut model = Model::default();
+    for library in &file.material_libraries {
+        read_materials(path, library, &mut model);
+    }
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut previous: Option<String> = None;
+    let mut object = 0;
+    for part in file.parts {
+        object += usize::from(previous.as_ref().is_some_and(|previous| *previous != part.object));
+        let name = if part.object.is_empty() { stem.clone() } else { part.object.clone() };
+        let material = part.material.unwrap_or_else(|| NO_MATERIAL.to_owned());
+        model.parts.push(Part { name, object, material, mesh: part.mesh });
+        previous = Some(part.object);
+    }
+    model.notices.push("OBJ files have no unit: lengths were taken to be in meters".into());
+    Ok(model)
+}
+
+/// Reads a material library; a missing one is reported as a notice.
+fn read_materials(path: &Path, name: &str, model: &mut Model) {
+    let file = path.parent().unwrap_or(Path::new("")).join(name);
+    let Ok(bytes) = fs::read(&file) else {
+        model.notices.push(format!("cannot read the material library {name}: only the names of materials are kept"));
+        return;
+    };
+    for line in String::from_utf8_lossy(&bytes).lines() {
+        let mut words = line.split_whitespace();
+        let key = words.next();
+        let rest: Vec<&str> = words.collect();
+        let number = rest.first().and_then(|word| word.parse::<f64>().ok());
+        if key == Some("newmtl") {
+            model.materials.push(ModelMaterial { name: rest.join(" "), roughness: 0.5, ..ModelMaterial::default() });
+            continue;
+        }
+        let Some(material) = model.materials.last_mut() else { continue };
+        match (key, number) {
+            (Some("Pm"), Some(value)) => material.metallic = value,
+            (Some("Pr"), Some(value)) => material.roughness = value,
+            // Phong exponent, converted as Blender does.
+            (Some("Ns"), Some(value)) => material.roughness = 1.0 - (value / 1000.0).clamp(0.0, 1.0).sqrt(),
+            (Some("d"), Some(value)) => material.transparent |= value < 0.9,
+            (Some("map_Kd"), _) => {
+                material.texture = rest
+                    .last()
+                    .map(|name| file.with_file_name(name))
+                    .filter(|file| file.is_file())
+                    .and_then(|file| std::path::absolute(file).ok());
+            }
+            _ => {}
+        }
+    }
+}

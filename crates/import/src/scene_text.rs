@@ -1,0 +1,124 @@
+//! The text of an imported scene.
+
+use std::fmt::Write;
+
+use glam::DVec3;
+
+use crate::model::{Model, ModelMaterial};
+
+/// The scene file of a model whose meshes are `folder/NAME.ply`, one for each name.
+pub fn scene_text(model: &Model, names: &[String], source: &str, folder: &str) -> String {
+    let mut text = format!(
+        "title = {}\nmodel = \"droplet\"              # drops as particles on meshes; also surface and volume, which cost \
+         more\n\n",
+        quoted(&format!("Drops on {source}"))
+    );
+    write_time(&mut text, model);
+    write_materials(&mut text, model);
+    for (index, name) in names.iter().enumerate() {
+        write_solid(&mut text, model, index, name, folder);
+    }
+    let largest = model.largest().map_or("", |index| names[index].as_str());
+    let _ = write!(
+        text,
+        "# An example, to be replaced: rain on the largest solid.\n[[emitters]]\nkind = \"rain\"\nover = {}\n\
+         rate = \"100 mm/h\"\n\n\
+         # [[drops]]                      # or drops that exist from the start\n# shape = \"sphere\"\n\
+         # center = \"0 100 0 mm\"\n# volume = \"20 uL\"\n\n",
+        quoted(largest)
+    );
+    write_camera(&mut text, model);
+    let [low, high] = model.bounds();
+    let [width, height, depth] = (high - low).to_array().map(|length| rounded(length * 1e3));
+    let _ = writeln!(text, "# The model's extent: {width} mm wide, {height} mm high, {depth} mm deep.");
+    if let Some((_, _, fps)) = model.frames {
+        let _ = write!(text, "\n[render]\nfps = {fps:?}\n");
+    }
+    text
+}
+
+fn write_time(text: &mut String, model: &Model) {
+    let (interval, count) = model.timing();
+    // Ten digits: a whole number of frames, without the rounding error of the product.
+    let duration = rounded(interval * 1e3) * f64::from(count);
+    let duration: f64 = format!("{duration:.9e}").parse().unwrap_or(duration);
+    let comment = match model.frames {
+        Some(_) => "the model's frame range and rate; make this shorter for slow motion",
+        None => "the model has no frame range: one second at 24 frames per second",
+    };
+    let _ = write!(
+        text,
+        "[time]\nduration = \"{duration} ms\"\nframe = \"{} ms\"              # {comment}\n\n",
+        rounded(interval * 1e3),
+    );
+}
+
+fn write_materials(text: &mut String, model: &Model) {
+    let mut used: Vec<&str> = model.parts.iter().map(|part| part.material.as_str()).collect();
+    used.sort_unstable();
+    used.dedup();
+    text.push_str("# Wetting properties are guessed from the look; `sessile materials` lists measured ones.\n");
+    for name in used {
+        let _ = write!(text, "[materials.{}]\npreset = \"{}\"\n\n", quoted(name), preset(model.material(name)));
+    }
+}
+
+fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folder: &str) {
+    let part = &model.parts[index];
+    let material = model.material(&part.material);
+    let _ = write!(
+        text,
+        "[[solids]]\nname = {}\nmaterial = {}\nshape = \"mesh\"\nfile = {}\n\
+         scale = 1                        # the mesh is in meters\nlook = \"{}\"\n",
+        quoted(name),
+        quoted(&part.material),
+        quoted(&format!("{folder}/{name}.ply")),
+        look(material)
+    );
+    if let Some(texture) = material.and_then(|material| material.texture.as_ref()) {
+        let _ = writeln!(text, "texture = {}", quoted(&texture.to_string_lossy()));
+    }
+    text.push('\n');
+}
+
+fn write_camera(text: &mut String, model: &Model) {
+    let Some(camera) = &model.camera else { return };
+    let point = |p: DVec3| {
+        let [x, y, z] = p.to_array().map(|length| rounded(length * 1e3));
+        format!("{x} {y} {z} mm")
+    };
+    let _ = write!(
+        text,
+        "[camera]\nposition = \"{}\"\nlook_at = \"{}\"\nfov = \"{} deg\"\n\n",
+        point(camera.eye),
+        point(camera.look_at),
+        rounded(camera.fov.to_degrees())
+    );
+}
+
+fn quoted(text: &str) -> String {
+    let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("\"{}\"", printable.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The value rounded to seven significant digits, the precision of model files.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.6e}").parse().unwrap_or(value)
+}
+
+fn preset(material: Option<&ModelMaterial>) -> &'static str {
+    match material {
+        Some(m) if m.transparent => "glass",
+        Some(m) if m.metallic > 0.5 => "steel",
+        _ => "acrylic",
+    }
+}
+
+fn look(material: Option<&ModelMaterial>) -> &'static str {
+    match material {
+        Some(m) if m.transparent => "glass",
+        Some(m) if m.metallic > 0.5 => "metal",
+        Some(m) if m.roughness < 0.35 => "plastic",
+        _ => "matte",
+    }
+}

@@ -1,0 +1,87 @@
+//! The contents of a USD layer, as far as importing a model needs them.
+
+use std::collections::BTreeMap;
+
+use super::{binary_layer, text_layer};
+
+/// Value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UsdValue {
+    /// No value, or one of a type that is not read.
+    Nothing,
+    /// One number or many; the components of vectors and matrices are listed one after another.
+    Numbers(Vec<f64>),
+    /// Tokens, strings, paths or asset names.
+    Texts(Vec<String>),
+}
+
+impl UsdValue {
+    pub(super) fn numbers(&self) -> &[f64] {
+        if let Self::Numbers(values) = self { values } else { &[] }
+    }
+
+    pub(super) fn number(&self) -> Option<f64> {
+        self.numbers().first().copied()
+    }
+
+    pub(super) fn texts(&self) -> &[String] {
+        if let Self::Texts(values) = self { values } else { &[] }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        self.texts().first().map(String::as_str)
+    }
+}
+
+/// A prim.
+#[derive(Clone, Debug, Default)]
+pub struct UsdPrim {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// Values and targets of its properties; the first sample of those that are animated.
+    pub properties: BTreeMap<String, UsdValue>,
+    /// Its children.
+    pub children: Vec<UsdPrim>,
+    /// Whether it refers to other layers.
+    pub composed: bool,
+}
+
+impl UsdPrim {
+    pub(super) fn numbers(&self, name: &str) -> &[f64] {
+        self.properties.get(name).map_or(&[], UsdValue::numbers)
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        self.properties.get(name).and_then(UsdValue::number)
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.properties.get(name).and_then(UsdValue::text)
+    }
+}
+
+/// A layer.
+#[derive(Clone, Debug, Default)]
+pub struct UsdLayer {
+    /// Metadata of the layer.
+    pub metadata: BTreeMap<String, UsdValue>,
+    /// Root prims.
+    pub prims: Vec<UsdPrim>,
+}
+
+impl UsdLayer {
+    /// Reads a layer, text or binary, recognized by its first bytes. The error says what is wrong.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.starts_with(b"PXR-USDC") {
+            binary_layer::parse(bytes)
+        } else if bytes.starts_with(b"#usda") {
+            text_layer::parse(&String::from_utf8_lossy(bytes))
+        } else if bytes.starts_with(b"PK") {
+            Err("this is a USDZ package; unpack it and import the layer inside".into())
+        } else {
+            Err("not a USD layer: expected it to start with `#usda` or `PXR-USDC`".into())
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! All-or-nothing output: files and folders that appear under their final name only when complete.
+//!
+//! [`Destination`] stages everything under temporary names and renames it at the end, so that an
+//! interrupted or failed export leaves nothing behind. [`unique_identifier`] makes names that every
+//! program accepts. Both `export` and `import` write through this crate.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use sessile_output::{Destination, Layout};
+//!
+//! let destination = Destination::new(Path::new("drops.csv"), Layout::File, false)?;
+//! let mut file = destination.file()?;
+//! file.text("frame,time\n")?;
+//! file.finish()?;
+//! destination.commit()?;
+//! # Ok::<(), sessile_output::OutputError>(())
+//! ```
+
+mod destination;
+mod error;
+mod identifier;
+
+pub use destination::{Destination, Layout, Sink};
+pub use error::OutputError;
+pub use identifier::unique_identifier;

@@ -1,0 +1,276 @@
+//! The main loop of a run: steps, frames, checkpoints, rest.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use sessile_frames::names::safe_names;
+use sessile_frames::{
+    Activity, FrameId, FrameMeasures, MeasureError, Progress, RunFolder, RunInfo, RunStatus, StageSeconds,
+};
+use sessile_model::{Model, StageTimer};
+use sessile_scene::types::Scene;
+
+use super::open::{Opened, Start, open};
+use super::saved::{Identity, RunState};
+use super::{RunError, RunOptions, RunOutcome};
+use crate::build::{BuildError, Built};
+use crate::clock::{StageClock, StageTime};
+use crate::measuring::measure_frame;
+use crate::settle::DropPose;
+
+/// A step that ends within this fraction of a frame interval before a frame counts as having reached it.
+const FRAME_TOLERANCE: f64 = 1e-9;
+
+pub(super) fn run(
+    build: impl FnOnce(&Scene) -> Result<Built, BuildError>,
+    scene: &Scene,
+    options: &RunOptions,
+    progress: &dyn Progress,
+    stop: &AtomicBool,
+) -> Result<RunOutcome, RunError> {
+    // Errors in the scene are reported before the folder is touched.
+    let Built { model, notices } = build(scene)?;
+    let identity = Identity::of(scene)?;
+    for notice in notices {
+        progress.notice(&notice);
+    }
+    let opened = match open(scene, &identity, options, progress)? {
+        Start::Run(opened) => *opened,
+        Start::AlreadyDone { frame, settled } => return Ok(RunOutcome::AlreadyDone { frame, settled }),
+    };
+    let mut runner = Runner::new(scene, options, identity, model, opened, progress)?;
+    let result = runner.run(stop);
+    runner.close(result)
+}
+
+struct Runner<'a> {
+    scene: &'a Scene,
+    options: &'a RunOptions,
+    identity: Identity,
+    model: Box<dyn Model>,
+    progress: &'a dyn Progress,
+    folder: RunFolder,
+    info: RunInfo,
+    /// Names of the solids in file and folder names.
+    solid_names: Vec<String>,
+    clock: StageClock,
+    state: RunState,
+    resumed: bool,
+    last_checkpoint: Instant,
+}
+
+impl<'a> Runner<'a> {
+    fn new(
+        scene: &'a Scene,
+        options: &'a RunOptions,
+        identity: Identity,
+        mut model: Box<dyn Model>,
+        opened: Opened,
+        progress: &'a dyn Progress,
+    ) -> Result<Self, RunError> {
+        let Opened { folder, info, resume_from } = opened;
+        let resumed = resume_from.is_some();
+        let mut state = RunState::default();
+        if let Some((saved, model_state)) = resume_from {
+            model.restore(&model_state).map_err(|cause| RunError::Restore { folder: options.out.clone(), cause })?;
+            state = saved;
+        }
+        let spent = info.stages.iter().map(|(name, spent)| StageTime {
+            name: name.clone(),
+            wall_seconds: spent.wall_seconds,
+            cpu_seconds: spent.cpu_seconds,
+        });
+        Ok(Self {
+            scene,
+            options,
+            identity,
+            solid_names: safe_names(&scene.solids.iter().map(|solid| solid.name.as_str()).collect::<Vec<_>>()),
+            model,
+            progress,
+            folder,
+            clock: StageClock::starting_from(spent.collect()),
+            info,
+            state,
+            resumed,
+            last_checkpoint: Instant::now(),
+        })
+    }
+
+    /// Steps from frame to frame until the last one, rest, or a request to stop.
+    fn run(&mut self, stop: &AtomicBool) -> Result<RunOutcome, RunError> {
+        self.write_missing_solids()?;
+        if !self.resumed {
+            self.write_frame()?;
+            self.write_checkpoint()?;
+            self.write_info()?;
+        }
+        let last = self.scene.time.last_frame();
+        let interval = self.scene.time.frame;
+        let activity = Activity::Simulate { start: self.model.time() / interval, interval };
+        self.progress.begin(activity, u64::from(last));
+        self.report_progress();
+        let mut settled = self.at_rest();
+        while self.state.frame < last && !settled {
+            if !self.step_to_next_frame(stop)? {
+                self.write_checkpoint()?;
+                return Ok(RunOutcome::Stopped { frame: self.state.frame });
+            }
+            self.state.frame += 1;
+            self.write_frame()?;
+            settled = self.at_rest();
+            if self.checkpoint_is_due() {
+                self.write_checkpoint()?;
+            }
+            self.write_info()?;
+            self.report_progress();
+        }
+        self.write_checkpoint()?;
+        Ok(RunOutcome::Done { frame: self.state.frame, settled })
+    }
+
+    /// Steps until the time of the next frame or a request to stop; returns whether the time was reached.
+    fn step_to_next_frame(&mut self, stop: &AtomicBool) -> Result<bool, RunError> {
+        let interval = self.scene.time.frame;
+        let target = f64::from(self.state.frame + 1) * interval;
+        while target - self.model.time() > FRAME_TOLERANCE * interval {
+            if stop.load(Ordering::SeqCst) {
+                return Ok(false);
+            }
+            self.step(target)?;
+            if self.options.checkpoint_seconds > 0.0 && self.checkpoint_is_due() {
+                self.write_checkpoint()?;
+            }
+            self.report_progress();
+        }
+        Ok(true)
+    }
+
+    /// Makes one step, at most to the time `target`, in s.
+    fn step(&mut self, target: f64) -> Result<(), RunError> {
+        let time = self.model.time();
+        let report = self.model.step(target - time, &mut self.clock);
+        self.clock.pause();
+        let (step, frame) = (self.state.steps.count, self.state.frame);
+        let report = report.map_err(|cause| RunError::Step {
+            step,
+            frame,
+            time,
+            cause: Box::new(cause),
+            command: self.options.command.clone(),
+        })?;
+        // Also false if the time is NaN.
+        let advanced = self.model.time() > time;
+        if !advanced {
+            return Err(RunError::Stuck { step, time, dt: report.dt });
+        }
+        self.state.steps.record(report.dt, report.stages.iter());
+        self.state.pending_events.extend(report.events);
+        for text in self.model.notices() {
+            self.progress.notice(&text);
+        }
+        Ok(())
+    }
+
+    fn at_rest(&self) -> bool {
+        self.scene.time.settle && self.state.settling.at_rest(self.scene)
+    }
+
+    fn checkpoint_is_due(&self) -> bool {
+        self.last_checkpoint.elapsed().as_secs_f64() >= self.options.checkpoint_seconds
+    }
+
+    /// Writes the current frame. It is measured first, so that nothing is written of an invalid one.
+    fn write_frame(&mut self) -> Result<(), RunError> {
+        let number = u64::from(self.state.frame);
+        self.clock.enter("build frame");
+        let mut frame = self.model.frame();
+        frame.time = f64::from(self.state.frame) * self.scene.time.frame;
+        frame.liquid =
+            frame.liquid.tessellate_if_few().map_err(|reason| MeasureError::Instance { frame: number, reason })?;
+        let fields = if self.scene.output.fields { self.model.fields() } else { None };
+
+        self.clock.enter("measure");
+        let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
+        let measures = measure_frame(&frame, number, &self.state.pending_events, self.model.world().solids(), planar)?;
+
+        self.clock.enter("write");
+        let id = FrameId { frame: number, time: frame.time };
+        self.folder.write_frame(id, &frame.liquid)?;
+        if let Some(fields) = fields {
+            self.folder.write_fields(id, &fields)?;
+        }
+        for map in &frame.wet {
+            if let Some(name) = self.solid_names.get(map.solid) {
+                self.folder.write_wet(name, number, map)?;
+            }
+        }
+        self.folder.append_measures(&measures)?;
+        self.clock.pause();
+
+        self.state.pending_events.clear();
+        self.observe_rest(&measures);
+        self.info.frames = number + 1;
+        Ok(())
+    }
+
+    fn observe_rest(&mut self, measures: &FrameMeasures) {
+        if self.scene.time.settle {
+            let drops = measures.drops.iter().map(DropPose::from).collect();
+            self.state.settling.observe(measures.time, drops, &self.scene.liquid, self.scene.world.planar);
+        }
+    }
+
+    fn write_missing_solids(&self) -> Result<(), RunError> {
+        for (name, solid) in self.solid_names.iter().zip(self.model.world().solids()) {
+            if !self.folder.solid_path(name).exists() {
+                self.folder.write_solid(name, solid.mesh())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_checkpoint(&mut self) -> Result<(), RunError> {
+        self.clock.enter("checkpoint");
+        let checkpoint = self.state.to_checkpoint(&self.identity, self.model.time(), self.model.save());
+        self.folder.write_checkpoint(&checkpoint)?;
+        self.clock.pause();
+        self.last_checkpoint = Instant::now();
+        Ok(())
+    }
+
+    fn write_info(&mut self) -> Result<(), RunError> {
+        let seconds =
+            |total: &StageTime| StageSeconds { wall_seconds: total.wall_seconds, cpu_seconds: total.cpu_seconds };
+        self.info.stages = self.clock.totals().iter().map(|total| (total.name.clone(), seconds(total))).collect();
+        self.info.steps = self.state.steps.clone();
+        Ok(self.folder.write_info(&self.info)?)
+    }
+
+    /// Writes the final status to `run.json`.
+    fn close(mut self, result: Result<RunOutcome, RunError>) -> Result<RunOutcome, RunError> {
+        self.report_progress();
+        self.progress.end();
+        self.clock.pause();
+        match &result {
+            Ok(RunOutcome::Done { settled, .. }) => {
+                self.info.status = RunStatus::Done;
+                self.info.settled = *settled;
+            }
+            Ok(_) => {}
+            Err(error) => {
+                self.info.status = RunStatus::Failed;
+                self.info.error = Some(error.to_string());
+            }
+        }
+        let written = self.write_info();
+        // If the run failed, its error is reported rather than that of writing the status.
+        let outcome = result?;
+        written.map(|()| outcome)
+    }
+
+    fn report_progress(&self) {
+        let position = self.model.time() / self.scene.time.frame;
+        let fraction = (position - f64::from(self.state.frame)).clamp(0.0, 1.0);
+        self.progress.advance(u64::from(self.state.frame), fraction);
+    }
+}
