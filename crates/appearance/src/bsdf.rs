@@ -8,7 +8,8 @@
 //!
 //! so that with a = 1 all energy is conserved. A leaf's base also transmits light to its far side.
 //!
-//! Directions are in a frame whose z axis is the normal on the lit side, and point away from the surface.
+//! Directions are in a frame whose z axis is the normal on the lit side, and point away from the
+//! surface.
 
 use glam::{Vec2, Vec3};
 
@@ -65,17 +66,13 @@ pub struct BsdfSample {
 }
 
 impl Bsdf {
-    /// A diffuse surface.
-    pub fn matte(albedo: Vec3) -> Self {
-        Self { specular: None, diffuse: albedo, transmittance: Vec3::ZERO }
-    }
-
     /// Color of the surface under uniform light, for the denoiser.
     pub fn albedo(&self) -> Vec3 {
         self.diffuse + self.transmittance + self.specular.map_or(Vec3::ZERO, |lobe| lobe.f0)
     }
 
-    /// What the specular lobe leaves to the base, and the probabilities of sampling specular, diffuse and transmission.
+    /// What the specular lobe leaves to the base, and the probabilities of sampling specular,
+    /// diffuse and transmission.
     fn lobe_probabilities(&self, wo: Vec3) -> (Vec3, [f32; 3]) {
         let specular = self.specular.map_or(Vec3::ZERO, |lobe| lobe.albedo(wo.z));
         let left = (Vec3::ONE - specular).max(Vec3::ZERO);
@@ -123,7 +120,8 @@ impl Bsdf {
         }
         let (_, [p_specular, p_diffuse, _]) = self.lobe_probabilities(wo);
         let wi = match self.specular {
-            // What a microfacet reflects below the horizon is absorbed; it must not count as transmission.
+            // What a microfacet reflects below the horizon is absorbed; it must not count as
+            // transmission.
             Some(lobe) if u_lobe < p_specular => Some(lobe.sample(wo, u)).filter(|wi| wi.z > 0.0)?,
             _ => {
                 let up = sample_cosine_hemisphere(u);
@@ -152,7 +150,8 @@ pub mod tests {
     /// Directional albedo at an angle of this cosine, red channel.
     pub fn directional_albedo(bsdf: &Bsdf, cosine: f32) -> f32 {
         let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
-        // A regular grid in each lobe instead of random numbers: its error is well below the tolerance.
+        // A regular grid in each lobe instead of random numbers: its error is well below the
+        // tolerance.
         let side = 96_u16;
         let part = |i: u16| (f32::from(i) + 0.5) / f32::from(side);
         let (mut sum, mut start) = (0.0_f64, 0.0);

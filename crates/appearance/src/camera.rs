@@ -68,8 +68,8 @@ impl Lens {
         self.forward
     }
 
-    /// Pinhole projection of a direction to the image, from (0, 0) at its top left to (1, 1); outside that range beyond its
-    /// borders. `None` for directions beside or behind the camera.
+    /// Pinhole projection of a direction to the image, from (0, 0) at its top left to (1, 1);
+    /// outside that range beyond its borders. `None` for directions beside or behind the camera.
     pub fn project_direction(&self, direction: Vec3) -> Option<Vec2> {
         let depth = direction.dot(self.forward);
         let offset = Vec2::new(direction.dot(self.right), direction.dot(self.up)) / (depth * self.half);
@@ -101,8 +101,8 @@ impl Lens {
         offset.x * self.right + offset.y * self.up + self.forward
     }
 
-    /// Origin and direction of the ray through a point of the image, from (0, 0) at its top left to (1, 1), and through the
-    /// lens sample `u`.
+    /// Origin and direction of the ray through a point of the image, from (0, 0) at its top left to
+    /// (1, 1), and through the lens sample `u`.
     pub fn ray(&self, place: Vec2, u: Vec2) -> (Vec3, Vec3) {
         let direction = self.unnormalized_direction(place);
         if self.radius == 0.0 {

@@ -1,10 +1,11 @@
 //! Skirts: skirts that extend a drop's contact line into its solid and close the gap between them.
 //!
-//! The contact line lies on the exact solid of the model, but the image shows the solid's triangles; on a curved solid they
-//! differ by the sagitta of the facets. Where the contact line hovers over a facet, light would pass under it and the drop
-//! would look as if it lay on a film of air. A skirt (as used against cracks between terrain tiles) closes the gap. It
-//! extends to the solid's surface at the contact line's vertices and edge midpoints, plus a small overlap; more would stick
-//! out of the far side of a leaf, which has no thickness.
+//! The contact line lies on the exact solid of the model, but the image shows the solid's
+//! triangles; on a curved solid they differ by the sagitta of the facets. Where the contact line
+//! hovers over a facet, light would pass under it and the drop would look as if it lay on a film of
+//! air. A skirt (as used against cracks between terrain tiles) closes the gap. It extends to the
+//! solid's surface at the contact line's vertices and edge midpoints, plus a small overlap; more
+//! would stick out of the far side of a leaf, which has no thickness.
 
 use glam::DVec3;
 use sessile_frames::Surface;
@@ -15,8 +16,8 @@ use crate::ray_bvh::{NO_TRIANGLE, Ray, RayBvh};
 /// Overlap of skirt and solid, relative to the edge length of the contact line.
 const OVERLAP: f64 = 2e-3;
 
-/// Range in which the solid is searched above and below the contact line, relative to its edge length. Where the solid is
-/// farther away, a skirt would not help.
+/// Range in which the solid is searched above and below the contact line, relative to its edge
+/// length. Where the solid is farther away, a skirt would not help.
 const SEARCH_RANGE: f64 = 0.5;
 
 /// A triangle of a skirt.
@@ -27,7 +28,8 @@ pub struct SkirtTriangle {
     pub vertices: [u32; 3],
 }
 
-/// The skirts of a liquid surface on the solids that `wanted` selects; `solids` are the triangles of all solids.
+/// The skirts of a liquid surface on the solids that `wanted` selects; `solids` are the triangles
+/// of all solids.
 pub fn skirt_triangles(
     surface: &Surface,
     wanted: impl Fn(i32) -> bool,
@@ -46,7 +48,7 @@ pub fn skirt_triangles(
     // Single precision about a point of the contact line.
     let origin = surface.positions[first as usize];
     let corners: Vec<_> = solids.map(|corners| corners.map(|p| (p - origin).as_vec3())).collect();
-    let ground = RayBvh::new(&corners, &[]);
+    let bvh = RayBvh::new(&corners, &[]);
     let down = smooth_normals(&surface.positions, &wetted);
     let mut skirts = Vec::new();
     for &[a, b] in contact_line {
@@ -59,13 +61,14 @@ pub fn skirt_triangles(
             .filter_map(|(at, into)| {
                 let start = ((at - origin) - SEARCH_RANGE * edge * into).as_vec3();
                 let ray = Ray { origin: start, direction: into.as_vec3(), time: 0.0, origin_triangle: NO_TRIANGLE };
-                let hit = ground.intersect(&ray, (2.0 * SEARCH_RANGE * edge) as f32, |_| true)?;
+                let hit = bvh.intersect(&ray, (2.0 * SEARCH_RANGE * edge) as f32, |_| true)?;
                 Some(f64::from(hit.distance) - SEARCH_RANGE * edge)
             })
             .fold(0.0, f64::max);
         let depth = gap + OVERLAP * edge;
         let [p2, q2] = [p + depth * into_p, q + depth * into_q];
-        // The free surface above has the opposite orientation along the contact line; the skirt continues it.
+        // The free surface above has the opposite orientation along the contact line; the skirt
+        // continues it.
         skirts.push(SkirtTriangle { corners: [p, q, q2], vertices: [a, b, b] });
         skirts.push(SkirtTriangle { corners: [p, q2, p2], vertices: [a, b, a] });
     }
@@ -89,7 +92,7 @@ mod tests {
         }
     }
 
-    fn ground() -> impl Iterator<Item = [DVec3; 3]> {
+    fn plane() -> impl Iterator<Item = [DVec3; 3]> {
         let far = |x: f64, z: f64| DVec3::new(9.0 * x, 0.0, 9.0 * z);
         [[far(-1.0, 1.0), far(1.0, 1.0), far(1.0, -1.0)], [far(-1.0, 1.0), far(1.0, -1.0), far(-1.0, -1.0)]].into_iter()
     }
@@ -97,7 +100,7 @@ mod tests {
     #[test]
     fn a_skirt_closes_the_gap_and_hardly_overlaps_the_solid() {
         for height in [0.1, 1e-3, 0.0, -0.02] {
-            let skirts = skirt_triangles(&base(height), |_| true, ground());
+            let skirts = skirt_triangles(&base(height), |_| true, plane());
             assert_eq!(skirts.len(), 8);
             let lowest = skirts.iter().flat_map(|s| s.corners).map(|c| c.y).fold(f64::INFINITY, f64::min);
             let out = height.min(0.0) - 2.1 * OVERLAP;
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn skirts_have_the_orientation_of_the_drop() {
-        for skirt in skirt_triangles(&base(0.1), |_| true, ground()) {
+        for skirt in skirt_triangles(&base(0.1), |_| true, plane()) {
             let [a, b, c] = skirt.corners;
             let normal = (b - a).cross(c - a);
             assert!(normal.dot((a + b + c) / 3.0) > 0.0, "{:?} points to {normal}", skirt.corners);
@@ -116,12 +119,12 @@ mod tests {
 
     #[test]
     fn unselected_solids_free_drops_and_invalid_surfaces_have_no_skirts() {
-        assert!(skirt_triangles(&base(0.1), |_| false, ground()).is_empty());
-        assert!(skirt_triangles(&Surface { solids: vec![-1; 2], ..base(0.1) }, |_| true, ground()).is_empty());
+        assert!(skirt_triangles(&base(0.1), |_| false, plane()).is_empty());
+        assert!(skirt_triangles(&Surface { solids: vec![-1; 2], ..base(0.1) }, |_| true, plane()).is_empty());
         let mut broken = base(0.1);
         broken.positions[2] = DVec3::NAN;
         broken.triangles.push([7, 8, 9]);
         broken.solids.push(0);
-        assert!(skirt_triangles(&broken, |_| true, ground()).is_empty());
+        assert!(skirt_triangles(&broken, |_| true, plane()).is_empty());
     }
 }

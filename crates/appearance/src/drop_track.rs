@@ -37,7 +37,8 @@ impl DropTrack {
         self.radius
     }
 
-    /// Its position in a frame, in m; the last one after it disappears, and the first one before it appears.
+    /// Its position in a frame, in m; the last one after it disappears, and the first one before it
+    /// appears.
     pub fn at(&self, frame: u64) -> DVec3 {
         let after = self.positions.partition_point(|(seen, _)| *seen <= frame);
         self.positions.get(after.saturating_sub(1)).map_or(DVec3::ZERO, |(_, at)| *at)

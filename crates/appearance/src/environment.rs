@@ -1,23 +1,26 @@
-//! Light from all around: radiance by direction, and directions drawn in proportion to it.
+//! Environment light: radiance by direction, with importance sampling.
 //!
-//! Every environment is a lat-long image. Its radiance `L(ω)` is the image interpolated bilinearly, times a factor. Directions are
-//! drawn with the density
+//! Every environment is a lat-long image. Its radiance `L(ω)` is the image interpolated bilinearly,
+//! times a factor. Directions are sampled with the pdf
 //!
-//! `p(ω) = wᵢⱼ / (Σ w · Ωᵢ)`, with `wᵢⱼ = Y̅ᵢⱼ Ωᵢ`, `Ωᵢ = Δφ (cos θᵢ − cos θᵢ₊₁)`,
+//! ```text
+//! p(ω) = wᵢⱼ / (Σ w · Ωᵢ),     wᵢⱼ = Y̅ᵢⱼ Ωᵢ,     Ωᵢ = Δφ (cos θᵢ − cos θᵢ₊₁)
+//! ```
 //!
-//! where `Y̅ᵢⱼ` is the mean luminance of the interpolated image over cell `(i, j)` and `Ωᵢ` the cell's exact solid angle. The row
-//! comes from the marginal distribution, the column from the row's own; inside the cell `φ` and `cos θ` are uniform. So `p` is
-//! constant per cell in solid angle, integrates to one exactly, and no place that shines has density zero.
+//! where `Y̅ᵢⱼ` is the mean luminance of the interpolated image over cell `(i, j)` and `Ωᵢ` the
+//! cell's exact solid angle. The row comes from the marginal distribution, the column from the
+//! conditional one; inside the cell `φ` and `cos θ` are uniform. So `p` is constant per cell in
+//! solid angle, integrates to one exactly, and is positive wherever the environment emits.
 //!
 //! # Orientation
 //!
-//! y is up, and the picture is seen from inside. Its top row looks to +y, its middle to +z, its left and right borders
-//! meet at −z, and what lies right of the middle is towards −x: `φ = 2πu`, `ω = (sin θ sin φ, cos θ, −sin θ cos φ)`. That is also
-//! what Mitsuba 3 does.
+//! y is up, and the image is seen from inside. Its top row is +y, its center +z, its left and right
+//! borders meet at −z, and the right half is towards −x: `φ = 2πu`,
+//! `ω = (sin θ sin φ, cos θ, −sin θ cos φ)`, as in Mitsuba 3.
 //!
 //! # Unit
 //!
-//! The built-in environments at strength 1 light a level, white, matte surface to radiance 1.
+//! Built-in environments of strength 1 give a horizontal, white, diffuse surface the radiance 1.
 
 mod city;
 mod discs;
@@ -37,64 +40,64 @@ use sessile_scene::{EnvironmentMap, EnvironmentPreset};
 
 pub use lat_long::LatLong;
 
-/// The finest grid that directions are drawn on; larger images are averaged down for this purpose only.
+/// The finest sampling grid; larger images are averaged down for sampling only.
 const FINEST_GRID: [usize; 2] = [1024, 512];
 
-/// The most pixels that an image file may announce; 16 bytes each are needed while it is read.
-const MOST_PIXELS: usize = 1 << 26;
+/// Maximum number of pixels of an image file; 16 bytes each are needed while it is read.
+const MAX_PIXELS: usize = 1 << 26;
 
 /// Why an environment cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
-    /// The file cannot be read at all.
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The name is not built in and not a file that is understood.
+    /// Neither a built-in name nor a supported file.
     #[error(
         "unknown environment {name:?}: give \"studio\", \"sky\", \"garden\", \"city\", \"dawn\", or an image file ending in .hdr or .exr"
     )]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// The content is not what the extension promises.
-    #[error("{} is broken: {what}; export the image again as a lat-long picture", path.display())]
+    /// The content does not match the extension.
+    #[error("{} is broken: {what}; export it again as a lat-long image", path.display())]
     Broken {
         /// The file.
         path: PathBuf,
         /// What is wrong, and where.
         what: String,
     },
-    /// More pixels than fit.
-    #[error("{} has {width} × {height} pixels, more than the {MOST_PIXELS} allowed; scale it down (8192 × 4096 is plenty)", path.display())]
+    /// Too many pixels.
+    #[error("{} has {width} × {height} pixels, more than the {MAX_PIXELS} allowed; scale it down (8192 × 4096 is plenty)", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Columns it announces.
+        /// Columns in its header.
         width: usize,
-        /// Rows it announces.
+        /// Rows in its header.
         height: usize,
     },
 }
 
-/// A direction drawn from an environment.
+/// A direction sampled from an environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnvSample {
     /// Towards the light, unit length.
     pub dir: Vec3,
-    /// Radiance that comes from there.
+    /// Radiance from that direction.
     pub radiance: Vec3,
     /// Probability density per solid angle, in 1/sr.
     pub pdf: f32,
 }
 
-/// Light from infinitely far away.
+/// Light from infinity.
 #[derive(Clone, Debug)]
 pub struct Environment {
     image: LatLong,
     /// Columns and rows of the sampling grid.
     grid: [usize; 2],
-    /// Cosines of the angle from +y at the upper edge of each row, and at the last one's lower edge.
+    /// Cosines of the polar angle at the upper edge of each row, and at the last one's lower edge.
     edges: Vec<f64>,
     /// Cumulative probability of rows, starting at 0 and ending at 1.
     rows: Vec<f64>,
@@ -103,8 +106,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment that a scene's `[lights]` asks for. The sun's disc is not part of it, but the built-in sky brightens
-    /// towards the sun's direction.
+    /// The environment of a scene's `[lights]`. The sun's disc is not part of it, but the built-in
+    /// sky is brighter around the sun's direction.
     pub fn from_lights(lights: &sessile_scene::Lights) -> Result<Self, EnvironmentError> {
         let strength = lights.strength as f32;
         let sun = lights.sun.map_or(Vec3::new(1.0, 2.0, 1.0), |sun| sun.direction.as_vec3());
@@ -133,12 +136,12 @@ impl Environment {
         Ok(Self::from_lat_long(read(path, &bytes)?, strength))
     }
 
-    /// The same radiance from everywhere.
+    /// Uniform radiance.
     pub fn constant(radiance: Vec3) -> Self {
         Self::from_lat_long(LatLong::filled(1, 1, |_| radiance), 1.0)
     }
 
-    /// A clear daylight sky over a matte ground, without the sun's disc.
+    /// A clear daylight sky over diffuse land, without the sun's disc.
     pub fn sky(towards_sun: Vec3, strength: f32) -> Self {
         Self::from_lat_long(sky::paint(towards_sun), strength)
     }
@@ -153,7 +156,7 @@ impl Environment {
         Self::from_lat_long(garden::paint(), strength)
     }
 
-    /// A town at the blue hour, its lamps out of focus.
+    /// A town at the blue hour, its lights out of focus.
     pub fn city(strength: f32) -> Self {
         Self::from_lat_long(city::paint(), strength)
     }
@@ -165,7 +168,7 @@ impl Environment {
         Ok(Self::from_lat_long(image, strength))
     }
 
-    /// Any lat-long image, times `strength`. Negative values count as dark, and so do those that are not numbers.
+    /// A lat-long image times `strength`. Negative and non-finite values count as black.
     pub fn from_lat_long(mut image: LatLong, strength: f32) -> Self {
         let strength = if strength.is_finite() { strength.max(0.0) } else { 0.0 };
         image.sanitize(strength);
@@ -182,7 +185,7 @@ impl Environment {
             }
         }
         if mean.iter().all(|&sum| sum == 0.0) {
-            mean.fill(1.0); // a black environment: any density will do
+            mean.fill(1.0); // a black environment: sample uniformly
         }
         let edges: Vec<f64> =
             (0..=grid[1]).map(|row| (std::f64::consts::PI * row as f64 / grid[1] as f64).cos()).collect();
@@ -209,18 +212,18 @@ impl Environment {
         self.image.at(uv_of(dir))
     }
 
-    /// Columns and rows of the image that it is made of.
+    /// Columns and rows of its image.
     pub fn size(&self) -> [usize; 2] {
         [self.image.width(), self.image.height()]
     }
 
-    /// Radiance at the middle of a pixel of an image of this size, rows from the top.
+    /// Radiance at the center of a pixel of an image of this size, rows from the top.
     pub fn radiance_at_pixel(&self, column: usize, row: usize, size: [usize; 2]) -> Vec3 {
         let at = Vec2::new(column as f32 + 0.5, row as f32 + 0.5);
         self.image.at(at / Vec2::new(size[0] as f32, size[1] as f32))
     }
 
-    /// Draws a direction with the density [`Self::pdf`] from two uniform numbers in `[0, 1)`.
+    /// Samples a direction with the pdf [`Self::pdf`] from two uniform numbers in `[0, 1)`.
     pub fn sample(&self, u: Vec2) -> EnvSample {
         let (row, in_row) = invert(&self.rows, f64::from(u.y));
         let (column, in_column) = invert(self.columns_of(row), f64::from(u.x));
@@ -232,25 +235,25 @@ impl Environment {
         EnvSample { dir, radiance: self.radiance(dir), pdf: self.cell_pdf(row, column) }
     }
 
-    /// Probability density, per solid angle, that [`Self::sample`] yields a direction.
+    /// The pdf of [`Self::sample`], in 1/sr.
     pub fn pdf(&self, dir: Vec3) -> f32 {
         let uv = uv_of(dir);
         let cell = |coordinate: f32, count: usize| ((coordinate * count as f32) as usize).min(count - 1);
         self.cell_pdf(cell(uv.y, self.grid[1]), cell(uv.x, self.grid[0]))
     }
 
-    /// Irradiance on a surface that faces `normal`, summed over the image.
+    /// Irradiance on a surface that faces `normal`, integrated over the image.
     pub fn irradiance(&self, normal: Vec3) -> Vec3 {
         self.image.irradiance(normal)
     }
 
-    /// The environment as a coarse grid of lights: of each cell its middle's direction and its radiance times its solid angle. Cells
-    /// without light are left out.
+    /// The environment as a coarse grid of lights: direction of each cell's center, and radiance
+    /// times solid angle. Black cells are left out.
     pub fn cells(&self, columns: usize, rows: usize) -> Vec<(Vec3, Vec3)> {
         let [width, height] = [self.image.width(), self.image.height()];
         let edge = |row: f64, count: usize| (std::f64::consts::PI * row / count as f64).cos();
         let mut sums = vec![glam::DVec3::ZERO; columns * rows];
-        // A pixel that is larger than a cell is divided, and each part goes to its own cell.
+        // A pixel that is larger than a cell is divided, and each part is added to its own cell.
         let [across, down] = [columns.div_ceil(width), rows.div_ceil(height)];
         for row in 0..height * down {
             let band = edge(row as f64, height * down) - edge(row as f64 + 1.0, height * down);
@@ -290,21 +293,21 @@ pub fn luminance(color: Vec3) -> f32 {
     color.dot(Vec3::new(0.2126, 0.7152, 0.0722))
 }
 
-/// Where in the image, 0 to 1 from the left and from the top, a direction lies.
+/// Position of a direction in the image, 0 to 1 from the left and from the top.
 fn uv_of(dir: Vec3) -> Vec2 {
     let turn = dir.x.atan2(-dir.z) / TAU;
     let u = if turn < 0.0 { turn + 1.0 } else { turn };
     Vec2::new(u, dir.y.clamp(-1.0, 1.0).acos() / PI)
 }
 
-/// The direction that a place in the image shows; inverse of [`uv_of`].
+/// The direction of a position in the image; inverse of [`uv_of`].
 fn dir_of(uv: Vec2) -> Vec3 {
     let (sin_phi, cos_phi) = (TAU * uv.x).sin_cos();
     let (sin_theta, cos_theta) = (PI * uv.y).sin_cos();
     Vec3::new(sin_theta * sin_phi, cos_theta, -sin_theta * cos_phi)
 }
 
-/// Scales running sums so that they end at one; those that end at zero become uniform.
+/// Normalizes cumulative sums to end at one; those that end at zero become uniform.
 fn make_cumulative(sums: &mut [f64]) {
     let last = sums.len() - 1;
     let total = sums[last];
@@ -313,12 +316,12 @@ fn make_cumulative(sums: &mut [f64]) {
     }
 }
 
-/// The interval of `cumulative` that `u` falls into, never an empty one, and how far into it.
+/// The non-empty interval of `cumulative` that contains `u`, and the fraction within it.
 fn invert(cumulative: &[f64], u: f64) -> (usize, f64) {
     let last = cumulative.len() - 2;
     let mut interval = cumulative.partition_point(|&sum| sum <= u).saturating_sub(1).min(last);
     while interval > 0 && cumulative[interval + 1] <= cumulative[interval] {
-        interval -= 1; // only when u has been rounded up to 1
+        interval -= 1; // only when u was rounded up to 1
     }
     let width = cumulative[interval + 1] - cumulative[interval];
     (interval, ((u - cumulative[interval]) / width).clamp(0.0, 1.0))

@@ -1,14 +1,16 @@
-//! The camera that frames a scene by itself.
+//! Automatic framing: a camera for scenes that do not specify one.
 //!
-//! It is placed by what stays the same in all frames, however long the run goes on, so that a film is steady: the solids with all keys of their motion, the
-//! drops at the start, the sources, and the way that water takes from there: down to the solid below, and some way down its slope.
+//! The camera depends only on what is the same in all frames, however long the run, so that the
+//! video is steady: the solids with all keys of their motion, the initial drops, the emitters, and
+//! the expected path of the water: down to the solid below, and some distance down its slope.
 //!
-//! - An upright plane that is the only solid is seen straight on from its liquid side; the picture shows all of it, or the part round
-//!   its drops where they are small against it.
-//! - Everything else is seen in a three-quarter view, from a little above and to the right, or from the first of some other
-//!   directions from which more drops are in sight.
+//! - An upright plane that is the only solid is seen frontally from its liquid side; the image
+//!   shows all of it, or the part around its drops where they are small compared to it.
+//! - Everything else is seen in a three-quarter view, from slightly above and to the right, or from
+//!   another of several directions from which more drops are visible.
 //!
-//! A body that is not much larger than the drops is shown whole; ground is backdrop.
+//! A body that is not much larger than the drops is shown completely; a large plane is only a
+//! backdrop.
 
 use glam::DVec3;
 use sessile_scene::types::{EmitterKind, RainArea, Scene, SolidShape};
@@ -16,7 +18,7 @@ use sessile_world::{PlaneFrame, Solid, World};
 
 use crate::camera::Camera;
 
-/// Directions from the subject to the eye, the best first.
+/// Directions from the subject to the camera, in order of preference.
 const VIEWS: [DVec3; 10] = [
     DVec3::new(0.45, 0.42, 0.9),
     DVec3::new(-0.45, 0.42, 0.9),
@@ -30,28 +32,30 @@ const VIEWS: [DVec3; 10] = [
     DVec3::new(0.05, 1.0, 0.1),
 ];
 
-/// How much of the picture the box round the subject may take, each way.
+/// Maximum fraction of the image that the subject's bounds fill, in each direction.
 const FILL: f64 = 0.8;
 
-/// How much of the picture's height a followed drop takes.
-const FOLLOWED: f64 = 0.3;
+/// Fraction of the image's height that a followed drop fills.
+const FOLLOWED_DROP: f64 = 0.3;
 
-/// A plane counts as upright up to this vertical part of its normal.
-const UPRIGHT: f64 = 0.35;
+/// A plane counts as upright up to this vertical component of its normal.
+const MAX_UPRIGHT_Y: f64 = 0.35;
 
-/// A pane whose shape is that of the picture up to this factor fills it; others are shown whole.
-const SAME_SHAPE: f64 = 1.2;
+/// A pane with the aspect ratio of the image up to this factor fills it; others are shown
+/// completely.
+const ASPECT_TOLERANCE: f64 = 1.2;
 
-/// Ground, and bodies, are part of the subject up to this many times the extent of the water.
-const GROUND: f64 = 6.0;
-const BODY: f64 = 24.0;
+/// Planes, and bodies, belong to the subject up to this many times the extent of the water.
+const MAX_PLANE_RATIO: f64 = 6.0;
+const MAX_BODY_RATIO: f64 = 24.0;
 
-/// How far water runs down a slope in the picture, in radii, and how steep the slope must be (sine of its angle).
-const RUN: f64 = 8.0;
-const SLOPE: f64 = 0.17;
+/// Distance that water is expected to run down a slope, in radii, and the minimum sine of the
+/// slope's angle.
+const RUNOUT: f64 = 8.0;
+const MIN_SLOPE: f64 = 0.17;
 
-/// The most drops that are looked for when a view is chosen.
-const LOOKED_FOR: usize = 64;
+/// Maximum number of drops that are tested for visibility.
+const MAX_TESTED_DROPS: usize = 64;
 
 type Bounds = [DVec3; 2];
 
@@ -61,7 +65,7 @@ fn join(a: Bounds, b: Bounds) -> Bounds {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
-fn about(at: DVec3, radius: f64) -> Bounds {
+fn around(at: DVec3, radius: f64) -> Bounds {
     [at - DVec3::splat(radius), at + DVec3::splat(radius)]
 }
 
@@ -69,11 +73,12 @@ fn extent(bounds: Bounds) -> f64 {
     (bounds[1] - bounds[0]).length()
 }
 
-fn is_there(bounds: Bounds) -> bool {
+fn is_valid(bounds: Bounds) -> bool {
     bounds[0].is_finite() && bounds[1].is_finite() && bounds[0].cmple(bounds[1]).all()
 }
 
-/// The scene's camera, with what it leaves open framed for a picture `aspect` times as wide as high.
+/// The scene's camera, with unspecified parts framed for an image of this aspect ratio (width over
+/// height).
 pub fn frame_scene(scene: &Scene, world: &World, aspect: f64) -> Camera {
     let automatic = automatic(scene, world, fov(scene), aspect);
     let look_at = scene.camera.look_at.unwrap_or(automatic.look_at);
@@ -81,14 +86,14 @@ pub fn frame_scene(scene: &Scene, world: &World, aspect: f64) -> Camera {
     with_lens(scene, Camera { eye, look_at, ..automatic })
 }
 
-/// The scene's camera, with what it leaves open framed round a drop that it is to follow.
+/// The scene's camera, with unspecified parts framed around a drop that it follows.
 pub fn frame_drop(scene: &Scene, world: &World, aspect: f64, place: DVec3, radius: f64) -> Camera {
     let automatic = automatic(scene, world, fov(scene), aspect);
     let offset = match (scene.camera.position, scene.camera.look_at) {
         (Some(position), look_at) => position - look_at.unwrap_or(place),
         (None, _) => {
             let half = (0.5 * automatic.fov).tan() * aspect.min(1.0);
-            let distance = radius.max(1e-6) / (FOLLOWED * half);
+            let distance = radius.max(1e-6) / (FOLLOWED_DROP * half);
             (automatic.eye - automatic.look_at).normalize_or(VIEWS[0].normalize()) * distance
         }
     };
@@ -111,46 +116,46 @@ fn automatic(scene: &Scene, world: &World, fov: f64, aspect: f64) -> Camera {
     })
 }
 
-/// Where water is and where it goes.
+/// Where the water is and where it is expected to go.
 struct Water {
-    /// Centers and radii of drops and mouths.
-    places: Vec<(DVec3, f64)>,
-    /// Round them and the way that they take.
+    /// Centers and radii of drops and emitters.
+    sources: Vec<(DVec3, f64)>,
+    /// Bounds of them and of their expected paths.
     bounds: Bounds,
-    /// Solids that it rains on, or that dew settles on.
-    rained_on: Vec<usize>,
+    /// Solids with rain or dew.
+    wetted_solids: Vec<usize>,
 }
 
 impl Water {
     fn of(scene: &Scene, world: &World) -> Self {
-        let mut water = Self { places: Vec::new(), bounds: EMPTY, rained_on: Vec::new() };
+        let mut water = Self { sources: Vec::new(), bounds: EMPTY, wetted_solids: Vec::new() };
         for drop in world.initial_drops() {
             let bounds = drop.bounds();
-            water.places.push((drop.centroid(), 0.5 * (bounds[1] - bounds[0]).max_element()));
+            water.sources.push((drop.centroid(), 0.5 * (bounds[1] - bounds[0]).max_element()));
             water.bounds = join(water.bounds, bounds);
         }
         for emitter in &scene.emitters {
             match emitter.kind {
                 EmitterKind::Drip { at, radius, .. } | EmitterKind::Tap { at, radius, .. } => {
-                    water.places.push((at, 1.5 * radius));
+                    water.sources.push((at, 1.5 * radius));
                 }
-                EmitterKind::Feed { at, .. } => water.places.push((at, 1e-3)),
+                EmitterKind::Feed { at, .. } => water.sources.push((at, 1e-3)),
                 EmitterKind::Rain { over: RainArea::Solid(solid), .. } | EmitterKind::Dew { on: solid, .. } => {
-                    water.rained_on.push(solid);
+                    water.wetted_solids.push(solid);
                 }
                 EmitterKind::Rain { over: RainArea::Box { min, max }, .. } => {
                     water.bounds = join(water.bounds, [min, max]);
                 }
             }
         }
-        for &(at, radius) in &water.places {
-            water.bounds = join(water.bounds, way(world, at, radius));
+        for &(at, radius) in &water.sources {
+            water.bounds = join(water.bounds, path_bounds(world, at, radius));
         }
-        for bounds in water.rained_on.iter().filter_map(|&solid| whole_motion(world, solid)) {
+        for bounds in water.wetted_solids.iter().filter_map(|&solid| bounds_over_motion(world, solid)) {
             water.bounds = join(water.bounds, bounds);
         }
         if let Some(domain) = &scene.domain
-            && is_there(water.bounds)
+            && is_valid(water.bounds)
         {
             water.bounds = [water.bounds[0].max(domain.min), water.bounds[1].min(domain.max)];
         }
@@ -158,10 +163,10 @@ impl Water {
     }
 }
 
-/// Round a drop, the ground that it falls on, and some of the slope that it runs down there.
-fn way(world: &World, at: DVec3, radius: f64) -> Bounds {
-    let Some(down) = world.gravity().try_normalize() else { return about(at, radius) };
-    // Marching by the distance to the nearest solid never passes through one.
+/// Bounds of a drop, its point of impact, and part of the slope there.
+fn path_bounds(world: &World, at: DVec3, radius: f64) -> Bounds {
+    let Some(down) = world.gravity().try_normalize() else { return around(at, radius) };
+    // Sphere tracing by the signed distance never passes through a solid.
     let (mut point, mut fallen) = (at, 0.0);
     for _ in 0..128 {
         let distance = world.signed_distance(point);
@@ -169,20 +174,20 @@ fn way(world: &World, at: DVec3, radius: f64) -> Bounds {
             break;
         }
         if distance < 1.2 * radius {
-            let ground = world.closest(point).map_or(point, |(_, closest)| closest.point);
+            let impact = world.closest(point).map_or(point, |(_, closest)| closest.point);
             let normal = world.closest(point).map_or(-down, |(_, closest)| closest.normal);
             let slope = down - down.dot(normal) * normal;
-            let run = if slope.length() > SLOPE { RUN * radius * slope.normalize() } else { DVec3::ZERO };
-            return join(about(at, radius), join(about(ground, radius), about(ground + run, radius)));
+            let run = if slope.length() > MIN_SLOPE { RUNOUT * radius * slope.normalize() } else { DVec3::ZERO };
+            return join(around(at, radius), join(around(impact, radius), around(impact + run, radius)));
         }
         point += distance * down;
         fallen += distance;
     }
-    join(about(at, radius), about(at + RUN * radius * down, radius))
+    join(around(at, radius), around(at + RUNOUT * radius * down, radius))
 }
 
-/// The box round a solid at all keys of its motion.
-fn whole_motion(world: &World, solid: usize) -> Option<Bounds> {
+/// Bounds of a solid over all keys of its motion.
+fn bounds_over_motion(world: &World, solid: usize) -> Option<Bounds> {
     let at_start = world.solids().get(solid)?;
     let keys = &at_start.scene().motion;
     if keys.is_empty() {
@@ -195,47 +200,48 @@ fn whole_motion(world: &World, solid: usize) -> Option<Bounds> {
     }))
 }
 
-/// The box round what a viewer wants to see.
+/// Bounds of the subject of the image.
 fn subject(world: &World, water: &Water) -> Bounds {
-    let has_water = is_there(water.bounds);
+    let has_water = is_valid(water.bounds);
     let size = extent(water.bounds);
     let mut bounds = if has_water { water.bounds } else { EMPTY };
     for (index, solid) in world.solids().iter().enumerate() {
-        let whole = whole_motion(world, index).unwrap_or_else(|| solid.bounds());
-        let is_ground = matches!(solid.scene().shape, SolidShape::Plane { .. });
-        let limit = if is_ground { GROUND } else { BODY };
+        let whole = bounds_over_motion(world, index).unwrap_or_else(|| solid.bounds());
+        let is_plane = matches!(solid.scene().shape, SolidShape::Plane { .. });
+        let limit = if is_plane { MAX_PLANE_RATIO } else { MAX_BODY_RATIO };
         if !has_water || extent(whole) < limit * size {
             bounds = join(bounds, whole);
         }
     }
-    if is_there(bounds) { bounds } else { about(DVec3::ZERO, 5e-3) }
+    if is_valid(bounds) { bounds } else { around(DVec3::ZERO, 5e-3) }
 }
 
-/// Straight on, the part of an upright plane that matters; `None` unless such a plane is the only solid.
+/// A frontal view of an upright plane or of the part around its drops; `None` unless such a plane
+/// is the only solid.
 fn pane_view(world: &World, water: &Water, fov: f64, aspect: f64) -> Option<Camera> {
     let [solid] = world.solids() else { return None };
-    let frame = solid.plane_frame().filter(|frame| frame.normal.y.abs() <= UPRIGHT)?;
+    let frame = solid.plane_frame().filter(|frame| frame.normal.y.abs() <= MAX_UPRIGHT_Y)?;
     let half = (0.5 * fov).tan();
     let fit = |[width, height]: [f64; 2]| (0.5 * height / half).max(0.5 * width / (half * aspect));
     let see = |middle: DVec3, distance: f64| Camera::new(middle + distance * frame.normal, middle, fov);
 
-    let part = part_of_pane(&frame, water);
+    let part = pane_region(&frame, water);
     if let Some((middle, size)) = part {
         return Some(see(middle, fit(size) / FILL));
     }
     let [width, height] = frame.size;
     let shape = width / height / aspect;
-    if (1.0 / SAME_SHAPE..SAME_SHAPE).contains(&shape) {
-        // A hair closer than exact, so that the plane's edge does not show.
+    if (1.0 / ASPECT_TOLERANCE..ASPECT_TOLERANCE).contains(&shape) {
+        // Slightly closer than exact, so that the plane's edge is not visible.
         let distance = 0.99 * (0.5 * height / half).min(0.5 * width / (half * aspect));
         return Some(see(frame.origin, distance));
     }
     Some(see(frame.origin, fit(frame.size) / 0.96))
 }
 
-/// Middle and size of the part of a pane round its drops; `None` when all of it matters.
-fn part_of_pane(frame: &PlaneFrame, water: &Water) -> Option<(DVec3, [f64; 2])> {
-    if water.places.is_empty() || !water.rained_on.is_empty() {
+/// Center and size of the part of a pane around its drops; `None` when all of it is shown.
+fn pane_region(frame: &PlaneFrame, water: &Water) -> Option<(DVec3, [f64; 2])> {
+    if water.sources.is_empty() || !water.wetted_solids.is_empty() {
         return None;
     }
     let size = frame.size[0].max(frame.size[1]);
@@ -244,10 +250,10 @@ fn part_of_pane(frame: &PlaneFrame, water: &Water) -> Option<(DVec3, [f64; 2])> 
     let across = |axis: DVec3| axis.abs().dot(box_size);
     let part = [across(frame.u), across(frame.v)];
     let on_pane = middle - (middle - frame.origin).dot(frame.normal) * frame.normal;
-    (is_there(water.bounds) && size > GROUND * part[0].max(part[1])).then_some((on_pane, part))
+    (is_valid(water.bounds) && size > MAX_PLANE_RATIO * part[0].max(part[1])).then_some((on_pane, part))
 }
 
-/// A three-quarter view of a box, or another one that shows more drops.
+/// A three-quarter view of a box, or another view that shows more drops.
 fn best_view(world: &World, water: &Water, bounds: Bounds, fov: f64, aspect: f64) -> Camera {
     let middle = 0.5 * (bounds[0] + bounds[1]);
     let opaque: Vec<&Solid> =
@@ -259,7 +265,11 @@ fn best_view(world: &World, water: &Water, bounds: Bounds, fov: f64, aspect: f64
     let mut best = (views[0], -1);
     for camera in views {
         let inside = opaque.iter().any(|solid| solid.signed_distance(camera.eye) <= 0.0);
-        let seen = water.places.iter().take(LOOKED_FOR).filter(|(at, radius)| sees(&opaque, camera.eye, *at, *radius));
+        let seen = water
+            .sources
+            .iter()
+            .take(MAX_TESTED_DROPS)
+            .filter(|(at, radius)| is_visible(&opaque, camera.eye, *at, *radius));
         let score = if inside { -1 } else { i32::try_from(seen.count()).unwrap_or(i32::MAX) };
         if score > best.1 {
             best = (camera, score);
@@ -268,7 +278,8 @@ fn best_view(world: &World, water: &Water, bounds: Bounds, fov: f64, aspect: f64
     best.0
 }
 
-/// The distance from a box's middle at which all of it is in the picture, seen from direction `towards`.
+/// The distance from a box's center at which all of it is in the image, seen from direction
+/// `towards`.
 fn fit_box([low, high]: Bounds, towards: DVec3, fov: f64, aspect: f64) -> f64 {
     let right = DVec3::Y.cross(towards).try_normalize().unwrap_or(DVec3::X);
     let up = towards.cross(right);
@@ -287,8 +298,8 @@ fn fit_box([low, high]: Bounds, towards: DVec3, fov: f64, aspect: f64) -> f64 {
     distance.max(1e-5)
 }
 
-/// Whether nothing opaque stands between the eye and a drop.
-fn sees(opaque: &[&Solid], eye: DVec3, at: DVec3, radius: f64) -> bool {
+/// Whether no opaque solid lies between the camera and a drop.
+fn is_visible(opaque: &[&Solid], eye: DVec3, at: DVec3, radius: f64) -> bool {
     let Some(direction) = (at - eye).try_normalize() else { return true };
     let length = at.distance(eye) - radius;
     let mut along = 0.0;

@@ -1,14 +1,16 @@
-//! Rough reflection after Trowbridge and Reitz (GGX), with no energy lost.
+//! The GGX (Trowbridge–Reitz) specular lobe with energy compensation.
 //!
-//! Microfacet normals h follow D(h), sampled as seen from the eye (heitz2018; spherical caps of dupuy2023); facets hide one
-//! another by Smith's height-correlated G₂:
+//! Microfacet normals h follow D(h) and are sampled from the visible ones (heitz2018; spherical
+//! caps of dupuy2023); masking and shadowing is Smith's height-correlated G₂:
 //!
 //! ```text
-//! f cos θᵢ = F D G₂/(4 cos θₒ)      E(θₒ, α) = ∫ D G₂/(4 cos θₒ) dωᵢ        F = F₀ + (1 − F₀)(1 − o·h)⁵
+//! f cos θᵢ = F D G₂/(4 cos θₒ)      F = F₀ + (1 − F₀)(1 − o·h)⁵
+//! E(θₒ, α) = ∫ D G₂/(4 cos θₒ) dωᵢ
 //! ```
 //!
-//! One bounce between facets loses the share 1 − E; the factor 1 + F₀ (1/E − 1) gives it back (turquin2019), so that a white metal
-//! of any roughness is white. E and its Fresnel part are tabulated once.
+//! Single scattering loses the fraction 1 − E; the factor 1 + F₀ (1/E − 1) restores it
+//! (turquin2019), so that a white metal of any roughness is white. E and its Fresnel part are
+//! tabulated once.
 //!
 //! Directions are in a frame whose z axis is the normal, and point away from the surface.
 
@@ -16,30 +18,31 @@ use std::sync::LazyLock;
 
 use glam::{Vec2, Vec3};
 
-/// Below this roughness α the lobe is narrower than single precision handles well.
-const SMALLEST_ALPHA: f32 = 1e-3;
+/// Minimum roughness α, below which the lobe is too narrow for single precision.
+const MIN_ALPHA: f32 = 1e-3;
 
-/// Entries of the table of E, per side.
-const TABLE: usize = 48;
+/// Size of the table of E, per axis.
+const TABLE_SIZE: usize = 48;
 
-/// Grid per entry, around (half of it, for the other half mirrors it) and outwards: the error of an entry is some 5e-4.
+/// Integration grid per entry: azimuth (half of it, by symmetry) and polar; the error of an entry
+/// is about 5e-4.
 const TABLE_GRID: [u16; 2] = [24, 96];
 
-/// A rough mirror.
+/// A GGX specular lobe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ggx {
     /// Roughness α, from 0 (smooth) to 1.
     pub alpha: f32,
-    /// Reflectance F₀ head on.
+    /// Reflectance F₀ at normal incidence.
     pub f0: Vec3,
 }
 
 impl Ggx {
     fn alpha(&self) -> f32 {
-        self.alpha.clamp(SMALLEST_ALPHA, 1.0)
+        self.alpha.clamp(MIN_ALPHA, 1.0)
     }
 
-    /// Share of light from everywhere that leaves along `wo`, the light of many bounces included.
+    /// Directional albedo for an outgoing direction of this cosine, multiple scattering included.
     pub fn albedo(&self, cosine: f32) -> Vec3 {
         let (scale, bias) = TABLES.at(cosine, self.alpha());
         (self.f0 * scale + bias) * self.compensation(scale + bias)
@@ -64,7 +67,7 @@ impl Ggx {
         (value, d / (4.0 * wo.z * (1.0 + lambda_o)))
     }
 
-    /// A direction in which light may have come in.
+    /// Samples an incident direction.
     pub fn sample(&self, wo: Vec3, u: Vec2) -> Vec3 {
         let half = visible_normal(wo, self.alpha(), u);
         2.0 * wo.dot(half) * half - wo
@@ -77,7 +80,7 @@ fn schlick(f0: Vec3, cosine: f32) -> Vec3 {
 
 fn distribution(cosine: f32, alpha: f32) -> f32 {
     let a2 = alpha * alpha;
-    // 1 − cos² by (1 − cos)(1 + cos): the difference of squares would lose the narrow lobes.
+    // 1 − cos² as (1 − cos)(1 + cos): the difference of squares would lose narrow lobes.
     let base = a2 * cosine * cosine + (1.0 - cosine) * (1.0 + cosine);
     a2 / (std::f32::consts::PI * base * base)
 }
@@ -87,7 +90,7 @@ fn lambda(cosine: f32, alpha: f32) -> f32 {
     0.5 * ((1.0 + alpha * alpha * tangent2).sqrt() - 1.0)
 }
 
-/// A microfacet normal as seen along `wo` (dupuy2023, listing 3).
+/// A visible microfacet normal for `wo` (dupuy2023, listing 3).
 fn visible_normal(wo: Vec3, alpha: f32, u: Vec2) -> Vec3 {
     let stretched = Vec3::new(alpha * wo.x, alpha * wo.y, wo.z).normalize_or(Vec3::Z);
     let z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
@@ -97,14 +100,15 @@ fn visible_normal(wo: Vec3, alpha: f32, u: Vec2) -> Vec3 {
     Vec3::new(alpha * cap.x, alpha * cap.y, cap.z.max(0.0)).normalize_or(Vec3::Z)
 }
 
-/// E over √cos θₒ and √α (it changes fast where both are small), split wi what F₀ scales and what is added to it.
+/// E over √cos θₒ and √α (it varies fast where both are small), split into the part that F₀ scales
+/// and the rest.
 struct Tables(Vec<(f32, f32)>);
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let entry = |i: usize| {
-        let (row, column) = (i / TABLE, i % TABLE);
-        let cosine = (column as f32 / (TABLE - 1) as f32).powi(2).max(1e-3);
-        let alpha = (row as f32 / (TABLE - 1) as f32).powi(2).max(SMALLEST_ALPHA);
+        let (row, column) = (i / TABLE_SIZE, i % TABLE_SIZE);
+        let cosine = (column as f32 / (TABLE_SIZE - 1) as f32).powi(2).max(1e-3);
+        let alpha = (row as f32 / (TABLE_SIZE - 1) as f32).powi(2).max(MIN_ALPHA);
         let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
         let mut sums = (0.0_f64, 0.0_f64);
         let [around, outwards] = TABLE_GRID;
@@ -125,16 +129,16 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         let mean = |sum: f64| (sum / f64::from(around * outwards)) as f32;
         (mean(sums.0), mean(sums.1))
     };
-    Tables((0..TABLE * TABLE).map(entry).collect())
+    Tables((0..TABLE_SIZE * TABLE_SIZE).map(entry).collect())
 });
 
 impl Tables {
     fn at(&self, cosine: f32, alpha: f32) -> (f32, f32) {
-        let x = (cosine.max(0.0).sqrt() * (TABLE - 1) as f32).clamp(0.0, (TABLE - 1) as f32);
-        let y = (alpha.sqrt() * (TABLE - 1) as f32).clamp(0.0, (TABLE - 1) as f32);
-        let (column, row) = ((x as usize).min(TABLE - 2), (y as usize).min(TABLE - 2));
+        let x = (cosine.max(0.0).sqrt() * (TABLE_SIZE - 1) as f32).clamp(0.0, (TABLE_SIZE - 1) as f32);
+        let y = (alpha.sqrt() * (TABLE_SIZE - 1) as f32).clamp(0.0, (TABLE_SIZE - 1) as f32);
+        let (column, row) = ((x as usize).min(TABLE_SIZE - 2), (y as usize).min(TABLE_SIZE - 2));
         let (fx, fy) = (x - column as f32, y - row as f32);
-        let entry = |r: usize, c: usize| Vec2::from(self.0[r * TABLE + c]);
+        let entry = |r: usize, c: usize| Vec2::from(self.0[r * TABLE_SIZE + c]);
         let low = entry(row, column).lerp(entry(row, column + 1), fx);
         let high = entry(row + 1, column).lerp(entry(row + 1, column + 1), fx);
         low.lerp(high, fy).into()
@@ -146,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_density_of_samples_integrates_to_at_most_one_and_matches_the_samples() {
+    fn the_pdf_integrates_to_at_most_one_and_matches_the_samples() {
         // ∫ value/pdf over samples equals ∫ value over the hemisphere, taken on a grid.
         for alpha in [0.1, 0.4, 0.9] {
             let ggx = Ggx { alpha, f0: Vec3::ONE };

@@ -1,8 +1,9 @@
 //! What a scene looks like: camera, framing, materials, textures, lights.
 //!
-//! The renderer and the exporters both start from these types: a [`Camera`], framed by [`frame_scene`] where the
-//! scene leaves it open; the [`SceneMaterials`] of solids and liquid; an [`Environment`] with [`AreaLight`]s and a [`SunDisc`];
-//! and surfaces prepared for ray tracing (normals, contact skirts, a ray BVH).
+//! The renderer and the exporters both start from these types: a [`Camera`], framed by
+//! [`frame_scene`] where the scene leaves it open; the [`SceneMaterials`] of solids and liquid; an
+//! [`Environment`] with [`AreaLight`]s and a [`SunDisc`]; and surfaces prepared for ray tracing
+//! (normals, contact skirts, a ray BVH).
 //!
 //! Lengths are in meters, y is up, colors are linear sRGB, and coordinates are right-handed.
 
@@ -34,7 +35,7 @@ pub use framing::{frame_drop, frame_scene};
 pub use ggx::Ggx;
 pub use lights::{AreaLight, LightSample, SunDisc, orthonormal_basis};
 pub use liquid_material::LiquidMaterial;
-pub use materials::{BsdfParameters, GLASS_INDEX, Material, SpecularLobe, built_in_texture};
+pub use materials::{BsdfParameters, Material, SpecularLobe, built_in_texture};
 pub use normals::{creased_normals, smooth_normals};
 pub use ray_bvh::{NO_TRIANGLE, Ray, RayBvh, TriangleHit};
 pub use scene_assets::SceneAssets;

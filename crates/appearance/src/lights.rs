@@ -47,7 +47,8 @@ pub fn orthonormal_basis(z: Vec3) -> [Vec3; 2] {
 }
 
 impl AreaLight {
-    /// A square of side `size` about `center` that faces `look_at`; `None` without area, direction or emission.
+    /// A square of side `size` about `center` that faces `look_at`; `None` without area, direction
+    /// or emission.
     pub fn new(center: Vec3, look_at: Vec3, size: f32, radiance: Vec3) -> Option<Self> {
         let normal = (look_at - center).try_normalize()?;
         let emits = radiance.is_finite() && radiance.max_element() > 0.0 && center.is_finite();
@@ -87,7 +88,8 @@ impl AreaLight {
         distance * distance / (-direction.dot(self.normal) * self.area()).max(1e-20)
     }
 
-    /// Direction to its center from a point, and its irradiance on a facing surface there, in the far-field approximation.
+    /// Direction to its center from a point, and its irradiance on a facing surface there, in the
+    /// far-field approximation.
     pub fn towards(&self, from: Vec3) -> (Vec3, Vec3) {
         let to_center = self.center - from;
         let direction = to_center.normalize_or_zero();
@@ -108,8 +110,8 @@ impl AreaLight {
 }
 
 impl SunDisc {
-    /// A disc of angular diameter `angle`, in rad, with this irradiance on a facing surface; `None` without emission or
-    /// direction.
+    /// A disc of angular diameter `angle`, in rad, with this irradiance on a facing surface; `None`
+    /// without emission or direction.
     pub fn new(towards: Vec3, angle: f32, irradiance: Vec3) -> Option<Self> {
         let towards = towards.try_normalize()?;
         let emits = irradiance.is_finite() && irradiance.max_element() > 0.0 && angle.is_finite();

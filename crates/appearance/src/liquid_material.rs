@@ -22,8 +22,8 @@ pub enum LiquidMaterial {
 impl LiquidMaterial {
     /// The material of a liquid preset, with the scene's refractive index.
     ///
-    /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries' dominant wavelengths; the
-    /// other presets are chosen by eye.
+    /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries'
+    /// dominant wavelengths; the other presets are chosen by eye.
     pub fn of_preset(preset: &str, refractive_index: f64) -> Self {
         let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
         let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };

@@ -1,8 +1,9 @@
 //! Materials: a scene's `look` and texture become BSDF parameters.
 //!
-//! Wetness darkens a porous diffuse base, because the liquid's surface reflects part of the light back into it from below
-//! (lekner1988): `a' = a (1 − p)/(1 − p a)`, with `p = 0.47` the internal diffuse reflectance of water. It also adds a
-//! smooth film on top. Under liquid of index n the specular F₀ follows from the ratio of the indices.
+//! Wetness darkens a porous diffuse base, because the liquid's surface reflects part of the light
+//! back into it from below (lekner1988): `a' = a (1 − p)/(1 − p a)`, with `p = 0.47` the internal
+//! diffuse reflectance of water. It also adds a smooth film on top. Under liquid of index n the
+//! specular F₀ follows from the ratio of the indices.
 
 use glam::{Vec2, Vec3};
 use sessile_scene::{Look, TexturePattern};
@@ -21,7 +22,7 @@ const WATER_F0: f32 = 0.02;
 const FILM_ALPHA: f32 = 0.03;
 
 /// Refractive index of window glass.
-pub const GLASS_INDEX: f32 = 1.5;
+const GLASS_INDEX: f32 = 1.5;
 
 /// What a surface does with light.
 #[derive(Clone, Debug)]
@@ -44,7 +45,8 @@ pub struct BsdfParameters {
     pub alpha: f32,
     /// The specular lobe.
     pub specular: SpecularLobe,
-    /// Fraction of the base's light that leaves on the far side, per color channel; zero where opaque.
+    /// Fraction of the base's light that leaves on the far side, per color channel; zero where
+    /// opaque.
     pub transmittance: Vec3,
     /// How much the base absorbs liquid and darkens, 0 to 1.
     pub porosity: f32,
@@ -62,8 +64,8 @@ pub enum SpecularLobe {
 }
 
 impl Material {
-    /// The material of a scene's look, with a texture if given. `pattern` is the number of units of a
-    /// built-in pattern along u and v.
+    /// The material of a scene's look, with a texture if given. `pattern` is the number of units of
+    /// a built-in pattern along u and v.
     pub fn of(look: Look, texture: Option<Texture>, pattern: Vec2) -> Self {
         use SpecularLobe::{Conductor, Dielectric};
         let rgb = Vec3::new;
@@ -107,7 +109,7 @@ pub fn built_in_texture(pattern: TexturePattern, look: Look) -> Texture {
 }
 
 impl BsdfParameters {
-    /// The BSDF at texture coordinates, under a medium of index `outside`, with `wetness` from 0 to 1.
+    /// The BSDF at texture coordinates, in a medium of index `outside`; `wetness` is from 0 to 1.
     pub fn bsdf(&self, uv: Vec2, outside: f32, wetness: f32) -> Bsdf {
         self.bsdf_with_color(self.color.at(uv), outside, wetness)
     }

@@ -1,11 +1,13 @@
-//! Ray–triangle intersection: a BVH of four-wide nodes whose leaves hold four triangles in SIMD layout.
+//! Ray–triangle intersection: a BVH of four-wide nodes whose leaves hold four triangles in SIMD
+//! layout.
 //!
-//! Everything is single precision about a common origin. Triangles use the watertight test of Woop et al. (woop2013): the
-//! ray is sheared onto an axis and three edge functions decide, so that an edge shared by two triangles gives both the same
-//! result and no ray passes between them. Boxes are widened by a few ulps (ize2013).
+//! Everything is single precision about a common origin. Triangles use the watertight test of Woop
+//! et al. (woop2013): the ray is sheared onto an axis and three edge functions decide, so that an
+//! edge shared by two triangles gives both the same result and no ray passes between them. Boxes
+//! are widened by a few ulps (ize2013).
 //!
-//! With motion, corners move linearly from shutter opening (time 0) to closing (time 1); a box bounds both end positions and
-//! thus everything between.
+//! With motion, corners move linearly from shutter opening (time 0) to closing (time 1); a box
+//! bounds both end positions and thus everything between.
 
 use glam::{DVec3, Vec3, Vec4};
 use sessile_geometry::bvh::{Bounds, Child, FourWide, LEAF, Node};
@@ -13,11 +15,13 @@ use sessile_geometry::bvh::{Bounds, Child, FourWide, LEAF, Node};
 /// Depth after which nodes are split into equal halves, which bounds the tree's depth.
 const MAX_UNEVEN_DEPTH: usize = 24;
 
-/// Size of the traversal stack: three nodes for each of 24 uneven and 16 even four-wide levels, and a few more.
+/// Size of the traversal stack: three nodes for each of 24 uneven and 16 even four-wide levels, and
+/// a few more.
 const STACK: usize = 128;
 
-/// Minimum hit distance of a ray that starts on a triangle, relative to its origin's coordinates: near a shared edge,
-/// rounding may put the origin behind the neighboring triangle. It is some tens of nanometers in a scene of 10 cm.
+/// Minimum hit distance of a ray that starts on a triangle, relative to its origin's coordinates:
+/// near a shared edge, rounding may put the origin behind the neighboring triangle. It is some tens
+/// of nanometers in a scene of 10 cm.
 const MIN_DISTANCE: f32 = 4e-7;
 
 /// Factor on the far distance of a slab, so that no ray passes between boxes.
@@ -67,8 +71,9 @@ pub struct RayBvh {
 }
 
 impl RayBvh {
-    /// Builds a BVH over triangles given by their corners, and the corners' displacements while the shutter is open (empty
-    /// when nothing moves). Triangles with a corner that is not finite are left out.
+    /// Builds a BVH over triangles given by their corners, and the corners' displacements while the
+    /// shutter is open (empty when nothing moves). Triangles with a corner that is not finite are
+    /// left out.
     pub fn new(corners: &[[Vec3; 3]], motions: &[[Vec3; 3]]) -> Self {
         let bounds = |corners: [Vec3; 3]| Bounds::of(corners.map(Vec3::as_dvec3));
         let boxes: Vec<Bounds> = (0..corners.len())

@@ -76,6 +76,7 @@ fn is_closed(mesh: &TriMesh) -> bool {
     let mut edges: Vec<[u32; 2]> = mesh.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
     edges.sort_unstable();
     let place = |v: u32| mesh.positions.get(v as usize).copied().unwrap_or(DVec3::NAN);
-    // Meshes may duplicate vertices along texture seams; there positions decide, and a positive volume.
+    // Meshes may duplicate vertices along texture seams; there positions decide, and a positive
+    // volume.
     edges.iter().all(|&[a, b]| edges.binary_search(&[b, a]).is_ok() || place(a) == place(b)) && mesh.volume() > 0.0
 }

@@ -9,7 +9,11 @@ pub fn srgb_from_linear(linear: f32) -> u8 {
 
 /// The linear value of an 8-bit sRGB code; inverse of [`srgb_from_linear`].
 pub fn linear_from_srgb(code: u8) -> f32 {
-    let encoded = f32::from(code) / 255.0;
+    decode(f32::from(code) / 255.0)
+}
+
+/// The linear value of an sRGB-encoded value within `[0, 1]`.
+pub fn decode(encoded: f32) -> f32 {
     if encoded <= 0.040_45 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
 }
 

@@ -1,18 +1,20 @@
-//! Color over texture coordinates: by procedure, or from an image.
+//! Textures: procedural or from an image.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
-/// The most pixels of a texture, which take 800 MB.
-const MOST_PIXELS: u64 = 1 << 26;
+use crate::srgb::decode;
+
+/// Maximum number of pixels of a texture, which take 800 MB.
+const MAX_PIXELS: u64 = 1 << 26;
 
 /// An image that cannot be used as a texture.
 #[derive(Debug, thiserror::Error)]
 #[error("{user}: texture {}: {reason}; give a PNG or JPEG file, or a built-in name", file.display())]
 pub struct TextureError {
-    /// Whose texture.
+    /// The solid that uses it.
     pub user: String,
     /// The file.
     pub file: PathBuf,
@@ -20,7 +22,8 @@ pub struct TextureError {
     pub reason: String,
 }
 
-/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after [`ScaledTexture::scale`].
+/// Color over texture coordinates. Sizes of patterns are in the units of the coordinates after
+/// [`ScaledTexture::scale`].
 #[derive(Clone, Debug)]
 pub enum Texture {
     /// One color.
@@ -33,20 +36,20 @@ pub enum Texture {
     Grid(Vec3, Vec3),
     /// Square tiles of side 1, each a little different, with joints of the second color.
     Tiles(Vec3, Vec3),
-    /// Clouds between two colors.
+    /// Fractal noise between two colors.
     Noise(Vec3, Vec3),
     /// Grains and flecks between two colors.
     Stone(Vec3, Vec3),
     /// Planks with grain along v.
     Wood(Vec3, Vec3),
-    /// A leaf's blade in the first color, its veins in the second: the midrib at u = 0.5, laterals towards the tip at v = 1.
-    /// Veins use the coordinates before scaling.
+    /// A leaf's blade in the first color, its veins in the second: the midrib at u = 0.5, lateral
+    /// veins towards the tip at v = 1. Uses the coordinates before scaling.
     Veins(Vec3, Vec3),
     /// An image over [0, 1]², v = 1 at the top.
     Image(Arc<ColorImage>),
 }
 
-/// A texture and how its coordinates are scaled.
+/// A texture and the scale of its coordinates.
 #[derive(Clone, Debug)]
 pub struct ScaledTexture {
     /// The texture.
@@ -64,7 +67,7 @@ pub struct ColorImage {
 }
 
 impl ColorImage {
-    /// Reads a PNG or JPEG for `user` ("solid `table`"), and undoes sRGB's gamma.
+    /// Reads a PNG or JPEG for `user` ("solid `table`"), and decodes sRGB.
     pub fn read(user: &str, file: &Path) -> Result<Self, TextureError> {
         let wrong = |reason: String| TextureError { user: user.into(), file: file.into(), reason };
         let open = || {
@@ -72,25 +75,24 @@ impl ColorImage {
             reader.with_guessed_format().map_err(|e| wrong(e.to_string()))
         };
         let (width, height) = open()?.into_dimensions().map_err(|e| wrong(e.to_string()))?;
-        if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        if u64::from(width) * u64::from(height) > MAX_PIXELS {
             return Err(wrong(format!(
-                "it has {width} × {height} pixels, more than the {MOST_PIXELS} allowed; scale it down"
+                "it has {width} × {height} pixels, more than the {MAX_PIXELS} allowed; scale it down"
             )));
         }
-        let picture = open()?.decode().map_err(|e| wrong(e.to_string()))?.into_rgb32f();
-        let (width, height) = (picture.width() as usize, picture.height() as usize);
+        let image = open()?.decode().map_err(|e| wrong(e.to_string()))?.into_rgb32f();
+        let (width, height) = (image.width() as usize, image.height() as usize);
         if width == 0 || height == 0 {
             return Err(wrong("it has no pixels".into()));
         }
-        let linear = |c: f32| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
-        let raw = picture.into_raw();
-        let texels = raw.chunks_exact(3).map(|c| Vec3::new(linear(c[0]), linear(c[1]), linear(c[2]))).collect();
+        let raw = image.into_raw();
+        let texels = raw.chunks_exact(3).map(|c| Vec3::new(decode(c[0]), decode(c[1]), decode(c[2]))).collect();
         Ok(Self { width, height, texels })
     }
 
     fn at(&self, uv: Vec2) -> Vec3 {
         let place = |part: f32, count: usize| {
-            // `max` before `min` also turns a NaN into the first texel.
+            // `max` before `min` also maps NaN to the first texel.
             let x = (part * count as f32 - 0.5).max(0.0).min((count - 1) as f32);
             (x as usize, (x as usize + 1).min(count - 1), x.fract())
         };
@@ -132,13 +134,13 @@ impl ScaledTexture {
             }
             Texture::Grid(a, b) => a.lerp(*b, joint(p, 0.03)),
             Texture::Tiles(a, b) => {
-                let shade = 0.85 + 0.3 * lattice(p.floor()) * (0.8 + 0.4 * clouds(p * 3.0, 3));
+                let shade = 0.85 + 0.3 * lattice_value(p.floor()) * (0.8 + 0.4 * fbm(p * 3.0, 3));
                 (*a * shade.min(1.1)).lerp(*b, joint(p, 0.025))
             }
-            Texture::Noise(a, b) => a.lerp(*b, clouds(p, 5)),
+            Texture::Noise(a, b) => a.lerp(*b, fbm(p, 5)),
             Texture::Stone(a, b) => stone(p, *a, *b),
             Texture::Wood(a, b) => wood(p, *a, *b),
-            Texture::Veins(a, b) => a.lerp(*b, veins(uv)) * (0.85 + 0.3 * clouds(uv * 60.0, 3)),
+            Texture::Veins(a, b) => a.lerp(*b, veins(uv)) * (0.85 + 0.3 * fbm(uv * 60.0, 3)),
             Texture::Image(image) => image.at(uv),
         }
         .clamp(Vec3::ZERO, Vec3::ONE)
@@ -146,79 +148,78 @@ impl ScaledTexture {
 }
 
 fn even(x: f32) -> bool {
-    // A cast saturates: far from zero, where single precision has no odd numbers, all are even.
+    // Casts saturate: far from zero, where single precision has no odd numbers, all are even.
     (x as i64) & 1 == 0
 }
 
-/// 1 on the lines between unit squares, 0 inside, `half` wide each side.
+/// 1 on the lines between unit squares, 0 inside, `half` wide on each side.
 fn joint(p: Vec2, half: f32) -> f32 {
     let inside = (p - p.floor() - 0.5).abs().max_element();
-    smooth(0.5 - half, 0.5 - 0.7 * half, inside)
+    smoothstep(0.5 - half, 0.5 - 0.7 * half, inside)
 }
 
-fn smooth(from: f32, to: f32, x: f32) -> f32 {
+fn smoothstep(from: f32, to: f32, x: f32) -> f32 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// A number in [0, 1) for each lattice point.
-fn lattice(p: Vec2) -> f32 {
+/// A pseudorandom number in [0, 1) for each lattice point.
+fn lattice_value(p: Vec2) -> f32 {
     let mut x = (p.x as i32 as u32).wrapping_mul(0x9e37_79b9) ^ (p.y as i32 as u32).wrapping_mul(0x85eb_ca6b);
     x = (x ^ (x >> 15)).wrapping_mul(0x2c1b_3c6d);
     x = (x ^ (x >> 12)).wrapping_mul(0x297a_2d39);
     (x >> 8) as f32 / 16_777_216.0
 }
 
-/// Smooth noise in [0, 1): octaves of interpolated lattice numbers.
-fn clouds(p: Vec2, octaves: u32) -> f32 {
+/// Fractal value noise in [0, 1).
+fn fbm(p: Vec2, octaves: u32) -> f32 {
     let (mut sum, mut weight, mut p) = (0.0, 0.5, p);
     for _ in 0..octaves {
         let (cell, f) = (p.floor(), p - p.floor());
         let f = f * f * (3.0 - 2.0 * f);
         let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        let row = |y: f32| mix(lattice(cell + Vec2::new(0.0, y)), lattice(cell + Vec2::new(1.0, y)), f.x);
+        let row = |y: f32| mix(lattice_value(cell + Vec2::new(0.0, y)), lattice_value(cell + Vec2::new(1.0, y)), f.x);
         sum += weight * mix(row(0.0), row(1.0), f.y);
         weight *= 0.5;
-        // Turned and shifted, so that the octaves' lattices do not line up.
+        // Rotated and shifted, so that the octaves' lattices do not align.
         p = Vec2::new(1.6 * p.x + 1.2 * p.y, 1.6 * p.y - 1.2 * p.x) + 17.3;
     }
     sum
 }
 
-/// Planks of unit width; rings of a trunk cut along v, bent by noise, with fine fibers.
+/// Planks of unit width: growth rings cut along v, distorted by noise, with fine fibers.
 fn wood(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
     let plank = p.x.floor();
-    let own = lattice(Vec2::new(plank, 7.0));
+    let own = lattice_value(Vec2::new(plank, 7.0));
     let q = Vec2::new(p.x - plank, p.y + 13.0 * own);
-    let bend = clouds(Vec2::new(q.x * 1.5 + 31.0 * own, q.y * 0.25), 3);
-    let ring = (9.0 * (q.x - 0.5 + 0.3 * own) + 7.0 * bend).fract().abs();
-    let grain = smooth(0.0, 0.75, ring) * (1.0 - smooth(0.85, 1.0, ring));
-    let fiber = clouds(Vec2::new(p.x * 60.0, p.y * 1.5), 3);
-    let edge = smooth(0.485, 0.5, (q.x - 0.5).abs());
+    let distortion = fbm(Vec2::new(q.x * 1.5 + 31.0 * own, q.y * 0.25), 3);
+    let ring = (9.0 * (q.x - 0.5 + 0.3 * own) + 7.0 * distortion).fract().abs();
+    let grain = smoothstep(0.0, 0.75, ring) * (1.0 - smoothstep(0.85, 1.0, ring));
+    let fiber = fbm(Vec2::new(p.x * 60.0, p.y * 1.5), 3);
+    let edge = smoothstep(0.485, 0.5, (q.x - 0.5).abs());
     light.lerp(dark, (0.65 * grain + 0.35 * fiber) * (0.8 + 0.4 * own)) * (0.9 + 0.2 * own) * (1.0 - 0.7 * edge)
 }
 
 /// 1 on a vein, 0 between veins.
 fn veins(uv: Vec2) -> f32 {
     let across = (uv.x - 0.5).abs();
-    let midrib = 1.0 - smooth(0.006, 0.016 + 0.008 * (1.0 - uv.y), across);
+    let midrib = 1.0 - smoothstep(0.006, 0.016 + 0.008 * (1.0 - uv.y), across);
     let side = if uv.x < 0.5 { 0.0 } else { 0.5 };
     let along = 11.0 * (uv.y - 0.55 * across.powf(0.85)) + side;
     let lateral = (along - along.floor() - 0.5).abs();
-    let lateral = (1.0 - smooth(0.02, 0.07, lateral)) * (1.0 - 1.2 * across);
-    let net = 0.35 * (1.0 - smooth(0.02, 0.12, cell_edge(uv * 34.0)));
-    let fine = 0.2 * (1.0 - smooth(0.02, 0.16, cell_edge(uv * 110.0 + 5.0)));
+    let lateral = (1.0 - smoothstep(0.02, 0.07, lateral)) * (1.0 - 1.2 * across);
+    let net = 0.35 * (1.0 - smoothstep(0.02, 0.12, cell_edge(uv * 34.0)));
+    let fine = 0.2 * (1.0 - smoothstep(0.02, 0.16, cell_edge(uv * 110.0 + 5.0)));
     midrib.max(lateral).max(net).max(fine).clamp(0.0, 1.0)
 }
 
-/// How far a point is from the border between the cells about scattered points, as the difference of its distances from the nearest
-/// two (worley1996).
+/// Worley noise: the difference of the distances to the two nearest feature points (worley1996).
 fn cell_edge(p: Vec2) -> f32 {
     let cell = p.floor();
     let (mut first, mut second) = (f32::INFINITY, f32::INFINITY);
     for i in 0..9_u8 {
         let corner = cell + Vec2::new(f32::from(i % 3) - 1.0, f32::from(i / 3) - 1.0);
-        let point = corner + 0.1 + 0.8 * Vec2::new(lattice(corner), lattice(corner + 91.0));
+        let point = corner + 0.1 + 0.8 * Vec2::new(lattice_value(corner), lattice_value(corner + 91.0));
         let distance = p.distance(point);
         if distance < first {
             (first, second) = (distance, first);
@@ -229,11 +230,11 @@ fn cell_edge(p: Vec2) -> f32 {
     second - first
 }
 
-/// Stone: cloudy beds, grains of two sizes, and a few dark flecks.
+/// Stone: fractal beds, grains of two sizes, and a few dark flecks.
 fn stone(p: Vec2, light: Vec3, dark: Vec3) -> Vec3 {
-    let beds = smooth(0.2, 0.8, clouds(p * 0.7, 6));
-    let grains = 0.6 * clouds(p * 14.0, 3) + 0.4 * lattice((p * 90.0 + 3.0 * clouds(p * 30.0, 2)).floor());
-    let fleck = smooth(0.80, 0.86, clouds(p * 26.0 + 11.0, 3));
+    let beds = smoothstep(0.2, 0.8, fbm(p * 0.7, 6));
+    let grains = 0.6 * fbm(p * 14.0, 3) + 0.4 * lattice_value((p * 90.0 + 3.0 * fbm(p * 30.0, 2)).floor());
+    let fleck = smoothstep(0.80, 0.86, fbm(p * 26.0 + 11.0, 3));
     light.lerp(dark, (0.25 + 0.45 * beds + 0.6 * (grains - 0.5)).clamp(0.0, 1.0)) * (1.0 - 0.6 * fleck)
 }
 
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_procedure_stays_between_black_and_white_and_varies() {
+    fn every_procedural_texture_stays_between_black_and_white_and_varies() {
         let (a, b) = (Vec3::new(0.9, 0.95, 1.0), Vec3::ZERO);
         for texture in [
             Texture::Checker(a, b),
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_alternate_across_zero_and_an_unreadable_image_is_an_error() {
+    fn checkers_alternate_across_zero_and_an_unreadable_image_is_an_error() {
         let checks = ScaledTexture { texture: Texture::Checker(Vec3::ONE, Vec3::ZERO), scale: Vec2::ONE };
         let row: Vec<f32> = [-1.5, -0.5, 0.5, 1.5].iter().map(|&x| checks.at(Vec2::new(x, 0.5)).x).collect();
         assert_eq!(row, [1.0, 0.0, 1.0, 0.0].map(|x: f32| 1.0 - x).map(|x| 1.0 - x));

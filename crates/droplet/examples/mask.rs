@@ -1,11 +1,13 @@
-//! Models the mask of `scenes/tear.toml`: a face as a sheet of about two thousand triangles, with holes for the eyes and the mouth.
+//! Models the mask of `scenes/tear.toml`: a face as a sheet of about two thousand triangles, with
+//! holes for the eyes and the mouth.
 //!
 //! ```text
 //! cargo run -p sessile-droplet --example mask > assets/mask.obj
 //! ```
 //!
-//! The face is a height over an oval: a rounded shell, a brow, a nose, cheeks, lips and a chin, each a smooth bump. The grid is bent so that its rim
-//! is the oval, and the lowest rows curl back under the chin. Meters, y up, looking to +z.
+//! The face is a height over an oval: a rounded shell, a brow, a nose, cheeks, lips and a chin,
+//! each a smooth bump. The grid is bent so that its rim is the oval, and the lowest rows curl back
+//! under the chin. Meters, y up, looking to +z.
 
 use std::fmt::Write;
 

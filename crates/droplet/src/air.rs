@@ -1,24 +1,26 @@
-//! Balls that meet in the air become one.
+//! Coalescence of airborne droplets.
 //!
-//! All fall alike, so one seen from another moves straight, and whether two pending within a step is a question of the nearest approach of two straight
-//! ways. Volume and momentum add up; the larger keeps its id. They do not bounce and do not break up.
+//! All fall with the same acceleration, so their relative motion is straight, and two touched
+//! within a step if the closest approach of two straight trajectories is less than the sum of their
+//! radii. Volume and momentum add up; the larger keeps its id. Bouncing and break-up are not
+//! modeled.
 
 use glam::DVec3;
-use sessile_frames::{Event, Ids};
+use sessile_frames::Event;
+use sessile_sliding::{Ball, ball_radius, merge_event};
 
-use crate::flight::{Ball, ball_radius};
-use crate::grid::{Grid, Look, PER_CELL, Region, Scratch};
+use crate::grid::{Grid, PER_CELL, Query, QueryScratch, Region};
 
-/// Cells are at least this many times as wide as a ball of mean size.
+/// Smallest width of a grid cell, in mean radii.
 const CELL_PER_RADIUS: f64 = 8.0;
 
-/// What finds who meets, kept from step to step.
+/// Contact detection among airborne droplets; keeps its memory from step to step.
 #[derive(Debug)]
 pub struct Air {
     grid: Grid,
-    made_for: usize,
-    looks: Vec<Look>,
-    scratch: Scratch,
+    sized_for: usize,
+    queries: Vec<Query>,
+    scratch: QueryScratch,
     pairs: Vec<(u32, u32)>,
 }
 
@@ -26,51 +28,59 @@ impl Default for Air {
     fn default() -> Self {
         Self {
             grid: Grid::new(0, 1e-2),
-            made_for: 0,
-            looks: Vec::new(),
-            scratch: Scratch::default(),
+            sized_for: 0,
+            queries: Vec::new(),
+            scratch: QueryScratch::default(),
             pairs: Vec::new(),
         }
     }
 }
 
 impl Air {
-    /// Joins the balls that pending in the last `dt` seconds; `balls` are where they have come to, by rising id, and stay so.
-    pub fn meet(&mut self, balls: &mut Vec<Ball>, dt: f64, events: &mut Vec<Event>) {
+    /// Merges the droplets that touched in the last `dt` seconds.
+    ///
+    /// `balls` are at the end of their flight, sorted by id, and stay sorted.
+    pub fn coalesce(&mut self, balls: &mut Vec<Ball>, dt: f64, events: &mut Vec<Event>) {
         loop {
             if balls.len() < 2 {
                 return;
             }
-            self.find(balls, dt);
+            self.find_pairs(balls, dt);
             if self.pairs.is_empty() {
                 return;
             }
             self.pairs.sort_unstable();
             for &(a, b) in &self.pairs {
-                join(balls, a as usize, b as usize, events);
+                merge(balls, a as usize, b as usize, events);
             }
-            balls.retain(|ball| ball.volume > 0.0);
+            balls.retain(|ball| ball.body.volume > 0.0);
         }
     }
 
-    fn find(&mut self, balls: &[Ball], dt: f64) {
+    fn find_pairs(&mut self, balls: &[Ball], dt: f64) {
         let count = balls.len() as f64;
-        // What all have in common moves nobody past anybody.
-        let mean = balls.iter().map(|ball| ball.velocity).sum::<DVec3>() / count;
-        self.size_up(balls);
+        // Relative to the mean velocity the trajectories are short.
+        let mean = balls.iter().map(|ball| ball.body.velocity).sum::<DVec3>() / count;
+        self.resize_grid(balls);
         self.grid.clear();
-        self.looks.clear();
+        self.queries.clear();
         for (index, ball) in (0..).zip(balls) {
-            let (drift, radius) = ((ball.velocity - mean) * dt, ball_radius(ball.volume));
-            self.grid.insert(index, 0, ball.center, radius as f32);
-            let around = radius + drift.length();
-            self.looks.push(Look { solid: 0, own: index, from: ball.center - drift, to: ball.center, around });
+            let (drift, radius) = ((ball.body.velocity - mean) * dt, ball_radius(ball.body.volume));
+            self.grid.insert(index, 0, ball.body.center, radius as f32);
+            let radius = radius + drift.length();
+            self.queries.push(Query {
+                solid: 0,
+                own: index,
+                from: ball.body.center - drift,
+                to: ball.body.center,
+                radius,
+            });
         }
         let pairs = &mut self.pairs;
         pairs.clear();
-        self.grid.near_many(&self.looks, Region::Way, &mut self.scratch, |way, other| {
-            let (a, b) = ((way as u32).min(other), (way as u32).max(other));
-            if a != b && pending(&balls[a as usize], &balls[b as usize], dt) {
+        self.grid.query_many(&self.queries, Region::Path, &mut self.scratch, |query, other| {
+            let (a, b) = ((query as u32).min(other), (query as u32).max(other));
+            if a != b && touched(&balls[a as usize], &balls[b as usize], dt) {
                 pairs.push((a, b));
             }
         });
@@ -78,89 +88,92 @@ impl Air {
         pairs.dedup();
     }
 
-    /// Makes a new grid when the old one was made for others.
-    fn size_up(&mut self, balls: &[Ball]) {
-        if balls.len() <= 2 * self.made_for && 4 * balls.len() > self.made_for {
+    /// Rebuilds the grid when the number of droplets has changed a lot.
+    fn resize_grid(&mut self, balls: &[Ball]) {
+        if balls.len() <= 2 * self.sized_for && 4 * balls.len() > self.sized_for {
             return;
         }
         let (mut low, mut high, mut radii) = (DVec3::INFINITY, DVec3::NEG_INFINITY, 0.0);
         for ball in balls {
-            (low, high) = (low.min(ball.center), high.max(ball.center));
-            radii += ball_radius(ball.volume);
+            (low, high) = (low.min(ball.body.center), high.max(ball.body.center));
+            radii += ball_radius(ball.body.volume);
         }
         let count = balls.len() as f64;
         let extent = high - low;
         let spacing = (PER_CELL * extent.x * extent.y * extent.z / count).cbrt();
         self.grid = Grid::new(balls.len(), spacing.max(CELL_PER_RADIUS * radii / count));
-        self.made_for = balls.len();
+        self.sized_for = balls.len();
     }
 }
 
-/// Whether two balls pending in the last `dt` seconds.
-fn pending(a: &Ball, b: &Ball, dt: f64) -> bool {
+/// Whether two airborne droplets touched in the last `dt` seconds.
+fn touched(a: &Ball, b: &Ball, dt: f64) -> bool {
+    let (a, b) = (&a.body, &b.body);
     let (apart, speed) = (b.center - a.center, b.velocity - a.velocity);
     let square = speed.length_squared();
-    // So long ago were they nearest.
+    // Time since their closest approach.
     let ago = if square > 0.0 { (apart.dot(speed) / square).clamp(0.0, dt) } else { 0.0 };
     (apart - speed * ago).length() < ball_radius(a.volume) + ball_radius(b.volume)
 }
 
-/// Makes one of two balls, if both are still there; the one that goes is left without volume.
-fn join(balls: &mut [Ball], a: usize, b: usize, events: &mut Vec<Event>) {
-    if balls[a].volume <= 0.0 || balls[b].volume <= 0.0 {
+/// Merges two airborne droplets if both are still there; the absorbed one is left without volume.
+fn merge(balls: &mut [Ball], a: usize, b: usize, events: &mut Vec<Event>) {
+    if balls[a].body.volume <= 0.0 || balls[b].body.volume <= 0.0 {
         return;
     }
-    let (stays, goes) = if balls[b].volume > balls[a].volume { (b, a) } else { (a, b) };
-    let (large, small) = (balls[stays], balls[goes]);
-    let volume = large.volume + small.volume;
-    let share = small.volume / volume;
-    events.push(Event::Merge { merge: Ids::from_slice(&[balls[a].id, balls[b].id]), into: large.id });
-    balls[goes].volume = 0.0;
-    balls[stays] = Ball {
-        center: large.center.lerp(small.center, share),
-        velocity: large.velocity.lerp(small.velocity, share),
-        volume,
-        ..large
-    };
+    let (kept, absorbed) = if balls[b].body.volume > balls[a].body.volume { (b, a) } else { (a, b) };
+    events.push(merge_event([balls[a].id.get(), balls[b].id.get()].into_iter(), balls[kept].id.get()));
+    balls[kept].body = balls[kept].body.merged_with(&balls[absorbed].body);
+    balls[absorbed].body.volume = 0.0;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sessile_frames::Ids;
+    use sessile_sliding::{DropId, Projectile};
 
     fn ball(id: u32, center: DVec3, velocity: DVec3, volume: f64) -> Ball {
-        Ball { id, center, velocity, volume, owed: 0.0 }
+        Ball {
+            id: DropId::new(id).expect("a positive id"),
+            body: Projectile { center, velocity, volume },
+            remaining: 0.0,
+        }
     }
 
     #[test]
-    fn a_fast_ball_takes_up_the_one_that_it_passed_through_and_momentum_stays() {
-        // A step of 40 ms: the second has come 80 mm, right through where the first is.
+    fn a_fast_droplet_absorbs_one_that_it_passed_through_and_momentum_is_conserved() {
+        // In a step of 40 ms the second moved 80 mm relative to the first, through its position.
         let mut balls = vec![
             ball(1, DVec3::ZERO, DVec3::NEG_Y, 4e-9),
             ball(2, DVec3::new(0.5e-3, -0.04, 0.0), DVec3::new(0.0, -3.0, 0.0), 1e-9),
             ball(3, DVec3::new(3e-3, -0.02, 0.0), DVec3::new(0.0, -3.0, 0.0), 1e-9),
         ];
         let mut events = Vec::new();
-        Air::default().meet(&mut balls, 0.04, &mut events);
+        Air::default().coalesce(&mut balls, 0.04, &mut events);
         assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }]);
-        assert_eq!(balls.iter().map(|ball| ball.id).collect::<Vec<_>>(), [1, 3]);
-        assert!((balls[0].volume - 5e-9).abs() < 1e-20 && (balls[0].velocity.y + 1.4).abs() < 1e-12, "{:?}", balls[0]);
+        assert_eq!(balls.iter().map(|ball| ball.id.get()).collect::<Vec<_>>(), [1, 3]);
+        assert!(
+            (balls[0].body.volume - 5e-9).abs() < 1e-20 && (balls[0].body.velocity.y + 1.4).abs() < 1e-12,
+            "{:?}",
+            balls[0]
+        );
     }
 
     #[test]
-    fn rain_that_falls_alike_does_not_meet_and_neighbors_that_touch_do() {
+    fn rain_of_equal_speed_does_not_coalesce_unless_droplets_touch() {
         let at = |k: u32, spacing: f64| DVec3::new(f64::from(k) * spacing, 0.0, 0.0);
         let row = |spacing: f64| -> usize {
             let mut balls: Vec<Ball> =
                 (0..500).map(|k| ball(k + 1, at(k, spacing), DVec3::NEG_Y * 7.0, 4e-9)).collect();
             let mut events = Vec::new();
-            Air::default().meet(&mut balls, 0.04, &mut events);
-            assert!((balls.iter().map(|ball| ball.volume).sum::<f64>() / 2e-6 - 1.0).abs() < 1e-12);
+            Air::default().coalesce(&mut balls, 0.04, &mut events);
+            assert!((balls.iter().map(|ball| ball.body.volume).sum::<f64>() / 2e-6 - 1.0).abs() < 1e-12);
             balls.len()
         };
         // A ball of 4 µL is 1.97 mm across.
         assert_eq!(row(2.1e-3), 500);
-        // Pairs of them are 2.48 mm across and stand 3 mm apart; at 1 mm all of them come together.
+        // Merged pairs are 2.48 mm across and 3 mm apart; at 1 mm all of them coalesce.
         assert_eq!(row(1.5e-3), 250);
         assert!(row(0.5e-3) < 100, "{}", row(0.5e-3));
     }

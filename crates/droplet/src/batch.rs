@@ -23,7 +23,7 @@ use crate::integrate::{
 };
 use crate::kernel::{FEW_INTERVALS, MAX_INTERVALS, Midpoint, Start, drag_weight, is_last};
 use crate::simd::{F64Lanes, LANES, Lane, LaneMask, Vec2, ceil};
-use crate::surface_mesh::{Facet, NONE, SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
 /// Largest number of droplets in a batch.
 pub const CAPACITY: usize = 128;
@@ -60,7 +60,8 @@ struct KernelInput {
     remaining: Row,
     /// Length of this interval, in s; 0 where it is to be chosen.
     interval: Row,
-    /// Number of equal intervals that this one belongs to; large where the next one is not to have the same length.
+    /// Number of equal intervals that this one belongs to; large where the next one is not to have
+    /// the same length.
     num_intervals: Row,
     acceleration: Row2,
     acceleration_length: Row,
@@ -237,6 +238,11 @@ impl Batch {
     /// Returns the memory for paths.
     pub fn into_segments(self) -> Vec<PathSegment> {
         self.segments
+    }
+
+    /// Number of path segments of all droplets.
+    pub fn num_segments(&self) -> usize {
+        self.segments.len()
     }
 
     /// Removes all droplets.
@@ -456,8 +462,7 @@ impl KernelInput {
     fn likely_next(&self, lane: usize, to: DVec2, surface: &SurfaceMesh, triangle: u32) -> u32 {
         let inside = |k: usize| component(&self.edges[k], lane).perp_dot(to - component(&self.corners[k], lane));
         let edge = (0..3).fold(0, |least, k| if inside(k) < inside(least) { k } else { least });
-        let across = surface.facet(triangle).across[edge];
-        if across == NONE { triangle } else { across / 3 }
+        surface.opposite(triangle, edge).map_or(triangle, |(next, _)| next)
     }
 }
 
@@ -510,7 +515,8 @@ fn store2(row: &mut Row2, value: Vec2<F64Lanes>) {
     *row = [value.x.to_array(), value.y.to_array()];
 }
 
-/// Advances every lane by one interval: linearizes, solves, and tests whether the interval was simple.
+/// Advances every lane by one interval: linearizes, solves, and tests whether the interval was
+/// simple.
 #[inline(never)]
 fn step_kernel<const ENTERED: bool>(input: &KernelInput, output: &mut KernelOutput) {
     let (zero, status) = (F64Lanes::splat(0.0), |status: LaneStatus| F64Lanes::splat(status.code()));
@@ -599,7 +605,8 @@ fn linearize_lanes(input: &KernelInput, forces: &LaneForces) -> LaneInterval {
     }
 }
 
-/// Whether the motion surely stays on the triangle of each lane; `to` is its end, `factors` are φ₁ and φ₂.
+/// Whether the motion surely stays on the triangle of each lane; `to` is its end, `factors` are φ₁
+/// and φ₂.
 #[inline(always)]
 fn stays_on_triangle<const ENTERED: bool>(
     input: &KernelInput,
@@ -730,7 +737,7 @@ mod tests {
                         })
                         .collect();
                     droplets.iter().for_each(|(motion, _)| batch.push(*motion, dt));
-                    batch.integrate(&surface, |index| droplets[index].1, |triangle| surface.facet(triangle).fetch());
+                    batch.integrate(&surface, |index| droplets[index].1, |triangle| surface.facet(triangle).prefetch());
                     for (index, (motion, model)) in droplets.iter().enumerate() {
                         let (mut alone, mut expected) = (Vec::new(), *motion);
                         let model = Constant { num_batched: &num_scalar, ..*model };

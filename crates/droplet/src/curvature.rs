@@ -1,13 +1,15 @@
 //! Curvature of the solid under a droplet.
 //!
-//! The curvature is that of the surface at the droplet's own size: the mean fall of the surface along six geodesics of one
-//! base radius, on the mesh or, for analytic solids, on the exact surface.
+//! The curvature is that of the surface at the droplet's own size: the mean fall of the surface
+//! along six geodesics of one base radius, on the mesh or, for analytic solids, on the exact
+//! surface.
 
 use glam::DVec2;
 
 use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
 
-/// Curvature of the solid under a droplet of base radius `radius` (in m), in 1/m; positive where it is convex.
+/// Curvature of the solid under a droplet of base radius `radius` (in m), in 1/m; positive where it
+/// is convex.
 pub fn curvature(surface: &SurfaceMesh, at: SurfacePoint, radius: f64) -> f64 {
     let round = surface.is_analytic(at.triangle);
     if radius <= 0.0 || (!round && surface.facet(at.triangle).depth(at.at) >= radius) {
@@ -22,13 +24,15 @@ pub fn curvature(surface: &SurfaceMesh, at: SurfacePoint, radius: f64) -> f64 {
     let along = |way: DVec2| {
         let end = surface.trace_geodesic(at, way, DVec2::ZERO).0;
         let way = center - surface.surface_at(end).0;
-        // That of a sphere through both ends. At the border of a mesh a geodesic may end where it began.
+        // That of a sphere through both ends. At the border of a mesh a geodesic may end where it
+        // began.
         2.0 * way.dot(normal) / way.length_squared().max(1e-6 * radius * radius)
     };
     ways.into_iter().map(|way| along(way) + along(-way)).sum::<f64>() / 6.0
 }
 
-/// Sum of the depths below the triangle's plane of the ends of some geodesics and of the opposite ones, in m.
+/// Sum of the depths below the triangle's plane of the ends of some geodesics and of the opposite
+/// ones, in m.
 fn fall(surface: &SurfaceMesh, at: SurfacePoint, ways: &[DVec2]) -> f64 {
     let facet = surface.facet(at.triangle);
     let inside = [0, 1, 2].map(|k| facet.edge_distance(at.at, k));

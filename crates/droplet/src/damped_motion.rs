@@ -107,7 +107,8 @@ impl DampedMotion {
         Self { position: position.into(), velocity: velocity.into(), acceleration: acceleration.into(), rate }
     }
 
-    /// Time at which the velocity component along `heading` vanishes, in s; infinite if it never does.
+    /// Time at which the velocity component along `heading` vanishes, in s; infinite if it never
+    /// does.
     ///
     /// The component is positive at the start.
     #[inline]
@@ -117,7 +118,8 @@ impl DampedMotion {
         if pull < 0.0 { turning_time(speed, pull, self.rate) } else { f64::INFINITY }
     }
 
-    /// The first edge through which the particle leaves the triangle before `until` (in s), and when.
+    /// The first edge through which the particle leaves the triangle before `until` (in s), and
+    /// when.
     ///
     /// It starts inside, on the edge `entered` if it has just crossed one; `end` is its position at
     /// `until`.
@@ -158,7 +160,8 @@ pub struct EdgeMotion<L = f64> {
 }
 
 impl<L: Lane> EdgeMotion<L> {
-    /// Whether the particle surely stays inside for `time` seconds, in which it moves inward by `change` (in m).
+    /// Whether the particle surely stays inside for `time` seconds, in which it moves inward by
+    /// `change` (in m).
     ///
     /// A particle that is inside at the end has left in between only if it turned back, and only if
     /// it would have left without the acceleration.

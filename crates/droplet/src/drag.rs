@@ -4,7 +4,8 @@ use sessile_wetting::{Liquid, SlidingLaw, sliding};
 
 use crate::simd::Lane;
 
-/// Coefficients of the drag on a droplet: β(U) = wedge + plate √U, clamped to the bounds of the friction law.
+/// Coefficients of the drag on a droplet: β(U) = wedge + plate √U, clamped to the bounds of the
+/// friction law.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drag<L = f64> {
     /// Wedge part of β.

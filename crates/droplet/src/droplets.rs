@@ -1,4 +1,6 @@
-//! All droplets on surfaces: slots, a free list, and work on many slots at once.
+//! Storage of all droplets on surfaces: slots, a free list, and parallel work on chunks of slots.
+
+use std::ops::{Index, IndexMut};
 
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
@@ -7,90 +9,96 @@ use crate::integrate::MotionState;
 use crate::substrate::Substrate;
 use crate::surface_mesh::SurfaceMesh;
 
-/// Slots per piece of parallel work; a fixed number, so that pieces do not depend on threads.
+/// Slots per chunk of parallel work; fixed, so that chunks do not depend on the number of threads.
 pub const CHUNK: usize = 1024;
+/// Droplets whose memory is prefetched together.
+pub const PREFETCH: usize = 32;
 
-/// How much a droplet holds and how wide it is.
+/// Volume and radii of a droplet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Size {
-    /// In m³.
+    /// Volume, in m³.
     pub volume: f64,
     /// Base radius, in m.
     pub radius: f64,
-    /// Largest radius at any height, in m.
+    /// Largest radius at any height, in m: droplets merge when these overlap.
     pub merge_radius: f32,
-    /// Pull into the solid for which the radius was found, in m/s².
+    /// Acceleration into the solid for which the radius was found, in m/s².
     pub normal_acceleration: f32,
 }
 
-/// Where a droplet is in the rest pose of its solid, and its place among its neighbors.
+/// Location of a droplet in the rest pose of its solid and in the neighbor grid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Location {
-    /// In m.
+    /// Position, in m.
     pub point: DVec3,
-    /// How it came there in the last step, in m.
+    /// Displacement in the last step, in m.
     pub displacement: Vec3,
-    /// Largest radius at any height, in m, as neighbors see it.
+    /// Largest radius at any height, in m, as in the grid.
     #[serde(skip)]
     pub merge_radius: f32,
     /// Its solid.
     #[serde(skip)]
     pub solid: u32,
-    /// Its bucket among its neighbors'.
-    #[serde(skip, default = "none")]
+    /// Its bucket in the grid, or [`NIL`].
+    #[serde(skip, default = "nil")]
     pub bucket: u32,
 }
 
-/// No slot, no bucket.
+/// Null index of slots, buckets and cache lines, which are stored as bare `u32` to keep them small.
 pub const NIL: u32 = u32::MAX;
 
-fn none() -> u32 {
+fn nil() -> u32 {
     NIL
 }
 
 impl Location {
-    /// At a point, not yet among neighbors.
-    pub fn at(point: DVec3) -> Self {
+    /// At a point (in m), not yet in the grid.
+    fn new(point: DVec3) -> Self {
         Self { point, displacement: Vec3::ZERO, merge_radius: 0.0, solid: 0, bucket: NIL }
     }
 }
 
-/// What a droplet is doing.
+/// Dynamic state of a droplet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// On its way.
+    /// Whether it is sliding; otherwise it is pinned.
     pub is_sliding: bool,
-    /// Landed wider than it would rest, and has not moved since: its retention factor is below 1 by up to 0.1.
+    /// How far the contact line of a pinned droplet exceeds its least radius, as a share of the
+    /// range that the receding angle allows. It lowers the retention factor by up to 0.1.
     pub line_excess: f32,
-    /// Way since it last marked the substrate, in m.
+    /// Path length since it last marked the wet map, in m.
     pub unmarked_distance: f32,
 }
 
-/// A droplet's numbers together.
+/// A droplet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Droplet {
     /// Never reused; 0 for an empty slot.
     pub id: u32,
-    /// SurfacePoint and velocity.
+    /// Place and velocity.
     pub motion: MotionState,
     /// Volume and radii.
     pub size: Size,
-    /// What it is doing.
+    /// Dynamic state.
     pub state: State,
 }
 
-/// All that is known of a droplet, in two neighboring lines of memory: what others look at in the first, what it needs to move in the
-/// second. A million droplets are looked at in no order that memory knows, and each is waited for once.
+/// A droplet and its location, in two adjacent cache lines.
+///
+/// The first line holds what neighbors read, the second what the droplet needs to move. Droplets
+/// are accessed in random order, so the prefetcher cannot help; this layout costs one miss for
+/// each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C, align(128))]
 pub struct Slot {
-    /// Where it is, as neighbors see it.
+    /// Location, as neighbors see it.
     pub location: Location,
     /// Never reused; 0 for an empty slot.
     pub id: u32,
-    /// What it is doing.
+    /// Dynamic state.
     pub state: State,
-    /// SurfacePoint and velocity.
+    /// Place and velocity.
     pub motion: MotionState,
     /// Volume and radii.
     pub size: Size,
@@ -101,153 +109,181 @@ const _: () = assert!(size_of::<Slot>() == 128);
 /// Droplets by slot.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Droplets {
-    /// The slots.
-    pub all: Vec<Slot>,
+    /// All slots, used or not.
+    pub slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Those that ran and do not any more, some more than once, until they are taken off the list of sliding.
+    /// Slots that have stopped sliding, possibly repeated, until the list of sliding slots is
+    /// updated.
     #[serde(skip)]
     pub stopped: Vec<u32>,
 }
 
-/// Neighboring slots, to be changed by one thread.
-pub struct Slots<'a> {
-    /// The first of them.
-    pub first: usize,
-    /// The slots.
-    pub all: &'a mut [Slot],
+impl Index<u32> for Droplets {
+    type Output = Slot;
+
+    #[inline(always)]
+    fn index(&self, slot: u32) -> &Slot {
+        &self.slots[slot as usize]
+    }
 }
 
-impl<'a> Slots<'a> {
-    /// Fetches what some slots hold and the triangles that they are on: all of it at once, so that work on each need not wait.
-    pub fn fetch(&self, slots: &[u32], surface: &SurfaceMesh, substrate: &Substrate) {
-        let fetched = slots.iter().fold(0, |sum, &slot| sum ^ self.all[slot as usize - self.first].id);
+impl IndexMut<u32> for Droplets {
+    #[inline(always)]
+    fn index_mut(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[slot as usize]
+    }
+}
+
+/// A contiguous range of slots, owned by one thread.
+pub struct SlotRange<'a> {
+    first: usize,
+    slots: &'a mut [Slot],
+}
+
+impl SlotRange<'_> {
+    /// A slot of the range.
+    #[inline(always)]
+    pub fn get(&self, slot: u32) -> &Slot {
+        &self.slots[slot as usize - self.first]
+    }
+
+    /// A slot of the range, to be changed.
+    #[inline(always)]
+    pub fn slot(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[slot as usize - self.first]
+    }
+
+    /// Prefetches some slots and the triangles that they are on.
+    pub fn prefetch(&self, slots: &[u32], surface: &SurfaceMesh, substrate: &Substrate) {
+        let ids = slots.iter().fold(0, |sum, &slot| sum ^ self.get(slot).id);
         let facets = slots.iter().fold(0.0, |sum, &slot| {
-            let triangle = self.all[slot as usize - self.first].motion.place.triangle;
-            sum + surface.facet(triangle).fetch() + substrate.fetch(triangle)
+            let triangle = self.get(slot).motion.place.triangle;
+            sum + surface.facet(triangle).prefetch() + substrate.prefetch(triangle)
         });
-        std::hint::black_box((fetched, facets));
+        std::hint::black_box((ids, facets));
     }
 
     fn split(self, at: usize) -> (Self, Self) {
-        let (all, later) = self.all.split_at_mut(at - self.first);
-        (Slots { first: self.first, all }, Slots { first: at, all: later })
+        let (slots, later) = self.slots.split_at_mut(at - self.first);
+        (SlotRange { first: self.first, slots }, SlotRange { first: at, slots: later })
     }
 }
 
 impl Droplets {
     /// Number of droplets.
     pub fn count(&self) -> usize {
-        self.all.len() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 
-    /// Slots, used or not.
+    /// Number of slots, used or not.
     pub fn num_slots(&self) -> usize {
-        self.all.len()
+        self.slots.len()
     }
 
     /// Whether a slot holds a droplet.
     pub fn is_used(&self, slot: u32) -> bool {
-        self.all[slot as usize].id != 0
+        self[slot].id != 0
     }
 
-    /// A droplet's numbers.
+    /// The droplet in a slot.
     pub fn get(&self, slot: u32) -> Droplet {
-        let Slot { id, motion, size, state, .. } = self.all[slot as usize];
+        let Slot { id, motion, size, state, .. } = self[slot];
         Droplet { id, motion, size, state }
     }
 
-    /// Puts a droplet's numbers back.
+    /// Replaces the droplet in a slot.
     pub fn set(&mut self, slot: u32, droplet: &Droplet) {
         let Droplet { id, motion, size, state } = *droplet;
-        let own = &mut self.all[slot as usize];
+        let own = &mut self.slots[slot as usize];
         if own.state.is_sliding && !state.is_sliding {
             self.stopped.push(slot);
         }
         (own.id, own.motion, own.size, own.state) = (id, motion, size, state);
     }
 
-    /// Takes a droplet up, at a point of the rest pose, and says its slot.
+    /// Inserts a droplet at a point of the rest pose (in m) and returns its slot.
     pub fn insert(&mut self, droplet: &Droplet, point: DVec3) -> u32 {
         let Droplet { id, motion, size, state } = *droplet;
-        let new = Slot { location: Location::at(point), id, state, motion, size };
+        let new = Slot { location: Location::new(point), id, state, motion, size };
         if let Some(slot) = self.free.pop() {
-            self.all[slot as usize] = new;
+            self[slot] = new;
             return slot;
         }
-        self.all.push(new);
-        self.all.len() as u32 - 1
+        self.slots.push(new);
+        self.slots.len() as u32 - 1
     }
 
-    /// Takes a droplet away.
+    /// Removes the droplet in a slot.
     pub fn remove(&mut self, slot: u32) {
-        let gone = &mut self.all[slot as usize];
-        if gone.state.is_sliding {
+        let own = &mut self.slots[slot as usize];
+        if own.state.is_sliding {
             self.stopped.push(slot);
         }
-        (gone.id, gone.state, gone.location.displacement) = (0, State::default(), Vec3::ZERO);
+        (own.id, own.state, own.location.displacement) = (0, State::default(), Vec3::ZERO);
         self.free.push(slot);
     }
 
-    /// Fetches what some slots hold and the triangles that they are on, in loops so short that the processor is far ahead: all of it at once, so that
-    /// work on each need not wait. With `ground`, also how the triangles lie in its maps.
-    pub fn fetch(
+    /// Prefetches some slots and the triangles that they are on; with `substrate`, also their
+    /// charts.
+    ///
+    /// The loops are short, so the processor issues the loads of many slots at once.
+    pub fn prefetch(
         &self,
         slots: impl Iterator<Item = u32> + Clone,
         surface: &SurfaceMesh,
         substrate: Option<&Substrate>,
     ) {
         let facets = |sum, slot: u32| {
-            let triangle = self.all[slot as usize].motion.place.triangle;
-            sum + surface.facet(triangle).fetch() + substrate.map_or(0.0, |substrate| substrate.fetch(triangle))
+            let triangle = self[slot].motion.place.triangle;
+            sum + surface.facet(triangle).prefetch() + substrate.map_or(0.0, |substrate| substrate.prefetch(triangle))
         };
-        let fetched = slots.clone().fold(0, |sum, slot| sum ^ self.all[slot as usize].id);
-        std::hint::black_box((fetched, slots.fold(0.0, facets)));
+        let ids = slots.clone().fold(0, |sum, slot| sum ^ self[slot].id);
+        std::hint::black_box((ids, slots.fold(0.0, facets)));
     }
 
-    /// Slots in use, rising.
-    pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..).zip(&self.all).filter(|(_, slot)| slot.id != 0).map(|(index, _)| index)
+    /// Slots that hold a droplet, in order.
+    pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.slots).filter(|(_, slot)| slot.id != 0).map(|(index, _)| index)
     }
 
     /// Volume of all droplets, in m³.
     pub fn volume(&self) -> f64 {
-        self.slots().map(|slot| self.all[slot as usize].size.volume).sum()
+        self.used().map(|slot| self[slot].size.volume).sum()
     }
 
-    /// Works on rising `slots`, [`CHUNK`] at a time and in parallel, each piece with a log of its own.
-    pub fn work<L: Send>(
+    /// Runs `job` on chunks of [`CHUNK`] of the sorted `slots` in parallel, each with its own log.
+    pub fn par_chunks<L: Send>(
         &mut self,
         slots: &[u32],
         logs: &mut [L],
-        job: &(impl Fn(&[u32], &mut Slots<'_>, &mut L) + Sync),
+        job: &(impl Fn(&[u32], &mut SlotRange<'_>, &mut L) + Sync),
     ) {
-        let all = Slots { first: 0, all: &mut self.all };
-        split_work(slots, all, logs, job);
+        split_chunks(slots, SlotRange { first: 0, slots: &mut self.slots }, logs, job);
     }
 
-    /// Whether all is consistent, as in a saved state it must be.
+    /// Whether a restored state is consistent.
     pub fn is_sound(&self, num_triangles: usize) -> bool {
-        self.free.len() <= self.all.len()
-            && self.free.iter().all(|&slot| self.all.get(slot as usize).is_some_and(|slot| slot.id == 0))
-            && self.all.iter().all(|slot| (slot.motion.place.triangle as usize) < num_triangles)
+        self.free.len() <= self.slots.len()
+            && self.free.iter().all(|&slot| self.slots.get(slot as usize).is_some_and(|slot| slot.id == 0))
+            && self.slots.iter().all(|slot| (slot.motion.place.triangle as usize) < num_triangles)
     }
 }
 
-fn split_work<L: Send>(
+fn split_chunks<L: Send>(
     slots: &[u32],
-    mut view: Slots<'_>,
+    mut range: SlotRange<'_>,
     logs: &mut [L],
-    job: &(impl Fn(&[u32], &mut Slots<'_>, &mut L) + Sync),
+    job: &(impl Fn(&[u32], &mut SlotRange<'_>, &mut L) + Sync),
 ) {
     match logs {
         [] => {}
-        [log] => job(slots, &mut view, log),
+        [log] => job(slots, &mut range, log),
         _ => {
             let half = logs.len() / 2;
             let (early, late) = slots.split_at(half * CHUNK);
-            let (first, second) = view.split(late[0] as usize);
+            let (first, second) = range.split(late[0] as usize);
             let (early_logs, late_logs) = logs.split_at_mut(half);
-            rayon::join(|| split_work(early, first, early_logs, job), || split_work(late, second, late_logs, job));
+            rayon::join(|| split_chunks(early, first, early_logs, job), || split_chunks(late, second, late_logs, job));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a scene can ask that the droplet model cannot do.
+//! Errors of scenes that the droplet model does not support.
 
 use crate::surface_mesh::MeshError;
 
@@ -6,16 +6,16 @@ use crate::surface_mesh::MeshError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DropletError {
-    /// There is nothing to run on.
-    #[error("the droplet model runs over solids, and this scene has none: add a [[solids]]")]
+    /// There is no solid.
+    #[error("the droplet model needs a solid and this scene has none: add a [[solids]] entry")]
     NoSolid,
     /// A two-dimensional run.
-    #[error("world.planar = true is for the volume model; droplets run over surfaces in space: remove it")]
+    #[error("world.planar = true is for the volume model; the droplet model is three-dimensional: remove it")]
     Planar,
-    /// A domain with sides that this model has not.
+    /// A side of the domain that this model does not support.
     #[error(
-        "domain.{axis} = \"{side}\": the droplet model knows only open sides of the domain, over which liquid is lost: set it to \"open\", and put a plane among \
-         the solids where a wall should be"
+        "domain.{axis} = \"{side}\": the droplet model supports only open sides: set it to \"open\", and add a plane to the \
+         solids for a wall"
     )]
     Side {
         /// x, y or z.
@@ -23,15 +23,15 @@ pub enum DropletError {
         /// wall, symmetry or periodic.
         side: &'static str,
     },
-    /// A mesh that cannot be run on.
+    /// A mesh that droplets cannot slide on.
     #[error(transparent)]
-    SurfaceMesh(#[from] MeshError),
-    /// The paper's droplet with one level cannot close.
+    Mesh(#[from] MeshError),
+    /// Too few slices or levels of the display shape.
     #[error("droplet.levels must be at least 1 and droplet.slices at least 3, got {levels} and {slices}")]
     Springs {
-        /// As asked.
+        /// Levels of the scene.
         levels: u32,
-        /// As asked.
+        /// Slices of the scene.
         slices: u32,
     },
 }

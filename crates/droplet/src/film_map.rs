@@ -1,10 +1,10 @@
-//! How much film lies on each texel of a solid's map, and where there is none at all.
+//! Film volume by texel of a solid's map.
 //!
-//! Every running droplet asks at every step whether film lies ahead, and mostly there is none: squares of texels that have none are known by their
-//! count, which is a few thousand numbers rather than a million.
+//! Every sliding droplet tests at every step whether film lies ahead, and usually there is none. A
+//! count of wet texels per tile answers that from a few thousand numbers instead of a million.
 
-/// Side of a square, in texels.
-const SQUARE: usize = 16;
+/// Side of a tile, in texels.
+const TILE: usize = 16;
 
 /// Film by texel.
 #[derive(Clone, Debug, Default)]
@@ -12,67 +12,67 @@ pub struct FilmMap {
     /// In m³, row by row.
     volumes: Vec<f64>,
     width: usize,
-    /// Texels with film, all in all and in each square.
+    /// Number of texels with film, in all and in each tile.
     num_texels: u32,
-    in_square: Vec<u32>,
+    in_tile: Vec<u32>,
 }
 
 impl FilmMap {
-    /// Without film.
+    /// An empty map of this many texels.
     pub fn new(width: usize, height: usize) -> Self {
-        let squares = width.div_ceil(SQUARE) * height.div_ceil(SQUARE);
-        Self { volumes: vec![0.0; width * height], width, num_texels: 0, in_square: vec![0; squares] }
+        let tiles = width.div_ceil(TILE) * height.div_ceil(TILE);
+        Self { volumes: vec![0.0; width * height], width, num_texels: 0, in_tile: vec![0; tiles] }
     }
 
-    /// Whether there is none.
+    /// Whether there is no film.
     pub fn is_empty(&self) -> bool {
         self.num_texels == 0
     }
 
     /// Film on a texel, in m³.
     pub fn at(&self, texel: usize) -> f64 {
-        if self.in_square[self.square(texel)] > 0 { self.volumes[texel] } else { 0.0 }
+        if self.in_tile[self.tile(texel)] > 0 { self.volumes[texel] } else { 0.0 }
     }
 
-    /// Lays film (in m³) on a texel.
+    /// Adds film to a texel, in m³.
     pub fn add(&mut self, texel: usize, volume: f64) {
-        let square = self.square(texel);
+        let tile = self.tile(texel);
         let was_bare = self.volumes[texel] == 0.0;
         self.volumes[texel] += volume;
         if was_bare && self.volumes[texel] != 0.0 {
             self.num_texels += 1;
-            self.in_square[square] += 1;
+            self.in_tile[tile] += 1;
         }
     }
 
-    /// Takes up what lies on a texel, in m³.
+    /// Removes the film of a texel and returns its volume, in m³.
     pub fn take(&mut self, texel: usize) -> f64 {
-        let square = self.square(texel);
-        if self.in_square[square] == 0 || self.volumes[texel] == 0.0 {
+        let tile = self.tile(texel);
+        if self.in_tile[tile] == 0 || self.volumes[texel] == 0.0 {
             return 0.0;
         }
         self.num_texels -= 1;
-        self.in_square[square] -= 1;
+        self.in_tile[tile] -= 1;
         std::mem::take(&mut self.volumes[texel])
     }
 
-    /// All film, in m³: texel by texel, but for the squares that have none.
+    /// Volume of all film, in m³, summed texel by texel; tiles without film are skipped.
     pub fn total(&self) -> f64 {
         if self.is_empty() {
             return 0.0;
         }
-        let squares = self.width.div_ceil(SQUARE);
+        let tiles = self.width.div_ceil(TILE);
         let rows = self.volumes.chunks_exact(self.width).enumerate();
         let parts = rows.flat_map(|(row, texels)| {
-            texels.chunks(SQUARE).zip(&self.in_square[row / SQUARE * squares..]).filter(|(_, count)| **count > 0)
+            texels.chunks(TILE).zip(&self.in_tile[row / TILE * tiles..]).filter(|(_, count)| **count > 0)
         });
         parts.flat_map(|(texels, _)| texels).sum()
     }
 
-    /// Takes up everything.
+    /// Removes all film.
     pub fn clear(&mut self) {
         self.volumes.fill(0.0);
-        self.in_square.fill(0);
+        self.in_tile.fill(0);
         self.num_texels = 0;
     }
 
@@ -81,9 +81,9 @@ impl FilmMap {
         &self.volumes
     }
 
-    fn square(&self, texel: usize) -> usize {
+    fn tile(&self, texel: usize) -> usize {
         let (row, column) = (texel / self.width, texel % self.width);
-        row / SQUARE * self.width.div_ceil(SQUARE) + column / SQUARE
+        row / TILE * self.width.div_ceil(TILE) + column / TILE
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_laid_is_there_and_what_was_taken_is_not() {
+    fn added_film_is_found_and_taken_film_is_gone() {
         let mut film = FilmMap::new(37, 50);
         for texel in (0..37 * 50).step_by(7) {
             film.add(texel, 1e-12);
@@ -105,6 +105,6 @@ mod tests {
             assert_eq!(taken > 0.0, texel % 7 == 0, "texel {texel}: {taken:e}");
             assert_eq!(film.take(texel), 0.0);
         }
-        assert!(film.is_empty() && film.total() == 0.0 && film.in_square.iter().all(|&count| count == 0));
+        assert!(film.is_empty() && film.total() == 0.0 && film.in_tile.iter().all(|&count| count == 0));
     }
 }

@@ -1,14 +1,19 @@
-//! Cells of space: who stands within merge_radius of a way.
+//! Hash grid of droplets: which droplets may overlap a path.
 //!
-//! A cell's droplets lie together in lines of 64 bytes, seven to a line, with all that a look round needs. Blocks of 4 × 4 × 4 cells are
-//! found by a hash; a block knows the lines of its cells, and lines are laid out in the order in which cells were first entered. So droplets that are
-//! entered, and ways that are looked along, in an order that goes through space go through memory too. Cells are many times as wide as a droplet of
-//! common size; a droplet too large for them stands in a class of its own size, each twice the one before, so a look round touches a few cells
-//! whatever sizes meet. What comes back has been rounded up, and may come twice; two blocks of one hash are one. Whoever asks looks at it
-//! closely. The order within a cell means nothing.
+//! The droplets of a cell are stored in cache lines of 64 bytes, seven to a line, with everything
+//! that a query needs ([`cache_line`]). Blocks of 4 × 4 × 4 cells are found by a hash; lines are
+//! laid out in the order in which cells were first occupied, so insertions and queries that follow
+//! a path through space also follow memory. Cells are many times as wide as a droplet of common
+//! size; larger droplets are in classes of their own, each with cells twice as wide as the one
+//! before, so a query visits few cells whatever the sizes.
 //!
-//! Places are whole numbers of steps, 128 to a cell: the cell of a step is its number without the lowest seven bits, the block without the lowest nine. A block has
-//! a bit for each cell that was ever entered, so the cells of a look are those of its box and of that word in one.
+//! Results are conservative: distances are rounded up, slots may be repeated, and two blocks with
+//! the same hash are not distinguished. Callers test exactly. The order within a cell has no
+//! meaning.
+//!
+//! Coordinates are integers, 128 to a cell ([`quantized`]): the cell of a coordinate is the number
+//! without its lowest seven bits, the block without its lowest nine. A block has a bit for every
+//! cell that was ever occupied; the cells of a query are that mask and the mask of its box.
 
 mod block;
 mod cache_line;
@@ -17,134 +22,135 @@ mod quantized;
 use block::{Block, PER_BLOCK};
 use cache_line::{CacheLine, Entry};
 use glam::DVec3;
-use quantized::{Bounds, CELL_BITS, GridPoint, QueryBox, STEPS};
+use quantized::{Bounds, CELL_BITS, GridPoint, QueryBox, UNITS_PER_CELL};
 
 use crate::droplets::NIL;
 
 pub use quantized::least_width;
 
-/// Cells per merge_radius of a class.
-const CELL_PER_REACH: f64 = 4.0;
-/// Classes of size; the last takes everything larger.
+/// Cell width over the largest merge radius of a class.
+const CELL_PER_RADIUS: f64 = 4.0;
+/// Number of size classes; the last one takes all larger droplets.
 const NUM_CLASSES: usize = 24;
-/// Droplets that a cell holds on average when they are spread as was said.
+/// Mean number of droplets per cell when they are spread evenly.
 pub const PER_CELL: f64 = 5.0;
-/// A way to look along: everybody within `around` plus their own merge_radius of it.
+
+/// A query for droplets that overlap a path of this radius.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
-    /// The solid.
+pub struct Query {
+    /// Solid.
     pub solid: u32,
-    /// Whose look it is: found by itself, it is passed over. [`NIL`] if nobody's.
+    /// Slot that is excluded from the result, or [`NIL`].
     pub own: u32,
-    /// Where it begins, in m.
+    /// Start of the path, in m.
     pub from: DVec3,
-    /// Where it ends, in m.
+    /// End of the path, in m.
     pub to: DVec3,
-    /// In m.
-    pub around: f64,
+    /// Radius around the path, in m.
+    pub radius: f64,
 }
 
-/// What a look goes round: the straight way between its ends, or the whole box between them.
+/// Region of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
-    /// The way.
-    Way,
-    /// The box.
+    /// Around the straight path between the two points.
+    Path,
+    /// Around the axis-aligned box between the two points.
     Box,
 }
 
-/// Room for looking along many ways.
+/// Memory for queries.
 #[derive(Clone, Debug, Default)]
-pub struct Scratch {
+pub struct QueryScratch {
     parts: Vec<BlockQuery>,
     cells: Vec<CellQuery>,
 }
 
-/// Those cells of a block that a look comes near.
+/// The part of a query in one block.
 #[derive(Clone, Copy, Debug)]
 struct BlockQuery {
-    /// The look's box, from the block's lower corner.
+    /// Box of the query relative to the block's lower corner.
     bounds: Bounds,
-    /// That corner.
+    /// Lower corner of the block.
     corner: GridPoint,
-    /// A bit for each cell.
+    /// Mask of the cells to visit.
     cells: u64,
-    /// Which block.
+    /// Index of the block.
     block: u32,
     class: u32,
-    /// Index of the look, and whose it is.
-    look: u32,
+    /// Index of the query.
+    query: u32,
     own: u32,
-    /// Whether it is this block only, and not all there are.
-    is_placed: bool,
+    /// Whether distances are tested; not where a query visits all blocks.
+    is_exact: bool,
 }
 
-/// A cell that a look comes near.
+/// The part of a query in one cell.
 #[derive(Clone, Copy, Debug)]
 struct CellQuery {
-    /// The look's box, from its own lower corner.
+    /// Box of the query relative to the cell's lower corner.
     bounds: Bounds,
-    /// Where its block knows it; then its first line.
+    /// Index of the cell, then of its first cache line.
     at: u32,
     part: u32,
-    /// Whose look it is.
+    /// Slot that is excluded.
     own: u32,
 }
 
-/// Slots by where they are.
+/// Hash grid of slots.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// By their hash.
+    /// Blocks by hash.
     blocks: Vec<Block>,
-    /// First line of each cell of each block that was ever entered; [`NIL`] where there is none.
+    /// First cache line of every cell of every occupied block, or [`NIL`].
     cells: Vec<u32>,
     lines: Vec<CacheLine>,
-    /// Droplets that it was made for.
+    /// Number of droplets that the grid was made for.
     room: usize,
     counts: ClassCounts,
     classes: [Class; NUM_CLASSES],
     mask: u32,
 }
 
-/// A class of size.
+/// A size class.
 #[derive(Clone, Copy, Debug)]
 struct Class {
-    /// Largest merge_radius, in m.
+    /// Largest merge radius, in m.
     merge_radius: f64,
-    /// In 1/m.
-    steps_per_meter: f64,
+    /// Grid coordinates per meter, in 1/m.
+    units_per_meter: f64,
 }
 
-/// Who has come.
+/// Number and largest size of the droplets inserted, by class.
 #[derive(Clone, Debug, Default)]
 struct ClassCounts {
-    /// Droplets that ever stood in each class since it was cleared: zero means that nobody needs to look there.
-    in_class: [u32; NUM_CLASSES],
-    /// A bit for each class that is not empty by that count.
+    /// Droplets inserted since the grid was cleared; classes without any are not queried.
+    per_class: [u32; NUM_CLASSES],
+    /// Mask of the classes with a nonzero count.
     classes: u32,
-    /// Largest merge_radius seen in each class, in m.
-    reaches: [f32; NUM_CLASSES],
+    /// Largest merge radius inserted, in m.
+    merge_radii: [f32; NUM_CLASSES],
 }
 
 impl ClassCounts {
     fn count(&mut self, class: usize, merge_radius: f32) {
-        self.in_class[class] += 1;
+        self.per_class[class] += 1;
         self.classes |= 1 << class;
-        self.reaches[class] = self.reaches[class].max(merge_radius);
+        self.merge_radii[class] = self.merge_radii[class].max(merge_radius);
     }
 
     fn add(&mut self, other: &Self) {
         for class in 0..NUM_CLASSES {
-            self.in_class[class] += other.in_class[class];
-            self.reaches[class] = self.reaches[class].max(other.reaches[class]);
+            self.per_class[class] += other.per_class[class];
+            self.merge_radii[class] = self.merge_radii[class].max(other.merge_radii[class]);
         }
         self.classes |= other.classes;
     }
 }
 
-/// Where a droplet belongs.
+/// Bucket and packed coordinates of a droplet.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
+pub struct GridEntry {
     /// Its bucket.
     pub bucket: u32,
     class: u32,
@@ -152,7 +158,7 @@ pub struct Arrival {
     entry: Entry,
 }
 
-/// Droplets on their way into a grid: all that can be worked out about them without changing it, by several threads.
+/// Entries computed in parallel, to be inserted later.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
     entries: Vec<(u32, Entry)>,
@@ -160,7 +166,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Forgets all.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.counts = ClassCounts::default();
@@ -168,9 +174,9 @@ impl Arrivals {
 }
 
 impl Grid {
-    /// An empty one for about `count` droplets, whose smallest cells are `cell` m wide.
+    /// An empty grid for about `count` droplets whose smallest cells are `cell` (in m) wide.
     pub fn new(count: usize, cell: f64) -> Self {
-        // A surface goes through some 16 cells of a block; four hashes for each.
+        // A surface passes through about 16 cells of a block; four hashes for each block.
         let hashes = ((count as f64 / PER_CELL / 4.0) as usize).next_power_of_two().clamp(1 << 8, 1 << 22);
         Self {
             blocks: vec![Block::default(); hashes],
@@ -180,21 +186,22 @@ impl Grid {
             counts: ClassCounts::default(),
             classes: std::array::from_fn(|class| {
                 let width = cell * f64::from(1_u32 << class);
-                Class { merge_radius: width / CELL_PER_REACH, steps_per_meter: STEPS / width }
+                Class { merge_radius: width / CELL_PER_RADIUS, units_per_meter: UNITS_PER_CELL / width }
             }),
             mask: hashes as u32 - 1,
         }
     }
 
-    /// Whether most droplets are too large for the smallest cells, or many more cells were entered than there are droplets.
+    /// Whether most droplets are too large for the smallest cells, or far more cells were occupied
+    /// than there are droplets.
     pub fn is_outgrown(&self) -> bool {
-        let in_class = &self.counts.in_class;
-        let all: u32 = in_class.iter().sum();
-        (all > 16 && 2 * in_class[0] < all) || self.lines.len() > self.room + 1024
+        let per_class = &self.counts.per_class;
+        let all: u32 = per_class.iter().sum();
+        (all > 16 && 2 * per_class[0] < all) || self.lines.len() > self.room + 1024
     }
 
-    /// Droplets in a cell, as a droplet finds them on average.
-    pub fn crowd(&self) -> f64 {
+    /// Mean number of droplets in the cell of a droplet.
+    pub fn mean_occupancy(&self) -> f64 {
         let (mut sum, mut squares) = (0.0, 0.0);
         for &first in &self.cells {
             let (mut line, mut count) = (first, 0);
@@ -208,12 +215,12 @@ impl Grid {
         if sum > 0.0 { squares / sum } else { 0.0 }
     }
 
-    /// Largest merge_radius of those that were ever in it since it was cleared, in m.
-    pub fn largest_seen(&self) -> f64 {
-        f64::from(self.counts.reaches.iter().copied().fold(0.0, f32::max))
+    /// Largest merge radius inserted since the grid was cleared, in m.
+    pub fn largest_merge_radius(&self) -> f64 {
+        f64::from(self.counts.merge_radii.iter().copied().fold(0.0, f32::max))
     }
 
-    /// Takes everybody out.
+    /// Removes all droplets.
     pub fn clear(&mut self) {
         self.blocks.fill(Block::default());
         self.cells.clear();
@@ -221,16 +228,16 @@ impl Grid {
         self.counts = ClassCounts::default();
     }
 
-    /// Puts a slot where it belongs, and says into which bucket.
+    /// Inserts a slot and returns its bucket.
     pub fn insert(&mut self, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> u32 {
-        let arrival = self.arrival(slot, solid, point, merge_radius);
-        self.replace(NIL, &arrival);
-        arrival.bucket
+        let entry = self.entry(slot, solid, point, merge_radius);
+        self.update(NIL, &entry);
+        entry.bucket
     }
 
-    /// Puts a slot that is in a bucket, or in none, where it belongs now.
-    pub fn replace(&mut self, before: u32, arrival: &Arrival) {
-        let &Arrival { bucket, class, merge_radius, entry } = arrival;
+    /// Moves a slot from bucket `before`, or [`NIL`], to its new entry.
+    pub fn update(&mut self, before: u32, new: &GridEntry) {
+        let &GridEntry { bucket, class, merge_radius, entry } = new;
         self.counts.count(class as usize, merge_radius);
         if before == bucket {
             let mut at = self.first_line(bucket);
@@ -241,44 +248,44 @@ impl Grid {
             if before != NIL {
                 self.remove(before, entry.slot);
             }
-            self.enter(bucket, entry);
+            self.insert_entry(bucket, entry);
         }
     }
 
-    /// Works out for one of many where it belongs, and says into which bucket; [`Grid::take`] will enter it.
+    /// Records a slot for [`Grid::commit`] and returns its bucket.
     #[inline]
-    pub fn announce(&self, arrivals: &mut Arrivals, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> u32 {
-        let Arrival { bucket, class, entry, .. } = self.arrival(slot, solid, point, merge_radius);
+    pub fn record(&self, arrivals: &mut Arrivals, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> u32 {
+        let GridEntry { bucket, class, entry, .. } = self.entry(slot, solid, point, merge_radius);
         arrivals.counts.count(class as usize, merge_radius);
         arrivals.entries.push((bucket, entry));
         bucket
     }
 
-    /// Enters those that were announced.
-    pub fn take(&mut self, arrivals: &Arrivals) {
+    /// Inserts all recorded entries.
+    pub fn commit(&mut self, arrivals: &Arrivals) {
         self.counts.add(&arrivals.counts);
         for &(bucket, entry) in &arrivals.entries {
-            self.enter(bucket, entry);
+            self.insert_entry(bucket, entry);
         }
     }
 
-    /// Where a droplet of this merge_radius (in m) at a point of a solid belongs.
+    /// The entry of a droplet at a point (in m) of a solid.
     #[inline]
-    pub fn arrival(&self, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> Arrival {
+    pub fn entry(&self, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> GridEntry {
         let class = self.class_of(f64::from(merge_radius));
-        let steps_per_meter = self.classes[class].steps_per_meter;
-        let place = quantized::of_point(point, steps_per_meter);
+        let units_per_meter = self.classes[class].units_per_meter;
+        let place = quantized::of_point(point, units_per_meter);
         let bucket = self.bucket_of(class, solid, place);
-        let reach_steps = quantized::of_reach(merge_radius, steps_per_meter);
-        Arrival { bucket, class: class as u32, merge_radius, entry: Entry::new(slot, place, reach_steps) }
+        let reach_steps = quantized::of_radius(merge_radius, units_per_meter);
+        GridEntry { bucket, class: class as u32, merge_radius, entry: Entry::new(slot, place, reach_steps) }
     }
 
-    fn enter(&mut self, bucket: u32, entry: Entry) {
+    fn insert_entry(&mut self, bucket: u32, entry: Entry) {
         let within = bucket as usize % PER_BLOCK;
-        let first = self.blocks[bucket as usize / PER_BLOCK].open(within, &mut self.cells);
+        let first = self.blocks[bucket as usize / PER_BLOCK].occupy(within, &mut self.cells);
         let mut at = self.cells[first];
         while at != NIL {
-            if self.lines[at as usize].take(entry) {
+            if self.lines[at as usize].insert(entry) {
                 return;
             }
             at = self.lines[at as usize].next;
@@ -287,16 +294,16 @@ impl Grid {
         self.cells[first] = self.lines.len() as u32 - 1;
     }
 
-    /// Takes a slot out of its bucket.
+    /// Removes a slot from its bucket.
     pub fn remove(&mut self, bucket: u32, slot: u32) {
         let mut at = self.first_line(bucket);
-        while at != NIL && !self.lines[at as usize].vacate(slot) {
+        while at != NIL && !self.lines[at as usize].remove(slot) {
             at = self.lines[at as usize].next;
         }
     }
 
-    /// Reads something of some buckets, 64 at most: first where each begins, then what is there, so that none is waited for by itself.
-    pub fn fetch(&self, buckets: impl Iterator<Item = u32>) {
+    /// Prefetches up to 64 buckets: first their cells, then their cache lines.
+    pub fn prefetch(&self, buckets: impl Iterator<Item = u32>) {
         let mut firsts = [NIL; 64];
         for (first, bucket) in firsts.iter_mut().zip(buckets) {
             *first = self.first_line(bucket);
@@ -305,39 +312,45 @@ impl Grid {
         std::hint::black_box(firsts.iter().fold(0, read));
     }
 
-    /// The first line of a bucket, if anybody has ever been there.
+    /// The first cache line of a bucket, or [`NIL`].
     #[inline]
     fn first_line(&self, bucket: u32) -> u32 {
         let block = &self.blocks[bucket as usize / PER_BLOCK];
         block.cell(bucket as usize % PER_BLOCK).map_or(NIL, |at| self.cells[at])
     }
 
-    /// Slots that may lie within `around` plus their own merge_radius of the straight way between two points of a solid; some may belong to another
-    /// solid, some come twice.
-    pub fn near(&self, solid: u32, from: DVec3, to: DVec3, around: f64, mut found: impl FnMut(u32)) {
-        let look = Look { solid, own: NIL, from, to, around };
-        self.near_many(&[look], Region::Way, &mut Scratch::default(), |_, slot| found(slot));
+    /// Slots that may overlap the capsule of `radius` around a path (all in m); they may belong to
+    /// another solid and may be repeated.
+    pub fn query(&self, solid: u32, from: DVec3, to: DVec3, radius: f64, mut found: impl FnMut(u32)) {
+        let query = Query { solid, own: NIL, from, to, radius };
+        self.query_many(&[query], Region::Path, &mut QueryScratch::default(), |_, slot| found(slot));
     }
 
-    /// The same for many ways at once: `found` is told the index of a way and a slot.
+    /// Runs many queries at once; `found` receives the index of a query and a slot.
     ///
-    /// First all blocks, then their cells, then the lines of these, then the droplets, in loops so short that the processor is far ahead: what lies apart
-    /// in memory is fetched for all ways together and need not wait for one another.
-    pub fn near_many(&self, looks: &[Look], region: Region, scratch: &mut Scratch, mut found: impl FnMut(usize, u32)) {
-        let Scratch { parts, cells } = scratch;
+    /// Blocks, cells, cache lines and droplets are visited in separate short loops over all
+    /// queries, so that the memory accesses of different queries overlap.
+    pub fn query_many(
+        &self,
+        queries: &[Query],
+        region: Region,
+        scratch: &mut QueryScratch,
+        mut found: impl FnMut(usize, u32),
+    ) {
+        let QueryScratch { parts, cells } = scratch;
         parts.clear();
         cells.clear();
-        for class in self.used_classes() {
-            let Class { steps_per_meter, .. } = self.classes[class];
-            let merge_radius = quantized::of_reach(self.counts.reaches[class], steps_per_meter);
-            for (index, look) in (0..).zip(looks) {
-                let around = QueryBox::new(look.from, look.to, look.around, steps_per_meter);
-                self.see(&around, merge_radius, class as u32, (index, look), parts);
+        for class in self.occupied_classes() {
+            let Class { units_per_meter, .. } = self.classes[class];
+            let merge_radius = quantized::of_radius(self.counts.merge_radii[class], units_per_meter);
+            for (index, query) in (0..).zip(queries) {
+                let radius = QueryBox::new(query.from, query.to, query.radius, units_per_meter);
+                self.push_blocks(&radius, merge_radius, class as u32, (index, query), parts);
             }
         }
         for (index, part) in (0..).zip(&*parts) {
             let block = &self.blocks[part.block as usize];
-            let mut left = part.cells & block.entered();
+            let mut left = part.cells & block.occupied();
             while left != 0 {
                 let within = left.trailing_zeros();
                 left &= left - 1;
@@ -357,11 +370,11 @@ impl Grid {
                     let (slot, within, merge_radius) = line.first(hits);
                     hits &= hits - 1;
                     let part = &parts[cell.part as usize];
-                    let look = &looks[part.look as usize];
-                    let steps_per_meter = self.classes[part.class as usize].steps_per_meter;
+                    let query = &queries[part.query as usize];
+                    let units_per_meter = self.classes[part.class as usize].units_per_meter;
                     let place = part.corner + cell.bounds.origin_of(part.bounds) + within;
-                    if !part.is_placed || comes_near(look, region, steps_per_meter, place, merge_radius) {
-                        found(part.look as usize, slot);
+                    if !part.is_exact || is_near(query, region, units_per_meter, place, merge_radius) {
+                        found(part.query as usize, slot);
                     }
                 }
                 if line.next == NIL {
@@ -372,8 +385,8 @@ impl Grid {
         }
     }
 
-    /// Classes in which anybody has ever stood, rising.
-    fn used_classes(&self) -> impl Iterator<Item = usize> + use<> {
+    /// Classes with a nonzero count, in order.
+    fn occupied_classes(&self) -> impl Iterator<Item = usize> + use<> {
         let mut classes = self.counts.classes;
         std::iter::from_fn(move || {
             let class = classes.trailing_zeros();
@@ -382,32 +395,33 @@ impl Grid {
         })
     }
 
-    /// Lists the blocks of a class in which those stand, with reaches of so many steps, whom a look may come near.
+    /// Appends the blocks of a class that a query visits; `merge_radius` is the largest of the
+    /// class, in grid units.
     #[inline]
-    fn see(
+    fn push_blocks(
         &self,
-        around: &QueryBox,
+        radius: &QueryBox,
         merge_radius: i32,
         class: u32,
-        (index, look): (u32, &Look),
+        (index, query): (u32, &Query),
         parts: &mut Vec<BlockQuery>,
     ) {
-        let home = hash_of_class(class as usize, look.solid);
+        let home = hash_of_class(class as usize, query.solid);
         let part = |block: GridPoint| {
             let corner = block.corner_of_block();
-            let cells = block::cells_between(around.cells_in(block, merge_radius));
+            let cells = block::cells_between(radius.cells_in(block, merge_radius));
             BlockQuery {
-                bounds: around.bounds(corner),
+                bounds: radius.bounds(corner),
                 corner,
                 cells,
                 block: self.block_with(home, block),
                 class,
-                look: index,
-                own: look.own,
-                is_placed: true,
+                query: index,
+                own: query.own,
+                is_exact: true,
             }
         };
-        let [first, last] = around.blocks(merge_radius);
+        let [first, last] = radius.blocks(merge_radius);
         if first == last {
             parts.push(part(first));
             return;
@@ -416,12 +430,12 @@ impl Grid {
         let size = |low: i32, high: i32| high.abs_diff(low) as usize + 1;
         let num_blocks = size(x, to_x).saturating_mul(size(y, to_y)).saturating_mul(size(z, to_z));
         if num_blocks > self.blocks.len() {
-            // It goes farther than there is anybody: everywhere.
+            // The query spans more blocks than there are: visit all of them.
             parts.extend((0..self.blocks.len() as u32).map(|block| BlockQuery {
                 cells: u64::MAX,
                 block,
                 bounds: Bounds::ALL,
-                is_placed: false,
+                is_exact: false,
                 ..part(first)
             }));
             return;
@@ -449,7 +463,8 @@ impl Grid {
         class
     }
 
-    /// A block by its place among blocks and the hash of its class: odd multipliers; the upper bits are the mixed ones.
+    /// Index of a block, by its coordinates and the hash of its class: odd multipliers, then the
+    /// well-mixed upper bits.
     #[inline]
     fn block_with(&self, home: u64, block: GridPoint) -> u32 {
         let [x, y, z] = block.to_array().map(|part| u64::from(part as u32));
@@ -467,17 +482,17 @@ fn hash_of_class(class: usize, solid: u32) -> u64 {
     (((class as u64) << 32) | u64::from(solid)).wrapping_mul(0x27D4_EB2F_1656_67C5)
 }
 
-/// Whether a droplet at a place, with a merge_radius in steps, may lie within `around` of what a look goes round.
+/// Whether a droplet may overlap a query; `merge_radius` is in grid units.
 #[inline]
-fn comes_near(look: &Look, region: Region, steps_per_meter: f64, place: GridPoint, merge_radius: i32) -> bool {
-    let at = place.center() - look.from * steps_per_meter;
-    let way = (look.to - look.from) * steps_per_meter;
+fn is_near(query: &Query, region: Region, units_per_meter: f64, place: GridPoint, merge_radius: i32) -> bool {
+    let at = place.center() - query.from * units_per_meter;
+    let way = (query.to - query.from) * units_per_meter;
     let nearest = match region {
-        Region::Way => way * (at.dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
+        Region::Path => way * (at.dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
         Region::Box => at.max(way.min(DVec3::ZERO)).min(way.max(DVec3::ZERO)),
     };
-    // It may be half a step off in each direction, √3/2.
-    let within = look.around * steps_per_meter + f64::from(merge_radius) + 0.9;
+    // Quantization adds up to half a unit along each axis, √3/2.
+    let within = query.radius * units_per_meter + f64::from(merge_radius) + 0.9;
     (at - nearest).length_squared() <= within * within
 }
 
@@ -487,7 +502,7 @@ mod tests {
     use sessile_world::random::Stream;
 
     #[test]
-    fn everybody_in_reach_is_found_whatever_their_sizes() {
+    fn all_overlapping_droplets_of_any_size_are_found() {
         let mut random = Stream::new(3, &[]);
         let mut grid = Grid::new(600, 2e-3);
         let place = |random: &mut Stream| {
@@ -506,33 +521,35 @@ mod tests {
             location.2 = grid.insert(slot as u32, 0, location.0, location.1 as f32);
         }
         grid.remove(locations[7].2, 7);
-        let looks: Vec<Look> = locations
+        let queries: Vec<Query> = locations
             .iter()
-            .map(|&(from, around, _)| Look { solid: 0, own: NIL, from, to: place(&mut random), around })
+            .map(|&(from, radius, _)| Query { solid: 0, own: NIL, from, to: place(&mut random), radius })
             .collect();
-        let mut found_at_once = vec![Vec::new(); looks.len()];
+        let mut found_at_once = vec![Vec::new(); queries.len()];
         let mut found_in_box = found_at_once.clone();
-        grid.near_many(&looks, Region::Way, &mut Scratch::default(), |way, slot| {
+        grid.query_many(&queries, Region::Path, &mut QueryScratch::default(), |way, slot| {
             found_at_once[way].push(slot as usize);
         });
-        grid.near_many(&looks, Region::Box, &mut Scratch::default(), |way, slot| found_in_box[way].push(slot as usize));
-        for (look, in_box) in looks.iter().zip(found_in_box) {
-            let (low, high) = (look.from.min(look.to), look.from.max(look.to));
+        grid.query_many(&queries, Region::Box, &mut QueryScratch::default(), |way, slot| {
+            found_in_box[way].push(slot as usize)
+        });
+        for (query, in_box) in queries.iter().zip(found_in_box) {
+            let (low, high) = (query.from.min(query.to), query.from.max(query.to));
             for (other, location) in locations.iter().enumerate().filter(|&(other, _)| other != 7) {
-                if location.0.distance(location.0.clamp(low, high)) < look.around + location.1 {
-                    assert!(in_box.contains(&other), "{other} is not seen in the box");
+                if location.0.distance(location.0.clamp(low, high)) < query.radius + location.1 {
+                    assert!(in_box.contains(&other), "{other} is not found in the box");
                 }
             }
         }
-        for (&Look { from: point, to, around: merge_radius, .. }, at_once) in looks.iter().zip(found_at_once) {
+        for (&Query { from: point, to, radius: merge_radius, .. }, at_once) in queries.iter().zip(found_at_once) {
             let mut found = Vec::new();
-            grid.near(0, point, to, merge_radius, |other| found.push(other as usize));
+            grid.query(0, point, to, merge_radius, |other| found.push(other as usize));
             assert_eq!(found, at_once);
             for (other, location) in locations.iter().enumerate() {
                 let along = ((location.0 - point).dot(to - point) / (to - point).length_squared()).clamp(0.0, 1.0);
                 let distance = location.0.distance(point.lerp(to, along));
                 if other != 7 && distance < merge_radius + location.1 {
-                    assert!(found.contains(&other), "{other} is not seen");
+                    assert!(found.contains(&other), "{other} is not found");
                 }
             }
             assert!(!found.contains(&7));
@@ -540,19 +557,19 @@ mod tests {
     }
 
     #[test]
-    fn everybody_along_a_way_of_hundreds_of_cells_is_found() {
+    fn all_droplets_along_a_path_of_hundreds_of_cells_are_found() {
         let mut grid = Grid::new(1000, 1e-3);
         let at = |slot: u32| DVec3::new(f64::from(slot) * 1e-3, 4e-5 * f64::from(slot % 7), 0.0);
         (0..1000).for_each(|slot| _ = grid.insert(slot, 0, at(slot), 1e-4));
         let mut found = Vec::new();
-        grid.near(0, DVec3::ZERO, DVec3::X, 2e-4, |slot| found.push(slot));
+        grid.query(0, DVec3::ZERO, DVec3::X, 2e-4, |slot| found.push(slot));
         found.sort_unstable();
         found.dedup();
         assert_eq!(found, (0..1000).collect::<Vec<_>>());
     }
 
     #[test]
-    fn ways_without_end_and_places_far_away_are_no_trouble() {
+    fn infinite_queries_and_far_points_are_handled() {
         let mut grid = Grid::new(100, 1e-3);
         let at = |slot: u32| DVec3::new(1000.0 + f64::from(slot) * 1e-3, -500.0, 0.0);
         (0..100).for_each(|slot| _ = grid.insert(slot, 0, at(slot), 1e-4));
@@ -560,8 +577,8 @@ mod tests {
         for (from, to, count) in [(at(0), at(99), 100), (DVec3::splat(-1e12), DVec3::splat(1e12), 101)] {
             let mut found = Vec::new();
             let (low, high) = (from.min(to), from.max(to));
-            let look = Look { solid: 0, own: NIL, from: low, to: high, around: 1e-6 };
-            grid.near_many(&[look], Region::Box, &mut Scratch::default(), |_, slot| found.push(slot));
+            let query = Query { solid: 0, own: NIL, from: low, to: high, radius: 1e-6 };
+            grid.query_many(&[query], Region::Box, &mut QueryScratch::default(), |_, slot| found.push(slot));
             found.sort_unstable();
             found.dedup();
             assert_eq!(found, (0..count).collect::<Vec<_>>());
@@ -569,17 +586,17 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_in_one_cell_comes_and_goes() {
+    fn many_droplets_in_one_cell_are_inserted_and_removed() {
         let mut grid = Grid::new(10, 1.0);
         let at = |slot: u32| DVec3::new(f64::from(slot) * 1e-3, 0.1, 0.1);
         for round in 0..3 {
             let buckets: Vec<u32> = (0..200).map(|slot| grid.insert(slot, 0, at(slot), 1e-4)).collect();
             let mut found = Vec::new();
-            grid.near(0, at(0), at(200), 0.0, |slot| found.push(slot));
+            grid.query(0, at(0), at(200), 0.0, |slot| found.push(slot));
             found.sort_unstable();
             assert_eq!(found, (0..200).collect::<Vec<_>>());
             (0..200).for_each(|slot| grid.remove(buckets[slot as usize], slot));
-            grid.near(0, at(0), at(200), 0.1, |slot| panic!("{slot} is still there in round {round}"));
+            grid.query(0, at(0), at(200), 0.1, |slot| panic!("{slot} is still there in round {round}"));
         }
         assert!(grid.lines.len() < 50, "{} lines", grid.lines.len());
     }

@@ -23,7 +23,8 @@ use crate::simd::{Lane, Vec2};
 pub const CHANGE: f64 = 0.03;
 /// Weight of a relative change of the drag rate: its slope is included in the linearization.
 pub const DRAG_WEIGHT: f64 = 0.4;
-/// Reduction of that weight where drag removes little of the speed, so that the quadratic term is accurate.
+/// Reduction of that weight where drag removes little of the speed, so that the quadratic term is
+/// accurate.
 const CURVATURE_WEIGHT: f64 = 0.3;
 /// Intervals per unit of change.
 const INTERVALS_PER_CHANGE: f64 = 1.0 / CHANGE;
@@ -54,7 +55,8 @@ pub fn drag_weight<L: Lane>(kept: L) -> L {
 }
 
 impl<L: Lane> Start<L> {
-    /// Number of intervals (not rounded) needed until the velocity is `later` and the drag rate `later_rate`.
+    /// Number of intervals (not rounded) needed until the velocity is `later` and the drag rate
+    /// `later_rate`.
     ///
     /// The direction counts where `is_retained`; `weight` is that of the drag.
     #[inline(always)]
@@ -73,7 +75,8 @@ impl<L: Lane> Start<L> {
         changed.le(L::splat(MAX_HALF_CHANGE) * middle_rate.min(rate)) | interval.lt(L::splat(MIN_INTERVAL) * remaining)
     }
 
-    /// Direction of motion at the midpoint velocity `middle`: that of the start where it points backwards.
+    /// Direction of motion at the midpoint velocity `middle`: that of the start where it points
+    /// backwards.
     #[inline(always)]
     pub fn heading(&self, middle: Vec2<L>) -> Vec2<L> {
         let per_length = L::splat(1.0) / middle.length();

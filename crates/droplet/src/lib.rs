@@ -1,10 +1,14 @@
-//! Droplets that run over a triangle mesh, after Fournier, Habibi and Poulin (fournier1998), and made physical.
+//! Droplets that slide over a triangle mesh, after Fournier, Habibi and Poulin (fournier1998), with
+//! physical wetting.
 //!
-//! A droplet is a particle on a [`surface`]: a triangle and a place in it. Between two steps it crosses every triangle on its way in closed
-//! form ([`glide`], [`ride`]); what moves it is said by the paper's rules ([`paper`]) or by one wetting description
-//! ([`physical`]). Shape follows motion, never the other way ([`forms`]).
+//! A droplet is a particle at a point of the mesh (`surface_mesh`). Over a step its path is
+//! integrated in closed form, triangle by triangle (`damped_motion`, `kernel`, `integrate`,
+//! `batch`), under the forces of the paper (`paper`) or of contact-angle hysteresis and viscous
+//! drag (`physical`). The particle system (`particles`) detects contacts, coalesces droplets and
+//! lays films on the substrate (`substrate`). Shapes follow from the motion and never affect it
+//! (`display`).
 //!
-//! [`DropletModel`] is the model that the rest of the program drives; docs/droplet.md tells the physics and its limits.
+//! [`DropletModel`] is the only entry point; docs/droplet.md describes the physics and its limits.
 //!
 //! ```
 //! use sessile_droplet::DropletModel;
@@ -25,7 +29,7 @@
 //!     [[drops]]
 //!     shape = "cap"
 //!     on = "bowl"
-//!     center = "50 0 0 mm"                    # on its equator, where it is steep
+//!     center = "50 0 0 mm"                    # on the equator, where it is vertical
 //!     volume = "20 uL"
 //!     contact_angle = "80 deg"
 //! "#;
@@ -34,13 +38,14 @@
 //! while model.time() < 0.2 {
 //!     model.step(0.2 - model.time(), &mut NoTimer)?;
 //! }
-//! assert!(model.frame().drops[0].velocity.y < -0.1, "it runs");
+//! assert!(model.frame().drops[0].velocity.y < -0.1, "it slides");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod acceleration;
 mod air;
 mod batch;
+mod context;
 mod curvature;
 mod damped_motion;
 mod display;
@@ -53,15 +58,17 @@ mod flight;
 mod grid;
 mod integrate;
 mod kernel;
+mod locate;
 mod model;
-mod necks;
 mod neighbors;
 mod paper;
+mod parameters;
 mod particles;
 mod patch;
 mod physical;
 mod setup;
 mod simd;
+mod sources;
 mod springs;
 mod substrate;
 mod surface_mesh;

@@ -1,32 +1,30 @@
-//! Which droplets are near: those that stand where they are, and those on their way.
+//! Neighbor search among pinned and sliding droplets.
 //!
-//! The two are kept apart. Who stands is entered once and costs nothing until somebody comes by. Who runs is entered anew after
-//! every step, where it has come to; whoever looks for sliding looks farther by their steps, without looking farther for those at rest.
+//! The two are in separate grids. A pinned droplet is inserted once and costs nothing until a query
+//! comes near. Sliding droplets are inserted anew after every step; queries for them are widened by
+//! their displacements, queries for pinned ones are not.
 
 use glam::{DVec3, Vec3};
 
-use crate::droplets::{Location, NIL, Slot};
-use crate::grid::{Arrival, Arrivals, Grid, Look, Region, Scratch};
+use crate::droplets::{Location, NIL, PREFETCH, Slot};
+use crate::grid::{Arrivals, Grid, GridEntry, Query, QueryScratch, Region};
 
-/// Mark of a bucket among those of sliding.
-const RUNS: u32 = 1 << 31;
+/// Bit that marks a bucket of the grid of sliding droplets.
+const SLIDING: u32 = 1 << 31;
 
-/// Droplets for which memory is fetched at once.
-const AT_ONCE: usize = 32;
-
-/// Room for looking round.
+/// Memory for neighbor queries.
 #[derive(Clone, Debug, Default)]
-pub struct Round {
-    looks: Vec<Look>,
-    scratch: Scratch,
+pub struct NeighborQueries {
+    queries: Vec<Query>,
+    scratch: QueryScratch,
 }
 
-/// Slots by where they are. Which bucket a slot is in lies in its location; every call is handed all slots.
+/// Grids of all droplets. The bucket of a droplet is in its [`Location`].
 #[derive(Clone, Debug)]
 pub struct Neighbors {
-    standing: Grid,
-    running: Grid,
-    /// Droplets and sliding that it was made for.
+    pinned: Grid,
+    sliding: Grid,
+    /// Number of droplets and of sliding droplets that the grids were made for.
     made_for: [usize; 2],
 }
 
@@ -37,49 +35,50 @@ impl Default for Neighbors {
 }
 
 impl Neighbors {
-    /// An empty one for `count` droplets, of which `running` run; `cells` are the widths of the smallest cells for both, in m.
-    pub fn rebuilt(count: usize, running: usize, cells: [f64; 2]) -> Self {
-        Self { standing: Grid::new(count, cells[0]), running: Grid::new(running, cells[1]), made_for: [count, running] }
+    /// Empty grids for `count` droplets, of which `sliding` slide; `cells` are the widths of their
+    /// smallest cells, in m.
+    pub fn rebuilt(count: usize, sliding: usize, cells: [f64; 2]) -> Self {
+        Self { pinned: Grid::new(count, cells[0]), sliding: Grid::new(sliding, cells[1]), made_for: [count, sliding] }
     }
 
-    /// Droplets in a cell, as a droplet finds them on average: those that stand or those that run, whichever are more.
-    pub fn crowd(&self) -> f64 {
-        self.standing.crowd().max(self.running.crowd())
+    /// Mean number of droplets in the cell of a droplet; the larger of the two grids.
+    pub fn mean_occupancy(&self) -> f64 {
+        self.pinned.mean_occupancy().max(self.sliding.mean_occupancy())
     }
 
-    /// Whether it was made for many fewer droplets than there are, or sliding, or for smaller ones: [`Neighbors::rebuilt`] is due.
-    pub fn is_outgrown(&self, droplets: usize, running: usize) -> bool {
+    /// Whether the grids were made for far fewer or smaller droplets and should be rebuilt.
+    pub fn is_outgrown(&self, droplets: usize, sliding: usize) -> bool {
         let outgrown = |count: usize, made_for: usize| count > made_for + made_for / 4 + 64;
-        self.standing.is_outgrown() || outgrown(droplets, self.made_for[0]) || outgrown(running, self.made_for[1])
+        self.pinned.is_outgrown() || outgrown(droplets, self.made_for[0]) || outgrown(sliding, self.made_for[1])
     }
 
-    /// Whether it was made for so many fewer slots that it cannot wait until the next step.
+    /// Whether the grids were made for so few slots that they must be rebuilt at once.
     pub fn is_full(&self, slots: usize) -> bool {
         slots > 4 * self.made_for[0] + 1024
     }
 
-    /// Puts a slot where it belongs now; a runner that is entered as such remains so.
-    pub fn place(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
+    /// Inserts or moves a droplet; one that is in the sliding grid stays there.
+    pub fn insert(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
         let location = &mut slots[slot as usize].location;
         (location.solid, location.merge_radius) = (solid, merge_radius);
-        let runs = runs(location);
-        let (grid, mark) = if runs { (&mut self.running, RUNS) } else { (&mut self.standing, 0) };
-        let before = if location.bucket == NIL { NIL } else { location.bucket & !RUNS };
-        let arrival = grid.arrival(slot, solid, location.point, merge_radius);
-        grid.replace(before, &arrival);
-        location.bucket = arrival.bucket | mark;
+        let is_sliding = is_sliding(location);
+        let (grid, mark) = if is_sliding { (&mut self.sliding, SLIDING) } else { (&mut self.pinned, 0) };
+        let before = if location.bucket == NIL { NIL } else { location.bucket & !SLIDING };
+        let entry = grid.entry(slot, solid, location.point, merge_radius);
+        grid.update(before, &entry);
+        location.bucket = entry.bucket | mark;
     }
 
-    /// Puts a runner that is nowhere yet where it is now, until [all run](Neighbors::all_run).
-    pub fn place_runner(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
+    /// Inserts a droplet that is in no grid into the sliding one.
+    pub fn insert_sliding(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
         let location = &mut slots[slot as usize].location;
         (location.solid, location.merge_radius) = (solid, merge_radius);
-        location.bucket = self.running.insert(slot, solid, location.point, merge_radius) | RUNS;
+        location.bucket = self.sliding.insert(slot, solid, location.point, merge_radius) | SLIDING;
     }
 
-    /// What it takes to put a slot elsewhere on a solid, where a runner that is entered as such remains so.
+    /// Records the change that moves a droplet to a point of a solid, without applying it.
     #[inline]
-    pub fn moved(
+    pub fn plan_move(
         &self,
         slot: u32,
         location: &Location,
@@ -88,180 +87,184 @@ impl Neighbors {
         merge_radius: f32,
         changes: &mut Changes,
     ) -> Move {
-        let runs = runs(location);
-        let (grid, mark) = if runs { (&self.running, RUNS) } else { (&self.standing, 0) };
-        let arrival = grid.arrival(slot, solid, point, merge_radius);
-        let before = if location.bucket == NIL { NIL } else { location.bucket & !RUNS };
-        changes.of(runs).push(Change { slot, before, after: Some(arrival) });
-        Move { slot, solid, merge_radius, bucket: arrival.bucket | mark }
+        let is_sliding = is_sliding(location);
+        let (grid, mark) = if is_sliding { (&self.sliding, SLIDING) } else { (&self.pinned, 0) };
+        let entry = grid.entry(slot, solid, point, merge_radius);
+        let before = if location.bucket == NIL { NIL } else { location.bucket & !SLIDING };
+        changes.of(is_sliding).push(Change { slot, before, after: Some(entry) });
+        Move { slot, solid, merge_radius, bucket: entry.bucket | mark }
     }
 
-    /// Carries out many changes; each slot has one at most.
-    pub fn change<'a, I: Iterator<Item = &'a Changes>>(&mut self, changes: impl Fn() -> I + Sync) {
-        let carry_out = |grid: &mut Grid, list: fn(&Changes) -> &[Change]| {
-            for some in changes().flat_map(|changes| list(changes).chunks(AT_ONCE)) {
-                grid.fetch(some.iter().flat_map(Change::buckets));
-                some.iter().for_each(|change| change.carry_out(grid));
+    /// Applies many changes; each slot has at most one.
+    pub fn apply<'a, I: Iterator<Item = &'a Changes>>(&mut self, changes: impl Fn() -> I + Sync) {
+        let apply = |grid: &mut Grid, list: fn(&Changes) -> &[Change]| {
+            for some in changes().flat_map(|changes| list(changes).chunks(PREFETCH)) {
+                grid.prefetch(some.iter().flat_map(Change::buckets));
+                some.iter().for_each(|change| change.apply(grid));
             }
         };
-        let Self { standing, running, .. } = self;
-        let mut stand = || carry_out(standing, |changes| &changes.standing);
-        let mut run = || carry_out(running, |changes| &changes.running);
+        let Self { pinned, sliding, .. } = self;
+        let mut apply_pinned = || apply(pinned, |changes| &changes.pinned);
+        let mut apply_sliding = || apply(sliding, |changes| &changes.sliding);
         if changes().nth(1).is_some() {
-            rayon::join(stand, run);
+            rayon::join(apply_pinned, apply_sliding);
         } else {
-            stand();
-            run();
+            apply_pinned();
+            apply_sliding();
         }
     }
 
-    /// Takes a slot out.
+    /// Removes a droplet.
     pub fn remove(&mut self, slots: &mut [Slot], slot: u32) {
         let location = &mut slots[slot as usize].location;
         if location.bucket == NIL {
             return;
         }
-        if runs(location) {
-            self.running.remove(location.bucket & !RUNS, slot);
+        if is_sliding(location) {
+            self.sliding.remove(location.bucket & !SLIDING, slot);
         } else {
-            self.standing.remove(location.bucket, slot);
+            self.pinned.remove(location.bucket, slot);
         }
         location.bucket = NIL;
     }
 
-    /// A runner has stopped: it stands from now on.
+    /// Moves a droplet that has stopped into the grid of pinned ones.
     pub fn stop(&mut self, slots: &mut [Slot], slot: u32) {
         let location = &slots[slot as usize].location;
-        if location.bucket != NIL && runs(location) {
+        if location.bucket != NIL && is_sliding(location) {
             let (solid, merge_radius) = (location.solid, location.merge_radius);
             self.remove(slots, slot);
-            self.place(slots, slot, solid, merge_radius);
+            self.insert(slots, slot, solid, merge_radius);
         }
     }
 
-    /// A droplet sets out: it is not entered as standing any more.
-    pub fn set_out(&mut self, slots: &mut [Slot], slot: u32) {
+    /// Removes a droplet that starts to slide from the grid of pinned ones.
+    pub fn remove_pinned(&mut self, slots: &mut [Slot], slot: u32) {
         let location = &mut slots[slot as usize].location;
-        if location.bucket != NIL && !runs(location) {
-            self.standing.remove(location.bucket, slot);
+        if location.bucket != NIL && !is_sliding(location) {
+            self.pinned.remove(location.bucket, slot);
             location.bucket = NIL;
         }
     }
 
-    /// All sliding are on their way: nobody is entered as one until it [arrives](Neighbors::arrive).
-    pub fn all_run(&mut self) {
-        self.running.clear();
+    /// Removes all sliding droplets, until they are [committed](Neighbors::commit) at their new
+    /// locations.
+    pub fn clear_sliding(&mut self) {
+        self.sliding.clear();
     }
 
-    /// The location of a runner that has come to a point of a solid by a step; [`Neighbors::arrive`] will enter it there.
+    /// The location of a sliding droplet after its step, recorded for [`Neighbors::commit`].
     #[inline]
-    pub fn stands_at(
+    pub fn sliding_location(
         &self,
         arrivals: &mut Arrivals,
         slot: u32,
         point: DVec3,
-        step: Vec3,
+        displacement: Vec3,
         solid: u32,
         merge_radius: f32,
     ) -> Location {
-        let bucket = self.running.announce(arrivals, slot, solid, point, merge_radius) | RUNS;
-        Location { point, displacement: step, merge_radius, solid, bucket }
+        let bucket = self.sliding.record(arrivals, slot, solid, point, merge_radius) | SLIDING;
+        Location { point, displacement, merge_radius, solid, bucket }
     }
 
-    /// Enters sliding where they have come to.
-    pub fn arrive(&mut self, arrivals: &Arrivals) {
-        self.running.take(arrivals);
+    /// Inserts sliding droplets at their new locations.
+    pub fn commit(&mut self, arrivals: &Arrivals) {
+        self.sliding.commit(arrivals);
     }
 
-    /// Slots that may cover a point of a solid; some may belong to another solid, some come twice.
+    /// Slots that may cover a point of a solid; they may belong to another solid and may be
+    /// repeated.
     pub fn covering(&self, solid: u32, point: DVec3, mut found: impl FnMut(u32)) {
-        self.standing.near(solid, point, point, 0.0, &mut found);
-        self.running.near(solid, point, point, 0.0, &mut found);
+        self.pinned.query(solid, point, point, 0.0, &mut found);
+        self.sliding.query(solid, point, point, 0.0, &mut found);
     }
 
-    /// Slots of a solid that may lie within `around` plus their own merge_radius of a way, and sliding as far again as the way is long.
-    pub fn near_way(&self, look: &Look, mut found: impl FnMut(u32)) {
-        let &Look { solid, from, to, around, .. } = look;
-        self.standing.near(solid, from, to, around, &mut found);
-        self.running.near(solid, from, to, around + from.distance(to), &mut found);
+    /// Slots that may overlap a path; the query for sliding droplets is widened by the path's
+    /// length.
+    pub fn near_path(&self, query: &Query, mut found: impl FnMut(u32)) {
+        let &Query { solid, from, to, radius, .. } = query;
+        self.pinned.query(solid, from, to, radius, &mut found);
+        self.sliding.query(solid, from, to, radius + from.distance(to), &mut found);
     }
 
-    /// Largest merge_radius of anybody, in m.
-    pub fn largest_reach(&self) -> f64 {
-        self.standing.largest_seen().max(self.running.largest_seen())
+    /// Upper bound of all merge radii, in m.
+    pub fn largest_merge_radius(&self) -> f64 {
+        self.pinned.largest_merge_radius().max(self.sliding.largest_merge_radius())
     }
 
-    /// For each location, by its index, the slots that it may have pending; some may belong to another solid, some come twice.
+    /// Slots that each location may be in contact with; they may belong to another solid and may be
+    /// repeated.
     ///
-    /// With `drift`, the steps of all, that is in the last step: who stands within both reaches of its way, and which sliding, none faster than itself, may
-    /// have been within them at some time. Without, where all are now.
+    /// With `drift`, the bounds of all displacements, contacts at any time in the last step: pinned
+    /// droplets along the displacement, and sliding ones that are no faster. Without it, contacts
+    /// at the current locations.
     pub fn near(
         &self,
         locations: &[(u32, Location)],
         drift: Option<&Drift>,
-        round: &mut Round,
+        memory: &mut NeighborQueries,
         mut found: impl FnMut(usize, u32),
     ) {
-        for (first, some) in (0..).step_by(AT_ONCE).zip(locations.chunks(AT_ONCE)) {
-            let Round { looks, scratch } = round;
-            let look = |&(own, ref location): &(u32, Location)| {
-                let around = f64::from(location.merge_radius);
-                let from =
-                    if drift.is_some() { location.point - location.displacement.as_dvec3() } else { location.point };
-                Look { solid: location.solid, own, from, to: location.point, around }
+        for (first, some) in (0..).step_by(PREFETCH).zip(locations.chunks(PREFETCH)) {
+            let NeighborQueries { queries, scratch } = memory;
+            let query = |&(own, ref location): &(u32, Location)| {
+                let Location { point, displacement, merge_radius, solid, .. } = *location;
+                let from = if drift.is_some() { point - displacement.as_dvec3() } else { point };
+                Query { solid, own, from, to: point, radius: f64::from(merge_radius) }
             };
-            looks.clear();
-            looks.extend(some.iter().map(look));
-            self.standing.near_many(looks, Region::Way, scratch, |index, other| found(first + index, other));
+            queries.clear();
+            queries.extend(some.iter().map(query));
+            self.pinned.query_many(queries, Region::Path, scratch, |index, other| found(first + index, other));
             if let Some(drift) = drift {
-                for (look, (_, location)) in looks.iter_mut().zip(some) {
-                    let [back, ahead] = drift.past(location.displacement);
-                    (look.from, look.to) = (location.point + back.as_dvec3(), location.point + ahead.as_dvec3());
+                for (query, (_, location)) in queries.iter_mut().zip(some) {
+                    let [back, ahead] = drift.relative(location.displacement);
+                    (query.from, query.to) = (location.point + back.as_dvec3(), location.point + ahead.as_dvec3());
                 }
             }
-            self.running.near_many(looks, Region::Box, scratch, |index, other| found(first + index, other));
+            self.sliding.query_many(queries, Region::Box, scratch, |index, other| found(first + index, other));
         }
     }
 }
 
-/// Changes among those that stand and among those that run.
+/// Changes of both grids, to be applied later.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    standing: Vec<Change>,
-    running: Vec<Change>,
+    pinned: Vec<Change>,
+    sliding: Vec<Change>,
 }
 
 impl Changes {
-    /// Forgets all.
+    /// Forgets all changes.
     pub fn clear(&mut self) {
-        self.standing.clear();
-        self.running.clear();
+        self.pinned.clear();
+        self.sliding.clear();
     }
 
-    /// A slot is to be taken out, if it is entered.
+    /// Records the removal of a droplet, if it is in a grid.
     #[inline]
     pub fn remove(&mut self, slot: u32, location: &Location) {
         if location.bucket != NIL {
-            self.of(runs(location)).push(Change { slot, before: location.bucket & !RUNS, after: None });
+            self.of(is_sliding(location)).push(Change { slot, before: location.bucket & !SLIDING, after: None });
         }
     }
 
-    fn of(&mut self, runs: bool) -> &mut Vec<Change> {
-        if runs { &mut self.running } else { &mut self.standing }
+    fn of(&mut self, is_sliding: bool) -> &mut Vec<Change> {
+        if is_sliding { &mut self.sliding } else { &mut self.pinned }
     }
 }
 
-/// A slot leaves its bucket, for another or for none.
+/// A droplet leaves its bucket, for another or for none.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     slot: u32,
-    /// Where it is, or [`NIL`].
+    /// Its bucket, or [`NIL`].
     before: u32,
-    after: Option<Arrival>,
+    after: Option<GridEntry>,
 }
 
 impl Change {
-    /// Those that it is about.
+    /// The buckets that it affects.
     #[inline]
     fn buckets(&self) -> impl Iterator<Item = u32> + use<> {
         let before = Some(self.before).filter(|&bucket| bucket != NIL);
@@ -270,18 +273,18 @@ impl Change {
     }
 
     #[inline]
-    fn carry_out(&self, grid: &mut Grid) {
+    fn apply(&self, grid: &mut Grid) {
         match &self.after {
-            Some(after) => grid.replace(self.before, after),
+            Some(after) => grid.update(self.before, after),
             None => grid.remove(self.before, self.slot),
         }
     }
 }
 
-/// A slot goes to another place.
+/// A planned move of a droplet.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
-    /// Which.
+    /// Its slot.
     pub slot: u32,
     solid: u32,
     merge_radius: f32,
@@ -289,50 +292,46 @@ pub struct Move {
 }
 
 impl Move {
-    /// Writes into the slot's location that it has come to a point.
+    /// Writes the move into the droplet's location.
     #[inline]
-    pub fn note(&self, location: &mut Location, point: DVec3) {
-        (location.point, location.solid, location.merge_radius, location.bucket) =
-            (point, self.solid, self.merge_radius, self.bucket);
+    pub fn apply(&self, location: &mut Location, point: DVec3) {
+        (location.point, location.solid) = (point, self.solid);
+        (location.merge_radius, location.bucket) = (self.merge_radius, self.bucket);
     }
 }
 
-/// How sliding moved in a step: a box round all their steps, each in the rest pose of its own solid, in m.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Bounding box of the displacements of a step, each in the rest pose of its own solid, in m.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drift {
     low: Vec3,
     high: Vec3,
 }
 
-impl Default for Drift {
-    fn default() -> Self {
-        Self { low: Vec3::ZERO, high: Vec3::ZERO }
-    }
-}
-
 impl Drift {
-    /// Takes a step in.
+    /// Includes a displacement.
     #[inline]
-    pub fn include(&mut self, step: Vec3) {
-        (self.low, self.high) = (self.low.min(step), self.high.max(step));
+    pub fn include(&mut self, displacement: Vec3) {
+        (self.low, self.high) = (self.low.min(displacement), self.high.max(displacement));
     }
 
-    /// All steps of both.
+    /// Bounds of both.
     pub fn union(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// A box round what any runner that was no faster than one with this step has moved past it, and round zero.
+    /// Bounds of zero and of the displacements of droplets no faster than one with `displacement`,
+    /// relative to it.
     ///
-    /// Where j has come to, seen from where i has, is where they were nearest plus some of sⱼ − sᵢ. Steps sⱼ lie in the box of all and, for the
-    /// faster of two looks, within |sᵢ|: who runs down a slope with all others need not look to its sides.
-    fn past(&self, step: Vec3) -> [Vec3; 2] {
-        let speed = Vec3::splat(step.length() * (1.0 + 4.0 * f32::EPSILON));
-        let (low, high) = (self.low.max(-speed) - step, self.high.min(speed) - step);
+    /// At closest approach droplet j is, relative to i, where it is now less some part of sⱼ − sᵢ.
+    /// Each pair is found by the faster of the two, so |sⱼ| ≤ |sᵢ|, and sⱼ is within the bounds of
+    /// all: a droplet that slides down with all others does not search sideways.
+    fn relative(&self, displacement: Vec3) -> [Vec3; 2] {
+        let speed = Vec3::splat(displacement.length() * (1.0 + 4.0 * f32::EPSILON));
+        let (low, high) = (self.low.max(-speed) - displacement, self.high.min(speed) - displacement);
         [low.min(Vec3::ZERO), high.max(Vec3::ZERO)]
     }
 }
 
-fn runs(location: &Location) -> bool {
-    location.bucket != NIL && location.bucket & RUNS != 0
+fn is_sliding(location: &Location) -> bool {
+    location.bucket != NIL && location.bucket & SLIDING != 0
 }

@@ -1,82 +1,93 @@
-//! The paper's rules (fournier1998, §2): gravity less what roughness takes, friction k_f v, adhesion D π r².
+//! Forces of the reproduction mode (fournier1998, §2): gravity, roughness, friction k_f v, adhesion
+//! D π r².
 //!
-//! A droplet is half a ball of radius r = (3V/2π)^⅓, as high as its radius. Per triangle and along the two axes of the surface
-//! (its texture's u, and across it):
+//! A droplet is a hemisphere of radius r = (3V/2π)^⅓. Per triangle, along the direction of u and
+//! across it:
 //!
 //! ```text
-//! k_r = min(h_b/h_d, 1) · s        F ← F (1 − k_r)        s = 1 on fresh ground
-//! A_x = w|sin θ| + l|cos θ|,  A_y = w|cos θ| + l|sin θ|        s_x ← s_x (1 − min(A_x w/A_t, 1)), s_y likewise
+//! k_r = min(h_b/h_d, 1) · s        F ← F (1 − k_r)        s = 1 on a dry surface
+//! A_x = w|sin θ| + l|cos θ|,  A_y = w|cos θ| + l|sin θ|
+//! s_x ← s_x (1 − min(A_x w/A_t, 1)),  s_y likewise
 //! ```
 //!
-//! for a streak of the droplet's width w and length l at the angle θ to the first axis, on a triangle of area A_t. The paper divides A_x, which
-//! is a length, by the area; the factor w that makes a share of it is ours: a streak along x then takes its own area's share of
-//! the roughness along x, and (w²/A_t) of the one across. It comes off where the pull off the surface, that of the turn over
-//! an edge included, exceeds D π r²/m, and falls freely beyond a border.
+//! for a streak of the droplet's width w and length l at the angle θ to the first axis, on a
+//! triangle of area A_t. The paper divides A_x, which is a length, by an area; the factor w that
+//! makes it a share is ours: a streak along x then reduces the roughness along x by its share of
+//! the area, and the one across by w²/A_t. A droplet detaches where the outward acceleration,
+//! including the centripetal one at an edge, exceeds D π r²/m, and falls freely beyond a border.
 
 use std::f64::consts::PI;
 
-use glam::DVec2;
+use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_wetting::cube_root::cube_root;
+use sessile_wetting::{Liquid, Wetting};
 
 use crate::acceleration::AccelerationField;
-use crate::integrate::{ForceModel, Forces, Segment};
+use crate::context::StepContext;
+use crate::droplets::Size;
+use crate::integrate::{ForceModel, Forces, MotionState, Segment};
 use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
-/// Friction k_f where the scene gives none, per dynamic viscosity: 0.2 g/s for water, in m.
+/// Default friction k_f over dynamic viscosity, in m: 0.2 g/s for water.
 const FRICTION_PER_VISCOSITY: f64 = 0.2;
 
-/// What all droplets of the paper's form share.
+/// Coefficients of one solid.
+#[derive(Clone, Copy, Debug)]
+pub struct PaperSolid {
+    /// Friction k_f, positive, in kg/s.
+    pub friction: f64,
+    /// Adhesion D, in Pa.
+    pub adhesion: f64,
+    /// Bump heights along the two axes, in m.
+    pub bumps: [f64; 2],
+}
+
+impl PaperSolid {
+    /// Coefficients of a material; friction follows from the viscosity where none is given.
+    pub fn new(friction: Option<f64>, wetting: &Wetting, liquid: &Liquid) -> Self {
+        let friction = friction.unwrap_or(FRICTION_PER_VISCOSITY * liquid.dynamic_viscosity());
+        Self { friction, adhesion: wetting.adhesion, bumps: wetting.roughness }
+    }
+}
+
+/// Coefficients and streaks of all solids.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// k_f on each solid, in kg/s (positive here).
-    pub friction: Vec<f64>,
-    /// Drag that `settle` adds, in 1/s.
-    pub damping: f64,
-    /// Adhesion of each solid, in Pa.
-    pub adhesion: Vec<f64>,
-    /// Bump heights of each solid along its two axes, in m.
-    pub bumps: Vec<[f64; 2]>,
-    /// What streaks have left of the roughness of each triangle along its two axes, 0 to 1.
-    pub streaks: Vec<[f64; 2]>,
-    /// First axis of each triangle.
+    solids: Vec<PaperSolid>,
+    /// Additional drag rate, in 1/s.
+    damping: f64,
+    /// Share of the roughness of each triangle along its two axes that streaks have left, 0 to 1.
+    streaks: Vec<[f64; 2]>,
+    /// Direction of u on each triangle.
     axes: Vec<DVec2>,
 }
 
-/// What a checkpoint keeps: triangles with streaks.
+/// Checkpoint of the streaks: the triangles that have any.
 #[derive(Serialize, Deserialize)]
 pub struct PaperState(Vec<(u32, [f64; 2])>);
 
-/// Radius (and height) of the half ball of a volume, in m.
-pub fn half_ball_radius(volume: f64) -> f64 {
+/// Radius (and height) of a hemisphere of this volume, in m.
+pub fn hemisphere_radius(volume: f64) -> f64 {
     cube_root(1.5 * volume / PI)
 }
 
 impl Paper {
-    /// On fresh substrate; `friction`, `adhesion` and `bumps` are those of each solid, `axes` the directions of u on each triangle.
-    pub fn new(
-        friction: &[Option<f64>],
-        liquid: &sessile_wetting::Liquid,
-        damping: f64,
-        adhesion: Vec<f64>,
-        bumps: Vec<[f64; 2]>,
-        axes: Vec<DVec2>,
-    ) -> Self {
-        let usual = FRICTION_PER_VISCOSITY * liquid.dynamic_viscosity();
-        let friction = friction.iter().map(|given| given.unwrap_or(usual)).collect();
-        Self { friction, damping, adhesion, bumps, streaks: vec![[1.0; 2]; axes.len()], axes }
+    /// Without streaks; `axes` are the directions of u on each triangle.
+    pub fn new(solids: Vec<PaperSolid>, damping: f64, axes: Vec<DVec2>) -> Self {
+        Self { solids, damping, streaks: vec![[1.0; 2]; axes.len()], axes }
     }
 
-    /// Roughness k_r of a triangle for a droplet of a height (in m), along its two axes.
-    pub fn roughness(&self, triangle: u32, solid: u32, height: f64) -> [f64; 2] {
-        let (bumps, streaks) = (self.bumps[solid as usize], self.streaks[triangle as usize]);
+    /// Roughness k_r of a triangle along its two axes, for a droplet of this height (in m).
+    fn roughness(&self, triangle: u32, solid: u32, height: f64) -> [f64; 2] {
+        let (bumps, streaks) = (self.solids[solid as usize].bumps, self.streaks[triangle as usize]);
         [0, 1].map(|axis| (bumps[axis] / height).min(1.0) * streaks[axis])
     }
 
-    /// A droplet of a radius has passed.
+    /// Leaves the streak of a droplet of this radius (in m) along a segment.
     pub fn leave_streak(&mut self, surface: &SurfaceMesh, segment: &Segment, radius: f64) {
         let facet = surface.facet(segment.triangle);
-        if self.bumps[facet.solid as usize] == [0.0; 2] {
+        if self.solids[facet.solid as usize].bumps == [0.0; 2] {
             return;
         }
         let way = segment.to - segment.from;
@@ -89,69 +100,76 @@ impl Paper {
         }
     }
 
-    /// What a checkpoint keeps.
+    /// Checkpoint of the streaks.
     pub fn save(&self) -> PaperState {
-        PaperState(
-            (0..).zip(&self.streaks).filter(|&(_, &left)| left != [1.0; 2]).map(|(t, &left)| (t, left)).collect(),
-        )
+        let has_streak = |&(_, &left): &(u32, &[f64; 2])| left != [1.0; 2];
+        PaperState((0..).zip(&self.streaks).filter(has_streak).map(|(t, &left)| (t, left)).collect())
     }
 
-    /// Takes up a saved state; `false` when it belongs to another mesh.
+    /// Restores a checkpoint; `false` if it belongs to another mesh.
     pub fn restore(&mut self, state: &PaperState) -> bool {
         self.streaks.fill([1.0; 2]);
         state.0.iter().all(|&(t, left)| self.streaks.get_mut(t as usize).map(|streak| *streak = left).is_some())
     }
 }
 
-/// The paper's rules for one droplet.
-pub struct PaperRules<'a> {
-    /// What all share.
-    pub paper: &'a Paper,
-    /// Of its solid.
-    pub field: &'a AccelerationField,
-    /// In kg.
-    pub mass: f64,
+/// Forces on one droplet in the reproduction mode.
+pub struct PaperForces<'a> {
+    paper: &'a Paper,
+    /// Acceleration field of its solid.
+    field: &'a AccelerationField,
+    /// Mass, in kg.
+    mass: f64,
     /// Radius and height, in m.
-    pub radius: f64,
+    radius: f64,
 }
 
-/// What the push at a place follows from.
+impl<'a> PaperForces<'a> {
+    /// Forces on a droplet.
+    pub fn new(context: &StepContext<'a>, paper: &'a Paper, motion: &MotionState, size: &Size) -> Self {
+        let facet = context.surface.facet(motion.place.triangle);
+        let mass = context.liquid().density * size.volume;
+        Self { paper, field: context.acceleration(facet), mass, radius: size.radius }
+    }
+}
+
+/// What forces at a place follow from.
 pub struct LocalForces {
-    /// On a droplet that stands, in m/s².
+    /// Driving acceleration on a droplet at rest, in m/s².
     pull: DVec2,
-    /// Normal part of the solid's angular velocity, in rad/s.
-    turning: f64,
+    /// Normal component of the solid's angular velocity, in rad/s.
+    spin: f64,
     roughness: [f64; 2],
     axis: DVec2,
     rate: f64,
 }
 
-impl ForceModel for PaperRules<'_> {
+impl ForceModel for PaperForces<'_> {
     const VARIES: bool = false;
     type Local = LocalForces;
 
     fn local(&self, facet: &Facet, at: SurfacePoint) -> LocalForces {
-        let turning = if self.field.turns { self.field.spin.dot(facet.normal()) } else { 0.0 };
+        let spin = if self.field.is_rotating { self.field.spin.dot(facet.normal()) } else { 0.0 };
         LocalForces {
-            pull: facet.project(self.field.pull(facet.point(at.at), glam::DVec3::ZERO)),
-            turning,
+            pull: facet.project(self.field.at(facet.point(at.at), DVec3::ZERO)),
+            spin,
             roughness: self.paper.roughness(at.triangle, facet.solid, self.radius),
             axis: self.paper.axes[at.triangle as usize],
-            rate: self.paper.friction[facet.solid as usize] / self.mass + self.paper.damping,
+            rate: self.paper.solids[facet.solid as usize].friction / self.mass + self.paper.damping,
         }
     }
 
-    fn forces_at(&self, here: &LocalForces, velocity: DVec2) -> Forces {
-        // −2 ω × v, as far as it lies in the plane.
-        let pull = here.pull - velocity.perp() * (2.0 * here.turning);
-        let (axis, [kx, ky]) = (here.axis, here.roughness);
+    fn forces_at(&self, local: &LocalForces, velocity: DVec2) -> Forces {
+        // Component of −2 ω × v in the plane.
+        let pull = local.pull - velocity.perp() * (2.0 * local.spin);
+        let (axis, [kx, ky]) = (local.axis, local.roughness);
         let reduced = axis * (axis.dot(pull) * (1.0 - kx)) + axis.perp() * (axis.perp_dot(pull) * (1.0 - ky));
-        Forces { acceleration: reduced, retention: 0.0, drag_rate: here.rate, drag_slope: 0.0 }
+        Forces { acceleration: reduced, retention: 0.0, drag_rate: local.rate, drag_slope: 0.0 }
     }
 
     fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool {
-        let off = self.field.pull(facet.point(at.at), glam::DVec3::ZERO).dot(facet.normal()) + centrifugal;
-        off > self.paper.adhesion[facet.solid as usize] * PI * self.radius * self.radius / self.mass
+        let off = self.field.at(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + centrifugal;
+        off > self.paper.solids[facet.solid as usize].adhesion * PI * self.radius * self.radius / self.mass
     }
 
     fn leaves_border(&self, _facet: &Facet, _at: SurfacePoint, _outward: DVec2, _speed: f64) -> bool {
@@ -166,30 +184,29 @@ impl ForceModel for PaperRules<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drag::tests::WATER;
     use crate::integrate::{MotionState, TrajectoryEnd, integrate};
     use crate::surface_mesh::tests::{sheet, surface_of};
-    use glam::{DMat3, DVec3};
+    use glam::DMat3;
 
     fn field(gravity: DVec3) -> AccelerationField {
-        AccelerationField { gravity, gradient: DMat3::ZERO, spin: DVec3::ZERO, wind: DVec3::ZERO, turns: false }
+        AccelerationField { gravity, gradient: DMat3::ZERO, spin: DVec3::ZERO, wind: DVec3::ZERO, is_rotating: false }
     }
 
     fn paper(surface: &SurfaceMesh, bumps: [f64; 2]) -> Paper {
         let axes = surface.facets().iter().map(|facet| facet.project(DVec3::X).normalize()).collect();
-        Paper::new(&[Some(2e-4)], &WATER, 0.0, vec![10.0], vec![bumps], axes)
+        Paper::new(vec![PaperSolid { friction: 2e-4, adhesion: 10.0, bumps }], 0.0, axes)
     }
 
-    /// Terminal speed is F (1 − k_r)/k_f; a streak along the way gives the roughness back.
+    /// The terminal speed is F (1 − k_r)/k_f; a streak along the path removes the roughness.
     #[test]
-    fn roughness_takes_its_share_and_a_streak_gives_it_back() {
+    fn roughness_slows_a_droplet_and_a_streak_removes_it() {
         let surface = surface_of(&sheet(0.1, 2.0, 1, 8));
         let mut paper = paper(&surface, [0.0, 0.5e-3]);
         let volume = 4e-9;
-        let (mass, radius) = (volume * 1000.0, half_ball_radius(volume));
+        let (mass, radius) = (volume * 1000.0, hemisphere_radius(volume));
         let field = field(DVec3::new(0.0, -4.9, -8.0));
         let speed_after = |paper: &Paper| {
-            let rules = PaperRules { paper, field: &field, mass, radius };
+            let rules = PaperForces { paper, field: &field, mass, radius };
             let at = surface.facet(15).project(DVec3::new(-0.01, 0.95, 0.0) - surface.facet(15).origin);
             let mut motion = MotionState { place: SurfacePoint { triangle: 15, at }, velocity: DVec2::ZERO };
             let end = integrate(&surface, &rules, &mut motion, 0.3, |_| {});
@@ -207,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_streak_takes_the_share_that_its_rectangle_projects() {
+    fn a_streak_reduces_roughness_by_its_projected_share() {
         let surface = surface_of(&sheet(0.1, 0.1, 2, 2));
         let mut paper = paper(&surface, [1e-3, 1e-3]);
         let facet = surface.facet(0);
@@ -221,9 +238,9 @@ mod tests {
         assert!((y - share(2e-3 * 0.6 + 10e-3 * 0.8)).abs() < 1e-12, "{y}");
     }
 
-    /// The reference case `fournier-a` in kind: it falls off where a_N > D π r²/m.
+    /// The reference case `fournier-a`: it detaches where a_N > D π r²/m.
     #[test]
-    fn adhesion_holds_up_to_d_pi_r_squared() {
+    fn adhesion_retains_up_to_d_pi_r_squared() {
         let surface = surface_of(&sheet(0.1, 0.1, 1, 1));
         let paper = paper(&surface, [0.0; 2]);
         let radius = 2e-3;
@@ -231,7 +248,7 @@ mod tests {
         let held = 10.0 * PI * radius * radius / mass;
         for (pull, off) in [(0.999 * held, false), (1.001 * held, true)] {
             let field = field(DVec3::Z * pull);
-            let rules = PaperRules { paper: &paper, field: &field, mass, radius };
+            let rules = PaperForces { paper: &paper, field: &field, mass, radius };
             let at = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
             assert_eq!(rules.detaches(surface.facet(0), at, 0.0), off, "pull {pull} of {held}");
         }

@@ -1,7 +1,8 @@
-//! The control points of the patch over the paper's droplet (fournier1998, §3.4); [`sessile_shapes::Patch`] is the surface.
+//! Control points of the patch of the reproduction mode (fournier1998, §3.4);
+//! [`sessile_shapes::Patch`] is the surface.
 //!
-//! They are displaced at random by an amplitude that rises with the speed while it is low and falls away when it is high,
-//! zero at rest: a(v) = A (v/v₁) e^(1 − v/v₁).
+//! They are displaced at random by an amplitude that is zero at rest, largest at v₁ and decays at
+//! high speed: a(v) = A (v/v₁) e^(1 − v/v₁).
 
 use glam::{DMat2, DVec3};
 use sessile_shapes::Patch;
@@ -11,19 +12,21 @@ use crate::springs::{Balance, Springs};
 
 /// Largest displacement of a control point, in radii.
 const AMPLITUDE: f64 = 0.08;
-/// Speed at which it is reached, in m/s.
-const RESTLESS: f64 = 0.05;
-/// Key of the displacements among the random streams of a seed.
+/// Speed v₁ of the largest displacement, in m/s.
+const PEAK_SPEED: f64 = 0.05;
+/// Key of the random stream of displacements.
 const DISPLACEMENT: u64 = 0x5b11;
 
 /// Amplitude of the random displacement at a speed (in m/s), in radii.
 pub fn amplitude(speed: f64) -> f64 {
-    let x = speed / RESTLESS;
+    let x = speed / PEAK_SPEED;
     AMPLITUDE * x * (1.0 - x).exp()
 }
 
-/// The patch of droplet `id` of a radius (in m), its points displaced by up to `amplitude` radii; `turn` brings the x axis of the balance to
-/// where it belongs. The basis stays in its plane.
+/// The patch of droplet `id` of a radius (in m), its points displaced by up to `amplitude` radii.
+///
+/// `turn` rotates the x axis of the balance into the direction of the force. The basis stays in its
+/// plane.
 pub fn patch(
     balance: &Balance,
     springs: &Springs,
@@ -48,17 +51,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn displaced_points_leave_the_basis_in_its_plane_and_turn_with_the_force() {
+    fn displaced_points_keep_the_basis_in_its_plane_and_turn_with_the_force() {
         for (slices, levels) in [(3, 2), (6, 3), (4, 1)] {
             let springs = Springs { slices, levels, ..Springs::default() };
             let balance = springs.balance(2.0, DVec3::new(0.5, 0.0, -0.5));
-            let (still, restless) = (
+            let (still, displaced) = (
                 patch(&balance, &springs, 1e-3, DMat2::IDENTITY, (1, 7, 0.0)),
                 patch(&balance, &springs, 1e-3, DMat2::IDENTITY, (1, 7, 0.05)),
             );
-            assert!(still.is_sound() && restless.is_sound());
+            assert!(still.is_sound() && displaced.is_sound());
             let moved = |k: usize| {
-                let [a, b] = [still.points[k], restless.points[k]].map(|p| glam::Vec3::from(p).as_dvec3());
+                let [a, b] = [still.points[k], displaced.points[k]].map(|p| glam::Vec3::from(p).as_dvec3());
                 b - a
             };
             let count = still.points.len();
@@ -76,9 +79,9 @@ mod tests {
     }
 
     #[test]
-    fn small_displacements_vanish_at_rest_and_at_speed() {
+    fn displacements_vanish_at_rest_and_at_high_speed() {
         assert_eq!(amplitude(0.0), 0.0);
-        assert!((amplitude(RESTLESS) - AMPLITUDE).abs() < 1e-12);
+        assert!((amplitude(PEAK_SPEED) - AMPLITUDE).abs() < 1e-12);
         assert!(amplitude(0.02) > 0.5 * AMPLITUDE && amplitude(1.0) < 1e-6);
     }
 }

@@ -1,22 +1,26 @@
-//! The paper's droplet of masses and springs (fournier1998, §3), and the spline patch over it.
+//! Display shape of the reproduction mode: masses and springs (fournier1998, §3).
 //!
-//! M slices and N levels of points and an apex stand on a plane, in units of the droplet's radius r (length) and γ (stiffness):
+//! M slices and N levels of points and an apex stand on a plane, in units of the droplet's radius r
+//! (length) and γ (stiffness):
 //!
-//! - basis points are held to the plane by stiff springs across it and pushed apart from the guide point by springs of a very large rest length;
+//! - basis points are held in the plane by stiff springs and pushed away from the guide point by
+//!   springs of a very large rest length;
 //! - longitudinal springs of zero rest length join each level to the next and the last to the apex;
-//! - transverse springs close each level, with rest length and stiffness (N + 1 − i)/N of the basis's, which are quasi-rigid;
-//! - one solco link keeps Σ αᵢ hᵢ, and with it the volume.
+//! - transverse springs close each level, with rest length and stiffness (N + 1 − i)/N of those of
+//!   the basis, which are quasi-rigid;
+//! - one solco link keeps Σ αᵢ hᵢ and thus the volume.
 //!
-//! **The weights of the solco link.** When level i is the basis scaled by sᵢ = (N + 1 − i)/N, the body between two levels is a frustum of volume
-//! (S/3)(hᵢ₊₁ − hᵢ)(sᵢ² + sᵢsᵢ₊₁ + sᵢ₊₁²). With k = N + 1 − i the bracket is (3k² − 3k + 1)/N² = (k³ − (k − 1)³)/N²; collecting what each
-//! height is multiplied by,
+//! **The weights of the solco link.** When level i is the basis scaled by sᵢ = (N + 1 − i)/N, the
+//! body between two levels is a frustum of volume (S/3)(hᵢ₊₁ − hᵢ)(sᵢ² + sᵢsᵢ₊₁ + sᵢ₊₁²). With k =
+//! N + 1 − i the bracket is (3k² − 3k + 1)/N² = (k³ − (k − 1)³)/N²; collecting the factors of each
+//! height,
 //!
 //! ```text
 //! V = S/(3N²) Σ αᵢ hᵢ        αᵢ = 6 (N + 1 − i) for 2 ≤ i ≤ N,   α_{N+1} = 1        (h₁ = 0)
 //! ```
 //!
-//! The balance is found by damped motion without display. All forces on a level are alike, so each level stays the basis, moved and
-//! scaled, as the paper proves; the test below holds the result to that.
+//! The balance is found by damped motion. All forces on a level are equal, so each level stays a
+//! translated and scaled copy of the basis, as the paper proves and a test checks.
 
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, TAU};
@@ -24,37 +28,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::DVec3;
 
-/// Stiffness of basis against the plane and round it, in γ: quasi-rigid.
+/// Stiffness of the basis against the plane and around it, in γ: quasi-rigid.
 const RIGID: f64 = 60.0;
 /// Rest length of the springs that widen the basis, in r.
-const WIDE: f64 = 20.0;
-/// Largest force left on a point at balance, in γr.
-const BALANCED: f64 = 1e-6;
-/// Parts of γr to which forces are rounded for reuse, and the strongest that a droplet is shown under, in γr.
-const STEPS: f64 = 16.0;
-const STRONGEST: f64 = 3.0;
-/// Most steps of the damped motion.
-const MOST_STEPS: usize = 20_000;
+const GUIDE_LENGTH: f64 = 20.0;
+/// Largest residual force on a point at balance, in γr.
+const MAX_RESIDUAL: f64 = 1e-6;
+/// Forces are rounded to this fraction of γr for the cache, and clamped to the strongest, in γr.
+const FORCE_STEPS: f64 = 16.0;
+const MAX_FORCE: f64 = 3.0;
+/// Largest number of steps of the damped motion.
+const MAX_STEPS: usize = 20_000;
 
-/// The springs, stiffness in γ.
+/// Spring constants, in γ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Springs {
     /// Slices M, at least 3.
     pub slices: usize,
     /// Levels N, at least 1.
     pub levels: usize,
-    /// Longitudinal, k_l.
+    /// Longitudinal stiffness k_l.
     pub longitudinal: f64,
-    /// Transverse of the basis, k_t.
+    /// Transverse stiffness k_t of the basis.
     pub transverse: f64,
-    /// From the guide point to the basis.
+    /// Stiffness from the guide point to the basis.
     pub guide: f64,
-    /// Of the volume link, k_s.
+    /// Stiffness k_s of the volume link.
     pub volume: f64,
 }
 
 impl Default for Springs {
-    /// The paper's M = 3 and N = 2; stiffnesses chosen so that a droplet of water of 4 µL leans visibly and no more.
+    /// M = 3 and N = 2 as in the paper; a droplet of 4 µL of water leans visibly.
     fn default() -> Self {
         Self { slices: 3, levels: 2, longitudinal: 1.0, transverse: RIGID, guide: 0.02, volume: 20.0 }
     }
@@ -65,7 +69,7 @@ impl Default for Springs {
 pub struct Balance {
     /// Points, level by level from the basis, slice by slice, then the apex.
     pub points: Vec<DVec3>,
-    /// Steps that it took.
+    /// Number of steps taken.
     pub steps: usize,
 }
 
@@ -84,7 +88,8 @@ impl Springs {
         if level == self.levels { self.levels * self.slices } else { level * self.slices + slice % self.slices }
     }
 
-    /// Where all forces on a droplet of unit radius and of `volume` (in r³) cancel under a `force` (in γr, z out of the plane) shared by its points.
+    /// Balance of a droplet of unit radius and `volume` (in r³) under a `force` (in γr, z out of
+    /// the plane) distributed over its points.
     pub fn balance(&self, volume: f64, force: DVec3) -> Balance {
         let (m, n) = (self.slices, self.levels);
         let scale = |level: usize| (n - level) as f64 / n as f64;
@@ -104,16 +109,17 @@ impl Springs {
         let share = force / points.len() as f64;
         let mut velocities = vec![DVec3::ZERO; points.len()];
         let mut forces = vec![DVec3::ZERO; points.len()];
-        // Unit masses; the stiffest spring sets the step, and drag brings the slowest motion to rest quickly.
+        // Unit masses: the stiffest spring sets the step, and drag damps the slowest motion
+        // quickly.
         let stiffest = 4.0 * (RIGID.max(self.transverse) + self.longitudinal) + self.volume * (n * m + 1) as f64 * 6.0;
         let dt = 0.7 / stiffest.sqrt();
         let drag = 2.0 * (0.3 * self.longitudinal).sqrt();
         let mut steps = 0;
-        while steps < MOST_STEPS {
+        while steps < MAX_STEPS {
             steps += 1;
             self.forces(&points, share, wanted, side, &mut forces);
             let worst = forces.iter().map(|f| f.length()).fold(0.0, f64::max);
-            if worst < BALANCED {
+            if worst < MAX_RESIDUAL {
                 break;
             }
             for ((point, velocity), force) in points.iter_mut().zip(&mut velocities).zip(&forces) {
@@ -149,33 +155,34 @@ impl Springs {
                 spring(forces, at, self.index(level, slice + 1), stiffness, side * part);
                 spring(forces, at, self.index(level + 1, slice), self.longitudinal, 0.0);
                 if level == 0 {
-                    // Against the plane, and away from the guide point.
+                    // Springs of the plane and of the guide point.
                     forces[at].z -= RIGID * points[at].z;
                     let out = points[at].with_z(0.0);
-                    forces[at] += out.normalize_or_zero() * (self.guide * (WIDE - out.length()).max(0.0));
+                    forces[at] += out.normalize_or_zero() * (self.guide * (GUIDE_LENGTH - out.length()).max(0.0));
                 } else {
                     forces[at].z += push;
                 }
             }
         }
         forces[n * m].z += push;
-        // The basis moves with its solid as a whole: the guide point is where the droplet is.
+        // The basis is centered on the guide point.
         let drift = (0..m).map(|slice| points[slice]).sum::<DVec3>().with_z(0.0) / m as f64;
         forces[..m].iter_mut().for_each(|force| *force -= drift * RIGID);
     }
 }
 
-/// Balances that were found before, by the force at which they were found.
+/// Balances by force.
 ///
-/// A force is rounded to sixteenths of γr, and the balance is found at the rounded one: whoever comes first, the shape is the same.
+/// A force is rounded to sixteenths of γr and the balance is computed for the rounded force, so the
+/// shape does not depend on the order of requests.
 #[derive(Debug)]
-pub struct Balances {
+pub struct BalanceCache {
     springs: Springs,
     found: Mutex<BTreeMap<[i32; 2], Arc<Balance>>>,
 }
 
-impl Balances {
-    /// None yet.
+impl BalanceCache {
+    /// An empty cache.
     pub fn new(springs: Springs) -> Self {
         Self { springs, found: Mutex::default() }
     }
@@ -185,15 +192,16 @@ impl Balances {
         &self.springs
     }
 
-    /// The balance of half a ball under a force of `along` (in its plane, along x) and `out` of it, both in γr.
+    /// Balance of a hemisphere under a force `along` x in its plane and `out` of it, both in γr.
     pub fn of(&self, along: f64, out: f64) -> Arc<Balance> {
-        let key = [along, out].map(|part| (STEPS * part).round().clamp(-STEPS * STRONGEST, STEPS * STRONGEST) as i32);
-        // Whoever panicked while it was locked had only shapes in hand.
+        let key = [along, out]
+            .map(|part| (FORCE_STEPS * part).round().clamp(-FORCE_STEPS * MAX_FORCE, FORCE_STEPS * MAX_FORCE) as i32);
+        // A panic while the lock was held leaves complete entries.
         let lock = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return known.clone();
         }
-        let [along, out] = key.map(|part| f64::from(part) / STEPS);
+        let [along, out] = key.map(|part| f64::from(part) / FORCE_STEPS);
         let balance = Arc::new(self.springs.balance(2.0 * PI / 3.0, DVec3::new(along, 0.0, out)));
         lock().insert(key, balance.clone());
         balance
@@ -204,7 +212,7 @@ impl Balances {
 mod tests {
     use super::*;
 
-    /// Volume of the body whose levels are the basis scaled, by eq. 1, in r³.
+    /// Volume of the body whose levels are the scaled basis, in r³.
     fn volume_of(springs: &Springs, balance: &Balance) -> f64 {
         let (m, n) = (springs.slices, springs.levels);
         let basis: Vec<DVec3> = (0..m).map(|slice| balance.points[slice]).collect();
@@ -231,20 +239,20 @@ mod tests {
         }
     }
 
-    /// The paper's theorem: every level is the basis, moved and scaled by (N + 1 − i)/N; and the volume is what was asked for.
+    /// Every level is the basis, translated and scaled by (N + 1 − i)/N, and the volume is kept.
     #[test]
-    fn levels_are_the_basis_moved_and_scaled_and_the_volume_is_kept() {
+    fn levels_are_the_basis_translated_and_scaled_and_the_volume_is_kept() {
         for (slices, levels) in [(3, 2), (5, 3), (8, 4)] {
             let springs = Springs { slices, levels, ..Springs::default() };
             let balance = springs.balance(2.0, DVec3::new(0.8, -0.3, -0.5));
-            assert!(balance.steps < MOST_STEPS, "{slices} × {levels} did not come to rest");
+            assert!(balance.steps < MAX_STEPS, "{slices} × {levels} did not come to rest");
             let at = |level: usize, slice: usize| balance.points[springs.index(level, slice)];
             for level in 1..levels {
                 let part = (levels - level) as f64 / levels as f64;
                 let shift = at(level, 0) - at(0, 0) * part;
                 for slice in 1..slices {
                     let off = (at(level, slice) - at(0, slice) * part - shift).length();
-                    // The basis is only as rigid as its springs: a per cent or so of what bends it.
+                    // The springs of the basis give by about one per cent.
                     assert!(off < 1e-2, "level {level}, slice {slice}: off by {off:.1e}");
                 }
             }
@@ -254,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_push_leans_it_and_no_push_leaves_it_upright() {
+    fn a_lateral_force_leans_the_droplet_and_a_normal_one_does_not() {
         let springs = Springs::default();
         let upright = springs.balance(2.0, DVec3::NEG_Z);
         let apex = *upright.points.last().expect("an apex");

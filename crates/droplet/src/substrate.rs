@@ -1,9 +1,10 @@
-//! What the surface is like at a place: its law, whether it has been wet, and how much film lies on it.
+//! Wetting state of the solids: contact-angle law, wetness and film at every point.
 //!
-//! Wetness and film lie on a map over the solid's texture coordinates, one per solid, so that a path's width does not depend on the
-//! triangles. Each texel belongs to the triangle that covers its center; marking a stretch of path goes over the triangles within merge_radius
-//! and marks those of their texels that really lie within it, on whichever chart; or, where the map lies evenly on the solid, over texels alone. Angles that vary
-//! by image are read there too.
+//! Wetness and film are stored in one texture map per solid, so the width of a wet path does not
+//! depend on the triangles. Each texel belongs to the triangle that covers its center. Marking a
+//! path visits the triangles near it and marks those of their texels that lie within the radius, on
+//! any chart; where the map is locally isometric to the solid ([`isometry`]) it visits texels
+//! alone. Contact angles that vary by image are stored per texel too.
 
 mod isometry;
 
@@ -20,58 +21,57 @@ use sessile_world::Solid;
 
 use crate::fast_round::nearest;
 use crate::film_map::FilmMap;
-use crate::surface_mesh::{NONE, SurfaceMesh, SurfacePoint};
+use crate::parameters::Parameters;
+use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
 use isometry::IsometricTiles;
 
-/// Wanted size of a texel, in m; a droplet that runs is several times as wide.
-const TEXEL: f64 = 0.4e-3;
-/// Fewest and most texels along a map's side.
-const SIDE: (f64, f64) = (64.0, 1024.0);
-/// Parts of a stretch on whose texels a film thinner than these lies.
-const PARTS: u32 = 4;
-/// Texels of a map that one thread turns into a frame's at a time.
-const TEXELS_TOGETHER: usize = 1 << 15;
-/// Most triangles looked at round one stretch of path.
-const MOST_TRIANGLES: usize = 96;
-/// Rows of more texels than this are cut to those near a stretch before each is looked at.
-const WIDE: usize = 8;
-/// Angles of one law differ by no more than this, in rad (a quarter of a degree), unless there would be too many laws.
-const ANGLE_STEP: f64 = 0.25 * std::f64::consts::PI / 180.0;
+/// Number of samples along a film narrower than a texel.
+const NUM_SAMPLES: u32 = 4;
+/// Texels per parallel task when a frame is written.
+const TEXELS_PER_TASK: usize = 1 << 15;
+/// Largest number of triangles visited around one path segment.
+const MAX_TRIANGLES: usize = 96;
+/// Rows of more texels than this are clipped to the segment before each texel is tested.
+const WIDE_ROW: usize = 8;
+/// Owner of a texel that no triangle covers.
+const NO_OWNER: u32 = u32::MAX;
+/// Largest number of wetting laws per solid.
+const MAX_LAWS: usize = 4096;
 
-/// How a triangle lies in the texture coordinates, in one line of memory.
+/// Affine map from a triangle's axes to texture coordinates, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Chart {
     origin: DVec2,
-    /// Change of coordinates per meter along the triangle's x and y, as columns.
+    /// Derivatives of the texture coordinates along the triangle's x and y, as columns, in 1/m.
     uv_per_meter: DMat2,
-    /// Half the box of coordinates round a disc of 1 m radius.
+    /// Half extents in texture coordinates of a disc of 1 m radius.
     extent_per_meter: DVec2,
 }
 
 const _: () = assert!(size_of::<Chart>() == 64);
 
-/// One solid's map.
+/// Map of one solid.
 #[derive(Debug)]
 struct SurfaceMap {
     solid: usize,
     width: usize,
     height: usize,
-    /// Triangle of each texel.
+    /// Triangle of each texel, or [`NO_OWNER`].
     owner: Vec<u32>,
     wet: Vec<AtomicU8>,
     isometric: IsometricTiles,
     film: FilmMap,
-    /// Law of each texel; empty where one law holds for all.
+    /// Law of each texel; empty where one law applies to all.
     laws: Vec<u16>,
     uniform: u16,
-    /// Whether wetness changes anything.
-    remembers: bool,
-    /// Side of a texel on the surface, on average, in m.
+    /// Whether the advancing angle depends on wetness.
+    has_wetting_history: bool,
+    /// Mean side of a texel on the solid, in m.
     texel_size: f64,
 }
 
-/// The surfaces of all solids.
+/// Wetting state of all solids.
 #[derive(Debug)]
 pub struct Substrate {
     maps: Vec<SurfaceMap>,
@@ -79,24 +79,30 @@ pub struct Substrate {
     laws: Vec<SlidingLaw>,
 }
 
-/// A solid's wetness and film.
+/// Checkpoint of one map.
 #[derive(Serialize, Deserialize)]
 struct SurfaceMapState {
-    /// Lengths of dry and wet runs of texels in turn.
+    /// Run lengths of dry and wet texels, alternating.
     runs: Vec<u32>,
-    /// Texels with film, and its volume in m³.
+    /// Texels with film and its volume, in m³.
     film: Vec<(u32, f64)>,
 }
 
-/// What a checkpoint keeps.
+/// Checkpoint of all maps.
 #[derive(Serialize, Deserialize)]
 pub struct SubstrateState {
     maps: Vec<SurfaceMapState>,
 }
 
 impl Substrate {
-    /// The ground of all solids; `meshes` are those that the surface was made of.
-    pub fn new(surface: &SurfaceMesh, meshes: &[TriMesh], solids: &[Solid], liquid: &Liquid) -> Self {
+    /// Dry substrates of all solids; `meshes` are those that the surface was made of.
+    pub fn new(
+        surface: &SurfaceMesh,
+        meshes: &[TriMesh],
+        solids: &[Solid],
+        liquid: &Liquid,
+        parameters: &Parameters,
+    ) -> Self {
         let charts = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
         let charts: Vec<Chart> = charts
             .zip(surface.facets())
@@ -104,12 +110,15 @@ impl Substrate {
             .collect();
         let mut laws = Vec::new();
         let maps = (0..meshes.len())
-            .map(|solid| map(solid, surface, &charts, &meshes[solid], &solids[solid], liquid, &mut laws))
+            .map(|solid| {
+                let builder = MapBuilder { solid, surface, charts: &charts, built: &solids[solid], liquid, parameters };
+                builder.build(&meshes[solid], &mut laws)
+            })
             .collect();
         Self { maps, charts, laws }
     }
 
-    /// The law at a place.
+    /// The law at a point.
     #[inline]
     pub fn law(&self, surface: &SurfaceMesh, at: SurfacePoint) -> &SlidingLaw {
         let map = self.map_of(surface, at);
@@ -117,40 +126,40 @@ impl Substrate {
         &self.laws[usize::from(index)]
     }
 
-    /// Whether a droplet must look where its rim stands: angles vary, or wetness matters.
+    /// Whether contact angles vary along a contact line: by image or by wetness.
     pub fn varies(&self, solid: u32) -> bool {
         let map = &self.maps[solid as usize];
-        !map.laws.is_empty() || map.remembers
+        !map.laws.is_empty() || map.has_wetting_history
     }
 
-    /// cos of the advancing angle at a place, by its wetness, and of the receding one.
+    /// Cosines of the advancing angle (wet or dry) and of the receding angle at a point.
     pub fn cosines(&self, surface: &SurfaceMesh, at: SurfacePoint) -> (f64, f64) {
         let map = self.map_of(surface, at);
         let texel = self.texel(map, at);
         let index = if map.laws.is_empty() { map.uniform } else { map.laws[texel] };
         let law = &self.laws[usize::from(index)];
-        let wet = map.remembers && map.wet[texel].load(Ordering::Relaxed) != 0;
+        let wet = map.has_wetting_history && map.wet[texel].load(Ordering::Relaxed) != 0;
         (if wet { law.cos_wet_advancing } else { law.cos_advancing }, law.cos_receding)
     }
 
-    /// Whether any film lies on a solid.
+    /// Whether there is any film on a solid.
     pub fn has_film(&self, solid: u32) -> bool {
         !self.maps[solid as usize].film.is_empty()
     }
 
-    /// Film at a place's texel, in m³.
+    /// Film on the texel of a point, in m³.
     pub fn film_at(&self, surface: &SurfaceMesh, at: SurfacePoint) -> f64 {
         let map = self.map_of(surface, at);
         map.film.at(self.texel(map, at))
     }
 
-    /// Whether wetness changes anything on a solid.
-    pub fn remembers(&self, solid: u32) -> bool {
-        self.maps[solid as usize].remembers
+    /// Whether the advancing angle of a solid depends on wetness.
+    pub fn has_wetting_history(&self, solid: u32) -> bool {
+        self.maps[solid as usize].has_wetting_history
     }
 
-    /// Whether what a droplet of this radius (in m) wets on a solid is wider than a texel.
-    pub fn marks_widths(&self, solid: u32, radius: f64) -> bool {
+    /// Whether the wet path of a droplet of this radius (in m) is wider than a texel.
+    pub fn resolves(&self, solid: u32, radius: f64) -> bool {
         2.0 * radius >= self.maps[solid as usize].texel_size
     }
 
@@ -159,27 +168,27 @@ impl Substrate {
         self.maps.iter().map(|map| map.film.total()).sum()
     }
 
-    /// Marks what a droplet of this radius wets between two places of a triangle.
+    /// Marks what a droplet of this radius wets between two points of a triangle (all in m).
     ///
-    /// Several threads may: a mark is a mark in whatever order.
+    /// Threads may mark concurrently: the result does not depend on their order.
     pub fn wet(&self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
         let facet = surface.facet(triangle);
         let map = &self.maps[facet.solid as usize];
         let mark = |texel: usize| map.wet[texel].store(1, Ordering::Relaxed);
         mark(self.texel(map, SurfacePoint { triangle, at: to }));
-        if !self.marks_widths(map.solid as u32, radius) {
+        if !self.resolves(map.solid as u32, radius) {
             return;
         }
         let chart = &self.charts[triangle as usize];
-        let texels = map.texels_round(chart, [from, to], radius);
-        if facet.depth(from).min(facet.depth(to)) < radius && map.isometric.is_even(chart.at(to), &texels) {
+        let texels = map.texels_around(chart, [from, to], radius);
+        if facet.depth(from).min(facet.depth(to)) < radius && map.isometric.is_isometric(chart.at(to), &texels) {
             map.texels_of(chart, texels, [from, to], radius, |_| true, mark);
         } else {
             self.texels_near(surface, triangle, from, to, radius, mark);
         }
     }
 
-    /// Lays film of a volume (in m³) and width (in m) between two places of a triangle.
+    /// Adds film of a volume (in m³) and width (in m) between two points of a triangle.
     pub fn lay_film(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64, volume: f64) {
         let solid = surface.facet(triangle).solid as usize;
         let mut count = 0_u32;
@@ -189,30 +198,32 @@ impl Substrate {
             let share = volume / f64::from(count);
             self.texels_near(surface, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
         } else {
-            // Thinner than a texel: along its middle.
-            for part in 0..PARTS {
-                let at = part_of(from, to, part);
-                film.add(self.texel(&self.maps[solid], SurfacePoint { triangle, at }), volume / f64::from(PARTS));
+            // Narrower than a texel: along the center line.
+            for sample in 0..NUM_SAMPLES {
+                let at = sample_point(from, to, sample);
+                film.add(self.texel(&self.maps[solid], SurfacePoint { triangle, at }), volume / f64::from(NUM_SAMPLES));
             }
         }
         self.maps[solid].film = film;
     }
 
-    /// Takes up what [`Substrate::lay_film`] lays between two places of a triangle, and a quarter of the width to either side, and says how much, in m³.
+    /// Removes the film that [`Substrate::lay_film`] adds between two points of a triangle, and a
+    /// quarter of the width on either side; returns its volume, in m³.
     pub fn take_film_along(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64) -> f64 {
         let solid = surface.facet(triangle).solid as usize;
         let mut film = std::mem::take(&mut self.maps[solid].film);
         let mut taken = 0.0;
-        // A film thinner than a texel lies on those along its middle.
-        for part in 0..PARTS {
-            taken += film.take(self.texel(&self.maps[solid], SurfacePoint { triangle, at: part_of(from, to, part) }));
+        // A film narrower than a texel is on the texels of its center line.
+        for sample in 0..NUM_SAMPLES {
+            taken +=
+                film.take(self.texel(&self.maps[solid], SurfacePoint { triangle, at: sample_point(from, to, sample) }));
         }
         self.texels_near(surface, triangle, from, to, 0.75 * width, |texel| taken += film.take(texel));
         self.maps[solid].film = film;
         taken
     }
 
-    /// Takes up all film within `radius` of a place, and says how much, in m³.
+    /// Removes all film within `radius` (in m) of a point and returns its volume, in m³.
     pub fn take_film(&mut self, surface: &SurfaceMesh, at: SurfacePoint, radius: f64) -> f64 {
         let solid = surface.facet(at.triangle).solid as usize;
         let mut film = std::mem::take(&mut self.maps[solid].film);
@@ -222,9 +233,9 @@ impl Substrate {
         taken
     }
 
-    /// Reads something of how a triangle lies in its map, so that it need not be waited for later.
+    /// Prefetches the chart of a triangle.
     #[inline]
-    pub fn fetch(&self, triangle: u32) -> f64 {
+    pub fn prefetch(&self, triangle: u32) -> f64 {
         self.charts[triangle as usize].origin.x
     }
 
@@ -237,7 +248,8 @@ impl Substrate {
         map.texel(chart.at(at.at))
     }
 
-    /// Texels within `radius` of the straight line between two places of a triangle, each once.
+    /// Visits each texel within `radius` (in m) of the segment between two points of a triangle
+    /// once.
     fn texels_near(
         &self,
         surface: &SurfaceMesh,
@@ -249,18 +261,18 @@ impl Substrate {
     ) {
         let start = surface.facet(triangle);
         let map = &self.maps[start.solid as usize];
-        let mut look = |t: u32, ends: [DVec2; 2]| {
+        let mut visit = |t: u32, ends: [DVec2; 2]| {
             let chart = &self.charts[t as usize];
-            let texels = map.texels_round(chart, ends, radius);
+            let texels = map.texels_around(chart, ends, radius);
             map.texels_of(chart, texels, ends, radius, |texel| map.owner[texel] == t, &mut found);
         };
         let inside = start.depth(from).min(start.depth(to)) >= radius;
         if inside {
-            look(triangle, [from, to]);
+            visit(triangle, [from, to]);
             return;
         }
         let [a, b] = [from, to].map(|at| start.point(at));
-        let mut seen = [0_u32; MOST_TRIANGLES];
+        let mut seen = [0_u32; MAX_TRIANGLES];
         seen[0] = triangle;
         let (mut count, mut next) = (1, 0);
         while next < count {
@@ -268,13 +280,13 @@ impl Substrate {
             next += 1;
             let facet = surface.facet(t);
             let [a, b]: [DVec2; 2] = [a, b].map(|point: DVec3| facet.project(point - facet.origin));
-            look(t, [a, b]);
+            visit(t, [a, b]);
             for k in 0..3 {
-                if facet.across[k] == NONE || facet.edge_distance(a, k).min(facet.edge_distance(b, k)) >= radius {
+                let Some((other, _)) = facet.opposite[k].get() else { continue };
+                if facet.edge_distance(a, k).min(facet.edge_distance(b, k)) >= radius {
                     continue;
                 }
-                let other = facet.across[k] / 3;
-                if count < MOST_TRIANGLES && !seen[..count].contains(&other) {
+                if count < MAX_TRIANGLES && !seen[..count].contains(&other) {
                     seen[count] = other;
                     count += 1;
                 }
@@ -282,12 +294,12 @@ impl Substrate {
         }
     }
 
-    /// The maps that a frame carries: of solids that have been wet.
-    pub fn maps(&self, surface: &SurfaceMesh) -> Vec<WetMap> {
-        self.maps.iter().map(|map| map.map(surface, &self.charts)).collect()
+    /// The maps of a frame.
+    pub fn wet_maps(&self, surface: &SurfaceMesh) -> Vec<WetMap> {
+        self.maps.iter().map(|map| map.wet_map(surface, &self.charts)).collect()
     }
 
-    /// What a checkpoint keeps.
+    /// Checkpoint of all maps.
     pub fn save(&self) -> SubstrateState {
         let maps = self.maps.iter().map(|map| {
             let (mut runs, mut state, mut length) = (Vec::new(), 0, 0);
@@ -306,7 +318,7 @@ impl Substrate {
         SubstrateState { maps: maps.collect() }
     }
 
-    /// Takes up a saved state; `false` when it belongs to other solids.
+    /// Restores a checkpoint; `false` if it belongs to other solids.
     pub fn restore(&mut self, state: &SubstrateState) -> bool {
         let fits = |(map, SurfaceMapState { runs, film }): (&SurfaceMap, &SurfaceMapState)| {
             runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= map.wet.len() as u64
@@ -334,35 +346,36 @@ impl Substrate {
 
 impl SurfaceMap {
     fn texel(&self, uv: DVec2) -> usize {
-        // `max` first, so that what is no number ends in the first texel.
+        // `max` first, so that NaN gives the first texel.
         let column = nearest((uv.x * self.width as f64 - 0.5).max(0.0).min(self.width as f64 - 1.0));
         let row = nearest(((1.0 - uv.y) * self.height as f64 - 0.5).max(0.0).min(self.height as f64 - 1.0));
         row as usize * self.width + column as usize
     }
 
-    fn middle(&self, column: usize, row: usize) -> DVec2 {
+    fn texel_center(&self, column: usize, row: usize) -> DVec2 {
         DVec2::new((column as f64 + 0.5) / self.width as f64, 1.0 - (row as f64 + 0.5) / self.height as f64)
     }
 
-    /// Columns and rows whose centers may lie in a box of coordinates.
+    /// Columns and rows of the texels whose centers may lie in a box of texture coordinates.
     fn texel_box(&self, low: DVec2, high: DVec2) -> [std::ops::Range<usize>; 2] {
         let range = |low: f64, high: f64, count: usize| {
-            // Centers lie half a texel from whole numbers.
+            // Centers are half a texel from integers.
             let [low, high] = [low, high].map(|end| nearest((end * count as f64).max(0.0).min(count as f64)) as usize);
             low..high
         };
         [range(low.x, high.x, self.width), range(1.0 - high.y, 1.0 - low.y, self.height)]
     }
 
-    /// Columns and rows that may lie within `radius` of a line between two places of a triangle.
+    /// Columns and rows of the texels that may lie within `radius` (in m) of a segment.
     #[inline]
-    fn texels_round(&self, chart: &Chart, ends: [DVec2; 2], radius: f64) -> [std::ops::Range<usize>; 2] {
+    fn texels_around(&self, chart: &Chart, ends: [DVec2; 2], radius: f64) -> [std::ops::Range<usize>; 2] {
         let uv = ends.map(|at| chart.at(at));
         let margin = chart.extent_per_meter * radius;
         self.texel_box(uv[0].min(uv[1]) - margin, uv[0].max(uv[1]) + margin)
     }
 
-    /// Those of them that do, as far as the triangle's chart tells, and are `own`.
+    /// Visits those texels that do lie within `radius`, by the triangle's chart, and for which
+    /// `own` holds.
     #[inline(always)]
     fn texels_of(
         &self,
@@ -378,18 +391,20 @@ impl SurfaceMap {
         }
         let length = a.distance(b);
         let heading = if length > 0.0 { (b - a) / length } else { DVec2::X };
-        let seen = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
-        // Along the line and across it: the first texel, and from one to the next in a row and from row to row.
+        let in_segment_axes = |at: DVec2| DVec2::new(at.dot(heading), at.perp_dot(heading));
+        // Position of the first texel along and across the segment, and its increments per column
+        // and per row.
         let meters_per_uv = chart.meters_per_uv();
-        let mut first = seen(meters_per_uv * (self.middle(columns.start, lines.start) - chart.origin) - a);
-        let step = seen(meters_per_uv.x_axis / self.width as f64);
-        let down = seen(meters_per_uv.y_axis / -(self.height as f64));
+        let mut first =
+            in_segment_axes(meters_per_uv * (self.texel_center(columns.start, lines.start) - chart.origin) - a);
+        let step = in_segment_axes(meters_per_uv.x_axis / self.width as f64);
+        let down = in_segment_axes(meters_per_uv.y_axis / -(self.height as f64));
         for row in lines {
             let mut range = columns.clone();
             let mut at = first;
             first += down;
-            if columns.len() > WIDE {
-                // Those in a rectangle round what is near.
+            if columns.len() > WIDE_ROW {
+                // Clip the row to a rectangle around the segment.
                 let per_step = step.recip();
                 let ends = |low: f64, high: f64| if low < high { (low, high) } else { (high, low) };
                 let along = ends((-radius - at.x) * per_step.x, (length + radius - at.x) * per_step.x);
@@ -409,13 +424,13 @@ impl SurfaceMap {
         }
     }
 
-    fn map(&self, surface: &SurfaceMesh, charts: &[Chart]) -> WetMap {
-        let wetness = self.wet.par_iter().with_min_len(TEXELS_TOGETHER);
+    fn wet_map(&self, surface: &SurfaceMesh, charts: &[Chart]) -> WetMap {
+        let wetness = self.wet.par_iter().with_min_len(TEXELS_PER_TASK);
         let wetness = wetness.map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
         let texel_area = 1.0 / (self.width * self.height) as f64;
-        let film = self.film.volumes().par_iter().zip(&self.owner).with_min_len(TEXELS_TOGETHER);
+        let film = self.film.volumes().par_iter().zip(&self.owner).with_min_len(TEXELS_PER_TASK);
         let film = film.map(|(&volume, &owner)| {
-            if volume == 0.0 || owner == NONE {
+            if volume == 0.0 || owner == NO_OWNER {
                 return 0;
             }
             debug_assert!((owner as usize) < surface.facets().len());
@@ -429,7 +444,7 @@ impl SurfaceMap {
 }
 
 impl Chart {
-    /// Coordinates of a place of the triangle.
+    /// Texture coordinates of a point of the triangle.
     #[inline]
     fn at(&self, place: DVec2) -> DVec2 {
         self.origin + self.uv_per_meter * place
@@ -441,16 +456,16 @@ impl Chart {
         if self.uv_per_meter.determinant().abs() > 1e-12 { self.uv_per_meter.inverse() } else { DMat2::ZERO }
     }
 
-    /// Squares of lengths in the map as they are on the solid: along u, across, along v, in m².
+    /// Metric of the map: dp/du·dp/du, dp/du·dp/dv and dp/dv·dp/dv, in m².
     fn metric(&self) -> DVec3 {
         let DMat2 { x_axis: u, y_axis: v } = self.meters_per_uv();
         DVec3::new(u.length_squared(), u.dot(v), v.length_squared())
     }
 }
 
-/// The middle of one of the parts between two places.
-fn part_of(from: DVec2, to: DVec2, part: u32) -> DVec2 {
-    from.lerp(to, (f64::from(part) + 0.5) / f64::from(PARTS))
+/// The center of one of the samples between two points.
+fn sample_point(from: DVec2, to: DVec2, part: u32) -> DVec2 {
+    from.lerp(to, (f64::from(part) + 0.5) / f64::from(NUM_SAMPLES))
 }
 
 fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
@@ -464,94 +479,107 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
     Chart { origin: a, uv_per_meter, extent_per_meter: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
 }
 
-fn map(
+/// Builds the map of one solid.
+struct MapBuilder<'a> {
     solid: usize,
-    surface: &SurfaceMesh,
-    charts: &[Chart],
-    mesh: &TriMesh,
-    built: &Solid,
-    liquid: &Liquid,
-    laws: &mut Vec<SlidingLaw>,
-) -> SurfaceMap {
-    let side = (mesh.area().sqrt() / TEXEL).clamp(SIDE.0, SIDE.1) as usize;
-    let mut map = SurfaceMap {
-        solid,
-        width: side,
-        height: side,
-        owner: vec![NONE; side * side],
-        wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
-        isometric: IsometricTiles::default(),
-        film: FilmMap::new(side, side),
-        laws: Vec::new(),
-        uniform: 0,
-        remembers: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
-        texel_size: mesh.area().sqrt() / side as f64,
-    };
-    let covers = |t: usize, at: DVec2, depth: f64| {
-        surface.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
-    };
-    let mut shared = Vec::new();
-    for t in surface.triangles_of(solid) {
-        let (chart, facet) = (&charts[t], &surface.facets()[t]);
-        let uvs = facet.corners.map(|corner| chart.at(corner));
-        let low = uvs[0].min(uvs[1]).min(uvs[2]);
-        let high = uvs[0].max(uvs[1]).max(uvs[2]);
-        let [columns, rows] = map.texel_box(low, high);
-        for row in rows {
-            for column in columns.clone() {
-                let (texel, middle) = (row * map.width + column, map.middle(column, row));
+    surface: &'a SurfaceMesh,
+    charts: &'a [Chart],
+    built: &'a Solid,
+    liquid: &'a Liquid,
+    parameters: &'a Parameters,
+}
+
+impl MapBuilder<'_> {
+    /// Builds the map; appends the laws that it uses.
+    fn build(&self, mesh: &TriMesh, laws: &mut Vec<SlidingLaw>) -> SurfaceMap {
+        let Self { solid, surface, charts, built, liquid, parameters } = *self;
+        let (least, most) = parameters.map_size;
+        let side = (mesh.area().sqrt() / parameters.texel).clamp(least, most) as usize;
+        let mut map = SurfaceMap {
+            solid,
+            width: side,
+            height: side,
+            owner: vec![NO_OWNER; side * side],
+            wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
+            isometric: IsometricTiles::default(),
+            film: FilmMap::new(side, side),
+            laws: Vec::new(),
+            uniform: 0,
+            has_wetting_history: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
+            texel_size: mesh.area().sqrt() / side as f64,
+        };
+        let shared = self.assign_texels(&mut map);
+        map.isometric =
+            IsometricTiles::new((side, side), &map.owner, &shared, charts, surface, surface.triangles_of(solid));
+        if built.wets_uniformly() {
+            map.uniform = laws.len() as u16;
+            laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
+        } else {
+            map.laws = self.varying_laws(&map, laws);
+        }
+        map
+    }
+
+    /// Assigns each texel to the triangle that covers its center; returns the texels covered by
+    /// several.
+    fn assign_texels(&self, map: &mut SurfaceMap) -> Vec<usize> {
+        let (surface, charts) = (self.surface, self.charts);
+        let covers = |t: usize, at: DVec2, depth: f64| {
+            surface.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
+        };
+        let mut shared = Vec::new();
+        for t in surface.triangles_of(self.solid) {
+            let uvs = surface.facets()[t].corners.map(|corner| charts[t].at(corner));
+            let low = uvs[0].min(uvs[1]).min(uvs[2]);
+            let high = uvs[0].max(uvs[1]).max(uvs[2]);
+            let [columns, rows] = map.texel_box(low, high);
+            for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
+                let (texel, center) = (row * map.width + column, map.texel_center(column, row));
                 let owner = map.owner[texel];
-                if owner == NONE && covers(t, middle, -1e-9) {
+                if owner == NO_OWNER && covers(t, center, -1e-9) {
                     map.owner[texel] = t as u32;
-                } else if owner != NONE && covers(t, middle, 1e-9) && covers(owner as usize, middle, 1e-9) {
+                } else if owner != NO_OWNER && covers(t, center, 1e-9) && covers(owner as usize, center, 1e-9) {
                     shared.push(texel);
                 }
             }
+            // A triangle smaller than a texel owns the texel at its center unless that has an
+            // owner.
+            let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
+            if map.owner[home] == NO_OWNER {
+                map.owner[home] = t as u32;
+            }
         }
-        // A triangle smaller than a texel has one all the same, if nobody else does.
-        let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
-        if map.owner[home] == NONE {
-            map.owner[home] = t as u32;
-        }
+        shared
     }
-    map.isometric =
-        IsometricTiles::new((side, side), &map.owner, &shared, charts, surface, surface.triangles_of(solid));
-    if built.wets_uniformly() {
-        map.uniform = laws.len() as u16;
-        laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
-    } else {
-        map.laws = varying_laws(&map, built, liquid, laws);
-    }
-    map
-}
 
-/// A law per texel: those of nearly the same angles share one.
-fn varying_laws(map: &SurfaceMap, built: &Solid, liquid: &Liquid, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
-    let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
-    let wettings: Vec<Wetting> = texels.map(|(column, row)| built.wetting_at(map.middle(column, row))).collect();
-    let mut step = ANGLE_STEP;
-    loop {
-        let key = |w: &Wetting| {
-            [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
-        };
-        let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
-        let mut added = Vec::new();
-        let indices: Option<Vec<u16>> = wettings
-            .iter()
-            .map(|wetting| {
+    /// A law per texel; similar angles share one.
+    fn varying_laws(&self, map: &SurfaceMap, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
+        let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
+        let wetting_at = |(column, row)| self.built.wetting_at(map.texel_center(column, row));
+        let wettings: Vec<Wetting> = texels.map(wetting_at).collect();
+        let mut step = self.parameters.angle_step;
+        loop {
+            let key = |w: &Wetting| {
+                [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
+            };
+            let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
+            let mut added = Vec::new();
+            let index_of = |wetting: &Wetting| {
                 if let Some(&index) = known.get(&key(wetting)) {
                     return Some(index);
                 }
-                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < 4096)?;
+                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < MAX_LAWS)?;
                 known.insert(key(wetting), index);
-                added.push(SlidingLaw::new(liquid, wetting));
+                added.push(SlidingLaw::new(self.liquid, wetting));
                 Some(index)
-            })
-            .collect();
-        if let Some(indices) = indices {
-            laws.append(&mut added);
-            return indices;
+            };
+            let indices: Option<Vec<u16>> = wettings.iter().map(index_of).collect();
+            if let Some(indices) = indices {
+                laws.append(&mut added);
+                return indices;
+            }
+            // Too many laws: coarser angles.
+            step *= 2.0;
         }
-        step *= 2.0;
     }
 }

@@ -1,16 +1,18 @@
-//! A mesh to run on: every triangle flat in its own axes, and what lies across each of its sides.
+//! Triangle mesh with a planar coordinate system per triangle and adjacency across edges.
 //!
-//! Triangle t has its first corner at the origin of its own plane, its first side along x, and its normal out of the solid as
-//! z = x × y. A place is a triangle and a [`DVec2`] in these axes. Side k runs from corner k to the next one; the triangle
-//! lies to its left. Places and velocities go over a side exactly: a point of the side is the same share of it from either
-//! triangle, and a velocity keeps its component along the side and across it. So nothing drifts off the surface, however
-//! many sides are crossed.
+//! Triangle t has its first corner at the origin of its own plane, its first edge along x, and its
+//! outward normal z = x × y. A point on the surface is a triangle and a [`DVec2`] in these axes.
+//! Edge k runs from corner k to the next one; the triangle is on its left. Points and velocities
+//! cross edges exactly: a point of an edge is the same fraction of it from either triangle, and a
+//! velocity keeps its components along and across the edge. So nothing drifts off the surface,
+//! however many edges are crossed.
 //!
 //! ```text
-//! turn δ = angle between the normals of the two triangles, positive where the surface bends away (convex), negative in a valley
+//! dihedral turn δ: angle between the normals of two triangles, positive over a ridge, negative in a valley
 //! ```
 //!
-//! The mesh must be a manifold that winds alike, open or closed. Everything is in the rest pose of its solid.
+//! The mesh must be a consistently oriented manifold, open or closed. Everything is in the rest
+//! pose of its solid.
 
 mod geodesic;
 mod subdivide;
@@ -25,107 +27,119 @@ pub use geodesic::SurfacePoint;
 pub use subdivide::subdivide;
 pub use t_junctions::close_t_junctions;
 
-/// Nothing lies across.
-pub const NONE: u32 = u32::MAX;
-/// Height over longest side below which a triangle has no usable plane.
-const FLATTEST: f64 = 1e-11;
-/// A turn smaller than this is rounding: the triangles are one plane, in rad.
+/// Height over longest edge below which a triangle has no usable plane.
+const MIN_HEIGHT: f64 = 1e-11;
+/// Dihedral turn below which two triangles count as coplanar, in rad.
 pub const COPLANAR: f64 = 1e-7;
 
-/// A triangle as a droplet sees it, in four lines of memory; the last is for those who cross a side.
+/// The half-edge opposite to an edge, or none at a border, in four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OppositeEdge(u32);
+
+impl OppositeEdge {
+    const NONE: Self = Self(u32::MAX);
+
+    /// Triangle and edge; `None` at a border.
+    #[inline(always)]
+    pub fn get(self) -> Option<(u32, usize)> {
+        (self != Self::NONE).then_some((self.0 / 3, self.0 as usize % 3))
+    }
+}
+
+/// A triangle in four cache lines; the last one is needed only to cross an edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct Facet {
-    /// Its first corner, in m, in the rest pose of its solid.
+    /// First corner in the rest pose of its solid, in m.
     pub origin: DVec3,
-    /// Along its first side.
+    /// Unit direction of the first edge.
     pub x: DVec3,
-    /// In its plane, to the left of the first side.
+    /// Unit direction in the plane, to the left of the first edge.
     pub y: DVec3,
-    /// Corners in its own axes, in m.
+    /// Corners in the triangle's axes, in m.
     pub corners: [DVec2; 3],
-    /// Unit directions of its sides.
+    /// Unit directions of the edges.
     pub edges: [DVec2; 3],
-    /// The half-edge across each side ([`NONE`] on a border).
-    pub across: [u32; 3],
-    /// The solid that it belongs to.
+    /// The half-edge opposite to each edge.
+    pub opposite: [OppositeEdge; 3],
+    /// Its solid.
     pub solid: u32,
-    /// Lengths of its sides, in m.
+    /// Lengths of the edges, in m.
     pub edge_lengths: [f64; 3],
-    /// How the surface turns over each side, in rad; 0 on a border.
+    /// Dihedral turn at each edge, in rad; 0 at a border.
     pub dihedrals: [f64; 3],
-    /// Length across each side over which a smooth surface would make that turn, in m.
+    /// Length across each edge over which a smooth surface would make that turn, in m.
     pub bend_lengths: [f64; 3],
 }
 
 const _: () = assert!(size_of::<Facet>() == 256);
 
 impl Facet {
-    /// In m²: its first side lies along x.
+    /// Area, in m².
     pub fn area(&self) -> f64 {
         0.5 * self.corners[1].x * self.corners[2].y
     }
 
-    /// Reads something of each of the lines of memory that a droplet on it needs.
+    /// Reads each of the cache lines that a droplet on it needs.
     #[inline]
-    pub fn fetch(&self) -> f64 {
+    pub fn prefetch(&self) -> f64 {
         self.origin.x + self.corners[1].x + self.edges[2].x
     }
 
-    /// Unit normal, out of the solid.
+    /// Outward unit normal.
     #[inline]
     pub fn normal(&self) -> DVec3 {
         self.x.cross(self.y)
     }
 
-    /// A place in its axes, in the rest pose, in m.
+    /// A point of the triangle in the rest pose, in m.
     #[inline]
     pub fn point(&self, place: DVec2) -> DVec3 {
         self.origin + self.x * place.x + self.y * place.y
     }
 
-    /// A direction of the rest pose, as far as it lies in the plane.
+    /// The component of a vector in the plane, in the triangle's axes.
     #[inline]
     pub fn project(&self, vector: DVec3) -> DVec2 {
         DVec2::new(self.x.dot(vector), self.y.dot(vector))
     }
 
-    /// A direction in its axes, in the rest pose.
+    /// A vector in the triangle's axes, in the rest pose.
     #[inline]
     pub fn lift(&self, vector: DVec2) -> DVec3 {
         self.x * vector.x + self.y * vector.y
     }
 
-    /// Unit normal of side `k` in the plane, into the triangle.
+    /// Unit normal of edge `k` in the plane, pointing into the triangle.
     #[inline]
     pub fn inward(&self, k: usize) -> DVec2 {
         self.edges[k].perp()
     }
 
-    /// Distance of a place from side `k`, in m: positive inside.
+    /// Distance of a point from edge `k`, in m; positive inside.
     #[inline]
     pub fn edge_distance(&self, place: DVec2, k: usize) -> f64 {
         self.edges[k].perp_dot(place - self.corners[k])
     }
 
-    /// Least of the three distances from the sides, in m.
+    /// Least distance from the three edges, in m; positive inside.
     #[inline]
     pub fn depth(&self, place: DVec2) -> f64 {
         (0..3).map(|k| self.edge_distance(place, k)).fold(f64::INFINITY, f64::min)
     }
 
-    /// The point of side `k` at `share` of its length.
+    /// The point of edge `k` at the fraction `share` of its length.
     #[inline]
     pub fn on_edge(&self, k: usize, share: f64) -> DVec2 {
         self.corners[k] + self.edges[k] * (share * self.edge_lengths[k])
     }
 
-    /// Middle of the triangle in its axes.
+    /// Centroid in the triangle's axes.
     pub fn centroid(&self) -> DVec2 {
         (self.corners[0] + self.corners[1] + self.corners[2]) / 3.0
     }
 
-    /// The nearest place inside the triangle.
+    /// The nearest point of the triangle.
     #[inline]
     pub fn clamp(&self, place: DVec2) -> DVec2 {
         if self.depth(place) >= 0.0 {
@@ -140,56 +154,56 @@ impl Facet {
     }
 }
 
-/// A mesh that cannot be run on.
+/// A mesh that droplets cannot slide on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeshError {
-    /// Three triangles at an edge, or two that wind against each other.
-    #[error("solid `{solid}`: droplets cannot run over its mesh: {reason}; repair it in a modeling program")]
+    /// Three triangles at an edge, or two of opposite orientation.
+    #[error("solid `{solid}`: droplets cannot slide on its mesh: {reason}; repair it in a modeling program")]
     NotManifold {
-        /// Whose mesh.
+        /// Name of the solid.
         solid: String,
-        /// Where.
+        /// Where it is not a manifold.
         reason: NotManifold,
     },
     /// A triangle without a plane.
     #[error(
-        "solid `{solid}`: triangle {triangle} near ({x:.4}, {y:.4}, {z:.4}) m has no plane to run on: its height is {share:.1e} of its longest side; \
+        "solid `{solid}`: triangle {triangle} near ({x:.4}, {y:.4}, {z:.4}) m has no plane: its height is {share:.1e} of its longest edge; \
          remove it in a modeling program",
         x = near.x, y = near.y, z = near.z
     )]
     NoPlane {
-        /// Whose mesh.
+        /// Name of the solid.
         solid: String,
-        /// Its index.
+        /// Index of the triangle.
         triangle: usize,
-        /// Where it is, in m.
+        /// Its first corner, in m.
         near: DVec3,
-        /// Its height over its longest side.
+        /// Its height over its longest edge.
         share: f64,
     },
-    /// More triangles than can be numbered.
-    #[error("the scene's solids have {triangles} triangles; at most {most} can be run on: simplify a mesh")]
+    /// More triangles than indices.
+    #[error("the scene's solids have {triangles} triangles; at most {most} are supported: simplify a mesh")]
     TooMany {
-        /// In all.
+        /// Number of triangles.
         triangles: usize,
-        /// The bound.
+        /// Largest number of triangles.
         most: usize,
     },
 }
 
-/// All triangles that droplets can run on, solid by solid.
+/// The meshes of all solids.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceMesh {
     facets: Vec<Facet>,
     /// First triangle of each solid, and the end.
     starts: Vec<usize>,
-    /// The surface that a solid's mesh stands for, where it is rounder than the mesh.
+    /// The exact surface of each solid that its mesh approximates.
     analytic: Vec<Option<tangent_frame::AnalyticSurface>>,
 }
 
 impl SurfaceMesh {
-    /// Adds a solid's mesh.
+    /// Adds the mesh of a solid.
     pub fn push(&mut self, name: &str, mesh: &TriMesh) -> Result<(), MeshError> {
         const MOST: usize = u32::MAX as usize / 3 - 1;
         let connectivity = Connectivity::new(&mesh.triangles)
@@ -204,9 +218,11 @@ impl SurfaceMesh {
         }
         let solid = self.starts.len() as u32 - 1;
         for t in 0..mesh.triangles.len() {
-            let across =
-                [0, 1, 2].map(|k| connectivity.opposite(HalfEdge::new(t, k)).map_or(NONE, |h| h.0 + 3 * first as u32));
-            let facet = facet(mesh.corners(t), across, solid).map_err(|share| MeshError::NoPlane {
+            let opposite = [0, 1, 2].map(|k| {
+                let half_edge = connectivity.opposite(HalfEdge::new(t, k));
+                half_edge.map_or(OppositeEdge::NONE, |h| OppositeEdge(h.0 + 3 * first as u32))
+            });
+            let facet = facet(mesh.corners(t), opposite, solid).map_err(|share| MeshError::NoPlane {
                 solid: name.into(),
                 triangle: t,
                 near: mesh.corners(t)[0],
@@ -218,8 +234,8 @@ impl SurfaceMesh {
         self.analytic.push(None);
         for t in first..triangles {
             for k in 0..3 {
-                if let Some((other, side)) = self.across(t as u32, k) {
-                    let (turn, span) = fold(&self.facets[t], k, &self.facets[other as usize], side);
+                if let Some((other, edge)) = self.opposite(t as u32, k) {
+                    let (turn, span) = fold(&self.facets[t], k, &self.facets[other as usize], edge);
                     self.facets[t].dihedrals[k] = turn;
                     self.facets[t].bend_lengths[k] = span;
                 }
@@ -228,7 +244,7 @@ impl SurfaceMesh {
         Ok(())
     }
 
-    /// The triangles.
+    /// All triangles.
     pub fn facets(&self) -> &[Facet] {
         &self.facets
     }
@@ -248,29 +264,29 @@ impl SurfaceMesh {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The triangle across side `k`, and which of its sides that is.
-    pub fn across(&self, triangle: u32, k: usize) -> Option<(u32, usize)> {
-        let half_edge = self.facets[triangle as usize].across[k];
-        (half_edge != NONE).then_some((half_edge / 3, half_edge as usize % 3))
+    /// The triangle across edge `k` and the edge of that triangle.
+    pub fn opposite(&self, triangle: u32, k: usize) -> Option<(u32, usize)> {
+        self.facets[triangle as usize].opposite[k].get()
     }
 
-    /// A vector in the plane of `from` as it goes over its side `k` into `to` through the latter's side `into`, turned with the surface.
+    /// Transports a vector in the plane of `from` across its edge `k` into `to` through the edge
+    /// `into` of that triangle.
     pub fn transport(&self, from: u32, k: usize, to: u32, into: usize, vector: DVec2) -> DVec2 {
-        let (side, other) = (self.facet(from).edges[k], self.facet(to).edges[into]);
-        let (along, out) = (side.dot(vector), -side.perp_dot(vector));
-        // The other triangle runs along the side the other way.
+        let (edge, other) = (self.facet(from).edges[k], self.facet(to).edges[into]);
+        let (along, out) = (edge.dot(vector), -edge.perp_dot(vector));
+        // The edge has the opposite direction in the other triangle.
         other.perp() * out - other * along
     }
 }
 
-/// A triangle in its own axes; fails with its height over its longest side.
-fn facet([a, b, c]: [DVec3; 3], across: [u32; 3], solid: u32) -> Result<Facet, f64> {
+/// A triangle in its own axes; the error is its height over its longest edge.
+fn facet([a, b, c]: [DVec3; 3], opposite: [OppositeEdge; 3], solid: u32) -> Result<Facet, f64> {
     let (ab, ac) = (b - a, c - a);
     let longest = ab.length().max(ac.length()).max(b.distance(c));
     let doubled = ab.cross(ac);
     let share = doubled.length() / (longest * longest);
-    // Not a number fails too.
-    if !(share > FLATTEST && longest.is_finite()) {
+    // NaN fails too.
+    if !(share > MIN_HEIGHT && longest.is_finite()) {
         return Err(if share.is_finite() { share } else { 0.0 });
     }
     let x = ab.normalize();
@@ -286,31 +302,32 @@ fn facet([a, b, c]: [DVec3; 3], across: [u32; 3], solid: u32) -> Result<Facet, f
         edge_lengths: ends.map(DVec2::length),
         dihedrals: [0.0; 3],
         bend_lengths: [0.0; 3],
-        across,
+        opposite,
         solid,
     })
 }
 
-/// How the surface turns over a shared side, in rad, and over which length, in m.
-fn fold(facet: &Facet, k: usize, other: &Facet, side: usize) -> (f64, f64) {
+/// Dihedral turn at a shared edge, in rad, and the length over which the surface makes it, in m.
+fn fold(facet: &Facet, k: usize, other: &Facet, edge: usize) -> (f64, f64) {
     let (n, m) = (facet.normal(), other.normal());
     let along = facet.lift(facet.edges[k]);
     let turn = n.cross(m).dot(along).atan2(n.dot(m));
-    // Between the centers of the circumscribed circles: a smooth surface of curvature κ turns by κ times this, whether its
-    // triangles are equilateral or halves of squares. Blunt triangles have theirs outside; then the middles must do.
+    // The distance of the circumcenters: a smooth surface of curvature κ turns by κ times this
+    // distance, for equilateral triangles and for halves of squares. Obtuse triangles have theirs
+    // outside; their centroids are used instead.
     let half_cotangent = |facet: &Facet, k: usize| {
         let [u, v] = [k, (k + 1) % 3].map(|end| facet.corners[end] - facet.corners[(k + 2) % 3]);
         0.5 * facet.edge_lengths[k] * u.dot(v) / u.perp_dot(v)
     };
-    let middles = facet.edge_distance(facet.centroid(), k) + other.edge_distance(other.centroid(), side);
-    (turn, (half_cotangent(facet, k) + half_cotangent(other, side)).max(0.3 * middles))
+    let middles = facet.edge_distance(facet.centroid(), k) + other.edge_distance(other.centroid(), edge);
+    (turn, (half_cotangent(facet, k) + half_cotangent(other, edge)).max(0.3 * middles))
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
 
-    /// A rectangle of `width` × `height` in the plane z = 0, cut into 2·columns·rows triangles.
+    /// A rectangle of `width` × `height` in the plane z = 0 with 2·columns·rows triangles.
     pub fn sheet(width: f64, height: f64, columns: usize, rows: usize) -> TriMesh {
         let at = |i: usize, j: usize| {
             DVec3::new(width * (i as f64 / columns as f64 - 0.5), height * (j as f64 / rows as f64 - 0.5), 0.0)
@@ -334,7 +351,7 @@ pub(crate) mod tests {
         mesh
     }
 
-    /// A surface of one mesh.
+    /// The surface of one mesh.
     pub fn surface_of(mesh: &TriMesh) -> SurfaceMesh {
         let mut surface = SurfaceMesh::default();
         surface.push("mesh", mesh).unwrap_or_else(|error| panic!("{error}"));
@@ -342,9 +359,10 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_ridge_turns_positive_and_a_valley_negative() {
+    fn the_dihedral_turn_is_positive_at_a_ridge_and_negative_in_a_valley() {
         for (height, sign) in [(0.5, 1.0), (-0.5, -1.0)] {
-            // Two triangles that share the y axis, its ends raised against the outer corners or sunk.
+            // Two triangles that share the y axis, which is raised above the outer corners or sunk
+            // below them.
             let mesh = TriMesh {
                 positions: vec![
                     DVec3::new(0.0, 0.0, height),
@@ -360,16 +378,16 @@ pub(crate) mod tests {
             let expected = sign * 2.0 * 0.5_f64.atan();
             assert!((turn - expected).abs() < 1e-12, "{turn} for {expected}");
             assert!((surface.facet(1).dihedrals[2] - expected).abs() < 1e-12);
-            // A vector carried over and back is itself.
+            // A vector transported across and back is unchanged.
             let vector = DVec2::new(0.3, -0.7);
-            let (other, side) = surface.across(0, 0).expect("shared");
-            let back = surface.transport(other, side, 0, 0, surface.transport(0, 0, other, side, vector));
+            let (other, edge) = surface.opposite(0, 0).expect("shared");
+            let back = surface.transport(other, edge, 0, 0, surface.transport(0, 0, other, edge, vector));
             assert!((back - vector).length() < 1e-15, "{back}");
         }
     }
 
     #[test]
-    fn what_cannot_be_run_on_is_refused_by_name() {
+    fn unusable_meshes_are_rejected_with_their_name() {
         let positions = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::X * 2.0];
         let push = |triangles: Vec<[u32; 3]>| {
             let mesh = TriMesh { positions: positions.clone(), triangles, corner_uvs: vec![] };

@@ -1,129 +1,100 @@
-//! What a fast droplet leaves: a film that draws together and breaks into beads.
-//!
-//! A droplet faster than its receding line can follow leaves a film (docs/wetting.md, "Trails, beads, drying"). The stretches left by one
-//! droplet are gathered until they are as long as the spacing of beads; when the film has had the time to dewet, whatever is left of
-//! it there becomes one bead. On a solid that never dewets (θ_r below 5°) the film stays.
-
-use std::collections::BTreeMap;
+//! Film behind droplets on a mesh, as the shared trails see it.
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
-use sessile_wetting::{Liquid, SlidingLaw};
+use sessile_sliding::FilmSubstrate;
 
 use crate::substrate::Substrate;
 use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
 
-/// Film of less volume than this does not become a bead but stays, in m³: 20 µm across, below what anybody sees.
-const LEAST_BEAD: f64 = 4e-15;
-
-/// A piece of film just left by a droplet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
-    /// The droplet's slot …
-    pub slot: u32,
-    /// … and id.
-    pub id: u32,
-    /// Where it lies.
-    pub stretch: Draped,
-    /// In m³.
-    pub volume: f64,
-    /// Along the way, in m.
-    pub length: f64,
-    /// Across it, in m.
-    pub width: f64,
-}
-
-/// A straight piece of film on one triangle.
+/// A straight segment of film that ends on one triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Draped {
-    /// Where it begins, in the axes of the triangle where it ends, in m.
+pub struct FilmPath {
+    /// Where it begins, in the axes of the triangle on which it ends, in m.
     pub from: DVec2,
     /// Where it ends.
     pub to: SurfacePoint,
 }
 
-/// Film gathered behind a droplet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Tail {
-    id: u32,
-    stretches: Vec<Draped>,
-    length: f64,
-    volume: f64,
-    width: f64,
-    breaks_at: f64,
+impl FilmPath {
+    fn length(&self) -> f64 {
+        self.from.distance(self.to.at)
+    }
 }
 
-/// A bead that a film has become.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bead {
-    /// Where.
-    pub place: SurfacePoint,
-    /// In m³.
-    pub volume: f64,
-    /// Slot and id of the droplet that left the film.
-    pub from: (u32, u32),
+/// The film on all solids.
+pub struct MeshFilm<'a> {
+    /// The mesh.
+    pub surface: &'a SurfaceMesh,
+    /// Where the film lies.
+    pub substrate: &'a mut Substrate,
 }
 
-/// Trails that are still film.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trails {
-    /// Being laid, by slot.
-    open: BTreeMap<u32, Tail>,
-    /// Draped, by the time at which they break (bits of a positive number sort like it) and in the order of laying; with their slot.
-    laid: BTreeMap<(u64, u64), (u32, Tail)>,
-    num_laid: u64,
-}
+impl FilmSubstrate for MeshFilm<'_> {
+    type Segment = FilmPath;
+    type Place = SurfacePoint;
 
-impl Trails {
-    /// A droplet has left a piece of film at the time `now`.
-    pub fn extend(&mut self, piece: &Piece, law: &SlidingLaw, liquid: &Liquid, now: f64) {
-        if law.film_is_stable() {
-            return;
+    fn take_film(&mut self, segment: &FilmPath, width: f64) -> f64 {
+        let FilmPath { from, to } = *segment;
+        self.substrate.take_film_along(self.surface, to.triangle, from, to.at, width)
+    }
+
+    fn add_film(&mut self, segment: &FilmPath, width: f64, volume: f64) {
+        let FilmPath { from, to } = *segment;
+        self.substrate.lay_film(self.surface, to.triangle, from, to.at, width, volume);
+    }
+
+    /// The center of mass along the trail's arc length: on a curved surface the spatial one lies
+    /// beside it.
+    fn center_of_mass(&self, film: &[(FilmPath, f64)]) -> SurfacePoint {
+        let (mut moment, mut volume, mut end) = (0.0, 0.0, 0.0);
+        for (segment, amount) in film {
+            let length = segment.length();
+            moment += amount * (end + 0.5 * length);
+            volume += amount;
+            end += length;
         }
-        let tail = self.open.entry(piece.slot).or_insert_with(|| Tail {
-            id: piece.id,
-            stretches: Vec::new(),
-            length: 0.0,
-            volume: 0.0,
-            width: 0.0,
-            breaks_at: now,
+        let center = moment / volume;
+        let mut end = 0.0;
+        let holding = film.iter().find(|(segment, _)| {
+            end += segment.length();
+            end >= center
         });
-        tail.stretches.push(piece.stretch);
-        tail.length += piece.length;
-        tail.volume += piece.volume;
-        tail.width = tail.width.max(piece.width);
-        tail.breaks_at = now + law.dewetting_time(liquid, piece.width);
-        if tail.length >= law.bead_spacing(piece.width, tail.volume / tail.length) {
-            self.close(piece.slot);
-        }
+        // Rounding may put the center of a single segment behind its end.
+        let segment = holding.or(film.last()).expect("a trail has segments").0;
+        let back = (segment.from - segment.to.at).normalize_or_zero() * (end - center).max(0.0);
+        self.surface.trace_geodesic(segment.to, back, DVec2::ZERO).0
     }
+}
 
-    /// A droplet has stopped or gone: its trail ends here.
-    pub fn close(&mut self, slot: u32) {
-        if let Some(tail) = self.open.remove(&slot) {
-            self.laid.insert((tail.breaks_at.max(0.0).to_bits(), self.num_laid), (slot, tail));
-            self.num_laid += 1;
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface_mesh::tests::{sheet, surface_of};
+    use sessile_wetting::Liquid;
 
-    /// Beads of all trails that have broken by `now`, taken off the substrate.
-    pub fn due(&mut self, now: f64, surface: &SurfaceMesh, substrate: &mut Substrate) -> Vec<Bead> {
-        let mut beads = Vec::new();
-        while let Some(entry) = self.laid.first_entry().filter(|entry| f64::from_bits(entry.key().0) <= now) {
-            let (slot, tail) = entry.remove();
-            let take =
-                |&at: &Draped| (at, substrate.take_film_along(surface, at.to.triangle, at.from, at.to.at, tail.width));
-            let amounts: Vec<(Draped, f64)> = tail.stretches.iter().map(take).collect();
-            let volume: f64 = amounts.iter().map(|(_, amount)| amount).sum();
-            let Some(&(Draped { to: place, .. }, _)) = amounts.get(amounts.len() / 2) else { continue };
-            if volume < LEAST_BEAD {
-                for (at, amount) in amounts.into_iter().filter(|&(_, amount)| amount > 0.0) {
-                    substrate.lay_film(surface, at.to.triangle, at.from, at.to.at, tail.width, amount);
-                }
-            } else {
-                beads.push(Bead { place, volume, from: (slot, tail.id) });
-            }
+    /// A straight trail over many triangles, most of its film in the second half.
+    #[test]
+    fn the_center_of_mass_lies_on_the_trail_at_the_mean_arc_length() {
+        let surface = surface_of(&sheet(1.0, 1.0, 20, 17));
+        let mut substrate =
+            Substrate::new(&surface, &[], &[], &Liquid::water(), &crate::parameters::Parameters::default());
+        let film = MeshFilm { surface: &surface, substrate: &mut substrate };
+        let mut place = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
+        let start = place.point(&surface);
+        let step = (surface.facet(0).project(glam::DVec3::new(0.03, 0.04, 0.0)), 0.05);
+        let mut segments = Vec::new();
+        let mut carried = step.0;
+        for k in 0..10 {
+            let (next, turned) = surface.trace_geodesic(place, carried, carried);
+            carried = turned;
+            segments.push((FilmPath { from: next.at - turned, to: next }, if k < 5 { 1.0 } else { 3.0 }));
+            place = next;
         }
-        beads
+        // Σ V s / Σ V of ten segments of 50 mm.
+        let mean = (0..10).map(|k| if k < 5 { 1.0 } else { 3.0 } * (f64::from(k) + 0.5)).sum::<f64>() / 20.0 * step.1;
+        let center = film.center_of_mass(&segments).point(&surface);
+        let expected = start + glam::DVec3::new(0.6, 0.8, 0.0) * mean;
+        assert!(center.distance(expected) < 1e-9, "{center}, expected {expected}");
     }
 }

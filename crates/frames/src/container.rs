@@ -8,14 +8,16 @@
 //! checksum   32 bytes, BLAKE3 of all bytes before it
 //! ```
 //!
-//! Magic, version and checksum have the same position in every version, so that damage is distinguished from another
-//! version: a flipped bit anywhere, even in the version, fails the checksum first.
+//! Magic, version and checksum have the same position in every version, so that damage is
+//! distinguished from another version: a flipped bit anywhere, even in the version, fails the
+//! checksum first.
 
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Uncompressed size of a chunk, in bytes: small enough for parallel work, far below LZ4's limit of 2 GiB.
+/// Uncompressed size of a chunk, in bytes: small enough for parallel work, far below LZ4's limit of
+/// 2 GiB.
 const CHUNK: usize = 4 << 20;
 const CHECKSUM: usize = blake3::OUT_LEN;
 const FIXED: usize = 8 + 4 + 8;

@@ -59,7 +59,8 @@ pub struct StageSeconds {
 
 /// Time steps of a run: their number, their lengths, and what their stages reported.
 ///
-/// All of it is deterministic: it does not depend on the number of threads, nor on how often the run was resumed.
+/// All of it is deterministic: it does not depend on the number of threads, nor on how often the
+/// run was resumed.
 ///
 /// ```
 /// use sessile_frames::{StageValue, StepTotals};
@@ -96,7 +97,8 @@ pub enum StageValue {
 }
 
 impl StageValue {
-    /// Sum or maximum with a later value of the same kind; a value of the other kind replaces this one.
+    /// Sum or maximum with a later value of the same kind; a value of the other kind replaces this
+    /// one.
     #[must_use]
     pub fn combined(self, later: Self) -> Self {
         match (self, later) {

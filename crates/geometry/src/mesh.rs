@@ -1,4 +1,4 @@
-//! Triangle meshes: the type that files are read into, distances are built from and isosurfaces end in.
+//! The triangle mesh that files, distances and isosurfaces share.
 
 use glam::{DVec2, DVec3};
 
@@ -9,8 +9,8 @@ pub struct TriMesh {
     pub positions: Vec<DVec3>,
     /// Vertex indices of each triangle.
     pub triangles: Vec<[u32; 3]>,
-    /// Texture coordinates of each triangle's corners; empty when the mesh has none. Per corner, so that a seam needs no
-    /// doubled vertex.
+    /// Texture coordinates of each triangle's corners; empty when the mesh has none. They belong to corners, so that
+    /// seams need no duplicate vertices.
     pub corner_uvs: Vec<[DVec2; 3]>,
 }
 
@@ -20,7 +20,7 @@ impl TriMesh {
         self.triangles[t].map(|v| self.positions[v as usize])
     }
 
-    /// Enclosed volume by the divergence theorem, in m³; meaningful for a closed mesh, positive when it winds outwards.
+    /// Enclosed volume of a closed mesh by the divergence theorem, in m³; positive when its normals point outwards.
     pub fn volume(&self) -> f64 {
         let corner = |v: u32| self.positions[v as usize];
         let sum: f64 = self.triangles.iter().map(|&[a, b, c]| corner(a).dot(corner(b).cross(corner(c)))).sum();

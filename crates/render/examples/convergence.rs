@@ -1,7 +1,10 @@
-//! Noise against time, with photons and without: `light_noise SCENE [SIZE [REFERENCE_SAMPLES [REFERENCE_FILE]]]`.
+//! Noise against time, with photons and without:
+//! `convergence SCENE [SIZE [REFERENCE_SAMPLES [REFERENCE_FILE]]]`.
 //!
-//! SCENE is `checks` or `sun`. The reference is plain path tracing for `checks`; under the sun that would take days, so it is many photons. With a
-//! file, it is kept there and read again. With a folder in the environment variable `PICTURES`, every picture is written there.
+//! SCENE is `checks` or `sun`. The reference is path tracing without photons for `checks`; for
+//! `sun` that would take days, so it uses many photons. If REFERENCE_FILE is given, the reference
+//! is stored there and read again. If the environment variable `IMAGES` names a folder, every image
+//! is written there.
 
 use std::error::Error;
 use std::fs;
@@ -16,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (scene, camera) = match arguments.first().map(String::as_str) {
         Some("checks") => drop_on_checks(),
         Some("sun") => drop_in_the_sun(),
-        _ => return Err("usage: light_noise checks|sun [SIZE [REFERENCE_SAMPLES [REFERENCE_FILE]]]".into()),
+        _ => return Err("usage: convergence checks|sun [SIZE [REFERENCE_SAMPLES [REFERENCE_FILE]]]".into()),
     };
     let size: usize = arguments.get(1).map_or(Ok(256), |text| text.parse())?;
     let reference_samples: u32 = arguments.get(2).map_or(Ok(4096), |text| text.parse())?;
@@ -59,13 +62,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         (1 << 17, 256, 0.004),
     ] {
         let (image, cost, seconds) = make(samples, photons, noise, 0);
-        if let Ok(folder) = std::env::var("PICTURES") {
+        if let Ok(folder) = std::env::var("IMAGES") {
             let byte = |c: f32| (255.0 * c.clamp(0.0, 1.0).powf(1.0 / 2.2) + 0.5) as u8;
             let bytes = image.color.iter().flat_map(|c| c.to_array().map(byte)).collect();
-            let image = image::RgbImage::from_raw(size as u32, size as u32, bytes).ok_or("a picture without pixels")?;
+            let image = image::RgbImage::from_raw(size as u32, size as u32, bytes).ok_or("an image without pixels")?;
             image.save(format!("{folder}/{}_{photons}_{samples}_{noise}.png", arguments[0]))?;
         }
-        // FramesToRender a screen shows is cut at 1: without that, a mirrored sun of a tenth of a pixel is all that counts.
+        // A display clips at 1; without clipping the reflection of the sun, a tenth of a pixel,
+        // would dominate the error.
         let error = |cut: f32| {
             let off = |(a, b): (&Vec3, &Vec3)| {
                 f64::from((a.min(Vec3::splat(cut)) - b.min(Vec3::splat(cut))).length_squared())

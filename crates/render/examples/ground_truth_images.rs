@@ -1,5 +1,6 @@
-//! Substrate truth to look at: `ground_truth_page RUN FRAME OUT` reads a run's `ground-truth/` and writes `OUT/picture.png`, `clean.png`,
-//! `mask.png`, `id.png`, `depth.png` and `flow.png`, as in `docs/ground-truth.md`.
+//! Ground truth as viewable images: `ground_truth_images RUN FRAME OUT` reads a run's
+//! `ground-truth/` and writes `OUT/picture.png`, `clean.png`, `mask.png`, `id.png`, `depth.png` and
+//! `flow.png`, as in `docs/ground-truth.md`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ fn channel(path: &Path, name: &str) -> Result<(usize, usize, Vec<f32>), Box<dyn 
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [run, frame, out] = arguments.as_slice() else { return Err("usage: ground_truth_page RUN FRAME OUT".into()) };
+    let [run, frame, out] = arguments.as_slice() else { return Err("usage: ground_truth_images RUN FRAME OUT".into()) };
     let folder = RunFolder::open(Path::new(run))?;
     let frame: u64 = frame.parse()?;
     let out = PathBuf::from(out);
@@ -32,17 +33,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::copy(files.mask(), out.join("mask.png"))?;
 
     let (width, height, ids) = channel(&files.id_exr(), "id")?;
-    // A color per id: its bits, stirred.
+    // A color per id from a hash of its bits.
     let color = |id: &f32| {
-        let stirred = (*id as u32).wrapping_mul(0x9e37_79b9).to_le_bytes();
-        if *id == 0.0 { [0; 3] } else { [0, 1, 2].map(|i: usize| 64 + stirred[i + 1] / 2) }
+        let hashed = (*id as u32).wrapping_mul(0x9e37_79b9).to_le_bytes();
+        if *id == 0.0 { [0; 3] } else { [0, 1, 2].map(|i: usize| 64 + hashed[i + 1] / 2) }
     };
     write_png(&out.join("id.png"), width, height, &ids.iter().flat_map(color).collect::<Vec<u8>>())?;
 
     let (_, _, depths) = channel(&files.depth(), "Z")?;
     let known = || depths.iter().copied().filter(|z| z.is_finite());
     let (low, high) = (known().fold(f32::INFINITY, f32::min), known().fold(0.0, f32::max));
-    // Near is bright; the sky is black.
+    // Near is bright; the environment is black.
     let gray = |z: &f32| [(255.0 * (1.0 - 0.85 * (z - low) / (high - low).max(1e-9))).clamp(0.0, 255.0) as u8; 3];
     write_png(&out.join("depth.png"), width, height, &depths.iter().flat_map(gray).collect::<Vec<u8>>())?;
 

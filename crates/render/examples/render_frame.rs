@@ -1,10 +1,10 @@
-//! A picture of one frame of a run: `one_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]`.
+//! Renders one frame of a run: `render_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]`.
 
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use sessile_appearance::{Environment, SceneMaterials, frame_scene};
+use sessile_appearance::{Environment, SceneMaterials, frame_scene, srgb_from_linear};
 use sessile_frames::RunFolder;
 use sessile_render::render_scene_of_frame;
 use sessile_render::{ImageSettings, render_image};
@@ -13,7 +13,7 @@ use sessile_world::World;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [run, frame, out, rest @ ..] = arguments.as_slice() else {
-        return Err("usage: one_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]".into());
+        return Err("usage: render_frame RUN FRAME OUT.png [SAMPLES [WIDTHxHEIGHT]]".into());
     };
     let folder = RunFolder::open(Path::new(run))?;
     let scene = sessile_scene::parse_file(&folder.scene_path(), &[])?.scene;
@@ -41,20 +41,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let built = start.elapsed().as_secs_f64();
     let (image, cost) = render_image(&render_scene, &camera, &settings, &|_, _| ());
     let traced = start.elapsed().as_secs_f64() - built;
-    println!("{} triangles, stage built in {built:.3} s", render_scene.num_triangles());
+    println!("{} triangles, scene built in {built:.3} s", render_scene.num_triangles());
     println!(
         "{:.1} samples per pixel, {:.2} million rays in {traced:.2} s: {:.2} million per second",
         cost.paths as f64 / (width * height) as f64,
         cost.rays as f64 * 1e-6,
         cost.rays as f64 * 1e-6 / traced
     );
-    let to_srgb = |c: f32| {
-        let c = c.clamp(0.0, 1.0);
-        let c = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
-        (255.0 * c + 0.5) as u8
-    };
-    let bytes = image.color.iter().flat_map(|c| c.to_array().map(to_srgb)).collect();
-    let image = image::RgbImage::from_raw(width as u32, height as u32, bytes).ok_or("the picture has no pixels")?;
+    let bytes = image.color.iter().flat_map(|c| c.to_array().map(srgb_from_linear)).collect();
+    let image = image::RgbImage::from_raw(width as u32, height as u32, bytes).ok_or("the image has no pixels")?;
     image.save(out)?;
     Ok(())
 }

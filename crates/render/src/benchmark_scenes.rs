@@ -1,7 +1,8 @@
-//! Scenes of many drops for measurements of speed: a table in a studio, and a window before a sky.
+//! Scenes of many drops for benchmarks: a table in a studio, and a window in front of a sky.
 //!
-//! A picture's worth of ground, 160 × 90 mm, carries drops on a lattice, each moved a little, no two touching; sizes and contact
-//! angles vary as in rain that has stayed. Their surfaces are made as every reader of a frame makes them.
+//! A surface of 160 × 90 mm fills the image. It carries drops on a jittered lattice that do not
+//! touch; sizes and contact angles vary. Their surfaces are generated in the same way as those of
+//! frames.
 
 use glam::{DMat3, DVec2, DVec3, Vec2};
 use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, built_in_texture};
@@ -13,31 +14,31 @@ use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 
 use crate::render_scene::{RenderScene, RenderSceneBuilder};
 
-/// FramesToRender the drops stand on.
+/// What the drops lie on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Substrate {
-    /// A table with checks, seen from above.
+    /// A checkered table, seen from above.
     Table,
-    /// A pane of glass, seen straight on.
+    /// A sheet of glass, seen frontally.
     Pane,
 }
 
-/// Sides of the ground, in m.
+/// Sides of the surface, in m.
 const SIDES: DVec2 = DVec2::new(0.16, 0.09);
 
 /// Vertical field of view, in rad.
 const FOV: f64 = 0.6;
 
-/// The ground's stage, the liquid of about `count` drops on it, and the eye.
-pub fn drop_lattice(ground: Substrate, count: usize) -> Result<(RenderScene, Surface, Camera), InstanceError> {
-    let (material, environment, axes) = match ground {
+/// The scene of the substrate, the liquid of about `count` drops on it, and the camera.
+pub fn drop_lattice(substrate: Substrate, count: usize) -> Result<(RenderScene, Surface, Camera), InstanceError> {
+    let (material, environment, axes) = match substrate {
         Substrate::Table => {
             let material = Material::of(
                 Look::Matte,
                 Some(built_in_texture(TexturePattern::Checker, Look::Matte)),
                 Vec2::new(16.0, 9.0),
             );
-            // y out of the ground is the local z.
+            // The outward normal y is the local z.
             (material, Environment::studio(1.0), DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y))
         }
         Substrate::Pane => {
@@ -67,7 +68,7 @@ fn instances(axes: DMat3, count: usize) -> Vec<Instance> {
     let columns = ((count.max(1) as f64 * SIDES.x / SIDES.y).sqrt().round() as usize).max(1);
     let rows = count.max(1).div_ceil(columns);
     let spacing = (SIDES.x / columns as f64).min(SIDES.y / rows as f64);
-    // Numbers in [0, 1) that fill it evenly, one list per use.
+    // Additive low-discrepancy sequences in [0, 1), one per use.
     let part = |i: usize, step: f64| ((i + 1) as f64 * step).fract();
     (0..count)
         .map(|i| {
@@ -96,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_drops_are_there_and_on_the_ground() {
-        for ground in [Substrate::Table, Substrate::Pane] {
-            let (scene, liquid, _) = drop_lattice(ground, 300).unwrap();
+    fn all_drops_exist_and_lie_on_the_substrate() {
+        for substrate in [Substrate::Table, Substrate::Pane] {
+            let (scene, liquid, _) = drop_lattice(substrate, 300).unwrap();
             liquid.validate().unwrap();
             let ids: std::collections::BTreeSet<u32> = liquid.drops.iter().copied().collect();
             assert_eq!((ids.len(), scene.num_triangles()), (300, 2));

@@ -2,29 +2,31 @@
 //!
 //! # Which technique carries which light
 //!
-//! In Heckbert's notation a path is E … D S … S L: from the camera E over the last scattering surface D, through specular
-//! events S at clear interfaces, to a light L. Without S, next-event estimation samples L from D. With S it cannot, and BSDF
-//! sampling at D finds a small light only rarely. For these paths photons are traced from the lights (`photons`) and stored
-//! at D (jensen1996). Each path of this kind is carried by exactly one of two techniques:
+//! In Heckbert's notation a path is E … D S … S L: from the camera E over the last scattering
+//! surface D, through specular events S at clear interfaces, to a light L. Without S, next-event
+//! estimation samples L from D. With S it cannot, and BSDF sampling at D finds a small light only
+//! rarely. For these paths photons are traced from the lights (`photons`) and stored at D
+//! (jensen1996). Each path of this kind is carried by exactly one of two techniques:
 //!
 //! | | area lights, suns, environment above its ceiling | environment below its ceiling |
 //! |---|---|---|
 //! | diffuse and rough scattering at D | photons | camera paths |
 //! | smooth specular lobes at D | camera paths | camera paths |
 //!
-//! The environment is split at a luminance c, a multiple of its mean: L = min(L, c) + (L − c)₊. The dim part converges with
-//! BSDF sampling alone; the bright part would not. BSDFs are sums of lobes, and only rough ones
-//! ([`sessile_appearance::ROUGH_ALPHA`]) gather photons, because narrow ones would resolve single photons. Both splits are
-//! sums, so no light is lost or counted twice.
+//! The environment is split at a luminance c, a multiple of its mean: L = min(L, c) + (L − c)₊. The
+//! dim part converges with BSDF sampling alone; the bright part would not. BSDFs are sums of lobes,
+//! and only rough ones ([`sessile_appearance::ROUGH_ALPHA`]) gather photons, because narrow ones
+//! would resolve single photons. Both splits are sums, so no light is lost or counted twice.
 //!
 //! # Noise
 //!
-//! Photons come in sets, each of which is an unbiased estimate by itself. The samples of a pixel alternate between the sets,
-//! so that their mean uses all photons although each sample reads few. What remains is a blur as wide as the photons'
-//! kernels, which shrink as the number of photons grows: it is small where the light is even, and rounds off the brightest
-//! lines of a caustic.
+//! Photons come in sets, each of which is an unbiased estimate by itself. The samples of a pixel
+//! alternate between the sets, so that their mean uses all photons although each sample reads few.
+//! What remains is a blur as wide as the photons' kernels, which shrink as the number of photons
+//! grows: it is small where the light is even, and rounds off the brightest lines of a caustic.
 //!
-//! Where things move, each set covers a part of the shutter interval and is read by the samples of that part.
+//! Where things move, each set covers a part of the shutter interval and is read by the samples of
+//! that part.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -44,7 +46,8 @@ const MIN_BRIGHT_FRACTION: f32 = 0.02;
 /// Maximum kernel radius of a photon, as a fraction of the mean drop radius.
 const MAX_KERNEL_RADIUS: f32 = 0.3;
 
-/// Photons count where the cosine between their facet's normal and the gathering point's is larger than this.
+/// Photons count where the cosine between their facet's normal and the gathering point's is larger
+/// than this.
 const MIN_NORMAL_COSINE: f32 = 0.7;
 
 /// Minimum number of sets where things move.
@@ -73,7 +76,8 @@ pub struct Caustics {
 }
 
 impl Caustics {
-    /// Traces photons through a scene; `None` without lights that emit any, clear objects or receivers.
+    /// Traces photons through a scene; `None` without lights that emit any, clear objects or
+    /// receivers.
     pub fn trace(scene: &RenderScene, settings: CausticSettings) -> Option<Self> {
         let CausticSettings { photons, sets, seed, max_depth } = settings;
         let by_time = scene.moves();
@@ -86,20 +90,22 @@ impl Caustics {
         Some(Self { sets: (0..sets).into_par_iter().map(map).collect(), by_time, environment_ceiling: ceiling })
     }
 
-    /// Splits environment radiance into the part that camera paths carry and the part that photons carry.
+    /// Splits environment radiance into the part that camera paths carry and the part that photons
+    /// carry.
     pub fn split_environment(&self, radiance: Vec3) -> (Vec3, Vec3) {
         let bright = above(radiance, self.environment_ceiling);
         (radiance - bright, bright)
     }
 
-    /// The set that a path reads at a time of the shutter interval; successive values of `pass` alternate between the sets.
+    /// The set that a path reads at a time of the shutter interval; successive values of `pass`
+    /// alternate between the sets.
     pub fn set_for(&self, pass: u32, time: f32) -> usize {
         let count = self.sets.len();
         if self.by_time { ((time * count as f32) as usize).min(count - 1) } else { pass as usize % count }
     }
 
-    /// Outgoing radiance at a point due to the photons of a set; `facet` is the geometric normal there and `to_local` maps
-    /// directions to the frame of `lobes`.
+    /// Outgoing radiance at a point due to the photons of a set; `facet` is the geometric normal
+    /// there and `to_local` maps directions to the frame of `lobes`.
     pub fn gather(
         &self,
         set: usize,
@@ -121,7 +127,8 @@ impl Caustics {
     }
 }
 
-/// The luminance above which the environment emits photons; infinite if too little light lies above it.
+/// The luminance above which the environment emits photons; infinite if too little light lies above
+/// it.
 fn environment_ceiling(scene: &RenderScene) -> f32 {
     if !scene.sample_environment {
         return f32::INFINITY;
@@ -130,7 +137,8 @@ fn environment_ceiling(scene: &RenderScene) -> f32 {
     let n = 512;
     let fractions = (0..n).map(|i| {
         let radiance = scene.environment.sample(Sampler::new(1, 0, i).next_2d()).radiance;
-        // Directions are sampled in proportion to luminance, so the mean of the fractions is the fraction of the light.
+        // Directions are sampled in proportion to luminance, so the mean of the fractions is the
+        // fraction of the light.
         luminance(above(radiance, ceiling)) / luminance(radiance).max(1e-20)
     });
     if fractions.sum::<f32>() / n as f32 > MIN_BRIGHT_FRACTION { ceiling } else { f32::INFINITY }

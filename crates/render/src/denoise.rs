@@ -1,20 +1,26 @@
-//! Removes the grain of few samples, guided by what lies behind each pixel.
+//! Denoiser: an edge-avoiding filter guided by albedo, normal, depth and drop id.
 //!
-//! Noise sits in the light, detail in the surface. So the picture is divided by its albedo, the light that is left is
-//! smoothed, and the albedo is put back (textures stay sharp). The light is smoothed by an edge-avoiding à-trous filter
-//! (dammertz2010, §3): five passes of a 5 × 5 B₃ spline whose taps spread by 1, 2, 4, 8, 16 pixels, with weights
+//! Noise is in the lighting, detail in the surfaces. So the image is divided by its albedo, the
+//! remaining light is filtered, and the albedo is multiplied back (textures stay sharp). The filter
+//! is an edge-avoiding à-trous wavelet (dammertz2010, §3): five passes of a 5 × 5 B₃ spline with
+//! taps 1, 2, 4, 8, 16 pixels apart and weights
 //!
-//! `w = h · k(|Δn|²/σ_n² + |Δa|²/σ_a² + |Δz| / (σ_z |∇z · Δp| + ε) + |Δl| / (σ_l √V + ε))`, `k(x) = max(0, 1 − x/8)⁸ ≈ e⁻ˣ`,
+//! ```text
+//! w = h · k(|Δn|²/σ_n² + |Δa|²/σ_a² + |Δz| / (σ_z |∇z · Δp| + ε) + |Δl| / (σ_l √V + ε))
+//! k(x) = max(0, 1 − x/8)⁸ ≈ e⁻ˣ
+//! ```
 //!
-//! between pixels' normals `n`, albedos `a`, depths `z` and luminances `l`, and none between different drops. `V` is the variance of the light at the pixel, carried
-//! through the passes as `Σ w² V / (Σ w)²`: what differs by more than its noise is an edge of light (a caustic, a highlight, a
-//! shadow) and stays. `V` comes from two half pictures, if given, else from the spread within 7 × 7 neighbors of the same kind.
+//! between the pixels' normals `n`, albedos `a`, depths `z` and luminances `l`, and zero between
+//! different drops. `V` is the variance of the light at the pixel, propagated through the passes as
+//! `Σ w² V / (Σ w)²`: what differs by more than its noise is an edge (of a caustic, a highlight, a
+//! shadow) and is kept. `V` comes from two half buffers, if given, else from the variance within 7
+//! × 7 similar neighbors.
 //!
-//! Single bright pixels (fireflies) would survive as edges: before the passes, a pixel brighter than its surroundings by far is
-//! lowered to their level, and the light it loses is handed to its neighbors of the same kind. The mean of the picture is
-//! restored at the end; both keep the energy.
+//! Single bright pixels (fireflies) would be kept as edges: before the passes, a pixel much
+//! brighter than its neighbors is lowered to their level, and its excess is distributed to similar
+//! neighbors. The mean of the image is restored at the end; both conserve energy.
 //!
-//! Depends on nothing but the picture: the same bytes for any number of threads.
+//! The result is deterministic for any number of threads.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -22,27 +28,29 @@ use rayon::prelude::*;
 use crate::framebuffer::Framebuffer;
 use sessile_appearance::luminance;
 
-/// Passes of the filter; each doubles the reach.
+/// Number of passes; each doubles the radius.
 const PASSES: u32 = 5;
 
-/// The B₃ spline, `(1, 4, 6, 4, 1)/16`, relative to its middle, by distance.
+/// The B₃ spline, `(1, 4, 6, 4, 1)/16`, relative to its center, by distance.
 const SPLINE: [f32; 3] = [1.0, 2.0 / 3.0, 1.0 / 6.0];
 
-/// Tolerances for normals, albedos, depths (in units of the local slope) and light (in standard deviations).
+/// Tolerances for normals, albedos, depths (in units of the local slope) and light (in standard
+/// deviations).
 const NORMAL_SIGMA: f32 = 0.25;
 const ALBEDO_SIGMA: f32 = 0.08;
 const DEPTH_SIGMA: f32 = 1.5;
 const LIGHT_SIGMA: f32 = 2.5;
 
-/// Albedo below which light is not divided out: black has none to tell.
+/// Albedo below which light is not divided by it.
 const DARKEST_ALBEDO: f32 = 0.02;
 
-/// A pixel this many times brighter than the second brightest around it is a firefly.
+/// A pixel this many times brighter than its second brightest neighbor is a firefly.
 const FIREFLY: f32 = 3.0;
 
-/// Smooths a picture. `halves` are two pictures of the same view made of disjoint samples, of which `picture` is the mean.
+/// Denoises an image. `halves` are two images of the same view from disjoint samples, of which
+/// `image` is the mean.
 ///
-/// Only the color changes. Pictures without matching guides are guided by what they have.
+/// Only the color changes. Auxiliary buffers that are missing are ignored.
 pub fn denoise(image: &Framebuffer, halves: Option<(&[Vec3], &[Vec3])>) -> Framebuffer {
     let pixels = image.width.saturating_mul(image.height);
     if pixels == 0 || image.color.len() != pixels {
@@ -53,7 +61,7 @@ pub fn denoise(image: &Framebuffer, halves: Option<(&[Vec3], &[Vec3])>) -> Frame
         image.color.iter().zip(&guides.pixels).map(|(&color, guide)| finite(color) / guide.albedo).collect();
     let halves = halves.filter(|(first, second)| first.len() == pixels && second.len() == pixels);
 
-    tame_fireflies(&guides, &mut light);
+    suppress_fireflies(&guides, &mut light);
     let mut variance = match halves {
         Some((first, second)) => half_variance(&guides, first, second),
         None => spatial_variance(&guides, &light),
@@ -71,7 +79,7 @@ fn finite(color: Vec3) -> Vec3 {
     if color.is_finite() { color.max(Vec3::ZERO) } else { Vec3::ZERO }
 }
 
-/// FramesToRender the renderer knows of a pixel, with neutral values where it does not.
+/// Auxiliary data of a pixel, with neutral values where it is missing.
 #[derive(Clone, Copy)]
 struct Guide {
     normal: Vec3,
@@ -83,8 +91,8 @@ struct Guide {
 }
 
 impl Guide {
-    /// How different another pixel's surface is: 0 for the same, infinite for another drop. `across` and `along` are the columns
-    /// and rows between them.
+    /// Difference to another pixel's surface: 0 for the same, infinite for another drop. `across`
+    /// and `along` are the columns and rows between them.
     fn difference(&self, other: &Self, across: usize, along: usize) -> f32 {
         if self.drop != other.drop || self.depth.is_finite() != other.depth.is_finite() {
             return f32::INFINITY;
@@ -101,7 +109,7 @@ impl Guide {
     }
 }
 
-/// Falls from 1 to 0 like `e⁻ˣ`, reaches 0 at 8, and is the same on every machine.
+/// Falls from 1 to 0 like `e⁻ˣ`, reaches 0 at 8, and is bit-identical on every machine.
 fn falloff(difference: f32) -> f32 {
     let root = (1.0 - difference * 0.125).max(0.0);
     let square = root * root;
@@ -136,7 +144,7 @@ impl Guides {
         guides
     }
 
-    /// Evaluates something at every column and row, in the picture's order.
+    /// Evaluates a function at every column and row, in image order.
     fn each<T: Send + Default + Clone>(&self, value: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
         let mut values = vec![T::default(); self.pixels.len()];
         values.par_chunks_mut(self.width).enumerate().for_each(|(row, line)| {
@@ -162,7 +170,7 @@ impl Guides {
         [smaller(column, self.width, 1), smaller(row, self.height, self.width)]
     }
 
-    /// Calls `visit` with every pixel of a square around one, itself included, and how different it is.
+    /// Calls `visit` with every pixel of a square around one, itself included, and its difference.
     fn around(&self, column: usize, row: usize, reach: usize, mut visit: impl FnMut(usize, f32)) {
         let own = &self.pixels[row * self.width + column];
         for other_row in row.saturating_sub(reach)..(row + reach + 1).min(self.height) {
@@ -175,8 +183,8 @@ impl Guides {
     }
 }
 
-/// Lowers lone bright pixels and spreads what they lose over their like.
-fn tame_fireflies(guides: &Guides, light: &mut [Vec3]) {
+/// Lowers fireflies and distributes their excess to similar neighbors.
+fn suppress_fireflies(guides: &Guides, light: &mut [Vec3]) {
     let levels: Vec<f32> = light.iter().map(|&light| luminance(light)).collect();
     let kept: Vec<f32> = guides.each(|column, row| {
         let at = row * guides.width + column;
@@ -192,7 +200,7 @@ fn tame_fireflies(guides: &Guides, light: &mut [Vec3]) {
         let bound = FIREFLY * second;
         if levels[at] > bound { bound / levels[at] } else { 1.0 }
     });
-    // One after the other, in order: there are few, and so the sums do not depend on threads.
+    // Sequentially and in order: there are few, and so the sums do not depend on threads.
     for at in (0..light.len()).filter(|&at| kept[at] < 1.0) {
         let (column, row) = (at % guides.width, at / guides.width);
         let mut total = 0.0;
@@ -203,7 +211,7 @@ fn tame_fireflies(guides: &Guides, light: &mut [Vec3]) {
     }
 }
 
-/// Variance of the mean of two halves, `(a − b)²/4`, averaged over 7 × 7 pixels of the same kind.
+/// Variance of the mean of two halves, `(a − b)²/4`, averaged over 7 × 7 similar pixels.
 fn half_variance(guides: &Guides, first: &[Vec3], second: &[Vec3]) -> Vec<f32> {
     let raw: Vec<f32> = (0..first.len())
         .map(|at| {
@@ -214,14 +222,14 @@ fn half_variance(guides: &Guides, first: &[Vec3], second: &[Vec3]) -> Vec<f32> {
     average(guides, |other| [raw[other], 0.0]).into_iter().map(|[mean, _]| mean).collect()
 }
 
-/// Variance of luminance among the 7 × 7 pixels of the same kind around each.
+/// Variance of luminance among the 7 × 7 similar pixels around each.
 fn spatial_variance(guides: &Guides, light: &[Vec3]) -> Vec<f32> {
     let levels: Vec<f32> = light.iter().map(|&light| luminance(light)).collect();
     let moments = average(guides, |other| [levels[other], levels[other] * levels[other]]);
     moments.into_iter().map(|[mean, square]| (square - mean * mean).max(0.0)).collect()
 }
 
-/// Two quantities averaged over the 7 × 7 pixels of the same kind around each.
+/// Two quantities averaged over the 7 × 7 similar pixels around each.
 fn average(guides: &Guides, values: impl Fn(usize) -> [f32; 2] + Sync) -> Vec<[f32; 2]> {
     guides.each(|column, row| {
         let (mut sums, mut total) = ([0.0; 2], 0.0);
@@ -235,11 +243,11 @@ fn average(guides: &Guides, values: impl Fn(usize) -> [f32; 2] + Sync) -> Vec<[f
     })
 }
 
-/// One pass: the light and its variance, smoothed with taps `step` pixels apart.
+/// One pass: the light and its variance, filtered with taps `step` pixels apart.
 fn smooth(guides: &Guides, light: &[Vec3], variance: &[f32], step: usize) -> (Vec<Vec3>, Vec<f32>) {
     let levels: Vec<f32> = light.iter().map(|&light| luminance(light)).collect();
     let taps = |place: usize, count: usize| {
-        // Places beyond the picture wrap below zero and are left out like those above.
+        // Positions beyond the image wrap below zero and are left out like those above.
         [0usize, 1, 2, 3, 4]
             .map(|tap| (place + tap * step).wrapping_sub(2 * step))
             .map(move |at| (at < count).then_some(at))
@@ -270,7 +278,7 @@ fn smooth(guides: &Guides, light: &[Vec3], variance: &[f32], step: usize) -> (Ve
     smoothed.into_iter().unzip()
 }
 
-/// Scales so that the mean luminance is that of the original.
+/// Scales the colors to the mean luminance of the original.
 fn restore_mean(color: &mut [Vec3], original: &[Vec3]) {
     let mean = |colors: &[Vec3]| colors.iter().map(|&color| f64::from(luminance(finite(color)))).sum::<f64>();
     let (before, after) = (mean(original), mean(color));

@@ -1,21 +1,26 @@
-//! FramesToRender a picture of drops hides, pixel by pixel, for those who teach machines to see through rain.
+//! Ground truth of an image of drops, per pixel, for training and testing vision algorithms.
 //!
-//! For a camera without a lens (everything sharp) and the moment of the frame (nothing blurred by motion), per pixel:
+//! For a pinhole camera and the frame's time (no depth of field, no motion blur):
 //!
-//! - **coverage**: the share of the pixel's area in which a drop is the first thing seen that is not clear glass;
-//! - **drop**: the id of that drop on the line of sight through the pixel's middle, 0 without one;
-//! - **depth**: to the first surface of any kind, and to the first thing that is not clear once the liquid is gone;
-//! - **flow**: for a pixel whose middle shows a drop, where in the clean view the bent line of sight lands:
+//! - **coverage**: the fraction of the pixel's area in which a drop is the first object that is not
+//!   clear glass;
+//! - **drop**: the id of that drop along the ray through the pixel's center, 0 without one;
+//! - **depth**: to the first surface of any kind, and to the first surface in the clean view that
+//!   is not clear;
+//! - **flow**: for a pixel whose center shows a drop, the displacement to the point of the clean
+//!   view where the refracted ray ends:
 //!
 //! ```text
-//! picture(x) ≈ clean(x + flow(x))
+//! image(x) ≈ clean(x + flow(x))
 //! ```
 //!
-//! in pixels, x to the right and y down, both between pixels' middles. The line of sight is bent at each face and never mirrored
-//! (see [`crate::line_of_sight`]), and ends in a point or a direction; the flow leads to the place where the clean view shows it,
-//! found by projection, and where glass bodies bend the clean view too, by correcting the place with what is seen there.
+//! in pixels, x to the right and y down, between pixel centers. The ray is refracted at each
+//! interface and never reflected (see [`crate::refracted_ray`]), and ends at a point or in a
+//! direction; the flow leads to the pixel where the clean view shows it. That pixel is found by
+//! projection and, where glass bodies refract the clean view too, by fixed-point iteration.
 //!
-//! The clean view is one without drops and without water films and streaks: see [`crate::scene_from_frame::clean_render_scene`].
+//! The clean view has neither drops nor water films and streaks: see
+//! [`crate::scene_from_frame::clean_render_scene`].
 
 mod files;
 
@@ -28,34 +33,35 @@ use crate::render_scene::RenderScene;
 
 pub use files::{GroundTruthFiles, flow_colors, write_ground_truth};
 
-/// Lines of sight across a pixel, in each direction: first, and where those do not agree.
+/// Rays across a pixel in each direction: first, and where those disagree.
 const FIRST_GRID: usize = 4;
 const FINE_GRID: usize = 16;
 
-/// Corrections of a place in the clean view; each cuts the rest to a fraction where glass bends the view mildly.
-const MOST_CORRECTIONS: usize = 16;
+/// Maximum number of fixed-point iterations; each reduces the error to a fraction where glass
+/// refracts the view mildly.
+const MAX_ITERATIONS: usize = 16;
 
-/// A place in the clean view is found when what is seen there is this near to what was looked for, in pixels …
-const NEAR_ENOUGH: f32 = 0.01;
+/// A pixel of the clean view is found when it shows a point this close to the target, in pixels, …
+const PIXEL_TOLERANCE: f32 = 0.01;
 
-/// … and no farther from it than this part of its distance; otherwise something stands before it.
-const SAME_PLACE: f32 = 1e-3;
+/// … and no farther from it than this fraction of its distance; otherwise it is hidden.
+const DISTANCE_TOLERANCE: f32 = 1e-3;
 
-/// Whether a flow holds, and if not, why. The numbers are those in the files.
+/// Whether a flow is valid, and if not, why. The numbers are those in the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum FlowStatus {
-    /// No drop: nothing is displaced.
+    /// No drop: no displacement.
     NoDrop = 0,
     /// The clean view shows at x + flow what the drop shows at x.
     Valid = 1,
-    /// The line of sight meets a face of the drop beyond the critical angle.
+    /// The ray is totally reflected inside the drop.
     TotalReflection = 2,
-    /// It lands beside, above or below the picture, or behind the eye.
+    /// The target lies outside the image or behind the camera.
     OutsideFrame = 3,
-    /// It lands on something that the clean view does not show: another thing stands before it.
+    /// The target is hidden behind another object in the clean view.
     Hidden = 4,
-    /// It meets too many faces, or its place in the clean view is not found.
+    /// Too many interfaces, or the iteration did not converge.
     Lost = 5,
     /// The liquid is not clear.
     Opaque = 6,
@@ -77,28 +83,31 @@ impl FlowStatus {
     }
 }
 
-/// Substrate truth of one picture; rows from the top.
+/// Ground truth of one image; rows from the top.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroundTruth {
     /// Columns.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Share of the pixel that shows a drop.
+    /// Fraction of the pixel that shows a drop.
     pub coverage: Vec<f32>,
-    /// Id of the drop in the pixel's middle; 0 without one.
+    /// Id of the drop at the pixel's center; 0 without one.
     pub drop: Vec<u32>,
-    /// To the first surface, drops and panes included, along the camera's axis, in m; infinite where there is none.
+    /// Depth of the first surface, drops and sheets included, along the camera's axis, in m;
+    /// infinite without one.
     pub z: Vec<f32>,
-    /// To the same surface, along the line of sight, in m.
+    /// Distance to the same surface along the ray, in m.
     pub distance: Vec<f32>,
-    /// To the first thing in the clean view that is not clear, along the camera's axis, in m; infinite where the sky is seen.
+    /// Depth of the first surface in the clean view that is not clear, along the camera's axis, in
+    /// m; infinite where the environment is seen.
     pub clean_z: Vec<f32>,
-    /// To the same thing, straight from the eye, in m.
+    /// Straight distance to the same surface, in m.
     pub clean_distance: Vec<f32>,
-    /// Displacement of what the pixel's middle shows to its place in the clean view, in pixels; zero where it does not hold.
+    /// Displacement from the pixel to its target in the clean view, in pixels; zero where it is not
+    /// valid.
     pub flow: Vec<Vec2>,
-    /// Whether it holds.
+    /// Validity of the flow.
     pub status: Vec<FlowStatus>,
 }
 
@@ -117,12 +126,12 @@ struct Views<'a> {
     inside: Option<u32>,
     clean: &'a RenderScene,
     clean_lens: Lens,
-    /// Takes a point of the stage to the clean stage.
+    /// Offset from the scene's to the clean scene's coordinates.
     shift: DVec3,
     size: Vec2,
 }
 
-/// Substrate truth of a picture of `stage`, of which `clean` is the clean view, with `size` columns and rows.
+/// Ground truth of an image of `scene` with `size` columns and rows; `clean` is its clean view.
 pub fn ground_truth(scene: &RenderScene, clean: &RenderScene, camera: &Camera, size: [usize; 2]) -> GroundTruth {
     let [width, height] = size;
     let lens = camera.lens(scene.origin(), size);
@@ -158,7 +167,7 @@ impl Views<'_> {
         let direction = self.lens.pinhole_direction(middle / self.size);
         let seen = trace_refracted(self.scene, self.lens.eye(), direction, self.inside, StopAt::End);
         let axis = direction.dot(self.lens.forward());
-        let clean = self.clean_sight(middle);
+        let clean = self.trace_clean(middle);
         let clean_depth = match clean.end {
             RayEnd::Surface(point) => {
                 let to = point - self.clean_lens.eye();
@@ -168,7 +177,7 @@ impl Views<'_> {
         };
         let (flow, status) = match seen.drop {
             None => (Vec2::ZERO, FlowStatus::NoDrop),
-            Some(_) => match self.place_in_clean_view(&seen) {
+            Some(_) => match self.locate_in_clean_view(&seen) {
                 Ok(place) => (place - middle, FlowStatus::Valid),
                 Err(status) => (Vec2::ZERO, status),
             },
@@ -183,7 +192,7 @@ impl Views<'_> {
         }
     }
 
-    /// The share of lines of sight that meet a drop, on a grid that is refined where they do not agree.
+    /// Fraction of rays that hit a drop, on a grid that is refined where they disagree.
     fn coverage(&self, corner: Vec2) -> f32 {
         let count = |grid: usize| {
             let covered = |cell: &usize| {
@@ -197,21 +206,22 @@ impl Views<'_> {
         if first == 0.0 || first == 1.0 { first } else { count(FINE_GRID) }
     }
 
-    fn clean_sight(&self, place: Vec2) -> RefractedRay {
+    fn trace_clean(&self, place: Vec2) -> RefractedRay {
         let direction = self.clean_lens.pinhole_direction(place / self.size);
         trace_refracted(self.clean, self.clean_lens.eye(), direction, None, StopAt::End)
     }
 
-    /// Where the clean view shows what a line of sight ends on, in pixels from its top left corner.
-    fn place_in_clean_view(&self, seen: &RefractedRay) -> Result<Vec2, FlowStatus> {
-        let wanted = match seen.end {
+    /// The point of the clean view that shows what a refracted ray ends on, in pixels from its top
+    /// left corner.
+    fn locate_in_clean_view(&self, seen: &RefractedRay) -> Result<Vec2, FlowStatus> {
+        let target_end = match seen.end {
             RayEnd::Surface(point) => RayEnd::Surface((point.as_dvec3() + self.shift).as_vec3()),
             RayEnd::Environment(direction) => RayEnd::Environment(direction),
             RayEnd::TotalReflection => return Err(FlowStatus::TotalReflection),
             RayEnd::OpaqueLiquid => return Err(FlowStatus::Opaque),
             RayEnd::Lost => return Err(FlowStatus::Lost),
         };
-        let straight = |end: RayEnd| {
+        let project = |end: RayEnd| {
             let direction = match end {
                 RayEnd::Surface(point) => point - self.clean_lens.eye(),
                 RayEnd::Environment(direction) => direction,
@@ -219,31 +229,31 @@ impl Views<'_> {
             };
             Some(self.clean_lens.project_direction(direction)? * self.size)
         };
-        let target = straight(wanted).ok_or(FlowStatus::OutsideFrame)?;
+        let target = project(target_end).ok_or(FlowStatus::OutsideFrame)?;
         let mut place = target;
-        for _ in 0..MOST_CORRECTIONS {
-            let found = self.clean_sight(place).end;
-            // Something of another kind, or nothing: it stands in the way.
-            let error = match (wanted, found) {
+        for _ in 0..MAX_ITERATIONS {
+            let found = self.trace_clean(place).end;
+            // An object of another kind, or none: the target is hidden.
+            let error = match (target_end, found) {
                 (RayEnd::Surface(_), RayEnd::Surface(_)) | (RayEnd::Environment(_), RayEnd::Environment(_)) => {
-                    target - straight(found).ok_or(FlowStatus::Hidden)?
+                    target - project(found).ok_or(FlowStatus::Hidden)?
                 }
                 _ => return Err(self.missing(place)),
             };
-            if error.length() < NEAR_ENOUGH {
-                return self.check(wanted, found, place);
+            if error.length() < PIXEL_TOLERANCE {
+                return self.check(target_end, found, place);
             }
             place += error;
         }
         Err(FlowStatus::Lost)
     }
 
-    fn check(&self, wanted: RayEnd, found: RayEnd, place: Vec2) -> Result<Vec2, FlowStatus> {
+    fn check(&self, target_end: RayEnd, found: RayEnd, place: Vec2) -> Result<Vec2, FlowStatus> {
         if !self.in_frame(place) {
             return Err(FlowStatus::OutsideFrame);
         }
-        if let (RayEnd::Surface(wanted), RayEnd::Surface(found)) = (wanted, found)
-            && (wanted - found).length() > SAME_PLACE * (wanted - self.clean_lens.eye()).length()
+        if let (RayEnd::Surface(target_end), RayEnd::Surface(found)) = (target_end, found)
+            && (target_end - found).length() > DISTANCE_TOLERANCE * (target_end - self.clean_lens.eye()).length()
         {
             return Err(FlowStatus::Hidden);
         }

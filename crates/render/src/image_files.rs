@@ -1,17 +1,17 @@
-//! Pictures as files: PNG for looking at, EXR with everything the renderer knows.
+//! Image files: PNG for display, EXR with all buffers of the renderer.
 //!
-//! An EXR has one layer, half floats for color and full floats where precision counts, with these channels:
+//! An EXR has one layer, half floats for color and full floats where precision matters, with these
+//! channels:
 //!
-//! | channels | what | type |
+//! | channels | content | type |
 //! |---|---|---|
 //! | `R G B` | linear radiance | half |
-//! | `albedo.R G B` | albedo of the first thing seen that is not clear | half |
-//! | `normal.X Y Z` | world normal, zero where the sky is seen | half |
-//! | `Z` | distance from the eye in m, infinite where the sky is seen | float |
-//! | `drop.id` | id of the drop seen plus one, 0 without a drop | unsigned integer |
+//! | `albedo.R G B` | albedo of the first surface that is not clear | half |
+//! | `normal.X Y Z` | world normal, zero where the environment is seen | half |
+//! | `Z` | distance from the camera in m, infinite where the environment is seen | float |
+//! | `drop.id` | id of the drop plus one, 0 without a drop | unsigned integer |
 //!
-//! Channels that the picture does not carry (their lists are empty) are left out. Files are written under a temporary name and
-//! renamed.
+//! Channels of empty buffers are left out. Files are written under a temporary name and renamed.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -25,28 +25,28 @@ use sessile_frames::atomic::{self, Durability, FileError};
 
 use crate::framebuffer::Framebuffer;
 
-/// Why a picture could not be written.
+/// Why an image could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageFileError {
-    /// The disk or the folder refused.
+    /// The file system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The picture's lists do not fit its size.
+    /// A buffer does not match the image size.
     #[error(
-        "a picture of {width} × {height} pixels carries {found} values of {what}; it needs one per pixel, and at least one pixel"
+        "an image of {width} × {height} pixels has {found} values of {what}: expected one per pixel, and at least one pixel"
     )]
     Size {
         /// Columns.
         width: usize,
         /// Rows.
         height: usize,
-        /// Which list.
+        /// Which buffer.
         what: &'static str,
         /// Its length.
         found: usize,
     },
-    /// The encoder gave up.
-    #[error("the picture cannot be encoded: {0}")]
+    /// The encoder failed.
+    #[error("the image cannot be encoded: {0}")]
     Encode(String),
 }
 
@@ -55,18 +55,19 @@ pub fn write_png(path: &Path, width: usize, height: usize, rgb: &[u8]) -> Result
     write_png_with_text(path, width, height, rgb, &[])
 }
 
-/// The same; `notes` are keywords and texts, in Latin-1, to keep in it.
+/// The same with text chunks: keywords and texts in Latin-1.
 pub fn write_png_with_text(
     path: &Path,
     width: usize,
     height: usize,
     rgb: &[u8],
-    notes: &[(&str, &str)],
+    texts: &[(&str, &str)],
 ) -> Result<(), ImageFileError> {
-    write_bytes(path, [width, height], rgb, png::ColorType::Rgb, notes)
+    write_bytes(path, [width, height], rgb, png::ColorType::Rgb, texts)
 }
 
-/// Writes bytes of gray, one per pixel, rows from the top, as a PNG. They are numbers, not brightness: nothing says sRGB.
+/// Writes gray bytes, one per pixel, rows from the top, as a PNG without a color space: they are
+/// data, not brightness.
 pub fn write_png_gray(path: &Path, width: usize, height: usize, gray: &[u8]) -> Result<(), ImageFileError> {
     write_bytes(path, [width, height], gray, png::ColorType::Grayscale, &[])
 }
@@ -76,9 +77,9 @@ fn write_bytes(
     [width, height]: [usize; 2],
     bytes: &[u8],
     color: png::ColorType,
-    notes: &[(&str, &str)],
+    texts: &[(&str, &str)],
 ) -> Result<(), ImageFileError> {
-    let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "bytes of gray" };
+    let what = if color == png::ColorType::Rgb { "sRGB bytes" } else { "gray bytes" };
     let wrong = || ImageFileError::Size { width, height, what, found: bytes.len() };
     let [columns, rows] = [width, height].map(|count| u32::try_from(count).ok().filter(|&count| count > 0));
     let (Some(columns), Some(rows)) = (columns, rows) else { return Err(wrong()) };
@@ -92,8 +93,8 @@ fn write_bytes(
     if color == png::ColorType::Rgb {
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     }
-    let noted = notes.iter().try_for_each(|&(keyword, text)| encoder.add_text_chunk(keyword.into(), text.into()));
-    noted
+    let with_texts = texts.iter().try_for_each(|&(keyword, text)| encoder.add_text_chunk(keyword.into(), text.into()));
+    with_texts
         .and_then(|()| encoder.write_header())
         .and_then(|mut writer| {
             writer.write_image_data(bytes)?;
@@ -103,7 +104,7 @@ fn write_bytes(
     Ok(atomic::write(path, &file, Durability::Handed)?)
 }
 
-/// Writes all that the picture carries as an EXR.
+/// Writes all buffers of an image as an EXR.
 pub fn write_exr(path: &Path, image: &Framebuffer) -> Result<(), ImageFileError> {
     let pixels = image.width.checked_mul(image.height).filter(|&pixels| pixels > 0);
     let check = |what: &'static str, found: usize, optional: bool| {
@@ -139,7 +140,7 @@ pub fn write_exr(path: &Path, image: &Framebuffer) -> Result<(), ImageFileError>
     write_channels(path, image.width, image.height, "picture", channels)
 }
 
-/// Writes channels of `width` × `height` values each as one layer of an EXR, without loss.
+/// Writes channels of `width` × `height` values each as one layer of an EXR, losslessly.
 pub fn write_channels(
     path: &Path,
     width: usize,
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exr_gives_back_every_layer() {
+    fn an_exr_round_trips_every_buffer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.exr");
         let image = image();
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exr_serves_as_environment() {
+    fn an_exr_can_be_an_environment() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("room.exr");
         let color = vec![Vec3::new(0.5, 1.0, 2.0); 32];
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_png_gives_back_its_bytes_and_says_srgb() {
+    fn a_png_round_trips_and_is_tagged_as_srgb() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         let rgb: Vec<u8> = (0..5 * 3 * 3).map(|byte| (byte * 37 % 256) as u8).collect();
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_that_do_not_fit_their_size_or_folder_are_errors() {
+    fn wrong_sizes_and_missing_folders_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         let mut odd = image();

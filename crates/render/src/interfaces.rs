@@ -1,15 +1,14 @@
 //! Surface events along a ray: pass-through, a dielectric interface, or a scattering surface.
 //!
-//! A ray tracks the media it is in: how many drops and how many glass bodies overlap at its position. Overlaps are resolved
-//! by priority, glass over liquid over air (schmidt2002): a drop's surface inside glass is ignored, and so is one drop's
-//! surface inside another.
+//! A ray tracks the media it is in: how many drops and how many glass bodies overlap at its
+//! position. Overlaps are resolved by priority, glass over liquid over air (schmidt2002): a drop's
+//! surface inside glass is ignored, and so is one drop's surface inside another.
 
 use glam::Vec3;
 use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE};
 
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
 use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
-use crate::wet_layer::Wetness;
 
 /// Surfaces that a ray may pass undeviated, such as those of overlapping drops.
 pub const MAX_PASSES: u32 = 64;
@@ -66,7 +65,8 @@ pub struct Interface {
     pub media: [Media; 2],
     /// Normal that both directions follow, towards the ray's origin.
     pub normal: Vec3,
-    /// Whether the transmitted ray keeps its direction: a thin sheet with the same medium on both sides.
+    /// Whether the transmitted ray keeps its direction: a thin sheet with the same medium on both
+    /// sides.
     pub undeviated: bool,
 }
 
@@ -111,16 +111,16 @@ pub fn surface_event<'a>(
             let solid = &scene.solids[solid as usize];
             match &solid.body {
                 Body::Opaque(parameters) => {
-                    let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).unwrap_or_default();
+                    let wetness = solid.wetness(at.uv);
                     let normal = scene.film_normal(at, wetness.slope, time);
                     SurfaceEvent::Scatter { parameters, normal, wetness: wetness.wet }
                 }
                 Body::Sheet { index } => {
-                    let wetness = solid.wet.as_ref().map(|layer| layer.at(at.uv)).filter(Wetness::is_film);
-                    let film = wetness.map(|wetness| scene.film_normal(at, wetness.slope, time));
+                    let wetness = solid.wetness(at.uv);
+                    let film = wetness.is_film().then(|| scene.film_normal(at, wetness.slope, time));
                     SurfaceEvent::Interface(hit.sheet(*index, film))
                 }
-                Body::GlassBody { index } => hit.glass_body(*index),
+                Body::Glass { index } => hit.glass_body(*index),
             }
         }
     }
@@ -159,7 +159,8 @@ impl<'a> Hit<'a, '_> {
         SurfaceEvent::Interface(self.interface(from, to, if entering { [outside, inside] } else { [inside, outside] }))
     }
 
-    /// Reflection and refraction from index `from` to index `to`; `media` are those of the reflected and the refracted ray.
+    /// Reflection and refraction from index `from` to index `to`; `media` are those of the
+    /// reflected and the refracted ray.
     fn interface(&self, from: f32, to: f32, media: [Media; 2]) -> Interface {
         let (incident, at) = (self.incident, self.at);
         let side = if incident.dot(at.normal) < 0.0 { 1.0 } else { -1.0 };
@@ -175,8 +176,8 @@ impl<'a> Hit<'a, '_> {
         Interface { reflectance, reflected, refracted, media, normal, undeviated: false }
     }
 
-    /// A thin sheet: only the media before and behind it refract; the glass itself only reflects. `film` is the normal of a
-    /// film on its front, if there is one.
+    /// A thin sheet: only the media before and behind it refract; the glass itself only reflects.
+    /// `film` is the normal of a film on its front, if there is one.
     fn sheet(&self, index: f32, film: Option<Vec3>) -> Interface {
         let (incident, at) = (self.incident, self.at);
         let from_front = incident.dot(at.normal) < 0.0;
@@ -194,8 +195,9 @@ impl<'a> Hit<'a, '_> {
         Interface { reflectance, reflected, refracted, media, normal, undeviated: near == far }
     }
 
-    /// A sheet with a film on its front, a wedge where the film's thickness varies: light is refracted at the film's surface
-    /// and again at the sheet. Both reflections are combined and leave from the surface that is hit first.
+    /// A sheet with a film on its front, a wedge where the film's thickness varies: light is
+    /// refracted at the film's surface and again at the sheet. Both reflections are combined and
+    /// leave from the surface that is hit first.
     fn sheet_with_film(&self, index: f32, film: Vec3) -> Interface {
         let (incident, liquid) = (self.incident, self.liquid);
         let from_front = incident.dot(self.at.normal) < 0.0;

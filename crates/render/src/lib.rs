@@ -1,7 +1,9 @@
-//! Images and video of a run: a CPU path tracer, a fast preview renderer, ground truth, image files.
+//! Images and video of a run: a CPU path tracer, a fast preview renderer, ground truth, image
+//! files.
 //!
-//! [`render_run`] renders a run folder. [`render_image_until`] traces one [`RenderScene`] into a [`Framebuffer`]; [`Preview`]
-//! rasterizes it in a fraction of the time. Camera, materials and lights come from `sessile-appearance`.
+//! [`render_run`] renders a run folder. [`render_image_until`] traces one [`RenderScene`] into a
+//! [`Framebuffer`]; [`Preview`] rasterizes it in a fraction of the time. Camera, materials and
+//! lights come from `sessile-appearance`.
 
 mod benchmark_scenes;
 mod caustics;
@@ -37,8 +39,7 @@ pub use preview::Preview;
 pub use reference_scenes::{drop_in_the_sun, drop_on_checks};
 pub use render_image::{ImageSettings, RenderCost, RenderedImage, render_image, render_image_until};
 pub use render_run::{
-    FramesToRender, MAX_PIXELS, MAX_SIDE, Quality, Quiet, RenderError, RenderOptions, RenderPhase, RenderProgress,
-    RenderSummary, render_run,
+    FramesToRender, Quality, Quiet, RenderError, RenderOptions, RenderPhase, RenderProgress, RenderSummary, render_run,
 };
 pub use render_scene::{RenderScene, RenderSceneBuilder};
 pub use scene_from_frame::render_scene_of_frame;

@@ -1,12 +1,13 @@
 //! The path integrator: radiance along a camera ray by unidirectional path tracing.
 //!
-//! At each scattering surface one light is sampled (next-event estimation) and one direction is sampled from the BSDF; the
-//! two strategies are combined by multiple importance sampling with the power heuristic (veach1997, §9.2). Light that is
-//! refracted on its way to a surface cannot be sampled directly: photons carry it where they can ([`crate::caustics`]), and
-//! BSDF sampling finds the rest.
+//! At each scattering surface one light is sampled (next-event estimation) and one direction is
+//! sampled from the BSDF; the two strategies are combined by multiple importance sampling with the
+//! power heuristic (veach1997, §9.2). Light that is refracted on its way to a surface cannot be
+//! sampled directly: photons carry it where they can ([`crate::caustics`]), and BSDF sampling finds
+//! the rest.
 //!
-//! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both interfaces, because every path that carries light
-//! ends in air.
+//! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both interfaces, because every
+//! path that carries light ends in air.
 
 use glam::{Vec2, Vec3};
 use sessile_appearance::{Bsdf, BsdfParameters, LightSample, NO_TRIANGLE, Ray, TriangleHit, orthonormal_basis};
@@ -22,7 +23,8 @@ use crate::sampler::Sampler;
 pub struct PathSettings {
     /// Maximum number of reflections, refractions and scatterings along a path.
     pub max_depth: u32,
-    /// Clamp on indirect light that reaches a scattering surface by BSDF sampling, per sample; infinite: no clamp.
+    /// Clamp on indirect light that reaches a scattering surface by BSDF sampling, per sample;
+    /// infinite: no clamp.
     pub clamp: f32,
 }
 
@@ -35,8 +37,9 @@ impl Default for PathSettings {
 /// Depth from which Russian roulette may end a path.
 const ROULETTE_DEPTH: u32 = 4;
 
-/// Interfaces seen directly from the camera at which both the reflected and the refracted path are traced instead of one of
-/// them stochastically: the reflection of an area light is bright, and one sample in fifty would find it.
+/// Interfaces seen directly from the camera at which both the reflected and the refracted path are
+/// traced instead of one of them stochastically: the reflection of an area light is bright, and one
+/// sample in fifty would find it.
 const SPLIT_DEPTH: u32 = 2;
 
 /// A branch whose throughput would be less than this is chosen stochastically instead.
@@ -86,7 +89,8 @@ struct Branch {
 pub struct TraceContext<'a> {
     /// Geometry, materials and lights.
     pub scene: &'a RenderScene,
-    /// Photons that clear objects have refracted or reflected; without them BSDF sampling finds all of that light.
+    /// Photons that clear objects have refracted or reflected; without them BSDF sampling finds all
+    /// of that light.
     pub caustics: Option<&'a Caustics>,
 }
 
@@ -112,8 +116,8 @@ struct PathState<'a> {
     /// Pdf of the last BSDF sample, if lights were sampled there too.
     bsdf_pdf: Option<f32>,
     scattered: bool,
-    /// Fraction of the light that photons also carry which is left to this path: 1 until it is scattered and then refracted
-    /// or reflected.
+    /// Fraction of the light that photons also carry which is left to this path: 1 until it is
+    /// scattered and then refracted or reflected.
     left_by_photons: Vec3,
     /// That fraction after the next specular event.
     left_after_specular: Vec3,
@@ -124,7 +128,8 @@ struct PathState<'a> {
     result: PathResult,
 }
 
-/// Traces a camera ray and all its branches; successive values of `pass` alternate between the photon maps.
+/// Traces a camera ray and all its branches; successive values of `pass` alternate between the
+/// photon maps.
 pub fn trace_path(
     context: TraceContext<'_>,
     settings: PathSettings,
@@ -307,7 +312,8 @@ impl PathState<'_> {
         }
     }
 
-    /// Near the camera, traces both the reflected and the refracted path; farther on, one of them stochastically.
+    /// Near the camera, traces both the reflected and the refracted path; farther on, one of them
+    /// stochastically.
     fn reflect_or_refract(
         &mut self,
         at: &SurfaceInteraction,
@@ -352,7 +358,8 @@ impl PathState<'_> {
         }
         let frame = Frame::new(normal);
         let vertex = PathVertex { at, facet, wo: frame.to_local(-incident), frame, bsdf };
-        // Numbers are drawn in the same order whatever happens, so that each dimension keeps its stratification.
+        // Numbers are drawn in the same order whatever happens, so that each dimension keeps its
+        // stratification.
         let (u_choice, u_light) = (sampler.next_2d(), sampler.next_2d());
         let u_bsdf = sampler.next_2d();
         if self.media.is_air() {
@@ -435,7 +442,8 @@ impl PathState<'_> {
         }
     }
 
-    /// Transmittance of a shadow ray: 0 behind opaque objects and liquid, less than 1 through dry sheets of glass.
+    /// Transmittance of a shadow ray: 0 behind opaque objects and liquid, less than 1 through dry
+    /// sheets of glass.
     fn shadow_transmittance(&mut self, at: &SurfaceInteraction, direction: Vec3, distance: f32) -> f32 {
         let mut ray = Ray { origin: at.point, direction, origin_triangle: at.triangle, ..self.ray };
         let mut t_max = if distance.is_finite() { distance * (1.0 - 1e-4) } else { distance };
@@ -451,7 +459,7 @@ impl PathState<'_> {
             let solid = &self.scene.solids[solid as usize];
             let Body::Sheet { index } = solid.body else { return 0.0 };
             // A film refracts the light: the shadow ray would miss the light.
-            if solid.wet.as_ref().is_some_and(|layer| layer.at(at.uv).is_film()) {
+            if solid.wetness(at.uv).is_film() {
                 return 0.0;
             }
             let cosine = direction.dot(at.normal);

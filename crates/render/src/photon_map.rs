@@ -6,12 +6,12 @@
 //! E(x) = Σ Φ K(|x − xₚ|, rₚ),     K(d, r) = 2/(π r²) (1 − d²/r²) for d < r        (silverman1986)
 //! ```
 //!
-//! with rₚ the distance to the photon's k-th neighbor: small where photons are dense, large where they are sparse. K
-//! integrates to one over the plane, so power is conserved.
+//! with rₚ the distance to the photon's k-th neighbor: small where photons are dense, large where
+//! they are sparse. K integrates to one over the plane, so power is conserved.
 //!
-//! Photons are stored in the order of a balanced tree: each node halves its range along its longest axis. The tree is used
-//! twice: with boxes around positions to find neighbors, then with boxes around kernels to find the photons that cover a
-//! point.
+//! Photons are stored in the order of a balanced tree: each node halves its range along its longest
+//! axis. The tree is used twice: with boxes around positions to find neighbors, then with boxes
+//! around kernels to find the photons that cover a point.
 
 use glam::Vec3;
 
@@ -63,7 +63,8 @@ impl PhotonMap {
         tree
     }
 
-    /// Calls `take` with each photon whose kernel covers a point and the kernel's value there, in a fixed order.
+    /// Calls `take` with each photon whose kernel covers a point and the kernel's value there, in a
+    /// fixed order.
     pub fn for_each_covering(&self, point: Vec3, mut take: impl FnMut(&Photon, f32)) {
         self.visit(
             |[low, high]| point.cmpge(*low).all() && point.cmple(*high).all(),
@@ -113,7 +114,8 @@ impl PhotonMap {
         }
     }
 
-    /// Traverses the nodes whose boxes `enters` admits, and calls `leaf` with the photons of each leaf.
+    /// Traverses the nodes whose boxes `enters` admits, and calls `leaf` with the photons of each
+    /// leaf.
     #[inline]
     fn visit(&self, enters: impl Fn(&[Vec3; 2]) -> bool, mut leaf: impl FnMut(&[Photon])) {
         // Deep enough for a balanced tree of 2³² photons.
@@ -203,7 +205,7 @@ mod tests {
             let (x, z) = (cell % u32::from(side), cell / u32::from(side));
             let place = |i: u32| 1.4 * (i as f32 + 0.5) / f32::from(side) - 0.2;
             tree.for_each_covering(Vec3::new(place(x), 0.0, place(z)), |photon, k| {
-                sum += f64::from(photon.power.x * k)
+                sum += f64::from(photon.power.x * k);
             });
         }
         let total = sum * (1.4 / f64::from(side)).powi(2);

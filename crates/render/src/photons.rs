@@ -1,20 +1,23 @@
-//! Photon emission: light traced from area lights, suns and bright parts of the environment through clear objects.
+//! Photon emission: light traced from area lights, suns and bright parts of the environment through
+//! clear objects.
 //!
-//! A point x on a clear triangle is sampled with pdf p_A(x) per area, then a direction ω towards the light with pdf p_ω;
-//! together they define a ray from the light, and the photon's power is
+//! A point x on a clear triangle is sampled with pdf p_A(x) per area, then a direction ω towards
+//! the light with pdf p_ω; together they define a ray from the light, and the photon's power is
 //!
 //! ```text
 //! Φ = L(ω) / (N p_ω p_⊥),     p_⊥ = p_A(x) / |ω · n(x)|
 //! ```
 //!
-//! with p_⊥ the pdf of rays per area perpendicular to them. A ray may cross several clear triangles; only the sample on the
-//! first one counts, which makes p_⊥ unique. Sheets form a separate target group because they are large and most of their
-//! light is undeviated: p_⊥ is then the sum over both groups, whichever the ray was sampled from (the balance heuristic:
-//! veach1997, §9.2).
+//! with p_⊥ the pdf of rays per area perpendicular to them. A ray may cross several clear
+//! triangles; only the sample on the first one counts, which makes p_⊥ unique. Sheets form a
+//! separate target group because they are large and most of their light is undeviated: p_⊥ is then
+//! the sum over both groups, whichever the ray was sampled from (the balance heuristic: veach1997,
+//! §9.2).
 //!
-//! From there light is reflected or refracted stochastically. Where shading normals replace geometric ones, adjoint
-//! transport differs; the power is multiplied by |ωᵢ·nₛ| |ωₒ·n_g| / (|ωᵢ·n_g| |ωₒ·nₛ|), and finally by 1/n² of the medium,
-//! which camera paths leave out, so that both estimate the same quantity (veach1997).
+//! From there light is reflected or refracted stochastically. Where shading normals replace
+//! geometric ones, adjoint transport differs; the power is multiplied by |ωᵢ·nₛ| |ωₒ·n_g| /
+//! (|ωᵢ·n_g| |ωₒ·nₛ|), and finally by 1/n² of the medium, which camera paths leave out, so that
+//! both estimate the same quantity (veach1997).
 
 use glam::{Vec2, Vec3};
 use sessile_appearance::{LightSample, LiquidMaterial, NO_TRIANGLE, Ray, luminance};
@@ -27,7 +30,8 @@ use crate::sampler::Sampler;
 /// Fraction of the photons aimed at drops and glass bodies where there are sheets too.
 const BODY_FRACTION: f32 = 0.75;
 
-/// Weight added to triangles that face away from a light, because an extended light may still see them.
+/// Weight added to triangles that face away from a light, because an extended light may still see
+/// them.
 const BACKFACING_WEIGHT: f32 = 0.05;
 
 /// Minimum fraction of the photons that a light gets, relative to an equal share.
@@ -81,12 +85,13 @@ pub(crate) fn above(radiance: Vec3, ceiling: f32) -> Vec3 {
     if bright > ceiling { radiance * (1.0 - ceiling / bright) } else { Vec3::ZERO }
 }
 
-/// The target group of a triangle: 0 for drops and glass bodies, 1 for sheets, `None` if it is not clear.
+/// The target group of a triangle: 0 for drops and glass bodies, 1 for sheets, `None` if it is not
+/// clear.
 fn target_group(scene: &RenderScene, triangle: u32) -> Option<usize> {
     match scene.faces[triangle as usize].owner {
         Owner::Drop(_) => matches!(scene.liquid, LiquidMaterial::Clear { .. }).then_some(0),
         Owner::Solid(solid) => match scene.solids[solid as usize].body {
-            Body::GlassBody { .. } => Some(0),
+            Body::Glass { .. } => Some(0),
             Body::Sheet { .. } => Some(1),
             Body::Opaque(_) => None,
         },
@@ -94,8 +99,8 @@ fn target_group(scene: &RenderScene, triangle: u32) -> Option<usize> {
 }
 
 impl<'a> PhotonEmitter<'a> {
-    /// Prepares about `count` photons per set; `None` without a light to emit them, a clear object or a receiver. The
-    /// environment emits the part of its radiance above `environment_ceiling`.
+    /// Prepares about `count` photons per set; `None` without a light to emit them, a clear object
+    /// or a receiver. The environment emits the part of its radiance above `environment_ceiling`.
     pub fn new(
         scene: &'a RenderScene,
         count: u32,
@@ -190,7 +195,8 @@ impl<'a> PhotonEmitter<'a> {
         }
     }
 
-    /// Traces a photon through clear objects to a scattering surface; stored if it had a specular event on the way.
+    /// Traces a photon through clear objects to a scattering surface; stored if it had a specular
+    /// event on the way.
     fn trace_photon(&self, mut ray: Ray, mut power: Vec3, sampler: &mut Sampler) -> Option<Photon> {
         let (liquid_index, absorption) = liquid_optics(self.scene);
         let mut media = Media::default();
@@ -247,7 +253,8 @@ fn shading_normal_correction(interface: &Interface, facet: Vec3, incident: Vec3,
     if ratio.is_finite() { ratio } else { 1.0 }
 }
 
-/// The clear triangles of each target group, and the largest distance of any vertex from the origin, in m.
+/// The clear triangles of each target group, and the largest distance of any vertex from the
+/// origin, in m.
 fn clear_triangles(scene: &RenderScene) -> ([Vec<u32>; 2], f32) {
     let mut groups: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
     let mut extent = 0.0_f32;
@@ -342,7 +349,8 @@ impl Targets {
 }
 
 impl Beam {
-    /// Pdf, per perpendicular area, of rays aimed at a triangle, including the fraction of its group.
+    /// Pdf, per perpendicular area, of rays aimed at a triangle, including the fraction of its
+    /// group.
     fn perpendicular_pdf(&self, scene: &RenderScene, group: usize, triangle: u32, ray: &Ray) -> f32 {
         let [a, b, c] = scene.corners_at(triangle, ray.time);
         let normal = (b - a).cross(c - a).normalize_or_zero();

@@ -1,4 +1,5 @@
-//! Scenes that measurements of light share: one that another program renders too, and one with the hardest of lights.
+//! Scenes for measuring noise and accuracy: one that is also rendered with Mitsuba, and one with a
+//! small sun.
 //!
 //! Lengths are in units of the drop's radius.
 
@@ -13,14 +14,16 @@ use sessile_geometry::TriMesh;
 
 use crate::render_scene::{RenderScene, RenderSceneBuilder};
 
-/// Rings and columns of the cap: 36 × 72 × 2, less a ring's worth of halves at the top, of 5184 triangles.
+/// Rings and columns of the cap: 36 × 72 × 2 triangles less one ring of halves at the top, 5112 in
+/// total.
 const RINGS: u32 = 36;
 const COLUMNS: u32 = 72;
 
-/// A half-ball of water on checks under an even sky and a small lamp, and the eye.
+/// A hemisphere of water on a checkerboard under a uniform environment and a small area light, and
+/// the camera.
 ///
-/// Mitsuba 3.9 takes 23 CPU seconds for 512² pixels at 256 samples, with a root mean square error of 0.021 in linear radiance
-/// against 2048 samples.
+/// Mitsuba 3.9 takes 23 CPU seconds for 512² pixels at 256 samples, with a root mean square error
+/// of 0.021 in linear radiance against 2048 samples.
 pub fn drop_on_checks() -> (RenderScene, Camera) {
     let water = LiquidMaterial::Clear { index: 1.33, absorption: Vec3::ZERO };
     let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::new(0.35, 0.42, 0.5)), water, 0.0);
@@ -33,24 +36,24 @@ pub fn drop_on_checks() -> (RenderScene, Camera) {
         porosity: 0.0,
     };
     builder.solid(&table(), |_| DVec3::ZERO, &Material::Opaque(parameters), false, None);
-    builder.liquid(&half_ball());
+    builder.liquid(&hemisphere());
     builder.area_light(DVec3::new(3.0, 5.0, -2.0), DVec3::ZERO, 0.5, Vec3::splat(60.0));
-    (builder.build(), eye())
+    (builder.build(), camera())
 }
 
-/// A half-ball of water on wood under a blue sky with the sun's disc of half a degree.
+/// A hemisphere of water on wood under a blue sky and a sun of half a degree.
 pub fn drop_in_the_sun() -> (RenderScene, Camera) {
     let water = LiquidMaterial::Clear { index: 1.33, absorption: Vec3::ZERO };
     let towards_sun = DVec3::new(0.9, 1.1, -0.9);
     let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::new(0.2, 0.25, 0.33)), water, 0.0);
     let wood = Material::of(sessile_scene::Look::Wood, None, Vec2::splat(8.0));
     builder.solid(&table(), |_| DVec3::ZERO, &wood, false, None);
-    builder.liquid(&half_ball());
+    builder.liquid(&hemisphere());
     builder.sun(towards_sun, 0.5_f64.to_radians(), Vec3::splat(2.5));
-    (builder.build(), eye())
+    (builder.build(), camera())
 }
 
-fn eye() -> Camera {
+fn camera() -> Camera {
     Camera::new(DVec3::new(0.0, 3.2, 5.5), DVec3::new(0.0, 0.3, -0.1), 35.0_f64.to_radians())
 }
 
@@ -64,7 +67,7 @@ fn table() -> TriMesh {
     }
 }
 
-fn half_ball() -> Surface {
+fn hemisphere() -> Surface {
     let mut positions = vec![DVec3::Y];
     for i in 1..=RINGS {
         let (sin, cos) = (FRAC_PI_2 * f64::from(i) / f64::from(RINGS)).sin_cos();

@@ -1,10 +1,12 @@
 //! Deterministic rays that are refracted at every clear interface and never reflected.
 //!
-//! At each interface the refracted direction is taken, whatever the reflectance, so that there is exactly one ray through a
-//! drop. It ends on the first surface that is not clear, or at an interface with total internal reflection.
+//! At each interface the refracted direction is taken, whatever the reflectance, so that there is
+//! exactly one ray through a drop. It ends on the first surface that is not clear, or at an
+//! interface with total internal reflection.
 //!
-//! Media have the same priorities as in the path integrator ([`crate::interfaces`]): glass over liquid over air; a sheet of
-//! glass is too thin to shift the ray, so only the media before and behind it matter.
+//! Media have the same priorities as in the path integrator ([`crate::interfaces`]): glass over
+//! liquid over air; a sheet of glass is too thin to shift the ray, so only the media before and
+//! behind it matter.
 
 use glam::Vec3;
 use sessile_appearance::{LiquidMaterial, NO_TRIANGLE, Ray};
@@ -119,7 +121,7 @@ impl RayState<'_> {
             Owner::Solid(solid) => match self.scene.solids[solid as usize].body {
                 Body::Opaque(_) => Some(RayEnd::Surface(at.point)),
                 Body::Sheet { .. } => self.cross_sheet(at),
-                Body::GlassBody { index } => self.cross_glass(at, index),
+                Body::Glass { index } => self.cross_glass(at, index),
             },
         }
     }

@@ -1,13 +1,14 @@
 //! Renders an image of a scene: tiles in parallel, pixels independent of each other.
 //!
-//! Every random number of a pixel follows from its position, the sample index and the seed, and samples are summed in order,
-//! so the image does not depend on the number of threads.
+//! Every random number of a pixel follows from its position, the sample index and the seed, and
+//! samples are summed in order, so the image does not depend on the number of threads.
 //!
-//! With `noise` > 0, sampling is adaptive. All pixels take a first batch of samples; from it each tile's variance σ² of
-//! y/(1 + y), y a sample's luminance, is estimated, and the tile then takes n = σ²/`noise`² samples in total, which makes the
-//! standard error of its pixels `noise`. The decision is made once, per tile and with its neighbors: repeated decisions
-//! would stop when the estimate is low by chance, and single pixels would stop before their rare bright paths appear. Both
-//! would lose light.
+//! With `noise` > 0, sampling is adaptive. All pixels take a first batch of samples; from it each
+//! tile's variance σ² of y/(1 + y), y a sample's luminance, is estimated, and the tile then takes n
+//! = σ²/`noise`² samples in total, which makes the standard error of its pixels `noise`. The
+//! decision is made once, per tile and with its neighbors: repeated decisions would stop when the
+//! estimate is low by chance, and single pixels would stop before their rare bright paths appear.
+//! Both would lose light.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -22,7 +23,8 @@ use crate::path_integrator::{PathResult, PathSettings, TraceContext, trace_path}
 use crate::render_scene::{Owner, RenderScene};
 use crate::sampler::Sampler;
 
-/// Side of a tile, in pixels: large enough to contain rare bright paths, small enough to separate smooth regions.
+/// Side of a tile, in pixels: large enough to contain rare bright paths, small enough to separate
+/// smooth regions.
 const TILE: usize = 8;
 
 /// Number of consecutive samples that share a photon set and a half buffer.
@@ -47,7 +49,8 @@ pub struct ImageSettings {
     pub size: [usize; 2],
     /// Maximum number of samples per pixel, at least 1.
     pub samples: u32,
-    /// Target standard error of a pixel on a scale where white is 0.5; 0: every pixel takes all samples.
+    /// Target standard error of a pixel on a scale where white is 0.5; 0: every pixel takes all
+    /// samples.
     pub noise: f32,
     /// Seed of the random numbers.
     pub seed: u32,
@@ -77,7 +80,8 @@ pub struct RenderCost {
 pub struct RenderedImage {
     /// The image.
     pub image: Framebuffer,
-    /// Colors of two images of the same view from disjoint samples; empty with one sample per pixel.
+    /// Colors of two images of the same view from disjoint samples; empty with one sample per
+    /// pixel.
     pub halves: [Vec<Vec3>; 2],
     /// Its cost.
     pub cost: RenderCost,
@@ -113,7 +117,8 @@ struct Tile {
     samples: u32,
 }
 
-/// Renders an image; `progress` is called with the number of finished and of all steps, from any thread.
+/// Renders an image; `progress` is called with the number of finished and of all steps, from any
+/// thread.
 pub fn render_image(
     scene: &RenderScene,
     camera: &Camera,
@@ -168,8 +173,9 @@ pub fn render_image_until(
     Some(view.assemble(&tiles))
 }
 
-/// Whether a sample counts for the first half. Halves alternate by whole batches, each of which covers the pixel evenly;
-/// single samples would split the pixel down the middle, because every other point of the sequence lies in its left half.
+/// Whether a sample counts for the first half. Halves alternate by whole batches, each of which
+/// covers the pixel evenly; single samples would split the pixel down the middle, because every
+/// other point of the sequence lies in its left half.
 fn is_in_first_half(index: u32, max_samples: u32) -> bool {
     let group = if max_samples < 2 * BATCH { index } else { index / BATCH };
     group.is_multiple_of(2)
@@ -306,7 +312,8 @@ fn variance(tile: &Tile) -> f64 {
     tile.pixels.iter().map(of_pixel).sum::<f64>() / tile.pixels.len().max(1) as f64
 }
 
-/// Id of the first drop along the straight ray through a point of the image, looking through sheets; −1 without one.
+/// Id of the first drop along the straight ray through a point of the image, looking through
+/// sheets; −1 without one.
 fn first_drop(scene: &RenderScene, lens: &Lens, place: Vec2) -> i32 {
     let (origin, direction) = lens.ray(place, Vec2::ZERO);
     let mut ray = Ray { origin, direction, time: 0.5, origin_triangle: NO_TRIANGLE };

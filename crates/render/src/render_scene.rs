@@ -2,9 +2,9 @@
 //!
 //! Coordinates are single precision about an origin among the drops, in m.
 //!
-//! Liquid triangles that lie on a solid are left out, so that a ray in the liquid hits the solid itself, with no film of air
-//! between them. Where the contact line and the facets of a curved solid leave a gap, a skirt extends the liquid surface
-//! into the solid.
+//! Liquid triangles that lie on a solid are left out, so that a ray in the liquid hits the solid
+//! itself, with no film of air between them. Where the contact line and the facets of a curved
+//! solid leave a gap, a skirt extends the liquid surface into the solid.
 
 mod builder;
 
@@ -14,7 +14,7 @@ use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{AreaLight, BsdfParameters, Environment, LiquidMaterial, Ray, RayBvh, SunDisc, TriangleHit};
 use sessile_frames::WetMap;
 
-use crate::wet_layer::WetLayer;
+use crate::wet_layer::{WetLayer, Wetness};
 
 pub use builder::RenderSceneBuilder;
 
@@ -33,7 +33,7 @@ pub enum Body {
     /// Opaque or diffusely translucent.
     Opaque(BsdfParameters),
     /// A glass body with an interior.
-    GlassBody {
+    Glass {
         /// Refractive index.
         index: f32,
     },
@@ -61,6 +61,13 @@ pub(crate) struct RenderSolid {
     pub wet: Option<WetLayer>,
 }
 
+impl RenderSolid {
+    /// Wetness at texture coordinates; zero without a wet layer.
+    pub fn wetness(&self, uv: Vec2) -> Wetness {
+        self.wet.as_ref().map(|layer| layer.at(uv)).unwrap_or_default()
+    }
+}
+
 /// Everything that an image shows.
 #[derive(Clone, Debug)]
 pub struct RenderScene {
@@ -72,7 +79,8 @@ pub struct RenderScene {
     pub(crate) solids: Vec<RenderSolid>,
     pub(crate) liquid: LiquidMaterial,
     pub(crate) environment: Arc<Environment>,
-    /// Whether next-event estimation samples the environment; for a uniform one BSDF sampling does as well.
+    /// Whether next-event estimation samples the environment; for a uniform one BSDF sampling does
+    /// as well.
     pub(crate) sample_environment: bool,
     pub(crate) area_lights: Vec<AreaLight>,
     pub(crate) suns: Vec<SunDisc>,
@@ -115,12 +123,12 @@ impl RenderScene {
 
     /// Whether a solid is glass.
     pub(crate) fn is_clear(&self, solid: u32) -> bool {
-        matches!(self.solids[solid as usize].body, Body::Sheet { .. } | Body::GlassBody { .. })
+        matches!(self.solids[solid as usize].body, Body::Sheet { .. } | Body::Glass { .. })
     }
 
     /// Whether a solid is a glass body with an interior.
     pub(crate) fn is_glass_body(&self, solid: u32) -> bool {
-        matches!(self.solids[solid as usize].body, Body::GlassBody { .. })
+        matches!(self.solids[solid as usize].body, Body::Glass { .. })
     }
 
     /// The nearest triangle along a ray within `t_max`.
@@ -152,7 +160,8 @@ impl RenderScene {
         self.bvh.occluded(ray, t_max, is_opaque)
     }
 
-    /// Texture coordinates in a triangle, by the barycentric weights of its second and third corner.
+    /// Texture coordinates in a triangle, by the barycentric weights of its second and third
+    /// corner.
     pub(crate) fn uv_at(&self, triangle: u32, [v, w]: [f32; 2]) -> Vec2 {
         let uvs = &self.faces[triangle as usize].uvs;
         (1.0 - v - w) * uvs[0] + v * uvs[1] + w * uvs[2]
@@ -170,7 +179,8 @@ impl RenderScene {
         }
     }
 
-    /// The drop that encloses a point: the one whose surface a ray along `direction` hits first, from inside.
+    /// The drop that encloses a point: the one whose surface a ray along `direction` hits first,
+    /// from inside.
     pub(crate) fn enclosing_drop(&self, point: Vec3, direction: Vec3, time: f32, origin_triangle: u32) -> Option<u32> {
         let ray = Ray { origin: point, direction, time, origin_triangle };
         let is_liquid = |t: u32| matches!(self.faces[t as usize].owner, Owner::Drop(_));
@@ -200,13 +210,15 @@ impl RenderScene {
         let normal = (b - a).cross(c - a).normalize_or(face.normals[0]);
         let smooth = (u * face.normals[0] + v * face.normals[1] + w * face.normals[2]).normalize_or(normal);
         let shading_normal = if smooth.dot(normal) > 0.0 { smooth } else { normal };
-        // From the corners instead of along the ray: the error scales with the triangle's size, not with the ray's length.
+        // From the corners instead of along the ray: the error scales with the triangle's size, not
+        // with the ray's length.
         let point = a + v * (b - a) + w * (c - a);
         let uv = u * face.uvs[0] + v * face.uvs[1] + w * face.uvs[2];
         SurfaceInteraction { point, normal, shading_normal, uv, owner: face.owner, triangle: hit.triangle }
     }
 
-    /// Normal of a film on a solid, n − ∇h for film thickness h; `slope` is its gradient in texture coordinates.
+    /// Normal of a film on a solid, n − ∇h for film thickness h; `slope` is its gradient in texture
+    /// coordinates.
     pub(crate) fn film_normal(&self, at: &SurfaceInteraction, slope: Vec2, time: f32) -> Vec3 {
         let [a, b, c] = self.corners_at(at.triangle, time);
         let [p, q, r] = self.faces[at.triangle as usize].uvs;

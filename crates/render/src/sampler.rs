@@ -1,12 +1,14 @@
-//! Well-spread numbers for each pixel: Sobol's first two dimensions, Owen-scrambled and shuffled by hashes (burley2020).
+//! Low-discrepancy sampler: the first two Sobol dimensions, Owen-scrambled and shuffled by hashes
+//! (burley2020).
 //!
-//! A path asks for numbers in pairs. Each pair is the (0, 2)-sequence of Sobol in an order and with a scrambling of its own, drawn
-//! from the pixel and the pair's place in the path: stratified in itself, independent of the others. A number depends on pixel,
-//! sample and place alone, so threads do not matter.
+//! A path draws numbers in pairs. Each pair is the (0, 2)-sequence of Sobol with its own shuffling
+//! and scrambling, seeded by the pixel and the index of the pair: stratified in itself, independent
+//! of the others. A number depends only on pixel, sample and pair, so the number of threads does
+//! not matter.
 
 use glam::Vec2;
 
-/// Numbers for one path.
+/// The random numbers of one path.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     seed: u32,
@@ -15,7 +17,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// The numbers of sample `index` of a pixel known by `pixel` in picture `picture`.
+    /// The numbers of sample `index` of a pixel, for a seed.
     pub fn new(pixel: u32, image: u32, index: u32) -> Self {
         Self { seed: hash(pixel ^ hash(image.wrapping_add(0x9e37_79b9))), index: index.reverse_bits(), pair: 0 }
     }
@@ -24,14 +26,15 @@ impl Sampler {
     pub fn next_2d(&mut self) -> Vec2 {
         self.pair = self.pair.wrapping_add(1);
         let seed = hash(self.seed ^ self.pair.wrapping_mul(0x9e37_79b9));
-        // Scrambling the reversed index shuffles the sequence in whole powers of two, which keeps prefixes well spread.
+        // Scrambling the reversed index shuffles the sequence in whole powers of two, which keeps
+        // prefixes stratified.
         let index = scramble_reversed(self.index, seed).reverse_bits();
         let x = scramble_reversed(index, hash(seed ^ 0x5163_3e2d));
         let y = scramble_reversed(pascal(index), hash(seed ^ 0x68bc_21eb));
         Vec2::new(to_unit(x.reverse_bits()), to_unit(y.reverse_bits()))
     }
 
-    /// One number in [0, 1).
+    /// The next number in [0, 1).
     pub fn next_1d(&mut self) -> f32 {
         self.next_2d().x
     }
@@ -51,7 +54,8 @@ fn hash(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Owen's scrambling of a bit-reversed number: each bit is flipped by a hash of the bits below it (burley2020, §3; laine2011).
+/// Owen scrambling of a bit-reversed number: each bit is flipped by a hash of the bits below it
+/// (burley2020, §3; laine2011).
 fn scramble_reversed(mut x: u32, seed: u32) -> u32 {
     x = x.wrapping_add(seed);
     x ^= x.wrapping_mul(0x6c50_b47c);
@@ -60,7 +64,7 @@ fn scramble_reversed(mut x: u32, seed: u32) -> u32 {
     x ^ x.wrapping_mul(0x8d22_f6e6)
 }
 
-/// Sobol's second dimension, bit-reversed: its matrix is Pascal's triangle modulo 2, five exclusive-ors.
+/// Sobol's second dimension, bit-reversed: its matrix is Pascal's triangle modulo 2, in five XORs.
 fn pascal(mut x: u32) -> u32 {
     x ^= x >> 16;
     x ^= (x & 0xff00_ff00) >> 8;
@@ -74,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_power_of_two_of_samples_puts_one_into_each_box_of_every_shape() {
+    fn every_power_of_two_of_samples_is_stratified_in_all_elementary_intervals() {
         for pair in 0..6 {
             for log in 1..=8_u32 {
                 let points: Vec<Vec2> = (0..1 << log)
@@ -98,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn pixels_and_pairs_are_not_alike() {
+    fn pixels_and_pairs_are_uncorrelated() {
         let first = |pixel: u32, skip: usize| {
             let mut sampler = Sampler::new(pixel, 0, 0);
             (0..skip).for_each(|_| _ = sampler.next_2d());
             sampler.next_2d()
         };
         let mean: Vec2 = (0..4096).map(|pixel| first(pixel, 2)).sum::<Vec2>() / 4096.0;
-        // The mean of n uniform numbers has a deviation of 1/√(12 n) = 0.0045.
+        // The mean of n uniform numbers has a standard deviation of 1/√(12 n) = 0.0045.
         assert!((mean - 0.5).abs().max_element() < 0.0135, "mean {mean}");
         let product: f32 =
             (0..4096).map(|pixel| (first(pixel, 0).x - 0.5) * (first(pixel, 1).x - 0.5)).sum::<f32>() / 4096.0;

@@ -11,8 +11,8 @@ use sessile_world::World;
 
 use crate::render_scene::{RenderScene, RenderSceneBuilder};
 
-/// The render scene of a frame: `world` at the frame's time, the frame's liquid and wet maps, and the time that the shutter
-/// is open, in s.
+/// The render scene of a frame: `world` at the frame's time, the frame's liquid and wet maps, and
+/// the time that the shutter is open, in s.
 pub fn render_scene_of_frame(
     scene: &Scene,
     materials: &SceneMaterials,
@@ -46,7 +46,8 @@ pub fn render_scene_of_frame(
     builder.build()
 }
 
-/// The render scene of the clean view of a frame: without drops, and without the films and streaks that they left.
+/// The render scene of the clean view of a frame: without drops, and without the films and streaks
+/// that they left.
 pub fn clean_render_scene(
     scene: &Scene,
     materials: &SceneMaterials,

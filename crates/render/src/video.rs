@@ -1,14 +1,21 @@
-//! Video that plays in a browser: H.264 (High profile, 4:2:0, 8 bit) in MP4, encoded in this process.
+//! Video for browsers: H.264 (High profile, 4:2:0, 8 bit) in MP4, encoded in this process.
 //!
-//! Colors go from sRGB bytes to BT.709 `Y'CbCr` of studio range, which the stream states, so that players need not guess:
+//! Colors are converted from sRGB bytes to BT.709 `Y'CbCr` in studio range, which the stream
+//! declares:
 //!
-//! `Y' = 16 + 219 (0.2126 R' + 0.7152 G' + 0.0722 B')`, `Cb = 128 + 224 (B' − Y') / 1.8556`, `Cr = 128 + 224 (R' − Y') / 1.5748`,
+//! ```text
+//! Y' = 16 + 219 (0.2126 R' + 0.7152 G' + 0.0722 B')
+//! Cb = 128 + 224 (B' − Y') / 1.8556
+//! Cr = 128 + 224 (R' − Y') / 1.5748
+//! ```
 //!
-//! with chroma averaged over 2 × 2 pixels. Odd sizes get one more column or row, a copy of the last: 4:2:0 needs even ones.
+//! with chroma averaged over 2 × 2 pixels. Odd sizes are padded by a copy of the last column or
+//! row, because 4:2:0 needs even ones.
 //!
-//! Pictures are coded as they come, each a frame; a key frame at least every two seconds lets players jump. The coded frames
-//! (not the pictures) stay in memory until [`VideoWriter::finish`], which puts the index before them, so that a video on
-//! the web starts at once. The file appears under its name only when it is whole.
+//! Each image is encoded as a frame when it is added; a key frame at least every two seconds allows
+//! seeking. The encoded frames stay in memory until [`VideoWriter::finish`], which puts the index
+//! before them, so that playback over the network starts immediately. The file appears under its
+//! name only when it is complete.
 
 mod note;
 mod parameter_sets;
@@ -21,21 +28,22 @@ use sessile_frames::atomic::{self, Durability, FileError};
 
 pub use note::read_note;
 
-/// Quantizer of the frames: visually lossless for most; 18 to 28 is the usual range, lower is better and larger.
+/// Quantizer of the frames: visually lossless in most cases; 18 to 28 is the usual range, lower is
+/// better and larger.
 const QUANTIZER: u8 = 20;
 
-/// The longest side that the format's highest level admits.
+/// The longest side that the highest level of the format allows.
 const MAX_SIDE: usize = 8192;
 
 /// Why a video could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum VideoError {
-    /// The disk or the folder refused.
+    /// The file system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The size is none that H.264 can have.
+    /// The size is not valid for H.264.
     #[error(
-        "a video of {width} × {height} pixels cannot be made: each side must be from 1 to {MAX_SIDE}; change `render.size`"
+        "a video of {width} × {height} pixels cannot be encoded: each side must be from 1 to {MAX_SIDE}; change `render.size`"
     )]
     Size {
         /// Columns.
@@ -43,43 +51,43 @@ pub enum VideoError {
         /// Rows.
         height: usize,
     },
-    /// The rate is none that a player can keep.
-    #[error("a video of {found} pictures per second cannot be made: give from 0.1 to 1000 in `render.fps`")]
+    /// The frame rate is out of range.
+    #[error("a video of {found} frames per second cannot be encoded: `render.fps` must be from 0.1 to 1000")]
     Rate {
-        /// FramesToRender was asked for.
+        /// The requested rate.
         found: f64,
     },
-    /// A picture of another size.
-    #[error("picture {index} has {found} bytes, the video needs {expected}: {width} × {height} pixels of 3")]
+    /// An image of another size.
+    #[error("image {index} has {found} bytes: expected {expected} for {width} × {height} pixels of 3")]
     Image {
         /// Its number from 0.
         index: usize,
         /// Bytes in it.
         found: usize,
-        /// Bytes it should have.
+        /// Bytes expected.
         expected: usize,
         /// Columns.
         width: usize,
         /// Rows.
         height: usize,
     },
-    /// No picture was pushed.
-    #[error("the video {} has no pictures, so it is not written", path.display())]
+    /// The video has no images.
+    #[error("the video {} has no images and is not written", path.display())]
     Empty {
-        /// The file it would have been.
+        /// The file that was not written.
         path: PathBuf,
     },
-    /// The encoder or the container gave up.
+    /// The encoder or the muxer failed.
     #[error("the video {} cannot be encoded: {what}", path.display())]
     Encode {
         /// The file.
         path: PathBuf,
-        /// FramesToRender it said.
+        /// Its message.
         what: String,
     },
 }
 
-/// Takes pictures one by one and yields an MP4.
+/// Encodes images one by one into an MP4.
 pub struct VideoWriter {
     path: PathBuf,
     size: [usize; 2],
@@ -107,7 +115,7 @@ impl VideoWriter {
         config.gop_size = (2.0 * fps).ceil().max(1.0) as u32;
         config.framerate = fps as f32;
         config.preset = Preset::Balanced;
-        // Without a look ahead each call yields its own frame, and no pictures are kept.
+        // Without lookahead each call returns its own frame, and no images are kept.
         config.mbtree = false;
         let encoder = Encoder::new(config).map_err(|error| failed(format!("{error:?}")))?;
         let muxer = MuxerBuilder::new(Vec::new())
@@ -118,7 +126,7 @@ impl VideoWriter {
         Ok(Self { path: path.to_owned(), size: [width, height], fps, images: 0, encoder, muxer })
     }
 
-    /// Adds a picture: sRGB bytes, three per pixel, rows from the top.
+    /// Adds an image: sRGB bytes, three per pixel, rows from the top.
     pub fn push(&mut self, rgb: &[u8]) -> Result<(), VideoError> {
         let [width, height] = self.size;
         let expected = width * height * 3;
@@ -135,7 +143,8 @@ impl VideoWriter {
         Ok(())
     }
 
-    /// Writes the file under its name, with a note that players ignore and [`read_note`] returns; empty: no note.
+    /// Writes the file under its name, with a note that players ignore and [`read_note`] returns;
+    /// empty: no note.
     pub fn finish(mut self, note: &str) -> Result<(), VideoError> {
         if self.images == 0 {
             return Err(VideoError::Empty { path: self.path });
@@ -157,7 +166,8 @@ fn even(size: [usize; 2]) -> [usize; 2] {
     size.map(|side| side.next_multiple_of(2))
 }
 
-/// Converts to 4:2:0 with integers of 16 fractional bits, so that every machine gets the same bytes.
+/// Converts to 4:2:0 with integers of 16 fractional bits, so that the result is bit-identical on
+/// every machine.
 fn to_yuv(rgb: &[u8], [width, height]: [usize; 2]) -> YuvFrame {
     const FRACTION: i32 = 16;
     let fixed = |value: f64| (value * f64::from(1 << FRACTION)).round() as i32;

@@ -1,18 +1,18 @@
-//! Wetness and film thickness over a solid's texture coordinates, as the path tracer reads them.
+//! Wetness and film thickness over a solid's texture coordinates.
 
 use glam::Vec2;
 use sessile_frames::WetMap;
 
-/// A film thinner than this, in m, bends no light that anyone could see.
-const THINNEST_FILM: f32 = 1e-7;
+/// Films thinner than this, in m, have no visible refraction.
+const MIN_FILM: f32 = 1e-7;
 
 /// Thickness per unit of a wet map's film values, in m.
 const FILM_UNIT: f32 = 1e-8;
 
-/// A wet map made ready: a smooth surface over the texels, for a film's own surface is smooth down to its edge.
+/// A wet map, interpolated smoothly because the surface of a film is smooth up to its edge.
 ///
-/// Values are cubic B-splines over the texels. These smooth a little, stay between the texels' extremes, and their slopes, which
-/// bend light, have no steps.
+/// Values are cubic B-splines over the texels: they smooth slightly, stay between the texels'
+/// extremes, and have continuous slopes, which refract the light.
 #[derive(Clone, Debug)]
 pub struct WetLayer {
     width: usize,
@@ -21,26 +21,26 @@ pub struct WetLayer {
     texels: Vec<Vec2>,
 }
 
-/// FramesToRender lies on a solid at a point.
+/// Wetness of a point on a solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wetness {
-    /// From 0, dry, to 1, wet.
+    /// From 0 (dry) to 1 (wet).
     pub wet: f32,
-    /// The film's thickness, in m.
+    /// Film thickness, in m.
     pub film: f32,
-    /// Change of the film's thickness along u and v, in m.
+    /// Gradient of the film thickness along u and v, in m.
     pub slope: Vec2,
 }
 
 impl Wetness {
-    /// Whether there is a film that bends light.
+    /// Whether the film is thick enough to refract light.
     pub fn is_film(&self) -> bool {
-        self.film > THINNEST_FILM
+        self.film > MIN_FILM
     }
 }
 
 impl WetLayer {
-    /// A layer over a map; `None` if the map's arrays do not have its size or all is dry.
+    /// A layer from a map; `None` if the map is inconsistent or dry.
     pub fn new(map: &WetMap) -> Option<Self> {
         let (width, height) = (map.width as usize, map.height as usize);
         let count = width.checked_mul(height)?;
@@ -51,12 +51,12 @@ impl WetLayer {
         let texel = |(&wet, &film): (&u16, &u16)| Vec2::new(f32::from(wet) / 65535.0, f32::from(film) * FILM_UNIT);
         let mut texels: Vec<Vec2> = map.wetness.iter().zip(&map.film).map(texel).collect();
         if map.film.iter().any(|&film| film > 0) {
-            round_film(&mut texels, width, height);
+            smooth_film(&mut texels, width, height);
         }
         Some(Self { width, height, texels })
     }
 
-    /// Wetness at texture coordinates; beyond the map its edge goes on.
+    /// Wetness at texture coordinates, clamped to the map.
     pub fn at(&self, uv: Vec2) -> Wetness {
         let (column, across, across_slope) = knots(uv.x, self.width);
         let (row, down, down_slope) = knots(1.0 - uv.y, self.height);
@@ -74,9 +74,10 @@ impl WetLayer {
     }
 }
 
-/// Rounds the film, keeping its volume. Maps give a film's mean over the cells it lies in, as blocks of even thickness; a real strip of
-/// that width is drawn round by surface tension. Binomial weights, with a deviation of √2 texels.
-fn round_film(texels: &mut [Vec2], width: usize, height: usize) {
+/// Smooths the film thickness, conserving volume. Maps hold the mean thickness per cell, in blocks;
+/// surface tension rounds a real film of that width. Binomial weights with a standard deviation of
+/// √2 texels.
+fn smooth_film(texels: &mut [Vec2], width: usize, height: usize) {
     const WEIGHTS: [f32; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];
     let mut line = vec![0.0; width.max(height)];
     let mut along = |start: usize, step: usize, count: usize| {
@@ -85,12 +86,12 @@ fn round_film(texels: &mut [Vec2], width: usize, height: usize) {
                 *value = texels[start + i * step].y;
             }
             for i in 0..count {
-                // Mirrored at the border, so that nothing is lost.
+                // Reflected at the border, so that no volume is lost.
                 let near = |k: usize| {
                     let place = i as i64 + k as i64 - 2;
                     let last = count as i64 - 1;
-                    let mirrored = if place < 0 { -place - 1 } else { place.min(2 * last + 1 - place) };
-                    line[mirrored.clamp(0, last) as usize]
+                    let reflected = if place < 0 { -place - 1 } else { place.min(2 * last + 1 - place) };
+                    line[reflected.clamp(0, last) as usize]
                 };
                 texels[start + i * step].y = (0..5).map(|k| WEIGHTS[k] * near(k)).sum();
             }
@@ -100,9 +101,10 @@ fn round_film(texels: &mut [Vec2], width: usize, height: usize) {
     (0..width).for_each(|column| along(column, width, height));
 }
 
-/// The first of the four texels that a place from 0 to 1 draws on, their weights, and the weights' slopes per texel.
+/// The first of the four texels that contribute at a position from 0 to 1, their weights, and the
+/// weights' slopes per texel.
 fn knots(part: f32, count: usize) -> (i32, [f32; 4], [f32; 4]) {
-    // `max` before `min` also turns a NaN into the first texel.
+    // `max` before `min` also maps NaN to the first texel.
     let x = (part * count as f32 - 0.5).max(-0.5).min(count as f32 - 0.5);
     let (first, t) = (x.floor(), x - x.floor());
     let s = 1.0 - t;
@@ -122,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn wetness_and_the_films_slope_follow_the_map_with_v_up() {
-        // The film grows by 100 units per row towards the top, over 32 rows; wet on the right.
+    fn wetness_and_film_slope_follow_the_map_with_v_up() {
+        // Thickness grows by 100 units per row towards the top, over 32 rows; wet on the right.
         let map = map(32, 32, |x, y| [if x > 15 { 65535 } else { 0 }, 100 * (31 - y as u16)]);
         let layer = WetLayer::new(&map).unwrap();
         let middle = layer.at(Vec2::splat(0.5));
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_film_is_rounded_and_keeps_its_volume() {
+    fn a_block_of_film_is_smoothed_and_keeps_its_volume() {
         let block = map(24, 16, |x, y| [65535, if x < 4 && (6..10).contains(&y) { 1000 } else { 0 }]);
         let layer = WetLayer::new(&block).unwrap();
         let volume: f32 = layer.texels.iter().map(|t| t.y).sum();
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_is_that_of_the_thickness_everywhere_and_has_no_steps() {
+    fn the_slope_matches_the_thickness_and_is_continuous() {
         let map = map(9, 7, |x, y| [65535, (x * 37 + y * 91 + x * y * 53) as u16 % 400]);
         let layer = WetLayer::new(&map).unwrap();
         let step = 1e-3;

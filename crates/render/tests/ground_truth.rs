@@ -1,9 +1,9 @@
-//! Substrate truth against geometry: where Snell's law sends lines of sight, how large a ball looks, and whether the clean view, warped,
-//! is what is seen in a drop.
+//! Ground truth against geometry: refracted rays by Snell's law, the projected area of a sphere,
+//! and the clean view warped by the flow.
 
 mod common;
 
-use common::{cap, liquid, look, mean, rectangle};
+use common::{cap, liquid, mean, rectangle, render_square};
 use glam::{DVec2, DVec3, Vec2, Vec3};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
@@ -24,7 +24,7 @@ fn builder() -> RenderSceneBuilder {
     RenderSceneBuilder::new(Environment::constant(Vec3::ONE), water, 0.0)
 }
 
-/// A matte checkerboard of 400 mm at a height, squares of `square` m.
+/// A diffuse checkerboard of 400 mm at a height, with squares of `square` m.
 fn board(builder: &mut RenderSceneBuilder, height: f64, square: f64) {
     let board = rectangle(DVec3::Y * height, 0.4 * DVec3::X, -0.4 * DVec3::Z);
     let parameters = BsdfParameters {
@@ -40,8 +40,8 @@ fn board(builder: &mut RenderSceneBuilder, height: f64, square: f64) {
     builder.solid(&board, |_| DVec3::ZERO, &Material::Opaque(parameters), false, None);
 }
 
-/// A pane of glass in the plane y = 0, as solid 0, and a board behind it.
-fn pane_before_board(height: f64, square: f64) -> RenderSceneBuilder {
+/// A sheet of glass in the plane y = 0, as solid 0, and a board behind it.
+fn sheet_and_board(height: f64, square: f64) -> RenderSceneBuilder {
     let mut builder = builder();
     let pane = rectangle(DVec3::ZERO, 0.4 * DVec3::X, -0.4 * DVec3::Z);
     builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
@@ -54,7 +54,7 @@ fn snell(incident: DVec3, normal: DVec3, eta: f64) -> DVec3 {
     eta * incident + (eta * cosine - (1.0 - eta * eta * (1.0 - cosine * cosine)).sqrt()) * normal
 }
 
-/// A pinhole camera in double precision: lines of sight through pixels' middles, and places of points.
+/// A pinhole camera in double precision.
 struct Pinhole {
     camera: Camera,
     size: [usize; 2],
@@ -91,7 +91,8 @@ fn down_to(y: f64, from: DVec3, direction: DVec3) -> DVec3 {
     from + direction * ((y - from.y) / direction.y)
 }
 
-/// The largest distance in pixels between flows and those that `landing` gives for lines of sight, and how many were compared.
+/// The largest distance in pixels between flows and the analytic ones, and the number of compared
+/// pixels.
 fn largest_error(truth: &GroundTruth, pinhole: &Pinhole, landing: impl Fn(DVec3) -> Option<DVec3>) -> (f64, usize) {
     let (mut worst, mut count) = (0.0_f64, 0);
     for (i, (&flow, &status)) in truth.flow.iter().zip(&truth.status).enumerate() {
@@ -104,9 +105,10 @@ fn largest_error(truth: &GroundTruth, pinhole: &Pinhole, landing: impl Fn(DVec3)
     (worst, count)
 }
 
-/// Down through a flat layer of water on a pane, a line of sight goes on in its old direction, shifted by h (tan θ − tan θ').
+/// Through a flat layer of water on a sheet, a ray keeps its direction and is shifted by h (tan θ −
+/// tan θ').
 #[test]
-fn a_flat_layer_of_water_shifts_lines_of_sight_as_snell_says() {
+fn a_flat_layer_of_water_shifts_rays_by_snells_law() {
     let height = 5e-3;
     let mut surface = Surface::default();
     for (y, v, solid) in [(height, -1.0, -1), (0.0, 1.0, 0)] {
@@ -118,7 +120,7 @@ fn a_flat_layer_of_water_shifts_lines_of_sight_as_snell_says() {
         surface.triangles.extend(part.triangles.iter().map(|t| t.map(|v| v + base)));
         surface.solids.extend([solid; 2]);
     }
-    let mut builder = pane_before_board(FLOOR, 5e-3);
+    let mut builder = sheet_and_board(FLOOR, 5e-3);
     let clean = builder.clone().build();
     builder.liquid(&surface);
     let camera = Camera::new(DVec3::new(0.0, 0.05, 0.06), DVec3::Y * FLOOR, 0.5);
@@ -132,14 +134,14 @@ fn a_flat_layer_of_water_shifts_lines_of_sight_as_snell_says() {
     let (worst, count) = largest_error(&truth, &pinhole, landing);
     let longest = truth.flow.iter().map(|flow| flow.length()).fold(0.0, f32::max);
     assert!(count > 2300 && longest > 1.0, "{count} flows, the longest {longest} pixels");
-    // The place in the clean view is looked for to a hundredth of a pixel.
+    // The target in the clean view is found to a hundredth of a pixel.
     assert!(worst < 0.02, "a flow is off by {worst} pixels");
     let back: usize = truth.status.iter().filter(|&&s| s == FlowStatus::OutsideFrame).count();
     assert_eq!(count + back, 2400, "{:?}", truth.status);
 }
 
-/// Where a line of sight through a ball of water about the origin comes down to the floor.
-fn through_ball(radius: f64, eye: DVec3, direction: DVec3) -> Option<DVec3> {
+/// Where a ray through a sphere of water about the origin reaches the floor.
+fn through_sphere(radius: f64, eye: DVec3, direction: DVec3) -> Option<DVec3> {
     let along = -eye.dot(direction);
     let squared = radius * radius - (eye + along * direction).length_squared();
     let entry = (squared > 0.0).then(|| eye + (along - squared.sqrt()) * direction)?;
@@ -150,7 +152,7 @@ fn through_ball(radius: f64, eye: DVec3, direction: DVec3) -> Option<DVec3> {
 }
 
 #[test]
-fn a_ball_of_water_turns_the_view_round_as_snell_says() {
+fn a_sphere_of_water_inverts_the_view_by_snells_law() {
     let radius = 2e-3;
     let mut builder = builder();
     board(&mut builder, FLOOR, 5e-3);
@@ -159,11 +161,11 @@ fn a_ball_of_water_turns_the_view_round_as_snell_says() {
     let camera = Camera::new(DVec3::new(0.0, 0.02, 0.012), DVec3::ZERO, 0.9);
     let pinhole = Pinhole { camera, size: [96, 96] };
     let truth = ground_truth(&builder.build(), &clean, &camera, pinhole.size);
-    // Towards the rim lines leave at steep angles, and the facets' normals are only nearly the ball's.
+    // Near the silhouette rays leave at steep angles, and interpolated normals are less accurate.
     let inner = |direction: DVec3| {
         let axis = -camera.eye.normalize();
         let offset = (camera.eye - camera.eye.dot(direction) * direction).length();
-        (offset < 0.8 * radius && direction.dot(axis) > 0.0).then(|| through_ball(radius, camera.eye, direction))?
+        (offset < 0.8 * radius && direction.dot(axis) > 0.0).then(|| through_sphere(radius, camera.eye, direction))?
     };
     let (worst, count) = largest_error(&truth, &pinhole, inner);
     assert!(count > 100, "{count} flows");
@@ -172,9 +174,9 @@ fn a_ball_of_water_turns_the_view_round_as_snell_says() {
     assert!(upside_down > 8.0, "what is seen above the middle lies below it: {upside_down}");
 }
 
-/// The outline of a ball is a circle of radius r f/√(d² − r²); its area is what the mask adds up to.
+/// The silhouette of a sphere is a circle of radius r f/√(d² − r²); the mask has its area.
 #[test]
-fn the_mask_of_a_ball_has_its_area() {
+fn the_mask_of_a_sphere_has_its_area() {
     let (radius, distance) = (1e-3, 30e-3);
     for (fov, size) in [(0.1, 160), (0.5, 64), (1.2, 64)] {
         let mut builder = builder();
@@ -187,11 +189,11 @@ fn the_mask_of_a_ball_has_its_area() {
         let outline = scale * radius / (distance * distance - radius * radius).sqrt();
         let expected = std::f64::consts::PI * outline * outline;
         let found: f64 = truth.coverage.iter().map(|&share| f64::from(share)).sum();
-        // Tiny drops are counted on a grid of 16² per pixel: on 7 pixels that is good to a per cent.
+        // Tiny drops are sampled on a grid of 16² per pixel: 7 pixels are accurate to one percent.
         assert!((found / expected - 1.0).abs() < 0.01, "{found} pixels of {expected} at {outline} pixels' radius");
         let middle = size / 2 * size + size / 2;
         assert_eq!((truth.drop[middle], truth.drop[0]), (1, 0));
-        // The pixel's middle is half a pixel off the axis, both ways.
+        // The pixel's center is half a pixel off the axis in both directions.
         let nearest = distance - radius * (1.0 - 0.5 / (outline * outline)).sqrt();
         assert!((f64::from(truth.distance[middle]) / nearest - 1.0).abs() < 1e-3, "{}", truth.distance[middle]);
         assert!(truth.z[middle] <= truth.distance[middle]);
@@ -200,7 +202,7 @@ fn the_mask_of_a_ball_has_its_area() {
 
 const SIZE: usize = 112;
 
-fn cap_on_pane(at: DVec3, radius: f64, angle: f64, drop: u32) -> Surface {
+fn cap_on_sheet(at: DVec3, radius: f64, angle: f64, drop: u32) -> Surface {
     let center = at - DVec3::Y * radius * angle.cos();
     let dome = cap(center, radius, angle, 48);
     let rim: Vec<u32> = (dome.positions.len() as u32 - 96..dome.positions.len() as u32).collect();
@@ -216,18 +218,18 @@ fn cap_on_pane(at: DVec3, radius: f64, angle: f64, drop: u32) -> Surface {
     surface
 }
 
-fn stages_with_drops(height: f64) -> (RenderScene, RenderScene) {
-    let mut builder = pane_before_board(height, 4e-3);
+fn scenes_with_drops(height: f64) -> (RenderScene, RenderScene) {
+    let mut builder = sheet_and_board(height, 4e-3);
     let clean = builder.clone().build();
     for (at, radius, angle, drop) in
         [((-3e-3, 0.0), 2e-3, 1.2, 7), ((2.5e-3, 1e-3), 2.5e-3, 0.9, 12), ((0.5e-3, -4e-3), 1.5e-3, 1.4, 70_001)]
     {
-        builder.liquid(&cap_on_pane(DVec3::new(at.0, 0.0, at.1), radius, angle, drop));
+        builder.liquid(&cap_on_sheet(DVec3::new(at.0, 0.0, at.1), radius, angle, drop));
     }
     (builder.build(), clean)
 }
 
-/// The clean view at a place in pixels, between pixels' middles.
+/// The clean view at a position in pixels, interpolated between pixel centers.
 fn at_place(image: &Framebuffer, place: Vec2) -> Vec3 {
     let limit = Vec2::new(image.width as f32 - 1.0, image.height as f32 - 1.0);
     let at = (place - 0.5).clamp(Vec2::ZERO, limit);
@@ -237,16 +239,15 @@ fn at_place(image: &Framebuffer, place: Vec2) -> Vec3 {
     pixel(x, y).lerp(pixel(x + 1, y), fx).lerp(pixel(x, y + 1).lerp(pixel(x + 1, y + 1), fx), fy)
 }
 
-/// Drops on a pane before a checkerboard, from above and from below through the pane: warped by the flow, the clean view is what the
-/// drops show.
+/// Drops on a sheet in front of a checkerboard, from above and from below through the sheet.
 #[test]
-fn the_clean_view_warped_by_the_flow_is_what_drops_show() {
+fn the_clean_view_warped_by_the_flow_matches_the_drops() {
     for (eye, height) in [(DVec3::new(1e-3, 30e-3, 8e-3), FLOOR), (DVec3::new(1e-3, -15e-3, 3e-3), CEILING)] {
-        let (scene, clean_stage) = stages_with_drops(height);
+        let (scene, clean_scene) = scenes_with_drops(height);
         let camera = Camera::new(eye, DVec3::ZERO, if eye.y > 0.0 { 0.5 } else { 0.8 });
-        let image = look(&scene, &camera, SIZE, 32);
-        let clean = look(&clean_stage, &camera, SIZE, 32);
-        let truth = ground_truth(&scene, &clean_stage, &camera, [SIZE, SIZE]);
+        let image = render_square(&scene, &camera, SIZE, 32);
+        let clean = render_square(&clean_scene, &camera, SIZE, 32);
+        let truth = ground_truth(&scene, &clean_scene, &camera, [SIZE, SIZE]);
         let (mut warped, mut plain, mut count) = (0.0, 0.0, 0);
         for i in 0..SIZE * SIZE {
             if truth.status[i] != FlowStatus::Valid || truth.coverage[i] < 1.0 {
@@ -268,9 +269,9 @@ fn the_clean_view_warped_by_the_flow_is_what_drops_show() {
     }
 }
 
-/// The eye in a drop: everything is seen through it.
+/// A camera in a drop: the drop covers the whole image.
 #[test]
-fn an_eye_in_a_drop_is_covered_whole() {
+fn a_camera_in_a_drop_is_fully_covered() {
     let mut builder = builder();
     board(&mut builder, FLOOR, 5e-3);
     let clean = builder.clone().build();

@@ -1,4 +1,4 @@
-//! The two half pictures that tell the denoiser how noisy a picture is.
+//! The two half buffers from which the denoiser estimates the noise.
 
 mod common;
 
@@ -10,8 +10,8 @@ use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, ScaledTe
 use sessile_render::{ImageSettings, RenderedImage, render_image_until};
 use sessile_render::{RenderScene, RenderSceneBuilder};
 
-/// A clear ball over a gray checkerboard, in the studio.
-fn ball() -> RenderScene {
+/// A clear sphere over a gray checkerboard, in the studio.
+fn sphere() -> RenderScene {
     let mut builder = RenderSceneBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
     let mut material = Material::of(sessile_scene::Look::Matte, None, glam::Vec2::splat(8.0));
     if let Material::Opaque(parameters) = &mut material {
@@ -32,8 +32,8 @@ fn image(scene: &RenderScene, samples: u32, seed: u32, noise: f32) -> RenderedIm
 }
 
 #[test]
-fn the_picture_is_the_mean_of_its_halves() {
-    let scene = ball();
+fn the_image_is_the_mean_of_its_halves() {
+    let scene = sphere();
     for samples in [2, 3, 16] {
         let rendered = image(&scene, samples, 0, 0.0);
         let first = samples.div_ceil(2) as f32 / samples as f32;
@@ -47,26 +47,27 @@ fn the_picture_is_the_mean_of_its_halves() {
     assert!(early.halves.iter().flatten().all(|color| color.is_finite()), "tiles that stop early have halves too");
 }
 
-/// For independent halves a, b of equal size the mean's variance is that of (a − b)/2. Ours come from one well-spread sequence, so
-/// they are a little more alike or unalike than that; the factor of 2 bounds by how much.
+/// For independent halves a, b of equal size the mean's variance is that of (a − b)/2. Ours come
+/// from one low-discrepancy sequence, so they are slightly correlated; the factor of 2 bounds by
+/// how much.
 #[test]
-fn the_difference_of_the_halves_tells_the_pictures_noise() {
-    let scene = ball();
+fn the_difference_of_the_halves_estimates_the_noise() {
+    let scene = sphere();
     let toned = |color: Vec3| f64::from(luminance(color) / (1.0 + luminance(color)));
     let rendered = image(&scene, 16, 0, 0.0);
-    let told: f64 =
+    let estimated: f64 =
         rendered.halves[0].iter().zip(&rendered.halves[1]).map(|(&a, &b)| 0.25 * (toned(a) - toned(b)).powi(2)).sum();
     let other = image(&scene, 16, 1, 0.0);
-    // Two pictures of the same noise differ by twice its variance.
+    // Two images of the same noise differ by twice its variance.
     let true_variance: f64 =
         rendered.image.color.iter().zip(&other.image.color).map(|(&a, &b)| 0.5 * (toned(a) - toned(b)).powi(2)).sum();
-    let ratio = told / true_variance;
+    let ratio = estimated / true_variance;
     assert!((0.5..2.0).contains(&ratio), "the halves tell {ratio} of the true variance");
 }
 
 #[test]
-fn a_picture_that_is_stopped_is_none() {
+fn a_stopped_image_is_none() {
     let camera = Camera::new(5.0 * DVec3::Z, DVec3::ZERO, 0.6);
     let settings = ImageSettings { size: [16, 16], samples: 4, ..ImageSettings::default() };
-    assert!(render_image_until(&ball(), &camera, &settings, &AtomicBool::new(true), &|_, _| ()).is_none());
+    assert!(render_image_until(&sphere(), &camera, &settings, &AtomicBool::new(true), &|_, _| ()).is_none());
 }

@@ -1,8 +1,8 @@
-//! The preview against the path tracer: the same things in the same places, about as bright.
+//! The preview against the path tracer: similar structure and brightness.
 
 mod common;
 
-use common::{cap, liquid, look, mean, rectangle};
+use common::{cap, liquid, mean, rectangle, render_square};
 use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture, luminance,
@@ -15,7 +15,7 @@ use sessile_render::tone_curve;
 
 const SIZE: usize = 112;
 
-/// A cap of water that stands on solid 0, the plane y = 0.
+/// A cap of water on solid 0, the plane y = 0.
 fn standing(at: DVec3, radius: f64, angle: f64, drop: u32) -> Surface {
     let dome = cap(at - DVec3::Y * radius * angle.cos(), radius, angle, 24);
     let rim = dome.positions.len() as u32 - 48;
@@ -52,7 +52,7 @@ fn drops() -> Surface {
     }))
 }
 
-fn checks() -> Material {
+fn checkerboard() -> Material {
     Material::Opaque(BsdfParameters {
         color: ScaledTexture {
             texture: Texture::Checker(Vec3::new(0.62, 0.6, 0.56), Vec3::new(0.2, 0.21, 0.23)),
@@ -68,11 +68,12 @@ fn checks() -> Material {
 fn on_table(environment: Environment) -> RenderSceneBuilder {
     let mut builder = RenderSceneBuilder::new(environment, LiquidMaterial::water(), 0.0);
     let table = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-    builder.solid(&table, |_| DVec3::ZERO, &checks(), false, None);
+    builder.solid(&table, |_| DVec3::ZERO, &checkerboard(), false, None);
     builder
 }
 
-/// Structural similarity of two pictures' tones, over windows of 8² pixels that overlap by half (wang2004).
+/// Structural similarity of the tone-mapped luminance of two images, over windows of 8² pixels that
+/// overlap by half (wang2004).
 fn similarity(a: &Framebuffer, b: &Framebuffer) -> f64 {
     let tone = |c: Vec3| f64::from(luminance(tone_curve(c)));
     let (mut sum, mut count) = (0.0, 0);
@@ -92,7 +93,7 @@ fn similarity(a: &Framebuffer, b: &Framebuffer) -> f64 {
     sum / f64::from(count)
 }
 
-/// Mean luminance where `counts`.
+/// Mean luminance of the pixels that `counts` admits.
 fn brightness(image: &Framebuffer, counts: impl Fn(usize) -> bool) -> f32 {
     let seen: Vec<f32> = (0..image.color.len()).filter(|&i| counts(i)).map(|i| luminance(image.color[i])).collect();
     seen.iter().sum::<f32>() / seen.len().max(1) as f32
@@ -103,7 +104,7 @@ fn compare(name: &str, builder: RenderSceneBuilder, liquid: &Surface, camera: &C
     let preview = Preview::new(&solids).render(&solids, liquid, camera, [SIZE, SIZE]);
     let mut with_liquid = builder;
     with_liquid.liquid(liquid);
-    let traced = look(&with_liquid.build(), camera, SIZE, 64);
+    let traced = render_square(&with_liquid.build(), camera, SIZE, 64);
     for (part, inside) in [("drops", true), ("the rest", false)] {
         let counts = |i: usize| (traced.drop[i] >= 0) == inside;
         let (found, expected) = (brightness(&preview, counts), brightness(&traced, counts));
@@ -111,36 +112,36 @@ fn compare(name: &str, builder: RenderSceneBuilder, liquid: &Surface, camera: &C
     }
     let found = similarity(&preview, &traced);
     assert!(found > alike, "{name}: similarity {found}, means {} and {}", mean(&preview), mean(&traced));
-    // Without drops the picture is another one: the bound means something.
+    // The bound is meaningful: without drops the similarity is lower.
     let bare = Preview::new(&solids).render(&solids, &Surface::default(), camera, [SIZE, SIZE]);
     let without = similarity(&bare, &traced);
     assert!(without < found - 0.1, "{name}: similarity {found} with drops, {without} without");
 }
 
 #[test]
-fn drops_on_checks_look_as_the_path_tracer_shows_them() {
+fn drops_on_a_checkerboard_match_the_path_tracer() {
     let camera = Camera::new(1e-3 * DVec3::new(1.0, 4.5, 7.0), 1e-3 * DVec3::new(0.0, 0.2, 0.2), 0.6);
     compare("studio", on_table(Environment::studio(1.0)), &drops(), &camera, 0.15, 0.75);
     compare("even light", on_table(Environment::constant(Vec3::ONE)), &drops(), &camera, 0.15, 0.75);
 }
 
 #[test]
-fn drops_on_a_pane_look_as_the_path_tracer_shows_them_from_both_sides() {
+fn drops_on_a_sheet_match_the_path_tracer_from_both_sides() {
     for side in [1.0, -1.0] {
-        // Even light: the preview does not know that the board darkens itself.
+        // Uniform light, because the preview has no interreflection of the board.
         let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::water(), 0.0);
         let pane = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
         builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
         let board = rectangle(-side * 10e-3 * DVec3::Y, 0.04 * DVec3::X, -0.04 * DVec3::Z);
-        builder.solid(&board, |_| DVec3::ZERO, &checks(), false, None);
+        builder.solid(&board, |_| DVec3::ZERO, &checkerboard(), false, None);
         let camera = Camera::new(1e-3 * DVec3::new(1.0, side * 7.0, 3.0), DVec3::ZERO, 0.6);
         compare(if side > 0.0 { "front" } else { "back" }, builder, &drops(), &camera, 0.2, 0.6);
     }
 }
 
-/// A sun from the side: the drop's shadow, the spot of light that it throws when the sun is low, and its highlight.
+/// A sun from the side: the drop's shadow, its caustic when the sun is low, and its highlight.
 #[test]
-fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
+fn a_drop_in_the_sun_has_a_shadow_a_caustic_and_a_highlight() {
     let table = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
     let gray = Material::Opaque(BsdfParameters {
         color: ScaledTexture::constant(Vec3::splat(0.5)),
@@ -159,7 +160,7 @@ fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
         let solids = builder.build();
         Preview::new(&solids).render(&solids, &drop, &camera, [SIZE, SIZE])
     };
-    // A pixel for places on the table, in radii of the drop.
+    // The pixel of a position on the table, in radii of the drop.
     let scale = 0.5 * SIZE as f32 / (0.3_f32.tan() * 8.0);
     let at = |image: &Framebuffer, x: f32, z: f32| {
         let (column, row) = (0.5 * SIZE as f32 + scale * x, 0.5 * SIZE as f32 + scale * z);
@@ -167,7 +168,7 @@ fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
     };
     let high = in_sun(DVec3::new(-1.5, 1.0, 0.0));
     let (bare, shadow) = (at(&high, -2.2, 1.0), at(&high, 1.35, 0.3));
-    // FramesToRender is left in the shadow is the even light, nearly: 0.3 of 0.3 + 4 cos θ/π.
+    // The shadow has nearly only the uniform light: 0.3 of 0.3 + 4 cos θ/π.
     assert!(shadow < 0.45 * bare && shadow > 0.2 * bare, "bare {bare}, shadow {shadow}");
     let highlight = high.color.iter().map(|&c| luminance(c)).fold(0.0, f32::max);
     assert!(highlight > 3.0 * bare, "highlight {highlight}, bare {bare}");
@@ -177,23 +178,23 @@ fn a_drop_in_the_sun_throws_its_shadow_and_its_light() {
 }
 
 #[test]
-fn previews_are_the_same_for_any_number_of_threads_and_odd_frames_are_no_trouble() {
+fn previews_do_not_depend_on_the_number_of_threads_and_handle_degenerate_frames() {
     let camera = Camera::new(1e-3 * DVec3::new(1.0, 4.5, 7.0), DVec3::ZERO, 0.6);
     let scene = on_table(Environment::studio(1.0)).build();
-    let draw = |threads: usize, liquid: &Surface, size: [usize; 2]| {
+    let render = |threads: usize, liquid: &Surface, size: [usize; 2]| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| Preview::new(&scene).render(&scene, liquid, &camera, size))
     };
-    assert!(draw(1, &drops(), [70, 45]) == draw(2, &drops(), [70, 45]));
+    assert!(render(1, &drops(), [70, 45]) == render(2, &drops(), [70, 45]));
     let mut broken = drops();
     broken.triangles[3] = [0, 1, u32::MAX];
     let mut far = drops();
     far.positions[5] = DVec3::NAN;
     for liquid in [broken, far, Surface::default()] {
-        let image = draw(2, &liquid, [33, 1]);
+        let image = render(2, &liquid, [33, 1]);
         assert!(image.color.len() == 33 && image.color.iter().all(|c| c.is_finite()));
     }
-    // The eye in a drop, and on the table.
+    // A camera in a drop, and on the table.
     for eye in [DVec3::new(0.0, 0.3e-3, 0.0), DVec3::new(0.0, 0.0, 5e-3)] {
         let camera = Camera::new(eye, DVec3::new(1e-3, 0.1e-3, 0.0), 0.6);
         let image = Preview::new(&scene).render(&scene, &drops(), &camera, [32, 32]);

@@ -1,9 +1,11 @@
-//! Pictures against accepted ones in `tests/references`, by what the eye would notice.
+//! Images against accepted references in `tests/references`, by a perceptual metric.
 //!
-//! Each scene is drawn with other random numbers than its reference. FramesToRender may differ follows from the noise: two seeds differ by
-//! 0.003 (window), 0.005 (streak) and 0.010 (checkerboard) when the references were made, and twice the largest is allowed. With the physics off
-//! the difference must be three times what is allowed; it was 0.09 to 0.26. `BLESS=1 cargo test -p sessile-render --test reference_pictures`
-//! draws the references again: look at them before you commit them.
+//! Each scene is rendered with other random numbers than its reference, so the tolerance follows
+//! from the noise: two seeds differ by 0.003 (window), 0.005 (streak) and 0.010 (checkerboard), and
+//! twice the largest is allowed. With the physics turned off the difference (0.09 to 0.26) must be
+//! at least three times the tolerance.
+//! `BLESS=1 cargo test -p sessile-render --test reference_images` renders the references again:
+//! inspect them before committing.
 
 mod common;
 #[path = "common/perceptual.rs"]
@@ -25,13 +27,14 @@ use sessile_render::{RenderScene, RenderSceneBuilder};
 const SIZE: [usize; 2] = [160, 120];
 const SAMPLES: u32 = 64;
 
-/// How far a picture may be from its reference.
+/// Maximum difference of an image from its reference.
 const ALLOWED: f32 = 0.02;
 
 /// A millimeter.
 const MM: f64 = 1e-3;
 
-/// A drop that meets solid 0 at `angle` (in degrees), standing on `foot` along `normal`; `gap` lifts it off, base and all.
+/// A drop with contact angle `angle` (in degrees) on solid 0, at `foot` along `normal`; `gap` lifts
+/// it off.
 fn drop_on(foot: DVec3, normal: DVec3, ball: f64, angle: f64, gap: f64) -> Surface {
     let polar = angle.to_radians();
     let mesh = cap(DVec3::ZERO, ball, polar, 32);
@@ -67,12 +70,12 @@ fn together(drops: impl IntoIterator<Item = Surface>) -> Surface {
     all
 }
 
-/// Water of another refractive index, for pictures that must not pass.
+/// Water of another refractive index, for images that must differ.
 fn water(index: f32) -> LiquidMaterial {
     LiquidMaterial::Clear { index, absorption: Vec3::ZERO }
 }
 
-/// A resting drop on a checkerboard, and two small ones beside it.
+/// A sessile drop on a checkerboard, and two small ones beside it.
 fn checkerboard(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
     let mut builder = RenderSceneBuilder::new(Environment::studio(1.0), water(index), 0.0);
     let table = rectangle(DVec3::ZERO, 160.0 * MM * DVec3::X, -160.0 * MM * DVec3::Z);
@@ -94,7 +97,7 @@ fn checkerboard(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
     (builder.build(), camera, 0.85)
 }
 
-/// Drops on a pane of glass against a bright garden.
+/// Drops on a sheet of glass in front of a bright garden.
 fn window(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
     let mut builder = RenderSceneBuilder::new(Environment::garden(1.0), water(index), 0.0);
     let pane = rectangle(DVec3::ZERO, 60.0 * MM * DVec3::X, 60.0 * MM * DVec3::Y);
@@ -114,7 +117,7 @@ fn window(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
     (builder.build(), Camera::new(MM * DVec3::new(0.0, 0.0, 22.0), DVec3::ZERO, 0.6), 1.1)
 }
 
-/// A wet streak that a drop has left on stone.
+/// A wet streak on stone.
 fn streak(wet: bool) -> (RenderScene, Camera, f32) {
     let mut builder = RenderSceneBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
     let side = 100.0;
@@ -123,7 +126,7 @@ fn streak(wet: bool) -> (RenderScene, Camera, f32) {
     let texels: Vec<[u16; 2]> = (0..width * height)
         .map(|i| {
             let [x, z] = [i % width, i / width].map(|n| ((f64::from(n) + 0.5) / f64::from(width) - 0.5) * side);
-            // Down the middle, winding, from the far side to the drop; a rounded ridge of 90 µm.
+            // Down the center, winding, from the far side to the drop; a rounded ridge of 90 µm.
             let middle = 1.1 * (0.38 * (z - 3.4)).sin() - 0.6;
             let part = 1.0 - ((x - middle) / 1.3).powi(2);
             let thick = if z < 3.4 { part.max(0.0) } else { 0.0 };
@@ -139,17 +142,17 @@ fn streak(wet: bool) -> (RenderScene, Camera, f32) {
     (builder.build(), camera, 0.9)
 }
 
-fn draw((scene, camera, exposure): &(RenderScene, Camera, f32), seed: u32) -> Bytes {
+fn render((scene, camera, exposure): &(RenderScene, Camera, f32), seed: u32) -> Bytes {
     let settings = ImageSettings { size: SIZE, samples: SAMPLES, seed, ..ImageSettings::default() };
     let (image, _) = render_image(scene, camera, &settings, &|_, _| ());
     Bytes { width: SIZE[0], height: SIZE[1], rgb: to_srgb(&image, Exposure::fixed(*exposure)) }
 }
 
-/// Compares with the reference of that name, or makes it.
+/// Compares an image with the reference of that name, or writes it.
 fn compare(name: &str, scene: &(RenderScene, Camera, f32)) -> Bytes {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/references").join(format!("{name}.png"));
     if std::env::var_os("BLESS").is_some() {
-        let accepted = draw(scene, 0);
+        let accepted = render(scene, 0);
         let image = image::RgbImage::from_raw(SIZE[0] as u32, SIZE[1] as u32, accepted.rgb.clone()).unwrap();
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         image.save(&path).unwrap();
@@ -157,33 +160,33 @@ fn compare(name: &str, scene: &(RenderScene, Camera, f32)) -> Bytes {
     let accepted = image::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).into_rgb8();
     let accepted =
         Bytes { width: accepted.width() as usize, height: accepted.height() as usize, rgb: accepted.into_raw() };
-    let found = difference(&draw(scene, 1), &accepted);
+    let found = difference(&render(scene, 1), &accepted);
     println!("{name}: {found} of {ALLOWED}");
     assert!(found < ALLOWED, "{name}: differs from its reference by {found}, {ALLOWED} is allowed");
     accepted
 }
 
 fn must_differ(what: &str, scene: &(RenderScene, Camera, f32), accepted: &Bytes) {
-    let found = difference(&draw(scene, 1), accepted);
+    let found = difference(&render(scene, 1), accepted);
     println!("{what}: {found}");
     assert!(found > 3.0 * ALLOWED, "{what} goes unnoticed: {found} from the reference, {ALLOWED} is allowed");
 }
 
 #[test]
-fn a_resting_drop_on_a_checkerboard_looks_as_accepted_and_not_as_air_or_a_mirror() {
+fn a_drop_on_a_checkerboard_matches_its_reference_and_differs_from_air_and_a_mirror() {
     let accepted = compare("checkerboard", &checkerboard(1.333, 0.0));
-    must_differ("a drop that does not bend light", &checkerboard(1.0, 0.0), &accepted);
+    must_differ("a drop that does not refract", &checkerboard(1.0, 0.0), &accepted);
     must_differ("a film of air under the drop", &checkerboard(1.333, 1e-3), &accepted);
 }
 
 #[test]
-fn drops_on_glass_against_a_garden_look_as_accepted_and_not_as_air() {
+fn drops_on_glass_match_their_reference_and_differ_from_air() {
     let accepted = compare("window", &window(1.333, 0.0));
-    must_differ("drops that do not bend light", &window(1.0, 0.0), &accepted);
+    must_differ("drops that do not refract", &window(1.0, 0.0), &accepted);
 }
 
 #[test]
-fn a_wet_streak_on_stone_looks_as_accepted_and_not_as_dry_stone() {
+fn a_wet_streak_on_stone_matches_its_reference_and_differs_from_dry_stone() {
     let accepted = compare("streak", &streak(true));
     must_differ("dry stone", &streak(false), &accepted);
 }

@@ -1,4 +1,5 @@
-//! Pictures of run folders, the odd ones above all: whatever a scene asks for ends in a sensible picture or in an error that says what to do.
+//! Rendering of run folders, including edge cases: every scene yields a sensible image or a helpful
+//! error.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,26 +74,26 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
     place
 }
 
-fn draw(place: &TempDir, options: &RenderOptions) -> Result<RenderSummary, RenderError> {
+fn render(place: &TempDir, options: &RenderOptions) -> Result<RenderSummary, RenderError> {
     render_run(place.path(), options, &Quiet, &AtomicBool::new(false))
 }
 
 fn all() -> RenderOptions {
-    RenderOptions::new(FramesToRender::Frames(FrameSelection::All))
+    RenderOptions::new(FramesToRender::Selected(FrameSelection::All))
 }
 
-/// The pixels of a picture.
+/// The pixels of an image.
 fn pixels(place: &TempDir, frame: u64) -> image::RgbImage {
     image::open(place.path().join(format!("pictures/{frame:05}.png"))).unwrap().into_rgb8()
 }
 
-/// Least and largest code in a picture.
+/// Minimum and maximum code in an image.
 fn range(image: &image::RgbImage) -> (u8, u8) {
     image.iter().fold((255, 0), |(low, high), &code| (low.min(code), high.max(code)))
 }
 
 #[test]
-fn odd_cameras_see_something() {
+fn unusual_cameras_see_something() {
     let cases = [
         ("inside a drop", "position = \"0 4 0 mm\"\nlook_at = \"1 4 0 mm\""),
         ("inside the table", "position = \"0 -5 1 mm\"\nlook_at = \"0 0 0 mm\""),
@@ -106,59 +107,59 @@ fn odd_cameras_see_something() {
     ];
     for (what, keys) in cases {
         let place = run(&format!("{SCENE}[camera]\n{keys}\n"), vec![drops(0.0)]);
-        let drawn = draw(&place, &all()).unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert_eq!(drawn.images, 1, "{what}");
+        let summary = render(&place, &all()).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(summary.images, 1, "{what}");
         let (_, high) = range(&pixels(&place, 0));
         assert!(high > 10, "{what}: all black");
     }
 }
 
 #[test]
-fn frames_without_water_and_scenes_without_anything_have_pictures() {
+fn frames_without_water_and_empty_scenes_have_images() {
     let bare = "model = \"volume\"\ntime = { duration = \"2 ms\", frame = \"1 ms\" }\n[render]\nsize = [24, 14]\nsamples = 2\n";
     for scene in [SCENE, bare] {
         let place = run(scene, vec![vec![], vec![], vec![]]);
-        let drawn = draw(&place, &all()).unwrap();
-        assert_eq!((drawn.images, drawn.stopped), (3, false));
+        let summary = render(&place, &all()).unwrap();
+        assert_eq!((summary.images, summary.stopped), (3, false));
         assert!(range(&pixels(&place, 1)).1 > 10);
-        assert!(pixels(&place, 0) == pixels(&place, 2), "what does not move keeps its noise");
+        assert!(pixels(&place, 0) == pixels(&place, 2), "static parts have the same noise");
     }
 }
 
 #[test]
-fn a_scene_without_light_is_black_and_lamps_too_small_to_see_do_no_harm() {
+fn a_scene_without_light_is_black_and_tiny_lights_are_harmless() {
     let dark = format!("{SCENE}[lights]\nstrength = 0\n");
     let place = run(&dark, vec![drops(0.0)]);
-    draw(&place, &all()).unwrap();
+    render(&place, &all()).unwrap();
     assert_eq!(range(&pixels(&place, 0)), (0, 0));
     for area_light in ["size = \"1e-9 nm\"\ncolor = 1", "size = \"1e9 km\"\ncolor = 1e9", "size = \"1 mm\"\ncolor = 0"]
     {
         let place = run(&format!("{SCENE}[[lights.area]]\ncenter = \"0 9 0 mm\"\n{area_light}\n"), vec![drops(0.0)]);
-        draw(&place, &all()).unwrap_or_else(|error| panic!("{area_light}: {error}"));
+        render(&place, &all()).unwrap_or_else(|error| panic!("{area_light}: {error}"));
     }
 }
 
 #[test]
-fn any_size_from_one_pixel_up_has_pictures_and_a_video() {
+fn any_size_from_one_pixel_up_has_images_and_a_video() {
     let place = run(SCENE, vec![drops(0.0)]);
     for size in [[1, 1], [1, 40], [17, 3], [9, 8]] {
         let options = RenderOptions { size: Some(size), samples: Some(1), exr: true, ..all() };
-        let drawn = draw(&place, &options).unwrap_or_else(|error| panic!("{size:?}: {error}"));
-        assert!(drawn.video.is_some_and(|video| fs::metadata(video).unwrap().len() > 100), "{size:?}");
+        let summary = render(&place, &options).unwrap_or_else(|error| panic!("{size:?}: {error}"));
+        assert!(summary.video.is_some_and(|video| fs::metadata(video).unwrap().len() > 100), "{size:?}");
         assert_eq!(pixels(&place, 0).dimensions(), (size[0], size[1]));
     }
     for size in [[0, 8], [8, 0], [16385, 1], [16384, 16384]] {
-        let error = draw(&place, &RenderOptions { size: Some(size), ..all() }).unwrap_err();
+        let error = render(&place, &RenderOptions { size: Some(size), ..all() }).unwrap_err();
         assert!(error.is_wrong_request() && error.to_string().contains("--size"), "{error}");
     }
-    // Pictures may be larger than a video can be.
-    let drawn = draw(&place, &RenderOptions { size: Some([8200, 1]), samples: Some(1), ..all() }).unwrap();
-    assert_eq!((drawn.images, drawn.video), (1, None));
+    // Images may be larger than a video can be.
+    let summary = render(&place, &RenderOptions { size: Some([8200, 1]), samples: Some(1), ..all() }).unwrap();
+    assert_eq!((summary.images, summary.video), (1, None));
 }
 
-/// Frames of more than 10 000 drops are kept as numbers, from which surfaces are made.
+/// Frames of more than 10 000 drops are stored as instances, from which surfaces are generated.
 #[test]
-fn more_drops_than_are_kept_as_surfaces_can_be_drawn() {
+fn frames_stored_as_instances_can_be_rendered() {
     let count: u32 = std::env::var("SESSILE_DROPS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_404);
     let side = count.isqrt();
     let axes = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
@@ -174,37 +175,37 @@ fn more_drops_than_are_kept_as_surfaces_can_be_drawn() {
         })
         .collect();
     let place = run(SCENE, vec![spray]);
-    assert!(place.path().join("frames/00000.drops").exists(), "kept as numbers");
-    let drawn = draw(&place, &RenderOptions { samples: Some(2), ..all() }).unwrap();
-    assert_eq!(drawn.images, 1);
+    assert!(place.path().join("frames/00000.drops").exists(), "stored as instances");
+    let summary = render(&place, &RenderOptions { samples: Some(2), ..all() }).unwrap();
+    assert_eq!(summary.images, 1);
     assert!(range(&pixels(&place, 0)).1 > 10);
 }
 
 #[test]
-fn motion_and_a_lens_blur_and_a_followed_drop_stays_in_the_middle() {
+fn motion_and_a_lens_blur_the_image_and_a_missing_followed_drop_leaves_the_camera() {
     let sharp = run(SCENE, vec![drops(0.0), drops(0.02)]);
-    draw(&sharp, &all()).unwrap();
+    render(&sharp, &all()).unwrap();
     for keys in ["[camera]\naperture = \"3 mm\"\n", "shutter = 1\n"] {
         let blurred = run(&format!("{SCENE}{keys}"), vec![drops(0.0), drops(0.02)]);
-        draw(&blurred, &all()).unwrap();
+        render(&blurred, &all()).unwrap();
         assert!(pixels(&blurred, 0) != pixels(&sharp, 0), "{keys}");
     }
     // Without measures there is nothing to follow, and the camera stays.
     let lost = run(&format!("{SCENE}[camera]\nfollow = \"largest\"\n"), vec![drops(0.0)]);
-    draw(&lost, &all()).unwrap();
+    render(&lost, &all()).unwrap();
     assert!(pixels(&lost, 0) == pixels(&sharp, 0));
 }
 
 #[test]
-fn images_that_are_missing_broken_or_too_large_are_told_with_what_to_do() {
+fn missing_broken_and_too_large_textures_are_helpful_errors() {
     let textured = SCENE.replace("\"checker\"", "\"tiles.png\"");
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("tiles.png");
     let scene_of = |text: &str| parse_str("scene.toml", text, &[], &Folder::new(place.path())).unwrap().scene;
     let message = |text: &str| sessile_appearance::SceneAssets::load(&scene_of(text)).unwrap_err().to_string();
-    fs::write(&file, "no picture").unwrap();
+    fs::write(&file, "not an image").unwrap();
     assert!(message(&textured).contains("give a PNG or JPEG file, or a built-in name"), "{}", message(&textured));
-    // The head of a picture that would take 48 GB.
+    // The header of an image that would take 48 GB.
     let mut head = Vec::new();
     let mut encoder = png::Encoder::new(&mut head, 126_000, 126_000);
     encoder.set_color(png::ColorType::Rgb);
@@ -218,31 +219,32 @@ fn images_that_are_missing_broken_or_too_large_are_told_with_what_to_do() {
 }
 
 #[test]
-fn a_folder_that_is_no_run_or_has_no_frames_is_an_error_and_stays_as_it_is() {
+fn a_folder_without_run_or_frames_is_an_error_and_is_unchanged() {
     let place = tempfile::tempdir().unwrap();
     let missing = place.path().join("none");
     let stop = AtomicBool::new(false);
     assert!(render_run(&missing, &all(), &Quiet, &stop).unwrap_err().is_wrong_request());
     assert!(!missing.exists());
     let empty = run(SCENE, vec![]);
-    for what in [FramesToRender::Missing, FramesToRender::Frames(FrameSelection::All)] {
-        let error = draw(&empty, &RenderOptions::new(what)).unwrap_err();
+    for what in [FramesToRender::Missing, FramesToRender::Selected(FrameSelection::All)] {
+        let error = render(&empty, &RenderOptions::new(what)).unwrap_err();
         assert!(error.to_string().contains("no frames yet"), "{error}");
     }
     let broken = run(SCENE, vec![drops(0.0)]);
     fs::write(broken.path().join("frames/00000.ply"), "ply\n").unwrap();
-    let error = draw(&broken, &all()).unwrap_err().to_string();
+    let error = render(&broken, &all()).unwrap_err().to_string();
     assert!(error.contains("00000.ply"), "{error}");
     assert!(!Path::new(&broken.path().join("pictures/00000.png")).exists());
 }
 
-/// Substrate truth lies beside the pictures, in full quality and of previews; ids are those of the frames, and dropping frames drops it.
+/// Ground truth is written with the images, for both renderers; ids are those of the frames, and
+/// deleting frames deletes it.
 #[test]
-fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
+fn ground_truth_is_written_with_the_images_and_deleted_with_the_frames() {
     for quality in [Quality::Full, Quality::Preview] {
         let place = run(SCENE, vec![drops(0.0), drops(1e-3), Vec::new()]);
-        let drawn = draw(&place, &RenderOptions { quality, ground_truth: true, ..all() }).unwrap();
-        assert_eq!((drawn.images, drawn.next), (3, None));
+        let summary = render(&place, &RenderOptions { quality, ground_truth: true, ..all() }).unwrap();
+        assert_eq!((summary.images, summary.next), (3, None));
         let folder = RunFolder::open(place.path()).unwrap();
         let truth = |frame: u64| GroundTruthFiles::of(&folder.ground_truth_path(), frame);
         let bytes =
@@ -257,9 +259,10 @@ fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
                 .into_iter()
                 .collect::<Vec<_>>()
         };
-        // The camera frames the drop on the table; the other flies above the picture.
+        // The camera frames the drop on the table; the other one is above the image.
         assert_eq!((ids(0), ids(2)), (vec![0, 1], vec![0]));
-        // The scene stays, so does the clean view; without liquid the picture is the clean view.
+        // The scene is static, and so is the clean view; without liquid the image is the clean
+        // view.
         assert_eq!(bytes(truth(0).clean()), bytes(truth(1).clean()));
         assert_ne!(bytes(truth(0).clean()), bytes(folder.image_path(0)));
         assert_eq!(bytes(truth(2).clean()), bytes(folder.image_path(2)));
@@ -271,15 +274,15 @@ fn ground_truth_comes_with_the_pictures_and_goes_with_the_frames() {
 }
 
 #[test]
-fn previews_are_pictures_that_a_run_keeps_and_render_draws_over() {
+fn previews_are_kept_by_missing_and_replaced_on_request() {
     let place = run(SCENE, vec![drops(0.0), drops(1e-3)]);
     let previews = RenderOptions { quality: Quality::Preview, exr: true, ..all() };
-    assert_eq!(draw(&place, &previews).unwrap().images, 2);
+    assert_eq!(render(&place, &previews).unwrap().images, 2);
     let folder = RunFolder::open(place.path()).unwrap();
     assert!(folder.layers_path(0).is_file());
     let first = fs::read(folder.image_path(0)).unwrap();
     assert_ne!(first, fs::read(folder.image_path(1)).unwrap(), "the drop has moved");
-    assert_eq!(draw(&place, &RenderOptions::new(FramesToRender::Missing)).unwrap().images, 0);
-    assert_eq!(draw(&place, &all()).unwrap().images, 2);
+    assert_eq!(render(&place, &RenderOptions::new(FramesToRender::Missing)).unwrap().images, 0);
+    assert_eq!(render(&place, &all()).unwrap().images, 2);
     assert_ne!(first, fs::read(folder.image_path(0)).unwrap());
 }

@@ -39,5 +39,6 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Scenes(args) => commands::shipped::scenes(&args),
         Command::Materials(args) => commands::shipped::materials(&args),
         Command::Liquids(args) => commands::shipped::liquids(&args),
+        Command::Schema => commands::schema::schema(),
     }
 }

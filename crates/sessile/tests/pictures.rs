@@ -143,7 +143,7 @@ fn wrong_requests_exit_with_2_and_say_what_to_do() {
     let cases: [(&[&str], &str); 9] = [
         (&["render", "runs/rain", "--size", "640"], "such as 640x360"),
         (&["render", "runs/rain", "--size", "0x9"], "such as 640x360"),
-        (&["render", "runs/rain", "--size", "16384x16384"], "cannot be drawn"),
+        (&["render", "runs/rain", "--size", "16384x16384"], "cannot be rendered"),
         (&["render", "runs/rain", "--samples", "0"], "samples"),
         (&["render", "runs/rain", "--frames", "2..1"], "run backwards"),
         (&["render", "runs/rain", "--frames", "x"], "`A..B`"),

@@ -5,7 +5,7 @@ use sessile_model::Model;
 use sessile_pane::{Pane, PaneError};
 use sessile_scene::types::{ModelKind, Scene};
 use sessile_surface::{SurfaceError, SurfaceModel};
-use sessile_volume::{Volume, VolumeError};
+use sessile_volume::{MemoryEstimate, Volume, VolumeError};
 use sessile_world::{World, WorldError};
 
 /// A model at time zero.
@@ -35,6 +35,20 @@ pub enum BuildError {
     /// The volume model does not support the scene.
     #[error(transparent)]
     Volume(#[from] VolumeError),
+    /// The model needs more memory than there is.
+    #[error(
+        "the liquid at the start needs about {cells:.1e} cells, {needed_gb:.1} GB, and this machine has {memory_gb:.1} GB free: set resolution.cell to at least {wanted_mm:.4} mm"
+    )]
+    Memory {
+        /// Active cells.
+        cells: f64,
+        /// Memory for them, in GB.
+        needed_gb: f64,
+        /// Free memory, in GB.
+        memory_gb: f64,
+        /// Cell size that would fit, in mm.
+        wanted_mm: f64,
+    },
 }
 
 /// Name of a model in scene files.
@@ -55,7 +69,31 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
         ModelKind::Pane => Box::new(Pane::new(scene, world)?),
         ModelKind::Droplet => Box::new(DropletModel::new(scene, world)?),
         ModelKind::Surface => Box::new(SurfaceModel::new(scene, world)?),
-        ModelKind::Volume => Box::new(Volume::new(scene, world)?),
+        ModelKind::Volume => {
+            check_memory(&Volume::required_memory(scene, &world)?)?;
+            Box::new(Volume::new(scene, world)?)
+        }
     };
     Ok(Built { model, notices })
+}
+
+/// An error if the liquid needs more than nine tenths of the free memory, where the system reports that.
+fn check_memory(needed: &MemoryEstimate) -> Result<(), BuildError> {
+    let Some(free) = free_memory() else { return Ok(()) };
+    if needed.bytes < 0.9 * free {
+        return Ok(());
+    }
+    Err(BuildError::Memory {
+        cells: needed.cells,
+        needed_gb: needed.bytes / 1e9,
+        memory_gb: free / 1e9,
+        wanted_mm: 1e3 * needed.cell_size * (needed.bytes / (0.8 * free)).cbrt(),
+    })
+}
+
+/// Memory that the system can still hand out, in bytes.
+fn free_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| 1024.0 * kilobytes)
 }

@@ -17,7 +17,8 @@ pub fn suggest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clon
     }
 }
 
-/// Up to three of `names` closest to `wanted`: those that contain it, then those within a few edits.
+/// Up to three of `names` closest to `wanted`: those that contain it, then those within a few
+/// edits.
 fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
     let mut ranked: Vec<(usize, &str)> = names

@@ -1,31 +1,47 @@
-//! Loops over the vertices of one drop, shared between threads where the drop is large.
+//! Loops over the vertices of one drop, distributed over threads where the drop is large.
 //!
-//! Vertices are taken in pieces of [`CHUNK`], and sums are taken piece by piece in order, whoever computed them: the same bits for any number of threads.
+//! Vertices are processed in chunks of [`CHUNK`], and the sums of the chunks are added in order, so
+//! results are bit-identical for any number of threads. The sums are of any type, and small drops
+//! stay on one thread, because drops already run in parallel.
 
 use std::ops::{AddAssign, Range};
 
 use rayon::prelude::*;
 
-/// Vertices of a piece.
+/// Vertices of a chunk.
 pub const CHUNK: usize = 2048;
-/// Vertices from which pieces go to several threads: below, handing them over costs more than it gains.
-const SHARE_FROM: usize = 3 * CHUNK;
+/// Vertices from which chunks are distributed over threads: below, the overhead exceeds the gain.
+const PARALLEL_FROM: usize = 3 * CHUNK;
 
-/// The sum of `f` over pieces of `0..count`.
+/// Sum of `f` over chunks of `0..count`.
 pub fn sum<S, F>(count: usize, f: F) -> S
 where
     S: Default + AddAssign + Send,
     F: Fn(Range<usize>) -> S + Sync,
 {
-    let piece = |k: usize| f(k * CHUNK..((k + 1) * CHUNK).min(count));
-    let pieces = count.div_ceil(CHUNK);
-    if count < SHARE_FROM {
-        return add((0..pieces).map(piece));
+    let chunk = |k: usize| f(k * CHUNK..((k + 1) * CHUNK).min(count));
+    let chunks = count.div_ceil(CHUNK);
+    if count < PARALLEL_FROM {
+        return add((0..chunks).map(chunk));
     }
-    add((0..pieces).into_par_iter().map(piece).collect::<Vec<S>>())
+    add((0..chunks).into_par_iter().map(chunk).collect::<Vec<S>>())
 }
 
-/// Does `f` with pieces of two slices of the same length, given where the piece begins; the sum of what it returns.
+/// Applies `f` to chunks of a slice, given the index where each begins; returns the sum of the
+/// results.
+pub fn update_one<A, S, F>(a: &mut [A], f: F) -> S
+where
+    A: Send,
+    S: Default + AddAssign + Send,
+    F: Fn(usize, &mut [A]) -> S + Sync,
+{
+    if a.len() < PARALLEL_FROM {
+        return add(a.chunks_mut(CHUNK).enumerate().map(|(k, a)| f(k * CHUNK, a)));
+    }
+    add(a.par_chunks_mut(CHUNK).enumerate().map(|(k, a)| f(k * CHUNK, a)).collect::<Vec<S>>())
+}
+
+/// Applies `f` to chunks of two slices of equal length; returns the sum of the results.
 pub fn update<A, B, S, F>(a: &mut [A], b: &mut [B], f: F) -> S
 where
     A: Send,
@@ -33,12 +49,12 @@ where
     S: Default + AddAssign + Send,
     F: Fn(usize, &mut [A], &mut [B]) -> S + Sync,
 {
-    if a.len() < SHARE_FROM {
-        let pieces = a.chunks_mut(CHUNK).zip(b.chunks_mut(CHUNK)).enumerate();
-        return add(pieces.map(|(k, (a, b))| f(k * CHUNK, a, b)));
+    if a.len() < PARALLEL_FROM {
+        let chunks = a.chunks_mut(CHUNK).zip(b.chunks_mut(CHUNK)).enumerate();
+        return add(chunks.map(|(k, (a, b))| f(k * CHUNK, a, b)));
     }
-    let pieces = a.par_chunks_mut(CHUNK).zip(b.par_chunks_mut(CHUNK)).enumerate();
-    add(pieces.map(|(k, (a, b))| f(k * CHUNK, a, b)).collect::<Vec<S>>())
+    let chunks = a.par_chunks_mut(CHUNK).zip(b.par_chunks_mut(CHUNK)).enumerate();
+    add(chunks.map(|(k, (a, b))| f(k * CHUNK, a, b)).collect::<Vec<S>>())
 }
 
 fn add<S: Default + AddAssign>(parts: impl IntoIterator<Item = S>) -> S {

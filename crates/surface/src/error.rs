@@ -1,32 +1,32 @@
-//! Why a scene cannot be run by the surface model.
+//! Errors of building the model.
 
-/// A scene that the surface model cannot take.
+/// Why the surface model cannot simulate a scene.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SurfaceError {
-    /// Two-dimensional runs are the volume model's.
+    /// The scene is two-dimensional, which only the volume model supports.
     #[error("the surface model has no planar form: set `world.planar = false`, or run it with --model volume")]
     Planar,
-    /// Sides of the domain that are not open.
+    /// A side of the domain is not open.
     #[error(
-        "the surface model knows only open sides of the domain, and `{axis}` is not: leave it open, and put a plane among the solids where a wall should be"
+        "the surface model supports only open sides of the domain, and `{axis}` is not: leave it open, and put a plane among the solids where a wall should be"
     )]
     Side {
-        /// Which axis.
+        /// The axis: `x`, `y` or `z`.
         axis: &'static str,
     },
-    /// Dew needs the models that place drops by themselves.
-    #[error("emitters[{index}]: the surface model does not take dew; use the pane or droplet model")]
+    /// The scene has dew, which only the pane and droplet models support.
+    #[error("emitters[{index}]: the surface model does not support dew; use the pane or droplet model")]
     Dew {
-        /// Which emitter.
+        /// Index of the emitter.
         index: usize,
     },
-    /// A drop has no surface.
-    #[error("drops[{index}]: no surface could be made of it: {reason}")]
+    /// A drop could not be meshed.
+    #[error("drops[{index}]: no surface could be made: {reason}")]
     Drop {
-        /// Which drop.
+        /// Index of the drop.
         index: usize,
-        /// What to change.
+        /// What is wrong and what to change.
         reason: &'static str,
     },
 }

@@ -1,11 +1,14 @@
-//! Drops as deforming triangle surfaces, after Zhang, Wang, Wang, Tong and Zhou (zhang2011), and made physical.
+//! Drops as deforming triangle surfaces, after Zhang, Wang, Wang, Tong and Zhou (zhang2011), with
+//! physical forces.
 //!
-//! Each drop is a closed surface with vertex velocities ([`mesh`]); triangles on a solid are marked, and where they meet those against air is the
-//! contact line. A step of one drop ([`stepper`]) solves for its velocities implicitly, with forces from one energy and the volume held
-//! ([`advance`], [`system`]), moves it, brings its contact with solids up to date ([`contact`]) and keeps its edges in bounds ([`remesh`]). Between
-//! steps, drops that touch become one ([`merging`], [`stitching`], [`union`]) and necks that broke become two.
+//! Each drop is a closed triangle mesh with vertex velocities. Triangles are tagged with what the
+//! liquid meets there: air, a solid, or the outlet of a tap. The contact line runs where tags
+//! differ. The step of one drop solves for its velocities implicitly, with forces from one energy
+//! and the volume as a constraint, moves the vertices, updates the contact with solids and
+//! remeshes. Between steps drops that touch are merged and drops that pinched off are separated.
 //!
-//! [`SurfaceModel`] is the model that the rest of the program drives; docs/surface.md tells the physics and its limits.
+//! [`SurfaceModel`] is the model that the rest of the program drives; `docs/surface.md` describes
+//! the physics and its limits.
 //!
 //! ```
 //! use sessile_model::{Model, NoTimer};
@@ -32,50 +35,42 @@
 //! while model.time() < 0.05 {
 //!     model.step(0.05 - model.time(), &mut NoTimer)?;
 //! }
-//! assert!(model.drops()[0].mesh.touches(), "it has landed");
+//! assert!(model.drops()[0].mesh.touches_solid(), "the drop has landed");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// Vertices are rows of many arrays: one index reads them all.
-#![allow(clippy::needless_range_loop)]
+#![expect(clippy::needless_range_loop, reason = "one vertex index addresses several parallel arrays")]
 
-pub mod advance;
-pub mod body;
 mod chunks;
-pub mod contact;
-pub mod drops;
-mod ears;
-pub mod edit;
-pub mod error;
-pub mod extraction;
-pub mod ground;
-pub mod history;
-pub mod inertia;
-pub mod initial;
-pub mod merging;
-pub mod mesh;
-pub mod model;
-pub mod neighbors;
-pub mod notices;
-pub mod paper;
-mod precondition;
-pub mod queue;
-pub mod remesh;
-pub mod seam;
-pub mod shape;
-pub mod shapes;
-pub mod sizing;
-pub mod stepper;
-pub mod stitching;
-pub mod survey;
-pub mod system;
-pub mod union;
-pub mod validate;
+mod contact;
+mod drop;
+mod drop_step;
+mod dynamics;
+mod emission;
+mod error;
+mod initial_mesh;
+mod merging;
+mod mesh;
+mod model;
+mod notices;
+mod params;
+mod rebuild;
+mod remesh;
+mod splitting;
+mod state;
+mod step;
+mod substrate;
+mod time_step;
+mod wet_history;
 
 #[cfg(test)]
-mod testing;
+mod test_support;
 #[cfg(test)]
 mod tests;
 
+pub use drop::Drop;
 pub use error::SurfaceError;
+pub use merging::MergeCounts;
+pub use mesh::Mesh;
+pub use mesh::check::{MeshDefect, check, check_crossings};
 pub use model::SurfaceModel;

@@ -1,132 +1,158 @@
-//! Edges neither too long nor too short, and corners not too sharp: split, collapse, flip, and moves within the surface.
+//! Remeshing: edge splits, collapses and flips, and tangential smoothing.
 //!
-//! With h the length that an edge should have where it is ([`sizing`](crate::sizing)), edges longer than 3h/2 are split, longest first, and those shorter than h/2 collapsed, shortest first, out of heaps: an edge
-//! that changes beside it have made less urgent waits its turn again, and what a collapse leaves too short is taken up. Between the two is a factor of three, so that what one makes the other
-//! leaves alone, and an edge is split once a pass, so that flips come between. Edges on the solid count as shorter than they are, so that the wetted face is coarse.
+//! With h the target length of an edge ([`edge_sizing`]), edges longer than 3h/2 are split, longest
+//! first, and edges shorter than h/2 collapsed, shortest first. Both use priority queues whose
+//! entries are evaluated again when they are popped. The ratio of three between the limits keeps
+//! splits and collapses from undoing each other, and an edge is split once per pass, so that flips
+//! come between. Edges within a wetted face count as shorter than they are, which keeps that face
+//! coarse.
 //!
-//! An edge is flipped where its two opposite angles sum to more than π (its cotangent weight is negative), the most negative first, out of a heap as well. The contact line is never flipped, and
-//! never pinched: an edge other than the line's own that joins two of its vertices stays, and none is made.
+//! An edge is flipped where the angles opposite to it sum to more than π (its cotangent weight is
+//! negative), the most negative first. Edges of the contact line are never flipped, and the line is
+//! never pinched: an edge that is not part of the line but joins two of its vertices is neither
+//! collapsed nor created.
 //!
-//! A new vertex sits where the surface is by the normals of its neighbors (the middle of a PN triangle's edge, vlachos2001), and a collapse keeps the
-//! volume. A short edge that cannot be collapsed because it is part of a waist of three edges is where a neck breaks: there the surface is cut,
-//! and what is a single tetrahedron then is taken away.
+//! A new vertex is placed by the normals of its neighbors (the midpoint of a PN triangle's edge,
+//! vlachos2001), and a collapse conserves the volume. A short edge that is part of a loop of three
+//! edges around a neck cannot be collapsed: the neck is cut there, and isolated tetrahedra are
+//! removed.
+
+pub mod edge_queue;
+pub mod edge_sizing;
 
 use glam::DVec3;
 
-use crate::drops::{Drop, Scratch};
-use crate::ground::{Ground, foot_point};
-use crate::mesh::{AIR, Kind, Mesh};
-use crate::queue::Queue;
-use crate::sizing::Sizes;
-use crate::survey::{CROOKED, FLIP_BELOW, LONGEST, NEEDLE, SHORTEST, Survey, WET_WEIGHT};
+use crate::contact::pinches_line;
+use crate::drop::{Drop, Scratch};
+use crate::mesh::quality::{FLIP_BELOW, MeshQuality, NEEDLE, OFF_CENTER};
+use crate::mesh::{Interface, Mesh, VertexKind};
+use crate::params::{Numerics, Params};
+use crate::remesh::edge_queue::EdgeQueue;
+use crate::remesh::edge_sizing::EdgeSizes;
+use crate::substrate::Substrate;
 
-/// Least cosine between the two triangles of an edge that may be flipped.
+/// Least cosine between the normals of two triangles whose common edge may be flipped.
 const FLAT_ENOUGH: f64 = 0.7;
-/// Turns that an edge of those to be flipped has, in the mean.
+/// Flips allowed per queued edge, on average.
 const FLIP_ROUNDS: usize = 16;
-/// Steps between two looks at the curvature of a drop whose edges are all as long as they should be.
-const LOOK_EVERY: u32 = 4;
 
-/// What a pass did.
+/// What a remeshing pass did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Remeshed {
+pub struct RemeshReport {
     /// Edges split.
     pub splits: usize,
     /// Edges collapsed.
     pub collapses: usize,
     /// Edges flipped.
     pub flips: usize,
-    /// Waists cut.
+    /// Necks cut.
     pub cuts: usize,
-    /// Vertices moved within the surface.
-    pub moves: usize,
+    /// Vertices moved tangentially.
+    pub smoothed: usize,
 }
 
-impl Remeshed {
+impl RemeshReport {
     /// Whether anything changed.
     pub fn changed(&self) -> bool {
         *self != Self::default()
     }
 
-    /// Whether the mesh's connections changed.
+    /// Whether the connectivity changed.
     pub fn reconnected(&self) -> bool {
-        Self { moves: 0, ..*self }.changed()
+        Self { smoothed: 0, ..*self }.changed()
     }
 }
 
-/// Brings the edges of a drop to about `edge` meters, where it bends to less, down to `finest`; takes and leaves a compact mesh. Where nothing changed, `scratch.survey` is of the mesh as it is.
+/// Options of a remeshing pass.
+#[derive(Clone, Copy, Debug)]
+pub struct RemeshTarget {
+    /// Target edge length, in m.
+    pub edge: f64,
+    /// Shortest target length that curvature may ask for, in m.
+    pub finest: f64,
+    /// Whether vertices stay where they are.
+    ///
+    /// The positions of least energy are not those of the roundest triangles. Moving the vertices
+    /// of a drop that is nearly at rest makes them creep back, which keeps the drop awake.
+    pub keep_vertices: bool,
+    /// Whether target lengths follow the curvature even if no edge is too long or too short.
+    pub read_curvature: bool,
+}
+
+/// One remeshing pass; takes and leaves a compact mesh.
 ///
-/// The vertices of a drop that is all but `still` stay where they are: where its energy is least is not quite where its triangles are roundest, and a vertex that was taken from one place to the other
-/// and crept back kept drops awake.
+/// Where nothing changed, `scratch.quality` describes the mesh.
 pub fn remesh(
     drop: &mut Drop,
-    [edge, finest]: [f64; 2],
-    still: bool,
-    world: &Ground,
+    target: RemeshTarget,
+    substrate: &Substrate,
+    params: &Params,
     scratch: &mut Scratch,
-) -> Remeshed {
-    let look = drop.unchecked.is_multiple_of(LOOK_EVERY);
+) -> RemeshReport {
+    let numerics = &params.numerics;
+    let RemeshTarget { edge, finest, .. } = target;
     let mesh = &mut drop.mesh;
-    let (survey, sizes, wishes) = (&mut scratch.survey, &mut scratch.sizes, &mut scratch.wishes);
-    survey.read(mesh, edge, scratch.center);
-    if look || survey.long || survey.short {
-        sizes.read(mesh, survey, edge, finest);
+    let (quality, sizes, queue) = (&mut scratch.quality, &mut scratch.sizes, &mut scratch.edge_queue);
+    quality.read(mesh, edge, scratch.center, numerics);
+    if target.read_curvature || quality.long || quality.short {
+        sizes.read(mesh, quality, [edge, finest], numerics);
     } else {
-        sizes.set_even(edge);
+        sizes.set_uniform(edge);
     }
-    let mut done = Remeshed::default();
-    if survey.long || !sizes.are_even() {
-        done.splits = split_long(mesh, sizes, world, wishes);
+    let mut done = RemeshReport::default();
+    if quality.long || !sizes.is_uniform() {
+        done.splits = split_long(mesh, sizes, substrate, queue, numerics);
     }
-    if survey.short {
-        (done.collapses, done.cuts) = collapse_short(mesh, sizes, world, wishes);
+    if quality.short {
+        (done.collapses, done.cuts) = collapse_short(mesh, sizes, substrate, queue, numerics);
         if done.cuts > 0 {
-            mesh.take_out_tetrahedra();
+            mesh.remove_tetrahedra();
         }
     }
     if done.changed() {
-        gather(mesh, wishes, flip_urgency);
+        fill_queue(mesh, queue, flip_priority);
     } else {
-        survey.wanting_flips(mesh, wishes);
+        quality.queue_flips(mesh, queue);
     }
-    done.flips = flip_bad(mesh, wishes);
-    if done.changed() || survey.needle {
-        done.collapses += take_out_needles(mesh);
+    done.flips = flip_edges(mesh, queue);
+    if done.changed() || quality.needle {
+        done.collapses += collapse_needles(mesh);
     }
     if done.changed() {
         mesh.compact();
-        survey.read(mesh, edge, scratch.center);
+        quality.read(mesh, edge, scratch.center, numerics);
     }
-    if !still {
-        done.moves = even_out(mesh, edge, world, survey);
+    if !target.keep_vertices {
+        done.smoothed = smooth_tangentially(mesh, edge, substrate, quality);
     }
     done
 }
 
-fn weighted_length(mesh: &Mesh, h: u32) -> f64 {
-    let wet = mesh.solid_of(h) != AIR && mesh.solid_of(mesh.twin(h)) != AIR;
-    mesh.length(h) * if wet { WET_WEIGHT } else { 1.0 }
+/// Length of an edge, in m, reduced within a wetted face.
+fn weighted_length(mesh: &Mesh, h: u32, numerics: &Numerics) -> f64 {
+    let wetted = mesh.interface_of(h) != Interface::Air && mesh.interface_of(mesh.twin(h)) != Interface::Air;
+    mesh.length(h) * if wetted { numerics.wetted_edge_weight } else { 1.0 }
 }
 
-/// Puts every edge in the queue that wants to be changed.
-fn gather(mesh: &Mesh, queue: &mut Queue, urgency: impl Fn(&Mesh, u32) -> f64) {
+/// Queues every edge whose priority exceeds 1.
+fn fill_queue(mesh: &Mesh, queue: &mut EdgeQueue, priority: impl Fn(&Mesh, u32) -> f64) {
     queue.clear();
     for t in (0..mesh.triangles.len()).filter(|&t| mesh.is_live(t)) {
         for h in 3 * t as u32..3 * t as u32 + 3 {
             if h < mesh.twin(h) {
-                queue.push(urgency(mesh, h), h);
+                queue.push(priority(mesh, h), h);
             }
         }
     }
 }
 
-/// Takes the most urgent edge out of the queue that is as urgent as when it was put in; one that is less so by now goes back.
-fn next_wish(mesh: &Mesh, queue: &mut Queue, urgency: impl Fn(&Mesh, u32) -> f64) -> Option<u32> {
+/// Pops the edge of highest priority; one whose priority has dropped since is queued again.
+fn next_edge(mesh: &Mesh, queue: &mut EdgeQueue, priority: impl Fn(&Mesh, u32) -> f64) -> Option<u32> {
     while let Some((then, h)) = queue.pop() {
         if !mesh.is_live((h / 3) as usize) {
             continue;
         }
-        let now = urgency(mesh, h);
+        let now = priority(mesh, h);
         if now > 0.999 * then {
             return Some(h);
         }
@@ -135,65 +161,87 @@ fn next_wish(mesh: &Mesh, queue: &mut Queue, urgency: impl Fn(&Mesh, u32) -> f64
     None
 }
 
-/// Each edge once: what a split leaves too long is for the next pass, when flips have made its triangles round again.
-fn split_long(mesh: &mut Mesh, sizes: &mut Sizes, world: &Ground, queue: &mut Queue) -> usize {
-    let urgency = |sizes: &Sizes, mesh: &Mesh, h: u32| weighted_length(mesh, h) / (LONGEST * sizes.of(mesh, h));
-    gather(mesh, queue, |mesh, h| urgency(sizes, mesh, h));
+/// Splits long edges, each at most once per pass: flips first restore the quality of the new
+/// triangles.
+fn split_long(
+    mesh: &mut Mesh,
+    sizes: &mut EdgeSizes,
+    substrate: &Substrate,
+    queue: &mut EdgeQueue,
+    numerics: &Numerics,
+) -> usize {
+    let priority = |sizes: &EdgeSizes, mesh: &Mesh, h: u32| {
+        weighted_length(mesh, h, numerics) / (numerics.max_edge * sizes.of(mesh, h))
+    };
+    fill_queue(mesh, queue, |mesh, h| priority(sizes, mesh, h));
     let mut count = 0;
-    while let Some(h) = next_wish(mesh, queue, |mesh, h| urgency(sizes, mesh, h)) {
-        let (length, place) = (sizes.of(mesh, h), on_surface(mesh, h, world));
-        mesh.split(h, place);
+    while let Some(h) = next_edge(mesh, queue, |mesh, h| priority(sizes, mesh, h)) {
+        let (length, position) = (sizes.of(mesh, h), split_position(mesh, h, substrate));
+        mesh.split(h, position);
         sizes.push(length);
         count += 1;
     }
     count
 }
 
-/// The middle of an edge, on the solid if the edge is, else where the normals at its ends say.
-fn on_surface(mesh: &Mesh, h: u32, world: &Ground) -> DVec3 {
+/// Where an edge is split, in m: at its midpoint, projected onto the solid it lies on or raised by
+/// the normals at its ends.
+fn split_position(mesh: &Mesh, h: u32, substrate: &Substrate) -> DVec3 {
     let (a, b) = (mesh.from(h), mesh.to(h));
     let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
     let middle = 0.5 * (p + q);
-    let [one, other] = [mesh.solid_of(h), mesh.solid_of(mesh.twin(h))];
-    let solid = if one == AIR { other } else { one };
-    if solid != AIR {
-        return foot_point(world, solid, middle);
+    let [one, other] = [mesh.interface_of(h), mesh.interface_of(mesh.twin(h))];
+    let contact = if one == Interface::Air { other } else { one };
+    if contact != Interface::Air {
+        return substrate.closest_point(contact, middle);
     }
     let (n, m) = (air_normal(mesh, a), air_normal(mesh, b));
-    let bulge = (n * (q - p).dot(n) + m * (p - q).dot(m)) * -0.125;
-    // Normals at a line or a fold say little; no bulge beyond what a ball of the edge's size has.
-    middle + bulge.clamp_length_max(0.15 * p.distance(q))
+    let offset = (n * (q - p).dot(n) + m * (p - q).dot(m)) * -0.125;
+    // Normals at the contact line or a fold are unreliable; limit the offset to that of a sphere of
+    // the edge's size.
+    middle + offset.clamp_length_max(0.15 * p.distance(q))
 }
 
 fn air_normal(mesh: &Mesh, v: u32) -> DVec3 {
-    let sum: DVec3 = mesh.fan(v).filter(|&h| mesh.solid_of(h) == AIR).map(|h| mesh.area_vector((h / 3) as usize)).sum();
+    let sum: DVec3 = mesh
+        .fan(v)
+        .filter(|&h| mesh.interface_of(h) == Interface::Air)
+        .map(|h| mesh.area_vector((h / 3) as usize))
+        .sum();
     sum.normalize_or_zero()
 }
 
-fn collapse_short(mesh: &mut Mesh, sizes: &mut Sizes, world: &Ground, queue: &mut Queue) -> (usize, usize) {
-    let urgency =
-        |sizes: &Sizes, mesh: &Mesh, h: u32| SHORTEST * sizes.of(mesh, h) / weighted_length(mesh, h).max(1e-300);
-    gather(mesh, queue, |mesh, h| urgency(sizes, mesh, h));
+fn collapse_short(
+    mesh: &mut Mesh,
+    sizes: &mut EdgeSizes,
+    substrate: &Substrate,
+    queue: &mut EdgeQueue,
+    numerics: &Numerics,
+) -> (usize, usize) {
+    let priority = |sizes: &EdgeSizes, mesh: &Mesh, h: u32| {
+        numerics.min_edge * sizes.of(mesh, h) / weighted_length(mesh, h, numerics).max(1e-300)
+    };
+    fill_queue(mesh, queue, |mesh, h| priority(sizes, mesh, h));
     let (mut collapses, mut cuts) = (0, 0);
-    while let Some(h) = next_wish(mesh, queue, |mesh, h| urgency(sizes, mesh, h)) {
+    while let Some(h) = next_edge(mesh, queue, |mesh, h| priority(sizes, mesh, h)) {
         if mesh.can_collapse(h) {
             for h in [h, mesh.twin(h)] {
-                if let Some(place) = collapse_place(mesh, h, world)
-                    && mesh.collapse_keeps_shape(h, place)
+                if let Some(position) = collapse_position(mesh, h, substrate)
+                    && mesh.collapse_keeps_orientation(h, position)
                 {
                     let kept = mesh.to(h);
-                    mesh.collapse(h, place);
+                    mesh.collapse(h, position);
                     collapses += 1;
                     for h in mesh.fan(kept) {
-                        queue.push(urgency(sizes, mesh, h), h);
+                        queue.push(priority(sizes, mesh, h), h);
                     }
                     break;
                 }
             }
-        } else if let Some(third) = mesh.waist(h) {
+        } else if let Some(third) = mesh.neck_loop(h) {
             let length = sizes.of(mesh, h);
             if cut_neck(mesh, h, third, length) {
-                // Its three vertices are there twice now.
+                // The three vertices of the neck were duplicated.
                 (0..3).for_each(|_| sizes.push(length));
                 cuts += 1;
             }
@@ -202,38 +250,29 @@ fn collapse_short(mesh: &mut Mesh, sizes: &mut Sizes, world: &Ground, queue: &mu
     (collapses, cuts)
 }
 
-/// Where the ends of `h` go when they become one; `None` where what they touch forbids it.
-fn collapse_place(mesh: &Mesh, h: u32, world: &Ground) -> Option<DVec3> {
+/// Where the edge of `h` collapses to, in m; `None` where the contact forbids it.
+fn collapse_position(mesh: &Mesh, h: u32, substrate: &Substrate) -> Option<DVec3> {
     let (a, b) = (mesh.from(h), mesh.to(h));
     let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
     match mesh.kinds(h) {
-        [Kind::Free, Kind::Free] => Some(keep_volume(mesh, h)),
-        [Kind::Wet, Kind::Wet] => Some(foot_point(world, mesh.solid_at(a), 0.5 * (p + q))),
-        // On the line the end stays: a held vertex keeps its place.
-        [Kind::Line, Kind::Line] if mesh.is_line(h) && mesh.solid_at(a) == mesh.solid_at(b) => {
+        [VertexKind::Free, VertexKind::Free] => Some(keep_volume(mesh, h)),
+        [VertexKind::Wetted, VertexKind::Wetted] => Some(substrate.closest_point(mesh.interface_at(a), 0.5 * (p + q))),
+        // Pinned vertices of the contact line keep their positions.
+        [VertexKind::ContactLine, VertexKind::ContactLine]
+            if mesh.is_line(h) && mesh.interface_at(a) == mesh.interface_at(b) =>
+        {
             let moves = mesh.velocities[a as usize].length_squared() > 0.0
                 && mesh.velocities[b as usize].length_squared() > 0.0;
-            Some(if moves { foot_point(world, mesh.solid_at(b), 0.5 * (p + q)) } else { q })
+            Some(if moves { substrate.closest_point(mesh.interface_at(b), 0.5 * (p + q)) } else { q })
         }
-        [Kind::Wet, Kind::Line] => Some(q),
-        [Kind::Free, Kind::Line] => {
-            // A vertex between two stretches of line would pinch them together.
-            let pinches = mesh
-                .fan(a)
-                .map(|e| mesh.to(e))
-                .any(|v| v != b && mesh.kind(v) == Kind::Line && !is_line_neighbor(mesh, v, b));
-            (!pinches).then_some(q)
-        }
+        [VertexKind::Wetted, VertexKind::ContactLine] => Some(q),
+        [VertexKind::Free, VertexKind::ContactLine] => (!pinches_line(mesh, h)).then_some(q),
         _ => None,
     }
 }
 
-/// Whether an edge of the line joins `a` and `b`.
-fn is_line_neighbor(mesh: &Mesh, a: u32, b: u32) -> bool {
-    mesh.edge(a, b).is_some_and(|h| mesh.is_line(h))
-}
-
-/// The place of a collapsed edge that keeps the volume: the middle, moved along the mean normal.
+/// Position, in m, at which collapsing the edge of `h` conserves the volume: its midpoint, moved
+/// along the mean normal.
 fn keep_volume(mesh: &Mesh, h: u32) -> DVec3 {
     let (a, b) = (mesh.from(h), mesh.to(h));
     let middle = 0.5 * (mesh.positions[a as usize] + mesh.positions[b as usize]);
@@ -260,10 +299,10 @@ fn keep_volume(mesh: &Mesh, h: u32) -> DVec3 {
     middle + (slope / size) * shift.clamp(-0.3 * mesh.length(h), 0.3 * mesh.length(h))
 }
 
-/// Cuts a waist whose three edges are all short, unless all of it lies on a solid.
+/// Cuts a neck whose three edges are all short, unless it lies on a solid.
 fn cut_neck(mesh: &mut Mesh, h: u32, third: u32, edge: f64) -> bool {
     let (a, b) = (mesh.from(h), mesh.to(h));
-    let free = [a, b, third].iter().filter(|&&v| mesh.kind(v) == Kind::Free).count();
+    let free = [a, b, third].iter().filter(|&&v| mesh.kind(v) == VertexKind::Free).count();
     let short = |v: u32, w: u32| mesh.positions[v as usize].distance(mesh.positions[w as usize]) < 0.75 * edge;
     if free < 2 || !short(b, third) || !short(third, a) {
         return false;
@@ -271,56 +310,54 @@ fn cut_neck(mesh: &mut Mesh, h: u32, third: u32, edge: f64) -> bool {
     mesh.cut(h, third)
 }
 
-/// Flips the edges in the queue, and then those around them, until none wants it or each has had its turns.
-fn flip_bad(mesh: &mut Mesh, queue: &mut Queue) -> usize {
+/// Flips the queued edges and then those around them, until the queue is empty or the limit is
+/// reached.
+fn flip_edges(mesh: &mut Mesh, queue: &mut EdgeQueue) -> usize {
     let most = FLIP_ROUNDS * queue.len();
     let mut count = 0;
     for _ in 0..most {
-        let Some(h) = next_wish(mesh, queue, flip_urgency) else { break };
+        let Some(h) = next_edge(mesh, queue, flip_priority) else { break };
         if may_flip(mesh, h) {
             mesh.flip(h);
             count += 1;
             let (t, u) = (h / 3, mesh.twin(3 * (h / 3)) / 3);
             for h in (3 * t + 1..3 * t + 3).chain(3 * u + 1..3 * u + 3) {
-                queue.push(flip_urgency(mesh, h), h);
+                queue.push(flip_priority(mesh, h), h);
             }
         }
     }
     count
 }
 
-/// Triangles without area to speak of, as corners between solids make them: the shortest side goes where that is sound.
-fn take_out_needles(mesh: &mut Mesh) -> usize {
+/// Collapses the shortest edge of needles, as corners between solids produce them; returns how
+/// many.
+fn collapse_needles(mesh: &mut Mesh) -> usize {
     let mut count = 0;
     for t in 0..mesh.triangles.len() {
         if !mesh.is_live(t) {
             continue;
         }
-        let mut sides = [0, 1, 2].map(|k| (3 * t + k) as u32);
-        sides.sort_by(|&a, &b| mesh.length(a).total_cmp(&mesh.length(b)));
-        let longest = mesh.length(sides[2]);
+        let mut edges = [0, 1, 2].map(|k| (3 * t + k) as u32);
+        edges.sort_by(|&a, &b| mesh.length(a).total_cmp(&mesh.length(b)));
+        let longest = mesh.length(edges[2]);
         if mesh.area_vector(t).length() > NEEDLE * longest * longest {
             continue;
         }
-        // The end that is bound more stays where it is: the line before what is wet, what is wet before what is free.
-        let rank = |v: u32| match mesh.kind(v) {
-            Kind::Line => 2,
-            Kind::Wet => 1,
-            Kind::Free => 0,
-        };
-        let shortest = sides[0];
+        // The end with more contact stays where it is.
+        let rank = |v: u32| mesh.kind(v).rank();
+        let shortest = edges[0];
         let h = if rank(mesh.from(shortest)) > rank(mesh.to(shortest)) { mesh.twin(shortest) } else { shortest };
         if mesh.can_collapse(h) {
-            let place = mesh.positions[mesh.to(h) as usize];
-            mesh.collapse(h, place);
+            let position = mesh.positions[mesh.to(h) as usize];
+            mesh.collapse(h, position);
             count += 1;
         }
     }
     count
 }
 
-/// How far the angles across from an edge sum to more than π: above 1, clearly.
-fn flip_urgency(mesh: &Mesh, h: u32) -> f64 {
+/// Excess over π of the angles opposite to an edge; flips are worthwhile above 1.
+fn flip_priority(mesh: &Mesh, h: u32) -> f64 {
     let cotangent = |h: u32| {
         let apex = mesh.positions[mesh.apex(h) as usize];
         let (p, q) = (mesh.positions[mesh.from(h) as usize] - apex, mesh.positions[mesh.to(h) as usize] - apex);
@@ -335,28 +372,28 @@ fn may_flip(mesh: &Mesh, h: u32) -> bool {
         return false;
     }
     let [a, b, c, d] = [mesh.from(h), mesh.to(h), mesh.apex(h), mesh.apex(g)];
-    // No chord between two vertices of the line, on either side of it.
-    if mesh.kind(c) == Kind::Line && mesh.kind(d) == Kind::Line {
+    // Do not connect two vertices of the contact line by another edge.
+    if mesh.kind(c) == VertexKind::ContactLine && mesh.kind(d) == VertexKind::ContactLine {
         return false;
     }
     let [p, q, r, s] = [a, b, c, d].map(|v| mesh.positions[v as usize]);
     let (n, m) = (mesh.area_vector((h / 3) as usize), mesh.area_vector((g / 3) as usize));
     let (x, y) = ((s - r).cross(q - r), (r - s).cross(p - s));
     let cosine = |u: DVec3, v: DVec3| u.dot(v) / (u.length() * v.length()).max(1e-300);
-    let wet = mesh.solid_of(h) != AIR;
+    let wet = mesh.interface_of(h) != Interface::Air;
     (wet || cosine(n, m) > FLAT_ENOUGH)
         && cosine(x, y) > if wet { 0.0 } else { FLAT_ENOUGH }
         && cosine(x, n + m) > 0.3
         && cosine(y, n + m) > 0.3
 }
 
-/// Moves vertices that sit badly among their neighbors towards their middle, within the surface; how many.
-fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground, survey: &Survey) -> usize {
+/// Moves vertices toward the center of their neighbors, within the surface; returns how many.
+fn smooth_tangentially(mesh: &mut Mesh, edge: f64, substrate: &Substrate, quality: &MeshQuality) -> usize {
     let mut count = 0;
     for v in 0..mesh.positions.len() as u32 {
         let here = mesh.positions[v as usize];
-        match survey.kind(v as usize) {
-            Kind::Free if survey.is_crooked(v as usize, edge) => {
+        match quality.kind(v as usize) {
+            VertexKind::Free if quality.is_off_center(v as usize, edge) => {
                 let (mut sum, mut total) = (DVec3::ZERO, 0.0);
                 for h in mesh.fan(v) {
                     sum += mesh.positions[mesh.to(h) as usize];
@@ -365,12 +402,12 @@ fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground, survey: &Survey) -> usiz
                 let off = sum / total - here;
                 let n = air_normal(mesh, v);
                 let off = off - n * n.dot(off);
-                if off.length() > CROOKED * edge {
+                if off.length() > OFF_CENTER * edge {
                     mesh.positions[v as usize] = here + off * 0.5;
                     count += 1;
                 }
             }
-            Kind::Line if mesh.velocities[v as usize] != DVec3::ZERO => {
+            VertexKind::ContactLine if mesh.velocities[v as usize] != DVec3::ZERO => {
                 let mut neighbors =
                     mesh.fan(v).filter(|&h| mesh.is_line(h)).map(|h| mesh.positions[mesh.to(h) as usize]);
                 let (Some(p), Some(q), None) = (neighbors.next(), neighbors.next(), neighbors.next()) else {
@@ -379,7 +416,8 @@ fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground, survey: &Survey) -> usiz
                 let along = (q - p).normalize_or_zero();
                 let off = along.dot(0.5 * (p + q) - here);
                 if off.abs() > 0.2 * edge {
-                    mesh.positions[v as usize] = foot_point(world, mesh.solid_at(v), here + along * (0.5 * off));
+                    mesh.positions[v as usize] =
+                        substrate.closest_point(mesh.interface_at(v), here + along * (0.5 * off));
                     count += 1;
                 }
             }
@@ -387,4 +425,73 @@ fn even_out(mesh: &mut Mesh, edge: f64, world: &Ground, survey: &Survey) -> usiz
         }
     }
     count
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mesh::check::{check, check_connectivity};
+    use crate::mesh::primitives::sphere;
+    use crate::params::Params;
+    use crate::test_support::scene;
+
+    /// An ellipsoid with random semi-axes, in mm, and a random perturbation of its vertices.
+    fn ellipsoid(axes: [f64; 3], roughness: f64, seed: u64) -> Mesh {
+        let mut mesh = sphere(DVec3::ZERO, 1e-3, 0.25e-3, |_| 1e-3).unwrap();
+        let mut state = seed | 1;
+        for p in &mut mesh.positions {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let noise = (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;
+            *p = *p * DVec3::from(axes) * (1.0 + roughness * noise);
+        }
+        mesh
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_collapse_conserves_the_volume(
+            axes in [0.7..1.5, 0.7..1.5, 0.7..1.5],
+            seed in any::<u64>(),
+            edge in any::<u32>(),
+        ) {
+            let mut mesh = ellipsoid(axes, 0.02, seed);
+            let h = edge % mesh.twins.len() as u32;
+            let volume = mesh.volume();
+            let position = keep_volume(&mesh, h);
+            if mesh.can_collapse(h) && mesh.collapse_keeps_orientation(h, position) {
+                mesh.collapse(h, position);
+                prop_assert_eq!(check_connectivity(&mesh), Ok(()));
+                prop_assert!((mesh.volume() / volume - 1.0).abs() < 1e-12, "{}", mesh.volume() / volume - 1.0);
+            }
+        }
+
+        #[test]
+        fn remeshing_keeps_a_valid_mesh_and_bounds_its_edges(
+            axes in [0.6..1.8, 0.6..1.8, 0.6..1.8],
+            seed in any::<u64>(),
+            ratio in 0.6..1.8,
+        ) {
+            let mesh = ellipsoid(axes, 0.05, seed);
+            let volume = mesh.volume();
+            let mut drop = Drop::new(1, mesh, volume, DVec3::ZERO);
+            let edge = 0.25e-3 * ratio;
+            let params = Params::new(&scene(""));
+            let substrate = Substrate::new(sessile_world::World::build(&scene("")).unwrap());
+            let mut scratch = Scratch::default();
+            let target = RemeshTarget { edge, finest: edge, keep_vertices: false, read_curvature: true };
+            for _ in 0..6 {
+                remesh(&mut drop, target, &substrate, &params, &mut scratch);
+                prop_assert_eq!(check(&drop.mesh), Ok(()));
+            }
+            prop_assert!((drop.mesh.volume() / volume - 1.0).abs() < 0.03, "{}", drop.mesh.volume() / volume - 1.0);
+            let longest = (0..drop.mesh.twins.len() as u32).map(|h| drop.mesh.length(h)).fold(0.0, f64::max);
+            prop_assert!(longest < 1.6 * edge, "an edge of {} target lengths is left", longest / edge);
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Iterations and time of the pressure solve against its size, for both preconditioners and one and two threads.
+//! Iterations and time of the pressure solve against its size, for both preconditioners and one and
+//! two threads.
 //!
 //! `cargo bench -p sessile-volume --bench poisson`
 

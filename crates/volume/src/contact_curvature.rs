@@ -1,50 +1,55 @@
-//! Curvature at the contact line by the virtual surface, written over the plain one (wang2005, §5).
+//! Curvature at the contact line by the virtual surface method (wang2005, §5).
 //!
-//! It concerns the air cells next to liquid whose center lies within a cell of a wall. Which angle the virtual surface has is decided there:
+//! It replaces the curvature of the air cells next to liquid whose center lies within a cell of a
+//! wall. The angle of the virtual surface is chosen there:
 //!
-//! - [`Front::Measured`]: the angle that the surface makes with the wall, held between receding and advancing, as for the extension; pinned lines are closed.
-//! - [`Front::Paper`] (wang2005, §6): advancing or receding by the front's speed; for a front slower than a threshold both are tried, and
+//! - [`ContactAngleRule::Measured`]: the angle that the interface makes with the wall, between
+//!   receding and advancing, as for the extension of φ; pinned lines are closed.
+//! - [`ContactAngleRule::Paper`] (wang2005, §6): advancing or receding by the speed of the contact
+//!   line. Below a threshold both are tried, and
 //!
-//!   ```text
-//!   κ = 0 if κ_r κ_a < 0,     κ_a if κ_a < 0,     κ_r if κ_r > 0        (eq. 10, κ the part in the line's normal plane)
-//!   ```
+//! ```text
+//! κ = 0 if κ_r κ_a < 0,     κ_a if κ_a < 0,     κ_r if κ_r > 0
+//!     (eq. 10, κ the part in the line's normal plane)
+//! ```
 //!
-//!   This neither pins a line nor holds it against a load: it is the paper's, for its figures. The bound on the receding line force bounds κ_r from above.
+//! The latter neither pins a line nor holds it against a load; it serves to reproduce the paper's
+//! figures. The bound on the receding line force bounds κ_r from above.
 
 use rayon::prelude::*;
 
-use crate::extension::{AngleLaw, AngleRange, measured_cosine};
+use crate::contact_angle::{AngleLaw, AngleRange, measured_cosine};
 use crate::extrapolation::sample as velocity_at;
 use crate::grid::{CENTER, Grid, cubic, gradient, local_center};
 use crate::solids::Solids;
 use crate::tiles::{CELLS, Field};
-use crate::virtual_surface::{self, Curvature, Form, axes};
+use crate::virtual_surface::{self, Curvature, Variant, axes};
 
-/// Air cells farther than this from the surface are not next to liquid, in cells.
+/// Air cells farther than this from the interface are not next to liquid, in cells.
 const NEXT: f64 = 1.5;
 /// Largest curvature, per cell.
 const MOST: f64 = 2.0;
 
-/// How the angle at a front is found.
+/// How the contact angle at a line is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Front {
-    /// By the angle that there is.
+pub enum ContactAngleRule {
+    /// By the measured angle.
     Measured,
-    /// By the front's speed; below this one, in m/s, by eq. 10.
+    /// By the speed of the line; below a threshold by eq. 10.
     Paper {
-        /// In m/s.
+        /// Speed below which the line counts as static, in m/s.
         static_speed: f64,
     },
 }
 
 /// Writes κ (per cell) of the air cells at contact lines.
-pub fn at_lines(
+pub fn apply_at_contact_line(
     grid: &Grid,
     solids: &Solids,
     phi: &Field<f64>,
     velocity: &[Field<f64>; 3],
     law: &impl AngleLaw,
-    front: Front,
+    rule: ContactAngleRule,
     kappa: &mut Field<f64>,
 ) {
     let tiles = &grid.tiles;
@@ -68,15 +73,15 @@ pub fn at_lines(
             if law.is_wet(wall, grid.position(slot, at + frame[0])) {
                 range.advancing = range.advancing.min(wall.wet_advancing);
             }
-            let total = match front {
-                Front::Measured => {
+            let total = match rule {
+                ContactAngleRule::Measured => {
                     let measured = measured_cosine(tiles, phi, slot, at, s, normal);
                     let cosine = measured.map_or(range.middle(), |measured| range.choose(measured).0);
-                    virtual_surface::curvature(&nodes, 1.0, cosine.acos(), Form::Complete).total
+                    virtual_surface::curvature(&nodes, 1.0, cosine.acos(), Variant::Complete).total
                 }
-                Front::Paper { static_speed } => {
+                ContactAngleRule::Paper { static_speed } => {
                     let speed = velocity_at(tiles, velocity, slot, at).dot(frame[0]);
-                    paper(&nodes, &range, speed, static_speed)
+                    paper_curvature(&nodes, &range, speed, static_speed)
                 }
             };
             kappa[local] = total.clamp(-MOST, MOST);
@@ -84,9 +89,9 @@ pub fn at_lines(
     });
 }
 
-/// κ by the front's speed.
-fn paper(nodes: &[f64; virtual_surface::NODES], range: &AngleRange, speed: f64, static_speed: f64) -> f64 {
-    let at = |angle: f64| virtual_surface::curvature(nodes, 1.0, angle, Form::Paper);
+/// κ by the speed of the contact line (wang2005, §6).
+fn paper_curvature(nodes: &[f64; virtual_surface::NODES], range: &AngleRange, speed: f64, static_speed: f64) -> f64 {
+    let at = |angle: f64| virtual_surface::curvature(nodes, 1.0, angle, Variant::Paper);
     let receding = || {
         let Curvature { total, normal_plane } = at(range.receding);
         total - (normal_plane - range.receding_pull).max(0.0)
@@ -98,7 +103,7 @@ fn paper(nodes: &[f64; virtual_surface::NODES], range: &AngleRange, speed: f64, 
     } else {
         let (advancing, back) = (at(range.advancing), at(range.receding));
         if back.normal_plane * advancing.normal_plane < 0.0 {
-            // Along the line the surface stays curved.
+            // The curvature along the line remains.
             back.total - back.normal_plane
         } else if advancing.normal_plane < 0.0 {
             advancing.total
@@ -113,12 +118,13 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
-    use crate::extension::{SETTLING_PASSES, extend};
+    use crate::contact_angle::{CONVERGENCE_PASSES, extend_into_solids};
     use crate::testing::{Advancing, cap_on_plane, fixed_angle};
 
-    /// A cap at the angle that its wall asks for has nearly the curvature of its ball at the line; at 20° less it would spread, at 20° more draw back.
+    /// A cap at its wall's angle has nearly the curvature of its sphere at the line; at 20° less it
+    /// would spread, at 20° more recede.
     #[test]
-    fn the_line_is_drawn_towards_the_walls_angle() {
+    fn curvature_drives_the_contact_line_to_the_walls_angle() {
         for (cap, sign) in [(70.0, -1.0), (90.0, 0.0), (110.0, 1.0)] {
             let mut case = cap_on_plane(f64::to_radians(90.0), 12.0, DVec3::Y, DVec3::ZERO);
             let tiles = &case.grid.tiles;
@@ -126,8 +132,8 @@ mod tests {
             pinned.resize(tiles);
             scratch.resize(tiles);
             kappa.resize(tiles);
-            for _ in 0..SETTLING_PASSES {
-                extend(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
+            for _ in 0..CONVERGENCE_PASSES {
+                extend_into_solids(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
             }
             struct Fixed(f64);
             impl AngleLaw for Fixed {
@@ -139,7 +145,15 @@ mod tests {
             velocity.iter_mut().for_each(|field| field.resize(tiles));
             kappa.values_mut().fill(f64::NAN);
             let law = Fixed(f64::to_radians(cap));
-            at_lines(&case.grid, &case.solids, &case.phi, &velocity, &law, Front::Measured, &mut kappa);
+            apply_at_contact_line(
+                &case.grid,
+                &case.solids,
+                &case.phi,
+                &velocity,
+                &law,
+                ContactAngleRule::Measured,
+                &mut kappa,
+            );
             let found: Vec<f64> = kappa.values().iter().copied().filter(|kappa| kappa.is_finite()).collect();
             let mean = found.iter().sum::<f64>() / found.len() as f64;
             let excess = mean - 2.0 / case.ball_radius;

@@ -1,54 +1,88 @@
-//! Curvature of the free surface.
+//! Curvature of the interface.
 //!
 //! ```text
-//! κ = ∇·(∇φ/|∇φ|) = (|∇φ|² ∇²φ − ∇φᵀ H ∇φ) / |∇φ|³          (wang2005, eq. 9), H the matrix of second derivatives
+//! κ = ∇·(∇φ/|∇φ|) = (|∇φ|² ∇²φ − ∇φᵀ H ∇φ) / |∇φ|³          (wang2005, eq. 9), H the Hessian of φ
 //! ```
 //!
-//! by central differences on 3 × 3 × 3 cells, second order. That is the curvature of the level of φ through the cell's center. Levels are parallel surfaces, so with Gauss's
-//! curvature K = ∇φᵀ adj(H) ∇φ / |∇φ|⁴ the surface itself, φ away, has
+//! by central differences on 3 × 3 × 3 cells, second order. That is the curvature of the level set
+//! of φ through the cell's center. Level sets are parallel surfaces, so with the Gaussian curvature
+//! K = ∇φᵀ adj(H) ∇φ / |∇φ|⁴ the interface, at the distance φ, has
 //!
 //! ```text
-//! κ₀ = (κ − 2Kφ) / (1 − κφ + Kφ²)                           (k → k/(1 − kφ) for both principal curvatures k)
+//! κ₀ = (κ − 2Kφ) / (1 − κφ + Kφ²)
+//!     (k → k/(1 − kφ) for both principal curvatures k)
 //! ```
 //!
-//! at the point nearest to the cell; between two cells on either side of the surface κ₀ is interpolated. +2/R on a ball of radius R. Interpolating κ itself would be wrong by up to
-//! (h/R)²/4 of it by where the surface lies between the two cells: a ball in the air would pull on itself, towards where it stands evenly on the cells. Within half a radius of curvature of
-//! the surface κ₀ is what it is; further out φ counts as that half. |κ| ≤ 2 per cell: sharper is not resolved.
+//! at the point nearest to the cell; between two cells on either side of the interface κ₀ is
+//! interpolated. A sphere of radius R has +2/R. Interpolating κ itself errs by up to (h/R)²/4,
+//! depending on where the interface lies between the two cells: a free drop would be pulled towards
+//! a symmetric position on the grid. Beyond half a radius of curvature from the interface φ is
+//! limited to that half. |κ| ≤ 2 per cell: sharper is not resolved.
 //!
-//! **At a wall** (s < [`LIFT`]) stencils reach deep into the solid, and where the surface lies flat on the wall the error of the extension counts double. There κ is read at the
-//! point moved up along the surface to s = [`LIFT`]. Where it stands steep it is not: the lowest layer of cells would feel the one above but not the other way round, and a force
-//! that has no energy feeds ripples of three cells along the line (at 120°, 20 cells across: e-fold in 3 ms, against viscosity).
+//! **At a wall** (s < [`LIFT`]) stencils reach deep into the solid, and where the interface lies
+//! flat on the wall the error of the extension counts double. There κ is sampled at the point moved
+//! up along the interface to s = [`LIFT`]. Where the interface is steep it is not: the lowest layer
+//! of cells would depend on the one above but not conversely, and a force without an energy drives
+//! ripples of three cells along the line (at 120°, 20 cells across: growth by e in 3 ms, against
+//! viscosity).
+//!
+//! The time-step limit of surface tension stands with the term, in
+//! [`projection`](crate::projection).
 
 use glam::DVec3;
 use rayon::prelude::*;
 
+use crate::contact_angle::AngleLaw;
+use crate::contact_curvature::apply_at_contact_line;
+use crate::fluid::StepContext;
 use crate::grid::{CENTER, linear};
-use crate::solids::{REACH, Solids};
+use crate::params::Parameters;
+use crate::scratch::Scratch;
+use crate::solids::{SOLID_BAND, Solids};
+use crate::state::State;
 use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 
-/// Cells within this distance of the surface get a curvature.
+/// Cells within this distance of the interface get a curvature.
 const WITHIN: f64 = 2.5;
-/// Least height above a wall at which κ is read, in cells.
+/// Least height above a wall at which κ is sampled, in cells.
 pub const LIFT: f64 = 0.5;
-/// |cos θ| from which κ is read higher up, and from which it is by all of [`LIFT`].
+/// |cos θ| above which κ is sampled higher up, and above which by all of [`LIFT`].
 const LIFTED_FROM: [f64; 2] = [0.6, 0.8];
 /// Largest curvature, per cell.
 const MOST: f64 = 2.0;
 
-/// Part of a radius of curvature up to which a cell's distance from the surface counts.
+/// Fraction of a radius of curvature to which a cell's distance from the interface is limited.
 const NEAR: f64 = 0.5;
 
-/// What κ of a cell is the curvature of.
+/// Which surface's curvature a cell gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Of {
-    /// The level of φ through its center, as in the paper.
-    Level,
-    /// The surface at the point nearest to it: κ₀.
-    Surface,
+pub enum CurvatureOf {
+    /// That of the level set of φ through its center, as in the paper.
+    LevelSet,
+    /// That of the interface at the nearest point, κ₀.
+    Interface,
 }
 
-/// κ per cell near the surface, in 1/cells.
-pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, of: Of, kappa: &mut Field<f64>) {
+/// Computes the curvature near the interface, and at contact lines by the virtual surface if that
+/// is chosen.
+pub fn compute_curvature<L: AngleLaw>(
+    state: &State,
+    scratch: &mut Scratch,
+    params: &Parameters,
+    step: &StepContext<'_, L>,
+) {
+    let State { grid, solids, phi, velocity, .. } = state;
+    let kappa = &mut scratch.kappa;
+    // The virtual surface gives curvatures of level sets, too.
+    let of = if params.virtual_surface.is_some() { CurvatureOf::LevelSet } else { CurvatureOf::Interface };
+    curvature(&grid.tiles, solids, phi, of, kappa);
+    if let Some(rule) = params.virtual_surface {
+        apply_at_contact_line(grid, solids, phi, velocity, step.angles, rule, kappa);
+    }
+}
+
+/// κ of the cells near the interface, in 1/cells.
+pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, of: CurvatureOf, kappa: &mut Field<f64>) {
     kappa.par_tiles_mut().enumerate().for_each(|(slot, out)| {
         let values = phi.tile(slot);
         let cells = tiles.cells_in_use();
@@ -69,7 +103,7 @@ pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, of: Of, kappa
 
 /// κ from the 27 values around a cell of a block with one cell of padding.
 #[inline]
-fn stencil(block: &[f64; 1000], local: usize, of: Of) -> f64 {
+fn stencil(block: &[f64; 1000], local: usize, of: CurvatureOf) -> f64 {
     const N: usize = SIDE + 2;
     let [i, j, k] = local_cell(local);
     let c = ((k + 1) * N + j + 1) * N + i + 1;
@@ -93,7 +127,7 @@ fn stencil(block: &[f64; 1000], local: usize, of: Of) -> f64 {
     let bend =
         xx * (fyy + fzz) + yy * (fxx + fzz) + zz * (fxx + fyy) - 2.0 * (fx * fy * fxy + fx * fz * fxz + fy * fz * fyz);
     let kappa = (bend / (steep * steep.sqrt())).clamp(-MOST, MOST);
-    if of == Of::Level {
+    if of == CurvatureOf::LevelSet {
         return kappa;
     }
     let gauss = (xx * (fyy * fzz - fyz * fyz)
@@ -107,16 +141,17 @@ fn stencil(block: &[f64; 1000], local: usize, of: Of) -> f64 {
     at_surface(kappa, gauss, f(c)).clamp(-MOST, MOST)
 }
 
-/// Curvature of the surface whose parallel surface at the distance `phi` has the curvature κ and Gauss's curvature K.
+/// Curvature of the interface from κ and K of the parallel surface at the distance `phi`.
 #[inline]
 fn at_surface(kappa: f64, gauss: f64, phi: f64) -> f64 {
-    // The sum of squares of the principal curvatures; neither is larger than its root.
+    // The root of the sum of squares of the principal curvatures, which neither exceeds.
     let sharpest = (kappa * kappa - 2.0 * gauss).max(0.0).sqrt();
     let phi = if sharpest * phi.abs() > NEAR { NEAR.copysign(phi) / sharpest } else { phi };
     (kappa - 2.0 * gauss * phi) / (1.0 - kappa * phi + gauss * phi * phi)
 }
 
-/// κ where the line between two neighboring cells meets the surface: `liquid` and `air` are the cells, `share` the way from the first.
+/// κ where the line between two neighboring cells crosses the interface, at the fraction `share`
+/// from `liquid` to `air`.
 #[inline]
 pub fn at_crossing(
     tiles: &Tiles,
@@ -131,10 +166,10 @@ pub fn at_crossing(
         values[liquid] + (values[air] - values[liquid]) * share
     };
     let s = mix(&solids.distance);
-    if s >= LIFT || s <= -REACH {
+    if s >= LIFT || s <= -SOLID_BAND {
         return mix(kappa);
     }
-    // Along the surface, away from the wall.
+    // Along the interface, away from the wall.
     let normal = solids.normal(tiles, liquid);
     let out =
         crate::grid::gradient(tiles, phi, liquid) * (1.0 - share) + crate::grid::gradient(tiles, phi, air) * share;
@@ -170,13 +205,13 @@ fn direction(from: usize, to: usize, tiles: &Tiles) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extension::{SETTLING_PASSES, extend};
+    use crate::contact_angle::{CONVERGENCE_PASSES, extend_into_solids};
     use crate::testing::{Advancing, Random, cap_on_plane};
     use crate::tiles::Topology;
 
-    /// Caps from 40° to 140°, on planes of any orientation: κ at the surface is 2/R.
+    /// Caps from 40° to 140°, on planes of any orientation: κ at the interface is 2/R.
     #[test]
-    fn curvature_of_caps_is_right_down_to_the_wall_of_any_plane() {
+    fn curvature_of_caps_is_accurate_down_to_the_wall_of_any_plane() {
         let mut random = Random::new(3);
         let mut worst: f64 = 0.0;
         for degrees in [40.0f64, 60.0, 90.0, 120.0, 140.0] {
@@ -184,7 +219,7 @@ mod tests {
                 let normal = if orientation == 0 { DVec3::Y } else { random.direction() };
                 let mut case = cap_on_plane(degrees.to_radians(), 10.0, normal, random.point());
                 let radius = case.ball_radius;
-                // What is inside the solid at first does not matter.
+                // Initial values inside the solid do not matter.
                 for (phi, s) in case.phi.values_mut().iter_mut().zip(case.solids.distance.values()) {
                     if *s < 0.0 {
                         *phi += 0.3 * s;
@@ -195,10 +230,10 @@ mod tests {
                 pinned.resize(tiles);
                 scratch.resize(tiles);
                 kappa.resize(tiles);
-                for _ in 0..SETTLING_PASSES {
-                    extend(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
+                for _ in 0..CONVERGENCE_PASSES {
+                    extend_into_solids(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
                 }
-                curvature(tiles, &case.solids, &case.phi, Of::Surface, &mut kappa);
+                curvature(tiles, &case.solids, &case.phi, CurvatureOf::Interface, &mut kappa);
                 let (mut sum, mut count, mut most) = (0.0, 0, 0.0f64);
                 for index in 0..tiles.len() * CELLS {
                     for axis in 0..3 {
@@ -229,10 +264,11 @@ mod tests {
         assert!(worst < 0.005, "rms error of κ up to {:.2} %", 100.0 * worst);
     }
 
-    /// Wherever a ball lies in its cells, its surface pulls it nowhere: Σ σ κ over the faces through which it leaves the liquid, σ = ±1, vanishes along each axis. Interpolated between levels, κ
-    /// would pull.
+    /// Wherever a sphere lies on the grid, its net capillary force vanishes: Σ σ κ over the faces
+    /// that cross its interface, σ = ±1, is zero along each axis. With κ interpolated between level
+    /// sets it is not.
     #[test]
-    fn a_ball_does_not_pull_on_itself() {
+    fn a_sphere_exerts_no_net_capillary_force_on_itself() {
         const RADIUS: f64 = 10.0;
         let mut tiles = Tiles::new(Topology::default());
         tiles.activate(&mut (0..64).map(|n| [n % 4 - 2, n / 4 % 4 - 2, n / 16 - 2]).collect());
@@ -243,14 +279,14 @@ mod tests {
         phi.resize(&tiles);
         kappa.resize(&tiles);
         let mut random = Random::new(5);
-        let mut pulls = [0.0_f64; 2];
+        let mut net_forces = [0.0_f64; 2];
         for _ in 0..6 {
             let middle = random.point();
             for index in 0..tiles.len() * CELLS {
                 let at = DVec3::from(tiles.cell(index).map(f64::from)) + 0.5 - middle;
                 phi.values_mut()[index] = at.length() - RADIUS;
             }
-            for (pull, of) in pulls.iter_mut().zip([Of::Level, Of::Surface]) {
+            for (pull, of) in net_forces.iter_mut().zip([CurvatureOf::LevelSet, CurvatureOf::Interface]) {
                 curvature(&tiles, &solids, &phi, of, &mut kappa);
                 let mut sum = DVec3::ZERO;
                 for low in 0..tiles.len() * CELLS {
@@ -267,11 +303,11 @@ mod tests {
                         }
                     }
                 }
-                // Of 2/R on the ball's shadow.
+                // Relative to 2/R on the sphere's cross-section.
                 *pull = pull.max(sum.length() / (2.0 * std::f64::consts::PI * RADIUS));
             }
         }
-        let [levels, surface] = pulls;
+        let [levels, surface] = net_forces;
         println!("pull of {levels:.1e} by levels, of {surface:.1e} by the surface");
         assert!(surface < 2e-6 && levels > 1e-5, "{surface:.1e} of its pull is left, {levels:.1e} by levels");
     }

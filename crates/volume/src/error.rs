@@ -1,6 +1,18 @@
-//! What a scene can ask that the volume model cannot do.
+//! Errors of the model: scenes that it cannot run, and solves that fail.
 
-/// Why a scene does not run on the volume model.
+use crate::poisson::PoissonError;
+
+/// Why a linear solve of a step failed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{solver}: {error}")]
+pub struct SolveError {
+    /// Which solve, e.g. "pressure solve".
+    pub solver: &'static str,
+    /// What went wrong.
+    pub error: PoissonError,
+}
+
+/// Why a scene cannot run on the volume model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VolumeError {
@@ -9,13 +21,13 @@ pub enum VolumeError {
         "the volume model needs a cell size, and this scene has no drop to derive one from: set resolution.cell, such as \"0.1 mm\""
     )]
     NoCell,
-    /// A cell that is not a length.
+    /// A cell size that is not a positive length.
     #[error("resolution.cell must be a positive length, got {cell} m")]
     Cell {
-        /// As asked, in m.
+        /// As given, in m.
         cell: f64,
     },
-    /// A drop that the cells cannot show.
+    /// A drop that the grid cannot resolve.
     #[error(
         "drops.{drop} is smaller than a few cells (radius {radius_mm:.4} mm, cell {cell_mm:.4} mm): set resolution.cell to at most {wanted_mm:.4} mm"
     )]
@@ -26,10 +38,10 @@ pub enum VolumeError {
         radius_mm: f64,
         /// Cell size, in mm.
         cell_mm: f64,
-        /// Cell size that would do, in mm.
+        /// Cell size that would suffice, in mm.
         wanted_mm: f64,
     },
-    /// A solid that the cells cannot show.
+    /// A solid that the grid cannot resolve.
     #[error(
         "solid `{solid}` is {thickness_mm:.4} mm thick, less than two cells of {cell_mm:.4} mm: set resolution.cell to at most {wanted_mm:.4} mm, or make it thicker"
     )]
@@ -40,24 +52,10 @@ pub enum VolumeError {
         thickness_mm: f64,
         /// Cell size, in mm.
         cell_mm: f64,
-        /// Cell size that would do, in mm.
+        /// Cell size that would suffice, in mm.
         wanted_mm: f64,
     },
-    /// Too many cells.
-    #[error(
-        "the liquid at the start needs about {cells:.1e} cells, {needed_gb:.1} GB, and this machine has {memory_gb:.1} GB free: set resolution.cell to at least {wanted_mm:.4} mm"
-    )]
-    Memory {
-        /// Active cells.
-        cells: f64,
-        /// Memory for them, in GB.
-        needed_gb: f64,
-        /// Memory there is, in GB.
-        memory_gb: f64,
-        /// Cell size that would do, in mm.
-        wanted_mm: f64,
-    },
-    /// Periods that no cell divides.
+    /// Periods that are not whole numbers of tiles.
     #[error(
         "the domain's periods must be whole numbers of tiles of 8 cells: {period_mm:.4} mm along {axis} is {tiles:.3} tiles of {tile_mm:.4} mm; \
          set resolution.cell to {wanted_mm:.6} mm"
@@ -71,37 +69,40 @@ pub enum VolumeError {
         tiles: f64,
         /// Side of a tile, in mm.
         tile_mm: f64,
-        /// Cell size that would do, in mm.
+        /// Cell size that would suffice, in mm.
         wanted_mm: f64,
     },
-    /// Not part of this version.
+    /// Drops that are too far apart.
+    #[error("{0}")]
+    Extent(String),
+    /// A feature that the model does not have.
     #[error("the volume model of this version has no {what}: {instead}")]
     NotYet {
-        /// What is asked for.
+        /// The feature.
         what: &'static str,
-        /// What to do.
+        /// What to use instead.
         instead: &'static str,
     },
-    /// A time step at which surface tension blows up.
+    /// A time step above the stability limit of surface tension.
     #[error(
         "volume.dt is {dt_us:.3} us, and steps on cells of {cell_mm:.4} mm blow up above {longest_us:.3} us: leave volume.dt out, or set it below"
     )]
     LongStep {
-        /// As asked, in µs.
+        /// As given, in µs.
         dt_us: f64,
-        /// The longest that is stable, in µs.
+        /// The longest stable step, in µs.
         longest_us: f64,
         /// Cell size, in mm.
         cell_mm: f64,
     },
-    /// A knob out of range.
-    #[error("volume.{knob} must be {range}, got {value}")]
-    Knob {
+    /// A parameter out of range.
+    #[error("volume.{key} must be {range}, got {value}")]
+    Parameter {
         /// Its key.
-        knob: &'static str,
-        /// What it may be.
+        key: &'static str,
+        /// Allowed values.
         range: &'static str,
-        /// What it is.
+        /// The value given.
         value: f64,
     },
 }

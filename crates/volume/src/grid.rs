@@ -1,85 +1,98 @@
-//! Where cells are, and what a field is between them.
+//! Positions of cells, and interpolation between them.
 //!
-//! Lengths inside the solver are counted in cells: φ and the solids' distance s are true lengths over the cell size h. Places are given in
-//! *tile coordinates*: a slot, and cells counted from the low corner of its tile, −7 to 15. They reach across tiles and
-//! periods alike. Velocities are in m/s.
+//! Lengths inside the solver are in cells: φ and the solids' distance s are lengths over the cell
+//! size h. Positions are given in *tile coordinates*: a slot, and cells counted from the low corner
+//! of its tile, −7 to 15. They extend across tiles and periods. Velocities are in m/s.
 //!
-//! Between samples a field is trilinear ([`linear`]) or a product of cubic convolutions ([`cubic`]): the latter is exact on quadratics, has a
-//! continuous gradient, and errs by O(h³) (keys1981).
+//! Fields are interpolated trilinearly ([`linear`]) or by products of cubic convolutions
+//! ([`cubic`]): the latter are exact on quadratics, have a continuous gradient, and an error of
+//! O(h³) (keys1981).
 
 use glam::DVec3;
 
 use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_cell};
 
-/// Where in a cell the samples of a centerd field are.
+/// Position in a cell of the samples of a centered field.
 pub const CENTER: DVec3 = DVec3::splat(0.5);
 
-/// Where in a cell the samples of the velocity components are: in the middle of its low faces.
+/// Position in a cell of the samples of the velocity components: the centers of its low faces.
 pub const FACES: [DVec3; 3] = [DVec3::new(0.0, 0.5, 0.5), DVec3::new(0.5, 0.0, 0.5), DVec3::new(0.5, 0.5, 0.0)];
 
-/// Cells, their size and where they are.
+/// Active tiles, cell size and origin.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// The active tiles.
     pub tiles: Tiles,
     /// Side of a cell, in m.
     pub h: f64,
-    /// Where the corner (0, 0, 0) of the lattice is, in m.
+    /// Position of the lattice corner (0, 0, 0), in m.
     pub origin: DVec3,
 }
 
 impl Grid {
-    /// The point of space at tile coordinates `at`, in m.
+    /// Position of tile coordinates `at`, in m.
     pub fn position(&self, slot: usize, at: DVec3) -> DVec3 {
         let tile = self.tiles.coords()[slot].map(|c| f64::from(c) * 8.0);
         self.origin + self.h * (DVec3::from(tile) + at)
     }
 
-    /// The center of a cell, in m.
+    /// Center of a cell, in m.
     pub fn center(&self, index: usize) -> DVec3 {
         self.position(index / CELLS, local_center(index % CELLS))
     }
 
-    /// The cell of the lattice that holds a point of space.
+    /// The slot and tile coordinates of a point of space (in m), if its tile is active.
+    pub fn locate(&self, point: DVec3) -> Option<(usize, DVec3)> {
+        let cell = self.cell_at(point);
+        let index = self.tiles.find(cell)?;
+        let beyond = (point - self.origin) / self.h - DVec3::from(cell.map(f64::from));
+        let at = DVec3::from(local_cell(index % CELLS).map(|c| c as f64)) + beyond;
+        Some((index / CELLS, if self.tiles.topology().planar { at.with_z(0.5) } else { at }))
+    }
+
+    /// The lattice cell that contains a position (in m).
     pub fn cell_at(&self, point: DVec3) -> [i32; 3] {
         ((point - self.origin) / self.h).to_array().map(|c| c.floor() as i32)
     }
 }
 
-/// The center of a cell in its tile's coordinates.
+/// Center of a cell in its tile's coordinates.
 #[inline]
 pub fn local_center(local: usize) -> DVec3 {
     let [i, j, k] = local_cell(local);
     DVec3::new(i as f64, j as f64, k as f64) + 0.5
 }
 
-/// The sample below `at` along each axis, and how far `at` lies beyond it.
+/// The sample below `at` along each axis, and the offset from it.
 #[inline]
 fn base(at: DVec3, stagger: DVec3) -> ([i32; 3], DVec3) {
-    let shifted = between(at - stagger, -6.0, 12.0);
-    let low = shifted.to_array().map(floor);
+    let shifted = clamp_components(at - stagger, -6.0, 12.0);
+    let low = shifted.to_array().map(fast_floor);
     (low, shifted - DVec3::from(low.map(f64::from)))
 }
 
-/// A place whose coordinates are moved to between two bounds; what is not a number becomes the lower one.
+/// Clamps the components of a position; NaN becomes the lower bound.
 #[inline]
-pub fn between(at: DVec3, low: f64, high: f64) -> DVec3 {
+pub fn clamp_components(at: DVec3, low: f64, high: f64) -> DVec3 {
     DVec3::from(at.to_array().map(|c| {
         let above = if c > low { c } else { low };
         if above < high { above } else { high }
     }))
 }
 
-/// The whole number below a coordinate in a tile and its surroundings, −32 to 31; `f64::floor` is a call into the C library on processors that must run everywhere, and a conversion must allow
-/// for numbers of any size.
+/// Floor of a coordinate between −32 and 31.
+///
+/// `f64::floor` is a library call on the baseline x86-64, and a conversion must handle numbers of
+/// any size.
 #[inline]
-pub fn floor(coordinate: f64) -> i32 {
-    // From 64 to 128 the six highest bits of the mantissa are the whole part.
+pub fn fast_floor(coordinate: f64) -> i32 {
+    // From 64 to 128 the six highest bits of the mantissa are the integer part.
     const SHIFT: i32 = 96;
     (((coordinate + f64::from(SHIFT)).to_bits() >> 46) & 63) as i32 + 64 - SHIFT
 }
 
-/// Where a coordinate, counted from a tile's low corner, lies: the tile (0 before, 1 itself, 2 after) and the cell in it.
+/// The tile (0 before, 1 itself, 2 after) and the cell in it of a coordinate counted from a tile's
+/// low corner.
 #[inline]
 fn place(coordinate: i32) -> (usize, usize) {
     (((coordinate >> 3) + 1) as usize, (coordinate & 7) as usize)
@@ -87,7 +100,7 @@ fn place(coordinate: i32) -> (usize, usize) {
 
 /// The 2 × 2 × 2 samples from `low` on, x fastest.
 #[inline]
-fn fetch_eight(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64; 8] {
+fn fetch_8(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64; 8] {
     const UP: usize = SIDE * SIDE;
     let table = tiles.neighbors(slot);
     let [(a, i), (b, j), (c, k)] = low.map(place);
@@ -139,7 +152,7 @@ fn fetch(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64;
         }
         return out;
     }
-    // How many of a row's samples lie in its first tile.
+    // Number of a row's samples in its first tile.
     match SIDE - i {
         1 => fetch_rows::<1>(tiles, field, slot, low, &mut out),
         2 => fetch_rows::<2>(tiles, field, slot, low, &mut out),
@@ -176,17 +189,17 @@ fn fetch_rows<const FIRST: usize>(tiles: &Tiles, field: &Field<f64>, slot: usize
     }
 }
 
-/// The field at `at`, trilinear; `stagger` says where in a cell its samples are.
+/// The field at `at`, trilinear; `stagger` is the position of its samples in a cell.
 #[inline]
 pub fn linear(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
     let (low, f) = base(at, stagger);
-    let v = fetch_eight(tiles, field, slot, low);
+    let v = fetch_8(tiles, field, slot, low);
     let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
     let layer = |o: usize| mix(mix(v[o], v[o + 1], f.x), mix(v[o + 2], v[o + 3], f.x), f.y);
     mix(layer(0), layer(4), f.z)
 }
 
-/// Weights of four samples in a row for the value at `t` between the second and the third.
+/// Weights of four samples for the value at `t` between the second and the third.
 #[inline]
 pub fn cubic_weights(t: f64) -> [f64; 4] {
     let (t2, t3) = (t * t, t * t * t);
@@ -209,7 +222,7 @@ fn dot4(w: &[f64; 4], v: &[f64]) -> f64 {
 #[inline]
 pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger: DVec3) -> f64 {
     let (low, f) = base(at, stagger);
-    // Above a wall along the cells' faces the way up from a cell's center passes through centers only.
+    // Above a wall aligned with the grid, sampling along the normal passes through centers only.
     match f.to_array().map(|f| f == 0.0) {
         [true, _, true] => return cubic_along(tiles, field, slot, low, 1, f.y),
         [true, true, _] => return cubic_along(tiles, field, slot, low, 2, f.z),
@@ -229,7 +242,7 @@ pub fn cubic(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3, stagger:
     sum
 }
 
-/// The field at `t` beyond the sample at `low` along an axis.
+/// The field at `t` beyond the sample `low` along an axis.
 #[inline]
 fn cubic_along(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3], axis: usize, t: f64) -> f64 {
     let mut samples = [0.0; 4];
@@ -264,7 +277,7 @@ pub fn cubic_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3,
     (value, gradient)
 }
 
-/// The gradient of a centerd field at a cell by central differences, one-sided where the lattice ends.
+/// Gradient of a centered field at a cell by central differences, one-sided where the grid ends.
 #[inline]
 pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: usize) -> DVec3 {
     let values = field.values();
@@ -281,7 +294,7 @@ pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: usize) -> DVec3 {
     out
 }
 
-/// The Laplacian of a centerd field at a cell; 0 along axes where the lattice ends.
+/// Laplacian of a centered field at a cell; axes along which the grid ends do not count.
 #[inline]
 pub fn laplacian(tiles: &Tiles, field: &Field<f64>, index: usize) -> f64 {
     let values = field.values();
@@ -294,7 +307,7 @@ pub fn laplacian(tiles: &Tiles, field: &Field<f64>, index: usize) -> f64 {
     out
 }
 
-/// The gradient of a centerd field at any place: central differences, trilinear between cells.
+/// Gradient of a centered field at any position: central differences, trilinear between cells.
 #[inline]
 pub fn smooth_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3) -> DVec3 {
     let sample = |d: DVec3| linear(tiles, field, slot, at + d, CENTER);
@@ -308,7 +321,7 @@ mod tests {
     use super::*;
     use crate::tiles::Topology;
 
-    /// Both interpolations are exact on what they must be exact on, across tiles.
+    /// Interpolation is exact on polynomials of its degree, across tiles.
     #[test]
     fn interpolation_reproduces_polynomials_and_their_gradients() {
         let mut tiles = Tiles::new(Topology::default());

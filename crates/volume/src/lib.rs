@@ -1,53 +1,63 @@
-//! Water drops by a sparse level set and the Navier–Stokes equations, after Wang, Mucha and Turk (wang2005).
+//! Water drops by a sparse level set and the Navier–Stokes equations, after Wang, Mucha and Turk
+//! (wang2005).
 //!
-//! Space is cut into tiles of 8 × 8 × 8 cells ([`tiles`]), and only those that hold liquid or lie near its surface exist. [`fluid`] is one step of the
-//! liquid, each of its stages a file; [`Volume`] is the model that the rest of the program drives. docs/volume.md tells the method and its limits.
+//! Space is divided into tiles of 8 × 8 × 8 cells, of which only those with liquid or near its
+//! interface exist. A step is a sequence of stages, each a file that opens with its equations
+//! (`fluid.rs`); [`Volume`] is the model that the rest of the program runs. docs/volume.md
+//! describes the method and its limits.
 
 #![allow(clippy::needless_range_loop, reason = "a stencil's cell and axis index several fields at once")]
 
 mod advection;
-mod airborne;
+mod contact_angle;
 mod contact_curvature;
 mod curvature;
+mod divergence_correction;
+mod domain_exit;
 mod drops;
 mod error;
-mod extension;
 mod extrapolation;
 mod faces;
-mod far_side;
+mod far_side_culling;
 mod fluid;
-mod fractions;
+mod frame_fields;
 mod grid;
-mod history;
-mod net_pull;
-mod outflow;
+mod interface_advection;
+mod level_set_advection;
+mod net_capillary_force;
+mod params;
+mod parasitic_currents;
 mod particles;
-mod picture;
 mod poisson;
 mod projection;
 mod redistance;
+mod scratch;
 mod setup;
-mod skin;
 mod solids;
 mod sources;
 mod spray;
-mod surface_loops;
-mod surface_motion;
+mod spray_transfer;
+mod state;
+mod surface_extraction;
+mod tile_activation;
 mod tiles;
 mod virtual_surface;
 mod viscosity;
 mod volume;
+mod volume_fraction;
+mod wetting_history;
 mod wind;
 
 /// Internals that the crate's benches measure; not part of the interface.
 #[doc(hidden)]
 pub mod bench_internals {
     pub use crate::poisson::{Method, NONE, Options, Solver, System};
-    pub use crate::skin::{Liquid, Placement, Wall, skin};
+    pub use crate::surface_extraction::{ExtractionFields, GridPlacement, NearestWall, extract_surface};
     pub use crate::tiles::{CELLS, Tiles, Topology};
 }
 
 pub use error::VolumeError;
+pub use setup::MemoryEstimate;
 pub use volume::Volume;
 
 #[cfg(test)]

@@ -1,33 +1,43 @@
-//! The particle level set: marker particles on both sides of the surface that mend φ where the grid has lost it (enright2002).
+//! Particle level set: marker particles on both sides of the interface correct φ where the grid has
+//! lost it (enright2002).
 //!
-//! φ moved on a grid rounds off whatever is thinner than two or three cells, and volume goes with it. Particles do not: each is a small ball that
-//! just touches the surface from its own side, moves with the flow by the midpoint rule (second-order Runge–Kutta), and is *escaped* when it is found on the other
-//! side by more than its radius. Then φ is wrong, and is mended from the escaped balls at the eight cells round each:
+//! Advecting φ on a grid smooths everything thinner than two or three cells, and volume is lost
+//! with it. Particles are not affected: each is a small sphere that just touches the interface from
+//! its own side, moves with the flow by the midpoint rule, and has *escaped* when it is found on
+//! the other side by more than its radius. Then φ is wrong, and is corrected from the escaped
+//! spheres at the eight cells around each:
 //!
 //! ```text
 //! φ_p(x) = s (r − |x − x_p|)          s = −1 in the liquid, +1 in the air
 //! φ₊ = max(φ, φ_p over escaped air particles),    φ₋ = min(φ, φ_p over escaped liquid particles)
-//! φ ← whichever of φ₊ and φ₋ is nearer to zero, where particles of both kinds have escaped
+//! φ ← the one of φ₊ and φ₋ closer to zero, where particles of both kinds have escaped
 //! ```
 //!
-//! **How many.** Volume is lost where the surface is fast, so with c the speed in cells per step a cell wants ⌈n (c − c₀)/(c₁ − c₀)⌉ particles, none up to c₀ = [`Settings::least_speed`] and n = [`Settings::most`]
-//! from c₁ = [`Settings::full_speed`] on (wang2005, §8): liquid at rest has none and costs nothing.
+//! **Number.** Volume is lost where the interface is fast, so with c the speed in cells per step a
+//! cell has ⌈n (c − c₀)/(c₁ − c₀)⌉ particles, none up to c₀ = [`ParticleParameters::min_speed`] and
+//! n = [`ParticleParameters::max_per_cell`] from c₁ = [`ParticleParameters::full_speed`] on
+//! (wang2005, §8): liquid at rest has none.
 //!
-//! **Use.** In each step: [`Particles::advance`] with the velocity that moves φ, move φ, [`Particles::mend`], redistance φ if it is due, mend again, then
-//! [`Particles::fit`] the radii; every ten to twenty steps [`Particles::reseed`]. Where φ was changed by hand, [`Particles::retain`] those that still are on their side. After [`Tiles::activate`] call [`Particles::rearrange`]. φ and all
-//! lengths are in cells.
+//! **Use.** In each step: [`Particles::advance`] with the velocity that moves φ, advect φ,
+//! [`Particles::correct_phi`], redistance φ if due, correct again, then
+//! [`Particles::adjust_radii`]; every ten to twenty steps [`Particles::reseed`]. Where φ was
+//! changed other than by advection, [`Particles::retain`] those that are still on their side. After
+//! [`Tiles::activate`] call [`Particles::rearrange`]. φ and all lengths are in cells.
 //!
-//! Results do not depend on the number of threads: particles move one by one, stay sorted by tile in the order in which they came, and are born from random
-//! numbers named by step and cell. Maxima and minima have no order. Memory is kept from step to step.
+//! Results do not depend on the number of threads: particles move independently, stay sorted by
+//! tile in their order of seeding, and their random positions are seeded by step and cell. Maxima
+//! and minima have no order.
 //!
-//! # What it saves
+//! # Effect
 //!
-//! (Tests.) A ball of radius 7 with a slot 3 cells wide, turned once round its neighborhood: with WENO alone 26 % of its volume ends in the wrong place, with
-//! particles 10 %; 85 % and 94 % are left. A circle of radius 9.6 drawn out by a vortex to a filament thinner than a cell and back: 6.5 % lost, and 0.05 % gained.
+//! (Tests.) A sphere of radius 7 with a slot 3 cells wide, rotated once: with WENO alone 26 % of
+//! its volume is displaced, with particles 10 %; 85 % and 94 % remain. A circle of radius 9.6
+//! stretched by a vortex to a filament thinner than a cell and back: 6.5 % lost, and 0.05 % gained.
 //!
 //! # Limits
 //!
-//! Mending moves φ = 0 only; it makes no distance of φ. Where liquid truly merges or parts below the grid's size, particles delay it by a step or two.
+//! The correction moves φ = 0 only; it does not make φ a distance. Where liquid truly merges or
+//! separates below the grid's size, particles delay it by a step or two.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -36,39 +46,54 @@ use sessile_world::random::Stream;
 
 use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_index, neighbor_place};
 
-/// Radius of the smallest and of the largest particle, in cells.
+/// Radii of the smallest and the largest particle, in cells.
 const RADII: [f64; 2] = [0.1, 0.5];
 
-/// An escaped particle farther than this from the surface is given up, in cells.
+/// Escaped particles farther than this from the interface are removed, in cells.
 const LOST_BEYOND: f64 = 1.0;
 
-/// How particles are sown.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Particles in a cell, at most.
-    pub most: u32,
+/// How particles are seeded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParticleParameters {
+    /// Largest number of particles in a cell; 0 switches the correction off.
+    pub max_per_cell: u32,
     /// Speed up to which a cell gets none, in cells per step.
-    pub least_speed: f64,
-    /// Speed from which on a cell gets all of them, in cells per step.
+    pub min_speed: f64,
+    /// Speed above which a cell gets all of them, in cells per step.
     pub full_speed: f64,
-    /// Half the width of the band in which they live, in cells.
+    /// Half width of the band around the interface in which they are seeded, in cells.
     pub band: f64,
-    /// Seed of the random places.
+    /// Distance from solids below which there are none, in cells.
+    ///
+    /// Near solids φ follows the contact angle, and particles on one side of a film would oppose
+    /// that: a drop that hits a plate keeps jets thinner than a cell and spreads by a fifth more.
+    pub solid_clearance: f64,
+    /// Steps between two reseedings.
+    pub interval: u64,
+    /// Seed of the random positions.
     pub seed: u64,
 }
 
-impl Default for Settings {
+impl Default for ParticleParameters {
     fn default() -> Self {
-        Self { most: 32, least_speed: 0.15, full_speed: 0.5, band: 2.0, seed: 1 }
+        Self {
+            max_per_cell: 32,
+            min_speed: 0.15,
+            full_speed: 0.5,
+            band: 2.0,
+            solid_clearance: 2.0,
+            interval: 10,
+            seed: 1,
+        }
     }
 }
 
-/// A marker.
+/// A marker particle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Particle {
-    /// In cells from the low corner of its tile.
+    /// Position in cells from the low corner of its tile.
     at: DVec3,
-    /// s r: negative for liquid, in cells.
+    /// s r: negative in the liquid, in cells.
     signed_radius: f64,
 }
 
@@ -76,24 +101,24 @@ struct Particle {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Particles {
     particles: Vec<Particle>,
-    /// Where each slot's particles begin; one more than slots.
+    /// Where each slot's particles begin, and the end of the last.
     starts: Vec<u32>,
     #[serde(skip)]
     scratch: Scratch,
 }
 
-/// Memory that is used again.
+/// Memory that is kept from step to step.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     particles: Vec<Particle>,
     slots: Vec<u32>,
     marks: Vec<bool>,
-    mended: [Vec<(u32, f64)>; 2],
+    corrected: [Vec<(u32, f64)>; 2],
 }
 
-/// What mending did.
+/// What a correction did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct Correction {
     /// Particles found on the wrong side.
     pub escaped: usize,
     /// Cells whose φ was changed.
@@ -101,7 +126,7 @@ pub struct Mended {
 }
 
 impl Particles {
-    /// How many there are.
+    /// Number of particles.
     pub fn len(&self) -> usize {
         self.particles.len()
     }
@@ -111,21 +136,22 @@ impl Particles {
         self.particles.is_empty()
     }
 
-    fn of(&self, slot: usize) -> &[Particle] {
+    fn in_tile(&self, slot: usize) -> &[Particle] {
         let range = |starts: &[u32]| starts[slot] as usize..starts[slot + 1] as usize;
         if self.starts.len() > slot + 1 { &self.particles[range(&self.starts)] } else { &[] }
     }
 
-    /// Takes the particles along after [`Tiles::activate`]; those in tiles that are gone are gone.
+    /// Moves the particles with their tiles after [`Tiles::activate`]; those in dropped tiles are
+    /// removed.
     pub fn rearrange(&mut self, tiles: &Tiles) {
         let mut moved = std::mem::take(&mut self.scratch.particles);
         moved.clear();
         let mut starts = std::mem::take(&mut self.scratch.slots);
         starts.clear();
         starts.push(0);
-        for &from in tiles.moves() {
+        for &from in tiles.previous_slots() {
             if from != NONE {
-                moved.extend_from_slice(self.of(from as usize));
+                moved.extend_from_slice(self.in_tile(from as usize));
             }
             starts.push(moved.len() as u32);
         }
@@ -133,8 +159,10 @@ impl Particles {
         self.scratch.slots = std::mem::replace(&mut self.starts, starts);
     }
 
-    /// Moves all particles by one step; `velocity(slot, at)` is in cells per step at a place in cells from the low corner of the slot's tile, −1 to 9. A particle that leaves the
-    /// active tiles, or whose velocity is not a number, is dropped.
+    /// Moves all particles by one step.
+    ///
+    /// `velocity(slot, at)` is in cells per step at tile coordinates `at`, −1 to 9. A particle that
+    /// leaves the active tiles, or whose velocity is not finite, is removed.
     pub fn advance(&mut self, tiles: &Tiles, velocity: impl Fn(usize, DVec3) -> DVec3 + Sync) {
         if self.is_empty() {
             return;
@@ -147,13 +175,13 @@ impl Particles {
             let flat = |v: DVec3| if planar { DVec3::new(v.x, v.y, 0.0) } else { v };
             let half = particle.at + 0.5 * flat(velocity(here, particle.at)).clamp_length_max(1.5);
             let moved = particle.at + flat(velocity(here, half)).clamp_length_max(1.5);
-            *slot = if moved.is_finite() { settle(tiles, here, moved, &mut particle.at) } else { NONE };
+            *slot = if moved.is_finite() { locate(tiles, here, moved, &mut particle.at) } else { NONE };
         });
         self.sort(tiles.len(), &slots);
         self.scratch.slots = slots;
     }
 
-    /// Sorts particles by slot, keeping their order within one; [`NONE`] drops them.
+    /// Sorts particles by slot, keeping their order within one; [`NONE`] removes them.
     fn sort(&mut self, num_slots: usize, slots: &[u32]) {
         self.starts.clear();
         self.starts.resize(num_slots + 1, 0);
@@ -166,7 +194,7 @@ impl Particles {
         let sorted = &mut self.scratch.particles;
         sorted.clear();
         sorted.resize(self.starts[num_slots] as usize, Particle::default());
-        // Walking backwards, each slot's end moves down to its beginning.
+        // In reverse, each slot's end moves down to its beginning.
         for (particle, &slot) in self.particles.iter().zip(slots).rev().filter(|&(_, &slot)| slot != NONE) {
             let end = &mut self.starts[slot as usize + 1];
             *end -= 1;
@@ -178,13 +206,19 @@ impl Particles {
         std::mem::swap(&mut self.particles, sorted);
     }
 
-    /// Mends φ from the particles that have escaped through the surface, in the cells where it `may_change`.
-    pub fn mend(&mut self, tiles: &Tiles, phi: &mut Field<f64>, may_change: impl Fn(usize) -> bool + Sync) -> Mended {
+    /// Corrects φ by the particles that have escaped through the interface, in the cells where it
+    /// `may_change`.
+    pub fn correct_phi(
+        &mut self,
+        tiles: &Tiles,
+        phi: &mut Field<f64>,
+        may_change: impl Fn(usize) -> bool + Sync,
+    ) -> Correction {
         if self.is_empty() {
-            return Mended::default();
+            return Correction::default();
         }
         self.mark_escaped(tiles, phi);
-        let Scratch { slots, marks, mended: [plus, minus], .. } = &mut self.scratch;
+        let Scratch { slots, marks, corrected: [plus, minus], .. } = &mut self.scratch;
         plus.clear();
         minus.clear();
         let mut escaped = 0;
@@ -207,10 +241,10 @@ impl Particles {
                 }
             }
         }
-        Mended { escaped, cells: apply(phi, plus, minus) }
+        Correction { escaped, cells: apply(phi, plus, minus) }
     }
 
-    /// Which particles are on the wrong side by more than their radius.
+    /// Marks the particles that are on the wrong side by more than their radius.
     fn mark_escaped(&mut self, tiles: &Tiles, phi: &Field<f64>) {
         self.list_slots();
         let Self { particles, scratch: Scratch { slots, marks, .. }, .. } = self;
@@ -222,7 +256,7 @@ impl Particles {
         });
     }
 
-    /// The slot of each particle.
+    /// Lists the slot of each particle.
     fn list_slots(&mut self) {
         let slots = &mut self.scratch.slots;
         slots.clear();
@@ -231,8 +265,9 @@ impl Particles {
         }
     }
 
-    /// Gives each particle the radius with which it just touches the surface; an escaped one keeps its own.
-    pub fn fit(&mut self, tiles: &Tiles, phi: &Field<f64>) {
+    /// Gives each particle the radius with which it just touches the interface; escaped ones keep
+    /// theirs.
+    pub fn adjust_radii(&mut self, tiles: &Tiles, phi: &Field<f64>) {
         self.list_slots();
         let particles = self.particles.par_iter_mut().zip(&self.scratch.slots);
         particles.with_min_len(256).for_each(|(particle, &slot)| {
@@ -244,7 +279,8 @@ impl Particles {
         });
     }
 
-    /// Drops the particles for which `keep(slot, at, sign)` does not hold; sign is −1 in the liquid, +1 in the air.
+    /// Removes the particles for which `keep(slot, at, sign)` is false; sign is −1 in the liquid,
+    /// +1 in the air.
     pub fn retain(&mut self, num_slots: usize, keep: impl Fn(usize, DVec3, f64) -> bool + Sync) {
         if self.is_empty() {
             return;
@@ -260,7 +296,7 @@ impl Particles {
         self.scratch.slots = slots;
     }
 
-    /// Whether these can be the particles of so many slots: for a saved state.
+    /// Whether these can be the particles of `num_slots` slots, for a saved state.
     pub fn fits(&self, num_slots: usize) -> bool {
         let in_tile = |particle: &Particle| {
             let side = SIDE as f64;
@@ -274,20 +310,21 @@ impl Particles {
                 && self.particles.iter().all(in_tile))
     }
 
-    /// Takes all away.
+    /// Removes all particles.
     pub fn clear(&mut self) {
         self.particles.clear();
         self.starts.clear();
     }
 
-    /// Drops particles that are not needed and sows those that are missing.
+    /// Removes particles that are not needed and seeds missing ones.
     ///
-    /// `speed(cell)` is in cells per step; `may_hold(cell)` says whether a cell may have particles at all (not in solids); `step` names the random numbers.
+    /// `speed(cell)` is in cells per step; `may_hold(cell)` tells whether a cell may have particles
+    /// at all (not near solids); `step` seeds the random numbers.
     pub fn reseed(
         &mut self,
         tiles: &Tiles,
         phi: &Field<f64>,
-        settings: &Settings,
+        parameters: &ParticleParameters,
         step: u64,
         speed: impl Fn(usize) -> f64 + Sync,
         may_hold: impl Fn(usize) -> bool + Sync,
@@ -295,7 +332,7 @@ impl Particles {
         let this = &*self;
         let fresh: Vec<Vec<Particle>> = (0..tiles.len())
             .into_par_iter()
-            .map(|slot| this.reseed_tile(tiles, phi, settings, step, slot, &speed, &may_hold))
+            .map(|slot| this.reseed_tile(tiles, phi, parameters, step, slot, &speed, &may_hold))
             .collect();
         self.particles.clear();
         self.starts.clear();
@@ -311,7 +348,7 @@ impl Particles {
         &self,
         tiles: &Tiles,
         phi: &Field<f64>,
-        settings: &Settings,
+        parameters: &ParticleParameters,
         step: u64,
         slot: usize,
         speed: &(impl Fn(usize) -> f64 + Sync),
@@ -319,26 +356,27 @@ impl Particles {
     ) -> Vec<Particle> {
         let mut kept = Vec::new();
         let values = phi.tile(slot);
-        if self.of(slot).is_empty() && values.iter().all(|value| value.abs() > settings.band) {
+        if self.in_tile(slot).is_empty() && values.iter().all(|value| value.abs() > parameters.band) {
             return kept;
         }
         let wanted: [u32; CELLS] = std::array::from_fn(|local| {
             let cell = slot * CELLS + local;
-            if local >= tiles.cells_in_use() || values[local].abs() > settings.band || !may_hold(cell) {
+            if local >= tiles.cells_in_use() || values[local].abs() > parameters.band || !may_hold(cell) {
                 return 0;
             }
-            let above = speed(cell) - settings.least_speed;
-            let share = (above / (settings.full_speed - settings.least_speed)).clamp(0.0, 1.0);
-            (f64::from(settings.most) * share).ceil() as u32
+            let above = speed(cell) - parameters.min_speed;
+            let share = (above / (parameters.full_speed - parameters.min_speed)).clamp(0.0, 1.0);
+            (f64::from(parameters.max_per_cell) * share).ceil() as u32
         });
         let mut present = [0_u32; CELLS];
-        for particle in self.of(slot) {
+        for particle in self.in_tile(slot) {
             let local = local_index(particle.at.to_array().map(|c| (c as usize).min(SIDE - 1)));
             let here = linear(tiles, phi, slot, particle.at);
             let escaped = here * particle.signed_radius < 0.0;
-            // What has escaped is what particles are for; but what lies deep in the other side mends nothing any more.
+            // Escaped particles are kept, unless they are so deep on the other side that they
+            // correct nothing any more.
             if (escaped && here.abs() < LOST_BEYOND && may_hold(slot * CELLS + local))
-                || (present[local] < wanted[local] && here.abs() < settings.band)
+                || (present[local] < wanted[local] && here.abs() < parameters.band)
             {
                 present[local] += 1;
                 kept.push(*particle);
@@ -349,7 +387,7 @@ impl Particles {
             if present[local] >= wanted[local] {
                 continue;
             }
-            let mut random = Stream::new(settings.seed, &[step, tile[0], tile[1], tile[2], local as u64]);
+            let mut random = Stream::new(parameters.seed, &[step, tile[0], tile[1], tile[2], local as u64]);
             let corner = DVec3::from([local % SIDE, local / SIDE % SIDE, local / (SIDE * SIDE)].map(|c| c as f64));
             for _ in present[local]..wanted[local] {
                 let mut at = corner + DVec3::from([0, 1, 2].map(|_| random.uniform()));
@@ -357,7 +395,7 @@ impl Particles {
                     at.z = 0.5;
                 }
                 let here = linear(tiles, phi, slot, at);
-                if here.abs() < settings.band {
+                if here.abs() < parameters.band {
                     kept.push(Particle { at, signed_radius: here.abs().clamp(RADII[0], RADII[1]).copysign(here) });
                 }
             }
@@ -366,17 +404,18 @@ impl Particles {
     }
 }
 
-/// The tile in which a place is, and the place in its coordinates.
-fn settle(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> u32 {
+/// The slot of a position, and the position in its tile's coordinates; [`NONE`] outside the active
+/// tiles.
+fn locate(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> u32 {
     let side = SIDE as f64;
     let offset = (moved / side).floor();
     *at = moved - offset * side;
-    // Rounding may put what was just below 0 at 8.
+    // Rounding may put a position just below 0 at 8.
     *at = at.min(DVec3::splat(side.next_down()));
     tiles.neighbors(slot)[neighbor_place(offset.to_array().map(|c| c as i32))]
 }
 
-/// φ at a place, trilinear between cell centers.
+/// φ at tile coordinates `at`, trilinear between cell centers.
 fn linear(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3) -> f64 {
     let low = (at - 0.5).floor();
     let t = at - 0.5 - low;
@@ -392,7 +431,8 @@ fn linear(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3) -> f64 {
     sum
 }
 
-/// φ ← the nearer to zero of max(φ, plus) and min(φ, minus); tells how many cells changed.
+/// φ ← the one of max(φ, plus) and min(φ, minus) closer to zero; returns the number of cells
+/// changed.
 fn apply(phi: &mut Field<f64>, plus: &mut [(u32, f64)], minus: &mut [(u32, f64)]) -> usize {
     plus.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     minus.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -410,14 +450,14 @@ fn apply(phi: &mut Field<f64>, plus: &mut [(u32, f64)], minus: &mut [(u32, f64)]
         let value = &mut values[cell as usize];
         let above = plus.next_if(|group| group[0].0 == cell).map(|group| value.max(group[0].1));
         let below = minus.next_if(|group| group[0].0 == cell).map(|group| value.min(group[0].1));
-        let mended = match (above, below) {
+        let corrected = match (above, below) {
             (Some(above), Some(below)) if above.abs() < below.abs() => above,
             (_, Some(below)) => below,
             (Some(above), None) => above,
             (None, None) => *value,
         };
-        changed += usize::from(mended != *value);
-        *value = mended;
+        changed += usize::from(corrected != *value);
+        *value = corrected;
     }
     changed
 }

@@ -1,65 +1,142 @@
-//! Pressure makes the velocity free of divergence, and surface tension enters through it.
+//! Pressure projection: pressure makes the velocity free of divergence, and surface tension enters
+//! through it.
 //!
-//! With q = pΔt/(ρh), in m/s, the velocity across a face becomes u − (q₊ − q₋), and each liquid cell asks
+//! With q = pΔt/(ρh), in m/s, the velocity across a face becomes u − (q₊ − q₋), and each liquid
+//! cell satisfies
 //!
 //! ```text
-//! Σ_faces ± a u = S,      a the open share of a face, S the cell's source (m/s); solids in motion add (1 − a) u_solid
+//! Σ_faces ± a u = S,
+//!     a the open fraction of a face, S the cell's source (m/s); moving solids add (1 − a) u_solid
 //! ```
 //!
-//! which is a symmetric system for q. Unknowns are all cells with φ < 0 that have an open face, also those whose center lies in a solid.
+//! a symmetric system for q. Unknowns are all cells with φ < 0 that have an open face, also those
+//! whose center lies in a solid.
 //!
-//! **At the surface** p = γκ. Second order (gibou2002): the surface cuts the line from a liquid cell to an air cell at the share
-//! θ = φ_l/(φ_l − φ_a) of the way, so the slope of q there is (γκΔt/ρh² − q)/θ, with κ interpolated to the cut. First order (wang2005, §5.3):
-//! θ = 1 and κ of the air cell.
+//! **At the interface** p = γκ. Second order (gibou2002): the interface crosses the line from a
+//! liquid cell to an air cell at the fraction θ = φ_l/(φ_l − φ_a), so the slope of q there is
+//! (γκΔt/ρh² − q)/θ, with κ interpolated to the crossing. First order (wang2005, §5.3): θ = 1 and κ
+//! of the air cell.
 //!
-//! **Pinned lines**: the liquid–air faces of a pinned line are closed (`Flow::held`).
+//! **Pinned lines**: the liquid–air faces of a pinned line are closed
+//! (`PressureProblem::prescribed_velocity`).
 //!
-//! The solve stops when what is left of the divergence would change a cell's volume by `LEFT_OVER` in one step.
+//! **Time step.** Explicit surface tension limits it ([`capillary_time_step`]).
+//!
+//! The solve stops when the remaining divergence would change a cell's volume by
+//! `NumericalParameters::divergence_tolerance` in one step.
 
-mod deep;
+mod interior_rows;
+
+use std::f64::consts::TAU;
 
 use rayon::prelude::*;
+use sessile_wetting::Liquid;
 
 use crate::curvature::at_crossing;
+use crate::error::SolveError;
 use crate::extrapolation::sample;
-use crate::faces::{Kinds, WET};
+use crate::faces::{FaceFlags, WET};
+use crate::fluid::StepContext;
 use crate::grid::local_center;
-use crate::poisson::{NONE, Options, PoissonError, Report, Solver, System};
-use crate::solids::{Solids, Wall};
-use crate::surface_motion::LIFT;
+use crate::level_set_advection::LIFT;
+use crate::net_capillary_force::cancel_net_forces;
+use crate::params::{NumericalParameters, Parameters};
+use crate::poisson::{NONE, Options, PoissonError, SolveReport, Solver, System};
+use crate::scratch::Scratch;
+use crate::solids::{Solids, Wall, WallMotion};
+use crate::state::State;
 use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
-/// Share of its volume that a cell may gain or lose in a step by what the solve leaves.
-const LEFT_OVER: f64 = 1e-6;
-/// Nearest that the surface counts to be to a liquid cell's center, in cells.
+/// Least distance of the interface from a liquid cell's center, in cells.
 const NEAREST: f64 = 1e-2;
 
-/// Speed of the surface, in cells per step, from which on the pressure has its say beside lines too.
-const FAST: f64 = 0.15;
+/// Longest stable step of explicit surface tension on cells of side `h` (in m), in s.
+///
+/// The shortest resolved capillary wave, λ = 2h, must not travel more than a fraction of a cell in
+/// one step: Δt = √(ρh³/2πγ). Stages use `NumericalParameters::capillary_fraction` of it.
+pub fn capillary_time_step(liquid: &Liquid, h: f64) -> f64 {
+    (liquid.density * h.powi(3) / (TAU * liquid.surface_tension)).sqrt()
+}
+
+/// What a projection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Surface tension and pressure.
+    WithSurfaceTension,
+    /// Only what divergence the velocity has gained since the first pass.
+    DivergenceOnly,
+}
+
+/// Solves for the pressure and makes the velocity free of divergence.
+///
+/// The first pass includes surface tension, starts from the pressure of the last step and keeps the
+/// new one; the net capillary force on free components is removed. The second starts from zero.
+pub fn project<L>(
+    state: &mut State,
+    scratch: &mut Scratch,
+    params: &Parameters,
+    step: &StepContext<'_, L>,
+    pass: Pass,
+) -> Result<SolveReport, SolveError> {
+    let State { grid, sides, solids, phi, velocity, pressure, pinned, drops, .. } = state;
+    let Scratch { face_flags, kappa, previous_velocity, projection, source, net_forces, .. } = scratch;
+    let Liquid { density, surface_tension, .. } = params.liquid;
+    let (dt, h, first) = (step.dt, grid.h, pass == Pass::WithSurfaceTension);
+    let walls = WallMotion::new(step.world, sides, grid);
+    let wall_velocity = |wall: &Wall, index: usize, axis: usize| walls.at_cell(wall, index, axis);
+    let problem = PressureProblem {
+        tiles: &grid.tiles,
+        solids,
+        flags: face_flags,
+        phi,
+        kappa,
+        pinned,
+        tension: if first { surface_tension * dt / (density * h * h) } else { 0.0 },
+        second_order: params.second_order,
+        lifts: params.virtual_surface.is_none(),
+        dt_over_h: dt / h,
+        numerics: &params.numerics,
+        before: previous_velocity,
+    };
+    projection.assemble(&problem, velocity, source, &wall_velocity);
+    projection.q.clear();
+    let known = |cell: u32| if first { pressure.values()[cell as usize] * dt } else { 0.0 };
+    projection.q.extend(projection.cells.iter().map(|&cell| known(cell)));
+    let report = projection.solve(&problem).map_err(|error| SolveError { solver: "pressure solve", error })?;
+    projection.correct(&problem, velocity, &wall_velocity);
+    if first {
+        cancel_net_forces(&problem, projection, drops, net_forces, velocity);
+        projection.write_pressure(dt, pressure);
+    }
+    Ok(report)
+}
 
 /// What the projection reads.
-pub struct Flow<'a> {
+pub struct PressureProblem<'a> {
     /// The tiles.
     pub tiles: &'a Tiles,
     /// The solids.
     pub solids: &'a Solids,
-    /// The kinds of faces.
-    pub kinds: &'a Kinds,
+    /// Face flags.
+    pub flags: &'a FaceFlags,
     /// The level set.
     pub phi: &'a Field<f64>,
     /// Its curvature, in 1/cells.
     pub kappa: &'a Field<f64>,
-    /// Cells at which the line is pinned.
+    /// Cells at which the contact line is pinned.
     pub pinned: &'a Field<bool>,
-    /// γΔt/(ρh²), in m/s: q at the surface per κ.
+    /// γΔt/(ρh²), in m/s: q at the interface per κ.
     pub tension: f64,
-    /// Second order at the surface; else first.
+    /// Second order at the interface; first otherwise.
     pub second_order: bool,
-    /// Whether κ just above a wall is read higher up along the surface; the virtual surface's belongs to its own cell.
+    /// Whether κ just above a wall is sampled higher up along the interface; the virtual surface's
+    /// belongs to its own cell.
     pub lifts: bool,
     /// Δt/h, in s/m.
-    pub reach: f64,
-    /// The velocity that moved the surface last.
+    pub dt_over_h: f64,
+    /// Tolerance and speed limit.
+    pub numerics: &'a NumericalParameters,
+    /// The velocity that moved the interface last, in m/s.
     pub before: &'a [Field<f64>; 3],
 }
 
@@ -68,18 +145,18 @@ pub struct Flow<'a> {
 struct Equation {
     neighbors: [u32; 6],
     faces: [f64; 3],
-    outside: f64,
-    right: f64,
+    dirichlet: f64,
+    rhs: f64,
 }
 
-/// The unknowns, their system, and memory that is used again.
+/// The unknowns and their system.
 #[derive(Debug)]
 pub struct Projection {
-    /// The cell of each unknown, in the order of cells.
+    /// Cell of each unknown, in the order of cells.
     pub cells: Vec<u32>,
-    /// The unknown of each cell, or [`NONE`].
+    /// Unknown of each cell, or [`NONE`].
     pub number: Field<u32>,
-    /// The system of the last step; its neighbors are those that share an open face.
+    /// System of the last step; its neighbors are those that share an open face.
     pub system: System,
     /// q of each unknown, in m/s.
     pub q: Vec<f64>,
@@ -98,13 +175,23 @@ impl Default for Projection {
     }
 }
 
-impl Flow<'_> {
-    /// The velocity across a face between liquid and air in which the pressure has no say; none where it has.
+impl PressureProblem<'_> {
+    /// The velocity across a face between liquid and air that the pressure does not change; none
+    /// where it does.
     ///
-    /// Where a pinned line holds one of the two cells, it is the wall's. Where the center of one lies in a solid, φ there is the extension's and follows the surface above it; so does the flow. (Left to
-    /// the pressure, 100 mm/s come in there beside the line and leave by the next face, for ever: no displacement of the surface answers. Closed, low angles on round solids stick up to 3 % off.)
-    /// But liquid that comes down fast must be able to get out of the way: what it carries into a cell that is nearly shut would leave through the slit that is left, at any speed.
-    fn held(&self, axis: usize, low: usize, high: usize, wall_velocity: impl Fn() -> f64) -> Option<f64> {
+    /// At a pinned line it is the wall's. Where the center of one of the two cells lies in a solid,
+    /// φ there is an extension that follows the interface above it; so does the flow. (Left to the
+    /// pressure, 100 mm/s enter beside the line and leave by the next face permanently, since no
+    /// displacement of the interface opposes it. Closed, low angles on round solids are wrong by up
+    /// to 3 %.) Fast liquid is excepted: what enters a nearly closed cell would leave through the
+    /// remaining opening at any speed.
+    fn prescribed_velocity(
+        &self,
+        axis: usize,
+        low: usize,
+        high: usize,
+        wall_velocity: impl Fn() -> f64,
+    ) -> Option<f64> {
         let (phi, pinned) = (self.phi.values(), self.pinned.values());
         if (phi[low] < 0.0) == (phi[high] < 0.0) {
             return None;
@@ -112,14 +199,15 @@ impl Flow<'_> {
         if pinned[low] || pinned[high] {
             return Some(wall_velocity());
         }
-        if !(self.solids.hold(low) || self.solids.hold(high)) {
+        if !(self.solids.contains_center(low) || self.solids.contains_center(high)) {
             return None;
         }
-        Some(self.carried(axis, low, high)).filter(|velocity| velocity.abs() * self.reach < FAST)
+        Some(self.lifted_velocity(axis, low, high))
+            .filter(|velocity| velocity.abs() * self.dt_over_h < self.numerics.prescribed_speed_limit)
     }
 
-    /// The velocity of the surface above the wall, as it moves φ, across a face.
-    fn carried(&self, axis: usize, low: usize, high: usize) -> f64 {
+    /// Velocity across a face of the interface above the wall, as it moves φ.
+    fn lifted_velocity(&self, axis: usize, low: usize, high: usize) -> f64 {
         let s = self.solids.distance.values();
         let mut at = local_center(high % CELLS);
         at[axis] -= 0.5;
@@ -129,13 +217,13 @@ impl Flow<'_> {
         (moving - normal * moving.dot(normal) * (1.0 - height.max(0.0) / LIFT))[axis]
     }
 
-    /// The share of the way from a liquid cell to an air cell that lies in the liquid.
+    /// Fraction of the line from a liquid cell to an air cell that lies in the liquid.
     pub fn share(&self, liquid: usize, air: usize) -> f64 {
         let (a, b) = (self.phi.values()[liquid], self.phi.values()[air]);
         if self.second_order { (a / (a - b)).max(NEAREST) } else { 1.0 }
     }
 
-    /// q at the surface between a liquid cell and an air cell.
+    /// q at the interface between a liquid cell and an air cell.
     pub fn surface_q(&self, liquid: usize, air: usize) -> f64 {
         let share = if self.second_order { self.share(liquid, air) } else { 1.0 };
         if !self.lifts && !self.second_order {
@@ -153,7 +241,7 @@ impl Flow<'_> {
         source: f64,
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) -> Equation {
-        let mut row = Equation { neighbors: [NONE; 6], faces: [0.0; 3], outside: 0.0, right: source };
+        let mut row = Equation { neighbors: [NONE; 6], faces: [0.0; 3], dirichlet: 0.0, rhs: source };
         for direction in 0..2 * self.tiles.dims() {
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = self.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
@@ -162,18 +250,18 @@ impl Flow<'_> {
             let outward = if up { 1.0 } else { -1.0 };
             let shut = 1.0 - open;
             if shut > 0.0 {
-                row.right -= outward * shut * wall_velocity(&self.solids.wall.values()[index], index, axis);
+                row.rhs -= outward * shut * wall_velocity(&self.solids.wall.values()[index], index, axis);
             }
             if open <= 0.0 {
                 continue;
             }
             let [low, high] = if up { [index, next] } else { [next, index] };
             let wall = || wall_velocity(&self.solids.wall.values()[high], high, axis);
-            if let Some(velocity) = self.held(axis, low, high, wall) {
-                row.right -= outward * open * velocity;
+            if let Some(velocity) = self.prescribed_velocity(axis, low, high, wall) {
+                row.rhs -= outward * open * velocity;
                 continue;
             }
-            row.right -= outward * open * velocity[axis].values()[face];
+            row.rhs -= outward * open * velocity[axis].values()[face];
             if number.values()[next] != NONE {
                 row.neighbors[direction] = number.values()[next];
                 if up {
@@ -181,8 +269,8 @@ impl Flow<'_> {
                 }
             } else if self.phi.values()[next] >= 0.0 {
                 let weight = open / self.share(index, next);
-                row.outside += weight;
-                row.right += weight * self.surface_q(index, next);
+                row.dirichlet += weight;
+                row.rhs += weight * self.surface_q(index, next);
             }
         }
         row
@@ -190,8 +278,8 @@ impl Flow<'_> {
 }
 
 impl Projection {
-    /// Finds the unknowns.
-    pub fn number_cells(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
+    /// Numbers the unknowns.
+    pub fn number_unknowns(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
         self.number.resize(tiles);
         self.number.par_tiles_mut().enumerate().for_each(|(slot, number)| {
             number.fill(NONE);
@@ -219,10 +307,11 @@ impl Projection {
         }
     }
 
-    /// Writes the equations; `source` gives S of each unknown and `wall_velocity` how fast a wall moves along an axis at a cell.
+    /// Writes the equations; `source` gives S of each unknown and `wall_velocity` a wall's velocity
+    /// along an axis at a cell.
     pub fn assemble(
         &mut self,
-        flow: &Flow<'_>,
+        problem: &PressureProblem<'_>,
         velocity: &[Field<f64>; 3],
         source: &[f64],
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
@@ -232,73 +321,83 @@ impl Projection {
         system.cells.resize(n, [0; 3]);
         system.neighbors.resize(n, [NONE; 6]);
         system.faces.resize(n, [0.0; 3]);
-        system.outside.resize(n, 0.0);
-        system.right.resize(n, 0.0);
+        system.dirichlet.resize(n, 0.0);
+        system.rhs.resize(n, 0.0);
         let rows = (
             system.cells.par_chunks_mut(CELLS),
             system.neighbors.par_chunks_mut(CELLS),
             system.faces.par_chunks_mut(CELLS),
-            system.outside.par_chunks_mut(CELLS),
-            system.right.par_chunks_mut(CELLS),
+            system.dirichlet.par_chunks_mut(CELLS),
+            system.rhs.par_chunks_mut(CELLS),
         );
         let known = cells.par_chunks(CELLS).zip(source.par_chunks(CELLS));
         let number = &*number;
-        rows.into_par_iter().zip(known).for_each(|((places, neighbors, faces, outside, right), (cells, source))| {
+        rows.into_par_iter().zip(known).for_each(|((places, neighbors, faces, dirichlet, rhs), (cells, source))| {
             let mut write = |at: usize, row: &Equation| {
-                places[at] = flow.tiles.cell(cells[at] as usize);
+                places[at] = problem.tiles.cell(cells[at] as usize);
                 (neighbors[at], faces[at]) = (row.neighbors, row.faces);
-                (outside[at], right[at]) = (row.outside, row.right);
+                (dirichlet[at], rhs[at]) = (row.dirichlet, row.rhs);
             };
             let mut at = 0;
             while at < cells.len() {
                 let first = cells[at] as usize;
                 let last = cells.get(at + SIDE - 1).map(|&last| last as usize);
                 let is_row = first.is_multiple_of(SIDE) && last == Some(first + SIDE - 1);
-                let deep = if is_row { flow.deep_row(number, velocity, first) } else { None };
-                if let Some(deep) = deep {
-                    (0..SIDE).for_each(|lane| write(at + lane, &deep.equation(lane, source[at + lane])));
+                let interior = if is_row { problem.interior_row(number, velocity, first) } else { None };
+                if let Some(interior) = interior {
+                    (0..SIDE).for_each(|lane| write(at + lane, &interior.equation(lane, source[at + lane])));
                     at += SIDE;
                 } else {
-                    write(at, &flow.equation(number, velocity, first, source[at], wall_velocity));
+                    write(at, &problem.equation(number, velocity, first, source[at], wall_velocity));
                     at += 1;
                 }
             }
         });
     }
 
-    /// Solves for q, from what it holds.
-    pub fn solve(&mut self, flow: &Flow<'_>) -> Result<Report, PoissonError> {
-        let options = Options { tolerance: LEFT_OVER / flow.reach, relative_tolerance: 0.0, ..Options::default() };
+    /// Solves for q from its initial values.
+    pub fn solve(&mut self, problem: &PressureProblem<'_>) -> Result<SolveReport, PoissonError> {
+        let tolerance = problem.numerics.divergence_tolerance / problem.dt_over_h;
+        let options = Options { tolerance, relative_tolerance: 0.0, ..Options::default() };
         self.solver.solve(&self.system, &mut self.q, &options)
     }
 
-    /// Takes the pressure's gradient off the velocity of wet faces.
+    /// Writes q/Δt to the cells, zero where there is no liquid.
+    fn write_pressure(&self, dt: f64, pressure: &mut Field<f64>) {
+        pressure.par_tiles_mut().enumerate().for_each(|(slot, out)| {
+            for (out, &unknown) in out.iter_mut().zip(self.number.tile(slot)) {
+                *out = if unknown == NONE { 0.0 } else { self.q[unknown as usize] / dt };
+            }
+        });
+    }
+
+    /// Subtracts the pressure gradient from the velocity of liquid faces.
     pub fn correct(
         &mut self,
-        flow: &Flow<'_>,
+        problem: &PressureProblem<'_>,
         velocity: &mut [Field<f64>; 3],
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) {
         let Self { q, number: unknowns, .. } = self;
         let (q, unknowns) = (&*q, &*unknowns);
         let number = unknowns.values();
-        let phi = flow.phi.values();
-        for (axis, component) in velocity.iter_mut().enumerate().take(flow.tiles.dims()) {
+        let phi = problem.phi.values();
+        for (axis, component) in velocity.iter_mut().enumerate().take(problem.tiles.dims()) {
             component.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-                let kinds = flow.kinds[axis].tile(slot);
-                let mut deep = false;
-                for local in 0..flow.tiles.cells_in_use() {
+                let flags = problem.flags[axis].tile(slot);
+                let mut interior = false;
+                for local in 0..problem.tiles.cells_in_use() {
                     let high = slot * CELLS + local;
                     if local % SIDE == 0 {
                         let row = out[local..].first_chunk_mut().expect("a row of a tile");
-                        deep = flow.correct_deep_row(unknowns, q, axis, high, row).is_some();
+                        interior = problem.correct_interior_row(unknowns, q, axis, high, row).is_some();
                     }
-                    if deep || kinds[local] & WET == 0 {
+                    if interior || flags[local] & WET == 0 {
                         continue;
                     }
-                    let Some(low) = flow.tiles.next(high, axis, -1) else { continue };
-                    let wall = || wall_velocity(&flow.solids.wall.values()[high], high, axis);
-                    if let Some(velocity) = flow.held(axis, low, high, wall) {
+                    let Some(low) = problem.tiles.next(high, axis, -1) else { continue };
+                    let wall = || wall_velocity(&problem.solids.wall.values()[high], high, axis);
+                    if let Some(velocity) = problem.prescribed_velocity(axis, low, high, wall) {
                         if number[low] != number[high] {
                             out[local] = velocity;
                         }
@@ -307,10 +406,10 @@ impl Projection {
                     out[local] -= match (number[low], number[high]) {
                         (NONE, NONE) => 0.0,
                         (NONE, h) if phi[low] >= 0.0 => {
-                            (q[h as usize] - flow.surface_q(high, low)) / flow.share(high, low)
+                            (q[h as usize] - problem.surface_q(high, low)) / problem.share(high, low)
                         }
                         (l, NONE) if phi[high] >= 0.0 => {
-                            (flow.surface_q(low, high) - q[l as usize]) / flow.share(low, high)
+                            (problem.surface_q(low, high) - q[l as usize]) / problem.share(low, high)
                         }
                         (NONE, _) | (_, NONE) => 0.0,
                         (l, h) => q[h as usize] - q[l as usize],

@@ -1,70 +1,88 @@
-//! φ is made a distance again, without moving the surface.
+//! Redistancing: φ is reinitialized to a distance without moving the interface.
 //!
-//! The surface is where the cubic interpolant of φ vanishes. For each cell in the band its nearest point y on it is found by Newton's method (chopp2001): with g = ∇φ(y),
+//! The interface is where the cubic interpolant of φ vanishes. For each cell in the band its
+//! nearest point y on it is found by Newton's method (chopp2001): with g = ∇φ(y),
 //!
 //! ```text
 //! y ← y − φ(y) g/|g|²,      y ← y + the part of x − y that is perpendicular to g
 //! ```
 //!
-//! Cells that begin with a useful φ start from x − φ∇φ/|∇φ|²; the others start from the nearest of their neighbors' points, layer by layer outwards.
-//! Where the method does not settle (between two surfaces that are close) a cell keeps the distance to the nearest of its neighbors' points, or its old φ.
+//! Cells with a useful φ start from x − φ∇φ/|∇φ|²; the others start from the nearest of their
+//! neighbors' points, layer by layer outwards. Where the method does not converge (between two
+//! interfaces that are close) a cell keeps the distance to the nearest of its neighbors' points, or
+//! its old φ.
 //!
-//! Because the surface is defined by the interpolant, which is exact on quadratics, repeated use does not shift it where it is smooth. Where φ has a kink within a cell or two (under a
-//! film, at a rim) it does: a film of one cell is lifted by a twelfth each time, and a spreading drop grows by a fifth in all. So φ is shifted back by what its neighborhood of 27 cells has gained, over the surface
-//! in it (after sussman1999, with shares of cells in place of a smeared step):
+//! Because the interface is defined by the interpolant, which is exact on quadratics, repeated use
+//! does not shift it where it is smooth. Where φ has a kink within a cell or two (under a film, at
+//! a rim) it does: a film of one cell is lifted by a twelfth each time, and a spreading drop grows
+//! by a fifth in all. So φ is shifted back by what its neighborhood of 27 cells has gained, over
+//! the interface area in it (after sussman1999, with liquid fractions instead of a smeared step
+//! function):
 //!
 //! ```text
-//! φ ← φ + Σ (F_new − F_old) / Σ A        F a cell's liquid share, A = −dF/dφ
+//! φ ← φ + Σ (F_new − F_old) / Σ A        F a cell's liquid fraction, A = −dF/dφ
 //! ```
 //!
 //! Cells of a pinned line, and cells inside solids, which the extension writes, keep their φ.
 //!
-//! **In solids** the surface was itself made from φ outside, and measuring to it there would let the two feed one another: at contact angles below 45° noise grows, and a sheet creeps
-//! away along the wall. So the surface is believed down to `BELIEVED_TO` only, and goes on from there along its tangent plane: a cell whose nearest point y lies deeper takes
+//! **In solids** the interface was itself derived from φ outside, and measuring to it there would
+//! feed back: at contact angles below 45° noise grows, and a sheet creeps away along the wall. So
+//! the interface is trusted down to `TRUSTED_DEPTH` only, and continues from there along its
+//! tangent plane: a cell whose nearest point y lies deeper takes
 //!
 //! ```text
-//! φ = (x − y')·n(y'),      y' the point of the surface at that depth on the way up from y,  n its normal
+//! φ = (x − y')·n(y'),
+//!     y' the point of the interface at that depth on the way up from y,  n its normal
 //! ```
+//!
+//! No time-step limit.
 
 use glam::DVec3;
 use rayon::prelude::*;
+use sessile_model::StageReports;
 
-use crate::extension::BAND;
-use crate::fractions::{FAR, cell_share, shifted_share};
+use crate::contact_angle::{AngleLaw, BAND, impose_contact_angle};
 use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
+use crate::interface_advection::correct_by_particles;
+use crate::params::Parameters;
+use crate::scratch::Scratch;
 use crate::solids::Solids;
+use crate::state::{SinceRedistance, State};
 use crate::tiles::{CELLS, Field, NONE, SELF, SIDE, Tiles, local_cell};
+use crate::volume_fraction::{HALF_DIAGONAL, liquid_fraction, shifted_liquid_fraction};
 
-/// Distance beyond which a cell starts from its neighbors.
+/// Distance beyond which a cell starts from its neighbors' points.
 const OWN_START: f64 = 3.0;
-/// Value of cells beyond the band.
-pub const BEYOND: f64 = BAND + 1.0;
+/// |φ| of cells beyond the band.
+pub const PHI_MAX: f64 = BAND + 1.0;
 /// Newton steps.
 const STEPS: usize = 4;
-/// Where a step no longer moves the point by more than this, it has settled, in cells.
+/// A step that moves the point by less than this has converged, in cells.
 const SETTLED: f64 = 1e-3;
-/// A last step longer than this shows that there is no surface where the method looks for one, in cells.
+/// A last step longer than this shows that there is no interface nearby, in cells.
 const CONVERGED: f64 = 0.25;
-/// Depth in solids down to which the surface is believed, in cells.
-const BELIEVED_TO: f64 = 0.75;
-/// Least slope of the surface's steepest line against the wall, as a sine, at which the way up can be gone.
+/// Depth in solids down to which the interface is trusted, in cells.
+const TRUSTED_DEPTH: f64 = 0.75;
+/// Least slope of the interface's steepest line against the wall, as a sine, at which it can be
+/// followed upwards.
 const LEAST_RISE: f64 = 0.1;
-/// Least surface in a neighborhood over which its gain is spread, and the most by which φ is shifted, in cells.
+/// Least interface area in a neighborhood over which its gain is distributed, and largest shift of
+/// φ, in cells.
 const LEAST_AREA: f64 = 0.5;
 const MOST_SHIFTED: f64 = 0.25;
-/// Distance from the surface up to which sums round cells are made beforehand, in cells.
+/// Distance from the interface up to which sums around cells are precomputed, in cells.
 const ASKED_FOR: f64 = 1.0;
 /// Cells of a layer of a tile.
 const LAYER: usize = SIDE * SIDE;
 /// Layers outwards from [`OWN_START`] to the band's end.
 const LAYERS: usize = 4;
 
-/// Memory that is used again: the offset from each cell's center to its nearest point of the surface.
+/// Memory that is kept from step to step.
 #[derive(Debug)]
 pub struct Redistance {
-    nearest: Field<Nearest>,
-    fronts: Vec<Front>,
-    /// The cells that know a point.
+    nearest: Field<Option<Nearest>>,
+    fronts: Vec<TileFront>,
+    /// Cells whose nearest point is known.
     known: Vec<Mask>,
     gains: Field<Gain>,
     sums: Field<Gain>,
@@ -73,29 +91,33 @@ pub struct Redistance {
 /// One bit for each cell of a tile, a word for each layer.
 type Mask = [u64; SIDE];
 
-/// The cells of a tile that may still be given a point, and what was found for some of them but not yet written.
+/// Cells of a tile whose nearest point is not known, and points that were found and not yet
+/// written.
 #[derive(Debug, Default)]
-struct Front {
+struct TileFront {
     open: Mask,
     found: Vec<(u16, Nearest)>,
 }
 
-/// The nearest point of the surface, from the cell's center, and φ if it is the distance to a tangent plane; neither finite where it is not known.
+/// Nearest point of the interface to a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Nearest(DVec3, f64);
-
-const UNKNOWN: Nearest = Nearest(DVec3::NAN, f64::NAN);
+struct Nearest {
+    /// Offset from the cell's center, in cells.
+    offset: DVec3,
+    /// Signed distance to the tangent plane there, where that replaces the distance to the point.
+    plane_distance: Option<f64>,
+}
 
 impl Nearest {
     fn distance(&self) -> f64 {
-        if self.1.is_finite() { self.1.abs() } else { self.0.length() }
+        self.plane_distance.map_or_else(|| self.offset.length(), f64::abs)
     }
 }
 
 impl Default for Redistance {
     fn default() -> Self {
         Self {
-            nearest: Field::new(UNKNOWN),
+            nearest: Field::new(None),
             fronts: Vec::new(),
             known: Vec::new(),
             gains: Field::new(Gain::default()),
@@ -104,9 +126,52 @@ impl Default for Redistance {
     }
 }
 
+/// What the stage did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RedistanceReport {
+    /// Whether φ was reinitialized.
+    pub reinitialized: bool,
+    /// Cells that particles corrected afterwards.
+    pub corrected_cells: usize,
+}
+
+impl RedistanceReport {
+    /// Writes the report under its public names.
+    pub fn record(&self, reports: &mut StageReports) {
+        reports.add("redistance.passes", u64::from(self.reinitialized));
+        reports.add("interface.corrected_cells", self.corrected_cells as u64);
+    }
+}
+
+/// Reinitializes φ if enough steps have passed or the interface has traveled far enough, and ends
+/// the step's changes of φ.
+pub fn redistance_if_due<L: AngleLaw>(
+    state: &mut State,
+    scratch: &mut Scratch,
+    params: &Parameters,
+    angles: &L,
+) -> RedistanceReport {
+    let (since, numerics) = (state.since_redistance, &params.numerics);
+    let mut report = RedistanceReport::default();
+    if since.steps >= numerics.redistance_interval || since.travel >= numerics.redistance_travel {
+        redistance(state, scratch);
+        report = RedistanceReport { reinitialized: true, corrected_cells: correct_by_particles(state, params) };
+        impose_contact_angle(state, scratch, angles);
+    }
+    state.particles.adjust_radii(&state.grid.tiles, &state.phi);
+    report
+}
+
+/// Reinitializes φ to a distance.
+pub fn redistance(state: &mut State, scratch: &mut Scratch) {
+    let State { grid, solids, phi, pinned, since_redistance, .. } = state;
+    scratch.redistance.apply(&grid.tiles, solids, pinned, phi, &mut scratch.field);
+    *since_redistance = SinceRedistance::default();
+}
+
 impl Redistance {
-    /// Makes φ a distance within the band, and ±[`BEYOND`] outside.
-    pub fn apply(
+    /// Makes φ a distance within the band, and ±[`PHI_MAX`] outside.
+    fn apply(
         &mut self,
         tiles: &Tiles,
         solids: &Solids,
@@ -114,89 +179,93 @@ impl Redistance {
         phi: &mut Field<f64>,
         scratch: &mut Field<f64>,
     ) {
-        let Self { nearest, fronts, known, .. } = self;
-        nearest.resize(tiles);
-        fronts.resize_with(tiles.len().max(fronts.len()), Front::default);
-        let fronts = &mut fronts[..tiles.len()];
-        let before = &*phi;
-        let cells = tiles.cells_in_use();
-        let believed = |found: Nearest, slot: usize, local: usize| {
-            if solids.near[slot] && found.0.is_finite() {
-                believed(tiles, solids, before, slot, local, found)
-            } else {
-                found
-            }
-        };
-        known.clear();
-        known.resize(tiles.len(), Mask::default());
-        let starts = (nearest.par_tiles_mut(), &mut *fronts, &mut *known);
-        starts.into_par_iter().enumerate().for_each(|(slot, (out, front, known))| {
-            let values = before.tile(slot);
-            front.open = Mask::default();
-            for local in 0..cells {
-                let start = values[local];
-                out[local] = UNKNOWN;
-                if start.abs() < OWN_START {
-                    let slope = gradient(tiles, before, slot * CELLS + local);
-                    let steep = slope.length_squared();
-                    if steep > 0.1 {
-                        out[local] =
-                            believed(find(tiles, before, slot, local, -slope * (start / steep), STEPS), slot, local);
-                    }
-                }
-                let bit = 1 << (local % LAYER);
-                if out[local].0.is_finite() {
-                    known[local / LAYER] |= bit;
-                } else if start >= -2.0 * BEYOND {
-                    front.open[local / LAYER] |= bit;
-                }
-            }
-        });
+        self.nearest.resize(tiles);
+        self.fronts.resize_with(tiles.len().max(self.fronts.len()), TileFront::default);
+        self.known.clear();
+        self.known.resize(tiles.len(), Mask::default());
+        self.find_own_points(tiles, solids, phi);
         for _ in 0..LAYERS {
-            let points = &*nearest;
-            fronts.par_iter_mut().enumerate().for_each(|(slot, front)| {
-                front.found.clear();
-                for (layer, beside) in beside(tiles, known, slot).into_iter().enumerate() {
-                    let mut asked = beside & front.open[layer];
-                    while asked != 0 {
-                        let local = layer * LAYER + asked.trailing_zeros() as usize;
-                        asked &= asked - 1;
-                        let start = nearest_of_neighbors(tiles, points, slot * CELLS + local);
-                        let Some(start) = start.filter(|start| start.length() < BEYOND + 0.5) else { continue };
-                        let found = believed(find(tiles, before, slot, local, start, 2), slot, local);
-                        let found = if found.0.is_finite() { found } else { Nearest(start, f64::NAN) };
-                        front.found.push((local as u16, found));
-                    }
-                }
-            });
-            (nearest.par_tiles_mut(), &mut *fronts, &mut *known).into_par_iter().for_each(|(out, front, known)| {
-                for &(local, found) in &front.found {
-                    let (local, bit) = (usize::from(local), 1 << (usize::from(local) % LAYER));
-                    out[local] = found;
-                    known[local / LAYER] |= bit;
-                    front.open[local / LAYER] &= !bit;
-                }
-            });
+            self.find_points_of_layer(tiles, solids, phi);
         }
-        let known = &*nearest;
+        let (nearest, before) = (&self.nearest, &*phi);
         scratch.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             let values = before.tile(slot);
             out.copy_from_slice(values);
             let near = solids.near[slot];
-            for local in 0..cells {
+            for local in 0..tiles.cells_in_use() {
                 let index = slot * CELLS + local;
-                if near && (pinned.values()[index] || (solids.hold(index) && values[local].abs() < BAND)) {
+                if near && (pinned.values()[index] || (solids.contains_center(index) && values[local].abs() < BAND)) {
                     continue;
                 }
-                let distance = known.values()[index].distance();
-                out[local] = if distance < BAND { distance } else { BEYOND }.copysign(values[local]);
+                let distance = nearest.values()[index].map(|nearest| nearest.distance());
+                out[local] = distance.filter(|&distance| distance < BAND).unwrap_or(PHI_MAX).copysign(values[local]);
             }
         });
         phi.swap_values(scratch);
         self.keep_volume(tiles, solids, pinned, phi, scratch);
     }
 
-    /// Shifts φ so that the liquid in each neighborhood of 27 cells is what it was; `before` is φ of then, and ends as scratch.
+    /// Finds the points of cells close to the interface, each from its own φ and ∇φ.
+    fn find_own_points(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
+        let Self { nearest, fronts, known, .. } = self;
+        let tasks = (nearest.par_tiles_mut(), &mut fronts[..tiles.len()], &mut *known);
+        tasks.into_par_iter().enumerate().for_each(|(slot, (out, front, known))| {
+            let values = phi.tile(slot);
+            front.open = Mask::default();
+            for local in 0..tiles.cells_in_use() {
+                let start = values[local];
+                out[local] = None;
+                if start.abs() < OWN_START {
+                    let slope = gradient(tiles, phi, slot * CELLS + local);
+                    let steep = slope.length_squared();
+                    if steep > 0.1 {
+                        let offset = -slope * (start / steep);
+                        out[local] = find_trusted(tiles, solids, phi, slot, local, offset, STEPS);
+                    }
+                }
+                let bit = 1 << (local % LAYER);
+                if out[local].is_some() {
+                    known[local / LAYER] |= bit;
+                } else if start >= -2.0 * PHI_MAX {
+                    front.open[local / LAYER] |= bit;
+                }
+            }
+        });
+    }
+
+    /// Finds the points of cells next to those that have one, from the nearest of their neighbors'
+    /// points.
+    fn find_points_of_layer(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
+        let Self { nearest, fronts, known, .. } = self;
+        let fronts = &mut fronts[..tiles.len()];
+        let points = &*nearest;
+        fronts.par_iter_mut().enumerate().for_each(|(slot, front)| {
+            front.found.clear();
+            for (layer, beside) in beside(tiles, known, slot).into_iter().enumerate() {
+                let mut asked = beside & front.open[layer];
+                while asked != 0 {
+                    let local = layer * LAYER + asked.trailing_zeros() as usize;
+                    asked &= asked - 1;
+                    let start = nearest_of_neighbors(tiles, points, slot * CELLS + local);
+                    let Some(start) = start.filter(|start| start.length() < PHI_MAX + 0.5) else { continue };
+                    let found = find_trusted(tiles, solids, phi, slot, local, start, 2);
+                    let found = found.unwrap_or(Nearest { offset: start, plane_distance: None });
+                    front.found.push((local as u16, found));
+                }
+            }
+        });
+        (nearest.par_tiles_mut(), fronts, known).into_par_iter().for_each(|(out, front, known)| {
+            for &(local, found) in &front.found {
+                let (local, bit) = (usize::from(local), 1 << (usize::from(local) % LAYER));
+                out[local] = Some(found);
+                known[local / LAYER] |= bit;
+                front.open[local / LAYER] &= !bit;
+            }
+        });
+    }
+
+    /// Shifts φ so that the liquid in each neighborhood of 27 cells remains the same; `before` is
+    /// the previous φ, and ends as scratch.
     fn keep_volume(
         &mut self,
         tiles: &Tiles,
@@ -213,16 +282,16 @@ impl Redistance {
         gains.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             for (local, out) in out.iter_mut().enumerate().take(cells) {
                 let index = slot * CELLS + local;
-                let is_cut = [new, old].into_iter().any(|phi| phi.values()[index].abs() < FAR);
+                let is_cut = [new, old].into_iter().any(|phi| phi.values()[index].abs() < HALF_DIAGONAL);
                 *out = if is_cut {
-                    let gain = cell_share(tiles, solids, new, index) - cell_share(tiles, solids, old, index);
+                    let gain = liquid_fraction(tiles, solids, new, index) - liquid_fraction(tiles, solids, old, index);
                     Gain { volume: gain, area: surface_in_cell(tiles, solids, new, index) }
                 } else {
                     Gain::default()
                 };
             }
         });
-        // Many cells ask for the sum round the same cell of the surface.
+        // Many cells need the sum around the same cell of the interface.
         let (gains, nearest) = (&*gains, &*nearest);
         sums.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             for local in (0..cells).filter(|&local| new.tile(slot)[local].abs() < ASKED_FOR) {
@@ -235,9 +304,11 @@ impl Redistance {
             for (local, out) in out.iter_mut().enumerate().take(cells) {
                 let index = slot * CELLS + local;
                 let held = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
-                let offset = nearest.values()[index].0;
-                // Beyond that, as where a tangent plane was taken far up a flat surface, the foot tells nothing of this place.
-                if out.abs() >= BAND || held || !offset.is_finite() || offset.length() > BEYOND + 1.0 {
+                // A point farther away, as where a tangent plane was taken far up a flat interface,
+                // does not represent this cell.
+                let offset = nearest.values()[index].map(|nearest| nearest.offset);
+                let Some(offset) = offset.filter(|offset| offset.length() <= PHI_MAX + 1.0) else { continue };
+                if out.abs() >= BAND || held {
                     continue;
                 }
                 let foot = (local_center(local) + offset).floor().to_array().map(|c| c as i32);
@@ -254,14 +325,14 @@ impl Redistance {
     }
 }
 
-/// What a cell has gained of liquid, and the surface in it, in cells.
+/// Liquid that a cell has gained, and the interface area in it, in cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Gain {
     volume: f64,
     area: f64,
 }
 
-/// The sum over a cell of the slot's neighborhood and the cells around it.
+/// Sum over a cell and the 26 cells around it.
 fn sum_around(tiles: &Tiles, gains: &Field<Gain>, slot: usize, [i, j, k]: [i32; 3]) -> Gain {
     let mut sum = Gain::default();
     let layers = if tiles.topology().planar { 0..=0 } else { k - 1..=k + 1 };
@@ -278,15 +349,15 @@ fn sum_around(tiles: &Tiles, gains: &Field<Gain>, slot: usize, [i, j, k]: [i32; 
     sum
 }
 
-/// How much a cell's liquid share changes per cell by which the surface is shifted.
+/// Change of a cell's liquid fraction per cell by which the interface is shifted.
 fn surface_in_cell(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usize) -> f64 {
     const SHIFT: f64 = 0.05;
-    let more = shifted_share(tiles, solids, phi, index, -SHIFT);
-    let less = shifted_share(tiles, solids, phi, index, SHIFT);
+    let more = shifted_liquid_fraction(tiles, solids, phi, index, -SHIFT);
+    let less = shifted_liquid_fraction(tiles, solids, phi, index, SHIFT);
     (more - less) / (2.0 * SHIFT)
 }
 
-/// The cells of a tile that share a face with one that knows a point.
+/// The cells of a tile that share a face with one whose nearest point is known.
 fn beside(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
     // The first cells along x.
     const FIRST: u64 = 0x0101_0101_0101_0101;
@@ -307,33 +378,51 @@ fn beside(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
 }
 
 /// The nearest of the neighbors' points, from this cell's center.
-fn nearest_of_neighbors(tiles: &Tiles, known: &Field<Nearest>, index: usize) -> Option<DVec3> {
+fn nearest_of_neighbors(tiles: &Tiles, known: &Field<Option<Nearest>>, index: usize) -> Option<DVec3> {
     let mut best: Option<DVec3> = None;
     for direction in 0..2 * tiles.dims() {
         let (axis, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
         let Some(next) = tiles.next(index, axis, step) else { continue };
-        let mut there = known.values()[next].0;
-        if there.is_finite() {
-            there[axis] += f64::from(step);
-            if best.is_none_or(|best| there.length_squared() < best.length_squared()) {
-                best = Some(there);
-            }
+        let Some(nearest) = known.values()[next] else { continue };
+        let mut there = nearest.offset;
+        there[axis] += f64::from(step);
+        if best.is_none_or(|best| there.length_squared() < best.length_squared()) {
+            best = Some(there);
         }
     }
     best
 }
 
-/// Newton's method from `start`, an offset from the cell's center.
-fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3, steps: usize) -> Nearest {
+/// The nearest point by Newton's method from `start`, an offset from the cell's center, as far as
+/// it is trusted.
+fn find_trusted(
+    tiles: &Tiles,
+    solids: &Solids,
+    phi: &Field<f64>,
+    slot: usize,
+    local: usize,
+    start: DVec3,
+    steps: usize,
+) -> Option<Nearest> {
+    let offset = find(tiles, phi, slot, local, start, steps)?;
+    if solids.near[slot] {
+        trusted(tiles, solids, phi, slot, local, offset)
+    } else {
+        Some(Nearest { offset, plane_distance: None })
+    }
+}
+
+/// Newton's method from `start`, an offset from the cell's center; none if it does not converge.
+fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3, steps: usize) -> Option<DVec3> {
     let x = local_center(local);
     let (mut offset, mut last) = (start, f64::INFINITY);
     for _ in 0..steps {
         let (value, slope) = cubic_gradient(tiles, phi, slot, x + offset, CENTER);
         let steep = slope.length_squared();
         if steep < 0.1 || value.abs() > 3.0 {
-            return UNKNOWN;
+            return None;
         }
-        // Onto the surface, and along it to where it faces x: x − y parallel to ∇φ.
+        // Onto the interface, and along it until x − y is parallel to ∇φ.
         let onto = -slope * (value / steep);
         let away = -offset;
         let along = away - slope * (away.dot(slope) / steep);
@@ -344,30 +433,39 @@ fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3
             break;
         }
     }
-    if last > CONVERGED || offset.length() > BEYOND + 1.0 { UNKNOWN } else { Nearest(offset, f64::NAN) }
+    let converged = last <= CONVERGED && offset.length() <= PHI_MAX + 1.0;
+    (converged && offset.is_finite()).then_some(offset)
 }
 
-/// What a cell may take of a point that was found: itself outside solids and just inside; the tangent plane of the surface higher up if it lies deeper.
-fn believed(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, slot: usize, local: usize, found: Nearest) -> Nearest {
+/// The nearest point as far as it is trusted: itself outside solids and just inside, a tangent
+/// plane higher up if it lies deeper.
+fn trusted(
+    tiles: &Tiles,
+    solids: &Solids,
+    phi: &Field<f64>,
+    slot: usize,
+    local: usize,
+    offset: DVec3,
+) -> Option<Nearest> {
     let x = local_center(local);
-    let depth = -linear(tiles, &solids.distance, slot, x + found.0, CENTER);
-    if depth <= BELIEVED_TO {
-        return found;
+    let depth = -linear(tiles, &solids.distance, slot, x + offset, CENTER);
+    if depth <= TRUSTED_DEPTH {
+        return Some(Nearest { offset, plane_distance: None });
     }
     let wall = solids.normal(tiles, slot * CELLS + local);
-    let mut y = x + found.0;
-    // Up along the surface, back onto it, and look again.
+    let mut y = x + offset;
+    // Up along the interface, back onto it, and again.
     for _ in 0..2 {
         let (value, slope) = cubic_gradient(tiles, phi, slot, y, CENTER);
         let steep = slope.length();
         if steep < 0.3 || value.abs() > 3.0 {
-            return UNKNOWN;
+            return None;
         }
         let normal = slope / steep;
         let rise = (1.0 - normal.dot(wall).powi(2)).max(0.0).sqrt();
-        let deep = -linear(tiles, &solids.distance, slot, y, CENTER) - BELIEVED_TO;
+        let deep = -linear(tiles, &solids.distance, slot, y, CENTER) - TRUSTED_DEPTH;
         if rise < LEAST_RISE {
-            return UNKNOWN;
+            return None;
         }
         let up = (wall - normal * normal.dot(wall)) / rise;
         y += up * (deep / rise).clamp(-6.0, 6.0) - normal * (value / steep).clamp(-1.0, 1.0);
@@ -375,13 +473,13 @@ fn believed(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, slot: usize, local
     let (value, slope) = cubic_gradient(tiles, phi, slot, y, CENTER);
     let steep = slope.length();
     if steep < 0.3 || value.abs() > 0.5 {
-        return UNKNOWN;
+        return None;
     }
     let normal = slope / steep;
     let distance = (x - y).dot(normal) + value / steep;
-    // The sign must be the cell's own: otherwise the plane is not what the cell looks at.
+    // The sign must be the cell's own; otherwise the plane does not belong to the cell.
     let own = phi.tile(slot)[local];
-    if (distance < 0.0) == (own < 0.0) { Nearest(y - x, distance) } else { UNKNOWN }
+    ((distance < 0.0) == (own < 0.0)).then_some(Nearest { offset: y - x, plane_distance: Some(distance) })
 }
 
 #[cfg(test)]
@@ -389,9 +487,10 @@ mod tests {
     use super::*;
     use crate::testing::cap_on_plane;
 
-    /// A film 1.1 cells thick on a wall in which φ has a kink, as the extension leaves it under a film that is drawn out.
+    /// A film 1.1 cells thick on a wall in which φ has a kink, as the extension leaves it under a
+    /// film that is stretched.
     #[test]
-    fn a_film_keeps_its_volume() {
+    fn redistancing_preserves_the_volume_of_a_film() {
         let mut case = cap_on_plane(30f64.to_radians(), 16.0, DVec3::Y, DVec3::new(0.3, 0.1, 0.2));
         let tiles = &case.grid.tiles;
         for index in 0..tiles.len() * CELLS {
@@ -406,12 +505,12 @@ mod tests {
             for index in 0..tiles.len() * CELLS {
                 let s = case.solids.distance.values()[index];
                 if (-1.0..0.0).contains(&s) {
-                    phi.values_mut()[index] = tiles.next(index, 1, 1).map_or(BEYOND, |above| phi.values()[above]);
+                    phi.values_mut()[index] = tiles.next(index, 1, 1).map_or(PHI_MAX, |above| phi.values()[above]);
                 }
             }
         };
         let volume = |phi: &Field<f64>| -> f64 {
-            (0..tiles.len() * CELLS).map(|index| cell_share(tiles, &case.solids, phi, index)).sum()
+            (0..tiles.len() * CELLS).map(|index| liquid_fraction(tiles, &case.solids, phi, index)).sum()
         };
         let mut redistance = Redistance::default();
         bend(&mut case.phi);

@@ -1,10 +1,12 @@
-//! The world's solids, sampled on the cells: distance, open share of faces, and how the nearest surface wets.
+//! Solids on the grid: distance, open fraction of faces, and the wetting of the nearest wall.
 //!
-//! s is the signed distance to the nearest solid in cells, negative inside, sampled at cell centers. The open share of a face is the part of it
-//! that lies outside all solids, from s at its four corners (the polygon that marching squares gives); so a plane tilted against the grid is
-//! as good as one along it. Faces that are open by less than `CLOSED` count as closed.
+//! s is the signed distance to the nearest solid in cells, negative inside, at cell centers. The
+//! open fraction of a face is the part of it outside all solids, from s at its four corners (the
+//! polygon of marching squares); so a plane tilted to the grid is as accurate as an aligned one.
+//! Faces open by less than `CLOSED` count as closed.
 //!
-//! A domain's walls and mirrors are half-spaces among the solids: walls wet as the scene says, mirrors at 90° and let liquid slip.
+//! The domain's walls and symmetry planes are half-spaces among the solids: walls wet as the scene
+//! defines, symmetry planes have 90° and full slip.
 //!
 //! Limit: a solid thinner than about two cells is not resolved, and an edge is as sharp as a cell.
 
@@ -16,68 +18,70 @@ use sessile_world::World;
 use crate::grid::{Grid, gradient, laplacian, local_center, smooth_gradient};
 use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
-/// Distances below this, in cells, are zero: a wall along the cells' faces lies in them, whichever way its place was rounded.
+/// Distances below this, in cells, are zero: a wall aligned with faces lies in them, however its
+/// position was rounded.
 const ROUNDING: f64 = 1e-9;
-/// Faces that are open by less than this are closed: the share of a face that costs an unknown and carries nothing.
+/// Faces open by less than this are closed: they cost an unknown and carry nothing.
 const CLOSED: f64 = 1e-3;
-/// Beyond this many cells from a surface only "far" is known of it.
-pub const REACH: f64 = 6.0;
-/// Centers nearer to a wall than this count as inside, in cells: on a plane through the cells' centers rounding would decide, each cell for itself.
+/// Distance from a wall up to which it is sampled, in cells.
+pub const SOLID_BAND: f64 = 6.0;
+/// Centers closer to a wall than this count as inside, in cells: on a plane through cell centers
+/// rounding would decide for each cell.
 const INSIDE: f64 = 1e-6;
 /// Laplacian of the distance below which a wall is flat, per cell.
 const FLAT: f64 = 1e-6;
-/// s of cells that are farther than [`REACH`] from every solid.
+/// s of cells farther than [`SOLID_BAND`] from every solid.
 const FAR: f64 = 100.0;
 
-/// How the surface nearest to a cell wets.
+/// Wetting of the wall nearest to a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wall {
-    /// Index of the solid; the domain's sides follow after the scene's solids.
+    /// Index of the solid; the domain's sides follow the scene's solids.
     pub solid: u32,
     /// Texture coordinates of the nearest point.
     pub uv: [f32; 2],
-    /// Dry advancing angle, in rad.
+    /// Advancing angle on dry surface, in rad.
     pub advancing: f64,
-    /// Wet advancing angle, in rad; the dry one where there is no memory.
+    /// Advancing angle on wet surface, in rad; the dry one without wetting history.
     pub wet_advancing: f64,
     /// Receding angle, in rad.
     pub receding: f64,
     /// Bound on the receding line force, in N/m.
     pub receding_limit: f64,
-    /// Liquid slides along it freely: a plane of symmetry.
-    pub mirror: bool,
+    /// Whether liquid slips freely along it: a symmetry plane.
+    pub symmetry: bool,
 }
 
 /// A side of the domain: liquid is where normal · x > offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HalfSpace {
-    /// Into the domain.
+pub struct DomainSide {
+    /// Unit normal into the domain.
     pub normal: DVec3,
-    /// Of the side, in m along `normal`.
+    /// Position of the side along `normal`, in m.
     pub offset: f64,
-    /// How it wets.
+    /// Its wetting.
     pub wetting: Wetting,
-    /// A plane of symmetry.
-    pub mirror: bool,
+    /// Whether it is a symmetry plane.
+    pub symmetry: bool,
 }
 
 /// All that liquid can touch.
 #[derive(Clone, Copy)]
-pub struct Surround<'a> {
+pub struct Boundaries<'a> {
     /// The scene's solids.
     pub world: &'a World,
     /// The domain's walls and mirrors.
-    pub sides: &'a [HalfSpace],
+    pub sides: &'a [DomainSide],
 }
 
-impl Surround<'_> {
-    /// Signed distance to the nearest surface, in m.
+impl Boundaries<'_> {
+    /// Signed distance to the nearest wall, in m.
     pub fn signed_distance(&self, point: DVec3) -> f64 {
         let sides = self.sides.iter().map(|side| side.normal.dot(point) - side.offset);
         sides.fold(self.world.signed_distance(point), f64::min)
     }
 
-    /// How the nearest surface wets.
+    /// The nearest wall.
     fn wall(&self, point: DVec3) -> Wall {
         let mut best = (f64::INFINITY, None);
         for (index, side) in self.sides.iter().enumerate() {
@@ -94,25 +98,50 @@ impl Surround<'_> {
             }
             (_, Some(side)) => {
                 let side_of = &self.sides[side];
-                Wall::new(num_solids + side, DVec2::ZERO, &side_of.wetting, side_of.mirror)
+                Wall::new(num_solids + side, DVec2::ZERO, &side_of.wetting, side_of.symmetry)
             }
             (_, None) => Wall::default(),
         }
     }
 
-    /// Velocity of the surface that `wall` belongs to at `point`, in m/s.
-    pub fn velocity(&self, wall: &Wall, point: DVec3) -> DVec3 {
+    /// Velocity of a wall at `point`, in m/s.
+    fn velocity(&self, wall: &Wall, point: DVec3) -> DVec3 {
         self.world.solids().get(wall.solid as usize).map_or(DVec3::ZERO, |solid| solid.velocity_at(point))
     }
 
-    /// Whether anything moves.
-    pub fn moves(&self) -> bool {
+    /// Whether any solid moves.
+    fn moves(&self) -> bool {
         self.world.solids().iter().any(sessile_world::Solid::moves)
     }
 }
 
+/// Velocity of the walls on the grid; zero without a lookup while no solid moves.
+pub struct WallMotion<'a> {
+    boundaries: Boundaries<'a>,
+    grid: &'a Grid,
+    moving: bool,
+}
+
+impl<'a> WallMotion<'a> {
+    /// That of the world's solids and the domain's sides, which are at rest.
+    pub fn new(world: &'a World, sides: &'a [DomainSide], grid: &'a Grid) -> Self {
+        let boundaries = Boundaries { world, sides };
+        Self { boundaries, grid, moving: boundaries.moves() }
+    }
+
+    /// Component `axis` of a wall's velocity at a cell's center, in m/s.
+    pub fn at_cell(&self, wall: &Wall, index: usize, axis: usize) -> f64 {
+        if self.moving { self.boundaries.velocity(wall, self.grid.center(index))[axis] } else { 0.0 }
+    }
+
+    /// Velocity of a wall at tile coordinates `at`, in m/s.
+    pub fn at(&self, wall: &Wall, at: DVec3, slot: usize) -> DVec3 {
+        if self.moving { self.boundaries.velocity(wall, self.grid.position(slot, at)) } else { DVec3::ZERO }
+    }
+}
+
 impl Wall {
-    fn new(solid: usize, uv: DVec2, wetting: &Wetting, mirror: bool) -> Self {
+    fn new(solid: usize, uv: DVec2, wetting: &Wetting, symmetry: bool) -> Self {
         Self {
             solid: solid as u32,
             uv: [uv.x as f32, uv.y as f32],
@@ -120,21 +149,21 @@ impl Wall {
             wet_advancing: wetting.wet_advancing.unwrap_or(wetting.advancing),
             receding: wetting.receding,
             receding_limit: wetting.receding_limit.unwrap_or(f64::INFINITY),
-            mirror,
+            symmetry,
         }
     }
 }
 
-/// The solids as the cells see them.
+/// Solids sampled on the grid.
 #[derive(Clone, Debug)]
 pub struct Solids {
     /// s at cell centers, in cells.
     pub distance: Field<f64>,
-    /// Open share of the low faces along x, y and z.
+    /// Open fraction of the low faces along x, y and z.
     pub open: [Field<f64>; 3],
-    /// The surface nearest to each cell; meaningful within [`REACH`] of one.
+    /// The wall nearest to each cell; valid within [`SOLID_BAND`] of one.
     pub wall: Field<Wall>,
-    /// For each slot, whether a surface passes within [`REACH`] of one of its cells.
+    /// For each slot, whether a wall is within [`SOLID_BAND`] of one of its cells.
     pub near: Vec<bool>,
 }
 
@@ -150,8 +179,8 @@ impl Default for Solids {
 }
 
 impl Solids {
-    /// Samples the solids on all tiles, or on those only that are `new`.
-    pub fn sample(&mut self, grid: &Grid, surround: &Surround<'_>, new: impl Fn(usize) -> bool + Sync) {
+    /// Samples the solids on the tiles that are `new`.
+    pub fn sample(&mut self, grid: &Grid, boundaries: &Boundaries<'_>, new: impl Fn(usize) -> bool + Sync) {
         let Self { distance, open: [x, y, z], wall, near } = self;
         near.resize(grid.tiles.len(), false);
         let faces = (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut());
@@ -160,13 +189,13 @@ impl Solids {
             .enumerate()
             .filter(|(slot, _)| new(*slot))
             .for_each(|(slot, (distance, x, y, z, wall, near))| {
-                *near = sample_tile(grid, surround, slot, distance, [x, y, z], wall);
+                *near = sample_tile(grid, boundaries, slot, distance, [x, y, z], wall);
             });
     }
 
-    /// Whether a cell's center lies in a solid: there φ is what the [extension](crate::extension) makes it.
+    /// Whether a cell's center lies in a solid, where φ is the [extension](crate::contact_angle).
     #[inline]
-    pub fn hold(&self, index: usize) -> bool {
+    pub fn contains_center(&self, index: usize) -> bool {
         self.distance.values()[index] < INSIDE
     }
 
@@ -176,8 +205,9 @@ impl Solids {
         laplacian(tiles, &self.distance, index).abs() < FLAT
     }
 
-    /// How much the wall near a cell bends along a direction, in 1/cells: positive where the solid is convex.
-    pub fn bend(&self, tiles: &Tiles, index: usize, along: DVec3) -> f64 {
+    /// Curvature of the wall near a cell along a direction, positive where the solid is convex, in
+    /// 1/cells.
+    pub fn curvature_along(&self, tiles: &Tiles, index: usize, along: DVec3) -> f64 {
         let (slot, at) = (index / CELLS, local_center(index % CELLS));
         let [ahead, behind] = [at + along, at - along].map(|at| smooth_gradient(tiles, &self.distance, slot, at));
         0.5 * (ahead - behind).dot(along)
@@ -190,10 +220,10 @@ impl Solids {
     }
 }
 
-/// One tile; says whether a surface is near.
+/// Samples one tile; returns whether a wall is near.
 fn sample_tile(
     grid: &Grid,
-    surround: &Surround<'_>,
+    boundaries: &Boundaries<'_>,
     slot: usize,
     distance: &mut [f64],
     mut open: [&mut [f64]; 3],
@@ -204,9 +234,9 @@ fn sample_tile(
         let at = if planar { at.with_z(0.5) } else { at };
         grid.position(slot, at)
     };
-    let middle = surround.signed_distance(place(DVec3::splat(4.0))) / grid.h;
+    let middle = boundaries.signed_distance(place(DVec3::splat(4.0))) / grid.h;
     // Half the tile's diagonal is 6.93 cells.
-    if middle.abs() > REACH + 7.0 {
+    if middle.abs() > SOLID_BAND + 7.0 {
         distance.fill(FAR.copysign(middle));
         let share = if middle > 0.0 { 1.0 } else { 0.0 };
         open.into_iter().for_each(|faces| faces.fill(share));
@@ -216,15 +246,15 @@ fn sample_tile(
     let mut corners = [0.0; N * N * N];
     for (index, corner) in corners.iter_mut().enumerate() {
         let at = DVec3::new((index % N) as f64, (index / N % N) as f64, (index / (N * N)) as f64);
-        *corner = surround.signed_distance(place(at));
+        *corner = boundaries.signed_distance(place(at));
     }
     let mut near = false;
     for local in 0..CELLS {
         let center = place(local_center(local));
-        distance[local] = surround.signed_distance(center) / grid.h;
-        if distance[local].abs() < REACH {
+        distance[local] = boundaries.signed_distance(center) / grid.h;
+        if distance[local].abs() < SOLID_BAND {
             near = true;
-            wall[local] = surround.wall(center);
+            wall[local] = boundaries.wall(center);
         }
     }
     let strides = [1, N, N * N];
@@ -234,16 +264,16 @@ fn sample_tile(
         for (axis, faces) in open.iter_mut().enumerate() {
             let (a, b) = (strides[(axis + 1) % 3], strides[(axis + 2) % 3]);
             let share =
-                open_share([corners[corner], corners[corner + a], corners[corner + a + b], corners[corner + b]]);
+                open_fraction([corners[corner], corners[corner + a], corners[corner + a + b], corners[corner + b]]);
             faces[local] = if share < CLOSED { 0.0 } else { share };
         }
     }
     near
 }
 
-/// Share of a square where the distance is positive, from its four corners in order round it.
-pub fn open_share(corners: [f64; 4]) -> f64 {
-    // A face that lies in the wall, all corners at 0 but for rounding, is closed.
+/// Fraction of a square where the distance is positive, from its four corners in order.
+pub fn open_fraction(corners: [f64; 4]) -> f64 {
+    // A face that lies in the wall, all corners at 0 up to rounding, is closed.
     let corners = corners.map(|s| if s.abs() < ROUNDING { 0.0 } else { s });
     if corners.iter().all(|&s| s <= 0.0) {
         return 0.0;
@@ -252,7 +282,7 @@ pub fn open_share(corners: [f64; 4]) -> f64 {
         return 1.0;
     }
     const AT: [DVec2; 4] = [DVec2::new(0.0, 0.0), DVec2::new(1.0, 0.0), DVec2::new(1.0, 1.0), DVec2::new(0.0, 1.0)];
-    // The polygon of the open part by the shoelace formula, its corners in order.
+    // Area of the open polygon by the shoelace formula.
     let (mut first, mut last, mut doubled) = (None, DVec2::ZERO, 0.0);
     let mut add = |point: DVec2| {
         if first.is_none() {
@@ -281,15 +311,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_open_share_of_a_face_is_exact_for_a_straight_edge() {
-        let along = open_share([-0.25, -0.25, 0.75, 0.75]);
+    fn the_open_fraction_of_a_face_is_exact_for_a_straight_edge() {
+        let along = open_fraction([-0.25, -0.25, 0.75, 0.75]);
         assert!((along - 0.75).abs() < 1e-15, "{along}");
-        let corner = open_share([0.2, -0.3, -0.8, -0.3]);
+        let corner = open_fraction([0.2, -0.3, -0.8, -0.3]);
         assert!((corner - 0.5 * 0.4 * 0.4).abs() < 1e-15, "{corner}");
-        let slanted = open_share([-0.5, 0.0, 0.5, 0.0]);
+        let slanted = open_fraction([-0.5, 0.0, 0.5, 0.0]);
         assert!((slanted - 0.5).abs() < 1e-15, "{slanted}");
-        assert_eq!(open_share([0.0; 4]), 0.0);
-        assert_eq!(open_share([3e-16, 1e-16, 2e-16, 1e-16]), 0.0);
-        assert_eq!(open_share([1.0; 4]) + open_share([-1.0; 4]), 1.0);
+        assert_eq!(open_fraction([0.0; 4]), 0.0);
+        assert_eq!(open_fraction([3e-16, 1e-16, 2e-16, 1e-16]), 0.0);
+        assert_eq!(open_fraction([1.0; 4]) + open_fraction([-1.0; 4]), 1.0);
     }
 }

@@ -1,216 +1,265 @@
-//! Liquid that comes from outside: balls, streams and needles.
+//! Liquid from emitters: spheres, streams and needles.
 //!
-//! A *ball* is united with what is there, φ ← min(φ, |x − c| − r), and brings its velocity. A *stream* is united step by step as a short piece of cylinder behind its
-//! mouth that has the stream's velocity. Both open an account of their exact volume. A *needle* adds to (or takes from) the cells around its tip as a
-//! source of divergence; a needle that is in no liquid saves up until a ball of `LEAST_BALL` cells' radius can be made.
+//! A *sphere* is united with the liquid, φ ← min(φ, |x − c| − r), and brings its velocity. A
+//! *stream* is united step by step as a short cylinder behind its mouth with the stream's velocity.
+//! Both add their exact volume to the target volumes. A *needle* adds to (or drains from) the cells
+//! around its tip by a divergence source; outside liquid it accumulates until a sphere of
+//! [`MIN_SPHERE_RADIUS`] can be inserted. Spheres that are too small for the grid become spray.
 
 use std::f64::consts::PI;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_numerics::sphere_volume;
 use sessile_world::{Emission, World};
 
-use crate::drops::Account;
-use crate::drops::OF_SPECKS;
+use crate::drops::{Drops, Label, TargetVolume};
 use crate::fluid::Fluid;
-use crate::grid::local_center;
-use crate::redistance::BEYOND;
+use crate::grid::{Grid, local_center};
+use crate::redistance::PHI_MAX;
 use crate::setup::Setup;
-use crate::spray::{Ball, RETURN_CELLS, Spray};
+use crate::spray::{Spray, SprayDrop};
+use crate::state::State;
 use crate::tiles::CELLS;
 
-/// Radius of the ball that a dry needle lets go, in cells.
-const LEAST_BALL: f64 = 3.0;
-/// Radius round a needle's tip in which it feeds, in cells.
-pub const NEEDLE: f64 = 1.8;
+/// Radius of the sphere that a needle outside liquid releases, in cells.
+const MIN_SPHERE_RADIUS: f64 = 3.0;
+/// Radius around a needle's tip in which it feeds, in cells.
+const NEEDLE_RADIUS: f64 = 1.8;
+/// Length of the cylinder by which a stream is extended to either side of its mouth, in cells.
+///
+/// Long enough to stay connected to what has left the mouth.
+const STREAM_LENGTH: f64 = 2.0;
 
-/// What sources remember.
+/// What sources keep from step to step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sources {
-    /// What dry needles have saved up: tip in m and volume in cells.
-    saved: Vec<([f64; 3], f64)>,
-    /// The drop that each stream fed last: mouth in m and id.
+    /// Accumulated volumes of needles outside liquid: tip in m, and volume in cells.
+    accumulated: Vec<([f64; 3], f64)>,
+    /// The drop that each stream fed last: mouth in m, and id.
     streams: Vec<([f64; 3], u32)>,
 }
 
 /// A needle during one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Feed {
+pub struct NeedleFlow {
     /// Its tip, in m.
     pub at: DVec3,
-    /// What it adds, in cells.
+    /// Volume that it adds, negative if it drains, in cells.
     pub volume: f64,
 }
 
-/// A body of liquid to be united with what is there; the lengths are in m.
-struct Body<D> {
+/// A body of liquid to be united with the liquid on the grid; lengths in m.
+struct LiquidBody<D> {
     bounds: [DVec3; 2],
     distance: D,
     velocity: DVec3,
 }
 
+/// A stream's mouth and its flow during one step.
+struct StreamSegment {
+    mouth: DVec3,
+    direction: DVec3,
+    radius: f64,
+    speed: f64,
+    /// Volume that leaves the mouth, in cells.
+    volume: f64,
+}
+
 impl Sources {
-    /// Puts the balls and streams of a step into the cells, balls that are too small for them into the spray; returns the volume in cells.
-    pub fn pour(
+    /// Inserts the spheres and streams of a step; returns the emitted volume, in cells.
+    pub fn emit(
         &mut self,
-        supply: &[Emission],
+        emissions: &[Emission],
         setup: &Setup,
         world: &World,
         fluid: &mut Fluid,
         spray: &mut Spray,
     ) -> f64 {
-        let mut poured = 0.0;
-        for source in supply {
-            match *source {
-                Emission::Ball { center, radius, velocity, .. }
-                    if !setup.planar && 4.0 / 3.0 * PI * radius.powi(3) < RETURN_CELLS * setup.cell_volume() =>
-                {
-                    let volume = 4.0 / 3.0 * PI * radius.powi(3);
-                    spray.launch(fluid.drops.new_id(), center, velocity, volume);
-                    poured += volume / setup.cell_volume();
-                }
+        let mut emitted = 0.0;
+        for emission in emissions {
+            match *emission {
                 Emission::Ball { center, radius, velocity, .. } => {
-                    poured += pour_ball(center, radius, velocity, setup, world, fluid);
+                    let volume = sphere_volume(radius);
+                    let min_volume = fluid.params.numerics.min_grid_cells * setup.cell_volume();
+                    if !setup.planar && volume < min_volume {
+                        spray.launch(fluid.state.drops.new_id(), center, velocity, volume);
+                        emitted += volume / setup.cell_volume();
+                    } else {
+                        emitted += insert_sphere(center, radius, velocity, setup, world, fluid);
+                    }
                 }
                 Emission::Stream { at, direction, radius, speed, from, to } => {
                     let area = if setup.planar { 2.0 * radius } else { PI * radius * radius };
                     let volume = area * speed * (to - from) / setup.cell_volume();
-                    self.pour_stream(at, direction, radius, speed, volume, setup, world, fluid);
-                    poured += volume;
+                    let segment = StreamSegment { mouth: at, direction, radius, speed, volume };
+                    self.insert_stream(&segment, setup, world, fluid);
+                    emitted += volume;
                 }
-                Emission::Feed { at, volume, .. } if !wet_at(fluid, at) && volume > 0.0 => {
-                    let saved = self.save(at, volume / setup.cell_volume());
-                    let full = if setup.planar { PI * LEAST_BALL.powi(2) } else { 4.0 / 3.0 * PI * LEAST_BALL.powi(3) };
-                    if saved >= full {
-                        self.saved.retain(|(tip, _)| *tip != at.to_array());
-                        poured += pour_ball(at, LEAST_BALL * setup.h, DVec3::ZERO, setup, world, fluid);
+                Emission::Feed { at, volume, .. } if !has_liquid_at(&fluid.state, at) && volume > 0.0 => {
+                    let accumulated = self.accumulate(at, volume / setup.cell_volume());
+                    if accumulated >= setup.ball_volume(MIN_SPHERE_RADIUS) {
+                        self.accumulated.retain(|(tip, _)| *tip != at.to_array());
+                        emitted += insert_sphere(at, MIN_SPHERE_RADIUS * setup.h, DVec3::ZERO, setup, world, fluid);
                     }
                 }
                 Emission::Feed { .. } | Emission::Condense { .. } => {}
             }
         }
-        poured
+        emitted
     }
 
-    fn save(&mut self, at: DVec3, volume: f64) -> f64 {
-        match self.saved.iter_mut().find(|(tip, _)| *tip == at.to_array()) {
-            Some((_, saved)) => {
-                *saved += volume;
-                *saved
+    fn accumulate(&mut self, at: DVec3, volume: f64) -> f64 {
+        match self.accumulated.iter_mut().find(|(tip, _)| *tip == at.to_array()) {
+            Some((_, accumulated)) => {
+                *accumulated += volume;
+                *accumulated
             }
             None => {
-                self.saved.push((at.to_array(), volume));
+                self.accumulated.push((at.to_array(), volume));
                 volume
             }
         }
     }
 
-    /// The needles of a step; those that are in no liquid find none in the step either.
-    pub fn feeds(&self, supply: &[Emission], setup: &Setup) -> Vec<Feed> {
-        let feed = |source: &Emission| match *source {
-            Emission::Feed { at, volume, .. } => Some(Feed { at, volume: volume / setup.cell_volume() }),
-            _ => None,
-        };
-        supply.iter().filter_map(feed).collect()
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "a stream's numbers, and where it goes")]
-    fn pour_stream(
-        &mut self,
-        at: DVec3,
-        direction: DVec3,
-        radius: f64,
-        speed: f64,
-        volume: f64,
-        setup: &Setup,
-        world: &World,
-        fluid: &mut Fluid,
-    ) {
-        // Two cells long, so that it holds on to what has left the mouth.
-        let length = 2.0 * setup.h;
+    fn insert_stream(&mut self, stream: &StreamSegment, setup: &Setup, world: &World, fluid: &mut Fluid) {
+        let StreamSegment { mouth, direction, radius, speed, volume } = *stream;
+        let length = STREAM_LENGTH * setup.h;
         let planar = setup.planar;
         let distance = move |point: DVec3| {
-            let offset = if planar { (point - at).with_z(0.0) } else { point - at };
+            let offset = if planar { (point - mouth).with_z(0.0) } else { point - mouth };
             let along = offset.dot(direction);
             let across = (offset - direction * along).length() - radius;
-            let beyond = along.abs() - length;
-            across.max(beyond)
+            across.max(along.abs() - length)
         };
-        let reach = DVec3::splat(radius + length);
-        let body = Body { bounds: [at - reach, at + reach], distance, velocity: direction * speed };
-        let known = self.streams.iter().find(|(mouth, _)| *mouth == at.to_array()).map(|(_, id)| *id);
-        let existing = name_at(fluid, at).or(known).filter(|id| fluid.drops.account_mut(*id).is_some());
-        let id = existing.unwrap_or_else(|| {
-            let id = fluid.drops.new_id();
-            fluid.drops.accounts.push(Account { id, volume: 0.0 });
+        let extent = DVec3::splat(radius + length);
+        let body = LiquidBody { bounds: [mouth - extent, mouth + extent], distance, velocity: direction * speed };
+        let last = self.streams.iter().find(|(known, _)| *known == mouth.to_array()).map(|(_, id)| *id);
+        let existing = drop_at(&fluid.state, mouth).or(last);
+        let id = existing.filter(|id| fluid.state.drops.target_mut(*id).is_some()).unwrap_or_else(|| {
+            let id = fluid.state.drops.new_id();
+            fluid.state.drops.targets.push(TargetVolume { id, volume: 0.0 });
             id
         });
-        self.streams.retain(|(mouth, _)| *mouth != at.to_array());
-        self.streams.push((at.to_array(), id));
-        unite(&body, id, true, setup, world, fluid);
-        if let Some(account) = fluid.drops.account_mut(id) {
-            account.volume += volume;
+        self.streams.retain(|(known, _)| *known != mouth.to_array());
+        self.streams.push((mouth.to_array(), id));
+        insert_body(&body, id, true, setup, world, fluid);
+        if let Some(target) = fluid.state.drops.target_mut(id) {
+            target.volume += volume;
         }
     }
 }
 
+/// The needles of a step; those outside liquid have no effect on it.
+pub fn needle_flows(emissions: &[Emission], cell_volume: f64) -> Vec<NeedleFlow> {
+    let flow = |emission: &Emission| match *emission {
+        Emission::Feed { at, volume, .. } => Some(NeedleFlow { at, volume: volume / cell_volume }),
+        _ => None,
+    };
+    emissions.iter().filter_map(flow).collect()
+}
+
+/// Adds the needles' divergence sources and changes their drops' target volumes; returns the volume
+/// fed, in cells.
+pub fn feed_needles(
+    needles: &[NeedleFlow],
+    grid: &Grid,
+    drops: &mut Drops,
+    cells: &[u32],
+    cells_per_second: f64,
+    source: &mut [f64],
+) -> f64 {
+    let mut fed = 0.0;
+    for needle in needles {
+        let distance = |cell: u32| (grid.center(cell as usize) - needle.at).length() / grid.h;
+        let nearest = (0..cells.len()).min_by(|&a, &b| distance(cells[a]).total_cmp(&distance(cells[b])));
+        let Some(nearest) = nearest.filter(|&unknown| distance(cells[unknown]) < NEEDLE_RADIUS) else { continue };
+        let component = drops.component_of[nearest];
+        let is_fed =
+            |unknown: usize| drops.component_of[unknown] == component && distance(cells[unknown]) < NEEDLE_RADIUS;
+        let count = (0..cells.len()).filter(|&unknown| is_fed(unknown)).count() as f64;
+        // A needle drains at most half of what its cells hold.
+        let volume = needle.volume.max(-0.5 * count);
+        for unknown in (0..cells.len()).filter(|&unknown| is_fed(unknown)) {
+            source[unknown] += volume / count * cells_per_second;
+        }
+        let id = drops.components[component as usize].label.id();
+        if let Some(target) = id.and_then(|id| drops.target_mut(id)) {
+            target.volume += volume;
+            fed += volume;
+        }
+    }
+    fed
+}
+
 /// Whether there is liquid at a point.
-fn wet_at(fluid: &Fluid, at: DVec3) -> bool {
-    fluid.grid.tiles.find(fluid.grid.cell_at(at)).is_some_and(|index| fluid.phi.values()[index] < 0.0)
+fn has_liquid_at(state: &State, at: DVec3) -> bool {
+    state.grid.tiles.find(state.grid.cell_at(at)).is_some_and(|index| state.phi.values()[index] < 0.0)
 }
 
 /// The drop at a point.
-fn name_at(fluid: &Fluid, at: DVec3) -> Option<u32> {
-    let index = fluid.grid.tiles.find(fluid.grid.cell_at(at))?;
-    Some(fluid.drops.names.values()[index]).filter(|&name| name != 0 && name != OF_SPECKS)
+fn drop_at(state: &State, at: DVec3) -> Option<u32> {
+    let index = state.grid.tiles.find(state.grid.cell_at(at))?;
+    state.drops.labels.values()[index].id()
 }
 
-fn pour_ball(center: DVec3, radius: f64, velocity: DVec3, setup: &Setup, world: &World, fluid: &mut Fluid) -> f64 {
+/// Inserts a sphere (in planar runs a disc) as a new drop; returns its volume, in cells.
+fn insert_sphere(center: DVec3, radius: f64, velocity: DVec3, setup: &Setup, world: &World, fluid: &mut Fluid) -> f64 {
     let planar = setup.planar;
-    let amount = if planar { PI * radius * radius } else { 4.0 / 3.0 * PI * radius.powi(3) };
-    let volume = amount / setup.cell_volume();
+    let volume = setup.ball_volume(radius) / setup.cell_volume();
     let distance = move |point: DVec3| {
         let offset = if planar { (point - center).with_z(0.0) } else { point - center };
         offset.length() - radius
     };
-    let body = Body { bounds: [center - radius, center + radius], distance, velocity };
-    let id = fluid.drops.new_id();
-    unite(&body, id, false, setup, world, fluid);
-    fluid.drops.accounts.push(Account { id, volume });
+    let body = LiquidBody { bounds: [center - radius, center + radius], distance, velocity };
+    let id = fluid.state.drops.new_id();
+    insert_body(&body, id, false, setup, world, fluid);
+    fluid.state.drops.targets.push(TargetVolume { id, volume });
     volume
 }
 
-/// Unites a ball of the spray with the liquid that is there, under the name `id`.
-pub fn unite_ball(ball: &Ball, id: u32, setup: &Setup, world: &World, fluid: &mut Fluid) {
-    let (center, radius) = (ball.at, ball.radius());
+/// Unites a spray drop with the liquid on the grid, under the id `id`.
+pub fn insert_spray_drop(drop: &SprayDrop, id: u32, setup: &Setup, world: &World, fluid: &mut Fluid) {
+    let (center, radius) = (drop.at, drop.radius());
     let distance = move |point: DVec3| (point - center).length() - radius;
-    let body = Body { bounds: [center - radius, center + radius], distance, velocity: ball.velocity };
-    unite(&body, id, false, setup, world, fluid);
+    let body = LiquidBody { bounds: [center - radius, center + radius], distance, velocity: drop.velocity };
+    insert_body(&body, id, false, setup, world, fluid);
 }
 
-/// Unites a body with the liquid that is there; where it overlaps drops it will be found to have merged with them.
-fn unite(body: &Body<impl Fn(DVec3) -> f64>, id: u32, push: bool, setup: &Setup, world: &World, fluid: &mut Fluid) {
+/// Unites a body with the liquid on the grid; labeling then finds the drops that it has merged
+/// with.
+///
+/// `push` gives liquid that the body covers the body's velocity, too.
+fn insert_body(
+    body: &LiquidBody<impl Fn(DVec3) -> f64>,
+    id: u32,
+    push: bool,
+    setup: &Setup,
+    world: &World,
+    fluid: &mut Fluid,
+) {
     let mut wanted = Vec::new();
-    setup.tiles_of(fluid, body.bounds, &body.distance, &mut wanted);
+    setup.tiles_of(body.bounds, &body.distance, &mut wanted);
     fluid.adapt(world, &wanted);
+    let State { grid, solids, phi, velocity, drops, .. } = &mut fluid.state;
     for tile in wanted {
-        let Some(slot) = fluid.grid.tiles.slot(tile) else { continue };
-        for local in 0..fluid.grid.tiles.cells_in_use() {
+        let Some(slot) = grid.tiles.slot(tile) else { continue };
+        for local in 0..grid.tiles.cells_in_use() {
             let index = slot * CELLS + local;
-            let distance = (body.distance)(fluid.grid.position(slot, local_center(local))) / setup.h;
-            if distance > BEYOND || fluid.solids.distance.values()[index] < -1.0 {
+            let distance = (body.distance)(grid.position(slot, local_center(local))) / setup.h;
+            if distance > PHI_MAX || solids.distance.values()[index] < -1.0 {
                 continue;
             }
-            let before = fluid.phi.values()[index];
+            let before = phi.values()[index];
             if distance < 2.0 && (push || distance < before) {
-                for axis in 0..fluid.grid.tiles.dims() {
-                    fluid.velocity[axis].values_mut()[index] = body.velocity[axis];
+                for (axis, component) in velocity.iter_mut().enumerate().take(grid.tiles.dims()) {
+                    component.values_mut()[index] = body.velocity[axis];
                 }
             }
             if distance < before {
-                fluid.phi.values_mut()[index] = distance.max(-BEYOND);
+                phi.values_mut()[index] = distance.max(-PHI_MAX);
                 if distance < 0.0 && before >= 0.0 {
-                    fluid.drops.names.values_mut()[index] = id;
+                    drops.labels.values_mut()[index] = Label::drop(id);
                 }
             }
         }

@@ -1,15 +1,18 @@
-//! Shapes with known answers, for tests.
+//! Shapes with known solutions, for tests.
 
 use glam::DVec3;
 use sessile_scene::{NoFiles, parse_str};
+use sessile_wetting::Liquid;
 use sessile_world::World;
 
-use crate::extension::{AngleLaw, AngleRange};
+use crate::advection::Interpolation;
+use crate::contact_angle::{AngleLaw, AngleRange};
 use crate::grid::Grid;
-use crate::solids::{Solids, Surround, Wall};
+use crate::params::{NumericalParameters, Parameters};
+use crate::solids::{Boundaries, Solids, Wall};
 use crate::tiles::{CELLS, Field, Tiles, Topology};
 
-/// A small generator of numbers that look random.
+/// A small pseudo-random number generator.
 pub struct Random(u64);
 
 impl Random {
@@ -37,6 +40,55 @@ impl Random {
     }
 }
 
+/// Parameters of water with the default schemes.
+pub fn test_parameters() -> Parameters {
+    Parameters {
+        liquid: Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.33 },
+        slip: 0.0,
+        second_order: true,
+        virtual_surface: None,
+        interpolation: Interpolation::Cubic,
+        dt: None,
+        drag: 0.0,
+        implicit_tension: false,
+        numerics: NumericalParameters::default(),
+    }
+}
+
+/// 4 × 4 × 4 tiles around the origin, without solids.
+pub fn free_space() -> (Tiles, Solids) {
+    let mut tiles = Tiles::new(Topology::default());
+    tiles.activate(&mut (0..64).map(|n| [n % 4 - 2, n / 4 % 4 - 2, n / 16 - 2]).collect());
+    let solids = no_solids(&tiles);
+    (tiles, solids)
+}
+
+/// Solids far away from all tiles.
+pub fn no_solids(tiles: &Tiles) -> Solids {
+    let mut solids = Solids::default();
+    solids.distance.resize(tiles);
+    solids.open.iter_mut().for_each(|open| open.resize(tiles));
+    solids.wall.resize(tiles);
+    solids.near.resize(tiles.len(), false);
+    solids
+}
+
+/// A field of one value.
+pub fn uniform<T: Copy + Send + Sync>(tiles: &Tiles, value: T) -> Field<T> {
+    let mut field = Field::new(value);
+    field.resize(tiles);
+    field
+}
+
+/// A field given by its value at cell centers, in cells from the origin.
+pub fn sampled(tiles: &Tiles, value: impl Fn(DVec3) -> f64) -> Field<f64> {
+    let mut field = uniform(tiles, 0.0);
+    for index in 0..tiles.len() * CELLS {
+        field.values_mut()[index] = value(DVec3::from(tiles.cell(index).map(f64::from)) + 0.5);
+    }
+    field
+}
+
 /// A contact angle without hysteresis.
 pub fn fixed_angle(angle: f64) -> AngleRange {
     AngleRange { receding: angle, advancing: angle, receding_pull: f64::INFINITY, pins: true }
@@ -52,7 +104,7 @@ impl AngleLaw for Advancing {
     }
 }
 
-/// A world with one plane through `point` (in m) that wets at `theta`.
+/// A world with one plane through `point` (in m) and the contact angle `theta`.
 pub fn plane_world(theta: f64, normal: DVec3, point: DVec3) -> World {
     let text = format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[materials.m]\nadvancing = \"{0} deg\"\nreceding = \"{0} deg\"\n\
@@ -98,7 +150,7 @@ pub fn cap_on_plane(theta: f64, base: f64, normal: DVec3, point: DVec3) -> CapOn
     solids.distance.resize(&grid.tiles);
     solids.open.iter_mut().for_each(|open| open.resize(&grid.tiles));
     solids.wall.resize(&grid.tiles);
-    solids.sample(&grid, &Surround { world: &world, sides: &[] }, |_| true);
+    solids.sample(&grid, &Boundaries { world: &world, sides: &[] }, |_| true);
     let mut phi = Field::new(10.0);
     phi.resize(&grid.tiles);
     for index in 0..grid.tiles.len() * CELLS {

@@ -1,35 +1,39 @@
 //! Sparse space: tiles of 8 × 8 × 8 cells over an unbounded lattice.
 //!
-//! A cell is named by three whole numbers; cell (i, j, k) fills [i, i+1] × [j, j+1] × [k, k+1] in units of the cell size. Tile
-//! (a, b, c) holds the cells 8a ≤ i < 8a + 8 and so on. Active tiles are kept sorted by (c, b, a), and a tile's place in that
-//! order is its *slot*: fields are plain arrays with 512 values per slot, so that loops over tiles are loops over chunks, sums have
-//! an order that does not depend on history, and nothing looks a cell up by hash. A cell's *index* is 512 slot + 64 k + 8 j + i with
-//! (i, j, k) counted inside the tile.
+//! A cell is given by three integers; cell (i, j, k) fills [i, i+1] × [j, j+1] × [k, k+1] in units
+//! of the cell size. Tile (a, b, c) holds the cells 8a ≤ i < 8a + 8 and so on. Active tiles are
+//! sorted by (c, b, a), and a tile's position in that order is its *slot*: fields are plain arrays
+//! with 512 values per slot, so that loops over tiles are loops over chunks, sums have an order
+//! that does not depend on history, and no cell is looked up by hash. A cell's *index* is 512 slot
+//! + 64 k + 8 j + i with (i, j, k) counted inside the tile.
 //!
-//! When the active set changes, values move with their tiles ([`Tiles::activate`], [`Field::rearrange`]); memory is kept.
+//! When the active set changes, values move with their tiles ([`Tiles::activate`],
+//! [`Field::rearrange`]); memory is kept.
 //!
-//! **Staggered fields** use the same indices: the value of a face (or a corner) is stored with the cell whose low side it is.
+//! **Staggered fields** use the same indices: the value of a face (or a corner) is stored with the
+//! cell whose low side it is.
 //!
-//! **Planar runs** have one layer of cells, k = 0; every look-up along z ends in that layer, so that derivatives along z
-//! vanish by themselves. **Periodic axes** wrap whole tiles: the period is a multiple of 8 cells.
+//! **Planar runs** have one layer of cells, k = 0; every lookup along z ends in that layer, so that
+//! derivatives along z vanish. **Periodic axes** wrap whole tiles: the period is a multiple of 8
+//! cells.
 
 use rayon::prelude::*;
 
-/// Cells along a tile's side.
+/// Cells along a tile's edge.
 pub const SIDE: usize = 8;
 /// Cells of a tile.
 pub const CELLS: usize = SIDE * SIDE * SIDE;
-/// No tile, no cell.
+/// No tile.
 pub const NONE: u32 = u32::MAX;
-/// Place of a tile itself in its table of 27 neighbors.
+/// Position of a tile itself in its table of 27 neighbors.
 pub const SELF: usize = 13;
 
-/// What space looks like as a whole.
+/// Dimension and periodicity of space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     /// One layer of cells, k = 0.
     pub planar: bool,
-    /// Period along each axis in tiles, if it has one; such tiles have coordinates 0 ≤ a < period.
+    /// Period along each axis in tiles, if it has one; tiles then have coordinates 0 ≤ a < period.
     pub period: [Option<i32>; 3],
 }
 
@@ -39,16 +43,16 @@ pub struct Tiles {
     topology: Topology,
     coords: Vec<[i32; 3]>,
     neighbors: Vec<[u32; 27]>,
-    /// For each slot, where its tile was before the last change.
-    moves: Vec<u32>,
+    /// Slot of each tile before the last change.
+    previous_slots: Vec<u32>,
 }
 
-/// The order of tiles: by z, then y, then x.
+/// Sort key of tiles: by z, then y, then x.
 fn rank(tile: &[i32; 3]) -> [i32; 3] {
     [tile[2], tile[1], tile[0]]
 }
 
-/// Place in a tile's table of neighbors of the one that lies `offset` ∈ {−1, 0, 1}³ away.
+/// Position in a tile's table of neighbors of the one `offset` ∈ {−1, 0, 1}³ away.
 pub fn neighbor_place(offset: [i32; 3]) -> usize {
     ((offset[0] + 1) + 3 * (offset[1] + 1) + 9 * (offset[2] + 1)) as usize
 }
@@ -77,7 +81,7 @@ impl Tiles {
         Self { topology, ..Self::default() }
     }
 
-    /// What space looks like as a whole.
+    /// Dimension and periodicity of space.
     pub fn topology(&self) -> Topology {
         self.topology
     }
@@ -112,7 +116,8 @@ impl Tiles {
         &self.coords
     }
 
-    /// The 27 tiles around a slot, itself included, by [`neighbor_place`]; [`NONE`] where there is none.
+    /// The 27 tiles around a slot, itself included, by [`neighbor_place`]; [`NONE`] where there is
+    /// none.
     #[inline]
     pub fn neighbors(&self, slot: usize) -> &[u32; 27] {
         &self.neighbors[slot]
@@ -124,7 +129,7 @@ impl Tiles {
         self.coords.binary_search_by_key(&rank(&tile), rank).ok()
     }
 
-    /// The index of a cell of the lattice, if its tile is active; for callers from outside, not for loops.
+    /// Index of a lattice cell, if its tile is active; a binary search, not for inner loops.
     pub fn find(&self, cell: [i32; 3]) -> Option<usize> {
         let cell = if self.topology.planar { [cell[0], cell[1], 0] } else { cell };
         let (tile, local) = tile_of(cell);
@@ -147,7 +152,8 @@ impl Tiles {
         (tile != NONE).then_some(tile as usize * CELLS + local as usize)
     }
 
-    /// The cell `step` ∈ {−1, 1} further along `axis`; a cell is its own neighbor along z in a planar run.
+    /// The cell `step` ∈ {−1, 1} further along `axis`; in planar runs a cell is its own neighbor
+    /// along z.
     #[inline]
     pub fn next(&self, index: usize, axis: usize, step: i32) -> Option<usize> {
         if axis == 2 && self.topology.planar {
@@ -171,6 +177,11 @@ impl Tiles {
         }
     }
 
+    /// The cells that share a face with a cell: low and high along x, y and z.
+    pub fn face_neighbors(&self, index: usize) -> impl Iterator<Item = usize> {
+        (0..2 * self.dims()).filter_map(move |face| self.next(index, face / 2, if face % 2 == 0 { -1 } else { 1 }))
+    }
+
     /// The cell `offset` away, each component −8 to 8.
     #[inline]
     pub fn offset(&self, index: usize, offset: [i32; 3]) -> Option<usize> {
@@ -178,7 +189,7 @@ impl Tiles {
         self.at(index / CELLS, [0, 1, 2].map(|axis| local[axis] as i32 + offset[axis]))
     }
 
-    /// Whether the neighbor at a place of a slot's table is marked.
+    /// Whether the neighbor at a position of a slot's table is marked.
     pub fn is_marked(&self, marks: &[bool], slot: usize, place: usize) -> bool {
         let neighbor = self.neighbors[slot][place];
         neighbor != NONE && marks[neighbor as usize]
@@ -203,8 +214,9 @@ impl Tiles {
         tile
     }
 
-    /// Makes `wanted` the active tiles: sorts it, drops what is double, and numbers slots anew. Then every field must be taken along
-    /// by [`Field::rearrange`].
+    /// Makes `wanted` the active tiles: sorts it, removes duplicates, and renumbers the slots.
+    ///
+    /// Then every field must be moved by [`Field::rearrange`].
     pub fn activate(&mut self, wanted: &mut Vec<[i32; 3]>) {
         for tile in wanted.iter_mut() {
             *tile = self.wrap(*tile);
@@ -212,10 +224,10 @@ impl Tiles {
         wanted.sort_unstable_by_key(rank);
         wanted.dedup();
         let coords = &self.coords;
-        self.moves.clear();
-        // Both lists are sorted: one walk along them finds where each tile was.
+        self.previous_slots.clear();
+        // Both lists are sorted: one pass finds where each tile was.
         let mut old = 0;
-        self.moves.extend(wanted.iter().map(|tile| {
+        self.previous_slots.extend(wanted.iter().map(|tile| {
             while old < coords.len() && rank(&coords[old]) < rank(tile) {
                 old += 1;
             }
@@ -226,9 +238,9 @@ impl Tiles {
         self.connect();
     }
 
-    /// For each slot, where its tile was before the last [`Tiles::activate`]; [`NONE`] for new ones.
-    pub fn moves(&self) -> &[u32] {
-        &self.moves
+    /// Slot of each tile before the last [`Tiles::activate`]; [`NONE`] for new ones.
+    pub fn previous_slots(&self) -> &[u32] {
+        &self.previous_slots
     }
 
     fn connect(&mut self) {
@@ -251,17 +263,17 @@ impl Tiles {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Field<T> {
     values: Vec<T>,
-    /// What a new tile's cells get.
+    /// Value of a new tile's cells.
     fill: T,
 }
 
 impl<T: Copy + Send + Sync> Field<T> {
-    /// No values yet; cells of new tiles will hold `fill`.
+    /// An empty field; cells of new tiles get `fill`.
     pub fn new(fill: T) -> Self {
         Self { values: Vec::new(), fill }
     }
 
-    /// What a cell without a tile is taken to hold.
+    /// Value of cells without a tile.
     pub fn fill(&self) -> T {
         self.fill
     }
@@ -282,23 +294,23 @@ impl<T: Copy + Send + Sync> Field<T> {
         &self.values[slot * CELLS..(slot + 1) * CELLS]
     }
 
-    /// The value of a cell, or of nowhere.
+    /// The value of a cell; the fill without one.
     #[inline]
     pub fn get(&self, index: Option<usize>) -> T {
         index.map_or(self.fill, |index| self.values[index])
     }
 
-    /// The tiles' values, to be written in parallel, in the order of slots.
+    /// The tiles' values, for parallel writing in the order of slots.
     pub fn par_tiles_mut(&mut self) -> rayon::slice::ChunksExactMut<'_, T> {
         self.values.par_chunks_exact_mut(CELLS)
     }
 
-    /// Gives every cell the same value.
+    /// Sets all cells to one value.
     pub fn set_all(&mut self, value: T) {
         self.values.fill(value);
     }
 
-    /// Gives the field the size of the active tiles and forgets what it held: for scratch that is written before it is read.
+    /// Resizes the field to the active tiles, for scratch that is written before it is read.
     pub fn resize(&mut self, tiles: &Tiles) {
         self.values.resize(tiles.len() * CELLS, self.fill);
     }
@@ -308,12 +320,12 @@ impl<T: Copy + Send + Sync> Field<T> {
         std::mem::swap(&mut self.values, &mut other.values);
     }
 
-    /// Takes the values along after [`Tiles::activate`]; `spare` is memory that is used again.
+    /// Moves the values with their tiles after [`Tiles::activate`]; `spare` is memory that is kept.
     pub fn rearrange(&mut self, tiles: &Tiles, spare: &mut Vec<T>) {
         spare.clear();
         spare.resize(tiles.len() * CELLS, self.fill);
         let old = &self.values;
-        spare.par_chunks_exact_mut(CELLS).zip(tiles.moves()).for_each(|(new, &from)| {
+        spare.par_chunks_exact_mut(CELLS).zip(tiles.previous_slots()).for_each(|(new, &from)| {
             if from != NONE {
                 new.copy_from_slice(&old[from as usize * CELLS..(from as usize + 1) * CELLS]);
             }
@@ -321,7 +333,10 @@ impl<T: Copy + Send + Sync> Field<T> {
         std::mem::swap(&mut self.values, spare);
     }
 
-    /// Copies `LENGTH` values of a row, which is given by its tile and its place there, from the value `from` on; the length is known beforehand, for a call would take longer than the copying.
+    /// Copies `LENGTH` values of a row, given by its tile and position, beginning with the value
+    /// `from`.
+    ///
+    /// The length is a constant, since a call would take longer than the copy.
     #[inline]
     fn copy_part<const LENGTH: usize>(&self, (tile, row): (u32, usize), from: usize, out: &mut [T]) {
         let out: &mut [T; LENGTH] = out.first_chunk_mut().expect("as many as are copied");
@@ -332,7 +347,8 @@ impl<T: Copy + Send + Sync> Field<T> {
         };
     }
 
-    /// The eight values along x at (j, k) counted from the low corner of a slot's tile, each −8 to 15; none where there is no tile.
+    /// The eight values along x at (j, k) counted from the low corner of a slot's tile, each −8 to
+    /// 15; none where there is no tile.
     #[inline]
     pub fn row(&self, tiles: &Tiles, slot: usize, j: i32, k: i32) -> Option<&[T; SIDE]> {
         let place = SELF as i32 + 3 * (j >> 3) + 9 * (k >> 3);
@@ -344,9 +360,10 @@ impl<T: Copy + Send + Sync> Field<T> {
         self.values[tile as usize * CELLS + inner as usize..].first_chunk()
     }
 
-    /// Copies, for every cell of a tile, the value of the cell before it along `axis`; its own where there is none.
+    /// Copies, for every cell of a tile, the value of the cell before it along `axis`; its own
+    /// where there is none.
     #[inline]
-    pub fn gather_before(&self, tiles: &Tiles, slot: usize, axis: usize, out: &mut [T; CELLS]) {
+    pub fn gather_low_neighbors(&self, tiles: &Tiles, slot: usize, axis: usize, out: &mut [T; CELLS]) {
         let here = self.tile(slot);
         if axis == 2 && tiles.topology().planar {
             out.copy_from_slice(here);
@@ -355,7 +372,7 @@ impl<T: Copy + Send + Sync> Field<T> {
         let stride = 1usize << (3 * axis);
         out[stride..].copy_from_slice(&here[..CELLS - stride]);
         let before = tiles.neighbors(slot)[SELF - [1, 3, 9][axis]];
-        // The first cells along the axis stand in runs of `stride`, each 8 strides after the one before.
+        // The first cells along the axis are runs of `stride`, each 8 strides after the previous.
         for first in (0..CELLS).step_by(SIDE * stride) {
             let last = first + (SIDE - 1) * stride;
             let from = if before == NONE { &here[first..] } else { &self.tile(before as usize)[last..] };
@@ -363,8 +380,10 @@ impl<T: Copy + Send + Sync> Field<T> {
         }
     }
 
-    /// Copies a tile with `PAD` cells around it into a dense cube of side 8 + 2 `PAD`, x fastest: cell (i, j, k) of the tile lands at
-    /// (i + PAD, j + PAD, k + PAD). Cells without a tile get the field's fill.
+    /// Copies a tile with `PAD` cells around it to a dense cube of side 8 + 2 `PAD`, x fastest.
+    ///
+    /// Cell (i, j, k) of the tile goes to (i + PAD, j + PAD, k + PAD). Cells without a tile get the
+    /// field's fill.
     #[inline]
     pub fn gather<const PAD: usize>(&self, tiles: &Tiles, slot: usize, block: &mut [T]) {
         let side = SIDE + 2 * PAD;
@@ -400,7 +419,7 @@ mod tests {
         tiles.activate(&mut wanted);
     }
 
-    /// A value that names its cell.
+    /// A value that identifies its cell.
     fn name([i, j, k]: [i32; 3]) -> i64 {
         i64::from(i) + 1000 * i64::from(j) + 1_000_000 * i64::from(k)
     }
@@ -415,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_a_neighbor_ends_in_the_same_cell() {
+    fn all_neighbor_lookups_agree() {
         let mut tiles = Tiles::new(Topology::default());
         cube(&mut tiles, -1, 2);
         let field = named(&tiles);
@@ -444,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stay_with_their_tiles_when_others_come_and_go() {
+    fn values_move_with_their_tiles_when_the_active_set_changes() {
         let mut tiles = Tiles::new(Topology::default());
         cube(&mut tiles, 0, 2);
         let mut field = named(&tiles);

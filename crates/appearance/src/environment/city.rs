@@ -1,8 +1,10 @@
-//! A town at the blue hour, seen from a window: an afterglow, dark houses, hundreds of lamps out of focus.
+//! A town at the blue hour, seen from a window: an afterglow, dark houses, hundreds of lights out
+//! of focus.
 //!
-//! The sky is brightest low in the west (−z) and deep blue overhead; houses stand before it as blurred shapes; lit windows, street lamps
-//! and cars are discs (see [`super::discs`]). A drop shows the bright sky in its lower half and the dark street in its upper
-//! one. Scaled so that a level white surface has radiance 1.
+//! The sky is brightest low in the west (−z) and deep blue overhead; houses are blurred silhouettes
+//! in front of it; lit windows, street lights and cars are discs (see [`super::discs`]). A drop
+//! shows the bright sky in its lower half and the dark street in its upper one. Scaled so that a
+//! horizontal white surface has radiance 1.
 
 use std::f32::consts::PI;
 
@@ -13,7 +15,7 @@ use super::{LatLong, luminance};
 
 const SIZE: [usize; 2] = [2048, 1024];
 
-/// Street lamps, headlights, tail lights, traffic lights, signs.
+/// Street lights, headlights, tail lights, traffic lights, signs.
 const WARM: Vec3 = Vec3::new(1.0, 0.56, 0.22);
 const WHITE: Vec3 = Vec3::new(1.0, 0.82, 0.6);
 const COOL: Vec3 = Vec3::new(0.62, 0.82, 1.0);
@@ -21,7 +23,7 @@ const RED: Vec3 = Vec3::new(1.0, 0.1, 0.06);
 const GREEN: Vec3 = Vec3::new(0.12, 0.9, 0.5);
 const PINK: Vec3 = Vec3::new(1.0, 0.25, 0.5);
 
-/// Paints the town.
+/// Generates the town.
 pub(super) fn paint() -> LatLong {
     let houses = houses();
     let mut image = with_discs(SIZE, |dir| background(dir, &houses), &lights());
@@ -29,7 +31,7 @@ pub(super) fn paint() -> LatLong {
     image
 }
 
-/// A block of houses: azimuth of its middle, half its width, height of its roof, in rad.
+/// A block of houses: azimuth of its center, half its width, height of its roof, in rad.
 struct House {
     middle: f32,
     half: f32,
@@ -61,7 +63,8 @@ fn background(dir: Vec3, houses: &[House]) -> Vec3 {
         + Vec3::new(0.12, 0.23, 0.48) * band(0.62)
         + (0.25 + 0.75 * glow) * Vec3::new(0.62, 0.30, 0.30) * band(0.26)
         + glow * Vec3::new(1.25, 0.50, 0.13) * band(0.10);
-    // How much of the sky the houses hide here; their outlines are as soft as the lamps are large.
+    // Fraction of the sky that the houses hide here; their outlines are as soft as the lights are
+    // large.
     let soft = 0.008;
     let hidden = houses
         .iter()
@@ -73,7 +76,7 @@ fn background(dir: Vec3, houses: &[House]) -> Vec3 {
         .fold(step(-elevation / soft), f32::max);
     let below = (-elevation).max(0.0);
     let town = Vec3::new(0.020, 0.022, 0.036) + Vec3::new(0.085, 0.062, 0.062) * (-below / 0.12).exp();
-    // A wet street mirrors the sky a little the lower one looks along it.
+    // A wet street reflects the sky slightly, more at grazing angles.
     let street = 0.10 * sky * (-(below - 0.18) * (below - 0.18) / 0.01).exp() * step(below / 0.05);
     sky.lerp(town + street, hidden)
 }
@@ -90,7 +93,7 @@ fn lights() -> Vec<Disc> {
         let color = if numbers.next() < 0.7 { WHITE } else { COOL };
         add(numbers.between(-PI, PI), elevation, numbers.between(0.008, 0.013), color * numbers.between(0.1, 0.8));
     }
-    // Street lamps.
+    // Street lights.
     for i in 0..90 {
         let azimuth = -PI + (i as f32 + numbers.next()) * std::f32::consts::TAU / 90.0;
         let color = if numbers.next() < 0.75 { WARM } else { WHITE };

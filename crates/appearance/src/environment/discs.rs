@@ -1,8 +1,9 @@
-//! Lights and leaves as a lens shows them that is focused on something nearer: soft discs.
+//! Bokeh: lights and leaves out of focus as soft discs.
 //!
-//! A photograph of drops is sharp at the drops, and what lies behind is out of focus: every point of it becomes an image of the lens's
-//! opening. Environments that are painted that way look like photographs with no lens in the path tracer, which would need
-//! hundreds of samples for it; and a drop, which shows all of its surroundings made small, shows the discs as points.
+//! In a photograph of drops the background is out of focus: every point of it becomes an image of
+//! the aperture. Environments generated in this way look like photographs without depth of field in
+//! the path tracer, which would need hundreds of samples for it; and a drop, which shows its
+//! surroundings demagnified, shows the discs as points.
 
 use glam::{Vec2, Vec3};
 
@@ -10,32 +11,33 @@ use super::{LatLong, dir_of, uv_of};
 
 /// A disc on the sphere of directions.
 pub(super) struct Disc {
-    /// Towards its middle, unit length.
+    /// Direction of its center, unit length.
     pub towards: Vec3,
     /// Its angular radius, in rad.
     pub radius: f32,
-    /// What it shows.
+    /// Its radiance.
     pub color: Vec3,
-    /// How much it hides of what lies behind; 0 is a light that adds to it.
+    /// Its opacity; 0 is a light that is added.
     pub cover: f32,
 }
 
-/// A direction from azimuth (0 at −z, positive to the right seen from inside, that is to +x) and elevation, in rad.
+/// A direction from azimuth (0 at −z, positive to the right seen from inside, towards +x) and
+/// elevation, in rad.
 pub(super) fn towards(azimuth: f32, elevation: f32) -> Vec3 {
     let (sin, cos) = azimuth.sin_cos();
     Vec3::new(elevation.cos() * sin, elevation.sin(), -elevation.cos() * cos)
 }
 
-/// A source of numbers in [0, 1) that are always the same.
+/// A deterministic pseudorandom generator.
 pub(super) struct Numbers(u32);
 
 impl Numbers {
-    /// The numbers of a seed.
+    /// The generator of a seed.
     pub fn new(seed: u32) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// The next number in [0, 1).
     pub fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9);
         let mut x = self.0;
@@ -49,13 +51,13 @@ impl Numbers {
         low + (high - low) * self.next()
     }
 
-    /// About normal, mean 0, deviation 1.
+    /// Approximately normal, mean 0, standard deviation 1.
     pub fn bell(&mut self) -> f32 {
         (self.next() + self.next() + self.next() + self.next() - 2.0) * 1.732
     }
 }
 
-/// Paints discs onto an image, in order.
+/// Composites discs onto an image, in order.
 pub(super) fn paint_discs(width: usize, height: usize, pixels: &mut [Vec3], discs: &[Disc]) {
     let size = Vec2::new(width as f32, height as f32);
     for disc in discs {
@@ -63,29 +65,29 @@ pub(super) fn paint_discs(width: usize, height: usize, pixels: &mut [Vec3], disc
         let reach = disc.radius / std::f32::consts::PI;
         let rows = (((middle.y - reach) * size.y).floor().max(0.0) as usize)
             ..(((middle.y + reach) * size.y).ceil().max(0.0) as usize).min(height);
-        // A disc is wider in the image the nearer it lies to a pole.
+        // A disc is wider in the image near a pole.
         let ring = (1.0 - disc.towards.y * disc.towards.y).sqrt();
         let half = (disc.radius / ring.max(disc.radius) / std::f32::consts::TAU * size.x * 1.3).ceil() as i64 + 1;
         let half = half.min(width as i64 / 2);
         let column = (middle.x * size.x) as i64;
-        // An edge thinner than the pixels would show them.
+        // An edge thinner than a pixel would alias.
         let softness = (1.6 * std::f32::consts::PI / size.y / disc.radius).max(0.16);
         for row in rows {
             for offset in -half..half {
                 let x = (column + offset).rem_euclid(width as i64) as usize;
                 let dir = dir_of((Vec2::new(x as f32, row as f32) + 0.5) / size);
                 let angle = 2.0 * (0.5 * dir.distance(disc.towards)).min(1.0).asin();
-                let share = profile(angle / disc.radius, softness);
-                if share > 0.0 {
+                let weight = profile(angle / disc.radius, softness);
+                if weight > 0.0 {
                     let pixel = &mut pixels[row * width + x];
-                    *pixel = *pixel * (1.0 - disc.cover * share.min(1.0)) + disc.color * share;
+                    *pixel = *pixel * (1.0 - disc.cover * weight.min(1.0)) + disc.color * weight;
                 }
             }
         }
     }
 }
 
-/// An evenly lit opening, a little brighter at its rim as with most lenses, and soft at the very edge.
+/// A uniformly lit aperture, slightly brighter at its border as in most lenses, with a soft edge.
 fn profile(part: f32, softness: f32) -> f32 {
     let edge = ((1.0 - part) / softness).clamp(0.0, 1.0);
     edge * edge * (3.0 - 2.0 * edge) * (0.9 + 0.2 * part.min(1.0).powi(4))

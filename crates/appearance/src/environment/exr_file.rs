@@ -1,4 +1,5 @@
-//! OpenEXR pictures as environments: the first layer with channels `R`, `G`, `B`, at its largest size.
+//! OpenEXR images as environments: the first layer with channels `R`, `G`, `B`, at its largest
+//! size.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -7,24 +8,25 @@ use exr::meta::MetaData;
 use exr::prelude::{ReadChannels, ReadLayers, ReadSpecificChannel};
 use glam::Vec3;
 
-use super::{EnvironmentError, LatLong, MOST_PIXELS};
+use super::{EnvironmentError, LatLong, MAX_PIXELS};
 
-/// What the strongest of the format's compressions can do, per byte of file, to a pixel; smaller files are cut off.
-const MOST_PIXELS_PER_BYTE: usize = 1100;
+/// Maximum number of pixels per byte of file that the strongest compression can reach; smaller
+/// files are truncated.
+const MAX_PIXELS_PER_BYTE: usize = 1100;
 
 /// Decodes a whole file.
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<LatLong, EnvironmentError> {
     let broken = |what: String| EnvironmentError::Broken { path: path.to_owned(), what };
 
-    // The sizes first: memory is taken by what the header says.
+    // Check the size first: memory is allocated by the header.
     let meta = MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(|error| broken(error.to_string()))?;
     for header in &meta.headers {
         let [width, height] = [header.layer_size.width(), header.layer_size.height()];
         let pixels = width.saturating_mul(height);
-        if pixels > MOST_PIXELS {
+        if pixels > MAX_PIXELS {
             return Err(EnvironmentError::TooLarge { path: path.to_owned(), width, height });
         }
-        if pixels > bytes.len().saturating_mul(MOST_PIXELS_PER_BYTE) {
+        if pixels > bytes.len().saturating_mul(MAX_PIXELS_PER_BYTE) {
             return Err(broken(format!("{width} × {height} pixels cannot be in its {} bytes", bytes.len())));
         }
     }

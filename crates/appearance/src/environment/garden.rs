@@ -1,7 +1,7 @@
 //! A garden in the morning, out of focus: bright sky between leaves, hedges, grass.
 //!
-//! Leaves are thousands of soft discs (see [`super::discs`]), painted from far to near; where they stand against the sky they let
-//! some of it through. Scaled so that a level white surface has radiance 1.
+//! Leaves are thousands of soft discs (see [`super::discs`]), composited from far to near; in front
+//! of the sky they are translucent. Scaled so that a horizontal white surface has radiance 1.
 
 use std::f32::consts::PI;
 
@@ -12,7 +12,7 @@ use super::{LatLong, luminance};
 
 const SIZE: [usize; 2] = [2048, 1024];
 
-/// Paints the garden.
+/// Generates the garden.
 pub(super) fn paint() -> LatLong {
     let mut image = with_discs(SIZE, background, &leaves());
     image.sanitize(PI / luminance(image.irradiance(Vec3::Y)));
@@ -26,12 +26,12 @@ fn background(dir: Vec3) -> Vec3 {
     let sky = Vec3::new(0.95, 1.12, 1.35) + sunny * Vec3::new(1.9, 1.6, 1.15);
     let grass = Vec3::new(0.13, 0.22, 0.055) * (0.55 + 0.8 * (-(elevation + 0.16) * (elevation + 0.16) / 0.02).exp());
     let hedge = Vec3::new(0.035, 0.075, 0.022);
-    let sky_share = step((elevation - hedge_top(azimuth)) / 0.05);
-    let ground = grass.lerp(hedge, step((elevation + 0.10) / 0.04));
-    ground.lerp(sky, sky_share)
+    let sky_fraction = step((elevation - hedge_top(azimuth)) / 0.05);
+    let land = grass.lerp(hedge, step((elevation + 0.10) / 0.04));
+    land.lerp(sky, sky_fraction)
 }
 
-/// Where the trees end and the open sky begins, in rad.
+/// Elevation where the trees end and the open sky begins, in rad.
 fn hedge_top(azimuth: f32) -> f32 {
     0.17 + 0.05 * (3.0 * azimuth + 0.6).sin() + 0.035 * (7.0 * azimuth).sin() + 0.02 * (13.0 * azimuth + 2.0).sin()
 }
@@ -39,7 +39,8 @@ fn hedge_top(azimuth: f32) -> f32 {
 fn leaves() -> Vec<Disc> {
     let mut numbers = Numbers::new(23);
     let mut discs = Vec::new();
-    // Foliage from the grass up to the trees' outline, thinner towards the sky; the later, the nearer and larger.
+    // Foliage from the grass up to the trees' outline, sparser towards the sky; later discs are
+    // nearer and larger.
     let count = 5200;
     for i in 0..count {
         let near = i as f32 / count as f32;
@@ -58,7 +59,7 @@ fn leaves() -> Vec<Disc> {
             cover,
         });
     }
-    // Gaps through which the sky shines, and glints of dew.
+    // Gaps that show the sky, and glints of dew.
     for _ in 0..330 {
         let azimuth = numbers.between(-PI, PI);
         let rise = numbers.next().sqrt();

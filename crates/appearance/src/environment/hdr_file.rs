@@ -1,16 +1,17 @@
-//! Radiance pictures (`.hdr`, `.pic`): a text header, then pixels of three mantissas and one exponent, mostly run-length coded.
+//! Radiance images (`.hdr`, `.pic`): a text header, then RGBE pixels, usually run-length encoded.
 //!
-//! `value = mantissa · 2^(exponent − 136)`; an exponent of 0 is black. A scan line is coded in one of two ways (ward1991, "Real
-//! Pixels"): whole pixels with repeats marked by the pixel `(1, 1, 1, n)`, or, when it starts with `(2, 2, width)`, four
-//! planes one after the other, each of runs (`128 + n`, value) and literals (`n`, values).
+//! `value = mantissa · 2^(exponent − 136)`; an exponent of 0 is black. A scan line has one of two
+//! encodings (ward1991, "Real Pixels"): whole pixels with repeats marked by the pixel
+//! `(1, 1, 1, n)`, or, when it starts with `(2, 2, width)`, four planes in sequence, each of runs
+//! (`128 + n`, value) and literals (`n`, values).
 
 use std::path::Path;
 
 use glam::Vec3;
 
-use super::{EnvironmentError, LatLong, MOST_PIXELS};
+use super::{EnvironmentError, LatLong, MAX_PIXELS};
 
-/// The most columns that are read.
+/// Maximum number of columns.
 const WIDEST: usize = 1 << 16;
 
 /// Decodes a whole file.
@@ -20,10 +21,11 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<LatLong, EnvironmentEr
 
     let header = read_header(&mut input).map_err(broken)?;
     let [width, height] = header.size;
-    if width > WIDEST || width.saturating_mul(height) > MOST_PIXELS {
+    if width > WIDEST || width.saturating_mul(height) > MAX_PIXELS {
         return Err(EnvironmentError::TooLarge { path: path.to_owned(), width, height });
     }
-    // A row takes 4 bytes at the very least. Memory for pixels is taken as rows are decoded, not by what the header says.
+    // A row takes at least 4 bytes. Memory for pixels is allocated as rows are decoded, not by the
+    // header.
     if (bytes.len() - input.at) / 4 < height {
         return Err(broken(format!("{width} × {height} pixels cannot be in its {} bytes", bytes.len())));
     }
@@ -47,7 +49,7 @@ struct Header {
     size: [usize; 2],
     bottom_first: bool,
     right_first: bool,
-    /// What the values were multiplied with when the file was made.
+    /// Exposure factor of the file.
     exposure: f32,
 }
 
@@ -102,7 +104,7 @@ fn read_line(input: &mut Input<'_>, line: &mut [[u8; 4]]) -> Result<(), String> 
     }
     let announced = usize::from(u16::from_be_bytes([first[2], first[3]]));
     if announced != width {
-        return Err(format!("the line is {announced} pixels wide, the picture {width}"));
+        return Err(format!("the line is {announced} pixels wide, the image {width}"));
     }
     for plane in 0..4 {
         let mut column = 0;
@@ -125,7 +127,8 @@ fn read_line(input: &mut Input<'_>, line: &mut [[u8; 4]]) -> Result<(), String> 
     Ok(())
 }
 
-/// The older coding: `(1, 1, 1, n)` repeats the pixel before `n` times, and again `n · 256` times when it follows itself.
+/// The older encoding: `(1, 1, 1, n)` repeats the pixel before `n` times, and again `n · 256` times
+/// when it follows itself.
 fn read_whole_pixels(input: &mut Input<'_>, first: [u8; 4], line: &mut [[u8; 4]]) -> Result<(), String> {
     let mut texel = first;
     let mut column = 0;

@@ -1,4 +1,4 @@
-//! A lat-long image of radiance, interpolated bilinearly, that wraps around at its left and right borders.
+//! A lat-long image of radiance, interpolated bilinearly, periodic in longitude.
 
 use std::f32::consts::PI;
 
@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::dir_of;
 
-/// The largest radiance kept: what half floats can hold. A brighter pixel (or an infinite one) is a saturated sun.
+/// Maximum radiance, that of half floats; brighter pixels are a saturated sun.
 const BRIGHTEST: f32 = 65504.0;
 
-/// Linear RGB radiance over directions; see [`super::Environment`] for which pixel looks where.
+/// Linear RGB radiance over directions; see [`super::Environment`] for the orientation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatLong {
     width: usize,
@@ -19,13 +19,13 @@ pub struct LatLong {
 }
 
 impl LatLong {
-    /// An image from its rows, top first. `None` when it is empty or the count does not fit.
+    /// An image from its rows, top first. `None` if it is empty or has the wrong number of pixels.
     pub fn new(width: usize, height: usize, pixels: Vec<Vec3>) -> Option<Self> {
         let fits = width > 0 && height > 0 && width.checked_mul(height) == Some(pixels.len());
         fits.then_some(Self { width, height, pixels })
     }
 
-    /// Evaluates `radiance` at the middle of every pixel, given its direction.
+    /// Evaluates `radiance` at the direction of every pixel's center.
     pub(super) fn filled(width: usize, height: usize, radiance: impl Fn(Vec3) -> Vec3 + Sync) -> Self {
         let size = Vec2::new(width as f32, height as f32);
         let pixel = |index: usize| {
@@ -35,7 +35,7 @@ impl LatLong {
         Self { width, height, pixels: (0..width * height).into_par_iter().map(pixel).collect() }
     }
 
-    /// Paints over the pixels, rows from the top.
+    /// Modifies the pixels, rows from the top.
     pub(super) fn change(&mut self, paint: impl FnOnce(&mut [Vec3])) {
         paint(&mut self.pixels);
     }
@@ -50,9 +50,9 @@ impl LatLong {
         self.height
     }
 
-    /// Multiplies by a factor and makes every value finite and not negative.
+    /// Multiplies by a factor and makes every value finite and nonnegative.
     pub(super) fn sanitize(&mut self, factor: f32) {
-        // What is not a number is not greater than zero either.
+        // NaN is not greater than zero either.
         let clean = |value: f32| if value > 0.0 { (value.min(BRIGHTEST) * factor).min(f32::MAX) } else { 0.0 };
         for pixel in &mut self.pixels {
             *pixel = Vec3::new(clean(pixel.x), clean(pixel.y), clean(pixel.z));
@@ -77,7 +77,8 @@ impl LatLong {
         upper.lerp(lower, down)
     }
 
-    /// The interpolated image averaged over one pixel's square: a tent's weights, 1/8, 6/8, 1/8, in both directions.
+    /// The interpolated image averaged over one pixel: tent weights 1/8, 6/8, 1/8 in both
+    /// directions.
     pub(super) fn mean_over_pixel(&self, column: usize, row: usize) -> Vec3 {
         let along = |row: usize| {
             let left = if column == 0 { self.width - 1 } else { column - 1 };
@@ -87,12 +88,12 @@ impl LatLong {
         along(row) * 0.75 + (along(row.saturating_sub(1)) + along((row + 1).min(self.height - 1))) * 0.125
     }
 
-    /// Radiance summed over all directions, in units of radiance · sr.
+    /// Radiance integrated over all directions, in units of radiance · sr.
     pub(super) fn integral(&self) -> Vec3 {
         self.sum(|_| 1.0)
     }
 
-    /// Radiance times cosine summed over the directions in front of `normal`.
+    /// Irradiance on a surface that faces `normal`.
     pub(super) fn irradiance(&self, normal: Vec3) -> Vec3 {
         self.sum(|dir| dir.dot(normal).max(0.0))
     }

@@ -1,12 +1,20 @@
-//! A clear daylight sky (preetham1999): luminance and chromaticity by direction, from the sun's height and the air's turbidity.
+//! A clear daylight sky (preetham1999): luminance and chromaticity by direction, from the sun's
+//! elevation and the turbidity of the air.
 //!
-//! Each of `Y`, `x`, `y` follows the Perez form `F(θ, γ) = (1 + A e^{B / cos θ}) (1 + C e^{Dγ} + E cos² γ)`, scaled to its value
-//! at the zenith: `Y(θ, γ) = Y_z F(θ, γ) / F(0, θ_s)`, with `θ` the angle from the zenith, `γ` that from the sun, `θ_s` the sun's
-//! angle from the zenith. `A … E` are linear in the turbidity `T` (2: mountain air, 10: haze).
+//! Each of `Y`, `x`, `y` follows the Perez form, scaled to its value at the zenith:
 //!
-//! The fit is made for suns above the horizon and `T` from 2 to 10; lower suns are lifted to 2° over the horizon. The disc of
-//! the sun is not part of it. Below the horizon lies open land in daylight, out of focus: hills in the haze, fields, grass. The
-//! whole is scaled so that the sky lights a level white surface to radiance 1.
+//! ```text
+//! F(θ, γ) = (1 + A e^{B / cos θ}) (1 + C e^{Dγ} + E cos² γ)
+//! Y(θ, γ) = Y_z F(θ, γ) / F(0, θ_s)
+//! ```
+//!
+//! with `θ` the angle from the zenith, `γ` that from the sun, `θ_s` the sun's angle from the
+//! zenith. `A … E` are linear in the turbidity `T` (2: mountain air, 10: haze).
+//!
+//! The fit holds for suns above the horizon and `T` from 2 to 10; lower suns are raised to 2° above
+//! the horizon. The sun's disc is not part of it. Below the horizon lies open land in daylight, out
+//! of focus: hazy hills, fields, grass. The result is scaled so that the sky gives a horizontal
+//! white surface the radiance 1.
 
 use std::f32::consts::PI;
 
@@ -19,15 +27,15 @@ const SIZE: [usize; 2] = [1024, 512];
 /// A clear day.
 const TURBIDITY: f32 = 2.8;
 
-/// Reflectance of grass, of ripe fields and of woods, about.
+/// Approximate reflectance of grass, ripe fields and woods.
 const GRASS: Vec3 = Vec3::new(0.10, 0.15, 0.035);
 const FIELD: Vec3 = Vec3::new(0.30, 0.24, 0.10);
 const WOODS: Vec3 = Vec3::new(0.035, 0.055, 0.022);
 
-/// How far a lens out of focus blurs edges, as an angle in rad.
+/// Defocus blur of edges, in rad.
 const BLUR: f32 = 0.016;
 
-/// Where the sky's fit is still sound, as a sine over the horizon.
+/// Minimum sine of the elevation for which the fit holds.
 const LOWEST: f32 = 0.012;
 
 /// `A … E` of one quantity: slope in T, value at T = 0 (preetham1999, appendix A.2).
@@ -48,7 +56,8 @@ const ZENITH_X: Zenith =
 const ZENITH_Y: Zenith =
     [[0.00275, -0.00610, 0.00317, 0.0], [-0.04214, 0.08970, -0.04153, 0.00516], [0.15346, -0.26756, 0.06670, 0.26688]];
 
-/// Paints the sky for a sun in the given direction (any length; zero or not finite means overhead).
+/// Generates the sky for a sun in the given direction (any length; zero or not finite means
+/// overhead).
 pub(super) fn paint(towards_sun: Vec3) -> LatLong {
     let sun = above_horizon(towards_sun.try_normalize().unwrap_or(Vec3::Y));
     let [width, height] = SIZE;
@@ -57,7 +66,7 @@ pub(super) fn paint(towards_sun: Vec3) -> LatLong {
     // Sunlight makes the land's light neutral, whether or not the scene has a sun of its own.
     let daylight = Vec3::new(1.06, 1.0, 0.90) * luminance(level);
     let mut image = LatLong::filled(width, height, |dir| {
-        // The sky just over the horizon, where the fit is defined.
+        // The sky just above the horizon, where the fit is defined.
         let over = |sine: f32| sky(Vec3::new(dir.x, sine, dir.z).normalize(), sun);
         let elevation = dir.y.clamp(-1.0, 1.0).asin();
         let azimuth = dir.x.atan2(-dir.z);
@@ -74,14 +83,14 @@ pub(super) fn paint(towards_sun: Vec3) -> LatLong {
     image
 }
 
-/// The outline of hills, as an elevation.
+/// Elevation of the hills' outline.
 fn ridge(azimuth: f32, height: f32, rate: f32) -> f32 {
     let wave = |times: f32, phase: f32| (times * azimuth + phase).sin();
     let times = |base: f32| (base * rate).round();
     height * (1.0 + 0.5 * wave(times(3.0), 0.4) + 0.3 * wave(times(7.0), 1.9) + 0.16 * wave(times(17.0), 0.7))
 }
 
-/// Reflectance of the plain below: strips of fields that grow towards the eye, grass at its feet.
+/// Reflectance of the land below: fields that grow towards the viewer, grass at the bottom.
 fn land(dir: Vec3, elevation: f32) -> Vec3 {
     let distance = 1.0 / (-dir.y).max(0.02);
     let at = [dir.x * distance, dir.z * distance];
@@ -104,7 +113,7 @@ fn above_horizon(sun: Vec3) -> Vec3 {
     if sun.y < lowest { across * (1.0 - lowest * lowest).sqrt() + Vec3::Y * lowest } else { sun }
 }
 
-/// Linear sRGB of the sky in kcd/m², not negative.
+/// Linear sRGB of the sky in kcd/m², nonnegative.
 fn sky(dir: Vec3, sun: Vec3) -> Vec3 {
     let sun_angle = sun.y.clamp(-1.0, 1.0).acos();
     let cos_gamma = dir.dot(sun).clamp(-1.0, 1.0);

@@ -1,13 +1,15 @@
 //! A photo studio for drops: a dark room and a few soft boxes.
 //!
-//! A drop shows its surroundings twice: as reflections, which want lamps with clear outlines on black, and upside down through
-//! itself, which wants a dark room with bright lamps just outside the picture: they make the drop's far edge bright and its rim
-//! dark. So, seen from +z: a sweep behind with a pool of light that fades into dark corners; a wide bank above it, out of
-//! sight over a pane that is seen straight on; a small hard lamp high at the back right, for highlights, shadows and caustics;
-//! a tall window-like box at the front left; strips at the sides that draw edges; a dim reflector at the front right.
+//! A drop shows its surroundings twice: as reflections, which look best with lights of clear
+//! outline on black, and upside down in refraction, which looks best in a dark room with bright
+//! lights just outside the image: they make the drop's far edge bright and its silhouette dark. So,
+//! seen from +z: a backdrop with a pool of light that fades into dark corners; a wide soft box
+//! above it, out of the frame of a pane that is seen frontally; a small hard light high at the back
+//! right, for highlights, shadows and caustics; a tall window-like box at the front left; strip
+//! lights at the sides for edges; a dim reflector at the front right.
 //!
-//! A lamp is a rounded rectangle on the plane that touches the unit sphere at the lamp's middle. Scaled so that a level white
-//! surface has radiance 1.
+//! A light is a rounded rectangle on the plane tangent to the unit sphere at the light's center.
+//! Scaled so that a horizontal white surface has radiance 1.
 
 use std::f32::consts::PI;
 
@@ -18,22 +20,23 @@ use super::{LatLong, luminance};
 const SIZE: [usize; 2] = [1024, 512];
 
 struct SoftBox {
-    /// Towards its middle.
+    /// Direction of its center.
     towards: Vec3,
-    /// Half its width and height, seen from a distance of 1.
+    /// Half its width and height at a distance of 1.
     half: Vec2,
     /// Radius of its corners, likewise.
     corner: f32,
-    /// Width over which its edge fades.
+    /// Width of its soft edge.
     fade: f32,
-    /// Radiance in its middle.
+    /// Radiance at its center.
     radiance: Vec3,
-    /// Bars that split it as a window, as a half-width; zero for none.
+    /// Half-width of the bars that divide it like a window; zero for none.
     bars: f32,
 }
 
-const LAMPS: [SoftBox; 6] = [
-    // The bank above the sweep, to the right, so that a table seen from the right does not mirror it.
+const SOFT_BOXES: [SoftBox; 6] = [
+    // The soft box above the backdrop, to the right, so that a table seen from the right does not
+    // reflect it.
     SoftBox {
         towards: Vec3::new(0.30, 0.76, -1.0),
         half: Vec2::new(0.60, 0.26),
@@ -42,7 +45,7 @@ const LAMPS: [SoftBox; 6] = [
         radiance: Vec3::new(4.2, 4.4, 4.8),
         bars: 0.0,
     },
-    // The hard lamp.
+    // The hard light.
     SoftBox {
         towards: Vec3::new(0.75, 1.35, -0.55),
         half: Vec2::new(0.085, 0.085),
@@ -51,7 +54,7 @@ const LAMPS: [SoftBox; 6] = [
         radiance: Vec3::new(64.0, 60.0, 53.0),
         bars: 0.0,
     },
-    // The key: a tall window at the front left.
+    // The key light: a tall window at the front left.
     SoftBox {
         towards: Vec3::new(-0.90, 0.85, 0.60),
         half: Vec2::new(0.30, 0.42),
@@ -60,7 +63,7 @@ const LAMPS: [SoftBox; 6] = [
         radiance: Vec3::new(5.4, 5.2, 4.8),
         bars: 0.022,
     },
-    // Strips at the sides, which outline the drop.
+    // Strip lights at the sides, which outline the drop.
     SoftBox {
         towards: Vec3::new(1.0, 0.16, -0.42),
         half: Vec2::new(0.10, 0.52),
@@ -88,25 +91,25 @@ const LAMPS: [SoftBox; 6] = [
     },
 ];
 
-/// Paints the room.
+/// Generates the room.
 pub(super) fn paint() -> LatLong {
     let [width, height] = SIZE;
     let mut image = LatLong::filled(width, height, |dir| {
-        let lamps: Vec3 = LAMPS.iter().map(|lamp| lamp.radiance(dir)).sum();
-        walls(dir) + lamps
+        let boxes: Vec3 = SOFT_BOXES.iter().map(|soft_box| soft_box.radiance(dir)).sum();
+        walls(dir) + boxes
     });
     image.sanitize(PI / luminance(image.irradiance(Vec3::Y)));
     image
 }
 
-/// A dark room, and the sweep behind with its pool of light: warm in the middle, cool farther out.
+/// A dark room, and the backdrop with its pool of light: warm at its center, cool farther out.
 fn walls(dir: Vec3) -> Vec3 {
     let behind = (-dir.z).max(0.0);
     let pool = |wide: f32, high: f32| {
         let (across, up) = (dir.x / wide, (dir.y + 0.05) / high);
         behind.min(1.0) * (-0.5 * (across * across + up * up)).exp()
     };
-    // The sweep ends above the floor's dark edge, which gives drops their dark tops.
+    // The backdrop ends above the floor's dark edge, which gives drops their dark tops.
     let sweep = fade((dir.y + 0.36) / 0.16);
     Vec3::new(0.022, 0.025, 0.031)
         + (Vec3::new(0.13, 0.20, 0.29) * pool(0.62, 0.26) + Vec3::new(0.55, 0.53, 0.48) * pool(0.30, 0.13)) * sweep
@@ -127,7 +130,7 @@ impl SoftBox {
         let beyond = place.abs() - (self.half - self.corner);
         let distance = beyond.max(Vec2::ZERO).length() + beyond.max_element().min(0.0) - self.corner;
         let inside = fade((-distance) / self.fade);
-        // The cloth is brighter before the lamp's tube than at its rim.
+        // The cloth is brighter in front of the tube than at its border.
         let hot = 1.0 - 0.35 * (place / self.half).length_squared().min(2.0) / 2.0;
         let open = if self.bars > 0.0 {
             let thirds = (place.y.abs() - self.half.y / 3.0).abs();

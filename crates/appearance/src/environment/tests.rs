@@ -4,7 +4,7 @@ use glam::{DVec3, Vec2};
 
 use super::*;
 
-/// The R2 sequence: two uniform numbers that fill the square evenly.
+/// The R2 low-discrepancy sequence.
 fn evenly(index: u32) -> Vec2 {
     let fraction = |step: f64| ((f64::from(index) + 0.5) * step).fract() as f32;
     Vec2::new(fraction(0.754_877_666_246_693), fraction(0.569_840_290_998_053))
@@ -27,7 +27,7 @@ fn all() -> Vec<(&'static str, Environment)> {
     ]
 }
 
-/// Directions spread evenly over the sphere (a Fibonacci spiral), whatever the environment.
+/// Directions spread uniformly over the sphere (a Fibonacci spiral).
 fn directions(count: u32) -> impl Iterator<Item = Vec3> {
     (0..count).map(move |index| {
         let cos = 1.0 - 2.0 * (f64::from(index) + 0.5) / f64::from(count);
@@ -38,7 +38,7 @@ fn directions(count: u32) -> impl Iterator<Item = Vec3> {
 }
 
 #[test]
-fn the_density_integrates_to_one_and_sampling_recovers_the_summed_radiance() {
+fn the_pdf_integrates_to_one_and_sampling_recovers_the_integrated_radiance() {
     for (name, environment) in all() {
         let spots = 2_000_000;
         let of_pdf: f64 = directions(spots).map(|dir| f64::from(environment.pdf(dir))).sum();
@@ -49,7 +49,7 @@ fn the_density_integrates_to_one_and_sampling_recovers_the_summed_radiance() {
         let (mut sphere, mut light) = (0.0f64, DVec3::ZERO);
         for index in 0..samples {
             let sample = environment.sample(evenly(index));
-            assert!(sample.pdf > 0.0 && sample.pdf.is_finite(), "{name}: density {} was drawn", sample.pdf);
+            assert!(sample.pdf > 0.0 && sample.pdf.is_finite(), "{name}: sampled with pdf {}", sample.pdf);
             assert!((sample.dir.length() - 1.0).abs() < 1e-5);
             sphere += 1.0 / f64::from(sample.pdf);
             light += sample.radiance.as_dvec3() / f64::from(sample.pdf);
@@ -57,7 +57,7 @@ fn the_density_integrates_to_one_and_sampling_recovers_the_summed_radiance() {
         let sphere = sphere / f64::from(samples) / (4.0 * std::f64::consts::PI);
         let summed = environment.mean_radiance().as_dvec3() * 4.0 * std::f64::consts::PI;
         let light = light / f64::from(samples) / summed;
-        // The photographs are so much darker beside their lamps that this mean of 1/p is all noise.
+        // The photographs are so dark beside their lights that this mean of 1/p is all noise.
         if !name.ends_with(".hdr") {
             assert!((sphere - 1.0).abs() < 0.005, "{name}: the sphere measures {sphere} of 4π");
         }
@@ -65,9 +65,10 @@ fn the_density_integrates_to_one_and_sampling_recovers_the_summed_radiance() {
     }
 }
 
-/// Counts of samples in a coarse grid of equal solid angles against the density integrated over each of its cells.
+/// Counts of samples in a coarse grid of equal solid angles against the pdf integrated over each
+/// cell.
 #[test]
-fn directions_fall_where_the_density_says() {
+fn samples_are_distributed_by_the_pdf() {
     let bins = [16usize, 32];
     let bin_of = |dir: Vec3| {
         let row = ((1.0 - dir.y) * 0.5 * bins[0] as f32) as usize;
@@ -88,13 +89,13 @@ fn directions_fall_where_the_density_says() {
         for (bin, (&expected, &found)) in expected.iter().zip(&found).enumerate() {
             // 5 standard deviations of counting, and 1 % for the sums over the spiral.
             let bound = 5.0 * (expected / f64::from(samples)).sqrt() + 0.01 * expected + 2e-5;
-            assert!((expected - found).abs() < bound, "{name}, bin {bin}: {found} drawn, {expected} expected");
+            assert!((expected - found).abs() < bound, "{name}, bin {bin}: {found} sampled, {expected} expected");
         }
     }
 }
 
 #[test]
-fn the_density_of_a_sample_is_the_density_of_its_direction() {
+fn the_pdf_of_a_sample_is_the_pdf_of_its_direction() {
     for (name, environment) in all() {
         let differing = (0..10_000)
             .filter(|&index| {
@@ -108,7 +109,7 @@ fn the_density_of_a_sample_is_the_density_of_its_direction() {
 }
 
 #[test]
-fn the_picture_hangs_as_documented() {
+fn the_image_has_the_documented_orientation() {
     let colors = |uv: Vec2| Vec3::new(uv.x, uv.y, 0.0);
     let image = LatLong::filled(64, 32, |dir| colors(uv_of(dir)));
     let environment = Environment::from_lat_long(image, 1.0);
@@ -123,7 +124,7 @@ fn the_picture_hangs_as_documented() {
 }
 
 #[test]
-fn the_built_in_environments_light_a_level_white_surface_to_one() {
+fn built_in_environments_give_a_horizontal_white_surface_radiance_one() {
     for (name, environment) in all().into_iter().filter(|(name, _)| *name != "constant" && !name.ends_with(".hdr")) {
         let level = luminance(environment.irradiance(Vec3::Y)) / PI;
         assert!((level - 1.0).abs() < 0.02, "{name}: {level}");
@@ -160,7 +161,7 @@ fn the_sky_is_blue_overhead_brighter_near_the_sun_and_finite_for_any_sun() {
 }
 
 #[test]
-fn a_black_environment_is_sampled_evenly() {
+fn a_black_environment_is_sampled_uniformly() {
     let black = Environment::constant(Vec3::ZERO);
     for index in 0..100 {
         let sample = black.sample(evenly(index));
@@ -174,7 +175,7 @@ fn a_black_environment_is_sampled_evenly() {
 }
 
 #[test]
-fn values_that_are_no_light_count_as_dark_and_infinite_ones_as_bright() {
+fn negative_values_and_nan_are_black_and_infinite_values_bright() {
     let odd = Vec3::new(f32::NAN, -1.0, f32::INFINITY);
     let environment = Environment::from_lat_long(LatLong::new(1, 1, vec![odd]).unwrap(), 1.0);
     assert_eq!(environment.radiance(Vec3::X), Vec3::new(0.0, 0.0, 65504.0));
@@ -192,7 +193,7 @@ fn decode_hdr(bytes: &[u8]) -> Result<LatLong, EnvironmentError> {
 }
 
 #[test]
-fn every_coding_of_radiance_files_yields_the_same_pixels() {
+fn all_encodings_of_radiance_files_yield_the_same_pixels() {
     let (one, two) = ([128u8, 64, 32, 129], [64u8, 64, 64, 128]);
     let row = [one, one, one, one, one, one, two, two];
     let flat = hdr("-Y 1 +X 8", row.as_flattened());
@@ -228,7 +229,7 @@ fn broken_radiance_files_are_errors() {
     assert!(matches!(error, EnvironmentError::TooLarge { .. }), "{error}");
     let error = decode_hdr(&hdr("-Y 4096 +X 8192", &[0; 64])).unwrap_err().to_string();
     assert!(error.contains("test.hdr") && error.contains("cannot be in its"), "{error}");
-    // A byte changed anywhere: a picture or an error.
+    // A byte changed anywhere: an image or an error.
     for place in (0..whole.len()).step_by(4001).chain(0..100) {
         let mut changed = whole.clone();
         changed[place] ^= 0x55;
@@ -261,6 +262,6 @@ fn exr_files_are_read_and_broken_ones_are_errors() {
             let _ = decode(&changed);
         }
     }
-    let error = decode(b"not a picture").unwrap_err().to_string();
+    let error = decode(b"not an image").unwrap_err().to_string();
     assert!(error.contains("test.exr"), "{error}");
 }

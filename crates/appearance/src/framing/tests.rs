@@ -15,7 +15,7 @@ fn framed(text: &str, aspect: f64) -> Camera {
     frame_scene(&scene, &world, aspect)
 }
 
-/// Where in the picture a point is seen, (0, 0) at its top left.
+/// Where in the image a point is seen, (0, 0) at its top left.
 fn place(camera: &Camera, point: DVec3) -> Vec2 {
     let lens = camera.lens(DVec3::ZERO, [1600, 900]);
     lens.project_direction((point.as_vec3() - lens.eye()).normalize()).unwrap_or(Vec2::splat(f32::INFINITY))
@@ -26,15 +26,15 @@ fn is_shown(camera: &Camera, point: DVec3) -> bool {
     place.min_element() > 0.02 && place.max_element() < 0.98
 }
 
-/// How much of the picture's height a ball takes, about.
-fn share(camera: &Camera, at: DVec3, radius: f64) -> f64 {
+/// Approximate fraction of the image's height that a sphere fills.
+fn height_fraction(camera: &Camera, at: DVec3, radius: f64) -> f64 {
     radius / (at.distance(camera.eye) * (0.5 * camera.fov).tan())
 }
 
 const WIDE: f64 = 16.0 / 9.0;
 
 #[test]
-fn an_upright_pane_alone_fills_the_picture() {
+fn an_upright_pane_alone_fills_the_image() {
     let text =
         "model = \"pane\"\nTIME[[solids]]\nname = \"w\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"160 90 mm\"\n";
     let camera = framed(text, WIDE);
@@ -47,7 +47,7 @@ fn an_upright_pane_alone_fills_the_picture() {
 }
 
 #[test]
-fn a_pane_of_another_shape_than_the_picture_is_shown_whole() {
+fn a_pane_of_another_aspect_ratio_is_shown_completely() {
     let text =
         "model = \"pane\"\nTIME[[solids]]\nname = \"w\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"40 60 mm\"\n";
     let camera = framed(text, WIDE);
@@ -58,13 +58,13 @@ fn a_pane_of_another_shape_than_the_picture_is_shown_whole() {
 }
 
 #[test]
-fn a_small_drop_on_a_large_pane_is_framed_by_the_drop() {
+fn a_small_drop_on_a_large_pane_determines_the_framing() {
     let text = "model = \"pane\"\nTIME[[solids]]\nname = \"w\"\nshape = \"plane\"\nnormal = [0, 0, 1]\n\
                 [[drops]]\nshape = \"cap\"\non = \"w\"\ncenter = \"50 40 0 mm\"\nvolume = \"4 uL\"\ncontact_angle = \"80 deg\"\n";
     let camera = framed(text, WIDE);
     let drop = DVec3::new(0.05, 0.04, 0.0);
     assert!(is_shown(&camera, drop), "at {}", place(&camera, drop));
-    assert!(share(&camera, drop, 1.3e-3) > 0.1, "{}", share(&camera, drop, 1.3e-3));
+    assert!(height_fraction(&camera, drop, 1.3e-3) > 0.1, "{}", height_fraction(&camera, drop, 1.3e-3));
     assert!(is_shown(&camera, drop - 5e-3 * DVec3::Y), "it may run down");
 }
 
@@ -72,29 +72,29 @@ const DROP_ON_TABLE: &str = "model = \"volume\"\nTIME[[solids]]\nname = \"t\"\ns
                              volume = \"4.2 uL\"\ncontact_angle = \"90 deg\"\n";
 
 #[test]
-fn a_drop_on_a_table_is_seen_whole_from_above_and_aside() {
+fn a_drop_on_a_table_is_visible_from_above_and_the_side() {
     let camera = framed(DROP_ON_TABLE, WIDE);
     let view = camera.eye - camera.look_at;
     assert!(view.y > 0.2 * view.length() && view.x > 0.2 * view.length(), "{view}");
-    let taken = share(&camera, DVec3::ZERO, 1.26e-3);
+    let taken = height_fraction(&camera, DVec3::ZERO, 1.26e-3);
     assert!((0.3..0.9).contains(&taken), "the drop takes {taken} of the height");
     let told = framed(&format!("{DROP_ON_TABLE}[camera]\nposition = \"0 1 5 mm\"\nlook_at = \"0 1 0 mm\"\n"), 1.0);
     assert!((told.eye - DVec3::new(0.0, 1e-3, 5e-3)).length() < 1e-12 && told.look_at.y == 1e-3, "{told:?}");
 }
 
 #[test]
-fn a_drop_that_will_fall_is_framed_with_where_it_lands() {
+fn a_falling_drop_is_framed_with_its_point_of_impact() {
     let text = "model = \"volume\"\nTIME[[solids]]\nname = \"t\"\nshape = \"plane\"\n\
                 [[drops]]\nshape = \"sphere\"\ncenter = \"0 15 0 mm\"\nradius = \"1 mm\"\n";
     let camera = framed(text, WIDE);
     for point in [DVec3::ZERO, 0.015 * DVec3::Y] {
         assert!(is_shown(&camera, point), "{point} at {}", place(&camera, point));
     }
-    assert!(share(&camera, DVec3::ZERO, 1e-3) > 0.05);
+    assert!(height_fraction(&camera, DVec3::ZERO, 1e-3) > 0.05);
 }
 
 #[test]
-fn a_ball_a_leaf_and_a_tilted_plane_are_shown_with_their_drop() {
+fn a_sphere_a_leaf_and_a_tilted_plane_are_shown_with_their_drop() {
     let ball = "model = \"volume\"\nTIME[[solids]]\nname = \"b\"\nshape = \"sphere\"\ncenter = \"0 0 0 mm\"\nradius = \"10 mm\"\n\
                 [[drops]]\nshape = \"sphere\"\ncenter = \"0 12 0 mm\"\nradius = \"1.5 mm\"\n";
     let camera = framed(ball, WIDE);
@@ -111,7 +111,7 @@ fn a_ball_a_leaf_and_a_tilted_plane_are_shown_with_their_drop() {
 }
 
 #[test]
-fn a_drop_that_would_be_hidden_is_seen_from_elsewhere() {
+fn a_hidden_drop_is_seen_from_another_direction() {
     // Under a ceiling, and behind a wall.
     for (normal, center) in [("[0, -1, 0]", "0 0 0 mm"), ("[0, 0, -1]", "0 0 0 mm")] {
         let text = format!(
@@ -130,11 +130,11 @@ fn a_drop_that_would_be_hidden_is_seen_from_elsewhere() {
     let (scene, world) = built(pipe);
     let camera = frame_scene(&scene, &world, WIDE);
     let opaque: Vec<&Solid> = world.solids().iter().collect();
-    assert!(sees(&opaque, camera.eye, DVec3::new(0.0, -1e-3, 0.0), 1e-3), "{camera:?}");
+    assert!(is_visible(&opaque, camera.eye, DVec3::new(0.0, -1e-3, 0.0), 1e-3), "{camera:?}");
 }
 
 #[test]
-fn nothing_in_a_scene_still_has_a_view_and_how_long_it_runs_does_not_matter() {
+fn empty_scenes_have_a_view_and_the_duration_does_not_matter() {
     let empty = framed("model = \"volume\"\nTIME", WIDE);
     assert!(empty.eye.is_finite() && empty.eye != empty.look_at, "{empty:?}");
     let short = framed(DROP_ON_TABLE, WIDE);

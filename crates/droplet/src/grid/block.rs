@@ -1,57 +1,58 @@
-//! 4 × 4 × 4 cells, and which of them were ever entered.
+//! Blocks of 4 × 4 × 4 cells with a mask of the occupied ones.
 
 use crate::droplets::NIL;
 
-/// Cells of a block.
+/// Cells per block.
 pub const PER_BLOCK: usize = 64;
 
-/// A block of cells: x, y and z within it are the lowest, the middle and the highest two bits of a cell's number.
+/// A block of cells; the index of a cell has two bits each for x, y and z.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Block {
-    /// A bit for each cell that was.
-    entered: u64,
-    /// Where its cells begin, if any was.
+    /// Mask of the cells that were ever occupied.
+    occupied: u64,
+    /// Index of its first cell, if any was occupied.
     first: u32,
 }
 
 impl Block {
-    /// A bit for each cell that was ever entered.
+    /// Mask of the cells that were ever occupied.
     #[inline]
-    pub fn entered(&self) -> u64 {
-        self.entered
+    pub fn occupied(&self) -> u64 {
+        self.occupied
     }
 
-    /// Where its cells begin among those of all, if any was ever entered.
+    /// Index of its first cell, if any was ever occupied.
     #[inline]
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// Where a cell is among those of all, if it was ever entered.
+    /// Index of a cell, if it was ever occupied.
     #[inline]
     pub fn cell(&self, within: usize) -> Option<usize> {
-        ((self.entered >> within) & 1 != 0).then_some(self.first as usize + within)
+        ((self.occupied >> within) & 1 != 0).then_some(self.first as usize + within)
     }
 
-    /// Notes that a cell is entered, and says where it is among those of all.
+    /// Marks a cell as occupied and returns its index.
     #[inline]
-    pub fn open(&mut self, within: usize, cells: &mut Vec<u32>) -> usize {
-        if self.entered == 0 {
+    pub fn occupy(&mut self, within: usize, cells: &mut Vec<u32>) -> usize {
+        if self.occupied == 0 {
             self.first = cells.len() as u32;
             cells.extend([NIL; PER_BLOCK]);
         }
-        self.entered |= 1 << within;
+        self.occupied |= 1 << within;
         self.first as usize + within
     }
 }
 
-/// A bit for each cell from a first to a last along each axis; these as the first plus four times the last, each 0 to 3.
+/// Mask of the cells between a first and a last along each axis, given as first plus four times
+/// last, each 0 to 3.
 #[inline]
 pub fn cells_between([x, y, z]: [usize; 3]) -> u64 {
     BETWEEN[0][x] & BETWEEN[1][y] & BETWEEN[2][z]
 }
 
-/// For each axis, and a first and a last: the cells between these.
+/// For each axis, first and last: the mask of the cells between.
 const BETWEEN: [[u64; 16]; 3] = {
     let mut between = [[0; 16]; 3];
     let mut cell = 0;
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cells_of_a_box_are_those_within_it() {
+    fn the_mask_of_a_box_contains_the_cells_within_it() {
         let ranges = (0..4).flat_map(|low| (low..4).map(move |high| [low, high]));
         for x in ranges.clone() {
             for y in ranges.clone() {

@@ -5,7 +5,7 @@ use glam::{DVec2, DVec3};
 use super::vertex::{self, VertexExit, VertexRef};
 use super::{ForceModel, Integrator, Linearized, MotionState, Segment, TrajectoryEnd};
 use crate::damped_motion::{DampedMotion, first_zero};
-use crate::surface_mesh::{COPLANAR, Facet, NONE, SurfacePoint};
+use crate::surface_mesh::{COPLANAR, Facet, SurfacePoint};
 
 /// Hops across a crease below this share of the base radius count as sliding along it.
 const MIN_HOP: f64 = 1e-3;
@@ -40,13 +40,13 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         let velocity = self.now.motion.velocity;
         let inward = facet.inward(k);
         let outward_speed = (-inward.dot(velocity)).max(0.0);
-        if facet.across[k] == NONE {
+        let Some(opposite) = facet.opposite[k].get() else {
             if self.model.leaves_border(facet, self.now.motion.place, -inward, outward_speed) {
                 return Some(self.detach(facet, -facet.lift(inward)));
             }
             return self.slide_along(facet, k);
-        }
-        let far = self.far_side(facet, k);
+        };
+        let far = self.far_side(facet, k, opposite);
         if far.turn > COPLANAR {
             let centrifugal = outward_speed * outward_speed * far.turn / self.bend_length(facet, k);
             if self.model.detaches(far.facet, self.now.motion.place, centrifugal) {
@@ -62,7 +62,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         (!is_flat && self.model.detaches(far.facet, far.place, 0.0)).then(|| self.detach(far.facet, far.facet.normal()))
     }
 
-    /// Counts a crossing; returns a velocity (in m/s, rest pose) if the droplet must leave through a vertex.
+    /// Counts a crossing; returns a velocity (in m/s, rest pose) if the droplet must leave through
+    /// a vertex.
     fn stuck_velocity(&mut self, facet: &Facet) -> Option<DVec3> {
         self.now.num_crossings += 1;
         if self.now.num_crossings.is_multiple_of(CROSSINGS_PER_CHECK) {
@@ -80,10 +81,9 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         None
     }
 
-    /// The triangle across edge `k`.
+    /// The far side of edge `k`: the edge `edge` of triangle `to`.
     #[inline]
-    fn far_side(&self, facet: &Facet, k: usize) -> FarSide<'a> {
-        let (to, edge) = (facet.across[k] / 3, facet.across[k] as usize % 3);
+    fn far_side(&self, facet: &Facet, k: usize, (to, edge): (u32, usize)) -> FarSide<'a> {
         let (other, turn) = (self.surface.facet(to), facet.dihedrals[k]);
         let share = facet.edges[k].dot(self.now.motion.place.at - facet.corners[k]) / facet.edge_lengths[k];
         let place = SurfacePoint { triangle: to, at: other.on_edge(edge, (1.0 - share).clamp(0.0, 1.0)) };
@@ -142,7 +142,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         TrajectoryEnd::Detached { velocity, outward, remaining: self.now.remaining.max(0.0) }
     }
 
-    /// Slides along edge `k`, pushed into it from both sides or retained at a border, up to its end.
+    /// Slides along edge `k`, pushed into it from both sides or retained at a border, up to its
+    /// end.
     fn slide_along(&mut self, facet: &Facet, k: usize) -> Option<TrajectoryEnd> {
         let along = facet.edges[k];
         let mut speed = self.now.motion.velocity.dot(along);

@@ -21,7 +21,8 @@ struct Prediction<'a, F: ForceModel> {
     duration: f64,
     /// Remaining time of the step, in s.
     remaining: f64,
-    /// Velocity at the end of the step, if the droplet moves until then, and the share e^(−λt) that drag leaves.
+    /// Velocity at the end of the step, if the droplet moves until then, and the share e^(−λt) that
+    /// drag leaves.
     later: (DVec2, f64),
     /// Whether the droplet moves until the end of the step.
     keeps_moving: bool,
@@ -102,7 +103,8 @@ impl<F: ForceModel> Prediction<'_, F> {
         Interval { length: duration / count, is_last: false, repeats: count <= FEW_INTERVALS }
     }
 
-    /// Linearizes about the midpoint of the interval, which is halved until the forces change little over it.
+    /// Linearizes about the midpoint of the interval, which is halved until the forces change
+    /// little over it.
     #[inline]
     fn linearize(self, mut interval: Interval) -> Option<Linearized> {
         let Self { model, local, start, duration, remaining, keeps_moving, .. } = self;

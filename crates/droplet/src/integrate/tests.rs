@@ -8,14 +8,14 @@ use sessile_world::random::Stream;
 
 use super::*;
 use crate::damped_motion::DampedMotion;
-use crate::surface_mesh::t_junctions::tests::mend;
+use crate::surface_mesh::t_junctions::tests::repair;
 use crate::surface_mesh::tests::{sheet, surface_of};
 
-/// A constant pull in space, constant hold and drag; lets go by a bound on what throws it.
+/// Constant gravity, retention and drag; detaches at a bound on the outward acceleration.
 #[derive(Clone, Copy)]
 struct Plain {
     gravity: DVec3,
-    hold: f64,
+    retention: f64,
     rate: f64,
     adhesion: f64,
     radius: f64,
@@ -23,7 +23,7 @@ struct Plain {
 
 impl Plain {
     fn new(gravity: DVec3) -> Self {
-        Self { gravity, hold: 0.0, rate: 0.0, adhesion: f64::INFINITY, radius: 1e-3 }
+        Self { gravity, retention: 0.0, rate: 0.0, adhesion: f64::INFINITY, radius: 1e-3 }
     }
 }
 
@@ -36,7 +36,7 @@ impl ForceModel for Plain {
     }
 
     fn forces_at(&self, &acceleration: &DVec2, _velocity: DVec2) -> Forces {
-        Forces { acceleration, retention: self.hold, drag_rate: self.rate, drag_slope: 0.0 }
+        Forces { acceleration, retention: self.retention, drag_rate: self.rate, drag_slope: 0.0 }
     }
 
     fn detaches(&self, facet: &Facet, _at: SurfacePoint, centrifugal: f64) -> bool {
@@ -52,7 +52,7 @@ impl ForceModel for Plain {
     }
 }
 
-/// A drag that grows with the speed, as water's does.
+/// A drag rate that grows with the speed, as for water.
 struct Inertial(Plain);
 
 impl ForceModel for Inertial {
@@ -83,7 +83,7 @@ impl ForceModel for Inertial {
     }
 }
 
-/// The place on a surface nearest to a point of a sheet in z = 0.
+/// The point of a sheet in z = 0.
 fn at(surface: &SurfaceMesh, point: DVec3) -> SurfacePoint {
     let inside = |t: &usize| {
         let facet = &surface.facets()[*t];
@@ -98,14 +98,14 @@ fn start(surface: &SurfaceMesh, point: DVec3, velocity: DVec3) -> MotionState {
     MotionState { place, velocity: surface.facet(place.triangle).project(velocity) }
 }
 
-/// The paper's closed form in a plane, whatever the triangles.
+/// The closed form in a plane, for any triangulation.
 #[test]
-fn the_path_does_not_depend_on_how_a_plane_is_cut() {
-    let rules = Plain { rate: 3.0, ..Plain::new(DVec3::new(0.4, -4.9, -8.5)) };
+fn the_path_does_not_depend_on_the_triangulation_of_a_plane() {
+    let model = Plain { rate: 3.0, ..Plain::new(DVec3::new(0.4, -4.9, -8.5)) };
     let (from, velocity) = (DVec3::new(-0.2, 0.35, 0.0), DVec3::new(0.3, 0.1, 0.0));
     let expected = |time: f64| {
         let plane = |v: DVec3| v.truncate();
-        let motion = DampedMotion::new(plane(from), plane(velocity), plane(rules.gravity), rules.rate);
+        let motion = DampedMotion::new(plane(from), plane(velocity), plane(model.gravity), model.rate);
         DVec2::from(motion.after(time).0)
     };
     for cells in [1, 2, 4, 8, 16, 224] {
@@ -113,7 +113,7 @@ fn the_path_does_not_depend_on_how_a_plane_is_cut() {
         let mut motion = start(&surface, from, velocity);
         let mut crossed = 0;
         for step in 1..=20 {
-            let end = integrate(&surface, &rules, &mut motion, 0.03, |_| crossed += 1);
+            let end = integrate(&surface, &model, &mut motion, 0.03, |_| crossed += 1);
             assert_eq!(end, TrajectoryEnd::Moving);
             let time = 0.03 * f64::from(step);
             let off = motion.place.point(&surface).truncate().distance(expected(time));
@@ -123,15 +123,15 @@ fn the_path_does_not_depend_on_how_a_plane_is_cut() {
     }
 }
 
-/// With hold and a drag that varies: intervals are cut by time, so the triangles still do not matter.
+/// With retention and varying drag: intervals are cut by time, so triangles do not matter.
 #[test]
-fn a_held_and_turning_path_does_not_depend_on_how_a_plane_is_cut_either() {
-    let rules = Inertial(Plain { rate: 4.0, hold: 2.0, ..Plain::new(DVec3::new(0.0, -4.9, -8.5)) });
+fn a_retained_and_turning_path_does_not_depend_on_the_triangulation() {
+    let model = Inertial(Plain { rate: 4.0, retention: 2.0, ..Plain::new(DVec3::new(0.0, -4.9, -8.5)) });
     let run = |cells: usize| {
         let surface = surface_of(&sheet(1.0, 1.0, cells, cells));
         let mut motion = start(&surface, DVec3::new(-0.3, 0.3, 0.0), DVec3::new(0.9, 0.2, 0.0));
         for _ in 0..20 {
-            integrate(&surface, &rules, &mut motion, 1.0 / 60.0, |_| {});
+            integrate(&surface, &model, &mut motion, 1.0 / 60.0, |_| {});
         }
         motion.place.point(&surface)
     };
@@ -142,11 +142,11 @@ fn a_held_and_turning_path_does_not_depend_on_how_a_plane_is_cut_either() {
     }
 }
 
-/// dv/dt = a − h v/|v| − λ(1 + 2√|v|) v by a fine classical Runge–Kutta march.
-fn marched(a: DVec2, hold: f64, rate: f64, mut p: DVec2, mut v: DVec2, time: f64) -> DVec2 {
+/// dv/dt = a − h v/|v| − λ(1 + 2√|v|) v by fine classical Runge–Kutta steps.
+fn runge_kutta(a: DVec2, retention: f64, rate: f64, mut p: DVec2, mut v: DVec2, time: f64) -> DVec2 {
     let steps = 20_000;
     let dt = time / f64::from(steps);
-    let force = |v: DVec2| a - v.normalize_or_zero() * hold - v * rate * (1.0 + 2.0 * v.length().sqrt());
+    let force = |v: DVec2| a - v.normalize_or_zero() * retention - v * rate * (1.0 + 2.0 * v.length().sqrt());
     for _ in 0..steps {
         let k1 = force(v);
         let k2 = force(v + k1 * (0.5 * dt));
@@ -159,28 +159,34 @@ fn marched(a: DVec2, hold: f64, rate: f64, mut p: DVec2, mut v: DVec2, time: f64
 }
 
 #[test]
-fn a_turning_path_under_hold_and_varying_drag_is_right_to_2e_4() {
-    let plain = Plain { rate: 4.0, hold: 2.0, ..Plain::new(DVec3::new(0.0, -4.9, -8.5)) };
+fn a_turning_path_under_retention_and_varying_drag_is_accurate_to_2e_4() {
+    let plain = Plain { rate: 4.0, retention: 2.0, ..Plain::new(DVec3::new(0.0, -4.9, -8.5)) };
     let (from, velocity) = (DVec3::new(-0.3, 0.3, 0.0), DVec3::new(0.9, 0.2, 0.0));
     let surface = surface_of(&sheet(1.0, 1.0, 7, 7));
     let mut motion = start(&surface, from, velocity);
     for _ in 0..20 {
         integrate(&surface, &Inertial(plain), &mut motion, 1.0 / 60.0, |_| {});
     }
-    let expected =
-        marched(plain.gravity.truncate(), plain.hold, plain.rate, from.truncate(), velocity.truncate(), 1.0 / 3.0);
+    let expected = runge_kutta(
+        plain.gravity.truncate(),
+        plain.retention,
+        plain.rate,
+        from.truncate(),
+        velocity.truncate(),
+        1.0 / 3.0,
+    );
     let moved = expected.distance(from.truncate());
     let off = motion.place.point(&surface).truncate().distance(expected) / moved;
-    // Between first and second order in the 3 % that may change per interval: 5e-5 found.
+    // Between first and second order in the 3 % change per interval: 5e-5 measured.
     assert!(off < 2e-4, "off by {off:.1e} of {moved} m");
 }
 
-/// One that lands fast in a thick liquid has lost most of its speed in a small part of the step.
+/// A fast landing in a viscous liquid loses most of its speed in a small part of the step.
 #[test]
-fn a_fast_droplet_that_is_slowed_within_a_step_comes_as_far_as_it_should() {
+fn a_droplet_slowed_within_a_step_travels_the_right_distance() {
     let surface = surface_of(&sheet(1.0, 1.0, 7, 7));
     let (from, velocity) = (DVec3::new(-0.3, 0.3, 0.0), DVec3::new(0.0, -2.0, 0.0));
-    for (rate, hold, pull) in [
+    for (rate, retention, pull) in [
         (40.0, 0.5, 0.3),
         (40.0, 0.5, 0.6),
         (8.0, 0.5, 0.3),
@@ -189,25 +195,27 @@ fn a_fast_droplet_that_is_slowed_within_a_step_comes_as_far_as_it_should() {
         (300.0, 485.0, 8.0),
         (100.0, 60.0, 8.0),
     ] {
-        let plain = Plain { rate, hold, ..Plain::new(DVec3::new(0.0, -pull, -8.5)) };
+        let plain = Plain { rate, retention, ..Plain::new(DVec3::new(0.0, -pull, -8.5)) };
         let mut motion = start(&surface, from, velocity);
         integrate(&surface, &Inertial(plain), &mut motion, 1.0 / 24.0, |_| {});
-        let expected = marched(plain.gravity.truncate(), hold, rate, from.truncate(), velocity.truncate(), 1.0 / 24.0);
+        let expected =
+            runge_kutta(plain.gravity.truncate(), retention, rate, from.truncate(), velocity.truncate(), 1.0 / 24.0);
         let moved = expected.distance(from.truncate());
         let off = motion.place.point(&surface).truncate().distance(expected) / moved;
-        // 2.2e-3 found where it comes to a stop, 5e-4 else.
-        assert!(off < 3e-3, "drag {rate}/s, hold {hold}, pull {pull} m/s²: off by {off:.1e} of {moved} m");
+        // 2.2e-3 measured where it comes to a stop, 5e-4 otherwise.
+        assert!(off < 3e-3, "drag {rate}/s, retention {retention}, pull {pull} m/s²: off by {off:.1e} of {moved} m");
     }
 }
 
 #[test]
-fn straight_held_motion_is_the_closed_form_to_1e_9_and_stops_where_it_must() {
-    let rules = Plain { rate: 5.0, hold: 6.0, ..Plain::new(DVec3::new(0.0, -4.0, -9.0)) };
+fn straight_retained_motion_is_the_closed_form_to_1e_9() {
+    let model = Plain { rate: 5.0, retention: 6.0, ..Plain::new(DVec3::new(0.0, -4.0, -9.0)) };
     let surface = surface_of(&sheet(1.0, 1.0, 9, 9));
     let mut motion = start(&surface, DVec3::new(0.013, 0.4, 0.0), DVec3::new(0.0, -0.7, 0.0));
-    // dU/dt = 4 − 6 − 5 U: stands after ln(1 + 5·0.7/2)/5, having come 0.7/5 − (2/25) ln(1 + 5·0.7/2).
+    // dU/dt = 4 − 6 − 5 U: stops after ln(1 + 5·0.7/2)/5 at the distance 0.7/5 − (2/25) ln(1 +
+    // 5·0.7/2).
     let (time, way) = ((1.0_f64 + 1.75).ln() / 5.0, 0.14 - 0.08 * 2.75_f64.ln());
-    let end = integrate(&surface, &rules, &mut motion, 0.9 * time, |_| {});
+    let end = integrate(&surface, &model, &mut motion, 0.9 * time, |_| {});
     assert_eq!(end, TrajectoryEnd::Moving);
     let expected = 0.7 * (-4.5 * time).exp() - 0.4 * (1.0 - (-4.5 * time).exp());
     assert!(
@@ -215,15 +223,16 @@ fn straight_held_motion_is_the_closed_form_to_1e_9_and_stops_where_it_must() {
         "{} m/s for {expected}",
         motion.velocity.length()
     );
-    let end = integrate(&surface, &rules, &mut motion, time, |_| {});
+    let end = integrate(&surface, &model, &mut motion, time, |_| {});
     assert_eq!(end, TrajectoryEnd::AtRest);
     let got = 0.4 - motion.place.point(&surface).y;
     assert!((got / way - 1.0).abs() < 1e-9, "came {got} m for {way}");
 }
 
-/// A droplet in a valley falls into its line and slides along it; over a ridge it keeps its speed.
+/// A droplet in a valley is caught by its crease and slides along it; over a ridge it keeps its
+/// speed.
 #[test]
-fn a_valley_catches_and_a_ridge_passes() {
+fn a_valley_catches_a_droplet_and_a_ridge_does_not_slow_it() {
     let fold = |dip: f64| {
         let mut mesh = sheet(0.4, 0.4, 8, 8);
         mesh.positions.iter_mut().for_each(|p| p.z = dip * p.x.abs());
@@ -241,30 +250,30 @@ fn a_valley_catches_and_a_ridge_passes() {
         SurfacePoint { triangle: t as u32, at: local }
     };
     let valley = fold(0.8);
-    let rules = Plain { rate: 4.0, ..Plain::new(DVec3::new(0.0, -2.0, -9.6)) };
+    let model = Plain { rate: 4.0, ..Plain::new(DVec3::new(0.0, -2.0, -9.6)) };
     let mut motion = MotionState { place: point(&valley, 0.13, 0.17), velocity: DVec2::ZERO };
     for _ in 0..40 {
-        integrate(&valley, &rules, &mut motion, 0.01, |_| {});
+        integrate(&valley, &model, &mut motion, 0.01, |_| {});
     }
     let place = motion.place.point(&valley);
     assert!(place.x.abs() < 1e-4 && place.y < 0.1, "it slides along the valley: {place}");
     let speed = valley.facet(motion.place.triangle).lift(motion.velocity);
-    // Down the valley's line with 2 m/s² and a drag of 4/s from (nearly) rest: below 0.5 m/s and close to it.
+    // Along the crease with 2 m/s² and a drag of 4/s from nearly rest: slightly below 0.5 m/s.
     assert!(speed.y < -0.3 && speed.x.abs() < 1e-3, "{speed}");
 
     let ridge = fold(-0.8);
-    let rules = Plain::new(DVec3::ZERO);
+    let model = Plain::new(DVec3::ZERO);
     let place = point(&ridge, -0.05, 0.013);
     let velocity = ridge.facet(place.triangle).project(DVec3::new(1.0, 0.1, 0.8)).normalize() * 0.5;
     let mut motion = MotionState { place, velocity };
-    let end = integrate(&ridge, &rules, &mut motion, 0.2, |_| {});
+    let end = integrate(&ridge, &model, &mut motion, 0.2, |_| {});
     let after = motion.place.point(&ridge);
     assert!(end == TrajectoryEnd::Moving && after.x > 0.02, "over the ridge: {after}");
     assert!((motion.velocity.length() - 0.5).abs() < 1e-12, "{} m/s", motion.velocity.length());
 }
 
 /// A bumpy closed surface with slivers: a sphere of random radii, stretched.
-fn potato(around: usize, up: usize, seed: u64) -> TriMesh {
+fn bumpy_sphere(around: usize, up: usize, seed: u64) -> TriMesh {
     let mut mesh = TriMesh::default();
     let mut random = Stream::new(seed, &[]);
     let turn = DMat3::from_quat(DQuat::from_rotation_x(0.3));
@@ -275,7 +284,7 @@ fn potato(around: usize, up: usize, seed: u64) -> TriMesh {
     };
     push(&mut mesh, 0.0, 0.0);
     for j in 1..up {
-        // Rings crowd together now and then: slivers.
+        // Some rings are close together: slivers.
         let polar = PI
             * (j as f64
                 + if j % 3 == 0 {
@@ -304,8 +313,10 @@ fn potato(around: usize, up: usize, seed: u64) -> TriMesh {
     mesh
 }
 
-/// Droplets shot about an ugly mesh, without drag so that they do not tire: `wanted` sides crossed and every one of them still on
-/// a triangle, inside it to rounding. Says how many sides were crossed.
+/// Shoots droplets over a badly shaped mesh without drag until `wanted` edges are crossed; returns
+/// the number of crossings.
+///
+/// Each segment is inside its triangle up to rounding, and energy does not increase.
 fn shoot(surface: &SurfaceMesh, wanted: u64) -> u64 {
     let mut crossed = 0_u64;
     let mut shot = 0_u64;
@@ -329,12 +340,12 @@ fn shoot(surface: &SurfaceMesh, wanted: u64) -> u64 {
             velocity: velocity * random.uniform_in(0.1, 3.0),
         };
         let gravity = 10.0 * DVec3::new(random.uniform() - 0.5, random.uniform() - 0.5, random.uniform() - 0.5);
-        let rules = Plain { radius: 1e-4, ..Plain::new(if shot.is_multiple_of(3) { DVec3::ZERO } else { gravity }) };
+        let model = Plain { radius: 1e-4, ..Plain::new(if shot.is_multiple_of(3) { DVec3::ZERO } else { gravity }) };
         let energy = |motion: &MotionState| {
-            0.5 * motion.velocity.length_squared() - rules.gravity.dot(motion.place.point(surface))
+            0.5 * motion.velocity.length_squared() - model.gravity.dot(motion.place.point(surface))
         };
         let before = energy(&motion);
-        integrate(surface, &rules, &mut motion, 2.0, |segment| {
+        integrate(surface, &model, &mut motion, 2.0, |segment| {
             crossed += 1;
             let facet = surface.facet(segment.triangle);
             let scale = facet.edge_lengths.into_iter().fold(0.0, f64::max);
@@ -348,16 +359,16 @@ fn shoot(surface: &SurfaceMesh, wanted: u64) -> u64 {
     crossed
 }
 
-/// SESSILE_CROSSINGS=10000000 makes it ten million.
+/// SESSILE_CROSSINGS=10000000 tests ten million crossings.
 #[test]
-fn nobody_is_lost_or_gains_energy_on_an_ugly_mesh() {
+fn energy_never_increases_and_no_droplet_is_lost_on_a_bad_mesh() {
     let wanted = std::env::var("SESSILE_CROSSINGS").ok().and_then(|count| count.parse().ok()).unwrap_or(400_000);
-    let closed = surface_of(&mend(potato(24, 18, 5)).expect("it can be mended").mesh);
+    let closed = surface_of(&repair(bumpy_sphere(24, 18, 5)).expect("it can be repaired").mesh);
     assert!(shoot(&closed, wanted) >= wanted);
-    // Open, with holes, in which they are held at the border.
-    let mut open = potato(20, 15, 6);
+    // Open, with holes whose borders retain the droplets.
+    let mut open = bumpy_sphere(20, 15, 6);
     open.triangles.retain(|t| !t.contains(&17) && !t.contains(&90));
-    let open = surface_of(&mend(open).expect("it can be mended").mesh);
+    let open = surface_of(&repair(open).expect("it can be repaired").mesh);
     assert!(shoot(&open, wanted / 2) >= wanted / 2);
 }
 
@@ -366,7 +377,7 @@ fn nobody_is_lost_or_gains_energy_on_an_ugly_mesh() {
 fn a_frictionless_droplet_leaves_a_sphere_at_48_degrees() {
     let radius = 0.1;
     let (around, up) = (360, 180);
-    let mut mesh = potato(around, up, 1);
+    let mut mesh = bumpy_sphere(around, up, 1);
     let ring = |j: usize| PI * j as f64 / up as f64;
     mesh.positions[0] = DVec3::Y * radius;
     for j in 1..up {
@@ -379,7 +390,7 @@ fn a_frictionless_droplet_leaves_a_sphere_at_48_degrees() {
     *mesh.positions.last_mut().expect("some") = DVec3::NEG_Y * radius;
     let surface = surface_of(&mesh);
     for (adhesion, expected) in [(0.0, 2.0 / 3.0), (4.9, 0.5), (19.6, 0.0)] {
-        let rules = Plain { adhesion, ..Plain::new(DVec3::NEG_Y * 9.8) };
+        let model = Plain { adhesion, ..Plain::new(DVec3::NEG_Y * 9.8) };
         let triangle = (0..surface.facets().len() as u32)
             .find(|&t| {
                 (2.0..4.0)
@@ -392,7 +403,7 @@ fn a_frictionless_droplet_leaves_a_sphere_at_48_degrees() {
         };
         let top = motion.place.point(&surface).y / radius;
         let end = (0..400)
-            .map(|_| integrate(&surface, &rules, &mut motion, 0.01, |_| {}))
+            .map(|_| integrate(&surface, &model, &mut motion, 0.01, |_| {}))
             .find(|&end| end != TrajectoryEnd::Moving);
         assert!(matches!(end, Some(TrajectoryEnd::Detached { .. })), "{end:?}");
         let cos = motion.place.point(&surface).y / radius;

@@ -1,11 +1,13 @@
-//! Vertices of the mesh: through which triangle, along which edge or over which border a droplet leaves one.
+//! Vertices of the mesh: through which triangle, along which edge or over which border a droplet
+//! leaves one.
 
 use glam::{DVec2, DVec3};
 
 use super::ForceModel;
-use crate::surface_mesh::{Facet, NONE, SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
 
-/// Dihedral turn above which an edge belongs to the shape rather than to a triangulated smooth surface, in rad.
+/// Dihedral turn above which an edge belongs to the shape rather than to a triangulated smooth
+/// surface, in rad.
 pub const SHARP: f64 = 0.5;
 /// Largest number of triangles visited around a vertex.
 const MAX_VALENCE: usize = 512;
@@ -60,7 +62,8 @@ pub fn nearest_corner(facet: &Facet, at: DVec2) -> usize {
     })
 }
 
-/// The triangles around a vertex: counter-clockwise from the given one, then clockwise from it if there is a border.
+/// The triangles around a vertex: counter-clockwise from the given one, then clockwise from it if
+/// there is a border.
 fn one_ring(surface: &SurfaceMesh, vertex: VertexRef) -> impl Iterator<Item = VertexRef> + '_ {
     let mut clockwise = false;
     let mut next = Some(vertex);
@@ -69,12 +72,12 @@ fn one_ring(surface: &SurfaceMesh, vertex: VertexRef) -> impl Iterator<Item = Ve
         let current = next?;
         count += 1;
         let step = |from: VertexRef, clockwise: bool| {
-            // Counter-clockwise over the edge that arrives at the vertex, clockwise over the one that leaves it.
+            // Counter-clockwise over the edge that arrives at the vertex, clockwise over the one
+            // that leaves it.
             let edge = if clockwise { from.corner } else { (from.corner + 2) % 3 };
-            surface.across(from.triangle, edge).map(|(triangle, across)| VertexRef {
-                triangle,
-                corner: if clockwise { (across + 1) % 3 } else { across },
-            })
+            surface
+                .opposite(from.triangle, edge)
+                .map(|(triangle, edge)| VertexRef { triangle, corner: if clockwise { (edge + 1) % 3 } else { edge } })
         };
         next = match step(current, clockwise) {
             Some(at) if !clockwise && at == vertex => None,
@@ -169,7 +172,7 @@ fn border_exit(surface: &SurfaceMesh, vertex: VertexRef, vector: DVec3) -> Optio
     let (mut best, mut most) = (None, 0.0);
     for at in one_ring(surface, vertex) {
         let facet = surface.facet(at.triangle);
-        for edge in [at.corner, (at.corner + 2) % 3].into_iter().filter(|&edge| facet.across[edge] == NONE) {
+        for edge in [at.corner, (at.corner + 2) % 3].into_iter().filter(|&edge| facet.opposite[edge].get().is_none()) {
             let outward = -facet.inward(edge);
             let over = outward.dot(facet.project(vector));
             if over > most {

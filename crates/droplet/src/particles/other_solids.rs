@@ -1,17 +1,18 @@
-//! Droplets on different solids that touch.
+//! Contacts between droplets on different solids.
 //!
-//! Places and velocities are kept in the rest pose of the droplet's own solid; a droplet of another solid is brought over. Only those within merge_radius of the box
-//! round another solid look there. The one that becomes of two stands on the solid of the larger.
+//! Positions and velocities are stored in the rest pose of the droplet's own solid and transformed
+//! into that of the other one. Only droplets near the bounding box of another solid are tested. The
+//! merged droplet is on the solid of the larger one.
 
 use glam::DVec3;
 
 use super::StepContext;
-use super::contacts::When;
+use super::contacts::ContactTime;
 use crate::droplets::{Droplets, Location, NIL};
-use crate::grid::Look;
+use crate::grid::Query;
 use crate::neighbors::Neighbors;
 
-/// A location as it is seen in the rest pose of solid `from`.
+/// A location in the rest pose of solid `from`.
 #[inline]
 pub(super) fn seen_from(context: &StepContext<'_>, from: u32, location: &Location) -> Location {
     if location.solid == from {
@@ -19,16 +20,13 @@ pub(super) fn seen_from(context: &StepContext<'_>, from: u32, location: &Locatio
     }
     let pose = &context.rigid_states[from as usize].pose;
     let point = pose.apply_inverse(context.rigid_states[location.solid as usize].pose.apply(location.point));
-    Location {
-        point,
-        displacement: turned(context, from, location.solid, location.displacement.as_dvec3()).as_vec3(),
-        ..*location
-    }
+    let displacement = rotated(context, from, location.solid, location.displacement.as_dvec3()).as_vec3();
+    Location { point, displacement, ..*location }
 }
 
 /// A direction of the rest pose of `solid` in that of `from`.
 #[inline]
-pub(super) fn turned(context: &StepContext<'_>, from: u32, solid: u32, direction: DVec3) -> DVec3 {
+pub(super) fn rotated(context: &StepContext<'_>, from: u32, solid: u32, direction: DVec3) -> DVec3 {
     if solid == from {
         return direction;
     }
@@ -36,7 +34,7 @@ pub(super) fn turned(context: &StepContext<'_>, from: u32, solid: u32, direction
     back * context.rigid_states[solid as usize].pose.turn(direction)
 }
 
-/// The velocity of a droplet over its own solid, as one over solid `from`, in m/s.
+/// The velocity `own` of a droplet relative to its solid, relative to solid `from` instead, in m/s.
 #[inline]
 pub(super) fn velocity(context: &StepContext<'_>, from: u32, location: &Location, own: DVec3) -> DVec3 {
     if location.solid == from {
@@ -45,35 +43,39 @@ pub(super) fn velocity(context: &StepContext<'_>, from: u32, location: &Location
     let (here, there) = (&context.rigid_states[from as usize], &context.rigid_states[location.solid as usize]);
     let at = there.pose.apply(location.point);
     let past = there.velocity.at(at) - here.velocity.at(at);
-    turned(context, from, location.solid, own) + here.pose.rotation.transpose() * past
+    rotated(context, from, location.solid, own) + here.pose.rotation.transpose() * past
 }
 
-/// Adds pairs of a location's index and those of other solids that it may have pending.
+/// Adds pairs of a location's index and a droplet of another solid that may be in contact.
 pub(super) fn find(
     context: &StepContext<'_>,
     droplets: &Droplets,
     neighbors: &Neighbors,
-    when: When,
+    when: ContactTime,
     locations: &[(u32, Location)],
     candidates: &mut Vec<(u32, u32)>,
 ) {
-    if context.beside.iter().all(Vec::is_empty) {
+    let setup = context.setup;
+    if setup.nearby_solids.iter().all(Vec::is_empty) {
         return;
     }
-    let largest = neighbors.largest_reach();
+    let largest = neighbors.largest_merge_radius();
     for (index, (_, location)) in (0..).zip(locations) {
-        for &other in &context.beside[location.solid as usize] {
+        for &other in &setup.nearby_solids[location.solid as usize] {
             let there = seen_from(context, other, location);
-            let around = f64::from(location.merge_radius);
-            let [low, high] = context.boxes[other as usize];
-            let margin = around + 2.0 * f64::from(location.displacement.length()) + largest;
+            let radius = f64::from(location.merge_radius);
+            let [low, high] = setup.bounds[other as usize];
+            let margin = radius + 2.0 * f64::from(location.displacement.length()) + largest;
             if there.point.distance(there.point.clamp(low, high)) > margin {
                 continue;
             }
-            let from = if when == When::InStep { there.point - there.displacement.as_dvec3() } else { there.point };
-            let look = Look { solid: other, own: NIL, from, to: there.point, around };
-            neighbors.near_way(&look, |found| {
-                if droplets.all[found as usize].location.solid == other {
+            let from = match when {
+                ContactTime::InStep => there.point - there.displacement.as_dvec3(),
+                ContactTime::Now => there.point,
+            };
+            let query = Query { solid: other, own: NIL, from, to: there.point, radius };
+            neighbors.near_path(&query, |found| {
+                if droplets[found].location.solid == other {
                     candidates.push((index, found));
                 }
             });

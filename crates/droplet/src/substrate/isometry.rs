@@ -1,33 +1,36 @@
-//! Where a map lies evenly on its solid, so that lengths in it are lengths on the ground whatever the triangles.
+//! Finds where a texture map is locally isometric to its solid.
 //!
-//! A triangle's chart gives lengths in the map by x·g·x, with the metric g = (dp/du·dp/du, dp/du·dp/dv, dp/dv·dp/dv) for places p on the solid. Where g is
-//! nearly the same all round, and the map goes on over every side as the surface does, any one of these charts tells how far two texels are apart along the unrolled surface:
-//! within [`UNEVEN`]/2 of that distance, without a look at the triangles between. Squares of texels say where that is so.
+//! The chart of a triangle gives lengths by the metric g = (dp/du·dp/du, dp/du·dp/dv, dp/dv·dp/dv)
+//! for points p on the solid. Where g is nearly constant and the map is continuous across every
+//! edge, the chart of any triangle gives the distance of two texels along the unfolded surface, to
+//! [`MAX_CHANGE`]/2, without visiting the triangles between. Tiles of texels record where that
+//! holds.
 
 use glam::{DVec2, DVec3};
 
-use super::Chart;
-use crate::surface_mesh::{NONE, SurfaceMesh};
+use super::{Chart, NO_OWNER};
+use crate::surface_mesh::SurfaceMesh;
 
-/// Sides of squares, in texels: small ones for near a seam, large ones for long ways, and first those that serve most.
-const SIDES: [usize; 3] = [8, 2, 32];
-/// Relative change of the metric in a square and those round it.
-const UNEVEN: f64 = 0.05;
-/// Coordinates of one point from both sides of a shared side that differ by more are two places of the map.
-const APART: f64 = 1e-6;
-/// Over a sharper fold, in rad, a droplet does not lie on the unrolled surface.
-const FOLD: f64 = 0.35;
+/// Sides of tiles, in texels: small ones near seams, large ones for long segments; the most useful
+/// size first.
+const TILE_SIDES: [usize; 3] = [8, 2, 32];
+/// Largest relative change of the metric in a tile and its neighbors.
+const MAX_CHANGE: f64 = 0.05;
+/// Difference of texture coordinates across an edge above which the edge is a seam.
+const SEAM: f64 = 1e-6;
+/// Dihedral turn above which a droplet does not lie on the unfolded surface, in rad.
+const MAX_FOLD: f64 = 0.35;
 
-/// The squares of one map.
+/// Isometric tiles of one map.
 #[derive(Debug, Default)]
 pub struct IsometricTiles {
     width: usize,
     height: usize,
-    /// By size: whether a square and all round it are even.
-    squares: [Vec<bool>; SIDES.len()],
+    /// By size: whether a tile and all of its neighbors are isometric.
+    tiles: [Vec<bool>; TILE_SIDES.len()],
 }
 
-/// Least and largest components of the metric in a square; infinite where the map breaks off.
+/// Range of the metric in a tile; infinite at a seam.
 #[derive(Clone, Copy)]
 struct Range {
     low: DVec3,
@@ -46,16 +49,17 @@ impl Range {
         *self = Self { low: self.low.min(other.low), high: self.high.max(other.high) };
     }
 
-    fn is_even(&self) -> bool {
+    fn is_isometric(&self) -> bool {
         let DVec3 { x, z, .. } = self.low;
         let change = self.high - self.low;
-        let most = DVec3::new(x, (x * z).sqrt(), z) * UNEVEN;
+        let most = DVec3::new(x, (x * z).sqrt(), z) * MAX_CHANGE;
         x > 0.0 && z > 0.0 && change.cmple(most).all()
     }
 }
 
 impl IsometricTiles {
-    /// Of a map of `width` × `height` texels, of which each belongs to the triangle `owner`, and those in `shared` to more than one.
+    /// Classifies the tiles of a map of `width` × `height` texels; `shared` are the texels covered
+    /// by several triangles.
     pub(super) fn new(
         (width, height): (usize, usize),
         owner: &[u32],
@@ -64,78 +68,83 @@ impl IsometricTiles {
         surface: &SurfaceMesh,
         triangles: std::ops::Range<usize>,
     ) -> Self {
-        let [middle, side, large] = SIDES;
-        let mut squares = Squares::new(width, height, side);
+        let [middle, side, large] = TILE_SIDES;
+        let mut tiles = TileRanges::new(width, height, side);
         for (row, owners) in owner.chunks_exact(width).enumerate() {
             for (column, some) in owners.chunks(side).enumerate() {
-                let square = &mut squares.ranges[row / side * squares.columns + column];
+                let tile = &mut tiles.ranges[row / side * tiles.columns + column];
                 let mut before = None;
                 for &t in some {
                     if before != Some(t) {
                         before = Some(t);
-                        square.include(if t == NONE { Range::BROKEN } else { Range::of(charts[t as usize].metric()) });
+                        tile.include(if t == NO_OWNER {
+                            Range::BROKEN
+                        } else {
+                            Range::of(charts[t as usize].metric())
+                        });
                     }
                 }
             }
         }
         for &texel in shared {
-            squares.ranges[texel / width / side * squares.columns + texel % width / side] = Range::BROKEN;
+            tiles.ranges[texel / width / side * tiles.columns + texel % width / side] = Range::BROKEN;
         }
-        // Of triangles that own no texel the sides must do.
+        // Triangles that own no texel are included through their edges.
         for t in triangles {
             let facet = &surface.facets()[t];
             let own = Range::of(charts[t].metric());
             for k in 0..3 {
                 let ends = [k, (k + 1) % 3].map(|corner| charts[t].at(facet.corners[corner]));
-                let goes_on = surface.across(t as u32, k).is_some_and(|(other, side)| {
+                let is_continuous = surface.opposite(t as u32, k).is_some_and(|(other, side)| {
                     let corners = &surface.facet(other).corners;
                     let there = [(side + 1) % 3, side].map(|corner| charts[other as usize].at(corners[corner]));
                     let apart = (there[0] - ends[0]).abs().max((there[1] - ends[1]).abs());
-                    apart.max_element() <= APART && facet.dihedrals[k].abs() <= FOLD
+                    apart.max_element() <= SEAM && facet.dihedrals[k].abs() <= MAX_FOLD
                 });
-                squares.include_line(ends, if goes_on { own } else { Range::BROKEN });
+                tiles.include_line(ends, if is_continuous { own } else { Range::BROKEN });
             }
         }
-        let [middle, large] = [middle, large].map(|times| squares.coarser(times / side).even());
-        Self { width, height, squares: [middle, squares.even(), large] }
+        let [middle, large] = [middle, large].map(|times| tiles.coarser(times / side).isometric());
+        Self { width, height, tiles: [middle, tiles.isometric(), large] }
     }
 
-    /// Whether the map is even all over a box of texels that lies round the coordinates `at`.
+    /// Whether the map is isometric all over a box of texels around the coordinates `at`.
     #[inline]
-    pub fn is_even(&self, at: DVec2, [columns, rows]: &[std::ops::Range<usize>; 2]) -> bool {
+    pub fn is_isometric(&self, at: DVec2, [columns, rows]: &[std::ops::Range<usize>; 2]) -> bool {
         let (x, y) = (at.x * self.width as f64, (1.0 - at.y) * self.height as f64);
-        // What is no number is nowhere.
+        // NaN is outside.
         if !(x >= 0.0 && y >= 0.0 && x < self.width as f64 && y < self.height as f64) {
             return false;
         }
         let (x, y) = (x as usize, y as usize);
-        SIDES.iter().zip(&self.squares).any(|(&side, even)| {
+        TILE_SIDES.iter().zip(&self.tiles).any(|(&side, even)| {
             let (column, row) = (x / side, y / side);
-            let holds = |range: &std::ops::Range<usize>, square: usize| {
-                range.start + side >= square * side && range.end <= (square + 2) * side
+            let holds = |range: &std::ops::Range<usize>, tile: usize| {
+                range.start + side >= tile * side && range.end <= (tile + 2) * side
             };
             holds(columns, column) && holds(rows, row) && even[row * self.width.div_ceil(side) + column]
         })
     }
 }
 
-/// Ranges by square while they are found out.
-struct Squares {
+/// Metric ranges by tile, while they are accumulated.
+struct TileRanges {
     ranges: Vec<Range>,
     columns: usize,
     rows: usize,
-    /// Squares to a map.
+    /// Tiles per map.
     per_map: DVec2,
 }
 
-impl Squares {
+impl TileRanges {
     fn new(width: usize, height: usize, side: usize) -> Self {
         let (columns, rows) = (width.div_ceil(side), height.div_ceil(side));
         let per_map = DVec2::new(width as f64, height as f64) / side as f64;
         Self { ranges: vec![Range::NONE; columns * rows], columns, rows, per_map }
     }
 
-    /// Every square on a line between two coordinates, but for clipped corners.
+    /// Includes a range in every tile on a line between two coordinates, except for clipped
+    /// corners.
     fn include_line(&mut self, ends: [DVec2; 2], range: Range) {
         let [from, to] = ends.map(|uv| DVec2::new(uv.x, 1.0 - uv.y) * self.per_map);
         let way = to - from;
@@ -149,7 +158,7 @@ impl Squares {
         }
     }
 
-    /// Squares of `times` the size.
+    /// Tiles of `times` the size.
     fn coarser(&self, times: usize) -> Self {
         let (columns, rows) = (self.columns.div_ceil(times), self.rows.div_ceil(times));
         let mut ranges = vec![Range::NONE; columns * rows];
@@ -160,19 +169,19 @@ impl Squares {
         Self { ranges, columns, rows, per_map: self.per_map / times as f64 }
     }
 
-    /// Which squares are even with all round them.
-    fn even(&self) -> Vec<bool> {
+    /// Which tiles are isometric together with all of their neighbors.
+    fn isometric(&self) -> Vec<bool> {
         let near = |at: usize, count: usize| at.saturating_sub(1)..(at + 2).min(count);
-        let square = |index: usize| {
+        let tile = |index: usize| {
             let mut all = Range::NONE;
             for row in near(index / self.columns, self.rows) {
                 for column in near(index % self.columns, self.columns) {
                     all.include(self.ranges[row * self.columns + column]);
                 }
             }
-            all.is_even()
+            all.is_isometric()
         };
-        (0..self.ranges.len()).map(square).collect()
+        (0..self.ranges.len()).map(tile).collect()
     }
 }
 
@@ -188,6 +197,7 @@ mod tests {
 
     use super::*;
     use crate::drag::tests::WATER;
+    use crate::parameters::Parameters;
     use crate::substrate::Substrate;
     use crate::surface_mesh::tests::{sheet, surface_of};
 
@@ -196,10 +206,11 @@ mod tests {
              [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"100 100 mm\"\n";
         let scene = parse_str("test.toml", text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}")).scene;
         let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
-        Substrate::new(surface, std::slice::from_ref(mesh), world.solids(), &WATER)
+        Substrate::new(surface, std::slice::from_ref(mesh), world.solids(), &WATER, &Parameters::default())
     }
 
-    /// Random stretches on 3200 triangles: how many lie on even substrate, and by which share what is marked there differs from what the triangles one by one tell.
+    /// For random segments on 3200 triangles: the share on isometric tiles, and the share of texels
+    /// marked differently than triangle by triangle.
     fn compared(mesh: &TriMesh) -> (f64, f64) {
         let surface = surface_of(mesh);
         let substrate = ground_of(mesh, &surface);
@@ -212,8 +223,8 @@ mod tests {
             let from = to + DVec2::new(random.uniform() - 0.5, random.uniform() - 0.5) * 8e-3;
             let radius = random.uniform_in(1e-3, 4e-3);
             let chart = &substrate.charts[t as usize];
-            let texels = map.texels_round(chart, [from, to], radius);
-            if !map.isometric.is_even(chart.at(to), &texels) {
+            let texels = map.texels_around(chart, [from, to], radius);
+            if !map.isometric.is_isometric(chart.at(to), &texels) {
                 continue;
             }
             even += 1.0 / 300.0;
@@ -229,28 +240,28 @@ mod tests {
     }
 
     #[test]
-    fn on_even_ground_one_chart_marks_what_all_triangles_do() {
+    fn on_isometric_tiles_one_chart_marks_what_all_triangles_do() {
         let flat = sheet(0.1, 0.1, 40, 40);
         let (even, wrong) = compared(&flat);
-        assert!(even > 0.4 && wrong < 1e-4, "flat: {even} on even substrate, {wrong} wrong");
-        // Slopes up to 0.1, bent as a ball of 32 mm.
+        assert!(even > 0.4 && wrong < 1e-4, "flat: {even} isometric, {wrong} wrong");
+        // Slopes up to 0.1, curved like a sphere of 32 mm.
         let mut wavy = flat;
         wavy.positions.iter_mut().for_each(|p| p.z = 0.32e-3 * (314.0 * p.x).sin() * (200.0 * p.y).cos());
         let (even, wrong) = compared(&wavy);
-        assert!(even > 0.4 && wrong < 0.02, "wavy: {even} on even substrate, {wrong} wrong");
+        assert!(even > 0.4 && wrong < 0.02, "wavy: {even} isometric, {wrong} wrong");
     }
 
     #[test]
-    fn seams_folds_stretched_maps_and_shared_texels_are_not_even() {
+    fn seams_folds_stretched_maps_and_shared_texels_are_not_isometric() {
         let flat = sheet(0.1, 0.1, 40, 40);
         let even = |mesh: &TriMesh, x: f64, y: f64| {
             let surface = surface_of(mesh);
             let substrate = ground_of(mesh, &surface);
             let [column, row] = [x, y].map(|share| (share * substrate.maps[0].width as f64) as usize);
-            substrate.maps[0].isometric.is_even(DVec2::new(x, 1.0 - y), &[column..column + 1, row..row + 1])
+            substrate.maps[0].isometric.is_isometric(DVec2::new(x, 1.0 - y), &[column..column + 1, row..row + 1])
         };
         assert!(even(&flat, 0.3, 0.5) && even(&flat, 0.5, 0.5) && !even(&flat, 0.01, 0.5));
-        // The right half is moved aside in the map, folded up, squeezed, or laid on the left one.
+        // The right half is shifted in the map, folded up, compressed, or mapped onto the left one.
         let right = |t: usize, mesh: &TriMesh| mesh.corners(t).iter().all(|p| p.x > -1e-9);
         let changed = |change: &dyn Fn(DVec2) -> DVec2| {
             let mut mesh = flat.clone();
@@ -261,12 +272,12 @@ mod tests {
         };
         let moved = changed(&|uv| DVec2::new(uv.x, (uv.y + 0.1).min(1.0)));
         let squeezed = changed(&|uv| DVec2::new(0.5 + 0.8 * (uv.x - 0.5), uv.y));
-        let laid_on = changed(&|uv| DVec2::new(1.0 - uv.x, uv.y));
+        let overlapping = changed(&|uv| DVec2::new(1.0 - uv.x, uv.y));
         let mut folded = flat.clone();
         folded.positions.iter_mut().for_each(|p| p.z = 0.5 * p.x.max(0.0));
         for (name, mesh) in [("moved", &moved), ("squeezed", &squeezed), ("folded", &folded)] {
             assert!(even(mesh, 0.3, 0.5) && !even(mesh, 0.497, 0.5) && !even(mesh, 0.503, 0.5), "{name}");
         }
-        assert!(!even(&laid_on, 0.3, 0.5));
+        assert!(!even(&overlapping, 0.3, 0.5));
     }
 }

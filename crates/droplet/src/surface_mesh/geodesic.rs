@@ -1,46 +1,48 @@
-//! Places on a surface, and the straight way from one along the surface.
+//! Points on the surface, and straight geodesics from one point to another.
 
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 
-use super::{Facet, NONE, SurfaceMesh};
+use super::{Facet, SurfaceMesh};
 
-/// Sides crossed at most on one walk; longer ways end where they are.
-const MOST_SIDES: usize = 256;
+/// Largest number of edges crossed by one geodesic; longer ones end there.
+const MAX_EDGES: usize = 256;
 
-/// A place on a surface.
+/// A point on the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SurfacePoint {
     /// The triangle.
     pub triangle: u32,
-    /// Where in its axes, in m.
+    /// Coordinates in the triangle's axes, in m.
     pub at: DVec2,
 }
 
 impl SurfacePoint {
-    /// The place in the rest pose of its solid, in m.
+    /// The point in the rest pose of its solid, in m.
     pub fn point(&self, surface: &SurfaceMesh) -> DVec3 {
         surface.facet(self.triangle).point(self.at)
     }
 }
 
 impl SurfaceMesh {
-    /// The place reached from `from` by the straight way `way` (in m, in the axes of its triangle) along the surface.
+    /// Traces the straightest geodesic from a point along `way` (in m, in the axes of its
+    /// triangle).
     ///
-    /// The way goes straight over sides as if the two triangles were unfolded. At a border it goes along it as far as it still has a
-    /// component there, else ends. The vector carried along (a heading, say) comes back in the axes of the last triangle.
+    /// Across an edge it continues as if both triangles were unfolded into a plane. At a border it
+    /// continues along the border as long as it has a component there. The vector `carried` is
+    /// transported along and returned in the axes of the last triangle.
     pub fn trace_geodesic(&self, from: SurfacePoint, way: DVec2, carried: DVec2) -> (SurfacePoint, DVec2) {
         let (SurfacePoint { mut triangle, mut at }, mut way, mut carried) = (from, way, carried);
         let mut entered = usize::MAX;
-        for _ in 0..MOST_SIDES {
+        for _ in 0..MAX_EDGES {
             let facet = self.facet(triangle);
-            let Some((k, share)) = first_side(facet, at, way, entered) else {
+            let Some((k, share)) = first_edge(facet, at, way, entered) else {
                 return (SurfacePoint { triangle, at: facet.clamp(at + way) }, carried);
             };
             let left = at + way * share;
             way *= 1.0 - share;
             let along = (facet.edges[k].dot(left - facet.corners[k]) / facet.edge_lengths[k]).clamp(0.0, 1.0);
-            if facet.across[k] == NONE {
+            let Some((other, edge)) = facet.opposite[k].get() else {
                 at = facet.on_edge(k, along);
                 way = facet.edges[k] * facet.edges[k].dot(way);
                 if entered == k {
@@ -48,19 +50,18 @@ impl SurfaceMesh {
                 }
                 entered = k;
                 continue;
-            }
-            let (other, side) = (facet.across[k] / 3, facet.across[k] as usize % 3);
-            way = self.transport(triangle, k, other, side, way);
-            carried = self.transport(triangle, k, other, side, carried);
-            (triangle, at) = (other, self.facet(other).on_edge(side, 1.0 - along));
-            entered = side;
+            };
+            way = self.transport(triangle, k, other, edge, way);
+            carried = self.transport(triangle, k, other, edge, carried);
+            (triangle, at) = (other, self.facet(other).on_edge(edge, 1.0 - along));
+            entered = edge;
         }
         (SurfacePoint { triangle, at }, carried)
     }
 }
 
-/// The side through which a straight way leaves, and the share of the way up to there.
-fn first_side(facet: &Facet, at: DVec2, way: DVec2, entered: usize) -> Option<(usize, f64)> {
+/// The edge through which a straight line leaves, and the fraction of the line up to there.
+fn first_edge(facet: &Facet, at: DVec2, way: DVec2, entered: usize) -> Option<(usize, f64)> {
     let mut first: Option<(usize, f64)> = None;
     for k in (0..3).filter(|&k| k != entered) {
         let (inside, change) = (facet.edge_distance(at, k).max(0.0), facet.edges[k].perp_dot(way));
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_straight_way_over_many_triangles_is_straight() {
+    fn a_geodesic_over_many_coplanar_triangles_is_straight() {
         let surface = surface_of(&sheet(1.0, 1.0, 37, 23));
         let from = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
         let start = from.point(&surface);
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_beyond_the_border_ends_on_it() {
+    fn a_geodesic_beyond_the_border_ends_on_it() {
         let surface = surface_of(&sheet(1.0, 1.0, 5, 5));
         let from = SurfacePoint { triangle: 12, at: surface.facet(12).centroid() };
         let (end, _) = surface.trace_geodesic(from, surface.facet(12).project(DVec3::new(9.0, 0.1, 0.0)), DVec2::ZERO);

@@ -1,18 +1,20 @@
-//! Cutting every triangle of a mesh into n², for surfaces whose own triangles are coarser than what is kept per triangle.
+//! Uniform subdivision, for solids whose triangles are coarser than per-triangle roughness needs.
 
 use std::collections::HashMap;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::TriMesh;
 
-/// Cuts each side into `n` and each triangle into n² alike; texture coordinates follow.
+/// Divides each edge into `n` parts and each triangle into n²; texture coordinates are
+/// interpolated.
 pub fn subdivide(mesh: &TriMesh, n: usize) -> TriMesh {
     if n <= 1 {
         return mesh.clone();
     }
     let mut fine = TriMesh { positions: mesh.positions.clone(), ..TriMesh::default() };
-    // Points on sides by the side's lesser vertex, its greater one and the number of parts from the lesser.
-    let mut on_sides: HashMap<(u32, u32, usize), u32> = HashMap::new();
+    // Vertices on edges, by the edge's lesser and greater vertex and the number of parts from the
+    // lesser.
+    let mut on_edges: HashMap<(u32, u32, usize), u32> = HashMap::new();
     for (t, &corners) in mesh.triangles.iter().enumerate() {
         let points = mesh.corners(t);
         let mix = |i: usize, j: usize| {
@@ -21,7 +23,7 @@ pub fn subdivide(mesh: &TriMesh, n: usize) -> TriMesh {
         };
         // i parts towards the second corner, j towards the third.
         let mut vertex = |positions: &mut Vec<DVec3>, i: usize, j: usize| {
-            let side = match (i, j) {
+            let edge = match (i, j) {
                 (0, 0) => return corners[0],
                 (i, 0) if i == n => return corners[1],
                 (0, j) if j == n => return corners[2],
@@ -34,10 +36,10 @@ pub fn subdivide(mesh: &TriMesh, n: usize) -> TriMesh {
                 positions.push(mix(i, j));
                 (positions.len() - 1) as u32
             };
-            match side {
+            match edge {
                 Some((from, to, part)) => {
                     let key = if from < to { (from, to, part) } else { (to, from, n - part) };
-                    *on_sides.entry(key).or_insert_with(add)
+                    *on_edges.entry(key).or_insert_with(add)
                 }
                 None => add(),
             }
@@ -75,13 +77,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refined_mesh_is_one_surface_with_the_same_area_and_coordinates() {
+    fn a_subdivided_mesh_is_one_surface_with_the_same_area_and_coordinates() {
         let coarse = sheet(2.0, 1.0, 3, 2);
         let fine = subdivide(&coarse, 4);
         assert_eq!(fine.triangles.len(), 16 * coarse.triangles.len());
         assert!((fine.area() - 2.0).abs() < 1e-12, "{}", fine.area());
         let borders = |mesh: &TriMesh| {
-            surface_of(mesh).facets().iter().flat_map(|f| f.across).filter(|&a| a == super::super::NONE).count()
+            surface_of(mesh)
+                .facets()
+                .iter()
+                .flat_map(|f| f.opposite)
+                .filter(|opposite| opposite.get().is_none())
+                .count()
         };
         assert_eq!(borders(&fine), 4 * borders(&coarse));
         for (t, uvs) in fine.corner_uvs.iter().enumerate() {

@@ -1,44 +1,45 @@
-//! Where a droplet stands, as exactly as the solid is known.
+//! Tangent frame of a droplet on the exact surface of its solid.
 //!
-//! Droplets run over triangles. A ball or a rod of the scene is rounder than its mesh, whose facets lie up to 3·10⁻⁴ of its radius within it and meet at
-//! a few degrees: a ball of 30 mm has facets as large as a droplet. What stands there (its foot, its tangent plane, the curvature beneath it) is
-//! taken from the solid's own surface, at the point nearest to that of the mesh.
+//! Droplets slide over triangles. The mesh of a sphere or cylinder lies up to 3·10⁻⁴ of its radius
+//! inside it, with facets that meet at a few degrees and can be as large as a droplet. The base of
+//! a droplet, its tangent plane and the curvature under it are taken from the exact surface, at the
+//! point nearest to that of the mesh.
 
 use glam::{DMat3, DQuat, DVec2, DVec3};
 use sessile_world::{Pose, Solid};
 
 use super::{SurfaceMesh, SurfacePoint};
 
-/// A solid's own surface.
+/// The exact surface of a solid.
 #[derive(Clone, Debug)]
 pub(super) struct AnalyticSurface {
     solid: Solid,
     world_from_rest: Pose,
 }
 
-/// Where a droplet stands, in the rest pose of its solid.
+/// Tangent frame of a droplet in the rest pose of its solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TangentFrame {
-    /// The place, in m.
+    /// Origin, in m.
     pub point: DVec3,
-    /// x and y of the triangle's axes as they lie in the tangent plane, and the normal out of the solid, as columns.
+    /// The triangle's x and y rotated into the tangent plane, and the outward normal, as columns.
     pub axes: DMat3,
 }
 
 impl SurfaceMesh {
-    /// The solid that was added last has a surface of its own, to which its mesh only comes near.
+    /// Sets the exact surface of the solid that was added last.
     pub fn set_analytic(&mut self, solid: &Solid) {
         if let Some(last) = self.analytic.last_mut() {
             *last = Some(AnalyticSurface { solid: solid.clone(), world_from_rest: *solid.world_from_rest() });
         }
     }
 
-    /// Whether the solid of a triangle is rounder than its mesh.
+    /// Whether the solid of a triangle has an exact surface.
     pub fn is_analytic(&self, triangle: u32) -> bool {
         self.analytic[self.facet(triangle).solid as usize].is_some()
     }
 
-    /// The point of the solid at a place, and its normal, in the rest pose.
+    /// Point (in m) and outward normal of the solid at a place, in the rest pose.
     pub fn surface_at(&self, place: SurfacePoint) -> (DVec3, DVec3) {
         let facet = self.facet(place.triangle);
         let point = facet.point(place.at);
@@ -51,7 +52,7 @@ impl SurfaceMesh {
         }
     }
 
-    /// How a droplet at a place stands.
+    /// Tangent frame at a place.
     pub fn tangent_frame(&self, place: SurfacePoint) -> TangentFrame {
         let facet = self.facet(place.triangle);
         let (point, normal) = self.surface_at(place);
@@ -62,7 +63,8 @@ impl SurfaceMesh {
         TangentFrame { point, axes: DMat3::from_quat(DQuat::from_rotation_arc(facet.normal(), normal)) * axes }
     }
 
-    /// Offset of the solid from the tangent plane of a frame, a way `q` (in m, in the axes of the triangle) along it, in the seat's axes.
+    /// Offset of the solid from the tangent plane at the distance `q` (in m, in the triangle's
+    /// axes), in the axes of the frame.
     pub fn offset(&self, place: SurfacePoint, frame: &TangentFrame, q: DVec2) -> DVec3 {
         let end = |way: DVec2| {
             let (end, _) = self.trace_geodesic(place, way, DVec2::ZERO);
@@ -70,7 +72,8 @@ impl SurfaceMesh {
         };
         let mut reached = end(q);
         if self.is_analytic(place.triangle) {
-            // The way along a round solid is longer than it is seen from above, by a share of (κq)²/6; once more, to end over q.
+            // A geodesic on a curved solid is longer than its projection by a share of (κq)²/6; a
+            // second one ends above q.
             reached = end(2.0 * q - reached.truncate());
         }
         reached - q.extend(0.0)
@@ -84,9 +87,9 @@ mod tests {
     use sessile_scene::{NoFiles, parse_str};
     use sessile_world::World;
 
-    /// On a ball the seat is the ball's, and so is the curvature, wherever among its facets.
+    /// On a sphere the frame and the curvature are those of the sphere, on any facet.
     #[test]
-    fn a_droplet_stands_on_the_ball_and_not_on_its_facets() {
+    fn the_tangent_frame_is_that_of_the_sphere_and_not_of_its_facets() {
         for (radius, inside) in [(3.0, false), (30.0, false), (30.0, true), (300.0, false)] {
             let text = format!(
                 "model = \"droplet\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[materials.m]\nadvancing = \"90 deg\"\nreceding = \"80 deg\"\n\

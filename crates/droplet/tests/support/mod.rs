@@ -1,4 +1,4 @@
-//! Scenes for tests, by a few words.
+//! Scenes for tests.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use glam::DVec3;
@@ -8,7 +8,8 @@ use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_world::World;
 
-/// A model of a scene: `top` are the keys outside of tables (the model's name and time are given), `rest` the tables.
+/// The model of a scene: `top` are the keys outside of tables (besides model and time), `rest` the
+/// tables.
 pub fn model(top: &str, rest: &str) -> DropletModel {
     let text = format!("model = \"droplet\"\n{top}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{rest}");
     let scene = parse_str("test.toml", &text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}\n{text}")).scene;
@@ -16,7 +17,7 @@ pub fn model(top: &str, rest: &str) -> DropletModel {
     DropletModel::new(&scene, world).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A material `m` of these angles in degrees, and a plane of it, tilted so that +x is downhill.
+/// A material `m` with these angles in degrees, and a plane of it, tilted so that +x is downhill.
 pub fn slope(advancing: f64, receding: f64, tilt: f64, size: [f64; 2]) -> String {
     let (sin, cos) = tilt.to_radians().sin_cos();
     format!(
@@ -34,7 +35,7 @@ pub fn cap(on: &str, volume: f64, angle: f64, center: [f64; 3]) -> String {
     )
 }
 
-/// Runs up to a time, in frames of 1/30 s, and collects what happened.
+/// Runs until a time, in frames of 1/30 s, and returns all events.
 pub fn run(model: &mut DropletModel, until: f64) -> Vec<Event> {
     let mut events = Vec::new();
     while until - model.time() > 1e-9 {
@@ -44,12 +45,12 @@ pub fn run(model: &mut DropletModel, until: f64) -> Vec<Event> {
     events
 }
 
-/// A drop's facts and where it stands.
+/// State of a drop and its mean vertex position.
 pub fn drop(model: &DropletModel, id: u32) -> Option<(DropState, DVec3)> {
     let frame = model.frame();
-    let facts = *frame.drops.iter().find(|facts| facts.id == id)?;
+    let state = *frame.drops.iter().find(|state| state.id == id)?;
     let surface = frame.liquid.into_surface().unwrap_or_else(|error| panic!("{error}"));
     let own = (0..surface.positions.len()).filter(|&v| surface.drops[v] == id);
     let (sum, count) = own.fold((DVec3::ZERO, 0.0), |(sum, count), v| (sum + surface.positions[v], count + 1.0));
-    Some((facts, sum / count))
+    Some((state, sum / count))
 }

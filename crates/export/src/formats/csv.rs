@@ -1,4 +1,4 @@
-//! CSV: the measures, one row per frame and drop; the table of `sessile measure --csv` (see `docs/run-folder.md`).
+//! CSV: the measures, one row per frame and drop, as printed by `sessile measure --csv`.
 
 use sessile_frames::{csv, measures_file};
 use sessile_output::OutputError;

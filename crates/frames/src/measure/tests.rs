@@ -1,4 +1,4 @@
-//! Measures of bodies whose every number is known.
+//! Measures of bodies with exactly known values.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -34,9 +34,10 @@ fn near(what: &str, got: f64, expected: f64, tolerance: f64) {
     assert!(error <= tolerance, "{what}: {got}, expected {expected}, off by {error:.2e}");
 }
 
-/// A unit hemisphere: V = 2π/3, centroid at 3/8, wetted π, free 2π. An inscribed mesh of 5000 triangles is short by 1e-3 or so.
+/// A unit hemisphere: V = 2π/3, centroid at 3/8, wetted π, free 2π. An inscribed mesh of 5000
+/// triangles is short by 1e-3 or so.
 #[test]
-fn a_hemisphere_has_a_hemispheres_numbers() {
+fn a_hemisphere_has_the_exact_measures() {
     let mut surface = Surface::default();
     push(&mut surface, &on_floor(FRAC_PI_2, 5000, 0.2), 7, DVec3::new(3.0, 0.0, 0.0));
     let frame = frame_of(surface, vec![facts(7, 2.094)]);
@@ -59,13 +60,14 @@ fn a_hemisphere_has_a_hemispheres_numbers() {
     assert!(!measures.to_json().contains("-0.0,"), "{}", measures.to_json());
 }
 
-/// On a ball the height is taken along the ball's radius, and the axis of max_radius follows its normal.
+/// On a sphere the height is measured along its radius, and the axis of max_radius along its
+/// normal.
 #[test]
-fn on_a_ball_height_and_radius_follow_the_balls_normal() {
+fn on_a_sphere_height_and_radius_are_measured_along_its_normal() {
     let (drop, center) = on_ball(FRAC_PI_2, 2.0, 3000, 0.0);
     let mut surface = Surface::default();
     push(&mut surface, &drop, 1, DVec3::ZERO);
-    // The whole scene is laid on its side: the drop sits beside the ball.
+    // The scene is rotated by 90°: the drop is beside the sphere.
     for position in &mut surface.positions {
         *position = DVec3::new(position.y, -position.x, position.z);
     }
@@ -85,7 +87,7 @@ fn on_a_ball_height_and_radius_follow_the_balls_normal() {
 }
 
 #[test]
-fn a_drop_in_flight_is_on_nothing_and_its_height_is_its_extent() {
+fn a_drop_in_flight_is_on_no_solid_and_its_height_is_its_extent() {
     let instances = samples::row(1);
     let radius = (3.0 * instances[0].volume / (4.0 * PI)).cbrt();
     let frame = Frame { liquid: FrameGeometry::Instances(instances), drops: vec![facts(1, 1e-9)], ..Frame::default() };
@@ -130,7 +132,8 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     let names: Vec<_> = spatial.contacts.iter().map(|c| (c.solid.as_str(), c.wetted_area)).collect();
     assert_eq!(names, [("wall", 0.5), ("floor", 1.0)]);
 
-    // The same as a planar run of thickness 1: the ends are no surface, and the angles are those of the section.
+    // The same as a planar run of thickness 1: the end faces are left out, and the angles are those
+    // of the section.
     let planar = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: Some(1.0) }).unwrap().drops[0];
     near("free length", planar.surface_area, 1.25_f64.sqrt(), 1e-12);
     near("half the wetted length", planar.base_radius, 0.75, 1e-12);
@@ -139,9 +142,10 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     near("angle on the floor", angle(1).max, 0.5_f64.atan().to_degrees(), 1e-9);
 }
 
-/// A planar cap is a slab, curved one way only; its angle is that of the circle's section. Measured: within 0.1° at 60 edges.
+/// A planar cap is a slab that is curved in one direction; its angle is that of the circle.
+/// Measured: within 0.1° at 60 edges.
 #[test]
-fn a_planar_caps_angle_is_measured_on_its_section() {
+fn the_angle_of_a_planar_cap_is_that_of_its_section() {
     let (n, thickness) = (60_u32, 0.1);
     for degrees in [40.0_f64, 90.0, 140.0] {
         let theta = degrees.to_radians();
@@ -171,7 +175,7 @@ fn a_planar_caps_angle_is_measured_on_its_section() {
 }
 
 #[test]
-fn the_books_are_copied_and_the_total_holds_the_film() {
+fn the_volume_balance_is_copied_and_the_total_includes_the_film() {
     let mut frame = frame_of(Surface::default(), vec![]);
     frame.balance = VolumeBalance { added: 5.0, lost: 2.0, film: 3.0 };
     let events = [Event::Merge { merge: Ids::from_slice(&[3, 7]), into: 3 }];
@@ -184,7 +188,7 @@ fn the_books_are_copied_and_the_total_holds_the_film() {
 }
 
 #[test]
-fn frames_that_do_not_fit_together_are_told_apart() {
+fn inconsistent_frames_are_distinct_errors() {
     let whole = || {
         let mut surface = Surface::default();
         push(&mut surface, &on_floor(1.0, 100, 0.0), 4, DVec3::ZERO);
@@ -217,7 +221,7 @@ fn frames_that_do_not_fit_together_are_told_apart() {
 }
 
 #[test]
-fn instances_measure_as_their_surfaces_do_and_the_same_for_any_number_of_threads() {
+fn instances_are_measured_like_their_surfaces_for_any_number_of_threads() {
     let instances = samples::row(60);
     let drops: Vec<DropState> = instances.iter().map(|i| facts(i.drop, i.volume)).collect();
     let surface = surface_of(&instances).unwrap();
@@ -232,9 +236,8 @@ fn instances_measure_as_their_surfaces_do_and_the_same_for_any_number_of_threads
     assert_eq!(on(3, &as_instances), one);
 }
 
-/// However many others there are, and wherever it lies among them.
 #[test]
-fn each_of_ten_thousand_drops_measures_the_same() {
+fn measures_of_a_drop_do_not_depend_on_other_drops() {
     let cap = on_floor(1.2, 100, 0.2);
     let mut surface = Surface::default();
     for k in 0..10_000 {
@@ -254,9 +257,10 @@ fn each_of_ten_thousand_drops_measures_the_same() {
     }
 }
 
-/// An instance laid onto a plane is measured against that plane; the solid itself says the same.
+/// An instance on a plane is measured against that plane, with the same result as against the
+/// solid.
 #[test]
-fn an_instance_on_a_plane_has_the_numbers_of_its_surface_on_the_solid() {
+fn an_instance_on_a_plane_is_measured_like_its_surface_on_the_solid() {
     use sessile_shapes::{Body, Draped, LocalFrame, Profile, SubstrateOffsets};
     let profile = Profile {
         body: 4e-9,

@@ -157,8 +157,8 @@ fn placed_nodes(document: &Document) -> Result<Vec<(usize, DMat4)>, ParseError> 
             return Err(out_of_range("the node tree".to_owned(), "node", index, num_nodes));
         };
         if std::mem::replace(&mut seen[index], true) {
-            let expected = "each node once in the scene's tree";
-            return Err(ParseError::unexpected(Location::Item(location()), expected, "a second parent or a loop"));
+            let expected = "each node at most once in the scene";
+            return Err(ParseError::unexpected(Location::Item(location()), expected, "a second parent or a cycle"));
         }
         let world_from_node = world_from_parent * local_transform(node);
         if !world_from_node.is_finite() {
@@ -287,7 +287,7 @@ fn corners(
         4 if indices.len().is_multiple_of(3) => Ok(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect()),
         4 => {
             let found = format!("{}", indices.len());
-            Err(ParseError::unexpected(Location::Item(item.to_owned()), "a number of corners that 3 divides", found))
+            Err(ParseError::unexpected(Location::Item(item.to_owned()), "a number of corners divisible by 3", found))
         }
         5 => {
             let turned = |(k, t): (usize, &[u32])| if k % 2 == 0 { [t[0], t[1], t[2]] } else { [t[0], t[2], t[1]] };
@@ -306,7 +306,7 @@ fn out_of_range(item: String, what: &'static str, index: usize, count: usize) ->
 fn relative_path(uri: &str) -> io::Result<String> {
     let refused = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     if uri.starts_with(['/', '\\']) || uri.split(['/', '\\']).next().is_some_and(|first| first.contains(':')) {
-        return refused("only files beside the mesh and data: addresses are read");
+        return refused("only files beside the mesh and data: URIs are read");
     }
     let mut path = Vec::new();
     let mut bytes = uri.bytes();

@@ -2,7 +2,7 @@ use super::*;
 
 const SIZE: usize = 128;
 
-/// A well-mixed number in `[0, 1)` for each pixel, sample and purpose.
+/// A pseudorandom number in `[0, 1)`.
 fn random(seed: u64) -> f32 {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0xD1B5_4A32_D192_ED03);
     state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -10,7 +10,8 @@ fn random(seed: u64) -> f32 {
     ((state ^ (state >> 31)) >> 40) as f32 / (1u64 << 24) as f32
 }
 
-/// A checkered floor under a soft shadow, a ball in front of it, a caustic on the floor: guides and exact colors.
+/// A checkered floor under a soft shadow, a sphere in front of it, a caustic on the floor: guides
+/// and exact colors.
 fn clean() -> Framebuffer {
     let mut image = Framebuffer { width: SIZE, height: SIZE, ..Framebuffer::default() };
     for row in 0..SIZE {
@@ -40,12 +41,13 @@ fn clean() -> Framebuffer {
     image
 }
 
-/// The picture made of `samples` samples from `first` on: each is the light times an exponential variable, of mean 1.
+/// An image of `samples` samples from `first` on: each is the light times an exponential variable
+/// of mean 1.
 fn noisy(clean: &Framebuffer, first: u64, samples: u64) -> Vec<Vec3> {
     (clean.color.iter().enumerate())
         .map(|(at, &color)| {
-            let draw = |sample: u64| -(1.0 - random(at as u64 * 4096 + sample)).ln();
-            let factor = (first..first + samples).map(draw).sum::<f32>() / samples as f32;
+            let exponential = |sample: u64| -(1.0 - random(at as u64 * 4096 + sample)).ln();
+            let factor = (first..first + samples).map(exponential).sum::<f32>() / samples as f32;
             color * factor
         })
         .collect()
@@ -61,13 +63,13 @@ fn mean(colors: &[Vec3]) -> f64 {
 }
 
 #[test]
-fn at_16_samples_the_error_falls_by_more_than_half_and_the_energy_stays() {
+fn at_16_samples_the_error_is_more_than_halved_and_energy_is_conserved() {
     let clean = clean();
     let (first, second) = (noisy(&clean, 0, 8), noisy(&clean, 8, 8));
     let color: Vec<Vec3> = first.iter().zip(&second).map(|(a, b)| (*a + *b) * 0.5).collect();
     let before = error(&color, &clean.color);
     let image = Framebuffer { color, ..clean.clone() };
-    for (name, halves) in [("half pictures", Some((&first[..], &second[..]))), ("the picture alone", None)] {
+    for (name, halves) in [("half buffers", Some((&first[..], &second[..]))), ("the image alone", None)] {
         let found = denoise(&image, halves);
         let after = error(&found.color, &clean.color);
         let gain = before / after;
@@ -83,7 +85,7 @@ fn textures_and_silhouettes_stay_sharp() {
     let clean = clean();
     let image = Framebuffer { color: noisy(&clean, 0, 16), ..clean.clone() };
     let found = denoise(&image, None);
-    // Contrast between neighboring checkers, far from ball and caustic.
+    // Contrast between neighboring checkers, far from the sphere and the caustic.
     let contrast = |colors: &[Vec3]| {
         let level = |column: usize, row: usize| luminance(colors[row * SIZE + column]);
         level(8, 100) / level(7, 100) + level(16, 110) / level(15, 110)
@@ -93,7 +95,7 @@ fn textures_and_silhouettes_stay_sharp() {
 }
 
 #[test]
-fn a_clean_picture_stays_as_it_is() {
+fn a_noiseless_image_is_unchanged() {
     let clean = clean();
     let found = denoise(&clean, Some((&clean.color, &clean.color)));
     let change = error(&found.color, &clean.color) / mean(&clean.color);
@@ -101,7 +103,7 @@ fn a_clean_picture_stays_as_it_is() {
 }
 
 #[test]
-fn fireflies_are_spread_not_kept() {
+fn fireflies_are_distributed() {
     let mut image = clean();
     let spot = 100 * SIZE + 30;
     image.color[spot] *= 200.0;
@@ -113,7 +115,7 @@ fn fireflies_are_spread_not_kept() {
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
+fn the_result_does_not_depend_on_the_number_of_threads() {
     let clean = clean();
     let image = Framebuffer { color: noisy(&clean, 0, 4), ..clean };
     let with = |threads: usize| {
@@ -124,7 +126,7 @@ fn threads_do_not_change_a_bit() {
 }
 
 #[test]
-fn odd_pictures_come_back_finite() {
+fn invalid_images_yield_finite_results() {
     assert_eq!(denoise(&Framebuffer::default(), None), Framebuffer::default());
     let color = vec![Vec3::new(f32::NAN, 1.0, f32::INFINITY), Vec3::ONE, Vec3::NEG_ONE, Vec3::ZERO];
     let bare = Framebuffer { width: 2, height: 2, color, ..Framebuffer::default() };

@@ -1,4 +1,5 @@
-//! Substrate truth as files beside one another: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`, `.depth.exr`, `.flow.exr`, `.flow.flo`.
+//! Ground-truth files of a frame: `00000.clean.png`, `.mask.png`, `.id.png`, `.id.exr`,
+//! `.depth.exr`, `.flow.exr`, `.flow.flo`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +12,16 @@ use super::{FlowStatus, GroundTruth};
 use crate::image_files::{ImageFileError, write_channels, write_png, write_png_gray};
 use sessile_appearance::srgb_from_linear;
 
-/// FramesToRender Middlebury's `.flo` files hold where a flow is unknown: more than 10⁹.
+/// Value of an unknown flow in Middlebury's `.flo` files: more than 10⁹.
 const UNKNOWN_FLOW: f32 = 1e10;
 
-/// First number of a `.flo` file, which reads "PIEH".
+/// First number of a `.flo` file; its bytes read "PIEH".
 const FLO_TAG: f32 = 202_021.25;
 
-/// Largest id that three bytes hold; larger ones are written as this in the PNG.
+/// Largest id that fits three bytes; larger ones are clamped in the PNG.
 const LARGEST_PNG_ID: u32 = 0xff_ffff;
 
-/// Where the files of one picture go.
+/// Paths of the files of one frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroundTruthFiles {
     folder: PathBuf,
@@ -42,7 +43,7 @@ impl GroundTruthFiles {
         self.path("clean.png")
     }
 
-    /// Share of each pixel that shows drops, 8-bit gray: 255 is all of it.
+    /// Fraction of each pixel that shows drops, 8-bit gray: 255 is all of it.
     pub fn mask(&self) -> PathBuf {
         self.path("mask.png")
     }
@@ -62,17 +63,18 @@ impl GroundTruthFiles {
         self.path("depth.exr")
     }
 
-    /// Flow, channels `flow.X` and `flow.Y`, floats, in pixels, and `flow.status`, unsigned integers.
+    /// Flow, channels `flow.X` and `flow.Y`, floats, in pixels, and `flow.status`, unsigned
+    /// integers.
     pub fn flow_exr(&self) -> PathBuf {
         self.path("flow.exr")
     }
 
-    /// The same flow as Middlebury writes it.
+    /// The same flow in Middlebury's format.
     pub fn flow_flo(&self) -> PathBuf {
         self.path("flow.flo")
     }
 
-    /// Whether all files are there.
+    /// Whether all files exist.
     pub fn exist(&self) -> bool {
         let all =
             [self.clean(), self.mask(), self.id_png(), self.id_exr(), self.depth(), self.flow_exr(), self.flow_flo()];
@@ -80,7 +82,7 @@ impl GroundTruthFiles {
     }
 }
 
-/// Writes all files of one picture; `clean` is the clean view as sRGB bytes.
+/// Writes all files of one frame; `clean` is the clean view as sRGB bytes.
 pub fn write_ground_truth(files: &GroundTruthFiles, truth: &GroundTruth, clean: &[u8]) -> Result<(), ImageFileError> {
     let (width, height) = (truth.width, truth.height);
     write_png(&files.clean(), width, height, clean)?;
@@ -110,7 +112,8 @@ pub fn write_ground_truth(files: &GroundTruthFiles, truth: &GroundTruth, clean: 
     Ok(atomic::write(&files.flow_flo(), &flo_bytes(truth), Durability::Handed)?)
 }
 
-/// A `.flo` file, little-endian: tag, width, height, then u and v of every pixel row by row (baker2011, data format).
+/// A `.flo` file, little-endian: tag, width, height, then u and v of every pixel row by row
+/// (baker2011, data format).
 fn flo_bytes(truth: &GroundTruth) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(12 + 8 * truth.flow.len());
     bytes.extend(FLO_TAG.to_le_bytes());
@@ -125,8 +128,8 @@ fn flo_bytes(truth: &GroundTruth) -> Vec<u8> {
     bytes
 }
 
-/// The flow to look at, sRGB bytes: the color's hue is its direction, its saturation the length, full at `longest` pixels; white
-/// without drops, black where it does not hold.
+/// The flow in false color, sRGB bytes: hue is its direction, saturation its length, saturated at
+/// `longest` pixels; white without drops, black where it is not valid.
 pub fn flow_colors(truth: &GroundTruth, longest: f32) -> Vec<u8> {
     let color = |(flow, status): (&Vec2, &FlowStatus)| match status {
         FlowStatus::NoDrop => Vec3::ONE,
@@ -146,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_give_back_what_was_written() {
+    fn files_round_trip() {
         let folder = tempfile::tempdir().unwrap();
         let files = GroundTruthFiles::of(folder.path(), 7);
         let truth = GroundTruth {

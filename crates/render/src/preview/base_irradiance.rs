@@ -1,11 +1,13 @@
-//! Light at and around the base of drops, from all that shines far away, by the normal of the ground (fournier1998, §4).
+//! Irradiance at and around the base of drops due to distant lights, by surface normal
+//! (fournier1998, §4).
 //!
-//! The illumination texture holds one direction of light. Here it is summed over the cells of the environment and the suns for
-//! one normal of the ground, once; all drops that stand alike share it. Normals are rounded to a grid of some 3°, and the sum is made
-//! for the rounded one, so that it does not matter which drop came first.
+//! The illumination texture covers one direction of light. Here it is summed over the cells of the
+//! environment and the suns, once per surface normal; all drops with the same normal share the
+//! result. Normals are rounded to a grid of about 3° and the sum is computed for the rounded one,
+//! so that the order of drops does not matter.
 //!
-//! Between a half-sphere and a flat film light is interpolated by the drop's height over its radius: a film of water lets in
-//! T(θ) of what falls on it and gathers nothing.
+//! Between a hemisphere and a flat film, light is interpolated by the drop's height over its
+//! radius: a film of water transmits T(θ) and does not focus.
 
 use std::collections::BTreeMap;
 
@@ -13,73 +15,73 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{Environment, SunDisc, orthonormal_basis};
 
-use super::octahedral_map::{direction_of, place_of};
+use super::octahedral_map::{direction_from_octahedral, octahedral_from_direction};
 use super::screen_drops::Base;
 use crate::fresnel::reflectance;
 use crate::illumination_texture::IlluminationTexture;
 
-/// Cells of the environment that are summed over: light 15° apart makes spots that overlap.
+/// Cells of the environment that are summed: lights 15° apart make overlapping spots.
 const CELLS: [usize; 2] = [24, 12];
 
-/// Texels per side of the sums: at the base, and around it.
+/// Texels per side of the tables: at the base, and around it.
 const BASE_SIDE: usize = 21;
 const AROUND_SIDE: usize = 41;
 
 /// Steps per side of the grid of normals.
 const NORMALS: f32 = 32.0;
 
-/// Diffuse light under a flat water surface that the surface throws back.
-const RETURNED_BY_FILM: f32 = 0.47;
+/// Internal diffuse reflectance of a flat water surface.
+const FILM_INNER_REFLECTANCE: f32 = 0.47;
 
-/// The illumination texture and the sums over lights made so far.
+/// The illumination texture and the tables computed so far.
 #[derive(Clone, Debug)]
 pub(super) struct BaseIrradiance {
     texture: IlluminationTexture,
     index: f32,
-    /// Directions and irradiances on facing surfaces.
+    /// Directions of the lights and their irradiance on facing surfaces.
     lights: Vec<(Vec3, Vec3)>,
-    sums: BTreeMap<[u8; 2], BaseIrradianceTable>,
+    tables: BTreeMap<[u8; 2], BaseIrradianceTable>,
 }
 
-/// The sum for one normal.
+/// The table for one normal.
 #[derive(Clone, Debug)]
 pub(super) struct BaseIrradianceTable {
     normal: Vec3,
     axes: [Vec3; 2],
-    /// Irradiance at the base of a half-sphere.
+    /// Irradiance at the base of a hemisphere.
     base: Vec<Vec3>,
-    /// Under a film.
+    /// Irradiance under a film.
     film: Vec3,
-    /// On bare ground.
+    /// Irradiance on the bare surface.
     bare: Vec3,
-    /// On the ground around, relative to bare ground.
+    /// Irradiance on the surface around, relative to the bare surface.
     around: Vec<Vec3>,
 }
 
 fn key_of(normal: Vec3) -> [u8; 2] {
-    ((0.5 * place_of(normal) + 0.5) * NORMALS).round().to_array().map(|x| x as u8)
+    ((0.5 * octahedral_from_direction(normal) + 0.5) * NORMALS).round().to_array().map(|x| x as u8)
 }
 
 impl BaseIrradiance {
     pub fn new(index: f32, environment: &Environment, suns: &[SunDisc]) -> Self {
         let mut lights = environment.cells(CELLS[0], CELLS[1]);
         lights.extend(suns.iter().map(SunDisc::towards));
-        Self { texture: IlluminationTexture::new(index), index, lights, sums: BTreeMap::new() }
+        Self { texture: IlluminationTexture::new(index), index, lights, tables: BTreeMap::new() }
     }
 
-    /// Makes the sums for bases that lack them.
+    /// Computes missing tables for these bases.
     pub fn prepare<'a>(&mut self, bases: impl Iterator<Item = &'a Base>) {
         let mut missing: Vec<[u8; 2]> =
-            bases.map(|base| key_of(base.normal)).filter(|key| !self.sums.contains_key(key)).collect();
+            bases.map(|base| key_of(base.normal)).filter(|key| !self.tables.contains_key(key)).collect();
         missing.sort_unstable();
         missing.dedup();
-        let made: Vec<BaseIrradianceTable> = missing.par_iter().map(|&key| self.sum(key)).collect();
-        self.sums.extend(missing.into_iter().zip(made));
+        let made: Vec<BaseIrradianceTable> = missing.par_iter().map(|&key| self.table(key)).collect();
+        self.tables.extend(missing.into_iter().zip(made));
     }
 
-    fn sum(&self, key: [u8; 2]) -> BaseIrradianceTable {
+    fn table(&self, key: [u8; 2]) -> BaseIrradianceTable {
         let place = Vec2::from_array(key.map(f32::from)) / NORMALS * 2.0 - 1.0;
-        let normal = direction_of(place);
+        let normal = direction_from_octahedral(place);
         let axes = orthonormal_basis(normal);
         let local = |v: Vec3| Vec3::new(v.dot(axes[0]), v.dot(normal), v.dot(axes[1]));
         let lights: Vec<(Vec3, Vec3)> =
@@ -88,7 +90,7 @@ impl BaseIrradiance {
         let bare = total(&|l| l.y);
         let texel =
             |i: usize, side: usize| Vec2::new((i % side) as f32, (i / side) as f32) * (2.0 / (side - 1) as f32) - 1.0;
-        // On the border of the square around the disc, the value on the disc's rim.
+        // Beyond the disc, the value at its edge.
         let base = |i: usize| total(&|l| self.texture.irradiance(l, texel(i, BASE_SIDE).clamp_length_max(0.98)));
         let around = |i: usize| {
             let lit = total(&|l| self.texture.around(l, texel(i, AROUND_SIDE) * IlluminationTexture::REACH));
@@ -104,14 +106,14 @@ impl BaseIrradiance {
         }
     }
 
-    /// The sum for a base; it must have been prepared.
+    /// The table for a base; it must have been prepared.
     pub fn of(&self, base: &Base) -> Option<&BaseIrradianceTable> {
-        self.sums.get(&key_of(base.normal))
+        self.tables.get(&key_of(base.normal))
     }
 
-    /// Irradiance at a place of a drop's base, from far lights and from `near` ones (direction, irradiance facing), as it is seen from
-    /// the air: over n², for light that leaves the water spreads. The light that a ground of color `albedo` throws back and the
-    /// dome returns is in it.
+    /// Irradiance at a point of a drop's base from distant lights and from `near` ones (direction,
+    /// irradiance on a facing surface), divided by n² for radiance that leaves the water. Includes
+    /// interreflection between a base of color `albedo` and the dome.
     pub fn at_base(
         &self,
         light: &BaseIrradianceTable,
@@ -120,25 +122,26 @@ impl BaseIrradiance {
         near: &[(Vec3, Vec3)],
         albedo: Vec3,
     ) -> Vec3 {
-        let place = light.turned(base, offset).clamp_length_max(1.0);
-        let round = base.roundness();
-        let mut sum = light.film.lerp(look_up(&light.base, BASE_SIDE, place), round);
+        let place = light.to_table_axes(base, offset).clamp_length_max(1.0);
+        let aspect = base.aspect();
+        let mut sum = light.film.lerp(interpolate(&light.base, BASE_SIDE, place), aspect);
         for &(towards, strength) in near {
             let l = light.local(towards);
             let film = l.y.max(0.0) * (1.0 - reflectance(l.y, 1.0 / self.index));
-            sum += strength * (film + (self.texture.irradiance(l, place) - film) * round);
+            sum += strength * (film + (self.texture.irradiance(l, place) - film) * aspect);
         }
-        let returned = RETURNED_BY_FILM + (self.texture.returned() - RETURNED_BY_FILM) * round;
-        sum / (self.index * self.index * (Vec3::ONE - returned * albedo))
+        let reflected_back =
+            FILM_INNER_REFLECTANCE + (self.texture.inner_reflectance() - FILM_INNER_REFLECTANCE) * aspect;
+        sum / (self.index * self.index * (Vec3::ONE - reflected_back * albedo))
     }
 
-    /// Irradiance on the ground around a drop relative to bare ground.
+    /// Irradiance on the surface around a drop, relative to the bare surface.
     pub fn around(&self, light: &BaseIrradianceTable, base: &Base, offset: Vec2, near: &[(Vec3, Vec3)]) -> Vec3 {
-        let place = light.turned(base, offset);
+        let place = light.to_table_axes(base, offset);
         if place.abs().max_element() >= IlluminationTexture::REACH {
             return Vec3::ONE;
         }
-        let mut ratio = look_up(&light.around, AROUND_SIDE, place / IlluminationTexture::REACH);
+        let mut ratio = interpolate(&light.around, AROUND_SIDE, place / IlluminationTexture::REACH);
         if !near.is_empty() {
             let (mut lit, mut bare) = (light.bare * ratio, light.bare);
             for &(towards, strength) in near {
@@ -148,9 +151,9 @@ impl BaseIrradiance {
             }
             ratio = lit / bare.max(Vec3::splat(1e-6));
         }
-        // Ends gently where the texture ends.
+        // Fades out at the border of the texture.
         let edge = ((IlluminationTexture::REACH - place.abs().max_element()) * 4.0).clamp(0.0, 1.0);
-        Vec3::ONE.lerp(ratio, base.roundness() * edge)
+        Vec3::ONE.lerp(ratio, base.aspect() * edge)
     }
 }
 
@@ -159,14 +162,14 @@ impl BaseIrradianceTable {
         Vec3::new(v.dot(self.axes[0]), v.dot(self.normal), v.dot(self.axes[1]))
     }
 
-    /// An offset along a base's axes along the axes of the sum.
-    fn turned(&self, base: &Base, offset: Vec2) -> Vec2 {
+    /// An offset in a base's axes, expressed in the table's axes.
+    fn to_table_axes(&self, base: &Base, offset: Vec2) -> Vec2 {
         let along = offset.x * base.axes[0] + offset.y * base.axes[1];
         Vec2::new(along.dot(self.axes[0]), along.dot(self.axes[1]))
     }
 }
 
-fn look_up(table: &[Vec3], side: usize, place: Vec2) -> Vec3 {
+fn interpolate(table: &[Vec3], side: usize, place: Vec2) -> Vec3 {
     let at = ((place + 1.0) * (0.5 * (side - 1) as f32)).clamp(Vec2::ZERO, Vec2::splat((side - 1) as f32));
     let (x, y) = ((at.x as usize).min(side - 2), (at.y as usize).min(side - 2));
     let (fx, fy) = (at.x - x as f32, at.y - y as f32);

@@ -1,142 +1,149 @@
-//! The color of a drop: what its surface mirrors, the highlights of small lights, and what is seen through it.
+//! Shading of drops: reflection, highlights, and the background seen through them.
 //!
-//! The line of sight is bent once, at the drop's surface. Where it comes down to the base on a painted solid, that solid is seen
-//! in the light of the illumination texture; on glass it is bent again and goes on behind the pane; and where it leaves the
-//! drop beside the base it is bent at the cap that stands for the drop.
+//! The view ray is refracted once at the drop's surface. Where it reaches the base on an opaque
+//! solid, that solid is shaded with the illumination texture; on glass it is refracted again and
+//! continues behind the sheet; and where it leaves the drop beside the base it is refracted at an
+//! ellipsoidal cap that approximates the drop.
 
 use std::f32::consts::FRAC_1_PI;
 
 use glam::{Vec2, Vec3};
-use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE, Ray};
+use sessile_appearance::{Bsdf, Ggx, LiquidMaterial, NO_TRIANGLE, Ray};
 
 use super::screen_drops::{Base, ScreenDrop};
-use super::shading::{Paint, Shader};
+use super::shading::{Shader, specular_and_rest};
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
 use crate::render_scene::{Body, Owner, SurfaceInteraction};
 
-/// A base is still met this far beyond its contour, in units of the distance to it.
-const CONTOUR: f32 = 1.02;
+/// The base extends this far beyond its outline, relative to the distance to it.
+const OUTLINE_TOLERANCE: f32 = 1.02;
 
-/// A share of light mirrored by the pane under a drop up to which it is not followed; what lies behind the pane stands for it.
-const SMALL: f32 = 0.15;
+/// Reflectance of the sheet under a drop up to which the reflection is not traced; the background
+/// behind the sheet replaces it.
+const UNTRACED_REFLECTANCE: f32 = 0.15;
 
-/// A point of a drop's surface.
+/// A point on a drop's surface.
 pub(super) struct DropPoint {
     pub point: Vec3,
     pub normal: Vec3,
-    /// Seen from below, through the glass that the drop stands on.
-    pub through_glass: bool,
+    /// Whether it is seen from below, through the glass that the drop lies on.
+    pub behind_glass: bool,
 }
 
 impl Shader<'_> {
-    /// Light from a point of a drop against `direction`; `blur` is the roughness that a mirror of the drop's curvature has over a
-    /// pixel.
-    pub fn drop(&self, drop: &ScreenDrop, at: &DropPoint, direction: Vec3, blur: f32) -> Vec3 {
+    /// Radiance from a point of a drop against `direction`; `blur` is the roughness that accounts
+    /// for the drop's curvature over a pixel.
+    pub fn shade_drop(&self, drop: &ScreenDrop, at: &DropPoint, direction: Vec3, blur: f32) -> Vec3 {
         let Some((index, _)) = self.clear else {
             let LiquidMaterial::Opaque(parameters) = &self.scene.liquid else { return Vec3::ZERO };
-            let paint = Paint::of(parameters, Vec2::ZERO, 1.0, 0.0);
-            let paint = Paint { alpha: paint.alpha.max(blur), ..paint };
-            return self.surface(at.point, NO_TRIANGLE, at.normal, -direction, &paint, Vec3::ONE);
+            let bsdf = parameters.bsdf(Vec2::ZERO, 1.0, 0.0);
+            let blurred = |lobe: Ggx| Ggx { alpha: lobe.alpha.max(blur), ..lobe };
+            let bsdf = Bsdf { specular: bsdf.specular.map(blurred), ..bsdf };
+            return self.surface(at.point, NO_TRIANGLE, at.normal, -direction, &bsdf, Vec3::ONE);
         };
-        if at.through_glass {
-            let Some(bent) = refract(direction, at.normal, 1.0 / index) else { return Vec3::ZERO };
-            return self.leave(drop, at.point, bent, index);
+        if at.behind_glass {
+            let Some(refracted) = refract(direction, at.normal, 1.0 / index) else { return Vec3::ZERO };
+            return self.leave_drop(drop, at.point, refracted, index);
         }
         let cosine = -direction.dot(at.normal);
-        let share = reflectance(cosine, 1.0 / index);
-        let ground = drop.base.as_ref().map(|base| base.normal);
-        let mirrored = self.mirrored(at.point, reflect(direction, at.normal), ground, blur);
-        let bent = refract(direction, at.normal, 1.0 / index).unwrap_or(direction);
-        let seen = self.through(drop, at.point, bent, index);
-        share * mirrored + (1.0 - share) * seen + self.highlights(at.point, at.normal, -direction, share)
+        let r = reflectance(cosine, 1.0 / index);
+        let base_normal = drop.base.as_ref().map(|base| base.normal);
+        let reflected = self.reflected_radiance(at.point, reflect(direction, at.normal), base_normal, blur);
+        let refracted = refract(direction, at.normal, 1.0 / index).unwrap_or(direction);
+        let seen = self.inside_drop(drop, at.point, refracted, index);
+        r * reflected + (1.0 - r) * seen + self.highlights(at.point, at.normal, -direction, r)
     }
 
-    fn fade(&self, distance: f32) -> Vec3 {
+    fn absorption(&self, distance: f32) -> Vec3 {
         self.clear.map_or(Vec3::ONE, |(_, absorption)| (-absorption * distance).exp())
     }
 
-    /// FramesToRender is seen in a drop along a ray that has just entered it.
-    fn through(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
-        let Some(base) = &drop.base else { return self.leave(drop, from, direction, index) };
+    /// Radiance inside a drop along a ray that has just entered it.
+    fn inside_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
+        let Some(base) = &drop.base else { return self.leave_drop(drop, from, direction, index) };
         let ray = Ray { origin: from, direction, time: 0.5, origin_triangle: NO_TRIANGLE };
         let hit = self
             .scene
             .intersect(&ray, f32::INFINITY)
             .map(|hit| (hit.distance, self.scene.surface_interaction(&hit, 0.5)));
-        let Some((distance, at)) = hit else { return self.leave(drop, from, direction, index) };
+        let Some((distance, at)) = hit else { return self.leave_drop(drop, from, direction, index) };
         let Owner::Solid(solid) = at.owner else { return Vec3::ZERO };
         let offset = base.offset(at.point);
-        if solid != base.solid || offset.length_squared() > CONTOUR * CONTOUR {
-            return self.leave(drop, from, direction, index);
+        if solid != base.solid || offset.length_squared() > OUTLINE_TOLERANCE * OUTLINE_TOLERANCE {
+            return self.leave_drop(drop, from, direction, index);
         }
         let seen = match &self.scene.solids[solid as usize].body {
-            Body::Opaque(parameters) => self.base(drop, base, &at, offset, parameters, direction, index),
+            Body::Opaque(parameters) => {
+                let wetness = self.scene.solids[solid as usize].wetness(at.uv).wet;
+                let bsdf = parameters.bsdf(at.uv, index, wetness);
+                let irradiance = self.base_irradiance(base, offset, bsdf.diffuse);
+                self.shade_base(drop, &at, &bsdf, irradiance, direction, index)
+            }
             Body::Sheet { index: sheet } => {
                 let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
-                let share = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
-                let behind = refract(direction, normal, index).filter(|_| share < 1.0);
-                let behind = behind.map_or(Vec3::ZERO, |bent| self.background(at.point, bent, at.triangle, 1.0));
-                let mirrored = || self.leave(drop, at.point, reflect(direction, normal), index);
-                (1.0 - share) * behind + share * if share > SMALL { mirrored() } else { behind }
+                let r = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
+                let behind = refract(direction, normal, index).filter(|_| r < 1.0);
+                let behind =
+                    behind.map_or(Vec3::ZERO, |refracted| self.background(at.point, refracted, at.triangle, 1.0));
+                let reflected = || self.leave_drop(drop, at.point, reflect(direction, normal), index);
+                (1.0 - r) * behind + r * if r > UNTRACED_REFLECTANCE { reflected() } else { behind }
             }
-            Body::GlassBody { .. } => self.background(from, direction, NO_TRIANGLE, index),
+            Body::Glass { .. } => self.background(from, direction, NO_TRIANGLE, index),
         };
-        self.fade(distance) * seen
+        self.absorption(distance) * seen
     }
 
-    /// The ground under a drop, at an offset in its footprint.
-    #[allow(clippy::too_many_arguments)]
-    fn base(
+    /// Irradiance at an offset in a drop's footprint.
+    fn base_irradiance(&self, base: &Base, offset: Vec2, albedo: Vec3) -> Vec3 {
+        let Some(light) = self.bases.of(base) else { return Vec3::ZERO };
+        let area_lights = self.area_light_irradiances(base.foot);
+        self.bases.at_base(light, base, offset, &area_lights, albedo)
+    }
+
+    /// Radiance of the solid under a drop, whose base has this irradiance.
+    fn shade_base(
         &self,
         drop: &ScreenDrop,
-        base: &Base,
         at: &SurfaceInteraction,
-        offset: Vec2,
-        parameters: &BsdfParameters,
+        bsdf: &Bsdf,
+        irradiance: Vec3,
         direction: Vec3,
         index: f32,
     ) -> Vec3 {
-        let wet = self.scene.solids[base.solid as usize].wet.as_ref().map_or(0.0, |layer| layer.at(at.uv).wet);
-        let paint = Paint::of(parameters, at.uv, index, wet);
         let normal = if direction.dot(at.shading_normal) < 0.0 { at.shading_normal } else { -at.shading_normal };
-        let (mirror, left) = paint.mirror((-direction.dot(normal)).max(1e-3));
-        let mut seen = Vec3::ZERO;
-        if let Some(light) = self.bases.of(base) {
-            let area_lights: Vec<(Vec3, Vec3)> =
-                self.area_lights(base.foot).map(|(towards, light, _)| (towards, light)).collect();
-            let irradiance = self.bases.at_base(light, base, offset, &area_lights, paint.base);
-            seen += left * paint.base * irradiance * FRAC_1_PI;
+        let (specular, left) = specular_and_rest(bsdf, (-direction.dot(normal)).max(1e-3));
+        let mut seen = left * bsdf.diffuse * irradiance * FRAC_1_PI;
+        if bsdf.transmittance != Vec3::ZERO {
+            seen += left * bsdf.transmittance * self.light.irradiance(-normal) * FRAC_1_PI;
         }
-        if paint.through != Vec3::ZERO {
-            seen += left * paint.through * self.light.irradiance(-normal) * FRAC_1_PI;
-        }
-        if let Some((_, share)) = mirror {
-            seen += share * self.leave(drop, at.point, reflect(direction, normal), index);
+        if let Some((_, albedo)) = specular {
+            seen += albedo * self.leave_drop(drop, at.point, reflect(direction, normal), index);
         }
         seen
     }
 
-    /// FramesToRender is seen along a ray that leaves a drop into the air, bent at the cap that stands for it.
-    fn leave(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
-        let (distance, normal) = drop.body.exit(from, direction).unwrap_or((0.0, direction));
+    /// Radiance along a ray that leaves a drop into the air, refracted at the approximating cap.
+    fn leave_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
+        let (distance, normal) = drop.cap.exit(from, direction).unwrap_or((0.0, direction));
         let exit = from + distance * direction;
         let seen = match refract(direction, -normal, index) {
-            Some(bent) => {
-                let share = reflectance(direction.dot(normal), index);
-                // From the middle of the drop, for the cap's surface is not quite the drop's and may lie beneath the ground.
-                let start = drop.base.as_ref().map_or(exit, |base| lifted(exit, base));
-                (1.0 - share) * self.background(start, bent, NO_TRIANGLE, 1.0)
-                    + share * self.light.mirrored(reflect(direction, -normal), 0.24)
+            Some(refracted) => {
+                let r = reflectance(direction.dot(normal), index);
+                // Start above the base, because the cap only approximates the drop and its surface
+                // may lie below the solid's.
+                let start = drop.base.as_ref().map_or(exit, |base| lifted_above(exit, base));
+                (1.0 - r) * self.background(start, refracted, NO_TRIANGLE, 1.0)
+                    + r * self.light.specular(reflect(direction, -normal), 0.24)
             }
-            // Mirrored whole at the rim: it comes out somewhere else, from anywhere.
-            None => self.light.mirrored(reflect(direction, -normal), 0.4),
+            // Total internal reflection near the edge: approximated by the blurred environment.
+            None => self.light.specular(reflect(direction, -normal), 0.4),
         };
-        self.fade(distance) * seen
+        self.absorption(distance) * seen
     }
 }
 
 /// A point, moved to the drop's side of the plane of its base.
-fn lifted(point: Vec3, base: &Base) -> Vec3 {
+fn lifted_above(point: Vec3, base: &Base) -> Vec3 {
     let height = (point - base.foot).dot(base.normal);
     point + (1e-3 * base.radius - height).max(0.0) * base.normal
 }

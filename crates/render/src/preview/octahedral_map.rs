@@ -1,6 +1,8 @@
-//! A picture of all directions that is quick to look up: the sphere unfolded onto a square by way of an octahedron (cigolle2014).
+//! Octahedral map: colors over all directions, with the sphere unfolded onto a square
+//! (cigolle2014).
 //!
-//! Texels lie on a grid with its borders included: those that show one direction twice are alike, and no seam shows.
+//! Texels lie on a grid that includes its borders: texels that represent the same direction have
+//! the same value, so there is no seam.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -18,7 +20,7 @@ impl OctahedralMap {
         let last = (side - 1) as f32;
         let texel = |i: usize| {
             let place = Vec2::new((i % side) as f32, (i / side) as f32) / last * 2.0 - 1.0;
-            color(direction_of(place))
+            color(direction_from_octahedral(place))
         };
         Self { side, texels: (0..side * side).into_par_iter().map(texel).collect() }
     }
@@ -26,7 +28,7 @@ impl OctahedralMap {
     /// The color in a direction of unit length.
     pub fn at(&self, direction: Vec3) -> Vec3 {
         let last = self.side - 1;
-        let at = (0.5 * place_of(direction) + 0.5) * last as f32;
+        let at = (0.5 * octahedral_from_direction(direction) + 0.5) * last as f32;
         let (x, y) = ((at.x as usize).min(last - 1), (at.y as usize).min(last - 1));
         let (fx, fy) = (at.x - x as f32, at.y - y as f32);
         let row = &self.texels[y * self.side + x..];
@@ -35,14 +37,14 @@ impl OctahedralMap {
     }
 }
 
-/// From a direction to the square [−1, 1]², up in its middle, down in its corners.
-pub(super) fn place_of(direction: Vec3) -> Vec2 {
+/// Maps a direction to the square [−1, 1]², +y at its center, −y at its corners.
+pub(super) fn octahedral_from_direction(direction: Vec3) -> Vec2 {
     let p = Vec2::new(direction.x, direction.z) / (direction.abs().element_sum()).max(1e-20);
     if direction.y >= 0.0 { p } else { (1.0 - Vec2::new(p.y.abs(), p.x.abs())) * sign(p) }
 }
 
-/// Inverse of [`place_of`].
-pub(super) fn direction_of(place: Vec2) -> Vec3 {
+/// Inverse of [`octahedral_from_direction`].
+pub(super) fn direction_from_octahedral(place: Vec2) -> Vec3 {
     let y = 1.0 - place.x.abs() - place.y.abs();
     let p = if y >= 0.0 { place } else { (1.0 - Vec2::new(place.y.abs(), place.x.abs())) * sign(place) };
     Vec3::new(p.x, y, p.y).normalize_or(Vec3::Y)
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smooth_function_of_direction_comes_back_everywhere() {
+    fn a_smooth_function_is_reproduced_in_all_directions() {
         let color = |d: Vec3| Vec3::new(d.x + 1.0, d.y * d.z + 1.0, 1.0 - d.z);
         let map = OctahedralMap::filled(33, color);
         for i in 0..5000 {
@@ -65,9 +67,12 @@ mod tests {
             let (y, turn) = (1.0 - 2.0 * a, std::f32::consts::TAU * b);
             let ring = (1.0 - y * y).sqrt();
             let direction = Vec3::new(ring * turn.cos(), y, ring * turn.sin());
-            assert!((direction_of(place_of(direction)) - direction).length() < 1e-4, "{direction}");
+            assert!(
+                (direction_from_octahedral(octahedral_from_direction(direction)) - direction).length() < 1e-4,
+                "{direction}"
+            );
             let error = (map.at(direction) - color(direction)).abs().max_element();
-            // Bilinear on a grid of 1/16, with creases along the axes' planes.
+            // Bilinear on a grid of 1/16, with creases along the coordinate planes.
             assert!(error < 0.02, "{direction}: off by {error}");
         }
     }

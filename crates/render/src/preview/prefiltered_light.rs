@@ -1,10 +1,12 @@
-//! Light made ready for looking up: what falls on a surface by its normal, and what a mirror shows by its roughness.
+//! Prefiltered environment light: irradiance by normal, and specular reflection by roughness.
 //!
 //! ```text
-//! E(n) = ∫ L(ω) (n·ω)₊ dω        M(r, α) = ∫ L(ω) w(ω) dω / ∫ w(ω) dω,   w = D_α(h) (r·ω)₊,  h between r and ω
+//! E(n) = ∫ L(ω) (n·ω)₊ dω
+//! M(r, α) = ∫ L(ω) w(ω) dω / ∫ w(ω) dω,     w = D_α(h) (r·ω)₊,     h between r and ω
 //! ```
 //!
-//! The mirror is taken as seen along its normal (karis2013): its lobe about the mirrored direction r is round.
+//! The specular lobe is evaluated at normal incidence (karis2013), where it is symmetric about the
+//! reflected direction r.
 
 use std::f32::consts::PI;
 use std::sync::Arc;
@@ -14,19 +16,19 @@ use glam::Vec3;
 use super::octahedral_map::OctahedralMap;
 use sessile_appearance::Environment;
 
-/// Cells of the environment that are summed over.
+/// Cells of the environment that are summed.
 const CELLS: [usize; 2] = [128, 64];
 
-/// Texels per side of the map of irradiance.
+/// Texels per side of the irradiance map.
 const DIFFUSE_SIDE: usize = 25;
 
-/// Roughnesses α with their maps' sides; sharper mirrors show the environment itself.
+/// Roughnesses α with the sizes of their maps; smoother lobes show the environment itself.
 const LEVELS: [(f32, usize); 6] = [(0.06, 65), (0.12, 49), (0.24, 33), (0.4, 25), (0.65, 17), (1.0, 17)];
 
-/// Below this roughness a mirror is sharp.
-const SHARP: f32 = 0.03;
+/// Below this roughness the environment is not filtered.
+const UNFILTERED_ALPHA: f32 = 0.03;
 
-/// An environment, filtered.
+/// A prefiltered environment.
 #[derive(Clone, Debug)]
 pub(super) struct PrefilteredLight {
     environment: Arc<Environment>,
@@ -41,8 +43,8 @@ impl PrefilteredLight {
             |normal: Vec3| cells.iter().map(|&(towards, light)| light * normal.dot(towards).max(0.0)).sum();
         let solid_angles = Environment::constant(Vec3::ONE).cells(CELLS[0], CELLS[1]);
         let level = |alpha: f32, side: usize| {
-            let weight = |mirrored: Vec3, towards: Vec3| {
-                let cosine = mirrored.dot(towards);
+            let weight = |reflected: Vec3, towards: Vec3| {
+                let cosine = reflected.dot(towards);
                 if cosine <= 0.0 {
                     return 0.0;
                 }
@@ -51,9 +53,9 @@ impl PrefilteredLight {
                 let base = half * (alpha * alpha - 1.0) + 1.0;
                 cosine / (base * base)
             };
-            OctahedralMap::filled(side, |mirrored| {
-                let light: Vec3 = cells.iter().map(|&(towards, light)| light * weight(mirrored, towards)).sum();
-                let all: f32 = solid_angles.iter().map(|&(towards, cell)| cell.x * weight(mirrored, towards)).sum();
+            OctahedralMap::filled(side, |reflected| {
+                let light: Vec3 = cells.iter().map(|&(towards, light)| light * weight(reflected, towards)).sum();
+                let all: f32 = solid_angles.iter().map(|&(towards, cell)| cell.x * weight(reflected, towards)).sum();
                 light / all.max(1e-20)
             })
         };
@@ -64,37 +66,39 @@ impl PrefilteredLight {
         }
     }
 
-    /// Irradiance of a surface by its normal.
+    /// Irradiance on a surface by its normal.
     pub fn irradiance(&self, normal: Vec3) -> Vec3 {
         self.diffuse.at(normal)
     }
 
     /// Radiance from a direction.
-    pub fn sharp(&self, direction: Vec3) -> Vec3 {
+    pub fn radiance(&self, direction: Vec3) -> Vec3 {
         self.environment.radiance(direction)
     }
 
-    /// FramesToRender a mirror of roughness `alpha` shows that mirrors the eye's ray into a direction.
-    pub fn mirrored(&self, direction: Vec3, alpha: f32) -> Vec3 {
-        if alpha < SHARP {
-            return self.sharp(direction);
+    /// Radiance of a specular lobe of roughness `alpha` about the reflected direction.
+    pub fn specular(&self, direction: Vec3, alpha: f32) -> Vec3 {
+        if alpha < UNFILTERED_ALPHA {
+            return self.radiance(direction);
         }
         let above = LEVELS.iter().position(|&(level, _)| level >= alpha).unwrap_or(LEVELS.len() - 1);
         let Some(below) = above.checked_sub(1) else { return self.levels[0].at(direction) };
         let (low, high) = (LEVELS[below].0, LEVELS[above].0);
-        let share = ((alpha - low) / (high - low)).clamp(0.0, 1.0);
-        self.levels[below].at(direction).lerp(self.levels[above].at(direction), share)
+        let t = ((alpha - low) / (high - low)).clamp(0.0, 1.0);
+        self.levels[below].at(direction).lerp(self.levels[above].at(direction), t)
     }
 }
 
-/// The reflected radiance of a distant light in a smooth surface, by Blinn's lobe of half vectors (blinn1977):
+/// Reflected radiance of a distant light on a smooth surface, with Blinn's half-vector lobe
+/// (blinn1977):
 ///
 /// ```text
 /// L = F E (n + 2)/(8π cos θₒ) (N·H)ⁿ
 /// ```
 ///
-/// with E the light's irradiance. The exponent n gives the lobe the light's solid angle, as seen in half vectors: a quarter of it; it is
-/// bounded so that small lights in small drops do not fall between samples.
+/// with E the light's irradiance. The exponent n gives the lobe a quarter of the light's solid
+/// angle, as measured in half vectors; it is bounded so that small lights on small drops are not
+/// missed between samples.
 pub(super) fn blinn(normal: Vec3, out: Vec3, towards: Vec3, solid_angle: f32) -> f32 {
     let (cosine_out, cosine_in) = (normal.dot(out), normal.dot(towards));
     let half = (out + towards).normalize_or(normal);
@@ -102,21 +106,21 @@ pub(super) fn blinn(normal: Vec3, out: Vec3, towards: Vec3, solid_angle: f32) ->
     if cosine_in <= 0.0 || peak <= 0.0 {
         return 0.0;
     }
-    let exponent = (8.0 * PI / solid_angle.max(1e-9)).clamp(SOFTEST, SHARPEST);
-    // Above the horizon by little, Blinn's lobe would grow without bound: the larger cosine keeps it in.
+    let exponent = (8.0 * PI / solid_angle.max(1e-9)).clamp(MIN_EXPONENT, MAX_EXPONENT);
+    // Near grazing incidence Blinn's lobe would grow without bound: use the larger cosine.
     (exponent + 2.0) / (8.0 * PI * cosine_out.max(cosine_in).max(0.1)) * peak.powf(exponent)
 }
 
 /// Bounds of Blinn's exponent: lobes 12° and 2° wide.
-const SOFTEST: f32 = 60.0;
-const SHARPEST: f32 = 2000.0;
+const MIN_EXPONENT: f32 = 60.0;
+const MAX_EXPONENT: f32 = 2000.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn filtered_light_keeps_its_sum() {
+    fn prefiltering_conserves_energy() {
         let environment = Arc::new(Environment::studio(1.0));
         let light = PrefilteredLight::new(environment.clone());
         for normal in [Vec3::Y, Vec3::NEG_Y, Vec3::X, Vec3::new(0.3, 0.5, -0.8).normalize()] {
@@ -128,14 +132,15 @@ mod tests {
         }
         let even = PrefilteredLight::new(Arc::new(Environment::constant(Vec3::new(1.0, 2.0, 3.0))));
         for alpha in [0.0, 0.05, 0.1, 0.3, 0.9, 1.0] {
-            let found = even.mirrored(Vec3::new(0.6, -0.8, 0.0), alpha);
+            let found = even.specular(Vec3::new(0.6, -0.8, 0.0), alpha);
             assert!((found - Vec3::new(1.0, 2.0, 3.0)).abs().max_element() < 1e-3, "{alpha}: {found}");
         }
     }
 
-    /// Over all places where a small ball mirrors a light towards the eye, the lobe adds up to the light's share.
+    /// Over all points where a small sphere reflects a light towards the camera, the lobe adds up
+    /// to the exact value.
     #[test]
-    fn the_highlight_of_a_ball_has_the_lights_strength() {
+    fn the_highlight_of_a_sphere_has_the_exact_intensity() {
         let (out, towards) = (Vec3::Z, Vec3::new(0.6, 0.0, 0.8));
         let steps = 800;
         let mut sum = 0.0;
@@ -146,7 +151,7 @@ mod tests {
                 sum += f64::from(blinn(normal, out, towards, 0.01)) * 4.0 / f64::from(steps * steps);
             }
         }
-        // A mirror ball of radius 1 sends E/4 per solid angle everywhere.
+        // A mirror sphere of radius 1 reflects E/4 per solid angle in all directions.
         assert!((sum - 0.25).abs() < 0.03, "{sum}");
     }
 }

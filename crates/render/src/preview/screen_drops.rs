@@ -1,4 +1,5 @@
-//! Drops made ready for a preview: what of them faces the eye, the outline of their base, and a cap of the same size.
+//! Drops in screen space: their visible triangles, the outline of their base, and an approximating
+//! cap.
 
 use glam::{Mat2, Vec2, Vec3};
 use rayon::prelude::*;
@@ -10,47 +11,49 @@ use super::rasterizer::{Rect, on_screen};
 use crate::illumination_texture::{Footprint, IlluminationTexture};
 use crate::render_scene::RenderScene;
 
-/// Nearer than this part of a drop's size before the eye, drops are not drawn.
-const NEAREST: f32 = 1e-3;
+/// Near plane for drops, relative to the drop's size.
+const NEAR_PLANE: f32 = 1e-3;
 
-/// A drop on the screen.
+/// A drop in screen space.
 #[derive(Clone, Debug)]
 pub(super) struct ScreenDrop {
-    /// Vertices in the stage's coordinates.
+    /// Vertices in the scene's coordinates.
     pub positions: Vec<Vec3>,
-    /// Smooth normals of the liquid's free surface.
+    /// Vertex normals of the free surface.
     pub normals: Vec<Vec3>,
     /// Vertices in pixels, and reciprocal depth.
     pub screen: Vec<Vec3>,
-    /// Triangles that face the eye: first those of the free surface, then those that lie on glass and are seen through it.
+    /// Triangles that face the camera: those of the free surface, then those on glass that are seen
+    /// through it.
     pub triangles: Vec<[u32; 3]>,
     pub num_free: usize,
     /// Pixels that it covers.
     pub rect: Rect,
-    /// Pixels of the ground on which it throws light and shadow, itself included.
-    pub reach: Rect,
-    pub body: Body,
+    /// Pixels of the surface whose light it changes, and those that it covers.
+    pub influence: Rect,
+    pub cap: Cap,
     pub base: Option<Base>,
 }
 
-/// The ellipsoidal cap that stands for a drop where lines of sight leave it: a sphere of radius 1 about zero in scaled axes.
+/// The ellipsoidal cap that approximates a drop where rays leave it: a unit sphere about zero in
+/// scaled axes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Body {
+pub(super) struct Cap {
     center: Vec3,
-    /// Unit axes, and the lengths that become 1 along them.
+    /// Unit axes, and the half-lengths along them.
     axes: [Vec3; 3],
     lengths: Vec3,
-    /// Radius that a ball of the drop's size has, in m.
+    /// Radius of a sphere of the drop's size, in m.
     pub size: f32,
 }
 
-/// Where a drop stands on a solid.
+/// The base of a drop on a solid.
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     pub solid: u32,
     /// Whether the solid is glass.
     pub clear: bool,
-    /// Under the apex.
+    /// The point under the apex.
     pub foot: Vec3,
     pub normal: Vec3,
     pub axes: [Vec3; 2],
@@ -58,12 +61,12 @@ pub(super) struct Base {
     /// Mean radius and height, in m.
     pub radius: f32,
     pub height: f32,
-    /// How far from the foot the drop changes the ground's light, in m.
-    pub far: f32,
+    /// Distance from the foot up to which the drop changes the surface's light, in m.
+    pub influence_radius: f32,
 }
 
 impl Base {
-    /// A point from under the apex, in units of the distance to the contour.
+    /// Offset of a point from the foot, relative to the distance to the outline.
     pub fn offset(&self, point: Vec3) -> Vec2 {
         self.footprint.offset(self.local(point))
     }
@@ -73,14 +76,15 @@ impl Base {
         Vec2::new(from.dot(self.axes[0]), from.dot(self.axes[1]))
     }
 
-    /// How much of a half-sphere it is: 0 flat, 1 as high as wide.
-    pub fn roundness(&self) -> f32 {
+    /// Aspect ratio: 0 for flat, 1 for a hemisphere and higher.
+    pub fn aspect(&self) -> f32 {
         (self.height / self.radius).clamp(0.0, 1.0)
     }
 }
 
-impl Body {
-    /// How far along a ray from within the cap leaves it, and the normal there; `None` for a ray that does not meet it.
+impl Cap {
+    /// Distance at which a ray from inside leaves the cap, and the normal there; `None` for a ray
+    /// that misses it.
     pub fn exit(&self, from: Vec3, direction: Vec3) -> Option<(f32, Vec3)> {
         let scaled = |v: Vec3| Vec3::from_array(self.axes.map(|axis| v.dot(axis))) / self.lengths;
         let (p, d) = (scaled(from - self.center), scaled(direction));
@@ -92,18 +96,14 @@ impl Body {
         Some((distance, normal.normalize_or(self.axes[2])))
     }
 
-    fn ball(center: Vec3, size: f32) -> Self {
+    fn sphere(center: Vec3, size: f32) -> Self {
         Self { center, axes: [Vec3::X, Vec3::Y, Vec3::Z], lengths: Vec3::splat(size), size }
     }
 }
 
-/// All drops of a frame that are on the screen, by rising id; none for a surface whose lists do not fit.
-pub(super) fn drops_on_screen(
-    surface: &Surface,
-    scene: &RenderScene,
-    lens: &Lens,
-    size: [usize; 2],
-) -> Vec<ScreenDrop> {
+/// All drops of a frame that are on the screen, by ascending id; none if the surface is
+/// inconsistent.
+pub(super) fn project_drops(surface: &Surface, scene: &RenderScene, lens: &Lens, size: [usize; 2]) -> Vec<ScreenDrop> {
     let count = surface.positions.len();
     if surface.drops.len() != count || surface.solids.len() != surface.triangles.len() {
         return Vec::new();
@@ -121,11 +121,11 @@ pub(super) fn drops_on_screen(
     ids.sort_unstable();
     ids.dedup();
     let Ok(index) = DropIndex::new(surface, &ids) else { return Vec::new() };
-    let make = |k: usize| prepare(&index.drop_surface(k), scene, lens, size);
+    let make = |k: usize| project_drop(&index.drop_surface(k), scene, lens, size);
     (0..ids.len()).into_par_iter().filter_map(make).collect()
 }
 
-fn prepare(drop: &DropSurface, scene: &RenderScene, lens: &Lens, size: [usize; 2]) -> Option<ScreenDrop> {
+fn project_drop(drop: &DropSurface, scene: &RenderScene, lens: &Lens, size: [usize; 2]) -> Option<ScreenDrop> {
     let origin = scene.origin();
     let positions: Vec<Vec3> = drop.positions.iter().map(|p| (*p - origin).as_vec3()).collect();
     if !positions.iter().all(|p| p.is_finite()) {
@@ -135,24 +135,24 @@ fn prepare(drop: &DropSurface, scene: &RenderScene, lens: &Lens, size: [usize; 2
     let (middle, extent) = (0.5 * (low + high), 0.5 * (high - low).length());
     let pixels = Vec2::new(size[0] as f32, size[1] as f32);
     let homogeneous: Vec<Vec3> = positions.iter().map(|&p| lens.homogeneous(p)).collect();
-    // Drops beside or behind the eye, or around it, are not drawn.
-    if homogeneous.iter().any(|p| p.z < NEAREST * extent.max(1e-9)) {
+    // Drops beside, behind or around the camera are left out.
+    if homogeneous.iter().any(|p| p.z < NEAR_PLANE * extent.max(1e-9)) {
         return None;
     }
     let screen: Vec<Vec3> = homogeneous.iter().map(|&p| on_screen(p, pixels)).collect();
     let (least, most) = screen.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)));
     let rect = Rect::around(least.truncate(), most.truncate(), size);
     let base = base_of(drop, &positions, scene);
-    let reach = match &base {
-        Some(base) if !base.clear => reach_of(base, lens, pixels)
+    let influence = match &base {
+        Some(base) if !base.clear => influence_bounds(base, lens, pixels)
             .and_then(|[low, high]| Rect::around(low.min(least.truncate()), high.max(most.truncate()), size)),
         _ => rect,
     }?;
-    let rect = rect.unwrap_or(Rect { low: reach.low, high: reach.low });
+    let rect = rect.unwrap_or(Rect { low: influence.low, high: influence.low });
 
     let mut normals = vec![Vec3::ZERO; positions.len()];
     let mut triangles = Vec::with_capacity(drop.triangles.len() / 2);
-    let mut behind_glass = Vec::new();
+    let mut on_glass = Vec::new();
     for (&triangle, &solid) in drop.triangles.iter().zip(&drop.solids) {
         let [a, b, c] = triangle.map(|v| positions[v as usize]);
         let normal = (b - a).cross(c - a);
@@ -164,28 +164,28 @@ fn prepare(drop: &DropSurface, scene: &RenderScene, lens: &Lens, size: [usize; 2
             if solid < 0 {
                 triangles.push(triangle);
             } else if clear() {
-                behind_glass.push(triangle);
+                on_glass.push(triangle);
             }
         }
     }
     normals.iter_mut().for_each(|n| *n = n.normalize_or_zero());
     let num_free = triangles.len();
-    triangles.extend(behind_glass);
-    let body = base.as_ref().map_or_else(|| Body::ball(middle, 0.5 * extent_of_ball(low, high)), body_of);
-    Some(ScreenDrop { positions, normals, screen, triangles, num_free, rect, reach, body, base })
+    triangles.extend(on_glass);
+    let cap = base.as_ref().map_or_else(|| Cap::sphere(middle, 0.5 * mean_diameter(low, high)), cap_over);
+    Some(ScreenDrop { positions, normals, screen, triangles, num_free, rect, influence, cap, base })
 }
 
-/// Diameter of the ball with a box's mean side.
-fn extent_of_ball(low: Vec3, high: Vec3) -> f32 {
+/// Diameter of the sphere with a box's mean side.
+fn mean_diameter(low: Vec3, high: Vec3) -> f32 {
     (high - low).element_sum() / 3.0
 }
 
-/// A box on the screen round the ground that a drop lights and shades.
-fn reach_of(base: &Base, lens: &Lens, pixels: Vec2) -> Option<[Vec2; 2]> {
-    let far = base.far;
+/// Bounding box in screen space of the surface whose light a drop changes.
+fn influence_bounds(base: &Base, lens: &Lens, pixels: Vec2) -> Option<[Vec2; 2]> {
+    let influence_radius = base.influence_radius;
     let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
-        .map(|(x, y)| lens.homogeneous(base.foot + far * (x * base.axes[0] + y * base.axes[1])));
-    if corners.iter().any(|p| p.z <= 1e-3 * far) {
+        .map(|(x, y)| lens.homogeneous(base.foot + influence_radius * (x * base.axes[0] + y * base.axes[1])));
+    if corners.iter().any(|p| p.z <= 1e-3 * influence_radius) {
         return None;
     }
     let places = corners.map(|p| on_screen(p, pixels).truncate());
@@ -193,7 +193,7 @@ fn reach_of(base: &Base, lens: &Lens, pixels: Vec2) -> Option<[Vec2; 2]> {
 }
 
 fn base_of(drop: &DropSurface, positions: &[Vec3], scene: &RenderScene) -> Option<Base> {
-    // The solid with the largest part of the base, and the mean normal there.
+    // The first solid that the drop touches, and the mean normal of the contact area.
     let mut area = Vec3::ZERO;
     let mut moment = Vec3::ZERO;
     let mut total = 0.0;
@@ -219,7 +219,7 @@ fn base_of(drop: &DropSurface, positions: &[Vec3], scene: &RenderScene) -> Optio
         })
     };
     let radius = (0.5 * total / std::f32::consts::PI).sqrt();
-    // Where the apex does not stand over the base, its middle takes the place.
+    // Where the apex is not above the base, use the base's center.
     let footprint = Footprint::from_edges(local(highest), edges())
         .or_else(|| Footprint::from_edges(Vec2::ZERO, edges()))
         .unwrap_or_else(|| Footprint::disc(Vec2::ZERO, radius));
@@ -227,12 +227,23 @@ fn base_of(drop: &DropSurface, positions: &[Vec3], scene: &RenderScene) -> Optio
     let foot = middle + apex.x * axes[0] + apex.y * axes[1];
     let footprint = footprint.about_apex();
     let known = scene.solids.get(solid as usize).is_some();
-    let far = footprint.radii().iter().copied().fold(0.0, f32::max) * IlluminationTexture::REACH;
-    known.then(|| Base { solid, clear: scene.is_clear(solid), foot, normal, axes, footprint, radius, height, far })
+    let influence_radius = footprint.radii().iter().copied().fold(0.0, f32::max) * IlluminationTexture::REACH;
+    known.then(|| Base {
+        solid,
+        clear: scene.is_clear(solid),
+        foot,
+        normal,
+        axes,
+        footprint,
+        radius,
+        height,
+        influence_radius,
+    })
 }
 
-/// The cap over a base: its outline is the ellipse of the base's second moments, its height the drop's.
-fn body_of(base: &Base) -> Body {
+/// The cap over a base: its outline is the ellipse with the base's second moments, its height the
+/// drop's.
+fn cap_over(base: &Base) -> Cap {
     let radii = base.footprint.radii();
     let step = std::f32::consts::TAU / radii.len() as f32;
     let (mut area, mut second) = (0.0, Mat2::ZERO);
@@ -241,7 +252,7 @@ fn body_of(base: &Base) -> Body {
         area += 0.5 * r * r;
         second += Mat2::from_cols(towards.x * towards, towards.y * towards) * (0.25 * r.powi(4));
     }
-    // An ellipse of half axis a has the second moment a²/4 along it.
+    // An ellipse with semi-axis a has the second moment a²/4 along it.
     let m = second * (4.0 / area.max(1e-30));
     let (mean, difference) = (0.5 * (m.x_axis.x + m.y_axis.y), 0.5 * (m.x_axis.x - m.y_axis.y));
     let spread = difference.hypot(m.x_axis.y);
@@ -252,9 +263,9 @@ fn body_of(base: &Base) -> Body {
     let e2 = base.normal.cross(e1);
     let unit = (long * short).sqrt();
     let rise = (base.height / unit).max(0.02);
-    // In units of the outline: a sphere through the contour and the apex.
+    // In units of the outline: a sphere through the outline and the apex.
     let sphere = (1.0 + rise * rise) / (2.0 * rise);
-    Body {
+    Cap {
         center: base.foot + (rise - sphere) * unit * base.normal,
         axes: [e1, e2, base.normal],
         lengths: sphere * Vec3::new(long, short, unit),
@@ -267,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cap_of_an_ellipse_goes_through_its_contour_and_apex() {
+    fn the_cap_over_an_ellipse_passes_through_its_outline_and_apex() {
         let radii: Vec<Vec2> = (0..200)
             .map(|i| {
                 let (s, c) = (std::f32::consts::TAU * i as f32 / 200.0).sin_cos();
@@ -285,14 +296,14 @@ mod tests {
             footprint,
             radius: 1.4,
             height: 0.7,
-            far: 5.0,
+            influence_radius: 5.0,
         };
-        let body = body_of(&base);
+        let cap = cap_over(&base);
         for (direction, expected) in [(Vec3::Y, 0.7), (Vec3::X, 2.0), (Vec3::Z, 1.0), (Vec3::NEG_X, 2.0)] {
-            let (distance, normal) = body.exit(Vec3::ZERO, direction).unwrap();
+            let (distance, normal) = cap.exit(Vec3::ZERO, direction).unwrap();
             assert!((distance / expected - 1.0).abs() < 0.03, "{direction}: {distance} of {expected}");
             assert!(normal.dot(direction) > 0.5);
         }
-        assert!(body.exit(Vec3::Y * 5.0, Vec3::X).is_none());
+        assert!(cap.exit(Vec3::Y * 5.0, Vec3::X).is_none());
     }
 }

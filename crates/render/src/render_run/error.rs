@@ -1,4 +1,4 @@
-//! Why pictures of a run could not be drawn.
+//! Errors of rendering a run.
 
 use std::path::PathBuf;
 
@@ -8,25 +8,25 @@ use sessile_world::WorldError;
 use crate::image_files::ImageFileError;
 use sessile_appearance::AppearanceError;
 
-/// Why pictures of a run could not be drawn. Those that were finished are kept.
+/// Why a run could not be rendered. Finished images are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
     /// The run folder.
     #[error(transparent)]
     Folder(FolderError),
-    /// Another process writes there.
-    #[error("another process is writing in {}; wait until it has ended, then draw", folder.display())]
+    /// Another process writes to the run folder.
+    #[error("another process is writing in {}: wait until it has finished, then render again", folder.display())]
     Busy {
         /// The run folder.
         folder: PathBuf,
     },
     /// The run's scene cannot be read.
-    #[error("{}, the scene of this run, cannot be read; mend it:\n{reason}", file.display())]
+    #[error("cannot read the scene of this run, {}:\n{reason}", file.display())]
     Scene {
         /// `scene.toml`.
         file: PathBuf,
-        /// FramesToRender is wrong with it.
+        /// What is wrong with it.
         reason: String,
     },
     /// The scene's solids cannot be built.
@@ -35,18 +35,18 @@ pub enum RenderError {
     /// A texture or the environment.
     #[error(transparent)]
     Appearance(#[from] AppearanceError),
-    /// Frames that are not there.
+    /// Frames that do not exist.
     #[error("{}: {cause}", folder.display())]
     Frames {
         /// The run folder.
         folder: PathBuf,
-        /// FramesToRender is wrong with the choice.
+        /// What is wrong with the selection.
         cause: FrameSelectionError,
     },
-    /// A picture that is too large or has no pixels.
+    /// An image that is too large or has no pixels.
     #[error(
-        "a image of {width} × {height} pixels cannot be drawn: each side must be from 1 to {}, and all pixels together at most {}; \
-         change `render.size` or `--size`",
+        "an image of {width} × {height} pixels cannot be rendered: each side must be from 1 to {}, and the number of pixels \
+         at most {}; change `render.size` or `--size`",
         super::MAX_SIDE,
         super::MAX_PIXELS
     )]
@@ -56,20 +56,20 @@ pub enum RenderError {
         /// Rows.
         height: u32,
     },
-    /// A picture could not be written.
-    #[error("picture {frame}: {cause}")]
+    /// An image could not be written.
+    #[error("image {frame}: {cause}")]
     Image {
         /// Its frame.
         frame: u64,
         /// Why.
         cause: ImageFileError,
     },
-    /// The video could not be made.
+    /// The video could not be written.
     #[cfg(feature = "video")]
     #[error(transparent)]
     Video(#[from] crate::video::VideoError),
-    /// A picture cannot be read back for the video.
-    #[error("picture {} cannot be read back for the video: {reason}; `sessile render` draws it again", file.display())]
+    /// An image cannot be read back for the video.
+    #[error("image {} cannot be read back for the video: {reason}; `sessile render` renders it again", file.display())]
     ReadBack {
         /// The file.
         file: PathBuf,
@@ -79,7 +79,8 @@ pub enum RenderError {
 }
 
 impl RenderError {
-    /// Whether the command or the scene is at fault, rather than what happened while drawing.
+    /// Whether the command or the scene is at fault, rather than something that happened while
+    /// rendering.
     pub fn is_wrong_request(&self) -> bool {
         matches!(
             self,

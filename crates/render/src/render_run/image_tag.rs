@@ -1,31 +1,32 @@
-//! FramesToRender a picture was drawn with, written into the picture itself, so that one drawn otherwise is not taken for the one that is wanted.
+//! The tag of an image: what it was rendered with, stored in the PNG itself.
 //!
-//! A PNG carries it as text under the keyword `sessile`; it says the view (a hash of the scene's `[camera]`, `[lights]` and `[render]` and
-//! of the image files that they and the solids use), the size and how it was drawn.
+//! It is a text chunk with the keyword `sessile` that holds the view (a hash of the scene's
+//! `[camera]`, `[lights]` and `[render]` and of the image files that they and the solids use), the
+//! size and the method. An image with another tag is not mistaken for the requested one.
 
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use sessile_scene::picture_keys;
+use sessile_scene::image_keys;
 use sessile_scene::types::{EnvironmentMap, Scene, Texture};
 
 /// Keyword of the text in a PNG.
 pub(super) const KEYWORD: &str = "sessile";
 
-/// FramesToRender a picture was drawn with.
+/// What an image was rendered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ImageTag {
-    /// Hash of all that the scene says about pictures, see [`view_hash`].
+    /// Hash of everything in the scene that affects images, see [`view_hash`].
     pub view: String,
     /// Columns and rows.
     pub size: [usize; 2],
-    /// How it was drawn, in words without a semicolon.
+    /// How it was rendered, in words without a semicolon.
     pub how: String,
 }
 
 impl ImageTag {
-    /// As written into a picture.
+    /// The text stored in an image.
     pub fn text(&self) -> String {
         format!("view {}; size {}x{}; {}", self.view, self.size[0], self.size[1], self.how)
     }
@@ -37,22 +38,23 @@ impl ImageTag {
         Some(Self { view, size: [width.parse().ok()?, height.parse().ok()?], how: parts.next()?.to_owned() })
     }
 
-    /// The stamp of a picture; `None` when there is no picture, or none of ours.
+    /// The tag of an image; `None` without an image or a valid tag.
     pub fn read(path: &Path) -> Option<Self> {
         let reader = png::Decoder::new(BufReader::new(File::open(path).ok()?)).read_info().ok()?;
         let info = reader.info();
         let text = info.uncompressed_latin1_text.iter().find(|text| text.keyword == KEYWORD)?;
-        let stamp = Self::parse(&text.text)?;
-        (stamp.size == [info.width as usize, info.height as usize]).then_some(stamp)
+        let tag = Self::parse(&text.text)?;
+        (tag.size == [info.width as usize, info.height as usize]).then_some(tag)
     }
 }
 
-/// A hash of everything that pictures of a scene's frames depend on beyond the frames: keys and the contents of image files.
+/// A hash of everything that images depend on besides the frames: scene keys and the contents of
+/// image files.
 ///
-/// A file that cannot be read counts as its name alone: whoever draws with it will say what is wrong.
+/// A file that cannot be read counts by its name alone; rendering will report the error.
 pub(super) fn view_hash(scene: &Scene) -> String {
     let mut hasher = blake3::Hasher::new();
-    for (key, value) in picture_keys(scene) {
+    for (key, value) in image_keys(scene) {
         hasher.update(format!("{key} = {value}\n").as_bytes());
     }
     let textures = scene.solids.iter().filter_map(|solid| match &solid.texture {
@@ -76,18 +78,18 @@ mod tests {
     use crate::image_files::write_png_with_text;
 
     #[test]
-    fn a_stamp_comes_back_from_its_picture_and_only_from_there() {
+    fn a_tag_round_trips_and_other_files_have_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
-        let stamp = ImageTag { view: "0123456789abcdef".into(), size: [3, 2], how: "4 samples, raw".into() };
+        let tag = ImageTag { view: "0123456789abcdef".into(), size: [3, 2], how: "4 samples, raw".into() };
         assert_eq!(ImageTag::read(&path), None, "no file");
-        write_png_with_text(&path, 3, 2, &[7; 18], &[(KEYWORD, &stamp.text())]).unwrap();
-        assert_eq!(ImageTag::read(&path), Some(stamp.clone()));
-        write_png_with_text(&path, 2, 2, &[7; 12], &[(KEYWORD, &stamp.text())]).unwrap();
-        assert_eq!(ImageTag::read(&path), None, "a picture that was resized");
+        write_png_with_text(&path, 3, 2, &[7; 18], &[(KEYWORD, &tag.text())]).unwrap();
+        assert_eq!(ImageTag::read(&path), Some(tag.clone()));
+        write_png_with_text(&path, 2, 2, &[7; 12], &[(KEYWORD, &tag.text())]).unwrap();
+        assert_eq!(ImageTag::read(&path), None, "an image of another size");
         write_png_with_text(&path, 3, 2, &[7; 18], &[]).unwrap();
-        assert_eq!(ImageTag::read(&path), None, "no stamp");
-        std::fs::write(&path, "no picture").unwrap();
+        assert_eq!(ImageTag::read(&path), None, "no tag");
+        std::fs::write(&path, "not an image").unwrap();
         assert_eq!(ImageTag::read(&path), None);
     }
 }

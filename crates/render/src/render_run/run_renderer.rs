@@ -1,4 +1,4 @@
-//! FramesToRender all pictures of a run share: looks, light, the camera, the exposure.
+//! What all images of a run share: materials, light, camera, exposure.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,19 +19,20 @@ use crate::render_scene::RenderScene;
 use crate::scene_from_frame::{clean_render_scene, render_scene_of_frame};
 use crate::tone_map::Exposure;
 
-/// The longer side of the picture that the exposure is read from, in pixels, and its samples.
+/// The longer side of the image that the exposure is measured on, in pixels, and its samples.
 const PROBE_SIDE: usize = 160;
 const PROBE_SAMPLES: u32 = 16;
 
-/// It makes do with one photon where a picture has this many.
-const PROBE_PHOTONS: u32 = 8;
+/// Factor by which that image has fewer photons.
+const PROBE_PHOTON_FACTOR: u32 = 8;
 
-/// Edges of drops that come as numbers: this long in the picture, in pixels, and this few and many round a drop.
+/// Triangulation of drops that are stored as instances: edge length in the image, in pixels, and
+/// minimum and maximum number of edges around a drop.
 const EDGE_IN_PIXELS: f64 = 3.0;
-const FEWEST_EDGES: usize = 5;
-const MOST_EDGES: usize = 48;
+const MIN_EDGES: usize = 5;
+const MAX_EDGES: usize = 48;
 
-/// A run, ready to have any of its frames drawn.
+/// Renders any frame of a run.
 pub(super) struct RunRenderer<'a> {
     folder: &'a RunFolder,
     scene: &'a Scene,
@@ -39,26 +40,27 @@ pub(super) struct RunRenderer<'a> {
     world: World,
     solids: Vec<String>,
     camera: Camera,
-    /// Of the pictures, in pixels.
+    /// Height of the images, in pixels.
     height: f64,
-    followed: Option<DropTrack>,
-    /// The frame that the exposure was read from, still on stage: most often it is drawn next.
-    staged: Option<(u64, RenderScene)>,
-    /// For previews: lights made ready, and the solids, which stay while they do not move.
+    track: Option<DropTrack>,
+    /// The frame that the exposure was measured on, with its scene: usually it is rendered next.
+    prepared: Option<(u64, RenderScene)>,
+    /// For previews: the renderer, and the scene of the solids, which is reused while they do not
+    /// move.
     preview: Option<(Preview, RenderScene)>,
 }
 
 impl<'a> RunRenderer<'a> {
-    /// Builds the solids and frames the scene for pictures of this size.
+    /// Builds the solids and frames the scene for images of this size.
     pub fn build(folder: &'a RunFolder, scene: &'a Scene, size: [usize; 2]) -> Result<Self, RenderError> {
         let assets = SceneAssets::load(scene)?;
         let world = World::build(scene)?;
         let aspect = size[0] as f64 / size[1] as f64;
-        let followed = match scene.camera.follow {
+        let track = match scene.camera.follow {
             Some(follow) => DropTrack::read(&folder.measures_path(), follow).map_err(FolderError::from)?,
             None => None,
         };
-        let camera = match &followed {
+        let camera = match &track {
             Some(drop) => frame_drop(scene, &world, aspect, drop.first(), drop.radius()),
             None => frame_scene(scene, &world, aspect),
         };
@@ -71,15 +73,15 @@ impl<'a> RunRenderer<'a> {
             solids: safe_names(&names),
             camera,
             height: size[1] as f64,
-            followed,
-            staged: None,
+            track,
+            prepared: None,
             preview: None,
         })
     }
 
-    /// Reads a frame and puts it on stage, with the camera that looks at it.
-    pub fn scene(&mut self, frame: u64) -> Result<(RenderScene, Camera), RenderError> {
-        if let Some((_, scene)) = self.staged.take().filter(|(staged, _)| *staged == frame) {
+    /// Reads a frame and builds its render scene, with its camera.
+    pub fn render_scene(&mut self, frame: u64) -> Result<(RenderScene, Camera), RenderError> {
+        if let Some((_, scene)) = self.prepared.take().filter(|(prepared, _)| *prepared == frame) {
             return Ok((scene, self.camera_at(frame)));
         }
         let (liquid, wet) = self.read(frame)?;
@@ -90,14 +92,15 @@ impl<'a> RunRenderer<'a> {
         Ok((scene, self.camera_at(frame)))
     }
 
-    /// A frame's liquid and wet maps; the solids move to where they are then.
+    /// Reads a frame's liquid and wet maps, and moves the solids to the frame's time.
     fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), RenderError> {
         let camera = self.camera_at(frame);
         let pixel = 2.0 * (0.5 * camera.fov).tan() / self.height;
-        // Drops that come as numbers are made as finely as they are seen: from a handful of triangles to a thousand and more.
+        // Instances are triangulated according to their size in the image: from a handful of
+        // triangles to more than a thousand.
         let detail = |drop: &Instance| {
             let edge = EDGE_IN_PIXELS * pixel * camera.eye.distance(drop.frame.origin);
-            Detail { edge, fewest: FEWEST_EDGES, most: MOST_EDGES }
+            Detail { edge, fewest: MIN_EDGES, most: MAX_EDGES }
         };
         let (liquid, stamp) = self.folder.read_frame_with(frame, &detail)?;
         let mut wet = Vec::new();
@@ -111,20 +114,20 @@ impl<'a> RunRenderer<'a> {
     /// A preview of a frame.
     pub fn preview(&mut self, frame: u64, size: [usize; 2]) -> Result<Framebuffer, RenderError> {
         let (liquid, wet) = self.read(frame)?;
-        Ok(self.preview_of(frame, &liquid, &wet, size))
+        Ok(self.render_preview(frame, &liquid, &wet, size))
     }
 
     /// A preview of the clean view of the frame that was read last.
     pub fn clean_preview(&mut self, frame: u64, size: [usize; 2]) -> Framebuffer {
-        self.preview_of(frame, &Surface::default(), &[], size)
+        self.render_preview(frame, &Surface::default(), &[], size)
     }
 
-    fn preview_of(&mut self, frame: u64, liquid: &Surface, wet: &[WetMap], size: [usize; 2]) -> Framebuffer {
+    fn render_preview(&mut self, frame: u64, liquid: &Surface, wet: &[WetMap], size: [usize; 2]) -> Framebuffer {
         let camera = self.camera_at(frame);
         let (mut preview, mut scene) = match self.preview.take() {
             Some((preview, scene)) if !self.solids_move() => (preview, scene),
             other => {
-                let scene = self.clean_stage(0.0);
+                let scene = self.clean_scene(0.0);
                 (other.map_or_else(|| Preview::new(&scene), |(preview, _)| preview), scene)
             }
         };
@@ -134,13 +137,13 @@ impl<'a> RunRenderer<'a> {
         image
     }
 
-    /// The stage of the clean view of the frame that was read last.
-    pub fn clean_stage(&self, shutter: f64) -> RenderScene {
+    /// The render scene of the clean view of the frame that was read last.
+    pub fn clean_scene(&self, shutter: f64) -> RenderScene {
         let environment = Arc::clone(&self.assets.environment);
         clean_render_scene(self.scene, &self.assets.materials, &self.world, environment, shutter)
     }
 
-    /// How long the shutter is open, in s.
+    /// The time that the shutter is open, in s.
     pub fn shutter(&self) -> f64 {
         self.scene.render.shutter * self.scene.time.frame
     }
@@ -150,27 +153,28 @@ impl<'a> RunRenderer<'a> {
     }
 
     /// Whether the clean view is the same in all frames.
-    pub fn clean_view_stays(&self) -> bool {
-        self.followed.is_none() && !self.solids_move()
+    pub fn clean_view_is_static(&self) -> bool {
+        self.track.is_none() && !self.solids_move()
     }
 
-    /// The camera of a frame: it moves with the drop that it follows.
+    /// The camera of a frame; it moves with the drop that it follows.
     fn camera_at(&self, frame: u64) -> Camera {
-        let shift = self.followed.as_ref().map_or(DVec3::ZERO, |drop| drop.at(frame) - drop.first());
+        let shift = self.track.as_ref().map_or(DVec3::ZERO, |drop| drop.at(frame) - drop.first());
         Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera }
     }
 
-    /// Something that a user should know before pictures are drawn.
+    /// A notice for the user before rendering starts.
     pub fn notice(&self) -> Option<String> {
-        let follow = self.scene.camera.follow.filter(|_| self.followed.is_none())?;
+        let follow = self.scene.camera.follow.filter(|_| self.track.is_none())?;
         Some(match follow {
             Follow::Drop(id) => format!("no frame has a drop {id} for `camera.follow`; the camera stays where it is"),
             Follow::Largest => "no frame has a drop for `camera.follow`; the camera stays where it is".to_owned(),
         })
     }
 
-    /// The exposure of all pictures: that of a small picture of frame `first`, so that a film does not flicker, a run that goes on
-    /// goes on as bright as it was, and a picture drawn alone looks like its neighbors. `None` when stopped.
+    /// The exposure of all images: that of a small image of frame `first`, so that the video does
+    /// not flicker and images rendered later or alone have the same brightness. `None` when
+    /// stopped.
     pub fn exposure(
         &mut self,
         first: u64,
@@ -183,12 +187,12 @@ impl<'a> RunRenderer<'a> {
             size: settings.size.map(side),
             samples: PROBE_SAMPLES,
             noise: 0.0,
-            photons: settings.photons / PROBE_PHOTONS,
+            photons: settings.photons / PROBE_PHOTON_FACTOR,
             ..*settings
         };
-        let (scene, camera) = self.scene(first)?;
+        let (scene, camera) = self.render_scene(first)?;
         let rendered = render_image_until(&scene, &camera, &probe, stop, &|_, _| ());
-        self.staged = Some((first, scene));
+        self.prepared = Some((first, scene));
         let wanted = self.scene.render.exposure as f32;
         Ok(rendered.map(|rendered| Exposure::automatic([&rendered.image]).times(wanted)))
     }

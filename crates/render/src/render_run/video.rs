@@ -1,7 +1,7 @@
-//! The video of a run, from its pictures on disk.
+//! The video of a run, from its images on disk.
 //!
-//! The video shows, in order, the pictures that are of one view and one size. A note in the file says which ones; so a video that was
-//! made of other pictures, or at another rate, is known.
+//! The video shows, in order, the images of one view and one size. A note in the file identifies
+//! them, so that a video of other images or with another frame rate is recognized as outdated.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,38 +10,38 @@ use super::image_tag::ImageTag;
 use super::{RenderError, RenderPhase, RenderProgress};
 use crate::video::{VideoWriter, read_note};
 
-/// A picture to be shown.
-pub(super) struct Shot {
+/// An image to be shown.
+pub(super) struct VideoFrame {
     /// Its frame.
-    pub frame: u64,
+    pub number: u64,
     /// Its file.
     pub image: PathBuf,
-    /// FramesToRender it was drawn with.
-    pub stamp: ImageTag,
+    /// What it was rendered with.
+    pub tag: ImageTag,
 }
 
-/// Makes the video of some pictures of one size, unless it is there already; `false` when stopped.
-pub(super) fn make(
+/// Writes the video of some images of one size, unless it is up to date; `false` when stopped.
+pub(super) fn write(
     path: &Path,
-    shots: &[Shot],
+    frames: &[VideoFrame],
     fps: f64,
-    anew: bool,
+    force: bool,
     progress: &dyn RenderProgress,
     stop: &AtomicBool,
 ) -> Result<bool, RenderError> {
-    let Some([width, height]) = shots.first().map(|shot| shot.stamp.size) else { return Ok(true) };
-    let note = note(shots, fps);
-    if !anew && read_note(path).as_ref() == Some(&note) {
+    let Some([width, height]) = frames.first().map(|frame| frame.tag.size) else { return Ok(true) };
+    let note = note(frames, fps);
+    if !force && read_note(path).as_ref() == Some(&note) {
         return Ok(true);
     }
-    progress.begin(RenderPhase::Video, shots.len());
+    progress.begin(RenderPhase::Video, frames.len());
     let mut writer = VideoWriter::create(path, width, height, fps)?;
-    for (done, shot) in shots.iter().enumerate() {
+    for (done, frame) in frames.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             progress.end();
             return Ok(false);
         }
-        writer.push(&read_picture(&shot.image)?)?;
+        writer.push(&read_image(&frame.image)?)?;
         progress.advance(done + 1, 0.0);
     }
     writer.finish(&note)?;
@@ -49,17 +49,17 @@ pub(super) fn make(
     Ok(true)
 }
 
-/// FramesToRender the video is made of, in one word.
-fn note(shots: &[Shot], fps: f64) -> String {
+/// A hash of what the video is made of.
+fn note(frames: &[VideoFrame], fps: f64) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&fps.to_le_bytes());
-    for shot in shots {
-        hasher.update(format!("{} {}\n", shot.frame, shot.stamp.text()).as_bytes());
+    for frame in frames {
+        hasher.update(format!("{} {}\n", frame.number, frame.tag.text()).as_bytes());
     }
     hasher.finalize().to_hex().to_string()
 }
 
-fn read_picture(file: &Path) -> Result<Vec<u8>, RenderError> {
+fn read_image(file: &Path) -> Result<Vec<u8>, RenderError> {
     let unreadable = |reason: String| RenderError::ReadBack { file: file.to_owned(), reason };
     let image = image::open(file).map_err(|error| unreadable(error.to_string()))?;
     Ok(image.into_rgb8().into_raw())

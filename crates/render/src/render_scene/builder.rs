@@ -53,7 +53,8 @@ impl RenderSceneBuilder {
         }
     }
 
-    /// Adds a solid at its place in the world; `closed` glass has an interior, other glass is a thin sheet.
+    /// Adds a solid at its place in the world; `closed` glass has an interior, other glass is a
+    /// thin sheet.
     pub fn solid(
         &mut self,
         mesh: &TriMesh,
@@ -65,7 +66,7 @@ impl RenderSceneBuilder {
         let index = self.solids.len() as u32;
         let body = match material {
             Material::Opaque(parameters) => Body::Opaque(parameters.clone()),
-            Material::Glass { index } if closed => Body::GlassBody { index: *index },
+            Material::Glass { index } if closed => Body::Glass { index: *index },
             Material::Glass { index } => Body::Sheet { index: *index },
         };
         self.solids.push(RenderSolid { body, wet: wet.and_then(WetLayer::new) });
@@ -78,7 +79,8 @@ impl RenderSceneBuilder {
         }
     }
 
-    /// Adds the liquid of a frame; triangles on a solid are left out. Solids must have been added before.
+    /// Adds the liquid of a frame; triangles on a solid are left out. Solids must have been added
+    /// before.
     pub fn liquid(&mut self, surface: &Surface) {
         let count = surface.positions.len();
         let is_valid = |t: &[u32; 3]| t.iter().all(|&v| (v as usize) < count);
@@ -101,7 +103,7 @@ impl RenderSceneBuilder {
     fn contact_skirts(&mut self, surface: &Surface, normals: &[Vec3]) {
         let has_depth = |solid: i32| {
             let solid = usize::try_from(solid).ok().and_then(|i| self.solids.get(i));
-            matches!(solid, Some(RenderSolid { body: Body::Opaque(_) | Body::GlassBody { .. }, .. }))
+            matches!(solid, Some(RenderSolid { body: Body::Opaque(_) | Body::Glass { .. }, .. }))
         };
         let solids = self.triangles.iter().filter(|triangle| matches!(triangle.face.owner, Owner::Solid(_)));
         let solids = solids.map(|triangle| triangle.corners);

@@ -1,6 +1,6 @@
-//! Drops at their edges: no dark ring at the contact line, a wet body of glass from either side, drops that move.
+//! Contact line, wet glass bodies, and motion blur.
 
-use super::common::{cap, liquid, look, rectangle, slab};
+use super::common::{cap, liquid, rectangle, render_square, slab};
 use crate::fresnel::reflectance;
 use crate::interfaces::Media;
 use crate::path_integrator::{PathSettings, TraceContext, trace_path};
@@ -24,8 +24,8 @@ fn matte(albedo: f32) -> BsdfParameters {
     BsdfParameters { color, alpha: 1.0, specular: SpecularLobe::None, transmittance: Vec3::ZERO, porosity: 0.0 }
 }
 
-/// In a white furnace a drop on white ground cannot be seen, whatever its contact angle: rings about the contact line, each a
-/// fortieth of the base radius wide, are as bright as the rest.
+/// White furnace test of a drop on a white plane for several contact angles: rings around the
+/// contact line, each a fortieth of the base radius wide, are as bright as the rest.
 #[test]
 fn there_is_no_dark_ring_at_the_contact_line() {
     for degrees in [20.0_f64, 60.0, 90.0, 140.0] {
@@ -37,10 +37,10 @@ fn there_is_no_dark_ring_at_the_contact_line() {
         builder.solid(&floor, |_| DVec3::ZERO, &Material::Opaque(matte(1.0)), false, None);
         builder.liquid(&liquid(&cap(-DVec3::Y * radius * angle.cos(), radius, angle, 32)));
         let scene = builder.build();
-        // Straight down, so that pixels lie at their own distance from the axis.
+        // Straight down, so that each pixel has its own distance from the axis.
         let (distance, size) = (20e-3, 96);
         let camera = Camera::new(DVec3::new(0.0, distance, 1e-9), DVec3::ZERO, 2.0 * (1.3e-3 / distance).atan());
-        let image = look(&scene, &camera, size, 64);
+        let image = render_square(&scene, &camera, size, 64);
         let mut rings = vec![(0.0_f64, 0_u32); 52];
         for (i, color) in image.color.iter().enumerate() {
             let place = |n: usize| 1.3e-3 * (2.0 * (n as f64 + 0.5) / size as f64 - 1.0);
@@ -57,14 +57,21 @@ fn there_is_no_dark_ring_at_the_contact_line() {
     }
 }
 
-/// FramesToRender a stack of faces reflects, echoes included, from the shares of its faces in the order of the light's way.
-fn stack(shares: &[f32]) -> f32 {
-    shares.iter().rev().copied().reduce(|behind, r| r + (1.0 - r).powi(2) * behind / (1.0 - r * behind)).unwrap_or(0.0)
+/// Reflectance of a stack of interfaces with all internal reflections, from their reflectances in
+/// order.
+fn stack(reflectances: &[f32]) -> f32 {
+    reflectances
+        .iter()
+        .rev()
+        .copied()
+        .reduce(|behind, r| r + (1.0 - r).powi(2) * behind / (1.0 - r * behind))
+        .unwrap_or(0.0)
 }
 
-/// A layer of water on a slab of glass passes what its three faces let pass, from either side.
+/// A layer of water on a slab of glass has the transmittance of its three interfaces, from either
+/// side.
 #[test]
-fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
+fn a_wet_slab_of_glass_has_the_transmittance_of_its_interfaces() {
     let (width, height) = (8, 256);
     let rows = (0..width * height).map(|i| if i / width >= height / 2 { Vec3::ONE } else { Vec3::ZERO });
     let below = Environment::from_lat_long(LatLong::new(width, height, rows.collect()).unwrap(), 1.0);
@@ -107,10 +114,11 @@ fn a_wet_slab_of_glass_passes_what_its_faces_let_pass_from_either_side() {
     }
 }
 
-/// A black ball that moves by d while the shutter is open darkens a strip of 2r + d by as much light as it hides at rest.
+/// A black sphere that moves by d while the shutter is open darkens a strip of 2r + d by as much
+/// light as it hides at rest.
 #[test]
-fn a_moving_drop_is_smeared_along_its_way_and_hides_as_much_light() {
-    let (radius, way) = (1e-3, 2e-3);
+fn a_moving_drop_is_motion_blurred_and_hides_the_same_light() {
+    let (radius, distance_moved) = (1e-3, 2e-3);
     let darkness = |speed: f64| {
         let mut builder =
             RenderSceneBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::Opaque(matte(0.0)), 0.5);
@@ -118,15 +126,15 @@ fn a_moving_drop_is_smeared_along_its_way_and_hides_as_much_light() {
         drop.velocities.fill(DVec3::X * speed);
         builder.liquid(&drop);
         let camera = Camera::new(DVec3::Z * 1.0, DVec3::ZERO, 2.0 * 4e-3_f64.atan());
-        let image = look(&builder.build(), &camera, 80, 64);
+        let image = render_square(&builder.build(), &camera, 80, 64);
         let columns: Vec<f32> =
             (0..80).map(|x| (0..80).map(|y| 1.0 - image.color[y * 80 + x].x).sum::<f32>()).collect();
         let wide = columns.iter().filter(|&&dark| dark > 0.05).count();
         (columns.iter().sum::<f32>(), wide)
     };
-    // A pixel is 0.1 mm wide, and the frame's moment is the middle of the shutter's time.
+    // A pixel is 0.1 mm wide, and the frame's time is mid-shutter.
     let (still, still_width) = darkness(0.0);
-    let (moving, moving_width) = darkness(way / 0.5);
+    let (moving, moving_width) = darkness(distance_moved / 0.5);
     assert!((moving / still - 1.0).abs() < 0.01, "hides {moving} moving and {still} at rest");
     assert!((19..=21).contains(&still_width) && (39..=41).contains(&moving_width), "{still_width}, {moving_width}");
 }

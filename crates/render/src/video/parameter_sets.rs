@@ -1,13 +1,16 @@
-//! FramesToRender the encoder leaves to its caller: the level, and the color space stated in the stream.
+//! H.264 parameters that the encoder leaves to its caller: the level and the color space.
 //!
-//! A coded frame is a row of units, each after a start code `00 00 01`. Inside a unit, a byte `03` follows every `00 00` so that
-//! no start code appears by chance (h264, §7.4.1). The sequence parameter set (type 7) as the encoder writes it ends with a flag 0: "no usability
-//! information"; here that flag becomes 1 and the information follows (h264, §E.1.1): studio range, BT.709 primaries, transfer and matrix.
+//! An encoded frame is a sequence of NAL units, each after a start code `00 00 01`. Inside a unit,
+//! an emulation prevention byte `03` follows every `00 00` (h264, §7.4.1). The sequence parameter
+//! set (type 7) from the encoder ends with a flag 0, "no video usability information"; here that
+//! flag becomes 1 and the information follows (h264, §E.1.1): studio range, BT.709 primaries,
+//! transfer and matrix.
 
 const KEY_FRAME: u8 = 5;
 const SEQUENCE_PARAMETERS: u8 = 7;
 
-/// Levels: number, macroblocks per frame, macroblocks per second, and macroblocks of all reference frames (h264, table A-1).
+/// Levels: number, macroblocks per frame, macroblocks per second, and macroblocks of all reference
+/// frames (h264, table A-1).
 const LEVELS: [(u8, u32, f64, u32); 10] = [
     (30, 1_620, 40_500.0, 8_100),
     (31, 3_600, 108_000.0, 18_000),
@@ -21,19 +24,19 @@ const LEVELS: [(u8, u32, f64, u32); 10] = [
     (62, 139_264, 16_711_680.0, 696_320),
 ];
 
-/// Reference frames that the encoder uses at most, and the one that is being decoded.
-const FRAMES_HELD: u32 = 4;
+/// Maximum number of reference frames of the encoder, plus the frame being decoded.
+const FRAME_BUFFERS: u32 = 4;
 
-/// The lowest level that admits a size and a rate; the highest there is when none does.
+/// The lowest level that allows a size and a frame rate; the highest one if none does.
 pub(super) fn level(width: usize, height: usize, fps: f64) -> u8 {
     let frame = (width.div_ceil(16) * height.div_ceil(16)) as u32;
     let fits = |&&(_, size, rate, held): &&(u8, u32, f64, u32)| {
-        frame <= size && f64::from(frame) * fps <= rate && frame * FRAMES_HELD <= held
+        frame <= size && f64::from(frame) * fps <= rate && frame * FRAME_BUFFERS <= held
     };
     LEVELS.iter().find(fits).map_or(62, |&(level, ..)| level)
 }
 
-/// The units of a coded frame, without their start codes.
+/// The NAL units of an encoded frame, without their start codes.
 pub(super) fn units(coded: &[u8]) -> Vec<&[u8]> {
     let starts: Vec<usize> = coded.windows(3).enumerate().filter(|(_, w)| w == b"\0\0\x01").map(|(at, _)| at).collect();
     let ends = starts.iter().skip(1).copied().chain([coded.len()]);
@@ -54,12 +57,12 @@ fn kind(unit: &[u8]) -> u8 {
     unit[0] & 0x1f
 }
 
-/// Whether a player can start here.
+/// Whether playback can start here.
 pub(super) fn has_key_frame(coded: &[u8]) -> bool {
     units(coded).iter().any(|unit| kind(unit) == KEY_FRAME)
 }
 
-/// The same frame, with the color space in its sequence parameters if it has any.
+/// The same frame, with the color space added to its sequence parameter set, if it has one.
 pub(super) fn state_colors(coded: &[u8]) -> Vec<u8> {
     let mut stated = Vec::with_capacity(coded.len() + 16);
     for unit in units(coded) {
@@ -75,10 +78,10 @@ pub(super) fn state_colors(coded: &[u8]) -> Vec<u8> {
 fn with_colors(unit: &[u8]) -> Vec<u8> {
     let plain = without_escapes(unit);
     let mut bits: Vec<bool> = plain.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
-    // The unit ends with a 1 and zeros; before them stands the flag.
+    // The unit ends with a 1 and zeros; before them is the flag.
     while bits.pop() == Some(false) {}
     if bits.pop() != Some(false) {
-        return unit.to_vec(); // information is there already
+        return unit.to_vec(); // already present
     }
     let mut push = |value: u32, count: u32| bits.extend((0..count).rev().map(|bit| value >> bit & 1 == 1));
     push(1, 1); // usability information present
@@ -91,7 +94,7 @@ fn with_colors(unit: &[u8]) -> Vec<u8> {
         push(1, 8); // BT.709
     }
     push(0, 6); // no chroma location, timing, two kinds of buffer model, picture structure, restrictions
-    push(1, 1); // the end
+    push(1, 1); // stop bit
     let bytes: Vec<u8> = bits
         .chunks(8)
         .map(|byte| byte.iter().enumerate().fold(0, |sum, (bit, &set)| sum | u8::from(set) << (7 - bit)))
@@ -126,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_come_off_and_on_again() {
+    fn escapes_round_trip() {
         for plain in [vec![7, 0, 0, 1, 0, 0, 0, 2, 9], vec![7, 0, 0, 0, 0, 0, 0, 3], vec![7, 1, 2]] {
             let unit = with_escapes(&plain);
             assert!(!unit.windows(3).any(|w| w[..2] == [0, 0] && w[2] < 3), "{unit:?} holds a start code");
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_grow_with_size_and_rate() {
+    fn levels_increase_with_size_and_rate() {
         assert_eq!(level(640, 360, 30.0), 30);
         assert_eq!(level(1280, 720, 30.0), 31);
         assert_eq!(level(1920, 1080, 30.0), 40);
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_are_stated_once_and_other_units_stay() {
+    fn colors_are_declared_once_and_other_units_are_unchanged() {
         // A parameter set whose last data bit is the flag 0, then a slice.
         let coded = [0, 0, 0, 1, 0x67, 0b1010_0010, 0b0110_0010, 0, 0, 1, 0x65, 9, 8];
         let once = state_colors(&coded);

@@ -53,7 +53,7 @@ fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// Takes the frames out of the container by its own tables and decodes them.
+/// Demuxes the frames by the container's own tables and decodes them.
 fn decode(file: &[u8]) -> Vec<YuvFrame> {
     let table = inside(file, &["moov", "trak", "mdia", "minf", "stbl"]);
     let description = inside(table, &["stsd"]);
@@ -97,7 +97,7 @@ fn signal_to_noise(found: &YuvFrame, expected: &YuvFrame) -> f64 {
 }
 
 #[test]
-fn a_video_has_an_index_before_its_frames_and_decodes_to_what_went_in() {
+fn a_video_has_its_index_first_and_decodes_to_its_input() {
     let (width, height, images) = (160, 90, 40);
     let file = make(width, height, 10.0, images);
     let names: Vec<String> = boxes(&file).into_iter().map(|(name, _)| name).collect();
@@ -119,7 +119,7 @@ fn a_video_has_an_index_before_its_frames_and_decodes_to_what_went_in() {
 }
 
 #[test]
-fn any_size_can_be_made_and_odd_ones_grow_by_a_pixel() {
+fn any_size_can_be_encoded_and_odd_ones_are_padded() {
     for (width, height) in [(1, 1), (2, 2), (15, 33), (17, 16), (641, 3)] {
         let frames = decode(&make(width, height, 30.0, 2));
         assert_eq!(frames.len(), 2, "{width} × {height}");
@@ -128,7 +128,7 @@ fn any_size_can_be_made_and_odd_ones_grow_by_a_pixel() {
 }
 
 #[test]
-fn grays_and_primaries_land_on_their_codes() {
+fn grays_and_primaries_have_the_expected_codes() {
     let code = |rgb: [u8; 3]| {
         let frame = to_yuv(&rgb.repeat(4), [2, 2]);
         [frame.y[0], frame.u[0], frame.v[0]]
@@ -140,12 +140,12 @@ fn grays_and_primaries_land_on_their_codes() {
 }
 
 #[test]
-fn the_same_pictures_give_the_same_bytes() {
+fn encoding_is_deterministic() {
     assert_eq!(make(64, 48, 30.0, 5), make(64, 48, 30.0, 5));
 }
 
 #[test]
-fn wrong_sizes_rates_and_pictures_are_errors_and_leave_no_file() {
+fn wrong_sizes_rates_and_images_are_errors_and_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
     for (width, height, fps) in [(0, 4, 30.0), (4, 9000, 30.0), (4, 4, 0.0), (4, 4, f64::NAN), (4, 4, f64::INFINITY)] {

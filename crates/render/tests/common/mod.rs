@@ -1,7 +1,6 @@
-//! Small things to look at.
+//! Meshes and helpers shared by the tests.
 
-// Each test file uses its own part of this.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses a part of this module")]
 
 use glam::{DVec2, DVec3, Vec3};
 use sessile_appearance::Camera;
@@ -23,7 +22,7 @@ pub fn rectangle(center: DVec3, u: DVec3, v: DVec3) -> TriMesh {
     }
 }
 
-/// A cap of a unit ball's latitudes up to `polar` from the top, about `center`, with `rings` rings; a whole ball for π.
+/// A spherical cap of polar angle `polar` about `center`, with `rings` rings; a whole sphere for π.
 pub fn cap(center: DVec3, radius: f64, polar: f64, rings: usize) -> TriMesh {
     let columns = 2 * rings as u32;
     let mut mesh = TriMesh { positions: vec![center + radius * DVec3::Y], ..TriMesh::default() };
@@ -52,7 +51,7 @@ pub fn cap(center: DVec3, radius: f64, polar: f64, rings: usize) -> TriMesh {
     mesh
 }
 
-/// Liquid with the surface of a mesh, as drop 1; nothing of it lies on a solid.
+/// Liquid with the surface of a mesh, as drop 1; no part of it lies on a solid.
 pub fn liquid(mesh: &TriMesh) -> Surface {
     Surface {
         positions: mesh.positions.clone(),
@@ -63,13 +62,13 @@ pub fn liquid(mesh: &TriMesh) -> Surface {
     }
 }
 
-/// The mean color of a picture.
+/// The mean color of an image.
 pub fn mean(image: &Framebuffer) -> Vec3 {
     image.color.iter().copied().sum::<Vec3>() / image.color.len() as f32
 }
 
-/// A square picture.
-pub fn look(scene: &RenderScene, camera: &Camera, size: usize, samples: u32) -> Framebuffer {
+/// Renders a square image.
+pub fn render_square(scene: &RenderScene, camera: &Camera, size: usize, samples: u32) -> Framebuffer {
     let mut settings = ImageSettings { size: [size, size], samples, ..ImageSettings::default() };
     settings.paths.max_depth = 64;
     render_image(scene, camera, &settings, &|_, _| ()).0

@@ -1,13 +1,14 @@
-//! How different two pictures look.
+//! Perceptual difference of two images.
 //!
-//! Both are taken to Oklab (ottosson2020), whose distances follow what people see, and blurred with a Gaussian of a pixel and a half,
-//! for grain finer than that is not seen at a viewing distance. The difference is the mean distance over the tenth of the pixels where it is
-//! largest, for that is where one looks; black and white are 1 apart, two colors that can just be told apart about 0.02.
+//! Both are converted to Oklab (ottosson2020), whose distances are perceptually uniform, and
+//! blurred with a Gaussian of 1.5 pixels, because finer noise is not visible at viewing distance.
+//! The difference is the mean distance over the tenth of the pixels where it is largest; black and
+//! white are 1 apart, two barely distinguishable colors about 0.02.
 
 use glam::{Mat3, Vec3};
 use sessile_appearance::linear_from_srgb;
 
-/// A picture in sRGB bytes, three per pixel.
+/// An image in sRGB bytes, three per pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bytes {
     pub width: usize,
@@ -15,9 +16,9 @@ pub struct Bytes {
     pub rgb: Vec<u8>,
 }
 
-/// Mean perceived difference of the tenth of the pixels that differ most.
+/// Mean perceptual difference over the tenth of the pixels that differ most.
 pub fn difference(a: &Bytes, b: &Bytes) -> f32 {
-    assert_eq!((a.width, a.height), (b.width, b.height), "pictures of two sizes");
+    assert_eq!((a.width, a.height), (b.width, b.height), "images of two sizes");
     let (a, b) = (seen(a), seen(b));
     let mut apart: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.distance(*b)).collect();
     apart.sort_unstable_by(|a, b| b.total_cmp(a));

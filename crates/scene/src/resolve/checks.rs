@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{UNKNOWN, radius_of};
+use super::{UNKNOWN, equivalent_radius};
 use crate::diagnostics::Diagnostic;
 use crate::quantities::VOLUME;
 use crate::reader::Section;
@@ -156,7 +156,7 @@ fn drops_outside(top: &Section<'_>, scene: &Scene) {
     let axes = if scene.world.planar { 0..2 } else { 0..3 };
     for (index, drop) in scene.drops.iter().enumerate() {
         let (low, high) = match &drop.shape {
-            DropShape::Sphere { center, amount, .. } => around(*center, *center, radius_of(*amount)),
+            DropShape::Sphere { center, amount, .. } => around(*center, *center, equivalent_radius(*amount)),
             DropShape::Box { min, max } => (*min, *max),
             DropShape::Cylinder { from, to, radius, .. } => around(from.min(*to), from.max(*to), *radius),
             // A cap's center is still to be projected, and a mesh is still to be read.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use glam::DVec3;
 
 use super::MeshScale;
+use super::words::words;
 
 /// `[[drops]]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,22 @@ pub enum Amount {
     Volume(f64),
     /// Area in a planar run, in m².
     Area(f64),
+}
+
+words! {
+    /// The words for a drop's shape.
+    pub enum DropKind {
+        /// [`DropShape::Sphere`].
+        Sphere = "sphere",
+        /// [`DropShape::Cap`].
+        Cap = "cap",
+        /// [`DropShape::Box`].
+        Box = "box",
+        /// [`DropShape::Cylinder`].
+        Cylinder = "cylinder",
+        /// [`DropShape::Mesh`].
+        Mesh = "mesh",
+    }
 }
 
 /// A drop's initial shape.

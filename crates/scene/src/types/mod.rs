@@ -12,7 +12,9 @@ mod parameters;
 mod solids;
 pub(crate) mod words;
 
+pub(crate) use drops::DropKind;
 pub use drops::{Amount, Drop, DropShape};
+pub(crate) use emitters::EmitterType;
 pub use emitters::{Emitter, EmitterKind, RainArea, RainSizes};
 pub use general::{Domain, Keyed, Output, Resolution, Side, Time, WorldSettings, plane_axes};
 pub use images::{
@@ -23,6 +25,7 @@ pub use parameters::{
     CurvatureMethod, DropletParameters, PaneParameters, SpringParameters, SurfaceParameters, VolumeCorrection,
     VolumeParameters,
 };
+pub(crate) use solids::SolidKind;
 pub use solids::{MeshScale, MotionKey, Solid, SolidShape};
 
 use sessile_wetting::{Liquid, LiquidPreset};

@@ -9,6 +9,7 @@ pub mod measure;
 pub mod render;
 pub mod run;
 pub mod scene;
+pub mod schema;
 pub mod shipped;
 pub mod validate;
 

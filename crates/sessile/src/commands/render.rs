@@ -14,7 +14,7 @@ use crate::{drawing, interrupt};
 
 /// Draws the chosen frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
-    let mut options = RenderOptions::new(FramesToRender::Frames(args.frames.unwrap_or_default()));
+    let mut options = RenderOptions::new(FramesToRender::Selected(args.frames.unwrap_or_default()));
     options.size = args.size;
     options.samples = args.samples.map(std::num::NonZeroU32::get);
     options.denoise = args.no_denoise.then_some(false);

@@ -1,12 +1,14 @@
 //! A run: simulates a scene into a folder of frames and measures, in one or several sessions.
 //!
-//! The time of frame k is k times the scene's frame interval, by multiplication, so that rounding errors do not
-//! accumulate. Between two frames the model chooses its steps, up to the time of the next frame. A checkpoint contains
-//! everything that the next step depends on. On resume, files written after the checkpoint's frame are removed and
-//! computed again; the result is bit-identical.
+//! The time of frame k is k times the scene's frame interval, by multiplication, so that rounding
+//! errors do not accumulate. Between two frames the model chooses its steps, up to the time of the
+//! next frame. A checkpoint contains everything that the next step depends on. On resume, files
+//! written after the checkpoint's frame are removed and computed again; the result is
+//! bit-identical.
 //!
-//! The order of writes guarantees this at any instant: first the surfaces and wet maps of a frame, then its line of
-//! measures, then the checkpoint that refers to them, then `run.json`. A checkpoint never refers to a missing frame.
+//! The order of writes guarantees this at any instant: first the surfaces and wet maps of a frame,
+//! then its line of measures, then the checkpoint that refers to them, then `run.json`. A
+//! checkpoint never refers to a missing frame.
 
 mod assets;
 mod error;

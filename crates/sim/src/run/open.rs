@@ -35,7 +35,8 @@ pub(super) fn open(
     // `run.json` is written first; without a scene beside it the run got no further.
     let started = folder.scene_path().exists();
     if options.fresh || !started {
-        // The checkpoint is removed first: if this is interrupted, no run resumes with half of its frames removed.
+        // The checkpoint is removed first: if this is interrupted, no run resumes with half of its
+        // frames removed.
         checkpoint::remove(&folder.checkpoint_path()).map_err(FolderError::from)?;
         folder.remove_run()?;
         return start(folder, scene, options);
@@ -55,7 +56,8 @@ pub(super) fn open(
     match saved {
         Some(checkpoint) => resume(folder, info, &checkpoint, scene, identity, options, progress),
         None => match folder.frames()?.last() {
-            // The first checkpoint is written right after frame 0, so a run with more frames had one.
+            // The first checkpoint is written right after frame 0, so a run with more frames had
+            // one.
             Some(&frame) if frame > 0 => Err(RunError::NoCheckpoint { folder: options.out.clone(), frame }),
             _ => {
                 progress.notice(&format!(

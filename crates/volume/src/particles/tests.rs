@@ -1,24 +1,33 @@
-//! Known flows that bring the surface back to where it was: what is missing then was lost on the way.
+//! Flows that bring the interface back to its initial place: what is missing then was lost on the
+//! way.
 
 use std::f64::consts::PI;
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{Particles, Settings};
+use super::{ParticleParameters, Particles};
 use crate::tiles::{CELLS, Field, SIDE, Tiles, Topology, local_cell};
 
-/// A block of tiles with φ on it and a flow given by formula, all in cells.
+/// A block of tiles with φ and an analytic flow, in cells.
 struct Bench<'a> {
     tiles: Tiles,
     phi: Field<f64>,
     stage: Field<f64>,
-    /// Velocity in cells per step at a point and a step's share of the run.
+    /// Velocity in cells per step at a point and a fraction of the run.
     flow: &'a (dyn Fn(DVec3, f64) -> DVec3 + Sync),
 }
 
-/// Particles wherever something moves, in a wide band.
-const FROM_REST: Settings = Settings { most: 32, least_speed: 0.0, full_speed: 0.1, band: 3.0, seed: 1 };
+/// Particles wherever the liquid moves, in a wide band.
+const FROM_REST: ParticleParameters = ParticleParameters {
+    max_per_cell: 32,
+    min_speed: 0.0,
+    full_speed: 0.1,
+    band: 3.0,
+    solid_clearance: 2.0,
+    interval: 10,
+    seed: 1,
+};
 
 /// Cells farther from the surface than this do not move.
 const BAND: f64 = 6.0;
@@ -58,43 +67,45 @@ impl<'a> Bench<'a> {
         (self.flow)(corner + at, time)
     }
 
-    /// Runs the flow; returns the share of the volume that is left. `every`: steps between two reseedings, none without particles.
+    /// Runs the flow; returns the fraction of the volume that remains. `every` is the reseeding
+    /// interval; none without particles.
     fn run(&mut self, steps: u32, every: Option<u32>, redistance: Option<u32>) -> (f64, Particles) {
         let before = self.volume();
         let mut particles = Particles::default();
-        let settings = FROM_REST;
+        let parameters = FROM_REST;
         for step in 0..steps {
             let time = (f64::from(step) + 0.5) / f64::from(steps);
             if let Some(every) = every {
                 if step % every == 0 {
                     let speed = |cell| (self.flow)(center(&self.tiles, cell), time).length();
-                    particles.reseed(&self.tiles, &self.phi, &settings, u64::from(step), speed, |_| true);
+                    particles.reseed(&self.tiles, &self.phi, &parameters, u64::from(step), speed, |_| true);
                 }
                 particles.advance(&self.tiles, |slot, at| self.velocity(slot, at, time));
             }
             self.move_phi(time);
             if every.is_some() {
-                particles.mend(&self.tiles, &mut self.phi, |_| true);
+                particles.correct_phi(&self.tiles, &mut self.phi, |_| true);
             }
             if redistance.is_some_and(|steps| step % steps == 0) {
                 self.redistance();
                 if every.is_some() {
-                    particles.mend(&self.tiles, &mut self.phi, |_| true);
+                    particles.correct_phi(&self.tiles, &mut self.phi, |_| true);
                 }
             }
-            particles.fit(&self.tiles, &self.phi);
+            particles.adjust_radii(&self.tiles, &self.phi);
         }
         (self.volume() / before, particles)
     }
 
-    /// Share of cells below zero, each smeared over a cell.
+    /// Volume below zero, each cell smeared over its width.
     fn volume(&self) -> f64 {
         let in_use = self.tiles.cells_in_use();
         let tiles = (0..self.tiles.len()).flat_map(|slot| &self.phi.tile(slot)[..in_use]);
         tiles.map(|phi| (0.5 - phi).clamp(0.0, 1.0)).sum()
     }
 
-    /// Makes φ a distance: ten steps of φ_t = S(φ₀)(1 − |∇φ|), cells at the surface by their own distance from it.
+    /// Redistances φ: ten steps of φ_t = S(φ₀)(1 − |∇φ|), cells at the interface by their own
+    /// distance from it.
     fn redistance(&mut self) {
         let first = self.phi.clone();
         let (tiles, values) = (&self.tiles, first.values());
@@ -192,7 +203,7 @@ fn weno_step(
     });
 }
 
-/// Zalesak's ball: radius 7 with a slot 3 cells wide, once round an axis 6 cells off its center.
+/// Zalesak's sphere: radius 7 with a slot 3 cells wide, once around an axis 6 cells off its center.
 fn zalesak(every: Option<u32>) -> (f64, f64, Particles) {
     let center = DVec3::new(16.0, 22.0, 16.0);
     let ball = move |p: DVec3| {
@@ -210,7 +221,8 @@ fn zalesak(every: Option<u32>) -> (f64, f64, Particles) {
     (left, misplaced / before.values().iter().map(share).sum::<f64>(), particles)
 }
 
-/// A circle of radius 9.6 in a box of 64 cells, drawn out by a vortex and back again; `turns` says how far.
+/// A circle of radius 9.6 in a box of 64 cells, stretched by a vortex and back again; `turns` tells
+/// how far.
 fn vortex(turns: f64, every: Option<u32>) -> (f64, Particles) {
     let circle = |p: DVec3| (p - DVec3::new(32.0, 48.0, 0.5)).truncate().length() - 9.6;
     let flow = |p: DVec3, time: f64| {
@@ -222,7 +234,7 @@ fn vortex(turns: f64, every: Option<u32>) -> (f64, Particles) {
 }
 
 #[test]
-fn a_slotted_ball_keeps_twice_as_much_of_its_shape() {
+fn particles_halve_the_error_of_a_rotated_slotted_sphere() {
     let [(alone, lost_alone, _), (with, lost_with, particles)] = [None, Some(20)].map(zalesak);
     println!(
         "left {alone:.4}, misplaced {lost_alone:.4} without; left {with:.4}, misplaced {lost_with:.4} with {} particles",
@@ -232,9 +244,9 @@ fn a_slotted_ball_keeps_twice_as_much_of_its_shape() {
     assert!((1.0 - with).abs() < 0.75 * (1.0 - alone), "left: {alone:.4} without, {with:.4} with particles");
 }
 
-/// Drawn out four times round, the filament's tail is thinner than a cell.
+/// Stretched four times around, the filament's tail is thinner than a cell.
 #[test]
-fn a_filament_keeps_its_volume() {
+fn particles_preserve_the_volume_of_a_filament() {
     let [alone, with] = [None, Some(20)].map(|every| vortex(4.0, every).0);
     println!("left {alone:.4} without, {with:.4} with particles");
     assert!(alone < 0.96, "this test expects WENO to lose volume: {alone:.4} left");
@@ -242,7 +254,7 @@ fn a_filament_keeps_its_volume() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let [one, three] = [1, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| vortex(0.5, Some(10)))
@@ -251,19 +263,19 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
+fn particles_are_seeded_where_the_interface_is_fast() {
     let ball = |p: DVec3| p.distance(DVec3::splat(12.0)) - 6.3;
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &ball, &still);
-    let settings = FROM_REST;
+    let parameters = FROM_REST;
     let mut particles = Particles::default();
-    // Above the middle it moves at half the speed that calls for all of them, below it rests.
+    // Above the middle the speed is half of that which calls for all particles, below it is zero.
     let speed = |cell: usize| if center(&bench.tiles, cell).y > 12.0 { 0.05 } else { 0.0 };
-    particles.reseed(&bench.tiles, &bench.phi, &settings, 0, speed, |_| true);
+    particles.reseed(&bench.tiles, &bench.phi, &parameters, 0, speed, |_| true);
     let mut counts = vec![0; bench.tiles.len() * CELLS];
     let mut signs = [0, 0];
     for slot in 0..bench.tiles.len() {
-        for particle in particles.of(slot) {
+        for particle in particles.in_tile(slot) {
             let local = crate::tiles::local_index(particle.at.to_array().map(|c| c as usize));
             counts[slot * CELLS + local] += 1;
             signs[usize::from(particle.signed_radius > 0.0)] += 1;
@@ -275,21 +287,21 @@ fn particles_are_many_where_it_is_fast_and_none_where_it_rests() {
         assert!(count == 0 || center(&bench.tiles, cell).y > 12.0);
     }
     assert!(signs[0] > 1000 && signs[1] > signs[0], "liquid and air: {signs:?}");
-    // What does not move has nothing to mend, and sowing again changes nothing.
+    // Liquid at rest needs no correction, and reseeding changes nothing.
     let before = bench.phi.clone();
     let still = particles.particles.clone();
     particles.advance(&bench.tiles, |_, _| DVec3::ZERO);
-    let done = particles.mend(&bench.tiles, &mut bench.phi, |_| true);
-    assert!(done == super::Mended::default() && bench.phi == before, "{done:?}");
-    particles.reseed(&bench.tiles, &bench.phi, &settings, 20, speed, |_| true);
-    // At the band's rim, where a draw may fall outside, another is made.
+    let done = particles.correct_phi(&bench.tiles, &mut bench.phi, |_| true);
+    assert!(done == super::Correction::default() && bench.phi == before, "{done:?}");
+    particles.reseed(&bench.tiles, &bench.phi, &parameters, 20, speed, |_| true);
+    // At the edge of the band, where a sample may fall outside, another is drawn.
     let now = particles.len();
     assert!(now >= still.len() && now < still.len() * 21 / 20, "{} at first, {now} sown again", still.len());
 }
 
-/// A drop of one and a half cells that φ has lost altogether comes back where its particles are.
+/// A drop of 1.5 cells radius that φ has lost is restored at its particles.
 #[test]
-fn escaped_particles_bring_back_what_the_grid_has_lost() {
+fn escaped_particles_restore_what_the_grid_has_lost() {
     let drop = |p: DVec3| p.distance(DVec3::new(12.3, 11.8, 12.1)) - 1.5;
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &drop, &still);
@@ -298,13 +310,13 @@ fn escaped_particles_bring_back_what_the_grid_has_lost() {
     let before = bench.volume();
     bench.phi.values_mut().iter_mut().for_each(|phi| *phi = phi.max(0.6));
     assert_eq!(bench.volume(), 0.0);
-    let done = particles.mend(&bench.tiles, &mut bench.phi, |_| true);
+    let done = particles.correct_phi(&bench.tiles, &mut bench.phi, |_| true);
     let after = bench.volume();
     assert!(done.escaped > 20 && (after / before - 1.0).abs() < 0.35, "{done:?}: {after:.2} of {before:.2} cells back");
 }
 
 #[test]
-fn particles_stay_with_their_tiles_and_cross_from_one_to_the_next() {
+fn particles_move_with_their_tiles_and_across_tile_borders() {
     let wall = |p: DVec3| p.x - 12.0;
     let still = |_: DVec3, _: f64| DVec3::ZERO;
     let mut bench = Bench::new(3, false, &wall, &still);
@@ -313,7 +325,7 @@ fn particles_stay_with_their_tiles_and_cross_from_one_to_the_next() {
     let places = |particles: &Particles, tiles: &Tiles| {
         let place = |slot: usize| {
             let corner = DVec3::from(tiles.coords()[slot].map(|c| 8.0 * f64::from(c)));
-            particles.of(slot).iter().map(move |particle| corner + particle.at)
+            particles.in_tile(slot).iter().map(move |particle| corner + particle.at)
         };
         let mut all: Vec<[f64; 3]> = (0..tiles.len()).flat_map(place).map(|p| p.to_array()).collect();
         all.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap());

@@ -1,14 +1,16 @@
-//! Systems with known answers, for tests and benches.
+//! Systems with known solutions, for tests and benches.
 
 use super::{NONE, System};
 
 /// Edge of a tile, in cells.
 const TILE: i32 = 8;
 
-/// Drops as the pressure sees them: Neumann on solids by cut faces, Dirichlet 0 on the liquid's surface by the ghost-fluid distance.
+/// Pressure systems of drops: Neumann on solids by cut faces, Dirichlet 0 on the interface by the
+/// ghost-fluid distance.
 ///
-/// `phi` and `solid` are signed distances in units of cells at points in units of cells; cell (i, j, k) has its center at that point. The
-/// source is 1 per unit of volume, so the right-hand side is the open share of the cell. Unknowns are listed tile by tile.
+/// `phi` and `solid` are signed distances in cells at points in cells; cell (i, j, k) has its
+/// center at that point. The source is 1 per unit of volume, so the right-hand side is the open
+/// fraction of the cell. Unknowns are listed tile by tile.
 pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f64; 3]) -> f64) -> System {
     let tiles = (half_extent + TILE - 1) / TILE;
     let side = (2 * tiles * TILE) as usize;
@@ -49,12 +51,12 @@ pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f6
                 continue;
             }
             match place(other).map_or(NONE, |place| index[place]) {
-                // A cell in the solid that is not liquid has no open face; what is left is air.
+                // A cell in the solid that is not liquid has no open face; the rest is air.
                 NONE => {
                     let there = phi(at(other, [0.0; 3]));
                     if there >= 0.0 {
                         let theta = (own / (own - there)).max(1e-3);
-                        system.outside[i] += open / theta;
+                        system.dirichlet[i] += open / theta;
                     }
                 }
                 j => {
@@ -69,7 +71,7 @@ pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f6
     system
 }
 
-/// Open share of the cell round a point, by its distance from the solid along the solid's normal; exact enough for planes.
+/// Open fraction of the cell around a point, by sampling; accurate enough for planes.
 fn share(solid: &impl Fn([f64; 3]) -> f64, at: [f64; 3]) -> f64 {
     const N: usize = 4;
     let mut open = 0;
@@ -80,7 +82,7 @@ fn share(solid: &impl Fn([f64; 3]) -> f64, at: [f64; 3]) -> f64 {
     open as f64 / (N * N * N) as f64
 }
 
-/// Open share of the face with this center, across `axis`.
+/// Open fraction of the face with this center, across `axis`.
 fn face_share(solid: &impl Fn([f64; 3]) -> f64, at: [f64; 3], axis: usize) -> f64 {
     const N: usize = 32;
     let distance = solid(at);

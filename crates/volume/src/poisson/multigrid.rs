@@ -1,53 +1,56 @@
-//! One V-cycle of multigrid as preconditioner, in single precision.
+//! Multigrid preconditioner: one V-cycle in single precision.
 //!
-//! Levels come from [`super::hierarchy`]. On each: relax red then black (Gauss–Seidel), take the residual to the next level, come back with the correction,
-//! relax black then red; so the cycle is symmetric. A correction e is brought to fine cell i, whose outward faces lead to blocks B', by
+//! Levels come from [`super::levels`]. On each: relax red, then black unknowns (Gauss–Seidel),
+//! restrict the residual to the next level, add its correction, relax black, then red; so the cycle
+//! is symmetric. A correction e is interpolated to fine cell i, whose outward faces lead to blocks
+//! B', by
 //!
 //! ```text
 //! x_i += e_B + ¼ Σ_{B'} (e_B' − e_B)
 //! ```
 //!
-//! which is linear interpolation where no wall is near: a fine center lies a quarter of the coarse spacing off its block's in each direction. The residual
-//! goes down by the transpose. Both use that relaxation leaves no residual on black and does not read what it overwrites.
+//! which is linear interpolation away from walls: a fine center lies a quarter of the coarse
+//! spacing off its block's in each direction. The residual is restricted by the transpose. Both use
+//! that relaxation leaves no residual on black unknowns and does not read what it overwrites.
 
 use rayon::prelude::*;
 
 use super::System;
-use super::hierarchy::{GRAIN, Level, USUAL_WIDTH};
-use super::rows::Rows;
-use super::runs::{Runs, SHORT};
+use super::levels::{GRAIN, Level, USUAL_WIDTH};
+use super::matrix::Matrix;
+use super::uniform_runs::{SHORT, UniformRuns};
 
 /// Relaxations (of both colors) before and after the coarser levels.
 const SWEEPS: usize = 2;
 /// The same on the last level, which usually has no couplings and then needs one.
 const LAST_SWEEPS: usize = 8;
-/// Share of the neighboring block's value in a fine cell's, per face.
+/// Weight of the neighboring block's value in a fine cell's, per face.
 const SHARE: f32 = 0.25;
 
 /// The levels.
 #[derive(Debug, Default)]
 pub struct Multigrid {
     levels: Vec<Level>,
-    /// Those of `levels` in use; the others are memory from larger systems.
+    /// Levels in use; the others are memory from larger systems.
     used: usize,
     scale: f64,
     cells: Vec<[i32; 3]>,
 }
 
 impl Multigrid {
-    /// Makes the levels of a system.
-    pub fn prepare(&mut self, system: &System, rows: &Rows) {
+    /// Builds the levels of a system.
+    pub fn prepare(&mut self, system: &System, matrix: &Matrix) {
         if self.levels.is_empty() {
             self.levels.push(Level::default());
         }
-        self.scale = self.levels[0].finest(system, rows);
+        self.scale = self.levels[0].finest(system, matrix);
         self.used = 1;
         loop {
             if self.levels.len() == self.used {
                 self.levels.push(Level::default());
             }
             let (fine, coarse) = self.levels.split_at_mut(self.used);
-            if !fine[self.used - 1].gather_into(&mut coarse[0], &mut self.cells) {
+            if !fine[self.used - 1].coarsen_into(&mut coarse[0], &mut self.cells) {
                 break;
             }
             self.used += 1;
@@ -66,15 +69,11 @@ impl Multigrid {
             return;
         }
         let finest = &mut self.levels[0];
-        let mut right = std::mem::take(&mut finest.right);
+        let mut rhs = std::mem::take(&mut finest.rhs);
         let (_, natural) = finest.finest_order();
         let down = 1.0 / largest;
-        right
-            .par_iter_mut()
-            .zip(natural)
-            .with_min_len(GRAIN)
-            .for_each(|(right, &i)| *right = (r[i as usize] * down) as f32);
-        finest.right = right;
+        rhs.par_iter_mut().zip(natural).with_min_len(GRAIN).for_each(|(rhs, &i)| *rhs = (r[i as usize] * down) as f32);
+        finest.rhs = rhs;
         cycle(&mut self.levels[..self.used]);
         let finest = &self.levels[0];
         let (places, _) = finest.finest_order();
@@ -112,8 +111,8 @@ const BLACK: usize = 1;
 impl Level {
     /// Relaxes both colors once; x is taken to be 0.
     fn relax_from_zero(&mut self) {
-        let reds = self.x[..self.num_red].par_iter_mut().zip(&self.right).zip(&self.inverse);
-        reds.with_min_len(GRAIN).for_each(|((x, right), inverse)| *x = right * inverse);
+        let reds = self.x[..self.num_red].par_iter_mut().zip(&self.rhs).zip(&self.inverse);
+        reds.with_min_len(GRAIN).for_each(|((x, rhs), inverse)| *x = rhs * inverse);
         self.relax(BLACK);
     }
 
@@ -122,11 +121,11 @@ impl Level {
         let (red, black) = self.x.split_at_mut(self.num_red);
         let (own, other, first) = if color == RED { (red, &*black, 0) } else { (black, &*red, self.num_red) };
         let (columns, couplings, runs) = (&self.columns, &self.couplings, &self.runs[color]);
-        let right = &self.right[first..];
-        let rows = Half { width: self.width, columns, couplings, first, runs, full: self.full, right };
+        let rhs = &self.rhs[first..];
+        let matrix = ColorRows { width: self.width, columns, couplings, first, runs, full: self.full, rhs };
         let inverse = &self.inverse[first..];
         each_grain(own, |from, own| {
-            rows.sum(from, own, other);
+            matrix.sum(from, own, other);
             own.iter_mut().zip(&inverse[from..]).for_each(|(own, inverse)| *own *= inverse);
         });
     }
@@ -135,22 +134,22 @@ impl Level {
     fn find_residual(&mut self) {
         let (red, black) = self.x.split_at(self.num_red);
         let (columns, couplings, runs) = (&self.columns, &self.couplings, &self.runs[RED]);
-        let right = &self.right;
-        let rows = Half { width: self.width, columns, couplings, first: 0, runs, full: self.full, right };
+        let rhs = &self.rhs;
+        let matrix = ColorRows { width: self.width, columns, couplings, first: 0, runs, full: self.full, rhs };
         let inverse = &self.inverse;
         each_grain(&mut self.residual, |from, residual| {
-            rows.sum(from, residual, black);
+            matrix.sum(from, residual, black);
             for ((residual, red), inverse) in residual.iter_mut().zip(&red[from..]).zip(&inverse[from..]) {
                 *residual = if *inverse > 0.0 { *residual - red / inverse } else { 0.0 };
             }
         });
     }
 
-    /// Takes the right-hand side from the residual of the finer level.
+    /// Restricts the residual of the finer level to the right-hand side.
     fn restrict(&mut self, fine: &Self) {
         let (members, lists) = (&self.members, &self.member_lists);
-        each_grain(&mut self.right, |from, right| {
-            for (right, &[first, end]) in right.iter_mut().zip(&members[from..]) {
+        each_grain(&mut self.rhs, |from, rhs| {
+            for (rhs, &[first, end]) in rhs.iter_mut().zip(&members[from..]) {
                 let mut sum = 0.0;
                 for &member in &lists[first as usize..end as usize] {
                     let member = member as usize;
@@ -169,22 +168,23 @@ impl Level {
                         }
                     }
                 }
-                *right = sum;
+                *rhs = sum;
             }
         });
     }
 
-    /// Adds the coarser level's solution to the red unknowns; the black ones are relaxed next and need none.
+    /// Interpolates the coarser level's solution to the red unknowns; the black ones are relaxed
+    /// next.
     fn correct(&mut self, coarse: &Self) {
         let (num_red, width) = (self.num_red, self.width);
-        let (gathered, outward, columns) = (&self.gathered, &self.outward, &self.columns);
+        let (aggregate_of, outward, columns) = (&self.aggregate_of, &self.outward, &self.columns);
         each_grain(&mut self.x[..num_red], |from, x| {
             for (k, x) in x.iter_mut().enumerate() {
                 let i = from + k;
-                let Some(&own) = coarse.x.get(gathered[i] as usize) else { continue };
+                let Some(&own) = coarse.x.get(aggregate_of[i] as usize) else { continue };
                 let mut bits = outward[i];
                 let columns = &columns[i * width..][..width];
-                let beyond = |face: usize| coarse.x[gathered[num_red + columns[face] as usize] as usize];
+                let beyond = |face: usize| coarse.x[aggregate_of[num_red + columns[face] as usize] as usize];
                 let mut correction = own;
                 if let Some(faces) = one_of_each_pair(bits) {
                     faces.into_iter().for_each(|face| correction += SHARE * (beyond(face) - own));
@@ -200,7 +200,8 @@ impl Level {
     }
 }
 
-/// The three of six bits that are set, if they are one of the first two, one of the next and one of the last: so for all cells with liquid around their block.
+/// The three bits that are set of six, if they are one of each pair: so for all cells with liquid
+/// around their block.
 fn one_of_each_pair(bits: u32) -> Option<[usize; 3]> {
     const LOW: u32 = 0b01_01_01;
     let high = |pair: u32| (2 * pair + (bits >> (2 * pair + 1) & 1)) as usize;
@@ -208,27 +209,27 @@ fn one_of_each_pair(bits: u32) -> Option<[usize; 3]> {
 }
 
 /// The rows of one color.
-struct Half<'a> {
+struct ColorRows<'a> {
     width: usize,
     columns: &'a [u32],
     couplings: &'a [f32],
     first: usize,
-    runs: &'a Runs,
+    runs: &'a UniformRuns,
     full: f32,
-    right: &'a [f32],
+    rhs: &'a [f32],
 }
 
-impl Half<'_> {
-    /// b + Σ c x over the other color for the rows of a grain, from the first of it on.
+impl ColorRows<'_> {
+    /// b + Σ c x over the other color for the rows of a grain, beginning with its first.
     fn sum(&self, from: usize, out: &mut [f32], other: &[f32]) {
         let mut done = 0;
         for run in self.runs.of_part(from) {
             let first = run.first as usize;
             self.look_up(from + done, &mut out[done..first - from], other);
-            let (sums, right) = (run.short_sums(other), &self.right[first..][..SHORT]);
+            let (sums, rhs) = (run.short_sums(other), &self.rhs[first..][..SHORT]);
             done = first - from + SHORT;
             for (lane, out) in out[first - from..done].iter_mut().enumerate() {
-                *out = right[lane] + self.full * sums[lane];
+                *out = rhs[lane] + self.full * sums[lane];
             }
         }
         self.look_up(from + done, &mut out[done..], other);
@@ -238,24 +239,24 @@ impl Half<'_> {
     fn look_up(&self, from: usize, out: &mut [f32], other: &[f32]) {
         let range = (self.first + from) * self.width..(self.first + from + out.len()) * self.width;
         let (columns, couplings) = (&self.columns[range.clone()], &self.couplings[range]);
-        let out = out.iter_mut().zip(&self.right[from..]);
-        // Colors may be empty; then all couplings are 0 and there is nothing to read.
+        let out = out.iter_mut().zip(&self.rhs[from..]);
+        // A color may be empty; then all couplings are 0.
         if other.is_empty() {
-            out.for_each(|(out, right)| *out = *right);
+            out.for_each(|(out, rhs)| *out = *rhs);
         } else if self.width == USUAL_WIDTH {
-            let rows = columns.as_chunks::<USUAL_WIDTH>().0.iter().zip(couplings.as_chunks::<USUAL_WIDTH>().0);
-            for ((out, right), (columns, couplings)) in out.zip(rows) {
+            let matrix = columns.as_chunks::<USUAL_WIDTH>().0.iter().zip(couplings.as_chunks::<USUAL_WIDTH>().0);
+            for ((out, rhs), (columns, couplings)) in out.zip(matrix) {
                 let mut sum = 0.0;
                 for (column, coupling) in columns.iter().zip(couplings) {
                     sum += coupling * other[*column as usize];
                 }
-                *out = right + sum;
+                *out = rhs + sum;
             }
         } else {
-            let rows = columns.chunks_exact(self.width).zip(couplings.chunks_exact(self.width));
-            for ((out, right), (columns, couplings)) in out.zip(rows) {
+            let matrix = columns.chunks_exact(self.width).zip(couplings.chunks_exact(self.width));
+            for ((out, rhs), (columns, couplings)) in out.zip(matrix) {
                 let coupled = columns.iter().zip(couplings).map(|(column, c)| c * other[*column as usize]);
-                *out = right + coupled.sum::<f32>();
+                *out = rhs + coupled.sum::<f32>();
             }
         }
     }

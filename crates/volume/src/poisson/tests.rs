@@ -1,11 +1,11 @@
-//! Pressure problems whose answers are known, through both preconditioners.
+//! Pressure problems with known solutions, through both preconditioners.
 
 use rayon::ThreadPoolBuilder;
 
 use super::cases::{ball, drops, exact, half_ball};
-use super::{Method, NONE, Options, PoissonError, Report, Solver, System};
+use super::{Method, NONE, Options, PoissonError, SolveReport, Solver, System};
 
-fn solve(system: &System, method: Method) -> (Vec<f64>, Report) {
+fn solve(system: &System, method: Method) -> (Vec<f64>, SolveReport) {
     let mut x = vec![0.0; system.len()];
     let options = Options { method, relative_tolerance: 1e-9, ..Options::default() };
     let report = Solver::default().solve(system, &mut x, &options).expect("the system has a solution");
@@ -16,7 +16,7 @@ fn worst(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// b − A x, written out from the definition.
+/// b − A x by its definition.
 fn largest_residual(system: &System, x: &[f64]) -> f64 {
     (0..system.len())
         .map(|i| {
@@ -24,14 +24,15 @@ fn largest_residual(system: &System, x: &[f64]) -> f64 {
                 .filter(|&face| system.neighbors[i][face] != NONE)
                 .map(|face| system.coupling(i, face) * (x[i] - x[system.neighbors[i][face] as usize]))
                 .sum();
-            (system.right[i] - system.outside[i] * x[i] - coupled).abs()
+            (system.rhs[i] - system.dirichlet[i] * x[i] - coupled).abs()
         })
         .fold(0.0, f64::max)
 }
 
-/// The linear ghost-fluid distance errs by the parabola's bend over a cell, h²/8 of p'' = 1/3 at most times the surface's share.
+/// The linear ghost-fluid distance errs by the parabola's sagitta over a cell, h²/8 of p'' = 1/3 at
+/// most, times the fraction at the interface.
 #[test]
-fn the_pressure_in_a_ball_is_the_parabola() {
+fn the_pressure_in_a_sphere_is_parabolic() {
     let radius = 12.3;
     let system = ball(radius);
     let expected = exact(&system, radius);
@@ -44,9 +45,10 @@ fn the_pressure_in_a_ball_is_the_parabola() {
     }
 }
 
-/// With the plane closed or missing in the wrong places, the profile would be off by its own size.
+/// With the plane closed or missing in the wrong places, the profile would be wrong by its own
+/// size.
 #[test]
-fn the_pressure_in_half_a_ball_on_a_tilted_plane_is_the_parabola_too() {
+fn the_pressure_in_half_a_sphere_on_a_tilted_plane_is_parabolic() {
     let radius = 12.3;
     let system = half_ball(radius);
     let expected = exact(&system, radius);
@@ -58,7 +60,7 @@ fn the_pressure_in_half_a_ball_on_a_tilted_plane_is_the_parabola_too() {
 }
 
 #[test]
-fn iterations_of_multigrid_hardly_grow_and_those_of_mic_do() {
+fn multigrid_iterations_hardly_grow_with_the_system() {
     let small = half_ball(8.0);
     let large = half_ball(32.0);
     let [mic, multigrid] = [Method::Mic, Method::Multigrid].map(|method| {
@@ -70,7 +72,7 @@ fn iterations_of_multigrid_hardly_grow_and_those_of_mic_do() {
     assert!(mic[1] as f64 > 1.8 * mic[0] as f64, "MIC took {mic:?}: this test expects it to grow with the radius");
 }
 
-/// Forty drops, a few cells apart, of many sizes, some cut by a plate.
+/// Forty drops a few cells apart, of many sizes, some cut by a plate.
 fn many_drops() -> System {
     let centers: Vec<([f64; 3], f64)> = (0..40)
         .map(|k| {
@@ -87,7 +89,7 @@ fn many_drops() -> System {
 }
 
 #[test]
-fn many_drops_and_a_thin_plate_between_them_cost_no_more_iterations() {
+fn multigrid_handles_many_drops_and_a_thin_plate() {
     let system = many_drops();
     let (a, mic) = solve(&system, Method::Mic);
     let (b, multigrid) = solve(&system, Method::Multigrid);
@@ -95,16 +97,17 @@ fn many_drops_and_a_thin_plate_between_them_cost_no_more_iterations() {
     assert!(multigrid.iterations < 25, "{} unknowns: {multigrid:?}, MIC {mic:?}", system.len());
 }
 
-/// A closed box of 10 × 7 × 5 cells whose source is x − mean(x), and a second one with a source that has no solution.
+/// A closed box of 10 × 7 × 5 cells whose source is x − mean(x), and a second one with a source
+/// that has no solution.
 #[test]
-fn drops_without_air_get_the_solution_of_mean_zero() {
+fn floating_components_get_the_solution_of_mean_zero() {
     let inside = |p: [f64; 3]| (p[1] - 2.0).abs().max((p[2] - 2.0).abs()).max((p[0] - 4.0).abs()) - 6.5;
     let mut system = drops(12, inside, |_| 1e3);
     let walls = |p: [i32; 3]| p[0] == 1;
-    // No outside anywhere, and a wall across at x = 1: two floating parts.
-    system.outside.fill(0.0);
+    // No Dirichlet value anywhere, and a wall across at x = 1: two floating parts.
+    system.dirichlet.fill(0.0);
     for i in 0..system.len() {
-        system.right[i] = f64::from(system.cells[i][0]);
+        system.rhs[i] = f64::from(system.cells[i][0]);
         if walls(system.cells[i]) {
             system.faces[i][0] = 0.0;
         }
@@ -112,14 +115,15 @@ fn drops_without_air_get_the_solution_of_mean_zero() {
     for method in [Method::Mic, Method::Multigrid] {
         let (x, report) = solve(&system, method);
         assert_eq!(report.floating, 2, "{report:?}");
-        // The two parts run from −2 to 1 and from 2 to 10; their means are −0.5 and 6.
+        // The two parts extend from −2 to 1 and from 2 to 10; their means are −0.5 and 6.
         assert!((report.removed - 6.0).abs() < 1e-12, "{report:?}");
         let mean = |low: bool| {
             let part: Vec<f64> = (0..x.len()).filter(|&i| (system.cells[i][0] <= 1) == low).map(|i| x[i]).collect();
             part.iter().sum::<f64>() / part.len() as f64
         };
         assert!(mean(true).abs() < 1e-9 && mean(false).abs() < 1e-9, "means {} and {}", mean(true), mean(false));
-        // The flux through the middle of the right part balances the source to its left: Σ_{x=2}^{5} (x − 6) = −10.
+        // The flux through the middle of the high part balances the source on its low side:
+        // Σ_{x=2}^{5} (x − 6) = −10.
         let i = system.cells.iter().position(|&cell| cell == [5, 0, 0]).unwrap();
         let flux = x[i] - x[system.neighbors[i][1] as usize];
         assert!((flux + 10.0).abs() < 1e-6, "{method:?}: flux {flux}");
@@ -127,7 +131,7 @@ fn drops_without_air_get_the_solution_of_mean_zero() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let system = half_ball(26.0);
     assert!(system.len() > 30_000);
     for method in [Method::Mic, Method::Multigrid] {
@@ -140,7 +144,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_solver_that_was_used_before_gives_the_same_bytes_as_a_fresh_one() {
+fn a_reused_solver_is_bit_identical_to_a_new_one() {
     let systems = [half_ball(20.0), many_drops(), ball(5.0), half_ball(20.0)];
     let mut used = Solver::default();
     for method in [Method::Multigrid, Method::Mic] {
@@ -154,7 +158,7 @@ fn a_solver_that_was_used_before_gives_the_same_bytes_as_a_fresh_one() {
 }
 
 #[test]
-fn a_good_first_guess_saves_iterations() {
+fn a_good_initial_guess_saves_iterations() {
     let system = ball(12.3);
     let mut x = exact(&system, 12.3);
     let options = Options { relative_tolerance: 1e-4, ..Options::default() };
@@ -165,7 +169,7 @@ fn a_good_first_guess_saves_iterations() {
 }
 
 #[test]
-fn broken_systems_are_refused_with_their_cell() {
+fn invalid_systems_are_rejected_with_their_cell() {
     let good = ball(3.0);
     let refuse = |change: &dyn Fn(&mut System)| {
         let mut system = good.clone();
@@ -180,8 +184,8 @@ fn broken_systems_are_refused_with_their_cell() {
             "{error}"
         );
     };
-    at("b", refuse(&|system| system.right[5] = f64::NAN));
-    at("d", refuse(&|system| system.outside[5] = -1.0));
+    at("b", refuse(&|system| system.rhs[5] = f64::NAN));
+    at("d", refuse(&|system| system.dirichlet[5] = -1.0));
     let i = (0..good.len()).find(|&i| good.neighbors[i][3] != NONE).unwrap();
     let error = refuse(&|system| system.faces[i][1] = f64::INFINITY);
     assert!(error.to_string().contains("c = inf"), "{error}");
@@ -192,9 +196,9 @@ fn broken_systems_are_refused_with_their_cell() {
 }
 
 #[test]
-fn nothing_and_cells_without_couplings_are_solved() {
+fn empty_systems_and_isolated_cells_are_solved() {
     let mut solver = Solver::default();
-    assert_eq!(solver.solve(&System::default(), &mut [], &Options::default()), Ok(Report::default()));
+    assert_eq!(solver.solve(&System::default(), &mut [], &Options::default()), Ok(SolveReport::default()));
     for method in [Method::Mic, Method::Multigrid] {
         let mut system = System::default();
         system.push([0; 3], [NONE; 6], [0.0; 3], 4.0, 2.0);

@@ -1,4 +1,4 @@
-//! Balls fly parabolas, join, rest and land; and not a drop is lost.
+//! Spray drops follow parabolas, coalesce, rest and return; no volume is lost.
 
 use glam::DVec3;
 use sessile_frames::{Event, Ids, Surface};
@@ -6,12 +6,14 @@ use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::Connectivity;
 use sessile_world::random::Stream;
 
-use super::{Ball, Fate, Spray, Surroundings};
+use super::{Environment, Exit, Spray, SprayDrop};
 
 const G: DVec3 = DVec3::new(0.0, -9.8, 0.0);
 const H: f64 = 1e-4;
+const MIN_GRID_VOLUME: f64 = 40.0 * H * H * H;
 
-/// Liquid below y = `pool`, a solid below y = `floor` that moves along x, the scene a cube of 1 m.
+/// Liquid below y = `pool`, a solid below y = `floor` that moves along x, a domain of 1 m around
+/// the origin.
 struct Flat {
     pool: f64,
     floor: f64,
@@ -20,7 +22,7 @@ struct Flat {
 
 const AIR: Flat = Flat { pool: -9.0, floor: -9.0, slide: 0.0 };
 
-impl Surroundings for Flat {
+impl Environment for Flat {
     fn liquid(&self, point: DVec3) -> f64 {
         point.y - self.pool
     }
@@ -34,57 +36,57 @@ impl Surroundings for Flat {
     }
 }
 
-/// A ball of a given number of cells.
-fn ball(id: u32, at: DVec3, velocity: DVec3, cells: f64) -> Ball {
-    Ball { id, at, velocity, volume: cells * H.powi(3), resting: false }
+/// A drop of a given number of cells.
+fn drop(id: u32, at: DVec3, velocity: DVec3, cells: f64) -> SprayDrop {
+    SprayDrop { id, at, velocity, volume: cells * H.powi(3), resting: false }
 }
 
-fn spray(balls: &[Ball]) -> Spray {
+fn spray(drops: &[SprayDrop]) -> Spray {
     let mut spray = Spray::default();
-    for ball in balls {
-        spray.launch(ball.id, ball.at, ball.velocity, ball.volume);
+    for drop in drops {
+        spray.launch(drop.id, drop.at, drop.velocity, drop.volume);
     }
     spray
 }
 
 #[test]
-fn flight_is_a_parabola_whatever_the_steps() {
-    let start = ball(1, DVec3::ZERO, DVec3::new(0.4, 1.0, -0.2), 20.0);
+fn trajectories_are_parabolas_for_any_number_of_steps() {
+    let start = drop(1, DVec3::ZERO, DVec3::new(0.4, 1.0, -0.2), 20.0);
     for steps in [1, 7, 400] {
         let mut spray = spray(&[start]);
         let time = 0.1;
         for _ in 0..steps {
-            spray.advance(time / f64::from(steps), H, G, &AIR, &mut Vec::new(), &mut Vec::new());
+            spray.advance(time / f64::from(steps), MIN_GRID_VOLUME, G, &AIR, &mut Vec::new(), &mut Vec::new());
         }
         let expected = start.velocity * time + 0.5 * time * time * G;
-        let found = spray.balls()[0];
+        let found = spray.drops()[0];
         assert!((found.at - expected).length() < 1e-12, "{steps} steps: {} for {expected}", found.at);
         assert!((found.velocity - start.velocity - time * G).length() < 1e-12);
     }
 }
 
 #[test]
-fn a_ball_lands_when_its_surface_touches_the_liquid_and_brings_all_it_had() {
-    let start = ball(5, DVec3::new(0.0, 0.02, 0.0), DVec3::ZERO, 27.0);
+fn a_spray_drop_returns_its_whole_volume_when_it_touches_liquid() {
+    let start = drop(5, DVec3::new(0.0, 0.02, 0.0), DVec3::ZERO, 27.0);
     let mut spray = spray(&[start]);
     let pool = Flat { pool: 0.0, ..AIR };
     let (dt, mut time, mut gone) = (2e-5, 0.0, Vec::new());
     while gone.is_empty() && time < 1.0 {
-        spray.advance(dt, H, G, &pool, &mut gone, &mut Vec::new());
+        spray.advance(dt, MIN_GRID_VOLUME, G, &pool, &mut gone, &mut Vec::new());
         time += dt;
     }
     let expected = f64::sqrt(2.0 * (0.02 - start.radius()) / 9.8);
     assert!((time - expected).abs() < 1.5 * dt, "landed after {time} s, not {expected}");
     let (landed, fate) = gone[0];
-    assert_eq!((fate, landed.volume, landed.id), (Fate::Landed, start.volume, 5));
-    assert!(spray.balls().is_empty());
+    assert_eq!((fate, landed.volume, landed.id), (Exit::TouchedLiquid, start.volume, 5));
+    assert!(spray.drops().is_empty());
 }
 
-/// Even in one long step, it does not fly through a pool.
+/// Even in one long step, it does not pass through a sheet.
 #[test]
-fn a_fast_ball_does_not_jump_over_thin_things() {
+fn a_fast_spray_drop_does_not_pass_through_a_thin_sheet() {
     struct Sheet;
-    impl Surroundings for Sheet {
+    impl Environment for Sheet {
         fn liquid(&self, point: DVec3) -> f64 {
             (point.y).abs() - 2.0 * H
         }
@@ -95,72 +97,73 @@ fn a_fast_ball_does_not_jump_over_thin_things() {
             true
         }
     }
-    let mut spray = spray(&[ball(1, DVec3::new(0.0, 40.0 * H, 0.0), DVec3::new(0.0, -2.0, 0.0), 27.0)]);
+    let mut spray = spray(&[drop(1, DVec3::new(0.0, 40.0 * H, 0.0), DVec3::new(0.0, -2.0, 0.0), 27.0)]);
     let mut gone = Vec::new();
-    spray.advance(4e-3, H, G, &Sheet, &mut gone, &mut Vec::new());
-    assert_eq!(gone.len(), 1, "{:?}", spray.balls());
+    spray.advance(4e-3, MIN_GRID_VOLUME, G, &Sheet, &mut gone, &mut Vec::new());
+    assert_eq!(gone.len(), 1, "{:?}", spray.drops());
 }
 
 #[test]
-fn balls_that_touch_become_one_with_the_sum_of_volume_and_momentum() {
+fn volume_and_momentum_are_conserved_when_spray_drops_coalesce() {
     let mut random = Stream::new(2, &[]);
     let mut any = || DVec3::from([0, 1, 2].map(|_| random.uniform_in(-1.0, 1.0)));
-    let balls: Vec<Ball> = (0..300).map(|k| ball(k + 1, 1.5e-3 * any(), any(), 1.0 + f64::from(k % 9))).collect();
-    let mut spray = spray(&balls);
-    let sums =
-        |balls: &[Ball]| balls.iter().fold((0.0, DVec3::ZERO), |(v, p), b| (v + b.volume, p + b.volume * b.velocity));
-    let before = sums(spray.balls());
+    let drops: Vec<SprayDrop> = (0..300).map(|k| drop(k + 1, 1.5e-3 * any(), any(), 1.0 + f64::from(k % 9))).collect();
+    let mut spray = spray(&drops);
+    let sums = |drops: &[SprayDrop]| {
+        drops.iter().fold((0.0, DVec3::ZERO), |(v, p), b| (v + b.volume, p + b.volume * b.velocity))
+    };
+    let before = sums(spray.drops());
     let (mut events, mut gone) = (Vec::new(), Vec::new());
-    spray.advance(0.0, H, G, &AIR, &mut gone, &mut events);
-    let all: Vec<Ball> = spray.balls().iter().copied().chain(gone.iter().map(|(ball, _)| *ball)).collect();
+    spray.advance(0.0, MIN_GRID_VOLUME, G, &AIR, &mut gone, &mut events);
+    let all: Vec<SprayDrop> = spray.drops().iter().copied().chain(gone.iter().map(|(drop, _)| *drop)).collect();
     let after = sums(&all);
     assert!(all.len() < 290, "{} are left of 300: this test expects more to touch", all.len());
     assert_eq!(events.len(), 300 - all.len());
     assert!((after.0 / before.0 - 1.0).abs() < 1e-13, "volume {} of {}", after.0, before.0);
     assert!((after.1 - before.1).length() < 1e-13 * before.0, "momentum {} of {}", after.1, before.1);
-    for (k, a) in spray.balls().iter().enumerate() {
-        for b in &spray.balls()[k + 1..] {
+    for (k, a) in spray.drops().iter().enumerate() {
+        for b in &spray.drops()[k + 1..] {
             assert!(a.at.distance(b.at) >= a.radius() + b.radius(), "{} and {} still touch", a.id, b.id);
         }
-        assert!(k == 0 || spray.balls()[k - 1].id < a.id, "ids out of order");
+        assert!(k == 0 || spray.drops()[k - 1].id < a.id, "ids out of order");
     }
 }
 
 #[test]
-fn the_larger_ball_keeps_its_name() {
-    let mut spray = spray(&[ball(3, DVec3::ZERO, DVec3::X, 5.0), ball(9, DVec3::new(H, 0.0, 0.0), DVec3::ZERO, 15.0)]);
+fn the_larger_spray_drop_keeps_its_id() {
+    let mut spray = spray(&[drop(3, DVec3::ZERO, DVec3::X, 5.0), drop(9, DVec3::new(H, 0.0, 0.0), DVec3::ZERO, 15.0)]);
     let mut events = Vec::new();
-    spray.advance(0.0, H, G, &AIR, &mut Vec::new(), &mut events);
+    spray.advance(0.0, MIN_GRID_VOLUME, G, &AIR, &mut Vec::new(), &mut events);
     assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[3, 9]), into: 9 }]);
-    assert_eq!(spray.balls().len(), 1);
-    assert!((spray.balls()[0].velocity - 0.25 * DVec3::X).length() < 1e-15);
+    assert_eq!(spray.drops().len(), 1);
+    assert!((spray.drops()[0].velocity - 0.25 * DVec3::X).length() < 1e-15);
 }
 
 #[test]
-fn a_ball_rests_on_a_solid_rides_with_it_and_is_taken_up_when_liquid_comes() {
-    let start = ball(1, DVec3::new(0.0, 5.0 * H, 0.0), DVec3::new(0.3, -0.5, 0.0), 8.0);
+fn a_spray_drop_rests_on_a_moving_solid_until_liquid_touches_it() {
+    let start = drop(1, DVec3::new(0.0, 5.0 * H, 0.0), DVec3::new(0.3, -0.5, 0.0), 8.0);
     let mut spray = spray(&[start]);
     let mut floor = Flat { floor: 0.0, slide: 0.2, ..AIR };
     let mut gone = Vec::new();
     for _ in 0..100 {
-        spray.advance(1e-4, H, G, &floor, &mut gone, &mut Vec::new());
+        spray.advance(1e-4, MIN_GRID_VOLUME, G, &floor, &mut gone, &mut Vec::new());
     }
-    let at = spray.balls()[0];
+    let at = spray.drops()[0];
     assert!(at.resting && (at.at.y - at.radius()).abs() < 1e-12 && at.velocity == 0.2 * DVec3::X, "{at:?}");
     let x = at.at.x;
-    spray.advance(1e-3, H, G, &floor, &mut gone, &mut Vec::new());
-    assert!((spray.balls()[0].at.x - x - 2e-4).abs() < 1e-12);
+    spray.advance(1e-3, MIN_GRID_VOLUME, G, &floor, &mut gone, &mut Vec::new());
+    assert!((spray.drops()[0].at.x - x - 2e-4).abs() < 1e-12);
     floor.pool = 0.5 * H;
-    spray.advance(1e-4, H, G, &floor, &mut gone, &mut Vec::new());
-    assert_eq!(gone, [(Ball { at: gone[0].0.at, ..at }, Fate::Landed)]);
+    spray.advance(1e-4, MIN_GRID_VOLUME, G, &floor, &mut gone, &mut Vec::new());
+    assert_eq!(gone, [(SprayDrop { at: gone[0].0.at, ..at }, Exit::TouchedLiquid)]);
 }
 
 #[test]
-fn what_has_grown_returns_and_what_leaves_the_scene_is_told() {
-    let balls = [ball(1, DVec3::ZERO, DVec3::ZERO, 41.0), ball(2, DVec3::new(0.0, 1.5, 0.0), DVec3::ZERO, 3.0)];
+fn large_spray_drops_return_and_those_outside_the_domain_are_lost() {
+    let drops = [drop(1, DVec3::ZERO, DVec3::ZERO, 41.0), drop(2, DVec3::new(0.0, 1.5, 0.0), DVec3::ZERO, 3.0)];
     let mut gone = Vec::new();
-    spray(&balls).advance(0.0, H, G, &AIR, &mut gone, &mut Vec::new());
-    assert_eq!(gone, [(balls[0], Fate::Returned), (balls[1], Fate::Lost)]);
+    spray(&drops).advance(0.0, MIN_GRID_VOLUME, G, &AIR, &mut gone, &mut Vec::new());
+    assert_eq!(gone, [(drops[0], Exit::Grown), (drops[1], Exit::LeftDomain)]);
     let mut nothing = Spray::default();
     nothing.launch(1, DVec3::ZERO, DVec3::ZERO, 0.0);
     nothing.launch(2, DVec3::ZERO, DVec3::ZERO, f64::NAN);
@@ -168,10 +171,10 @@ fn what_has_grown_returns_and_what_leaves_the_scene_is_told() {
 }
 
 #[test]
-fn the_drawn_sphere_is_closed_and_encloses_the_balls_volume() {
-    let balls = [ball(2, DVec3::new(1e-3, 0.0, 2e-3), DVec3::X, 27.0), ball(7, DVec3::ZERO, DVec3::Y, 1.0)];
+fn the_triangulated_sphere_is_closed_and_encloses_the_drops_volume() {
+    let drops = [drop(2, DVec3::new(1e-3, 0.0, 2e-3), DVec3::X, 27.0), drop(7, DVec3::ZERO, DVec3::Y, 1.0)];
     let mut surface = Surface::default();
-    spray(&balls).add_to(&mut surface);
+    spray(&drops).add_to(&mut surface);
     assert_eq!(surface.validate(), Ok(()));
     assert_eq!(Connectivity::new(&surface.triangles).unwrap().boundary().count(), 0);
     let mesh = TriMesh { positions: surface.positions, triangles: surface.triangles, corner_uvs: Vec::new() };

@@ -121,12 +121,12 @@ fn wrong_documents_are_refused_with_their_entry() {
     let cases = [
         (
             document(r#"{"mesh":0,"children":[0]}"#, LIST, &data),
-            "nodes[0]: expected each node once in the scene's tree, found a second parent or a loop",
+            "nodes[0]: expected each node at most once in the scene, found a second parent or a cycle",
         ),
         (document(r#"{"mesh":3}"#, LIST, &data), "nodes[0].mesh: expected a mesh index from 0 to 0, found 3"),
         (
             good.replace(r#""count":4,"type":"VEC3""#, r#""count":99999999999,"type":"VEC3""#),
-            "accessors[0]: 99999999999 elements of the accessor needs 1199999999988 bytes, but only 48 are left: the file is cut short or its counts are wrong",
+            "accessors[0]: 99999999999 elements of the accessor needs 1199999999988 bytes, but only 48 are left: the file is truncated or its counts are wrong",
         ),
         (
             good.replace(r#""byteLength":96"#, r#""byteLength":1e3"#),
@@ -134,7 +134,7 @@ fn wrong_documents_are_refused_with_their_entry() {
         ),
         (
             good.replace(r#""byteLength":96"#, r#""byteLength":97"#),
-            "buffers[0]: the buffer needs 97 bytes, but only 96 are left: the file is cut short or its counts are wrong",
+            "buffers[0]: the buffer needs 97 bytes, but only 96 are left: the file is truncated or its counts are wrong",
         ),
         (
             good.replace(r#"{"buffer":0,"byteLength":48}"#, r#"{"buffer":0,"byteLength":48,"byteStride":8}"#),
@@ -146,11 +146,11 @@ fn wrong_documents_are_refused_with_their_entry() {
         ),
         (
             document(r#"{"mesh":0}"#, LIST, r#","uri":"http://example.com/a.bin""#),
-            "buffers[0]: cannot read the buffer \"http://example.com/a.bin\": only files beside the mesh and data: addresses are read",
+            "buffers[0]: cannot read the buffer \"http://example.com/a.bin\": only files beside the mesh and data: URIs are read",
         ),
         (
             document(r#"{"mesh":0}"#, r#"{"attributes":{"POSITION":0},"indices":2}"#, &data),
-            "nodes[0].mesh.primitives[0]: expected a number of corners that 3 divides, found 4",
+            "nodes[0].mesh.primitives[0]: expected a number of corners divisible by 3, found 4",
         ),
         (
             document(r#"{"mesh":0}"#, r#"{"attributes":{"POSITION":9}}"#, &data),

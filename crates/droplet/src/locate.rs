@@ -1,0 +1,64 @@
+//! Places on the solids that are nearest to, or hit from, points in space.
+
+use glam::DVec3;
+use sessile_sliding::Projectile;
+
+use crate::acceleration::RigidState;
+use crate::flight::{Contact, first_contact};
+use crate::setup::Setup;
+use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
+
+/// The solids at their current poses.
+#[derive(Clone, Copy)]
+pub struct Locator<'a> {
+    /// The scene's settings, with the meshes of the solids.
+    pub setup: &'a Setup,
+    /// The mesh of all solids.
+    pub surface: &'a SurfaceMesh,
+    /// Pose and velocity of each solid.
+    pub rigid_states: &'a [RigidState],
+}
+
+impl Locator<'_> {
+    /// The place on any solid nearest to a point of the world within a distance (both in m), and
+    /// its solid.
+    pub fn nearest_place(&self, point: DVec3, within: f64) -> Option<(SurfacePoint, usize)> {
+        let mut best: Option<(f64, SurfacePoint, usize)> = None;
+        for solid in 0..self.setup.meshes.len() {
+            if let Some((distance, place)) = self.place_on(solid, point, within)
+                && best.is_none_or(|(least, ..)| distance < least)
+            {
+                best = Some((distance, place, solid));
+            }
+        }
+        best.map(|(_, place, solid)| (place, solid))
+    }
+
+    /// Distance (in m) and place of the point of a solid nearest to a point of the world.
+    pub fn place_on(&self, solid: usize, point: DVec3, within: f64) -> Option<(f64, SurfacePoint)> {
+        let near =
+            self.setup.meshes[solid].nearest_within(self.rigid_states[solid].pose.apply_inverse(point), within)?;
+        Some((near.distance.abs(), self.place_at(solid, near.triangle, near.point)))
+    }
+
+    /// The place at a point of a triangle of a solid's mesh.
+    pub fn place_at(&self, solid: usize, triangle: usize, point: DVec3) -> SurfacePoint {
+        let triangle = (self.surface.triangles_of(solid).start + triangle) as u32;
+        let facet = self.surface.facet(triangle);
+        SurfacePoint { triangle, at: facet.clamp(facet.project(point - facet.origin)) }
+    }
+
+    /// First contact of a sphere in free fall with any solid within `time` seconds, and the solid.
+    pub fn first_contact(&self, ball: &Projectile, gravity: DVec3, time: f64) -> Option<(usize, Contact)> {
+        let mut first: Option<(usize, Contact)> = None;
+        for (solid, (mesh, rigid)) in self.setup.meshes.iter().zip(self.rigid_states).enumerate() {
+            let time = first.map_or(time, |(_, contact)| contact.time);
+            if let Some(contact) = first_contact(ball, mesh, rigid, gravity, time)
+                && first.is_none_or(|(_, earlier)| contact.time < earlier.time)
+            {
+                first = Some((solid, contact));
+            }
+        }
+        first
+    }
+}

@@ -1,0 +1,94 @@
+//! Checkpoints of the droplet model.
+
+use serde::{Deserialize, Serialize};
+use sessile_model::RestoreError;
+use sessile_sliding::{ModelState, Necks, Trails};
+use sessile_world::WorldState;
+
+use super::DropletModel;
+use crate::acceleration::{AccelerationField, RigidState};
+use crate::droplets::Droplets;
+use crate::paper::PaperState;
+use crate::particles::Fidelity;
+use crate::substrate::SubstrateState;
+use crate::trails::FilmPath;
+
+/// Contents of a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Checkpoint {
+    state: ModelState,
+    world: WorldState,
+    droplets: Droplets,
+    substrate: SubstrateState,
+    paper: Option<PaperState>,
+    trails: Trails<FilmPath>,
+    necks: Necks,
+    pending: Vec<u32>,
+    transit_time: f64,
+    accelerations: Vec<AccelerationField>,
+    rigid_states: Vec<RigidState>,
+}
+
+impl Checkpoint {
+    /// Whether it belongs to a scene with these numbers of solids and triangles, and is consistent.
+    fn fits(&self, num_solids: usize, num_triangles: usize) -> bool {
+        [self.accelerations.len(), self.rigid_states.len(), self.state.condensate.len()]
+            .iter()
+            .all(|&n| n == num_solids)
+            && self.droplets.is_sound(num_triangles)
+            && self.necks.is_consistent()
+            && self.pending.iter().all(|&slot| (slot as usize) < self.droplets.num_slots())
+    }
+}
+
+impl DropletModel {
+    pub(super) fn save_checkpoint(&self) -> Vec<u8> {
+        let particles = &self.particles;
+        let checkpoint = Checkpoint {
+            state: self.state.clone(),
+            world: self.world.save(),
+            droplets: particles.droplets.clone(),
+            substrate: particles.substrate.save(),
+            paper: match &particles.fidelity {
+                Fidelity::Paper(paper) => Some(paper.save()),
+                Fidelity::Physical => None,
+            },
+            trails: particles.trails.clone(),
+            necks: particles.necks.clone(),
+            pending: particles.pending.clone(),
+            transit_time: particles.transit_time,
+            accelerations: self.accelerations.clone(),
+            rigid_states: self.rigid_states.clone(),
+        };
+        postcard::to_stdvec(&checkpoint).expect("plain numbers can be written to memory")
+    }
+
+    pub(super) fn restore_checkpoint(&mut self, bytes: &[u8]) -> Result<(), RestoreError> {
+        let wrong = |what: &str| RestoreError(what.into());
+        let saved: Checkpoint = postcard::from_bytes(bytes).map_err(|error| RestoreError(error.to_string()))?;
+        if !saved.fits(self.rigid_states.len(), self.surface.facets().len()) {
+            return Err(wrong("it belongs to other solids"));
+        }
+        let particles = &mut self.particles;
+        match (&mut particles.fidelity, &saved.paper) {
+            (Fidelity::Physical, None) => {}
+            (Fidelity::Paper(paper), Some(state)) => {
+                if !paper.restore(state) {
+                    return Err(wrong("it belongs to another mesh"));
+                }
+            }
+            _ => return Err(wrong("it belongs to the other fidelity")),
+        }
+        if !particles.substrate.restore(&saved.substrate) {
+            return Err(wrong("its wet maps have other sizes"));
+        }
+        self.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
+        particles.restore(saved.droplets, &self.surface);
+        (particles.trails, particles.necks) = (saved.trails, saved.necks);
+        (particles.pending, particles.transit_time) = (saved.pending, saved.transit_time);
+        (self.accelerations, self.rigid_states) = (saved.accelerations, saved.rigid_states);
+        self.state = saved.state;
+        self.setup.find_nearby_solids(&self.rigid_states);
+        Ok(())
+    }
+}

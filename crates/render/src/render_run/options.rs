@@ -1,0 +1,105 @@
+//! Options, progress and result of rendering a run.
+
+use std::path::PathBuf;
+
+use sessile_frames::FrameSelection;
+
+/// Which frames to render.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FramesToRender {
+    /// Those without an image of the view that the scene asks for.
+    Missing,
+    /// These, whether they have an image or not.
+    Selected(FrameSelection),
+}
+
+/// What to render, and how. `None` means as the scene specifies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenderOptions {
+    /// Which frames.
+    pub frames: FramesToRender,
+    /// Columns and rows.
+    pub size: Option<[u32; 2]>,
+    /// Maximum number of samples per pixel.
+    pub samples: Option<u32>,
+    /// Whether to denoise.
+    pub denoise: Option<bool>,
+    /// Whether to write `pictures/00000.exr` too: linear radiance, albedo, normal, depth, drop ids;
+    /// for previews radiance only.
+    pub exr: bool,
+    /// The renderer.
+    pub quality: Quality,
+    /// Whether to write `ground-truth/` too, see [`crate::ground_truth`].
+    pub ground_truth: bool,
+}
+
+/// The renderer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quality {
+    /// Path tracing.
+    #[default]
+    Full,
+    /// Rasterization with precomputed light: see [`crate::Preview`].
+    Preview,
+}
+
+impl RenderOptions {
+    /// As the scene specifies.
+    pub fn new(frames: FramesToRender) -> Self {
+        Self {
+            frames,
+            size: None,
+            samples: None,
+            denoise: None,
+            exr: false,
+            quality: Quality::Full,
+            ground_truth: false,
+        }
+    }
+}
+
+/// The result of rendering a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenderSummary {
+    /// Number of images rendered.
+    pub images: usize,
+    /// Number of images requested.
+    pub requested: usize,
+    /// Whether it was stopped before it was finished.
+    pub stopped: bool,
+    /// The first requested frame that was not rendered; `None` when all were.
+    pub next: Option<u64>,
+    /// The video, if it is up to date.
+    pub video: Option<PathBuf>,
+}
+
+/// The phases of rendering a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenderPhase {
+    /// Rendering images.
+    Images,
+    /// Encoding the video.
+    Video,
+}
+
+/// Receives the progress of rendering, from any thread.
+pub trait RenderProgress: Sync {
+    /// A notice for the user.
+    fn notice(&self, text: &str);
+    /// A phase with `of` images begins.
+    fn begin(&self, phase: RenderPhase, of: usize);
+    /// `done` images are finished, and this fraction of the next one.
+    fn advance(&self, done: usize, fraction: f64);
+    /// The phase has ended or was stopped.
+    fn end(&self);
+}
+
+/// Ignores all progress.
+pub struct Quiet;
+
+impl RenderProgress for Quiet {
+    fn notice(&self, _text: &str) {}
+    fn begin(&self, _phase: RenderPhase, _of: usize) {}
+    fn advance(&self, _done: usize, _fraction: f64) {}
+    fn end(&self) {}
+}

@@ -1,0 +1,53 @@
+//! Ids of drops.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+/// Id of a drop: positive, and never reused within a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct DropId(NonZeroU32);
+
+impl DropId {
+    /// The id with this number; `None` for 0, which numbers no drop.
+    pub fn new(number: u32) -> Option<Self> {
+        NonZeroU32::new(number).map(Self)
+    }
+
+    /// Its number, as frames and events carry it.
+    #[inline]
+    pub fn get(self) -> u32 {
+        self.0.get()
+    }
+}
+
+/// Issues ids in ascending order, from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdCounter {
+    last: u32,
+}
+
+impl IdCounter {
+    /// A new id.
+    ///
+    /// # Panics
+    ///
+    /// After 2³² − 1 ids.
+    pub fn issue(&mut self) -> DropId {
+        self.last = self.last.checked_add(1).expect("fewer than 2³² drops in a run");
+        DropId(NonZeroU32::MIN.saturating_add(self.last - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_count_from_one_and_fit_an_option_of_four_bytes() {
+        let mut ids = IdCounter::default();
+        assert_eq!([ids.issue().get(), ids.issue().get()], [1, 2]);
+        assert_eq!(DropId::new(0), None);
+        assert_eq!(size_of::<Option<DropId>>(), 4);
+    }
+}

@@ -1,0 +1,14 @@
+//! Dynamics of one drop: geometry, forces, the implicit solve and the move.
+
+pub mod advance;
+mod conjugate_gradient;
+mod contact_impulse;
+mod contact_line;
+mod footprint;
+pub mod geometry;
+mod incomplete_cholesky;
+mod inertia;
+pub mod linear_system;
+mod velocity_gauge;
+pub mod volume_correction;
+pub mod zhang2011;

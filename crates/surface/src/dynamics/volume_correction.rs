@@ -1,0 +1,91 @@
+//! Restoring the volume of a drop after its vertices have moved.
+//!
+//! The linear solve conserves the volume to first order. In flight the rest is first restored where
+//! the surface moved: a patch that moves at w along its normal grows by 2Hw per time, H its mean
+//! curvature, so its second-order volume error goes with w². An even correction would instead take
+//! the gain at a ligament's fast end from its whole length. The remainder is restored along all
+//! normals:
+//!
+//! ```text
+//! x_i += n_i ΔV w_i²/Σ w² c · n,         then        x_i += n_i ΔV/Σ c · n
+//! ```
+
+use glam::DVec3;
+use sessile_numerics::sphere_radius;
+
+use super::geometry::DropGeometry;
+use crate::drop::{Drop, Scratch};
+use crate::mesh::{Mesh, VertexKind};
+use crate::substrate::Substrate;
+
+/// Secant iterations; each gains some digits.
+const MAX_PASSES: usize = 8;
+/// Relative error of the volume at which the iteration ends.
+const TOLERANCE: f64 = 1e-11;
+
+/// Squared normal speed of a vertex relative to `u`, in m²/s².
+pub fn normal_speed_squared(mesh: &Mesh, geometry: &DropGeometry, v: usize, u: DVec3) -> f64 {
+    geometry.normals[v].dot(mesh.velocities[v] - u).powi(2)
+}
+
+/// Restores the volume of a drop in flight where its surface moved.
+///
+/// Does nothing where a vertex would move by more than a tenth of `edge`, in m: then the error has
+/// another cause.
+pub fn restore_volume_by_motion(drop: &mut Drop, geometry: &DropGeometry, edge: f64) {
+    let weight = |mesh: &Mesh, v: usize| normal_speed_squared(mesh, geometry, v, drop.velocity);
+    let (mut total, mut largest) = (0.0, 0.0f64);
+    for v in 0..geometry.normals.len() {
+        let w = weight(&drop.mesh, v);
+        total += w * geometry.normals[v].dot(geometry.volume_gradient[v]);
+        largest = largest.max(w);
+    }
+    let factor = (drop.volume - drop.mesh.volume()) / total;
+    if total > 0.0 && (factor * largest).abs() < 0.1 * edge {
+        for v in 0..geometry.normals.len() {
+            let shift = factor * weight(&drop.mesh, v);
+            drop.mesh.positions[v] += geometry.normals[v] * shift;
+        }
+    }
+}
+
+/// Moves the free vertices along their normals until the drop has its volume.
+///
+/// Gives up where they would have to move by the drop's radius; the checks then reject the surface.
+pub fn restore_volume(drop: &mut Drop, geometry: &DropGeometry) {
+    let mut growth = 0.0;
+    for v in 0..geometry.normals.len() {
+        if geometry.kinds[v] == VertexKind::Free {
+            growth += geometry.normals[v].dot(geometry.volume_gradient[v]);
+        }
+    }
+    let max_shift = sphere_radius(drop.volume);
+    let mut volume = drop.mesh.volume();
+    for _ in 0..MAX_PASSES {
+        let missing = drop.volume - volume;
+        if missing.abs() <= TOLERANCE * drop.volume || growth.is_nan() || growth <= 0.0 {
+            return;
+        }
+        let shift = missing / growth;
+        if shift.abs() > max_shift {
+            return;
+        }
+        for v in 0..geometry.normals.len() {
+            if geometry.kinds[v] == VertexKind::Free {
+                drop.mesh.positions[v] += geometry.normals[v] * shift;
+            }
+        }
+        let before = std::mem::replace(&mut volume, drop.mesh.volume());
+        let secant = (volume - before) / shift;
+        if secant > 0.2 * growth && secant < 5.0 * growth {
+            growth = secant;
+        }
+    }
+}
+
+/// Evaluates the geometry of a drop whose mesh was replaced, and restores its volume.
+pub fn restore_volume_of(drop: &mut Drop, substrate: &Substrate, scratch: &mut Scratch) {
+    scratch.geometry.read(&drop.mesh, substrate);
+    drop.air_area = scratch.geometry.air_area;
+    restore_volume(drop, &scratch.geometry);
+}

@@ -1,0 +1,123 @@
+//! Liquid from emitters: drips and rain, needles and taps.
+
+use std::f64::consts::PI;
+
+use glam::DVec3;
+use sessile_numerics::{sphere_radius, sphere_volume};
+use sessile_world::Emission;
+
+use crate::drop::{Drop, Scratch, target_edge};
+use crate::dynamics::volume_correction::restore_volume_of;
+use crate::mesh::Interface;
+use crate::mesh::primitives::{CapGeometry, cap_mesh, sphere};
+use crate::params::Params;
+use crate::state::State;
+use crate::substrate::Outlet;
+
+/// Largest part of a drop that a needle may remove at once.
+const MAX_DRAINED: f64 = 0.9;
+/// Radius of the first drop at a needle, over the shortest edge.
+const MIN_NEEDLE_RADIUS: f64 = 0.5;
+
+/// Adds everything that emitters emit between the current time and `until`, in s.
+pub fn emit(state: &mut State, params: &Params, until: f64, scratch: &mut Scratch) {
+    state.substrate.outlets.iter_mut().for_each(|outlet| outlet.speed = 0.0);
+    for emission in state.substrate.world.emissions(state.run.time, until) {
+        match emission {
+            Emission::Ball { center, radius, velocity, .. } => add_sphere(state, params, center, radius, velocity),
+            Emission::Feed { at, volume, .. } => feed(state, params, at, volume),
+            Emission::Stream { at, direction, radius, speed, from, to } => {
+                let outlets = &mut state.substrate.outlets;
+                let found = outlets.iter().position(|o| o.at == at && o.direction == direction && o.radius == radius);
+                if let Some(k) = found {
+                    outlets[k].speed = speed;
+                    pour(state, params, k, PI * radius * radius * speed * (to - from), scratch);
+                }
+            }
+            Emission::Condense { .. } => {}
+        }
+    }
+    detach_from_closed_outlets(state);
+}
+
+/// Frees the faces that close a stream at a tap that has been shut.
+fn detach_from_closed_outlets(state: &mut State) {
+    let State { drops, substrate, .. } = state;
+    for drop in drops {
+        for interface in &mut drop.mesh.interfaces {
+            if matches!(*interface, Interface::Outlet(k) if substrate.outlets[k as usize].speed == 0.0) {
+                *interface = Interface::Air;
+            }
+        }
+    }
+}
+
+fn add_sphere(state: &mut State, params: &Params, center: DVec3, radius: f64, velocity: DVec3) {
+    let volume = sphere_volume(radius);
+    let Some(mesh) = sphere(center, radius, target_edge(volume, params.edge), |_| radius) else { return };
+    let id = state.run.new_id();
+    state.run.added += volume;
+    state.drops.push(Drop::new(id, mesh, volume, velocity));
+}
+
+/// Adds a volume, in m³, to the stream at outlet `k`; a hemisphere forms when there is enough for
+/// it.
+fn pour(state: &mut State, params: &Params, k: usize, volume: f64, scratch: &mut Scratch) {
+    let interface = Interface::Outlet(k as u32);
+    if let Some(drop) = state.drops.iter_mut().find(|drop| drop.mesh.interfaces.contains(&interface)) {
+        drop.volume += volume;
+        drop.wake();
+        state.run.added += volume;
+        return;
+    }
+    state.run.pending[k] += volume;
+    let Outlet { at, direction, radius, speed } = state.substrate.outlets[k];
+    let pending = state.run.pending[k];
+    if pending < 2.0 / 3.0 * PI * radius.powi(3) {
+        return;
+    }
+    let across = direction.any_orthonormal_vector();
+    let other = direction.cross(across);
+    let azimuth = |phi: f64| across * phi.cos() + other * phi.sin();
+    let surface = |fraction: f64, phi: f64| {
+        let (sin, cos) = (0.5 * PI * fraction).sin_cos();
+        at + (azimuth(phi) * sin + direction * if fraction >= 1.0 { 0.0 } else { cos }) * radius
+    };
+    let base = |fraction: f64, phi: f64| at + azimuth(phi) * (fraction * radius);
+    let edge = target_edge(pending, params.edge);
+    let Some(mesh) = cap_mesh(&CapGeometry { edge, surface: &surface, base: &base, interface }) else { return };
+    state.run.pending[k] = 0.0;
+    state.run.added += pending;
+    let id = state.run.new_id();
+    let mut drop = Drop::new(id, mesh, pending, direction * speed);
+    restore_volume_of(&mut drop, &state.substrate, scratch);
+    state.drops.push(drop);
+}
+
+/// Adds a volume, in m³, to the drop nearest to a needle's tip, or removes it where it is negative.
+///
+/// Without a drop liquid accumulates until it makes one that the mesh resolves.
+fn feed(state: &mut State, params: &Params, at: DVec3, volume: f64) {
+    let distance = |drop: &Drop| {
+        let [low, high] = drop.mesh.bounds();
+        at.distance(at.clamp(low, high))
+    };
+    let nearest = state.drops.iter_mut().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    match nearest {
+        Some(drop) => {
+            let volume = volume.max(-MAX_DRAINED * drop.volume);
+            drop.volume += volume;
+            drop.wake();
+            state.run.added += volume;
+        }
+        None => {
+            let last = state.substrate.outlets.len();
+            let pending = &mut state.run.pending[last];
+            *pending = (*pending + volume).max(0.0);
+            if sphere_radius(*pending) > MIN_NEEDLE_RADIUS * params.edge {
+                let radius = sphere_radius(std::mem::take(pending));
+                add_sphere(state, params, at, radius, DVec3::ZERO);
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Quality of a mesh after it has moved: what needs remeshing, and whether it is still valid.
+//!
+//! One pass over the triangles collects what the remesher and the validity checks need in most
+//! steps, where nothing has to change: edges that are too long or too short, needles, edges to
+//! flip, vertices away from the center of their neighbors, the enclosed volume.
+//!
+//! **Self-intersection.** If every triangle, seen from one interior point, faces away from it, a ·
+//! (b × c) > 0, then the projection of the surface onto a sphere around that point has no folds.
+//! The surface is closed and connected, so it covers the sphere once and cannot intersect itself.
+//! Drops that rest, slide or oscillate gently pass this test; only the others are searched for
+//! intersections.
+
+use glam::DVec3;
+
+use super::{Interface, Mesh, VertexKind};
+use crate::params::Numerics;
+use crate::remesh::edge_queue::EdgeQueue;
+
+/// Area over the squared longest edge below which a triangle is a needle.
+pub const NEEDLE: f64 = 0.01;
+/// Area over the squared longest edge below which a triangle is degenerate.
+const DEGENERATE: f64 = 1e-9;
+/// Sum of the two cotangents of an edge below which it should be flipped.
+pub const FLIP_BELOW: f64 = -0.02;
+/// Distance of a vertex from the center of its neighbors, in edges, from which it is moved.
+pub const OFF_CENTER: f64 = 0.25;
+
+/// Quality measures of a mesh; keeps its memory between calls.
+#[derive(Clone, Debug, Default)]
+pub struct MeshQuality {
+    /// Enclosed volume, in m³.
+    pub volume: f64,
+    /// Whether the surface is star-shaped, and therefore free of self-intersections.
+    pub star_shaped: bool,
+    /// Whether a triangle is degenerate.
+    pub degenerate: bool,
+    /// Whether a triangle is a needle.
+    pub needle: bool,
+    /// Whether an edge is too long.
+    pub long: bool,
+    /// Whether an edge is too short.
+    pub short: bool,
+    cotangents: Vec<f64>,
+    rings: Vec<Ring>,
+}
+
+/// The one-ring of a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ring {
+    /// Sum of the neighbors' offsets from the vertex, in m.
+    sum: DVec3,
+    valence: u32,
+    air: bool,
+    solid: bool,
+}
+
+/// Quantities of one triangle: edge vectors, twice its area and the squared edge lengths.
+struct Triangle {
+    corners: [DVec3; 3],
+    edges: [DVec3; 3],
+    cross: DVec3,
+    twice_area: f64,
+    squares: [f64; 3],
+}
+
+impl Triangle {
+    #[inline]
+    fn new(corners: [DVec3; 3]) -> Self {
+        let [a, b, c] = corners;
+        let (ab, bc, ca) = (b - a, c - b, a - c);
+        let cross = ca.cross(ab);
+        let squares = [ab.length_squared(), bc.length_squared(), ca.length_squared()];
+        Self { corners, edges: [ab, bc, ca], cross, twice_area: cross.length(), squares }
+    }
+
+    /// Cotangents of the angles opposite to the edges a→b, b→c and c→a.
+    #[inline]
+    fn cotangents(&self) -> [f64; 3] {
+        let [ab, bc, ca] = self.edges;
+        let over = 1.0 / self.twice_area.max(1e-30);
+        [-bc.dot(ca) * over, -ca.dot(ab) * over, -ab.dot(bc) * over]
+    }
+}
+
+impl MeshQuality {
+    /// Measures a compact mesh with target edge length `edge`, in m, about an interior point.
+    pub fn read(&mut self, mesh: &Mesh, edge: f64, center: DVec3, numerics: &Numerics) {
+        self.cotangents.clear();
+        self.rings.clear();
+        self.rings.resize(mesh.positions.len(), Ring::default());
+        let (longest, shortest) = ((numerics.max_edge * edge).powi(2), (numerics.min_edge * edge).powi(2));
+        let wetted_weight = numerics.wetted_edge_weight * numerics.wetted_edge_weight;
+        let (mut six_volumes, mut least_cone) = (0.0, f64::INFINITY);
+        let (mut needle, mut degenerate, mut long, mut short) = (false, false, false, false);
+        for (t, corners) in mesh.triangles.iter().enumerate() {
+            let triangle = Triangle::new(corners.map(|v| mesh.positions[v as usize] - center));
+            let [a, b, c] = triangle.corners;
+            let cone = a.dot(triangle.cross);
+            six_volumes += cone;
+            least_cone = least_cone.min(cone);
+            let squares = triangle.squares;
+            let most = squares[0].max(squares[1]).max(squares[2]);
+            let least = squares[0].min(squares[1]).min(squares[2]);
+            needle |= 0.5 * triangle.twice_area <= NEEDLE * most;
+            degenerate |= 0.5 * triangle.twice_area <= DEGENERATE * most;
+            self.cotangents.extend(triangle.cotangents());
+            let air = mesh.interfaces[t] == Interface::Air;
+            if air {
+                long |= most > longest;
+                short |= least < shortest;
+            } else {
+                for (k, square) in squares.into_iter().enumerate() {
+                    let wetted = mesh.interface_of(mesh.twin((3 * t + k) as u32)) != Interface::Air;
+                    let square = if wetted { square * wetted_weight } else { square };
+                    long |= square > longest;
+                    short |= square < shortest;
+                }
+            }
+            for (v, next) in [(corners[0], b), (corners[1], c), (corners[2], a)] {
+                let ring = &mut self.rings[v as usize];
+                ring.sum += next;
+                ring.valence += 1;
+                ring.air |= air;
+                ring.solid |= !air;
+            }
+        }
+        for (ring, &p) in self.rings.iter_mut().zip(&mesh.positions) {
+            ring.sum -= (p - center) * f64::from(ring.valence);
+        }
+        self.volume = six_volumes / 6.0;
+        self.star_shaped = least_cone > 0.0 && self.volume.is_finite();
+        (self.needle, self.degenerate, self.long, self.short) = (needle, degenerate, long, short);
+    }
+
+    /// Queues the edges whose cotangents sum to less than [`FLIP_BELOW`], each by its lower
+    /// half-edge.
+    pub fn queue_flips(&self, mesh: &Mesh, queue: &mut EdgeQueue) {
+        queue.clear();
+        for (h, &twin) in mesh.twins.iter().enumerate() {
+            if h < twin as usize {
+                queue.push((self.cotangents[h] + self.cotangents[twin as usize]) / FLIP_BELOW, h as u32);
+            }
+        }
+    }
+
+    /// Kind of a vertex.
+    #[inline]
+    pub fn kind(&self, v: usize) -> VertexKind {
+        VertexKind::new(self.rings[v].air, self.rings[v].solid)
+    }
+
+    /// Whether a vertex is further than [`OFF_CENTER`] edges from the center of its neighbors.
+    #[inline]
+    pub fn is_off_center(&self, v: usize, edge: f64) -> bool {
+        let ring = &self.rings[v];
+        let limit = OFF_CENTER * edge * f64::from(ring.valence);
+        ring.sum.length_squared() > limit * limit
+    }
+}

@@ -1,0 +1,124 @@
+//! Rebuilding a surface that came out invalid, and preparing surfaces that were not made by a step.
+
+use glam::DVec3;
+use sessile_numerics::sphere_radius;
+
+use crate::drop::{Drop, Scratch, target_edge};
+use crate::dynamics::volume_correction::restore_volume_of;
+use crate::merging::sdf_merge::rebuild_from_sdf;
+use crate::mesh::check::{check, check_crossings};
+use crate::mesh::primitives::sphere;
+use crate::params::Params;
+use crate::remesh::{RemeshTarget, remesh};
+use crate::substrate::Substrate;
+
+/// Remeshing passes over a surface that was not made by a step.
+pub const MAX_PASSES: usize = 4;
+/// Relative error of the enclosed volume up to which a surface is accepted.
+const MAX_VOLUME_ERROR: f64 = 1e-6;
+/// Attempts at a rebuild: edge length over the target, and whether the result is remeshed.
+///
+/// The remesher may fold one side of a narrow gap over the other. A finer grid leaves it less to
+/// do, and the last attempt skips it.
+const ATTEMPTS: [(f64, bool); 3] = [(1.0, true), (0.7, true), (1.0, false)];
+
+/// Rebuilds a drop's surface from its distance field; a sphere if that yields nothing valid.
+///
+/// The vertex velocities may be what went wrong: the drop keeps its own velocity and loses its
+/// waves.
+pub fn rebuild(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) {
+    if !drop.velocity.is_finite() {
+        drop.velocity = DVec3::ZERO;
+    }
+    let edge = drop.target_edge(params.edge);
+    drop.wake();
+    let broken = drop.mesh.clone();
+    let mut fallback = None;
+    for (fineness, remeshed) in ATTEMPTS {
+        let rebuilt = rebuild_from_sdf(&broken, fineness * edge, substrate).filter(|mesh| check(mesh).is_ok());
+        let Some(mesh) = rebuilt else { continue };
+        drop.set_rigid_mesh(mesh);
+        if remeshed {
+            remesh_uniformly(drop, substrate, params, scratch);
+        } else {
+            restore_volume_of(drop, substrate, scratch);
+        }
+        if encloses_its_volume(drop) {
+            if check_crossings(&drop.mesh).is_ok() {
+                return;
+            }
+            fallback.get_or_insert_with(|| drop.mesh.clone());
+        }
+    }
+    // A surface with its volume that intersects itself is closer to the drop than a sphere; the
+    // next substep checks it again.
+    if let Some(mesh) = fallback {
+        drop.mesh = mesh;
+        drop.air_area = drop.mesh.air_area();
+        return;
+    }
+    drop.mesh = broken;
+    replace_by_sphere(drop, substrate, params.edge);
+}
+
+/// Whether a drop's surface is valid, up to self-intersections, and encloses its volume.
+pub fn encloses_its_volume(drop: &Drop) -> bool {
+    let error = (drop.mesh.volume() - drop.volume).abs();
+    error.is_finite() && error < MAX_VOLUME_ERROR * drop.volume && check(&drop.mesh).is_ok()
+}
+
+/// Replaces a drop by a sphere outside the solids: the last resort, which is always valid.
+fn replace_by_sphere(drop: &mut Drop, substrate: &Substrate, shortest: f64) {
+    let radius = sphere_radius(drop.volume);
+    let [low, high] = drop.mesh.bounds();
+    let middle = 0.5 * (low + high);
+    let first = drop.mesh.positions.iter().copied().find(|p| p.is_finite()).unwrap_or_default();
+    let mut center = if middle.is_finite() { middle } else { first };
+    for _ in 0..4 {
+        if let Some((_, near)) = substrate.world.closest(center)
+            && near.distance < radius
+        {
+            center = near.point + near.normal * (1.001 * radius);
+        }
+    }
+    if let Some(mesh) = sphere(center, radius, target_edge(drop.volume, shortest), |_| radius) {
+        drop.set_rigid_mesh(mesh);
+    }
+}
+
+/// Rebuilds a surface that was made between steps unless it is valid.
+pub fn ensure_valid(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) {
+    let finite = drop.velocity.is_finite() && drop.mesh.velocities.iter().all(|v| v.is_finite());
+    if !(finite && encloses_its_volume(drop) && check_crossings(&drop.mesh).is_ok()) {
+        rebuild(drop, substrate, params, scratch);
+    }
+}
+
+/// Remeshes a new surface to uniform edges and restores its volume.
+///
+/// Roughness left by a grid is not curvature; the following steps refine where it remains.
+pub fn remesh_uniformly(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) {
+    for _ in 0..MAX_PASSES {
+        let edge = drop.target_edge(params.edge);
+        if !remesh_and_restore(drop, [edge, edge], substrate, params, scratch) {
+            break;
+        }
+    }
+}
+
+/// One remeshing pass outside a step, with target lengths down to `finest`, in m; returns whether
+/// the mesh changed.
+pub fn remesh_and_restore(
+    drop: &mut Drop,
+    [edge, finest]: [f64; 2],
+    substrate: &Substrate,
+    params: &Params,
+    scratch: &mut Scratch,
+) -> bool {
+    scratch.center = drop.mesh.centroid();
+    let read_curvature = drop.substeps_since_sizing == 0;
+    let target = RemeshTarget { edge, finest, keep_vertices: false, read_curvature };
+    let done = remesh(drop, target, substrate, params, scratch);
+    restore_volume_of(drop, substrate, scratch);
+    done.changed()
+}

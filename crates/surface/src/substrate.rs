@@ -1,0 +1,199 @@
+//! The solids and tap outlets that drops are in contact with, and how they are wetted.
+
+use std::sync::Arc;
+
+use glam::{DVec2, DVec3};
+use sessile_wetting::Wetting;
+use sessile_wetting::sliding::{CUTOFF_LOGARITHM, wedge_dissipation};
+use sessile_world::{Solid, World};
+
+use crate::mesh::Interface;
+use crate::wet_history::WetHistory;
+
+/// Sweeps of alternating projections onto two solids that meet in a corner.
+const CORNER_SWEEPS: usize = 8;
+
+/// Solids, tap outlets and the wet history at one time.
+#[derive(Clone, Debug)]
+pub struct Substrate {
+    /// The solids.
+    pub world: World,
+    /// The outlets of the taps, in the scene's order; [`Interface::Outlet`] indexes them.
+    pub outlets: Vec<Outlet>,
+    /// Where the solids have been wet.
+    pub wet_history: Arc<WetHistory>,
+}
+
+/// The outlet of a tap: a disk that liquid flows out of.
+///
+/// The face that closes a stream at its outlet is held in place, while the forces see it moving
+/// with the stream. The volume that the surface loses by being held back is the volume that flows
+/// in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlet {
+    /// Center, in m.
+    pub at: DVec3,
+    /// Direction of the stream.
+    pub direction: DVec3,
+    /// Radius, in m.
+    pub radius: f64,
+    /// Speed of the stream, in m/s; 0 while the tap is closed.
+    pub speed: f64,
+}
+
+impl Outlet {
+    /// Projection of a point onto the outlet's plane, in m.
+    fn project(&self, point: DVec3) -> DVec3 {
+        point - self.direction * self.direction.dot(point - self.at)
+    }
+}
+
+/// The substrate at a vertex in contact.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactSample {
+    /// Closest point of the solid's surface, in m.
+    pub point: DVec3,
+    /// Texture coordinates there.
+    pub uv: DVec2,
+    /// Outward normal of the solid.
+    pub normal: DVec3,
+    /// Velocity of the solid, in m/s.
+    pub velocity: DVec3,
+    /// How the solid is wetted there.
+    pub wetting: WettingCoefficients,
+}
+
+/// Wetting properties of a point of a solid, in the form that forces use.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WettingCoefficients {
+    /// Cosine of the advancing angle.
+    pub cos_advancing: f64,
+    /// Cosine of the advancing angle where the solid has been wet, if that differs.
+    pub cos_wet_advancing: Option<f64>,
+    /// Cosine of the receding angle.
+    pub cos_receding: f64,
+    /// Wedge friction Λ m(θ) of an advancing line; times η and speed it is a force per length.
+    pub drag_advancing: f64,
+    /// Wedge friction Λ m(θ) of a receding line.
+    pub drag_receding: f64,
+}
+
+impl WettingCoefficients {
+    fn new(wetting: &Wetting) -> Self {
+        let drag = |theta: f64| CUTOFF_LOGARITHM * wedge_dissipation(theta);
+        Self {
+            cos_advancing: wetting.advancing.cos(),
+            cos_wet_advancing: wetting.wet_advancing.map(f64::cos),
+            cos_receding: wetting.receding.cos(),
+            drag_advancing: drag(wetting.advancing),
+            drag_receding: drag(wetting.receding),
+        }
+    }
+}
+
+/// Caches the coefficients of the last wetting: most contacts of a drop share one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WettingCache {
+    last: Option<(Wetting, WettingCoefficients)>,
+}
+
+impl WettingCache {
+    fn coefficients(&mut self, wetting: Wetting) -> WettingCoefficients {
+        match &self.last {
+            Some((known, coefficients)) if *known == wetting => *coefficients,
+            _ => {
+                let coefficients = WettingCoefficients::new(&wetting);
+                self.last = Some((wetting, coefficients));
+                coefficients
+            }
+        }
+    }
+
+    /// Samples the solid or outlet `interface` at the point closest to `point`.
+    ///
+    /// # Panics
+    ///
+    /// If `interface` is air.
+    pub fn sample(&mut self, substrate: &Substrate, interface: Interface, point: DVec3) -> ContactSample {
+        match interface {
+            Interface::Solid(index) => {
+                let solid = &substrate.solids()[index as usize];
+                let near = solid.closest(point);
+                ContactSample {
+                    point: near.point,
+                    uv: near.uv,
+                    normal: near.normal,
+                    velocity: solid.velocity_at(near.point),
+                    wetting: self.coefficients(solid.wetting_at(near.uv)),
+                }
+            }
+            Interface::Outlet(index) => {
+                let outlet = &substrate.outlets[index as usize];
+                ContactSample {
+                    point: outlet.project(point),
+                    uv: DVec2::ZERO,
+                    normal: outlet.direction,
+                    velocity: outlet.direction * outlet.speed,
+                    wetting: WettingCoefficients::default(),
+                }
+            }
+            Interface::Air => unreachable!("only vertices in contact are sampled"),
+        }
+    }
+}
+
+impl Substrate {
+    /// Solids without taps and without wet history.
+    #[cfg(test)]
+    pub fn new(world: World) -> Self {
+        Self { world, outlets: Vec::new(), wet_history: Arc::default() }
+    }
+
+    /// The solids, in the scene's order.
+    pub fn solids(&self) -> &[Solid] {
+        self.world.solids()
+    }
+
+    /// Indices of the solids that move.
+    pub fn moving_solids(&self) -> Vec<usize> {
+        (0..self.solids().len()).filter(|&s| self.solids()[s].moves()).collect()
+    }
+
+    /// Samples the solid or outlet `interface` at the point closest to `point`.
+    pub fn sample(&self, interface: Interface, point: DVec3) -> ContactSample {
+        WettingCache::default().sample(self, interface, point)
+    }
+
+    /// The point of a solid or outlet closest to `point`, in m; the point itself for air.
+    pub fn closest_point(&self, interface: Interface, point: DVec3) -> DVec3 {
+        match interface {
+            Interface::Solid(index) => self.solids()[index as usize].closest(point).point,
+            Interface::Outlet(index) => self.outlets[index as usize].project(point),
+            Interface::Air => point,
+        }
+    }
+
+    /// Moves a point on one solid along that solid out of all others, into the corner between them.
+    ///
+    /// Alternating projections: on two planes each sweep multiplies the error by the squared cosine
+    /// of their angle.
+    pub fn project_out_of_solids(&self, interface: Interface, mut point: DVec3) -> DVec3 {
+        let Some(own) = interface.solid_index() else { return point };
+        for (index, other) in self.solids().iter().enumerate() {
+            if index == own || other.signed_distance(point) >= 0.0 {
+                continue;
+            }
+            for _ in 0..CORNER_SWEEPS {
+                point = other.closest(point).point;
+                point = self.solids()[own].closest(point).point;
+            }
+        }
+        point
+    }
+
+    /// Whether a point on one solid lies within a distance, in m, of another one.
+    pub fn is_in_corner(&self, own: usize, point: DVec3, within: f64) -> bool {
+        let mut others = self.solids().iter().enumerate().filter(|(index, _)| *index != own);
+        others.any(|(_, other)| other.signed_distance(point) < within)
+    }
+}

@@ -1,0 +1,83 @@
+//! Scenes and drops for tests.
+
+use glam::DVec3;
+use sessile_scene::{NoFiles, Scene, parse_str};
+use sessile_world::World;
+
+use crate::drop::{Drop, Scratch, StepContext};
+use crate::drop_step::{DropStepReport, step_drop};
+use crate::dynamics::advance::{AdvanceReport, advance};
+use crate::initial_mesh::initial_mesh;
+use crate::params::Params;
+use crate::substrate::Substrate;
+
+/// The scene of these tables.
+pub fn scene(tables: &str) -> Scene {
+    let text = format!("model = \"surface\"\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{tables}");
+    match parse_str("test.toml", &text, &[], &NoFiles) {
+        Ok(read) => read.scene,
+        Err(wrong) => panic!("{wrong}"),
+    }
+}
+
+/// A floor with these contact angles, in degrees.
+pub fn floor(advancing: f64, receding: f64) -> String {
+    format!(
+        "[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\n"
+    )
+}
+
+/// Drops on a substrate, stepped one by one without merging.
+pub struct TestDrops {
+    pub substrate: Substrate,
+    pub drops: Vec<Drop>,
+    pub params: Params,
+    pub scratch: Scratch,
+}
+
+impl TestDrops {
+    /// The drops of these tables, with shortest edges of `edge` meters and without initial
+    /// remeshing.
+    pub fn new(tables: &str, edge: f64) -> Self {
+        let scene = scene(tables);
+        let substrate = Substrate::new(World::build(&scene).unwrap());
+        let initial = substrate.world.initial_drops().iter().enumerate();
+        let drops = initial
+            .map(|(i, drop)| {
+                let mesh = initial_mesh(drop, &substrate, edge).unwrap();
+                Drop::new(i as u32 + 1, mesh, drop.volume(), drop.velocity())
+            })
+            .collect();
+        let params = Params { edge, ..Params::new(&scene) };
+        Self { substrate, drops, params, scratch: Scratch::default() }
+    }
+
+    /// The dynamics alone, on a mesh of constant connectivity.
+    pub fn advance(&mut self, dt: f64) -> Vec<AdvanceReport> {
+        self.each(dt, dt, advance)
+    }
+
+    /// A step with contact, remeshing and checks, which is not divided into substeps.
+    pub fn step(&mut self, dt: f64) -> Vec<DropStepReport> {
+        self.each(dt, dt, step_drop)
+    }
+
+    /// A step whose substeps may be as short as `min_dt`.
+    pub fn step_with_retries(&mut self, dt: f64, min_dt: f64) -> Vec<DropStepReport> {
+        self.each(dt, min_dt, step_drop)
+    }
+
+    fn each<T>(
+        &mut self,
+        dt: f64,
+        min_dt: f64,
+        act: impl Fn(&mut Drop, &StepContext<'_>, &mut Scratch) -> T,
+    ) -> Vec<T> {
+        let start = self.substrate.clone();
+        self.substrate.world.advance_to(start.world.time() + dt);
+        let gravity: DVec3 = 0.5 * (start.world.gravity() + self.substrate.world.gravity());
+        let Self { substrate, drops, params, scratch } = self;
+        let context = StepContext { start: &start, end: substrate, gravity, dt, min_dt, params };
+        drops.iter_mut().map(|drop| act(drop, &context, scratch)).collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! Unusual scenes: solids with edges, valleys and thin rods, drops that start inside a solid or
+//! below the edge length, viscous liquids, hard impacts.
+
+use super::common::{ball, build, cap, plane, run};
+use sessile_model::Model;
+
+const MATERIAL: &str =
+    "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\n";
+
+fn assert_stays_valid(tables: &str, seconds: f64) {
+    let mut model = build(tables);
+    run(&mut model, seconds);
+    let balance = model.frame().balance;
+    let off = (model.volume() + balance.lost) / balance.added - 1.0;
+    assert!(off.abs() < 1e-12, "the volume balance is off by {off:e}");
+    for drop in model.drops() {
+        assert!(drop.velocity.length() < 10.0, "drop {} moves at {} m/s", drop.id, drop.velocity.length());
+    }
+}
+
+#[test]
+fn a_drop_in_the_valley_of_a_leaf_stays_valid() {
+    let leaf = "shape = \"leaf\"\naxis = [0, 0, 1]\nangle = \"120 deg\"\nsize = \"40 30 mm\"\n";
+    assert_stays_valid(&format!("{MATERIAL}{leaf}{}", ball(1.5, [1.0, 3.0, 0.0], [0.0, -0.3, 0.0])), 0.1);
+}
+
+#[test]
+fn drops_on_thin_rods_and_sharp_edges_stay_valid() {
+    let rod = "shape = \"cylinder\"\nfrom = \"-10 0 0 mm\"\nto = \"10 0 0 mm\"\nradius = \"1 mm\"\n";
+    assert_stays_valid(&format!("{MATERIAL}{rod}{}", ball(1.5, [0.0, 3.0, 0.2], [0.0, -0.3, 0.0])), 0.1);
+    let block = "shape = \"box\"\nmin = \"-5 -5 -5 mm\"\nmax = \"0 0 5 mm\"\n";
+    assert_stays_valid(&format!("{MATERIAL}{block}{}", ball(1.2, [0.0, 1.6, 0.0], [0.0, -0.4, 0.0])), 0.05);
+}
+
+#[test]
+fn drops_that_start_inside_solids_or_below_the_edge_length_stay_valid() {
+    let floor = plane([0.0, 1.0, 0.0], 90.0, 60.0);
+    assert_stays_valid(&format!("{floor}{}", ball(1.0, [0.0, 0.3, 0.0], [0.0; 3])), 0.03);
+    assert_stays_valid(&format!("{floor}{}", ball(0.05, [0.0, 0.2, 0.0], [0.0, -0.5, 0.0])), 0.01);
+    assert_stays_valid(&format!("{floor}[[drops]]\nshape = \"box\"\nmin = \"-4 0 -4 mm\"\nmax = \"4 2 4 mm\"\n"), 0.05);
+}
+
+#[test]
+fn low_angles_hard_impacts_and_viscous_liquids_stay_valid() {
+    assert_stays_valid(
+        &format!("{}{}", plane([0.0, 1.0, 0.0], 12.0, 4.0), ball(1.2, [0.0, 1.3, 0.0], [0.0, -0.1, 0.0])),
+        0.05,
+    );
+    assert_stays_valid(
+        &format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), ball(1.0, [0.0, 3.0, 0.0], [0.0, -6.0, 0.0])),
+        0.01,
+    );
+    let honey = "[liquid]\npreset = \"honey\"\n";
+    assert_stays_valid(&format!("{honey}{}{}", plane([1.0, 0.2, 0.0], 60.0, 40.0), cap(30.0, 55.0, [0.0; 3])), 0.1);
+}
+
+/// Merging extends the liquid into the solid; through a thin wall it would emerge on the other
+/// side.
+#[test]
+fn drops_on_a_thin_wall_merge_as_soon_as_they_touch() {
+    let pipe =
+        "shape = \"cylinder\"\nfrom = \"-30 0 0 mm\"\nto = \"30 0 0 mm\"\nradius = \"20 mm\"\nwall = \"0.3 mm\"\n";
+    let drops = [-0.95, 0.95].map(|x| cap(4.0, 110.0, [x, 20.0, 0.0])).concat();
+    let mut model = build(&format!("{MATERIAL}{pipe}{drops}"));
+    run(&mut model, 0.002);
+    assert_eq!(model.drops().len(), 1, "two overlapping drops are {} drops after 2 ms", model.drops().len());
+    let lowest = model.drops()[0].mesh.bounds()[0].y;
+    assert!(lowest > 19.5e-3, "liquid reaches down to {} mm, through the wall", 1e3 * lowest);
+}

@@ -1,0 +1,303 @@
+//! Contact angle: φ is extended into solids along circular arcs that meet the wall at the angle θ.
+//!
+//! φ is the distance to the liquid–air interface alone and continues inside solids, so that
+//! curvature, advection and redistancing need no special case at a wall. In the plane of the wall's
+//! normal N and the interface's normal, take the interface for a circle of curvature κ_n. Then P =
+//! φ (2 + κ_n φ) is a quadratic in the distance s to the wall, with P'' = 2 κ_n, and Young's
+//! condition φ' = cos θ at s = 0 gives P'(0) = 2 cos θ. From φ at the height s_y:
+//!
+//! ```text
+//! P(s) = P(s_y) + 2 cos θ (s − s_y) + κ_n (s² − s_y²),      φ(s) = P / (1 + √(1 + κ_n P))
+//! ```
+//!
+//! Off the contact line, a wall of curvature κ_w has turned by κ_w φ, and cos θ + κ_w φ replaces
+//! cos θ.
+//!
+//! κ_n comes from φ at three heights along N: with q = φ'' / (1 − φ'²), κ_n = q / (1 − q φ). It is
+//! bounded by `MOST_CURVED`, which acts only where the interface is not resolved. A straight line
+//! instead of the arc has no curvature below the wall, and the curvature of a cap is then wrong by
+//! a quarter.
+//!
+//! θ is the angle that the interface makes with the wall, kept between the receding and the
+//! advancing angle; between the two the line is pinned. No time-step limit. Lengths are in cells.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::grid::{CENTER, Grid, cubic, linear, local_center, smooth_gradient};
+use crate::redistance::PHI_MAX;
+use crate::scratch::Scratch;
+use crate::solids::{SOLID_BAND, Solids, Wall};
+use crate::state::State;
+use crate::tiles::{CELLS, Field, Tiles};
+
+/// Heights above the wall at which φ is sampled; the lowest is s_y.
+const HEIGHTS: [f64; 3] = [0.75, 1.75, 2.75];
+/// Bound on the arc's curvature, per cell.
+const MOST_CURVED: f64 = 0.3;
+/// Distance from the interface up to which the arc is curved, and depth to which it is, in cells.
+const CURVED_WITHIN: f64 = 2.5;
+const CURVED_TO: f64 = 2.0;
+/// Largest wall curvature that is taken into account, per cell; sharper features are edges.
+const MOST_BENT: f64 = 0.25;
+/// Relaxation factor of one pass. Samples above a tilted wall depend on a few cells inside it; at
+/// angles below 45° that feedback overshoots without relaxation (measured: 0.7 still grows at 40°,
+/// 0.5 converges).
+const RELAX: f64 = 0.5;
+/// Passes that converge φ inside solids from any initial values.
+pub const CONVERGENCE_PASSES: usize = 16;
+/// Depth to which φ is extended into solids: what the widest stencil at a cell outside can reach.
+pub const DEPTH: f64 = SOLID_BAND;
+/// Half width of the narrow band: cells farther from the interface need no exact φ.
+pub const BAND: f64 = 5.0;
+
+/// Heights above the wall at which the angle is measured; it is extrapolated linearly to the wall.
+const MEASURED_AT: [f64; 2] = [1.25, 2.5];
+/// Cells that are fixed while the line is pinned: |φ| below the first, s between the others.
+const PINNED_WITHIN: f64 = 1.5;
+const PINNED_FROM: f64 = -0.9;
+const PINNED_TO: f64 = 0.7;
+
+/// Distance ahead of the contact line at which the wetting history decides between the dry and the
+/// wet advancing angle, in cells.
+pub const AHEAD: f64 = 0.75;
+
+/// Squared slope along the wall, over sin²θ: below the first value the interface counts as parallel
+/// to the wall, above the second not at all.
+const PARALLEL: [f64; 2] = [0.02, 0.08];
+
+/// −φ at the wall above which it counts as covered by liquid, in cells.
+const COVERED: f64 = 0.4;
+
+/// Contact angles on the walls.
+pub trait AngleLaw: Sync {
+    /// Receding and dry advancing angle at a cell, and the bound on the receding line force over γ.
+    fn range(&self, wall: &Wall) -> AngleRange;
+
+    /// Whether the wall has been wet at a point of space; queried only where it makes a difference.
+    fn is_wet(&self, _wall: &Wall, _place: DVec3) -> bool {
+        false
+    }
+}
+
+/// The angles between which a contact line is at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AngleRange {
+    /// Receding angle: below it the line recedes, in rad.
+    pub receding: f64,
+    /// Advancing angle: above it the line advances, in rad.
+    pub advancing: f64,
+    /// Largest decrease of cos θ while receding: the bound on the line force over γ.
+    pub receding_pull: f64,
+    /// Whether a line between the two is pinned.
+    pub pins: bool,
+}
+
+impl AngleRange {
+    /// The mean of the two cosines.
+    pub fn middle(&self) -> f64 {
+        let advancing = self.advancing.cos();
+        if self.receding == self.advancing { advancing } else { 0.5 * (advancing + self.receding.cos()) }
+    }
+
+    /// The cosine to impose where the interface meets the wall at `measured`, and whether the line
+    /// is at rest.
+    pub fn choose(&self, measured: f64) -> (f64, bool) {
+        let (least, most) = (self.advancing.cos(), self.receding.cos());
+        if measured < least {
+            (least, false)
+        } else if measured > most {
+            (most.max(measured - self.receding_pull), false)
+        } else {
+            (measured, self.pins && self.advancing > self.receding)
+        }
+    }
+}
+
+/// Cosine of the contact angle, measured on φ above the wall and extrapolated to it.
+///
+/// `at` lies at the distance `s` from a wall with normal `normal`. `None` where the interface runs
+/// along the wall.
+pub fn measured_cosine(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3, s: f64, normal: DVec3) -> Option<f64> {
+    let mut cosines = [0.0; 2];
+    let mut start = at;
+    for (cosine, height) in cosines.iter_mut().zip(MEASURED_AT) {
+        let mut p = start + normal * (height - (s + normal.dot(start - at)));
+        let mut slope = smooth_gradient(tiles, phi, slot, p);
+        for _ in 0..2 {
+            let tangent = slope - normal * slope.dot(normal);
+            let steepness = tangent.length_squared();
+            if steepness < 0.02 {
+                return None;
+            }
+            let step = tangent * (linear(tiles, phi, slot, p, CENTER) / steepness);
+            p -= step.clamp_length_max(3.0);
+            slope = smooth_gradient(tiles, phi, slot, p);
+        }
+        *cosine = slope.normalize_or_zero().dot(normal);
+        start = p;
+    }
+    Some((2.0 * cosines[0] - cosines[1]).clamp(-0.999, 0.999))
+}
+
+/// φ at the distance `s` from the wall, from `samples` at the three heights and the cosine
+/// `cosine`.
+///
+/// Curvature is trusted near the interface only ([`CURVED_WITHIN`]) and continued to the depth
+/// [`CURVED_TO`]; beyond it P is linear. Farther out it is accumulated noise, which would return as
+/// a spurious interface when φ is redistanced.
+fn arc(samples: [f64; 3], s: f64, cosine: f64) -> f64 {
+    let [f, middle, high] = samples;
+    let slope = 0.5 * (high - f);
+    let q = (f - 2.0 * middle + high) / (1.0 - slope * slope).max(0.05);
+    // The noise of a second difference along N grows as 1/sin²θ.
+    let bound = MOST_CURVED * (CURVED_WITHIN - f.abs()).clamp(0.0, 1.0) * (1.0 - cosine * cosine);
+    let curved = (q / (1.0 - q * middle).max(0.2)).clamp(-bound, bound);
+    let s_y = HEIGHTS[0];
+    let square = if s > -CURVED_TO { s * s } else { -CURVED_TO * (2.0 * s + CURVED_TO) };
+    let p = f * (2.0 + curved * f) + 2.0 * cosine * (s - s_y) + curved * (square - s_y * s_y);
+    p / (1.0 + (1.0 + curved * p).max(1e-4).sqrt())
+}
+
+/// Slope with which φ continues into the wall: `cosine` at a contact line, its own slope where the
+/// interface runs along the wall.
+///
+/// A film has no contact line. With one imposed under it, φ has a kink at the wall, and each
+/// redistancing lifts a film of one cell by a twelfth of its thickness, so that it never thins.
+fn slope_into_wall([f, middle, _]: [f64; 3], cosine: f64) -> f64 {
+    let slope = (middle - f).clamp(-1.0, 1.0);
+    // |∇φ|² along the wall, relative to its value at a contact line.
+    let along = (1.0 - slope * slope) / (1.0 - cosine * cosine).max(1e-3);
+    let [none, all] = PARALLEL;
+    // The wall is covered under a film and dry ahead of a contact line.
+    let dry = (1.0 + (f - HEIGHTS[0] * slope) / COVERED).clamp(0.0, 1.0);
+    let share = ((along - none) / (all - none)).clamp(0.0, 1.0).max(dry);
+    slope + share * (cosine - slope)
+}
+
+/// Correction κ_w φ of the cosine at a cell whose foot on the wall is off the contact line.
+///
+/// From the line to the foot, at ℓ = −φ/sin θ, the wall's normal turns by κ_w ℓ, and its component
+/// along the interface's normal falls by κ_w ℓ sin θ.
+fn wall_curvature_term(
+    tiles: &Tiles,
+    phi: &Field<f64>,
+    solids: &Solids,
+    index: usize,
+    foot: DVec3,
+    [f, middle, _]: [f64; 3],
+) -> f64 {
+    if solids.is_flat(tiles, index) {
+        return 0.0;
+    }
+    let at_wall = f - HEIGHTS[0] * (middle - f);
+    let normal = solids.normal(tiles, index);
+    let slope = smooth_gradient(tiles, phi, index / CELLS, foot);
+    let along = (slope - normal * slope.dot(normal)).normalize_or_zero();
+    solids.curvature_along(tiles, index, along).clamp(-MOST_BENT, MOST_BENT)
+        * at_wall.clamp(-CURVED_WITHIN, CURVED_WITHIN)
+}
+
+/// Extends φ into solids at the contact angle, and marks the cells at which the contact line is
+/// pinned.
+pub fn impose_contact_angle(state: &mut State, scratch: &mut Scratch, law: &impl AngleLaw) {
+    let State { grid, solids, phi, pinned, .. } = state;
+    extend_into_solids(grid, solids, law, phi, pinned, &mut scratch.field);
+}
+
+/// One pass of the extension; `scratch` holds what is being written.
+///
+/// Pinned cells keep their φ when the interface moves.
+pub fn extend_into_solids(
+    grid: &Grid,
+    solids: &Solids,
+    law: &impl AngleLaw,
+    phi: &mut Field<f64>,
+    pinned: &mut Field<bool>,
+    scratch: &mut Field<f64>,
+) {
+    let (tiles, before) = (&grid.tiles, &*phi);
+    (scratch.par_tiles_mut(), pinned.par_tiles_mut(), &solids.near)
+        .into_par_iter()
+        .enumerate()
+        .filter(|(_, (_, _, near))| **near)
+        .for_each(|(slot, (out, pinned, _))| {
+            out.copy_from_slice(before.tile(slot));
+            pinned.fill(false);
+            for local in 0..tiles.cells_in_use() {
+                extend_at_cell(grid, solids, law, before, slot, local, &mut out[local], &mut pinned[local]);
+            }
+        });
+    let after = &*scratch;
+    phi.par_tiles_mut().zip(&solids.near).enumerate().filter(|(_, (_, near))| **near).for_each(|(slot, (phi, _))| {
+        phi.copy_from_slice(after.tile(slot));
+    });
+}
+
+#[expect(clippy::too_many_arguments, reason = "a cell, what is known there, and the two values that it gets")]
+fn extend_at_cell(
+    grid: &Grid,
+    solids: &Solids,
+    law: &impl AngleLaw,
+    phi: &Field<f64>,
+    slot: usize,
+    local: usize,
+    out: &mut f64,
+    pinned: &mut bool,
+) {
+    let tiles = &grid.tiles;
+    let index = slot * CELLS + local;
+    let s = solids.distance.values()[index];
+    let held = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
+    if s <= -DEPTH {
+        *out = PHI_MAX;
+        return;
+    }
+    let inside = solids.contains_center(index);
+    if s >= SOLID_BAND || !(held || inside) {
+        return;
+    }
+    let normal = solids.normal(tiles, index);
+    if normal == DVec3::ZERO {
+        return;
+    }
+    let at = local_center(local);
+    let wall = &solids.wall.values()[index];
+    let mut range = law.range(wall);
+    let hysteresis = range.advancing > range.receding;
+    if !inside && !hysteresis {
+        return;
+    }
+    let foot = at + normal * (HEIGHTS[0] - s);
+    let nearby = linear(tiles, phi, slot, foot, CENTER);
+    if nearby.abs() > BAND - 0.5 {
+        if inside {
+            *out = nearby + range.middle() * (s - HEIGHTS[0]);
+        }
+        return;
+    }
+    if wall.wet_advancing < range.advancing {
+        let slope = smooth_gradient(tiles, phi, slot, foot);
+        let tangent = slope - normal * slope.dot(normal);
+        let ahead = tangent * ((AHEAD - nearby) / tangent.length_squared().max(0.02));
+        let ground = foot - normal * HEIGHTS[0] + ahead.clamp_length_max(3.0);
+        if law.is_wet(wall, grid.position(slot, ground)) {
+            range.advancing = wall.wet_advancing;
+        }
+    }
+    let (cosine, rests) = if hysteresis {
+        match measured_cosine(tiles, phi, slot, at, s, normal) {
+            Some(measured) => range.choose(measured),
+            None => (range.middle(), false),
+        }
+    } else {
+        (range.middle(), false)
+    };
+    *pinned = held && rests;
+    if inside {
+        let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
+        let cosine = slope_into_wall(samples, cosine);
+        let cosine = (cosine + wall_curvature_term(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
+        *out += RELAX * (arc(samples, s, cosine) - *out);
+    }
+}

@@ -1,0 +1,91 @@
+//! Drops that have left an open domain are removed.
+//!
+//! A drop that is still partly inside stays whole: cut at the side, it would be pulled back by the
+//! surface tension of the cut. Only what lies `exit_margin` cells outside is removed from it.
+
+use glam::DVec3;
+
+use crate::drops::Label;
+use crate::fluid::Fluid;
+use crate::state::State;
+use crate::tiles::CELLS;
+
+impl Fluid {
+    /// Removes drops that lie wholly outside a box (corners in m), and of others what lies far
+    /// outside.
+    ///
+    /// Returns the removed volume, in cells. The unknowns must be those of the last step.
+    pub fn remove_outside(&mut self, bounds: [DVec3; 2]) -> f64 {
+        let margin = self.params.numerics.exit_margin;
+        let (is_inside, any_far) = self.locate_components(bounds, margin);
+        let mut removed = 0.0;
+        for (component, is_inside) in is_inside.into_iter().enumerate() {
+            if !is_inside {
+                removed += self.remove_component(component);
+            }
+        }
+        if any_far {
+            removed = self.remove_beyond(bounds, margin, removed);
+        }
+        removed
+    }
+
+    /// Whether each component has a cell inside the box, and whether any cell lies beyond the
+    /// margin.
+    fn locate_components(&self, bounds: [DVec3; 2], margin: f64) -> (Vec<bool>, bool) {
+        let State { drops, .. } = &self.state;
+        let mut is_inside = vec![false; drops.components.len()];
+        let mut any_far = false;
+        for (&cell, &component) in self.scratch.projection.cells.iter().zip(&drops.component_of) {
+            let distance = distance_outside(&self.state, bounds, cell as usize);
+            is_inside[component as usize] |= distance <= 0.0;
+            any_far |= distance > margin;
+        }
+        (is_inside, any_far)
+    }
+
+    /// Removes a component with its drop; returns the drop's volume, in cells.
+    fn remove_component(&mut self, component: usize) -> f64 {
+        let State { phi, drops, since_redistance, .. } = &mut self.state;
+        let label = drops.components[component].label;
+        let Some(id) = label.id() else { return 0.0 };
+        let Some(target) = drops.target_mut(id) else { return 0.0 };
+        let removed = std::mem::take(&mut target.volume);
+        drops.targets.retain(|target| target.id != id);
+        let cells = phi.values_mut().iter_mut().zip(drops.labels.values_mut());
+        for (phi, label) in cells.filter(|(_, own)| **own == label) {
+            (*phi, *label) = (phi.abs(), Label::NONE);
+        }
+        since_redistance.steps = self.params.numerics.redistance_interval;
+        removed
+    }
+
+    /// Cuts the liquid `margin` cells outside the box; adds to the removed volume, in cells.
+    fn remove_beyond(&mut self, bounds: [DVec3; 2], margin: f64, mut removed: f64) -> f64 {
+        for index in 0..self.state.grid.tiles.len() * CELLS {
+            let distance = distance_outside(&self.state, bounds, index) - margin;
+            let State { phi, drops, .. } = &mut self.state;
+            let before = phi.values()[index];
+            if before > 1.0 || distance <= 0.0 {
+                continue;
+            }
+            let fraction = |phi: f64| (0.5 - phi).clamp(0.0, 1.0);
+            let cut = fraction(before) - fraction(before.max(distance));
+            let id = drops.labels.values()[index].id();
+            if let Some(target) = id.and_then(|id| drops.target_mut(id)) {
+                let cut = cut.min(target.volume);
+                target.volume -= cut;
+                removed += cut;
+            }
+            phi.values_mut()[index] = before.max(distance);
+        }
+        removed
+    }
+}
+
+/// Distance of a cell's center outside a box, in cells; 0 where the box has no bounds.
+fn distance_outside(state: &State, [low, high]: [DVec3; 2], index: usize) -> f64 {
+    let center = state.grid.center(index);
+    let distance = (low - center).max(center - high).max_element() / state.grid.h;
+    if distance.is_finite() { distance } else { 0.0 }
+}

@@ -1,0 +1,194 @@
+//! Which label each component gets, and how target volumes follow merges and splits.
+
+use sessile_frames::{Event, Ids};
+
+use super::{Component, Label, TargetVolume, UnresolvedDrop};
+use crate::params::NumericalParameters;
+use crate::tiles::Field;
+
+/// Cells that a component has in common with a drop of the previous step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    component: u32,
+    id: u32,
+    num_cells: u32,
+}
+
+/// The part of a drop that is in one component.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    id: u32,
+    component: u32,
+    /// Share of the drop's volume, up to a common factor.
+    weight: f64,
+}
+
+/// Counts the cells of each component by the drop that they belonged to; sorted by component, then
+/// id.
+pub fn count_overlaps(cells: &[u32], labels: &Field<Label>, component_of: &[u32], overlaps: &mut Vec<Overlap>) {
+    overlaps.clear();
+    for (&cell, &component) in cells.iter().zip(component_of) {
+        let Some(id) = labels.values()[cell as usize].id() else { continue };
+        match overlaps.last_mut() {
+            Some(last) if (last.component, last.id) == (component, id) => last.num_cells += 1,
+            _ => overlaps.push(Overlap { component, id, num_cells: 1 }),
+        }
+    }
+    overlaps.sort_unstable_by_key(|overlap| (overlap.component, overlap.id));
+    overlaps.dedup_by(|next, kept| {
+        let same = (next.component, next.id) == (kept.component, kept.id);
+        if same {
+            kept.num_cells += next.num_cells;
+        }
+        same
+    });
+}
+
+/// The drops of the previous step and the components of this one.
+pub struct Labeling<'a> {
+    /// Target volumes; replaced by the new ones.
+    pub targets: &'a mut Vec<TargetVolume>,
+    /// The next id.
+    pub next_id: &'a mut u32,
+    /// The components; they get labels and target volumes.
+    pub components: &'a mut [Component],
+    /// Receives the drops that are in no component.
+    pub unresolved: &'a mut Vec<UnresolvedDrop>,
+    /// Fragment volumes.
+    pub numerics: &'a NumericalParameters,
+    /// Drops whose target volume is not known.
+    pub unmeasured: &'a [u32],
+}
+
+impl Labeling<'_> {
+    /// Labels the components and distributes the target volumes; `overlaps` is sorted by component,
+    /// then id.
+    pub fn assign(mut self, overlaps: &[Overlap], events: &mut Vec<Event>) {
+        let mut parts = self.parts(overlaps);
+        let mut survives = vec![false; self.components.len()];
+        for parts in parts.chunk_by(|a, b| a.id == b.id) {
+            survives[survivor(parts) as usize] = true;
+        }
+        let is_fragment: Vec<bool> = (self.components.iter().zip(&survives))
+            .map(|(component, survives)| !survives && component.is_below_fragment_volume(self.numerics))
+            .collect();
+        parts.retain(|part| !is_fragment[part.component as usize]);
+        let best = self.distribute_targets(&parts);
+        for (index, best) in best.into_iter().enumerate() {
+            self.components[index].label = match best {
+                Some(id) => Label::drop(id),
+                None if is_fragment[index] => Label::FRAGMENT,
+                None => {
+                    *self.next_id += 1;
+                    Label::drop(*self.next_id - 1)
+                }
+            };
+        }
+        self.fund_unlabeled(events);
+        report_events(self.components, &parts, events);
+        let drops = self.components.iter();
+        *self.targets =
+            drops.filter_map(|drop| Some(TargetVolume { id: drop.label.id()?, volume: drop.target })).collect();
+        self.targets.sort_unstable_by_key(|target| target.id);
+    }
+
+    /// The parts of each drop, by id, then component: weighted by volume times the share of the
+    /// component's cells.
+    fn parts(&self, overlaps: &[Overlap]) -> Vec<Part> {
+        let mut parts: Vec<Part> = overlaps
+            .iter()
+            .map(|&Overlap { component, id, num_cells }| {
+                let Component { volume, num_cells: all, .. } = self.components[component as usize];
+                Part { id, component, weight: volume.max(1e-3) * f64::from(num_cells) / all as f64 }
+            })
+            .collect();
+        parts.sort_unstable_by_key(|part| (part.id, part.component));
+        parts
+    }
+
+    /// Gives each component its part of the target volumes; returns the id with the largest part
+    /// that survives in it.
+    ///
+    /// Drops without a part are unresolved. Where a volume is not known, the first id wins.
+    fn distribute_targets(&mut self, parts: &[Part]) -> Vec<Option<u32>> {
+        let mut best: Vec<Option<(Option<f64>, u32)>> = vec![None; self.components.len()];
+        let mut at = 0;
+        for target in self.targets.iter() {
+            let from = at;
+            while at < parts.len() && parts[at].id == target.id {
+                at += 1;
+            }
+            let parts = &parts[from..at];
+            let whole: f64 = parts.iter().map(|part| part.weight).sum();
+            if parts.is_empty() {
+                self.unresolved.push(UnresolvedDrop { target: *target, cell: None });
+                continue;
+            }
+            let (survivor, unmeasured) = (survivor(parts), self.unmeasured.contains(&target.id));
+            for part in parts {
+                let volume = target.volume * part.weight / whole;
+                let component = &mut self.components[part.component as usize];
+                component.target += volume;
+                component.unmeasured |= unmeasured;
+                let best = &mut best[part.component as usize];
+                let volume = (!unmeasured).then_some(volume);
+                let is_larger = match best {
+                    None => true,
+                    Some((known, _)) => known.zip(volume).is_some_and(|(known, volume)| volume > known),
+                };
+                if part.component == survivor && is_larger {
+                    *best = Some((volume, target.id));
+                }
+            }
+        }
+        best.into_iter().map(|best| best.map(|(_, id)| id)).collect()
+    }
+
+    /// Gives components without a cell of a previous drop what they hold, from the largest drop's
+    /// target.
+    ///
+    /// Such a component has separated between two cells; its volume must come from somewhere.
+    fn fund_unlabeled(&mut self, events: &mut Vec<Event>) {
+        let components = &mut *self.components;
+        let by_target = |&a: &usize, &b: &usize| components[a].target.total_cmp(&components[b].target);
+        let Some(largest) = (0..components.len()).max_by(by_target) else { return };
+        for index in 0..components.len() {
+            let (Some(to), Some(from)) = (components[index].label.id(), components[largest].label.id()) else {
+                continue;
+            };
+            if index == largest || components[index].target != 0.0 || components[index].unmeasured {
+                continue;
+            }
+            let volume = components[index].volume.min(0.5 * components[largest].target);
+            components[index].target = volume;
+            components[largest].target -= volume;
+            events.push(Event::Split { split: from, into: Ids::from_slice(&[from.min(to), from.max(to)]) });
+        }
+    }
+}
+
+/// The component that keeps a drop's label: its largest part, the first of equals.
+fn survivor(parts: &[Part]) -> u32 {
+    parts.iter().fold(parts[0], |largest, part| if part.weight > largest.weight { *part } else { largest }).component
+}
+
+/// Reports merges by the components that hold several drops, splits by the drops that are in
+/// several components.
+fn report_events(components: &[Component], parts: &[Part], events: &mut Vec<Event>) {
+    let label = |component: u32| components[component as usize].label.id();
+    let mut by_component: Vec<(u32, u32)> = parts.iter().map(|part| (part.component, part.id)).collect();
+    by_component.sort_unstable();
+    for group in by_component.chunk_by(|a, b| a.0 == b.0) {
+        let ids: Ids = group.iter().map(|&(_, id)| id).collect();
+        if let (Some(into), true) = (label(group[0].0), ids.len() > 1) {
+            events.push(Event::Merge { merge: ids, into });
+        }
+    }
+    for group in parts.chunk_by(|a, b| a.id == b.id) {
+        if group.len() > 1 {
+            let mut into: Ids = group.iter().filter_map(|part| label(part.component)).collect();
+            into.sort_unstable();
+            events.push(Event::Split { split: group[0].id, into });
+        }
+    }
+}

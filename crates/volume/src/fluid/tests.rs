@@ -1,0 +1,134 @@
+//! The order of stages, their reports and errors, and the time-step limit.
+
+use glam::DVec3;
+use sessile_model::{NoTimer, StageTimer, StageValue};
+use sessile_world::World;
+
+use super::{Fluid, StepContext};
+use crate::params::Parameters;
+use crate::poisson::PoissonError;
+use crate::projection::capillary_time_step;
+use crate::state::State;
+use crate::testing::{Advancing, plane_world, test_parameters};
+use crate::tiles::{CELLS, Topology};
+
+/// Side of a cell, in m.
+const H: f64 = 1e-4;
+
+/// A planar disc of 8 cells radius in free space, moving at `velocity` (in m/s).
+fn disc(params: Parameters, velocity: DVec3) -> (Fluid, World) {
+    let world = plane_world(1.0, DVec3::Y, DVec3::new(0.0, -1.0, 0.0));
+    let topology = Topology { planar: true, ..Topology::default() };
+    let mut fluid = Fluid::new(State::new(H, DVec3::ZERO, topology, Vec::new()), params);
+    let tiles: Vec<[i32; 3]> = (0..16).map(|n| [n % 4 - 2, n / 4 - 2, 0]).collect();
+    fluid.adapt(&world, &tiles);
+    for index in 0..fluid.state.grid.tiles.len() * CELLS {
+        let from_center = fluid.state.grid.center(index).truncate() / H - DVec3::new(0.3, 0.1, 0.0).truncate();
+        fluid.state.phi.values_mut()[index] = from_center.length() - 8.0;
+        for axis in 0..2 {
+            fluid.state.velocity[axis].values_mut()[index] = velocity[axis];
+        }
+    }
+    fluid.redistance();
+    fluid.label(&[]);
+    (fluid, world)
+}
+
+fn context(world: &World, dt: f64, gravity: DVec3) -> StepContext<'_, Advancing> {
+    StepContext { dt, world, gravity, angles: &Advancing, needles: &[] }
+}
+
+/// Records the stages in the order in which they begin.
+#[derive(Default)]
+struct Stages(Vec<&'static str>);
+
+impl StageTimer for Stages {
+    fn enter(&mut self, stage: &'static str) {
+        self.0.push(stage);
+    }
+}
+
+#[test]
+fn stages_run_in_the_order_of_the_method() {
+    let (mut fluid, world) = disc(test_parameters(), DVec3::ZERO);
+    let mut stages = Stages::default();
+    fluid.step(&context(&world, 1e-5, DVec3::ZERO), &mut Vec::new(), &mut stages).unwrap();
+    let expected = [
+        "advection",
+        "viscosity",
+        "curvature",
+        "drops",
+        "pressure",
+        "extrapolation",
+        "interface",
+        "contact_angle",
+        "redistance",
+    ];
+    assert_eq!(stages.0, expected);
+}
+
+/// Implicit surface tension adds a viscous stage and a second projection.
+#[test]
+fn implicit_surface_tension_projects_twice() {
+    let params = Parameters { implicit_tension: true, ..test_parameters() };
+    let (mut fluid, world) = disc(params, DVec3::ZERO);
+    let mut stages = Stages::default();
+    let report = fluid.step(&context(&world, 1e-4, DVec3::ZERO), &mut Vec::new(), &mut stages).unwrap();
+    assert_eq!(stages.0[4..7], ["pressure", "viscosity", "pressure"]);
+    assert_eq!(report.stages.get("pressure.solves"), Some(StageValue::Total(2)));
+}
+
+#[test]
+fn a_step_reports_its_solves_and_its_courant_number() {
+    let (mut fluid, world) = disc(test_parameters(), DVec3::new(0.5, 0.0, 0.0));
+    let dt = 4e-5;
+    let report = fluid.step(&context(&world, dt, DVec3::ZERO), &mut Vec::new(), &mut NoTimer).unwrap();
+    let Some(StageValue::Total(iterations)) = report.stages.get("pressure.iterations") else { panic!("{report:?}") };
+    assert_eq!(iterations, report.pressure_iterations as u64);
+    let tolerance = fluid.params.numerics.divergence_tolerance * H / dt;
+    let Some(StageValue::Largest(residual)) = report.stages.get("pressure.residual") else { panic!("{report:?}") };
+    assert!(iterations > 0 && residual <= tolerance, "{iterations} iterations, residual {residual:.1e}");
+    let Some(StageValue::Largest(courant)) = report.stages.get("interface.courant") else { panic!("{report:?}") };
+    assert!((courant - 0.5 * dt / H).abs() < 0.02, "Courant number {courant}");
+}
+
+#[test]
+fn the_time_step_is_the_smaller_of_the_capillary_and_the_advective_limit() {
+    let params = test_parameters();
+    let capillary = 0.9 * capillary_time_step(&params.liquid, H);
+    let (slow, _) = disc(params, DVec3::ZERO);
+    assert_eq!(slow.time_step_limit(), capillary);
+    let (fast, _) = disc(params, DVec3::new(10.0, 0.0, 0.0));
+    assert!((fast.time_step_limit() / (0.8 * H / 10.0) - 1.0).abs() < 1e-12, "{}", fast.time_step_limit());
+    let (implicit, _) = disc(Parameters { implicit_tension: true, ..params }, DVec3::ZERO);
+    assert_eq!(implicit.time_step_limit(), 4.0 * capillary);
+    let (fixed, _) = disc(Parameters { dt: Some(1e-6), ..params }, DVec3::ZERO);
+    assert_eq!(fixed.time_step_limit(), 1e-6);
+}
+
+#[test]
+fn gravity_accelerates_a_free_drop_by_g_dt() {
+    let (mut fluid, world) = disc(test_parameters(), DVec3::ZERO);
+    let (dt, steps, gravity) = (2e-5, 20, DVec3::new(0.0, -9.8, 0.0));
+    for _ in 0..steps {
+        fluid.step(&context(&world, dt, gravity), &mut Vec::new(), &mut NoTimer).unwrap();
+    }
+    let labels = fluid.state.drops.labels.values().iter().enumerate().filter(|(_, label)| label.id().is_some());
+    let cells: Vec<usize> = labels.map(|(index, _)| index).collect();
+    let sum: DVec3 = cells.iter().map(|&index| fluid.state.velocity_at_center(index)).sum();
+    let mean = sum / cells.len() as f64;
+    let expected = gravity * dt * f64::from(steps);
+    assert!((mean - expected).length() < 0.02 * expected.length(), "{mean} m/s, expected {expected}");
+}
+
+/// A velocity that is not a number is reported with its cell by the first solve that meets it.
+#[test]
+fn a_velocity_that_is_not_finite_fails_the_solve_at_its_cell() {
+    let (mut fluid, world) = disc(test_parameters(), DVec3::ZERO);
+    let cell = fluid.state.grid.tiles.find([0, 0, 0]).unwrap();
+    fluid.state.velocity[0].values_mut()[cell] = f64::NAN;
+    let error = fluid.step(&context(&world, 1e-5, DVec3::ZERO), &mut Vec::new(), &mut NoTimer).unwrap_err();
+    assert_eq!(error.solver, "pressure solve");
+    let PoissonError::BadEquation { cell, .. } = error.error else { panic!("{error}") };
+    assert!(cell.iter().all(|c| c.abs() < 8), "cell {cell:?}");
+}

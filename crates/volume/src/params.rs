@@ -1,0 +1,152 @@
+//! Parameters of a run: the liquid, the choice of schemes, and the numerical tunables with their
+//! defaults.
+
+use sessile_wetting::Liquid;
+
+use crate::advection::{Interpolation, Limiter};
+use crate::contact_curvature::ContactAngleRule;
+use crate::particles::ParticleParameters;
+
+/// What a run does not change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// The liquid.
+    pub liquid: Liquid,
+    /// Slip length on solids, in m.
+    pub slip: f64,
+    /// Second-order pressure condition at the interface; first order otherwise.
+    pub second_order: bool,
+    /// Curvature at contact lines by the virtual surface method; by the extension of φ into solids
+    /// otherwise.
+    pub virtual_surface: Option<ContactAngleRule>,
+    /// Interpolation of the semi-Lagrangian advection.
+    pub interpolation: Interpolation,
+    /// A constant time step, in s.
+    pub dt: Option<f64>,
+    /// Decay rate of the velocity in runs that settle, in 1/s.
+    pub drag: f64,
+    /// Implicit surface tension: longer steps, damped capillary waves.
+    pub implicit_tension: bool,
+    /// Numerical tunables.
+    pub numerics: NumericalParameters,
+}
+
+impl Parameters {
+    /// Whether contact lines pin between the receding and the advancing angle.
+    pub fn pins(&self) -> bool {
+        !matches!(self.virtual_surface, Some(ContactAngleRule::Paper { .. }))
+    }
+
+    /// Steps of explicit surface tension that one step replaces.
+    pub fn step_factor(&self) -> u32 {
+        if self.implicit_tension { self.numerics.implicit_step_factor } else { 1 }
+    }
+}
+
+/// Numerical tunables of the model. Lengths are in cells unless stated otherwise.
+///
+/// Constants that belong to a stencil (heights at which φ is sampled, widths of bands) stay beside
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NumericalParameters {
+    /// Fraction of the capillary time-step limit √(ρh³/2πγ) that is used.
+    ///
+    /// Measured: 1.0 is stable, 1.2 noisy, 1.5 fails.
+    pub capillary_fraction: f64,
+    /// Multiple of the capillary limit above which a step given by the scene is refused.
+    pub max_capillary_fraction: f64,
+    /// Steps of explicit surface tension that a step with implicit surface tension replaces.
+    ///
+    /// Larger factors damp more, and only 4 has been validated.
+    pub implicit_step_factor: u32,
+    /// Courant number Δt(|u| + |v| + |w|)/h of the fastest face.
+    ///
+    /// Above 1 the level set advection is unstable; smaller values only cost time.
+    pub courant: f64,
+    /// Steps of explicit surface tension between two reinitializations of φ.
+    ///
+    /// With larger intervals φ departs from a distance and κ loses its accuracy; smaller ones cost
+    /// time.
+    pub redistance_interval: u32,
+    /// Distance that the interface may travel before φ is reinitialized.
+    pub redistance_travel: f64,
+    /// Particle correction of φ.
+    pub particles: ParticleParameters,
+    /// Volume change of a cell in one step that the pressure solve may leave, as a fraction of the
+    /// cell.
+    ///
+    /// A looser tolerance leaves volume errors to the relaxation; a tighter one costs iterations.
+    pub divergence_tolerance: f64,
+    /// Interface speed, in cells per step, from which the pressure acts on faces beside a contact
+    /// line, too.
+    ///
+    /// At 0 flow circulates beside resting contact lines; without a limit, liquid that comes down
+    /// fast leaves nearly closed cells through what is open of them, at any speed.
+    pub prescribed_speed_limit: f64,
+    /// Fraction of the difference to the interior velocity that parasitic currents lose in one
+    /// step.
+    ///
+    /// A resting drop of 10 cells radius flows at 18 mm/s with 0, at 3 mm/s with 0.2.
+    pub parasitic_damping: f64,
+    /// Speeds, in cells per step, between which the extrapolated velocity becomes free of
+    /// divergence.
+    ///
+    /// At 0 an oscillating drop of 13 cells across gains energy; without the correction films of
+    /// one or two cells gain or lose volume.
+    pub divergence_correction_speeds: [f64; 2],
+    /// Limiter of the cubic interpolation.
+    pub limiter: Limiter,
+    /// Largest νΔt/h² for which one Jacobi sweep replaces the viscous solve.
+    pub max_jacobi_alpha: f64,
+    /// Wave number that implicit surface tension assumes, in 1/cells.
+    ///
+    /// With steps four times the explicit limit, 1 fails after a hundred steps, 3 and 6 are stable.
+    pub implicit_wave_number: f64,
+    /// Steps in which a drop's volume relaxes to its target.
+    pub volume_relaxation_steps: f64,
+    /// Largest relative volume change per step that the relaxation makes.
+    pub max_volume_change: f64,
+    /// Volume below which a component that separates in the air is a sub-grid fragment, in cells.
+    pub fragment_volume: f64,
+    /// The same for a component on a wall, where a receding line leaves some across the corners of
+    /// cells.
+    pub fragment_volume_on_wall: f64,
+    /// Drops of at most this many cells leave the grid as spray (wang2005, §8).
+    pub max_spray_cells: usize,
+    /// Spray of more cells than this returns to the grid; half as large again, so that none
+    /// alternates.
+    pub min_grid_cells: f64,
+    /// Distance outside an open domain side to which a drop that is partly inside is followed.
+    pub exit_margin: f64,
+    /// Speed above which the solution counts as diverged, in m/s.
+    pub max_speed: f64,
+}
+
+impl Default for NumericalParameters {
+    fn default() -> Self {
+        Self {
+            capillary_fraction: 0.9,
+            max_capillary_fraction: 1.5,
+            implicit_step_factor: 4,
+            courant: 0.8,
+            redistance_interval: 10,
+            redistance_travel: 1.0,
+            particles: ParticleParameters::default(),
+            divergence_tolerance: 1e-6,
+            prescribed_speed_limit: 0.15,
+            parasitic_damping: 0.2,
+            divergence_correction_speeds: [0.05, 0.15],
+            limiter: Limiter::default(),
+            max_jacobi_alpha: 0.01,
+            implicit_wave_number: 3.0,
+            volume_relaxation_steps: 20.0,
+            max_volume_change: 2e-3,
+            fragment_volume: 0.25,
+            fragment_volume_on_wall: 1.0,
+            max_spray_cells: 27,
+            min_grid_cells: 40.0,
+            exit_margin: 12.0,
+            max_speed: 200.0,
+        }
+    }
+}

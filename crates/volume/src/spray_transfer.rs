@@ -1,0 +1,232 @@
+//! Exchange between grid and [`spray`](crate::spray): small drops leave the grid, spray drops
+//! return to it.
+
+use glam::DVec3;
+use sessile_frames::{DropState, Event, Ids};
+use sessile_model::StageReports;
+use sessile_world::World;
+
+use crate::drops::{Label, TargetVolume};
+use crate::fluid::Fluid;
+use crate::grid::{CENTER, linear};
+use crate::setup::Setup;
+use crate::sources::insert_spray_drop;
+use crate::spray::{Environment, Exit, Spray, SprayDrop, erase};
+use crate::state::State;
+
+/// A small drop this close to another one (in cells) stays on the grid, since it is about to merge.
+const MIN_GAP: i32 = 2;
+
+/// What spray drops meet on the grid.
+struct GridEnvironment<'a> {
+    state: &'a State,
+    world: &'a World,
+    bounds: Option<[DVec3; 2]>,
+}
+
+impl Environment for GridEnvironment<'_> {
+    fn liquid(&self, point: DVec3) -> f64 {
+        let State { grid, phi, .. } = self.state;
+        let Some((slot, at)) = grid.locate(point) else { return f64::INFINITY };
+        linear(&grid.tiles, phi, slot, at, CENTER) * grid.h
+    }
+
+    fn solid(&self, point: DVec3) -> Option<(f64, DVec3, DVec3)> {
+        let solid = self.world.closest(point).map(|(solid, near)| {
+            let velocity = self.world.solids()[solid].velocity_at(near.point);
+            (near.distance, near.normal, velocity)
+        });
+        let sides =
+            self.state.sides.iter().map(|side| (side.normal.dot(point) - side.offset, side.normal, DVec3::ZERO));
+        solid.into_iter().chain(sides).min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    fn inside(&self, point: DVec3) -> bool {
+        self.bounds.is_none_or(|[low, high]| point.cmpge(low).all() && point.cmple(high).all())
+    }
+}
+
+/// What the exchange did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SprayReport {
+    /// Volume that left the domain, in m³.
+    pub lost: f64,
+    /// Drops that left the grid.
+    pub launched: usize,
+    /// Fragments that were removed.
+    pub removed_fragments: usize,
+    /// Spray drops that returned to the grid.
+    pub returned: usize,
+}
+
+impl SprayReport {
+    /// Whether φ was changed.
+    pub fn changed_phi(&self) -> bool {
+        self.launched + self.removed_fragments + self.returned > 0
+    }
+
+    /// Writes the report under its public names.
+    pub fn record(&self, reports: &mut StageReports) {
+        reports.add("spray.launched", self.launched as u64);
+        reports.add("spray.removed_fragments", self.removed_fragments as u64);
+        reports.add("spray.returned", self.returned as u64);
+    }
+}
+
+/// Turns drops of few cells into spray, and removes sub-grid fragments.
+pub fn launch_small_drops(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64, report: &mut SprayReport) {
+    let max_cells = fluid.params.numerics.max_spray_cells;
+    let components = &fluid.state.drops.components;
+    let small = components.iter().filter(|component| component.num_cells <= max_cells);
+    let mut small: Vec<Label> = small.map(|component| component.label).collect();
+    if small.is_empty() {
+        return;
+    }
+    small.sort_unstable();
+    let labels = fluid.state.drops.labels.values().iter().enumerate();
+    let is_small = labels.filter(|(_, label)| small.binary_search(label).is_ok());
+    let mut cells: Vec<(Label, usize)> = is_small.map(|(index, &label)| (label, index)).collect();
+    cells.sort_unstable();
+    // Fragments share their label, and each of their cells is removed by itself.
+    for own in cells.chunk_by(|a, b| a.0 == b.0 && a.0 != Label::FRAGMENT) {
+        let label = own[0].0;
+        let Some(found) = SmallDrop::find(&fluid.state, label, own.iter().map(|&(_, index)| index)) else { continue };
+        let drops = &mut fluid.state.drops;
+        if let Some(id) = label.id() {
+            let Some(target) = drops.target_mut(id).copied() else { continue };
+            spray.launch(id, found.center, found.velocity, target.volume * cell_volume);
+            drops.targets.retain(|target| target.id != id);
+            report.launched += 1;
+        } else {
+            report.removed_fragments += 1;
+        }
+        erase(&mut fluid.state.phi, found.cells.iter().copied());
+        // Also where the interface has left cells since they were labeled.
+        for index in found.cells.into_iter().chain(own.iter().map(|&(_, index)| index)) {
+            fluid.state.drops.labels.values_mut()[index] = Label::NONE;
+        }
+    }
+}
+
+/// A small drop on the grid.
+struct SmallDrop {
+    center: DVec3,
+    velocity: DVec3,
+    /// All cells around it with φ < 0, also those inside solids.
+    cells: Vec<usize>,
+}
+
+impl SmallDrop {
+    /// `None` if it is gone, or so close to another drop that they may merge.
+    fn find(state: &State, label: Label, own: impl Iterator<Item = usize>) -> Option<Self> {
+        let State { grid, phi, drops, solids, .. } = state;
+        let tiles = &grid.tiles;
+        let labels = drops.labels.values();
+        let cells: Vec<[i32; 3]> = own.map(|index| tiles.cell(index)).collect();
+        let low = [0, 1, 2].map(|axis| cells.iter().map(|cell| cell[axis]).min().unwrap_or(0) - MIN_GAP - 1);
+        let high = [0, 1, 2].map(|axis| cells.iter().map(|cell| cell[axis]).max().unwrap_or(0) + MIN_GAP + 1);
+        let (mut sum, mut momentum, mut volume, mut liquid) = (DVec3::ZERO, DVec3::ZERO, 0.0, Vec::new());
+        for z in low[2]..=high[2] {
+            for y in low[1]..=high[1] {
+                for x in low[0]..=high[0] {
+                    let Some(index) = tiles.find([x, y, z]) else { continue };
+                    if labels[index] != label && labels[index] != Label::NONE {
+                        return None;
+                    }
+                    if phi.values()[index] < 0.0 {
+                        liquid.push(index);
+                    }
+                    let fraction = (0.5 - phi.values()[index]).clamp(0.0, 1.0);
+                    if fraction > 0.0 && solids.distance.values()[index] > -0.5 {
+                        sum += grid.center(index) * fraction;
+                        momentum += state.velocity_at_center(index) * fraction;
+                        volume += fraction;
+                    }
+                }
+            }
+        }
+        (volume > 0.0).then(|| Self { center: sum / volume, velocity: momentum / volume, cells: liquid })
+    }
+}
+
+/// Moves the spray by `dt` and returns drops that touch liquid, or have grown, to the grid.
+pub fn advance_spray(
+    spray: &mut Spray,
+    dt: f64,
+    setup: &Setup,
+    world: &World,
+    fluid: &mut Fluid,
+    events: &mut Vec<Event>,
+) -> SprayReport {
+    let mut report = SprayReport::default();
+    if spray.drops().is_empty() {
+        return report;
+    }
+    let mut exits = Vec::new();
+    let min_grid_volume = fluid.params.numerics.min_grid_cells * setup.h.powi(3);
+    let environment = GridEnvironment { state: &fluid.state, world, bounds: setup.bounds };
+    spray.advance(dt, min_grid_volume, world.gravity(), &environment, &mut exits, events);
+    for (drop, exit) in exits {
+        match exit {
+            Exit::LeftDomain => report.lost += drop.volume,
+            Exit::Grown => insert_as_own_drop(&drop, setup, world, fluid),
+            Exit::TouchedLiquid => absorb(&drop, setup, world, fluid, events),
+        }
+        report.returned += usize::from(exit != Exit::LeftDomain);
+    }
+    report
+}
+
+/// Returns a spray drop to the grid under its own id.
+fn insert_as_own_drop(drop: &SprayDrop, setup: &Setup, world: &World, fluid: &mut Fluid) {
+    insert_spray_drop(drop, drop.id, setup, world, fluid);
+    let volume = drop.volume / setup.cell_volume();
+    fluid.state.drops.insert_target(TargetVolume { id: drop.id, volume });
+}
+
+/// Unites a spray drop with the drop that it touches.
+fn absorb(drop: &SprayDrop, setup: &Setup, world: &World, fluid: &mut Fluid, events: &mut Vec<Event>) {
+    let Some(host) = nearest_drop(&fluid.state, drop) else {
+        // It touches another spray drop that returned in this step and has no label yet.
+        insert_as_own_drop(drop, setup, world, fluid);
+        return;
+    };
+    insert_spray_drop(drop, host, setup, world, fluid);
+    if let Some(target) = fluid.state.drops.target_mut(host) {
+        target.volume += drop.volume / setup.cell_volume();
+    }
+    events.push(Event::Merge { merge: Ids::from_slice(&[host.min(drop.id), host.max(drop.id)]), into: host });
+}
+
+/// The drop whose liquid is nearest to a spray drop's center.
+fn nearest_drop(state: &State, drop: &SprayDrop) -> Option<u32> {
+    let State { grid, drops, .. } = state;
+    let middle = grid.cell_at(drop.at);
+    let range = (drop.radius() / grid.h).ceil() as i32 + 3;
+    let mut best: Option<(f64, u32)> = None;
+    for z in -range..=range {
+        for y in -range..=range {
+            for x in -range..=range {
+                let Some(index) = grid.tiles.find([middle[0] + x, middle[1] + y, middle[2] + z]) else { continue };
+                let Some(id) = drops.labels.values()[index].id() else { continue };
+                let known = drops.targets.binary_search_by_key(&id, |target| target.id).is_ok();
+                let distance = grid.center(index).distance_squared(drop.at);
+                if known && best.is_none_or(|best| distance < best.0) {
+                    best = Some((distance, id));
+                }
+            }
+        }
+    }
+    best.map(|best| best.1)
+}
+
+/// The state of each spray drop, for a frame.
+pub fn drop_states(spray: &Spray, surface_tension: f64) -> impl Iterator<Item = DropState> {
+    spray.drops().iter().map(move |drop| DropState {
+        id: drop.id,
+        volume: drop.volume,
+        velocity: drop.velocity,
+        speed_max: drop.velocity.length(),
+        pressure: Some(2.0 * surface_tension / drop.radius()),
+    })
+}
