@@ -2,33 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sessile_frames::Progress;
 use sessile_output::Destination;
 
 use crate::error::ExportError;
 use crate::source::{LoadedFrame, Source};
-
-/// Receives the progress of an export, for display.
-pub trait ExportProgress: Sync {
-    /// Shows a message.
-    fn notice(&self, text: &str);
-    /// Called before the first of `total` frames.
-    fn begin(&self, total: usize);
-    /// Called when `done` frames have been written.
-    fn advance(&self, done: usize);
-    /// Called when the export has ended, successfully or not.
-    fn end(&self);
-}
-
-/// Shows no progress.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Quiet;
-
-impl ExportProgress for Quiet {
-    fn notice(&self, _text: &str) {}
-    fn begin(&self, _total: usize) {}
-    fn advance(&self, _done: usize) {}
-    fn end(&self) {}
-}
 
 /// An export in progress.
 pub struct Job<'a> {
@@ -39,7 +17,7 @@ pub struct Job<'a> {
     /// Whether each drop gets a file of its own.
     pub split: bool,
     /// Receives the progress.
-    pub progress: &'a dyn ExportProgress,
+    pub progress: &'a dyn Progress,
     /// Set to cancel the export.
     pub stop: &'a AtomicBool,
 }
@@ -59,7 +37,7 @@ impl Job<'_> {
             let (read, written) = rayon::join(ahead, || write(frame));
             written?;
             next = read?;
-            self.progress.advance(done + 1);
+            self.progress.advance(done as u64 + 1, 0.0);
         }
         Ok(())
     }

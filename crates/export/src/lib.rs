@@ -10,11 +10,12 @@
 //! ```no_run
 //! use std::path::Path;
 //! use std::sync::atomic::AtomicBool;
-//! use sessile_export::{ExportOptions, Format, Quiet, export_run};
+//! use sessile_export::{ExportOptions, Format, export_run};
+//! use sessile_frames::NoProgress;
 //!
 //! let options = ExportOptions::default();
 //! let (run, file) = (Path::new("runs/window"), Path::new("window.usdc"));
-//! let exported = export_run(run, Format::Usd, file, &options, &Quiet, &AtomicBool::new(false))?;
+//! let exported = export_run(run, Format::Usd, file, &options, &NoProgress, &AtomicBool::new(false))?;
 //! assert!(exported.frames > 0);
 //! # Ok::<(), sessile_export::ExportError>(())
 //! ```
@@ -34,12 +35,11 @@ mod usd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sessile_frames::FrameSelection;
+use sessile_frames::{Activity, FrameSelection, Progress};
 use sessile_output::Destination;
 
 pub use error::ExportError;
 pub use format::Format;
-pub use job::{ExportProgress, Quiet};
 
 use job::Job;
 use source::Source;
@@ -72,7 +72,7 @@ pub fn export_run(
     format: Format,
     path: &Path,
     options: &ExportOptions,
-    progress: &dyn ExportProgress,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Exported, ExportError> {
     format.check_destination(path)?;
@@ -84,7 +84,7 @@ pub fn export_run(
     notices.iter().for_each(|notice| progress.notice(notice));
     let destination = Destination::new(path, format.layout(), options.force)?;
     let job = Job { source: &source, destination: &destination, split: options.split, progress, stop };
-    progress.begin(source.frames.len());
+    progress.begin(Activity::Export, source.frames.len() as u64);
     let written = formats::write(format, &job);
     progress.end();
     written?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
 use sessile_frames::{
-    FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
+    FrameGeometry, FrameId, FrameMeasures, GridFields, NoProgress, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
 };
 
 use super::*;
@@ -87,7 +87,7 @@ fn small_run(parent: &Path) -> PathBuf {
 }
 
 fn export(run: &Path, format: Format, path: &Path) -> Result<Exported, ExportError> {
-    export_run(run, format, path, &ExportOptions::default(), &Quiet, &AtomicBool::new(false))
+    export_run(run, format, path, &ExportOptions::default(), &NoProgress, &AtomicBool::new(false))
 }
 
 fn destination(parent: &Path, format: Format) -> PathBuf {
@@ -169,7 +169,7 @@ fn a_canceled_export_leaves_nothing() {
     stop.store(true, Ordering::Relaxed);
     for format in Format::ALL {
         let path = destination(folder.path(), format);
-        let error = export_run(&run, format, &path, &ExportOptions::default(), &Quiet, &stop).unwrap_err();
+        let error = export_run(&run, format, &path, &ExportOptions::default(), &NoProgress, &stop).unwrap_err();
         assert!(matches!(error, ExportError::Stopped), "{}: {error}", format.name());
         assert!(!path.exists());
     }

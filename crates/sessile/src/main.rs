@@ -3,8 +3,6 @@
 mod args;
 mod benches;
 mod commands;
-mod drawing;
-mod exporting;
 mod failure;
 mod interrupt;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sessile_frames::{Activity, Progress};
 
 /// Shortest time between two plain lines.
-pub const LINE_INTERVAL: Duration = Duration::from_secs(5);
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Positions of the bar per frame.
 const BAR_STEPS: f64 = 100.0;
 /// Time before the remaining time is estimated.
@@ -126,8 +126,8 @@ impl Task {
     fn describe(&self, elapsed: Duration) -> String {
         let (noun, start) = match self.activity {
             Activity::Simulate { start, .. } => ("frame", start),
-            Activity::Render => ("pictures", 0.0),
-            Activity::EncodeVideo => ("video: pictures", 0.0),
+            Activity::Render => ("images", 0.0),
+            Activity::EncodeVideo => ("video frames", 0.0),
             Activity::Export => ("frames", 0.0),
         };
         let mut text = format!("{noun} {}/{}", self.position as u64, self.total);
@@ -167,7 +167,7 @@ fn three_digits(value: f64) -> String {
 }
 
 /// A duration rounded to one or two units.
-pub fn coarse(wait: Duration) -> String {
+fn coarse(wait: Duration) -> String {
     let seconds = wait.as_secs_f64().ceil() as u64;
     match seconds {
         0..100 => format!("{seconds} s"),
@@ -196,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn rendering_shows_complete_pictures_and_remaining_time() {
-        assert_eq!(describe(Activity::Render, 121, 10.5, 10), "pictures 10/121  2 min left");
-        assert_eq!(describe(Activity::Render, 121, 121.0, 10), "pictures 121/121");
-        assert_eq!(describe(Activity::EncodeVideo, 121, 0.0, 10), "video: pictures 0/121");
+    fn rendering_shows_complete_images_and_remaining_time() {
+        assert_eq!(describe(Activity::Render, 121, 10.5, 10), "images 10/121  2 min left");
+        assert_eq!(describe(Activity::Render, 121, 121.0, 10), "images 121/121");
+        assert_eq!(describe(Activity::EncodeVideo, 121, 0.0, 10), "video frames 0/121");
     }
 
     #[test]

@@ -135,7 +135,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         if (first..=last).contains(&frame.frame) {
             result = table.push(&frame).and(job.check_stop());
             done += 1;
-            job.progress.advance(done);
+            job.progress.advance(done as u64, 0.0);
         }
         result.is_ok() && frame.frame < last
     })?;

@@ -14,12 +14,23 @@ pub mod shipped;
 pub mod validate;
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use crate::failure::Failure;
 
 /// Runs `work` on a pool of `threads`, or of all cores.
 fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     sessile_sim::thread_pool(threads).map(|pool| pool.install(work)).map_err(Failure::failed)
+}
+
+/// `; did you mean runs/X?` if `run` is not a run folder but `runs/X` is one; else empty.
+fn runs_folder_hint(run: &Path) -> String {
+    let guess = Path::new("runs").join(run);
+    if !run.join("run.json").is_file() && guess.join("run.json").is_file() {
+        format!("; did you mean {}?", guess.display())
+    } else {
+        String::new()
+    }
 }
 
 /// Quotes a word for a POSIX shell.
