@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use sessile_frames::Surface;
 
-/// The surfaces of a frame's drops with their ids, in ascending order of ids. A triangle belongs to the drop of its
-/// first corner.
+/// The surfaces of a frame's drops with their ids, in ascending order of ids. A triangle belongs to
+/// the drop of its first corner.
 pub fn split_by_drop(surface: &Surface) -> Vec<(Option<u32>, Surface)> {
     let mut parts: BTreeMap<u32, Surface> = BTreeMap::new();
     // Index of each vertex in the surface of its drop.

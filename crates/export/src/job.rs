@@ -23,7 +23,8 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Calls `write` for every frame, in order, while the next one is read: at most two are in memory.
+    /// Calls `write` for every frame, in order, while the next one is read: at most two are in
+    /// memory.
     pub fn for_each_frame(
         &self,
         mut write: impl FnMut(LoadedFrame) -> Result<(), ExportError> + Send,
@@ -37,7 +38,7 @@ impl Job<'_> {
             let (read, written) = rayon::join(ahead, || write(frame));
             written?;
             next = read?;
-            self.progress.advance(done as u64 + 1, 0.0);
+            self.progress.advance(done + 1, 0.0);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Writes the frames of a run in the file formats of other programs.
 //!
-//! [`export_run`] reads a run folder frame by frame and writes one of the formats of [`Format`]; each
-//! format has a module. The output appears under its final name only when it is complete
+//! [`export_run`] reads a run folder frame by frame and writes one of the formats of [`Format`];
+//! each format has a module. The output appears under its final name only when it is complete
 //! (`sessile_output`). Nothing here depends on which model made the frames.
 //!
 //! Lengths are in meters, y is up and coordinates are right-handed in every file, unless the format
@@ -84,7 +84,7 @@ pub fn export_run(
     notices.iter().for_each(|notice| progress.notice(notice));
     let destination = Destination::new(path, format.layout(), options.force)?;
     let job = Job { source: &source, destination: &destination, split: options.split, progress, stop };
-    progress.begin(Activity::Export, source.frames.len() as u64);
+    progress.begin(Activity::Export, source.frames.len());
     let written = formats::write(format, &job);
     progress.end();
     written?;

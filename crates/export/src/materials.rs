@@ -199,7 +199,8 @@ fn mean(texture: &ScaledTexture) -> Vec3 {
     sum / (SIZE * SIZE) as f32
 }
 
-/// The texture as an sRGB image, top row first. Image textures are resampled too, so that all are alike.
+/// The texture as an sRGB image, top row first. Image textures are resampled too, so that all are
+/// alike.
 fn bake(texture: &ScaledTexture) -> Vec<u8> {
     // Patterns have sharp edges: four samples per pixel. Images are smooth already.
     let offsets: &[Vec2] = if matches!(texture.texture, Texture::Image(_)) {

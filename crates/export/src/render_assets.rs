@@ -41,15 +41,16 @@ impl<'a> RenderAssets<'a> {
         Ok(Self { job, materials, texture_v: TextureV::Up })
     }
 
-    /// Writes the textures and the meshes of solids that do not move; the others are written with each frame.
+    /// Writes the textures and the meshes of solids that do not move; the others are written with
+    /// each frame.
     pub fn with_meshes(job: &'a Job<'a>, texture_v: TextureV) -> Result<Self, ExportError> {
         let assets = Self { texture_v, ..Self::with_textures(job)? };
         assets.write_solids(&job.source.world, 0, false)?;
         Ok(assets)
     }
 
-    /// Writes the meshes of a frame: the moving solids, and the liquid. Returns the liquid's file, or none where there
-    /// is no liquid to render.
+    /// Writes the meshes of a frame: the moving solids, and the liquid. Returns the liquid's file,
+    /// or none where there is no liquid to render.
     pub fn write_frame_meshes(&self, frame: &LoadedFrame) -> Result<Option<String>, ExportError> {
         let world = self.job.source.world_at(frame.time);
         self.write_solids(&world, frame.number, true)?;
@@ -77,7 +78,8 @@ impl<'a> RenderAssets<'a> {
         }
     }
 
-    /// Writes the wetness of a solid as a grayscale image and returns its name; `None` where it is dry or has no map.
+    /// Writes the wetness of a solid as a grayscale image and returns its name; `None` where it is
+    /// dry or has no map.
     pub fn wet_mask(&self, index: usize, frame: u64) -> Result<Option<String>, ExportError> {
         let source = self.job.source;
         let Some(map) = source.folder.read_wet(&source.solids[index], index, frame)? else { return Ok(None) };
@@ -92,7 +94,8 @@ impl<'a> RenderAssets<'a> {
 
 /// Writes the wetness of a solid in every frame as numbered grayscale images.
 ///
-/// Returns the name of the first, its number and their count as JSON; null where the solid has no wet map.
+/// Returns the name of the first, its number and their count as JSON; null where the solid has no
+/// wet map.
 pub fn wet_mask_sequence(job: &Job<'_>, materials: &ExportMaterials, index: usize) -> Result<Value, ExportError> {
     let source = job.source;
     if !source.has_wet_maps(index) {

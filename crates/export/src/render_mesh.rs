@@ -1,11 +1,11 @@
 //! Meshes for renderers: with normals and texture coordinates, and with correct interfaces between
 //! liquid and solids.
 //!
-//! **On opaque solids** the liquid's faces on the solid are removed, and a skirt continues the surface
-//! from the contact line into the solid ([`skirt_triangles`]): light in the liquid reaches the solid
-//! directly, without a layer of air in between. **On glass** the closed surface is kept and lifted by
-//! a small gap: light leaves the liquid into air before it passes the thin pane, and two coincident
-//! interfaces would be resolved at random.
+//! **On opaque solids** the liquid's faces on the solid are removed, and a skirt continues the
+//! surface from the contact line into the solid ([`skirt_triangles`]): light in the liquid reaches
+//! the solid directly, without a layer of air in between. **On glass** the closed surface is kept
+//! and lifted by a small gap: light leaves the liquid into air before it passes the thin pane, and
+//! two coincident interfaces would be resolved at random.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,8 @@ pub fn solid_mesh(mesh: &TriMesh) -> RenderMesh {
     }
 }
 
-/// The normal at unit length; upwards where it vanishes, since file formats demand a normal everywhere.
+/// The normal at unit length; upwards where it vanishes, since file formats demand a normal
+/// everywhere.
 pub fn unit_normal(normal: Vec3) -> Vec3 {
     normal.try_normalize().unwrap_or(Vec3::Y)
 }

@@ -30,7 +30,7 @@ name = "rod"
 shape = "box"
 min = "3 0 0 mm"
 max = "4 1 1 mm"
-appearance = "glass"
+look = "glass"
 motion = [{ at = "0 s", move = "0 0 0 mm" }, { at = "2 ms", move = "1 0 0 mm" }]
 [output]
 fields = true
@@ -137,7 +137,8 @@ fn units_time_meshes_and_materials_of_a_usd_layer_read_back() {
     assert!(folder.path().join("out.usdc.files/textures/the_table.png").is_file());
 }
 
-/// The reader reports an error or reads something, whichever byte of a layer is wrong; it never panics.
+/// The reader reports an error or reads something, whichever byte of a layer is wrong; it never
+/// panics.
 #[test]
 fn damaged_usd_layers_never_panic() {
     let folder = tempfile::tempdir().unwrap();

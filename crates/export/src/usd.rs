@@ -9,12 +9,12 @@
 //! /World/Sky             DomeLight with the scene's environment; sun and area lights beside it
 //! ```
 //!
-//! `materialx.usda` in that folder is a layer over this one that adds a MaterialX standard surface to
-//! the liquid.
+//! `materialx.usda` in that folder is a layer over this one that adds a MaterialX standard surface
+//! to the liquid.
 //!
 //! A time code is a frame number, and `timeCodesPerSecond` is the number of frames per simulated
-//! second, so that velocities in m/s agree with positions; `framesPerSecond` is the rate of the video.
-//! A frame with the topology of the previous one shares its arrays.
+//! second, so that velocities in m/s agree with positions; `framesPerSecond` is the rate of the
+//! video. A frame with the topology of the previous one shares its arrays.
 
 mod crate_file;
 mod integer_coding;
@@ -39,7 +39,8 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     write_layer(job, &materials, job.destination.file()?, &job.destination.companion_name())
 }
 
-/// Writes the frames as a layer, and its textures to the exported files; `folder` is their path relative to the layer.
+/// Writes the frames as a layer, and its textures to the exported files; `folder` is their path
+/// relative to the layer.
 pub fn write_layer(job: &Job<'_>, materials: &ExportMaterials, sink: Sink, folder: &str) -> Result<(), ExportError> {
     materials.write_textures(job)?;
     let file = Crate::new(sink)?;

@@ -22,9 +22,9 @@
 //! in the family, so that spherical caps are measured exactly at any resolution if their vertices
 //! lie on the sphere.
 //!
-//! The patch radius is [`PATCH_RADIUS`] typical edges (root mean square over the liquid–air
+//! The patch radius is `PATCH_RADIUS` typical edges (root mean square over the liquid–air
 //! triangles at the line), with weights that decrease smoothly to zero. A single sliver or short
-//! edge therefore has little influence: values are smoothed over about 2 × [`PATCH_RADIUS`] edges
+//! edge therefore has little influence: values are smoothed over about 2 × `PATCH_RADIUS` edges
 //! of the line. The smallest and the largest value are those of edges, each the mean of its two
 //! ends.
 //!

@@ -3,7 +3,8 @@
 //! ```text
 //! magic      8 bytes, kind of file
 //! version    u32, little-endian
-//! header     u64 length, then that many bytes of postcard: the header, and each block's name and compressed chunk lengths
+//! header     u64 length, then that many bytes of postcard: the header, and each block's name and
+//!            compressed chunk lengths
 //! blocks     LZ4 chunks, concatenated
 //! checksum   32 bytes, BLAKE3 of all bytes before it
 //! ```

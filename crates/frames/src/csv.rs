@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Splits a line as RFC 4180 says.
+    /// Splits a line according to RFC 4180.
     fn cells(line: &str) -> Vec<String> {
         let (mut cells, mut quoted) = (vec![String::new()], false);
         let mut chars = line.chars().peekable();

@@ -22,7 +22,8 @@
 //!     triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
 //!     solids: vec![-1; 4],
 //! };
-//! let state = DropState { id: 1, volume: 1e-9 / 6.0, velocity: fall, speed_max: 0.5, pressure: None };
+//! let volume = 1e-9 / 6.0;
+//! let state = DropState { id: 1, volume, velocity: fall, speed_max: 0.5, pressure: None };
 //! let frame = Frame { liquid: surface.into(), drops: vec![state], ..Frame::default() };
 //!
 //! let temporary = tempfile::tempdir()?;
@@ -40,26 +41,26 @@
 pub mod atomic;
 pub mod checkpoint;
 mod cleanup;
-pub mod contact_angle;
+mod contact_angle;
 pub mod container;
 pub mod csv;
 pub mod drop_surface;
 pub mod drops_file;
 pub mod fields;
-pub mod folder;
-pub mod frame;
-pub mod frame_selection;
+mod folder;
+mod frame;
+mod frame_selection;
 pub mod instances;
 pub mod measure;
-pub mod measures;
+mod measures;
 pub mod measures_file;
 pub mod names;
 pub mod ply;
-pub mod progress;
-pub mod run_info;
+mod progress;
+mod run_info;
 #[cfg(test)]
 mod testing;
-pub mod wet;
+mod wet;
 
 pub use atomic::{Durability, FileError};
 pub use checkpoint::{Checkpoint, CheckpointError, RunPosition};
@@ -73,4 +74,5 @@ pub use measure::{MeasureContext, MeasureError, Solid, measure};
 pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
 pub use ply::FrameId;
 pub use progress::{Activity, NoProgress, Progress};
-pub use run_info::{RunInfo, RunStatus, StageSeconds, StageValue, StepTotals};
+pub use run_info::{RunInfo, RunInfoError, RunStatus, StageSeconds, StageValue, StepTotals};
+pub use wet::WetError;

@@ -5,9 +5,9 @@
 //! volume and N the normal of the solid that the drop is on, at its point closest to C:
 //!
 //! ```text
-//! wetted_area  = Σ_W area              surface_area = Σ_S area            base_radius = √(wetted_area / π)
-//! height       = max over vertices of the distance from that solid        (in free flight: the extent along y)
-//! max_radius   = max over vertices of |(x − C) − N N·(x − C)|             (in free flight: N = y)
+//! wetted_area  = Σ_W area      surface_area = Σ_S area      base_radius = √(wetted_area / π)
+//! height       = max over vertices of the distance from that solid   (in free flight: y extent)
+//! max_radius   = max over vertices of |(x − C) − N N·(x − C)|        (in free flight: N = y)
 //! ```
 //!
 //! In a planar run the surface is a slab with the thickness t of one cell. Areas are divided by t

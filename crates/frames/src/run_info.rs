@@ -67,8 +67,9 @@ pub struct StageSeconds {
 ///
 /// let mut totals = StepTotals::default();
 /// for (dt, residual) in [(2e-3, 1e-9), (1e-3, 3e-9)] {
-///     let stages = [("pressure.iterations", StageValue::Total(12)), ("pressure.residual", StageValue::Largest(residual))];
-///     totals.record(dt, stages);
+///     let iterations = ("pressure.iterations", StageValue::Total(12));
+///     let residual = ("pressure.residual", StageValue::Largest(residual));
+///     totals.record(dt, [iterations, residual]);
 /// }
 /// assert_eq!((totals.count, totals.smallest_dt, totals.largest_dt), (2, Some(1e-3), Some(2e-3)));
 /// assert_eq!(totals.stages["pressure.iterations"], StageValue::Total(24));

@@ -1,4 +1,5 @@
-//! Signed-distance queries per second on the bunny, for points in its bounding box and near its surface.
+//! Signed-distance queries per second on the bunny, for points in its bounding box and near its
+//! surface.
 //!
 //! `cargo bench -p sessile-geometry`
 

@@ -1,5 +1,5 @@
-//! Growth of the repair time with the size of the mesh: spheres of unconnected triangles, each with four
-//! times as many as the one before. The time per triangle must stay nearly constant.
+//! Growth of the repair time with the size of the mesh: spheres of unconnected triangles, each with
+//! four times as many as the one before. The time per triangle must stay nearly constant.
 //!
 //! `cargo bench -p sessile-geometry --bench mesh_repair`
 

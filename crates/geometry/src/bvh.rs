@@ -1,8 +1,9 @@
-//! A bounding volume hierarchy (BVH) with four-wide nodes, for nearest-primitive and overlap queries.
+//! A bounding volume hierarchy (BVH) with four-wide nodes, for nearest-primitive and overlap
+//! queries.
 //!
-//! Boxes have single precision, relative to the center of all primitives, and are rounded outwards; a
-//! query point is rounded both ways. The distance of a box is therefore never overestimated, and results
-//! are as exact as the function that measures the primitives, in double precision.
+//! Boxes have single precision, relative to the center of all primitives, and are rounded outwards;
+//! a query point is rounded both ways. The distance of a box is therefore never overestimated, and
+//! results are as exact as the function that measures the primitives, in double precision.
 
 mod build;
 
@@ -16,14 +17,16 @@ use build::{round_down, round_up};
 /// Depth from which nodes are split in equal halves, which bounds the depth of the tree.
 const MAX_UNEVEN_DEPTH: usize = 40;
 
-/// Size of the traversal stack: three entries for each of 40 uneven and 32 even levels, and a few more.
+/// Size of the traversal stack: three entries for each of 40 uneven and 32 even levels, and a few
+/// more.
 const STACK: usize = 256;
 
-/// Factor that lowers the squared distances of boxes by the rounding error of half a dozen operations.
+/// Factor that lowers the squared distances of boxes by the rounding error of half a dozen
+/// operations.
 const ROUNDING_MARGIN: f32 = 1.0 - 1e-6;
 
-/// Coordinates are clamped to this range for the tests of boxes: distances are not overestimated, and their squares stay
-/// finite.
+/// Coordinates are clamped to this range for the tests of boxes: distances are not overestimated,
+/// and their squares stay finite.
 const MAX_COORDINATE: f64 = 1e18;
 
 /// An axis-aligned box, in m.
@@ -105,8 +108,9 @@ impl Bvh {
 
     /// Visits the leaves that may contain the primitive nearest to a point, near ones first.
     ///
-    /// `measure` gets the index of a leaf (see [`Bvh::leaves`]) and the least squared distance so far, and returns the
-    /// new one. Only leaves that may be nearer are visited; the search starts with the squared distance `within`.
+    /// `measure` gets the index of a leaf (see [`Bvh::leaves`]) and the least squared distance so
+    /// far, and returns the new one. Only leaves that may be nearer are visited; the search starts
+    /// with the squared distance `within`.
     pub fn nearest(&self, point: DVec3, within: f64, mut measure: impl FnMut(usize, f64) -> f64) {
         if self.nodes.is_empty() {
             return;
@@ -137,8 +141,9 @@ impl Bvh {
                 squared += gap * gap;
             }
             let squared = (squared * ROUNDING_MARGIN).to_array();
-            // Which children are near enough, and in what order, is unpredictable, so there are no branches here. All
-            // four are pushed, farthest first; one that is too far, such as an empty one, is overwritten by the next.
+            // Which children are near enough, and in what order, is unpredictable, so there are no
+            // branches here. All four are pushed, farthest first; one that is too far, such as an
+            // empty one, is overwritten by the next.
             let farthest_first = sort_descending(array::from_fn(|i| pack(squared[i], node.children[i])));
             for entry in farthest_first {
                 stack[height] = entry;
@@ -147,7 +152,8 @@ impl Bvh {
         }
     }
 
-    /// Visits the leaves that may contain primitives whose boxes overlap a box (see [`Bvh::leaves`]).
+    /// Visits the leaves that may contain primitives whose boxes overlap a box (see
+    /// [`Bvh::leaves`]).
     pub fn overlapping(&self, bounds: &Bounds, mut visit: impl FnMut(usize)) {
         if self.nodes.is_empty() {
             return;
@@ -176,7 +182,8 @@ impl Bvh {
     }
 }
 
-/// A squared distance and a child as one integer that sorts by distance: positive floats sort as their bits.
+/// A squared distance and a child as one integer that sorts by distance: positive floats sort as
+/// their bits.
 fn pack(squared: f32, child: Child) -> u64 {
     u64::from(squared.to_bits()) << 32 | u64::from(child.bits())
 }

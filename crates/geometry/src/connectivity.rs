@@ -1,8 +1,8 @@
 //! Half-edge connectivity of triangle meshes.
 //!
-//! Triangle `t` has the half-edges `3t`, `3t + 1` and `3t + 2`; half-edge `3t + k` runs from corner `k` to
-//! the next one. On an orientable manifold the two triangles of an edge traverse it in opposite
-//! directions, and their half-edges are *opposite*.
+//! Triangle `t` has the half-edges `3t`, `3t + 1` and `3t + 2`; half-edge `3t + k` runs from corner
+//! `k` to the next one. On an orientable manifold the two triangles of an edge traverse it in
+//! opposite directions, and their half-edges are *opposite*.
 //!
 //! ```text
 //!            c
@@ -143,7 +143,8 @@ impl Connectivity {
 
     /// The outgoing half-edges of a vertex in the triangle fan of `start`, beginning with `start`.
     ///
-    /// They are visited counterclockwise until the fan closes; at a boundary, the rest follows clockwise from `start`.
+    /// They are visited counterclockwise until the fan closes; at a boundary, the rest follows
+    /// clockwise from `start`.
     pub fn fan(&self, start: HalfEdge) -> impl Iterator<Item = HalfEdge> {
         let mut clockwise = false;
         let mut at = Some(start);

@@ -2,16 +2,18 @@
 //!
 //! Surface extraction cuts a surface into triangles of any size, down to slivers where it passes a
 //! grid node. [`collapse_short_edges`] removes them by merging one end of a short edge into the
-//! other. The remaining end keeps its position, so vertices stay on the surface they were placed on.
-//! An edge is collapsed only if
+//! other. The remaining end keeps its position, so vertices stay on the surface they were placed
+//! on. An edge is collapsed only if
 //! - its ends have exactly two common neighbors, and neither of those is left with two triangles
 //!   (the link condition: the surface stays a closed manifold of the same genus);
 //! - no triangle turns by more than 60°;
-//! - the surface agrees ([`Collapsible::allows`]), which is how lines such as the contact line survive.
+//! - the surface agrees ([`Collapsible::allows`]), which is how lines such as the contact line
+//!   survive.
 
 use glam::DVec3;
 
-/// Rounds of collapse; each takes edges that do not touch one another. The last ones find next to nothing.
+/// Rounds of collapse; each takes edges that do not touch one another. The last ones find next to
+/// nothing.
 const MAX_ROUNDS: usize = 8;
 
 /// Cosine of the largest angle by which a collapse may turn a triangle: 60° admits slivers, whose
@@ -89,7 +91,8 @@ fn collapse_round<S: Collapsible>(surface: &mut S, shortest: f64) -> usize {
     let (positions, triangles) = (surface.positions(), surface.triangles());
     let around = VertexTriangles::new(positions.len(), triangles);
     let classes = surface.classify_vertices();
-    // A collapse reads and writes the triangles around both ends: no two of one round may share any.
+    // A collapse reads and writes the triangles around both ends: no two of one round may share
+    // any.
     let mut locked = vec![false; positions.len()];
     let mut merged_into: Vec<u32> = (0..positions.len() as u32).collect();
     let mut rings = [Vec::new(), Vec::new()];
@@ -213,7 +216,8 @@ impl VertexMap {
         per_vertex.retain(|_| *stays.next().expect("one entry per vertex"));
     }
 
-    /// Renumbers triangles; those with a removed corner or with two corners merged are dropped, with their tag.
+    /// Renumbers triangles; those with a removed corner or with two corners merged are dropped,
+    /// with their tag.
     pub fn renumber<T: Copy>(&self, triangles: &mut Vec<[u32; 3]>, tags: &mut Vec<T>) {
         let mut count = 0;
         for t in 0..triangles.len() {

@@ -1,14 +1,15 @@
 //! Mesh files: OBJ, PLY, STL and glTF 2 read into a [`TriMesh`], and PLY written.
 //!
-//! Files are not trusted. Counts in a header are checked against the size of the file before memory is
-//! allocated, indices against their range, and coordinates must be finite; an error gives the file, the
-//! line, byte or entry, what was expected there and what was found. Meshes are not changed: vertices keep
-//! their order, and holes, inconsistent orientation and duplicates are left to [`crate::repair`]. The
-//! exceptions are STL, which has no shared vertices, so that equal corners are merged; and polygons, which
-//! are triangulated (a fan where convex, ear clipping where not).
+//! Files are not trusted. Counts in a header are checked against the size of the file before memory
+//! is allocated, indices against their range, and coordinates must be finite; an error gives the
+//! file, the line, byte or entry, what was expected there and what was found. Meshes are not
+//! changed: vertices keep their order, and holes, inconsistent orientation and duplicates are left
+//! to [`crate::repair`]. The exceptions are STL, which has no shared vertices, so that equal
+//! corners are merged; and polygons, which are triangulated (a fan where convex, ear clipping where
+//! not).
 //!
-//! Texture coordinates have v pointing up, as in OBJ; those of glTF, whose v points down, are converted. A
-//! corner without coordinates in a file that has some gets (0, 0).
+//! Texture coordinates have v pointing up, as in OBJ; those of glTF, whose v points down, are
+//! converted. A corner without coordinates in a file that has some gets (0, 0).
 //!
 //! ```
 //! use sessile_geometry::files::{self, MeshFormat};
@@ -39,8 +40,8 @@ pub use ply_write::write_ply;
 
 use crate::TriMesh;
 
-/// Most vertices or triangles that a file may expand to. Ten times what the models can use, and a bound on the memory of a
-/// glTF file that has one mesh at many nodes.
+/// Most vertices or triangles that a file may expand to. Ten times what the models can use, and a
+/// bound on the memory of a glTF file that has one mesh at many nodes.
 const MAX_ELEMENTS: usize = 1 << 26;
 
 /// The formats that can be read.
@@ -86,7 +87,8 @@ pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
         .map_err(|error| error.in_file(path))
 }
 
-/// Reads a mesh from memory. `resources` fetches the buffers of a glTF document that are in other files.
+/// Reads a mesh from memory. `resources` fetches the buffers of a glTF document that are in other
+/// files.
 pub fn parse_mesh(bytes: &[u8], format: MeshFormat, resources: &Resources<'_>) -> Result<TriMesh, MeshFileError> {
     let mesh = match format {
         MeshFormat::Obj => obj::parse(bytes)?,

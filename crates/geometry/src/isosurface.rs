@@ -1,23 +1,25 @@
-//! The surface of the liquid from a field sampled on a uniform grid: marching cubes with a sharp floor.
+//! The surface of the liquid from a field sampled on a uniform grid: marching cubes with a sharp
+//! floor.
 //!
-//! The liquid is where the field is negative. Each grid edge whose ends differ in sign has a vertex, at
-//! the zero of the linearly interpolated field (lorensen1987). How the vertices of a cell are connected
-//! follows from a rule for cell faces alone (see `isosurface/cases.rs`), so neighboring cells always
-//! agree.
+//! The liquid is where the field is negative. Each grid edge whose ends differ in sign has a
+//! vertex, at the zero of the linearly interpolated field (lorensen1987). How the vertices of a
+//! cell are connected follows from a rule for cell faces alone (see `isosurface/cases.rs`), so
+//! neighboring cells always agree.
 //!
-//! The grid is padded by one layer of nodes that are outside and at zero distance: where liquid reaches
-//! the border, the crossing towards that layer is the border node itself, and cells of the layer are
-//! flat. The rule for the free surface therefore closes it at the border, and on the floor
-//! `z = origin.z` free surface and floor meet in one shared polyline, the contact line.
+//! The grid is padded by one layer of nodes that are outside and at zero distance: where liquid
+//! reaches the border, the crossing towards that layer is the border node itself, and cells of the
+//! layer are flat. The rule for the free surface therefore closes it at the border, and on the
+//! floor `z = origin.z` free surface and floor meet in one shared polyline, the contact line.
 //!
 //! Guarantees, for any field, noise and zeros included:
-//! - the mesh is closed, oriented outwards, and a manifold: every edge has two triangles, every vertex one fan;
-//! - no triangle has zero area: crossings keep a small distance from the nodes, and no triangle has three
-//!   corners on one cell face;
+//! - the mesh is closed, oriented outwards, and a manifold: every edge has two triangles, every
+//!   vertex one fan;
+//! - no triangle has zero area: crossings keep a small distance from the nodes, and no triangle has
+//!   three corners on one cell face;
 //! - a value of exactly 0, and one that is not a number, is outside.
 //!
-//! The surface is second-order accurate. Features thinner than a cell are lost, as in every method that
-//! samples nodes only.
+//! The surface is second-order accurate. Features thinner than a cell are lost, as in every method
+//! that samples nodes only.
 
 mod cases;
 mod collapse;
@@ -29,8 +31,8 @@ use crate::TriMesh;
 
 /// Least distance of a crossing from the nodes of its edge, as a fraction of the edge.
 ///
-/// Prevents degenerate triangles where the field is (nearly) zero at a node. It moves the surface by far less than the
-/// interpolation error.
+/// Prevents degenerate triangles where the field is (nearly) zero at a node. It moves the surface
+/// by far less than the interpolation error.
 const MIN_FRACTION: f64 = 1e-4;
 
 /// A uniform grid of nodes in some local frame, z away from the floor.
@@ -105,7 +107,8 @@ pub struct Isosurface {
 struct Scratch {
     /// Whether each node of the two padded layers is inside.
     inside: [Vec<bool>; 2],
-    /// The vertices on the x edge, the y edge and the node itself, for each node of the two padded layers.
+    /// The vertices on the x edge, the y edge and the node itself, for each node of the two padded
+    /// layers.
     in_layer: [Vec<[u32; 3]>; 2],
     /// The vertices on the z edges between the two layers.
     between: Vec<u32>,
@@ -116,11 +119,12 @@ const NONE: u32 = u32::MAX;
 
 /// Extracts the surface of the liquid, closed on the borders of the grid.
 ///
-/// `values` holds the field at the nodes, x fastest, z slowest. With `floor`, the lowest layer of nodes lies on the
-/// solid, and the triangles there are marked.
+/// `values` holds the field at the nodes, x fastest, z slowest. With `floor`, the lowest layer of
+/// nodes lies on the solid, and the triangles there are marked.
 ///
 /// # Panics
-/// If the grid has an axis of fewer than two nodes, or the number of values is not its number of nodes.
+/// If the grid has an axis of fewer than two nodes, or the number of values is not its number of
+/// nodes.
 pub fn extract(grid: &Grid, values: &[f64], floor: bool) -> Isosurface {
     assert!(grid.size.iter().all(|&n| n >= 2), "a grid needs two nodes along each axis, got {:?}", grid.size);
     assert_eq!(values.len(), grid.num_nodes(), "values for a grid of {:?} nodes", grid.size);
@@ -143,7 +147,8 @@ pub fn extract(grid: &Grid, values: &[f64], floor: bool) -> Isosurface {
                 for triangle in &cases[case] {
                     let [a, b, c] =
                         triangle.map(|edge| scratch.vertex(grid, values, [i, j, k], edge as usize, &mut surface));
-                    // Where two sides of the border meet, the crossings at a node coincide and share one vertex.
+                    // Where two sides of the border meet, the crossings at a node coincide and
+                    // share one vertex.
                     if a != b && b != c && c != a {
                         surface.mesh.triangles.push([a, b, c]);
                         surface.on_floor.push(floor && k == 0);
@@ -169,7 +174,8 @@ impl Scratch {
         self.between.resize(layer, NONE);
     }
 
-    /// Makes the upper layer the lower one and reads the next: layer `k` of the grid, or the padding.
+    /// Makes the upper layer the lower one and reads the next: layer `k` of the grid, or the
+    /// padding.
     fn advance(&mut self, grid: &Grid, values: &[f64], k: usize) {
         let [nx, ny, nz] = grid.size;
         self.inside.swap(0, 1);
@@ -193,26 +199,26 @@ impl Scratch {
     fn vertex(&mut self, grid: &Grid, values: &[f64], cell: [usize; 3], edge: usize, surface: &mut Isosurface) -> u32 {
         let (corner, axis) = edge_ends(edge);
         let layer = corner >> 2;
-        let wrapped = [cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + layer];
+        let padded = [cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + layer];
         let width = grid.size[0] + 2;
-        let place = wrapped[1] * width + wrapped[0];
+        let index = padded[1] * width + padded[0];
         // An edge runs along one axis, so it can leave the grid only along that axis.
-        if wrapped[axis] >= 1 && wrapped[axis] < grid.size[axis] {
-            let slot = if axis == 2 { &mut self.between[place] } else { &mut self.in_layer[layer][place][axis] };
+        if padded[axis] >= 1 && padded[axis] < grid.size[axis] {
+            let slot = if axis == 2 { &mut self.between[index] } else { &mut self.in_layer[layer][index][axis] };
             if *slot == NONE {
-                *slot = surface.add_crossing(grid, values, wrapped.map(|i| i - 1), axis);
+                *slot = surface.add_crossing(grid, values, padded.map(|i| i - 1), axis);
             }
             *slot
         } else {
-            let outwards = usize::from(wrapped[axis] == 0);
-            let (layer, place) = match axis {
-                0 => (layer, place + outwards),
-                1 => (layer, place + outwards * width),
-                _ => (layer + outwards, place),
+            let outwards = usize::from(padded[axis] == 0);
+            let (layer, index) = match axis {
+                0 => (layer, index + outwards),
+                1 => (layer, index + outwards * width),
+                _ => (layer + outwards, index),
             };
-            let slot = &mut self.in_layer[layer][place][2];
+            let slot = &mut self.in_layer[layer][index][2];
             if *slot == NONE {
-                let mut node = wrapped;
+                let mut node = padded;
                 node[axis] += outwards;
                 *slot = surface.add_vertex(grid.position(node.map(|i| i - 1)), Source::Node);
             }
@@ -234,10 +240,12 @@ impl Isosurface {
         self.add_vertex(position, Source::Edge(node.map(|i| i as u32), axis as u8))
     }
 
-    /// Moves every vertex along its grid edge to where `field` is zero, in at most `steps` evaluations each.
+    /// Moves every vertex along its grid edge to where `field` is zero, in at most `steps`
+    /// evaluations each.
     ///
-    /// `values` must be the samples of `field` that the surface was extracted from. The zero stays bracketed (regula
-    /// falsi, anderson1973), so the mesh stays valid; vertices on the floor stay on it.
+    /// `values` must be the samples of `field` that the surface was extracted from. The zero stays
+    /// bracketed (regula falsi, anderson1973), so the mesh stays valid; vertices on the floor stay
+    /// on it.
     ///
     /// # Panics
     /// If the number of values is not the grid's number of nodes.
@@ -259,7 +267,8 @@ fn along_edge(grid: &Grid, node: [usize; 3], axis: usize, fraction: f64) -> DVec
     position
 }
 
-/// Keeps a crossing away from the nodes; one between values that are not finite is put in the middle.
+/// Keeps a crossing away from the nodes; one between values that are not finite is put in the
+/// middle.
 fn keep_off_nodes(fraction: f64) -> f64 {
     if fraction.is_nan() { 0.5 } else { fraction.clamp(MIN_FRACTION, 1.0 - MIN_FRACTION) }
 }
@@ -275,7 +284,8 @@ fn zero_between(ends: [f64; 2], steps: usize, f: impl Fn(f64) -> f64) -> f64 {
         if ft == 0.0 || !ft.is_finite() || (b - a).abs() < f64::EPSILON {
             break;
         }
-        // The value of an end that stays twice in a row is reduced, so that the bracket closes from both sides.
+        // The value of an end that stays twice in a row is reduced, so that the bracket closes from
+        // both sides.
         if (ft < 0.0) == (fa < 0.0) {
             if last_side == -1 {
                 fb *= shrink(ft / fa);
@@ -292,8 +302,8 @@ fn zero_between(ends: [f64; 2], steps: usize, f: impl Fn(f64) -> f64) -> f64 {
     t
 }
 
-/// Factor for the value of the end that stays, from the ratio of the last two values at the end that moves
-/// (anderson1973).
+/// Factor for the value of the end that stays, from the ratio of the last two values at the end
+/// that moves (anderson1973).
 fn shrink(ratio: f64) -> f64 {
     if ratio < 1.0 { 1.0 - ratio } else { 0.5 }
 }

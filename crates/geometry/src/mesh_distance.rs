@@ -2,11 +2,12 @@
 //!
 //! The nearest triangle is found with a bounding volume hierarchy ([`Bvh`]), the sign with the
 //! angle-weighted pseudonormal of the face, edge or vertex that contains the nearest point
-//! (baerentzen2005). This needs no rays and no tolerance, and is correct wherever the mesh is closed and
-//! does not intersect itself. For an open mesh the sign is the side of the nearest sheet.
+//! (baerentzen2005). This needs no rays and no tolerance, and is correct wherever the mesh is
+//! closed and does not intersect itself. For an open mesh the sign is the side of the nearest
+//! sheet.
 //!
-//! Triangles too thin to have a normal (see `mesh_distance/normals.rs`) are skipped: each of their points
-//! lies on an edge of another triangle, to within rounding.
+//! Triangles too thin to have a normal (see `mesh_distance/normals.rs`) are skipped: each of their
+//! points lies on an edge of another triangle, to within rounding.
 
 mod normals;
 mod packet;
@@ -41,7 +42,8 @@ pub struct MeshPoint {
     pub barycentrics: DVec3,
     /// Its position, in m.
     pub point: DVec3,
-    /// Unit pseudonormal, outwards: the normal of the face, or the mean of the faces at an edge or vertex.
+    /// Unit pseudonormal, outwards: the normal of the face, or the mean of the faces at an edge or
+    /// vertex.
     pub normal: DVec3,
     /// Signed distance from the query point, in m: negative inside.
     pub distance: f64,
@@ -55,8 +57,8 @@ struct Found {
 }
 
 impl MeshDistance {
-    /// Prepares a mesh for queries. It should be closed with normals outwards; the module documentation describes other
-    /// cases.
+    /// Prepares a mesh for queries. It should be closed with normals outwards; the module
+    /// documentation describes other cases.
     ///
     /// # Panics
     /// If a vertex index is out of range.
@@ -87,7 +89,8 @@ impl MeshDistance {
         self.nearest_within(point, f64::INFINITY)
     }
 
-    /// The nearest point of the mesh, if it is nearer than `max_distance` (in m). A smaller limit makes it faster.
+    /// The nearest point of the mesh, if it is nearer than `max_distance` (in m). A smaller limit
+    /// makes it faster.
     pub fn nearest_within(&self, point: DVec3, max_distance: f64) -> Option<MeshPoint> {
         let found = self.find(point, max_distance)?;
         let (normal, distance) = self.sign(&found, point);
@@ -99,7 +102,8 @@ impl MeshDistance {
         Some(MeshPoint { triangle, barycentrics, point, normal, distance })
     }
 
-    /// Signed distance in m, if the surface is nearer than `max_distance`. A smaller limit makes it faster.
+    /// Signed distance in m, if the surface is nearer than `max_distance`. A smaller limit makes it
+    /// faster.
     pub fn signed_distance_bounded(&self, point: DVec3, max_distance: f64) -> Option<f64> {
         self.find(point, max_distance).map(|found| self.sign(&found, point).1)
     }
@@ -133,7 +137,8 @@ impl MeshDistance {
     }
 }
 
-/// A search for the nearest triangle: single precision leaves few candidates to measure in double precision.
+/// A search for the nearest triangle: single precision leaves few candidates to measure in double
+/// precision.
 struct Search<'a> {
     solid: &'a MeshDistance,
     point: DVec3,
@@ -142,7 +147,8 @@ struct Search<'a> {
     best: f64,
     /// Squared distances in single precision up to this may be less than `best`.
     single_precision_best: f32,
-    /// Leaves that may contain the nearest triangle, with their squared distances in single precision.
+    /// Leaves that may contain the nearest triangle, with their squared distances in single
+    /// precision.
     pending: [(f32, u32); MAX_PENDING],
     num_pending: usize,
     found: Option<Found>,
@@ -177,7 +183,8 @@ impl<'a> Search<'a> {
         self.single_precision_best = ((best.sqrt() + self.probe.error).powi(2) as f32).next_up();
     }
 
-    /// Tests the triangles of a leaf in single precision; returns the upper bound of the least squared distance.
+    /// Tests the triangles of a leaf in single precision; returns the upper bound of the least
+    /// squared distance.
     #[inline(always)]
     fn visit(&mut self, leaf: usize) -> f64 {
         let least = self.solid.packets[leaf].squared_distances(&self.probe).min_element();
@@ -227,7 +234,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// An empty mesh is infinitely far away; its closest point is the query point, and its normal points up.
+/// An empty mesh is infinitely far away; its closest point is the query point, and its normal
+/// points up.
 impl Distance for MeshDistance {
     fn signed_distance(&self, point: DVec3) -> f64 {
         self.signed_distance_bounded(point, f64::INFINITY).unwrap_or(f64::INFINITY)

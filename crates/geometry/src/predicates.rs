@@ -1,8 +1,8 @@
 //! Exact geometric predicates: signs of orientation determinants of points in double precision.
 //!
-//! A determinant is computed in floating point first, with a bound on its rounding error (shewchuk1997,
-//! §4). Only if that leaves the sign undecided, it is computed as an exact sum of doubles. Products of
-//! three differences are exact while coordinates are between 1e-90 and 1e90.
+//! A determinant is computed in floating point first, with a bound on its rounding error
+//! (shewchuk1997, §4). Only if that leaves the sign undecided, it is computed as an exact sum of
+//! doubles. Products of three differences are exact while coordinates are between 1e-90 and 1e90.
 
 use glam::{DVec2, DVec3};
 
@@ -12,7 +12,8 @@ const EPSILON: f64 = 0.5 * f64::EPSILON;
 const BOUND_2D: f64 = (3.0 + 16.0 * EPSILON) * EPSILON;
 const BOUND_3D: f64 = (7.0 + 56.0 * EPSILON) * EPSILON;
 
-/// Positive if a, b, c are counterclockwise, negative if they are clockwise, zero on a line. The sign is exact.
+/// Positive if a, b, c are counterclockwise, negative if they are clockwise, zero on a line. The
+/// sign is exact.
 pub(crate) fn orient_2d(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     let (left, right) = ((a.x - c.x) * (b.y - c.y), (a.y - c.y) * (b.x - c.x));
     let det = left - right;
@@ -23,7 +24,8 @@ pub(crate) fn orient_2d(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     ax.times(&by).minus(&ay.times(&bx)).sign()
 }
 
-/// Positive if d is below the plane of a, b, c, from where these are clockwise; zero on the plane. The sign is exact.
+/// Positive if d is below the plane of a, b, c, from where these are clockwise; zero on the plane.
+/// The sign is exact.
 pub fn orient_3d(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     let (p, q, r) = (a - d, b - d, c - d);
     let minors = [(q.x * r.y, r.x * q.y), (r.x * p.y, p.x * r.y), (p.x * q.y, q.x * p.y)];
@@ -117,7 +119,8 @@ mod tests {
         for i in 0..40 {
             for j in 0..40 {
                 let c = DVec2::new(0.5 + f64::from(i) * EPSILON, 0.5 + f64::from(j) * EPSILON);
-                // Doubles above ½ are two of these apart, so some neighbors are rounded to the same number.
+                // Doubles above ½ are two of these apart, so some neighbors are rounded to the same
+                // number.
                 let expected = c.y.total_cmp(&c.x) as i32;
                 let sign = orient_2d(a, b, c);
                 assert_eq!(sign.partial_cmp(&0.0).map(|o| o as i32), Some(expected), "{i}, {j}: {sign}");

@@ -2,26 +2,28 @@
 //!
 //! The steps, each applied to the result of the one before:
 //!
-//! 1. vertices closer than [`WELD_TOLERANCE`] of the mesh's diagonal are merged; degenerate and duplicate
-//!    triangles are removed;
-//! 2. triangles are flipped to match their neighbors; where more than two meet at an edge, surfaces that
-//!    only touch there are separated, by duplicating its ends or, if that is not enough, by inserting
-//!    separate midpoints;
-//! 3. holes of up to `MAX_HOLE_EDGES` edges are closed, if together they add at most `MAX_FILLED_SHARE` to
-//!    the area;
+//! 1. vertices closer than [`WELD_TOLERANCE`] of the mesh's diagonal are merged; degenerate and
+//!    duplicate triangles are removed;
+//! 2. triangles are flipped to match their neighbors; where more than two meet at an edge, surfaces
+//!    that only touch there are separated, by duplicating its ends or, if that is not enough, by
+//!    inserting separate midpoints;
+//! 3. holes of up to `MAX_HOLE_EDGES` edges are closed, if together they add at most
+//!    `MAX_FILLED_SHARE` to the area;
 //! 4. vertices where surfaces touch are duplicated;
-//! 5. slivers, triangles lower than the tolerance of step 1, are removed by flipping their longest edge;
-//! 6. components are oriented outwards; cavities, which are oriented against the component around them,
-//!    are kept;
+//! 5. slivers, triangles lower than the tolerance of step 1, are removed by flipping their longest
+//!    edge;
+//! 6. components are oriented outwards; cavities, which are oriented against the component around
+//!    them, are kept;
 //! 7. self-intersections are searched for; they are errors.
 //!
-//! Texture coordinates are updated by every step. The result is a set of closed orientable surfaces: each
-//! edge has two triangles, each vertex one fan of them, the volume is positive, and a point is inside if
-//! its winding number is 1. Anything else is a [`MeshDefect`] that says what is wrong and where.
+//! Texture coordinates are updated by every step. The result is a set of closed orientable
+//! surfaces: each edge has two triangles, each vertex one fan of them, the volume is positive, and
+//! a point is inside if its winding number is 1. Anything else is a [`MeshDefect`] that says what
+//! is wrong and where.
 //!
-//! Limits: surfaces that overlap in one plane without passing through it are not detected, nor is a sheet
-//! that folds back on itself across one edge. Intersecting surfaces are not united: that is left to
-//! modeling programs.
+//! Limits: surfaces that overlap in one plane without passing through it are not detected, nor is a
+//! sheet that folds back on itself across one edge. Intersecting surfaces are not united: that is
+//! left to modeling programs.
 //!
 //! ```
 //! use sessile_geometry::{TriMesh, repair};
@@ -55,8 +57,8 @@ use crate::TriMesh;
 use crate::bvh::Bounds;
 use crate::connectivity::{Connectivity, NotManifold};
 
-/// Vertices closer than this fraction of the mesh's diagonal are merged. Files in single precision round to a tenth of
-/// it; the finest meshes have edges a hundred times longer.
+/// Vertices closer than this fraction of the mesh's diagonal are merged. Files in single precision
+/// round to a tenth of it; the finest meshes have edges a hundred times longer.
 pub const WELD_TOLERANCE: f64 = 1e-6;
 
 /// Most edges of a hole that is closed.
@@ -65,7 +67,8 @@ const MAX_HOLE_EDGES: usize = 64;
 /// Largest increase of the mesh's area by closing holes, as a fraction of it.
 const MAX_FILLED_SHARE: f64 = 0.05;
 
-/// Largest coordinate, in m: volumes of this size are finite and leave nine exact digits for a cubic kilometer.
+/// Largest coordinate, in m: volumes of this size are finite and leave nine exact digits for a
+/// cubic kilometer.
 const MAX_COORDINATE: f64 = 1e12;
 
 /// Whether a mesh must enclose a volume.
@@ -73,8 +76,8 @@ const MAX_COORDINATE: f64 = 1e12;
 pub enum Closure {
     /// It must: holes are closed or are errors, and components are oriented outwards.
     Required,
-    /// It may be a sheet, such as a mask. Holes are kept, open components keep the orientation of the majority of their
-    /// triangles, and self-intersections are not searched for.
+    /// It may be a sheet, such as a mask. Holes are kept, open components keep the orientation of
+    /// the majority of their triangles, and self-intersections are not searched for.
     Optional,
 }
 

@@ -1,13 +1,15 @@
 //! Texture coordinates for a surface that has none (UV unwrapping).
 //!
-//! The surface is divided into charts of similar normals. Each is projected to a plane and, where it would
-//! overlap itself, divided again; then all are packed into the unit square at one scale. Therefore
+//! The surface is divided into charts of similar normals. Each is projected to a plane and, where
+//! it would overlap itself, divided again; then all are packed into the unit square at one scale.
+//! Therefore
 //! - no two triangles share a point of the square, except along edges;
-//! - the area of a chart in the square is its area in space times a constant; within a chart, that of a
-//!   triangle varies with its tilt, between 0.65 and 1.5 times its share;
+//! - the area of a chart in the square is its area in space times a constant; within a chart, that
+//!   of a triangle varies with its tilt, between 0.65 and 1.5 times its share;
 //! - every triangle keeps its orientation and, if it has area in space, has area in the square.
 //!
-//! Charts are at least two texels of a 1024² image apart, so that filtering does not bleed between them.
+//! Charts are at least two texels of a 1024² image apart, so that filtering does not bleed between
+//! them.
 
 mod charts;
 mod flatten;
@@ -30,7 +32,8 @@ pub struct UnwrapReport {
     pub scale: f64,
 }
 
-/// Replaces the texture coordinates of a mesh by ones in the unit square. The result is deterministic.
+/// Replaces the texture coordinates of a mesh by ones in the unit square. The result is
+/// deterministic.
 pub fn unwrap(mesh: &mut TriMesh) -> UnwrapReport {
     if mesh.triangles.is_empty() {
         mesh.corner_uvs.clear();

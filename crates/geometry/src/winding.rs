@@ -1,11 +1,11 @@
 //! Winding numbers of a closed surface at the nodes of a grid.
 //!
-//! Along every row of nodes, the triangles that intersect the row are counted with the sign of their
-//! orientation. Rows through corners and edges are perturbed consistently: signs are exact
-//! ([`crate::predicates`]), and a row at (y, z) stands for one at (y + ε, z + ε²). The result is therefore
-//! correct for any closed surface, even if it intersects itself or is partly inverted, where the sign of
-//! the nearest triangle ([`crate::mesh_distance`]) would be arbitrary: 0 is outside, 1 inside, 2 inside
-//! twice, −1 inside an inverted part.
+//! Along every row of nodes, the triangles that intersect the row are counted with the sign of
+//! their orientation. Rows through corners and edges are perturbed consistently: signs are exact
+//! ([`crate::predicates`]), and a row at (y, z) stands for one at (y + ε, z + ε²). The result is
+//! therefore correct for any closed surface, even if it intersects itself or is partly inverted,
+//! where the sign of the nearest triangle ([`crate::mesh_distance`]) would be arbitrary: 0 is
+//! outside, 1 inside, 2 inside twice, −1 inside an inverted part.
 
 use glam::{DVec2, DVec3};
 
@@ -50,7 +50,8 @@ pub fn winding_numbers(grid: &Grid, positions: &[DVec3], triangles: &[[u32; 3]])
                 let (least, most) =
                     corners.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), p| (l.min(p.x), m.max(p.x)));
                 let x = if total > 0.0 { mean.clamp(least, most) } else { 0.5 * (least + most) };
-                // A triangle that faces against the row is where the row enters; nodes behind it are inside once more.
+                // A triangle that faces against the row is where the row enters; nodes behind it
+                // are inside once more.
                 let first = x.ceil().max(0.0);
                 if first < nx as f64 {
                     windings[grid.index([first as usize, j, k])] += if faces < 0.0 { 1 } else { -1 };

@@ -90,7 +90,7 @@ fn result_does_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| (repair(crossing.clone()), repair(loose(&bunny()))))
     });
-    assert!(results[0].0.is_err(), "overlapping spheres are refused");
+    assert!(results[0].0.is_err(), "overlapping spheres are rejected");
     assert_eq!(results[0], results[1]);
     assert_eq!(results[0], results[2]);
 }
@@ -136,8 +136,8 @@ fn closed_part_of_an_open_mesh_is_turned_outwards() {
     assert_eq!(repaired.triangles[0], sheet.triangles[0]);
 }
 
-/// Cubes of a lattice meet in faces (with the same diagonal or the other one), edges and corners, and enclose cavities. Whatever remains of
-/// their walls, the volume is theirs.
+/// Cubes of a lattice meet in faces (with the same diagonal or the other one), edges and corners,
+/// and enclose cavities. Whatever remains of their walls, the volume is theirs.
 #[test]
 fn cubes_that_touch_in_every_way_keep_their_volume() {
     for seed in 1..=300 {

@@ -199,9 +199,9 @@ impl Job<'_> {
         if let Some(notice) = renderer.notice() {
             self.progress.notice(&notice);
         }
-        self.progress.begin(Activity::Render, selected.len() as u64);
+        self.progress.begin(Activity::Render, selected.len());
         let next = self.render_frames(&mut renderer, selected);
-        self.progress.advance(self.written.load(Ordering::Relaxed) as u64, 0.0);
+        self.progress.advance(self.written.load(Ordering::Relaxed), 0.0);
         self.progress.end();
         next
     }
@@ -245,7 +245,7 @@ impl Job<'_> {
         let report = |before: f64| {
             move |done: usize, of: usize| {
                 let fraction = (before + done as f64 / of as f64) / parts;
-                self.progress.advance(self.written.load(Ordering::Relaxed) as u64, fraction);
+                self.progress.advance(self.written.load(Ordering::Relaxed), fraction);
             }
         };
         let traced = if self.previews && !self.ground_truth { None } else { Some(renderer.render_scene(frame)?) };

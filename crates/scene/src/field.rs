@@ -82,8 +82,8 @@ pub(crate) fn section_defaults<T: Fields>(name: &str) -> T {
     T::read(&Section::new(&context, &SCENE, Place::new(0, 0..0), None).section(name))
 }
 
-/// Defines a struct whose fields are the keys of a section, with the same names. A field that has another
-/// name than its key is written `field as "key"`.
+/// Defines a struct whose fields are the keys of a section, with the same names. A field that has
+/// another name than its key is written `field as "key"`.
 macro_rules! fields {
     ($(#[$meta:meta])* pub struct $struct:ident {
         $($(#[$doc:meta])* pub $field:ident $(as $key:literal)? : $type:ty,)+

@@ -1,10 +1,11 @@
 //! The scene file: parsed with positions, checked by dimension, resolved to SI units, printed back.
 //!
-//! A scene is a TOML file whose physical quantities are strings with units. [`parse_file`] (or [`parse_str`],
-//! without a file) turns it into a [`Scene`]: SI units and radians, every default filled in, every reference
-//! resolved. Otherwise it returns [`Diagnostics`]: all problems at once, each with file, line, column and a
-//! caret. [`print()`] writes a scene as a complete file that reads back bit-identically, [`same_run`] says whether
-//! a scene can resume the run of another one, and [`json_schema`] describes the format for other programs.
+//! A scene is a TOML file whose physical quantities are strings with units. [`parse_file`] (or
+//! [`parse_str`], without a file) turns it into a [`Scene`]: SI units and radians, every default
+//! filled in, every reference resolved. Otherwise it returns [`Diagnostics`]: all problems at once,
+//! each with file, line, column and a caret. [`print()`] writes a scene as a complete file that
+//! reads back bit-identically, [`same_run`] says whether a scene can resume the run of another one,
+//! and [`json_schema`] describes the format for other programs.
 //!
 //! ```
 //! use sessile_scene::{NoFiles, parse_str, print};
@@ -34,10 +35,10 @@
 //! # Ok::<(), sessile_scene::Diagnostics>(())
 //! ```
 //!
-//! Modules: `schema` describes every key in one table per section; `tree` has the TOML values with their
-//! positions; `overrides` applies `--set`; `reader`, `values` and `quantities` read keys according to the schema
-//! and collect problems; `field` connects structs with their sections; `resolve` builds the scene; `print` writes
-//! it.
+//! Modules: `schema` describes every key in one table per section; `tree` has the TOML values with
+//! their positions; `overrides` applies `--set`; `reader`, `values` and `quantities` read keys
+//! according to the schema and collect problems; `field` connects structs with their sections;
+//! `resolve` builds the scene; `print` writes it.
 
 mod diagnostics;
 mod field;
@@ -53,6 +54,7 @@ mod resolve;
 mod schema;
 mod source;
 mod suggest;
+pub mod text;
 mod tree;
 pub mod types;
 mod units;
@@ -65,4 +67,5 @@ pub use print::print;
 pub use relation::{RunRelation, image_keys, same_run, simulation_identity};
 pub use schema::json_schema;
 pub use source::{Place, Source, Sources};
+pub use suggest::edit_distance;
 pub use types::*;

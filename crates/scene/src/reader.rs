@@ -1,8 +1,9 @@
 //! Typed reading of one table: looks up keys, checks them, collects every problem.
 //!
-//! Types, ranges and defaults come from the table of the section in [`crate::schema`]. A getter returns
-//! `None` both when a key is absent and when it is wrong (which is then recorded), so that callers can
-//! continue with a placeholder and find the next problem. A scene with recorded problems is never returned.
+//! Types, ranges and defaults come from the table of the section in [`crate::schema`]. A getter
+//! returns `None` both when a key is absent and when it is wrong (which is then recorded), so that
+//! callers can continue with a placeholder and find the next problem. A scene with recorded
+//! problems is never returned.
 
 use std::cell::{Cell, RefCell};
 
@@ -98,7 +99,8 @@ impl<'a> Section<'a> {
         self.cx.error(Diagnostic::new(&self.place_of(key), message).label(label));
     }
 
-    /// The value of a key, or its default; `None` if it is absent without a default value, or wrong.
+    /// The value of a key, or its default; `None` if it is absent without a default value, or
+    /// wrong.
     ///
     /// Records a missing key that is required, and anything wrong with the value.
     pub(crate) fn get<T: FieldValue>(&self, name: &str) -> Option<T> {
@@ -178,8 +180,8 @@ impl<'a> Section<'a> {
         );
     }
 
-    /// Of keys that exclude one another, the one to use: two given are a problem, except that one given
-    /// by `--set` replaces those in the file.
+    /// Of keys that exclude one another, the one to use: two given are a problem, except that one
+    /// given by `--set` replaces those in the file.
     pub(crate) fn one_of(&self, keys: &[&'static str]) -> Option<&'static str> {
         let given: Vec<(&'static str, &Entry)> = keys.iter().filter_map(|k| self.entry(k).map(|e| (*k, e))).collect();
         let latest = given.iter().map(|(_, e)| e.node.place.source).max()?;
@@ -273,8 +275,8 @@ impl<'a> Section<'a> {
         sections
     }
 
-    /// Records that a word is not among those known; `many` says where to find them when there are too
-    /// many to list.
+    /// Records that a word is not among those known; `many` says where to find them when there are
+    /// too many to list.
     pub(crate) fn unknown_word<'w>(
         &self,
         key: &str,

@@ -24,8 +24,8 @@ const DURATION: &str = "time.duration";
 
 /// Compares the scene of a run with the requested one.
 ///
-/// Existing frames stay valid if all keys that affect the simulation are the same, except for a longer
-/// `time.duration`.
+/// Existing frames stay valid if all keys that affect the simulation are the same, except for a
+/// longer `time.duration`.
 pub fn same_run(existing: &Scene, requested: &Scene) -> RunRelation {
     let (before, after) = (entries(existing), entries(requested));
     let values = |list: &[Entry]| -> BTreeMap<String, String> {
@@ -53,8 +53,8 @@ pub fn simulation_identity(scene: &Scene) -> String {
 
 /// The keys that affect images of existing frames, with their values as printed.
 ///
-/// Two scenes of one run give the same images of a frame if these agree, and the contents of the image
-/// files that they name.
+/// Two scenes of one run give the same images of a frame if these agree, and the contents of the
+/// image files that they name.
 pub fn image_keys(scene: &Scene) -> Vec<(String, String)> {
     let images = entries(scene).into_iter().filter(|entry| entry.affects == Affects::Images);
     images.map(|entry| (entry.path, entry.value)).collect()

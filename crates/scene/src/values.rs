@@ -290,7 +290,8 @@ impl FieldValue for [f64; 3] {
 }
 
 impl FieldValue for String {
-    /// Text. From `--set`, where the shell removes quotes, a bare number or word counts as text too.
+    /// Text. From `--set`, where the shell removes quotes, a bare number or word counts as text
+    /// too.
     fn read(section: &Section<'_>, key: &'static Key, node: &Node) -> Option<Self> {
         match &node.value {
             Value::Text(text) => Some(text.clone()),

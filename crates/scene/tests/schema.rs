@@ -17,7 +17,7 @@ fn problems(schema: &Value, value: &Value, path: &str) -> Vec<String> {
             "type" => found.extend(wrong_type(argument, value)),
             "const" => found.extend((argument != value).then(|| format!("is not {argument}"))),
             "enum" => {
-                found.extend((!argument.as_array().unwrap().contains(value)).then(|| "is none of the words".into()))
+                found.extend((!argument.as_array().unwrap().contains(value)).then(|| "is none of the words".into()));
             }
             "pattern" => {
                 let matches = value.as_str().is_none_or(|text| pattern::matches(argument.as_str().unwrap(), text));

@@ -25,14 +25,14 @@ struct State {
 enum Display {
     Bar(Option<ProgressBar>),
     /// Time of the last line, and the number of complete frames in it.
-    Lines(Option<(Instant, u64)>),
+    Lines(Option<(Instant, usize)>),
 }
 
 /// An activity and its position.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     activity: Activity,
-    total: u64,
+    total: usize,
     started: Instant,
     /// Furthest position, in frames: reports of several threads may arrive out of order.
     position: f64,
@@ -62,7 +62,7 @@ impl State {
             Display::Bar(None) => {}
             Display::Lines(last) => {
                 eprintln!("{text}");
-                *last = Some((Instant::now(), self.task.position as u64));
+                *last = Some((Instant::now(), self.task.position as usize));
             }
         }
     }
@@ -76,7 +76,7 @@ impl Progress for StderrProgress {
         }
     }
 
-    fn begin(&self, activity: Activity, total: u64) {
+    fn begin(&self, activity: Activity, total: usize) {
         let mut state = self.state();
         let position = if let Activity::Simulate { start, .. } = activity { start } else { 0.0 };
         state.task = Task { activity, total, started: Instant::now(), position };
@@ -90,7 +90,7 @@ impl Progress for StderrProgress {
         state.show();
     }
 
-    fn advance(&self, done: u64, fraction: f64) {
+    fn advance(&self, done: usize, fraction: f64) {
         let mut state = self.state();
         let position = done as f64 + fraction.clamp(0.0, 1.0);
         state.task.position = state.task.position.max(position).min(state.task.total as f64);
@@ -105,7 +105,7 @@ impl Progress for StderrProgress {
 
     fn end(&self) {
         let mut state = self.state();
-        let done = state.task.position as u64;
+        let done = state.task.position as usize;
         match &mut state.display {
             Display::Bar(bar) => {
                 if let Some(bar) = bar.take() {
@@ -130,7 +130,7 @@ impl Task {
             Activity::EncodeVideo => ("video frames", 0.0),
             Activity::Export => ("frames", 0.0),
         };
-        let mut text = format!("{noun} {}/{}", self.position as u64, self.total);
+        let mut text = format!("{noun} {}/{}", self.position as usize, self.total);
         let (covered, left) = (self.position - start, self.total as f64 - self.position);
         if let Activity::Simulate { interval, .. } = self.activity {
             let duration = self.total as f64 * interval;
@@ -181,7 +181,7 @@ fn coarse(wait: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn describe(activity: Activity, total: u64, position: f64, seconds: u64) -> String {
+    fn describe(activity: Activity, total: usize, position: f64, seconds: u64) -> String {
         Task { activity, total, started: Instant::now(), position }.describe(Duration::from_secs(seconds))
     }
 

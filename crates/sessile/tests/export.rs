@@ -84,7 +84,7 @@ fn wrong_requests_are_told_with_what_to_do() {
         (&["run", "--to", "usd", "a.usda"], "USD output must be a file ending in .usdc or .usd (got a.usda)"),
         (&["run", "--to", "ply", "a.ply"], "PLY output must be a folder, with one file per frame (got a.ply)"),
         (&["run", "--to", "csv", "a.csv", "--frames", "2..9"], "there is no frame 9; the run has frames 0 to 4"),
-        (&["run", "--to", "csv", "a.csv", "--frames", "3..1"], "run backwards"),
+        (&["run", "--to", "csv", "a.csv", "--frames", "3..1"], "is after the last"),
         (&["nowhere", "--to", "csv", "a.csv"], "nowhere is not a run folder"),
         (&["run", "--to", "usd", "a.usdc", "--split"], "usd output cannot be split by drops"),
     ];

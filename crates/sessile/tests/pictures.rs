@@ -144,10 +144,10 @@ fn invalid_requests_exit_with_2_and_a_hint() {
         (&["render", "runs/rain", "--size", "0x9"], "e.g. 640x360"),
         (&["render", "runs/rain", "--size", "16384x16384"], "cannot be rendered"),
         (&["render", "runs/rain", "--samples", "0"], "samples"),
-        (&["render", "runs/rain", "--frames", "2..1"], "run backwards"),
-        (&["render", "runs/rain", "--frames", "x"], "`A..B`"),
+        (&["render", "runs/rain", "--frames", "2..1"], "is after the last"),
+        (&["render", "runs/rain", "--frames", "x"], "expected A..B"),
         (&["render", "runs/rain", "--frames", "1..9"], "there is no frame 9; the run has frames 0 to 2"),
-        (&["render", "rain"], "rain is not a run folder: there is no run.json in it; did you mean runs/rain?"),
+        (&["render", "rain"], "rain is not a run folder: it contains no run.json; did you mean runs/rain?"),
         (&["render", "nowhere"], "nowhere is not a run folder"),
     ];
     for (args, message) in cases {

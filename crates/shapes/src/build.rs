@@ -108,7 +108,7 @@ impl Body {
 
 fn metaballs(balls: &[Ball], detail: &Detail) -> DropMesh {
     match star_center(balls) {
-        Some(foot) => star(balls, foot, detail),
+        Some(base_point) => star(balls, base_point, detail),
         None => blobs(balls, detail),
     }
 }
@@ -139,17 +139,17 @@ fn sphere(radius: f64, detail: &Detail) -> DropMesh {
 /// first ball's surface, the sum crosses the threshold once.
 fn star_center(balls: &[Ball]) -> Option<DVec3> {
     let largest = balls.iter().max_by(|a, b| (a.strength * a.radii.x).total_cmp(&(b.strength * b.radii.x)))?;
-    let foot = largest.center.with_z(0.0);
-    let inside = |ball: &Ball| (ball.center.with_z(0.0) - foot).length() < SURFACE_RADIUS * largest.radii.x;
-    (field(balls, foot) < 0.0 && balls.iter().all(inside)).then_some(foot)
+    let base_point = largest.center.with_z(0.0);
+    let inside = |ball: &Ball| (ball.center.with_z(0.0) - base_point).length() < SURFACE_RADIUS * largest.radii.x;
+    (field(balls, base_point) < 0.0 && balls.iter().all(inside)).then_some(base_point)
 }
 
-/// A body that is star-shaped about `foot`.
-fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
+/// A body that is star-shaped about `base_point`.
+fn star(balls: &[Ball], base_point: DVec3, detail: &Detail) -> DropMesh {
     let (low, high) = bounds(balls);
     let reach = (high - low).length();
     let surface_along = |ray: DVec3| {
-        let at = |length: f64| field(balls, foot + ray * length);
+        let at = |length: f64| field(balls, base_point + ray * length);
         let (mut inside, mut outside) = (0.0, reach);
         // A few bisections to where the field is smooth, then regula falsi with halved end values
         // (Illinois).
@@ -179,12 +179,12 @@ fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
     let rings =
         ((0.5 * PI * 0.5 * (height + width) / (TAU * width / sectors as f64)).round() as usize).clamp(3, sectors);
     let mut mesh = TriMesh::default();
-    mesh.positions.push(foot + DVec3::Z * height);
+    mesh.positions.push(base_point + DVec3::Z * height);
     for ring in 1..=rings {
         let polar = FRAC_PI_2 * ring as f64 / rings as f64;
         push_ring(&mut mesh, sectors, |azimuth| {
             let ray = direction(polar, azimuth);
-            let point = foot + ray * surface_along(ray);
+            let point = base_point + ray * surface_along(ray);
             // The last ring is the contact line: exactly on the plane.
             if ring == rings { point.with_z(0.0) } else { point }
         });
@@ -192,7 +192,7 @@ fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
     stitch_dome(&mut mesh, sectors, rings);
     let num_air = mesh.triangles.len();
     let (line, middle) = (1 + (rings - 1) * sectors, mesh.positions.len());
-    mesh.positions.push(foot);
+    mesh.positions.push(base_point);
     for s in 0..sectors {
         mesh.triangles.push([middle, line + (s + 1) % sectors, line + s].map(|v| v as u32));
     }

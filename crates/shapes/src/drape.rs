@@ -104,14 +104,14 @@ pub fn drape(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, s
     heights.clear();
     heights.extend(mesh.positions.iter().map(|p| p.z));
     let height = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let foot = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
-    let foot = foot.max(f64::MIN_POSITIVE);
+    let base_radius = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
+    let base_radius = base_radius.max(f64::MIN_POSITIVE);
     offsets.clear();
     offsets.extend(mesh.positions.iter().map(|p| {
         // The meridian of the apex is undefined, and its offset has no effect.
         let left = (1.0 - p.z / height).max(1e-6);
         let below = if p.z == 0.0 { p.truncate() } else { p.truncate() / left.sqrt() };
-        offset(below.clamp_length_max(foot))
+        offset(below.clamp_length_max(base_radius))
     }));
     let mean = mean_along_line(mesh, heights, offsets);
     for ((position, off), z) in mesh.positions.iter_mut().zip(&*offsets).zip(&*heights) {

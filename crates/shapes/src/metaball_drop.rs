@@ -3,7 +3,7 @@
 //!
 //! At rest on a level plane it is one ball, the ellipsoid of the drop's base radius, height and
 //! volume. On a slope the drop sags: to first order its centroid moves downhill by R·Bo·sin α·χ(θ)
-//! (deconinck2016; docs/wetting.md, "Holding on"), which the second blob, uphill, brings about. A
+//! (deconinck2016; docs/wetting.md, "Retention"), which the second blob, uphill, brings about. A
 //! moving drop is elongated at the rear, and its front follows the impurities that it meets.
 
 use std::f64::consts::PI;
@@ -58,6 +58,17 @@ pub struct MetaballDrop {
 }
 
 impl MetaballDrop {
+    /// A similar drop of a share of the volume.
+    pub fn part(&self, share: f64) -> Self {
+        let scale = share.cbrt();
+        Self {
+            volume: self.volume * share,
+            base_radius: self.base_radius * scale,
+            height: self.height * scale,
+            ..*self
+        }
+    }
+
     /// Appends the balls, about `at` (in m) in the local frame.
     pub fn push_balls(&self, at: DVec2, balls: &mut Vec<Ball>) {
         let cap = EllipsoidCap::new(self.volume, self.base_radius, self.height);
@@ -147,9 +158,9 @@ mod tests {
         for sag in [0.02, 0.05, 0.1, 0.2] {
             let drop = MetaballDrop { sag, ..level_drop() };
             let built = built(&drop);
-            let foot: Vec<DVec3> = built.mesh.positions.iter().copied().filter(|p| p.z == 0.0).collect();
+            let base: Vec<DVec3> = built.mesh.positions.iter().copied().filter(|p| p.z == 0.0).collect();
             let (low, high) =
-                foot.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.y), h.max(p.y)));
+                base.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.y), h.max(p.y)));
             let shift = (0.5 * (low + high) - centroid(&built.mesh).y) / drop.base_radius;
             assert!((shift / sag - 1.0).abs() < 0.1, "asked {sag} R, got {shift:.4} R");
         }

@@ -2,7 +2,7 @@
 //! acceleration and elongated by speed.
 //!
 //! To first order tangential acceleration shifts the centroid by R Bo χ(θ) (docs/wetting.md,
-//! "Holding on"), here by a shear that keeps the base in place.
+//! "Retention"), here by a shear that keeps the base in place.
 
 use std::f64::consts::{PI, TAU};
 use std::sync::OnceLock;

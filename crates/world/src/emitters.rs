@@ -1,7 +1,7 @@
 //! Sources of liquid, one kind per file.
 //!
-//! A source is active in [start, stop). Its emissions in an interval depend on the interval alone: nothing is
-//! stored between calls, and the emissions do not depend on the time steps.
+//! A source is active in [start, stop). Its emissions in an interval depend on the interval alone:
+//! nothing is stored between calls, and the emissions do not depend on the time steps.
 
 mod drip;
 mod exposure;

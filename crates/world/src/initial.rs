@@ -1,10 +1,10 @@
 //! Liquid present at the start, as signed distances that models discretize.
 //!
-//! Every shape has exactly the scene's volume. In a planar run shapes lie in the x–y plane, amounts are areas,
-//! and distances do not depend on z. Solids are not subtracted from a drop, except the one that a cap sits
-//! on; a drop that starts inside a solid gives a notice. Where a box or a ligament touches a side of the domain
-//! that is not open (wall, symmetry, periodic), it is extended beyond it, so that distances refer to its free
-//! surface.
+//! Every shape has exactly the scene's volume. In a planar run shapes lie in the x–y plane, amounts
+//! are areas, and distances do not depend on z. Solids are not subtracted from a drop, except the
+//! one that a cap sits on; a drop that starts inside a solid gives a notice. Where a box or a
+//! ligament touches a side of the domain that is not open (wall, symmetry, periodic), it is
+//! extended beyond it, so that distances refer to its free surface.
 
 mod cap;
 mod curve;
@@ -102,7 +102,8 @@ impl InitialDrop {
         }
     }
 
-    /// Signed distance to the liquid–air interface, in m; for a cap, to its sphere, extended into the solid.
+    /// Signed distance to the liquid–air interface, in m; for a cap, to its sphere, extended into
+    /// the solid.
     pub fn free_surface_distance(&self, point: DVec3) -> f64 {
         let flatten = |offset: DVec3, planar: bool| if planar { offset.with_z(0.0) } else { offset };
         match &self.body {

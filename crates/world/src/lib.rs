@@ -1,9 +1,10 @@
 //! The geometry and sources of a scene, ready for queries by the models.
 //!
 //! A [`World`] is built from a scene. It provides signed distances, normals, velocities and wetting
-//! properties of each [`Solid`] ([`Solid::closest`], [`Solid::velocity_at`], [`Solid::wetting_at`]), gravity
-//! and wind at the current time, the liquid present at the start ([`InitialDrop`]) and the liquid that
-//! emitters add ([`World::emissions`]). It does not simulate liquid.
+//! properties of each [`Solid`] ([`Solid::closest`], [`Solid::velocity_at`],
+//! [`Solid::wetting_at`]), gravity and wind at the current time, the liquid present at the start
+//! ([`InitialDrop`]) and the liquid that emitters add ([`World::emissions`]). It does not simulate
+//! liquid.
 //!
 //! ```
 //! use glam::DVec3;
@@ -43,16 +44,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Conventions.** SI units and radians, y up. Signed distances are negative inside a solid, and negative
-//! in the liquid of an initial drop; normals point out of the solid. On a plane v runs up the slope and
-//! u = v × normal across it (see [`sessile_scene::plane_axes`]); the frame rotates with the solid. Solids
-//! rotate about their shape's origin (see [`Solid`]).
+//! **Conventions.** SI units and radians, y up. Signed distances are negative inside a solid, and
+//! negative in the liquid of an initial drop; normals point out of the solid. On a plane v runs up
+//! the slope and u = v × normal across it (see [`sessile_scene::plane_axes`]); the frame rotates
+//! with the solid. Solids rotate about their shape's origin (see [`Solid`]).
 //!
-//! **Random numbers.** Emitters use [`random::Stream`]s keyed by the scene's seed, the emitter and the
-//! event, so emissions do not depend on the time steps, and resuming a run needs only a [`WorldState`]: the
-//! time, and the motion overrides of solids.
+//! **Random numbers.** Emitters use [`random::Stream`]s keyed by the scene's seed, the emitter and
+//! the event, so emissions do not depend on the time steps, and resuming a run needs only a
+//! [`WorldState`]: the time, and the motion overrides of solids.
 //!
-//! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are shared.
+//! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are
+//! shared.
 
 mod emission;
 mod emitters;

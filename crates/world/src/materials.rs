@@ -1,11 +1,11 @@
 //! Wetting properties at a point of a surface: uniform, or images over the texture coordinates.
 //!
-//! An image's gray value g ∈ [0, 1] stands for black + g (white − black). Gray values are linear (no gamma is
-//! removed), colors are converted by luma, with 8 or 16 bit. v = 1 is the image's top row. Values are bilinear
-//! between texel centers and constant beyond the border.
+//! An image's gray value g ∈ [0, 1] stands for black + g (white − black). Gray values are linear
+//! (no gamma is removed), colors are converted by luma, with 8 or 16 bit. v = 1 is the image's top
+//! row. Values are bilinear between texel centers and constant beyond the border.
 //!
-//! Angles are clamped at each point: to (0°, 180°), then to receding ≤ wet advancing ≤ advancing, lowering the
-//! former two. If a map needs that, building the world gives a notice.
+//! Angles are clamped at each point: to (0°, 180°), then to receding ≤ wet advancing ≤ advancing,
+//! lowering the former two. If a map needs that, building the world gives a notice.
 
 use std::f64::consts::PI;
 use std::path::Path;
@@ -58,7 +58,8 @@ impl GrayImage {
     }
 }
 
-/// The two texels whose centers enclose a coordinate in [0, 1], and the interpolation weight of the second.
+/// The two texels whose centers enclose a coordinate in [0, 1], and the interpolation weight of the
+/// second.
 fn texels(coordinate: f64, count: usize) -> (usize, usize, f64) {
     let last = (count - 1) as f64;
     // `max` before `min` also turns a NaN into the first texel.

@@ -1,9 +1,9 @@
 //! Pose and velocity of a solid at a time: keyframes of the scene, or a kinematic override.
 //!
-//! A solid's *rest pose* is its shape with the scene's static placement applied. Motion is relative to it,
-//! about the shape's origin o (at rest): x ↦ o + R(t)(x − o) + s(t). Between two keys s and the three angles of
-//! R are linear in time, so s' and the angles' rates are constant and jump at the keys; at a key the rates of
-//! the later segment apply. Outside the keys the solid is at rest.
+//! A solid's *rest pose* is its shape with the scene's static placement applied. Motion is relative
+//! to it, about the shape's origin o (at rest): x ↦ o + R(t)(x − o) + s(t). Between two keys s and
+//! the three angles of R are linear in time, so s' and the angles' rates are constant and jump at
+//! the keys; at a key the rates of the later segment apply. Outside the keys the solid is at rest.
 
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,8 @@ pub(crate) fn keyed_motion(keys: &[MotionKey], origin: DVec3, time: f64) -> (Pos
 
 /// Motion that replaces a solid's keyframes: from one pose to another, then at rest.
 ///
-/// The shape's origin moves at constant velocity; the rotation about it has constant angular velocity and takes
-/// the shorter way.
+/// The shape's origin moves at constant velocity; the rotation about it has constant angular
+/// velocity and takes the shorter way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KinematicOverride {
     /// Start time, in s.

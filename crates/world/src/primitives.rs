@@ -1,9 +1,9 @@
 //! SDF primitives: exact signed distance, closest point and a mesh with texture coordinates.
 //!
-//! A primitive is centered on its shape's origin and has local axes (documented in each file); `solid`
-//! transforms it to the world. Texture coordinates of a query and of the mesh agree. They are in [0, 1]², except
-//! on planes and leaves beyond the meshed part, where they continue linearly. On every flat face (u, v, normal)
-//! is right-handed, so that images are not mirrored.
+//! A primitive is centered on its shape's origin and has local axes (documented in each file);
+//! `solid` transforms it to the world. Texture coordinates of a query and of the mesh agree. They
+//! are in [0, 1]², except on planes and leaves beyond the meshed part, where they continue
+//! linearly. On every flat face (u, v, normal) is right-handed, so that images are not mirrored.
 
 pub(crate) mod block;
 pub(crate) mod cylinder;
@@ -14,7 +14,8 @@ pub(crate) mod sphere;
 use glam::{DMat3, DVec2, DVec3};
 use sessile_geometry::TriMesh;
 
-/// Axes whose second column is the unit vector `along` and whose third is as close to +y as possible.
+/// Axes whose second column is the unit vector `along` and whose third is as close to +y as
+/// possible.
 ///
 /// If `along` is vertical, the third column is as close to +z as possible.
 pub(crate) fn axes_along(along: DVec3) -> DMat3 {
@@ -39,13 +40,14 @@ impl Chart {
     }
 }
 
-/// Gap between two charts and at the border, as a fraction of the unit square: 2 texels of a 512-texel map.
+/// Gap between two charts and at the border, as a fraction of the unit square: 2 texels of a
+/// 512-texel map.
 pub(crate) const GAP: f64 = 1.0 / 256.0;
 
 /// Packs rows of charts, bottom row first, into the unit square, the charts of a row side by side.
 ///
-/// Widths within a row and heights of the rows are proportional to the faces' sizes in m; both directions are
-/// scaled to fill the square.
+/// Widths within a row and heights of the rows are proportional to the faces' sizes in m; both
+/// directions are scaled to fill the square.
 pub(crate) fn pack_rows(rows: &[&[[f64; 2]]]) -> Vec<Chart> {
     let heights: Vec<f64> = rows.iter().map(|row| row.iter().fold(0.0, |h: f64, face| h.max(face[1]))).collect();
     let room = 1.0 - GAP * (rows.len() + 1) as f64;

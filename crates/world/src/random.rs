@@ -1,12 +1,12 @@
 //! Random numbers that depend on keys, not on history.
 //!
-//! A [`Stream`] is identified by the scene's seed and a list of keys (e.g. emitter 2, block 17). The same keys
-//! give the same numbers on any machine, for any time steps, and independently of other streams. No state
-//! needs to be saved to resume a run.
+//! A [`Stream`] is identified by the scene's seed and a list of keys (e.g. emitter 2, block 17).
+//! The same keys give the same numbers on any machine, for any time steps, and independently of
+//! other streams. No state needs to be saved to resume a run.
 //!
-//! The generator is SplitMix64 (steele2014): a counter that advances by the odd constant nearest 2⁶⁴/golden
-//! ratio, followed by a bijective mixing function of 64-bit words. Keys are mixed into the state one after
-//! another. It is not cryptographically secure.
+//! The generator is SplitMix64 (steele2014): a counter that advances by the odd constant nearest
+//! 2⁶⁴/golden ratio, followed by a bijective mixing function of 64-bit words. Keys are mixed into
+//! the state one after another. It is not cryptographically secure.
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -92,7 +92,8 @@ mod tests {
         }
     }
 
-    /// Five standard errors of the mean at a million draws; the variances likewise, from the fourth moments.
+    /// Five standard errors of the mean at a million draws; the variances likewise, from the fourth
+    /// moments.
     #[test]
     fn samples_have_the_moments_of_their_distributions() {
         let n = 1_000_000;
@@ -108,7 +109,8 @@ mod tests {
         assert!((var - 1.0).abs() < 5.0 * (2.0 / n as f64).sqrt(), "normal variance {var}");
     }
 
-    /// First samples of neighboring keys are as independent as samples of one stream: chi-square over 16 × 16 cells.
+    /// First samples of neighboring keys are as independent as samples of one stream: chi-square
+    /// over 16 × 16 cells.
     #[test]
     fn streams_of_neighboring_keys_are_independent() {
         let mut counts = [0f64; 256];

@@ -1,11 +1,12 @@
 //! A solid: signed distance, normal, velocity and wetting at its current pose.
 //!
-//! There are three coordinate systems. A primitive has local coordinates (see [`crate::primitives`]); the *rest
-//! pose* is the scene's shape with its static `rotate` and `move` applied, and [`Solid::mesh`] is in it; the
-//! *world* is where the solid is now. Without motion, rest pose and world are the same.
+//! There are three coordinate systems. A primitive has local coordinates (see
+//! [`crate::primitives`]); the *rest pose* is the scene's shape with its static `rotate` and `move`
+//! applied, and [`Solid::mesh`] is in it; the *world* is where the solid is now. Without motion,
+//! rest pose and world are the same.
 //!
-//! Placement and motion rotate a solid about its shape's origin: the `point` of a plane or leaf, the center of a
-//! box or sphere, the middle of a cylinder, the origin of a mesh file.
+//! Placement and motion rotate a solid about its shape's origin: the `point` of a plane or leaf,
+//! the center of a box or sphere, the middle of a cylinder, the origin of a mesh file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +48,8 @@ pub struct PlaneFrame {
     pub origin: DVec3,
     /// Across: v × normal.
     pub u: DVec3,
-    /// Up the slope of the plane in the scene (the projection of +y; −z on level planes), rotated with the solid.
+    /// Up the slope of the plane in the scene (the projection of +y; −z on level planes), rotated
+    /// with the solid.
     pub v: DVec3,
     /// Out of the solid.
     pub normal: DVec3,
@@ -115,7 +117,8 @@ impl Solid {
         &self.scene.material
     }
 
-    /// Surface mesh in the rest pose, with texture coordinates; for planes and leaves, the meshed part.
+    /// Surface mesh in the rest pose, with texture coordinates; for planes and leaves, the meshed
+    /// part.
     pub fn mesh(&self) -> &Arc<TriMesh> {
         &self.mesh
     }
@@ -142,7 +145,8 @@ impl Solid {
         Closest { point: pose.apply(near.point), normal: pose.turn(near.normal), ..near }
     }
 
-    /// Unit normal at the surface point nearest to `point`, out of the solid: the gradient of the signed distance.
+    /// Unit normal at the surface point nearest to `point`, out of the solid: the gradient of the
+    /// signed distance.
     pub fn normal(&self, point: DVec3) -> DVec3 {
         self.closest(point).normal
     }

@@ -41,7 +41,8 @@ pub struct WorldState {
 }
 
 impl World {
-    /// Builds a scene's solids, drops and sources at time 0: reads meshes and images, and repairs meshes.
+    /// Builds a scene's solids, drops and sources at time 0: reads meshes and images, and repairs
+    /// meshes.
     pub fn build(scene: &Scene) -> Result<Self, WorldError> {
         let mut notices = Vec::new();
         let materials = scene
@@ -137,8 +138,8 @@ impl World {
 
     /// Emissions of the sources in [from, to), in s: sorted by time, then by emitter.
     ///
-    /// The emissions do not depend on how an interval is divided. Poses of solids are those at the time of each
-    /// emission, independent of the current time.
+    /// The emissions do not depend on how an interval is divided. Poses of solids are those at the
+    /// time of each emission, independent of the current time.
     pub fn emissions(&self, from: f64, to: f64) -> Vec<Emission> {
         self.sources.emissions(&self.solids, from, to)
     }
@@ -155,8 +156,9 @@ impl World {
 
     /// Moves a solid from its current pose to `pose` at constant velocity over `duration` seconds.
     ///
-    /// It is then at rest; its keyframes no longer apply. User input that sets a new pose every frame uses the
-    /// frame interval as duration, so that the liquid experiences the solid's velocity.
+    /// It is then at rest; its keyframes no longer apply. User input that sets a new pose every
+    /// frame uses the frame interval as duration, so that the liquid experiences the solid's
+    /// velocity.
     pub fn move_solid_over(&mut self, index: usize, pose: Pose, duration: f64) -> Result<(), WorldError> {
         let count = self.solids.len();
         let solid = self.solids.get_mut(index).ok_or(WorldError::NoSuchSolid { index, count })?;

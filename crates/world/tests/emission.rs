@@ -6,6 +6,7 @@ use std::f64::consts::PI;
 
 use common::*;
 use glam::{DQuat, DVec3};
+use sessile_numerics::sphere_volume;
 use sessile_scene::types::*;
 use sessile_world::{Emission, Pose, World};
 
@@ -33,7 +34,7 @@ fn balls(supply: &[Emission]) -> Vec<(DVec3, f64, DVec3)> {
 
 /// Total volume of some balls and the standard error of that sum, for Poisson arrivals: √Σ V².
 fn volume(balls: &[(DVec3, f64, DVec3)]) -> (f64, f64) {
-    let volumes = balls.iter().map(|b| 4.0 / 3.0 * PI * b.1.powi(3));
+    let volumes = balls.iter().map(|b| sphere_volume(b.1));
     let (sum, squares) = volumes.fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
     (sum, squares.sqrt())
 }
@@ -74,7 +75,8 @@ fn uniform_radii_collect_the_rate_too() {
     assert!((mean - 1e-3).abs() < 4.0 * 1e-3 / (12.0 * balls.len() as f64).sqrt(), "mean radius {mean}");
 }
 
-/// A pane catches wind/v of the rain, drop by drop: summed over drops, V v/wind is what level ground of its area would collect.
+/// A pane catches wind/v of the rain, drop by drop: summed over drops, V v/wind is what level
+/// ground of its area would collect.
 #[test]
 fn a_vertical_pane_collects_wind_over_fall_speed() {
     let wind = DVec3::new(0.0, 0.0, -4.0);
@@ -82,7 +84,7 @@ fn a_vertical_pane_collects_wind_over_fall_speed() {
         build(vec![plane("window", DVec3::Z, [1.0, 1.0])], vec![rain(RainArea::Solid(0), 20.0 * MM_PER_H, None)], wind);
     assert!(world.notices.is_empty(), "{:?}", world.notices);
     let balls = balls(&world.emissions(0.0, 20.0));
-    let weights: Vec<f64> = balls.iter().map(|b| 4.0 / 3.0 * PI * b.1.powi(3) * -b.2.y / 4.0).collect();
+    let weights: Vec<f64> = balls.iter().map(|b| sphere_volume(b.1) * -b.2.y / 4.0).collect();
     let (sum, error) = (weights.iter().sum::<f64>(), weights.iter().map(|w| w * w).sum::<f64>().sqrt());
     let expected = 20.0 * MM_PER_H * 20.0;
     assert!((sum - expected).abs() < 4.0 * error, "{sum:e} m³ expected {expected:e} ± {error:e}");
@@ -111,7 +113,8 @@ fn the_rate_of_horizontal_rain_refers_to_a_surface_that_faces_it() {
     assert_volume(&balls(&world.emissions(0.0, 60.0)), 20.0 * MM_PER_H * 0.5 * 60.0, "window");
 }
 
-/// Going along its velocity, every ball's center comes to one radius from the solid, and its point of contact is on the drawn part.
+/// Going along its velocity, every ball's center comes to one radius from the solid, and its point
+/// of contact is on the meshed part.
 #[test]
 fn every_raindrop_hits_its_target_solid() {
     let slope = plane("slope", DVec3::new(0.3, 0.9, 0.2), [0.5, 0.8]);
@@ -131,7 +134,8 @@ fn every_raindrop_hits_its_target_solid() {
     }
 }
 
-/// A convex body collects the rate over its shadow on the ground, drop speed by drop speed alike in still air.
+/// A convex body collects the rate over its shadow on the ground, drop speed by drop speed alike in
+/// still air.
 #[test]
 fn a_sphere_collects_rain_over_its_cross_section() {
     let ball = solid("ball", SolidShape::Sphere { center: DVec3::Y, radius: 0.3, inside: false });
@@ -171,7 +175,7 @@ fn rain_through_a_box_starts_on_its_inflow_faces() {
     assert!(side.iter().all(|b| b.0.x == 0.0), "the wind comes from −x");
     assert_volume(&top, 20.0 * MM_PER_H * 2.0 * 20.0, "top in wind");
     // Through the side, of area 1 m², V v/wind sums to the rate.
-    let through: Vec<f64> = side.iter().map(|b| 4.0 / 3.0 * PI * b.1.powi(3) * -b.2.y / 3.0).collect();
+    let through: Vec<f64> = side.iter().map(|b| sphere_volume(b.1) * -b.2.y / 3.0).collect();
     let (sum, error) = (through.iter().sum::<f64>(), through.iter().map(|w| w * w).sum::<f64>().sqrt());
     let expected = 20.0 * MM_PER_H * 20.0;
     assert!((sum - expected).abs() < 4.0 * error, "side: {sum:e} expected {expected:e} ± {error:e}");

@@ -14,8 +14,9 @@ fn build(mut scene: Scene, shape: DropShape) -> World {
     World::build(&scene).expect("a world")
 }
 
-/// Amount and centroid of the points with negative distance, on a grid of `n` cells along the longest side of the bounds. A cell
-/// that a smooth surface passes counts by the distance at its middle; at a cap's contact line that would count too much.
+/// Amount and centroid of the points with negative distance, on a grid of `n` cells along the
+/// longest side of the bounds. A cell that a smooth surface passes counts by the distance at its
+/// middle; at a cap's contact line that would count too much.
 fn sampled(drop: &InitialDrop, planar: bool, n: usize) -> (f64, DVec3) {
     let [low, high] = drop.bounds();
     let cell = (high - low).max_element() / n as f64;
@@ -40,7 +41,8 @@ fn sampled(drop: &InitialDrop, planar: bool, n: usize) -> (f64, DVec3) {
     (held * cell.powi(if planar { 2 } else { 3 }), moment / held)
 }
 
-/// Both ways to the volume and the centroid, to `tolerance` relative (to the radius of the same amount).
+/// Both ways to the volume and the centroid, to `tolerance` relative (to the radius of the same
+/// amount).
 fn check_amount(world: &World, planar: bool, tolerance: f64) {
     let drop = &world.initial_drops()[0];
     let (held, centroid) = sampled(
@@ -117,7 +119,8 @@ fn cap(on: usize, center: DVec3, amount: Amount, degrees: f64) -> DropShape {
 
 #[test]
 fn caps_on_planes_have_their_volume_at_any_angle_and_tilt() {
-    // No simple ratios: a plane through a lattice of sample points would count a whole layer too many or too few.
+    // No simple ratios: a plane through a lattice of sample points would count a whole layer too
+    // many or too few.
     let normal = DVec3::new(0.3179, 0.8437, -0.2063);
     for degrees in [20.0, 60.0, 90.0, 130.0, 165.0] {
         let scene = with_solids(vec![plane("slope", normal, [0.1; 2])]);
@@ -139,7 +142,8 @@ fn planar_caps_have_their_area() {
     }
 }
 
-/// On a ball the exact cap is the difference of two balls: its volume and angle are known in closed form.
+/// On a ball the exact cap is the difference of two balls: its volume and angle are known in closed
+/// form.
 #[test]
 fn caps_on_spheres_have_their_volume_and_contact_angle() {
     for (degrees, inside) in [(60.0, false), (90.0, false), (140.0, false), (60.0, true), (120.0, true)] {
@@ -171,7 +175,8 @@ fn a_cap_in_a_groove_has_its_volume() {
     check_amount(&world, false, 1e-2);
 }
 
-/// Whether the solid goes on below does not matter to a drop: the same ball on a rod and on a pipe whose wall is thinner than the ball.
+/// Whether the solid goes on below does not matter to a drop: the same ball on a rod and on a pipe
+/// whose wall is thinner than the ball.
 #[test]
 fn a_cap_does_not_depend_on_the_thickness_of_its_wall() {
     for degrees in [60.0, 100.0, 140.0, 165.0] {

@@ -24,7 +24,8 @@ fn image(file: &std::path::Path, black: f64, white: f64) -> Varying {
     Varying::Image { file: file.into(), black, white }
 }
 
-/// Two by two texels: the value at a texel's center is the texel's, half way between four it is their mean, and the top row is v = 1.
+/// Two by two texels: the value at a texel's center is the texel's, half way between four it is
+/// their mean, and the top row is v = 1.
 #[test]
 fn an_image_is_bilinear_between_texel_centers_with_its_top_up() {
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -11,7 +11,8 @@ use glam::DVec3;
 use sessile_scene::types::*;
 use sessile_world::{Emission, World, WorldError};
 
-/// A ball of `radius` in file units about `center` as an OBJ file: a cube's faces, `n` × `n` squares each, blown up.
+/// A ball of `radius` in file units about `center` as an OBJ file: a cube's faces, `n` × `n`
+/// squares each, blown up.
 fn ball_file(folder: &Path, name: &str, center: DVec3, radius: f64, inside_out: bool, open: bool) -> PathBuf {
     let n = 16;
     let mut text = String::new();
@@ -186,7 +187,8 @@ fn the_bunny_needs_no_repair_and_takes_a_cap_on_its_back() {
     assert!((0.5e-3..2e-3).contains(&rise), "centroid {rise} m above the foot");
 }
 
-/// A mushroom of two balls: the upper one shelters the lower, and together they collect over their shadow.
+/// A mushroom of two balls: the upper one shelters the lower, and together they collect over their
+/// shadow.
 #[test]
 fn an_overhang_shelters_a_mesh_from_rain() {
     let folder = scratch();

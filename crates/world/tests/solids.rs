@@ -63,7 +63,8 @@ fn a_plane_frame_is_right_handed_with_v_up_the_slope() {
     }
 }
 
-/// The mesh lies on the distance's zero, faces outwards and carries the query's texture coordinates, at any pose.
+/// The mesh lies on the distance's zero, faces outwards and carries the query's texture
+/// coordinates, at any pose.
 #[test]
 fn every_solid_agrees_with_its_mesh_at_any_pose() {
     let mut world = build(one_solid_of_each_shape());
@@ -77,7 +78,8 @@ fn every_solid_agrees_with_its_mesh_at_any_pose() {
             let [a, b, c] = mesh.corners(t).map(|p| solid.world_from_rest().apply(p));
             let middle = (a + b + c) / 3.0;
             let near = solid.closest(middle);
-            // Facets of curved solids sag by less than 1e-3 of the radius; corners are on the surface.
+            // Facets of curved solids sag by less than 1e-3 of the radius; corners are on the
+            // surface.
             assert!(near.distance.abs() < 3e-4, "{}: facet {t} is {} m off", solid.name(), near.distance);
             for corner in [a, b, c] {
                 let off = solid.signed_distance(corner).abs();

@@ -1,10 +1,11 @@
 //! Alembic: the liquid with velocities and drop ids, and the solids, as polygon meshes in one Ogawa
 //! archive.
 //!
-//! Alembic stores time in seconds, which programs convert to frames at their own rate. A second of the
-//! archive is therefore a second of the *video*: frame k is at k / `render.fps`. Velocities are in m
-//! per second of the video, so that motion blur fits the visible motion: v · (time between frames) ·
-//! fps, which equals v where the video runs in real time. Faces wind clockwise, as Alembic requires.
+//! Alembic stores time in seconds, which programs convert to frames at their own rate. A second of
+//! the archive is therefore a second of the *video*: frame k is at k / `render.fps`. Velocities are
+//! in m per second of the video, so that motion blur fits the visible motion: v · (time between
+//! frames) · fps, which equals v where the video runs in real time. Faces wind clockwise, as
+//! Alembic requires.
 
 mod ogawa;
 

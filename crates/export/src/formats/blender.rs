@@ -1,9 +1,9 @@
-//! Blender: a Python script that builds the scene, with the run as USD and images in a folder beside
-//! it.
+//! Blender: a Python script that builds the scene, with the run as USD and images in a folder
+//! beside it.
 //!
-//! `blender --python NAME.py` opens the scene ready to render: animated meshes, a water material, solids
-//! with their textures and wet maps, motion blur by velocities, camera, lights, Cycles settings.
-//! `blender -b --python NAME.py -f 12` renders a frame.
+//! `blender --python NAME.py` opens the scene ready to render: animated meshes, a water material,
+//! solids with their textures and wet maps, motion blur by velocities, camera, lights, Cycles
+//! settings. `blender -b --python NAME.py -f 12` renders a frame.
 
 use serde_json::{Value, json};
 use sessile_scene::types::{AreaLight, Sun};
@@ -24,7 +24,7 @@ const DEFAULT_SHUTTER: f64 = 0.5;
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let materials = ExportMaterials::of(job.source)?;
     usd::write_layer(job, &materials, job.destination.inside("run.usdc")?, ".")?;
-    let settings = settings(job.source, &materials, solid_settings(job, &materials)?);
+    let settings = settings(job.source, &materials, &solid_settings(job, &materials)?);
     let text = serde_json::to_string_pretty(&settings).unwrap_or_default();
     // The settings are JSON in a raw Python string, which three quotes in a title would end.
     let text = text.replace("'''", "' ' '");
@@ -53,7 +53,7 @@ fn solid_settings(job: &Job<'_>, materials: &ExportMaterials) -> Result<Vec<Valu
     materials.solids.iter().enumerate().map(solid).collect()
 }
 
-fn settings(source: &Source, materials: &ExportMaterials, solids: Vec<Value>) -> Value {
+fn settings(source: &Source, materials: &ExportMaterials, solids: &[Value]) -> Value {
     let liquid = materials.liquid_parameters();
     let (first, last) = source.range();
     let scene = &source.scene;

@@ -18,7 +18,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
             let written = csv::write_frame(sink.writer(), &frame).map_err(OutputError::writing(&path));
             result = written.map_err(ExportError::from).and(job.check_stop());
             done += 1;
-            job.progress.advance(done as u64, 0.0);
+            job.progress.advance(done, 0.0);
         }
         result.is_ok() && frame.frame < last
     })?;

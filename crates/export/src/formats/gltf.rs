@@ -3,13 +3,13 @@
 //! - A single frame is one mesh. Several frames with the same triangles are one mesh with a morph
 //!   target per further frame and animated weights. Otherwise every frame is a mesh of its own, and
 //!   animated scales show one at a time; programs without animation show the first.
-//! - The liquid has transmission, a refractive index and absorption (KHR_materials_transmission, _ior,
-//!   _volume). So has glass; a pane is thin and has no volume.
+//! - The liquid has transmission, a refractive index and absorption (KHR_materials_transmission,
+//!   _ior, _volume). So has glass; a pane is thin and has no volume.
 //! - Drop ids are the attribute `_DROP`, as floats: glTF has no wide enough integer attribute.
 //! - Time is that of the video: frame k is at k / `render.fps` seconds after the first.
 //!
-//! Frames are read twice: first to find sizes and bounds, which come first in the file, then to write
-//! them; one is in memory at a time.
+//! Frames are read twice: first to find sizes and bounds, which come first in the file, then to
+//! write them; one is in memory at a time.
 
 mod document;
 mod scene;
@@ -136,7 +136,8 @@ fn primitive(file: &mut Document<'_>, at: &mut usize, layout: &FrameLayout) -> V
     })
 }
 
-/// Adds one mesh with morph targets; returns the size of its arrays, which follow those of `scene`, in bytes.
+/// Adds one mesh with morph targets; returns the size of its arrays, which follow those of `scene`,
+/// in bytes.
 fn add_morph_targets(file: &mut Document<'_>, scene: &mut Buffer, layouts: &[FrameLayout]) -> usize {
     // Frame k has weight 1 for target k and 0 for the others; the first frame is the mesh itself.
     let targets = layouts.len() - 1;
@@ -164,7 +165,8 @@ fn add_morph_targets(file: &mut Document<'_>, scene: &mut Buffer, layouts: &[Fra
     at - begin
 }
 
-/// Adds a mesh for every frame, one of which is visible at a time; returns the size of their arrays in bytes.
+/// Adds a mesh for every frame, one of which is visible at a time; returns the size of their arrays
+/// in bytes.
 fn add_frame_meshes(file: &mut Document<'_>, scene: &mut Buffer, layouts: &[FrameLayout]) -> usize {
     let count = layouts.len();
     let mut tracks = Vec::new();
@@ -192,8 +194,8 @@ fn add_frame_meshes(file: &mut Document<'_>, scene: &mut Buffer, layouts: &[Fram
     at - begin
 }
 
-/// Adds the scale animation that shows mesh `k` of `count` from its frame until the next; returns the accessors of times
-/// and scales.
+/// Adds the scale animation that shows mesh `k` of `count` from its frame until the next; returns
+/// the accessors of times and scales.
 fn visibility_track(file: &mut Document<'_>, scene: &mut Buffer, k: usize, count: usize) -> (usize, usize) {
     let fps = file.frames_per_second();
     let mut keys: Vec<(f64, f32)> = Vec::new();

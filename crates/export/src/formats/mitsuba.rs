@@ -17,8 +17,8 @@ use crate::source::Source;
 /// Longest light path: enough to pass through several drops in a row.
 const MAX_BOUNCES: u32 = 24;
 
-/// Absorption, in 1/m, above which the liquid is exported as a participating medium; weaker absorption is invisible in
-/// drops.
+/// Absorption, in 1/m, above which the liquid is exported as a participating medium; weaker
+/// absorption is invisible in drops.
 const VISIBLE_ABSORPTION: f32 = 5.0;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
@@ -31,7 +31,8 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         let mut text = header(source, frame.number, &liquid);
         let _ = write!(
             text,
-            "\n    <emitter type=\"envmap\">\n        <string name=\"filename\" value=\"{environment}\"/>\n    </emitter>\n"
+            "\n    <emitter type=\"envmap\">\n        <string name=\"filename\" value=\"{environment}\"/>\n    \
+             </emitter>\n"
         );
         text += &lights(source);
         text += &liquid_material(&liquid);
@@ -56,7 +57,8 @@ fn header(source: &Source, frame: u64, liquid: &LiquidParameters) -> String {
     let (kind, lens) = if camera.lens_radius > 0.0 {
         let focus = camera.focus.unwrap_or(camera.eye.distance(camera.look_at));
         let lens = format!(
-            "        <float name=\"aperture_radius\" value=\"{}\"/>\n        <float name=\"focus_distance\" value=\"{focus}\"/>\n",
+            "        <float name=\"aperture_radius\" value=\"{}\"/>\n        \
+             <float name=\"focus_distance\" value=\"{focus}\"/>\n",
             camera.lens_radius
         );
         ("thinlens", lens)
@@ -110,7 +112,8 @@ fn lights(source: &Source) -> String {
         let d = -sun.direction;
         let _ = writeln!(
             text,
-            "    <emitter type=\"directional\">\n        <vector name=\"direction\" value=\"{}, {}, {}\"/>\n        {}\n    </emitter>",
+            "    <emitter type=\"directional\">\n        <vector name=\"direction\" value=\"{}, {}, {}\"/>\n        \
+             {}\n    </emitter>",
             d.x,
             d.y,
             d.z,
@@ -122,7 +125,8 @@ fn lights(source: &Source) -> String {
         let c = light.center.as_vec3();
         let _ = writeln!(
             text,
-            "    <shape type=\"rectangle\">\n        <transform name=\"to_world\">\n            <matrix value=\"{} {} {} {} {} {} {} {} {} {} {} {} 0 0 0 1\"/>\n        \
+            "    <shape type=\"rectangle\">\n        <transform name=\"to_world\">\n            \
+             <matrix value=\"{} {} {} {} {} {} {} {} {} {} {} {} 0 0 0 1\"/>\n        \
              </transform>\n        <emitter type=\"area\">{}</emitter>\n    </shape>",
             x.x,
             y.x,
@@ -145,17 +149,20 @@ fn lights(source: &Source) -> String {
 fn liquid_material(liquid: &LiquidParameters) -> String {
     match liquid.opaque {
         Some(color) if liquid.metal => format!(
-            "\n    <bsdf type=\"conductor\" id=\"liquid\">\n        <string name=\"material\" value=\"none\"/>\n        {}\n    </bsdf>\n",
+            "\n    <bsdf type=\"conductor\" id=\"liquid\">\n        \
+             <string name=\"material\" value=\"none\"/>\n        {}\n    </bsdf>\n",
             rgb("specular_reflectance", color)
         ),
         Some(color) => format!(
-            "\n    <bsdf type=\"plastic\" id=\"liquid\">\n        <float name=\"int_ior\" value=\"{}\"/>\n        {}\n    </bsdf>\n",
+            "\n    <bsdf type=\"plastic\" id=\"liquid\">\n        <float name=\"int_ior\" value=\"{}\"/>\n        \
+             {}\n    </bsdf>\n",
             liquid.index,
             rgb("diffuse_reflectance", color)
         ),
         None => {
             let mut text = format!(
-                "\n    <bsdf type=\"dielectric\" id=\"liquid\">\n        <float name=\"int_ior\" value=\"{}\"/>\n        <float name=\"ext_ior\" value=\"1\"/>\n    </bsdf>\n",
+                "\n    <bsdf type=\"dielectric\" id=\"liquid\">\n        \
+                 <float name=\"int_ior\" value=\"{}\"/>\n        <float name=\"ext_ior\" value=\"1\"/>\n    </bsdf>\n",
                 liquid.index
             );
             if liquid.absorption.max_element() > VISIBLE_ABSORPTION {
@@ -174,7 +181,8 @@ fn liquid_material(liquid: &LiquidParameters) -> String {
 fn shape(file: &str, bsdf: &str, medium: bool) -> String {
     let inside = if medium { "\n        <ref name=\"interior\" id=\"inside\"/>" } else { "" };
     format!(
-        "    <shape type=\"ply\">\n        <string name=\"filename\" value=\"{file}\"/>\n        <ref id=\"{bsdf}\"/>{inside}\n    </shape>\n"
+        "    <shape type=\"ply\">\n        <string name=\"filename\" value=\"{file}\"/>\n        \
+         <ref id=\"{bsdf}\"/>{inside}\n    </shape>\n"
     )
 }
 
@@ -184,7 +192,8 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     if let Some(index) = material.glass {
         let kind = if material.closed { "dielectric" } else { "thindielectric" };
         return format!(
-            "\n    <bsdf type=\"{kind}\" id=\"{id}\">\n        <float name=\"int_ior\" value=\"{index}\"/>\n    </bsdf>\n"
+            "\n    <bsdf type=\"{kind}\" id=\"{id}\">\n        <float name=\"int_ior\" value=\"{index}\"/>\n    \
+             </bsdf>\n"
         );
     }
     let dry = opaque(material, material.color, material.alpha, material.coat);
@@ -194,8 +203,11 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     let film_index = material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX);
     let film = opaque(material, material.wet_color(), FILM_ALPHA.min(material.alpha), Some(film_index));
     format!(
-        "\n    <bsdf type=\"twosided\" id=\"{id}\">\n        <bsdf type=\"blendbsdf\">\n            <texture name=\"weight\" type=\"bitmap\">\n                \
-         <string name=\"filename\" value=\"{mask}\"/>\n                <boolean name=\"raw\" value=\"true\"/>\n                <string name=\"wrap_mode\" value=\"clamp\"/>\n            \
+        "\n    <bsdf type=\"twosided\" id=\"{id}\">\n        <bsdf type=\"blendbsdf\">\n            \
+         <texture name=\"weight\" type=\"bitmap\">\n                \
+         <string name=\"filename\" value=\"{mask}\"/>\n                \
+         <boolean name=\"raw\" value=\"true\"/>\n                \
+         <string name=\"wrap_mode\" value=\"clamp\"/>\n            \
          </texture>\n            {dry}\n            {film}\n        </bsdf>\n    </bsdf>\n"
     )
 }

@@ -1,4 +1,5 @@
-//! Wavefront OBJ: one text file per frame with one object per drop; solids with texture coordinates.
+//! Wavefront OBJ: one text file per frame with one object per drop; solids with texture
+//! coordinates.
 
 use std::fmt::Write;
 

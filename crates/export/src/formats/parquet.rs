@@ -1,9 +1,9 @@
 //! Apache Parquet: the measures, one row per frame and drop, with the columns of the CSV table
 //! (parquet, format 2).
 //!
-//! Plain encoding without compression, in row groups of a few ten thousand rows. A frame without drops
-//! has one row in which the columns of drops are null. The footer is written last, in Thrift's compact
-//! protocol.
+//! Plain encoding without compression, in row groups of a few ten thousand rows. A frame without
+//! drops has one row in which the columns of drops are null. The footer is written last, in
+//! Thrift's compact protocol.
 
 mod thrift;
 
@@ -135,7 +135,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         if (first..=last).contains(&frame.frame) {
             result = table.push(&frame).and(job.check_stop());
             done += 1;
-            job.progress.advance(done as u64, 0.0);
+            job.progress.advance(done, 0.0);
         }
         result.is_ok() && frame.frame < last
     })?;
@@ -223,7 +223,8 @@ impl Table {
     }
 }
 
-/// Run-length encoded definition levels (whether values are present), preceded by their size in bytes.
+/// Run-length encoded definition levels (whether values are present), preceded by their size in
+/// bytes.
 fn definition_levels(present: &[bool]) -> Vec<u8> {
     let mut runs = Vec::new();
     let mut start = 0;

@@ -1,8 +1,8 @@
 //! pbrt-v4: one scene per frame, with meshes and images beside it. `pbrt 00000.pbrt` renders it.
 //!
 //! pbrt's coordinates are left-handed, which a mirroring transform before the camera corrects. Its
-//! environment images are square, in Clarberg's equal-area mapping of the sphere (pharr2023), so ours
-//! is resampled.
+//! environment images are square, in Clarberg's equal-area mapping of the sphere (pharr2023), so
+//! ours is resampled.
 
 use std::f32::consts::FRAC_PI_4;
 use std::fmt::Write;
@@ -55,9 +55,11 @@ fn header(source: &Source, frame: u64) -> String {
     };
     let (e, t) = (camera.eye, camera.look_at);
     format!(
-        "# {}, frame {frame}, by sessile\nScale -1 1 1\nLookAt {} {} {}  {} {} {}  0 1 0\nCamera \"perspective\" \"float fov\" {}{lens}\n\
+        "# {}, frame {frame}, by sessile\nScale -1 1 1\nLookAt {} {} {}  {} {} {}  0 1 0\n\
+         Camera \"perspective\" \"float fov\" {}{lens}\n\
          Sampler \"zsobol\" \"integer pixelsamples\" {}\nIntegrator \"volpath\" \"integer maxdepth\" 24\n\
-         Film \"rgb\" \"integer xresolution\" {width} \"integer yresolution\" {height} \"string filename\" \"{frame:05}.exr\"\n\nWorldBegin\n",
+         Film \"rgb\" \"integer xresolution\" {width} \"integer yresolution\" {height} \"string filename\" \"{frame:05}.exr\"\n\n\
+         WorldBegin\n",
         source.scene.title.replace('\n', " "),
         e.x,
         e.y,
@@ -93,7 +95,8 @@ fn lights(source: &Source) -> String {
         let corners = [c - x - y, c + x - y, c + x + y, c - x + y].map(|p| format!("{} {} {}", p.x, p.y, p.z));
         let _ = writeln!(
             text,
-            "AttributeBegin\nAreaLightSource \"diffuse\" {}\nShape \"trianglemesh\" \"point3 P\" [ {} ] \"integer indices\" [ 0 1 2 0 2 3 ]\nAttributeEnd",
+            "AttributeBegin\nAreaLightSource \"diffuse\" {}\n\
+             Shape \"trianglemesh\" \"point3 P\" [ {} ] \"integer indices\" [ 0 1 2 0 2 3 ]\nAttributeEnd",
             rgb("L", linear_color(light.color)),
             corners.join("  ")
         );
@@ -113,7 +116,8 @@ fn liquid_attributes(liquid: &LiquidParameters) -> String {
             liquid.index
         ),
         None => format!(
-            "\nMakeNamedMedium \"liquid\" \"string type\" \"homogeneous\" {} \"rgb sigma_s\" [ 0 0 0 ]\nAttributeBegin\nMediumInterface \"liquid\" \"\"\nMaterial \"dielectric\" \"float eta\" {}\n",
+            "\nMakeNamedMedium \"liquid\" \"string type\" \"homogeneous\" {} \"rgb sigma_s\" [ 0 0 0 ]\n\
+             AttributeBegin\nMediumInterface \"liquid\" \"\"\nMaterial \"dielectric\" \"float eta\" {}\n",
             rgb("sigma_a", liquid.absorption),
             liquid.index
         ),
@@ -168,6 +172,7 @@ fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
             let _ = writeln!(
                 text,
                 "Texture \"{name}-wet\" \"float\" \"imagemap\" \"string filename\" \"{mask}\" \"string encoding\" \"linear\"\n\
+                 \
                  MakeNamedMaterial \"{name}-dry\" {}\nMakeNamedMaterial \"{name}-film\" {}\n\
                  Material \"mix\" \"string materials\" [ \"{name}-dry\" \"{name}-film\" ] \"texture amount\" \"{name}-wet\"",
                 named(&opaque(material.alpha, material.coat)),
@@ -211,7 +216,8 @@ fn direction(at: Vec2) -> Vec3 {
 mod tests {
     use super::*;
 
-    /// Equal areas of the square are equal solid angles, so means over the square are means over the sphere.
+    /// Equal areas of the square are equal solid angles, so means over the square are means over
+    /// the sphere.
     #[test]
     fn the_mapping_preserves_area() {
         let size = 400;

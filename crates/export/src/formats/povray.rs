@@ -2,9 +2,9 @@
 //! renders all of them.
 //!
 //! Frames whose drops are all spheres or metaballs are written as `sphere` and `blob` objects:
-//! POV-Ray's blob has the kernel of our metaballs, so the surface is exact and needs no triangles. All
-//! other frames are meshes. A unit of the files is 10 µm, because POV-Ray ignores details smaller than
-//! a hundredth of a unit.
+//! POV-Ray's blob has the kernel of our metaballs, so the surface is exact and needs no triangles.
+//! All other frames are meshes. A unit of the files is 10 µm, because POV-Ray ignores details
+//! smaller than a hundredth of a unit.
 //!
 //! A negative `right` vector of the camera turns POV-Ray's left-handed coordinates into ours. Light
 //! comes from the scene's environment by radiosity, and from its sun and area lights.
@@ -29,7 +29,8 @@ use crate::source::{LoadedFrame, Source};
 /// Units of the files per meter.
 const UNITS: f64 = 1e5;
 
-/// Gap between liquid and glass, and depth to which liquid extends into opaque solids, as a fraction of the drop's height.
+/// Gap between liquid and glass, and depth to which liquid extends into opaque solids, as a
+/// fraction of the drop's height.
 const CONTACT_OFFSET: f64 = 1e-3;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
@@ -68,11 +69,13 @@ fn color(c: Vec3) -> String {
     format!("rgb <{}, {}, {}>", c.x, c.y, c.z)
 }
 
-/// What all frames share: settings, lights, the liquid's material, meshes of the solids that do not move.
+/// What all frames share: settings, lights, the liquid's material, meshes of the solids that do not
+/// move.
 fn shared_text(source: &Source, materials: &ExportMaterials, environment: &str) -> String {
     let mut text = format!(
         "// {}, by sessile. A unit is 10 micrometers.\n\
          global_settings {{ assumed_gamma 1.0 max_trace_level 24 radiosity {{ count 64 nearest_count 8 error_bound 0.6 recursion_limit 2 low_error_factor 0.6 }} }}\n\n\
+         \
          sky_sphere {{ pigment {{ image_map {{ hdr \"{environment}\" map_type 1 interpolate 2 }} rotate y * 90 }} }}\n",
         source.scene.title.replace('\n', " ")
     );
@@ -89,7 +92,8 @@ fn shared_text(source: &Source, materials: &ExportMaterials, environment: &str) 
 fn lights(source: &Source) -> String {
     let mut text = String::new();
     if let Some(sun) = &source.scene.lights.sun {
-        // A light of intensity 1 gives a white surface the radiance 1; ours are given by irradiance.
+        // A light of intensity 1 gives a white surface the radiance 1; ours are given by
+        // irradiance.
         let from = vector(sun.direction * 1e9);
         let _ = writeln!(
             text,
@@ -117,11 +121,13 @@ fn lights(source: &Source) -> String {
 fn liquid_material(liquid: &LiquidParameters) -> String {
     match liquid.opaque {
         Some(c) if liquid.metal => format!(
-            "\n#declare Liquid = material {{ texture {{ pigment {{ {0} }} finish {{ ambient 0 diffuse 0 reflection {{ {0} metallic }} }} }} }}\n",
+            "\n\
+             #declare Liquid = material {{ texture {{ pigment {{ {0} }} finish {{ ambient 0 diffuse 0 reflection {{ {0} metallic }} }} }} }}\n",
             color(c)
         ),
         Some(c) => format!(
-            "\n#declare Liquid = material {{ texture {{ pigment {{ {} }} finish {{ ambient 0 diffuse 1 reflection {{ 0, 1 fresnel on }} conserve_energy }} }} interior {{ ior {} }} }}\n",
+            "\n\
+             #declare Liquid = material {{ texture {{ pigment {{ {} }} finish {{ ambient 0 diffuse 1 reflection {{ 0, 1 fresnel on }} conserve_energy }} }} interior {{ ior {} }} }}\n",
             color(c),
             liquid.index
         ),
@@ -130,7 +136,9 @@ fn liquid_material(liquid: &LiquidParameters) -> String {
             // Beer–Lambert law, given by the color at one depth.
             let transmittance = (-liquid.absorption / strongest).exp();
             format!(
-                "\n#declare Liquid = material {{\n  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 reflection {{ 0, 1 fresnel on }} conserve_energy }} }}\n  \
+                "\n#declare Liquid = material {{\n  \
+                 texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 reflection {{ 0, 1 fresnel on }} conserve_energy }} }}\n  \
+                 \
                  interior {{ ior {} fade_power 1001 fade_distance {} fade_color {} }}\n}}\n",
                 liquid.index,
                 UNITS / f64::from(strongest),
@@ -146,7 +154,8 @@ fn frame_text(source: &Source, assets: &RenderAssets<'_>, frame: &LoadedFrame) -
     let aspect = width / height.max(1.0);
     let horizontal_fov = 2.0 * ((0.5 * camera.fov).tan() * aspect).atan();
     let mut text = format!(
-        "#version 3.7;\n// {}, frame {}, {} s\n#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
+        "#version 3.7;\n// {}, frame {}, {} s\n#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  \
+         right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
         source.scene.title.replace('\n', " "),
         frame.number,
         frame.time,
@@ -181,8 +190,8 @@ fn has_native_shape(drop: &Instance) -> bool {
     matches!(drop.shape, Shape::Sphere | Shape::Metaballs(_))
 }
 
-/// A drop as a `sphere` or `blob`. On glass it is cut off at the solid and lifted slightly; on opaque solids it is open
-/// below and extends into the solid.
+/// A drop as a `sphere` or `blob`. On glass it is cut off at the solid and lifted slightly; on
+/// opaque solids it is open below and extends into the solid.
 fn native_drop(drop: &Instance, materials: &ExportMaterials) -> String {
     let Shape::Metaballs(balls) = &drop.shape else {
         return format!(
@@ -253,7 +262,8 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
         let interior = if material.closed { format!("  interior {{ ior {index} }}\n") } else { String::new() };
         let reflection = if material.closed { "reflection { 0, 1 fresnel on }" } else { "reflection 0.06" };
         return format!(
-            "  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 {reflection} conserve_energy }} }}\n{interior}"
+            "  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 {reflection} conserve_energy }} }}\n\
+             {interior}"
         );
     }
     let texture = |color_of: Vec3, alpha: f32, coat: Option<f32>| {

@@ -19,7 +19,8 @@ pub fn world_mesh(solid: &Solid) -> TriMesh {
     }
 }
 
-/// Writes each solid to `solids/NAME.EXTENSION`, and each moving one to `solids/NAME-00000.EXTENSION` for every frame.
+/// Writes each solid to `solids/NAME.EXTENSION`, and each moving one to
+/// `solids/NAME-00000.EXTENSION` for every frame.
 pub fn write(job: &Job<'_>, extension: &str, encode: impl Fn(&str, &TriMesh) -> Vec<u8>) -> Result<(), ExportError> {
     let source = job.source;
     for (index, name) in source.solids.iter().enumerate() {

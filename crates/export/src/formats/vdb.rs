@@ -1,10 +1,10 @@
 //! OpenVDB: level set, velocity and pressure on a grid, one file per frame (openvdb; file format
 //! version 224).
 //!
-//! The tiles of 8 × 8 × 8 cells of a run's fields are the leaves of the VDB tree. Voxel (i, j, k) is
-//! cell (i, j, k) of the grid, its center at origin + h (i + ½). Grids: `surface`, a level set in m;
-//! `velocity`, staggered, in m/s; `pressure`, in Pa. Cells outside the tiles are air: the background of
-//! the level set is its largest value, that of the others is zero.
+//! The tiles of 8 × 8 × 8 cells of a run's fields are the leaves of the VDB tree. Voxel (i, j, k)
+//! is cell (i, j, k) of the grid, its center at origin + h (i + ½). Grids: `surface`, a level set
+//! in m; `velocity`, staggered, in m/s; `pressure`, in Pa. Cells outside the tiles are air: the
+//! background of the level set is its largest value, that of the others is zero.
 //!
 //! ```text
 //! header, then per grid: name, type, three offsets; flags, metadata, transform; tree; values
@@ -105,8 +105,8 @@ fn uuid(grid: &GridFields, time: f64) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32])
 }
 
-/// Indices of tiles by the nodes that contain them: origin of the 32³ node (in units of 4096 voxels), then index in that
-/// node, then index in the 16³ node.
+/// Indices of tiles by the nodes that contain them: origin of the 32³ node (in units of 4096
+/// voxels), then index in that node, then index in the 16³ node.
 struct Tree(BTreeMap<[i32; 3], BTreeMap<usize, BTreeMap<usize, usize>>>);
 
 impl Tree {
@@ -211,8 +211,8 @@ impl Bytes {
         }
     }
 
-    /// An inner node without values: mask of children, empty mask of values, and a byte that marks the rest as
-    /// background.
+    /// An inner node without values: mask of children, empty mask of values, and a byte that marks
+    /// the rest as background.
     fn node(&mut self, size: usize, children: impl Iterator<Item = usize>) {
         self.mask(size, children);
         self.mask(size, std::iter::empty());

@@ -1,4 +1,5 @@
-//! VTK XML, for ParaView: surfaces as `.vtp`, grids as `.vti`, and a `.pvd` that lists them by time.
+//! VTK XML, for ParaView: surfaces as `.vtp`, grids as `.vti`, and a `.pvd` that lists them by
+//! time.
 //!
 //! ```text
 //! liquid/00000.vtp   points: velocity (m/s), drop; faces: solid (−1 for liquid–air)
@@ -7,8 +8,8 @@
 //!                    pressure (Pa), active (1 in stored cells)
 //! ```
 //!
-//! Arrays are appended raw, little-endian. The grid is dense over the bounding box of the stored tiles;
-//! cells outside the tiles are air, with the largest phi.
+//! Arrays are appended raw, little-endian. The grid is dense over the bounding box of the stored
+//! tiles; cells outside the tiles are air, with the largest phi.
 
 use std::fmt::Write;
 

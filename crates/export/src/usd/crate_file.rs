@@ -10,8 +10,8 @@
 //! table of contents
 //! ```
 //!
-//! A value is represented by 64 bits: flags (array, inlined, compressed), the type, and a payload of 48
-//! bits that is either the value itself or its offset in the file.
+//! A value is represented by 64 bits: flags (array, inlined, compressed), the type, and a payload
+//! of 48 bits that is either the value itself or its offset in the file.
 
 use std::collections::BTreeMap;
 
@@ -98,8 +98,8 @@ impl Crate {
             strings: Vec::new(),
             paths: BTreeMap::new(),
         };
-        // Properties are marked by the negative index of their name, so index 0 must not be a name; the root's name is
-        // empty.
+        // Properties are marked by the negative index of their name, so index 0 must not be a name;
+        // the root's name is empty.
         file.token_index(";-)");
         file.token_index("");
         Ok(file)
@@ -286,7 +286,8 @@ impl Crate {
         self.store(kind::TIME_SAMPLES, &bytes)
     }
 
-    /// Writes the structure and finishes the file. `root` has the layer's metadata and its root prims.
+    /// Writes the structure and finishes the file. `root` has the layer's metadata and its root
+    /// prims.
     pub fn finish(mut self, root: Prim) -> Result<(), ExportError> {
         let mut structure = Structure::default();
         structure.add_prim(&mut self, root, "", true)?;
@@ -391,7 +392,8 @@ impl Structure {
         path
     }
 
-    /// Adds a prim and its descendants, depth first. The jump of a path says whether children and siblings follow.
+    /// Adds a prim and its descendants, depth first. The jump of a path says whether children and
+    /// siblings follow.
     fn add_prim(&mut self, file: &mut Crate, prim: Prim, path: &str, last: bool) -> Result<(), ExportError> {
         let Prim { name, mut fields, properties, children } = prim;
         let is_root = path.is_empty();

@@ -41,7 +41,8 @@ impl Layer<'_> {
     }
 }
 
-/// Triangles, drops of vertices and solids of triangles, which often stay the same while vertices move.
+/// Triangles, drops of vertices and solids of triangles, which often stay the same while vertices
+/// move.
 type Topology = (Vec<[u32; 3]>, Vec<u32>, Vec<i32>);
 
 /// The liquid's arrays, one per frame.

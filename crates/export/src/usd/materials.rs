@@ -45,8 +45,8 @@ impl Layer<'_> {
         Ok(material)
     }
 
-    /// Material of a solid. Where the run has wet maps, the roughness is read from the map of each frame: wet parts are
-    /// smoother.
+    /// Material of a solid. Where the run has wet maps, the roughness is read from the map of each
+    /// frame: wet parts are smoother.
     fn solid_material(&mut self, index: usize, solid: &SolidMaterial, times: Value) -> Result<Prim, ExportError> {
         let path = format!("/World/Looks/{}", solid.name);
         let wet = self.wet_maps(index, solid)?;
@@ -151,7 +151,8 @@ fn texture_reader(
 
 /// A layer over the main one that adds a MaterialX standard surface to the liquid.
 ///
-/// It is separate because USD builds without MaterialX do not know that shader, and their validators report it.
+/// It is separate because USD builds without MaterialX do not know that shader, and their
+/// validators report it.
 pub(super) fn materialx_layer(main: &str, liquid: &LiquidParameters) -> String {
     /// Depth at which the transmission color is given, in m.
     const DEPTH: f32 = 0.01;

@@ -71,7 +71,8 @@ impl Layer<'_> {
         let aspect = f64::from(source.scene.render.size[0]) / f64::from(source.scene.render.size[1].max(1));
         let focal = 0.5 * FILM_HEIGHT / (0.5 * camera.fov).tan();
         let distance = camera.focus.unwrap_or(camera.eye.distance(camera.look_at));
-        // Lens and film sizes are in tenths of a unit; the f-number is the ratio of focal length and aperture.
+        // Lens and film sizes are in tenths of a unit; the f-number is the ratio of focal length
+        // and aperture.
         let f_stop = if camera.lens_radius > 0.0 { focal / 10.0 / (2.0 * camera.lens_radius) } else { 0.0 };
         for (name, value) in [
             ("focalLength", focal),
@@ -159,7 +160,8 @@ fn pose_matrix(pose: &Pose) -> [f64; 16] {
     matrix.to_cols_array()
 }
 
-/// The matrix of an object at `eye` whose −z axis points along `forward` and whose y axis points up.
+/// The matrix of an object at `eye` whose −z axis points along `forward` and whose y axis points
+/// up.
 fn look_along_matrix(eye: DVec3, forward: DVec3) -> [f64; 16] {
     let forward = forward.try_normalize().unwrap_or(DVec3::NEG_Z);
     let right = forward.cross(DVec3::Y);

@@ -214,8 +214,7 @@ fn temporary_files_of_a_killed_process_are_removed_when_the_folder_is_locked_aga
     assert_eq!(files(place.path()), before);
 }
 
-/// A folder that may not be written in is told in words; the superuser may write anywhere, so there
-/// is nothing to see for it.
+/// Has no effect for the superuser, who has permission everywhere.
 #[cfg(unix)]
 #[test]
 fn the_error_for_a_folder_without_permission_says_what_to_do() {

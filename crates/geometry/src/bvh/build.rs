@@ -1,8 +1,8 @@
 //! Construction of a hierarchy with four-wide nodes, also for callers with their own traversal.
 //!
-//! Top-down by the surface area heuristic with sixteen bins (wald2007); the cost of a leaf is that of a
-//! full one. The boxes of the four children are stored side by side, in single precision and rounded
-//! outwards, so that testing a node takes a few vector instructions.
+//! Top-down by the surface area heuristic with sixteen bins (wald2007); the cost of a leaf is that
+//! of a full one. The boxes of the four children are stored side by side, in single precision and
+//! rounded outwards, so that testing a node takes a few vector instructions.
 
 use std::array;
 
@@ -10,7 +10,8 @@ use glam::{DVec3, Vec4};
 
 use super::Bounds;
 
-/// Primitives per leaf: as many as a node has children, so that they too can be processed in one vector.
+/// Primitives per leaf: as many as a node has children, so that they too can be processed in one
+/// vector.
 pub const LEAF: usize = 4;
 
 /// Candidate planes per axis when splitting.
@@ -64,7 +65,8 @@ impl Child {
     }
 }
 
-/// Nodes, of which the first is the root, and leaves; a leaf that is not full repeats its first primitive.
+/// Nodes, of which the first is the root, and leaves; a leaf that is not full repeats its first
+/// primitive.
 #[derive(Clone, Debug, Default)]
 pub struct FourWide {
     /// The nodes; empty if there are no primitives.
@@ -76,7 +78,8 @@ pub struct FourWide {
 impl FourWide {
     /// Builds a hierarchy over the boxes listed in `order`, relative to `center`.
     ///
-    /// From `max_uneven_depth` on, nodes are split in equal halves, which bounds the depth of the tree.
+    /// From `max_uneven_depth` on, nodes are split in equal halves, which bounds the depth of the
+    /// tree.
     pub fn new(boxes: &[Bounds], order: Vec<u32>, center: DVec3, max_uneven_depth: usize) -> Self {
         assert!(boxes.len() < Child::LEAF as usize, "a hierarchy holds fewer than 2³¹ things");
         let count = order.len();
@@ -186,7 +189,8 @@ fn bin_of(x: f64, centers: &Bounds, axis: usize) -> usize {
     ((fraction * NUM_BINS as f64) as usize).min(NUM_BINS - 1)
 }
 
-/// Axis and last bin below the splitting plane of least expected cost; none if all centers coincide.
+/// Axis and last bin below the splitting plane of least expected cost; none if all centers
+/// coincide.
 fn best_plane(boxes: &[Bounds], range: &[u32], centers: &Bounds) -> Option<(usize, usize)> {
     let mut best: Option<(f64, usize, usize)> = None;
     for axis in 0..3 {

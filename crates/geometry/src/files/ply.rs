@@ -1,8 +1,9 @@
 //! PLY: text, or binary of either byte order; properties in any order and of any type.
 //!
-//! Read are `vertex` with `x y z` and, as texture coordinates, `s t`, `u v`, `texture_u texture_v` or `texture_s texture_t`;
-//! `face` with `vertex_indices` (or `vertex_index`) and, as texture coordinates per corner, the list `texcoord`;
-//! `tristrips` with `vertex_indices`, in which −1 starts a new strip. Other elements and properties are skipped.
+//! Read are `vertex` with `x y z` and, as texture coordinates, `s t`, `u v`, `texture_u texture_v`
+//! or `texture_s texture_t`; `face` with `vertex_indices` (or `vertex_index`) and, as texture
+//! coordinates per corner, the list `texcoord`; `tristrips` with `vertex_indices`, in which −1
+//! starts a new strip. Other elements and properties are skipped.
 
 use glam::{DVec2, DVec3};
 
@@ -32,7 +33,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, ParseError> {
             }
             "face" => read_rows(&mut body, element, "face", |row, location| faces.add_face(row, location))?,
             "tristrips" => {
-                read_rows(&mut body, element, "strip", |row, location| faces.add_strips(&row.indices, location))?
+                read_rows(&mut body, element, "strip", |row, location| faces.add_strips(&row.indices, location))?;
             }
             _ => skip(&mut body, element)?,
         }
@@ -347,7 +348,8 @@ impl Faces {
         self.polygons.close(|| location.clone())
     }
 
-    /// From the third vertex on, each forms a triangle with the two before it; every second one is reversed.
+    /// From the third vertex on, each forms a triangle with the two before it; every second one is
+    /// reversed.
     fn add_strips(&mut self, indices: &[i64], location: &Location) -> Result<(), ParseError> {
         for strip in indices.split(|&index| index == -1) {
             for (k, window) in strip.windows(3).enumerate() {
@@ -422,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_binary_file_is_refused() {
+    fn every_cut_of_a_binary_file_is_rejected() {
         let whole = square(false);
         for length in 0..whole.len() {
             assert!(parse(&whole[..length]).is_err(), "read {length} of {} bytes without complaint", whole.len());

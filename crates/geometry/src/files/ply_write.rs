@@ -6,10 +6,12 @@ use glam::DVec2;
 
 use crate::TriMesh;
 
-/// The mesh as a binary little-endian PLY file: `float x y z` in m, `float s t` if it has texture coordinates, triangles.
+/// The mesh as a binary little-endian PLY file: `float x y z` in m, `float s t` if it has texture
+/// coordinates, triangles.
 ///
-/// PLY has texture coordinates per vertex. A vertex on a seam is therefore duplicated for each of its coordinates: the
-/// first keeps its index, the others follow the last vertex. [`crate::repair`] merges them again.
+/// PLY has texture coordinates per vertex. A vertex on a seam is therefore duplicated for each of
+/// its coordinates: the first keeps its index, the others follow the last vertex. [`crate::repair`]
+/// merges them again.
 pub fn write_ply(mesh: &TriMesh) -> Vec<u8> {
     let has_uvs = !mesh.corner_uvs.is_empty();
     let Seams { triangles, uvs, doubled } = if has_uvs { double_at_seams(mesh) } else { Seams::none(mesh) };

@@ -6,11 +6,12 @@ use super::MAX_ELEMENTS;
 use super::error::{Location, ParseError, Problem};
 use crate::TriMesh;
 
-/// Polygons with more corners than this become a fan even if they are not convex: the time of ear clipping grows with the
-/// square of the number of corners, and real meshes have no such faces.
+/// Polygons with more corners than this become a fan even if they are not convex: the time of ear
+/// clipping grows with the square of the number of corners, and real meshes have no such faces.
 const MAX_EAR_CORNERS: usize = 4096;
 
-/// Most corners compared with ears of one polygon. The rest of a polygon that needs more becomes a fan.
+/// Most corners compared with ears of one polygon. The rest of a polygon that needs more becomes a
+/// fan.
 const MAX_COMPARISONS: usize = 1 << 22;
 
 /// The vertices and polygons of a file.
@@ -73,7 +74,8 @@ impl Polygons {
     }
 }
 
-/// Triangulates a polygon, keeping its orientation: a fan from its first corner if it is convex, else by ear clipping.
+/// Triangulates a polygon, keeping its orientation: a fan from its first corner if it is convex,
+/// else by ear clipping.
 fn triangulate(points: &[DVec3], mut emit: impl FnMut([usize; 3])) {
     let num_corners = points.len();
     let fan_from = |rest: &[usize], emit: &mut dyn FnMut([usize; 3])| {
@@ -105,7 +107,8 @@ fn triangulate(points: &[DVec3], mut emit: impl FnMut([usize; 3])) {
             let is_inside = |&p: &usize| p != a && p != b && p != c && contains([flat[a], flat[b], flat[c]], flat[p]);
             is_convex && !reflex.iter().any(is_inside)
         });
-        // A polygon that intersects itself may have no ear left: the rest becomes a fan, and repair reports it.
+        // A polygon that intersects itself may have no ear left: the rest becomes a fan, and repair
+        // reports it.
         let Some(k) = ear else { break };
         emit(around(k));
         rest.remove(k);

@@ -1,7 +1,8 @@
-//! STL, text and binary. The format has no shared vertices; equal corners (−0 equals 0) become one vertex.
+//! STL, text and binary. The format has no shared vertices; equal corners (−0 equals 0) become one
+//! vertex.
 //!
-//! Binary files are recognized by their length, 84 + 50 n bytes: many begin with `solid`, as text files
-//! must.
+//! Binary files are recognized by their length, 84 + 50 n bytes: many begin with `solid`, as text
+//! files must.
 
 use std::collections::HashMap;
 
@@ -78,7 +79,8 @@ fn parse_text(bytes: &[u8]) -> Result<TriMesh, ParseError> {
     Ok(weld.mesh)
 }
 
-/// `normal x y z outer loop`, three times `vertex x y z`, `endloop endfacet`. The normal is ignored.
+/// `normal x y z outer loop`, three times `vertex x y z`, `endloop endfacet`. The normal is
+/// ignored.
 fn facet(tokens: &mut Tokens<'_>) -> Result<[DVec3; 3], ParseError> {
     expect(tokens, "normal")?;
     for _ in 0..3 {

@@ -1,4 +1,5 @@
-//! Closedness and manifoldness are claims about any field, so they are tested on noise; accuracy on spheres and caps.
+//! Closedness and manifoldness are claims about any field, so they are tested on noise; accuracy on
+//! spheres and caps.
 
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
@@ -21,7 +22,8 @@ impl Noise {
     }
 }
 
-/// Checks that a surface is a closed oriented manifold without vanishing triangles; returns its Euler number.
+/// Checks that a surface is a closed oriented manifold without vanishing triangles; returns its
+/// Euler number.
 fn assert_closed_manifold(surface: &Isosurface, least_area: f64, what: &str) -> i64 {
     let mesh = &surface.mesh;
     assert_eq!(surface.on_floor.len(), mesh.triangles.len());
@@ -79,7 +81,8 @@ fn any_noise_gives_a_closed_manifold() {
     for round in 0..300 {
         let size = [0, 1, 2].map(|axis| 2 + (round * (axis + 3) / 2) % 7);
         let grid = Grid { origin: DVec3::new(0.1, -0.7, 0.3), cell: DVec3::new(0.01, 0.013, 0.008), size };
-        // From nearly empty to nearly full; every third field has many exact zeros, every seventh only signs.
+        // From nearly empty to nearly full; every third field has many exact zeros, every seventh
+        // only signs.
         let level = -0.9 + 1.8 * f64::from(u32::try_from(round % 10).unwrap()) / 9.0;
         let values: Vec<f64> = (0..grid.num_nodes())
             .map(|_| noise.next() + level)
@@ -121,7 +124,8 @@ fn smooth_random_fields_give_closed_manifolds() {
             .filter(|(_, source)| **source != Source::Node)
             .map(|(&p, _)| field(p).abs())
             .fold(0.0, f64::max);
-        // A vertex held off a node misses zero by the slope (at most Σ|k|) times MIN_FRACTION of a cell.
+        // A vertex held off a node misses zero by the slope (at most Σ|k|) times MIN_FRACTION of a
+        // cell.
         let allowed = waves.iter().map(|(k, _)| k.length()).sum::<f64>() * MIN_FRACTION * grid.cell.x + 1e-6;
         assert!(worst < allowed, "{what}: polished vertices miss the surface by {worst:e}, allowed {allowed:e}");
 

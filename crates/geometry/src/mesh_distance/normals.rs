@@ -1,15 +1,18 @@
-//! Angle-weighted pseudonormals of faces, edges and vertices, which distinguish inside from outside.
+//! Angle-weighted pseudonormals of faces, edges and vertices, which distinguish inside from
+//! outside.
 //!
-//! If `c` is the point of a closed surface nearest to `p`, and `n` the sum of the unit normals of the faces that meet
-//! at `c`, each weighted by the angle it spans there, then `n · (p − c)` is positive outside and negative inside
-//! (baerentzen2005). On an edge both faces span π; inside a face the pseudonormal is the normal itself.
+//! If `c` is the point of a closed surface nearest to `p`, and `n` the sum of the unit normals of
+//! the faces that meet at `c`, each weighted by the angle it spans there, then `n · (p − c)` is
+//! positive outside and negative inside (baerentzen2005). On an edge both faces span π; inside a
+//! face the pseudonormal is the normal itself.
 
 use glam::DVec3;
 
 use crate::TriMesh;
 use crate::connectivity::{EdgeUse, edge_uses};
 
-/// A triangle whose height is below this fraction of its longest edge has no normal: rounding would dominate it.
+/// A triangle whose height is below this fraction of its longest edge has no normal: rounding would
+/// dominate it.
 const SLIVER: f64 = 1e-10;
 
 /// Rounds in which slivers copy normals from neighbors that are slivers themselves.

@@ -1,16 +1,16 @@
 //! Distances to four triangles at once, in single precision, with a bound on the error.
 //!
-//! Each triangle has a local frame: corner a at the origin, b on the x axis, c in the xy plane. In it, a
-//! point at height `h` lies `s` outside an edge (measured across it) and `t` beyond its ends (measured
-//! along it), and
+//! Each triangle has a local frame: corner a at the origin, b on the x axis, c in the xy plane. In
+//! it, a point at height `h` lies `s` outside an edge (measured across it) and `t` beyond its ends
+//! (measured along it), and
 //!
 //! ```text
 //! distance² = h² + min over the edges of (s² + t²),    or h² if it is outside none of them.
 //! ```
 //!
-//! Nothing is divided by the size of the triangle, so degenerate shapes do no harm: the error is a few
-//! roundings of the coordinates ([`ROUNDING`]), and the caller measures candidates that close in double
-//! precision.
+//! Nothing is divided by the size of the triangle, so degenerate shapes do no harm: the error is a
+//! few roundings of the coordinates ([`ROUNDING`]), and the caller measures candidates that close
+//! in double precision.
 
 use glam::{DVec3, Vec4};
 
@@ -18,8 +18,9 @@ use super::normals::face_normal;
 use crate::TriMesh;
 use crate::bvh::{Bvh, LEAF};
 
-/// Error of a distance, relative to the coordinates. A rotation into a frame rounds three products, three sums and seven
-/// factors, at 6e-8 each; an edge doubles that; three components add up. The result is doubled for safety.
+/// Error of a distance, relative to the coordinates. A rotation into a frame rounds three products,
+/// three sums and seven factors, at 6e-8 each; an edge doubles that; three components add up. The
+/// result is doubled for safety.
 const ROUNDING: f64 = 4e-6;
 
 /// Four triangles, each in its local frame.
@@ -55,7 +56,8 @@ impl Packet {
         let mut packet = Self { axes: [[zero; 4]; 3], lengths: [zero; 3], bc: [zero; 2], ac: [zero; 2] };
         for (i, &triangle) in triangles.iter().enumerate() {
             if triangles[..i].contains(&triangle) {
-                // A leaf that is not full repeats its first triangle, which need not be measured twice.
+                // A leaf that is not full repeats its first triangle, which need not be measured
+                // twice.
                 packet.axes[2][3][i] = f32::INFINITY;
                 continue;
             }
@@ -91,7 +93,8 @@ impl Packet {
         let [x, y, height] = self.axes.each_ref().map(|[ax, ay, az, shift]| *ax * px + *ay * py + *az * pz + *shift);
         let [ab_length, bc_length, ac_length] = self.lengths;
         let from_b = x - ab_length;
-        // Distance across each edge, positive outside the triangle, and along it from its first corner.
+        // Distance across each edge, positive outside the triangle, and along it from its first
+        // corner.
         let sides = [
             (-y, x, ab_length),
             (from_b * self.bc[1] - y * self.bc[0], from_b * self.bc[0] + y * self.bc[1], bc_length),

@@ -1,4 +1,5 @@
-//! Distances against brute force, signs against the winding number, which knows nothing of pseudonormals.
+//! Distances against brute force, signs against the winding number, which knows nothing of
+//! pseudonormals.
 
 use std::f64::consts::{PI, TAU};
 use std::path::Path;
@@ -44,7 +45,8 @@ fn sphere(rings: usize) -> TriMesh {
     mesh
 }
 
-/// Distance to a triangle by another route: its plane where the foot lies inside, else its three sides.
+/// Distance to a triangle by another route: its plane where the foot lies inside, else its three
+/// sides.
 fn distance_to_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     let normal = (b - a).cross(c - a).normalize_or_zero();
     let sides = [(a, b), (b, c), (c, a)];
@@ -57,7 +59,8 @@ fn distance_to_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     if over_face { normal.dot(p - a).abs() } else { nearest_side }
 }
 
-/// How often the surface winds round a point: 1 inside, 0 outside (vanoosterom1983 for each triangle's solid angle).
+/// Winding number of the surface around a point: 1 inside, 0 outside (vanoosterom1983 for each
+/// triangle's solid angle).
 fn winding_number(mesh: &TriMesh, p: DVec3) -> f64 {
     let solid_angle = |[a, b, c]: [DVec3; 3]| {
         let [a, b, c] = [a - p, b - p, c - p];
@@ -146,7 +149,8 @@ fn sphere_mesh_has_the_distance_of_the_sphere_to_second_order() {
         };
         (0..2000).map(error).fold(0.0, f64::max)
     });
-    // The chord of an edge of length e lies e²/8 deep, a triangle e²/6; the longest edges are the diagonal of a cell.
+    // The chord of an edge of length e lies e²/8 deep, a triangle e²/6; the longest edges are the
+    // diagonal of a cell.
     assert!(errors[2] < 3.0 * (3.0_f64 / 80.0).powi(2) / 6.0, "{errors:?}");
     assert!(errors[0] / errors[2] > 12.0, "{errors:?}");
 }
@@ -187,7 +191,8 @@ fn a_plate_of_a_micrometer_has_an_inside() {
 fn slivers_and_vanished_triangles_change_nothing() {
     let degenerate = plate(0.3);
     let mut mesh = degenerate.clone();
-    // Splits an edge at a point a hair off it: one triangle becomes a sliver of no area and two honest ones.
+    // Splits an edge at a point a hair off it: one triangle becomes a sliver of no area and two
+    // honest ones.
     let t = mesh.triangles[0];
     let [a, b, _] = mesh.corners(0);
     let middle = mesh.positions.len() as u32;

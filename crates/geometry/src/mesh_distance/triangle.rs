@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 
-/// The face, edge or corner of a triangle that contains a point. Edge `i` joins corners `i` and `i + 1`.
+/// The face, edge or corner of a triangle that contains a point. Edge `i` joins corners `i` and `i
+/// + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feature {
     Face,
@@ -42,8 +43,8 @@ impl Triangle {
 
     /// The nearest point, by the Voronoi region of `point` (ericson2005).
     ///
-    /// With `d1 = ab·ap` and `d2 = ac·ap`, the other projections follow by subtraction, and the barycentric
-    /// coordinates from the normal equations, without cancellation of large products.
+    /// With `d1 = ab·ap` and `d2 = ac·ap`, the other projections follow by subtraction, and the
+    /// barycentric coordinates from the normal equations, without cancellation of large products.
     #[inline(always)]
     pub fn nearest(&self, point: DVec3) -> Nearest {
         let ap = point - self.a;

@@ -1,7 +1,7 @@
 //! Containment of components in each other, and the orientation that each must have.
 //!
-//! A component inside another with opposite orientation is a cavity; one with the same orientation is
-//! buried in the solid. With w the winding number around a component and s = ±1 its orientation,
+//! A component inside another with opposite orientation is a cavity; one with the same orientation
+//! is buried in the solid. With w the winding number around a component and s = ±1 its orientation,
 //!
 //! ```text
 //! w = 0, s = +1   the outside of a part             kept            w = 1 inside
@@ -39,8 +39,8 @@ enum Action {
     Drop,
 }
 
-/// Flips inverted components and removes those that bound no solid. The mesh must be closed and free of
-/// self-intersections; `bvh` contains its triangles.
+/// Flips inverted components and removes those that bound no solid. The mesh must be closed and
+/// free of self-intersections; `bvh` contains its triangles.
 pub(super) fn orient_outwards(mesh: &mut TriMesh, components: &Components, bvh: &LinearBvh) -> Oriented {
     let volumes = volumes(mesh, components);
     let containers = containers(mesh, components, bvh, &volumes);
@@ -89,7 +89,8 @@ pub(super) fn volumes(mesh: &TriMesh, components: &Components) -> Vec<f64> {
     let mut sums: Vec<Option<(DVec3, f64, f64)>> = vec![None; components.count];
     for (t, &component) in components.of_triangle.iter().enumerate() {
         let [a, b, c] = mesh.corners(t);
-        // Relative to a vertex of the component: far from the origin, volumes suffer from cancellation.
+        // Relative to a vertex of the component: far from the origin, volumes suffer from
+        // cancellation.
         let (origin, volume, area) = sums[component as usize].get_or_insert((a, 0.0, 0.0));
         *volume += (a - *origin).dot((b - *origin).cross(c - *origin)) / 6.0;
         *area += 0.5 * (b - a).cross(c - a).length();
@@ -100,8 +101,8 @@ pub(super) fn volumes(mesh: &TriMesh, components: &Components) -> Vec<f64> {
     sums.iter().map(volume).collect()
 }
 
-/// For each component, the others that contain it: their boxes contain its box, and a ray from just inside it leaves them
-/// more or less often than it enters them.
+/// For each component, the others that contain it: their boxes contain its box, and a ray from just
+/// inside it leaves them more or less often than it enters them.
 fn containers(mesh: &TriMesh, components: &Components, bvh: &LinearBvh, volumes: &[f64]) -> Vec<Vec<u32>> {
     let mut containers = vec![Vec::new(); components.count];
     if components.count == 1 {
@@ -138,8 +139,8 @@ fn largest(mesh: &TriMesh, triangles: &[u32]) -> Option<u32> {
     triangles.iter().copied().max_by(|&i, &j| area(i).total_cmp(&area(j)).then(j.cmp(&i)))
 }
 
-/// A point just behind the center of a triangle, inside its component. On the surface itself, another component that
-/// touches it could be on either side.
+/// A point just behind the center of a triangle, inside its component. On the surface itself,
+/// another component that touches it could be on either side.
 fn just_inside([a, b, c]: [DVec3; 3], volume: f64) -> DVec3 {
     const DEPTH: f64 = 1e-6;
     let depth = DEPTH * (b - a).length().max((c - a).length());

@@ -6,7 +6,8 @@ use sessile_numerics::UnionFind;
 use super::weld;
 use crate::TriMesh;
 
-/// Merges vertices within `tolerance` and removes the triangles that collapse; returns the number of each.
+/// Merges vertices within `tolerance` and removes the triangles that collapse; returns the number
+/// of each.
 pub(super) fn weld_vertices(mesh: &mut TriMesh, tolerance: f64) -> (usize, usize) {
     let representative = weld::representatives(&mesh.positions, tolerance);
     let merged = (0..mesh.positions.len()).filter(|&v| representative[v] as usize != v).count();
@@ -20,9 +21,9 @@ pub(super) fn weld_vertices(mesh: &mut TriMesh, tolerance: f64) -> (usize, usize
 
 /// Removes duplicate triangles; returns their number.
 ///
-/// Of copies with the same orientation, one remains. Copies with opposite orientation cancel: they are the two sides of
-/// an inner wall, such as the one between two boxes that share a face. Only where everything connected would vanish, they
-/// are a two-sided sheet, and one side remains.
+/// Of copies with the same orientation, one remains. Copies with opposite orientation cancel: they
+/// are the two sides of an inner wall, such as the one between two boxes that share a face. Only
+/// where everything connected would vanish, they are a two-sided sheet, and one side remains.
 pub(super) fn drop_duplicates(mesh: &mut TriMesh) -> usize {
     let mut order: Vec<([u32; 3], u32)> = (0_u32..)
         .zip(&mesh.triangles)

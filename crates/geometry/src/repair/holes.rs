@@ -1,14 +1,16 @@
 //! Filling of small holes.
 //!
-//! A hole is a loop of edges with only one triangle each. It is filled with the triangulation of least
-//! area over its vertices (after barequet1995), found by dynamic programming over the chords of the loop:
+//! A hole is a loop of edges with only one triangle each. It is filled with the triangulation of
+//! least area over its vertices (after barequet1995), found by dynamic programming over the chords
+//! of the loop:
 //!
 //! ```text
 //! W(i, k) = min over i < j < k of  W(i, j) + W(j, k) + area(i, j, k)
 //! ```
 //!
-//! which evaluates n³/6 areas for n edges, hence the limit on n. Chords that are edges of the mesh already
-//! are not used. A crack along a T-junction is a hole without area, and is filled like the others.
+//! which evaluates n³/6 areas for n edges, hence the limit on n. Chords that are edges of the mesh
+//! already are not used. A crack along a T-junction is a hole without area, and is filled like the
+//! others.
 
 use std::collections::HashSet;
 
@@ -19,7 +21,8 @@ use super::{MAX_FILLED_SHARE, MAX_HOLE_EDGES};
 use crate::TriMesh;
 use crate::connectivity::{Connectivity, HalfEdge};
 
-/// The rim of a hole, in the direction of the filling, which is opposite to that of the triangles around it.
+/// The rim of a hole, in the direction of the filling, which is opposite to that of the triangles
+/// around it.
 struct Rim {
     /// Half-edges of the triangles around the hole; each ends at a vertex of the rim.
     half_edges: Vec<HalfEdge>,
@@ -80,7 +83,8 @@ pub(super) fn fill(mesh: &mut TriMesh, connectivity: &Connectivity) -> Result<Ve
     }
 }
 
-/// The boundary as simple loops. Where holes share a vertex, a loop is closed as soon as it returns there.
+/// The boundary as simple loops. Where holes share a vertex, a loop is closed as soon as it returns
+/// there.
 fn rims(mesh: &TriMesh, connectivity: &Connectivity) -> Vec<Rim> {
     const NONE: u32 = u32::MAX;
     // The rim leaves a vertex against the half-edge that ends there.
@@ -106,7 +110,8 @@ fn rims(mesh: &TriMesh, connectivity: &Connectivity) -> Vec<Rim> {
                 }
                 rims.push(Rim { half_edges });
             }
-            // After a loop the path continues from where it was closed, which is `to` in either case.
+            // After a loop the path continues from where it was closed, which is `to` in either
+            // case.
             let start = leaving.partition_point(|&(from, _)| from < to);
             next = (start..leaving.len()).take_while(|&k| leaving[k].0 == to).find(|&k| !used[k] && !path.is_empty());
         }
@@ -126,7 +131,8 @@ fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// The triangulation of least area of a loop, as indices into the loop, and its area; none if all would repeat an edge.
+/// The triangulation of least area of a loop, as indices into the loop, and its area; none if all
+/// would repeat an edge.
 fn least_area(mesh: &TriMesh, rim: &[u32], edges: &HashSet<[u32; 2]>) -> Option<(Vec<[usize; 3]>, f64)> {
     let n = rim.len();
     if n < 3 {

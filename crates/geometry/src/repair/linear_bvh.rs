@@ -1,7 +1,7 @@
 //! A linear BVH, which is cheap to build: for searches that run once per triangle.
 //!
-//! Primitives are sorted along a Morton curve and grouped by fours, the groups by fours again, up to a
-//! single one. A search costs more than in a hierarchy built by the surface area heuristic
+//! Primitives are sorted along a Morton curve and grouped by fours, the groups by fours again, up
+//! to a single one. A search costs more than in a hierarchy built by the surface area heuristic
 //! ([`crate::bvh`]), but here construction takes as long as all searches.
 
 use glam::DVec3;

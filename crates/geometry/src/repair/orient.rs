@@ -19,8 +19,9 @@ pub(super) struct Oriented {
 /// Most passes; each edge of a triangle may have to wait for the split of another one.
 const MAX_PASSES: usize = 8;
 
-/// Makes the orientation consistent across every edge with two triangles, by majority in each patch; then separates the
-/// sheets at edges with more. Afterwards every edge has at most two triangles, which traverse it in opposite directions.
+/// Makes the orientation consistent across every edge with two triangles, by majority in each
+/// patch; then separates the sheets at edges with more. Afterwards every edge has at most two
+/// triangles, which traverse it in opposite directions.
 pub(super) fn orient(mesh: &mut TriMesh) -> Result<Oriented, MeshDefect> {
     let mut uses = edge_uses(&mesh.triangles);
     let mut done = Oriented { flipped_triangles: orient_patches(mesh, &uses)?, split_edges: 0, split_vertices: 0 };
@@ -40,8 +41,8 @@ pub(super) fn orient(mesh: &mut TriMesh) -> Result<Oriented, MeshDefect> {
     Err(non_manifold(mesh, &uses, |uses| uses.len() > 2))
 }
 
-/// Where two sheets touch along an edge but are connected around both of its ends, the ends cannot be duplicated. Then all
-/// pairs of triangles but one get a separate midpoint.
+/// Where two sheets touch along an edge but are connected around both of its ends, the ends cannot
+/// be duplicated. Then all pairs of triangles but one get a separate midpoint.
 fn split_non_manifold_edges(mesh: &mut TriMesh, connectivity: &Connectivity) {
     let mut is_split = vec![false; mesh.triangles.len()];
     for uses in edges(&edge_uses(&mesh.triangles)).filter(|uses| uses.len() > 2) {
@@ -110,7 +111,8 @@ fn ends(mesh: &TriMesh, edge: [u32; 2]) -> [DVec3; 2] {
     edge.map(|v| mesh.positions[v as usize])
 }
 
-/// Propagates the orientation of the first triangle over its patch, then flips the minority; returns its size.
+/// Propagates the orientation of the first triangle over its patch, then flips the minority;
+/// returns its size.
 fn orient_patches(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDefect> {
     let plain = edges(uses).filter_map(|uses| match uses {
         [a, b] => Some([a.half_edge, b.half_edge]),
@@ -162,9 +164,9 @@ fn orient_patches(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDef
 
 /// Pairs of opposite half-edges, and the number of edges with more than one pair.
 ///
-/// At an edge with 2n triangles of alternating orientation, the two that enclose the same wedge of solid belong together:
-/// they match like brackets on a circle. A triangle that traverses the edge forwards opens a wedge, and one that traverses
-/// it backwards closes one.
+/// At an edge with 2n triangles of alternating orientation, the two that enclose the same wedge of
+/// solid belong together: they match like brackets on a circle. A triangle that traverses the edge
+/// forwards opens a wedge, and one that traverses it backwards closes one.
 fn pair_up(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(Vec<[HalfEdge; 2]>, usize), MeshDefect> {
     let mut pairs = Vec::with_capacity(uses.len() / 2);
     let mut split_edges = 0;
@@ -189,9 +191,9 @@ fn pair_up(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(Vec<[HalfEdge; 2]>, usiz
     Ok((pairs, split_edges))
 }
 
-/// The half-edges of an edge, sorted by the angle of their triangles around it, clockwise seen along the edge. Among
-/// triangles at the same angle, those that close a wedge precede those that open one, so that touching bodies stay
-/// separate.
+/// The half-edges of an edge, sorted by the angle of their triangles around it, clockwise seen
+/// along the edge. Among triangles at the same angle, those that close a wedge precede those that
+/// open one, so that touching bodies stay separate.
 fn sorted_around_edge(mesh: &TriMesh, uses: &[EdgeUse], opens: impl Fn(HalfEdge) -> bool) -> Vec<HalfEdge> {
     const SAME_ANGLE: f64 = 1e-9;
     let [from, to] = ends(mesh, uses[0].edge);
@@ -218,7 +220,8 @@ fn sorted_around_edge(mesh: &TriMesh, uses: &[EdgeUse], opens: impl Fn(HalfEdge)
     around.into_iter().map(|(_, half_edge)| half_edge).collect()
 }
 
-/// Matches each opening half-edge with the closing one of its wedge. Two rounds handle wedges that wrap around.
+/// Matches each opening half-edge with the closing one of its wedge. Two rounds handle wedges that
+/// wrap around.
 fn match_brackets(around: &[HalfEdge], opens: impl Fn(HalfEdge) -> bool, pairs: &mut Vec<[HalfEdge; 2]>) {
     let mut open = Vec::new();
     let mut seen = vec![false; around.len()];

@@ -1,10 +1,10 @@
 //! Search for triangles that intersect.
 //!
-//! Two triangles intersect if an edge of one passes through the other: its ends lie on different sides of
-//! the plane, farther from it than rounding errors, and it hits the plane inside the triangle or on its
-//! border. Triangles that share an edge are taken not to intersect, and for those that share a vertex
-//! only edges without that vertex are tested. Surfaces that only touch, or that overlap in one plane, do
-//! not intersect.
+//! Two triangles intersect if an edge of one passes through the other: its ends lie on different
+//! sides of the plane, farther from it than rounding errors, and it hits the plane inside the
+//! triangle or on its border. Triangles that share an edge are taken not to intersect, and for
+//! those that share a vertex only edges without that vertex are tested. Surfaces that only touch,
+//! or that overlap in one plane, do not intersect.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -14,12 +14,12 @@ use super::report::Intersections;
 use crate::TriMesh;
 use crate::bvh::Bounds;
 
-/// A point is on one side of a plane beyond this fraction of the triangles' size: rounding of coordinates written with
-/// nine digits is below it.
+/// A point is on one side of a plane beyond this fraction of the triangles' size: rounding of
+/// coordinates written with nine digits is below it.
 const PLANE_TOLERANCE: f64 = 1e-9;
 
-/// An edge that passes the border of a triangle within this fraction of its size hits it: edges must not slip between two
-/// adjacent triangles.
+/// An edge that passes the border of a triangle within this fraction of its size hits it: edges
+/// must not slip between two adjacent triangles.
 const BORDER_TOLERANCE: f64 = 1e-9;
 
 /// Most pairs counted for one triangle, to bound the work.
@@ -57,7 +57,8 @@ pub(super) fn find(mesh: &TriMesh, bvh: &LinearBvh, boxes: &[Bounds]) -> Option<
 
 type Found = Option<(u32, u32, [f64; 3])>;
 
-/// The pair that comes first in the mesh, so that the result does not depend on the number of threads.
+/// The pair that comes first in the mesh, so that the result does not depend on the number of
+/// threads.
 fn earlier(a: Found, b: Found) -> Found {
     match (a, b) {
         (Some(x), Some(y)) => Some(if (x.0, x.1) <= (y.0, y.1) { x } else { y }),

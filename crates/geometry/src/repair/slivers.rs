@@ -17,7 +17,8 @@ use crate::connectivity::{Connectivity, HalfEdge, NotManifold};
 /// A chain of slivers needs a pass for each of them; the rest of longer chains is kept.
 const MAX_PASSES: usize = 16;
 
-/// Flips the longest edge of every triangle lower than `height`; returns the numbers of removed and remaining slivers.
+/// Flips the longest edge of every triangle lower than `height`; returns the numbers of removed and
+/// remaining slivers.
 pub(super) fn remove(mesh: &mut TriMesh, height: f64) -> Result<(usize, usize), NotManifold> {
     let mut flipped = 0;
     for _ in 0..MAX_PASSES {

@@ -1,15 +1,16 @@
 //! Merging of coincident vertices.
 //!
-//! Vertices are processed in order. One within the tolerance of an earlier vertex that was kept is merged
-//! with the first of those, so no two kept vertices are closer than the tolerance, and none moves by more
-//! than it. Candidates are found with a hash grid of cells eight tolerances wide, nearly always in one
-//! cell.
+//! Vertices are processed in order. One within the tolerance of an earlier vertex that was kept is
+//! merged with the first of those, so no two kept vertices are closer than the tolerance, and none
+//! moves by more than it. Candidates are found with a hash grid of cells eight tolerances wide,
+//! nearly always in one cell.
 
 use std::collections::HashMap;
 
 use glam::DVec3;
 
-/// Cell width in tolerances: neighboring cells are searched only for vertices in the outer eighths of a cell.
+/// Cell width in tolerances: neighboring cells are searched only for vertices in the outer eighths
+/// of a cell.
 const CELL: f64 = 8.0;
 
 const NONE: u32 = u32::MAX;

@@ -1,8 +1,8 @@
 //! Charts: connected parts of a surface whose normals lie in a cone.
 //!
-//! Every triangle starts as a chart, and the cheapest pair of neighbors is merged repeatedly, while the
-//! normals stay in a cone (after garland2001, with different costs). Flat and compact charts are cheap,
-//! because narrow ones waste texture.
+//! Every triangle starts as a chart, and the cheapest pair of neighbors is merged repeatedly, while
+//! the normals stay in a cone (after garland2001, with different costs). Flat and compact charts
+//! are cheap, because narrow ones waste texture.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,15 +12,16 @@ use glam::DVec3;
 use crate::TriMesh;
 use crate::connectivity::edge_uses;
 
-/// Largest half-angle of the cone of a chart's normals, in rad: projection shrinks areas at most by cos 45° = 0.71.
+/// Largest half-angle of the cone of a chart's normals, in rad: projection shrinks areas at most by
+/// cos 45° = 0.71.
 const MAX_CONE: f64 = std::f64::consts::FRAC_PI_4;
 
-/// Largest diagonal of a chart's bounding box, relative to the square root of the surface area: longer ones pack badly.
-/// Chosen without optimization.
+/// Largest diagonal of a chart's bounding box, relative to the square root of the surface area:
+/// longer ones pack badly. Chosen without optimization.
 const MAX_DIAGONAL: f64 = 0.6;
 
-/// Cost of an irregular outline, relative to that of a wide cone. On the bunny, 0 covers 58 % of the square, 0.05 covers
-/// 63 % and 0.2 covers 65 %.
+/// Cost of an irregular outline, relative to that of a wide cone. On the bunny, 0 covers 58 % of
+/// the square, 0.05 covers 63 % and 0.2 covers 65 %.
 const COMPACTNESS: f64 = 0.2;
 
 /// A part of the surface.
@@ -32,7 +33,8 @@ pub(super) struct Chart {
     pub axis: DVec3,
 }
 
-/// The triangles across the edges of each triangle; none at borders and at edges of more than two triangles.
+/// The triangles across the edges of each triangle; none at borders and at edges of more than two
+/// triangles.
 pub(super) fn neighbors(mesh: &TriMesh) -> Vec<[Option<u32>; 3]> {
     let mut across = vec![[None; 3]; mesh.triangles.len()];
     for edge in edge_uses(&mesh.triangles).chunk_by(|a, b| a.edge == b.edge) {

@@ -171,7 +171,8 @@ impl OccupancyGrid {
     }
 }
 
-/// Whether two counterclockwise triangles overlap by more than `tolerance`: no edge of either separates them.
+/// Whether two counterclockwise triangles overlap by more than `tolerance`: no edge of either
+/// separates them.
 fn overlap(a: [DVec2; 3], b: [DVec2; 3], tolerance: f64) -> bool {
     let separates = |one: [DVec2; 3], other: [DVec2; 3]| {
         (0..3).any(|i| {
@@ -183,8 +184,8 @@ fn overlap(a: [DVec2; 3], b: [DVec2; 3], tolerance: f64) -> bool {
     !separates(a, b) && !separates(b, a)
 }
 
-/// Scales a projected chart to the area of its surface, rotates it for the smallest bounding rectangle, and moves it to
-/// the origin.
+/// Scales a projected chart to the area of its surface, rotates it for the smallest bounding
+/// rectangle, and moves it to the origin.
 fn fit(mesh: &TriMesh, triangles: Vec<u32>, mut corners: Vec<[DVec2; 3]>) -> FlatChart {
     let surface: f64 =
         triangles.iter().map(|&t| mesh.corners(t as usize)).map(|[a, b, c]| 0.5 * (b - a).cross(c - a).length()).sum();

@@ -1,9 +1,9 @@
 //! Packing of charts into the unit square by their outlines.
 //!
-//! As in the game of Tetris (levy2002), the square is a row of columns, each filled up to some height. A
-//! chart, in one of four rotations, is placed with its lower outline on the columns that it covers, where
-//! its top plus the mean gap below it is lowest. Tall charts are placed first. The common scale is the
-//! largest that fits, found by bisection.
+//! As in the game of Tetris (levy2002), the square is a row of columns, each filled up to some
+//! height. A chart, in one of four rotations, is placed with its lower outline on the columns that
+//! it covers, where its top plus the mean gap below it is lowest. Tall charts are placed first. The
+//! common scale is the largest that fits, found by bisection.
 
 use glam::DVec2;
 
@@ -18,7 +18,8 @@ const PADDING: usize = 2;
 /// Least number of columns of a chart of average size.
 const MIN_COLUMNS_PER_CHART: usize = 8;
 
-/// With more charts than this, each is placed beside the previous one, which is fast, instead of at the best position.
+/// With more charts than this, each is placed beside the previous one, which is fast, instead of at
+/// the best position.
 const MAX_SEARCHED: usize = 1500;
 
 /// Steps of bisection: the scale is within 0.2 % of the largest.
@@ -133,7 +134,8 @@ impl Profile {
         Self { bottom, top, shift }
     }
 
-    /// Height of the chart above the baseline when it rests on these columns, and the empty area below it.
+    /// Height of the chart above the baseline when it rests on these columns, and the empty area
+    /// below it.
     fn rest_on(&self, heights: &[usize]) -> (usize, usize) {
         let base =
             heights.iter().zip(&self.bottom).map(|(height, bottom)| height.saturating_sub(*bottom)).max().unwrap_or(0);

@@ -36,7 +36,7 @@ pub(super) fn write(
     if !force && read_note(path).as_ref() == Some(&note) {
         return Ok(true);
     }
-    progress.begin(Activity::EncodeVideo, frames.len() as u64);
+    progress.begin(Activity::EncodeVideo, frames.len());
     let mut writer = VideoWriter::create(path, width, height, fps)?;
     for (done, frame) in frames.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
@@ -44,7 +44,7 @@ pub(super) fn write(
             return Ok(false);
         }
         writer.push(&read_image(&frame.image)?)?;
-        progress.advance(done as u64 + 1, 0.0);
+        progress.advance(done + 1, 0.0);
     }
     writer.finish(&note)?;
     progress.end();

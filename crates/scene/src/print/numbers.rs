@@ -1,9 +1,9 @@
 //! Numbers and quantities as text that reads back bit-identically.
 //!
-//! A unit that is a power of ten of the SI unit only shifts the decimal point of the shortest text of the
-//! number, and the reader shifts it back before rounding, so every such text is exact. Degrees and mm/h
-//! round; they are used where some text of at most 17 digits reads back to the same bits, and radians or
-//! SI units otherwise.
+//! A unit that is a power of ten of the SI unit only shifts the decimal point of the shortest text
+//! of the number, and the reader shifts it back before rounding, so every such text is exact.
+//! Degrees and mm/h round; they are used where some text of at most 17 digits reads back to the
+//! same bits, and radians or SI units otherwise.
 
 use crate::quantities::QuantityKind;
 use crate::units::parse_quantity;
@@ -88,7 +88,8 @@ fn rounded(value: f64, unit: &str, factor: f64) -> Option<String> {
     None
 }
 
-/// The shortest digits of `value` that read back to it, with the decimal point moved `places` to the right.
+/// The shortest digits of `value` that read back to it, with the decimal point moved `places` to
+/// the right.
 fn shifted(value: f64, places: i32) -> String {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
+use sessile_numerics::sphere_volume;
 
 use super::general::corners;
 use super::materials::Library;
@@ -83,10 +84,11 @@ fn resting_angle(advancing: &Varying) -> f64 {
     }
 }
 
-/// The amount of liquid: `volume` (in a planar run `area`), or `radius` of the equivalent sphere (circle).
+/// The amount of liquid: `volume` (in a planar run `area`), or `radius` of the equivalent sphere
+/// (circle).
 fn amount(section: &Section<'_>, planar: bool) -> Amount {
     let default_radius = 1e-3;
-    let of_radius = |r: f64| if planar { Amount::Area(PI * r * r) } else { Amount::Volume(4.0 / 3.0 * PI * r.powi(3)) };
+    let of_radius = |r: f64| if planar { Amount::Area(PI * r * r) } else { Amount::Volume(sphere_volume(r)) };
     let default = || of_radius(default_radius);
     let (right, wrong) = if planar { ("area", "volume") } else { ("volume", "area") };
     let Some(key) = section.one_of(&["volume", "area", "radius"]) else { return default() };

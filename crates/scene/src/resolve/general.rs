@@ -109,7 +109,7 @@ pub(super) fn resolution(top: &Section<'_>, drops: &[Drop], emitters: &[Emitter]
     Resolution { cell: resolution.cell.or(derived), ..resolution }
 }
 
-/// The smallest extent that a drop's cells must resolve, in m.
+/// The smallest extent of a drop that cells must resolve, in m.
 fn drop_diameter(drop: &Drop) -> Option<f64> {
     match &drop.shape {
         DropShape::Sphere { amount, .. } | DropShape::Cap { amount, .. } => Some(2.0 * equivalent_radius(*amount)),

@@ -1,4 +1,4 @@
-//! Materials: those of the scene, and presets that a solid or wall names.
+//! Materials: those of the scene, and presets that a solid or wall refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,17 +15,17 @@ use crate::source::Place;
 use crate::tree::{Node, Value, shortened};
 use crate::types::{Domain, Material, Solid, Varying};
 
-/// Materials in use, in the order of the scene, then of use.
+/// Materials in use: those of the scene, then presets in order of use.
 #[derive(Default)]
 pub(super) struct Library {
     materials: Vec<Material>,
     by_name: BTreeMap<String, usize>,
-    /// Names of those with an angle from a preset, which holds for water.
+    /// Names of materials with an angle from a preset, which is for water.
     as_for_water: BTreeSet<String>,
 }
 
 impl Library {
-    /// The scene's own.
+    /// The scene's own materials.
     pub(super) fn read(top: &Section<'_>) -> Self {
         let mut library = Self::default();
         let Some(node) = top.node("materials") else { return library };
@@ -57,7 +57,7 @@ impl Library {
                 continue;
             };
             if entry.key.trim().is_empty() {
-                top.cx.error(Diagnostic::new(&entry.key_place, "a material needs a name").label("empty"));
+                top.cx.error(Diagnostic::new(&entry.key_place, "missing name of a material").label("empty"));
             }
             let section = Section::new(top.cx, &MATERIAL, entry.node.place.clone(), Some(inner));
             library.add(material(&section, &entry.key));
@@ -74,7 +74,7 @@ impl Library {
         self.materials.push(material);
     }
 
-    /// Makes sure that a material of this name is there: `false` if none is known.
+    /// Adds the preset of a name unless the material exists; `false` if the name is unknown.
     fn ensure(&mut self, name: &str) -> bool {
         if self.by_name.contains_key(name) {
             return true;
@@ -113,7 +113,7 @@ impl Library {
             None => format!("this scene has {}; `sessile materials` lists more", own.join(", ")),
         };
         section.cx.error(
-            Diagnostic::new(&section.place_of(key), format!("there is no material \"{}\"", shortened(name)))
+            Diagnostic::new(&section.place_of(key), format!("unknown material \"{}\"", shortened(name)))
                 .label("neither in [materials] nor a preset")
                 .help(help),
         );
@@ -123,7 +123,7 @@ impl Library {
         self.by_name.get(name).map(|i| &self.materials[*i])
     }
 
-    /// A contact angle belongs to a liquid and a solid together; the presets' are water's.
+    /// Warns of preset contact angles, which are for water, with another liquid.
     pub(super) fn warn_of_other_liquids(
         &self,
         top: &Section<'_>,
@@ -148,7 +148,7 @@ impl Library {
                 &section.place_of("preset"),
                 format!("{}{more} {verb} the contact angles of water, but the liquid is {preset}", names.join(", ")),
             )
-            .label("wets solids at other angles")
+            .label("has other contact angles")
             .help("give the material's own `advancing` and `receding` for this liquid in [materials.NAME]"),
         );
     }
@@ -207,8 +207,8 @@ fn material(section: &Section<'_>, name: &str) -> Material {
     material
 }
 
-/// A material without a preset: one angle given means no hysteresis, none given a right angle; adhesion and affinity follow
-/// from the advancing angle.
+/// A material without a preset: one given angle means no hysteresis, none means 90°. Adhesion and
+/// affinity follow from the advancing angle.
 fn plain(name: &str, advancing: Option<&Varying>, receding: Option<&Varying>) -> Material {
     let right_angle = Varying::Uniform(90f64.to_radians());
     let advancing = advancing.or(receding).unwrap_or(&right_angle);
@@ -264,7 +264,8 @@ fn roughness(section: &Section<'_>) -> Option<[f64; 2]> {
     }
 }
 
-/// 0 < receding ≤ wet_advancing ≤ advancing < 180, wherever that can be known without opening an image.
+/// Checks 0 < receding ≤ wet_advancing ≤ advancing < 180°, as far as possible without reading
+/// images.
 fn check_order(section: &Section<'_>, material: &Material) {
     let angles = [
         ("receding", Some(&material.receding)),
@@ -300,7 +301,7 @@ fn check_order(section: &Section<'_>, material: &Material) {
     }
 }
 
-/// A pair of values with low > high that must occur somewhere on the surface.
+/// A pair of values with low > high that occurs somewhere on the surface.
 fn violation(low: &Varying, high: &Varying) -> Option<(f64, f64)> {
     let ends = |v: &Varying| match v {
         Varying::Uniform(x) => (*x, *x),
@@ -312,7 +313,7 @@ fn violation(low: &Varying, high: &Varying) -> Option<(f64, f64)> {
         _ => true,
     };
     if same_image {
-        // Linear in one gray value: the ends decide. A uniform value meets both ends.
+        // Both are linear in one gray value, so the ends decide.
         return [(low_black, high_black), (low_white, high_white)].into_iter().find(|(a, b)| a > b);
     }
     let (least, most) = (low_black.min(low_white), high_black.max(high_white));

@@ -1,4 +1,4 @@
-//! From the tree to the resolved scene: defaults filled in, references followed, everything checked.
+//! From the tree to the resolved scene: defaults, references and checks.
 
 mod checks;
 mod drops;
@@ -21,7 +21,7 @@ use crate::suggest::nearest;
 use crate::tree::{Node, Value, shortened};
 use crate::types::{Amount, ModelKind, Scene, Solid, WorldSettings};
 
-/// Reads the whole scene; what is wrong is left in the context.
+/// Reads the whole scene; problems are recorded in the context.
 pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     let table = match &root.value {
         Value::Table(table) => Some(table),
@@ -72,7 +72,7 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     scene
 }
 
-/// Stands for a solid that was named wrongly, which is on record.
+/// Stands for a solid with an unknown name, which is recorded as a problem.
 const UNKNOWN: usize = usize::MAX;
 
 /// Solids by name.
@@ -86,7 +86,7 @@ impl SolidNames {
         Self { by_name }
     }
 
-    /// The solid that `key` names; the only solid there is when the key is absent.
+    /// Index of the solid that `key` names; that of the only solid if the key is absent.
     fn find(&self, section: &Section<'_>, key: &str, solids: &[Solid]) -> Option<usize> {
         if !section.has(key) {
             if solids.len() == 1 {
@@ -95,7 +95,7 @@ impl SolidNames {
             let example = solids.first().map_or("\"table\"".to_owned(), |s| format!("\"{}\"", shortened(&s.name)));
             if solids.is_empty() {
                 section.cx.error(
-                    Diagnostic::new(&section.place, "there is no solid in this scene for it to be on")
+                    Diagnostic::new(&section.place, "the scene has no solid")
                         .label(format!("needs a solid and `{key}`"))
                         .help("add [[solids]] with name = \"table\" and shape = \"plane\""),
                 );
@@ -114,7 +114,7 @@ impl SolidNames {
                 None => format!("the solids are {}", shortened(&known().take(8).collect::<Vec<_>>().join(", "))),
             };
             section.cx.error(
-                Diagnostic::new(&section.place_of(key), format!("there is no solid \"{}\"", shortened(&name)))
+                Diagnostic::new(&section.place_of(key), format!("unknown solid \"{}\"", shortened(&name)))
                     .label("not the name of a solid")
                     .help(help),
             );

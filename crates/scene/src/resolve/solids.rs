@@ -28,10 +28,10 @@ pub(super) fn read(top: &Section<'_>, library: &mut Library, domain: Option<&Dom
         let place = section.place_of("name");
         if let Some(first) = seen.get(&solid.name) {
             section.cx.error(
-                Diagnostic::new(&place, format!("two solids are called \"{}\"", shortened(&solid.name)))
-                    .label("the second")
-                    .other(first, "the first")
-                    .help("names of solids must differ; they become file names"),
+                Diagnostic::new(&place, format!("duplicate solid name \"{}\"", shortened(&solid.name)))
+                    .label("second occurrence")
+                    .other(first, "first occurrence")
+                    .help("names of solids must be unique; they become file names"),
             );
         }
         seen.entry(solid.name.clone()).or_insert(place);

@@ -1,9 +1,9 @@
 //! The scene format as data: one table per section, one entry per key.
 //!
-//! An entry states a key's type, range, default, meaning and what it affects. The reader checks values
-//! against it, the printer takes its comments from it, `docs/scene.md` and the JSON Schema are generated
-//! from it, and [`crate::same_run`] uses it to tell which changes need a new simulation. To add a key,
-//! add an entry to its table and a field to its struct.
+//! An entry states a key's type, range, default, meaning and what it affects. The reader checks
+//! values against it, the printer takes its comments from it, `docs/scene.md` and the JSON Schema
+//! are generated from it, and [`crate::same_run`] uses it to tell which changes need a new
+//! simulation. To add a key, add an entry to its table and a field to its struct.
 
 mod json;
 #[cfg(test)]

@@ -75,8 +75,8 @@ pub enum DropShape {
         /// Upper corner, in m.
         max: DVec3,
     },
-    /// A ligament, possibly perturbed: r = radius (1 + amplitude cos(2πx/wavelength)), scaled to the
-    /// volume of the unperturbed cylinder.
+    /// A ligament, possibly perturbed: r = radius (1 + amplitude cos(2πx/wavelength)), scaled to
+    /// the volume of the unperturbed cylinder.
     Cylinder {
         /// Center of one end, in m.
         from: DVec3,

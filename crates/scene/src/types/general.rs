@@ -25,7 +25,8 @@ impl Time {
     }
 }
 
-/// A quantity given at several times: linear between them, constant before the first and after the last.
+/// A quantity given at several times: linear between them, constant before the first and after the
+/// last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyed<T> {
     /// Pairs of time (in s) and value; at least one, in order of increasing time.
@@ -109,7 +110,8 @@ fields! {
     /// `[resolution]`.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Resolution {
-        /// Cell size of the volume model, in m; `None` where the scene has nothing to derive it from.
+        /// Cell size of the volume model, in m; `None` where the scene has nothing to derive it
+        /// from.
         pub cell: Option<f64>,
         /// Shortest edge of the surface and droplet models, in m.
         pub edge: f64,

@@ -1,7 +1,7 @@
 //! The resolved scene: every quantity in SI units and radians, every default filled in.
 //!
-//! Nothing here depends on how the file was written; [`crate::print()`] writes a file that reads back
-//! bit-identically.
+//! Nothing here depends on how the file was written; [`crate::print()`] writes a file that reads
+//! back bit-identically.
 
 mod drops;
 mod emitters;

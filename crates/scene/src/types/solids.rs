@@ -17,7 +17,8 @@ pub struct Solid {
     pub material: String,
     /// Shape.
     pub shape: SolidShape,
-    /// Rotation of the placement, about the shape's origin, in rad; applied before `shift` and `motion`.
+    /// Rotation of the placement, about the shape's origin, in rad; applied before `shift` and
+    /// `motion`.
     pub rotate: DVec3,
     /// Translation of the placement, in m.
     pub shift: DVec3,

@@ -2,7 +2,7 @@
 
 use sessile_export::{ExportError, ExportOptions, export_run};
 
-use super::{on_threads, runs_folder_hint};
+use super::{on_threads, run_hint};
 use crate::args::ExportArgs;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -19,11 +19,10 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Maps an error to its exit code, with a hint if the run is in `runs/`.
+/// Exit code of an error, with a hint if the run is in `runs/`.
 fn failure(error: &ExportError, args: &ExportArgs) -> Failure {
-    if error.is_wrong_request() {
-        Failure::wrong(format!("{error}{}", runs_folder_hint(&args.run)))
-    } else {
-        Failure::failed(error)
+    if !error.is_wrong_request() {
+        return Failure::failed(error);
     }
+    Failure::wrong(format!("{error}{}", run_hint(&args.run)))
 }

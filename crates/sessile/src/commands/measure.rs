@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sessile_frames::{DropMeasures, FrameMeasures, csv, measures_file};
 
-use super::runs_folder_hint;
+use super::run_hint;
 use crate::args::{MeasureArgs, WhichFrames};
 use crate::failure::Failure;
 use crate::table::table;
@@ -45,12 +45,13 @@ fn measures_of(run: &Path) -> Result<std::path::PathBuf, Failure> {
     if file.is_file() {
         return Ok(file);
     }
+    let hint = run_hint(run);
     let reason = if run.is_dir() {
         "has no measure.jsonl: it is not a run folder, or no frame has been written yet"
     } else {
         "is not a folder"
     };
-    Err(Failure::wrong(format!("{} {reason}{}", run.display(), runs_folder_hint(run))))
+    Err(Failure::wrong(format!("{} {reason}{hint}", run.display())))
 }
 
 /// Calls `take` with each selected frame.

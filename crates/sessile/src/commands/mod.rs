@@ -23,14 +23,11 @@ fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T +
     sessile_sim::thread_pool(threads).map(|pool| pool.install(work)).map_err(Failure::failed)
 }
 
-/// `; did you mean runs/X?` if `run` is not a run folder but `runs/X` is one; else empty.
-fn runs_folder_hint(run: &Path) -> String {
+/// "; did you mean runs/X?" if `run` is not a run folder but `runs/X` is; empty otherwise.
+fn run_hint(run: &Path) -> String {
+    let is_run = |folder: &Path| folder.join("run.json").is_file();
     let guess = Path::new("runs").join(run);
-    if !run.join("run.json").is_file() && guess.join("run.json").is_file() {
-        format!("; did you mean {}?", guess.display())
-    } else {
-        String::new()
-    }
+    if !is_run(run) && is_run(&guess) { format!("; did you mean {}?", guess.display()) } else { String::new() }
 }
 
 /// Quotes a word for a POSIX shell.

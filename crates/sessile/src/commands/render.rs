@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use sessile_frames::FrameSelection;
 use sessile_render::{FramesToRender, RenderError, RenderOptions, RenderSummary, render_run};
 
-use super::{on_threads, runs_folder_hint};
+use super::{on_threads, run_hint};
 use crate::args::{RenderArgs, RenderQuality};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -44,11 +44,7 @@ pub fn render_images(
 
 /// Maps an error to its exit code, with a hint if the run is in `runs/`.
 fn failure(error: &RenderError, run: &Path) -> Failure {
-    if error.is_wrong_request() {
-        Failure::wrong(format!("{error}{}", runs_folder_hint(run)))
-    } else {
-        Failure::failed(error)
-    }
+    if error.is_wrong_request() { Failure::wrong(format!("{error}{}", run_hint(run))) } else { Failure::failed(error) }
 }
 
 /// Prints where images and video are.

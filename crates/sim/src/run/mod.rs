@@ -80,10 +80,7 @@ pub enum RunOutcome {
 /// A thread pool of `threads` threads, or of all cores.
 pub fn thread_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, RunError> {
     let threads = threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| RunError::Threads { threads, reason: error.to_string() })
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| RunError::Threads { threads, cause })
 }
 
 /// Simulates a scene, or resumes its run, until it is done or `stop` is set.

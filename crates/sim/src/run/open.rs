@@ -74,8 +74,7 @@ pub(super) fn open(
 /// How the scene relates to the one in the folder; an error if it is a different run.
 fn compare(folder: &RunFolder, scene: &Scene, options: &RunOptions) -> Result<RunRelation, RunError> {
     let file = folder.scene_path();
-    let stored =
-        parse_file(&file, &[]).map_err(|reason| RunError::StoredScene { file, reason: reason.to_string() })?.scene;
+    let stored = parse_file(&file, &[]).map_err(|cause| RunError::StoredScene { file, cause })?.scene;
     match same_run(&stored, scene) {
         RunRelation::Different(keys) => Err(RunError::DifferentScene { folder: options.out.clone(), keys }),
         relation => Ok(relation),

@@ -108,7 +108,7 @@ impl<'a> Runner<'a> {
         let last = self.scene.time.last_frame();
         let interval = self.scene.time.frame;
         let activity = Activity::Simulate { start: self.model.time() / interval, interval };
-        self.progress.begin(activity, u64::from(last));
+        self.progress.begin(activity, last as usize);
         self.report_progress();
         let mut settled = self.at_rest();
         while self.state.frame < last && !settled {
@@ -274,6 +274,6 @@ impl<'a> Runner<'a> {
     fn report_progress(&self) {
         let position = self.model.time() / self.scene.time.frame;
         let fraction = (position - f64::from(self.state.frame)).clamp(0.0, 1.0);
-        self.progress.advance(u64::from(self.state.frame), fraction);
+        self.progress.advance(self.state.frame as usize, fraction);
     }
 }

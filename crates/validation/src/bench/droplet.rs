@@ -95,7 +95,7 @@ fn rectangle(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let polygons = model.num_triangles();
     let (mut frames, mut slowest) = (0_u32, 0.0_f64);
     // Droplets that leave the rectangle fall and are lost; a crossing takes about half a second.
-    while model.num_droplets() > model.num_flying() && frames < 600 {
+    while model.num_droplets() > model.num_airborne() && frames < 600 {
         let began = std::time::Instant::now();
         context.time(FRAME, |stages| advance(&mut model, stages))?;
         slowest = slowest.max(began.elapsed().as_secs_f64());
@@ -190,7 +190,7 @@ fn filled(context: &BenchContext<'_>, work: &Work, random: &mut Stream) -> Resul
 /// merge here.
 fn replenish(model: &mut DropletModel, work: &Work, side: f64, random: &mut Stream) -> Result<(), CaseError> {
     let mut position = || near(side * (random.uniform() - 0.5), side * (random.uniform() - 0.5));
-    for _ in model.num_running()..work.sliding {
+    for _ in model.num_sliding()..work.sliding {
         model.add_droplet(position(), DVec3::ZERO, SLIDING_VOLUME);
     }
     for _ in model.num_droplets()..work.droplets {
@@ -209,8 +209,8 @@ fn slope(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> {
     for frame in 0..frames {
         replenish(&mut model, work, side, &mut random)?;
         droplets += model.num_droplets();
-        running += model.num_running();
-        (context.report)(&format!("frame {frame}: {} droplets, {} sliding", model.num_droplets(), model.num_running()));
+        running += model.num_sliding();
+        (context.report)(&format!("frame {frame}: {} droplets, {} sliding", model.num_droplets(), model.num_sliding()));
         steps += context.time(FRAME, |stages| advance(&mut model, stages))?;
     }
     context.figure("triangles", model.num_triangles() as f64, "");
@@ -271,8 +271,8 @@ fn all_sliding(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     }
     let mut running = 0;
     for frame in 0..frames {
-        running += model.num_running();
-        (context.report)(&format!("frame {frame}: {} droplets, {} sliding", model.num_droplets(), model.num_running()));
+        running += model.num_sliding();
+        (context.report)(&format!("frame {frame}: {} droplets, {} sliding", model.num_droplets(), model.num_sliding()));
         context.time(FRAME, |stages| advance(&mut model, stages))?;
     }
     context.figure("triangles", model.num_triangles() as f64, "");

@@ -74,7 +74,7 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
     for frame in 0..FRAMES {
         replenish(&mut pane, work, side, &mut random);
         if frame.is_multiple_of(20) {
-            (context.report)(&format!("frame {frame}: {} drops, {} sliding", pane.num_drops(), pane.num_running()));
+            (context.report)(&format!("frame {frame}: {} drops, {} sliding", pane.num_drops(), pane.num_sliding()));
         }
         let end = pane.time() + 1.0 / f64::from(FRAMES);
         let began = std::time::Instant::now();
@@ -86,9 +86,9 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
             Ok(())
         })?;
         slowest = slowest.max(began.elapsed().as_secs_f64());
-        speed += pane.mean_running_speed();
+        speed += pane.mean_sliding_speed();
         drops += pane.num_drops();
-        running += pane.num_running();
+        running += pane.num_sliding();
     }
     context.figure("cells", f64::from(work.cells).powi(2), "");
     context.figure("drops, mean", drops as f64 / f64::from(FRAMES), "");
@@ -108,7 +108,7 @@ fn resting_volume(random: &mut Stream) -> f64 {
 /// Replaces missing drops and sliding drops at random positions.
 fn replenish(pane: &mut Pane, work: &Work, side: f64, random: &mut Stream) {
     let mut position = || DVec2::new(random.uniform(), random.uniform()) * side;
-    for _ in pane.num_running()..work.sliding {
+    for _ in pane.num_sliding()..work.sliding {
         pane.add_drop(position(), SLIDING_VOLUME);
     }
     for _ in pane.num_drops()..work.drops {

@@ -189,7 +189,7 @@ fn threads(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
         let time = time_of(&model, 15.0);
         pool.install(|| advance(&mut model, 0.2 * time, &mut NoTimer))?;
         let began = Instant::now();
-        // StageTimer are told on the caller's thread, so they are not asked for here.
+        // The stage timer belongs to the caller's thread, so stages are not timed here.
         context.time(time, |_| pool.install(|| advance(&mut model, time, &mut NoTimer)))?;
         walls.push(began.elapsed().as_secs_f64());
         if threads == 1 {

@@ -174,4 +174,22 @@ mod tests {
         assert_eq!(seen.len(), all, "two cases share a name");
         assert!(cases().iter().all(|case| case.about.ends_with('.')));
     }
+
+    /// `docs/validation.md` lists every case under its kind, and no others.
+    #[test]
+    fn the_documentation_lists_every_case_under_its_kind() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/validation.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let (_, text) = text.split_once("## Verification cases").unwrap();
+        let (verification, rest) = text.split_once("## Validation cases").unwrap();
+        let (validation, _) = rest.split_once("\n## ").unwrap();
+        let listed = |section: &str| -> std::collections::BTreeSet<String> {
+            let first_cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
+            first_cells.flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`').to_owned()).collect()
+        };
+        for (kind, section) in [(CaseKind::Verification, verification), (CaseKind::Validation, validation)] {
+            let expected = cases().iter().filter(|case| case.kind == kind).map(|case| case.name.to_owned()).collect();
+            assert_eq!(listed(section), expected, "{}", kind.name());
+        }
+    }
 }

@@ -28,10 +28,10 @@ fn label(drops: &mut Drops, tiles: &Tiles, phi: &Field<f64>) -> Vec<Event> {
     let solids = no_solids(tiles);
     let mut projection = Projection::default();
     projection.number_unknowns(tiles, &solids, phi);
-    let Projection { cells, number, .. } = &projection;
+    let Projection { cells, unknown_of, .. } = &projection;
     let mut events = Vec::new();
     drops.labels.resize(tiles);
-    let input = LabelInput { tiles, solids: &solids, phi, cells, number };
+    let input = LabelInput { tiles, solids: &solids, phi, cells, unknown_of };
     drops.label(&input, &NumericalParameters::default(), &mut events);
     events
 }

@@ -129,6 +129,6 @@ fn a_velocity_that_is_not_finite_fails_the_solve_at_its_cell() {
     fluid.state.velocity[0].values_mut()[cell] = f64::NAN;
     let error = fluid.step(&context(&world, 1e-5, DVec3::ZERO), &mut Vec::new(), &mut NoTimer).unwrap_err();
     assert_eq!(error.solver, "pressure solve");
-    let PoissonError::BadEquation { cell, .. } = error.error else { panic!("{error}") };
+    let PoissonError::InvalidEquation { cell, .. } = error.error else { panic!("{error}") };
     assert!(cell.iter().all(|c| c.abs() < 8), "cell {cell:?}");
 }

@@ -4,7 +4,8 @@ use sessile_scene::types::{Emitter, EmitterKind};
 
 use crate::emission::Emission;
 
-/// Drops closer to `stop` than this fraction of the period are omitted, because n · every is rounded.
+/// Drops closer to `stop` than this fraction of the period are omitted, because n · every is
+/// rounded.
 const SLACK: f64 = 1e-9;
 
 /// Appends the drops of a drip in [from, to) to `out`; nothing for other kinds.

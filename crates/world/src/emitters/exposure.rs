@@ -1,7 +1,7 @@
 //! Visibility of a surface point to rain.
 //!
-//! The path of a drop must be unobstructed: traced back from the point of contact, its center must not pass
-//! through a solid. The path is sphere traced, i.e. in steps of the signed distance.
+//! The path of a drop must be unobstructed: traced back from the point of contact, its center must
+//! not pass through a solid. The path is sphere traced, i.e. in steps of the signed distance.
 
 use glam::DVec3;
 use sessile_scene::types::SolidShape;
@@ -13,8 +13,8 @@ const MAX_STEPS: usize = 1000;
 
 /// Whether a solid blocks the path from a drop's center at `from` along the unit vector `back`.
 ///
-/// Planes and leaves block with their half-space where the path starts inside it, and otherwise with their
-/// meshed part only. The space around a hollow sphere blocks nothing.
+/// Planes and leaves block with their half-space where the path starts inside it, and otherwise
+/// with their meshed part only. The space around a hollow sphere blocks nothing.
 pub(crate) fn is_sheltered(solids: &[&Solid], from: DVec3, back: DVec3, radius: f64) -> bool {
     solids.iter().any(|solid| blocks(solid, from, back, radius))
 }

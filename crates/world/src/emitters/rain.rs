@@ -1,28 +1,31 @@
 //! Rain: a Poisson process over time, drop size and position.
 //!
-//! The rate I is the depth of water per time collected by a gauge on level ground in still air. With
-//! J = I/⟨V⟩ drops per area and time there, of which a fraction p(r) dr has radius r, a surface element with
-//! normal n is hit by
+//! The rate I is the depth of water per time collected by a gauge on level ground in still air.
+//! With J = I/⟨V⟩ drops per area and time there, of which a fraction p(r) dr has radius r, a
+//! surface element with normal n is hit by
 //!
 //! ```text
 //! J p(r) max(0, −u·n) / v   drops per area, time and radius
 //! ```
 //!
-//! where u = wind − v(r) e_y is the drops' velocity and v(r) their terminal speed. (Wind advects the same
-//! number of drops per volume of air sideways, so a vertical pane catches wind/v of a gauge's share, small
-//! drops first.) If the scene gives a velocity, u is that velocity and v its downward component; if it has
-//! none, the rate refers to a surface that faces the drops.
+//! where u = wind − v(r) e_y is the drops' velocity and v(r) their terminal speed. (Wind advects
+//! the same number of drops per volume of air sideways, so a vertical pane catches wind/v of a
+//! gauge's share, small drops first.) If the scene gives a velocity, u is that velocity and v its
+//! downward component; if it has none, the rate refers to a surface that faces the drops.
 //!
-//! **On a solid**, candidates are generated at J M per area over the meshed surface, M = max |u|/v, and
-//! accepted with probability max(0, −u·n)/(M v) if their path is clear of solids (see `exposure`). A drop
-//! starts [`START_DISTANCE`] radii before the sampled point of contact on its path. The solid's velocity is
-//! small compared with that of a raindrop and neglected in u; its pose at that time is used.
+//! **On a solid**, candidates are generated at J M per area over the meshed surface, M = max |u|/v,
+//! and accepted with probability max(0, −u·n)/(M v) if their path is clear of solids (see
+//! `exposure`). A drop starts [`START_DISTANCE`] radii before the sampled point of contact on its
+//! path. The solid's velocity is small compared with that of a raindrop and neglected in u; its
+//! pose at that time is used.
 //!
-//! **Through a box**, drops start with their centers on the inflow faces, in proportion to the flux.
+//! **Through a box**, drops start with their centers on the inflow faces, in proportion to the
+//! flux.
 //!
-//! **Time** is divided into blocks of fixed length, each with its own random stream. Within a block, intervals
-//! between candidates are exponentially distributed; because the process is memoryless, restarting at each
-//! block does not change it. A block can therefore be generated without the blocks before it.
+//! **Time** is divided into blocks of fixed length, each with its own random stream. Within a
+//! block, intervals between candidates are exponentially distributed; because the process is
+//! memoryless, restarting at each block does not change it. A block can therefore be generated
+//! without the blocks before it.
 
 use glam::DVec3;
 use sessile_scene::types::{Emitter, EmitterKind, RainArea};
@@ -142,8 +145,8 @@ impl Target {
 impl Rain {
     /// Prepares emitter number `index`.
     ///
-    /// `None` for another kind of emitter and for rain without drops. Rain that cannot reach its target is
-    /// reported in `notices`.
+    /// `None` for another kind of emitter and for rain without drops. Rain that cannot reach its
+    /// target is reported in `notices`.
     pub fn new(
         seed: u64,
         index: usize,
@@ -192,7 +195,8 @@ impl Rain {
     pub fn emit(&self, solids: &[Solid], from: f64, to: f64, out: &mut Vec<Emission>) {
         let length = BLOCK / self.candidates;
         let block = |time: f64| ((time - self.start) / length).floor();
-        // One more block on either side, because the quotient is rounded; the times themselves decide.
+        // One more block on either side, because the quotient is rounded; the times themselves
+        // decide.
         let (mut k, last) = ((block(from) - 1.0).max(0.0), block(to) + 1.0);
         while k <= last {
             let mut gaps = Stream::new(self.seed, &[KEY, self.emitter, k as u64]);
@@ -280,7 +284,8 @@ impl Rain {
     }
 }
 
-/// Volume of air that enters a box per time at `velocity` through its faces across x, y and z, in m³/s.
+/// Volume of air that enters a box per time at `velocity` through its faces across x, y and z, in
+/// m³/s.
 fn face_fluxes(size: DVec3, velocity: DVec3) -> DVec3 {
     velocity.abs() * DVec3::new(size.y * size.z, size.z * size.x, size.x * size.y)
 }
@@ -300,7 +305,8 @@ fn area_shares(solid: &Solid) -> (Vec<f64>, f64) {
     (share, sum)
 }
 
-/// Reports rain that cannot hit a fixed solid, neither with the smallest nor with the largest drops.
+/// Reports rain that cannot hit a fixed solid, neither with the smallest nor with the largest
+/// drops.
 fn notice_if_unreachable(index: usize, solid: &Solid, ends: &[(DVec3, f64); 2], notices: &mut Vec<String>) {
     if solid.moves() {
         return;

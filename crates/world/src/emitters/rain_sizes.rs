@@ -1,8 +1,8 @@
 //! Size distributions of raindrops.
 //!
-//! Sizes are sampled as counted by a rain gauge on level ground in still air: with a drop concentration
-//! N(D) and fall speeds v(D), arrivals have the density N v. A range of radii given by the scene is uniform
-//! in this sense.
+//! Sizes are sampled as counted by a rain gauge on level ground in still air: with a drop
+//! concentration N(D) and fall speeds v(D), arrivals have the density N v. A range of radii given
+//! by the scene is uniform in this sense.
 
 use std::f64::consts::PI;
 
@@ -68,7 +68,7 @@ mod tests {
             let law = SizeDistribution::new(&sizes, rate).expect("a law");
             let n = 200_000;
             let mut stream = Stream::new(3, &[]);
-            let volumes: Vec<f64> = (0..n).map(|_| 4.0 / 3.0 * PI * law.draw(&mut stream).powi(3)).collect();
+            let volumes: Vec<f64> = (0..n).map(|_| sessile_numerics::sphere_volume(law.draw(&mut stream))).collect();
             let mean = volumes.iter().sum::<f64>() / f64::from(n);
             let error =
                 (volumes.iter().map(|v| v * v).sum::<f64>() / f64::from(n) - mean * mean).sqrt() / f64::from(n).sqrt();

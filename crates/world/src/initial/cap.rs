@@ -1,13 +1,15 @@
 //! A spherical cap on a solid: the part of a sphere outside it.
 //!
-//! The sphere's center is on the solid's normal at the center of the footprint, h above it; its radius is a.
-//! On a flat solid h = −a cos θ, and a follows from the volume in closed form. On a curved one, an inner solve
-//! finds the height at which the mean contact angle along the contact line is θ (n_liquid · n_solid = cos θ),
-//! and an outer solve the radius whose part outside the solid has the volume.
+//! The sphere's center is on the solid's normal at the center of the footprint, h above it; its
+//! radius is a. On a flat solid h = −a cos θ, and a follows from the volume in closed form. On a
+//! curved one, an inner solve finds the height at which the mean contact angle along the contact
+//! line is θ (n_liquid · n_solid = cos θ), and an outer solve the radius whose part outside the
+//! solid has the volume.
 //!
-//! The volume is integrated over columns along the normal, each from the solid to the sphere. The solid must
-//! be a graph over the footprint: a drop cannot straddle an edge that hides part of its own contact line. In a
-//! bowl so full that the surface would be flat or concave, there is no such sphere, and no cap.
+//! The volume is integrated over columns along the normal, each from the solid to the sphere. The
+//! solid must be a graph over the footprint: a drop cannot straddle an edge that hides part of its
+//! own contact line. In a bowl so full that the surface would be flat or concave, there is no such
+//! sphere, and no cap.
 
 use std::f64::consts::{PI, TAU};
 
@@ -45,14 +47,15 @@ const NUM_DIRECTIONS: usize = 16;
 /// Relative tolerance of root finding.
 const ROOT_TOLERANCE: f64 = 1e-13;
 
-/// Bisections before the first step of regula falsi where `f` may have several roots, so that the same root
-/// is found for small changes of `f`.
+/// Bisections before the first step of regula falsi where `f` may have several roots, so that the
+/// same root is found for small changes of `f`.
 const NUM_BISECTIONS: u32 = 16;
 
 /// A root of `f` in a bracket of arguments and values of opposite sign.
 ///
-/// Uses `bisections` bisections, then regula falsi (Illinois) with every third step a bisection, because `f`
-/// may be discontinuous on the facets of a mesh. The last call of `f` is at the returned argument.
+/// Uses `bisections` bisections, then regula falsi (Illinois) with every third step a bisection,
+/// because `f` may be discontinuous on the facets of a mesh. The last call of `f` is at the
+/// returned argument.
 fn find_root(mut a: (f64, f64), mut b: (f64, f64), width: f64, bisections: u32, mut f: impl FnMut(f64) -> f64) -> f64 {
     for step in 1..150 {
         let secant = b.0 - b.1 * (b.0 - a.0) / (b.1 - a.1);
@@ -80,8 +83,8 @@ struct Rim {
 }
 
 impl Cap {
-    /// The cap of `amount` (m³, or m² in a planar run) at `contact_angle` around the point of `solid` nearest to
-    /// `center`; `None` if no sphere gives one.
+    /// The cap of `amount` (m³, or m² in a planar run) at `contact_angle` around the point of
+    /// `solid` nearest to `center`; `None` if no sphere gives one.
     pub(crate) fn new(solid: &Solid, center: DVec3, amount: f64, contact_angle: f64, planar: bool) -> Option<Self> {
         let near = solid.closest(center);
         let mut normal = near.normal;
@@ -134,7 +137,8 @@ impl Cap {
         (0..NUM_DIRECTIONS).map(|i| a * turn(i).1 + b * turn(i).0).collect()
     }
 
-    /// Whether the solid under a footprint of radius `base` is flat, to 1e-9 of the sphere's radius.
+    /// Whether the solid under a footprint of radius `base` is flat, to 1e-9 of the sphere's
+    /// radius.
     fn is_flat(&self, base: f64) -> bool {
         let far = self.directions();
         let samples = far.iter().flat_map(|d| [0.5, 1.0].map(|part| self.foot + *d * (base * part)));
@@ -151,8 +155,8 @@ impl Cap {
         if steepest >= PI / 2.0 {
             return whole;
         }
-        // A cylinder along the normal, from the lower of foot and rim to the apex. Between the sampled directions
-        // the rim may be a little further out.
+        // A cylinder along the normal, from the lower of foot and rim to the apex. Between the
+        // sampled directions the rim may be a little further out.
         let base = 1.05 * a * steepest.sin();
         let bottom = (self.ball_center - self.foot).dot(self.normal) + a * steepest.cos();
         let ends = [self.foot + self.normal * bottom.min(0.0), self.ball_center + self.normal * a];
@@ -193,7 +197,8 @@ impl Cap {
         (residual.abs() < 1e-6).then_some(())
     }
 
-    /// Sets the sphere's radius, and its height such that the mean contact angle is the prescribed one.
+    /// Sets the sphere's radius, and its height such that the mean contact angle is the prescribed
+    /// one.
     fn fit_height(&mut self, radius: f64, directions: &[DVec3]) -> Vec<Rim> {
         self.ball_radius = radius;
         let target = self.contact_angle.cos();
@@ -204,7 +209,8 @@ impl Cap {
             let error = rims.iter().map(|rim| rim.cosine).sum::<f64>() / rims.len() as f64 - target;
             if error.abs() < 1e-12 { 0.0 } else { error }
         };
-        // The contact angle increases with the height: the mean cosine is 1 inside the solid and −1 above it.
+        // The contact angle increases with the height: the mean cosine is 1 inside the solid and −1
+        // above it.
         find_root(
             (-radius, 1.0 - target),
             (radius, -1.0 - target),
@@ -226,8 +232,8 @@ impl Cap {
             // Inside the solid, or so high in a cavity that the far side is reached.
             return if apex_is_above_foot { Rim { psi: PI, cosine: -1.0 } } else { Rim { psi: 0.0, cosine: 1.0 } };
         }
-        // Sphere tracing along the arc with a minimum step. The lowest point alone is not conclusive: on a leaf
-        // thinner than the sphere it is outside again.
+        // Sphere tracing along the arc with a minimum step. The lowest point alone is not
+        // conclusive: on a leaf thinner than the sphere it is outside again.
         let (mut dry, mut wet) = ((0.0, ahead), 0.0);
         while ahead > 0.0 {
             if wet >= PI {
@@ -249,7 +255,8 @@ impl Cap {
         let a = self.ball_radius;
         let (mut volume, mut moment) = (0.0, DVec3::ZERO);
         for (direction, rim) in directions.iter().zip(rims) {
-            // Columns at s = a sin t. Up to the rim they end on the solid; beyond it, under an overhang, on the sphere.
+            // Columns at s = a sin t. Up to the rim they end on the solid; beyond it, under an
+            // overhang, on the sphere.
             let at_rim = rim.psi.min(PI - rim.psi);
             let mut integrate = |from: f64, to: f64, over_solid: bool| {
                 for (t, width) in gauss_nodes(from, to, 4) {
@@ -271,7 +278,8 @@ impl Cap {
         (volume, moment)
     }
 
-    /// Height where a column through `middle`, from +`half_chord` down, meets the solid; else −`half_chord`.
+    /// Height where a column through `middle`, from +`half_chord` down, meets the solid; else
+    /// −`half_chord`.
     fn intersect_column(&self, middle: DVec3, half_chord: f64) -> f64 {
         let mut height = half_chord;
         // Sphere tracing; it converges geometrically at the solid.

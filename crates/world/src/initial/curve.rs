@@ -29,9 +29,9 @@ impl<C: Curve> Tabulated<C> {
 
     /// Distance from `query` to the curve, in m.
     ///
-    /// Starts at the nearest tabulated point; then Newton's method on the derivative of the squared distance,
-    /// safeguarded by bisection between the point's neighbors. Segments must be short compared with the curve's
-    /// radius of curvature.
+    /// Starts at the nearest tabulated point; then Newton's method on the derivative of the squared
+    /// distance, safeguarded by bisection between the point's neighbors. Segments must be short
+    /// compared with the curve's radius of curvature.
     pub fn distance(&self, query: DVec2) -> f64 {
         let (nearest, _) = self.points.iter().enumerate().fold((0, f64::INFINITY), |best, (i, p)| {
             let square = p.distance_squared(query);
@@ -75,7 +75,8 @@ pub(crate) fn gauss_nodes(from: f64, to: f64, panels: usize) -> impl Iterator<It
     (0..panels).flat_map(move |i| nodes.map(|(x, w)| (from + half * ((2 * i + 1) as f64 + x), half * w)))
 }
 
-/// ∫ f from `from` to `to`, by 4-point Gauss–Legendre on 128 panels: exact to rounding for integrands that are smooth over a panel.
+/// ∫ f from `from` to `to`, by 4-point Gauss–Legendre on 128 panels: exact to rounding for
+/// integrands that are smooth over a panel.
 pub(crate) fn integrate(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     gauss_nodes(from, to, 128).map(|(x, weight)| weight * f(x)).sum()
 }
@@ -97,9 +98,11 @@ pub(crate) fn legendre(n: u32, x: f64) -> (f64, f64) {
     (p1, d1)
 }
 
-/// A sphere perturbed by one mode: r(ψ) = scale (1 + amplitude M(ψ)), ψ ∈ [0, π] the angle from the axis.
+/// A sphere perturbed by one mode: r(ψ) = scale (1 + amplitude M(ψ)), ψ ∈ [0, π] the angle from the
+/// axis.
 ///
-/// The curve lies in the plane (across, along) of the axis and the query. M is the Legendre mode Pₙ(cos ψ), or in two dimensions cos nψ.
+/// The curve lies in the plane (across, along) of the axis and the query. M is the Legendre mode
+/// Pₙ(cos ψ), or in two dimensions cos nψ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PerturbedSphere {
     pub scale: f64,
@@ -164,7 +167,8 @@ impl Curve for PerturbedSphere {
     }
 }
 
-/// A cylinder with a sinusoidal perturbation: r(x) = scale (1 + amplitude cos kx), in the plane (x, r).
+/// A cylinder with a sinusoidal perturbation: r(x) = scale (1 + amplitude cos kx), in the plane (x,
+/// r).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PerturbedCylinder {
     pub scale: f64,
@@ -224,7 +228,8 @@ mod tests {
         for (m, n) in [(2, 2), (3, 3), (8, 8), (2, 4), (3, 8)] {
             let product = integrate(-1.0, 1.0, |x| legendre(m, x).0 * legendre(n, x).0);
             let expected = if m == n { 2.0 / (2.0 * f64::from(n) + 1.0) } else { 0.0 };
-            // Panels are 1/64 wide; the error of four points each, in the 8th derivative of x¹⁶ at 1, is some 1e-13.
+            // Panels are 1/64 wide; the error of four points each, in the 8th derivative of x¹⁶ at
+            // 1, is some 1e-13.
             assert!((product - expected).abs() < 1e-12, "P{m} P{n}: {product}");
         }
     }
@@ -255,7 +260,8 @@ mod tests {
                 .fold(f64::INFINITY, f64::min)
                 .sqrt();
             let found = table.distance(query);
-            // Samples are 3e-4 apart, so brute force is off by up to (1.5e-4)²/(2 d) at distance d, and by 1.5e-4 at most.
+            // Samples are 3e-4 apart, so brute force is off by up to (1.5e-4)²/(2 d) at distance d,
+            // and by 1.5e-4 at most.
             assert!(found <= brute + 1e-12 && brute - found < 2e-4, "at {query}: {found} against {brute}");
         }
     }

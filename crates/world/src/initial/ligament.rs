@@ -1,9 +1,10 @@
-//! A ligament, plain or perturbed: r(x) = scale (1 + amplitude cos(2πx/wavelength)), x from the end `from`.
+//! A ligament, plain or perturbed: r(x) = scale (1 + amplitude cos(2πx/wavelength)), x from the end
+//! `from`.
 //!
-//! `scale` is such that the perturbed ligament has the volume of the plain cylinder. In a planar run the
-//! ligament is a strip of half width r. Distances are to the meridian curve and the two flat ends; an end on a
-//! side of the domain that is not open (wall, symmetry, periodic) is not an end: the ligament is extended
-//! beyond it.
+//! `scale` is such that the perturbed ligament has the volume of the plain cylinder. In a planar
+//! run the ligament is a strip of half width r. Distances are to the meridian curve and the two
+//! flat ends; an end on a side of the domain that is not open (wall, symmetry, periodic) is not an
+//! end: the ligament is extended beyond it.
 
 use std::f64::consts::{PI, TAU};
 

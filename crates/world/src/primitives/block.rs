@@ -1,9 +1,10 @@
 //! An axis-aligned box.
 //!
-//! Local frame: origin at the center, axes as in the scene. Outside, the nearest point is the point clamped to the box; inside, it
-//! lies on the nearest face. Where two faces are equally near, the first of x, y, z wins. Past an edge or a corner the normal
-//! points from the nearest point to the query. The six faces are charts in three rows: left and right, back and front, bottom
-//! and top; v is up on the sides and −z on the two level faces.
+//! Local frame: origin at the center, axes as in the scene. Outside, the nearest point is the point
+//! clamped to the box; inside, it lies on the nearest face. Where two faces are equally near, the
+//! first of x, y, z wins. Past an edge or a corner the normal points from the nearest point to the
+//! query. The six faces are charts in three rows: left and right, back and front, bottom and top; v
+//! is up on the sides and −z on the two level faces.
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
@@ -69,7 +70,8 @@ impl Distance for Block {
 
     fn closest(&self, point: DVec3) -> Closest {
         let beyond = point.abs() - self.half;
-        // The face that the point is furthest beyond (outside), or nearest to (inside): the first of equal ones.
+        // The face that the point is furthest beyond (outside), or nearest to (inside): the first
+        // of equal ones.
         let axis = (1..3).fold(0, |best, k| if beyond[k] > beyond[best] { k } else { best });
         let sign = if point[axis] < 0.0 { -1.0 } else { 1.0 };
         let mut face_normal = DVec3::ZERO;

@@ -25,7 +25,8 @@ fn nearest_on_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 {
         .expect("three edges")
 }
 
-/// The primitive's distance and nearest point agree with brute force over its own mesh, to `tolerance` in m.
+/// The primitive's distance and nearest point agree with brute force over its own mesh, to
+/// `tolerance` in m.
 pub fn nearest_point_on_mesh_agrees(
     primitive: &dyn Distance,
     mesh: &TriMesh,
@@ -65,7 +66,8 @@ pub fn gradient_is_unit(primitive: &dyn Distance, reach: f64) {
         let gradient = DVec3::from_array(differences);
         let normal = primitive.closest(p).normal;
         assert!((normal.length() - 1.0).abs() < 1e-12, "at {p}: normal {normal}");
-        // On the medial axis the distance has a kink and no gradient: it shows in one-sided differences.
+        // On the medial axis the distance has a kink and no gradient: it shows in one-sided
+        // differences.
         let kink = DVec3::AXES.iter().any(|&e| {
             let second = primitive.signed_distance(p + e * h) + primitive.signed_distance(p - e * h)
                 - 2.0 * primitive.signed_distance(p);
@@ -79,7 +81,8 @@ pub fn gradient_is_unit(primitive: &dyn Distance, reach: f64) {
     assert!(tested > 300, "only {tested} queries off the medial axis");
 }
 
-/// The mesh's texture coordinates at its triangles' centroids are those of a query there, to `tolerance` (u wraps).
+/// The mesh's texture coordinates at its triangles' centroids are those of a query there, to
+/// `tolerance` (u wraps).
 pub fn texture_coordinates_agree(primitive: &dyn Distance, mesh: &TriMesh, tolerance: f64) {
     for (t, uvs) in mesh.corner_uvs.iter().enumerate() {
         let [a, b, c] = mesh.corners(t);

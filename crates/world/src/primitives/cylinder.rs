@@ -1,11 +1,13 @@
 //! A rod or a pipe.
 //!
-//! Local frame: origin at the middle, y along the axis from `from` to `to`, z as close to +y as possible. The body is a figure of
-//! revolution of the rectangle r ∈ \[bore, radius\], |y| ≤ half length (bore = −∞ for a rod, which has no inner side), so its
-//! distance is that rectangle's in the half-plane of the query: exact, rims included. On the axis of a pipe, where all sides are
+//! Local frame: origin at the middle, y along the axis from `from` to `to`, z as close to +y as
+//! possible. The body is a figure of revolution of the rectangle r ∈ \[bore, radius\], |y| ≤ half
+//! length (bore = −∞ for a rod, which has no inner side), so its distance is that rectangle's in
+//! the half-plane of the query: exact, rims included. On the axis of a pipe, where all sides are
 //! equally near, the one towards +z wins.
 //!
-//! Charts, bottom row first: the two ends, the bore (pipes only), the outside; u = 0.5 faces z, the seam is opposite.
+//! Charts, bottom row first: the two ends, the bore (pipes only), the outside; u = 0.5 faces z, the
+//! seam is opposite.
 
 use std::f64::consts::{PI, TAU};
 
@@ -45,7 +47,8 @@ enum Side {
 }
 
 impl Cylinder {
-    /// A cylinder of outer `radius` and half length in m; a bore narrower than the radius makes it a pipe.
+    /// A cylinder of outer `radius` and half length in m; a bore narrower than the radius makes it
+    /// a pipe.
     pub fn new(radius: f64, bore: Option<f64>, half_length: f64) -> Self {
         let (girth, length) = (TAU * radius, 2.0 * half_length);
         let end = [2.0 * radius; 2];
@@ -57,7 +60,8 @@ impl Cylinder {
         Self { radius, bore, half_length, charts }
     }
 
-    /// Texture coordinates of a point on `side`; `part` is the angle from −z as a fraction of a turn.
+    /// Texture coordinates of a point on `side`; `part` is the angle from −z as a fraction of a
+    /// turn.
     fn uv(&self, side: Side, point: DVec3, part: f64) -> DVec2 {
         let along = point.y / self.half_length / 2.0 + 0.5;
         let across = DVec2::new(point.x, -point.z) / self.radius / 2.0;

@@ -1,7 +1,8 @@
 //! Two half-planes that meet in a valley, and everything below them.
 //!
-//! Local frame: origin at the scene's `point`, y along the axis, z as close to +y as possible, x across. In a cross-section the two
-//! planes leave the valley at half the spanned angle from z, one towards +x and one towards −x:
+//! Local frame: origin at the scene's `point`, y along the axis, z as close to +y as possible, x
+//! across. In a cross-section the two planes leave the valley at half the spanned angle from z, one
+//! towards +x and one towards −x:
 //!
 //! ```text
 //!   air within ±angle/2 of z        e = (sin h, cos h), m = (−cos h, sin h), h = angle/2
@@ -9,9 +10,10 @@
 //!   d = t where s ≥ 0;  otherwise the valley line is nearest: d = −√(x² + z²) (h < 90°) or + (h > 90°)
 //! ```
 //!
-//! The body is a solid and not a sheet: like a plane it is unbounded below, so that the distance has one sign on each side and no
-//! liquid leaks through a sheet thinner than a cell. An angle above 180° makes a ridge. `size` bounds the mesh: the length
-//! along the axis, and the width measured along the two planes together. u runs across from −x to +x (0.5 is the valley), v along
+//! The body is a solid and not a sheet: like a plane it is unbounded below, so that the distance
+//! has one sign on each side and no liquid leaks through a sheet thinner than a cell. An angle
+//! above 180° makes a ridge. `size` bounds the mesh: the length along the axis, and the width
+//! measured along the two planes together. u runs across from −x to +x (0.5 is the valley), v along
 //! the axis.
 
 use glam::{DVec2, DVec3};
@@ -29,7 +31,8 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// Two planes that span `angle` in rad; `size` is the length along the axis and the width along the planes, in m.
+    /// Two planes that span `angle` in rad; `size` is the length along the axis and the width along
+    /// the planes, in m.
     pub fn new(angle: f64, size: [f64; 2]) -> Self {
         Self { half: (angle / 2.0).sin_cos(), size }
     }

@@ -1,7 +1,8 @@
 //! A half-space: everything below z = 0 of its own frame, of which a rectangle is meshed.
 //!
-//! Local frame: origin at the scene's `point`, x = u, y = v, z = normal (see [`sessile_scene::plane_axes`]). The body and its
-//! distance are unbounded; `size` bounds the mesh, and the texture coordinates run from 0 to 1 across it.
+//! Local frame: origin at the scene's `point`, x = u, y = v, z = normal (see
+//! [`sessile_scene::plane_axes`]). The body and its distance are unbounded; `size` bounds the mesh,
+//! and the texture coordinates run from 0 to 1 across it.
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};

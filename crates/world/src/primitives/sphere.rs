@@ -1,8 +1,9 @@
 //! A ball, or all space outside one.
 //!
-//! Local frame: origin at the center, axes as in the scene. u runs round the equator eastwards from −z (0.5 faces +z), v from the
-//! south pole (0) to the north pole (1), both in proportion to angle. Seen from inside (`inside`), the same coordinates hold, so
-//! images there are mirrored. The mesh's vertices lie on the sphere: with 128 × 64 facets its area is 0.1 % below 4πR².
+//! Local frame: origin at the center, axes as in the scene. u runs round the equator eastwards from
+//! −z (0.5 faces +z), v from the south pole (0) to the north pole (1), both in proportion to angle.
+//! Seen from inside (`inside`), the same coordinates hold, so images there are mirrored. The mesh's
+//! vertices lie on the sphere: with 128 × 64 facets its area is 0.1 % below 4πR².
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 

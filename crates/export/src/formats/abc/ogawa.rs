@@ -6,10 +6,10 @@
 //! group    u64 count, offsets of the children; the highest bit marks data
 //! ```
 //!
-//! Objects and properties are built from these. An object is a group of its properties, its children
-//! and their headers; a property is a group of its samples; a compound property is a group of its
-//! properties and their headers. A sample of an array is preceded by its hash, by which readers
-//! recognize data that they have already loaded.
+//! Objects and properties are built from these. An object is a group of its properties, its
+//! children and their headers; a property is a group of its samples; a compound property is a group
+//! of its properties and their headers. A sample of an array is preceded by its hash, by which
+//! readers recognize data that they have already loaded.
 
 use sessile_output::Sink;
 
@@ -128,7 +128,8 @@ impl Archive {
         match &property.kind {
             Kind::Compound(parts) => self.compound(parts),
             Kind::Samples { offsets, array, .. } => {
-                // Each sample of an array is followed by its dimensions, which are empty for one dimension.
+                // Each sample of an array is followed by its dimensions, which are empty for one
+                // dimension.
                 let children: Vec<u64> = offsets
                     .iter()
                     .flat_map(|&offset| if *array { vec![offset, EMPTY_DATA] } else { vec![offset] })
@@ -153,7 +154,8 @@ impl Archive {
 
     fn object(&mut self, object: &Object) -> Result<u64, ExportError> {
         let properties = self.compound(&object.properties)?;
-        // Without children, the headers consist of two hashes of the contents, which readers do not check.
+        // Without children, the headers consist of two hashes of the contents, which readers do not
+        // check.
         let headers = self.data(&[&[0; 32]])?;
         self.group(&[properties, headers])
     }
@@ -205,7 +207,8 @@ impl Archive {
     }
 }
 
-/// Writes a property's header: type, counts, name, metadata. Counts take 1, 2 or 4 bytes, as the largest requires.
+/// Writes a property's header: type, counts, name, metadata. Counts take 1, 2 or 4 bytes, as the
+/// largest requires.
 fn push_header(bytes: &mut Vec<u8>, property: &Property) {
     let samples = match &property.kind {
         Kind::Compound(_) => 0,

@@ -114,8 +114,8 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// Adds the vertex attributes of a solid. Corners are not shared, because they have different normals and texture
-    /// coordinates.
+    /// Adds the vertex attributes of a solid. Corners are not shared, because they have different
+    /// normals and texture coordinates.
     fn solid_attributes(&mut self, mesh: &TriMesh, textured: bool, buffer: &mut Buffer) -> Value {
         let count = 3 * mesh.triangles.len();
         let corners: Vec<Vec3> = (0..mesh.triangles.len()).flat_map(|t| mesh.corners(t)).map(DVec3::as_vec3).collect();

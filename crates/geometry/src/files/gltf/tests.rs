@@ -5,7 +5,8 @@ use glam::DVec2;
 use super::super::no_resources;
 use super::*;
 
-/// Four corners of a square (48 bytes), four texture coordinates (32), the indices 0 1 2 3 as bytes (4) and 0 1 2 0 2 3 as shorts (12).
+/// Four corners of a square (48 bytes), four texture coordinates (32), the indices 0 1 2 3 as bytes
+/// (4) and 0 1 2 0 2 3 as shorts (12).
 fn square_buffer() -> Vec<u8> {
     let mut bytes = Vec::new();
     for [x, y] in [[0.0_f32, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]] {
@@ -103,7 +104,8 @@ fn nodes_move_turn_scale_and_mirror() {
         r#"{{"children":[1],"translation":[0,0,5]}},{{"mesh":0,"rotation":[0,0,{half},{half}],"scale":[-2,1,1]}},{{"mesh":0}}"#
     );
     let mesh = read(&document(&nodes, LIST, &data_uri()));
-    // Mirrored and doubled in x, turned by a quarter about z (x becomes y), then lifted; node 2 is not in the scene.
+    // Mirrored and doubled in x, turned by a quarter about z (x becomes y), then lifted; node 2 is
+    // not in the scene.
     assert!((mesh.positions[1] - DVec3::new(0.0, -2.0, 5.0)).length() < 1e-12, "{}", mesh.positions[1]);
     assert_eq!(mesh.triangles, [[0, 2, 1], [0, 3, 2]], "a mirror turns the winding round");
     assert_eq!(mesh.corner_uvs[0][1], DVec2::ONE);
@@ -115,7 +117,7 @@ fn nodes_move_turn_scale_and_mirror() {
 }
 
 #[test]
-fn wrong_documents_are_refused_with_their_entry() {
+fn wrong_documents_are_rejected_with_their_entry() {
     let data = data_uri();
     let good = document(r#"{"mesh":0}"#, LIST, &data);
     let cases = [

@@ -10,24 +10,24 @@ use crate::types::{CurvatureMethod, VolumeCorrection};
 pub(super) static PANE: Table = table(
     "[pane]",
     &[
-        key("cell", Quantity(&LENGTH, Positive), Derived("derived"), "edge length of a cell"),
-        key("fine", Integer(1, 5), Derived("derived"), "fine cells along a cell's edge"),
+        key("cell", Quantity(&LENGTH, Positive), Derived("from the size of the plane"), "edge length of a cell"),
+        key("fine", Integer(1, 5), Derived("4"), "fine cells along a cell's edge"),
         key(
             "static_weight",
             Quantity(&VOLUME_KIND, NotNegative),
-            Derived("derived"),
+            Derived("the largest drop pinned on a vertical plane"),
             "volume above which a pinned drop starts to slide",
         ),
         key(
             "dynamic_weight",
             Quantity(&VOLUME_KIND, NotNegative),
-            Derived("derived"),
+            Derived("half of `static_weight`"),
             "volume below which a sliding drop stops, at most `static_weight`",
         ),
         key(
             "residue",
             Quantity(&VOLUME_KIND, NotNegative),
-            Derived("derived"),
+            Derived("5 % of `static_weight`"),
             "volume left behind in each cell, at most `dynamic_weight`",
         ),
     ],
@@ -61,12 +61,12 @@ static SPRINGS: Table = table(
 pub(super) static SURFACE: Table = table(
     "[surface]",
     &[
-        key("mu", Quantity(&DAMPING, NotNegative), Derived("the paper's"), "damping μ"),
-        key("eta", Number(NotNegative), Derived("the paper's"), "Laplacian damping η"),
-        key("friction", Quantity(&VELOCITY, NotNegative), Derived("the paper's"), "speed ε lost to friction per step"),
-        key("alpha", Number(NotNegative), Derived("the paper's"), "contact-angle stiffness α"),
-        key("gamma", Number(NotNegative), Derived("the paper's"), "dimensionless surface tension γ"),
-        key("volume_correction", Word(VolumeCorrection::NAMES), Derived("the paper's"), "volume correction"),
+        key("mu", Quantity(&DAMPING, NotNegative), Derived("0.4 1/s"), "damping μ"),
+        key("eta", Number(NotNegative), Derived("0"), "Laplacian damping η"),
+        key("friction", Quantity(&VELOCITY, NotNegative), Derived("20 mm/s"), "speed ε lost to friction per step"),
+        key("alpha", Number(NotNegative), Derived("1e5"), "contact-angle stiffness α"),
+        key("gamma", Number(NotNegative), Derived("0.2"), "dimensionless surface tension γ"),
+        key("volume_correction", Word(VolumeCorrection::NAMES), Derived("global"), "volume correction"),
         key("self_collision", Boolean, Derived("false"), "whether parts of one drop that touch are merged"),
         key(
             "dt",
@@ -83,22 +83,22 @@ pub(super) static VOLUME: Table = table(
         key(
             "curvature",
             Word(CurvatureMethod::NAMES),
-            Derived("depends on `fidelity`"),
+            Derived("extension; for fidelity = \"paper\", virtual-surface"),
             "how the contact angle enters the curvature",
         ),
         key(
             "pressure_order",
             Integer(1, 2),
-            Derived("depends on `fidelity`"),
+            Derived("2; with virtual-surface, 1"),
             "order of the pressure condition at the free surface",
         ),
         key("dt", Quantity(&TIME, Positive), Derived("adaptive"), "constant time step"),
         key(
             "static_speed",
             Quantity(&VELOCITY, NotNegative),
-            Derived("derived"),
+            Derived("1 mm/s"),
             "speed below which the contact line counts as static",
         ),
-        key("slip", Quantity(&LENGTH, NotNegative), Derived("derived"), "slip length"),
+        key("slip", Quantity(&LENGTH, NotNegative), Derived("0 mm"), "slip length"),
     ],
 );

@@ -115,7 +115,7 @@ pub(super) fn detachment_from_sphere(context: &CaseContext) -> Result<CaseResult
         let mut simulation = Simulation::new("fidelity = \"paper\"", &scene)?;
         let top = simulation.position(1).ok_or("the drop is missing")?.y * 1e3 / radius;
         let mut at = top;
-        while simulation.model.num_flying() == 0 && simulation.model.num_droplets() == 1 {
+        while simulation.model.num_airborne() == 0 && simulation.model.num_droplets() == 1 {
             at = simulation.position(1).ok_or("the drop is gone")?.y * 1e3 / radius;
             simulation.run(1e-3)?;
             if at < -0.999 {

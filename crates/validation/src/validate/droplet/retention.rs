@@ -79,7 +79,7 @@ pub(super) fn pendant_drop(_context: &CaseContext) -> Result<CaseResult, CaseErr
         let got = bisect_largest([0.8 * limit, 1.2 * limit], |volume| {
             let mut simulation = Simulation::new("", &scene(angle, volume))?;
             simulation.run(0.1)?;
-            Ok(simulation.model.num_flying() == 0 && simulation.model.num_droplets() == 1)
+            Ok(simulation.model.num_airborne() == 0 && simulation.model.num_droplets() == 1)
         })?;
         result.checks.push(Check::value(format!("largest at {angle}°"), "µL", limit, got, Tolerance::Relative(0.005)));
     }

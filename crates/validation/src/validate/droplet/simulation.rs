@@ -3,18 +3,18 @@
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_frames::{DropMeasures, DropState};
-use sessile_model::{Model, NoTimer};
-use sessile_scene::{NoFiles, parse_str};
+use sessile_model::Model;
+use sessile_scene::text;
 use sessile_wetting::Wetting;
 use sessile_world::World;
 
 use super::CaseError;
+use crate::validate::common::{self, drops_of, only};
 pub(super) use crate::validate::common::{GRAVITY, WATER, bisect_largest};
-use crate::validate::common::{drops_of, only};
 
 /// A material `m` by its angles in degrees, and further keys.
 pub(super) fn material(advancing: f64, receding: f64, more: &str) -> String {
-    format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n{more}\n")
+    format!("{}{more}\n", common::material(advancing, receding))
 }
 
 /// A plane `s` of it through the origin, tilted by `degrees` (0 floor, 90 wall, 180 ceiling)
@@ -29,11 +29,8 @@ pub(super) fn tilted(degrees: f64, size: [f64; 2]) -> String {
 
 /// A cap on `s`: `volume` in µL, `angle` in degrees, `center` in mm, `velocity` in m/s.
 pub(super) fn cap(volume: f64, angle: f64, center: DVec3, velocity: DVec3) -> String {
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{} {} {} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n\
-         velocity = \"{} {} {} m/s\"\n",
-        center.x, center.y, center.z, velocity.x, velocity.y, velocity.z
-    )
+    let velocity = format!("velocity = \"{} {} {} m/s\"\n", velocity.x, velocity.y, velocity.z);
+    text::cap("s", center.into(), &format!("volume = \"{volume} uL\""), angle) + &velocity
 }
 
 /// The same for the laws of `sessile-wetting`.
@@ -49,17 +46,13 @@ pub(super) struct Simulation {
 impl Simulation {
     /// Simulation of a scene: `head` are keys before all tables, `rest` the tables.
     pub fn new(head: &str, rest: &str) -> Result<Self, CaseError> {
-        let text = format!("model = \"droplet\"\n{head}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{rest}");
-        let scene = parse_str("case.toml", &text, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
+        let scene = common::parse(&(text::header("droplet", head) + rest))?;
         Ok(Self { model: DropletModel::new(&scene, World::build(&scene)?)? })
     }
 
     /// Simulates `seconds`.
     pub fn run(&mut self, seconds: f64) -> Result<(), CaseError> {
-        let end = self.model.time() + seconds;
-        while self.model.time() < end - 1e-9 * seconds {
-            self.model.step(end - self.model.time(), &mut NoTimer)?;
-        }
+        common::advance(&mut self.model, seconds, f64::INFINITY)?;
         Ok(())
     }
 

@@ -1,15 +1,15 @@
 //! Scene text and measurements for the cases.
 
 use sessile_frames::{DropMeasures, Event, Frame, FrameGeometry};
-use sessile_model::{Model, NoTimer};
-use sessile_scene::{NoFiles, parse_str};
+use sessile_model::Model;
+use sessile_scene::text;
 use sessile_shapes::Instance;
+use sessile_sim::build;
 use sessile_wetting::Wetting;
 
 use super::CaseError;
+use crate::validate::common::{self, drops_of, only};
 pub(super) use crate::validate::common::{GRAVITY, WATER, bisect_largest};
-use crate::validate::common::{drops_of, only};
-use sessile_sim::build;
 
 /// A material by its two angles, in degrees.
 #[derive(Clone, Copy)]
@@ -47,18 +47,16 @@ pub(super) fn tilted(head: &str, degrees: f64, size: [f64; 2], material: &str) -
     let (sin, cos) = degrees.to_radians().sin_cos();
     let [across, up] = size;
     format!(
-        "model = \"pane\"\n{head}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n[materials.m]\n{material}\n\
+        "{}[materials.m]\n{material}\n\
          [[solids]]\nname = \"pane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, {cos:.15}, {sin:.15}]\n\
-         size = \"{across} {up} mm\"\n"
+         size = \"{across} {up} mm\"\n",
+        text::header("pane", head)
     )
 }
 
 /// A cap on the pane: `volume` in µL, `angle` in degrees, center in mm.
-pub(super) fn cap(volume: f64, angle: f64, [x, y, z]: [f64; 3]) -> String {
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"pane\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\n\
-         contact_angle = \"{angle} deg\"\n"
-    )
+pub(super) fn cap(volume: f64, angle: f64, center: [f64; 3]) -> String {
+    text::cap("pane", center, &format!("volume = \"{volume} uL\""), angle)
 }
 
 /// A running model.
@@ -68,8 +66,7 @@ pub(super) struct Simulation {
 
 impl Simulation {
     pub fn new(scene: &str) -> Result<Self, CaseError> {
-        let scene = parse_str("case.toml", scene, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
-        Ok(Self { model: build(&scene)?.model })
+        Ok(Self { model: build(&common::parse(scene)?)?.model })
     }
 
     pub fn time(&self) -> f64 {
@@ -82,13 +79,7 @@ impl Simulation {
 
     /// Simulates `seconds` and returns the events.
     pub fn run(&mut self, seconds: f64) -> Result<Vec<Event>, CaseError> {
-        let end = self.time() + seconds;
-        let mut events = Vec::new();
-        // Rounding errors of the sum of steps must not cause an extra step.
-        while self.time() < end - 1e-9 * seconds {
-            events.extend(self.model.step(end - self.time(), &mut NoTimer)?.events);
-        }
-        Ok(events)
+        common::advance(&mut *self.model, seconds, f64::INFINITY)
     }
 
     /// Instances of all drops.

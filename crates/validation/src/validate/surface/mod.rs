@@ -11,10 +11,16 @@ mod simulation;
 
 use super::{Axis, Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
+/// Function that runs a case.
+type Run = fn(&CaseContext) -> Result<CaseResult, CaseError>;
+
+/// A quick verification case.
+fn case(name: &'static str, about: &'static str, run: Run) -> Case {
+    Case { name, model: "surface", kind: CaseKind::Verification, quick: true, about, run }
+}
+
 /// Cases of the surface model.
 pub(super) fn cases() -> Vec<Case> {
-    let case =
-        |name, about, run| Case { name, model: "surface", kind: CaseKind::Verification, quick: true, about, run };
     vec![
         case(
             "surface-free-fall",
@@ -71,13 +77,13 @@ pub(super) fn cases() -> Vec<Case> {
             motion::rayleigh_plateau,
         ),
         Case {
-            name: "surface-impact",
-            model: "surface",
             kind: CaseKind::Validation,
-            quick: true,
-            about: "A drop of 2.5 mm diameter hits a dry floor of 90° at 1 m/s. Expected: a maximum spread of 2.1 to 3.1 diameters \
+            ..case(
+                "surface-impact",
+                "A drop of 2.5 mm diameter hits a dry floor of 90° at 1 m/s. Expected: a maximum spread of 2.1 to 3.1 diameters \
                     (correlations of measurements); the model has no flow along a flat top, so it may be a fifth lower.",
-            run: contact_line::impact,
+                contact_line::impact,
+            )
         },
         case(
             "surface-volume-drift",

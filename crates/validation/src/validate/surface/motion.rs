@@ -19,8 +19,8 @@ pub(super) fn free_fall(_context: &CaseContext) -> Result<CaseResult, CaseError>
     Ok(CaseResult {
         checks: vec![
             Check::value("fall", "mm", 20.0, -1e3 * y, Tolerance::Relative(1e-5)),
-            Check::value("way sideways", "mm", 200.0 * time, 1e3 * x, Tolerance::Relative(1e-5)),
-            Check::at_most("way askew", "mm", 1e-4, 1e3 * z.abs()),
+            Check::value("horizontal displacement", "mm", 200.0 * time, 1e3 * x, Tolerance::Relative(1e-5)),
+            Check::at_most("displacement out of plane", "mm", 1e-4, 1e3 * z.abs()),
             Check::value("speed", "m/s", GRAVITY * time, -v, Tolerance::Relative(1e-5)),
             Check::value("extent along y", "mm", 2e3 * radius, 1e3 * drop.height, Tolerance::Relative(0.01)),
         ],
@@ -105,7 +105,7 @@ pub(super) fn coalescence(context: &CaseContext) -> Result<CaseResult, CaseError
     let drop = simulation.only_drop()?;
     let radius = 1e3 * (drop.surface_area / (4.0 * PI)).sqrt();
     result.checks.push(Check::value(
-        "radius of the drop that is left, by its area",
+        "radius of the merged drop, from its area",
         "mm",
         2f64.cbrt(),
         radius,
@@ -122,7 +122,7 @@ pub(super) fn coalescence(context: &CaseContext) -> Result<CaseResult, CaseError
     let (a, b) = (1.0, 0.8f64.powi(3));
     let wanted = (DVec3::new(0.4, 0.0, 0.0) * a + DVec3::new(-0.2, 0.1, 0.0) * b) / (a + b);
     let off = drop.velocity.distance(wanted) / wanted.length();
-    result.checks.push(Check::at_most("momentum lost, of all", "", 0.01, off));
+    result.checks.push(Check::at_most("relative loss of momentum", "", 0.01, off));
     result.checks.push(Check::value(
         "volume",
         "µL",
@@ -200,8 +200,10 @@ pub(super) fn rayleigh_plateau(context: &CaseContext) -> Result<CaseResult, Case
         let kr = TAU / wavelength;
         theory.push((kr, rayleigh(kr, 1e-3)));
         measured.push((kr, rate));
-        let name =
-            format!("{wavelength} mm: growth rate{}", if wavelength > TAU { "" } else { " (negative: it swings)" });
+        let name = format!(
+            "{wavelength} mm: growth rate{}",
+            if wavelength > TAU { "" } else { " (negative: frequency of oscillation)" }
+        );
         result.checks.push(Check::value(name, "1/s", rayleigh(kr, 1e-3), rate, Tolerance::Relative(0.2)));
     }
     (context.report)("a thread breaks");
@@ -213,7 +215,7 @@ pub(super) fn rayleigh_plateau(context: &CaseContext) -> Result<CaseResult, Case
     simulation.run(0.05)?;
     let volume: f64 = simulation.drops()?.iter().map(|drop| drop.volume).sum();
     result.checks.push(Check::at_least(
-        "drops from 36 mm rippled at 9 mm",
+        "drops from a ligament of 36 mm, perturbed at 9 mm",
         "",
         3.0,
         simulation.model.drops().len() as f64,
@@ -222,7 +224,7 @@ pub(super) fn rayleigh_plateau(context: &CaseContext) -> Result<CaseResult, Case
     result.plots.push(Plot {
         title: "Growth of ripples on a thread of 1 mm".into(),
         x: Axis::linear("k R"),
-        y: Axis::linear("growth rate, 1/s (negative: it swings)"),
+        y: Axis::linear("growth rate, 1/s (negative: frequency of oscillation)"),
         series: vec![
             Series::new("Rayleigh", Mark::Expected, theory),
             Series::new("surface model", Mark::Points, measured),

@@ -2,23 +2,17 @@
 
 use glam::DVec3;
 use sessile_frames::DropMeasures;
-use sessile_model::{Model, NoTimer};
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::text;
 use sessile_surface::SurfaceModel;
 use sessile_surface::{check, check_crossings};
 use sessile_world::World;
 
 use super::CaseError;
-pub(super) use crate::validate::common::{GRAVITY, WATER};
-use crate::validate::common::{drops_of, only};
+use crate::validate::common::{self, drops_of, only};
+pub(super) use crate::validate::common::{GRAVITY, WATER, material};
 
 /// World table without gravity.
 pub(super) const ZERO_GRAVITY: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
-
-/// A material `m` by its angles in degrees.
-pub(super) fn material(advancing: f64, receding: f64) -> String {
-    format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n")
-}
 
 /// A plane `s` of it through the origin.
 pub(super) fn plane(normal: [f64; 3]) -> String {
@@ -29,10 +23,7 @@ pub(super) fn plane(normal: [f64; 3]) -> String {
 
 /// A cap on `s`: `volume` in µL, `angle` in degrees, `center` in mm.
 pub(super) fn cap(volume: f64, angle: f64, center: DVec3) -> String {
-    let DVec3 { x, y, z } = center;
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n"
-    )
+    text::cap("s", center.into(), &format!("volume = \"{volume} uL\""), angle)
 }
 
 /// A sphere: `radius` and `center` in mm, `velocity` in m/s.
@@ -57,17 +48,13 @@ pub(super) struct Simulation {
 impl Simulation {
     /// Simulation of a scene: `time` are further keys of the table `time`, `rest` the other tables.
     pub fn new(time: &str, rest: &str) -> Result<Self, CaseError> {
-        let text = format!("model = \"surface\"\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{time}\n{rest}");
-        let scene = parse_str("case.toml", &text, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
+        let scene = common::parse(&format!("{}{time}\n{rest}", text::header("surface", "")))?;
         Ok(Self { model: SurfaceModel::new(&scene, World::build(&scene)?)? })
     }
 
     /// Simulates `seconds`, in steps of at most `most` seconds.
     pub fn run_by(&mut self, seconds: f64, most: f64) -> Result<(), CaseError> {
-        let end = self.model.time() + seconds;
-        while self.model.time() < end - 1e-9 * seconds {
-            self.model.step((end - self.model.time()).min(most), &mut NoTimer)?;
-        }
+        common::advance(&mut self.model, seconds, most)?;
         for drop in self.model.drops() {
             check(&drop.mesh)
                 .and_then(|()| check_crossings(&drop.mesh))

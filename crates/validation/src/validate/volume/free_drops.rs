@@ -65,7 +65,7 @@ fn laplace(_: &CaseContext) -> Result<CaseResult, CaseError> {
     let checks = vec![
         Check::value("pressure jump", "Pa", expected, pressure, Tolerance::Relative(0.02)),
         Check::at_most("largest speed", "mm/s", 2.701_85, 1e3 * drop.speed_max),
-        Check::value("volume over that at the start", "", 1.0, after / before, Tolerance::Absolute(0.005)),
+        Check::value("volume over initial volume", "", 1.0, after / before, Tolerance::Absolute(0.005)),
     ];
     Ok(CaseResult { checks, plots: Vec::new() })
 }
@@ -189,8 +189,8 @@ fn fall(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let checks = vec![
         Check::value("time to fall 20 mm", "ms", 1e3 * time, 1e3 * arrival, Tolerance::Relative(0.005)),
         Check::value("speed", "m/s", speed, now + GRAVITY * (arrival - simulation.time()), Tolerance::Relative(0.005)),
-        Check::range("largest over least radius", "", 1.0, 1.02, most / least),
-        Check::at_most("way aside, in radii", "", 0.01, aside / RADIUS),
+        Check::range("largest over smallest radius", "", 1.0, 1.02, most / least),
+        Check::at_most("lateral displacement, in radii", "", 0.01, aside / RADIUS),
     ];
     Ok(CaseResult { checks, plots: Vec::new() })
 }
@@ -295,7 +295,7 @@ fn thread(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let largest = simulation.largest_drop()?;
     let share = if context.quick { 8.0 } else { 1.0 };
     let drop_radius = sphere_radius(share * largest.volume);
-    let rate = waves::thread_growth_rate(&WATER, RADIUS, wavelength);
+    let rate = waves::ligament_growth_rate(&WATER, RADIUS, wavelength);
     // The perturbation has no initial velocity: a = a₀ cosh st.
     let start = growth.first().map_or(f64::NAN, |point| point.1);
     let grown = growth.iter().filter(|(_, a)| *a > 1.3 * start).map(|&(t, a)| (t, (a / start).acosh()));

@@ -112,7 +112,7 @@ fn balance(context: &CaseContext) -> Result<CaseResult, CaseError> {
         last_account = measures.drops.iter().map(|drop| (drop.id, drop.volume)).collect();
     }
     let checks = vec![
-        Check::at_most("largest imbalance of present + lost and added", "", 1e-3, worst),
+        Check::at_most("largest relative imbalance of present + lost and added", "", 1e-3, worst),
         Check::at_most(
             "largest change of a drop's volume between frames without merge or split",
             "",

@@ -175,7 +175,7 @@ fn rotating_gravity(context: &CaseContext, microliters: f64, tilt: f64, slides: 
     // Smallest and largest angle, summed over the frames in which its rear slides the first radius:
     // the angle of the front increases with speed.
     let (mut angles, mut frames) = ([0.0; 2], 0.0);
-    for look in 1..=200 {
+    for sample in 1..=200 {
         simulation.run(0.005)?;
         let drop = simulation.largest_drop()?;
         let [rear, front] = simulation.wetted_extent(drop.id, down)?;
@@ -185,7 +185,7 @@ fn rotating_gravity(context: &CaseContext, microliters: f64, tilt: f64, slides: 
             angles = [angles[0] + range.min, angles[1] + range.max];
             frames += 1.0;
         }
-        if look % 4 == 0 {
+        if sample % 4 == 0 {
             (context.report)(&format!(
                 "{:.0} ms: rear {:.3} mm, front {:.3} mm",
                 1e3 * simulation.time(),

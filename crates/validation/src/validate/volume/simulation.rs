@@ -2,16 +2,14 @@
 
 use glam::DVec3;
 use sessile_frames::{DropMeasures, Event, FrameGeometry, FrameMeasures, Surface};
-use sessile_model::{Model, NoTimer};
+use sessile_model::Model;
+use sessile_scene::text;
 use sessile_scene::types::Scene;
-use sessile_scene::{NoFiles, parse_str};
+use sessile_sim::{DropPose, Settling, build, measure_frame};
 
 use super::CaseError;
-use crate::validate::common::only;
-pub(in crate::validate) use crate::validate::common::{GRAVITY, WATER};
-use sessile_sim::build;
-use sessile_sim::measure_frame;
-use sessile_sim::{DropPose, Settling};
+use crate::validate::common;
+pub(in crate::validate) use crate::validate::common::{GRAVITY, WATER, material};
 
 /// Capillary length of water, in m.
 pub(in crate::validate) fn capillary_length() -> f64 {
@@ -70,11 +68,6 @@ impl Basics {
     }
 }
 
-/// A material `m` by its angles in degrees.
-pub(in crate::validate) fn material(advancing: f64, receding: f64) -> String {
-    format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n")
-}
-
 /// A plane `s` of it through a point near the origin, with this normal.
 pub(in crate::validate) fn plane(normal: DVec3) -> String {
     format!(
@@ -89,12 +82,8 @@ const GRID_OFFSET: DVec3 = DVec3::new(0.013, 0.017, 0.031);
 /// A cap on `s`; volume in m³ (in planar runs area in m²), angle in degrees.
 pub(in crate::validate) fn cap(amount: f64, planar: bool, angle: f64) -> String {
     let (key, unit) = if planar { ("area", "m^2") } else { ("volume", "m^3") };
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{} {} {} mm\"\n{key} = \"{amount} {unit}\"\ncontact_angle = \"{angle} deg\"\n",
-        GRID_OFFSET.x,
-        GRID_OFFSET.y,
-        if planar { 0.0 } else { GRID_OFFSET.z }
-    )
+    let center = if planar { GRID_OFFSET.with_z(0.0) } else { GRID_OFFSET };
+    text::cap("s", center.into(), &format!("{key} = \"{amount} {unit}\""), angle)
 }
 
 /// A running model.
@@ -106,7 +95,7 @@ pub(in crate::validate) struct Simulation {
 impl Simulation {
     /// Builds a scene's model.
     pub fn new(text: &str) -> Result<Self, CaseError> {
-        let scene = parse_str("case.toml", text, &[], &NoFiles).map_err(|wrong| wrong.to_string())?.scene;
+        let scene = common::parse(text)?;
         Ok(Self { model: build(&scene)?.model, scene })
     }
 
@@ -117,13 +106,7 @@ impl Simulation {
 
     /// Simulates `seconds` and returns the events.
     pub fn run(&mut self, seconds: f64) -> Result<Vec<Event>, CaseError> {
-        let end = self.time() + seconds;
-        let mut events = Vec::new();
-        // Rounding errors of the sum of steps must not cause an extra step.
-        while self.time() < end - 1e-9 * seconds {
-            events.extend(self.model.step(end - self.time(), &mut NoTimer)?.events);
-        }
-        Ok(events)
+        common::advance(&mut *self.model, seconds, f64::INFINITY)
     }
 
     /// Simulates until the drops are at rest, as a run with `settle`, with frames of `frame`
@@ -155,7 +138,7 @@ impl Simulation {
 
     /// Measures of the only drop; an error if there are several.
     pub fn only_drop(&self) -> Result<DropMeasures, CaseError> {
-        only(self.measures()?.drops)
+        common::only(self.measures()?.drops)
     }
 
     /// Measures of the largest drop.

@@ -1,4 +1,4 @@
-//! Whether a drop stays or runs, how fast, and where to: against the laws that the model claims to follow.
+//! Retention, speed and direction of sliding drops, compared with the laws of the wetting crate.
 
 mod support;
 
@@ -7,7 +7,7 @@ use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Liquid, Wetting, retention, sliding};
 use support::{cap, instances, pane, run, tilted};
 
-const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+const WATER: Liquid = Liquid::water();
 
 fn wetting(advancing: f64, receding: f64) -> Wetting {
     Wetting::smooth(advancing.to_radians(), receding.to_radians())
@@ -17,9 +17,10 @@ fn angles(advancing: f64, receding: f64) -> String {
     format!("advancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"")
 }
 
-/// Furmidge's balance with the Young–Laplace width: 3 % below the critical volume stays, 3 % above runs.
+/// Furmidge's balance with the Young–Laplace width: 3 % below the critical volume it sticks, 3 %
+/// above it slides.
 #[test]
-fn a_drop_runs_just_above_its_critical_volume_and_holds_just_below() {
+fn a_drop_slides_just_above_its_critical_volume_and_sticks_just_below() {
     for (advancing, receding) in [(90.0, 60.0), (50.0, 15.0), (110.0, 90.0)] {
         for tilt in [15.0, 45.0, 90.0_f64] {
             let law = wetting(advancing, receding);
@@ -40,11 +41,12 @@ fn a_drop_runs_just_above_its_critical_volume_and_holds_just_below() {
     }
 }
 
-/// A heavy drop runs straight, so its speed is the steady one of the balance of weight, retention and wedge.
+/// A heavy drop slides straight, so its speed is that of the balance of weight, retention and
+/// friction.
 #[test]
 fn a_heavy_drop_reaches_the_steady_speed() {
     for (advancing, receding, volume) in [(80.0, 58.0, 50.0), (113.0, 92.0, 50.0)] {
-        // A slide of 3 m, so steep that impurities do not turn the drop, and a drop near its top.
+        // 3 m long and so steep that impurities do not turn the drop, which starts near the top.
         let slide = tilted(75.0, &angles(advancing, receding), "").replace("40 80 mm", "40 3000 mm");
         let mut pane = pane(&(slide + &cap(volume, advancing, [0.0, 1400.0, -375.0])));
         run(&mut pane, 1.2);
@@ -62,7 +64,7 @@ fn a_heavy_drop_reaches_the_steady_speed() {
     }
 }
 
-/// The side wind of a gale adds to gravity as a vector, and moves a drop that gravity alone does not.
+/// Wind adds to gravity as a vector, and moves a drop that gravity alone does not.
 #[test]
 fn wind_pushes_drops_sideways() {
     let displacement = |wind: &str| {
@@ -74,12 +76,12 @@ fn wind_pushes_drops_sideways() {
         run(&mut pane, 0.2);
         instances(&pane.frame())[0].frame.origin - start
     };
-    assert_eq!(displacement("0 0 0 m/s").length(), 0.0, "12 µL hold in still air");
+    assert_eq!(displacement("0 0 0 m/s").length(), 0.0, "12 µL stick in still air");
     let blown = displacement("9 0 0 m/s");
     assert!(blown.x > 1e-4 && blown.y < 0.0, "{blown}");
 }
 
-/// Places of one drop while it is on the pane, by rising time.
+/// Positions of one drop while it is on the pane.
 fn path_of(pane: &mut sessile_pane::Pane, id: u32, seconds: f64) -> Vec<glam::DVec3> {
     let mut path = Vec::new();
     for _ in 0..(seconds / 0.005) as usize {
@@ -91,8 +93,8 @@ fn path_of(pane: &mut sessile_pane::Pane, id: u32, seconds: f64) -> Vec<glam::DV
     path
 }
 
-/// On a material with a memory a second drop that starts 3 mm beside the first, its edge on the first one's path, is drawn into
-/// it. Without the memory it goes its own way.
+/// On a material with wetting history a second drop that starts 3 mm beside the first, its edge on
+/// the first one's path, is attracted to it. Without the history it takes another path.
 #[test]
 fn a_second_drop_follows_the_first_ones_path() {
     let mean_gap = |memory: &str| {
@@ -105,7 +107,7 @@ fn a_second_drop_follows_the_first_ones_path() {
         let scene = tilted(90.0, &(angles(90.0, 60.0) + memory), "") + &drip(0.0, 0.0) + &drip(3.0, 2.0);
         let mut pane = pane(&scene);
         let (first, second) = (path_of(&mut pane, 1, 2.0), path_of(&mut pane, 2, 2.0));
-        assert!(first.len() > 20 && second.len() > 20, "both run: {} and {} places", first.len(), second.len());
+        assert!(first.len() > 20 && second.len() > 20, "both slide: {} and {} positions", first.len(), second.len());
         let x_at = |path: &[glam::DVec3], y: f64| {
             let near = path.iter().min_by(|a, b| (a.y - y).abs().total_cmp(&(b.y - y).abs()));
             near.map_or(f64::NAN, |p| p.x)
@@ -114,21 +116,21 @@ fn a_second_drop_follows_the_first_ones_path() {
         gaps.sum::<f64>() / 8.0
     };
     let (with, without) = (mean_gap("\nwet_advancing = \"62 deg\""), mean_gap(""));
-    assert!(with < 1.5e-3, "with a memory the paths are {:.2} mm apart on average", with * 1e3);
+    assert!(with < 1.5e-3, "with wetting history the paths are {:.2} mm apart on average", with * 1e3);
     assert!(without > 2.0 * with, "without it {:.2} mm, with it {:.2} mm", without * 1e3, with * 1e3);
 }
 
-/// Driven from outside, without a file: a level pane is stood upright by hand, and the drop on it, which it held, runs.
+/// A level pane is rotated upright through the model interface, and the drop on it starts to slide.
 #[test]
-fn a_pane_tilted_by_hand_lets_its_drop_go() {
+fn a_drop_slides_when_its_pane_is_rotated_upright() {
     let scene = tilted(0.0, &angles(90.0, 60.0), "") + &cap(30.0, 90.0, [0.0; 3]);
     let mut pane = pane(&scene);
     run(&mut pane, 0.2);
-    assert_eq!(pane.frame().drops[0].speed_max, 0.0, "level, it holds");
+    assert_eq!(pane.frame().drops[0].speed_max, 0.0, "level, it sticks");
     let upright = glam::DMat3::from_rotation_x(90f64.to_radians());
     let pose = sessile_world::Pose::about(glam::DVec3::ZERO, upright, glam::DVec3::ZERO);
     pane.world_mut().move_solid(0, pose).expect("there is a solid 0");
     run(&mut pane, 0.1);
     let velocity = pane.frame().drops[0].velocity;
-    assert!(velocity.y < -0.05 && velocity.z.abs() < 1e-6, "upright, it runs down: {velocity}");
+    assert!(velocity.y < -0.05 && velocity.z.abs() < 1e-6, "upright, it slides down: {velocity}");
 }

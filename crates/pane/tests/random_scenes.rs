@@ -1,4 +1,5 @@
-//! Scenes that nobody would draw: any material, liquid, tilt, wind and motion. Nothing may panic, leak or stop being a number.
+//! Random materials, liquids, tilts, winds and motions: no panic, no lost volume, no number that is
+//! not finite.
 
 mod support;
 
@@ -44,7 +45,7 @@ fn scene(seed: u64) -> String {
 }
 
 #[test]
-fn any_scene_keeps_its_books_and_its_numbers() {
+fn random_scenes_conserve_volume_and_stay_finite() {
     for seed in 0..16 {
         let text = scene(seed);
         let mut pane = pane(&text);
@@ -52,7 +53,7 @@ fn any_scene_keeps_its_books_and_its_numbers() {
             run(&mut pane, 0.1);
             let frame = pane.frame();
             let off = imbalance(&frame);
-            assert!(off.abs() < 1e-9, "the books are off by {off:e}\n{text}");
+            assert!(off.abs() < 1e-9, "the volume balance is off by {off:e}\n{text}");
             for drop in instances(&frame) {
                 assert!(
                     drop.volume > 0.0 && drop.velocity.is_finite() && drop.frame.origin.is_finite(),

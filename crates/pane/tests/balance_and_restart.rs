@@ -1,4 +1,5 @@
-//! Nothing is lost or made, names are never reused, and a run does not depend on threads or interruptions.
+//! The volume balance is exact, ids are never reused, and runs are bit-identical for any threads
+//! and interruptions.
 
 mod support;
 
@@ -8,7 +9,8 @@ use sessile_frames::{Event, Ids};
 use sessile_model::Model;
 use support::{cap, imbalance, instances, pane, run, tilted};
 
-/// Rain, dew, a tap, a needle that feeds and one that drains, trails and beads, all on one pane that loses water below.
+/// Rain, dew, a tap, a feeding and a draining needle, trails and beads on one pane that loses water
+/// below.
 fn busy_scene() -> String {
     tilted(80.0, "advancing = \"50 deg\"\nreceding = \"15 deg\"\nwet_advancing = \"25 deg\"", "seed = 5")
         + "[[emitters]]\nkind = \"rain\"\nover = \"pane\"\nrate = \"400 mm/h\"\nvelocity = \"0 -3 -2 m/s\"\n\
@@ -20,18 +22,18 @@ fn busy_scene() -> String {
 }
 
 #[test]
-fn added_equals_present_plus_lost_through_everything() {
+fn added_volume_equals_present_plus_lost() {
     let mut pane = pane(&busy_scene());
     let mut events = Vec::new();
     for second in 1..=4 {
         events.extend(run(&mut pane, 1.0));
         let imbalance = imbalance(&pane.frame());
-        assert!(imbalance.abs() < 1e-12, "after {second} s the books are off by {imbalance:e}");
+        assert!(imbalance.abs() < 1e-12, "after {second} s the volume balance is off by {imbalance:e}");
     }
     let frame = pane.frame();
-    assert!(frame.balance.lost > 0.0, "water has run off");
+    assert!(frame.balance.lost > 0.0, "water has left the pane");
     assert!(events.iter().any(|e| matches!(e, Event::Merge { .. })), "drops have merged");
-    assert!(events.iter().any(|e| matches!(e, Event::Split { .. })), "trails have broken into beads");
+    assert!(events.iter().any(|e| matches!(e, Event::Split { .. })), "films have ruptured into beads");
 }
 
 #[test]
@@ -41,7 +43,7 @@ fn ids_are_unique_and_never_reused() {
     for _ in 0..100 {
         run(&mut pane, 0.02);
         let ids: Vec<u32> = instances(&pane.frame()).iter().map(|drop| drop.drop).collect();
-        assert!(ids.is_sorted_by(|a, b| a < b), "ids rise and differ");
+        assert!(ids.is_sorted_by(|a, b| a < b), "ids are ascending and unique");
         let now: BTreeSet<u32> = ids.into_iter().collect();
         assert!(now.is_disjoint(&gone), "an id came back: {:?}", now.intersection(&gone).next());
         gone.extend(seen.difference(&now));
@@ -51,7 +53,7 @@ fn ids_are_unique_and_never_reused() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
@@ -64,9 +66,9 @@ fn any_number_of_threads_gives_the_same_bytes() {
     assert!(one == on(2) && one == on(3), "states differ");
 }
 
-/// Stopped between any two steps, saved, and gone on from the saved state in a new process.
+/// Saved between two steps and restored into a new model.
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes() {
+fn a_resumed_run_is_bit_identical() {
     let turning = "[world]\nwind = \"5 0 1 m/s\"\ngravity = [{ at = \"0 s\", value = \"0 -9.8 0 m/s^2\" }, { at = \"1 s\", value = \"2 -5 0 m/s^2\" }]\n";
     for (fidelity, weather) in [("physical", ""), ("paper", ""), ("physical", turning), ("paper", turning)] {
         let scene = format!("fidelity = \"{fidelity}\"\n") + &busy_scene() + weather;
@@ -87,7 +89,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
 }
 
 #[test]
-fn a_state_of_another_pane_is_refused() {
+fn the_state_of_another_pane_is_rejected() {
     let state = pane(&busy_scene()).save();
     let mut other = pane(&busy_scene().replace("40 80 mm", "40 85 mm"));
     assert!(other.restore(&state).is_err());
@@ -95,8 +97,8 @@ fn a_state_of_another_pane_is_refused() {
 }
 
 #[test]
-fn a_merged_drop_keeps_volume_momentum_and_the_larger_ones_id() {
-    // 20 µL run down onto 5 µL that hold.
+fn a_merger_conserves_volume_and_momentum_and_keeps_the_id_of_the_larger_drop() {
+    // 20 µL slide onto 5 µL at rest.
     let scene = tilted(90.0, "advancing = \"90 deg\"\nreceding = \"60 deg\"", "")
         + &cap(5.0, 90.0, [0.0, 0.0, 0.0])
         + &cap(20.0, 90.0, [0.0, 12.0, 0.0]);
@@ -120,10 +122,10 @@ fn a_merged_drop_keeps_volume_momentum_and_the_larger_ones_id() {
     assert!(gained.abs() < merged.volume * 9.8 * 0.002, "momentum {momentum:e} became {:e}", momentum + gained);
 }
 
-/// Grown by a needle to 20 µL at 90°, then drained: the line stays until the angle has fallen to 40° (reference case
-/// `hysteresis-20-90-40`: base radius 2.21647 mm, 6.26756 µL).
+/// Grown by a needle to 20 µL at 90°, then drained: the contact line stays until the angle has
+/// fallen to 40° (reference case `hysteresis-20-90-40`: base radius 2.21647 mm, 6.26756 µL).
 #[test]
-fn a_line_stays_pinned_between_growing_and_draining() {
+fn the_contact_line_is_pinned_between_advancing_and_receding_angle() {
     let scene = tilted(0.0, "advancing = \"90 deg\"\nreceding = \"40 deg\"", "")
         + "[[emitters]]\nkind = \"feed\"\nat = \"0 0 0 mm\"\nrate = \"20 uL/s\"\nstop = \"1 s\"\n\
            [[emitters]]\nkind = \"feed\"\nat = \"0 0 0 mm\"\nrate = \"-2 uL/s\"\nstart = \"1 s\"\n";
@@ -146,5 +148,5 @@ fn a_line_stays_pinned_between_growing_and_draining() {
             break;
         }
     }
-    assert!((depinned / 6.26756e-9 - 1.0).abs() < 0.05, "the line let go at {:.3} µL", depinned * 1e9);
+    assert!((depinned / 6.26756e-9 - 1.0).abs() < 0.05, "depinned at {:.3} µL", depinned * 1e9);
 }
