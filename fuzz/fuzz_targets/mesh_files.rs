@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::Connectivity;
 use sessile_geometry::files::{MeshFormat, no_resources, parse_mesh, write_ply};
-use sessile_geometry::repair::{Openness, RepairOptions, repair, repair_with};
+use sessile_geometry::repair::{Closure, repair, repair_with};
 
 /// Larger meshes are only read: repair is near linear, and small ones reach all of it.
 const MAX_TRIANGLES: usize = 2000;
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(again) = parse_mesh(&write_ply(&mesh), MeshFormat::Ply, &no_resources) {
         assert_eq!(again.triangles.len(), mesh.triangles.len());
     }
-    if let Ok((sheet, report)) = repair_with(mesh.clone(), RepairOptions { openness: Openness::Allowed, ..Default::default() }) {
+    if let Ok((sheet, report)) = repair_with(mesh.clone(), Closure::Optional) {
         assert_sound(&sheet);
         assert!(Connectivity::new(&sheet.triangles).is_ok(), "{report}");
     }

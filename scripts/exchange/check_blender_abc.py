@@ -1,4 +1,4 @@
-"""Blender reads the Alembic archive back, frame by frame. Arguments: RUN ARCHIVE."""
+"""Compares the Alembic archive, as read by Blender, with the run. Arguments: RUN ARCHIVE."""
 
 import pathlib
 import struct
@@ -11,7 +11,7 @@ from frames import Run
 
 
 class Archive:
-    """As much of Ogawa as it takes to find an object's array, for Blender reads no whole-number attributes."""
+    """A minimal Ogawa reader that finds an array of an object; Blender reads no integer attributes."""
 
     def __init__(self, path):
         self.bytes = pathlib.Path(path).read_bytes()
@@ -29,7 +29,7 @@ class Archive:
         return self.bytes[at + 8 : at + 8 + self.number(at)] if at else b""
 
     def property(self, compound, name):
-        """The group of a property of this name below a compound's group, by the order of the headers."""
+        """The group of the named property of a compound property."""
         *groups, headers = self.children(compound)
         text = self.data(headers)
         places = {n: text.find(bytes([len(n)]) + n) for n in KNOWN}
@@ -58,7 +58,7 @@ def main():
     interval = run.measures[1]["time"] - run.measures[0]["time"]
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
-    # The archive's seconds are those of the video, at the scene's 30 pictures a second.
+    # Seconds of the archive are those of the video, at 30 frames per second.
     scene.render.fps, scene.render.fps_base = 30, 1.0
     bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
     liquid = bpy.data.objects["liquid"]
@@ -74,7 +74,7 @@ def main():
         assert points.shape == expected.shape, f"frame {number}: {points.shape}"
         error = np.abs(points @ turn.T - expected).max() if len(points) else 0.0
         assert error < 1e-6, f"frame {number}: points off by {error} m"
-        # The same triangles, whichever corner comes first.
+        # Equal triangles up to a rotation of their corners.
         first = lambda t: np.take_along_axis(t, (np.argmin(t, 1)[:, None] + np.arange(3)) % 3, 1)
         assert np.array_equal(first(triangles), first(frame.triangles)), f"frame {number}: other triangles"
         velocity = np.empty(3 * len(points), np.float32)

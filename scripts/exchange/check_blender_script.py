@@ -1,4 +1,7 @@
-"""Runs the exported Blender script headless and renders one frame; the liquid changes, and the picture shows it. Arguments: RUN SCRIPT PICTURE [SAMPLES]."""
+"""Runs the exported Blender script and renders one frame.
+
+The liquid must be animated and visible in the image. Arguments: RUN SCRIPT IMAGE [SAMPLES].
+"""
 
 import runpy
 import sys
@@ -42,7 +45,7 @@ def main():
     with_drops = render(scene, picture)
     liquid.hide_render = True
     without = render(scene, picture.replace(".png", "-dry.png"))
-    # Where a drop is, the picture changes: the drops' points as the camera sees them, against the rest.
+    # Pixels with drops must change when the drops are removed: project the points of the drops to the image.
     from bpy_extras.object_utils import world_to_camera_view
     import mathutils
 
@@ -54,7 +57,7 @@ def main():
         x, y = int(place.x * width), int((1 - place.y) * height)
         if 0 <= x < width and 0 <= y < height:
             inside[y, x] = True
-    assert inside.any(), "no drop is in the picture"
+    assert inside.any(), "no drop is in the image"
     near, far = change[inside].mean(), np.median(change[~inside])
     assert near > 2 * far + 0.002, f"drops change their pixels by {near}, others change by {far}"
     print(f"blender: the script runs and renders; drops change their pixels by {near:.3f}, others by {far:.3f}")

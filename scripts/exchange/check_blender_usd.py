@@ -1,4 +1,4 @@
-"""Blender opens the USD layer headless; its mesh follows the frames. Arguments: RUN LAYER."""
+"""Compares the USD layer, as read by Blender, with the run. Arguments: RUN LAYER."""
 
 import sys
 
@@ -29,7 +29,7 @@ def main():
         bpy.context.scene.frame_set(number)
         points, faces, mesh = evaluated(liquid)
         assert len(points) == len(frame.points) and faces == len(frame.triangles), f"frame {number}: {len(points)} points, {faces} faces"
-        # Blender's z is up: (x, y, z) has become (x, -z, y), in the object's own axes or by its matrix.
+        # Blender's z is up: (x, y, z) becomes (x, -z, y), in object coordinates or by the object's matrix.
         world = points @ np.array(liquid.matrix_world.to_3x3()).T
         turned = np.stack([frame.points[:, 0], -frame.points[:, 2], frame.points[:, 1]], 1)
         error = np.abs(world - turned).max() if len(points) else 0.0

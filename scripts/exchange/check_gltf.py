@@ -1,4 +1,7 @@
-"""The .glb's meshes against the run's frames, read by trimesh, and what its animation shows. Arguments: RUN FILE KIND (frame, morph or switch)."""
+"""Compares the meshes and the animation of a .glb file, as read by trimesh, with the run.
+
+Arguments: RUN FILE KIND (frame, morph or switch).
+"""
 
 import json
 import pathlib
@@ -59,7 +62,7 @@ def main():
             same(f"drops {number}", glb.array(primitive["attributes"]["_DROP"]), frame.drops)
             shown += 1
         if kind == "switch":
-            # At each frame's time just one mesh has size.
+            # At the time of each frame exactly one mesh has a nonzero scale.
             tracks = []
             for channel in document["animations"][0]["channels"]:
                 node = document["nodes"][channel["target"]["node"]]

@@ -1,4 +1,7 @@
-"""Blender makes a model and saves it as USD (binary and text), glTF and OBJ; sessile imports each into a scene that it accepts and runs. Arguments: SESSILE FOLDER."""
+"""Imports models that Blender writes as USD (binary and text), glTF and OBJ; one of the scenes is run.
+
+Arguments: SESSILE FOLDER.
+"""
 
 import pathlib
 import subprocess
@@ -46,18 +49,18 @@ def main():
         text = scene.read_text()
         for wanted in ['"Brass"', '"Oak"', '"Ring', '"Block'] + (["[camera]"] if kind != "obj" else []):
             assert wanted in text, f"{kind}: no {wanted} in\n{text}"
-        # The ring is 80 mm wide and its top 60 mm high, whichever way was up in the file.
+        # The extent must not depend on the up axis of the file.
         assert "100 mm wide, 160 mm high, 100 mm deep" in text, f"{kind}:\n{text}"
         if kind in ("usdc", "usda"):
             assert 'frame = "41.66667 ms"' in text and 'duration = "500' in text, f"{kind}: frames\n{text}"
         subprocess.run([sessile, "check", scene], check=True)
     short = ["--set", 'time.duration="83.33334 ms"', "--no-pictures", "--out", folder / "run"]
     subprocess.run([sessile, "run", folder / "usdc.toml", *short], check=True)
-    # And back: what sessile exports, sessile imports.
+    # An export of sessile can be imported again.
     subprocess.run([sessile, "export", folder / "run", "--to", "usd", folder / "back.usdc"], check=True)
     subprocess.run([sessile, "import", folder / "back.usdc", "--as", folder / "back.toml"], check=True)
     assert '"Block"' in (folder / "back.toml").read_text()
-    print("import: usdc, usda, glb, obj become scenes that check; one runs and comes back")
+    print("import: scenes from usdc, usda, glb and obj are valid; one runs, and its export can be imported")
 
 
 main()

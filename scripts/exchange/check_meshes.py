@@ -1,4 +1,7 @@
-"""PLY, OBJ and STL read back by trimesh. Arguments: RUN PLY OBJ STL SPLIT: folders of frames, the last one of drops as PLY."""
+"""Compares PLY, OBJ and STL files, as read by trimesh, with the run.
+
+Arguments: RUN PLY OBJ STL SPLIT: folders of frames, the last one of single drops as PLY.
+"""
 
 import pathlib
 import sys

@@ -1,6 +1,7 @@
-"""Mitsuba renders the export, and the picture is ours. Arguments: SCENE.xml OURS.exr SAMPLES [FOLDER for both pictures].
+"""Renders the export with Mitsuba and compares the image with ours.
 
-Ours may be turned into other units by nothing: both are linear light in the same unit. Single pixels differ by noise, so 8 x 8 of them are averaged.
+Both are linear and in the same radiometric unit, without any scaling. Single pixels differ by noise, so blocks of 8 x 8
+pixels are averaged. Arguments: SCENE.xml OURS.exr SAMPLES [FOLDER for both images].
 """
 
 import sys
@@ -9,7 +10,7 @@ import mitsuba as mi
 import numpy as np
 
 mi.set_variant("scalar_rgb")
-# Of the whole picture, and of blocks on average: what both renderers leave of noise with few samples, and the coats of materials, which are not quite the same model.
+# Tolerances of the whole image and of the mean over blocks: noise at few samples, and slightly different coat models.
 WHOLE, BLOCKS = 0.02, 0.06
 
 
@@ -32,9 +33,9 @@ def main():
     a, b = blocks(ours), blocks(theirs)
     relative = np.abs(a - b) / (b + 0.02)
     whole = ours.mean() / theirs.mean() - 1.0
-    assert abs(whole) < WHOLE, f"the whole picture differs by {100 * whole:.2f} %"
+    assert abs(whole) < WHOLE, f"the whole image differs by {100 * whole:.2f} %"
     assert relative.mean() < BLOCKS, f"blocks differ by {100 * relative.mean():.2f} %"
-    print(f"mitsuba: renders; the whole picture differs by {100 * whole:+.2f} %, blocks by {100 * relative.mean():.2f} % (median {100 * np.median(relative):.2f} %)")
+    print(f"mitsuba: renders; the whole image differs by {100 * whole:+.2f} %, blocks by {100 * relative.mean():.2f} % (median {100 * np.median(relative):.2f} %)")
 
 
 main()

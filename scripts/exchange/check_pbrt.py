@@ -1,4 +1,7 @@
-"""pbrt's scenes as far as can be told without pbrt: quotes and blocks match, directives and their parameters are those of version 4, files are there. Arguments: FOLDER."""
+"""Checks the syntax of pbrt-v4 scenes without pbrt: quotes, blocks, directives, parameters, files.
+
+Arguments: FOLDER.
+"""
 
 import pathlib
 import re
@@ -33,7 +36,7 @@ def main():
         files = re.findall(r'"string filename" "([^"]+)"', text)
         for name in files[1:]:
             assert (folder / name).is_file(), f"{path}: no {name}"
-    print(f"pbrt: {len(scenes)} scenes well formed, their files are there")
+    print(f"pbrt: {len(scenes)} scenes are well formed, and their files exist")
 
 
 main()

@@ -1,6 +1,6 @@
-"""POV-Ray renders a frame with and without its drops: the picture changes where the frame has drops, and hardly elsewhere. Arguments: RUN FOLDER FRAME SCRATCH [blob].
+"""Renders a frame with POV-Ray with and without its drops; only pixels with drops may change noticeably.
 
-With `blob`, drops must be blobs, not meshes.
+With `blob`, drops must be blobs, not meshes. Arguments: RUN FOLDER FRAME SCRATCH [blob].
 """
 
 import pathlib
@@ -51,16 +51,16 @@ def main():
     x = (0.5 + 0.5 * (p @ right) / depth / half) * WIDTH
     y = (0.5 - 0.5 * (p @ up) / depth / (half * HEIGHT / WIDTH)) * HEIGHT
     seen = (depth > 0) & (x >= 0) & (x < WIDTH) & (y >= 0) & (y < HEIGHT)
-    assert seen.any(), "no drop is in the picture"
+    assert seen.any(), "no drop is in the image"
     inside = np.zeros((HEIGHT, WIDTH), bool)
     inside[y[seen].astype(int), x[seen].astype(int)] = True
     near, far = change[inside].mean(), np.median(change[~inside])
     assert near > 3 * far + 0.005, f"drops change their pixels by {near}, others change by {far}"
-    # The animation draws every frame that was exported.
+    # The animation renders every exported frame.
     done = subprocess.run(["povray", "animation.ini", "+W48", "+H36", "-D", "-A", "+WT1"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     scenes, pictures = len(list(folder.glob("[0-9]*.pov"))), len(list(folder.glob("picture*.png")))
-    assert scenes == pictures > 0, f"{pictures} pictures of {scenes} frames"
+    assert scenes == pictures > 0, f"{pictures} images of {scenes} frames"
     print(f"povray: renders {'blobs' if blobs else 'a mesh'}; drops change their pixels by {near:.3f}, others by {far:.3f}")
 
 

@@ -1,4 +1,4 @@
-"""pandas reads CSV and Parquet; both hold the measures to the last bit. Arguments: RUN CSV PARQUET."""
+"""Compares the CSV and Parquet tables, as read by pandas, with the measures. Arguments: RUN CSV PARQUET."""
 
 import sys
 

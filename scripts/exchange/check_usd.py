@@ -1,4 +1,4 @@
-"""USD: validators, topology and extents at every sample, all arrays against the run's own. Arguments: RUN LAYER."""
+"""Validates the USD layer and compares all arrays with the run. Arguments: RUN LAYER."""
 
 import pathlib
 import sys
@@ -10,7 +10,7 @@ from frames import Run, same
 
 
 def validate(path):
-    """All validators that usd-core has."""
+    """Runs all validators of usd-core."""
     try:
         from pxr import UsdValidation
 
@@ -79,7 +79,7 @@ def main():
             if file:
                 for time in file.GetAttr().GetTimeSamples() or [Usd.TimeCode.Default()]:
                     asset = file.Get(time)
-                    assert asset.resolvedPath, f"{asset.path} is not there"
+                    assert asset.resolvedPath, f"{asset.path} is missing"
                     images += 1
                 wet += child.GetName() == "Wetness"
     expected = len(list((run.path / "wet").glob("*"))) if (run.path / "wet").is_dir() else 0

@@ -1,4 +1,7 @@
-"""OpenVDB reads every grid; values equal those of the VTK export of the same run. Arguments: RUN FOLDER DUMP: .npz files with VTK's cells."""
+"""Compares the VDB grids, as read by OpenVDB, with the VTK export of the same run.
+
+Arguments: RUN FOLDER DUMP, where DUMP has .npz files with the cells of the VTK export.
+"""
 
 import pathlib
 import sys
@@ -24,7 +27,7 @@ def main():
         surface = grids["surface"]
         assert surface.gridClass == "level set" and grids["velocity"].gridClass == "staggered"
         assert np.allclose(surface.transform.voxelSize(), h)
-        # Voxel (0, 0, 0) is the cell whose middle its transform names; VTK's first cell has its corner at the origin.
+        # The transform gives the center of voxel (0, 0, 0); the corner of VTK's first cell is at the origin.
         first = np.round(np.array(surface.transform.worldToIndex(tuple(origin + 0.5 * h)))).astype(int)
         assert np.allclose(surface.transform.indexToWorld(tuple(int(c) for c in first)), origin + 0.5 * h, atol=1e-9 * h + 1e-12)
         active = cells["active"].reshape(size[::-1]).transpose(2, 1, 0).astype(bool)
@@ -36,7 +39,7 @@ def main():
             assert grids[name].activeVoxelCount() == active.sum(), (grids[name].activeVoxelCount(), active.sum())
         faces = np.zeros(tuple(size) + (3,), np.float32)
         grids["velocity"].copyToArray(faces, ijk=tuple(int(c) for c in first))
-        # Faces averaged are VTK's values at centers, wherever the far face's cell is kept.
+        # The mean of the faces is VTK's value at the center, wherever the neighboring cell is stored.
         centers = cells["velocity"].reshape(tuple(size[::-1]) + (3,)).transpose(2, 1, 0, 3)
         for axis in range(3):
             if size[axis] == 1:

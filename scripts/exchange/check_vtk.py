@@ -1,4 +1,4 @@
-"""VTK reads every file that the .pvd lists, with every field. Arguments: RUN COLLECTION."""
+"""Compares every file listed in the .pvd, as read by VTK, with the run. Arguments: RUN COLLECTION."""
 
 import pathlib
 import sys
@@ -48,8 +48,8 @@ def main():
             velocity, pressure = vtk_to_numpy(cells.GetArray("velocity")), vtk_to_numpy(cells.GetArray("pressure"))
             assert np.isfinite(phi).all() and np.isfinite(velocity).all() and np.isfinite(pressure).all()
             assert velocity.shape == (len(phi), 3) and active.any()
-            # The liquid's volume by its cells against that of the measures: cells cut by the surface count by their distance. Phi extends into the
-            # floor at y = 0, where it carries the contact angle; that is no liquid.
+            # Compare the liquid's volume in the grid with the measures; cells at the surface are weighted by their distance.
+            # Phi is extended into the floor at y = 0, where it encodes the contact angle; there is no liquid.
             h = data.GetSpacing()[0]
             size = np.array(data.GetDimensions()) - 1
             y = data.GetOrigin()[1] + h * (np.arange(size[1]) + 0.5)
@@ -57,7 +57,7 @@ def main():
             share = np.clip(0.5 - phi / h, 0.0, 1.0)[(active == 1) & above].sum() * h**3
             measured = run.measures[number]["total_volume"]
             assert abs(share / measured - 1) < 0.1, f"grid {number}: {share} m3 of liquid, measured {measured}"
-            # The surface's vertices lie where phi is near zero.
+            # Phi must be close to zero at the vertices of the surface.
             probe = vtk.vtkProbeFilter()
             points = vtk.vtkPolyData()
             frame = run.frame(number)

@@ -1,4 +1,4 @@
-"""Cells of .vti files as .npz, for a Python without VTK. Arguments: FOLDER OUT."""
+"""Converts the cells of .vti files to .npz, for a Python without VTK. Arguments: FOLDER OUT."""
 
 import pathlib
 import sys

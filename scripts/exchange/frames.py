@@ -1,4 +1,4 @@
-"""Reads the run folder itself: what every other reader is held against."""
+"""Reads a run folder: the reference for all other readers."""
 
 import json
 import pathlib
@@ -42,7 +42,7 @@ class Run:
 
 
 def same(what, found, expected, tolerance=0.0):
-    """Fails unless two arrays agree, saying by how much they do not."""
+    """Fails unless two arrays agree; the message gives the difference."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape, f"{what}: {found.shape} instead of {expected.shape}"
     if found.size:

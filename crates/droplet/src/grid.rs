@@ -527,11 +527,11 @@ mod tests {
             .collect();
         let mut found_at_once = vec![Vec::new(); queries.len()];
         let mut found_in_box = found_at_once.clone();
-        grid.query_many(&queries, Region::Path, &mut QueryScratch::default(), |way, slot| {
-            found_at_once[way].push(slot as usize);
+        grid.query_many(&queries, Region::Path, &mut QueryScratch::default(), |query, slot| {
+            found_at_once[query].push(slot as usize);
         });
-        grid.query_many(&queries, Region::Box, &mut QueryScratch::default(), |way, slot| {
-            found_in_box[way].push(slot as usize)
+        grid.query_many(&queries, Region::Box, &mut QueryScratch::default(), |query, slot| {
+            found_in_box[query].push(slot as usize);
         });
         for (query, in_box) in queries.iter().zip(found_in_box) {
             let (low, high) = (query.from.min(query.to), query.from.max(query.to));

@@ -96,7 +96,7 @@ impl DropletModel {
     }
 
     /// Number of sliding droplets.
-    pub fn num_running(&self) -> usize {
+    pub fn num_sliding(&self) -> usize {
         self.particles.num_sliding()
     }
 
@@ -112,7 +112,7 @@ impl DropletModel {
     }
 
     /// Number of airborne droplets.
-    pub fn num_flying(&self) -> usize {
+    pub fn num_airborne(&self) -> usize {
         self.state.balls.len()
     }
 
@@ -278,7 +278,7 @@ impl Model for DropletModel {
         self.scratch.air.coalesce(&mut self.state.balls, dt, &mut events);
         self.state.time = now;
         report.add("coalesce.merges", num_merges(&events));
-        Ok(StepReport { dt, events, stages: report, ..StepReport::default() })
+        Ok(StepReport { dt, events, stages: report })
     }
 
     fn frame(&self) -> Frame {
@@ -299,7 +299,7 @@ impl Model for DropletModel {
             drops,
             wet: self.particles.substrate.wet_maps(&self.surface),
             balance: VolumeBalance { added: self.state.added, lost: self.state.lost, film },
-            active_cells: self.num_running() as u64,
+            active_cells: self.num_sliding() as u64,
         }
     }
 

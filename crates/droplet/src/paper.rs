@@ -90,10 +90,10 @@ impl Paper {
         if self.solids[facet.solid as usize].bumps == [0.0; 2] {
             return;
         }
-        let way = segment.to - segment.from;
-        let (length, width) = (way.length(), 2.0 * radius);
+        let displacement = segment.to - segment.from;
+        let (length, width) = (displacement.length(), 2.0 * radius);
         let axis = self.axes[segment.triangle as usize];
-        let (cos, sin) = (axis.dot(way).abs() / length, axis.perp_dot(way).abs() / length);
+        let (cos, sin) = (axis.dot(displacement).abs() / length, axis.perp_dot(displacement).abs() / length);
         let extents = [width * sin + length * cos, width * cos + length * sin];
         for (left, extent) in self.streaks[segment.triangle as usize].iter_mut().zip(extents) {
             *left *= 1.0 - (extent * width / facet.area()).min(1.0);

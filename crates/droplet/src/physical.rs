@@ -4,7 +4,7 @@
 //! m dv/dt = F − F_line − β w η v        F: weight and wind along the solid
 //! ```
 //!
-//! (docs/wetting.md, "Holding on", "Sliding"). The contact line pulls outward with γ cos θ per
+//! (docs/wetting.md, "Retention", "Sliding"). The contact line pulls outward with γ cos θ per
 //! length: with cos θ_a along the front half of a footprint of radius R, with cos θ_r along the
 //! rear half. For uniform angles that is γ·2R (cos θ_r − cos θ_a) against the motion, Furmidge's
 //! retention with k = 1. Where angles vary (an image, a wet path), each half is sampled at three

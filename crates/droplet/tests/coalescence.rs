@@ -106,8 +106,8 @@ fn a_detached_droplet_lands_again() {
     let mut landed = false;
     for step in 1..=60 {
         run(&mut model, f64::from(step) / 60.0);
-        flew |= model.num_flying() == 1;
-        landed |= flew && model.num_flying() == 0 && model.num_droplets() == 1;
+        flew |= model.num_airborne() == 1;
+        landed |= flew && model.num_airborne() == 0 && model.num_droplets() == 1;
     }
     assert!(flew && landed, "flew {flew}, landed {landed}");
 }

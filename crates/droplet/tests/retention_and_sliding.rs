@@ -8,7 +8,7 @@ use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Liquid, Wetting, retention, sliding, wind};
 use support::{cap, drop, model, run, slope};
 
-const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+const WATER: Liquid = Liquid::water();
 
 fn moves(scene: &str) -> bool {
     let mut model = model("", scene);
@@ -69,7 +69,7 @@ fn a_pendant_drop_hangs_up_to_the_largest_stable_volume() {
     for (volume, falls) in [(0.99 * limit, false), (1.01 * limit, true), (79.7, true), (30.0, false)] {
         let mut model = model("", &(slope(90.0, 89.9, 180.0, [100.0, 100.0]) + &cap("plane", volume, 90.0, [0.0; 3])));
         run(&mut model, 0.05);
-        assert_eq!(model.num_flying() == 1, falls, "{volume} µL of {limit}");
+        assert_eq!(model.num_airborne() == 1, falls, "{volume} µL of {limit}");
     }
 }
 
@@ -93,14 +93,14 @@ fn a_pinned_drop_moves_with_its_solid_and_slides_when_it_tilts() {
          motion = [{ at = \"0.2 s\", rotate = \"0 0 0 deg\" }, { at = \"1.2 s\", rotate = \"0 0 -80 deg\" }]\n";
     let mut model = model("", &(tilts.to_owned() + &cap("plane", 30.0, 90.0, [20.0, 0.0, 0.0])));
     run(&mut model, 0.2);
-    assert_eq!(model.num_running(), 0, "on a level plane it is pinned");
+    assert_eq!(model.num_sliding(), 0, "on a level plane it is pinned");
     run(&mut model, 0.5);
     // 24°: less than needed (30 µL are retained up to 37°); the droplet has moved with the plane.
     let (_, at) = drop(&model, 1).expect("there");
     let expected = DVec3::new(0.02 * f64::to_radians(24.0).cos(), -0.02 * f64::to_radians(24.0).sin(), 0.0);
     assert!(at.distance(expected) < 2e-3, "{at}, carried to {expected}");
     run(&mut model, 1.1);
-    assert_eq!(model.num_running(), 1, "at 72° it slides");
+    assert_eq!(model.num_sliding(), 1, "at 72° it slides");
 }
 
 #[test]

@@ -1,25 +1,26 @@
-//! Drops taken apart: a frame's surface as one surface per drop.
+//! Splitting of a frame's surface into one surface per drop.
 
 use std::collections::BTreeMap;
 
 use sessile_frames::Surface;
 
-/// The surfaces of a valid frame's drops with their ids, by rising id. A triangle belongs to the drop of its first corner.
-pub fn split(surface: &Surface) -> Vec<(Option<u32>, Surface)> {
+/// The surfaces of a frame's drops with their ids, in ascending order of ids. A triangle belongs to
+/// the drop of its first corner.
+pub fn split_by_drop(surface: &Surface) -> Vec<(Option<u32>, Surface)> {
     let mut parts: BTreeMap<u32, Surface> = BTreeMap::new();
-    // Number of each vertex in its drop's own surface.
-    let mut numbers = vec![u32::MAX; surface.positions.len()];
+    // Index of each vertex in the surface of its drop.
+    let mut new_index = vec![u32::MAX; surface.positions.len()];
     for (triangle, &solid) in surface.triangles.iter().zip(&surface.solids) {
         let part = parts.entry(surface.drops[triangle[0] as usize]).or_default();
         let own = triangle.map(|v| {
             let v = v as usize;
-            if numbers[v] == u32::MAX {
-                numbers[v] = part.positions.len() as u32;
+            if new_index[v] == u32::MAX {
+                new_index[v] = part.positions.len() as u32;
                 part.positions.push(surface.positions[v]);
                 part.velocities.push(surface.velocities[v]);
                 part.drops.push(surface.drops[v]);
             }
-            numbers[v]
+            new_index[v]
         });
         part.triangles.push(own);
         part.solids.push(solid);
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_triangle_and_vertex_goes_to_its_drop() {
+    fn triangles_and_vertices_are_assigned_to_their_drop() {
         let mut surface = Surface::default();
         for drop in [7_u32, 3] {
             let base = surface.positions.len() as u32;
@@ -48,7 +49,7 @@ mod tests {
                 surface.solids.push(-1);
             }
         }
-        let parts = split(&surface);
+        let parts = split_by_drop(&surface);
         assert_eq!(parts.iter().map(|(id, _)| id.unwrap()).collect::<Vec<_>>(), [3, 7]);
         for (id, part) in parts {
             part.validate().unwrap();

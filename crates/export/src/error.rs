@@ -1,6 +1,5 @@
 //! Why a run could not be exported.
 
-use std::io;
 use std::path::PathBuf;
 
 use sessile_appearance::AppearanceError;
@@ -13,14 +12,14 @@ use sessile_world::WorldError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The run folder.
+    /// The run folder cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The run's measures.
+    /// The measures cannot be read.
     #[error(transparent)]
     Measures(#[from] MeasuresError),
     /// The run's scene cannot be read.
-    #[error("{}, the scene of this run, cannot be read; mend it:\n{reason}", file.display())]
+    #[error("cannot read the run's scene {}; fix it and export again:\n{reason}", file.display())]
     Scene {
         /// `scene.toml`.
         file: PathBuf,
@@ -30,21 +29,21 @@ pub enum ExportError {
     /// The scene's solids cannot be built.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// Textures or light of the scene cannot be read.
+    /// Textures or environment of the scene cannot be read.
     #[error(transparent)]
-    Looks(#[from] AppearanceError),
-    /// Frames that are not there.
+    Appearance(#[from] AppearanceError),
+    /// The selected frames do not exist.
     #[error("{}: {cause}", folder.display())]
     Frames {
         /// The run folder.
         folder: PathBuf,
-        /// What is wrong with the choice.
+        /// What is wrong with the selection.
         cause: FrameSelectionError,
     },
-    /// Frames are missing among those chosen.
+    /// Frames are missing among the selected ones.
     #[error(
-        "{} lacks {} between frames {before} and {after}: export the parts with `--frames ..{before}` and `--frames {after}..`, or simulate it again with \
-         `sessile run --fresh`",
+        "{} lacks {} between frames {before} and {after}: export the parts with `--frames ..{before}` and \
+         `--frames {after}..`, or simulate it again with `sessile run --fresh`",
         folder.display(),
         gap(*before, *after)
     )]
@@ -56,7 +55,7 @@ pub enum ExportError {
         /// First frame after it.
         after: u64,
     },
-    /// The run has no grids.
+    /// The run has no grid fields.
     #[error("{}: {reason}", folder.display())]
     NoFields {
         /// The run folder.
@@ -64,73 +63,62 @@ pub enum ExportError {
         /// Why, and what to do.
         reason: String,
     },
-    /// A format of this name is not known.
-    #[error("there is no format `{name}`; there are {known}")]
+    /// The format is unknown.
+    #[error("unknown format `{name}`: expected one of {known}")]
     UnknownFormat {
-        /// As given.
+        /// The name given.
         name: String,
-        /// All there are.
+        /// All formats.
         known: String,
     },
     /// The destination's name does not fit the format.
-    #[error("{format} writes {wants}, and {} is none", path.display())]
-    Name {
+    #[error("{format} output must be {expected} (got {})", path.display())]
+    DestinationName {
         /// The format.
         format: &'static str,
         /// What it writes.
-        wants: String,
-        /// What was given.
+        expected: String,
+        /// The destination given.
         path: PathBuf,
     },
-    /// An option that the format does not have.
-    #[error("{format} cannot {what}; {instead}")]
-    Option {
+    /// The format cannot be split by drops.
+    #[error("{format} output cannot be split by drops: drop ids distinguish them (ply, obj and stl can be split)")]
+    CannotSplit {
         /// The format.
         format: &'static str,
-        /// What was asked for.
-        what: &'static str,
-        /// What to do.
-        instead: &'static str,
     },
     /// The output could not be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// A file of the run, or one that it names, cannot be read.
-    #[error("cannot read {}: {cause}", path.display())]
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// What the operating system said.
-        cause: io::Error,
-    },
-    /// More than the format can hold.
-    #[error("{format} cannot hold this: {what}")]
+    /// The output exceeds a limit of the format.
+    #[error("the output is too large for {format}: {what}")]
     TooLarge {
         /// The format.
         format: &'static str,
-        /// What is too large, the bound, and what to do.
+        /// What is too large, the limit, and what to do.
         what: String,
     },
-    /// Someone asked to stop.
-    #[error("stopped; nothing was written")]
+    /// The export was canceled.
+    #[error("canceled; nothing was written")]
     Stopped,
 }
 
 impl ExportError {
-    /// Whether the command is at fault, rather than what happened while exporting.
+    /// Whether the command or the scene is wrong, as opposed to a failure during the export.
     pub fn is_wrong_request(&self) -> bool {
         matches!(
             self,
             Self::Folder(FolderError::NoRun { .. })
                 | Self::Scene { .. }
                 | Self::World(_)
+                | Self::Appearance(_)
                 | Self::Frames { .. }
                 | Self::NoFields { .. }
                 | Self::UnknownFormat { .. }
-                | Self::Name { .. }
-                | Self::Option { .. }
+                | Self::DestinationName { .. }
+                | Self::CannotSplit { .. }
                 | Self::Output(OutputError::Exists { .. })
-        ) || matches!(self, Self::Looks(_))
+        )
     }
 }
 

@@ -1,10 +1,11 @@
-//! The formats, by name.
+//! The export formats.
 
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::error::ExportError;
 use sessile_output::Layout;
+
+use crate::error::ExportError;
 
 /// A format that a run can be exported to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them, in the order of the documentation.
+    /// All formats, in the order of the documentation.
     pub const ALL: [Self; 14] = [
         Self::Usd,
         Self::Abc,
@@ -58,7 +59,7 @@ impl Format {
         Self::Parquet,
     ];
 
-    /// As typed after `--to`.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Usd => "usd",
@@ -78,7 +79,7 @@ impl Format {
         }
     }
 
-    /// What it writes at its destination.
+    /// The files that it writes.
     pub fn layout(self) -> Layout {
         match self {
             Self::Usd | Self::Vtk | Self::Blender => Layout::FileAndFolder,
@@ -87,7 +88,7 @@ impl Format {
         }
     }
 
-    /// How the destination's name may end; a folder's name is free.
+    /// Allowed extensions of the destination; none for formats that write a folder.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Usd => &["usdc", "usd"],
@@ -101,30 +102,47 @@ impl Format {
         }
     }
 
-    /// Whether the measures are all that it takes of a run.
-    pub fn is_table(self) -> bool {
-        matches!(self, Self::Csv | Self::Parquet)
+    /// The name as its authors write it, for messages.
+    fn title(self) -> &'static str {
+        match self {
+            Self::Usd => "USD",
+            Self::Abc => "Alembic",
+            Self::Gltf => "glTF",
+            Self::Ply => "PLY",
+            Self::Obj => "OBJ",
+            Self::Stl => "STL",
+            Self::Vtk => "VTK",
+            Self::Vdb => "OpenVDB",
+            Self::Povray => "POV-Ray",
+            Self::Mitsuba => "Mitsuba",
+            Self::Pbrt => "pbrt",
+            Self::Blender => "Blender",
+            Self::Csv => "CSV",
+            Self::Parquet => "Parquet",
+        }
     }
 
-    /// Refuses a destination whose name promises something else.
-    pub fn check_name(self, path: &Path) -> Result<(), ExportError> {
+    /// Checks that the destination's name fits the format.
+    pub(crate) fn check_destination(self, path: &Path) -> Result<(), ExportError> {
         let extensions = self.extensions();
         let found = path.extension().and_then(|found| found.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let wrong = |wants: String| ExportError::Name { format: self.name(), wants, path: path.to_owned() };
+        let wrong = |expected: String| {
+            Err(ExportError::DestinationName { format: self.title(), expected, path: path.to_owned() })
+        };
         if path.file_name().is_none() {
-            return Err(wrong("something with a name".into()));
+            return wrong("a file or folder with a name".into());
         }
         if extensions.is_empty() {
-            // A folder that is called like a file was most likely meant as one.
+            // A folder named like a file is most likely a misunderstanding.
             let all = Self::ALL.iter().flat_map(|format| format.extensions());
             let like_file = all.chain(&["ply", "obj", "stl", "vdb", "pov", "xml", "pbrt", "usda"]).any(|e| *e == found);
-            return if like_file { Err(wrong("a folder with one file per frame".into())) } else { Ok(()) };
+            return if like_file { wrong("a folder, with one file per frame".into()) } else { Ok(()) };
         }
         if extensions.contains(&found.as_str()) {
             return Ok(());
         }
         let names: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
-        Err(wrong(format!("one file with a name that ends in {}", names.join(" or "))))
+        wrong(format!("a file ending in {}", names.join(" or ")))
     }
 }
 
@@ -146,26 +164,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_format_is_found_by_its_name_and_others_are_told_what_there_is() {
+    fn formats_are_found_by_name_and_unknown_names_list_them_all() {
         for format in Format::ALL {
             assert_eq!(format.name().parse::<Format>().unwrap(), format);
         }
         assert_eq!("glb".parse::<Format>().unwrap(), Format::Gltf);
         let error = "fbx".parse::<Format>().unwrap_err().to_string();
-        assert!(error.starts_with("there is no format `fbx`; there are usd, abc, "), "{error}");
+        assert!(error.starts_with("unknown format `fbx`: expected one of usd, abc, "), "{error}");
     }
 
     #[test]
-    fn names_that_promise_another_kind_of_file_are_refused() {
+    fn destinations_must_fit_the_format() {
         for (format, name) in [(Format::Usd, "a/drops.usdc"), (Format::Ply, "a/frames")] {
-            let answer = format.check_name(Path::new(name)).map_err(|error| error.to_string());
+            let answer = format.check_destination(Path::new(name)).map_err(|error| error.to_string());
             assert_eq!(answer, Ok(()), "{format:?} to {name}");
         }
         for (format, name) in
             [(Format::Usd, "drops.usda"), (Format::Usd, "drops"), (Format::Ply, "a.ply"), (Format::Csv, "..")]
         {
-            let error = format.check_name(Path::new(name)).expect_err(name).to_string();
-            assert!(error.contains(name), "{format:?} to {name}: {error}");
+            let error = format.check_destination(Path::new(name)).expect_err(name).to_string();
+            assert!(error.ends_with(&format!("(got {name})")), "{format:?} to {name}: {error}");
         }
+        let error = Format::Gltf.check_destination(Path::new("x.usdc")).expect_err("a USD file").to_string();
+        assert_eq!(error, "glTF output must be a file ending in .glb (got x.usdc)");
     }
 }

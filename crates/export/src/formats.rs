@@ -1,4 +1,4 @@
-//! One file per format.
+//! One module per format.
 
 mod abc;
 mod blender;
@@ -10,12 +10,12 @@ mod parquet;
 mod pbrt;
 mod ply;
 mod povray;
-mod solid_files;
+mod solid_meshes;
 mod stl;
 mod vdb;
 mod vtk;
 
-pub use solid_files::placed_mesh;
+pub use solid_meshes::world_mesh;
 
 use crate::error::ExportError;
 use crate::format::Format;

@@ -1,88 +1,90 @@
-//! A run's frames as files for other programs, and other programs' models as scenes.
+//! Writes the frames of a run in the file formats of other programs.
 //!
-//! [`export_run`] reads a run folder, frame by frame, and writes one of the formats of [`Format`]; each has a file of its own here. Nothing appears under the
-//! destination's name before all of it is written ([`destination`]). [`import_model`] goes the other way: it turns a model
-//! with its materials and camera into a scene file that is ready to edit.
+//! [`export_run`] reads a run folder frame by frame and writes one of the formats of [`Format`];
+//! each format has a module. The output appears under its final name only when it is complete
+//! (`sessile_output`). Nothing here depends on which model made the frames.
 //!
-//! Lengths are meters in every file, y is up, and coordinates are right-handed, unless a format has it otherwise; what each carries and how
-//! time is told is written in `docs/export.md`.
+//! Lengths are in meters, y is up and coordinates are right-handed in every file, unless the format
+//! demands otherwise. `docs/export.md` lists what each format contains and how it represents time.
 //!
 //! ```no_run
 //! use std::path::Path;
 //! use std::sync::atomic::AtomicBool;
-//! use sessile_export::{ExportOptions, Format, Quiet, export_run};
+//! use sessile_export::{ExportOptions, Format, export_run};
+//! use sessile_frames::NoProgress;
 //!
 //! let options = ExportOptions::default();
-//! let done = export_run(Path::new("runs/window"), Format::Usd, Path::new("window.usdc"), &options, &Quiet, &AtomicBool::new(false))?;
-//! assert!(done.frames > 0);
+//! let (run, file) = (Path::new("runs/window"), Path::new("window.usdc"));
+//! let exported = export_run(run, Format::Usd, file, &options, &NoProgress, &AtomicBool::new(false))?;
+//! assert!(exported.frames > 0);
 //! # Ok::<(), sessile_export::ExportError>(())
 //! ```
 
-mod drawn;
 mod drops;
+mod environment_file;
 mod error;
 mod format;
 mod formats;
 mod job;
-mod looks;
-mod sky;
+mod materials;
+mod render_assets;
+mod render_mesh;
 mod source;
-mod stagecraft;
 mod usd;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sessile_frames::FrameSelection;
+use sessile_frames::{Activity, FrameSelection, Progress};
+use sessile_output::Destination;
 
 pub use error::ExportError;
 pub use format::Format;
-pub use job::{ExportProgress, Quiet};
 
 use job::Job;
-use sessile_output::Destination;
 use source::Source;
 
-/// What to export, and how.
+/// Options of an export.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExportOptions {
-    /// Which frames.
+    /// The frames to export.
     pub frames: FrameSelection,
-    /// Each drop in a file of its own, for formats of single meshes.
+    /// Whether each drop gets a file of its own (PLY, OBJ and STL).
     pub split: bool,
-    /// Replace what is there.
+    /// Whether an existing destination is replaced.
     pub force: bool,
 }
 
-/// What came of it.
+/// The result of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// Frames written.
+    /// Number of frames written.
     pub frames: usize,
     /// The file or folder.
     pub path: PathBuf,
 }
 
-/// Exports frames of the run in a folder to `path`, all or nothing. Uses the caller's thread pool.
+/// Exports frames of the run in a folder to `path`, all or nothing.
+///
+/// Runs on the caller's thread pool; setting `stop` cancels the export.
 pub fn export_run(
     run: &Path,
     format: Format,
     path: &Path,
     options: &ExportOptions,
-    progress: &dyn ExportProgress,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Exported, ExportError> {
-    format.check_name(path)?;
+    format.check_destination(path)?;
     if options.split && !matches!(format, Format::Ply | Format::Obj | Format::Stl) {
-        let instead = "the drops' ids tell them apart; ply, obj and stl can be split";
-        return Err(ExportError::Option { format: format.name(), what: "be split by drops", instead });
+        return Err(ExportError::CannotSplit { format: format.name() });
     }
     let mut notices = Vec::new();
     let source = Source::open(run, options.frames, &mut notices)?;
     notices.iter().for_each(|notice| progress.notice(notice));
     let destination = Destination::new(path, format.layout(), options.force)?;
     let job = Job { source: &source, destination: &destination, split: options.split, progress, stop };
-    progress.begin(source.frames.len());
+    progress.begin(Activity::Export, source.frames.len());
     let written = formats::write(format, &job);
     progress.end();
     written?;

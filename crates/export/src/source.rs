@@ -1,17 +1,17 @@
-//! The run that is exported: its frames one at a time, its solids at each frame's time, its camera.
+//! The run to be exported: its frames one at a time, its solids at each frame's time, its camera.
 
 use std::path::Path;
 
 use glam::DVec3;
 use sessile_appearance::{Camera, DropTrack, frame_drop, frame_scene};
 use sessile_frames::names::safe_names;
-use sessile_frames::{FolderError, FrameSelection, RunFolder, RunInfo, RunStatus, Surface};
+use sessile_frames::{FolderError, FrameSelection, RunFolder, RunInfo, RunStatus, Surface, measures_file};
 use sessile_scene::types::Scene;
-use sessile_world::World;
+use sessile_world::{Pose, World};
 
 use crate::error::ExportError;
 
-/// A run, opened for reading.
+/// A run opened for reading.
 #[derive(Debug)]
 pub struct Source {
     /// Its folder.
@@ -24,7 +24,7 @@ pub struct Source {
     pub world: World,
     /// File names of the solids, in the scene's order.
     pub solids: Vec<String>,
-    /// The frames that are exported, rising without gaps; never empty.
+    /// The frames to export, in ascending order without gaps; never empty.
     pub frames: Vec<u64>,
     camera: Camera,
     followed: Option<DropTrack>,
@@ -32,9 +32,9 @@ pub struct Source {
 
 /// One frame of a run.
 #[derive(Clone, Debug)]
-pub struct Shot {
+pub struct LoadedFrame {
     /// Its number.
-    pub frame: u64,
+    pub number: u64,
     /// Its time, in s.
     pub time: f64,
     /// The liquid.
@@ -42,8 +42,8 @@ pub struct Shot {
 }
 
 impl Source {
-    /// Opens a run and chooses frames. What the user should know is added to `notices`.
-    pub fn open(run: &Path, choice: FrameSelection, notices: &mut Vec<String>) -> Result<Self, ExportError> {
+    /// Opens a run and selects frames. Messages for the user are added to `notices`.
+    pub fn open(run: &Path, selection: FrameSelection, notices: &mut Vec<String>) -> Result<Self, ExportError> {
         let folder = RunFolder::open(run)?;
         let info = folder.read_info()?;
         let file = folder.scene_path();
@@ -52,20 +52,11 @@ impl Source {
             Err(reason) => return Err(ExportError::Scene { file, reason: reason.to_string() }),
         };
         let all = folder.frames()?;
-        let wrong = |cause| ExportError::Frames { folder: run.to_owned(), cause };
-        let frames = choice.of(&all).map_err(wrong)?;
+        let frames = selection.of(&all).map_err(|cause| ExportError::Frames { folder: run.to_owned(), cause })?;
         if let Some(pair) = frames.windows(2).find(|pair| pair[1] != pair[0] + 1) {
             return Err(ExportError::Gap { folder: run.to_owned(), before: pair[0], after: pair[1] });
         }
-        let of = scene.time.last_frame();
-        if let Some(&last) = all.last().filter(|last| **last < u64::from(of) && !info.settled) {
-            let how = match info.status {
-                RunStatus::Running => "is still going on, or was interrupted",
-                RunStatus::Failed => "failed",
-                RunStatus::Done => "ended early",
-            };
-            notices.push(format!("the run {how}: it has frames up to {last} of {of}, and those are exported"));
-        }
+        notices.extend(unfinished_notice(&all, &info, &scene));
         let world = World::build(&scene)?;
         let aspect = f64::from(scene.render.size[0]) / f64::from(scene.render.size[1].max(1));
         let followed = match scene.camera.follow {
@@ -81,24 +72,30 @@ impl Source {
     }
 
     /// Reads a frame.
-    pub fn shot(&self, frame: u64) -> Result<Shot, ExportError> {
-        let (liquid, stamp) = self.folder.read_frame(frame)?;
-        Ok(Shot { frame, time: stamp.time, liquid })
+    pub fn read_frame(&self, number: u64) -> Result<LoadedFrame, ExportError> {
+        let (liquid, id) = self.folder.read_frame(number)?;
+        Ok(LoadedFrame { number, time: id.time, liquid })
     }
 
-    /// The solids at a moment.
+    /// The solids at a time, in s.
     pub fn world_at(&self, time: f64) -> World {
         let mut world = self.world.clone();
         world.advance_to(time);
         world
     }
 
-    /// When a frame is, in s.
+    /// Poses of a solid in the exported frames.
+    pub fn poses(&self, solid: usize) -> Vec<Pose> {
+        let pose = |&frame: &u64| *self.world_at(self.time_of(frame)).solids()[solid].world_from_rest();
+        self.frames.iter().map(pose).collect()
+    }
+
+    /// Time of a frame, in s.
     pub fn time_of(&self, frame: u64) -> f64 {
         frame as f64 * self.scene.time.frame
     }
 
-    /// The camera of a frame: it moves with the drop that it follows.
+    /// The camera of a frame, which moves along with the drop that it follows.
     pub fn camera_at(&self, frame: u64) -> Camera {
         let shift = self.followed.as_ref().map_or(DVec3::ZERO, |drop| drop.at(frame) - drop.first());
         Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera }
@@ -114,7 +111,7 @@ impl Source {
         (self.frames.first().copied().unwrap_or_default(), self.frames.last().copied().unwrap_or_default())
     }
 
-    /// Whether a solid has a wet map in any frame that is exported.
+    /// Whether a solid has a wet map in any of the exported frames.
     pub fn has_wet_maps(&self, solid: usize) -> bool {
         self.frames.iter().any(|&frame| self.has_wet_map(solid, frame))
     }
@@ -123,4 +120,26 @@ impl Source {
     pub fn has_wet_map(&self, solid: usize, frame: u64) -> bool {
         self.folder.wet_path(&self.solids[solid], frame).is_file()
     }
+
+    /// Whether the liquid was simulated on a grid, whose fields a run may write.
+    pub fn used_a_grid(&self) -> Result<bool, ExportError> {
+        let mut used = false;
+        measures_file::for_each(&self.folder.measures_path(), |frame| {
+            used = frame.active_cells > 0;
+            !used
+        })?;
+        Ok(used)
+    }
+}
+
+/// A message about frames that a run has not written, if there are any.
+fn unfinished_notice(frames: &[u64], info: &RunInfo, scene: &Scene) -> Option<String> {
+    let expected = u64::from(scene.time.last_frame());
+    let last = frames.last().filter(|last| **last < expected && !info.settled)?;
+    let state = match info.status {
+        RunStatus::Running => "is still running or was interrupted",
+        RunStatus::Failed => "failed",
+        RunStatus::Done => "ended early",
+    };
+    Some(format!("the run {state}: it has frames up to {last} of {expected}; exporting those"))
 }

@@ -1,4 +1,5 @@
-//! A small run, exported in memory of a scratch folder and read back by our own readers. The real programs have their turn in `scripts/check-exchange`.
+//! A small run is exported to a temporary folder and read back by our own readers.
+//! `scripts/check-exchange` reads exports with the real programs.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::DVec3;
 use sessile_frames::{
-    FrameGeometry, FrameId, FrameMeasures, GridFields, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
+    FrameGeometry, FrameId, FrameMeasures, GridFields, NoProgress, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
 };
 
 use super::*;
@@ -47,9 +48,9 @@ fn tetrahedron(frame: u64) -> Surface {
 }
 
 /// A run of three frames.
-fn small_run(place: &Path) -> PathBuf {
-    let root = place.join("run");
-    let (folder, _) = RunFolder::claim(&root).unwrap();
+fn small_run(parent: &Path) -> PathBuf {
+    let root = parent.join("run");
+    let (run, _) = RunFolder::claim(&root).unwrap();
     let info = RunInfo {
         version: "0.0.0".into(),
         name: "run".into(),
@@ -63,14 +64,14 @@ fn small_run(place: &Path) -> PathBuf {
         stages: Default::default(),
         error: None,
     };
-    folder.write_info(&info).unwrap();
-    folder.write_scene(SCENE).unwrap();
+    run.write_info(&info).unwrap();
+    run.write_scene(SCENE).unwrap();
     let tiles = vec![[-1, 0, 0], [0, 0, 0]];
     let ramp = |k: f32| (0..1024).map(|i| k * i as f32).collect::<Vec<f32>>();
     for frame in 0..3 {
-        let stamp = FrameId { frame, time: 1e-3 * frame as f64 };
-        folder.write_frame(stamp, &FrameGeometry::Surfaces(tetrahedron(frame))).unwrap();
-        folder.append_measures(&FrameMeasures { frame, time: stamp.time, ..FrameMeasures::default() }).unwrap();
+        let id = FrameId { frame, time: 1e-3 * frame as f64 };
+        run.write_frame(id, &FrameGeometry::Surfaces(tetrahedron(frame))).unwrap();
+        run.append_measures(&FrameMeasures { frame, time: id.time, ..FrameMeasures::default() }).unwrap();
         let grid = GridFields {
             origin: DVec3::ZERO,
             cell: 1e-4,
@@ -80,41 +81,41 @@ fn small_run(place: &Path) -> PathBuf {
             velocity: [ramp(0.1), ramp(0.2), ramp(0.3)],
             pressure: ramp(1.0),
         };
-        folder.write_fields(stamp, &grid).unwrap();
+        run.write_fields(id, &grid).unwrap();
     }
     root
 }
 
 fn export(run: &Path, format: Format, path: &Path) -> Result<Exported, ExportError> {
-    export_run(run, format, path, &ExportOptions::default(), &Quiet, &AtomicBool::new(false))
+    export_run(run, format, path, &ExportOptions::default(), &NoProgress, &AtomicBool::new(false))
 }
 
-fn target(place: &Path, format: Format) -> PathBuf {
+fn destination(parent: &Path, format: Format) -> PathBuf {
     match format.extensions().first() {
-        Some(extension) => place.join(format!("out.{extension}")),
-        None => place.join(format.name()),
+        Some(extension) => parent.join(format!("out.{extension}")),
+        None => parent.join(format.name()),
     }
 }
 
 #[test]
 fn every_format_exports_a_run_with_fields_motion_and_textures() {
-    let place = tempfile::tempdir().unwrap();
-    let run = small_run(place.path());
+    let folder = tempfile::tempdir().unwrap();
+    let run = small_run(folder.path());
     for format in Format::ALL {
-        let path = target(place.path(), format);
+        let path = destination(folder.path(), format);
         let done = export(&run, format, &path).unwrap_or_else(|error| panic!("{}: {error}", format.name()));
         assert_eq!((done.frames, done.path.as_path()), (3, path.as_path()));
     }
     let names: Vec<String> =
-        fs::read_dir(place.path()).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
     assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
 }
 
 #[test]
-fn the_usd_layer_reads_back_with_units_time_meshes_and_materials() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("out.usdc");
-    export(&small_run(place.path()), Format::Usd, &path).unwrap();
+fn units_time_meshes_and_materials_of_a_usd_layer_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.usdc");
+    export(&small_run(folder.path()), Format::Usd, &path).unwrap();
     let layer = UsdLayer::parse(&fs::read(&path).unwrap()).unwrap();
     let numbers = |key: &str| layer.metadata[key].clone();
     assert_eq!(numbers("metersPerUnit"), UsdValue::Numbers(vec![1.0]));
@@ -133,15 +134,16 @@ fn the_usd_layer_reads_back_with_units_time_meshes_and_materials() {
     assert_eq!(liquid.properties["material:binding"], UsdValue::Texts(vec!["/World/Looks/Water".into()]));
     let solids: Vec<&str> = child("Solids").children.iter().map(|prim| prim.name.as_str()).collect();
     assert_eq!(solids, ["the_table", "rod"]);
-    assert!(place.path().join("out.usdc.files/textures/the_table.png").is_file());
+    assert!(folder.path().join("out.usdc.files/textures/the_table.png").is_file());
 }
 
-/// Whatever byte of a layer is wrong, the reader says so or reads something; it never panics and never takes much memory.
+/// The reader reports an error or reads something, whichever byte of a layer is wrong; it never
+/// panics.
 #[test]
 fn damaged_usd_layers_never_panic() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("out.usdc");
-    export(&small_run(place.path()), Format::Usd, &path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.usdc");
+    export(&small_run(folder.path()), Format::Usd, &path).unwrap();
     let whole = fs::read(&path).unwrap();
     for cut in (0..whole.len()).step_by(61) {
         let _ = UsdLayer::parse(&whole[..cut]);
@@ -151,7 +153,7 @@ fn damaged_usd_layers_never_panic() {
         let mut bytes = whole.clone();
         for _ in 0..3 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // Mostly the structure at the end, where all places and counts are.
+            // Half of the errors are in the structure at the end, which has all offsets and counts.
             let span = if state & 1 == 0 { bytes.len() } else { 4096.min(bytes.len()) };
             let at = bytes.len() - 1 - (state >> 8) as usize % span;
             bytes[at] = (state >> 16) as u8;
@@ -161,14 +163,14 @@ fn damaged_usd_layers_never_panic() {
 }
 
 #[test]
-fn a_stop_leaves_nothing() {
-    let place = tempfile::tempdir().unwrap();
-    let run = small_run(place.path());
+fn a_canceled_export_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = small_run(folder.path());
     let stop = AtomicBool::new(false);
     stop.store(true, Ordering::Relaxed);
     for format in Format::ALL {
-        let path = target(place.path(), format);
-        let error = export_run(&run, format, &path, &ExportOptions::default(), &Quiet, &stop).unwrap_err();
+        let path = destination(folder.path(), format);
+        let error = export_run(&run, format, &path, &ExportOptions::default(), &NoProgress, &stop).unwrap_err();
         assert!(matches!(error, ExportError::Stopped), "{}: {error}", format.name());
         assert!(!path.exists());
     }

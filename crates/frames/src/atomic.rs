@@ -1,43 +1,44 @@
-//! Files that are either the old one or the new one, whatever happens in between.
+//! Atomic replacement of files.
 //!
-//! A file is written under a temporary name in the same folder, flushed, and renamed; a reader, or a run that goes on after a
-//! kill, never meets half of one. A rename survives the death of the process by itself. To survive the death of the machine the
-//! bytes must be flushed to the disk first ([`Durability::Flushed`]), which costs milliseconds; frames leave that to the
-//! checkpoint that follows them (see [`crate::RunFolder`]).
+//! A file is written under a temporary name in the same folder and renamed, so that a reader or a
+//! resumed run never sees a partial file. The rename alone survives the end of the process. To
+//! survive a power cut, the contents must be flushed to the disk first ([`Durability::Flushed`]),
+//! which takes milliseconds; frames leave that to the checkpoint that follows them (see
+//! [`crate::RunFolder`]).
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// How much must have reached the disk when a write returns.
+/// What is guaranteed when a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// The operating system has it: survives a kill, not a power cut.
+    /// The operating system has the contents: they survive a kill, not a power cut.
     Handed,
-    /// The disk has it, and the folder's entry for it.
+    /// The disk has the contents and the folder entry.
     Flushed,
 }
 
-/// A file operation that failed, in words for the person who can help it.
+/// A failed file operation, with advice for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} {}: {}", path.display(), explain(cause))]
 pub struct FileError {
-    /// What was tried: "write", "read", "rename" …
+    /// The operation: "write", "read", "rename" …
     pub operation: &'static str,
-    /// On what.
+    /// The file or folder.
     pub path: PathBuf,
-    /// What the operating system said. Part of the message already, so not a `source`.
+    /// The system's error. Part of the message, hence not a `source`.
     pub cause: io::Error,
 }
 
 impl FileError {
-    /// Names the operation and the path of an error.
+    /// Adds the operation and the path to a system error.
     pub fn new(operation: &'static str, path: &Path, cause: io::Error) -> Self {
         Self { operation, path: path.to_owned(), cause }
     }
 
-    /// Whether the disk, or the user's share of it, is full.
+    /// Whether the disk is full or the user's quota is exhausted.
     pub fn disk_full(&self) -> bool {
         is_disk_full(&self.cause)
     }
@@ -47,16 +48,16 @@ fn is_disk_full(cause: &io::Error) -> bool {
     matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-/// The cause as a sentence, with what to do about it where something can be done.
+/// The cause, with advice where there is any.
 fn explain(cause: &io::Error) -> String {
-    const GO_ON: &str = "then run the same command again: it goes on from the last checkpoint";
+    const RETRY: &str = "then run the same command again: it resumes from the last checkpoint";
     match cause.kind() {
-        ErrorKind::StorageFull => format!("the disk is full; free some space, {GO_ON}"),
+        ErrorKind::StorageFull => format!("the disk is full; free some space, {RETRY}"),
         ErrorKind::QuotaExceeded => {
-            format!("your disk quota is used up; free some space or have it raised, {GO_ON}")
+            format!("your disk quota is used up; free some space or have it raised, {RETRY}")
         }
         ErrorKind::FileTooLarge => {
-            format!("the file grew beyond what this disk or account allows; use another disk (`--out`), {GO_ON}")
+            format!("the file grew beyond what this disk or account allows; use another disk (`--out`), {RETRY}")
         }
         ErrorKind::ReadOnlyFilesystem => {
             "the disk is read-only; choose a folder on another disk with `--out`, or make this one writable".into()
@@ -69,10 +70,10 @@ fn explain(cause: &io::Error) -> String {
     }
 }
 
-/// Prefix and suffix of temporary names; a leftover of a killed process is recognized by them.
+/// Prefix and suffix of temporary file names.
 const TEMPORARY: (&str, &str) = (".", ".part");
 
-/// Whether a file name is one that an unfinished [`write()`] leaves behind.
+/// Whether a file name is that of a temporary file of [`write()`].
 pub fn is_temporary(name: &str) -> bool {
     name.len() > TEMPORARY.0.len() + TEMPORARY.1.len() && name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
@@ -84,14 +85,15 @@ fn temporary_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Replaces the file at `path` by `bytes`, all or nothing. The folder must exist.
+/// Atomically replaces the file at `path` by `bytes`. The folder must exist.
 pub fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), FileError> {
     write_with(path, durability, |file| file.write_all(bytes))
 }
 
 /// Replaces the file at `path` by what `fill` writes, all or nothing. The folder must exist.
 ///
-/// When anything fails the temporary file is removed, which also gives its space back to a full disk.
+/// When anything fails the temporary file is removed, which also gives its space back to a full
+/// disk.
 pub fn write_with(
     path: &Path,
     durability: Durability,
@@ -107,7 +109,7 @@ pub fn write_with(
     });
     let renamed = filled.and_then(|()| fs::rename(&temporary, path));
     if let Err(cause) = renamed {
-        // The first error is the one worth telling.
+        // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
         return Err(FileError::new("write", path, cause));
     }
@@ -117,16 +119,16 @@ pub fn write_with(
     Ok(())
 }
 
-/// Flushes a file that is already in place.
+/// Flushes an existing file to the disk.
 pub fn sync_file(path: &Path) -> Result<(), FileError> {
-    // Windows flushes only through a handle that may write.
+    // Windows requires write access for flushing.
     let opened = File::options().read(true).write(cfg!(windows)).open(path);
     opened.and_then(|file| file.sync_all()).map_err(|cause| FileError::new("flush", path, cause))
 }
 
-/// Flushes the entries of the folder that holds `path`, so that a rename in it survives a power cut.
+/// Flushes the entries of the folder of `path`, so that a rename in it survives a power cut.
 pub fn sync_folder_of(path: &Path) -> Result<(), FileError> {
-    // Elsewhere a folder cannot be opened as a file, and the rename is journalled.
+    // Other systems do not open folders as files, and journal renames.
     if cfg!(unix) {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -137,12 +139,12 @@ pub fn sync_folder_of(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Renames, and names both ends when it fails.
+/// Renames a file.
 pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     fs::rename(from, to).map_err(|cause| FileError::new("replace", to, cause))
 }
 
-/// Makes a folder and those above it, where missing.
+/// Creates a folder and its parents, if missing.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(|cause| FileError::new("create the folder", path, cause))
 }
@@ -152,7 +154,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     fs::read(path).map_err(|cause| FileError::new("read", path, cause))
 }
 
-/// Removes a file; one that is not there is fine.
+/// Removes a file, if it exists.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(FileError::new("remove", path, cause)),
@@ -189,10 +191,10 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
-    /// `/dev/full` refuses every byte with ENOSPC, as a full disk does.
+    /// `/dev/full` fails every write with ENOSPC, like a full disk.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_device_is_told_as_a_full_disk_with_the_way_on() {
+    fn the_error_of_a_full_device_says_that_the_disk_is_full_and_what_to_do() {
         let device = Path::new("/dev/full");
         let cause = File::options().write(true).open(device).and_then(|mut file| file.write_all(b"x")).unwrap_err();
         let error = FileError::new("write", Path::new("runs/leaf/frames/00007.ply"), cause);
@@ -200,12 +202,12 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "cannot write runs/leaf/frames/00007.ply: the disk is full; free some space, then run the same command again: \
-             it goes on from the last checkpoint"
+             it resumes from the last checkpoint"
         );
     }
 
     #[test]
-    fn every_cause_that_a_user_can_mend_says_how() {
+    fn errors_that_a_user_can_fix_say_how() {
         for (kind, words) in [
             (ErrorKind::StorageFull, "free some space, then run the same command again"),
             (ErrorKind::QuotaExceeded, "quota"),
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn temporaries_are_recognized_and_nothing_else_is() {
+    fn only_temporary_files_are_recognized_as_such() {
         let name = temporary_path(Path::new("frames/00001.ply"));
         assert_eq!(name, Path::new("frames/.00001.ply.part"));
         assert!(is_temporary(".00001.ply.part"));

@@ -1,12 +1,13 @@
 //! `checkpoint/`: everything needed to resume a run after a kill, a full disk or a power cut.
 //!
-//! `current` is the newest checkpoint, `previous` the one before it. A new one is written beside them and flushed; then
-//! `current` is renamed to `previous` and the new one to `current`. At every instant at least one valid checkpoint
-//! exists.
+//! `current` is the newest checkpoint, `previous` the one before it. A new one is written beside
+//! them and flushed; then `current` is renamed to `previous` and the new one to `current`. At every
+//! instant at least one valid checkpoint exists.
 //!
-//! Both are sealed files (see [`crate::container`]) with a checksum over every byte. A damaged one is always an error,
-//! because a disk that lost a byte may have lost more: reading fails with a message that names the file and says how to
-//! continue. After deleting a damaged `current`, the run resumes from `previous`.
+//! Both are sealed files (see [`crate::container`]) with a checksum over every byte. A damaged one
+//! is always an error, because a disk that lost a byte may have lost more: reading fails with a
+//! message that names the file and says how to continue. After deleting a damaged `current`, the
+//! run resumes from `previous`.
 
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,8 @@ pub enum CheckpointError {
     },
 }
 
-/// Writes a checkpoint into the folder, flushed to the disk, and keeps the one before as `previous`.
+/// Writes a checkpoint into the folder, flushed to the disk, and keeps the one before as
+/// `previous`.
 pub fn write(folder: &Path, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
     atomic::create_folder(folder)?;
     let [current, previous, new] = [CURRENT, PREVIOUS, NEW].map(|name| folder.join(name));
@@ -93,8 +95,9 @@ pub fn write(folder: &Path, checkpoint: &Checkpoint) -> Result<(), CheckpointErr
 
 /// Reads the checkpoint to resume from; `None` if there is none.
 ///
-/// That is `current`, or `previous` if `current` does not exist: deleted because it was damaged, or the process was
-/// killed between the two renames of [`write()`]. Both are verified, so that damage is reported early.
+/// That is `current`, or `previous` if `current` does not exist: deleted because it was damaged, or
+/// the process was killed between the two renames of [`write()`]. Both are verified, so that damage
+/// is reported early.
 pub fn read(folder: &Path) -> Result<Option<Checkpoint>, CheckpointError> {
     let [current, previous] = [CURRENT, PREVIOUS].map(|name| folder.join(name));
     let previous_state = read_one(&previous);
@@ -194,26 +197,26 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_newest_checkpoint_can_be_deleted_to_go_on_from_the_previous() {
+    fn a_damaged_newest_checkpoint_can_be_deleted_to_resume_from_the_previous() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), &sample(4)).unwrap();
         write(folder.path(), &sample(5)).unwrap();
         flip(&folder.path().join(CURRENT), 30);
         let error = read(folder.path()).unwrap_err().to_string();
-        let advice = "nothing was changed. Delete that file to go on from the checkpoint before it (frame 4), or start over with `--fresh`";
+        let advice = "nothing was changed. Delete that file to resume from the checkpoint before it (frame 4), or start over with `--fresh`";
         assert!(error.ends_with(advice), "{error}");
         fs::remove_file(folder.path().join(CURRENT)).unwrap();
         assert_eq!(read(folder.path()).unwrap(), Some(sample(4)));
     }
 
     #[test]
-    fn a_damaged_previous_checkpoint_is_told_too() {
+    fn a_damaged_previous_checkpoint_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), &sample(4)).unwrap();
         write(folder.path(), &sample(5)).unwrap();
         flip(&folder.path().join(PREVIOUS), 30);
         let error = read(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("previous is damaged") && error.contains("the run goes on from it"), "{error}");
+        assert!(error.contains("previous is damaged") && error.contains("the run resumes from it"), "{error}");
         fs::remove_file(folder.path().join(PREVIOUS)).unwrap();
         assert_eq!(read(folder.path()).unwrap(), Some(sample(5)));
     }
@@ -236,7 +239,8 @@ mod tests {
         assert_eq!(read(folder.path()).unwrap(), Some(sample(4)));
     }
 
-    /// The process may be killed after any file operation of a write; a valid checkpoint is readable after each.
+    /// The process may be killed after any file operation of a write; a valid checkpoint is
+    /// readable after each.
     #[test]
     fn a_valid_checkpoint_exists_between_any_two_file_operations_of_a_write() {
         let folder = tempfile::tempdir().unwrap();

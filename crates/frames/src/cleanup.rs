@@ -1,7 +1,8 @@
-//! Removal of files from a run folder: later frames on resume, a whole run, temporary files of a killed process.
+//! Removal of files from a run folder: later frames on resume, a whole run, temporary files of a
+//! killed process.
 //!
-//! Only files that the format defines are removed, by exact name; other files stay, and so do the subfolders that
-//! contain them.
+//! Only files that the format defines are removed, by exact name; other files stay, and so do the
+//! subfolders that contain them.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,7 +18,8 @@ use crate::names::frame_of;
 const GROUND_TRUTH: [&str; 7] = ["clean.png", "mask.png", "id.png", "id.exr", "depth.exr", "flow.exr", "flow.flo"];
 
 impl RunFolder {
-    /// Removes the frames after `last` (all if `None`) with their wet maps, fields, measures and images, and the video.
+    /// Removes the frames after `last` (all if `None`) with their wet maps, fields, measures and
+    /// images, and the video.
     pub fn remove_after(&self, last: Option<u64>) -> Result<(), FolderError> {
         let removed = |frame: u64| last.is_none_or(|last| frame > last);
         measures_file::truncate_after(&self.measures_path(), last)?;
@@ -29,8 +31,8 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Removes the whole run and keeps the lock. `run.json` is removed last, so that the folder remains a run folder
-    /// if the process is killed in between.
+    /// Removes the whole run and keeps the lock. `run.json` is removed last, so that the folder
+    /// remains a run folder if the process is killed in between.
     pub fn remove_run(&self) -> Result<(), FolderError> {
         let name = self.read_info().ok().map(|info| info.name);
         self.remove_frame_files(|_| true)?;

@@ -1,72 +1,77 @@
-//! The contact angle of a triangulated drop, measured on its surface along the contact line.
+//! Contact angle of a triangulated drop, measured on its surface along the contact line.
 //!
-//! The contact line is made of the edges between a liquid–air triangle and one that lies on a solid. With n the normal out of
-//! the liquid on the line and N the solid's normal there,
+//! The contact line consists of the edges between a liquid–air triangle and one on a solid. With n
+//! the normal of the liquid–air interface at the line, out of the liquid, and N the normal of the
+//! solid there,
 //!
 //! ```text
 //! cos θ = n · N
 //! ```
 //!
-//! The triangle that touches the line does not know n: its normal belongs to somewhere in its middle, one or two degrees up the
-//! curved surface. So at each vertex of the line a curved patch is fitted to the vertices of the liquid–air surface around
-//! it, and n is the patch's normal at the vertex itself. In axes x, y, z at the vertex, z along the mean normal of the
-//! triangles there, the patch is
+//! The normal of the triangle at the line is not n: it belongs to the triangle's center, one or two
+//! degrees up the curved surface. Therefore a curved patch is fitted, at each vertex of the line,
+//! to the liquid–air vertices around it, and n is the normal of the patch at the vertex. In axes x,
+//! y, z at the vertex, z along the mean normal of its triangles, the patch is
 //!
 //! ```text
 //! z = c₀ + c₁x + c₂y + c₃(x² + z²/2) + c₄xy + c₅(y² + z²/2),        n ∝ (−c₁, −c₂, 1)
 //! ```
 //!
-//! by weighted least squares. This is a quadratic height field, hence second-order accurate in the edge length on any smooth
-//! surface; the z² terms, themselves of fourth order, make every sphere a member of the family, however it is tilted, so
-//! that spherical caps are measured exactly at any resolution if only their vertices lie on the sphere.
+//! by weighted least squares. This is a quadratic height field, hence second-order accurate in the
+//! edge length on any smooth surface; the z² terms, which are of fourth order, include every sphere
+//! in the family, so that spherical caps are measured exactly at any resolution if their vertices
+//! lie on the sphere.
 //!
-//! The patch reaches [`REACH`] typical edges (the root mean square over the liquid–air triangles that touch the line) along
-//! the surface, with weights that fall smoothly to zero there. One sliver or one short edge therefore has no say of its own:
-//! every value is smoothed over a stretch of about 2 × [`REACH`] edges of the line, and the least and the largest value are those
-//! of edges, each the mean of its two ends.
+//! The patch radius is `PATCH_RADIUS` typical edges (root mean square over the liquid–air
+//! triangles at the line), with weights that decrease smoothly to zero. A single sliver or short
+//! edge therefore has little influence: values are smoothed over about 2 × `PATCH_RADIUS` edges
+//! of the line. The smallest and the largest value are those of edges, each the mean of its two
+//! ends.
 //!
-//! Limits: a feature of the line shorter than that is smoothed away, and a drop of fewer than about twenty triangles is
-//! measured by its facets.
+//! Limits: shorter features of the line are smoothed away, and a drop of fewer than about twenty
+//! triangles is measured by its facets.
 
 use glam::DVec3;
 use sessile_geometry::Distance;
 
 use crate::drop_surface::DropSurface;
 
-/// How far a patch reaches, in typical edges.
+/// Radius of a patch, in typical edges.
 ///
-/// Tuned on caps of spheres and of 1.4 : 1 : 0.8 ellipsoids, in rings, shaken and through marching cubes. With 2.5 the error on
-/// marching-cubes caps of 1000 triangles doubles (0.4° to 0.7°), with 4 that on ellipsoids of 1000 triangles triples (0.3° to 1°).
-pub const REACH: f64 = 3.0;
-/// Weight of a vertex on the contact line against one in the liquid's surface.
+/// Tuned on caps of spheres and of 1.4 : 1 : 0.8 ellipsoids, with regular, perturbed and
+/// marching-cubes meshes. With 2.5 the error on marching-cubes caps of 1000 triangles rises from
+/// 0.4° to 0.7°, with 4 that on ellipsoids of 1000 triangles from 0.3° to 1°.
+const PATCH_RADIUS: f64 = 3.0;
+/// Weight of a vertex on the contact line relative to one in the interior of the interface.
 ///
-/// Vertices of an isosurface on the line come from grid edges along the solid and sit deeper than the others, by up to h²/8R;
-/// with full weight that tilts a 150° cap of 5000 triangles by 0.4°, with a tenth 0.2°, and none at all leaves the fit loose.
-const LINE_SHARE: f64 = 0.1;
-/// A patch with fewer points than this is widened: six unknowns, and some to spare.
-const LEAST_POINTS: usize = 9;
-/// A patch takes no more points than this, the nearest along the surface.
-const MOST_POINTS: usize = 96;
+/// Vertices of an isosurface on the line come from grid edges along the solid and lie up to h²/8R
+/// inside the surface. With full weight this changes the angle of a 150° cap of 5000 triangles by
+/// 0.4°, with a tenth by 0.2°; without them the fit is poorly constrained.
+const LINE_WEIGHT: f64 = 0.1;
+/// Smallest number of points of a patch, which has six unknowns; smaller patches are enlarged.
+const MIN_POINTS: usize = 9;
+/// Largest number of points of a patch; the nearest along the surface are used.
+const MAX_POINTS: usize = 96;
 
 /// An edge of a contact line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineEdge {
-    /// Index of the solid that it lies on.
+    /// Index of its solid.
     pub solid: usize,
-    /// Its length, in m.
+    /// Length, in m.
     pub length: f64,
-    /// Contact angle on it, in rad.
+    /// Contact angle, in rad.
     pub angle: f64,
 }
 
-/// The liquid–air part of a drop's surface: the triangles round each vertex.
-struct Sheet<'a> {
+/// The liquid–air interface of a drop, with the triangles at each vertex.
+struct Interface<'a> {
     surface: &'a DropSurface,
     starts: Vec<u32>,
     faces: Vec<u32>,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> Interface<'a> {
     fn new(surface: &'a DropSurface, is_air: impl Fn(usize) -> bool) -> Self {
         let mut starts = vec![0_u32; surface.positions.len() + 1];
         let air: Vec<u32> = (0..surface.triangles.len()).filter(|&t| is_air(t)).map(|t| t as u32).collect();
@@ -99,21 +104,21 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Measures the contact lines of a drop on all solids; edges in the order of the triangles that lie on solids.
+/// Contact lines of a drop on all solids; edges in the order of the triangles on solids.
 ///
-/// `is_air` tells the liquid–air triangles: those on no solid, less the end faces of a planar run. Every solid index on the
-/// surface must be one of `solids`.
+/// `is_air` selects the liquid–air triangles: those on no solid, except the end faces of a planar
+/// run. Every solid index on the surface must be valid for `solids`.
 pub fn contact_line(surface: &DropSurface, is_air: impl Fn(usize) -> bool, solids: &[&dyn Distance]) -> Vec<LineEdge> {
     if surface.solids.iter().all(|&solid| solid < 0) {
         return Vec::new();
     }
-    let sheet = Sheet::new(surface, is_air);
-    let edges = contact_edges(&sheet);
-    // A vertex has an angle for each solid whose line it is on.
+    let interface = Interface::new(surface, is_air);
+    let edges = contact_edges(&interface);
+    // A vertex has one angle per solid whose contact line contains it.
     let mut ends: Vec<(u32, usize)> = edges.iter().flat_map(|&(a, b, solid)| [(a, solid), (b, solid)]).collect();
     ends.sort_unstable();
     ends.dedup();
-    let mut patches = Patches::new(&sheet, &ends);
+    let mut patches = Patches::new(&interface, &ends);
     let angles: Vec<Option<f64>> = ends
         .iter()
         .map(|&(vertex, solid)| {
@@ -136,90 +141,93 @@ pub fn contact_line(surface: &DropSurface, is_air: impl Fn(usize) -> bool, solid
         .collect()
 }
 
-/// The edges of triangles on solids that a liquid–air triangle shares, with the solid.
-fn contact_edges(sheet: &Sheet<'_>) -> Vec<(u32, u32, usize)> {
+/// Edges of triangles on solids that a liquid–air triangle shares, with the solid.
+fn contact_edges(interface: &Interface<'_>) -> Vec<(u32, u32, usize)> {
     let mut edges = Vec::new();
-    for (triangle, &solid) in sheet.surface.triangles.iter().zip(&sheet.surface.solids) {
+    for (triangle, &solid) in interface.surface.triangles.iter().zip(&interface.surface.solids) {
         let Ok(solid) = usize::try_from(solid) else { continue };
         let [i, j, k] = *triangle;
         edges.extend(
-            [(i, j), (j, k), (k, i)].into_iter().filter(|&(a, b)| sheet.has_edge(a, b)).map(|(a, b)| (a, b, solid)),
+            [(i, j), (j, k), (k, i)].into_iter().filter(|&(a, b)| interface.has_edge(a, b)).map(|(a, b)| (a, b, solid)),
         );
     }
     edges
 }
 
-/// Fits patches, one after another, with memory that they share.
+/// Fits patches with shared scratch memory.
 struct Patches<'a> {
-    sheet: &'a Sheet<'a>,
-    /// Where a patch ends, in m.
-    reach: f64,
-    /// Whether each vertex lies on a contact line.
+    interface: &'a Interface<'a>,
+    /// Radius of a patch, in m.
+    radius: f64,
+    /// Whether each vertex is on a contact line.
     on_line: Vec<bool>,
-    /// The patch that last took each vertex.
-    taken: Vec<u32>,
+    /// Last patch that contains each vertex.
+    last_patch: Vec<u32>,
     patch: u32,
     points: Vec<u32>,
 }
 
 impl<'a> Patches<'a> {
-    fn new(sheet: &'a Sheet<'a>, ends: &[(u32, usize)]) -> Self {
-        let num_vertices = sheet.surface.positions.len();
+    fn new(interface: &'a Interface<'a>, ends: &[(u32, usize)]) -> Self {
+        let num_vertices = interface.surface.positions.len();
         let (mut squares, mut count) = (0.0, 0.0);
         let mut on_line = vec![false; num_vertices];
         for &(vertex, _) in ends {
             on_line[vertex as usize] = true;
-            for &t in sheet.around(vertex) {
-                let [a, b, c] = sheet.surface.corners(t as usize);
+            for &t in interface.around(vertex) {
+                let [a, b, c] = interface.surface.corners(t as usize);
                 squares += a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
                 count += 3.0;
             }
         }
-        let reach = if count > 0.0 { REACH * f64::sqrt(squares / count) } else { 0.0 };
-        Self { sheet, reach, on_line, taken: vec![0; num_vertices], patch: 0, points: Vec::new() }
+        let radius = if count > 0.0 { PATCH_RADIUS * f64::sqrt(squares / count) } else { 0.0 };
+        Self { interface, radius, on_line, last_patch: vec![0; num_vertices], patch: 0, points: Vec::new() }
     }
 
-    /// Unit normal of the liquid's surface at a vertex, out of the liquid; `None` where its triangles have no area.
+    /// Unit normal of the interface at a vertex, out of the liquid; `None` if its triangles have no
+    /// area.
     fn normal(&mut self, vertex: u32) -> Option<DVec3> {
-        let surface = self.sheet.surface;
-        let facets: DVec3 = self.sheet.around(vertex).iter().map(|&t| surface.doubled_area(t as usize)).sum();
+        let surface = self.interface.surface;
+        let facets: DVec3 = self.interface.around(vertex).iter().map(|&t| surface.doubled_area(t as usize)).sum();
         let facets = facets.try_normalize()?;
-        let mut reach = self.reach;
-        self.gather(vertex, reach);
-        while self.points.len() < LEAST_POINTS && reach < 3.0 * self.reach {
-            reach *= 1.5;
-            self.gather(vertex, reach);
+        let mut radius = self.radius;
+        self.gather(vertex, radius);
+        while self.points.len() < MIN_POINTS && radius < 3.0 * self.radius {
+            radius *= 1.5;
+            self.gather(vertex, radius);
         }
-        // The fit is best along its own normal, so a steep one is made again along what it found.
+        // The fit is most accurate along its own normal, so a steep one is repeated along the
+        // result.
         const STEEP: f64 = 0.3;
         let mut normal = facets;
         for _ in 0..3 {
-            let Some(slope) = self.fit(vertex, normal, reach) else { return Some(facets) };
+            let Some(slope) = self.fit(vertex, normal, radius) else { return Some(facets) };
             let steep = slope.length() > STEEP;
             normal = (normal + slope).normalize();
             if !steep {
                 break;
             }
         }
-        // Vertices that all but contradict the triangles between them are no surface to fit.
+        // A normal far from that of the triangles is a failed fit.
         Some(if normal.dot(facets) > 0.5 { normal } else { facets })
     }
 
-    /// Collects the vertices within `reach` of `center` that the sheet connects to it within that distance.
-    fn gather(&mut self, center: u32, reach: f64) {
-        let surface = self.sheet.surface;
+    /// Collects the vertices within `radius` of `center` that the interface connects to it within
+    /// that distance.
+    fn gather(&mut self, center: u32, radius: f64) {
+        let surface = self.interface.surface;
         let origin = surface.positions[center as usize];
         self.patch += 1;
         self.points.clear();
         self.points.push(center);
-        self.taken[center as usize] = self.patch;
+        self.last_patch[center as usize] = self.patch;
         let mut next = 0;
-        while next < self.points.len() && self.points.len() < MOST_POINTS {
-            for &t in self.sheet.around(self.points[next]) {
+        while next < self.points.len() && self.points.len() < MAX_POINTS {
+            for &t in self.interface.around(self.points[next]) {
                 for v in surface.triangles[t as usize] {
-                    let free = self.taken[v as usize] != self.patch;
-                    if free && surface.positions[v as usize].distance_squared(origin) < reach * reach {
-                        self.taken[v as usize] = self.patch;
+                    let free = self.last_patch[v as usize] != self.patch;
+                    if free && surface.positions[v as usize].distance_squared(origin) < radius * radius {
+                        self.last_patch[v as usize] = self.patch;
                         self.points.push(v);
                     }
                 }
@@ -228,19 +236,20 @@ impl<'a> Patches<'a> {
         }
     }
 
-    /// What to add to `normal` for the direction of the patch's normal at `center`; `None` when the points determine no patch.
-    fn fit(&self, center: u32, normal: DVec3, reach: f64) -> Option<DVec3> {
+    /// Offset from `normal` to the direction of the patch normal at `center`; `None` if the points
+    /// determine no patch.
+    fn fit(&self, center: u32, normal: DVec3, radius: f64) -> Option<DVec3> {
         if self.points.len() < 6 {
             return None;
         }
         let (x_axis, y_axis) = normal.any_orthonormal_pair();
-        let origin = self.sheet.surface.positions[center as usize];
+        let origin = self.interface.surface.positions[center as usize];
         let mut equations = [[0.0; 7]; 6];
         for &v in &self.points {
-            // In units of the reach, so that all columns are of one size.
-            let offset = (self.sheet.surface.positions[v as usize] - origin) / reach;
+            // In units of the radius, so that all columns are of similar size.
+            let offset = (self.interface.surface.positions[v as usize] - origin) / radius;
             let (x, y, z) = (offset.dot(x_axis), offset.dot(y_axis), offset.dot(normal));
-            let share = if self.on_line[v as usize] { LINE_SHARE } else { 1.0 };
+            let share = if self.on_line[v as usize] { LINE_WEIGHT } else { 1.0 };
             let weight = share * (1.0 - offset.length_squared()).powi(2);
             let row = [1.0, x, y, x * x + 0.5 * z * z, x * y, y * y + 0.5 * z * z, z];
             for i in 0..6 {
@@ -254,15 +263,15 @@ impl<'a> Patches<'a> {
     }
 }
 
-/// Solves the symmetric equations, given as upper triangle and right-hand side, by LDLᵀ.
+/// Solves symmetric equations, given as upper triangle and right-hand side, by LDLᵀ.
 ///
-/// A trace of the diagonal is added to it: where the points leave a coefficient open (all in two rows, as in a planar run) it
-/// stays near zero instead of ruining the others.
+/// The diagonal is regularized by a small multiple of the trace, so that a coefficient that the
+/// points do not determine (all in two rows, as in a planar run) stays near zero.
 fn solve(equations: &mut [[f64; 7]; 6]) -> Option<[f64; 6]> {
-    const TRACE: f64 = 1e-11;
+    const REGULARIZATION: f64 = 1e-11;
     let size: f64 = (0..6).map(|i| equations[i][i]).sum();
     for (i, equation) in equations.iter_mut().enumerate() {
-        equation[i] += TRACE * size;
+        equation[i] += REGULARIZATION * size;
     }
     for i in 0..6 {
         let row = equations[i];

@@ -3,19 +3,22 @@
 //! ```text
 //! magic      8 bytes, kind of file
 //! version    u32, little-endian
-//! header     u64 length, then that many bytes of postcard: the header, and each block's name and compressed chunk lengths
+//! header     u64 length, then that many bytes of postcard: the header, and each block's name and
+//!            compressed chunk lengths
 //! blocks     LZ4 chunks, concatenated
 //! checksum   32 bytes, BLAKE3 of all bytes before it
 //! ```
 //!
-//! Magic, version and checksum have the same position in every version, so that damage is distinguished from another
-//! version: a flipped bit anywhere, even in the version, fails the checksum first.
+//! Magic, version and checksum have the same position in every version, so that damage is
+//! distinguished from another version: a flipped bit anywhere, even in the version, fails the
+//! checksum first.
 
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Uncompressed size of a chunk, in bytes: small enough for parallel work, far below LZ4's limit of 2 GiB.
+/// Uncompressed size of a chunk, in bytes: small enough for parallel work, far below LZ4's limit of
+/// 2 GiB.
 const CHUNK: usize = 4 << 20;
 const CHECKSUM: usize = blake3::OUT_LEN;
 const FIXED: usize = 8 + 4 + 8;

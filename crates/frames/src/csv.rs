@@ -1,7 +1,8 @@
-//! Measures as a table: one row per frame and drop, for spreadsheets and notebooks.
+//! Measures as a CSV table with one row per frame and drop.
 //!
-//! The columns of the frame repeat on each of its rows; a frame without drops has one row, empty from `id` on. Units are SI; columns
-//! in others say so (`…_deg`). `events` and `contacts` hold the JSON of the same fields, since a cell is all a table has for lists.
+//! The columns of the frame repeat in each of its rows; a frame without drops has one row, empty
+//! from `id` on. Units are SI, except in columns whose name gives the unit (`…_deg`). `events` and
+//! `contacts` are JSON.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -42,7 +43,7 @@ pub fn write_frame(out: &mut impl Write, frame: &FrameMeasures) -> io::Result<()
     for drop in &frame.drops {
         row.clone_from(&start);
         push_drop(&mut row, drop);
-        // Every field ends in a comma; the last one's is the line's end.
+        // Every field ends in a comma; that of the last one is removed.
         row.pop();
         writeln!(out, "{row}")?;
     }
@@ -72,7 +73,7 @@ fn push_drop(row: &mut String, drop: &DropMeasures) {
     push_text(row, &json(&drop.contacts));
 }
 
-/// A number in the shortest form that reads back to it.
+/// A number in the shortest form that is read back exactly.
 fn push(row: &mut String, value: &dyn std::fmt::Debug) {
     write!(row, "{value:?},").expect("a string takes any text");
 }
@@ -81,7 +82,7 @@ fn push_vector(row: &mut String, vector: DVec3) {
     vector.to_array().iter().for_each(|value| push(row, value));
 }
 
-/// Text, in quotes where it holds what would end the cell.
+/// Text, quoted where necessary.
 fn push_text(row: &mut String, text: &str) {
     if text.contains([',', '"', '\n', '\r']) {
         row.push('"');
@@ -93,7 +94,7 @@ fn push_text(row: &mut String, text: &str) {
     row.push(',');
 }
 
-/// The JSON of a list; nothing for an empty one.
+/// JSON of a list; empty for an empty list.
 fn json<T: Serialize>(list: &[T]) -> String {
     if list.is_empty() {
         return String::new();
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Splits a line as RFC 4180 says.
+    /// Splits a line according to RFC 4180.
     fn cells(line: &str) -> Vec<String> {
         let (mut cells, mut quoted) = (vec![String::new()], false);
         let mut chars = line.chars().peekable();

@@ -1,4 +1,4 @@
-//! The surface of one drop, taken out of a frame's, with indices of its own.
+//! The surface of one drop, extracted from that of a frame.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use glam::DVec3;
 
 use crate::frame::Surface;
 
-/// One drop's triangles.
+/// Triangles of one drop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DropSurface {
-    /// Vertex positions, in m. All are used by some triangle.
+    /// Vertex positions, in m; each is used by a triangle.
     pub positions: Vec<DVec3>,
     /// Vertex indices of each triangle.
     pub triangles: Vec<[u32; 3]>,
@@ -18,31 +18,32 @@ pub struct DropSurface {
 }
 
 impl DropSurface {
-    /// The corners of triangle `t`.
+    /// Corner positions of triangle `t`, in m.
     pub fn corners(&self, t: usize) -> [DVec3; 3] {
         self.triangles[t].map(|v| self.positions[v as usize])
     }
 
-    /// Twice the area of triangle `t` along its normal, in m².
+    /// Normal of triangle `t` with the length of twice its area, in m².
     pub fn doubled_area(&self, t: usize) -> DVec3 {
         let [a, b, c] = self.corners(t);
         (b - a).cross(c - a)
     }
 
-    /// Least and largest coordinates, in m.
+    /// Smallest and largest coordinates, in m.
     pub fn bounds(&self) -> [DVec3; 2] {
         let infinite = DVec3::splat(f64::INFINITY);
         self.positions.iter().fold([infinite, -infinite], |[low, high], &p| [low.min(p), high.max(p)])
     }
 
-    /// Centroid of the body that the surface encloses, in m.
+    /// Centroid of the enclosed volume, in m.
     ///
     /// ```text
     /// V = Σ a·(b × c)/6        C = Σ a·(b × c)/6 · (a + b + c)/4 / V
     /// ```
     ///
-    /// over the tetrahedra that the triangles span with the middle of the bounding box, so that a piece missing from an
-    /// open surface matters little. A surface that encloses nothing has the centroid of its area.
+    /// over the tetrahedra of the triangles and the center of the bounding box, so that a small
+    /// hole in the surface has little effect. A surface without enclosed volume has the centroid of
+    /// its area.
     pub fn centroid(&self) -> DVec3 {
         let [low, high] = self.bounds();
         let middle = 0.5 * (low + high);
@@ -55,7 +56,7 @@ impl DropSurface {
             area += face;
             area_moment += face * (a + b + c) / 3.0;
         }
-        // Below this share of the box the volume is rounding, and the quotient would be noise.
+        // Below this fraction of the bounding box the volume is rounding error.
         let least = 1e-9 * (high - low).element_product();
         if volume > least {
             middle + moment / volume
@@ -68,29 +69,30 @@ impl DropSurface {
 }
 
 impl From<Surface> for DropSurface {
-    /// Takes the whole surface as one drop's.
+    /// Treats the whole surface as one drop.
     fn from(surface: Surface) -> Self {
         Self { positions: surface.positions, triangles: surface.triangles, solids: surface.solids }
     }
 }
 
-/// Which triangles of a frame's surface belong to which drop: a triangle belongs to the drop of its first corner.
+/// Triangles of a frame's surface by drop: a triangle belongs to the drop of its first corner.
 pub struct DropIndex<'a> {
     surface: &'a Surface,
     /// Triangles, drop by drop.
     triangles: Vec<u32>,
-    /// Where each drop's triangles start; one more entry than drops.
+    /// Start of each drop's triangles; one more entry than drops.
     starts: Vec<u32>,
 }
 
 impl<'a> DropIndex<'a> {
-    /// Sorts the triangles of a valid surface by drop; `ids` rise. Fails with an id on the surface that is not in `ids`.
+    /// Sorts the triangles of a valid surface by drop; `ids` are increasing. The error is an id
+    /// that is not in `ids`.
     pub fn new(surface: &'a Surface, ids: &[u32]) -> Result<Self, u32> {
         let mut slots = Vec::with_capacity(surface.triangles.len());
         let mut last = 0;
         for triangle in &surface.triangles {
             let id = surface.drops[triangle[0] as usize];
-            // Triangles of one drop mostly follow one another.
+            // Triangles of one drop are mostly adjacent.
             if ids.get(last) != Some(&id) {
                 last = ids.binary_search(&id).map_err(|_| id)?;
             }
@@ -122,21 +124,22 @@ impl<'a> DropIndex<'a> {
             triangles: Vec::with_capacity(own.len()),
             solids: own.iter().map(|&t| self.surface.solids[t as usize]).collect(),
         };
-        // A drop's vertices mostly lie together; a table over their range then beats a map.
+        // Vertices of a drop are mostly adjacent; a table over their range is then faster than a
+        // map.
         let span = (high.max(low) - low) as usize + 1;
-        let mut numbers = if span <= 12 * own.len() + 64 {
-            Numbers::Table { low, numbers: vec![u32::MAX; span] }
+        let mut indices = if span <= 12 * own.len() + 64 {
+            VertexIndices::Table { low, indices: vec![u32::MAX; span] }
         } else {
-            Numbers::Map(BTreeMap::new())
+            VertexIndices::Map(BTreeMap::new())
         };
         for &t in own {
             let triangle = self.surface.triangles[t as usize].map(|vertex| {
-                let number = numbers.of(vertex);
-                if *number == u32::MAX {
-                    *number = drop.positions.len() as u32;
+                let index = indices.of(vertex);
+                if *index == u32::MAX {
+                    *index = drop.positions.len() as u32;
                     drop.positions.push(self.surface.positions[vertex as usize]);
                 }
-                *number
+                *index
             });
             drop.triangles.push(triangle);
         }
@@ -144,17 +147,17 @@ impl<'a> DropIndex<'a> {
     }
 }
 
-/// A drop's own numbers of the frame's vertices; `u32::MAX` where a vertex has none yet.
-enum Numbers {
-    Table { low: u32, numbers: Vec<u32> },
+/// New indices of the frame's vertices; `u32::MAX` for vertices not seen yet.
+enum VertexIndices {
+    Table { low: u32, indices: Vec<u32> },
     Map(BTreeMap<u32, u32>),
 }
 
-impl Numbers {
+impl VertexIndices {
     fn of(&mut self, vertex: u32) -> &mut u32 {
         match self {
-            Self::Table { low, numbers } => &mut numbers[(vertex - *low) as usize],
-            Self::Map(numbers) => numbers.entry(vertex).or_insert(u32::MAX),
+            Self::Table { low, indices } => &mut indices[(vertex - *low) as usize],
+            Self::Map(indices) => indices.entry(vertex).or_insert(u32::MAX),
         }
     }
 }
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_come_apart_whatever_the_order_of_their_triangles_and_vertices() {
+    fn drops_are_separated_in_any_order_of_triangles_and_vertices() {
         let mut surface = Surface::default();
         for drop in [9, 2, 5] {
             tetrahedron(&mut surface, drop, DVec3::splat(f64::from(drop)));
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_whose_vertices_are_far_apart_in_the_file_is_the_same() {
+    fn the_surface_does_not_depend_on_the_spread_of_its_vertex_indices() {
         let mut near = Surface::default();
         tetrahedron(&mut near, 1, DVec3::ZERO);
         let mut far = near.clone();

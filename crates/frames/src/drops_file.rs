@@ -1,7 +1,7 @@
 //! `frames/00000.drops`: the instances of a frame, from which its surfaces are made.
 //!
-//! A sealed file (see [`crate::container`]) of one block: the instances, in postcard. Half a million drops take tens
-//! of megabytes instead of gigabytes of triangles.
+//! A sealed file (see [`crate::container`]) of one block: the instances, in postcard. Half a
+//! million drops take tens of megabytes instead of gigabytes of triangles.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,8 @@ use crate::frame::Surface;
 use crate::instances::{InstanceError, surface_with, validate};
 use crate::ply::FrameId;
 
-/// Format of the file. Version 2 adds draped bodies and version 3 patches among them; versions 1 and 2 can be read.
+/// Format of the file. Version 2 adds draped bodies and version 3 patches among them; versions 1
+/// and 2 can be read.
 const FORMAT: Format = Format { magic: *b"SESSDROP", version: 3 };
 
 /// A `.drops` file that could not be written or read.

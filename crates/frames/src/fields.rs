@@ -1,8 +1,9 @@
-//! `fields/00000.grid`: the cells of a model that computes on a grid, with what they hold.
+//! `fields/00000.grid`: fields on the cells of a grid.
 //!
-//! Space is cut into tiles of 8 × 8 × 8 cells over an unbounded lattice; only tiles near the liquid are kept. Cell (i, j, k) of the lattice fills
-//! [i, i+1] × [j, j+1] × [k, k+1] in units of the cell's side from the origin, and tile (a, b, c) holds the cells 8a ≤ i < 8a + 8 and so on. The value of a cell lies at
-//! 512 · (place of its tile) + 64 k + 8 j + i with (i, j, k) counted inside the tile.
+//! The grid is an unbounded lattice in tiles of 8 × 8 × 8 cells; only tiles near the liquid are
+//! stored. Cell (i, j, k) occupies [i, i+1] × [j, j+1] × [k, k+1], in cell sizes from the origin;
+//! tile (a, b, c) contains the cells 8a ≤ i < 8a + 8 and so on. The value of a cell has the index
+//! 512 · (index of its tile) + 64 k + 8 j + i, with (i, j, k) relative to the tile.
 //!
 //! A sealed file (see [`crate::container`]) with a block per field, in single precision.
 
@@ -15,12 +16,12 @@ use crate::atomic::{self, Durability, FileError};
 use crate::container::{self, Block, Format, SealError};
 use crate::ply::FrameId;
 
-/// Cells along a tile's side.
+/// Cells along an edge of a tile.
 pub const SIDE: usize = 8;
-/// Cells of a tile.
+/// Cells in a tile.
 pub const TILE_CELLS: usize = SIDE * SIDE * SIDE;
 
-/// Of the file; version 1.
+/// Format of the file.
 const FORMAT: Format = Format { magic: *b"SESSGRID", version: 1 };
 
 /// The blocks, in order.
@@ -29,19 +30,19 @@ const BLOCKS: [&str; 6] = ["tiles", "phi", "velocity_x", "velocity_y", "velocity
 /// Fields on the cells of a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridFields {
-    /// Where the corner (0, 0, 0) of the lattice is, in m.
+    /// Position of the lattice corner (0, 0, 0), in m.
     pub origin: DVec3,
-    /// Side of a cell, in m.
+    /// Cell size, in m.
     pub cell: f64,
-    /// Whether only the layer k = 0 is in use, as in planar runs.
+    /// Whether only the layer k = 0 is used (planar runs).
     pub planar: bool,
     /// Coordinates of the tiles, sorted by (c, b, a).
     pub tiles: Vec<[i32; 3]>,
-    /// Signed distance to the liquid's surface at cell centers, in m; negative in the liquid.
+    /// Signed distance to the liquid surface at cell centers, in m; negative in the liquid.
     pub phi: Vec<f32>,
-    /// Velocity in m/s: each component at the middle of the cell's low face along its own axis.
+    /// Velocity, in m/s: each component at the center of the cell's lower face along its axis.
     pub velocity: [Vec<f32>; 3],
-    /// Pressure at cell centers, in Pa above that of the air; zero outside the liquid.
+    /// Pressure at cell centers relative to the air, in Pa; zero outside the liquid.
     pub pressure: Vec<f32>,
 }
 
@@ -49,7 +50,7 @@ pub struct GridFields {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldsError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
     /// Damaged, of another version, or something else.
@@ -60,7 +61,7 @@ pub enum FieldsError {
         /// What is wrong with it.
         reason: SealError,
     },
-    /// Its fields do not have the size of its tiles, or hold what is no number.
+    /// Array lengths do not match the number of tiles, or a value is not finite.
     #[error("{}: {what}", path.display())]
     Contents {
         /// The file.
@@ -80,13 +81,13 @@ struct Header {
 }
 
 impl GridFields {
-    /// Checks that the arrays fit together and every number is one.
+    /// Checks that array lengths are consistent and all values are finite.
     fn validate(&self) -> Result<(), String> {
         if !(self.cell > 0.0 && self.cell.is_finite() && self.origin.is_finite()) {
-            return Err(format!("cells of {} m at {} m are no grid", self.cell, self.origin));
+            return Err(format!("invalid cell size {} m or origin {} m", self.cell, self.origin));
         }
         if !self.tiles.windows(2).all(|pair| rank(&pair[0]) < rank(&pair[1])) {
-            return Err("its tiles are not in order".into());
+            return Err("the tiles are not sorted".into());
         }
         let count = self.tiles.len() * TILE_CELLS;
         for (name, values) in BLOCKS[1..].iter().zip(self.arrays()) {
@@ -105,12 +106,12 @@ impl GridFields {
         [&self.phi, x, y, z, &self.pressure]
     }
 
-    /// Layers of cells in use along z: 8, in planar runs 1.
+    /// Number of cell layers per tile along z: 8, or 1 in planar runs.
     pub fn layers(&self) -> usize {
         if self.planar { 1 } else { SIDE }
     }
 
-    /// Place of a cell of the lattice in the arrays; `None` where its tile is not kept.
+    /// Array index of a lattice cell; `None` if its tile is not stored.
     pub fn find(&self, cell: [i32; 3]) -> Option<usize> {
         let side = SIDE as i32;
         let tile = cell.map(|c| c.div_euclid(side));
@@ -119,7 +120,8 @@ impl GridFields {
         Some(slot * TILE_CELLS + (k * SIDE + j) * SIDE + i)
     }
 
-    /// Velocity at a cell's center, in m/s: the mean of its two faces along each axis; where the far one is not kept, the near one.
+    /// Velocity at a cell center, in m/s: per axis the mean of both faces, or the lower face if the
+    /// upper is not stored.
     pub fn velocity_at_center(&self, slot: usize, local: usize) -> [f32; 3] {
         let index = slot * TILE_CELLS + local;
         let inside = [local % SIDE, local / SIDE % SIDE, local / (SIDE * SIDE)];
@@ -146,12 +148,12 @@ fn rank(tile: &[i32; 3]) -> [i32; 3] {
     [tile[2], tile[1], tile[0]]
 }
 
-/// Writes fields, all or nothing.
-pub fn write(path: &Path, fields: &GridFields, stamp: FrameId, durability: Durability) -> Result<(), FieldsError> {
+/// Writes fields atomically.
+pub fn write(path: &Path, fields: &GridFields, id: FrameId, durability: Durability) -> Result<(), FieldsError> {
     fields.validate().map_err(|what| FieldsError::Contents { path: path.to_owned(), what })?;
     let header = Header {
-        frame: stamp.frame,
-        time: stamp.time,
+        frame: id.frame,
+        time: id.time,
         origin: fields.origin.to_array(),
         cell: fields.cell,
         planar: fields.planar,
@@ -175,7 +177,7 @@ pub fn read(path: &Path) -> Result<(GridFields, FrameId), FieldsError> {
         let found = blocks.iter().find(|block| block.name == name).map(|block| block.bytes.as_chunks::<4>());
         match found {
             Some((words, [])) => Ok(words),
-            _ => Err(wrong(format!("there is no whole block {name}"))),
+            _ => Err(wrong(format!("block {name} is missing or truncated"))),
         }
     };
     let numbers =
@@ -214,12 +216,12 @@ mod tests {
     }
 
     #[test]
-    fn fields_come_back_to_the_last_bit() {
+    fn fields_are_read_back_bit_identical() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00003.grid");
-        let stamp = FrameId { frame: 3, time: 0.1 };
-        write(&path, &sample(), stamp, Durability::Handed).unwrap();
-        assert_eq!(read(&path).unwrap(), (sample(), stamp));
+        let id = FrameId { frame: 3, time: 0.1 };
+        write(&path, &sample(), id, Durability::Handed).unwrap();
+        assert_eq!(read(&path).unwrap(), (sample(), id));
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[40] ^= 1;
         std::fs::write(&path, bytes).unwrap();
@@ -227,19 +229,20 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_found_across_tiles_and_velocities_are_means_of_faces() {
+    fn cells_are_found_across_tiles_and_center_velocities_are_face_means() {
         let fields = sample();
         assert_eq!(fields.find([-1, 0, 0]), Some(7));
         assert_eq!(fields.find([0, 1, 2]), Some(TILE_CELLS + 128 + 8));
         assert_eq!(fields.find([0, 0, 8]), None);
-        // The last cell along x of the first tile: its far face belongs to the next tile; beyond y there is none.
+        // The last cell along x of the first tile: its upper face is in the next tile; along y
+        // there is none.
         let [x, y, z] = fields.velocity_at_center(0, 63);
         let next = (TILE_CELLS + 56) as f32;
         assert_eq!([x, y, z], [0.5 * (63.0 + next), -2.0 * 63.0, 3.0 * 0.5 * (63.0 + 127.0)]);
     }
 
     #[test]
-    fn arrays_that_do_not_fit_and_values_that_are_no_numbers_are_refused() {
+    fn inconsistent_lengths_and_values_that_are_not_finite_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00000.grid");
         for spoil in [

@@ -1,12 +1,13 @@
 //! The run folder: paths, reading and writing of all files of a run, and the lock on it.
 //!
-//! A folder is a run folder if it contains a `run.json` that this program wrote; that file is written first and
-//! removed last. A folder with any other contents is refused, so that no unrelated files are lost. One process at a
-//! time may write: the operating system's lock on `.lock` is released when the process ends for any reason.
+//! A folder is a run folder if it contains a `run.json` that this program wrote; that file is
+//! written first and removed last. A folder with any other contents is refused, so that no
+//! unrelated files are lost. One process at a time may write: the operating system's lock on
+//! `.lock` is released when the process ends for any reason.
 //!
-//! Frames, wet maps and measures are handed to the operating system as they are produced and flushed to the disk
-//! together, before the checkpoint that depends on them. A checkpoint therefore never exists without its frames, and
-//! frames do not wait for the disk.
+//! Frames, wet maps and measures are handed to the operating system as they are produced and
+//! flushed to the disk together, before the checkpoint that depends on them. A checkpoint therefore
+//! never exists without its frames, and frames do not wait for the disk.
 
 use std::borrow::Cow;
 use std::fs::{self, File, TryLockError};
@@ -84,14 +85,14 @@ pub enum FolderError {
         folder: PathBuf,
     },
     /// The frame does not exist.
-    #[error("{} has no frame {frame}; it has {held}", folder.display())]
+    #[error("{} has no frame {frame}; it has {available}", folder.display())]
     NoFrame {
         /// The folder.
         folder: PathBuf,
         /// The frame.
         frame: u64,
         /// The frames that exist.
-        held: String,
+        available: String,
     },
 }
 
@@ -112,10 +113,12 @@ impl RunFolder {
         if folder.info_path().is_file() { Ok(folder) } else { Err(FolderError::NoRun { folder: root.to_owned() }) }
     }
 
-    /// Locks a folder for writing, created if missing; also returns the `run.json` of the run in it, if any.
+    /// Locks a folder for writing, created if missing; also returns the `run.json` of the run in
+    /// it, if any.
     ///
-    /// Fails for a folder with other contents and for one that another process has locked. Removes partially written
-    /// files that a killed process left. The lock is released when the value is dropped or the process ends.
+    /// Fails for a folder with other contents and for one that another process has locked. Removes
+    /// partially written files that a killed process left. The lock is released when the value is
+    /// dropped or the process ends.
     pub fn claim(root: &Path) -> Result<(Self, Option<RunInfo>), FolderError> {
         atomic::create_folder(root)?;
         let folder = Self { root: root.to_owned(), lock: None, unflushed: Mutex::default() };
@@ -123,12 +126,13 @@ impl RunFolder {
         if let Some(entry) = foreign_entry(root)?.filter(|_| !has_run) {
             return Err(FolderError::Foreign { folder: root.to_owned(), entry });
         }
-        // Read before the lock file is created: a folder with another program's run.json stays unchanged.
+        // Read before the lock file is created: a folder with another program's run.json stays
+        // unchanged.
         if has_run {
             RunInfo::read(&folder.info_path())?;
         }
         let lock = take_lock(root)?;
-        // Read again under the lock: the process that held it may have written it in between.
+        // Read again under the lock: the process that available it may have written it in between.
         let info = if folder.info_path().exists() { Some(RunInfo::read(&folder.info_path())?) } else { None };
         crate::cleanup::remove_temporaries(root)?;
         Ok((Self { lock, ..folder }, info))
@@ -230,10 +234,11 @@ impl RunFolder {
         Ok(atomic::write(&path, &sessile_geometry::files::write_ply(mesh), Durability::Handed)?)
     }
 
-    /// Writes the geometry of a frame: surfaces as `.ply`, instances as `.drops`, both where it has both.
+    /// Writes the geometry of a frame: surfaces as `.ply`, instances as `.drops`, both where it has
+    /// both.
     ///
-    /// Instances that are few enough (see [`stored_as_instances`]) are written with their surfaces. A file of the
-    /// other kind that an earlier version of the frame left is removed.
+    /// Instances that are few enough (see [`stored_as_instances`]) are written with their surfaces.
+    /// A file of the other kind that an earlier version of the frame left is removed.
     pub fn write_frame(&self, id: FrameId, liquid: &FrameGeometry) -> Result<(), FolderError> {
         let [ply_path, drops_path] = self.frame_paths(id.frame);
         make_parent(&ply_path)?;
@@ -346,11 +351,11 @@ impl RunFolder {
             return Ok(drops_file::read_surface(&drops_path, detail)?);
         }
         let frames = self.frames()?;
-        let held = match (frames.first(), frames.last()) {
+        let available = match (frames.first(), frames.last()) {
             (Some(first), Some(last)) => format!("frames {first} to {last}"),
             _ => "none yet".to_owned(),
         };
-        Err(FolderError::NoFrame { folder: self.root.clone(), frame, held })
+        Err(FolderError::NoFrame { folder: self.root.clone(), frame, available })
     }
 
     /// Reads the wet map of a solid; `None` if there is none for that frame.

@@ -53,7 +53,8 @@ impl From<Surface> for FrameGeometry {
 }
 
 impl FrameGeometry {
-    /// Makes surfaces of instances that are few enough to be stored as surfaces (see [`stored_as_instances`]).
+    /// Makes surfaces of instances that are few enough to be stored as surfaces (see
+    /// [`stored_as_instances`]).
     pub fn tessellate_if_few(self) -> Result<Self, InstanceError> {
         match self {
             Self::Instances(instances) if !stored_as_instances(instances.len()) => {
@@ -117,7 +118,8 @@ pub struct WetMap {
     pub film: Vec<u16>,
 }
 
-/// Volume balance of the liquid, in m³ (m² in a planar run): present (film included) + lost = added.
+/// Volume balance of the liquid, in m³ (m² in a planar run): present (film included) + lost =
+/// added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VolumeBalance {
     /// Volume of initial drops and emitters; drains count negative.

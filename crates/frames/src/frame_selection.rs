@@ -1,50 +1,48 @@
-//! Which frames of a run are meant: `12`, `10..20`, `10..`, `..20`, `last`, or all of them.
+//! Selection of frames on the command line: `12`, `10..20`, `10..`, `..20`, `last` or `all`.
 
 use std::str::FromStr;
 
-/// Some of a run's frames; ranges include both ends.
+/// A selection of frames; ranges include both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameSelection {
-    /// All there are.
+    /// All frames.
     #[default]
     All,
-    /// From the first number to the second; `None` is where the run begins or ends.
+    /// From the first number to the second; `None` for the first or last frame of the run.
     Range(Option<u64>, Option<u64>),
-    /// The last one there is.
+    /// The last frame.
     Last,
 }
 
-/// Frames that cannot be chosen.
+/// Why a selection of frames is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameSelectionError {
-    /// Not a frame_selection of frames.
-    #[error(
-        "`{text}` is no frame_selection of frames: give a number, `A..B` (both ends included), `A..`, `..B` or `last`"
-    )]
+    /// The text is not a frame range.
+    #[error("invalid frame range `{text}`: expected A..B (both ends included), A.., ..B, N, last or all")]
     Text {
-        /// What was given.
+        /// The text.
         text: String,
     },
-    /// From a later frame to an earlier one.
-    #[error("frames {first}..{last} run backwards; give the smaller number first")]
+    /// The first frame is after the last.
+    #[error("invalid frame range {first}..{last}: the first frame is after the last")]
     Backwards {
         /// First.
         first: u64,
         /// Last.
         last: u64,
     },
-    /// A frame that the run does not have.
+    /// The run does not have this frame.
     #[error("there is no frame {wanted}; the run has frames {first} to {last}")]
     Missing {
         /// The frame.
         wanted: u64,
-        /// First there is.
+        /// First frame of the run.
         first: u64,
-        /// Last there is.
+        /// Last frame of the run.
         last: u64,
     },
-    /// The run has no frame at all.
+    /// The run has no frames.
     #[error("the run has no frames yet")]
     None,
 }
@@ -72,7 +70,8 @@ impl FromStr for FrameSelection {
 }
 
 impl FrameSelection {
-    /// Those of `frames`, which rise, that are chosen; an error where an end is not among them.
+    /// The selected ones of `frames` (increasing); an error if an end of the range is not among
+    /// them.
     pub fn of(self, frames: &[u64]) -> Result<Vec<u64>, FrameSelectionError> {
         let (Some(&start), Some(&end)) = (frames.first(), frames.last()) else { return Err(FrameSelectionError::None) };
         let (first, last) = match self {
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_choice_or_not_there_is_told() {
+    fn invalid_ranges_and_missing_frames_are_errors() {
         for text in ["", "a", "1..b", "-1", "+1", "1...3", "1-3", "1.5", "1..2..3", "99999999999999999999"] {
             assert!(matches!(chosen(text), Err(FrameSelectionError::Text { .. })), "{text:?}: {:?}", chosen(text));
         }

@@ -48,10 +48,10 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
     };
     let body = match &instance.shape {
         Shape::Metaballs(balls) => are_balls(balls),
-        Shape::Draped(laid) if !laid.substrate.is_sound() => {
+        Shape::Draped(draped) if !draped.substrate.is_sound() => {
             return wrong("its substrate heights are not finite or incomplete");
         }
-        Shape::Draped(laid) => match &laid.body {
+        Shape::Draped(draped) => match &draped.body {
             Body::Metaballs(balls) => are_balls(balls),
             Body::Profile(profile) if !profile.is_sound() => {
                 return wrong("its profile needs lengths above 0 and an angle between 0 and 180 degrees");
@@ -206,7 +206,8 @@ pub(crate) mod samples {
 
     use super::*;
 
-    /// A row of drops 1 cm apart: alternately spheres in flight and metaballs on solid 0, the plane y = 0.
+    /// A row of drops 1 cm apart: alternately spheres in flight and metaballs on solid 0, the plane
+    /// y = 0.
     pub fn row(count: u32) -> Vec<Instance> {
         // The local z axis, normal to the plane, is the world's y axis.
         let axes = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);

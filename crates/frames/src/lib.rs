@@ -1,8 +1,9 @@
-//! What a model yields, and the run folder that keeps it.
+//! Frames, which models yield, and the run folder that stores them.
 //!
-//! A model hands over a [`Frame`]: closed surfaces, or instances from which they are made, what it knows of each drop, wet maps and the
-//! books. [`measure::measure`] turns that into numbers, and a [`RunFolder`] keeps both, with the checkpoints from which a run goes on. Pictures
-//! and exports read the folder and never learn which model made it. `docs/run-folder.md` describes every file and every measure.
+//! A model yields a [`Frame`]: closed surfaces, or instances from which they are made, per-drop
+//! values, wet maps and the volume balance. [`measure::measure`] measures it, and a [`RunFolder`]
+//! stores both, with the checkpoints from which a run resumes. Rendering and export read the folder
+//! and do not depend on the model. `docs/run-folder.md` describes every file and every measure.
 //!
 //! ```
 //! use sessile_frames::measure::{MeasureContext, measure};
@@ -11,7 +12,7 @@
 //! use glam::DVec3;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A "drop" of four triangles, 1 mm across, falling.
+//! // A falling "drop" of four triangles, 1 mm across.
 //! let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|corner| 1e-3 * corner);
 //! let fall = DVec3::new(0.0, -0.5, 0.0);
 //! let surface = Surface {
@@ -21,11 +22,12 @@
 //!     triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
 //!     solids: vec![-1; 4],
 //! };
-//! let facts = DropState { id: 1, volume: 1e-9 / 6.0, velocity: fall, speed_max: 0.5, pressure: None };
-//! let frame = Frame { liquid: surface.into(), drops: vec![facts], ..Frame::default() };
+//! let volume = 1e-9 / 6.0;
+//! let state = DropState { id: 1, volume, velocity: fall, speed_max: 0.5, pressure: None };
+//! let frame = Frame { liquid: surface.into(), drops: vec![state], ..Frame::default() };
 //!
-//! let place = tempfile::tempdir()?;
-//! let (folder, _) = RunFolder::claim(&place.path().join("runs/falling"))?;
+//! let temporary = tempfile::tempdir()?;
+//! let (folder, _) = RunFolder::claim(&temporary.path().join("runs/falling"))?;
 //! let measures = measure(&frame, 0, &[], MeasureContext::default())?;
 //! folder.write_frame(FrameId { frame: 0, time: frame.time }, &frame.liquid)?;
 //! folder.append_measures(&measures)?;
@@ -39,26 +41,26 @@
 pub mod atomic;
 pub mod checkpoint;
 mod cleanup;
-pub mod contact_angle;
+mod contact_angle;
 pub mod container;
 pub mod csv;
 pub mod drop_surface;
 pub mod drops_file;
 pub mod fields;
-pub mod folder;
-pub mod frame;
-pub mod frame_selection;
+mod folder;
+mod frame;
+mod frame_selection;
 pub mod instances;
 pub mod measure;
-pub mod measures;
+mod measures;
 pub mod measures_file;
 pub mod names;
 pub mod ply;
-pub mod progress;
-pub mod run_info;
+mod progress;
+mod run_info;
 #[cfg(test)]
 mod testing;
-pub mod wet;
+mod wet;
 
 pub use atomic::{Durability, FileError};
 pub use checkpoint::{Checkpoint, CheckpointError, RunPosition};
@@ -72,4 +74,5 @@ pub use measure::{MeasureContext, MeasureError, Solid, measure};
 pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
 pub use ply::FrameId;
 pub use progress::{Activity, NoProgress, Progress};
-pub use run_info::{RunInfo, RunStatus, StageSeconds, StageValue, StepTotals};
+pub use run_info::{RunInfo, RunInfoError, RunStatus, StageSeconds, StageValue, StepTotals};
+pub use wet::WetError;

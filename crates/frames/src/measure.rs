@@ -1,22 +1,23 @@
-//! From a frame and the solids to its measures.
+//! Measures of a frame.
 //!
-//! Volume, velocity, largest speed and pressure are what the model says; all else is taken from the surface. With S the liquid–air
-//! triangles, W those on solids, C the centroid of the enclosed body and N the normal of the solid that the drop is on, at
-//! its point nearest to C:
+//! Volume, velocity, largest speed and pressure come from the model; everything else is measured on
+//! the surface. With S the liquid–air triangles, W those on solids, C the centroid of the enclosed
+//! volume and N the normal of the solid that the drop is on, at its point closest to C:
 //!
 //! ```text
-//! wetted_area  = Σ_W area              surface_area = Σ_S area            base_radius = √(wetted_area / π)
-//! height       = max over vertices of the distance from that solid        (in free flight: the extent along y)
-//! max_radius   = max over vertices of |(x − C) − N N·(x − C)|             (in free flight: N = y)
+//! wetted_area  = Σ_W area      surface_area = Σ_S area      base_radius = √(wetted_area / π)
+//! height       = max over vertices of the distance from that solid   (in free flight: y extent)
+//! max_radius   = max over vertices of |(x − C) − N N·(x − C)|        (in free flight: N = y)
 //! ```
 //!
-//! In a planar run the surface is a slab of one cell's thickness t. Areas are divided by t and so become lengths, `base_radius` is
-//! half of the wetted one, and the slab's two ends, which are no surface of the liquid, count nowhere.
+//! In a planar run the surface is a slab with the thickness t of one cell. Areas are divided by t
+//! and become lengths, `base_radius` is half the wetted length, and the two end faces of the slab
+//! are left out.
 //!
-//! An instance that was laid onto a plane is measured against that plane, which is what it stands on as far as it reaches: a mesh need not be asked
-//! for every vertex of a hundred thousand drops.
+//! An instance on a plane is measured against that plane, which saves a closest-point query on the
+//! solid for every vertex.
 //!
-//! Drops are measured side by side and each by one thread, so the numbers do not depend on how many there are.
+//! Each drop is measured by one thread, so the result does not depend on the number of threads.
 
 use std::f64::consts::PI;
 
@@ -32,29 +33,29 @@ use crate::instances::{self, InstanceError};
 use crate::measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
 use crate::ply::SurfaceError;
 
-/// A solid as far as measuring goes.
+/// A solid that measures refer to.
 #[derive(Clone, Copy)]
 pub struct Solid<'a> {
-    /// Its name in the scene.
+    /// Name in the scene.
     pub name: &'a str,
-    /// Its shape, where it is at the frame's time.
+    /// Distance to it at the time of the frame.
     pub shape: &'a dyn Distance,
 }
 
-/// What the measures refer to.
+/// Solids and dimension that measures refer to.
 #[derive(Clone, Copy, Default)]
 pub struct MeasureContext<'a> {
-    /// The solids, in the scene's order: the indices on the surface point here.
+    /// The solids, in scene order; indices on the surface refer to them.
     pub solids: &'a [Solid<'a>],
-    /// Thickness of the slab in a planar run, in m; `None` in a spatial one.
+    /// Thickness of the slab in a planar run, in m; `None` in a three-dimensional run.
     pub planar: Option<f64>,
 }
 
-/// A frame that cannot be measured.
+/// Why a frame cannot be measured.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
-    /// The arrays of the surface are wrong.
+    /// The surface is invalid.
     #[error("frame {frame}: {reason}")]
     Surface {
         /// The frame.
@@ -62,42 +63,42 @@ pub enum MeasureError {
         /// What is wrong.
         reason: SurfaceError,
     },
-    /// An instance is no drop.
+    /// An instance is invalid.
     #[error("frame {frame}: {reason}")]
     Instance {
         /// The frame.
         frame: u64,
-        /// Which, and why.
+        /// Which one, and why.
         reason: InstanceError,
     },
-    /// Surface and facts speak of different drops.
+    /// Surface and drop states do not match.
     #[error("frame {frame}: drop {drop} has {what}")]
     Drop {
         /// The frame.
         frame: u64,
         /// The drop.
         drop: u32,
-        /// What is missing or doubled.
+        /// What is missing or duplicate.
         what: &'static str,
     },
     /// A face lies on a solid that does not exist.
-    #[error("frame {frame}: a face lies on solid {solid}, and there are {count}")]
+    #[error("frame {frame}: a face lies on solid {solid}, but there are {count} solids")]
     Solid {
         /// The frame.
         frame: u64,
         /// The index.
         solid: i32,
-        /// How many there are.
+        /// Number of solids.
         count: usize,
     },
-    /// A measure is not a number.
+    /// A measure is not finite.
     #[error("frame {frame}: {what} is not finite{}", drop.map_or(String::new(), |id| format!(" in drop {id}")))]
     NonFinite {
         /// The frame.
         frame: u64,
         /// Which measure.
         what: &'static str,
-        /// Of which drop, if of one.
+        /// Id of the drop, if it belongs to one.
         drop: Option<u32>,
     },
 }
@@ -107,16 +108,16 @@ pub fn measure(
     frame: &Frame,
     number: u64,
     events: &[Event],
-    setting: MeasureContext<'_>,
+    context: MeasureContext<'_>,
 ) -> Result<FrameMeasures, MeasureError> {
     if let Some(pair) = frame.drops.windows(2).find(|pair| pair[0].id >= pair[1].id) {
-        return Err(MeasureError::Drop { frame: number, drop: pair[1].id, what: "its facts twice or out of order" });
+        return Err(MeasureError::Drop { frame: number, drop: pair[1].id, what: "its state twice or out of order" });
     }
     let (drops, triangles) = match &frame.liquid {
         FrameGeometry::Surfaces(surface) | FrameGeometry::Tessellated { surface, .. } => {
-            measure_surfaces(surface, &frame.drops, number, setting)?
+            measure_surfaces(surface, &frame.drops, number, context)?
         }
-        FrameGeometry::Instances(instances) => measure_instances(instances, &frame.drops, number, setting)?,
+        FrameGeometry::Instances(instances) => measure_instances(instances, &frame.drops, number, context)?,
     };
     let measures = FrameMeasures {
         frame: number,
@@ -136,41 +137,42 @@ pub fn measure(
 
 fn measure_surfaces(
     surface: &Surface,
-    facts: &[DropState],
+    state: &[DropState],
     frame: u64,
-    setting: MeasureContext<'_>,
+    context: MeasureContext<'_>,
 ) -> Result<(Vec<DropMeasures>, usize), MeasureError> {
     surface.validate().map_err(|reason| MeasureError::Surface { frame, reason })?;
-    let count = setting.solids.len();
+    let count = context.solids.len();
     if let Some(&solid) = surface.solids.iter().find(|&&solid| solid >= 0 && solid as usize >= count) {
         return Err(MeasureError::Solid { frame, solid, count });
     }
-    let ids: Vec<u32> = facts.iter().map(|facts| facts.id).collect();
+    let ids: Vec<u32> = state.iter().map(|state| state.id).collect();
     let index = DropIndex::new(surface, &ids).map_err(|drop| MeasureError::Drop {
         frame,
         drop,
-        what: "a surface but no facts",
+        what: "a surface but no state",
     })?;
-    let drops: Vec<DropMeasures> = facts
+    let drops: Vec<DropMeasures> = state
         .par_iter()
         .enumerate()
-        .map(|(k, facts)| measure_drop(&index.drop_surface(k), facts, frame, setting))
+        .map(|(k, state)| measure_drop(&index.drop_surface(k), state, frame, context))
         .collect::<Vec<_>>()
         .into_iter()
         .collect::<Result<_, _>>()?;
     Ok((drops, surface.triangles.len()))
 }
 
-/// Makes each drop's surface only while it is measured, so that a million drops need no more memory than their measures.
+/// Measures instances. Each surface exists only while it is measured, so a million drops need
+/// little memory.
 fn measure_instances(
     instances: &[Instance],
-    facts: &[DropState],
+    state: &[DropState],
     frame: u64,
-    setting: MeasureContext<'_>,
+    context: MeasureContext<'_>,
 ) -> Result<(Vec<DropMeasures>, usize), MeasureError> {
     let mut sorted: Vec<&Instance> = instances.iter().collect();
     sorted.sort_by_key(|instance| instance.drop);
-    let count = setting.solids.len();
+    let count = context.solids.len();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0].drop == pair[1].drop) {
         return Err(MeasureError::Drop { frame, drop: pair[0].drop, what: "two instances" });
     }
@@ -180,28 +182,28 @@ fn measure_instances(
             return Err(MeasureError::Solid { frame, solid: solid as i32, count });
         }
     }
-    for k in 0..sorted.len().max(facts.len()) {
-        let (instance, fact) = (sorted.get(k).map(|instance| instance.drop), facts.get(k).map(|facts| facts.id));
-        if instance != fact {
-            // Both lists rise, so the smaller id is the one that the other list lacks.
-            let without_facts = fact.is_none_or(|fact| instance.is_some_and(|instance| instance < fact));
-            let what = if without_facts { "a surface but no facts" } else { "facts but no surface" };
-            let drop = if without_facts { instance } else { fact };
+    for k in 0..sorted.len().max(state.len()) {
+        let (instance, state_id) = (sorted.get(k).map(|instance| instance.drop), state.get(k).map(|state| state.id));
+        if instance != state_id {
+            // Both lists are sorted, so the smaller id is missing in the other list.
+            let without_state = state_id.is_none_or(|state_id| instance.is_some_and(|instance| instance < state_id));
+            let what = if without_state { "a surface but no state" } else { "a state but no surface" };
+            let drop = if without_state { instance } else { state_id };
             return Err(MeasureError::Drop { frame, drop: drop.unwrap_or_default(), what });
         }
     }
     let measured: Vec<(DropMeasures, usize)> = sorted
         .par_iter()
-        .zip(facts)
-        .map(|(instance, facts)| {
+        .zip(state)
+        .map(|(instance, state)| {
             let surface = DropSurface::from(instances::surface_of_one(instance));
             let drop = match plane_beneath(instance) {
                 Some((solid, plane)) => {
-                    let mut solids = setting.solids.to_vec();
+                    let mut solids = context.solids.to_vec();
                     solids[solid].shape = &plane;
-                    measure_drop(&surface, facts, frame, MeasureContext { solids: &solids, ..setting })
+                    measure_drop(&surface, state, frame, MeasureContext { solids: &solids, ..context })
                 }
-                None => measure_drop(&surface, facts, frame, setting),
+                None => measure_drop(&surface, state, frame, context),
             };
             drop.map(|drop| (drop, surface.triangles.len()))
         })
@@ -212,7 +214,7 @@ fn measure_instances(
     Ok((measured.into_iter().map(|(drop, _)| drop).collect(), triangles))
 }
 
-/// The plane that a drop was laid onto, and whose it is.
+/// The plane under a drop.
 struct Plane {
     point: DVec3,
     /// Unit length.
@@ -230,10 +232,11 @@ impl Distance for Plane {
     }
 }
 
+/// The solid that an instance lies on and the plane of its base, if that is flat.
 fn plane_beneath(instance: &Instance) -> Option<(usize, Plane)> {
     let solid = instance.solid? as usize;
     match &instance.shape {
-        Shape::Draped(laid) if laid.substrate.is_flat() => {
+        Shape::Draped(draped) if draped.substrate.is_flat() => {
             let normal = instance.frame.axes.z_axis.try_normalize()?;
             Some((solid, Plane { point: instance.frame.origin, normal }))
         }
@@ -243,47 +246,47 @@ fn plane_beneath(instance: &Instance) -> Option<(usize, Plane)> {
 
 fn measure_drop(
     surface: &DropSurface,
-    facts: &DropState,
+    state: &DropState,
     frame: u64,
-    setting: MeasureContext<'_>,
+    context: MeasureContext<'_>,
 ) -> Result<DropMeasures, MeasureError> {
     if surface.triangles.is_empty() {
-        return Err(MeasureError::Drop { frame, drop: facts.id, what: "facts but no surface" });
+        return Err(MeasureError::Drop { frame, drop: state.id, what: "a state but no surface" });
     }
-    // In a planar run the sides of the slab stand along z, and its ends face along it.
+    // In a planar run the end faces of the slab have normals along z.
     let is_end = |t: usize| {
-        setting.planar.is_some() && {
+        context.planar.is_some() && {
             let normal = surface.doubled_area(t);
             normal.z.abs() > 0.5 * normal.length()
         }
     };
     let is_air = |t: usize| surface.solids[t] < 0 && !is_end(t);
-    let per_thickness = setting.planar.map_or(1.0, |thickness| 1.0 / thickness);
+    let per_thickness = context.planar.map_or(1.0, |thickness| 1.0 / thickness);
     let area_where = |wanted: &dyn Fn(usize) -> bool| -> f64 {
         let faces = (0..surface.triangles.len()).filter(|&t| wanted(t));
         0.5 * per_thickness * faces.map(|t| surface.doubled_area(t).length()).sum::<f64>()
     };
     let touched = touched_solids(surface);
-    let shapes: Vec<&dyn Distance> = setting.solids.iter().map(|solid| solid.shape).collect();
+    let shapes: Vec<&dyn Distance> = context.solids.iter().map(|solid| solid.shape).collect();
     let line = contact_line(surface, is_air, &shapes);
     let contacts: Vec<ContactMeasures> = touched
         .iter()
         .map(|&solid| ContactMeasures {
-            solid: setting.solids[solid].name.to_owned(),
+            solid: context.solids[solid].name.to_owned(),
             wetted_area: area_where(&|t| surface.solids[t] == solid as i32 && !is_end(t)),
             contact_angle_deg: angle_range(line.iter().filter(|edge| edge.solid == solid)),
         })
         .collect();
     let wetted_area: f64 = contacts.iter().map(|contact| contact.wetted_area).sum();
-    // Ties go to the first in the scene.
+    // Of equal areas the first in the scene counts.
     let most = contacts.iter().enumerate().rev().max_by(|a, b| a.1.wetted_area.total_cmp(&b.1.wetted_area));
-    let on = most.map(|(k, _)| &setting.solids[touched[k]]);
+    let on = most.map(|(k, _)| &context.solids[touched[k]]);
 
     let (centroid, bounds) = (surface.centroid(), surface.bounds());
     let axis = on.map_or(DVec3::Y, |solid| solid.shape.closest(centroid).normal);
     let off_axis = |position: &DVec3| {
         let offset = *position - centroid;
-        let offset = if setting.planar.is_some() { offset.with_z(0.0) } else { offset };
+        let offset = if context.planar.is_some() { offset.with_z(0.0) } else { offset };
         offset.reject_from_normalized(axis).length_squared()
     };
     let height = match on {
@@ -293,30 +296,30 @@ fn measure_drop(
         None => bounds[1].y - bounds[0].y,
     };
     Ok(DropMeasures {
-        id: facts.id,
-        volume: facts.volume,
+        id: state.id,
+        volume: state.volume,
         centroid: without_signed_zeros(centroid),
-        velocity: without_signed_zeros(facts.velocity),
-        speed_max: facts.speed_max,
+        velocity: without_signed_zeros(state.velocity),
+        speed_max: state.speed_max,
         bounds: bounds.map(without_signed_zeros),
         height,
-        base_radius: if setting.planar.is_some() { 0.5 * wetted_area } else { (wetted_area / PI).sqrt() },
+        base_radius: if context.planar.is_some() { 0.5 * wetted_area } else { (wetted_area / PI).sqrt() },
         max_radius: largest(surface.positions.iter().map(off_axis)).sqrt(),
         wetted_area,
         surface_area: area_where(&is_air),
         contact_angle_deg: angle_range(line.iter()),
-        pressure: facts.pressure,
+        pressure: state.pressure,
         on: on.map(|solid| solid.name.to_owned()),
         contacts,
     })
 }
 
-/// The solids that a drop has faces on, rising.
+/// Indices of the solids that a drop touches, increasing.
 fn touched_solids(surface: &DropSurface) -> Vec<usize> {
     let mut touched: Vec<usize> = Vec::new();
     for solid in surface.solids.iter().filter_map(|&solid| usize::try_from(solid).ok()) {
-        if let Err(place) = touched.binary_search(&solid) {
-            touched.insert(place, solid);
+        if let Err(at) = touched.binary_search(&solid) {
+            touched.insert(at, solid);
         }
     }
     touched
@@ -331,7 +334,7 @@ fn angle_range<'a>(edges: impl Iterator<Item = &'a LineEdge>) -> Option<AngleRan
         max = max.max(edge.angle);
     }
     (length > 0.0).then(|| {
-        // Rounding must not put the mean outside of the range.
+        // Rounding must not move the mean out of the range.
         let mean = (sum / length).clamp(min, max);
         AngleRange { mean: mean.to_degrees(), min: min.to_degrees(), max: max.to_degrees() }
     })
@@ -341,7 +344,7 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, f64::max)
 }
 
-/// −0 is 0: a reader should not see signs that mean nothing.
+/// Turns −0 into 0.
 fn unsigned_zero(value: f64) -> f64 {
     value + 0.0
 }
@@ -359,7 +362,7 @@ fn require_finite(measures: &FrameMeasures) -> Result<(), MeasureError> {
         ("the lost volume", measures.lost_volume),
         ("the film's volume", measures.film_volume),
     ] {
-        // A drop's own volume is told below, with its id.
+        // The volume of a drop is reported below, with its id.
         if !value.is_finite() && measures.drops.iter().all(|drop| drop.volume.is_finite()) {
             return refuse(what, None);
         }

@@ -1,4 +1,5 @@
-//! The numbers of one frame: one line of `measure.jsonl`. SI units, angles in degrees; the order of the fields is the file's.
+//! Measures of a frame: one line of `measure.jsonl`. SI units, angles in degrees; fields in the
+//! order of the file.
 //!
 //! In planar runs volumes are in m² and areas in m.
 
@@ -10,90 +11,92 @@ use crate::frame::Event;
 /// The measures of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrameMeasures {
-    /// The frame's number; 0 is the initial state.
+    /// Frame number; 0 is the initial state.
     pub frame: u64,
     /// Simulated time, in s.
     pub time: f64,
-    /// Of all drops and films, in m³.
+    /// Volume of all drops and films, in m³.
     pub total_volume: f64,
-    /// Initial drops and sources, drains negative, in m³.
+    /// Volume of initial drops and emitters, drains negative, in m³.
     pub added_volume: f64,
-    /// What left the scene, in m³; total + lost = added.
+    /// Volume that left the scene, in m³; total + lost = added.
     pub lost_volume: f64,
-    /// The part of the total that lies as film on solids, in m³.
+    /// Part of the total that is film on solids, in m³.
     pub film_volume: f64,
-    /// Cells that took part in the last step; 0 where a model has none.
+    /// Number of cells in the last step; 0 for models without a grid.
     pub active_cells: u64,
-    /// Triangles of all drops' surfaces.
+    /// Number of triangles of all drops.
     pub triangles: u64,
-    /// Merges and splits since the frame before.
+    /// Merges and splits since the previous frame.
     pub events: Vec<Event>,
-    /// The drops, by rising id.
+    /// Measures of the drops, by increasing id.
     pub drops: Vec<DropMeasures>,
 }
 
 /// The measures of a drop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DropMeasures {
-    /// Never reused.
+    /// Id; never reused.
     pub id: u32,
-    /// As the model keeps it, in m³.
+    /// Volume as the model stores it, in m³.
     pub volume: f64,
-    /// Of the body that the surface encloses, in m.
+    /// Centroid of the enclosed volume, in m.
     pub centroid: DVec3,
-    /// Of the center of mass, in m/s.
+    /// Velocity of the center of mass, in m/s.
     pub velocity: DVec3,
-    /// Largest speed inside, in m/s.
+    /// Largest speed in the drop, in m/s.
     pub speed_max: f64,
-    /// Least and largest coordinates of the surface, in m.
+    /// Smallest and largest coordinates of the surface, in m.
     pub bounds: [DVec3; 2],
-    /// Largest distance of the surface from the solid it is on; in free flight its extent along y. In m.
+    /// Largest distance of the surface from the solid it is on; in free flight its extent along y.
+    /// In m.
     pub height: f64,
     /// √(wetted area / π), in m; in planar runs half the wetted length.
     pub base_radius: f64,
-    /// Largest distance of the surface from the axis through the centroid along the solid's normal (in free flight along y), in m.
+    /// Largest distance of the surface from the axis through the centroid along the solid's normal
+    /// (in free flight along y), in m.
     pub max_radius: f64,
     /// Area on solids, in m².
     pub wetted_area: f64,
-    /// Area of the liquid–air part, in m².
+    /// Area of the liquid–air interface, in m².
     pub surface_area: f64,
-    /// Through the liquid, over all contact lines; `None` without one.
+    /// Contact angle over all contact lines; `None` without one.
     pub contact_angle_deg: Option<AngleRange>,
-    /// Mean excess pressure inside, in Pa; `None` where a model has none.
+    /// Mean excess pressure in the drop, in Pa; `None` for models without pressure.
     pub pressure: Option<f64>,
-    /// The solid with most of the wetted area; `None` in free flight.
+    /// Name of the solid with most of the wetted area; `None` in free flight.
     pub on: Option<String>,
-    /// The same per solid that it touches, in the scene's order.
+    /// Contact with each solid that it touches, in scene order.
     pub contacts: Vec<ContactMeasures>,
 }
 
 /// A drop's contact with one solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactMeasures {
-    /// The solid's name.
+    /// Name of the solid.
     pub solid: String,
-    /// Area on it, in m².
+    /// Wetted area on it, in m².
     pub wetted_area: f64,
-    /// Along the contact line on it; `None` without one.
+    /// Contact angle along the contact line on it; `None` without one.
     pub contact_angle_deg: Option<AngleRange>,
 }
 
-/// A contact angle along a line, in degrees.
+/// Contact angle along a contact line, in degrees.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AngleRange {
-    /// Weighted by length.
+    /// Mean, weighted by length.
     pub mean: f64,
-    /// Least along the line.
+    /// Smallest value.
     pub min: f64,
-    /// Largest along the line.
+    /// Largest value.
     pub max: f64,
 }
 
 impl FrameMeasures {
-    /// The JSON object on one line, without a line break.
+    /// JSON on one line, without a line break.
     ///
     /// # Panics
-    /// Never for measures that [`crate::measure::measure`] made or that were read from a file.
+    /// Never for measures from [`crate::measure::measure`] or from a file.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("measures are plain data")
     }
@@ -104,9 +107,9 @@ mod tests {
     use super::*;
     use crate::frame::Ids;
 
-    /// The example of the contract, as it stands there except for white space and the way numbers are written.
+    /// The documented example, except for white space and number formatting.
     #[test]
-    fn the_json_has_the_contracts_fields_in_the_contracts_order() {
+    fn the_json_has_the_documented_fields_in_order() {
         let angle = AngleRange { mean: 90.0, min: 88.9, max: 91.2 };
         let drop = DropMeasures {
             id: 1,

@@ -1,7 +1,8 @@
-//! `measure.jsonl`: one JSON object per line and frame, appended as the run goes.
+//! `measure.jsonl`: one JSON object per line and frame, appended during the run.
 //!
-//! A kill while a line is written leaves a torn last line. Readers pass over it, and [`truncate_after`], which a resumed run
-//! calls first, removes it together with the frames that are computed again.
+//! A process killed while writing leaves an incomplete last line. Readers skip it, and
+//! [`truncate_after`], which a resumed run calls first, removes it together with the lines of later
+//! frames.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
@@ -10,36 +11,36 @@ use std::path::{Path, PathBuf};
 use crate::atomic::FileError;
 use crate::measures::FrameMeasures;
 
-/// Measures that could not be read.
+/// Why measures could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasuresError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A whole line that is not a frame's measures.
-    #[error("{}, line {line}: not a frame's measures: {reason}", path.display())]
+    /// A complete line is not the measures of a frame.
+    #[error("{}, line {line}: not the measures of a frame: {reason}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
-    /// A frame that is not in the file.
-    #[error("{}: no measures of frame {frame}; it holds {held}", path.display())]
+    /// The frame is not in the file.
+    #[error("{}: no measures of frame {frame}; it has {available}", path.display())]
     NoFrame {
         /// The file.
         path: PathBuf,
         /// The frame.
         frame: u64,
-        /// What it does hold.
-        held: String,
+        /// The frames that exist.
+        available: String,
     },
 }
 
-/// Appends a frame's measures in one write. Handed to the operating system, not flushed to the disk.
+/// Appends the measures of a frame in one write, without flushing them to the disk.
 pub fn append(path: &Path, measures: &FrameMeasures) -> Result<(), FileError> {
     let mut line = measures.to_json();
     line.push('\n');
@@ -47,7 +48,7 @@ pub fn append(path: &Path, measures: &FrameMeasures) -> Result<(), FileError> {
     opened.and_then(|mut file| file.write_all(line.as_bytes())).map_err(|cause| FileError::new("write", path, cause))
 }
 
-/// The lines of the file that are whole, each with the place where the next begins; none when there is no file.
+/// Calls `take` with number, end offset and text of each complete line; never if there is no file.
 fn whole_lines(
     path: &Path,
     mut take: impl FnMut(usize, u64, &str) -> Result<bool, MeasuresError>,
@@ -77,7 +78,8 @@ fn wrong(path: &Path, line: usize, reason: &dyn std::fmt::Display) -> MeasuresEr
     MeasuresError::Line { path: path.to_owned(), line, reason: reason.to_string() }
 }
 
-/// Calls `take` with each frame's measures, in order, until it returns `false`; holds one frame in memory at a time.
+/// Calls `take` with the measures of each frame, in order, until it returns `false`; one frame is
+/// in memory at a time.
 pub fn for_each(path: &Path, mut take: impl FnMut(FrameMeasures) -> bool) -> Result<(), MeasuresError> {
     whole_lines(path, |number, _, text| {
         let measures = serde_json::from_str(text).map_err(|error| wrong(path, number, &error))?;
@@ -95,7 +97,7 @@ pub fn read_all(path: &Path) -> Result<Vec<FrameMeasures>, MeasuresError> {
     Ok(all)
 }
 
-/// Reads the last frame's measures; `None` when there are none.
+/// Reads the measures of the last frame; `None` if there are none.
 pub fn read_last(path: &Path) -> Result<Option<FrameMeasures>, MeasuresError> {
     let mut last = None;
     whole_lines(path, |number, _, text| {
@@ -109,24 +111,24 @@ pub fn read_last(path: &Path) -> Result<Option<FrameMeasures>, MeasuresError> {
 pub fn read_frame(path: &Path, frame: u64) -> Result<FrameMeasures, MeasuresError> {
     let (mut found, mut first, mut last) = (None, None, None);
     whole_lines(path, |number, _, text| {
-        let held = frame_of(text).ok_or_else(|| wrong(path, number, &"no frame number"))?;
-        first.get_or_insert(held);
-        last = Some(held);
-        if held == frame {
+        let available = frame_of(text).ok_or_else(|| wrong(path, number, &"no frame number"))?;
+        first.get_or_insert(available);
+        last = Some(available);
+        if available == frame {
             found = Some(serde_json::from_str(text).map_err(|error| wrong(path, number, &error))?);
         }
-        Ok(held != frame)
+        Ok(available != frame)
     })?;
     found.ok_or_else(|| {
-        let held = match (first, last) {
+        let available = match (first, last) {
             (Some(first), Some(last)) => format!("frames {first} to {last}"),
             _ => "none yet".to_owned(),
         };
-        MeasuresError::NoFrame { path: path.to_owned(), frame, held }
+        MeasuresError::NoFrame { path: path.to_owned(), frame, available }
     })
 }
 
-/// The frame's number without parsing its thousands of drops: it is the first field.
+/// The frame number, which is the first field, without parsing the drops.
 fn frame_of(line: &str) -> Option<u64> {
     let rest = line.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"frame\"")?;
     let digits = rest.trim_start().strip_prefix(':')?.trim_start();
@@ -134,7 +136,7 @@ fn frame_of(line: &str) -> Option<u64> {
     digits[..end].parse().ok()
 }
 
-/// Drops the lines of the frames after `last` (of all frames when `None`), and a torn line, by shortening the file.
+/// Removes the lines of the frames after `last` (of all frames if `None`), and an incomplete line.
 pub fn truncate_after(path: &Path, last: Option<u64>) -> Result<(), MeasuresError> {
     let mut keep = 0;
     whole_lines(path, |number, end, text| {
@@ -174,18 +176,18 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_back_to_the_last_bit() {
+    fn lines_are_read_back_bit_identical() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 12);
         assert_eq!(read_all(&path).unwrap(), (0..12).map(sample).collect::<Vec<_>>());
         assert_eq!(read_last(&path).unwrap(), Some(sample(11)));
         assert_eq!(read_frame(&path, 3).unwrap(), sample(3));
         let error = read_frame(&path, 12).unwrap_err().to_string();
-        assert!(error.ends_with("measure.jsonl: no measures of frame 12; it holds frames 0 to 11"), "{error}");
+        assert!(error.ends_with("measure.jsonl: no measures of frame 12; it has frames 0 to 11"), "{error}");
     }
 
     #[test]
-    fn a_torn_last_line_is_passed_over_and_removed_on_resume() {
+    fn an_incomplete_last_line_is_skipped_and_removed_on_resume() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 4);
         let whole = fs::read(&path).unwrap();
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_after_the_checkpoint_are_dropped_and_appended_again_to_the_same_bytes() {
+    fn removed_lines_are_bit_identical_when_appended_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 8);
         let whole = fs::read(&path).unwrap();
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_no_measures_and_a_damaged_line_is_named() {
+    fn a_missing_file_has_no_measures_and_a_damaged_line_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("measure.jsonl");
         assert_eq!(read_all(&path).unwrap(), []);
@@ -223,6 +225,6 @@ mod tests {
         assert!(!path.exists());
         fs::write(&path, format!("{}\n{{\"frame\": x}}\n", sample(0).to_json())).unwrap();
         let error = read_all(&path).unwrap_err().to_string();
-        assert!(error.contains("measure.jsonl, line 2: not a frame's measures"), "{error}");
+        assert!(error.contains("measure.jsonl, line 2: not the measures of a frame"), "{error}");
     }
 }

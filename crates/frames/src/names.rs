@@ -1,23 +1,23 @@
-//! File names: numbers of frames, and names of solids made safe for any file system.
+//! File names of frames and of solids.
 
 use std::collections::BTreeSet;
 
-/// The name of a frame's file: five digits, more when they do not suffice.
+/// File name of a frame: its number with at least five digits.
 pub fn frame_file(frame: u64, extension: &str) -> String {
     format!("{frame:05}.{extension}")
 }
 
-/// The frame that a file name stands for; `None` when it is not one that [`frame_file`] gives.
+/// Frame number of a file name; `None` if [`frame_file`] does not produce that name.
 pub fn frame_of(name: &str, extension: &str) -> Option<u64> {
     let digits = name.strip_suffix(extension)?.strip_suffix('.')?;
     let frame = digits.parse().ok()?;
     (frame_file(frame, extension) == name).then_some(frame)
 }
 
-/// Names of folders and files for solids, in their order; all different, even where case does not count.
+/// File and folder names of solids, in order, unique even on case-insensitive file systems.
 ///
-/// Letters, digits, `-`, `_` and inner `.` stay, everything else becomes `_`; a name that a system keeps for itself, or that
-/// is taken already, gets a number.
+/// Letters, digits, `-`, `_` and inner `.` are kept, other characters become `_`; a reserved or
+/// duplicate name is made unique by a suffix.
 pub fn safe_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     names
@@ -40,7 +40,7 @@ fn safe(name: &str) -> String {
     let kept = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let safe: String = name.trim().chars().map(kept).take(LONGEST).collect();
     let safe = safe.trim_matches('.');
-    // Windows keeps these, with any extension, for devices.
+    // Windows reserves these names for devices, with any extension.
     let stem = safe.split('.').next().unwrap_or_default().to_ascii_uppercase();
     let device = ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str())
         || (stem.len() == 4
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_names_stay_and_no_two_are_alike() {
+    fn plain_names_are_kept_and_all_names_are_unique() {
         let names =
             ["table", "leaf-2", "a/b", "a_b", "Table", "../..", "", "con", "glass.left", "Blatt grün", "nul.txt"];
         let expected = [

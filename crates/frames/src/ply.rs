@@ -1,12 +1,14 @@
-//! `frames/00000.ply`: the surfaces of one frame as binary little-endian PLY, which most mesh programs open.
+//! `frames/00000.ply`: the surfaces of a frame as binary little-endian PLY, which most mesh
+//! programs read.
 //!
 //! ```text
 //! vertex   float x y z, float vx vy vz, int drop             28 bytes
 //! face     list uchar int vertex_indices, int solid          17 bytes
 //! ```
 //!
-//! Meters and meters per second in single precision: seven digits, so a drop 1 m from the origin is still placed to 0.1 µm.
-//! Two comments carry the frame's number and time. The reader takes exactly this layout, and checks what it reads.
+//! Meters and meters per second in single precision: seven digits, i.e. 0.1 µm at 1 m from the
+//! origin. Two comments contain the number and time of the frame. The reader accepts exactly this
+//! layout and validates the contents.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +20,7 @@ use crate::frame::Surface;
 const VERTEX_BYTES: usize = 28;
 const FACE_BYTES: usize = 17;
 
-/// The properties of both elements, in order, as they stand in the header after its `element` line.
+/// Properties of both elements, in the order of the header.
 const VERTEX_PROPERTIES: [&str; 7] = [
     "property float x",
     "property float y",
@@ -30,12 +32,12 @@ const VERTEX_PROPERTIES: [&str; 7] = [
 ];
 const FACE_PROPERTIES: [&str; 2] = ["property list uchar int vertex_indices", "property int solid"];
 
-/// Which frame a surface belongs to.
+/// Number and time of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameId {
-    /// Its number.
+    /// Number.
     pub frame: u64,
-    /// Its time, in s.
+    /// Simulated time, in s.
     pub time: f64,
 }
 
@@ -43,47 +45,47 @@ pub struct FrameId {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlyError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The surface is not one that can be written.
+    /// The surface to be written is invalid.
     #[error("the surface for {} is not valid: {reason}", path.display())]
     Surface {
-        /// Where it was to go.
+        /// The file to be written.
         path: PathBuf,
         /// What is wrong with it.
         reason: SurfaceError,
     },
-    /// The header is not that of a frame.
+    /// The header is not that of a frame file.
     #[error("{}: not a frame's PLY file: line {line} of the header should be {expected}, found {found:?}", path.display())]
     Header {
         /// The file.
         path: PathBuf,
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What belongs there.
+        /// Expected line.
         expected: String,
-        /// What is there.
+        /// Line found.
         found: String,
     },
-    /// The counts in the header and the size of the file disagree.
+    /// The size of the file does not match the counts in the header.
     #[error(
-        "{}: {vertices} vertices and {faces} faces need {expected} bytes after the header, found {found}: the file is cut off or damaged",
+        "{}: {vertices} vertices and {faces} faces need {expected} bytes after the header, found {found}: the file is truncated or damaged",
         path.display()
     )]
     Size {
         /// The file.
         path: PathBuf,
-        /// As the header says.
+        /// Number of vertices in the header.
         vertices: usize,
-        /// As the header says.
+        /// Number of faces in the header.
         faces: usize,
-        /// Bytes they take.
+        /// Expected number of bytes.
         expected: u128,
-        /// Bytes there are.
+        /// Number of bytes found.
         found: usize,
     },
-    /// The contents are not a surface.
+    /// The contents are not a valid surface.
     #[error("{}: {reason}: the file is damaged", path.display())]
     Contents {
         /// The file.
@@ -93,28 +95,28 @@ pub enum PlyError {
     },
 }
 
-/// What makes arrays not a surface.
+/// Why arrays are not a valid surface.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SurfaceError {
-    /// Arrays that go together differ in length.
+    /// Two arrays of the same element differ in length.
     #[error("{what}: {found} entries for {expected}")]
     Length {
-        /// Which array.
+        /// The array.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// The length it should have.
+        /// Expected length.
         expected: usize,
     },
-    /// A triangle names a vertex that does not exist.
-    #[error("face {face} names vertex {vertex} of {count}")]
+    /// A triangle refers to a vertex that does not exist.
+    #[error("face {face} refers to vertex {vertex} of {count}")]
     Index {
         /// The triangle.
         face: usize,
         /// The vertex.
         vertex: i64,
-        /// How many there are.
+        /// Number of vertices.
         count: usize,
     },
     /// A face is not a triangle.
@@ -122,10 +124,10 @@ pub enum SurfaceError {
     Corners {
         /// The face.
         face: usize,
-        /// Its corners.
+        /// Number of corners.
         corners: u8,
     },
-    /// Coordinates that are not numbers, or too large for single precision.
+    /// A coordinate is NaN, or too large for single precision.
     #[error("vertex {vertex}: its {what} is not finite")]
     NonFinite {
         /// The vertex.
@@ -133,10 +135,10 @@ pub enum SurfaceError {
         /// Position or velocity.
         what: &'static str,
     },
-    /// A drop id, solid or count beyond what the file holds.
-    #[error("{what} {value} is out of range: 0 to 2147483647 fit")]
+    /// A drop id, solid index or count is out of the range of the file format.
+    #[error("{what} {value} is out of range (0 to 2147483647)")]
     Range {
-        /// What.
+        /// The quantity.
         what: &'static str,
         /// Its value.
         value: i64,
@@ -144,7 +146,7 @@ pub enum SurfaceError {
 }
 
 impl Surface {
-    /// Checks that the arrays fit together and every number is one.
+    /// Checks that array lengths and indices are consistent and all values are finite.
     pub fn validate(&self) -> Result<(), SurfaceError> {
         let vertices = self.positions.len();
         for (what, found, expected) in [
@@ -182,20 +184,20 @@ impl Surface {
     }
 }
 
-/// Writes a frame's surfaces, all or nothing.
-pub fn write(path: &Path, surface: &Surface, stamp: FrameId, durability: Durability) -> Result<(), PlyError> {
+/// Writes the surfaces of a frame atomically.
+pub fn write(path: &Path, surface: &Surface, id: FrameId, durability: Durability) -> Result<(), PlyError> {
     surface.validate().map_err(|reason| PlyError::Surface { path: path.to_owned(), reason })?;
-    Ok(atomic::write(path, &encode(surface, stamp), durability)?)
+    Ok(atomic::write(path, &encode(surface, id), durability)?)
 }
 
-/// Reads a frame's surfaces.
+/// Reads the surfaces of a frame.
 pub fn read(path: &Path) -> Result<(Surface, FrameId), PlyError> {
     decode(path, &atomic::read(path)?)
 }
 
-/// The whole file in one buffer, for a surface that [`Surface::validate`] accepts.
-fn encode(surface: &Surface, stamp: FrameId) -> Vec<u8> {
-    let header = header(surface.positions.len(), surface.triangles.len(), stamp);
+/// Contents of the file, for a surface that [`Surface::validate`] accepts.
+fn encode(surface: &Surface, id: FrameId) -> Vec<u8> {
+    let header = header(surface.positions.len(), surface.triangles.len(), id);
     let size = header.len() + surface.positions.len() * VERTEX_BYTES + surface.triangles.len() * FACE_BYTES;
     let mut bytes = Vec::with_capacity(size);
     bytes.extend_from_slice(header.as_bytes());
@@ -219,12 +221,12 @@ fn encode(surface: &Surface, stamp: FrameId) -> Vec<u8> {
     bytes
 }
 
-fn header(vertices: usize, faces: usize, stamp: FrameId) -> String {
+fn header(vertices: usize, faces: usize, id: FrameId) -> String {
     let mut lines = vec![
         "ply".to_owned(),
         "format binary_little_endian 1.0".to_owned(),
-        format!("comment frame {}", stamp.frame),
-        format!("comment time {} s", stamp.time),
+        format!("comment frame {}", id.frame),
+        format!("comment time {} s", id.time),
         format!("element vertex {vertices}"),
     ];
     lines.extend(VERTEX_PROPERTIES.map(str::to_owned));
@@ -234,23 +236,23 @@ fn header(vertices: usize, faces: usize, stamp: FrameId) -> String {
     lines.join("\n")
 }
 
-/// Reads the header line by line, telling the first that is not as it should be.
+/// Reads the header line by line and reports the first unexpected line.
 struct HeaderReader<'a> {
     path: &'a Path,
     rest: &'a [u8],
     line: usize,
-    stamp: FrameId,
+    id: FrameId,
 }
 
-/// No line of a frame's header is longer.
-const LONGEST_LINE: usize = 200;
+/// Longest line of a header, in bytes.
+const MAX_LINE: usize = 200;
 
 impl<'a> HeaderReader<'a> {
-    /// The next line that is no comment; comments fill the stamp.
+    /// The next line that is not a comment; comments set the frame number and time.
     fn next(&mut self) -> &'a str {
         loop {
             self.line += 1;
-            let window = &self.rest[..self.rest.len().min(LONGEST_LINE)];
+            let window = &self.rest[..self.rest.len().min(MAX_LINE)];
             let Some(end) = window.iter().position(|&byte| byte == b'\n') else {
                 self.rest = &[];
                 return "";
@@ -259,9 +261,9 @@ impl<'a> HeaderReader<'a> {
             self.rest = &self.rest[end + 1..];
             let Some(comment) = line.strip_prefix("comment ") else { return line };
             if let Some(frame) = comment.strip_prefix("frame ") {
-                self.stamp.frame = frame.parse().unwrap_or(self.stamp.frame);
+                self.id.frame = frame.parse().unwrap_or(self.id.frame);
             } else if let Some(time) = comment.strip_prefix("time ").and_then(|time| time.strip_suffix(" s")) {
-                self.stamp.time = time.parse().ok().filter(|time: &f64| time.is_finite()).unwrap_or(self.stamp.time);
+                self.id.time = time.parse().ok().filter(|time: &f64| time.is_finite()).unwrap_or(self.id.time);
             }
         }
     }
@@ -286,7 +288,7 @@ impl<'a> HeaderReader<'a> {
 }
 
 fn decode(path: &Path, bytes: &[u8]) -> Result<(Surface, FrameId), PlyError> {
-    let mut header = HeaderReader { path, rest: bytes, line: 0, stamp: FrameId { frame: 0, time: 0.0 } };
+    let mut header = HeaderReader { path, rest: bytes, line: 0, id: FrameId { frame: 0, time: 0.0 } };
     header.expect("ply")?;
     header.expect("format binary_little_endian 1.0")?;
     let vertices = header.count("vertex")?;
@@ -307,7 +309,7 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<(Surface, FrameId), PlyError> {
     let surface = decode_body(vertex_bytes, face_bytes)
         .and_then(|surface| surface.validate().map(|()| surface))
         .map_err(|reason| PlyError::Contents { path: path.to_owned(), reason })?;
-    Ok((surface, header.stamp))
+    Ok((surface, header.id))
 }
 
 fn decode_body(vertex_bytes: &[u8], face_bytes: &[u8]) -> Result<Surface, SurfaceError> {
@@ -345,7 +347,7 @@ fn word(record: &[u8], at: usize) -> [u8; 4] {
 mod tests {
     use super::*;
 
-    const STAMP: FrameId = FrameId { frame: 7, time: 0.1 + 0.2 };
+    const ID: FrameId = FrameId { frame: 7, time: 0.1 + 0.2 };
 
     /// Two tetrahedra; every coordinate is exact in single precision.
     fn sample() -> Surface {
@@ -371,19 +373,19 @@ mod tests {
     }
 
     #[test]
-    fn a_surface_comes_back_with_its_stamp() {
+    fn a_surface_is_read_back_with_its_frame_number_and_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00007.ply");
         for surface in [sample(), Surface::default()] {
-            write(&path, &surface, STAMP, Durability::Handed).unwrap();
-            assert_eq!(read(&path).unwrap(), (surface, STAMP));
+            write(&path, &surface, ID, Durability::Handed).unwrap();
+            assert_eq!(read(&path).unwrap(), (surface, ID));
         }
     }
 
-    /// The header as any PLY reader sees it is the one that the run folder's description promises.
+    /// The header is the one in `docs/run-folder.md`.
     #[test]
-    fn the_header_is_the_contracts() {
-        let bytes = encode(&sample(), STAMP);
+    fn the_header_is_as_documented() {
+        let bytes = encode(&sample(), ID);
         let end = bytes.windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
         let header = std::str::from_utf8(&bytes[..end]).unwrap();
         assert_eq!(
@@ -404,11 +406,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_a_wrong_header_and_wrong_contents_are_told_apart() {
-        let whole = encode(&sample(), STAMP);
+    fn a_truncated_file_a_wrong_header_and_invalid_contents_are_distinguished() {
+        let whole = encode(&sample(), ID);
         let end = whole.windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
         for cut in 0..whole.len() {
-            assert!(decoded(&whole[..cut]).is_err(), "cut after {cut} bytes");
+            assert!(decoded(&whole[..cut]).is_err(), "truncated after {cut} bytes");
         }
         let error = decoded(&whole[..whole.len() - 1]).unwrap_err();
         assert!(matches!(error, PlyError::Size { expected: 360, found: 359, .. }), "{error}");
@@ -434,18 +436,18 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_claims_more_than_there_is_costs_no_memory() {
-        let text = header(i32::MAX as usize, i32::MAX as usize, STAMP);
+    fn a_header_with_excessive_counts_allocates_no_memory() {
+        let text = header(i32::MAX as usize, i32::MAX as usize, ID);
         assert!(matches!(decoded(text.as_bytes()).unwrap_err(), PlyError::Size { found: 0, .. }));
     }
 
     #[test]
-    fn a_surface_that_is_not_one_is_not_written() {
+    fn an_invalid_surface_is_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00000.ply");
         let mut surface = sample();
         surface.positions[5].y = f64::NAN;
-        let error = write(&path, &surface, STAMP, Durability::Handed).unwrap_err();
+        let error = write(&path, &surface, ID, Durability::Handed).unwrap_err();
         assert!(error.to_string().contains("vertex 5: its position is not finite"), "{error}");
         assert!(!path.exists());
     }

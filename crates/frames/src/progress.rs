@@ -24,10 +24,10 @@ pub trait Progress: Sync {
     fn notice(&self, text: &str);
 
     /// An activity over `total` frames begins.
-    fn begin(&self, activity: Activity, total: u64);
+    fn begin(&self, activity: Activity, total: usize);
 
     /// `done` frames are complete, and `fraction` (0 to 1) of the next one.
-    fn advance(&self, done: u64, fraction: f64);
+    fn advance(&self, done: usize, fraction: f64);
 
     /// The activity ended, complete or not.
     fn end(&self);
@@ -39,7 +39,7 @@ pub struct NoProgress;
 
 impl Progress for NoProgress {
     fn notice(&self, _text: &str) {}
-    fn begin(&self, _activity: Activity, _total: u64) {}
-    fn advance(&self, _done: u64, _fraction: f64) {}
+    fn begin(&self, _activity: Activity, _total: usize) {}
+    fn advance(&self, _done: usize, _fraction: f64) {}
     fn end(&self) {}
 }

@@ -59,15 +59,17 @@ pub struct StageSeconds {
 
 /// Time steps of a run: their number, their lengths, and what their stages reported.
 ///
-/// All of it is deterministic: it does not depend on the number of threads, nor on how often the run was resumed.
+/// All of it is deterministic: it does not depend on the number of threads, nor on how often the
+/// run was resumed.
 ///
 /// ```
 /// use sessile_frames::{StageValue, StepTotals};
 ///
 /// let mut totals = StepTotals::default();
 /// for (dt, residual) in [(2e-3, 1e-9), (1e-3, 3e-9)] {
-///     let stages = [("pressure.iterations", StageValue::Total(12)), ("pressure.residual", StageValue::Largest(residual))];
-///     totals.record(dt, stages);
+///     let iterations = ("pressure.iterations", StageValue::Total(12));
+///     let residual = ("pressure.residual", StageValue::Largest(residual));
+///     totals.record(dt, [iterations, residual]);
 /// }
 /// assert_eq!((totals.count, totals.smallest_dt, totals.largest_dt), (2, Some(1e-3), Some(2e-3)));
 /// assert_eq!(totals.stages["pressure.iterations"], StageValue::Total(24));
@@ -96,7 +98,8 @@ pub enum StageValue {
 }
 
 impl StageValue {
-    /// Sum or maximum with a later value of the same kind; a value of the other kind replaces this one.
+    /// Sum or maximum with a later value of the same kind; a value of the other kind replaces this
+    /// one.
     #[must_use]
     pub fn combined(self, later: Self) -> Self {
         match (self, later) {

@@ -1,4 +1,4 @@
-//! Solids and drops of exactly known shape, for tests.
+//! Test solids and drops of exactly known shape.
 
 pub mod caps;
 
@@ -37,7 +37,7 @@ impl Distance for Ball {
     }
 }
 
-/// Numbers in [−1, 1) that look random; the same for the same seed.
+/// Pseudo-random numbers in [−1, 1), determined by the seed.
 pub struct Noise(pub u64);
 
 impl Noise {

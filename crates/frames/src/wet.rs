@@ -1,7 +1,8 @@
-//! `wet/NAME/00000.png`: where a solid is wet, as a 16-bit RGB picture over its texture coordinates.
+//! `wet/NAME/00000.png`: wetness of a solid as a 16-bit RGB image over its texture coordinates.
 //!
-//! Red is wetness, 0 dry to 65535 wet; green is the film's thickness in units of 10 nm (so up to 0.655 mm); blue is 0. Row 0 is
-//! the top, v = 1. The fast, fixed compression writes a 2048 × 2048 map in 0.2 s, and always to the same bytes.
+//! Red is wetness, 0 (dry) to 65535 (wet); green is the film thickness in units of 10 nm (up to
+//! 0.655 mm); blue is 0. Row 0 is the top, v = 1. The fast, fixed compression writes a 2048 × 2048
+//! map in 0.2 s and is deterministic.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -15,45 +16,45 @@ use crate::frame::WetMap;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WetError {
-    /// The file system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The map's arrays do not have its size.
+    /// The lengths of the arrays do not match the size of the map.
     #[error(
         "the wet map for {} is not valid: {width} × {height} texels, {wetness} wetness and {film} film values",
         path.display()
     )]
     Map {
-        /// Where it was to go.
+        /// The file to be written.
         path: PathBuf,
-        /// Columns.
+        /// Number of columns.
         width: u32,
-        /// Rows.
+        /// Number of rows.
         height: u32,
-        /// Values found.
+        /// Number of wetness values.
         wetness: usize,
-        /// Values found.
+        /// Number of film values.
         film: usize,
     },
-    /// Not a picture, or a damaged one.
-    #[error("{}: cannot be read as a PNG picture: {reason}", path.display())]
-    Picture {
+    /// Not a PNG image, or a damaged one.
+    #[error("{}: cannot be read as a PNG image: {reason}", path.display())]
+    Image {
         /// The file.
         path: PathBuf,
-        /// What the decoder said.
+        /// The decoder's message.
         reason: String,
     },
-    /// A picture of another kind.
-    #[error("{}: a wet map is 16-bit RGB, this is {found}", path.display())]
+    /// An image of another pixel format.
+    #[error("{}: expected a 16-bit RGB image, found {found}", path.display())]
     Kind {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its pixel format.
         found: String,
     },
 }
 
-/// Writes a wet map, all or nothing.
+/// Writes a wet map atomically.
 pub fn write(path: &Path, map: &WetMap, durability: Durability) -> Result<(), WetError> {
     let texels = map.width as usize * map.height as usize;
     if texels == 0 || map.wetness.len() != texels || map.film.len() != texels {
@@ -65,7 +66,7 @@ pub fn write(path: &Path, map: &WetMap, durability: Durability) -> Result<(), We
             film: map.film.len(),
         });
     }
-    let bytes = encode(map).map_err(|error| WetError::Picture { path: path.to_owned(), reason: error.to_string() })?;
+    let bytes = encode(map).map_err(|error| WetError::Image { path: path.to_owned(), reason: error.to_string() })?;
     Ok(atomic::write_with(path, durability, |file| file.write_all(&bytes))?)
 }
 
@@ -89,7 +90,7 @@ fn encode(map: &WetMap) -> Result<Vec<u8>, png::EncodingError> {
 
 /// Reads the wet map of a solid.
 pub fn read(path: &Path, solid: usize) -> Result<WetMap, WetError> {
-    let unreadable = |reason: String| WetError::Picture { path: path.to_owned(), reason };
+    let unreadable = |reason: String| WetError::Image { path: path.to_owned(), reason };
     let decoder = Decoder::new(Cursor::new(atomic::read(path)?));
     let mut reader = decoder.read_info().map_err(|error| unreadable(error.to_string()))?;
     let (color, depth) = reader.output_color_type();
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_comes_back_and_is_written_to_the_same_bytes_twice() {
+    fn a_wet_map_is_read_back_unchanged_and_written_deterministically() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00000.png");
         write(&path, &sample(), Durability::Handed).unwrap();
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn texels_are_16_bit_rgb_with_wetness_red_film_green_and_no_blue() {
+    fn texels_are_16_bit_rgb_with_red_wetness_green_film_and_zero_blue() {
         let bytes =
             encode(&WetMap { solid: 0, width: 1, height: 1, wetness: vec![0x1234], film: vec![0x5678] }).unwrap();
         let mut reader = Decoder::new(Cursor::new(bytes)).read_info().unwrap();
@@ -137,20 +138,20 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_another_picture_and_a_wrong_size_are_errors() {
+    fn a_truncated_file_another_pixel_format_and_a_wrong_size_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("00000.png");
         let whole = encode(&sample()).unwrap();
         for cut in [0, 7, 40, whole.len() / 2] {
             std::fs::write(&path, &whole[..cut]).unwrap();
-            assert!(matches!(read(&path, 0), Err(WetError::Picture { .. })), "cut after {cut}");
+            assert!(matches!(read(&path, 0), Err(WetError::Image { .. })), "cut after {cut}");
         }
         let mut gray = Vec::new();
         let writer = Encoder::new(&mut gray, 1, 1).write_header();
         writer.and_then(|mut writer| writer.write_image_data(&[7])).unwrap();
         std::fs::write(&path, gray).unwrap();
         let error = read(&path, 0).unwrap_err().to_string();
-        assert!(error.ends_with("a wet map is 16-bit RGB, this is 8-bit Grayscale"), "{error}");
+        assert!(error.ends_with("expected a 16-bit RGB image, found 8-bit Grayscale"), "{error}");
 
         let error = write(&path, &WetMap { width: 38, ..sample() }, Durability::Handed).unwrap_err();
         assert!(matches!(error, WetError::Map { .. }), "{error}");

@@ -1,4 +1,5 @@
-//! Signed-distance queries per second on the bunny, for points all over its box and for points near its surface.
+//! Signed-distance queries per second on the bunny, for points in its bounding box and near its
+//! surface.
 //!
 //! `cargo bench -p sessile-geometry`
 
@@ -15,7 +16,7 @@ use sessile_geometry::{Distance, TriMesh};
 
 const QUERIES: usize = 100_000;
 
-/// Each measurement is the best of this many, since others may want the processor too.
+/// Repetitions; the best is reported, since other processes may use the processor.
 const ROUNDS: usize = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -44,12 +45,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         "1 thread, signed distance up to 2 mm, box: {:.2} M/s",
         best_rate(|| spread.iter().filter(bounded).count())
     );
-    let ray = |(p, q): &(&DVec3, &DVec3)| bunny.ray_cast(**p, **q - **p, f64::INFINITY).is_some();
-    println!("1 thread, rays: {:.2} M/s", best_rate(|| spread.iter().zip(&near).filter(ray).count()));
     Ok(())
 }
 
-/// Queries per microsecond, at best.
+/// Best number of queries per microsecond.
 fn best_rate(queries: impl Fn() -> usize) -> f64 {
     let rates = (0..ROUNDS).map(|_| {
         let start = Instant::now();
@@ -59,7 +58,7 @@ fn best_rate(queries: impl Fn() -> usize) -> f64 {
     rates.fold(0.0, f64::max)
 }
 
-/// Points that fill the unit cube evenly, in no order (a Kronecker sequence).
+/// Points that fill the unit cube evenly, in no particular order (a Kronecker sequence).
 fn lattice(i: usize) -> DVec3 {
     (DVec3::new(0.819_172_513_396_164, 0.671_043_606_703_789, 0.549_700_477_901_970) * i as f64).fract()
 }

@@ -1,6 +1,5 @@
-//! How the time of a repair grows with the mesh: spheres of loose triangles, each four times as large as the one before.
-//!
-//! One walk over the mesh for each step, and a sort or two: the time for each triangle must stay nearly the same.
+//! Growth of the repair time with the size of the mesh: spheres of unconnected triangles, each with
+//! four times as many as the one before. The time per triangle must stay nearly constant.
 //!
 //! `cargo bench -p sessile-geometry --bench mesh_repair`
 
@@ -14,7 +13,7 @@ use sessile_geometry::repair::{MeshDefect, repair};
 
 use shapes::{loose, sphere};
 
-/// Each measurement is the best of this many, since others may want the processor too.
+/// Repetitions; the best is reported, since other processes may use the processor.
 const ROUNDS: usize = 5;
 
 fn main() -> Result<(), MeshDefect> {

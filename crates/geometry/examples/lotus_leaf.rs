@@ -5,12 +5,12 @@
 //! ```
 //!
 //! writes `lotus-leaf.obj` and `lotus-leaf.jpg` into the folder. The leaf is a shallow funnel with
-//! radial veins and a wavy rim on a bent stalk, closed, about seven thousand triangles. It consists of
-//! rings: from the center of the upper side out to the rim, back along the underside and down the
-//! stalk. The number of points of a ring follows its length, so triangles have one size; neighboring
-//! rings are connected by angle. Units are millimeters; y points up, the lowest point of the upper
-//! side is at the origin. The texture shows the upper side on its left, the underside on its right
-//! and the stalk in a strip beside it.
+//! radial veins and a wavy rim on a bent stalk, closed, about seven thousand triangles. It consists
+//! of rings: from the center of the upper side out to the rim, back along the underside and down
+//! the stalk. The number of points of a ring follows its length, so triangles have one size;
+//! neighboring rings are connected by angle. Units are millimeters; y points up, the lowest point
+//! of the upper side is at the origin. The texture shows the upper side on its left, the underside
+//! on its right and the stalk in a strip beside it.
 
 use std::error::Error;
 use std::f64::consts::{PI, TAU};
@@ -99,8 +99,8 @@ impl Writer {
         Ring { first_pixel, ..ring }
     }
 
-    /// Connects two rings by a strip of triangles; they face outward when `a` precedes `b` along the
-    /// surface.
+    /// Connects two rings by a strip of triangles; they face outward when `a` precedes `b` along
+    /// the surface.
     fn connect(&mut self, a: Ring, b: Ring) {
         let (mut i, mut j) = (0, 0);
         let steps = |ring: Ring| if ring.count > 1 { ring.count } else { 0 };

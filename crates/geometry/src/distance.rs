@@ -1,11 +1,11 @@
-//! What every solid answers, whether it is a formula or a mesh: how far, where, and which way is out.
+//! Signed distance and closest point, for solids given by a formula or a mesh.
 
 use glam::{DVec2, DVec3};
 
-/// The nearest point of a surface.
+/// The closest point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
-    /// The nearest point on the surface, in m.
+    /// The closest point on the surface, in m.
     pub point: DVec3,
     /// Unit normal there, out of the solid.
     pub normal: DVec3,
@@ -15,11 +15,11 @@ pub struct Closest {
     pub uv: DVec2,
 }
 
-/// A closed body that knows its signed distance.
+/// A closed body with a signed distance.
 pub trait Distance: Send + Sync {
     /// Signed distance, in m: negative inside the solid.
     fn signed_distance(&self, point: DVec3) -> f64;
 
-    /// The nearest point of the surface, with its normal and texture coordinates.
+    /// The closest point of the surface, with its normal and texture coordinates.
     fn closest(&self, point: DVec3) -> Closest;
 }

@@ -2,16 +2,18 @@
 //!
 //! Surface extraction cuts a surface into triangles of any size, down to slivers where it passes a
 //! grid node. [`collapse_short_edges`] removes them by merging one end of a short edge into the
-//! other. The remaining end keeps its position, so vertices stay on the surface they were placed on.
-//! An edge is collapsed only if
+//! other. The remaining end keeps its position, so vertices stay on the surface they were placed
+//! on. An edge is collapsed only if
 //! - its ends have exactly two common neighbors, and neither of those is left with two triangles
 //!   (the link condition: the surface stays a closed manifold of the same genus);
-//! - no triangle turns by more than 60° ([`keeps_orientation`]);
-//! - the surface agrees ([`Collapsible::allows`]), which is how lines such as the contact line survive.
+//! - no triangle turns by more than 60°;
+//! - the surface agrees ([`Collapsible::allows`]), which is how lines such as the contact line
+//!   survive.
 
 use glam::DVec3;
 
-/// Rounds of collapse; each takes edges that do not touch one another. The last ones find next to nothing.
+/// Rounds of collapse; each takes edges that do not touch one another. The last ones find next to
+/// nothing.
 const MAX_ROUNDS: usize = 8;
 
 /// Cosine of the largest angle by which a collapse may turn a triangle: 60° admits slivers, whose
@@ -89,7 +91,8 @@ fn collapse_round<S: Collapsible>(surface: &mut S, shortest: f64) -> usize {
     let (positions, triangles) = (surface.positions(), surface.triangles());
     let around = VertexTriangles::new(positions.len(), triangles);
     let classes = surface.classify_vertices();
-    // A collapse reads and writes the triangles around both ends: no two of one round may share any.
+    // A collapse reads and writes the triangles around both ends: no two of one round may share
+    // any.
     let mut locked = vec![false; positions.len()];
     let mut merged_into: Vec<u32> = (0..positions.len() as u32).collect();
     let mut rings = [Vec::new(), Vec::new()];
@@ -155,7 +158,7 @@ pub struct VertexTriangles {
 
 impl VertexTriangles {
     /// Gathers the triangles around the vertices of a mesh.
-    pub fn new(num_vertices: usize, triangles: &[[u32; 3]]) -> Self {
+    fn new(num_vertices: usize, triangles: &[[u32; 3]]) -> Self {
         let mut starts = vec![0_u32; num_vertices + 1];
         for &v in triangles.iter().flatten() {
             starts[v as usize + 1] += 1;
@@ -193,7 +196,7 @@ pub struct VertexMap {
 
 impl VertexMap {
     /// Merges each vertex into the one given for it; a vertex that is given itself stays.
-    pub fn merging(merged_into: &[u32]) -> Self {
+    fn merging(merged_into: &[u32]) -> Self {
         let mut map = Self::keeping((0_u32..).zip(merged_into).map(|(v, &target)| v == target).collect());
         map.new_index = merged_into.iter().map(|&target| map.new_index[target as usize]).collect();
         map
@@ -213,7 +216,8 @@ impl VertexMap {
         per_vertex.retain(|_| *stays.next().expect("one entry per vertex"));
     }
 
-    /// Renumbers triangles; those with a removed corner or with two corners merged are dropped, with their tag.
+    /// Renumbers triangles; those with a removed corner or with two corners merged are dropped,
+    /// with their tag.
     pub fn renumber<T: Copy>(&self, triangles: &mut Vec<[u32; 3]>, tags: &mut Vec<T>) {
         let mut count = 0;
         for t in 0..triangles.len() {
@@ -229,11 +233,7 @@ impl VertexMap {
 }
 
 /// Edges of a closed surface shorter than `shortest` (in m), shortest first, by their vertices.
-pub fn short_edges(
-    positions: &[DVec3],
-    triangles: &[[u32; 3]],
-    shortest: f64,
-) -> impl Iterator<Item = [u32; 2]> + use<> {
+fn short_edges(positions: &[DVec3], triangles: &[[u32; 3]], shortest: f64) -> impl Iterator<Item = [u32; 2]> + use<> {
     let edges = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
     let mut found: Vec<(f64, [u32; 2])> = edges
         // Every edge occurs twice, once in each direction.
@@ -246,7 +246,7 @@ pub fn short_edges(
 }
 
 /// Whether a triangle turns by less than 60° as its corners move.
-pub fn keeps_orientation(before: [DVec3; 3], after: [DVec3; 3]) -> bool {
+fn keeps_orientation(before: [DVec3; 3], after: [DVec3; 3]) -> bool {
     // The length of the normal is twice the area.
     let normal = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
     let (before, after) = (normal(before), normal(after));

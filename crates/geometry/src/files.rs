@@ -1,13 +1,15 @@
 //! Mesh files: OBJ, PLY, STL and glTF 2 read into a [`TriMesh`], and PLY written.
 //!
-//! The readers trust nothing. Counts in a header are checked against the bytes that follow before memory is taken for
-//! them, indices against what they name, and coordinates must be finite; an error gives the file, the line, byte or
-//! entry, what was expected there and what was found. They change nothing either: vertices keep their order, and holes, twists
-//! and duplicates are left to [`crate::repair`]. The exceptions are STL, which has no vertices to share, so that equal
-//! corners become one; and polygons, which become triangles (a fan where convex, ears where not).
+//! Files are not trusted. Counts in a header are checked against the size of the file before memory
+//! is allocated, indices against their range, and coordinates must be finite; an error gives the
+//! file, the line, byte or entry, what was expected there and what was found. Meshes are not
+//! changed: vertices keep their order, and holes, inconsistent orientation and duplicates are left
+//! to [`crate::repair`]. The exceptions are STL, which has no shared vertices, so that equal
+//! corners are merged; and polygons, which are triangulated (a fan where convex, ear clipping where
+//! not).
 //!
-//! Texture coordinates have v pointing up, as in OBJ; glTF, whose v points down, is turned over. A corner without
-//! coordinates in a file that has some gets (0, 0).
+//! Texture coordinates have v pointing up, as in OBJ; those of glTF, whose v points down, are
+//! converted. A corner without coordinates in a file that has some gets (0, 0).
 //!
 //! ```
 //! use sessile_geometry::files::{self, MeshFormat};
@@ -38,8 +40,8 @@ pub use ply_write::write_ply;
 
 use crate::TriMesh;
 
-/// Most vertices or triangles that a file may expand to. Ten times what the models can use, and a bound on what a glTF file that
-/// places one mesh at many nodes can make of a few bytes.
+/// Most vertices or triangles that a file may expand to. Ten times what the models can use, and a
+/// bound on the memory of a glTF file that has one mesh at many nodes.
 const MAX_ELEMENTS: usize = 1 << 26;
 
 /// The formats that can be read.
@@ -51,13 +53,13 @@ pub enum MeshFormat {
     Ply,
     /// Stereolithography STL: text or binary.
     Stl,
-    /// glTF 2.0: JSON (`.gltf`) or binary (`.glb`), told apart by their first bytes.
+    /// glTF 2.0: JSON (`.gltf`) or binary (`.glb`), distinguished by their first bytes.
     Gltf,
 }
 
 impl MeshFormat {
-    /// The format that a file's name promises.
-    pub fn of_path(path: &Path) -> Option<Self> {
+    /// The format of a file by its extension.
+    fn of_path(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "obj" => Some(Self::Obj),
             "ply" => Some(Self::Ply),
@@ -71,12 +73,12 @@ impl MeshFormat {
 /// Fetches a file that a mesh file refers to, by its relative path; only glTF refers to any.
 pub type Resources<'a> = dyn Fn(&str) -> io::Result<Vec<u8>> + 'a;
 
-/// The [`Resources`] of a mesh that stands alone: there are none.
+/// The [`Resources`] of a mesh in memory: there are none.
 pub fn no_resources(_relative_path: &str) -> io::Result<Vec<u8>> {
-    Err(io::Error::new(io::ErrorKind::NotFound, "the mesh was read from memory, where no other files are"))
+    Err(io::Error::new(io::ErrorKind::NotFound, "the mesh was read from memory, without other files"))
 }
 
-/// Reads a mesh file; its name tells the format.
+/// Reads a mesh file; its extension selects the format.
 pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
     let format = MeshFormat::of_path(path).ok_or_else(|| MeshFileError::UnknownFormat { path: path.to_owned() })?;
     let bytes = std::fs::read(path).map_err(|source| MeshFileError::Read { path: path.to_owned(), source })?;
@@ -85,7 +87,8 @@ pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
         .map_err(|error| error.in_file(path))
 }
 
-/// Reads a mesh from memory. `resources` fetches the buffers that a glTF document keeps in other files.
+/// Reads a mesh from memory. `resources` fetches the buffers of a glTF document that are in other
+/// files.
 pub fn parse_mesh(bytes: &[u8], format: MeshFormat, resources: &Resources<'_>) -> Result<TriMesh, MeshFileError> {
     let mesh = match format {
         MeshFormat::Obj => obj::parse(bytes)?,

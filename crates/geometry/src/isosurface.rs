@@ -1,21 +1,25 @@
-//! The surface of the liquid from a field sampled on a uniform grid: marching cubes with a sharp floor.
+//! The surface of the liquid from a field sampled on a uniform grid: marching cubes with a sharp
+//! floor.
 //!
-//! The liquid is where the field is negative. A vertex sits on each grid edge whose ends differ in sign, at the zero of
-//! the field interpolated linearly along it (lorensen1987); how the vertices of one cell connect is derived from a
-//! rule for cell faces alone (see `isosurface/cases.rs`), so neighboring cells always agree.
+//! The liquid is where the field is negative. Each grid edge whose ends differ in sign has a
+//! vertex, at the zero of the linearly interpolated field (lorensen1987). How the vertices of a
+//! cell are connected follows from a rule for cell faces alone (see `isosurface/cases.rs`), so
+//! neighboring cells always agree.
 //!
-//! The grid is taken to be wrapped in one more layer of nodes, all outside, at no distance: where liquid reaches the
-//! border, the crossing towards that layer lies on the border node itself, and cells of the layer are flat. The same
-//! rule that makes the free surface thus closes it on the border, and on the floor `z = origin.z` the two meet in one
-//! shared polyline, the contact line.
+//! The grid is padded by one layer of nodes that are outside and at zero distance: where liquid
+//! reaches the border, the crossing towards that layer is the border node itself, and cells of the
+//! layer are flat. The rule for the free surface therefore closes it at the border, and on the
+//! floor `z = origin.z` free surface and floor meet in one shared polyline, the contact line.
 //!
 //! Guarantees, for any field, noise and zeros included:
-//! - the mesh is closed, oriented outwards, and a manifold: every edge has two triangles, every vertex one fan;
-//! - no triangle has zero area: crossings keep [`MIN_FRACTION`] of a cell away from the nodes, and no triangle has three
-//!   corners on one cell face;
+//! - the mesh is closed, oriented outwards, and a manifold: every edge has two triangles, every
+//!   vertex one fan;
+//! - no triangle has zero area: crossings keep a small distance from the nodes, and no triangle has
+//!   three corners on one cell face;
 //! - a value of exactly 0, and one that is not a number, is outside.
 //!
-//! The surface is second-order accurate. Features thinner than a cell are lost, as in every method that looks at nodes only.
+//! The surface is second-order accurate. Features thinner than a cell are lost, as in every method
+//! that samples nodes only.
 
 mod cases;
 mod collapse;
@@ -27,9 +31,9 @@ use crate::TriMesh;
 
 /// Least distance of a crossing from the nodes of its edge, as a fraction of the edge.
 ///
-/// Keeps triangles from vanishing where the field is (nearly) zero at a node; the surface moves by at most this much of
-/// a cell, far below the error of interpolation on any grid that is worth its name.
-pub const MIN_FRACTION: f64 = 1e-4;
+/// Prevents degenerate triangles where the field is (nearly) zero at a node. It moves the surface
+/// by far less than the interpolation error.
+const MIN_FRACTION: f64 = 1e-4;
 
 /// A uniform grid of nodes in some local frame, z away from the floor.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +42,7 @@ pub struct Grid {
     pub origin: DVec3,
     /// Distance between neighboring nodes along each axis, in m.
     pub cell: DVec3,
-    /// Number of nodes along each axis: two at least.
+    /// Number of nodes along each axis, at least two.
     pub size: [usize; 3],
 }
 
@@ -53,12 +57,12 @@ impl Grid {
         self.origin + self.cell * DVec3::from(node.map(|i| i as f64))
     }
 
-    /// Place of a node's value in an array: x runs fastest, z slowest.
+    /// Index of a node in arrays; x varies fastest, z slowest.
     pub fn index(&self, [i, j, k]: [usize; 3]) -> usize {
         (k * self.size[1] + j) * self.size[0] + i
     }
 
-    /// The field at every node, in the order that [`extract`] reads.
+    /// The field at every node, in the order that [`extract`] expects.
     pub fn sample(&self, field: impl Fn(DVec3) -> f64) -> Vec<f64> {
         let [nx, ny, nz] = self.size;
         let mut values = Vec::with_capacity(self.num_nodes());
@@ -78,61 +82,54 @@ impl Grid {
     }
 }
 
-/// Where on the grid a vertex came from.
+/// Origin of a vertex on the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Source {
     /// The edge from this node along this axis.
     Edge([u32; 3], u8),
-    /// A node on the border, which liquid reaches.
+    /// A node on the border that is inside the liquid.
     Node,
 }
 
 /// A closed surface extracted from a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Isosurface {
-    /// The surface; triangles wind anticlockwise seen from outside the liquid.
+    /// The surface; triangles wind counterclockwise seen from outside the liquid.
     pub mesh: TriMesh,
     /// For each triangle, whether it lies on the floor.
     pub on_floor: Vec<bool>,
-    /// For each vertex, where it came from.
+    /// Origin of each vertex.
     sources: Vec<Source>,
 }
 
-/// Memory that [`extract_into`] uses again from call to call.
+/// Two adjacent layers of nodes, and the vertices found on their edges.
 #[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    /// For two layers of nodes, wrapped: whether each is inside.
+struct Scratch {
+    /// Whether each node of the two padded layers is inside.
     inside: [Vec<bool>; 2],
-    /// For two layers of nodes, wrapped: the vertices on the x edge, the y edge and the node itself.
+    /// The vertices on the x edge, the y edge and the node itself, for each node of the two padded
+    /// layers.
     in_layer: [Vec<[u32; 3]>; 2],
     /// The vertices on the z edges between the two layers.
     between: Vec<u32>,
 }
 
-/// No vertex yet.
+/// Marks an edge without a vertex.
 const NONE: u32 = u32::MAX;
 
 /// Extracts the surface of the liquid, closed on the borders of the grid.
 ///
-/// `values` holds the field at the nodes, x fastest, z slowest. With `floor`, the lowest layer of nodes lies on the
-/// solid, and the triangles there are marked.
+/// `values` holds the field at the nodes, x fastest, z slowest. With `floor`, the lowest layer of
+/// nodes lies on the solid, and the triangles there are marked.
 ///
 /// # Panics
-/// If the grid has an axis of fewer than two nodes, or the number of values is not its number of nodes.
+/// If the grid has an axis of fewer than two nodes, or the number of values is not its number of
+/// nodes.
 pub fn extract(grid: &Grid, values: &[f64], floor: bool) -> Isosurface {
-    let mut surface = Isosurface::default();
-    extract_into(grid, values, floor, &mut Scratch::default(), &mut surface);
-    surface
-}
-
-/// [`extract`], with the memory of earlier calls.
-///
-/// # Panics
-/// As [`extract`].
-pub fn extract_into(grid: &Grid, values: &[f64], floor: bool, scratch: &mut Scratch, surface: &mut Isosurface) {
     assert!(grid.size.iter().all(|&n| n >= 2), "a grid needs two nodes along each axis, got {:?}", grid.size);
     assert_eq!(values.len(), grid.num_nodes(), "values for a grid of {:?} nodes", grid.size);
-    surface.clear();
+    let mut surface = Isosurface::default();
+    let mut scratch = Scratch::default();
     let [width, depth, height] = grid.size.map(|n| n + 2);
     scratch.reset(width * depth);
     let cases = &*CASES;
@@ -149,8 +146,9 @@ pub fn extract_into(grid: &Grid, values: &[f64], floor: bool, scratch: &mut Scra
                 }
                 for triangle in &cases[case] {
                     let [a, b, c] =
-                        triangle.map(|edge| scratch.vertex(grid, values, [i, j, k], edge as usize, surface));
-                    // Where two sides of the border meet, the crossings of one node coincide and are one vertex.
+                        triangle.map(|edge| scratch.vertex(grid, values, [i, j, k], edge as usize, &mut surface));
+                    // Where two sides of the border meet, the crossings at a node coincide and
+                    // share one vertex.
                     if a != b && b != c && c != a {
                         surface.mesh.triangles.push([a, b, c]);
                         surface.on_floor.push(floor && k == 0);
@@ -159,6 +157,7 @@ pub fn extract_into(grid: &Grid, values: &[f64], floor: bool, scratch: &mut Scra
             }
         }
     }
+    surface
 }
 
 impl Scratch {
@@ -175,7 +174,8 @@ impl Scratch {
         self.between.resize(layer, NONE);
     }
 
-    /// Makes the upper layer the lower one and reads the next: layer `k` of the grid, counted from 0, or the wrapping.
+    /// Makes the upper layer the lower one and reads the next: layer `k` of the grid, or the
+    /// padding.
     fn advance(&mut self, grid: &Grid, values: &[f64], k: usize) {
         let [nx, ny, nz] = grid.size;
         self.inside.swap(0, 1);
@@ -195,30 +195,30 @@ impl Scratch {
         }
     }
 
-    /// The vertex on an edge of a wrapped cell, made when first asked for.
+    /// The vertex on an edge of a padded cell, created when first needed.
     fn vertex(&mut self, grid: &Grid, values: &[f64], cell: [usize; 3], edge: usize, surface: &mut Isosurface) -> u32 {
         let (corner, axis) = edge_ends(edge);
         let layer = corner >> 2;
-        let wrapped = [cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + layer];
+        let padded = [cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + layer];
         let width = grid.size[0] + 2;
-        let place = wrapped[1] * width + wrapped[0];
-        // The edge lies along one axis, so only there can it leave the grid.
-        if wrapped[axis] >= 1 && wrapped[axis] < grid.size[axis] {
-            let slot = if axis == 2 { &mut self.between[place] } else { &mut self.in_layer[layer][place][axis] };
+        let index = padded[1] * width + padded[0];
+        // An edge runs along one axis, so it can leave the grid only along that axis.
+        if padded[axis] >= 1 && padded[axis] < grid.size[axis] {
+            let slot = if axis == 2 { &mut self.between[index] } else { &mut self.in_layer[layer][index][axis] };
             if *slot == NONE {
-                *slot = surface.add_crossing(grid, values, wrapped.map(|i| i - 1), axis);
+                *slot = surface.add_crossing(grid, values, padded.map(|i| i - 1), axis);
             }
             *slot
         } else {
-            let outwards = usize::from(wrapped[axis] == 0);
-            let (layer, place) = match axis {
-                0 => (layer, place + outwards),
-                1 => (layer, place + outwards * width),
-                _ => (layer + outwards, place),
+            let outwards = usize::from(padded[axis] == 0);
+            let (layer, index) = match axis {
+                0 => (layer, index + outwards),
+                1 => (layer, index + outwards * width),
+                _ => (layer + outwards, index),
             };
-            let slot = &mut self.in_layer[layer][place][2];
+            let slot = &mut self.in_layer[layer][index][2];
             if *slot == NONE {
-                let mut node = wrapped;
+                let mut node = padded;
                 node[axis] += outwards;
                 *slot = surface.add_vertex(grid.position(node.map(|i| i - 1)), Source::Node);
             }
@@ -228,14 +228,6 @@ impl Scratch {
 }
 
 impl Isosurface {
-    fn clear(&mut self) {
-        self.mesh.positions.clear();
-        self.mesh.triangles.clear();
-        self.mesh.corner_uvs.clear();
-        self.on_floor.clear();
-        self.sources.clear();
-    }
-
     fn add_vertex(&mut self, position: DVec3, source: Source) -> u32 {
         self.mesh.positions.push(position);
         self.sources.push(source);
@@ -248,10 +240,12 @@ impl Isosurface {
         self.add_vertex(position, Source::Edge(node.map(|i| i as u32), axis as u8))
     }
 
-    /// Moves every vertex along its grid edge to where `field` is zero, in at most `steps` evaluations each.
+    /// Moves every vertex along its grid edge to where `field` is zero, in at most `steps`
+    /// evaluations each.
     ///
-    /// `values` must be the samples of `field` that the surface was extracted from. The zero stays bracketed (regula
-    /// falsi, anderson1973), so the surface stays as valid as it was; vertices on the floor stay on it.
+    /// `values` must be the samples of `field` that the surface was extracted from. The zero stays
+    /// bracketed (regula falsi, anderson1973), so the mesh stays valid; vertices on the floor stay
+    /// on it.
     ///
     /// # Panics
     /// If the number of values is not the grid's number of nodes.
@@ -273,7 +267,8 @@ fn along_edge(grid: &Grid, node: [usize; 3], axis: usize, fraction: f64) -> DVec
     position
 }
 
-/// Holds a crossing off the nodes; one between values that are not finite goes to the middle.
+/// Keeps a crossing away from the nodes; one between values that are not finite is put in the
+/// middle.
 fn keep_off_nodes(fraction: f64) -> f64 {
     if fraction.is_nan() { 0.5 } else { fraction.clamp(MIN_FRACTION, 1.0 - MIN_FRACTION) }
 }
@@ -289,7 +284,8 @@ fn zero_between(ends: [f64; 2], steps: usize, f: impl Fn(f64) -> f64) -> f64 {
         if ft == 0.0 || !ft.is_finite() || (b - a).abs() < f64::EPSILON {
             break;
         }
-        // An end that stays put twice running has its value shrunk, or the bracket would close from one side only.
+        // The value of an end that stays twice in a row is reduced, so that the bracket closes from
+        // both sides.
         if (ft < 0.0) == (fa < 0.0) {
             if last_side == -1 {
                 fb *= shrink(ft / fa);
@@ -306,8 +302,8 @@ fn zero_between(ends: [f64; 2], steps: usize, f: impl Fn(f64) -> f64) -> f64 {
     t
 }
 
-/// How far to shrink the value of the end that stays, from the ratio of the last two values at the end that moves
-/// (anderson1973).
+/// Factor for the value of the end that stays, from the ratio of the last two values at the end
+/// that moves (anderson1973).
 fn shrink(ratio: f64) -> f64 {
     if ratio < 1.0 { 1.0 - ratio } else { 0.5 }
 }

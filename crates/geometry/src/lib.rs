@@ -1,13 +1,16 @@
-//! Triangle meshes, mesh files, distances and isosurfaces: everything about shape that knows nothing of water.
+//! Triangle meshes, mesh files, distances and isosurfaces.
+//!
+//! Everything here is about shape alone and knows nothing about liquids: reading mesh files
+//! ([`files`]), repairing meshes ([`repair`]), signed distances ([`mesh_distance`]), isosurfaces
+//! ([`isosurface`]), short-edge collapse ([`edge_collapse`]) and texture coordinates ([`unwrap`]).
 
 pub mod bvh;
 pub mod connectivity;
-
-pub mod distance;
+mod distance;
 pub mod edge_collapse;
 pub mod files;
 pub mod isosurface;
-pub mod mesh;
+mod mesh;
 pub mod mesh_distance;
 pub mod predicates;
 pub mod repair;

@@ -1,16 +1,16 @@
-//! Triangle meshes: the type that files are read into, distances are built from and isosurfaces end in.
+//! The triangle mesh that files, distances and isosurfaces share.
 
 use glam::{DVec2, DVec3};
 
-/// A triangle mesh in meters. Triangles wind counter-clockwise seen from outside.
+/// A triangle mesh in meters. Triangles wind counterclockwise seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriMesh {
     /// Vertex positions, in m.
     pub positions: Vec<DVec3>,
     /// Vertex indices of each triangle.
     pub triangles: Vec<[u32; 3]>,
-    /// Texture coordinates of each triangle's corners; empty when the mesh has none. Per corner, so that a seam needs no
-    /// doubled vertex.
+    /// Texture coordinates of each triangle's corners; empty when the mesh has none. They belong to
+    /// corners, so that seams need no duplicate vertices.
     pub corner_uvs: Vec<[DVec2; 3]>,
 }
 
@@ -20,7 +20,8 @@ impl TriMesh {
         self.triangles[t].map(|v| self.positions[v as usize])
     }
 
-    /// Enclosed volume by the divergence theorem, in m³; meaningful for a closed mesh, positive when it winds outwards.
+    /// Enclosed volume of a closed mesh by the divergence theorem, in m³; positive when its normals
+    /// point outwards.
     pub fn volume(&self) -> f64 {
         let corner = |v: u32| self.positions[v as usize];
         let sum: f64 = self.triangles.iter().map(|&[a, b, c]| corner(a).dot(corner(b).cross(corner(c)))).sum();

@@ -1,7 +1,8 @@
-//! On which side a point lies, without rounding: signs of the orientation determinants of points in double precision.
+//! Exact geometric predicates: signs of orientation determinants of points in double precision.
 //!
-//! A determinant is computed in floating point first, with a bound on what rounding can have done to it (shewchuk1997, §4); only where that leaves
-//! the sign open it is computed again as an exact sum of doubles. Products of three differences stay exact while coordinates lie between 1e-90 and 1e90.
+//! A determinant is computed in floating point first, with a bound on its rounding error
+//! (shewchuk1997, §4). Only if that leaves the sign undecided, it is computed as an exact sum of
+//! doubles. Products of three differences are exact while coordinates are between 1e-90 and 1e90.
 
 use glam::{DVec2, DVec3};
 
@@ -11,8 +12,9 @@ const EPSILON: f64 = 0.5 * f64::EPSILON;
 const BOUND_2D: f64 = (3.0 + 16.0 * EPSILON) * EPSILON;
 const BOUND_3D: f64 = (7.0 + 56.0 * EPSILON) * EPSILON;
 
-/// Positive where a, b, c turn anticlockwise, negative where they turn clockwise, zero on a line. The sign is exact.
-pub fn orient_2d(a: DVec2, b: DVec2, c: DVec2) -> f64 {
+/// Positive if a, b, c are counterclockwise, negative if they are clockwise, zero on a line. The
+/// sign is exact.
+pub(crate) fn orient_2d(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     let (left, right) = ((a.x - c.x) * (b.y - c.y), (a.y - c.y) * (b.x - c.x));
     let det = left - right;
     if det.abs() > BOUND_2D * (left.abs() + right.abs()) {
@@ -22,7 +24,8 @@ pub fn orient_2d(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     ax.times(&by).minus(&ay.times(&bx)).sign()
 }
 
-/// Positive where d lies below the plane of a, b, c, that is where these turn clockwise seen from it; zero on the plane. The sign is exact.
+/// Positive if d is below the plane of a, b, c, from where these are clockwise; zero on the plane.
+/// The sign is exact.
 pub fn orient_3d(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     let (p, q, r) = (a - d, b - d, c - d);
     let minors = [(q.x * r.y, r.x * q.y), (r.x * p.y, p.x * r.y), (p.x * q.y, q.x * p.y)];
@@ -44,7 +47,7 @@ pub fn orient_3d(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     first.plus(&second).plus(&third).sign()
 }
 
-/// An exact number: a sum of doubles that do not overlap, from small to large.
+/// An exact number: a sum of nonoverlapping doubles in ascending order of magnitude.
 #[derive(Clone, Debug, Default)]
 struct Sum(Vec<f64>);
 
@@ -92,13 +95,13 @@ impl Sum {
         product
     }
 
-    /// The largest term: it has the sign of the whole.
+    /// The largest term, which has the sign of the sum.
     fn sign(&self) -> f64 {
         self.0.last().copied().unwrap_or(0.0)
     }
 }
 
-/// The rounded sum of two doubles, and what rounding took from it (knuth1997, §4.2.2).
+/// The rounded sum of two doubles, and its rounding error (knuth1997, §4.2.2).
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let b_part = sum - a;
@@ -111,12 +114,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_a_rounding_away_from_a_line_are_told_apart() {
+    fn points_one_ulp_from_a_line_are_classified_correctly() {
         let (a, b) = (DVec2::new(12.0, 12.0), DVec2::new(24.0, 24.0));
         for i in 0..40 {
             for j in 0..40 {
                 let c = DVec2::new(0.5 + f64::from(i) * EPSILON, 0.5 + f64::from(j) * EPSILON);
-                // Doubles above a half are two of these apart: neighbors of one number are rounded to it.
+                // Doubles above ½ are two of these apart, so some neighbors are rounded to the same
+                // number.
                 let expected = c.y.total_cmp(&c.x) as i32;
                 let sign = orient_2d(a, b, c);
                 assert_eq!(sign.partial_cmp(&0.0).map(|o| o as i32), Some(expected), "{i}, {j}: {sign}");
@@ -125,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_on_a_tilted_plane_is_on_it_and_its_neighbors_are_not() {
+    fn points_one_ulp_from_a_plane_are_classified_correctly() {
         // x + y + z = 3 at points whose differences are rounded.
         let (a, b, c) = (DVec3::new(3.0, 0.0, 0.0), DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 3.0));
         let on = DVec3::new(0.1, 2.9, 0.0);

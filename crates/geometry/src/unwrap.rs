@@ -1,13 +1,15 @@
-//! Texture coordinates for a surface that has none, so that what happens on it can be kept in an image.
+//! Texture coordinates for a surface that has none (UV unwrapping).
 //!
-//! The surface is divided into charts that can be seen from one side, each is laid flat and, where it would cover itself,
-//! divided again; then all are packed in the unit square at one scale. So
+//! The surface is divided into charts of similar normals. Each is projected to a plane and, where
+//! it would overlap itself, divided again; then all are packed into the unit square at one scale.
+//! Therefore
 //! - no two triangles share a point of the square, except along edges;
-//! - every chart has the area in the square that it has in space, times one constant; within a chart, the area of a
-//!   triangle follows its tilt: between 0.65 and 1.5 times its share;
+//! - the area of a chart in the square is its area in space times a constant; within a chart, that
+//!   of a triangle varies with its tilt, between 0.65 and 1.5 times its share;
 //! - every triangle keeps its orientation and, if it has area in space, has area in the square.
 //!
-//! Charts keep two texels of a 1024² image between them, so that filtering does not bleed from one to the next.
+//! Charts are at least two texels of a 1024² image apart, so that filtering does not bleed between
+//! them.
 
 mod charts;
 mod flatten;
@@ -17,22 +19,21 @@ use rayon::prelude::*;
 
 use crate::TriMesh;
 
-/// What [`unwrap`] did.
+/// The result of [`unwrap`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct UnwrapReport {
     /// Number of charts.
     pub num_charts: usize,
-    /// Charts that had to be divided because they would have covered themselves.
+    /// Number of charts that were divided because they would overlap themselves.
     pub num_divided: usize,
     /// Fraction of the unit square that triangles cover.
     pub coverage: f64,
-    /// Length in the unit square of a meter of surface, in 1/m.
+    /// Texture coordinates per meter of surface, in 1/m.
     pub scale: f64,
 }
 
-/// Gives every corner of a mesh texture coordinates in the unit square, in place of any that it had.
-///
-/// The same mesh always gets the same ones.
+/// Replaces the texture coordinates of a mesh by ones in the unit square. The result is
+/// deterministic.
 pub fn unwrap(mesh: &mut TriMesh) -> UnwrapReport {
     if mesh.triangles.is_empty() {
         mesh.corner_uvs.clear();
@@ -45,7 +46,7 @@ pub fn unwrap(mesh: &mut TriMesh) -> UnwrapReport {
         .par_iter()
         .map_init(
             || vec![flatten::OUTSIDE; surface.triangles.len()],
-            |places, chart| flatten::flatten(surface, &across, chart, places),
+            |index_in_chart, chart| flatten::flatten(surface, &across, chart, index_in_chart),
         )
         .collect();
     let num_divided = parts.iter().filter(|parts| parts.len() > 1).count();

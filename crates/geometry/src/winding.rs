@@ -1,9 +1,11 @@
-//! How often a closed surface goes round each node of a grid, whatever the surface does to itself.
+//! Winding numbers of a closed surface at the nodes of a grid.
 //!
-//! Along every row of nodes the triangles that the row passes through are counted, by the way they face. A row through a corner or along an edge is
-//! taken to pass beside it, always on the same side: signs are exact ([`crate::predicates`]), and a row at (y, z) stands for one at (y + ε, z + ε²). So
-//! the count is right for any closed surface, one that crosses itself or is partly turned inside out too, where the sign of the nearest triangle
-//! ([`crate::mesh_distance`]) would be anybody's guess: 0 is outside, 1 inside, 2 inside twice over, −1 what is turned inside out.
+//! Along every row of nodes, the triangles that intersect the row are counted with the sign of
+//! their orientation. Rows through corners and edges are perturbed consistently: signs are exact
+//! ([`crate::predicates`]), and a row at (y, z) stands for one at (y + ε, z + ε²). The result is
+//! therefore correct for any closed surface, even if it intersects itself or is partly inverted,
+//! where the sign of the nearest triangle ([`crate::mesh_distance`]) would be arbitrary: 0 is
+//! outside, 1 inside, 2 inside twice, −1 inside an inverted part.
 
 use glam::{DVec2, DVec3};
 
@@ -13,14 +15,14 @@ use crate::predicates::orient_2d;
 /// The winding number at each node, in the grid's order. `positions` are in the grid's frame.
 ///
 /// # Panics
-/// If a triangle names a vertex that is not there.
+/// If a vertex index is out of range.
 pub fn winding_numbers(grid: &Grid, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<i16> {
     let [nx, ny, nz] = grid.size;
-    // In units of cells, so that nodes are whole numbers.
-    let places: Vec<DVec3> = positions.iter().map(|p| (*p - grid.origin) / grid.cell).collect();
-    let mut turns = vec![0_i16; grid.num_nodes()];
+    // In units of cells, so that nodes have integer coordinates.
+    let positions: Vec<DVec3> = positions.iter().map(|p| (*p - grid.origin) / grid.cell).collect();
+    let mut windings = vec![0_i16; grid.num_nodes()];
     for triangle in triangles {
-        let corners = triangle.map(|v| places[v as usize]);
+        let corners = triangle.map(|v| positions[v as usize]);
         let flat = corners.map(|p| DVec2::new(p.y, p.z));
         let faces = orient_2d(flat[0], flat[1], flat[2]);
         if faces == 0.0 {
@@ -35,7 +37,7 @@ pub fn winding_numbers(grid: &Grid, positions: &[DVec3], triangles: &[[u32; 3]])
         for k in rows(low.y, high.y, nz) {
             for j in rows(low.x, high.x, ny) {
                 let row = DVec2::new(j as f64, k as f64);
-                let sides = [0, 1, 2].map(|side| beside(flat[side], flat[(side + 1) % 3], row));
+                let sides = [0, 1, 2].map(|side| perturbed_side(flat[side], flat[(side + 1) % 3], row));
                 if sides.iter().any(|&side| (side > 0.0) != (faces > 0.0)) {
                     continue;
                 }
@@ -48,39 +50,40 @@ pub fn winding_numbers(grid: &Grid, positions: &[DVec3], triangles: &[[u32; 3]])
                 let (least, most) =
                     corners.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), p| (l.min(p.x), m.max(p.x)));
                 let x = if total > 0.0 { mean.clamp(least, most) } else { 0.5 * (least + most) };
-                // What faces back along the row is where the row goes in; nodes from there on are inside once more.
+                // A triangle that faces against the row is where the row enters; nodes behind it
+                // are inside once more.
                 let first = x.ceil().max(0.0);
                 if first < nx as f64 {
-                    turns[grid.index([first as usize, j, k])] += if faces < 0.0 { 1 } else { -1 };
+                    windings[grid.index([first as usize, j, k])] += if faces < 0.0 { 1 } else { -1 };
                 }
             }
         }
     }
-    for row in turns.chunks_mut(nx) {
-        let mut so_far = 0;
-        for turn in row {
-            so_far += *turn;
-            *turn = so_far;
+    for row in windings.chunks_mut(nx) {
+        let mut sum = 0;
+        for winding in row {
+            sum += *winding;
+            *winding = sum;
         }
     }
-    turns
+    windings
 }
 
-/// On which side of a line a row is; one that meets it is a little beside it.
-fn beside(from: DVec2, to: DVec2, row: DVec2) -> f64 {
+/// On which side of an edge a perturbed row is.
+fn perturbed_side(from: DVec2, to: DVec2, row: DVec2) -> f64 {
     let side = orient_2d(from, to, row);
     if side != 0.0 {
         return side;
     }
-    let way = to - from;
-    if way.y != 0.0 { -way.y } else { way.x }
+    let edge = to - from;
+    if edge.y != 0.0 { -edge.y } else { edge.x }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A cube from corner to corner.
+    /// A cube between two opposite corners.
     fn cube(low: f64, high: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
         let at = |i: usize| [low, high][i];
         let corners = (0..8).map(|i| DVec3::new(at(i & 1), at(i >> 1 & 1), at(i >> 2 & 1))).collect();
@@ -94,17 +97,17 @@ mod tests {
 
     /// Corners, edges and diagonals of the cube all lie on rows.
     #[test]
-    fn a_cube_whose_corners_are_nodes_is_counted_without_stray_rows() {
+    fn cube_with_corners_at_nodes_has_winding_numbers_zero_and_one() {
         let (positions, triangles) = cube(1.0, 4.0);
         let grid = grid();
-        let turns = winding_numbers(&grid, &positions, &triangles);
-        let inside = turns.iter().filter(|&&t| t == 1).count();
-        assert!(turns.iter().all(|&t| t == 0 || t == 1), "only in and out: {:?}", turns.iter().max());
+        let windings = winding_numbers(&grid, &positions, &triangles);
+        let inside = windings.iter().filter(|&&t| t == 1).count();
+        assert!(windings.iter().all(|&t| t == 0 || t == 1), "expected only 0 and 1, found {:?}", windings.iter().max());
         assert_eq!(inside, 27, "three nodes along each side, shifted a little");
     }
 
     #[test]
-    fn surfaces_that_cross_or_are_turned_inside_out_are_counted_as_often_as_they_go_round() {
+    fn winding_numbers_of_overlapping_and_inverted_cubes_add_up() {
         let (mut positions, mut triangles) = cube(0.3, 4.3);
         let (more, also) = cube(2.3, 6.3);
         triangles.extend(also.iter().map(|t| t.map(|v| v + positions.len() as u32)));
@@ -113,8 +116,8 @@ mod tests {
         triangles.extend(faces.iter().map(|t| [t[0], t[2], t[1]].map(|v| v + positions.len() as u32)));
         positions.extend(hollow);
         let grid = grid();
-        let turns = winding_numbers(&grid, &positions, &triangles);
-        let at = |p: f64| turns[grid.index([(p + 1.0) as usize; 3])];
+        let windings = winding_numbers(&grid, &positions, &triangles);
+        let at = |p: f64| windings[grid.index([(p + 1.0) as usize; 3])];
         assert_eq!([at(0.0), at(1.0), at(2.0), at(3.0), at(4.0), at(5.0), at(7.0)], [0, 0, 1, 2, 2, 1, 0]);
     }
 }

@@ -1,4 +1,4 @@
-//! What repair leaves is closed, manifold and outward, whatever was done to the mesh before; and every format carries it.
+//! Repaired meshes are closed, manifold and oriented outwards, and every format preserves them.
 
 mod shapes;
 
@@ -8,18 +8,23 @@ use glam::{DVec2, DVec3};
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::Connectivity;
 use sessile_geometry::files::{MeshFormat, no_resources, parse_mesh, read_mesh, write_ply};
-use sessile_geometry::repair::{CrossingPolicy, Openness, RepairOptions, repair, repair_with};
+use sessile_geometry::repair::{Closure, repair, repair_with};
 
 use shapes::{assert_closed_manifold, cube, joined, loose, moved, reversed, scaled, sphere};
-
-const OPEN: RepairOptions = RepairOptions { openness: Openness::Allowed, crossings: CrossingPolicy::Refuse };
 
 fn bunny() -> TriMesh {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/bunny.obj");
     read_mesh(&path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A small generator of numbers (xorshift), so that a failure can be repeated.
+/// Vertices − edges + triangles: 2 for a closed surface without handles, 1 for a disk.
+fn euler_characteristic(connectivity: &Connectivity, mesh: &TriMesh) -> i64 {
+    let num_boundary = connectivity.boundary().count() as i64;
+    let num_edges = (3 * mesh.triangles.len() as i64 + num_boundary) / 2;
+    mesh.positions.len() as i64 - num_edges + mesh.triangles.len() as i64
+}
+
+/// A small random number generator (xorshift), so that failures are repeatable.
 struct Dice(u64);
 
 impl Dice {
@@ -32,18 +37,18 @@ impl Dice {
 }
 
 #[test]
-fn bunny_is_fit_as_it_comes() {
+fn bunny_needs_no_repair() {
     let mesh = bunny();
     let (repaired, report) = repair(mesh.clone()).unwrap_or_else(|defect| panic!("{defect}"));
     assert_eq!(report.to_string(), "nothing to repair");
     assert_eq!(repaired, mesh);
     assert_closed_manifold(&repaired);
     let connectivity = Connectivity::new(&mesh.triangles).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(connectivity.euler_characteristic(&mesh.triangles), 2);
+    assert_eq!(euler_characteristic(&connectivity, &mesh), 2);
 }
 
 #[test]
-fn spoiled_bunny_becomes_the_same_solid_again() {
+fn damaged_bunny_is_restored() {
     let whole = bunny();
     for seed in 1..=5 {
         let mut dice = Dice(seed);
@@ -85,22 +90,13 @@ fn result_does_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| (repair(crossing.clone()), repair(loose(&bunny()))))
     });
-    assert!(results[0].0.is_err(), "overlapping spheres are refused");
+    assert!(results[0].0.is_err(), "overlapping spheres are rejected");
     assert_eq!(results[0], results[1]);
     assert_eq!(results[0], results[2]);
 }
 
 #[test]
-fn accepted_crossings_are_reported() {
-    let crossing = joined(&[cube(), moved(cube(), [0.004, 0.003, 0.005])]);
-    let options = RepairOptions { crossings: CrossingPolicy::Accept, ..Default::default() };
-    let (mesh, report) = repair_with(crossing.clone(), options).unwrap_or_else(|defect| panic!("{defect}"));
-    assert_eq!(mesh.triangles.len(), crossing.triangles.len());
-    assert!(report.to_string().starts_with("accepted 1"), "{report}");
-}
-
-#[test]
-fn open_sheet_is_cleaned_and_oriented_but_stays_open() {
+fn open_sheet_is_repaired_and_oriented_but_stays_open() {
     let mut half = sphere(24, 0.08);
     half.triangles.truncate(half.triangles.len() / 2);
     let num_triangles = half.triangles.len();
@@ -111,18 +107,16 @@ fn open_sheet_is_cleaned_and_oriented_but_stays_open() {
     }
     sheet.triangles.push(sheet.triangles[7]);
     assert!(repair(sheet.clone()).is_err(), "half a sphere is open");
-    let (mask, report) = repair_with(sheet, OPEN).unwrap_or_else(|defect| panic!("{defect}"));
+    let (mask, report) = repair_with(sheet, Closure::Optional).unwrap_or_else(|defect| panic!("{defect}"));
     let welded = 3 * num_triangles - mask.positions.len();
     assert_eq!(
         report.to_string(),
-        format!(
-            "welded {welded} vertices; dropped 1 duplicate triangle; turned 3 triangles to wind like their neighbors"
-        )
+        format!("welded {welded} vertices; removed 1 duplicate triangle; flipped 3 triangles to match their neighbors")
     );
     assert_eq!(mask.triangles.len(), num_triangles);
     assert!((mask.area() - area).abs() < 1e-15);
     let connectivity = Connectivity::new(&mask.triangles).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(connectivity.euler_characteristic(&mask.triangles), 1, "a disc");
+    assert_eq!(euler_characteristic(&connectivity, &mask), 1, "a disk");
     for t in 0..mask.triangles.len() {
         let [a, b, c] = mask.corners(t);
         assert!((b - a).cross(c - a).dot(a) > 0.0, "triangle {t} still looks outwards");
@@ -137,13 +131,13 @@ fn closed_part_of_an_open_mesh_is_turned_outwards() {
         corner_uvs: Vec::new(),
     };
     let mesh = joined(&[sheet.clone(), reversed(moved(cube(), [0.0, 0.0, 1.0]))]);
-    let (repaired, report) = repair_with(mesh, OPEN).unwrap_or_else(|defect| panic!("{defect}"));
-    assert_eq!(report.to_string(), "turned 1 component outwards");
+    let (repaired, report) = repair_with(mesh, Closure::Optional).unwrap_or_else(|defect| panic!("{defect}"));
+    assert_eq!(report.to_string(), "oriented 1 component outwards");
     assert_eq!(repaired.triangles[0], sheet.triangles[0]);
 }
 
-/// Cubes of a lattice meet in faces (with the same diagonal or the other one), edges and corners, and enclose cavities. Whatever remains of
-/// their walls, the volume is theirs.
+/// Cubes of a lattice meet in faces (with the same diagonal or the other one), edges and corners,
+/// and enclose cavities. Whatever remains of their walls, the volume is theirs.
 #[test]
 fn cubes_that_touch_in_every_way_keep_their_volume() {
     for seed in 1..=300 {
@@ -194,7 +188,7 @@ fn random_triangles_give_a_sound_mesh_or_a_defect() {
             assert!(solid.volume() > 0.0, "seed {seed}: volume {}", solid.volume());
             num_solid += 1;
         }
-        if let Ok((sheet, report)) = repair_with(mesh, OPEN) {
+        if let Ok((sheet, report)) = repair_with(mesh, Closure::Optional) {
             assert!(Connectivity::new(&sheet.triangles).is_ok(), "seed {seed}: {report}");
             num_sheets += 1;
         }
@@ -227,7 +221,7 @@ fn texture_coordinates_follow_every_step() {
     mesh.triangles.drain(300..304);
     mesh.corner_uvs.drain(300..304);
     let (repaired, report) = repair(mesh).unwrap_or_else(|defect| panic!("{defect}"));
-    assert!(report.turned_triangles == 3 && report.filled_holes.len() == 2 && report.turned_slivers == 1, "{report}");
+    assert!(report.flipped_triangles == 3 && report.filled_holes.len() == 2 && report.flipped_slivers == 1, "{report}");
     assert_closed_manifold(&repaired);
     assert_eq!(repaired.corner_uvs.len(), repaired.triangles.len());
     for t in 0..repaired.triangles.len() {
@@ -272,6 +266,6 @@ fn missing_file_and_unknown_name_are_errors_that_name_it() {
     let missing = read_mesh(Path::new("no/such/mesh.obj")).expect_err("there is none");
     assert!(missing.to_string().starts_with("cannot read mesh \"no/such/mesh.obj\": "), "{missing}");
     let unknown = read_mesh(Path::new("mesh.3ds")).expect_err("not a format");
-    let expected = "\"mesh.3ds\" is not a mesh file: expected a name that ends in .obj, .ply, .stl, .gltf or .glb";
+    let expected = "\"mesh.3ds\" is not a mesh file: expected a file ending in .obj, .ply, .stl, .gltf or .glb";
     assert_eq!(unknown.to_string(), expected);
 }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use sessile_geometry::files::MeshFileError;
 use sessile_output::OutputError;
 
+use crate::usd::UsdError;
+
 /// Why a model could not be turned into a scene. Nothing is left under the scene's name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,13 +26,21 @@ pub enum ImportError {
         /// The system's error.
         cause: io::Error,
     },
-    /// The file is malformed.
-    #[error("{}: {problem}", path.display())]
-    Malformed {
+    /// A USD layer cannot be read.
+    #[error("{}: {cause}", path.display())]
+    Usd {
         /// The file.
         path: PathBuf,
-        /// What is wrong, where, and what to do.
-        problem: String,
+        /// What is wrong.
+        cause: UsdError,
+    },
+    /// The JSON document of a glTF file is malformed.
+    #[error("{}: malformed glTF document: {cause}", path.display())]
+    Gltf {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: serde_json::Error,
     },
     /// A mesh of the file is malformed.
     #[error(transparent)]

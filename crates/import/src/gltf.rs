@@ -1,4 +1,5 @@
-//! glTF 2.0: one part per primitive and node; materials, the first camera, the length of animations.
+//! glTF 2.0: one part per primitive and node; materials, the first camera, the length of
+//! animations.
 //!
 //! Meshes and node transforms are read by `sessile_geometry`; names, materials, cameras and
 //! animations come from the JSON document.
@@ -19,7 +20,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let scene = parse_gltf(bytes, &|name| std::fs::read(folder.join(name))).map_err(|error| error.in_file(path))?;
     let document: Value = serde_json::from_slice(gltf_json(bytes).map_err(|error| error.in_file(path))?)
-        .map_err(|error| ImportError::Malformed { path: path.to_owned(), problem: error.to_string() })?;
+        .map_err(|cause| ImportError::Gltf { path: path.to_owned(), cause })?;
     let mut model = Model { materials: materials(&document), ..Model::default() };
     for &(node, world_from_node) in &scene.nodes {
         let camera = document["nodes"][node]["camera"].as_u64();

@@ -2,8 +2,8 @@
 //!
 //! [`import_model`] reads OBJ, glTF and USD. Each object of the model becomes a solid; its mesh is
 //! written in meters, y up, with its transform applied, into the folder `SCENE.files` beside the
-//! scene. The scene also gets the materials' names, the camera and the frame range. How water wets a
-//! material is not part of these formats: it is guessed from its look, and a comment in the scene
+//! scene. The scene also gets the materials' names, the camera and the frame range. How water wets
+//! a material is not part of these formats: it is guessed from its look, and a comment in the scene
 //! says so.
 //!
 //! ```no_run

@@ -71,7 +71,8 @@ impl Model {
         self.materials.iter().find(|material| material.name == name)
     }
 
-    /// Merges the parts of each object into one, with the material of the largest: a solid has one material.
+    /// Merges the parts of each object into one, with the material of the largest: a solid has one
+    /// material.
     pub fn merge_parts_of_objects(&mut self) {
         let mut objects: Vec<(Part, f64)> = Vec::new();
         for part in std::mem::take(&mut self.parts) {

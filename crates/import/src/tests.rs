@@ -67,8 +67,8 @@ fn imported(name: &str, bytes: &[u8]) -> Result<(Imported, String), ImportError>
     Ok((done, text))
 }
 
-/// The box is 2 × 4 × 6 cm with z up, rotated by 90° about the vertical, its center 10 cm high: with y
-/// up it is 4 cm wide, 6 cm high and 2 cm deep.
+/// The box is 2 × 4 × 6 cm with z up, rotated by 90° about the vertical, its center 10 cm high:
+/// with y up it is 4 cm wide, 6 cm high and 2 cm deep.
 #[test]
 fn units_axes_material_camera_and_frames_of_a_text_layer_are_imported() {
     let layer = usd::UsdLayer::parse(LAYER.as_bytes()).unwrap();
@@ -121,7 +121,7 @@ fn malformed_files_are_errors_and_never_panic() {
         ("a.usd", b"?"),
     ] {
         let error = imported(name, bytes).unwrap_err();
-        assert!(matches!(error, ImportError::Malformed { .. } | ImportError::Mesh(_)), "{name}: {error}");
+        assert!(matches!(error, ImportError::Usd { .. } | ImportError::Mesh(_)), "{name}: {error}");
         assert!(error.to_string().contains(name), "{error}");
     }
     assert!(matches!(imported("a.fbx", b""), Err(ImportError::UnknownFormat { .. })));

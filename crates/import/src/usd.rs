@@ -1,9 +1,10 @@
 //! USD: meshes with their transforms and materials, the first camera, the frame range.
 //!
-//! The first sample of animated values is taken. References, payloads, sublayers and variants are not
-//! followed; a notice says so.
+//! The first sample of animated values is taken. References, payloads, sublayers and variants are
+//! not followed; a notice says so.
 
 mod binary_layer;
+mod error;
 mod integer_coding;
 mod layer;
 mod mesh;
@@ -20,6 +21,7 @@ use self::transform::local_transform;
 use crate::error::ImportError;
 use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
 
+pub use error::UsdError;
 pub use layer::{UsdLayer, UsdPrim, UsdValue};
 
 /// Defaults of USD's camera schema, in tenths of a unit.
@@ -28,8 +30,8 @@ const VERTICAL_APERTURE: f64 = 15.2908;
 
 /// Reads a layer, text or binary.
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
-    let malformed = |problem: String| ImportError::Malformed { path: path.to_owned(), problem };
-    UsdLayer::parse(bytes).map(|layer| model_of(&layer)).map_err(malformed)
+    let failed = |cause| ImportError::Usd { path: path.to_owned(), cause };
+    UsdLayer::parse(bytes).map(|layer| model_of(&layer)).map_err(failed)
 }
 
 fn model_of(layer: &UsdLayer) -> Model {
@@ -88,8 +90,8 @@ impl Importer {
         }
     }
 
-    /// Imports a prim and its children. `bound` is the material inherited from its parent, `only_child_of` the name of a
-    /// parent transform that has no other child.
+    /// Imports a prim and its children. `bound` is the material inherited from its parent,
+    /// `only_child_of` the name of a parent transform that has no other child.
     fn visit(&mut self, prim: &UsdPrim, parent: DMat4, bound: Option<&str>, only_child_of: Option<&str>) {
         let world_from_prim = parent * local_transform(prim);
         let own = prim.text("material:binding").and_then(|path| self.materials.get(path)).cloned();
@@ -98,7 +100,8 @@ impl Importer {
             self.skipped.push(format!("references of {} to other layers", prim.name));
         }
         match prim.kind.as_str() {
-            // Programs write an object as a mesh in a transform of its own; the transform has the object's name.
+            // Programs write an object as a mesh in a transform of its own; the transform has the
+            // object's name.
             "Mesh" => self.add_mesh(prim, only_child_of.unwrap_or(&prim.name), world_from_prim, bound),
             "Camera" => {
                 let focal = prim.number("focalLength").unwrap_or(FOCAL_LENGTH);

@@ -1,8 +1,8 @@
 //! The [`Model`] trait that all four models implement, and the types of its interface.
 //!
-//! A model owns its liquid and its [`World`]. It does no file or clock access and starts no threads: parallel work
-//! runs on the caller's rayon pool, the caller's [`StageTimer`] measures time, and state is saved and restored as
-//! bytes.
+//! A model owns its liquid and its [`World`]. It does no file or clock access and starts no
+//! threads: parallel work runs on the caller's rayon pool, the caller's [`StageTimer`] measures
+//! time, and state is saved and restored as bytes.
 
 mod report;
 
@@ -18,11 +18,12 @@ pub trait Model: Send {
 
     /// Advances by one step whose length the model chooses, at most `limit` seconds.
     ///
-    /// The step depends on the state and on `limit` only, so a run that was interrupted between two steps and resumed
-    /// is bit-identical to an uninterrupted one.
+    /// The step depends on the state and on `limit` only, so a run that was interrupted between two
+    /// steps and resumed is bit-identical to an uninterrupted one.
     fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError>;
 
-    /// Messages for the user since the last call: where the model does less than the scene asks for.
+    /// Messages for the user since the last call: where the model does less than the scene asks
+    /// for.
     fn notices(&mut self) -> Vec<String> {
         Vec::new()
     }
@@ -48,7 +49,8 @@ pub trait Model: Send {
     fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError>;
 }
 
-/// Is notified when a stage of a step begins; the time until the next call, or the end of the step, counts to it.
+/// Is notified when a stage of a step begins; the time until the next call, or the end of the step,
+/// counts to it.
 pub trait StageTimer {
     /// A stage begins.
     fn enter(&mut self, stage: &'static str);

@@ -1,4 +1,5 @@
-//! Report of a step: its length, its events, and values of its stages, which `run.json` accumulates.
+//! Report of a step: its length, its events, and values of its stages, which `run.json`
+//! accumulates.
 
 use sessile_frames::{Event, StageValue};
 
@@ -15,8 +16,8 @@ pub struct StepReport {
 
 /// Numbers from the stages of one step, or accumulated over many.
 ///
-/// Names read `stage.quantity`, e.g. `pressure.iterations`, and are public: `run.json` shows them. A model reports
-/// about ten, so a lookup is a linear search.
+/// Names read `stage.quantity`, e.g. `pressure.iterations`, and are public: `run.json` shows them.
+/// A model reports about ten, so a lookup is a linear search.
 ///
 /// ```
 /// use sessile_model::{StageReports, StageValue};

@@ -2,9 +2,9 @@
 //!
 //! Files are written under temporary names beside the destination (`.NAME.part`), on the same disk,
 //! and renamed at the end. A format that needs more than one file writes either a folder, or a main
-//! file with a companion folder next to it; the folder is renamed first, so that the main file never
-//! refers to missing files. When anything fails, or the value is dropped, the temporary files are
-//! removed, which also frees the space on a full disk. Temporary files of a killed process are
+//! file with a companion folder next to it; the folder is renamed first, so that the main file
+//! never refers to missing files. When anything fails, or the value is dropped, the temporary files
+//! are removed, which also frees the space on a full disk. Temporary files of a killed process are
 //! replaced by the next export to the same name.
 
 use std::ffi::OsString;
@@ -183,7 +183,8 @@ fn move_into_place(staged: &Path, path: &Path, force: bool) -> io::Result<()> {
     if !staged.is_dir() {
         return fs::rename(staged, path);
     }
-    // A folder cannot be renamed onto one that has files: the old one is moved away first, and back if the rename fails.
+    // A folder cannot be renamed onto one that has files: the old one is moved away first, and back
+    // if the rename fails.
     let mut old = temporary(path).into_os_string();
     old.push(".old");
     let old = PathBuf::from(old);
@@ -243,7 +244,8 @@ impl Sink {
         flushed.map_err(OutputError::writing(&self.path))
     }
 
-    /// The underlying writer; the caller reports errors. Bytes written to it are not counted by [`at`](Self::at).
+    /// The underlying writer; the caller reports errors. Bytes written to it are not counted by
+    /// [`at`](Self::at).
     pub fn writer(&mut self) -> &mut BufWriter<File> {
         &mut self.file
     }

@@ -1,6 +1,7 @@
 //! Identifiers that every program accepts: letters, digits and underscores, no leading digit.
 
-/// Turns `text` into an identifier that differs from all in `taken`, ignoring case, and adds it there.
+/// Turns `text` into an identifier that differs from all in `taken`, ignoring case, and adds it
+/// there.
 pub fn unique_identifier(text: &str, taken: &mut Vec<String>) -> String {
     let base = identifier(text);
     let mut name = base.clone();

@@ -1,29 +1,33 @@
-//! The paper's form: Algorithm 1, cell by cell (algan, §4).
+//! The paper mode: Algorithm 1, cell by cell (algan, §4).
 //!
-//! Every cell holds an amount of water. In one pass, row after row from the bottom, a drop heavier than the *static critical
-//! weight* (once it moves: than the *dynamic* one) goes to one of the three cells below: to the one that holds more water than
-//! the other two; else to the one with the highest affinity; it leaves the residue r behind. Amounts in a cell add up, which
-//! is how drops merge here. Where the paper is silent:
+//! Every cell has an amount of water. In one pass, row after row from the bottom, a drop heavier
+//! than the *static critical weight* (once it moves: than the *dynamic* one) moves to one of the
+//! three cells below: to the one with more water than the other two, else to the one of the highest
+//! affinity; it leaves the residue r behind. Amounts in a cell add up, so drops merge. Where the
+//! paper gives no rule:
 //!
 //! - all drops of a row choose before any of them moves, so the order within a row does not matter;
-//! - equal affinities are decided by the seeded impurities of the cells, so that a second drop chooses like the first;
-//! - candidates beside the pane do not count, and what leaves the lowest row is lost;
-//! - one pass is made per frame interval: the paper records one animation step per frame;
-//! - wind is a force along the pane, in units of the drop's weight: it adds to gravity as a vector. The length of the sum
-//!   scales the weight that is compared with the critical ones, its direction shifts the three candidates sideways by a
-//!   column for every 45°, one at most. Without wind this is Algorithm 1 to the letter.
+//! - ties of affinity are decided by the seeded impurities of the cells, so that a second drop
+//!   chooses like the first;
+//! - candidates outside the pane do not count, and what leaves the lowest row is lost;
+//! - one pass is done per frame interval: the paper records one animation step per frame;
+//! - wind is a tangential force, in units of the drop's weight, that adds to gravity as a vector.
+//!   The magnitude of the sum scales the weight that is compared with the critical ones; its
+//!   direction shifts the three candidates sideways by a column for every 45°, one at most. Without
+//!   wind this is exactly Algorithm 1.
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Ids};
+use sessile_sliding::{DropId, IdCounter, merge_event};
 
-use crate::ground::Ground;
-use crate::motion::Slope;
+use crate::motion::StepContext;
+use crate::substrate::{CellIndex, Substrate, raggedness};
 
 /// The paper's configured weights, as volumes of the liquid, in m³.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// A resting drop above this starts.
+    /// A drop at rest above this starts.
     pub static_critical: f64,
     /// A moving drop at or below this stops.
     pub dynamic_critical: f64,
@@ -34,158 +38,178 @@ pub struct Weights {
 /// A cell's drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellDrop {
-    /// The drop's id; 0 in a dry cell.
-    pub id: u32,
-    /// Whether it is on its way.
+    /// The drop's id; `None` in a dry cell.
+    pub id: Option<DropId>,
+    /// Whether it moves.
     pub moving: bool,
     /// Sideways part of its last move, in columns.
-    pub drift: i8,
+    pub shift: i8,
     /// Whether it has ever moved.
-    pub has_run: bool,
+    pub has_moved: bool,
     /// Amount of water, in m³.
     pub volume: f64,
 }
 
-/// The cells' water.
+/// The water of all cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Automaton {
     /// Drops by cell, row by row from the bottom.
     pub cells: Vec<CellDrop>,
-    /// Cells that may move in the next pass, unsorted, possibly repeated.
-    awake: Vec<u32>,
-    /// What acted in the last pass: drops that rest need a look only when it changes.
+    /// Cells whose drops may move in the next pass: unsorted, possibly repeated.
+    active: Vec<CellIndex>,
+    /// Wind in the last pass: drops at rest are reassessed when it changes.
     last_wind: Option<DVec2>,
     /// Lost over the lower edge so far, in m³.
     pub lost: f64,
 }
 
-/// What a checkpoint keeps.
+/// The state that a checkpoint stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutomatonState {
     cells: Vec<CellDrop>,
-    awake: Vec<u32>,
+    active: Vec<CellIndex>,
     last_wind: Option<DVec2>,
     lost: f64,
 }
 
-/// Where a drop goes.
+/// A move of a drop.
 struct Move {
-    from: usize,
+    from: CellIndex,
     /// `None` over the lower edge.
-    to: Option<usize>,
-    drift: i8,
+    to: Option<CellIndex>,
+    shift: i8,
 }
 
 impl Automaton {
     /// A dry pane of this many cells.
     pub fn new(num_cells: usize) -> Self {
-        Self { cells: vec![CellDrop::default(); num_cells], awake: Vec::new(), last_wind: None, lost: 0.0 }
+        Self { cells: vec![CellDrop::default(); num_cells], active: Vec::new(), last_wind: None, lost: 0.0 }
     }
 
-    /// What a checkpoint keeps.
+    /// The state that a checkpoint stores.
     pub fn save(&self) -> AutomatonState {
-        let Self { cells, awake, last_wind, lost } = self.clone();
-        AutomatonState { cells, awake, last_wind, lost }
+        let Self { cells, active, last_wind, lost } = self.clone();
+        AutomatonState { cells, active, last_wind, lost }
     }
 
-    /// Takes up a saved state; `false` when it belongs to another grid.
+    /// Restores a saved state; `false` if it belongs to another grid.
     pub fn restore(&mut self, state: AutomatonState) -> bool {
         let fits = state.cells.len() == self.cells.len();
         if fits {
-            let AutomatonState { cells, awake, last_wind, lost } = state;
-            *self = Self { cells, awake, last_wind, lost };
+            let AutomatonState { cells, active, last_wind, lost } = state;
+            *self = Self { cells, active, last_wind, lost };
         }
         fits
     }
 
-    /// Puts water into a cell, under `id` if the cell was dry; says which drop it joined.
-    pub fn add(&mut self, cell: usize, volume: f64, id: u32, events: &mut Vec<Event>) {
-        let drop = &mut self.cells[cell];
-        if drop.id == 0 {
-            *drop = CellDrop { id, volume, ..CellDrop::default() };
-        } else {
-            let winner = if volume > drop.volume { id } else { drop.id };
-            events.push(merge(drop.id, id, winner));
-            drop.id = winner;
-            drop.volume += volume;
-        }
-        self.awake.push(cell as u32);
+    /// Number of drops.
+    pub fn num_drops(&self) -> usize {
+        self.cells.iter().filter(|drop| drop.id.is_some()).count()
     }
 
-    /// Adds to (or takes from) the drop in a cell; says how much was really added.
-    pub fn change(&mut self, cell: usize, volume: f64) -> f64 {
-        let drop = &mut self.cells[cell];
+    /// Number of moving drops.
+    pub fn num_moving(&self) -> usize {
+        self.cells.iter().filter(|drop| drop.moving).count()
+    }
+
+    /// Whether a cell has a drop.
+    pub fn is_wet(&self, cell: CellIndex) -> bool {
+        self.cells[cell.get()].id.is_some()
+    }
+
+    /// Adds a drop of `volume` (in m³) to a cell; it merges with a drop that is there.
+    pub fn add(&mut self, cell: CellIndex, volume: f64, id: DropId, events: &mut Vec<Event>) {
+        let drop = &mut self.cells[cell.get()];
+        match drop.id {
+            None => *drop = CellDrop { id: Some(id), volume, ..CellDrop::default() },
+            Some(present) => {
+                let survivor = if volume > drop.volume { id } else { present };
+                events.push(merged(present, id, survivor));
+                drop.id = Some(survivor);
+                drop.volume += volume;
+            }
+        }
+        self.active.push(cell);
+    }
+
+    /// Adds to (or removes from) the drop in a cell; returns the volume that was really added, in
+    /// m³.
+    pub fn change(&mut self, cell: CellIndex, volume: f64) -> f64 {
+        let drop = &mut self.cells[cell.get()];
         let change = volume.max(-drop.volume);
         drop.volume += change;
         if drop.volume <= 0.0 {
             *drop = CellDrop::default();
         }
-        self.awake.push(cell as u32);
+        self.active.push(cell);
         change
     }
 
-    /// One pass of Algorithm 1; `wind` in units of a drop's weight, `next_id` names residues.
+    /// One pass of Algorithm 1, with `wind` in units of a drop's weight; returns the number of
+    /// moves.
     pub fn pass(
         &mut self,
-        ground: &Ground,
+        substrate: &Substrate,
         weights: &Weights,
         wind: DVec2,
-        next_id: &mut u32,
+        ids: &mut IdCounter,
         events: &mut Vec<Event>,
-    ) {
+    ) -> u64 {
         if self.last_wind != Some(wind) {
-            self.awake = (0..self.cells.len() as u32).filter(|&cell| self.cells[cell as usize].id != 0).collect();
+            let cells = (0..self.cells.len() as u32).map(CellIndex);
+            self.active = cells.filter(|&cell| self.is_wet(cell)).collect();
             self.last_wind = Some(wind);
         }
-        let mut awake = std::mem::take(&mut self.awake);
-        awake.sort_unstable();
-        awake.dedup();
+        let mut active = std::mem::take(&mut self.active);
+        active.sort_unstable();
+        active.dedup();
         let (pull, shift) = pull_and_shift(wind);
-        let row_of = |cell: u32| cell as usize / ground.columns;
-        let mut moves = Vec::new();
-        for row in awake.chunk_by(|&a, &b| row_of(a) == row_of(b)) {
+        let row_of = |cell: CellIndex| substrate.column_and_row(cell).1;
+        let (mut moves, mut count) = (Vec::new(), 0);
+        for row in active.chunk_by(|&a, &b| row_of(a) == row_of(b)) {
             moves.clear();
-            for &cell in row {
-                let from = cell as usize;
-                let drop = &mut self.cells[from];
+            for &from in row {
+                let drop = &mut self.cells[from.get()];
                 let critical = if drop.moving { weights.dynamic_critical } else { weights.static_critical };
-                drop.moving = drop.id != 0 && pull * drop.volume > critical && drop.volume > weights.residue;
+                drop.moving = drop.id.is_some() && pull * drop.volume > critical && drop.volume > weights.residue;
                 if drop.moving {
-                    let (to, drift) = self.choose(ground, from, shift);
-                    moves.push(Move { from, to, drift });
+                    let (to, shift) = self.choose(substrate, from, shift);
+                    moves.push(Move { from, to, shift });
                 }
             }
-            for step in &moves {
-                self.carry_out(step, weights.residue, next_id, events);
-            }
+            moves.iter().for_each(|step| self.commit(step, weights.residue, ids, events));
+            count += moves.len() as u64;
+        }
+        count
+    }
+
+    /// Wets the substrate under every drop that has just moved.
+    pub fn wet_paths(&self, substrate: &Substrate, context: &StepContext) {
+        self.active.iter().for_each(|&cell| self.wet_under(substrate, cell, context));
+    }
+
+    /// Wets the substrate under a cell's drop.
+    pub fn wet_under(&self, substrate: &Substrate, cell: CellIndex, context: &StepContext) {
+        let law = substrate.law(cell);
+        if let Some(radius) = context.advancing_radius(law, self.cells[cell.get()].volume) {
+            substrate.wet_disc(substrate.center_of(cell), radius, raggedness(law));
         }
     }
 
-    /// Wets the ground under every drop that has just moved.
-    pub fn wet_routes(&self, ground: &Ground, slope: &Slope) {
-        self.awake.iter().for_each(|&cell| self.wet_under(ground, cell as usize, slope));
-    }
-
-    /// Wets the ground under a cell's drop, with a front that follows the fine grid's impurities.
-    pub fn wet_under(&self, ground: &Ground, cell: usize, slope: &Slope) {
-        let law = ground.law(cell);
-        if let Some([radius, _]) = law.radii(self.cells[cell].volume, slope) {
-            ground.wet_disc(ground.middle_of(cell), radius, law.raggedness);
-        }
-    }
-
-    /// Among the three cells below: the one with more water than the others, else the one that likes water most.
-    fn choose(&self, ground: &Ground, from: usize, shift: i64) -> (Option<usize>, i8) {
-        let (row, column) = ((from / ground.columns) as i64, (from % ground.columns) as i64);
+    /// Chooses among the three cells below: that with more water than the others, else that of the
+    /// highest affinity.
+    fn choose(&self, substrate: &Substrate, from: CellIndex, shift: i64) -> (Option<CellIndex>, i8) {
+        let columns = substrate.columns as i64;
+        let (column, row) = substrate.column_and_row(from);
+        let (column, row) = (column as i64, row as i64);
         if row == 0 {
             return (None, 0);
         }
         let candidates = [-1, 0, 1].map(|d| {
             let target = column + shift + d;
-            let inside = (0..ground.columns as i64).contains(&target);
-            inside.then(|| ((row - 1) * ground.columns as i64 + target) as usize)
+            (0..columns).contains(&target).then(|| CellIndex(((row - 1) * columns + target) as u32))
         });
-        let water = |cell: usize| self.cells[cell].volume;
+        let water = |cell: CellIndex| self.cells[cell.get()].volume;
         let most = candidates.into_iter().flatten().map(water).fold(0.0, f64::max);
         let mut wettest = candidates.into_iter().flatten().filter(|&cell| water(cell) == most && most > 0.0);
         let chosen = match (wettest.next(), wettest.next()) {
@@ -193,105 +217,104 @@ impl Automaton {
             _ => candidates
                 .into_iter()
                 .flatten()
-                .max_by(|&a, &b| likes_water(ground, a).total_cmp(&likes_water(ground, b))),
+                .max_by(|&a, &b| attraction(substrate, a).total_cmp(&attraction(substrate, b))),
         };
-        // A pane one column wide under a side wind has no candidate: straight down then.
-        let to = chosen.unwrap_or(from - ground.columns);
-        (Some(to), ((to % ground.columns) as i64 - column) as i8)
+        // On a pane of one column a side wind leaves no candidate: straight down then.
+        let to = chosen.unwrap_or(CellIndex(from.0 - substrate.columns as u32));
+        (Some(to), (substrate.column_and_row(to).0 as i64 - column) as i8)
     }
 
-    fn carry_out(&mut self, step: &Move, residue: f64, next_id: &mut u32, events: &mut Vec<Event>) {
-        let drop = self.cells[step.from];
+    /// Commits a move: the residue stays, the rest merges with what is in the target.
+    fn commit(&mut self, step: &Move, residue: f64, ids: &mut IdCounter, events: &mut Vec<Event>) {
+        let drop = std::mem::take(&mut self.cells[step.from.get()]);
+        let Some(moving) = drop.id else { return };
         let volume = drop.volume - residue;
         if residue > 0.0 {
-            let id = *next_id;
-            *next_id += 1;
-            self.cells[step.from] = CellDrop { id, volume: residue, ..CellDrop::default() };
-            events.push(Event::Split { split: drop.id, into: Ids::from_slice(&[drop.id, id]) });
-        } else {
-            self.cells[step.from] = CellDrop::default();
+            let id = ids.issue();
+            self.cells[step.from.get()] = CellDrop { id: Some(id), volume: residue, ..CellDrop::default() };
+            let into = Ids::from_slice(&[moving.get(), id.get()]);
+            events.push(Event::Split { split: moving.get(), into });
         }
         let Some(to) = step.to else {
             self.lost += volume;
             return;
         };
-        let target = &mut self.cells[to];
-        let mut arrived = CellDrop { volume, moving: true, drift: step.drift, has_run: true, ..drop };
-        if target.id != 0 {
-            arrived.id = if target.volume > volume { target.id } else { drop.id };
-            events.push(merge(drop.id, target.id, arrived.id));
+        let target = &mut self.cells[to.get()];
+        let mut arrived = CellDrop { volume, moving: true, shift: step.shift, has_moved: true, ..drop };
+        if let Some(present) = target.id {
+            let survivor = if target.volume > volume { present } else { moving };
+            events.push(merged(moving, present, survivor));
+            arrived.id = Some(survivor);
             arrived.volume += target.volume;
         }
         *target = arrived;
-        self.awake.push(to as u32);
+        self.active.push(to);
     }
 }
 
-/// Affinity, then impurity: only its order matters, and affinities that differ at all outweigh any impurity.
-fn likes_water(ground: &Ground, cell: usize) -> f64 {
+/// Affinity, then impurity: only the order matters, and any difference of affinity outweighs
+/// impurities.
+fn attraction(substrate: &Substrate, cell: CellIndex) -> f64 {
     const TIE_BREAK: f64 = 1e-9;
-    let impurity = ground.coarse_impurity.at((cell % ground.columns) as i64, (cell / ground.columns) as i64);
-    ground.law(cell).affinity + TIE_BREAK * impurity
+    substrate.law(cell).wetting.affinity + TIE_BREAK * substrate.impurity(cell)
 }
 
-/// What wind does to the weight along the pane, and by how many columns it shifts the candidates.
+/// Factor by which the wind changes the weight along the pane, and the number of columns that it
+/// shifts the candidates.
 fn pull_and_shift(wind: DVec2) -> (f64, i64) {
     let force = DVec2::NEG_Y + wind;
     if force.y >= 0.0 {
-        // Carried up or held: nothing runs down.
+        // An updraft stronger than the weight: nothing moves down.
         return (0.0, 0);
     }
     let eighths = (force.x.atan2(-force.y) / std::f64::consts::FRAC_PI_4).round();
     (force.length(), eighths.clamp(-1.0, 1.0) as i64)
 }
 
-fn merge(a: u32, b: u32, into: u32) -> Event {
-    Event::Merge { merge: Ids::from_slice(&[a.min(b), a.max(b)]), into }
+fn merged(a: DropId, b: DropId, into: DropId) -> Event {
+    merge_event([a.get(), b.get()].into_iter(), into.get())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::CellLaw;
-    use crate::laws::tests::{plastic_with_memory, water};
+    use crate::substrate::CellLaws;
+    use crate::substrate::tests::plastic_with_history;
+    use sessile_wetting::{Liquid, SlidingLaw, Wetting};
 
     const WEIGHTS: Weights = Weights { static_critical: 10.0, dynamic_critical: 5.0, residue: 1.0 };
 
     /// Five columns, four rows; affinities by cell, row by row from the bottom.
-    fn ground(affinity: impl Fn(usize) -> f64) -> Ground {
-        let law = CellLaw::new(&water(), &plastic_with_memory());
-        let with_affinity = |cell| {
-            let mut law = law;
-            law.affinity = affinity(cell);
-            law
-        };
-        let laws = (0..20).map(with_affinity).collect();
-        Ground::new(DVec2::new(5.0, 4.0), 1.0, 4, 1, |_, _| laws)
+    fn substrate(affinity: impl Fn(usize) -> f64) -> Substrate {
+        let wetting = (0..20).map(|cell| Wetting { affinity: affinity(cell), ..plastic_with_history() });
+        let laws = CellLaws::per_cell(&Liquid::water(), wetting);
+        Substrate::new(DVec2::new(5.0, 4.0), 1.0, 4, 1, |_, _| laws)
     }
 
     struct Run {
-        ground: Ground,
+        substrate: Substrate,
         automaton: Automaton,
-        next_id: u32,
+        ids: IdCounter,
         events: Vec<Event>,
     }
 
     impl Run {
         /// Water as (cell, volume); ids count from 1 in that order.
-        fn new(ground: Ground, water: &[(usize, f64)]) -> Self {
-            let mut run = Self { automaton: Automaton::new(20), ground, next_id: 1, events: Vec::new() };
+        fn new(substrate: Substrate, water: &[(u32, f64)]) -> Self {
+            let mut run =
+                Self { automaton: Automaton::new(20), substrate, ids: IdCounter::default(), events: Vec::new() };
             for &(cell, volume) in water {
-                run.automaton.add(cell, volume, run.next_id, &mut run.events);
-                run.next_id += 1;
+                let id = run.ids.issue();
+                run.automaton.add(CellIndex(cell), volume, id, &mut run.events);
             }
             run
         }
 
         fn pass(&mut self, wind: DVec2) {
-            self.automaton.pass(&self.ground, &WEIGHTS, wind, &mut self.next_id, &mut self.events);
+            self.automaton.pass(&self.substrate, &WEIGHTS, wind, &mut self.ids, &mut self.events);
         }
 
-        /// Non-empty cells with their water.
+        /// Wet cells with their water.
         fn water(&self) -> Vec<(usize, f64)> {
             (0..20).map(|cell| (cell, self.automaton.cells[cell].volume)).filter(|&(_, volume)| volume > 0.0).collect()
         }
@@ -299,9 +322,9 @@ mod tests {
 
     /// Cell 12 is the middle of the third row; 6, 7 and 8 lie below it.
     #[test]
-    fn a_drop_goes_to_the_cell_with_more_water_than_the_other_two() {
-        let likes_the_right = ground(|cell| if cell == 8 { 1.0 } else { 0.0 });
-        let mut run = Run::new(likes_the_right, &[(12, 11.0), (6, 2.0), (7, 1.0)]);
+    fn a_drop_moves_to_the_cell_with_more_water_than_the_other_two() {
+        let prefers_right = substrate(|cell| if cell == 8 { 1.0 } else { 0.0 });
+        let mut run = Run::new(prefers_right, &[(12, 11.0), (6, 2.0), (7, 1.0)]);
         run.pass(DVec2::ZERO);
         assert_eq!(run.water(), [(6, 2.0 + 10.0), (7, 1.0), (12, 1.0)]);
         assert_eq!(
@@ -314,23 +337,24 @@ mod tests {
     }
 
     #[test]
-    fn over_dry_cells_and_over_equal_ones_the_highest_affinity_decides() {
-        let likes_the_right = || ground(|cell| if cell == 8 { 1.0 } else { 0.5 });
-        let mut dry = Run::new(likes_the_right(), &[(12, 11.0)]);
+    fn among_dry_or_equally_wet_cells_the_highest_affinity_decides() {
+        let prefers_right = || substrate(|cell| if cell == 8 { 1.0 } else { 0.5 });
+        let mut dry = Run::new(prefers_right(), &[(12, 11.0)]);
         dry.pass(DVec2::ZERO);
         assert_eq!(dry.water(), [(8, 10.0), (12, 1.0)]);
-        let mut tied = Run::new(likes_the_right(), &[(12, 11.0), (6, 2.0), (7, 2.0)]);
+        let mut tied = Run::new(prefers_right(), &[(12, 11.0), (6, 2.0), (7, 2.0)]);
         tied.pass(DVec2::ZERO);
         assert_eq!(tied.water(), [(6, 2.0), (7, 2.0), (8, 10.0), (12, 1.0)]);
     }
 
     #[test]
-    fn it_starts_above_the_static_weight_and_runs_down_to_the_dynamic_one() {
-        let straight = || ground(|cell| if cell % 5 == 2 { 1.0 } else { 0.0 });
+    fn a_drop_starts_above_the_static_weight_and_stops_at_the_dynamic_one() {
+        let straight = || substrate(|cell| if cell % 5 == 2 { 1.0 } else { 0.0 });
         let mut light = Run::new(straight(), &[(17, 10.0)]);
         light.pass(DVec2::ZERO);
         assert_eq!(light.water(), [(17, 10.0)], "10 is not more than 10");
-        // 11 → 10 → 9: below the static weight it goes on; it leaves 1 in every cell and the rest runs off.
+        // 11 → 10 → 9: it keeps moving below the static weight, leaves 1 in every cell, and the
+        // rest is lost.
         let mut run = Run::new(straight(), &[(17, 11.0)]);
         run.pass(DVec2::ZERO);
         run.pass(DVec2::ZERO);
@@ -339,53 +363,56 @@ mod tests {
         run.pass(DVec2::ZERO);
         assert_eq!(run.water(), [(2, 1.0), (7, 1.0), (12, 1.0), (17, 1.0)]);
         assert_eq!(run.automaton.lost, 7.0);
-        // With 7 at the start of the run it stops where 5 are left.
+        // With 7 at the start it stops where 5 are left.
         let weights = Weights { static_critical: 6.5, ..WEIGHTS };
         let mut stops = Run::new(straight(), &[(17, 7.0)]);
         for _ in 0..6 {
-            stops.automaton.pass(&stops.ground, &weights, DVec2::ZERO, &mut stops.next_id, &mut stops.events);
+            stops.automaton.pass(&stops.substrate, &weights, DVec2::ZERO, &mut stops.ids, &mut stops.events);
         }
         assert_eq!(stops.water(), [(7, 5.0), (12, 1.0), (17, 1.0)]);
     }
 
-    /// Cells 11 and 13 both have 7 among their candidates. Moved one after the other, the second would follow the first one's water.
+    /// Cells 11 and 13 both have 7 among their candidates: moved one after the other, the second
+    /// would follow the first.
     #[test]
-    fn rows_choose_from_amounts_read_before_they_move() {
-        let likes = ground(|cell| if cell == 7 || cell == 9 { cell as f64 } else { 0.0 });
-        let mut run = Run::new(likes, &[(11, 11.0), (13, 12.0)]);
+    fn drops_of_a_row_choose_before_any_of_them_moves() {
+        let preferred = substrate(|cell| if cell == 7 || cell == 9 { cell as f64 } else { 0.0 });
+        let mut run = Run::new(preferred, &[(11, 11.0), (13, 12.0)]);
         run.pass(DVec2::ZERO);
         assert_eq!(run.water(), [(7, 10.0), (9, 11.0), (11, 1.0), (13, 1.0)]);
     }
 
-    /// A drop that has just come into a row waits for the next pass, and a lower row has moved before the one above it chooses.
+    /// A drop that has just arrived in a row waits for the next pass; a lower row moves before the
+    /// one above it chooses.
     #[test]
-    fn every_drop_moves_one_row_a_pass() {
-        let straight = ground(|cell| if cell % 5 == 2 { 1.0 } else { 0.0 });
+    fn every_drop_moves_one_row_per_pass() {
+        let straight = substrate(|cell| if cell % 5 == 2 { 1.0 } else { 0.0 });
         let mut run = Run::new(straight, &[(17, 20.0), (12, 20.0)]);
         run.pass(DVec2::ZERO);
-        // The lower one has left its residue in 12, where the upper one finds it.
+        // The lower drop leaves its residue in 12, to which the upper one moves.
         assert_eq!(run.water(), [(7, 19.0), (12, 1.0 + 19.0), (17, 1.0)]);
     }
 
     #[test]
-    fn wind_shifts_the_choice_and_the_threshold() {
-        let even = || ground(|_| 0.5);
-        // A side wind as strong as the weight: √2 of it along 45°, so the candidates are 7, 8 and 9.
+    fn wind_shifts_the_candidates_and_the_threshold() {
+        let even = || substrate(|_| 0.5);
+        // A side wind as strong as the weight: √2 of it along 45°, so the candidates are 7, 8 and
+        // 9.
         let mut blown = Run::new(even(), &[(12, 8.0)]);
         blown.pass(DVec2::X);
         assert_eq!(blown.automaton.cells[12].volume, 1.0, "8 √2 is more than 10: it starts");
-        assert!(run_columns(&blown).iter().all(|column| (2..=4).contains(column)), "{:?}", blown.water());
+        assert!(columns_of(&blown).iter().all(|column| (2..=4).contains(column)), "{:?}", blown.water());
         let mut still = Run::new(even(), &[(12, 8.0)]);
         still.pass(DVec2::ZERO);
         assert_eq!(still.water(), [(12, 8.0)]);
         let mut lifted = Run::new(even(), &[(12, 11.0)]);
         lifted.pass(DVec2::Y);
-        assert_eq!(lifted.water(), [(12, 11.0)], "an updraft of its weight holds it");
+        assert_eq!(lifted.water(), [(12, 11.0)], "an updraft of its weight stops it");
     }
 
     #[test]
-    fn a_wind_that_rises_moves_drops_that_rested_in_the_calm() {
-        let mut run = Run::new(ground(|_| 0.5), &[(12, 8.0)]);
+    fn a_rising_wind_moves_drops_at_rest() {
+        let mut run = Run::new(substrate(|_| 0.5), &[(12, 8.0)]);
         run.pass(DVec2::ZERO);
         run.pass(DVec2::ZERO);
         assert_eq!(run.water(), [(12, 8.0)]);
@@ -393,19 +420,19 @@ mod tests {
         assert_eq!(run.automaton.cells[12].volume, 1.0, "{:?}", run.water());
     }
 
-    fn run_columns(run: &Run) -> Vec<usize> {
+    fn columns_of(run: &Run) -> Vec<usize> {
         run.water().iter().filter(|&&(cell, _)| cell < 10).map(|&(cell, _)| cell % 5).collect()
     }
 
     #[test]
-    fn equal_cells_are_decided_by_the_seed_and_streams_meander() {
+    fn ties_are_decided_by_the_seed_and_streams_meander() {
         let columns: Vec<usize> = (0..40)
             .map(|seed| {
-                let law = CellLaw::new(&water(), &plastic_with_memory());
-                let ground = Ground::new(DVec2::new(5.0, 4.0), 1.0, 4, seed, |_, _| vec![law]);
-                let mut run = Run::new(ground, &[(12, 11.0)]);
+                let law = SlidingLaw::new(&Liquid::water(), &plastic_with_history());
+                let substrate = Substrate::new(DVec2::new(5.0, 4.0), 1.0, 4, seed, |_, _| CellLaws::uniform(law));
+                let mut run = Run::new(substrate, &[(12, 11.0)]);
                 run.pass(DVec2::ZERO);
-                run_columns(&run)[0]
+                columns_of(&run)[0]
             })
             .collect();
         for column in 1..=3 {

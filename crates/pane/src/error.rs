@@ -1,6 +1,6 @@
-//! What a scene can ask that a pane cannot do.
+//! Scenes that the pane model rejects.
 
-/// Why a scene does not run on the pane model.
+/// Why the pane model rejects a scene.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaneError {

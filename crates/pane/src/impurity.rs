@@ -1,8 +1,9 @@
-//! Impurities of the solid: a fixed random field that says which spots like water more than their neighbors.
+//! Impurities of the solid: a fixed random field of local wettability.
 //!
-//! Algan et al. give every cell an affinity and lay a finer grid over a drop's route, "affected from the surface impurities"
-//! (algan, §2), without saying what the field is. Here it is white noise over a lattice, a pure function of the seed and the
-//! lattice point: no memory, the same for any thread count, and there before the first drop arrives.
+//! Algan et al. give every cell an affinity and put a finer grid over a drop's path, "affected from
+//! the surface impurities" (algan, §2), without defining the field. Here it is white noise on a
+//! lattice, a pure function of the seed and the lattice point: it takes no memory and does not
+//! depend on the number of threads.
 
 use sessile_world::random::Stream;
 
@@ -13,20 +14,21 @@ pub struct Impurity {
 }
 
 impl Impurity {
-    /// The field of this seed; `level` tells coarse from fine.
+    /// The field of this seed; `level` distinguishes coarse from fine.
     pub fn new(seed: u64, level: u64) -> Self {
         Self { key: Stream::new(seed, &[level]).next_u64() }
     }
 
     /// The value at a lattice point, uniform in [−1, 1).
     pub fn at(&self, column: i64, row: i64) -> f64 {
-        // Lattices are far smaller than 2³² on a side, so the two halves never meet.
+        // Lattices are far smaller than 2³² on a side, so the two halves do not overlap.
         let point = (column as u64) ^ (row as u64).rotate_left(32);
         2.0 * Stream::new(self.key, &[point]).uniform() - 1.0
     }
 
-    /// The mean over the 3 × 3 lattice points about one: what a front feels that is stiff over a few fine cells.
-    pub fn around(&self, column: i64, row: i64) -> f64 {
+    /// Mean over the 3 × 3 lattice points about one: the effect on a front that is stiff over a few
+    /// spots.
+    pub fn mean_around(&self, column: i64, row: i64) -> f64 {
         let mut sum = 0.0;
         for dr in -1..=1 {
             for dc in -1..=1 {
@@ -42,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_field_is_white_and_centerd() {
+    fn the_field_is_white_and_has_zero_mean() {
         let field = Impurity::new(1, 0);
         let n = 400;
         let (mut mean, mut square, mut beside) = (0.0, 0.0, 0.0);
@@ -56,14 +58,15 @@ mod tests {
             }
         }
         let count = (n * n) as f64;
-        // Standard errors over 160 000 values: 0.0014 for the mean, 0.0012 for neighbors' products; five of them.
+        // Standard errors over 160 000 values: 0.0014 for the mean, 0.0012 for neighbors' products;
+        // five of them.
         assert!((mean / count).abs() < 0.008, "mean {}", mean / count);
         assert!((square / count - 1.0 / 3.0).abs() < 0.004, "variance {}", square / count);
         assert!((beside / count).abs() < 0.006, "correlation {}", beside / count);
     }
 
     #[test]
-    fn seeds_and_levels_give_other_fields() {
+    fn different_seeds_and_levels_give_different_fields() {
         let value = |seed, level| Impurity::new(seed, level).at(3, 5);
         assert_ne!(value(1, 0), value(2, 0));
         assert_ne!(value(1, 0), value(1, 1));

@@ -1,11 +1,13 @@
-//! Drops on the cells of a flat pane, after Algan et al. (algan), and made physical.
+//! Drops on the cells of a flat pane, after Algan et al. (algan).
 //!
-//! Two forms share the pane's two-level grid ([`ground`]), drops in the air ([`flight`]) and shapes ([`forms`]):
+//! Two modes share the two-level grid of cells, airborne drops and display shapes:
 //!
-//! - [`physical`]: drops hold, run, meander, merge and leave trails by the liquid's and the material's numbers;
-//! - [`automaton`]: the paper's Algorithm 1 to the letter, with its critical weights and residue.
+//! - `physical`: drops stick, slide, meander, coalesce and leave trails by the properties of liquid
+//!   and material;
+//! - `automaton`: the paper's Algorithm 1, with its critical weights and residue.
 //!
-//! [`Pane`] is the model that the rest of the program drives; docs/pane.md tells the physics and its limits.
+//! [`Pane`] is the model that the rest of the program drives; docs/pane.md describes the physics
+//! and its limits.
 //!
 //! ```
 //! use sessile_model::{Model, NoTimer};
@@ -20,7 +22,7 @@
 //!     frame = "0.1 s"
 //!     [[solids]]
 //!     name = "window"
-//!     material = "acrylic"                    # holds 10 µL upright
+//!     material = "acrylic"                    # retains 10 µL when vertical
 //!     shape = "plane"
 //!     normal = [0, 0, 1]
 //!     size = "100 200 mm"
@@ -35,27 +37,26 @@
 //! while pane.time() < 0.2 {
 //!     pane.step(0.2 - pane.time(), &mut NoTimer)?;
 //! }
-//! assert!(pane.frame().drops[0].velocity.y < -0.1, "it runs");
+//! assert!(pane.frame().drops[0].velocity.y < -0.1, "it slides");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod automaton;
+mod display;
 mod drops;
 mod error;
 mod flight;
-mod forms;
-mod ground;
+mod frame;
 mod impurity;
-mod laws;
+mod model;
 mod motion;
-mod neck;
 mod neighbors;
-mod pane;
+mod params;
 mod physical;
 mod setup;
-mod sheet;
-mod trail;
+mod sources;
+mod substrate;
 mod wet_map;
 
 pub use error::PaneError;
-pub use pane::Pane;
+pub use model::Pane;

@@ -1,47 +1,89 @@
-//! Which drops are near a point: buckets at several scales, so that a speck and a puddle are both found by looking at a few.
+//! Neighbor search: buckets at several scales, so that small and large drops are both found in a
+//! few of them.
 //!
-//! Level l has square buckets of side s₀·2ˡ and holds the drops whose reach is at most half that and more than a quarter. A
-//! drop that touches a disc about p therefore has its center within disc radius + half a side of p. Entering, leaving and
-//! looking cost the same however many drops there are. The order in which drops are found depends on their history:
-//! whoever looks must not depend on it.
+//! Level l has square buckets of side s₀·2ˡ and holds the drops whose merge radius is at most half
+//! that and more than a quarter. A drop that touches a disc about p therefore has its center within
+//! the disc's radius plus half a side of p. Insertion, removal and queries take the same time for
+//! any number of drops. The order in which drops are found depends on their history, so callers
+//! must not depend on it.
+
+use std::num::NonZeroU32;
 
 use glam::{DVec2, Vec2};
 
-const NONE: u32 = u32::MAX;
+/// Largest number of buckets along a side: more cost memory without a gain.
+const MAX_BUCKETS: f64 = 2048.0;
+
+/// A slot in a bucket's linked list, or the end of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Link(u32);
+
+impl Link {
+    const END: Self = Self(u32::MAX);
+
+    fn slot(self) -> Option<u32> {
+        (self != Self::END).then_some(self.0)
+    }
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self::END
+    }
+}
+
+/// A bucket: its level and its index there plus one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BucketId {
+    level: u8,
+    index_plus_one: NonZeroU32,
+}
+
+impl BucketId {
+    fn new(level: usize, index: u32) -> Self {
+        Self { level: level as u8, index_plus_one: NonZeroU32::MIN.saturating_add(index) }
+    }
+
+    fn index(self) -> usize {
+        self.index_plus_one.get() as usize - 1
+    }
+}
+
+const _: () = assert!(size_of::<Option<BucketId>>() == 8);
 
 /// Buckets of drop slots.
 #[derive(Clone, Debug)]
 pub struct Neighbors {
     buckets: Buckets,
-    /// What a look needs of each drop, by slot.
+    /// What a query needs of each drop, by slot.
     members: Vec<Member>,
-    /// The one before in the same bucket, by slot.
-    previous: Vec<u32>,
-    /// Coordinates in single precision are off by less than this, in m.
+    /// The previous slot in the same bucket, by slot.
+    previous: Vec<Link>,
+    /// Bound on the rounding error of coordinates in single precision, in m.
     rounding: f32,
 }
 
-/// The levels, and which bucket each slot is in.
+/// The levels, and the bucket of each slot.
 #[derive(Clone, Debug)]
 pub struct Buckets {
     levels: Vec<Level>,
-    /// `NONE` as the bucket of those that are nowhere.
-    place: Vec<(u8, u32)>,
+    /// `None` for slots in no bucket.
+    bucket_of: Vec<Option<BucketId>>,
 }
 
-/// A drop as a look sees it: a quarter of a line of memory, in place of the drop's own.
+/// A drop as a query sees it: a quarter of a cache line instead of a whole one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Member {
     at: Vec2,
-    reach: f32,
-    /// The next in the same bucket.
-    next: u32,
+    radius: f32,
+    /// The next slot in the same bucket.
+    next: Link,
 }
 
 impl Member {
-    /// A drop has moved or changed its reach, within its bucket.
-    pub fn moved(&mut self, at: DVec2, reach: f32) {
-        (self.at, self.reach) = (at.as_vec2(), reach);
+    /// Updates a drop that has moved or changed its merge radius within its bucket.
+    pub fn moved(&mut self, at: DVec2, radius: f32) {
+        (self.at, self.radius) = (at.as_vec2(), radius);
     }
 }
 
@@ -51,12 +93,12 @@ struct Level {
     per_side: f64,
     columns: usize,
     rows: usize,
-    first: Vec<u32>,
+    first: Vec<Link>,
     count: usize,
 }
 
 impl Level {
-    // Casts take what lies beside the sheet to its edge.
+    // Casts clamp positions outside the pane to its edge.
     fn column(&self, x: f64) -> usize {
         ((x * self.per_side) as usize).min(self.columns - 1)
     }
@@ -71,101 +113,97 @@ impl Level {
 }
 
 impl Buckets {
-    /// Whether a drop with this center and reach belongs where it is.
-    pub fn hold(&self, slot: u32, at: DVec2, reach: f32) -> bool {
-        self.place[slot as usize] == self.place_of(at, reach)
+    /// Whether a drop with this center and merge radius belongs in its present bucket.
+    pub fn hold(&self, slot: u32, at: DVec2, radius: f32) -> bool {
+        self.bucket_of[slot as usize] == Some(self.bucket_for(at, radius))
     }
 
-    fn place_of(&self, at: DVec2, reach: f32) -> (u8, u32) {
-        // The largest level is one bucket: whatever is in it is looked at.
-        let fits = |level: &Level| 2.0 * f64::from(reach) <= level.side;
-        let number = self.levels.iter().position(fits).unwrap_or(self.levels.len() - 1);
-        (number as u8, self.levels[number].bucket(at))
+    fn bucket_for(&self, at: DVec2, radius: f32) -> BucketId {
+        // The coarsest level is one bucket, which every query visits.
+        let fits = |level: &Level| 2.0 * f64::from(radius) <= level.side;
+        let level = self.levels.iter().position(fits).unwrap_or(self.levels.len() - 1);
+        BucketId::new(level, self.levels[level].bucket(at))
     }
 }
 
 impl Neighbors {
-    /// For a sheet of this size, in m, with buckets of `side` at the finest level.
+    /// For a pane of this size with buckets of `side` at the finest level, both in m.
     pub fn new(size: DVec2, side: f64) -> Self {
-        // More buckets than this along a side cost memory and gain nothing.
-        const MOST_BUCKETS: f64 = 2048.0;
-        let mut side = side.max(size.max_element() / MOST_BUCKETS);
+        let mut side = side.max(size.max_element() / MAX_BUCKETS);
         let mut levels = Vec::new();
         loop {
             let columns = (size.x / side).ceil().max(1.0) as usize;
             let rows = (size.y / side).ceil().max(1.0) as usize;
-            levels.push(Level {
-                side,
-                per_side: 1.0 / side,
-                columns,
-                rows,
-                first: vec![NONE; columns * rows],
-                count: 0,
-            });
+            let first = vec![Link::END; columns * rows];
+            levels.push(Level { side, per_side: 1.0 / side, columns, rows, first, count: 0 });
             if columns == 1 && rows == 1 {
                 break;
             }
             side *= 2.0;
         }
-        // Two coordinates of each of two drops, rounded: four units in the last place and some.
+        // Two rounded coordinates of each of two drops: four units in the last place and a margin.
         let rounding = 8.0 * f32::EPSILON * size.max_element() as f32;
-        Self { buckets: Buckets { levels, place: Vec::new() }, members: Vec::new(), previous: Vec::new(), rounding }
+        let buckets = Buckets { levels, bucket_of: Vec::new() };
+        Self { buckets, members: Vec::new(), previous: Vec::new(), rounding }
     }
 
-    /// The buckets, and what is to be kept up to date when drops are moved within them.
+    /// The buckets, and the members that must be updated when drops move within them.
     pub fn parts(&mut self) -> (&Buckets, &mut [Member]) {
         (&self.buckets, &mut self.members)
     }
 
-    /// Takes up a drop: its slot, center and reach.
-    pub fn insert(&mut self, slot: u32, at: DVec2, reach: f32) {
+    /// Adds a drop: its slot, center and merge radius.
+    pub fn insert(&mut self, slot: u32, at: DVec2, radius: f32) {
         let index = slot as usize;
         if self.members.len() <= index {
             self.members.resize(index + 1, Member::default());
-            self.previous.resize(index + 1, NONE);
-            self.buckets.place.resize(index + 1, (0, NONE));
+            self.previous.resize(index + 1, Link::END);
+            self.buckets.bucket_of.resize(index + 1, None);
         }
-        let (number, bucket) = self.buckets.place_of(at, reach);
-        self.buckets.place[index] = (number, bucket);
-        let level = &mut self.buckets.levels[usize::from(number)];
-        let next = std::mem::replace(&mut level.first[bucket as usize], slot);
+        let bucket = self.buckets.bucket_for(at, radius);
+        self.buckets.bucket_of[index] = Some(bucket);
+        let level = &mut self.buckets.levels[usize::from(bucket.level)];
+        let next = std::mem::replace(&mut level.first[bucket.index()], Link(slot));
         level.count += 1;
-        self.members[index] = Member { at: at.as_vec2(), reach, next };
-        self.previous[index] = NONE;
-        if next != NONE {
-            self.previous[next as usize] = slot;
+        self.members[index] = Member { at: at.as_vec2(), radius, next };
+        self.previous[index] = Link::END;
+        if let Some(next) = next.slot() {
+            self.previous[next as usize] = Link(slot);
         }
     }
 
-    /// Lets a drop go.
+    /// Removes a drop.
+    ///
+    /// # Panics
+    ///
+    /// If the slot is in no bucket.
     pub fn remove(&mut self, slot: u32) {
         let index = slot as usize;
-        let (number, bucket) = std::mem::replace(&mut self.buckets.place[index], (0, NONE));
-        debug_assert!(bucket != NONE, "slot {slot} is in no bucket");
-        let level = &mut self.buckets.levels[usize::from(number)];
+        let bucket = self.buckets.bucket_of[index].take().expect("the slot is in a bucket");
+        let level = &mut self.buckets.levels[usize::from(bucket.level)];
         level.count -= 1;
         let (previous, next) = (self.previous[index], self.members[index].next);
-        if previous == NONE {
-            level.first[bucket as usize] = next;
-        } else {
-            self.members[previous as usize].next = next;
+        match previous.slot() {
+            None => level.first[bucket.index()] = next,
+            Some(previous) => self.members[previous as usize].next = next,
         }
-        if next != NONE {
+        if let Some(next) = next.slot() {
             self.previous[next as usize] = previous;
         }
     }
 
-    /// A drop has moved or changed its reach.
-    pub fn update(&mut self, slot: u32, at: DVec2, reach: f32) {
-        if self.buckets.hold(slot, at, reach) {
-            self.members[slot as usize].moved(at, reach);
+    /// Updates a drop that has moved or changed its merge radius.
+    pub fn update(&mut self, slot: u32, at: DVec2, radius: f32) {
+        if self.buckets.hold(slot, at, radius) {
+            self.members[slot as usize].moved(at, radius);
         } else {
             self.remove(slot);
-            self.insert(slot, at, reach);
+            self.insert(slot, at, radius);
         }
     }
 
-    /// Calls `visit` with every drop that touches the disc; a few that miss it by a rounding error come too.
+    /// Calls `visit` with every drop that touches the disc, and with a few that miss it by a
+    /// rounding error.
     pub fn near(&self, at: DVec2, radius: f64, mut visit: impl FnMut(u32)) {
         let (center, reach) = (at.as_vec2(), radius as f32 + self.rounding);
         for level in self.buckets.levels.iter().filter(|level| level.count > 0) {
@@ -173,13 +211,13 @@ impl Neighbors {
             let (left, right) = (level.column(at.x - margin), level.column(at.x + margin));
             for row in level.row(at.y - margin)..=level.row(at.y + margin) {
                 for &first in &level.first[row * level.columns + left..=row * level.columns + right] {
-                    let mut slot = first;
-                    while slot != NONE {
+                    let mut link = first;
+                    while let Some(slot) = link.slot() {
                         let member = &self.members[slot as usize];
-                        if center.distance_squared(member.at) <= (reach + member.reach).powi(2) {
+                        if center.distance_squared(member.at) <= (reach + member.radius).powi(2) {
                             visit(slot);
                         }
-                        slot = member.next;
+                        link = member.next;
                     }
                 }
             }
@@ -192,9 +230,9 @@ mod tests {
     use super::*;
     use sessile_world::random::Stream;
 
-    /// Compared with looking at all of them, through insertions, moves and removals.
+    /// Compared with a brute-force search, through insertions, moves and removals.
     #[test]
-    fn finds_every_drop_that_touches() {
+    fn every_touching_drop_is_found() {
         let size = DVec2::new(0.3, 0.2);
         let mut random = Stream::new(7, &[]);
         let mut neighbors = Neighbors::new(size, 1e-3);

@@ -30,11 +30,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use sessile_frames::{FolderError, FrameSelection, RunFolder, atomic};
+use sessile_frames::{Activity, FolderError, FrameSelection, Progress, RunFolder, atomic};
 use sessile_scene::types::Scene;
 
 pub use error::RenderError;
-pub use options::{FramesToRender, Quality, Quiet, RenderOptions, RenderPhase, RenderProgress, RenderSummary};
+pub use options::{FramesToRender, Quality, RenderOptions, RenderSummary};
 
 use crate::denoise::denoise;
 use crate::framebuffer::Framebuffer;
@@ -65,7 +65,7 @@ const FULL_PHOTONS: f64 = 640.0 * 360.0;
 pub fn render_run(
     run: &Path,
     options: &RenderOptions,
-    progress: &dyn RenderProgress,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<RenderSummary, RenderError> {
     // Opened before it is claimed, because claiming creates the folder.
@@ -182,7 +182,7 @@ struct Job<'a> {
     previews: bool,
     ground_truth: bool,
     tag: &'a ImageTag,
-    progress: &'a dyn RenderProgress,
+    progress: &'a dyn Progress,
     stop: &'a AtomicBool,
     /// Number of images written so far.
     written: AtomicUsize,
@@ -199,7 +199,7 @@ impl Job<'_> {
         if let Some(notice) = renderer.notice() {
             self.progress.notice(&notice);
         }
-        self.progress.begin(RenderPhase::Images, selected.len());
+        self.progress.begin(Activity::Render, selected.len());
         let next = self.render_frames(&mut renderer, selected);
         self.progress.advance(self.written.load(Ordering::Relaxed), 0.0);
         self.progress.end();

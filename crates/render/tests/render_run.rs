@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use glam::{DMat3, DVec3};
-use sessile_frames::{FrameGeometry, FrameId, FrameSelection, RunFolder, RunInfo, RunStatus, StepTotals};
+use sessile_frames::{FrameGeometry, FrameId, FrameSelection, NoProgress, RunFolder, RunInfo, RunStatus, StepTotals};
 use sessile_render::GroundTruthFiles;
-use sessile_render::{FramesToRender, Quality, Quiet, RenderError, RenderOptions, RenderSummary, render_run};
+use sessile_render::{FramesToRender, Quality, RenderError, RenderOptions, RenderSummary, render_run};
 use sessile_scene::{Folder, parse_str, print};
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 use tempfile::TempDir;
@@ -75,7 +75,7 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
 }
 
 fn render(place: &TempDir, options: &RenderOptions) -> Result<RenderSummary, RenderError> {
-    render_run(place.path(), options, &Quiet, &AtomicBool::new(false))
+    render_run(place.path(), options, &NoProgress, &AtomicBool::new(false))
 }
 
 fn all() -> RenderOptions {
@@ -223,7 +223,7 @@ fn a_folder_without_run_or_frames_is_an_error_and_is_unchanged() {
     let place = tempfile::tempdir().unwrap();
     let missing = place.path().join("none");
     let stop = AtomicBool::new(false);
-    assert!(render_run(&missing, &all(), &Quiet, &stop).unwrap_err().is_wrong_request());
+    assert!(render_run(&missing, &all(), &NoProgress, &stop).unwrap_err().is_wrong_request());
     assert!(!missing.exists());
     let empty = run(SCENE, vec![]);
     for what in [FramesToRender::Missing, FramesToRender::Selected(FrameSelection::All)] {

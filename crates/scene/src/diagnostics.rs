@@ -1,4 +1,4 @@
-//! What is wrong with a scene, said with file, line, column, the source line and a caret.
+//! Problems of a scene, with file, line, column, the source line and a caret.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,21 +7,21 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::source::{Place, Source, Sources, floor_boundary, line_around};
 
-/// More problems than this are counted, not shown.
+/// Maximum number of problems shown; further ones are only counted.
 const MOST_SHOWN: usize = 100;
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, in one sentence.
+    /// The problem in one sentence.
     pub message: String,
-    /// Where.
+    /// Its position.
     pub place: Place,
-    /// What the caret at `place` says.
+    /// Text at the caret below `place`.
     pub label: String,
-    /// Other places that belong to it.
+    /// Related positions and their labels.
     pub others: Vec<(Place, String)>,
-    /// What to do.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -56,18 +56,18 @@ impl Diagnostic {
 pub enum Severity {
     /// The scene cannot be used.
     Error,
-    /// The scene can be used; this may not be what was meant.
+    /// The scene can be used, but may not be what was intended.
     Warning,
 }
 
-/// All that is wrong with one scene, in the order of the text; `Display` shows it as a person reads it.
+/// All problems of one scene, in the order of the text; `Display` renders them for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
     /// Errors or warnings.
     pub severity: Severity,
-    /// Sorted by place.
+    /// The problems, sorted by position.
     pub list: Vec<Diagnostic>,
-    /// The texts that the places point into.
+    /// The texts that positions refer to.
     pub sources: Sources,
 }
 
@@ -78,23 +78,23 @@ impl Diagnostics {
         Self { severity, list, sources }
     }
 
-    /// An error about a scene file that could not be read as text at all.
+    /// The error of a scene file that cannot be read as text.
     pub(crate) fn unreadable(name: &str, message: String) -> Self {
         let sources = Sources { list: vec![Source { name: name.to_owned(), text: String::new() }] };
         Self::new(Severity::Error, vec![Diagnostic::new(&Place::new(0, 0..0), message)], sources)
     }
 
-    /// Whether there is nothing to say.
+    /// Whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many.
+    /// Number of problems.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Line and column of one of them, counted from 1.
+    /// Line and column of a problem, counted from 1.
     pub fn line_column(&self, diagnostic: &Diagnostic) -> (usize, usize) {
         self.sources.line_column(&diagnostic.place)
     }
@@ -121,7 +121,7 @@ impl Diagnostics {
             if marked(index).next().is_none() || source.text.is_empty() {
                 continue;
             }
-            // Only the lines concerned, so that many errors in a long file are shown quickly.
+            // Only the relevant lines, so that many errors in a long file are rendered quickly.
             let lines: Vec<Range<usize>> =
                 marked(index).map(|(_, place, _)| line_around(&source.text, place.start)).collect();
             let start = lines.iter().map(|l| l.start).min().unwrap_or(0);
@@ -146,7 +146,7 @@ impl Diagnostics {
     }
 }
 
-/// The bytes to underline: on character boundaries, on one line where the place is long, at least one column wide.
+/// The bytes to underline: on character boundaries, and only the first line of a longer range.
 fn visible(text: &str, place: &Place) -> Range<usize> {
     let start = floor_boundary(text, place.start);
     let end = floor_boundary(text, place.end).max(start);

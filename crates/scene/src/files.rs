@@ -1,17 +1,17 @@
-//! Files that a scene names: where they are and whether they are there.
+//! Access to the files that a scene refers to.
 
 use std::path::{Path, PathBuf};
 
-/// How the reader finds the files that a scene names.
+/// Finds the files that a scene refers to.
 pub trait Files {
     /// The absolute path of a name written in the scene.
     fn resolve(&self, name: &str) -> PathBuf;
 
-    /// Why the file cannot be used, if so.
+    /// Why the file cannot be used, if it cannot.
     fn problem(&self, path: &Path) -> Option<String>;
 }
 
-/// The files beside a scene file.
+/// Files relative to a folder.
 #[derive(Clone, Debug)]
 pub struct Folder {
     base: PathBuf,
@@ -39,7 +39,7 @@ impl Files for Folder {
     }
 }
 
-/// No disk: every name stands for a file that is there.
+/// No file system: every file counts as present.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 

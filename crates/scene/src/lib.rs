@@ -1,10 +1,11 @@
-//! The scene file: parsed with positions, checked by dimension, resolved to SI, printed back.
+//! The scene file: parsed with positions, checked by dimension, resolved to SI units, printed back.
 //!
-//! A scene is a TOML file whose physical quantities are strings with units. [`parse_file`] (or [`parse_str`], without a
-//! disk) turns it into a [`Scene`]: SI units and radians, every default filled in, every reference followed. If anything is
-//! wrong it returns [`Diagnostics`]: all the problems at once, each with file, line, column and a caret. [`print()`] writes a
-//! scene back as a complete file that reads to the same bits, and [`same_run`] tells whether a scene continues the run of
-//! another one.
+//! A scene is a TOML file whose physical quantities are strings with units. [`parse_file`] (or
+//! [`parse_str`], without a file) turns it into a [`Scene`]: SI units and radians, every default
+//! filled in, every reference resolved. Otherwise it returns [`Diagnostics`]: all problems at once,
+//! each with file, line, column and a caret. [`print()`] writes a scene as a complete file that
+//! reads back bit-identically, [`same_run`] says whether a scene can resume the run of another one,
+//! and [`json_schema`] describes the format for other programs.
 //!
 //! ```
 //! use sessile_scene::{NoFiles, parse_str, print};
@@ -30,14 +31,17 @@
 //! assert_eq!(again.scene, parsed.scene);
 //!
 //! let wrong = parse_str("drop.toml", text, &["drops.0.volume=3 deg".into()], &NoFiles).unwrap_err();
-//! assert!(wrong.to_string().contains("`volume` is a volume (such as \"1 uL\"), but \"3 deg\" is an angle"));
+//! assert!(wrong.to_string().contains("`volume` is a volume (e.g. \"1 uL\"), but \"3 deg\" is an angle"));
 //! # Ok::<(), sessile_scene::Diagnostics>(())
 //! ```
 //!
-//! Inside: `tree` holds the TOML values with their places, `overrides` applies `--set`, `reader` and `quantities` ask for
-//! keys and collect problems, `resolve` builds the scene, `schema` lists every key.
+//! Modules: `schema` describes every key in one table per section; `tree` has the TOML values with
+//! their positions; `overrides` applies `--set`; `reader`, `values` and `quantities` read keys
+//! according to the schema and collect problems; `field` connects structs with their sections;
+//! `resolve` builds the scene; `print` writes it.
 
 mod diagnostics;
+mod field;
 mod files;
 mod overrides;
 mod parse;
@@ -50,14 +54,18 @@ mod resolve;
 mod schema;
 mod source;
 mod suggest;
+pub mod text;
 mod tree;
 pub mod types;
 mod units;
+mod values;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use files::{Files, Folder, NoFiles};
 pub use parse::{Parsed, parse_file, parse_str};
 pub use print::print;
-pub use relation::{RunRelation, picture_keys, same_run};
+pub use relation::{RunRelation, image_keys, same_run, simulation_identity};
+pub use schema::json_schema;
 pub use source::{Place, Source, Sources};
+pub use suggest::edit_distance;
 pub use types::*;

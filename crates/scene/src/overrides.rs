@@ -1,13 +1,13 @@
-//! `--set KEY=VALUE`: a dotted path into the scene and the value that it gets.
+//! `--set KEY=VALUE`: a dotted path into the scene and its new value.
 
 use crate::diagnostics::Diagnostic;
 use crate::source::Place;
 use crate::tree::{Entry, Node, Table, Value, parse_value, shortened};
 
-/// Deeper paths lead nowhere in a scene.
+/// Maximum depth of a path.
 const DEEPEST: usize = 16;
 
-/// One step of a path and where it stands in the argument.
+/// One component of a path and its position in the argument.
 struct Step {
     key: String,
     place: Place,
@@ -24,11 +24,9 @@ impl Step {
 /// Applies one argument, which is source number `source`, to the tree.
 pub(crate) fn apply(root: &mut Node, argument: &str, source: usize) -> Result<(), Diagnostic> {
     let whole = Place::new(source, 0..argument.len());
-    let example = "such as --set resolution.cell=\"0.05 mm\" or --set drops.0.radius=\"2 mm\"";
+    let example = "e.g. --set resolution.cell=\"0.05 mm\" or --set drops.0.radius=\"2 mm\"";
     let Some(equals) = find_equals(argument) else {
-        return Err(Diagnostic::new(&whole, "an override must be KEY=VALUE")
-            .label("there is no `=` here")
-            .help(example));
+        return Err(Diagnostic::new(&whole, "expected KEY=VALUE").label("missing `=`").help(example));
     };
     let steps = parse_path(&argument[..equals], source)?;
     let value = read_value(&argument[equals + 1..], source, equals + 1)?;
@@ -73,13 +71,13 @@ fn parse_path(path: &str, source: usize) -> Result<Vec<Step>, Diagnostic> {
         let key = if quote.is_some() { text.trim_matches(['"', '\'']) } else { text };
         let plain = quote.is_some() || key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
         if key.is_empty() || !plain {
-            return Err(Diagnostic::new(&place, "a path is keys and list positions with dots between")
-                .label(if key.is_empty() { "a key is missing here" } else { "this is no key" })
-                .help("such as drops.0.radius; quote a key that is not plain: materials.\"my wax\".receding"));
+            return Err(Diagnostic::new(&place, "invalid path: expected keys and list indices separated by dots")
+                .label(if key.is_empty() { "missing key" } else { "not a key" })
+                .help("e.g. drops.0.radius; quote keys with special characters: materials.\"my wax\".receding"));
         }
         steps.push(Step { key: key.to_owned(), place: place.clone(), quoted: quote.is_some() });
         if steps.len() > DEEPEST {
-            return Err(Diagnostic::new(&place, "this path is deeper than any in a scene"));
+            return Err(Diagnostic::new(&place, "the path is too deep"));
         }
         at += length;
         if at >= path.len() {
@@ -87,15 +85,14 @@ fn parse_path(path: &str, source: usize) -> Result<Vec<Step>, Diagnostic> {
         }
         if !path[at..].starts_with('.') {
             let place = Place::new(source, at..path.len());
-            return Err(
-                Diagnostic::new(&place, "a path is keys and list positions with dots between").label("expected a dot")
-            );
+            return Err(Diagnostic::new(&place, "invalid path: expected keys and list indices separated by dots")
+                .label("expected a dot"));
         }
         at += 1;
     }
 }
 
-/// A TOML value, or text as it stands: the shell has usually eaten the quotes.
+/// A TOML value, or else text, because the shell usually removes the quotes.
 fn read_value(text: &str, source: usize, offset: usize) -> Result<Node, Diagnostic> {
     let start = text.len() - text.trim_start().len();
     let trimmed = text.trim();
@@ -106,7 +103,7 @@ fn read_value(text: &str, source: usize, offset: usize) -> Result<Node, Diagnost
         Some(node) => Ok(node),
         None if trimmed.starts_with(['"', '\'', '[', '{']) => {
             Err(Diagnostic::new(&place, format!("`{}` is not a TOML value", shortened(trimmed)))
-                .label("a quote or bracket is not closed, or something is missing"))
+                .label("unclosed quote or bracket, or incomplete value"))
         }
         None if trimmed.is_empty() => {
             let end = Place::new(source, 0..offset);
@@ -121,11 +118,8 @@ fn descend<'t>(node: &'t mut Node, step: &Step, next_is_index: bool, walked: &st
     match &mut node.value {
         Value::List(list) => {
             let Some(index) = step.index() else {
-                return Err(Diagnostic::new(
-                    &step.place,
-                    format!("{walked} is a list: say which entry by its position"),
-                )
-                .label("expected a position, counted from 0"));
+                return Err(Diagnostic::new(&step.place, format!("{walked} is a list: give the index of an entry"))
+                    .label("expected an index, counted from 0"));
             };
             let length = list.len();
             list.get_mut(index).ok_or_else(|| out_of_range(step, walked, length))
@@ -133,8 +127,8 @@ fn descend<'t>(node: &'t mut Node, step: &Step, next_is_index: bool, walked: &st
         Value::Table(table) => {
             if next_is_index && table.get(&step.key).is_none() {
                 return Err(Diagnostic::new(&step.place, format!("the scene has no list `{}`", step.key))
-                    .label("nothing to count in")
-                    .help("--set changes entries of a list; write new ones into the file"));
+                    .label("no such list")
+                    .help("--set changes existing entries of a list; add new ones to the file"));
             }
             if table.get(&step.key).is_none() {
                 table.entries.push(Entry {
@@ -148,15 +142,15 @@ fn descend<'t>(node: &'t mut Node, step: &Step, next_is_index: bool, walked: &st
                 .map(|entry| &mut entry.node)
                 .ok_or_else(|| Diagnostic::new(&step.place, "this key cannot be set"))
         }
-        _ => Err(Diagnostic::new(&step.place, format!("{walked} is {kind}, so nothing can be set inside it"))
-            .label("leads into a plain value")),
+        _ => Err(Diagnostic::new(&step.place, format!("{walked} is {kind}, not a table or list"))
+            .label("not a table or list")),
     }
 }
 
 fn out_of_range(step: &Step, walked: &str, length: usize) -> Diagnostic {
     let has = match length {
         0 => "is empty".to_owned(),
-        1 => "has one entry, number 0".to_owned(),
+        1 => "has one entry, 0".to_owned(),
         n => format!("has {n} entries, 0 to {}", n - 1),
     };
     Diagnostic::new(&step.place, format!("{walked} {has}")).label("no such entry")

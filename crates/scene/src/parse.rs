@@ -1,4 +1,4 @@
-//! The way in: text and overrides to a resolved scene, or everything that is wrong with them.
+//! Entry points: from text and overrides to a resolved scene or its problems.
 
 use std::path::Path;
 
@@ -9,25 +9,25 @@ use crate::source::{Place, Source, Sources};
 use crate::types::Scene;
 use crate::{overrides, resolve, tree};
 
-/// Larger files are not scenes.
+/// Maximum size of a scene file, in bytes.
 const LARGEST_FILE: usize = 4 << 20;
 
-/// A scene that can be used, and what may not be as meant.
+/// A valid scene and its warnings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// The scene.
     pub scene: Scene,
-    /// Remarks that do not stop a run; often empty.
+    /// Warnings, which do not prevent a run.
     pub warnings: Diagnostics,
 }
 
 /// Reads a scene from memory.
 ///
-/// `name` stands for the file in messages, `sets` are the arguments of `--set` (`KEY=VALUE`; `--model M` is `model=M`), applied
-/// in order, and `files` finds the files that the scene names.
+/// `name` is the file name in messages, `sets` are the arguments of `--set` (`KEY=VALUE`; `--model
+/// M` is `model=M`), applied in order, and `files` finds the files that the scene refers to.
 pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Parsed, Diagnostics> {
     if text.len() > LARGEST_FILE {
-        let message = format!("a scene has at most {LARGEST_FILE} bytes, but this has {}", text.len());
+        let message = format!("the scene has {} bytes; the maximum is {LARGEST_FILE} bytes", text.len());
         return Err(Diagnostics::unreadable(name, message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -44,7 +44,7 @@ pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> 
             errors.push(error);
         }
     }
-    // After a syntax error that may have swallowed what follows, nothing else can be said for sure.
+    // After a syntax error that may hide what follows, other problems are unreliable.
     if syntax.iter().any(|e| !e.local) {
         let list = tree::merge(syntax, errors, text);
         return Err(Diagnostics::new(Severity::Error, list, sources));
@@ -61,12 +61,12 @@ pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> 
     }
 }
 
-/// Reads a scene file; the files that it names are looked for beside it.
+/// Reads a scene file; files that it refers to are relative to its folder.
 pub fn parse_file(path: &Path, sets: &[String]) -> Result<Parsed, Diagnostics> {
     let name = path.to_string_lossy();
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(e) => return Err(Diagnostics::unreadable(&name, format!("the scene {name} cannot be read: {e}"))),
+        Err(e) => return Err(Diagnostics::unreadable(&name, format!("cannot read the scene {name}: {e}"))),
     };
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,

@@ -12,17 +12,17 @@ pub(crate) fn liquid(name: &str) -> Option<&'static LiquidPreset> {
     liquid_preset(name)
 }
 
-/// Every name of a liquid preset.
+/// Names of all liquid presets.
 pub(crate) fn liquid_names() -> impl Iterator<Item = &'static str> {
     liquid_presets().iter().map(|preset| preset.name)
 }
 
-/// A material preset's values, by any of its names.
+/// A material preset by its name or an alias.
 pub(crate) fn material(name: &str) -> Option<Wetting> {
     material_preset(name).map(|preset| preset.wetting)
 }
 
-/// Every name of a material preset, aliases last.
+/// Names of all material presets, aliases last.
 pub(crate) fn material_names() -> impl Iterator<Item = &'static str> {
     let aliases = material_presets().iter().flat_map(|preset| preset.aliases.iter().copied());
     material_presets().iter().map(|preset| preset.name).chain(aliases)

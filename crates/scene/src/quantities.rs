@@ -1,119 +1,69 @@
-//! Reading quantities: a key, what it measures, and what is said when it does not.
-
-use glam::DVec3;
+//! Reading of quantities: numbers with a unit of the right dimension.
 
 use crate::diagnostics::Diagnostic;
 use crate::reader::Section;
-use crate::source::Place;
+use crate::schema::Range;
 use crate::tree::{Node, Value, shortened};
 use crate::units::{Dimension, Quantity, QuantityError, parse_quantity};
 
-/// What a key measures.
-pub(crate) struct Kind {
+/// A kind of quantity: its dimension and how it is written.
+pub(crate) struct QuantityKind {
     pub dimension: Dimension,
     /// "a length".
     pub name: &'static str,
-    /// The unit that people would use here.
+    /// The customary unit.
     pub unit: &'static str,
 }
 
-const fn kind(m: i8, kg: i8, s: i8, angle: i8, name: &'static str, unit: &'static str) -> Kind {
-    Kind { dimension: Dimension { m, kg, s, angle }, name, unit }
+const fn kind(m: i8, kg: i8, s: i8, angle: i8, name: &'static str, unit: &'static str) -> QuantityKind {
+    QuantityKind { dimension: Dimension { m, kg, s, angle }, name, unit }
 }
 
-pub(crate) const LENGTH: Kind = kind(1, 0, 0, 0, "a length", "mm");
-pub(crate) const FINE_LENGTH: Kind = kind(1, 0, 0, 0, "a length", "um");
-pub(crate) const AREA: Kind = kind(2, 0, 0, 0, "an area", "mm^2");
-pub(crate) const VOLUME: Kind = kind(3, 0, 0, 0, "a volume", "uL");
-pub(crate) const TIME: Kind = kind(0, 0, 1, 0, "a time", "ms");
-pub(crate) const ANGLE: Kind = kind(0, 0, 0, 1, "an angle", "deg");
-pub(crate) const VELOCITY: Kind = kind(1, 0, -1, 0, "a velocity", "m/s");
-pub(crate) const ACCELERATION: Kind = kind(1, 0, -2, 0, "an acceleration", "m/s^2");
-pub(crate) const DENSITY: Kind = kind(-3, 1, 0, 0, "a density", "kg/m^3");
-pub(crate) const VISCOSITY: Kind = kind(2, 0, -1, 0, "a kinematic viscosity", "mm^2/s");
-pub(crate) const TENSION: Kind = kind(0, 1, -2, 0, "a force per length", "mN/m");
-pub(crate) const STIFFNESS: Kind = kind(0, 1, -2, 0, "a stiffness", "N/m");
-pub(crate) const PRESSURE: Kind = kind(-1, 1, -2, 0, "a pressure", "Pa");
-pub(crate) const DRAG: Kind = kind(0, 1, -1, 0, "a mass per time", "g/s");
-pub(crate) const DAMPING: Kind = kind(0, 0, -1, 0, "a rate per time", "1/s");
-pub(crate) const RAIN: Kind = kind(1, 0, -1, 0, "a depth per time", "mm/h");
-pub(crate) const DEW: Kind = kind(1, 0, -1, 0, "a volume per area and time", "uL/m^2/s");
-pub(crate) const FEED: Kind = kind(3, 0, -1, 0, "a volume per time", "uL/s");
-pub(crate) const PLANAR_FEED: Kind = kind(2, 0, -1, 0, "an area per time, in a planar run", "mm^2/s");
+pub(crate) static LENGTH: QuantityKind = kind(1, 0, 0, 0, "a length", "mm");
+pub(crate) static FINE_LENGTH: QuantityKind = kind(1, 0, 0, 0, "a length", "um");
+pub(crate) static AREA: QuantityKind = kind(2, 0, 0, 0, "an area", "mm^2");
+pub(crate) static VOLUME: QuantityKind = kind(3, 0, 0, 0, "a volume", "uL");
+pub(crate) static TIME: QuantityKind = kind(0, 0, 1, 0, "a time", "ms");
+pub(crate) static ANGLE: QuantityKind = kind(0, 0, 0, 1, "an angle", "deg");
+pub(crate) static VELOCITY: QuantityKind = kind(1, 0, -1, 0, "a velocity", "m/s");
+pub(crate) static ACCELERATION: QuantityKind = kind(1, 0, -2, 0, "an acceleration", "m/s^2");
+pub(crate) static DENSITY: QuantityKind = kind(-3, 1, 0, 0, "a density", "kg/m^3");
+pub(crate) static VISCOSITY: QuantityKind = kind(2, 0, -1, 0, "a kinematic viscosity", "mm^2/s");
+pub(crate) static TENSION: QuantityKind = kind(0, 1, -2, 0, "a force per length", "mN/m");
+pub(crate) static STIFFNESS: QuantityKind = kind(0, 1, -2, 0, "a stiffness", "N/m");
+pub(crate) static PRESSURE: QuantityKind = kind(-1, 1, -2, 0, "a pressure", "Pa");
+pub(crate) static DRAG: QuantityKind = kind(0, 1, -1, 0, "a mass per time", "g/s");
+pub(crate) static DAMPING: QuantityKind = kind(0, 0, -1, 0, "a rate per time", "1/s");
+pub(crate) static RAIN: QuantityKind = kind(1, 0, -1, 0, "a depth per time", "mm/h");
+pub(crate) static DEW: QuantityKind = kind(1, 0, -1, 0, "a volume per area and time", "uL/m^2/s");
+pub(crate) static FEED: QuantityKind = kind(3, 0, -1, 0, "a volume per time", "uL/s");
+pub(crate) static PLANAR_FEED: QuantityKind = kind(2, 0, -1, 0, "an area per time, in a planar run", "mm^2/s");
 
-/// Which values are allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
-    Any,
-    Positive,
-    NotNegative,
+impl QuantityKind {
+    /// A number in the customary unit, in SI units.
+    pub(crate) fn to_si(&self, value: f64) -> f64 {
+        parse_quantity(&format!("{value} {}", self.unit)).map_or(value, |quantity| quantity.values[0])
+    }
 }
 
 impl Section<'_> {
-    /// One quantity, in SI.
-    pub(crate) fn quantity(&self, key: &str, kind: &Kind, sign: Sign) -> Option<f64> {
-        let node = self.node(key)?;
-        self.quantity_of(key, node, kind, sign)
-    }
-
-    pub(crate) fn quantity_of(&self, key: &str, node: &Node, kind: &Kind, sign: Sign) -> Option<f64> {
+    /// One quantity in a range, in SI units.
+    pub(crate) fn quantity(&self, key: &str, node: &Node, kind: &QuantityKind, range: Range) -> Option<f64> {
         let [value] = self.numbers(key, node, kind)?;
-        let requirement = match sign {
-            Sign::Positive if value <= 0.0 => "more than zero",
-            Sign::NotNegative if value < 0.0 => "zero or more",
-            _ => return Some(value),
-        };
-        self.cx.error(
-            Diagnostic::new(
-                &node.place,
-                format!("`{key}` must be {requirement}, but it is {}", self.written(&node.place)),
-            )
-            .label(format!("expected {requirement}")),
-        );
-        None
-    }
-
-    /// An angle strictly between two bounds in degrees; `closed` lets the upper one in.
-    pub(crate) fn angle_between(&self, key: &str, bounds: (f64, f64), closed: bool) -> Option<f64> {
-        self.angle_of(key, self.node(key)?, bounds, closed)
-    }
-
-    pub(crate) fn angle_of(&self, key: &str, node: &Node, (low, high): (f64, f64), closed: bool) -> Option<f64> {
-        let [value] = self.numbers(key, node, &ANGLE)?;
-        let (least, most) = (low.to_radians(), high.to_radians());
-        if value > least && (value < most || (closed && value <= most)) {
+        if range.contains(value, |bound| kind.to_si(bound)) {
             return Some(value);
         }
-        let upper = if closed { format!("at most {high} deg") } else { format!("less than {high} deg") };
+        let requirement = range.requirement(&format!(" {}", kind.unit));
+        let written = shortened(self.cx.sources.text(&node.place).trim_matches(['"', '\'']));
         self.cx.error(
-            Diagnostic::new(
-                &node.place,
-                format!("`{key}` must be more than {low} deg and {upper}, but it is {}", self.written(&node.place)),
-            )
-            .label("out of range"),
+            Diagnostic::new(&node.place, format!("`{key}` must be {requirement}, but it is {written}"))
+                .label(format!("expected {requirement}")),
         );
-        None
-    }
-
-    /// Three numbers with one unit.
-    pub(crate) fn vector(&self, key: &str, kind: &Kind) -> Option<DVec3> {
-        let node = self.node(key)?;
-        self.numbers::<3>(key, node, kind).map(DVec3::from_array)
-    }
-
-    /// Two positive lengths with one unit.
-    pub(crate) fn size_pair(&self, key: &str) -> Option<[f64; 2]> {
-        let node = self.node(key)?;
-        let size = self.numbers::<2>(key, node, &LENGTH)?;
-        if size.iter().all(|s| *s > 0.0) {
-            return Some(size);
-        }
-        self.complain(key, format!("`{key}` must be more than zero both ways"), "expected two positive lengths");
         None
     }
 
     /// Exactly `N` numbers of the right dimension.
-    fn numbers<const N: usize>(&self, key: &str, node: &Node, kind: &Kind) -> Option<[f64; N]> {
+    pub(crate) fn numbers<const N: usize>(&self, key: &str, node: &Node, kind: &QuantityKind) -> Option<[f64; N]> {
         let text = match &node.value {
             Value::Text(text) => text,
             other => {
@@ -141,7 +91,7 @@ impl Section<'_> {
         node: &Node,
         text: &str,
         error: &QuantityError,
-        kind: &Kind,
+        kind: &QuantityKind,
         count: usize,
     ) -> Diagnostic {
         let inside = |range| self.cx.sources.within(&node.place, text, range);
@@ -149,24 +99,24 @@ impl Section<'_> {
         match error {
             QuantityError::NoNumber => Diagnostic::new(
                 &node.place,
-                format!("`{key}` is {} (such as \"{example}\"), but \"{}\" is none", kind.name, shortened(text)),
+                format!("`{key}` is {} (e.g. \"{example}\"), but \"{}\" is not a quantity", kind.name, shortened(text)),
             )
             .label("does not start with a number"),
             QuantityError::NoUnit { numbers } => Diagnostic::new(&node.place, format!("`{key}` needs a unit"))
                 .label(format!("{} without a unit", kind.name))
                 .help(format!("write \"{} {}\"", shortened(numbers), kind.unit)),
             QuantityError::UnknownUnit { range, symbol, nearest } => {
-                Diagnostic::new(&inside(range), format!("there is no unit `{}`", shortened(symbol)))
-                    .label("unknown unit")
+                Diagnostic::new(&inside(range), format!("unknown unit `{}`", shortened(symbol)))
+                    .label("not a unit")
                     .help(match nearest {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("`{key}` is {}, such as \"{example}\"", kind.name),
+                        None => format!("`{key}` is {}, e.g. \"{example}\"", kind.name),
                     })
             }
             QuantityError::BadUnit { range, why } => {
                 Diagnostic::new(&inside(range), format!("the unit of `{key}` cannot be read"))
                     .label(*why)
-                    .help(format!("`{key}` is {}, such as \"{example}\"", kind.name))
+                    .help(format!("`{key}` is {}, e.g. \"{example}\"", kind.name))
             }
             QuantityError::NotFinite { range } => {
                 Diagnostic::new(&inside(range), format!("`{key}` must be a finite number")).label("not finite")
@@ -180,13 +130,9 @@ impl Section<'_> {
             }
         }
     }
-
-    fn written(&self, place: &Place) -> String {
-        shortened(self.cx.sources.text(place).trim_matches(['"', '\'']))
-    }
 }
 
-fn example(kind: &Kind, count: usize) -> String {
+fn example(kind: &QuantityKind, count: usize) -> String {
     match count {
         1 => format!("1 {}", kind.unit),
         2 => format!("300 400 {}", kind.unit),
@@ -194,7 +140,7 @@ fn example(kind: &Kind, count: usize) -> String {
     }
 }
 
-fn not_quoted(key: &str, node: &Node, value: &Value, kind: &Kind, count: usize) -> Diagnostic {
+fn not_quoted(key: &str, node: &Node, value: &Value, kind: &QuantityKind, count: usize) -> Diagnostic {
     let bare: Option<Vec<f64>> = match value {
         Value::List(list) => list.iter().map(|n| n.value.number()).collect(),
         other => other.number().map(|n| vec![n]),
@@ -206,10 +152,13 @@ fn not_quoted(key: &str, node: &Node, value: &Value, kind: &Kind, count: usize) 
                 .label(format!("{} without a unit", kind.name))
                 .help(format!("write {key} = \"{numbers} {}\"", kind.unit))
         }
-        Some(numbers) => Diagnostic::new(&node.place, wrong_count(key, numbers.len(), count))
-            .label(format!("expected such as \"{}\"", example(kind, count))),
+        Some(numbers) => Diagnostic::new(&node.place, wrong_count(key, numbers.len(), count)).label(format!(
+            "expected {}, e.g. \"{}\"",
+            kind.name,
+            example(kind, count)
+        )),
         None => Diagnostic::new(&node.place, format!("`{key}` is {}, but this is {}", kind.name, value.kind()))
-            .label(format!("expected such as \"{}\"", example(kind, count))),
+            .label(format!("expected {}, e.g. \"{}\"", kind.name, example(kind, count))),
     }
 }
 
@@ -218,26 +167,27 @@ fn check_dimension(
     node: &Node,
     text: &str,
     quantity: &Quantity,
-    kind: &Kind,
+    kind: &QuantityKind,
     count: usize,
 ) -> Result<(), Box<Diagnostic>> {
     let example = example(kind, count);
     if quantity.dimension != kind.dimension {
         let found = quantity.dimension.name();
-        let message =
-            format!("`{key}` is {} (such as \"{example}\"), but \"{}\" is {found}", kind.name, shortened(text));
+        let message = format!("`{key}` is {} (e.g. \"{example}\"), but \"{}\" is {found}", kind.name, shortened(text));
         return Err(Box::new(Diagnostic::new(&node.place, message).label(format!("this is {found}"))));
     }
     let found = quantity.values.len();
     if found != count {
         let message = wrong_count(key, found, count);
-        return Err(Box::new(Diagnostic::new(&node.place, message).label(format!("expected such as \"{example}\""))));
+        return Err(Box::new(
+            Diagnostic::new(&node.place, message).label(format!("expected {}, e.g. \"{example}\"", kind.name)),
+        ));
     }
     Ok(())
 }
 
 fn wrong_count(key: &str, found: usize, count: usize) -> String {
     let wanted = ["no numbers", "one number", "two numbers", "three numbers"][count.min(3)];
-    let found = if found == 1 { "here is one number".to_owned() } else { format!("here are {found} numbers") };
+    let found = if found == 1 { "this is one number".to_owned() } else { format!("these are {found} numbers") };
     format!("`{key}` must be {wanted} and a unit, but {found}")
 }

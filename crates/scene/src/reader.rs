@@ -1,24 +1,25 @@
-//! Typed reading of one table: asks for keys, checks them, collects every problem.
+//! Typed reading of one table: looks up keys, checks them, collects every problem.
 //!
-//! Getters return `None` both when a key is absent and when it is wrong (which is then on record), so callers can go on
-//! with a default and find the next problem. A scene with problems on record is never returned.
+//! Types, ranges and defaults come from the table of the section in [`crate::schema`]. A getter
+//! returns `None` both when a key is absent and when it is wrong (which is then recorded), so that
+//! callers can continue with a placeholder and find the next problem. A scene with recorded
+//! problems is never returned.
 
 use std::cell::{Cell, RefCell};
-use std::ops::RangeInclusive;
 
 use crate::diagnostics::Diagnostic;
+use crate::field::Value as FieldValue;
 use crate::files::Files;
-use crate::schema::{TableSchema, tables_with};
+use crate::schema::{Default, Key, Table as Schema, tables_with};
 use crate::source::{Place, Sources};
 use crate::suggest::nearest;
-use crate::tree::{Entry, Node, Table, Value, shortened};
+use crate::tree::{Entry, Node, Table, Value, parse_value, shortened};
 use crate::types::words::Word;
-use crate::units::is_sensible;
 
-/// Unknown keys of one table that are looked at; who has more has no scene.
+/// Maximum number of unknown keys of one table that are examined.
 const MOST_UNKNOWN: usize = 200;
 
-/// What is shared while one scene is read.
+/// State shared while one scene is read.
 pub(crate) struct Context<'a> {
     pub sources: &'a Sources,
     pub files: &'a dyn Files,
@@ -43,22 +44,17 @@ impl<'a> Context<'a> {
 /// One table being read; absent tables read as empty ones.
 pub(crate) struct Section<'a> {
     pub cx: &'a Context<'a>,
-    pub schema: &'static TableSchema,
-    /// Where the table is announced: its header, or its braces.
+    pub schema: &'static Schema,
+    /// The table's header, or its braces.
     pub place: Place,
     table: Option<&'a Table>,
     variant: Cell<Option<&'static str>>,
-    /// It was given, but not as a table: what it lacks need not be said too.
+    /// The value is not a table; keys that it lacks are not reported.
     broken: bool,
 }
 
 impl<'a> Section<'a> {
-    pub(crate) fn new(
-        cx: &'a Context<'a>,
-        schema: &'static TableSchema,
-        place: Place,
-        table: Option<&'a Table>,
-    ) -> Self {
+    pub(crate) fn new(cx: &'a Context<'a>, schema: &'static Schema, place: Place, table: Option<&'a Table>) -> Self {
         Self { cx, schema, place, table, variant: Cell::new(None), broken: false }
     }
 
@@ -71,8 +67,17 @@ impl<'a> Section<'a> {
         self.variant.set(Some(variant));
     }
 
+    /// The schema's entry of a key.
+    pub(crate) fn key(&self, name: &str) -> &'static Key {
+        self.schema.key(name, self.variant.get())
+    }
+
     pub(crate) fn entry(&self, key: &str) -> Option<&'a Entry> {
-        debug_assert!(self.schema.valid(None).any(|k| k == key), "{key} is not listed for {}", self.schema.title);
+        debug_assert!(
+            self.schema.keys_of(None).any(|k| k.name == key),
+            "{key} is not listed for {}",
+            self.schema.title
+        );
         self.table?.get(key)
     }
 
@@ -94,7 +99,50 @@ impl<'a> Section<'a> {
         self.cx.error(Diagnostic::new(&self.place_of(key), message).label(label));
     }
 
-    /// Records that a key must be given, unless it is, if only misspelt.
+    /// The value of a key, or its default; `None` if it is absent without a default value, or
+    /// wrong.
+    ///
+    /// Records a missing key that is required, and anything wrong with the value.
+    pub(crate) fn get<T: FieldValue>(&self, name: &str) -> Option<T> {
+        let key = self.key(name);
+        match (self.node(name), key.default) {
+            (Some(node), _) => T::read(self, key, node),
+            (None, Default::Value(_)) => self.default_value(key),
+            (None, Default::Required(example)) => {
+                self.require(name, example);
+                None
+            }
+            (None, Default::Derived(_)) => None,
+        }
+    }
+
+    /// The value of a key, its default, or, after a recorded problem, a placeholder.
+    pub(crate) fn value<T: FieldValue>(&self, name: &str) -> T {
+        self.get(name).or_else(|| self.default_value(self.key(name))).unwrap_or_else(T::placeholder)
+    }
+
+    /// The value of a key that is given and right, without recording problems a second time.
+    pub(crate) fn given<T: FieldValue>(&self, name: &str) -> Option<T> {
+        let recorded = self.cx.errors.borrow().len();
+        let value = self.node(name).and_then(|node| T::read(self, self.key(name), node));
+        self.cx.errors.borrow_mut().truncate(recorded);
+        value
+    }
+
+    /// The default value in the schema.
+    fn default_value<T: FieldValue>(&self, key: &'static Key) -> Option<T> {
+        let Default::Value(text) = key.default else { return None };
+        T::read(self, key, &parse_value(text, usize::MAX, 0)?)
+    }
+
+    /// Reads the key that selects the section's variant, and selects it.
+    pub(crate) fn select<T: Word + FieldValue>(&self) -> Option<T> {
+        let kind: T = self.get(self.schema.variant_key)?;
+        self.set_variant(kind.word());
+        Some(kind)
+    }
+
+    /// Records a missing key, unless it is present but misspelled.
     pub(crate) fn require(&self, key: &str, example: &str) {
         if !self.has(key) && !self.misspelt(key) {
             self.missing(&format!("`{key}`"), &format!("{key} = {example}"));
@@ -107,8 +155,13 @@ impl<'a> Section<'a> {
         entries
             .iter()
             .take(MOST_UNKNOWN)
-            .filter(|e| !self.schema.valid(None).any(|k| k == e.key))
-            .any(|e| nearest(&e.key, self.schema.valid(self.variant.get())) == Some(key))
+            .filter(|e| !self.schema.keys_of(None).any(|k| k.name == e.key))
+            .any(|e| nearest(&e.key, self.names()) == Some(key))
+    }
+
+    /// Names of the keys that are valid here.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.schema.keys_of(self.variant.get()).map(|key| key.name)
     }
 
     /// Records that something must be given.
@@ -127,8 +180,8 @@ impl<'a> Section<'a> {
         );
     }
 
-    /// Of keys that exclude one another, the one to use: all but one given is a problem, except that one given by `--set`
-    /// replaces those in the file.
+    /// Of keys that exclude one another, the one to use: two given are a problem, except that one
+    /// given by `--set` replaces those in the file.
     pub(crate) fn one_of(&self, keys: &[&'static str]) -> Option<&'static str> {
         let given: Vec<(&'static str, &Entry)> = keys.iter().filter_map(|k| self.entry(k).map(|e| (*k, e))).collect();
         let latest = given.iter().map(|(_, e)| e.node.place.source).max()?;
@@ -138,27 +191,40 @@ impl<'a> Section<'a> {
         if let Some((second, other)) = last.filter(|(key, _)| key != first) {
             self.cx.error(
                 Diagnostic::new(&other.key_place, format!("`{first}` and `{second}` exclude each other"))
-                    .label("and this")
-                    .other(&entry.key_place, "both this")
+                    .label("second key")
+                    .other(&entry.key_place, "first key")
                     .help("keep one of them"),
             );
         }
         Some(first)
     }
 
-    /// A table inside this one.
-    pub(crate) fn section(&self, key: &str, schema: &'static TableSchema) -> Section<'a> {
+    /// The schema of the table that a key's value may be.
+    ///
+    /// # Panics
+    ///
+    /// If the schema says that the value is never a table.
+    fn inner_schema(&self, key: &str) -> &'static Schema {
+        self.key(key).value.table().unwrap_or_else(|| panic!("`{key}` of {} is no table", self.schema.title))
+    }
+
+    /// A table inside this one; reads as empty when absent.
+    pub(crate) fn section(&self, key: &str) -> Section<'a> {
+        let schema = self.inner_schema(key);
         let absent = || Section::new(self.cx, schema, self.place.clone(), None);
         let Some(entry) = self.entry(key) else { return absent() };
         match &entry.node.value {
             Value::Table(table) => Section::new(self.cx, schema, entry.node.place.clone(), Some(table)),
             other => {
                 let help = match other {
-                    Value::List(_) if schema.title.starts_with('[') => {
+                    Value::List(_) if schema.has_header() => {
                         format!("there is one {key}: write {} with single brackets", schema.title)
                     }
-                    _ if schema.title.starts_with('[') => format!("write {} and its keys below", schema.title),
-                    _ => format!("write {key} = {{ {} = … }}", schema.keys.join(" = …, ")),
+                    _ if schema.has_header() => format!("write {} and its keys below", schema.title),
+                    _ => {
+                        let names: Vec<&str> = schema.keys.iter().map(|key| key.name).collect();
+                        format!("write {key} = {{ {} = … }}", names.join(" = …, "))
+                    }
                 };
                 self.cx.error(
                     Diagnostic::new(
@@ -174,10 +240,11 @@ impl<'a> Section<'a> {
     }
 
     /// The tables of a list; empty when absent.
-    pub(crate) fn sections(&self, key: &str, schema: &'static TableSchema) -> Vec<Section<'a>> {
+    pub(crate) fn sections(&self, key: &str) -> Vec<Section<'a>> {
+        let schema = self.inner_schema(key);
         let Some(entry) = self.entry(key) else { return Vec::new() };
         let Value::List(list) = &entry.node.value else {
-            let help = if schema.title.starts_with("[[") {
+            let help = if schema.has_header() {
                 format!("there can be many: write {} with double brackets", schema.title)
             } else {
                 format!("write {key} = [{{ … }}, {{ … }}]")
@@ -208,203 +275,8 @@ impl<'a> Section<'a> {
         sections
     }
 
-    /// A plain number, finite.
-    pub(crate) fn number(&self, key: &str) -> Option<f64> {
-        let node = self.node(key)?;
-        self.number_of(key, node)
-    }
-
-    fn number_of(&self, key: &str, node: &Node) -> Option<f64> {
-        let Some(value) = node.value.number() else {
-            let help = match &node.value {
-                Value::Text(text) if !text.trim().is_empty() => {
-                    Some(format!("`{key}` has no unit: write it without quotes"))
-                }
-                _ => None,
-            };
-            self.cx.error(
-                Diagnostic::new(
-                    &node.place,
-                    format!("`{key}` must be a plain number, but this is {}", node.value.kind()),
-                )
-                .label("expected a number")
-                .maybe_help(help),
-            );
-            return None;
-        };
-        if is_sensible(value) {
-            return Some(value);
-        }
-        self.cx.error(
-            Diagnostic::new(&node.place, format!("`{key}` must be a finite number of sensible size"))
-                .label("expected 0, or a magnitude from 1e-40 to 1e15"),
-        );
-        None
-    }
-
-    /// A plain number inside a range that `requirement` describes.
-    pub(crate) fn number_where(&self, key: &str, requirement: &str, ok: impl Fn(f64) -> bool) -> Option<f64> {
-        let value = self.number(key)?;
-        if ok(value) {
-            return Some(value);
-        }
-        self.complain(
-            key,
-            format!("`{key}` must be {requirement}, but it is {value}"),
-            format!("expected {requirement}"),
-        );
-        None
-    }
-
-    /// A whole number in a range.
-    pub(crate) fn count(&self, key: &str, range: &RangeInclusive<u64>) -> Option<u64> {
-        self.count_of(key, self.node(key)?, range)
-    }
-
-    fn count_of(&self, key: &str, node: &Node, range: &RangeInclusive<u64>) -> Option<u64> {
-        let wanted = format!("a whole number from {} to {}", range.start(), range.end());
-        let problem = match &node.value {
-            Value::Integer { digits, radix } => {
-                let digits = digits.strip_prefix('+').unwrap_or(digits);
-                match u64::from_str_radix(digits, *radix) {
-                    Ok(n) if range.contains(&n) => return Some(n),
-                    _ => format!("it is {}", shortened(self.cx.sources.text(&node.place))),
-                }
-            }
-            Value::Float(_) => format!("it is {}", shortened(self.cx.sources.text(&node.place))),
-            other => format!("this is {}", other.kind()),
-        };
-        self.cx.error(
-            Diagnostic::new(&node.place, format!("`{key}` must be {wanted}, but {problem}"))
-                .label("expected a whole number"),
-        );
-        None
-    }
-
-    /// Two whole numbers.
-    pub(crate) fn count_pair(&self, key: &str, range: &RangeInclusive<u64>) -> Option<[u64; 2]> {
-        let node = self.node(key)?;
-        match &node.value {
-            Value::List(list) if list.len() == 2 => {
-                let [a, b] = [0, 1].map(|i| self.count_of(key, &list[i], range));
-                Some([a?, b?])
-            }
-            _ => {
-                self.complain(key, format!("`{key}` must be two whole numbers"), "expected such as [640, 360]");
-                None
-            }
-        }
-    }
-
-    /// Three plain numbers.
-    fn triple(&self, key: &str, example: &str) -> Option<[f64; 3]> {
-        let node = self.node(key)?;
-        if let Value::List(list) = &node.value
-            && list.len() == 3
-        {
-            let [x, y, z] = [0, 1, 2].map(|i| self.number_of(key, &list[i]));
-            return Some([x?, y?, z?]);
-        }
-        let found = match &node.value {
-            Value::List(list) => format!("a list of {}", list.len()),
-            other => other.kind().to_owned(),
-        };
-        let mut diagnostic =
-            Diagnostic::new(&node.place, format!("`{key}` must be three plain numbers, but this is {found}"))
-                .label(format!("expected such as {example}"));
-        if matches!(&node.value, Value::Text(t) if t.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))) {
-            diagnostic = diagnostic.help("directions and factors have no unit");
-        }
-        self.cx.error(diagnostic);
-        None
-    }
-
-    /// A direction, made unit length; one that already is, to rounding, stays as it is.
-    pub(crate) fn direction(&self, key: &str) -> Option<glam::DVec3> {
-        let v = glam::DVec3::from_array(self.triple(key, "[0, 1, 0]")?);
-        let largest = v.abs().max_element();
-        if largest == 0.0 {
-            self.complain(key, format!("`{key}` must point somewhere"), "all three numbers are zero");
-            return None;
-        }
-        const ROUNDING: f64 = 4e-15;
-        if (v.length_squared() - 1.0).abs() <= ROUNDING {
-            return Some(v);
-        }
-        let unit = (v / largest).normalize();
-        Some(glam::DVec3::from_array(unit.to_array().map(|c| if is_sensible(c) { c } else { 0.0 })))
-    }
-
-    /// A color: three numbers, none negative, or one for all three.
-    pub(crate) fn color(&self, key: &str) -> Option<[f64; 3]> {
-        let color = match self.node(key)?.value {
-            Value::Integer { .. } | Value::Float(_) => [self.number(key)?; 3],
-            _ => self.triple(key, "[1.0, 0.9, 0.8]")?,
-        };
-        if color.iter().any(|c| *c < 0.0) {
-            self.complain(key, format!("`{key}` must not be negative"), "expected 0 or more in each channel");
-            return None;
-        }
-        Some(color)
-    }
-
-    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
-        let node = self.node(key)?;
-        if let Value::Bool(value) = node.value {
-            return Some(value);
-        }
-        let help = match &node.value {
-            Value::Text(t) if t == "true" || t == "false" => Some("write it without quotes".to_owned()),
-            _ => None,
-        };
-        self.cx.error(
-            Diagnostic::new(&node.place, format!("`{key}` must be true or false, but this is {}", node.value.kind()))
-                .label("expected true or false")
-                .maybe_help(help),
-        );
-        None
-    }
-
-    /// Text. From `--set`, whose quotes the shell eats, a bare number or word counts as text too.
-    pub(crate) fn text(&self, key: &str) -> Option<String> {
-        let node = self.node(key)?;
-        match &node.value {
-            Value::Text(text) => Some(text.clone()),
-            Value::Integer { .. } | Value::Float(_) | Value::Bool(_) if node.place.source > 0 => {
-                Some(self.cx.sources.text(&node.place).to_owned())
-            }
-            other => {
-                self.complain(
-                    key,
-                    format!("`{key}` must be text in quotes, but this is {}", other.kind()),
-                    "expected \"…\"",
-                );
-                None
-            }
-        }
-    }
-
-    /// One value of an enum.
-    pub(crate) fn word<T: Word>(&self, key: &str) -> Option<T> {
-        let text = self.text(key)?;
-        let found = T::from_word(&text);
-        if found.is_none() {
-            self.unknown_word(key, &text, &format!("`{key}`"), T::NAMES.iter().copied(), "");
-        }
-        found
-    }
-
-    /// One of a few words.
-    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)]) -> Option<(&'static str, T)> {
-        let text = self.text(key)?;
-        if let Some(found) = choices.iter().find(|(name, _)| *name == text) {
-            return Some(*found);
-        }
-        self.unknown_word(key, &text, &format!("`{key}`"), choices.iter().map(|(name, _)| *name), "");
-        None
-    }
-
-    /// Records that a word is not among those known; `many` says where to look when there are too many to list.
+    /// Records that a word is not among those known; `many` says where to find them when there are
+    /// too many to list.
     pub(crate) fn unknown_word<'w>(
         &self,
         key: &str,
@@ -415,59 +287,36 @@ impl<'a> Section<'a> {
     ) {
         let known: Vec<&str> = known.collect();
         let near = nearest(word, known.iter().copied()).map(|n| format!("did you mean \"{}\"?", shortened(n)));
-        let few = (1..=8).contains(&known.len()).then(|| {
+        let list = (1..=12).contains(&known.len()).then(|| {
             let list: Vec<String> = known.iter().map(|k| format!("\"{}\"", shortened(k))).collect();
-            format!("known: {}", list.join(", "))
+            format!("expected {}", alternatives(&list))
         });
-        let help = match (near, few) {
-            (Some(near), Some(few)) if known.len() > 1 => Some(format!("{near} {few}")),
+        let help = match (near, list) {
+            (Some(near), Some(list)) if known.len() > 1 => Some(format!("{near} {list}")),
             (Some(near), _) => Some(near),
-            (None, Some(few)) => Some(few),
+            (None, Some(list)) => Some(list),
             (None, None) if many.is_empty() => None,
             (None, None) => Some(many.to_owned()),
         };
         self.cx.error(
             Diagnostic::new(&self.place_of(key), format!("{what} cannot be \"{}\"", shortened(word)))
-                .label("not known")
+                .label("unknown name")
                 .maybe_help(help),
         );
-    }
-
-    /// Whether a key's text names a file rather than a built-in: it has an extension or a folder.
-    pub(crate) fn names_file(&self, key: &str) -> bool {
-        matches!(self.node(key).map(|node| &node.value), Some(Value::Text(text)) if text.contains(['.', '/', '\\']))
-    }
-
-    /// A file named by a key: its absolute path, checked to be there.
-    pub(crate) fn file(&self, key: &str) -> Option<std::path::PathBuf> {
-        let name = self.text(key)?;
-        if name.trim().is_empty() || name.contains('\0') {
-            self.complain(key, format!("`{key}` must be the name of a file"), "empty, or not a name");
-            return None;
-        }
-        let path = self.cx.files.resolve(&name);
-        let Some(problem) = self.cx.files.problem(&path) else { return Some(path) };
-        self.cx.error(
-            Diagnostic::new(&self.place_of(key), format!("`{key}`: {problem}"))
-                .label("looked for it relative to the scene file")
-                .help(format!("the full path is {}", shortened(&path.to_string_lossy()))),
-        );
-        None
     }
 
     /// Records every key that the table does not have.
     pub(crate) fn finish(&self) {
         let Some(table) = self.table else { return };
-        let variant = self.variant.get();
-        let unknown = |entry: &&Entry| !self.schema.valid(variant).any(|k| k == entry.key);
+        let unknown = |entry: &&Entry| !self.names().any(|name| name == entry.key);
         for entry in table.entries.iter().filter(unknown).take(MOST_UNKNOWN) {
-            self.cx.error(self.unknown_key(entry, variant));
+            self.cx.error(self.unknown_key(entry));
         }
     }
 
-    fn unknown_key(&self, entry: &Entry, variant: Option<&str>) -> Diagnostic {
+    fn unknown_key(&self, entry: &Entry) -> Diagnostic {
         let key = shortened(&entry.key);
-        let whose = match variant {
+        let whose = match self.variant.get() {
             Some(v) => format!("{} of {} \"{v}\"", self.schema.title, self.schema.variant_key),
             None => self.schema.title.to_owned(),
         };
@@ -477,7 +326,7 @@ impl<'a> Section<'a> {
             let which = variants.iter().map(|v| format!("\"{v}\"")).collect::<Vec<_>>().join(" or ");
             return unknown.label(format!("belongs to {} = {which}", self.schema.variant_key));
         }
-        if let Some(near) = nearest(&entry.key, self.schema.valid(variant)) {
+        if let Some(near) = nearest(&entry.key, self.names()) {
             return unknown.label("unknown key").help(format!("did you mean `{near}`?"));
         }
         let elsewhere = tables_with(&entry.key, self.schema);
@@ -485,11 +334,19 @@ impl<'a> Section<'a> {
             return unknown.label(format!("belongs in {}", elsewhere.join(" or ")));
         }
         let mut keys: Vec<&str> = Vec::new();
-        for key in self.schema.valid(variant) {
+        for key in self.names() {
             if !keys.contains(&key) {
                 keys.push(key);
             }
         }
         unknown.label("unknown key").help(format!("its keys are {}", keys.join(", ")))
+    }
+}
+
+/// "a, b or c".
+fn alternatives(list: &[String]) -> String {
+    match list {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => list.join(""),
     }
 }

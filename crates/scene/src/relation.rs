@@ -1,62 +1,65 @@
-//! Whether a scene continues the run of another one.
+//! Which changes of a scene need a new simulation, new images, or nothing.
+//!
+//! The schema says for every key what it affects; nothing else decides.
 
 use std::collections::BTreeMap;
 
-use crate::print::{Line, document};
+use crate::print::{Entry, document};
+use crate::schema::Affects;
 use crate::types::Scene;
 
-/// What a scene is to the scene of an existing run.
+/// How a scene relates to the scene of an existing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunRelation {
     /// The same scene, bit for bit.
     Same,
-    /// The same run, drawn differently or running longer: it may go on.
+    /// The same simulation, with other images or a longer duration: the run can be resumed.
     Extends,
-    /// Another run: the dotted keys that differ, in the order of a printed scene.
+    /// Another simulation: the dotted keys that differ, in the order of a printed scene.
     Different(Vec<String>),
 }
 
-/// Compares the scene of a run with the one that is asked for now.
+/// The key whose value may grow within a run.
+const DURATION: &str = "time.duration";
+
+/// Compares the scene of a run with the requested one.
 ///
-/// Only a longer `time.duration` and anything in `[camera]`, `[lights]` and `[render]` leave the existing frames valid.
-pub fn same_run(existing: &Scene, wanted: &Scene) -> RunRelation {
-    let (before, after) = (entries(existing), entries(wanted));
-    let values = |list: &[(String, String)]| list.iter().cloned().collect::<BTreeMap<_, _>>();
+/// Existing frames stay valid if all keys that affect the simulation are the same, except for a
+/// longer `time.duration`.
+pub fn same_run(existing: &Scene, requested: &Scene) -> RunRelation {
+    let (before, after) = (entries(existing), entries(requested));
+    let values = |list: &[Entry]| -> BTreeMap<String, String> {
+        list.iter().map(|entry| (entry.path.clone(), entry.value.clone())).collect()
+    };
     let (old, new) = (values(&before), values(&after));
-    let mut differing: Vec<String> = Vec::new();
-    for (path, value) in &after {
-        if old.get(path) != Some(value) {
-            differing.push(path.clone());
-        }
-    }
-    differing.extend(before.iter().filter(|(path, _)| !new.contains_key(path)).map(|(path, _)| path.clone()));
+    let changed = after.iter().filter(|entry| old.get(&entry.path) != Some(&entry.value));
+    let removed = before.iter().filter(|entry| !new.contains_key(&entry.path));
+    let differing: Vec<&Entry> = changed.chain(removed).collect();
     if differing.is_empty() {
         return RunRelation::Same;
     }
-    let longer = wanted.time.duration > existing.time.duration;
-    let only_drawn = |path: &String| is_drawn(path) || (path == "time.duration" && longer);
-    let serious: Vec<String> = differing.into_iter().filter(|path| !only_drawn(path)).collect();
-    if serious.is_empty() { RunRelation::Extends } else { RunRelation::Different(serious) }
+    let longer = requested.time.duration > existing.time.duration;
+    let needs_simulation = |entry: &&Entry| entry.affects == Affects::Simulation && !(entry.path == DURATION && longer);
+    let keys: Vec<String> = differing.into_iter().filter(needs_simulation).map(|entry| entry.path.clone()).collect();
+    if keys.is_empty() { RunRelation::Extends } else { RunRelation::Different(keys) }
 }
 
-/// Whether a key matters to pictures alone.
-fn is_drawn(path: &str) -> bool {
-    ["camera.", "lights.", "render."].iter().any(|table| path.starts_with(table))
+/// Text that two scenes share exactly if one can resume the simulation of the other: every key that
+/// affects the simulation, except `time.duration`.
+pub fn simulation_identity(scene: &Scene) -> String {
+    let relevant = |entry: &Entry| entry.affects == Affects::Simulation && entry.path != DURATION;
+    entries(scene).iter().filter(|e| relevant(e)).map(|e| format!("{} = {}\n", e.path, e.value)).collect()
 }
 
-/// The keys that pictures depend on and frames do not, with their values as printed; `render.fps`, which only the video knows, is not
-/// among them. Two scenes of one run give the same pictures of a frame if these agree.
-pub fn picture_keys(scene: &Scene) -> Vec<(String, String)> {
-    entries(scene).into_iter().filter(|(path, _)| is_drawn(path) && path != "render.fps").collect()
+/// The keys that affect images of existing frames, with their values as printed.
+///
+/// Two scenes of one run give the same images of a frame if these agree, and the contents of the
+/// image files that they name.
+pub fn image_keys(scene: &Scene) -> Vec<(String, String)> {
+    let images = entries(scene).into_iter().filter(|entry| entry.affects == Affects::Images);
+    images.map(|entry| (entry.path, entry.value)).collect()
 }
 
-fn entries(scene: &Scene) -> Vec<(String, String)> {
-    document(scene)
-        .lines
-        .into_iter()
-        .filter_map(|line| match line {
-            Line::Entry { path, value, .. } => Some((path, value)),
-            Line::Header(_) | Line::Note(_) => None,
-        })
-        .collect()
+fn entries(scene: &Scene) -> Vec<Entry> {
+    document(scene).entries().collect()
 }

@@ -1,8 +1,8 @@
-//! Where every value of a scene came from: the file, or one `--set` argument.
+//! Sources of a scene's text and positions in them: the file, and the `--set` arguments.
 
 use std::ops::Range;
 
-/// One piece of text that a scene was read from.
+/// One text that a scene was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The file's name, or `--set`.
@@ -18,7 +18,7 @@ pub struct Sources {
     pub list: Vec<Source>,
 }
 
-/// A stretch of one source.
+/// A range of bytes in one source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Index into [`Sources::list`]; 0 is the file.
@@ -51,8 +51,8 @@ impl Sources {
         (line, column)
     }
 
-    /// The part of a string value's place that holds `range` of its content; the whole value where the source spells
-    /// the content with escapes.
+    /// The position of `range` within the content of a string value; that of the whole value if the
+    /// source contains escapes.
     pub(crate) fn within(&self, place: &Place, content: &str, range: &Range<usize>) -> Place {
         let raw = self.text(place);
         let offset = if raw == content {
@@ -82,7 +82,7 @@ pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
     at
 }
 
-/// The line that holds byte `at`, without its end.
+/// The line of byte `at`, without its line break.
 pub(crate) fn line_around(text: &str, at: usize) -> Range<usize> {
     let at = floor_boundary(text, at);
     let start = text[..at].rfind('\n').map_or(0, |n| n + 1);

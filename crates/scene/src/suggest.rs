@@ -1,12 +1,13 @@
-//! The nearest known word to a mistyped one.
+//! Nearest-name hints: the known word closest to a misspelled one.
 
-/// Words longer than this are not compared: no key or unit is.
+/// Longer words are not compared.
 const LONGEST: usize = 40;
 
-/// The candidate that needs the fewest edits, if few enough that it was probably meant.
+/// The candidate with the smallest edit distance, if that is small enough.
 ///
-/// An edit is an insertion, a deletion, a replacement or a swap of neighbors (optimal string alignment); a third of the
-/// word may be wrong, at least one letter. Among equals the first candidate wins.
+/// The distance is that of optimal string alignment: insertions, deletions, replacements and
+/// transpositions. It may be up to a third of the word's length, and at least one. The first of
+/// equally near candidates wins.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed: Vec<char> = word.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect();
     if typed.len() > LONGEST {
@@ -17,13 +18,20 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         let known: Vec<char> = candidate.chars().flat_map(char::to_lowercase).collect();
         let allowed = (typed.len().max(known.len()) / 3).max(1);
         let distance = edits(&typed, &known);
-        // A one-letter word is one edit from every other one; that is no resemblance.
-        let alike = distance <= allowed && distance < known.len().max(typed.len());
-        if alike && best.is_none_or(|(least, _)| distance < least) {
+        // Every one-letter word is one edit from every other one.
+        let similar = distance <= allowed && distance < known.len().max(typed.len());
+        if similar && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// Edit distance of two words by optimal string alignment: insertions, deletions, replacements and
+/// transpositions of neighbors.
+pub fn edit_distance(a: &str, b: &str) -> usize {
+    let [a, b] = [a, b].map(|word| word.chars().collect::<Vec<char>>());
+    edits(&a, &b)
 }
 
 fn edits(a: &[char], b: &[char]) -> usize {
@@ -48,7 +56,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_of_the_finger_is_understood_and_a_different_word_is_not() {
+    fn misspelled_words_have_a_nearest_name_and_other_words_have_none() {
         let keys = ["radius", "center", "velocity", "on"];
         assert_eq!(nearest("raduis", keys), Some("radius"));
         assert_eq!(nearest("centre", keys), Some("center"));

@@ -1,4 +1,4 @@
-//! The scene as a tree of values, each of which knows where it was written.
+//! The scene as a tree of TOML values with their positions.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use toml::de::{DeTable, DeValue};
 use crate::diagnostics::Diagnostic;
 use crate::source::{Place, line_around};
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub value: Value,
     pub place: Place,
 }
 
-/// What TOML can say.
+/// A TOML value.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
@@ -87,7 +87,7 @@ pub(crate) fn parse_file(text: &str) -> (Node, Vec<SyntaxError>) {
     (node, errors)
 }
 
-/// The tree of one value inside source `source`, of which it starts at byte `offset`; `None` if it is no TOML value.
+/// The tree of one value at byte `offset` of source `source`; `None` if it is not a TOML value.
 pub(crate) fn parse_value(text: &str, source: usize, offset: usize) -> Option<Node> {
     let value = DeValue::parse(text).ok()?;
     Some(convert(&value, source, offset))
@@ -124,7 +124,7 @@ fn convert_table(table: &DeTable<'_>, source: usize, offset: usize) -> Table {
     Table { entries }
 }
 
-/// A syntax error, and whether what follows it was still read as the author meant it.
+/// A syntax error, and whether the text after it was still read as intended.
 pub(crate) struct SyntaxError {
     pub diagnostic: Diagnostic,
     pub local: bool,
@@ -137,9 +137,9 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> SyntaxError {
     let message = error.message().lines().next().unwrap_or("this is not TOML");
     if message.starts_with("string values must be quoted") {
         let diagnostic = if found.is_empty() {
-            Diagnostic::new(&place, "a value is missing here").label("expected a value")
+            Diagnostic::new(&place, "missing value").label("expected a value")
         } else {
-            Diagnostic::new(&place, "text must be in quotes")
+            Diagnostic::new(&place, "text must be quoted")
                 .label("not a number, true, false, list or table")
                 .help(format!("write \"{}\"", shortened(found)))
         };
@@ -150,12 +150,11 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> SyntaxError {
         (what, format!("expected {expected}"))
     });
     let local = message.starts_with("duplicate key");
-    let diagnostic =
-        Diagnostic::new(&place, what).label(if local { "written a second time".to_owned() } else { label });
+    let diagnostic = Diagnostic::new(&place, what).label(if local { "second occurrence".to_owned() } else { label });
     SyntaxError { diagnostic, local }
 }
 
-/// Drops the problems that follow from a syntax error on the same line, and all but the first syntax error of a line.
+/// Removes problems on the lines of syntax errors, and all but the first syntax error of a line.
 pub(crate) fn merge(syntax: Vec<SyntaxError>, other: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
     const MOST_LINES: usize = 100;
     let mut lines: Vec<Range<usize>> = Vec::new();

@@ -1,11 +1,13 @@
-//! Units: `"2 mm"`, `"0 1.5 0 mm"`, `"20 uL/m^2/s"` → SI numbers and a dimension.
+//! Quantities as text: `"2 mm"`, `"0 1.5 0 mm"`, `"20 uL/m^2/s"` → numbers in SI units and a
+//! dimension.
 //!
-//! A unit is a product of symbols from [`SYMBOLS`], each with an integer power: `*`, `·` or a space multiplies, `/`
-//! divides by the next symbol, `^-2` or `⁻²` raises. Anything consistent is accepted; only the dimension is checked.
+//! A unit is a product of symbols from [`SYMBOLS`], each with an integer power: `*`, `·` or a space
+//! multiplies, `/` divides by the next symbol, `^-2` or `⁻²` is a power. Only the dimension is
+//! checked.
 //!
-//! **Exactness.** A factor is 10ⁿ · mul / div. The power of ten is put into the number's own text before that is read, so
-//! a decimal unit costs no rounding: `"1.1 mm"` and `"0.0011 m"` are the same bits. Only degrees, minutes, hours and
-//! inches round, once.
+//! **Exactness.** A factor is 10ⁿ · mul / div. The power of ten is added to the exponent of the
+//! number's text before it is parsed, so decimal units cause no rounding: `"1.1 mm"` and `"0.0011
+//! m"` are bit-identical. Only degrees, minutes, hours and inches round, once.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -37,7 +39,7 @@ const KINEMATIC: Dimension = dim(2, 0, -1, 0);
 const DYNAMIC: Dimension = dim(-1, 1, -1, 0);
 const FREQUENCY: Dimension = dim(0, 0, -1, 0);
 
-/// What a dimension is called, and a unit that people use for it.
+/// Names of dimensions.
 const NAMES: &[(Dimension, &str)] = &[
     (NONE, "a plain number"),
     (LENGTH, "a length"),
@@ -159,14 +161,14 @@ pub(crate) struct Quantity {
     pub dimension: Dimension,
 }
 
-/// Why a text is not a quantity; ranges are bytes of the text.
+/// Why a text is not a quantity; ranges are byte ranges of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum QuantityError {
     /// It does not start with a number.
     NoNumber,
     /// Numbers, but nothing after them.
     NoUnit { numbers: String },
-    /// A symbol that is in no table.
+    /// An unknown symbol.
     UnknownUnit { range: Range<usize>, symbol: String, nearest: Option<&'static str> },
     /// A unit that cannot be read.
     BadUnit { range: Range<usize>, why: &'static str },
@@ -174,16 +176,16 @@ pub(crate) enum QuantityError {
     NotFinite { range: Range<usize> },
     /// Beyond ±1e15 in SI.
     TooLarge { range: Range<usize> },
-    /// Not zero, but so small that its powers vanish.
+    /// Nonzero, but below 1e-40 in SI units.
     TooSmall { range: Range<usize> },
 }
 
-/// Beyond this, in SI, nothing has a physical meaning here and products would overflow.
+/// Largest magnitude in SI units; products of larger ones could overflow.
 pub(crate) const LARGEST: f64 = 1e15;
-/// Below this, unless zero, products would vanish.
+/// Smallest nonzero magnitude in SI units; products of smaller ones could underflow.
 pub(crate) const SMALLEST: f64 = 1e-40;
 
-/// Whether a number in SI is one that the reader takes: derived numbers must be, too, to be printed and read again.
+/// Whether the reader accepts a number in SI units; derived numbers must satisfy this, too.
 pub(crate) fn is_sensible(value: f64) -> bool {
     value == 0.0 || (SMALLEST..=LARGEST).contains(&value.abs())
 }
@@ -239,7 +241,7 @@ fn skip_space(text: &str, at: usize) -> usize {
     at + (text[at..].len() - text[at..].trim_start().len())
 }
 
-/// Length of a leading `inf` or `nan`, which TOML users may try.
+/// Length of a leading `inf` or `nan`.
 fn non_finite(text: &str) -> Option<usize> {
     let bare = text.trim_start_matches(['+', '-']);
     let word: String = bare.chars().take_while(char::is_ascii_alphabetic).collect();
@@ -247,7 +249,8 @@ fn non_finite(text: &str) -> Option<usize> {
     known.then(|| text.len() - bare.len() + word.len())
 }
 
-/// The end of the decimal number that starts at `at`: sign, digits with at most one point, exponent.
+/// The end of the decimal number that starts at `at`: sign, digits with at most one point,
+/// exponent.
 fn number_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut i = at;
@@ -312,7 +315,7 @@ fn parse_unit(text: &str, start: usize, end: usize) -> Result<Factor, QuantityEr
             '*' | '·' | '⋅' | '/' => {
                 // "3 /s" is three per second.
                 if expects_symbol && !(c == '/' && at == start) {
-                    return Err(QuantityError::BadUnit { range: here, why: "a unit symbol is missing before this" });
+                    return Err(QuantityError::BadUnit { range: here, why: "missing unit symbol before this" });
                 }
                 sign = if c == '/' { -1 } else { 1 };
                 expects_symbol = true;
@@ -333,12 +336,12 @@ fn parse_unit(text: &str, start: usize, end: usize) -> Result<Factor, QuantityEr
                 sign = 1;
                 expects_symbol = false;
             }
-            _ => return Err(QuantityError::BadUnit { range: here, why: "this cannot stand in a unit" }),
+            _ => return Err(QuantityError::BadUnit { range: here, why: "not allowed in a unit" }),
         }
     }
     if expects_symbol {
         let last = crate::source::floor_boundary(text, end.saturating_sub(1));
-        return Err(QuantityError::BadUnit { range: last..end, why: "a unit symbol is missing after this" });
+        return Err(QuantityError::BadUnit { range: last..end, why: "missing unit symbol after this" });
     }
     Ok(factor)
 }
@@ -365,7 +368,7 @@ fn read_power(text: &str, at: usize, end: usize) -> Result<(i32, usize), Quantit
         Ok(power) if (-9..=9).contains(&power) && power != 0 => Ok((power, at + length)),
         _ => Err(QuantityError::BadUnit {
             range: at..at + length,
-            why: "a power must be a whole number from -9 to 9, not 0",
+            why: "a power must be a nonzero integer from -9 to 9",
         }),
     }
 }
@@ -450,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn decimal_units_are_the_same_bits_as_the_si_number() {
+    fn decimal_units_are_bit_identical_to_si_numbers() {
         for (text, expected) in [
             ("1.1 mm", 0.0011),
             ("2mm", 0.002),
@@ -495,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_says_why() {
+    fn invalid_quantities_are_explained() {
         assert_eq!(parse_quantity("abc"), Err(QuantityError::NoNumber));
         assert_eq!(parse_quantity("2"), Err(QuantityError::NoUnit { numbers: "2".into() }));
         assert!(matches!(

@@ -1,11 +1,11 @@
-//! Scenes that are right: each is read, printed and read again to the same bits.
+//! Valid scenes: each is read, printed and read again bit-identically.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sessile_scene::{
     Amount, DropShape, EmitterKind, EnvironmentMap, EnvironmentPreset, Fidelity, NoFiles, RainSizes, RunRelation,
-    Scene, SolidShape, Varying, parse_file, parse_str, print, same_run,
+    Scene, SolidShape, Varying, image_keys, parse_file, parse_str, print, same_run, simulation_identity,
 };
 
 fn folder() -> PathBuf {
@@ -18,7 +18,7 @@ fn read(name: &str) -> Scene {
 }
 
 #[test]
-fn every_right_scene_prints_to_a_file_that_reads_to_the_same_bits() {
+fn every_valid_scene_is_printed_and_read_back_bit_identically() {
     let mut seen = 0;
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -37,7 +37,7 @@ fn every_right_scene_prints_to_a_file_that_reads_to_the_same_bits() {
 }
 
 #[test]
-fn the_example_of_the_reference_is_in_si() {
+fn the_example_of_the_reference_resolves_to_si_units() {
     let scene = read("contract.toml");
     assert_eq!(scene.time.last_frame(), 30);
     assert_eq!(scene.liquid.surface_tension, 0.073);
@@ -46,7 +46,7 @@ fn the_example_of_the_reference_is_in_si() {
     assert_eq!(scene.materials[0].roughness, [20e-6; 2]);
     let DropShape::Cap { on, amount, contact_angle, .. } = scene.drops[0].shape else { panic!("not a cap") };
     assert_eq!((on, amount, contact_angle), (0, Amount::Volume(4.19e-9), 90f64.to_radians()));
-    // The plane's drawn part covers the domain, 10 mm square.
+    // The plane's meshed part covers the domain, 10 mm square.
     let SolidShape::Plane { size, .. } = scene.solids[0].shape else { panic!("not a plane") };
     assert_eq!(size, [0.01, 0.01]);
 }
@@ -78,7 +78,7 @@ fn the_default_cell_puts_twenty_across_the_smallest_drop() {
         let cell = read(name).resolution.cell.unwrap();
         assert!((cell / (diameter / 20.0) - 1.0).abs() < 1e-12, "{name}: {cell}");
     };
-    near("surface.toml", 2e-3); // the sphere and the thread; the mesh is 3 mm high
+    near("surface.toml", 2e-3); // the sphere and the cylinder; the mesh is 3 mm high
     near("planar.toml", 1e-3); // the bath is 1 mm deep
     near("bath.toml", 3e-3); // rain of 1.5 mm radius
 }
@@ -122,7 +122,7 @@ fn with_sets(name: &str, sets: &[&str]) -> Scene {
 }
 
 #[test]
-fn set_replaces_adds_and_chooses() {
+fn set_replaces_and_adds_values() {
     let scene = with_sets(
         "contract.toml",
         &[
@@ -146,11 +146,26 @@ fn set_replaces_adds_and_chooses() {
 }
 
 #[test]
-fn only_length_and_looks_continue_a_run() {
+fn a_run_can_be_resumed_with_a_longer_duration_or_other_images() {
     let base = read("contract.toml");
     let longer = with_sets("contract.toml", &["time.duration=60 ms", "camera.fov=20 deg", "lights.strength=2"]);
     assert_eq!(same_run(&base, &longer), RunRelation::Extends);
     assert_eq!(same_run(&longer, &base), RunRelation::Different(vec!["time.duration".into()]));
+    let recolored = with_sets(
+        "contract.toml",
+        &[
+            "title=Red",
+            "solids.0.look=paint",
+            "solids.0.texture=tiles.png",
+            "liquid.refractive_index=1.4",
+            "render.fps=24",
+        ],
+    );
+    assert_eq!(same_run(&base, &recolored), RunRelation::Extends);
+    assert_eq!(simulation_identity(&base), simulation_identity(&recolored));
+    assert_ne!(image_keys(&base), image_keys(&recolored));
+    let retitled = with_sets("contract.toml", &["title=Red", "render.fps=24"]);
+    assert_eq!(image_keys(&base), image_keys(&retitled), "neither the title nor the frame rate affects images");
     let other = with_sets("contract.toml", &["seed=2", "drops.0.contact_angle=80 deg", "render.samples=1"]);
     let keys = vec!["seed".to_owned(), "drops.0.contact_angle".to_owned()];
     assert_eq!(same_run(&base, &other), RunRelation::Different(keys));
@@ -162,7 +177,7 @@ fn only_length_and_looks_continue_a_run() {
 }
 
 #[test]
-fn files_are_found_beside_the_scene() {
+fn files_are_relative_to_the_scene_file() {
     let scratch = std::env::temp_dir().join(format!("sessile-scene-{}", std::process::id()));
     fs::create_dir_all(&scratch).unwrap();
     let path = scratch.join("a.toml");
@@ -176,13 +191,13 @@ fn files_are_found_beside_the_scene() {
     let SolidShape::Mesh { file, .. } = &scene.solids[0].shape else { panic!("not a mesh") };
     assert!(file.is_absolute() && file.ends_with("cup.stl"), "{file:?}");
     let unreadable = parse_file(&scratch.join("none.toml"), &[]).unwrap_err().to_string();
-    assert!(unreadable.contains("cannot be read"), "{unreadable}");
+    assert!(unreadable.contains("cannot read the scene"), "{unreadable}");
     fs::remove_dir_all(&scratch).unwrap();
 }
 
-/// A contact angle belongs to a liquid and a solid together, and the presets' angles are water's.
+/// Contact angles of presets are those of water.
 #[test]
-fn other_liquids_on_waters_angles_are_warned_of() {
+fn preset_contact_angles_with_another_liquid_give_a_warning() {
     let text = |liquid: &str, glass: &str| {
         format!(
             "model = \"droplet\"\ntime = {{ duration = \"1 s\", frame = \"1 s\" }}\n[liquid]\npreset = \"{liquid}\"\n\
@@ -198,7 +213,7 @@ warning: \"glass\", \"sticky\" keep the contact angles of water, but the liquid 
  --> s.toml:4:10
   |
 4 | preset = \"honey\"
-  |          ^^^^^^^ wets solids at other angles
+  |          ^^^^^^^ has other contact angles
   |
   = help: give the material's own `advancing` and `receding` for this liquid in [materials.NAME]
 
@@ -237,7 +252,7 @@ fn angles_of_presets_print_as_round_numbers() {
 }
 
 #[test]
-fn remarks_do_not_stop_a_run() {
+fn warnings_do_not_prevent_a_run() {
     let warned = |text: &str, sets: &[String]| parse_str("s.toml", text, sets, &NoFiles).unwrap().warnings.to_string();
     let text = "model = \"volume\"\ntime = { duration = \"1 s\", frame = \"1 s\" }\n[pane]\nfine = 4\n[domain]\nmin = \"0 0 0 mm\"\nmax = \"9 9 9 mm\"\n[[drops]]\ncenter = \"0 40 0 mm\"\nradius = \"1 mm\"\n";
     let all = warned(text, &[]);

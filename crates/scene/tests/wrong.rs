@@ -1,14 +1,15 @@
-//! Scenes that are wrong: each is compared, whole, with the text that a person gets to read.
+//! Invalid scenes: the complete error text of each is compared with a file.
 //!
-//! `tests/wrong/NAME.toml` gives `NAME.txt`. Lines `#: --set KEY=VALUE` at the top are arguments. After a change of wording, look at
-//! the differences, then accept them with `BLESS=1 cargo test -p sessile-scene --test wrong`.
+//! `tests/wrong/NAME.toml` gives `NAME.txt`. Lines `#: --set KEY=VALUE` at the top are arguments.
+//! After a change of wording, review the differences, then accept them with `BLESS=1 cargo test -p
+//! sessile-scene --test wrong`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sessile_scene::{Files, NoFiles, parse_str};
 
-/// Every file is there, except those called `missing…`.
+/// Every file exists, except those called `missing…`.
 struct SomeFiles;
 
 impl Files for SomeFiles {
@@ -34,7 +35,7 @@ fn wrong_scenes() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_wrong_scene_says_what_is_wrong_and_where() {
+fn every_invalid_scene_gives_its_expected_errors() {
     let bless = std::env::var_os("BLESS").is_some();
     let mut differing = Vec::new();
     let scenes = wrong_scenes();

@@ -47,6 +47,10 @@ pub enum Command {
     Materials(ListArgs),
     /// List the built-in liquids
     Liquids(ListArgs),
+    /// Print the JSON Schema of scene files, for editors and other programs
+    ///
+    /// Example: sessile schema > scene.schema.json
+    Schema,
 }
 
 /// A scene and its overrides.

@@ -36,7 +36,7 @@ fn drop_picture(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let size = [SIZE, SIZE];
     let settings = ImageSettings { size, samples: SAMPLES, ..ImageSettings::default() };
     let (picture, cost) = context.time(0.0, |_| render_image(&stage, &camera, &settings, &|_, _| ()));
-    (context.say)("the picture that it is compared with");
+    (context.report)("the picture that it is compared with");
     let calm =
         ImageSettings { samples: REFERENCE_SAMPLES, photons: REFERENCE_PHOTONS, seed: settings.seed + 1, ..settings };
     let (reference, _) = render_image(&stage, &camera, &calm, &|_, _| ());

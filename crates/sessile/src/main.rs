@@ -3,8 +3,6 @@
 mod args;
 mod benches;
 mod commands;
-mod drawing;
-mod exporting;
 mod failure;
 mod interrupt;
 #[cfg(target_os = "linux")]
@@ -39,5 +37,6 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Scenes(args) => commands::shipped::scenes(&args),
         Command::Materials(args) => commands::shipped::materials(&args),
         Command::Liquids(args) => commands::shipped::liquids(&args),
+        Command::Schema => commands::schema::schema(),
     }
 }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sessile_frames::{Activity, Progress};
 
 /// Shortest time between two plain lines.
-pub const LINE_INTERVAL: Duration = Duration::from_secs(5);
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Positions of the bar per frame.
 const BAR_STEPS: f64 = 100.0;
 /// Time before the remaining time is estimated.
@@ -25,14 +25,14 @@ struct State {
 enum Display {
     Bar(Option<ProgressBar>),
     /// Time of the last line, and the number of complete frames in it.
-    Lines(Option<(Instant, u64)>),
+    Lines(Option<(Instant, usize)>),
 }
 
 /// An activity and its position.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     activity: Activity,
-    total: u64,
+    total: usize,
     started: Instant,
     /// Furthest position, in frames: reports of several threads may arrive out of order.
     position: f64,
@@ -62,7 +62,7 @@ impl State {
             Display::Bar(None) => {}
             Display::Lines(last) => {
                 eprintln!("{text}");
-                *last = Some((Instant::now(), self.task.position as u64));
+                *last = Some((Instant::now(), self.task.position as usize));
             }
         }
     }
@@ -76,7 +76,7 @@ impl Progress for StderrProgress {
         }
     }
 
-    fn begin(&self, activity: Activity, total: u64) {
+    fn begin(&self, activity: Activity, total: usize) {
         let mut state = self.state();
         let position = if let Activity::Simulate { start, .. } = activity { start } else { 0.0 };
         state.task = Task { activity, total, started: Instant::now(), position };
@@ -90,7 +90,7 @@ impl Progress for StderrProgress {
         state.show();
     }
 
-    fn advance(&self, done: u64, fraction: f64) {
+    fn advance(&self, done: usize, fraction: f64) {
         let mut state = self.state();
         let position = done as f64 + fraction.clamp(0.0, 1.0);
         state.task.position = state.task.position.max(position).min(state.task.total as f64);
@@ -105,7 +105,7 @@ impl Progress for StderrProgress {
 
     fn end(&self) {
         let mut state = self.state();
-        let done = state.task.position as u64;
+        let done = state.task.position as usize;
         match &mut state.display {
             Display::Bar(bar) => {
                 if let Some(bar) = bar.take() {
@@ -126,11 +126,11 @@ impl Task {
     fn describe(&self, elapsed: Duration) -> String {
         let (noun, start) = match self.activity {
             Activity::Simulate { start, .. } => ("frame", start),
-            Activity::Render => ("pictures", 0.0),
-            Activity::EncodeVideo => ("video: pictures", 0.0),
+            Activity::Render => ("images", 0.0),
+            Activity::EncodeVideo => ("video frames", 0.0),
             Activity::Export => ("frames", 0.0),
         };
-        let mut text = format!("{noun} {}/{}", self.position as u64, self.total);
+        let mut text = format!("{noun} {}/{}", self.position as usize, self.total);
         let (covered, left) = (self.position - start, self.total as f64 - self.position);
         if let Activity::Simulate { interval, .. } = self.activity {
             let duration = self.total as f64 * interval;
@@ -167,7 +167,7 @@ fn three_digits(value: f64) -> String {
 }
 
 /// A duration rounded to one or two units.
-pub fn coarse(wait: Duration) -> String {
+fn coarse(wait: Duration) -> String {
     let seconds = wait.as_secs_f64().ceil() as u64;
     match seconds {
         0..100 => format!("{seconds} s"),
@@ -181,7 +181,7 @@ pub fn coarse(wait: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn describe(activity: Activity, total: u64, position: f64, seconds: u64) -> String {
+    fn describe(activity: Activity, total: usize, position: f64, seconds: u64) -> String {
         Task { activity, total, started: Instant::now(), position }.describe(Duration::from_secs(seconds))
     }
 
@@ -196,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn rendering_shows_complete_pictures_and_remaining_time() {
-        assert_eq!(describe(Activity::Render, 121, 10.5, 10), "pictures 10/121  2 min left");
-        assert_eq!(describe(Activity::Render, 121, 121.0, 10), "pictures 121/121");
-        assert_eq!(describe(Activity::EncodeVideo, 121, 0.0, 10), "video: pictures 0/121");
+    fn rendering_shows_complete_images_and_remaining_time() {
+        assert_eq!(describe(Activity::Render, 121, 10.5, 10), "images 10/121  2 min left");
+        assert_eq!(describe(Activity::Render, 121, 121.0, 10), "images 121/121");
+        assert_eq!(describe(Activity::EncodeVideo, 121, 0.0, 10), "video frames 0/121");
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn built_in_scenes_materials_and_liquids_can_be_listed_and_checked() {
         scratch.run(&["check", &file]).expect_code(0);
         scratch.run(&["check", name]).expect_code(0);
     }
-    scratch.run(&["scenes", "atlantis"]).expect_code(2).expect_message("no scene called `atlantis`");
+    scratch.run(&["scenes", "atlantis"]).expect_code(2).expect_message("no shipped scene `atlantis`");
     for (what, known) in [("materials", "glass"), ("liquids", "water")] {
         let table = scratch.run(&[what]).expect_code(0);
         assert!(table.stdout.lines().any(|line| line.starts_with(known)), "{}", table.stdout);

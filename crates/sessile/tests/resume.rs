@@ -60,7 +60,7 @@ fn a_finished_run_goes_on_to_a_longer_duration_as_if_it_had_been_asked_at_once()
         .run(&["run", "rain.toml", "--no-pictures", "--out", "pieces", "--set", "time.duration=\"0.5 s\""])
         .expect_code(0);
     let longer = scratch.run(&["run", "rain.toml", "--no-pictures", "--out", "pieces"]).expect_code(0);
-    longer.expect_message("goes on from frame 20");
+    longer.expect_message("from frame 20");
     assert_same_results(&scratch.results("pieces"), &scratch.results("whole"), "in two pieces");
     assert_eq!(
         fs::read(scratch.path("pieces/scene.toml")).unwrap(),
@@ -85,7 +85,7 @@ fn another_scenes_folder_is_refused_and_nothing_in_it_is_lost() {
     scratch.run(&command).expect_code(0);
     let before = scratch.results("a");
     let other = [&command[..], &["--set", "seed=8"]].concat();
-    scratch.run(&other).expect_code(1).expect_message("a holds a run of another scene; different: seed.");
+    scratch.run(&other).expect_code(1).expect_message("a contains a run of a different scene (differs in: seed).");
     assert_same_results(&scratch.results("a"), &before, "after another scene was refused");
     scratch.run(&[&other[..], &["--fresh"]].concat()).expect_code(0);
     assert!(scratch.results("a") != before, "--fresh ran the other scene");
@@ -104,7 +104,10 @@ fn a_folder_that_is_no_run_is_not_written_over() {
     let scratch = Scratch::with_scene(RAIN);
     fs::create_dir_all(scratch.path("mine/frames")).unwrap();
     fs::write(scratch.path("mine/frames/00000.ply"), "precious").unwrap();
-    scratch.run(&["run", "rain.toml", "--no-pictures", "--out", "mine"]).expect_code(1).expect_message("holds no run");
+    scratch
+        .run(&["run", "rain.toml", "--no-pictures", "--out", "mine"])
+        .expect_code(1)
+        .expect_message("is not a run folder");
     assert_eq!(fs::read_to_string(scratch.path("mine/frames/00000.ply")).unwrap(), "precious");
 }
 
@@ -131,10 +134,7 @@ fn any_flipped_byte_of_a_checkpoint_is_told_and_nothing_is_lost() {
         assert_eq!(fs::read(&path).unwrap(), damaged);
     }
     fs::write(&path, whole).unwrap();
-    scratch
-        .run(&["run", "rain.toml", "--no-pictures", "--out", "a"])
-        .expect_code(0)
-        .expect_message("goes on from frame 8");
+    scratch.run(&["run", "rain.toml", "--no-pictures", "--out", "a"]).expect_code(0).expect_message("from frame 8");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn frames_without_a_checkpoint_are_not_thrown_away() {
     scratch
         .run(&["run", "rain.toml", "--no-pictures", "--out", "a"])
         .expect_code(1)
-        .expect_message("no checkpoint to go on from");
+        .expect_message("no checkpoint to resume from");
     assert_same_results(&scratch.results("a"), &before, "after a lost checkpoint");
 }
 

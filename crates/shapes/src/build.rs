@@ -1,46 +1,48 @@
-//! From a drop's numbers to its closed surface.
+//! Builds the closed surface of a drop from its numbers.
 //!
-//! A compact drop is star-shaped about the foot of its largest ball, and is tessellated by rays from there: rings of triangles
-//! of even size, and a contact line that lies exactly on the plane. Anything else (necks, chains, fingers far out) goes
-//! through an isosurface with a sharp floor. Either way the surface is scaled about the drop's foot, by a per cent or so, to
-//! enclose exactly the instance's volume.
+//! A compact drop is star-shaped about the base point of its largest ball and is tessellated by
+//! rays from there: rings of triangles of even size, with the contact line exactly on the plane.
+//! Anything else (necks, chains, long fingers) is extracted as an isosurface with a sharp floor. In
+//! both cases the surface is scaled about the base point, by about one per cent, to enclose exactly
+//! the instance's volume.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::DVec3;
 use sessile_geometry::TriMesh;
 use sessile_geometry::isosurface::{Grid, extract};
+use sessile_numerics::sphere_radius;
 
 use crate::drape::{DrapeScratch, drape, drape_flat};
 use crate::instance::{Body, Instance, Shape};
 use crate::metaballs::{Ball, SURFACE_RADIUS, bounds, field};
 
-/// How finely surfaces are made.
+/// Resolution of drop surfaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detail {
-    /// Wanted edge length, in m.
+    /// Target edge length, in m.
     pub edge: f64,
-    /// Fewest edges round a drop.
+    /// Least number of edges around a drop.
     pub fewest: usize,
-    /// Most edges round a drop.
+    /// Largest number of edges around a drop.
     pub most: usize,
 }
 
 impl Default for Detail {
-    /// 0.2 mm edges, 10 to 40 of them round a drop: 70 triangles for fine spray, 900 for a runner.
+    /// 0.2 mm edges, 10 to 40 around a drop: 70 triangles for fine spray, 900 for a sliding drop.
     fn default() -> Self {
         Self { edge: 0.2e-3, fewest: 10, most: 40 }
     }
 }
 
 impl Detail {
-    /// Edges round a drop of this radius, in m.
+    /// Number of edges around a drop of this radius, in m.
     pub fn sectors(&self, radius: f64) -> usize {
         ((TAU * radius / self.edge).ceil() as usize).clamp(self.fewest, self.most)
     }
 }
 
-/// A drop's closed surface in world coordinates, normals out of the liquid.
+/// Closed surface of a drop in world coordinates, normals out of the liquid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DropMesh {
     /// Positions and triangles.
@@ -49,40 +51,40 @@ pub struct DropMesh {
     pub on_solid: Vec<bool>,
 }
 
-/// The surface of one instance.
+/// Builds the surface of one instance.
 pub fn drop_mesh(instance: &Instance, detail: &Detail) -> DropMesh {
     let mut built = DropMesh::default();
     make_drop_mesh(instance, detail, &mut built, &mut DrapeScratch::default());
     built
 }
 
-/// The same, in the room of a surface that is no longer needed.
-pub fn make_drop_mesh(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut DrapeScratch) {
-    let scale = unscaled(instance, detail, built, room);
+/// Builds the surface of one instance in the memory of another.
+pub fn make_drop_mesh(instance: &Instance, detail: &Detail, built: &mut DropMesh, scratch: &mut DrapeScratch) {
+    let scale = unscaled(instance, detail, built, scratch);
     for position in &mut built.mesh.positions {
         *position = instance.frame.world_from_local(*position * scale);
     }
 }
 
-/// By how much an instance's metaballs are scaled about its origin, so that its surface encloses its volume.
+/// Factor by which the metaballs of an instance are scaled about its origin to enclose its volume.
 pub fn volume_scale(instance: &Instance, detail: &Detail) -> f64 {
     unscaled(instance, detail, &mut DropMesh::default(), &mut DrapeScratch::default())
 }
 
-/// Makes the surface in local coordinates and says by which factor it is to be scaled.
-fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &mut DrapeScratch) -> f64 {
+/// Builds the surface in local coordinates; returns the factor by which it is to be scaled.
+fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, scratch: &mut DrapeScratch) -> f64 {
     match &instance.shape {
-        Shape::Sphere => *built = sphere((3.0 * instance.volume / (4.0 * PI)).cbrt(), detail),
+        Shape::Sphere => *built = sphere(sphere_radius(instance.volume), detail),
         Shape::Metaballs(balls) => *built = metaballs(balls, detail),
-        Shape::Draped(laid) => {
-            match &laid.body {
+        Shape::Draped(draped) => {
+            match &draped.body {
                 Body::Profile(profile) => profile.make_surface(detail, built),
                 Body::Metaballs(balls) => *built = metaballs(balls, detail),
                 Body::Patch(patch) => *built = patch.surface(detail),
             }
-            let exact = matches!(&laid.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
-            if !laid.substrate.is_flat() {
-                drape(&mut built.mesh, instance.volume, |place| laid.substrate.at(place), room);
+            let exact = matches!(&draped.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
+            if !draped.substrate.is_flat() {
+                drape(&mut built.mesh, instance.volume, |place| draped.substrate.at(place), scratch);
             } else if !exact {
                 drape_flat(&mut built.mesh, instance.volume);
             }
@@ -94,7 +96,7 @@ fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, room: &m
 }
 
 impl Body {
-    /// The surface over the plane z = 0, its foot included.
+    /// The surface over the plane z = 0, base included.
     pub fn surface(&self, detail: &Detail) -> DropMesh {
         match self {
             Self::Profile(profile) => profile.surface(detail),
@@ -106,12 +108,12 @@ impl Body {
 
 fn metaballs(balls: &[Ball], detail: &Detail) -> DropMesh {
     match star_center(balls) {
-        Some(foot) => star(balls, foot, detail),
+        Some(base_point) => star(balls, base_point, detail),
         None => blobs(balls, detail),
     }
 }
 
-/// A ball about the origin.
+/// A sphere about the origin.
 fn sphere(radius: f64, detail: &Detail) -> DropMesh {
     let sectors = detail.sectors(radius);
     let rings = sectors / 2;
@@ -130,25 +132,27 @@ fn sphere(radius: f64, detail: &Detail) -> DropMesh {
     DropMesh { mesh, on_solid }
 }
 
-/// The point on the plane about which the balls make a star-shaped body, if they surely do.
+/// The point on the plane about which the balls are star-shaped, if they surely are.
 ///
-/// Along any ray from the foot of the largest ball its own field falls. A second ball's field falls beyond the second
-/// center's projection onto the ray; while that lies inside the first ball's surface, the sum crosses the threshold once.
+/// Along any ray from the base point of the largest ball its own field decreases. The field of a
+/// second ball decreases beyond the projection of its center onto the ray; while that is inside the
+/// first ball's surface, the sum crosses the threshold once.
 fn star_center(balls: &[Ball]) -> Option<DVec3> {
     let largest = balls.iter().max_by(|a, b| (a.strength * a.radii.x).total_cmp(&(b.strength * b.radii.x)))?;
-    let foot = largest.center.with_z(0.0);
-    let inside = |ball: &Ball| (ball.center.with_z(0.0) - foot).length() < SURFACE_RADIUS * largest.radii.x;
-    (field(balls, foot) < 0.0 && balls.iter().all(inside)).then_some(foot)
+    let base_point = largest.center.with_z(0.0);
+    let inside = |ball: &Ball| (ball.center.with_z(0.0) - base_point).length() < SURFACE_RADIUS * largest.radii.x;
+    (field(balls, base_point) < 0.0 && balls.iter().all(inside)).then_some(base_point)
 }
 
-/// A body that rays from `foot` leave once.
-fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
+/// A body that is star-shaped about `base_point`.
+fn star(balls: &[Ball], base_point: DVec3, detail: &Detail) -> DropMesh {
     let (low, high) = bounds(balls);
     let reach = (high - low).length();
     let surface_along = |ray: DVec3| {
-        let at = |length: f64| field(balls, foot + ray * length);
+        let at = |length: f64| field(balls, base_point + ray * length);
         let (mut inside, mut outside) = (0.0, reach);
-        // A few halvings to where the field is smooth, then regula falsi with the end that stays halved.
+        // A few bisections to where the field is smooth, then regula falsi with halved end values
+        // (Illinois).
         for _ in 0..4 {
             let middle = 0.5 * (inside + outside);
             if at(middle) < 0.0 { inside = middle } else { outside = middle }
@@ -175,12 +179,12 @@ fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
     let rings =
         ((0.5 * PI * 0.5 * (height + width) / (TAU * width / sectors as f64)).round() as usize).clamp(3, sectors);
     let mut mesh = TriMesh::default();
-    mesh.positions.push(foot + DVec3::Z * height);
+    mesh.positions.push(base_point + DVec3::Z * height);
     for ring in 1..=rings {
         let polar = FRAC_PI_2 * ring as f64 / rings as f64;
         push_ring(&mut mesh, sectors, |azimuth| {
             let ray = direction(polar, azimuth);
-            let point = foot + ray * surface_along(ray);
+            let point = base_point + ray * surface_along(ray);
             // The last ring is the contact line: exactly on the plane.
             if ring == rings { point.with_z(0.0) } else { point }
         });
@@ -188,7 +192,7 @@ fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
     stitch_dome(&mut mesh, sectors, rings);
     let num_air = mesh.triangles.len();
     let (line, middle) = (1 + (rings - 1) * sectors, mesh.positions.len());
-    mesh.positions.push(foot);
+    mesh.positions.push(base_point);
     for s in 0..sectors {
         mesh.triangles.push([middle, line + (s + 1) % sectors, line + s].map(|v| v as u32));
     }
@@ -196,17 +200,18 @@ fn star(balls: &[Ball], foot: DVec3, detail: &Detail) -> DropMesh {
     DropMesh { mesh, on_solid }
 }
 
-/// Any body, through an isosurface that stands on z = 0.
+/// Any body, as an isosurface on z = 0.
 fn blobs(balls: &[Ball], detail: &Detail) -> DropMesh {
-    const CELLS_AT_MOST: f64 = 4e5;
+    const MAX_CELLS: f64 = 4e5;
     let (low, high) = bounds(balls);
     let low = low.with_z(0.0);
     let extent = high - low;
     let narrowest = balls.iter().map(|b| b.radii.x).fold(f64::INFINITY, f64::min) * SURFACE_RADIUS;
     let wanted = TAU * narrowest / detail.sectors(narrowest) as f64;
-    let affordable = (extent.x * extent.y * extent.z / CELLS_AT_MOST).cbrt();
+    let affordable = (extent.x * extent.y * extent.z / MAX_CELLS).cbrt();
     let cell = wanted.max(affordable);
-    // One node beyond the support on every open side: the field is zero there, so the surface closes by itself.
+    // One node beyond the support on every open side: the field is zero there, so the surface is
+    // closed.
     let grid = Grid {
         origin: DVec3::new(low.x - cell, low.y - cell, 0.0),
         cell: DVec3::splat(cell),
@@ -227,7 +232,7 @@ fn push_ring(mesh: &mut TriMesh, sectors: usize, point: impl Fn(f64) -> DVec3) {
     mesh.positions.extend((0..sectors).map(|s| point(TAU * s as f64 / sectors as f64)));
 }
 
-/// Joins an apex (vertex 0) and `rings` rings below it, counter-clockwise seen from outside.
+/// Triangulates an apex (vertex 0) and `rings` rings below it, counter-clockwise seen from outside.
 fn stitch_dome(mesh: &mut TriMesh, sectors: usize, rings: usize) {
     let vertex = |ring: usize, s: usize| (1 + ring * sectors + s % sectors) as u32;
     for s in 0..sectors {
@@ -275,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_closed_and_holds_exactly_its_volume() {
+    fn every_shape_is_closed_and_encloses_exactly_its_volume() {
         let shapes = [
             Shape::Sphere,
             Shape::Metaballs(vec![ball(0.0, 0.0, 1e-3)]),
@@ -287,7 +292,7 @@ mod tests {
             let instance = instance(shape, 3e-9);
             let built = drop_mesh(&instance, &Detail::default());
             assert_closed(&built.mesh);
-            // About the drop itself, as volumes a long way from the origin are lost in rounding.
+            // Relative to the drop: volumes far from the origin lose digits.
             let mut local = built.mesh.clone();
             local.positions.iter_mut().for_each(|p| *p = instance.frame.local_from_world(*p));
             assert!((local.volume() / instance.volume - 1.0).abs() < 1e-10, "{:e}", local.volume());
@@ -300,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_that_touch_are_one_surface_and_drops_apart_are_two() {
+    fn touching_drops_are_one_surface_and_separate_drops_are_two() {
         let count = |gap: f64| {
             let balls = vec![ball(-gap, 0.0, 1e-3), ball(gap, 0.0, 1e-3)];
             let mesh = drop_mesh(&instance(Shape::Metaballs(balls), 6e-9), &Detail::default()).mesh;

@@ -1,15 +1,18 @@
-//! The surface beneath a drop, and how a drop that was made over a plane is laid onto it.
+//! Drapes a drop that was built over a plane over the substrate beneath.
 //!
-//! A point over the tangent plane is (q, z). The surface beneath q lies at q + o(q). Its offset o is taken in full at the foot and
-//! passes into the mean offset of the foot towards the top:
+//! A point over the tangent plane is (q, z); the substrate beneath q is at q + o(q). The offset o
+//! applies in full at the base and blends into the mean offset of the base towards the top:
 //!
 //! ```text
 //! x = q + o(q') (1 − t) + ō t + λ z n        t = 1 − (1 − z/h)⁴
 //! ```
 //!
-//! with q' = q on the foot, and about where the meridian through a point comes down elsewhere: at q/√(1 − z/h), as under a flat cap, but on the foot's edge for what
-//! overhangs. So on a ball, whose offset is the same all along the line, the drop is the body over the plane of its line; the foot lies on the surface whatever its shape, and no crease of the mesh shows on the water. λ is found so that the volume is exact; on
-//! a plane it is 1 but for the polygon that stands for a circle.
+//! with q' = q on the base, and elsewhere about where the meridian through a point reaches the
+//! base: at q/√(1 − z/h), as for a flat cap, but at most on the contact line for overhangs. On a
+//! sphere, whose offset is constant along the contact line, the drop is the body over the plane of
+//! its contact line. The base lies on any surface, and creases of the mesh do not show on the
+//! liquid. λ makes the volume exact; on a plane it differs from 1 only by the polygonal
+//! approximation of the circle.
 
 use std::f64::consts::TAU;
 
@@ -19,50 +22,50 @@ use sessile_geometry::TriMesh;
 
 use crate::profile::directions;
 
-/// Directions in which a ground is sampled, …
+/// Number of directions in which a substrate is sampled.
 const SECTORS: usize = 12;
-/// … and places along each.
+/// Number of samples along each direction.
 const RINGS: usize = 2;
 
-/// Offsets of the surface from the tangent plane beneath a drop, sampled: what an instance takes along to be laid down on reading.
+/// Sampled offsets of the substrate from the tangent plane beneath a drop.
 ///
-/// Between samples it is linear. A flat one holds nothing.
+/// Linear between samples; empty where the substrate is flat.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SubstrateOffsets {
-    /// How far it was sampled, in m.
-    pub reach: f64,
-    /// Offsets in m, direction by direction and outwards; empty where the ground is flat.
+    /// Radius of the sampled disc, in m.
+    pub radius: f64,
+    /// Offsets in m, direction by direction and outward; empty where the substrate is flat.
     pub offsets: Vec<[f32; 3]>,
 }
 
 impl SubstrateOffsets {
-    /// Samples a ground out to `reach` m; `at` says the offset at a place of the plane.
-    pub fn sampled(reach: f64, at: impl Fn(DVec2) -> DVec3) -> Self {
+    /// Samples a substrate within `radius` (in m); `at` gives the offset at a point of the plane.
+    pub fn sampled(radius: f64, at: impl Fn(DVec2) -> DVec3) -> Self {
         let around = directions(SECTORS);
         let places = around
             .iter()
-            .flat_map(|&direction| (1..=RINGS).map(move |k| direction * (reach * k as f64 / RINGS as f64)));
-        Self { reach, offsets: places.map(|q| at(q).as_vec3().to_array()).collect() }
+            .flat_map(|&direction| (1..=RINGS).map(move |k| direction * (radius * k as f64 / RINGS as f64)));
+        Self { radius, offsets: places.map(|q| at(q).as_vec3().to_array()).collect() }
     }
 
-    /// Whether the drop stands on a plane.
+    /// Whether the drop is on a plane.
     pub fn is_flat(&self) -> bool {
         self.offsets.is_empty()
     }
 
-    /// Whether there are as many offsets as there should be, all of them numbers.
+    /// Whether the number of offsets is right and all are finite.
     pub fn is_sound(&self) -> bool {
         let numbers = self.offsets.iter().flatten().all(|offset| offset.is_finite());
         self.is_flat()
-            || (self.offsets.len() == SECTORS * RINGS && numbers && self.reach > 0.0 && self.reach.is_finite())
+            || (self.offsets.len() == SECTORS * RINGS && numbers && self.radius > 0.0 && self.radius.is_finite())
     }
 
-    /// The offset at a place of the plane.
+    /// The offset at a point of the plane.
     pub fn at(&self, place: DVec2) -> DVec3 {
         if self.is_flat() {
             return DVec3::ZERO;
         }
-        let out = place.length() / self.reach * RINGS as f64;
+        let out = place.length() / self.radius * RINGS as f64;
         let turn = place.to_angle().rem_euclid(TAU) / TAU * SECTORS as f64;
         let (ring, sector) = ((out as usize).min(RINGS - 1), turn as usize);
         let sample = |sector: usize, ring: usize| match ring {
@@ -77,45 +80,46 @@ impl SubstrateOffsets {
     }
 }
 
-/// DrapeScratch for laying one surface after another.
+/// Memory for draping one surface after another.
 #[derive(Clone, Debug, Default)]
 pub struct DrapeScratch {
     heights: Vec<f64>,
     offsets: Vec<DVec3>,
 }
 
-/// Lays a surface that stands on the plane z = 0 onto a plane, with exactly `volume` (in m³) under it.
+/// Scales a surface over the plane z = 0 to exactly `volume` (in m³).
 pub fn drape_flat(mesh: &mut TriMesh, volume: f64) {
-    // The volume goes as the height.
+    // The volume is proportional to the height.
     let scale = volume / mesh.volume();
     if scale.is_finite() && scale > 0.0 {
         mesh.positions.iter_mut().for_each(|p| p.z *= scale);
     }
 }
 
-/// Lays a surface that stands on the plane z = 0 onto the ground, with exactly `volume` (in m³) under it.
+/// Drapes a surface over the plane z = 0 over a substrate, with exactly `volume` (in m³) under it.
 ///
-/// `offset` says where the ground is. A surface without a foot is left as it is.
-pub fn drape(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, room: &mut DrapeScratch) {
-    let DrapeScratch { heights, offsets } = room;
+/// `offset` gives the substrate. A surface without a base is not changed.
+pub fn drape(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, scratch: &mut DrapeScratch) {
+    let DrapeScratch { heights, offsets } = scratch;
     heights.clear();
     heights.extend(mesh.positions.iter().map(|p| p.z));
     let height = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let foot = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
-    let foot = foot.max(f64::MIN_POSITIVE);
+    let base_radius = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
+    let base_radius = base_radius.max(f64::MIN_POSITIVE);
     offsets.clear();
     offsets.extend(mesh.positions.iter().map(|p| {
-        // The apex has no meridian of its own, and does not need one.
+        // The meridian of the apex is undefined, and its offset has no effect.
         let left = (1.0 - p.z / height).max(1e-6);
         let below = if p.z == 0.0 { p.truncate() } else { p.truncate() / left.sqrt() };
-        offset(below.clamp_length_max(foot))
+        offset(below.clamp_length_max(base_radius))
     }));
     let mean = mean_along_line(mesh, heights, offsets);
     for ((position, off), z) in mesh.positions.iter_mut().zip(&*offsets).zip(&*heights) {
         let t = 1.0 - (1.0 - z / height).powi(4);
         *position = position.with_z(0.0) + off.lerp(mean, t);
     }
-    // All vertices rise along one direction, so the volume is linear in how far: det(a + αn, b + βn, c + γn) has no term in n twice.
+    // All vertices move along one direction, so the volume is linear in the distance: det(a + αn, b
+    // + βn, c + γn) has no term quadratic in n.
     let (mut without, mut per_rise) = (0.0, 0.0);
     for &[i, j, k] in &mesh.triangles {
         let [i, j, k] = [i as usize, j as usize, k as usize];
@@ -129,7 +133,7 @@ pub fn drape(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, r
     mesh.positions.iter_mut().zip(&*heights).for_each(|(position, z)| position.z += factor * z);
 }
 
-/// Mean offset of the vertices on the contact line: those of the foot that belong to a triangle which leaves it.
+/// Mean offset of the vertices on the contact line: those of the base in triangles that leave it.
 fn mean_along_line(mesh: &TriMesh, heights: &[f64], offsets: &[DVec3]) -> DVec3 {
     let (mut sum, mut count) = (DVec3::ZERO, 0.0);
     for triangle in &mesh.triangles {
@@ -150,15 +154,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sampled_ground_is_the_ground_where_it_was_sampled_and_linear_between() {
+    fn sampled_offsets_are_exact_at_samples_and_linear_between() {
         let cone = |q: DVec2| DVec3::Z * (-0.3 * q.length());
-        let ground = SubstrateOffsets::sampled(2e-3, cone);
-        assert!(ground.is_sound() && !ground.is_flat());
+        let substrate = SubstrateOffsets::sampled(2e-3, cone);
+        assert!(substrate.is_sound() && !substrate.is_flat());
         for q in [DVec2::new(1.3e-3, -0.4e-3), DVec2::new(-2e-3, 0.0), DVec2::new(0.0, 0.2e-3), DVec2::ZERO] {
-            let off = (ground.at(q) - cone(q)).length();
+            let off = (substrate.at(q) - cone(q)).length();
             assert!(off < 1e-9, "{off:e} m at {q}");
         }
         assert_eq!(SubstrateOffsets::default().at(DVec2::ONE), DVec3::ZERO);
-        assert!(!SubstrateOffsets { reach: 1.0, offsets: vec![[0.0; 3]] }.is_sound());
+        assert!(!SubstrateOffsets { radius: 1.0, offsets: vec![[0.0; 3]] }.is_sound());
     }
 }

@@ -1,17 +1,17 @@
-//! The ellipsoid that stands on a plane with a given base radius, height and volume.
+//! The ellipsoid on a plane with a given base radius, height and volume.
 //!
-//! A drop at rest is known by three numbers: base radius R, height h and volume V (Young–Laplace gives h and R from V and the
-//! contact angle). An ellipsoid of revolution with half-axes a (along the plane) and b (along the normal), its center t·b
-//! above the plane, has three too:
+//! A drop at rest has three numbers: base radius R, height h and volume V (Young–Laplace gives h
+//! and R from V and the contact angle). An ellipsoid of revolution with half-axes a (along the
+//! plane) and b (along the normal), its center t·b above the plane, has three too:
 //!
 //! ```text
 //! h = b (1 + t)      R² = a² (1 − t²)      V = π a² b (1 + t)² (2 − t)/3
 //! ⇒  φ = V/(πR²h) = (2 − t)/(3 (1 − t))    ⇒  t = (3φ − 2)/(3φ − 1)
 //! ```
 //!
-//! so all three are met exactly. Without gravity it is the spherical cap. With gravity its contact angle is not imposed but
-//! follows; it stays within about 1° of the Young–Laplace drop's from 40° to 120° up to 30 µL of water and falls short of it
-//! above: 140° for 30 µL at 150°.
+//! so all three are met exactly. Without gravity it is the spherical cap. With gravity the contact
+//! angle is not imposed but results; it is within about 1° of the Young–Laplace drop from 40° to
+//! 120° up to 30 µL of water and too small above: 140° for 30 µL at 150°.
 
 use std::f64::consts::PI;
 
@@ -27,9 +27,10 @@ pub struct EllipsoidCap {
 }
 
 impl EllipsoidCap {
-    /// The one with this volume, base radius and height, all positive, in SI.
+    /// The ellipsoid with this volume, base radius and height, all positive, in SI.
     ///
-    /// A body flatter than a paraboloid (φ ≤ ½) is no ellipsoid; φ is then taken just above, and the volume is what gives way.
+    /// A body flatter than a paraboloid (φ ≤ ½) is not an ellipsoid; φ is then clamped and the
+    /// volume is not met.
     pub fn new(volume: f64, base_radius: f64, height: f64) -> Self {
         const LEAST_FULLNESS: f64 = 0.5005;
         let fullness = (volume / (PI * base_radius * base_radius * height)).max(LEAST_FULLNESS);
@@ -62,8 +63,9 @@ mod tests {
     }
 
     #[test]
-    fn its_contact_angle_stays_near_young_laplace() {
-        // Contact angle, volume, height and base radius of water drops by Young–Laplace (γ 73 mN/m, g 9.8 m/s²).
+    fn its_contact_angle_is_close_to_young_laplace() {
+        // Contact angle, volume, height and base radius of water drops by Young–Laplace (γ 73 mN/m,
+        // g 9.8 m/s²).
         for (theta, volume, height, base_radius) in [
             (60.0, 4e-9, 0.89091e-3, 1.59884e-3),
             (90.0, 4e-9, 1.20473e-3, 1.26114e-3),

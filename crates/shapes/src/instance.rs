@@ -1,4 +1,4 @@
-//! Drops as a few numbers each, so that a million fit on disk; a reader turns them into surfaces.
+//! Drops as a few numbers each, so that a million fit on disk; readers turn them into surfaces.
 
 use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
@@ -32,38 +32,38 @@ impl LocalFrame {
 /// One drop as numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
-    /// The drop's id.
+    /// Id of the drop.
     pub drop: u32,
-    /// Index of the solid that it sits on; `None` in flight.
+    /// Index of the solid that it is on; `None` in flight.
     pub solid: Option<u32>,
-    /// Where it is.
+    /// Local frame.
     pub frame: LocalFrame,
-    /// Its volume, in m³; the surface encloses exactly this.
+    /// Volume, in m³; the surface encloses exactly this.
     pub volume: f64,
-    /// Its velocity, in m/s.
+    /// Velocity, in m/s.
     pub velocity: DVec3,
-    /// Its form in the local frame.
+    /// Shape in the local frame.
     pub shape: Shape,
 }
 
-/// The form of an instance.
+/// Shape of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Shape {
-    /// A ball in flight, of the instance's volume, about the frame's origin.
+    /// A sphere of the instance's volume about the frame's origin, in flight.
     Sphere,
-    /// Metaballs standing on the local plane z = 0.
+    /// Metaballs on the local plane z = 0.
     Metaballs(Vec<Ball>),
-    /// A body over the local plane z = 0, laid onto the ground beneath.
+    /// A body over the local plane z = 0, draped over the substrate.
     Draped(Box<Draped>),
 }
 
-/// A body and what it lies on.
+/// A body and its substrate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Draped {
-    /// Over the local plane z = 0.
+    /// Body over the local plane z = 0.
     pub body: Body,
-    /// Offsets of the ground from that plane.
+    /// Offsets of the substrate from that plane.
     pub substrate: SubstrateOffsets,
 }
 
@@ -75,6 +75,6 @@ pub enum Body {
     Profile(Profile),
     /// Metaballs: drops that are merging.
     Metaballs(Vec<Ball>),
-    /// A spline patch: the paper's droplet of masses and springs.
+    /// A spline patch over masses and springs (reproduction mode of the droplet model).
     Patch(Patch),
 }

@@ -1,20 +1,23 @@
-//! A drop's surface from a few numbers.
+//! Surfaces of drops from a few numbers.
 //!
-//! Models that know a drop by its place and volume alone, and readers of frames with more drops than triangles could be
-//! kept for, share the same few shapes: [`Instance`] is a drop as numbers, [`build::drop_mesh`] makes its closed surface.
+//! Models whose drops are points with a volume, and readers of frames with too many drops to store
+//! triangles, share these shapes: [`Instance`] is a drop as numbers, [`drop_mesh`] builds its
+//! closed surface.
 //!
 //! ```
 //! use glam::{DMat3, DVec2, DVec3};
 //! use sessile_shapes::{Detail, MetaballDrop, Instance, LocalFrame, Shape, drop_mesh};
 //!
-//! let form = MetaballDrop {
+//! let shape = MetaballDrop {
 //!     volume: 4e-9, base_radius: 1.26e-3, height: 1.205e-3,
 //!     heading: DVec2::NEG_Y, sag: 0.1, stretch: 0.0, front: [0.0; 5],
 //! };
 //! let mut balls = Vec::new();
-//! form.push_balls(DVec2::ZERO, &mut balls);
+//! shape.push_balls(DVec2::ZERO, &mut balls);
 //! let frame = LocalFrame { origin: DVec3::ZERO, axes: DMat3::IDENTITY };
-//! let drop = Instance { drop: 1, solid: Some(0), frame, volume: 4e-9, velocity: DVec3::ZERO, shape: Shape::Metaballs(balls) };
+//! let shape = Shape::Metaballs(balls);
+//! let velocity = DVec3::ZERO;
+//! let drop = Instance { drop: 1, solid: Some(0), frame, volume: 4e-9, velocity, shape };
 //! let surface = drop_mesh(&drop, &Detail::default());
 //! assert!((surface.mesh.volume() / 4e-9 - 1.0).abs() < 1e-9);
 //! ```

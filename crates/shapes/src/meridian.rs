@@ -1,8 +1,10 @@
-//! The meridian of a droplet at rest, quickly: Young–Laplace curves tabulated once, interpolated, and brought to the droplet's own height and base.
+//! Meridians of drops at rest, interpolated from a table of Young–Laplace curves.
 //!
-//! Curves of unit volume stand on a grid of contact angles and of ln(V/l_c³), [`POINTS`] points each, evenly spaced along the arc from the
-//! apex to the line; each is solved (half a millisecond) when the first droplet asks for it, for those of one scene need a few of them. Between nodes the points are interpolated; then heights are scaled to the droplet's height and radii to its base, by
-//! well below a per cent. A hanging droplet has no table here: it is drawn as the ellipsoid with its base, height and volume.
+//! Curves of unit volume are tabulated over contact angle and ln(V/l_c³), with [`POINTS`] points
+//! each, evenly spaced along the arc from apex to contact line. Each is solved (half a millisecond)
+//! when it is first needed; a scene needs few of them. Between nodes the points are interpolated;
+//! then heights and radii are scaled to the drop's own, by well below one per cent. A pendant drop
+//! is the ellipsoid with its base, height and volume.
 
 use std::f64::consts::PI;
 use std::sync::OnceLock;
@@ -10,15 +12,15 @@ use std::sync::OnceLock;
 use crate::ellipsoid_cap::EllipsoidCap;
 use sessile_wetting::young_laplace::sessile;
 
-/// Points of a meridian, apex and line included.
+/// Points of a meridian, apex and contact line included.
 pub const POINTS: usize = 25;
-/// Nodes over the angle, from 5° to 175°.
+/// Table nodes over the contact angle, from 5° to 175°.
 const NUM_ANGLES: usize = 35;
-/// Nodes over ln(V/l_c³), and their range.
+/// Table nodes over ln(V/l_c³), and their range.
 const NUM_VOLUMES: usize = 23;
 const LN_VOLUMES: (f64, f64) = (-9.0, 6.0);
 
-/// Radius and height over the solid, from apex to line, in m.
+/// Radius and height, from apex to contact line, in m.
 pub type Meridian = [[f64; 2]; POINTS];
 
 fn angle_node(k: usize) -> f64 {
@@ -33,13 +35,13 @@ fn node(row: usize, column: usize) -> &'static Meridian {
         let angle = angle_node(column);
         let part = row as f64 / (NUM_VOLUMES - 1) as f64;
         let ln_volume = LN_VOLUMES.0 + part * (LN_VOLUMES.1 - LN_VOLUMES.0);
-        // Of unit volume, so the capillary length carries the volume.
+        // Of unit volume: the capillary length represents the volume.
         let length = (-ln_volume / 3.0).exp();
         sessile(1.0, angle, length).map_or_else(|| cap(1.0, angle), |profile| resampled(&profile.points))
     })
 }
 
-/// Evenly spaced points along a curve whose points are evenly spaced already, only more or fewer.
+/// Resamples an evenly spaced curve.
 fn resampled(points: &[[f64; 2]]) -> Meridian {
     std::array::from_fn(|k| {
         let at = k as f64 / (POINTS - 1) as f64 * (points.len() - 1) as f64;
@@ -50,7 +52,7 @@ fn resampled(points: &[[f64; 2]]) -> Meridian {
     })
 }
 
-/// The spherical cap of a volume (in m³) at an angle (in rad).
+/// The spherical cap of a volume (in m³) and contact angle (in rad).
 fn cap(volume: f64, angle: f64) -> Meridian {
     let radius = sessile_wetting::cap::base_radius(volume, angle) / angle.sin();
     std::array::from_fn(|k| {
@@ -59,8 +61,8 @@ fn cap(volume: f64, angle: f64) -> Meridian {
     })
 }
 
-/// The meridian of a droplet of a volume (in m³) that stands at `angle` (in rad) under a pull into the solid, given its base radius and height,
-/// in m; `capillary_length` in m.
+/// Meridian of a sessile drop of a volume (in m³) and contact angle (in rad), given its base
+/// radius, height and capillary length, in m.
 pub fn resting(volume: f64, angle: f64, capillary_length: f64, base_radius: f64, height: f64) -> Meridian {
     let size = volume.cbrt();
     let ln_volume = 3.0 * (size / capillary_length).ln();
@@ -82,10 +84,10 @@ pub fn resting(volume: f64, angle: f64, capillary_length: f64, base_radius: f64,
     meridian
 }
 
-/// The meridian of a hanging droplet: the ellipsoid with its volume, base and height.
+/// Meridian of a pendant drop: the ellipsoid with its volume, base and height.
 pub fn hanging(volume: f64, base_radius: f64, height: f64) -> Meridian {
     let ellipsoid = EllipsoidCap::new(volume, base_radius, height);
-    // Angle of the line about the ellipsoid's center, in its own parameter.
+    // Parameter of the contact line on the ellipsoid.
     let end = (-ellipsoid.center_height / ellipsoid.along).clamp(-1.0, 1.0).acos();
     let mut meridian: Meridian = std::array::from_fn(|k| {
         let (sin, cos) = (end * k as f64 / (POINTS - 1) as f64).sin_cos();
@@ -95,7 +97,7 @@ pub fn hanging(volume: f64, base_radius: f64, height: f64) -> Meridian {
     meridian
 }
 
-/// Brings apex and line exactly to where they belong; what lies between follows in proportion.
+/// Scales apex and contact line exactly to their radius and height.
 fn fit(meridian: &mut Meridian, base_radius: f64, height: f64) {
     let ([_, top], [base, bottom]) = (meridian[0], meridian[POINTS - 1]);
     let (up, across) = (height / (top - bottom), base_radius / base);
@@ -136,7 +138,7 @@ mod tests {
                 .fold(0.0, f64::max);
             assert!(worst < 0.01, "{volume:e} m³ at {degrees}°: off by {worst:.4} heights");
             let (enclosed, centroid) = volume_and_centroid(&got);
-            // 25 points along the arc leave out a few per mille.
+            // 25 points along the arc miss a few per mille.
             assert!((enclosed / volume - 1.0).abs() < 0.01, "{volume:e} m³ at {degrees}°: {enclosed:e}");
             assert!((centroid / exact.centroid_height - 1.0).abs() < 0.01, "{centroid:e}");
         }

@@ -1,8 +1,10 @@
-//! A drop on a slope as metaballs: a bigger blob low, a smaller and flatter one high, stretching with speed (algan, §5).
+//! A drop on a slope as metaballs: a larger blob below, a smaller and flatter one above, stretched
+//! by speed (algan, §5).
 //!
-//! At rest on level ground it is one ball, the ellipsoid of the drop's base radius, height and volume. On a slope the drop
-//! sags: to first order its centroid moves downhill by R·Bo·sin α·χ(θ) (deconinck2016; docs/wetting.md, "Holding on"), which the second
-//! blob brings about by standing uphill. A moving drop is drawn out behind, and its front follows the impurities that it meets.
+//! At rest on a level plane it is one ball, the ellipsoid of the drop's base radius, height and
+//! volume. On a slope the drop sags: to first order its centroid moves downhill by R·Bo·sin α·χ(θ)
+//! (deconinck2016; docs/wetting.md, "Retention"), which the second blob, uphill, brings about. A
+//! moving drop is elongated at the rear, and its front follows the impurities that it meets.
 
 use std::f64::consts::PI;
 
@@ -13,11 +15,11 @@ use crate::metaballs::Ball;
 
 /// Width of the upper blob relative to the lower one.
 const UPPER_WIDTH: f64 = 0.72;
-/// Height of the upper blob relative to the lower one: flatter.
+/// Height of the upper blob relative to the lower one.
 const UPPER_HEIGHT: f64 = 0.62;
-/// Distance of the two blobs and the downhill shift of the centroid that it makes, both in base radii.
+/// Distance of the two blobs and the resulting downhill shift of the centroid, both in base radii.
 ///
-/// Measured on the built surface of a 90° drop; `sag_moves_the_centroid…` below holds it to 10 %.
+/// Measured on the built surface of a 90° drop; a test below checks it to 10 %.
 const SHIFT_BY_SPACING: [(f64, f64); 9] = [
     (0.0, 0.0),
     (0.2, 0.0092),
@@ -29,14 +31,14 @@ const SHIFT_BY_SPACING: [(f64, f64); 9] = [
     (1.4, 0.1994),
     (1.6, 0.2386),
 ];
-/// Largest spacing of the two blobs, in base radii: beyond it they would part.
-const LARGEST_SPACING: f64 = 1.6;
+/// Largest spacing of the two blobs, in base radii: beyond it they would separate.
+const MAX_SPACING: f64 = 1.6;
 /// Directions of the front blobs about the heading, in rad.
 pub const FRONT_DIRECTIONS: [f64; 5] = [-PI / 3.0, -PI / 6.0, 0.0, PI / 6.0, PI / 3.0];
 /// Width of a front blob relative to the drop.
 const FRONT_WIDTH: f64 = 0.42;
 
-/// What a drop's form follows from.
+/// Parameters of a metaball drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetaballDrop {
     /// Volume, in m³.
@@ -45,32 +47,43 @@ pub struct MetaballDrop {
     pub base_radius: f64,
     /// Height, in m.
     pub height: f64,
-    /// Unit direction along the plane in which it sags or runs.
+    /// Unit direction along the plane in which it sags or slides.
     pub heading: DVec2,
     /// Downhill shift of the centroid, in base radii.
     pub sag: f64,
-    /// How much longer than wide it is drawn by its motion; 0 at rest.
+    /// Elongation by motion, in base radii; 0 at rest.
     pub stretch: f64,
-    /// How far the front is ahead (or behind) of round in each of [`FRONT_DIRECTIONS`], in base radii.
+    /// How far the front is ahead of a circle in each of [`FRONT_DIRECTIONS`], in base radii.
     pub front: [f64; FRONT_DIRECTIONS.len()],
 }
 
 impl MetaballDrop {
-    /// Appends the balls, about `at` in the local frame, to `balls`.
+    /// A similar drop of a share of the volume.
+    pub fn part(&self, share: f64) -> Self {
+        let scale = share.cbrt();
+        Self {
+            volume: self.volume * share,
+            base_radius: self.base_radius * scale,
+            height: self.height * scale,
+            ..*self
+        }
+    }
+
+    /// Appends the balls, about `at` (in m) in the local frame.
     pub fn push_balls(&self, at: DVec2, balls: &mut Vec<Ball>) {
         let cap = EllipsoidCap::new(self.volume, self.base_radius, self.height);
         let ellipsoid = |offset: DVec2, width: f64, height: f64| {
             let center = (at + offset).extend(cap.center_height * height);
             Ball::ellipsoid(center, DVec3::new(cap.across * width, cap.across * width, cap.along * height))
         };
-        let spacing = (spacing_for(self.sag) + self.stretch).min(LARGEST_SPACING);
-        // The lower blob moves ahead by what keeps the footprint's middle in place.
+        let spacing = (spacing_for(self.sag) + self.stretch).min(MAX_SPACING);
+        // The lower blob moves ahead to keep the center of the footprint in place.
         let ahead = 0.35 * spacing * self.base_radius;
         balls.push(ellipsoid(self.heading * ahead, 1.0, 1.0));
         if spacing > 0.0 {
             let behind = ahead - spacing * self.base_radius;
             let mut upper = ellipsoid(self.heading * behind, UPPER_WIDTH, UPPER_HEIGHT);
-            // Fades in, so that a drop's form is continuous in tilt and speed.
+            // Fades in, so that the shape is continuous in tilt and speed.
             upper.strength = (spacing / 0.5).min(1.0);
             balls.push(upper);
         }
@@ -94,7 +107,7 @@ fn spacing_for(sag: f64) -> f64 {
             return near + (far - near) * (sag - less).max(0.0) / (more - less);
         }
     }
-    LARGEST_SPACING
+    MAX_SPACING
 }
 
 #[cfg(test)]
@@ -104,7 +117,7 @@ mod tests {
     use crate::instance::{Instance, LocalFrame, Shape};
     use glam::DMat3;
 
-    fn level_form() -> MetaballDrop {
+    fn level_drop() -> MetaballDrop {
         MetaballDrop {
             volume: 4e-9,
             base_radius: 1.26e-3,
@@ -116,15 +129,15 @@ mod tests {
         }
     }
 
-    fn built(form: &MetaballDrop) -> crate::build::DropMesh {
+    fn built(drop: &MetaballDrop) -> crate::build::DropMesh {
         let mut balls = Vec::new();
-        form.push_balls(DVec2::ZERO, &mut balls);
+        drop.push_balls(DVec2::ZERO, &mut balls);
         let frame = LocalFrame { origin: DVec3::ZERO, axes: DMat3::IDENTITY };
         let instance = Instance {
             drop: 1,
             solid: Some(0),
             frame,
-            volume: form.volume,
+            volume: drop.volume,
             velocity: DVec3::ZERO,
             shape: Shape::Metaballs(balls),
         };
@@ -141,26 +154,26 @@ mod tests {
     }
 
     #[test]
-    fn sag_moves_the_centroid_downhill_by_what_was_asked() {
+    fn sag_moves_the_centroid_downhill_as_requested() {
         for sag in [0.02, 0.05, 0.1, 0.2] {
-            let form = MetaballDrop { sag, ..level_form() };
-            let built = built(&form);
-            let foot: Vec<DVec3> = built.mesh.positions.iter().copied().filter(|p| p.z == 0.0).collect();
+            let drop = MetaballDrop { sag, ..level_drop() };
+            let built = built(&drop);
+            let base: Vec<DVec3> = built.mesh.positions.iter().copied().filter(|p| p.z == 0.0).collect();
             let (low, high) =
-                foot.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.y), h.max(p.y)));
-            let shift = (0.5 * (low + high) - centroid(&built.mesh).y) / form.base_radius;
+                base.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.y), h.max(p.y)));
+            let shift = (0.5 * (low + high) - centroid(&built.mesh).y) / drop.base_radius;
             assert!((shift / sag - 1.0).abs() < 0.1, "asked {sag} R, got {shift:.4} R");
         }
     }
 
     #[test]
-    fn the_rest_form_has_the_height_and_base_it_was_given() {
-        let form = level_form();
-        let mesh = built(&form).mesh;
+    fn a_drop_at_rest_has_the_given_height_and_base() {
+        let drop = level_drop();
+        let mesh = built(&drop).mesh;
         let height = mesh.positions.iter().map(|p| p.z).fold(0.0, f64::max);
         let base = mesh.positions.iter().filter(|p| p.z == 0.0).map(|p| p.truncate().length()).fold(0.0, f64::max);
-        assert!((height / form.height - 1.0).abs() < 5e-3, "height {height:e}");
-        assert!((base / form.base_radius - 1.0).abs() < 5e-3, "base {base:e}");
-        assert!((mesh.volume() / form.volume - 1.0).abs() < 1e-12, "volume {:e}", mesh.volume());
+        assert!((height / drop.height - 1.0).abs() < 5e-3, "height {height:e}");
+        assert!((base / drop.base_radius - 1.0).abs() < 5e-3, "base {base:e}");
+        assert!((mesh.volume() / drop.volume - 1.0).abs() < 1e-12, "volume {:e}", mesh.volume());
     }
 }

@@ -1,11 +1,11 @@
-//! Metaballs: blobs whose fields add up, so that neighbors flow into one another (algan, §5).
+//! Metaballs: blobs whose fields add up, so that neighbors blend (algan, §5).
 //!
 //! ```text
 //! f(x) = T − Σᵢ sᵢ (1 − qᵢ²)²₊,   qᵢ = |(x − cᵢ)/rᵢ|  (by component)        f < 0 in the liquid
 //! ```
 //!
-//! The kernel and the meaning of the threshold T are those of POV-Ray's `blob` (povray, "Blob"), so that an exported scene
-//! draws the very same surface.
+//! The kernel and the threshold T are those of POV-Ray's `blob` (povray, "Blob"), so that an
+//! exported scene has the same surface.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 /// Field strength T on the surface.
 pub const THRESHOLD: f64 = 0.25;
 
-/// Where a single ball of strength 1 has its surface, in units of its radii: (1 − q²)² = T at q = √½.
+/// Radius at which a single ball of strength 1 has its surface, over its radii: (1 − q²)² = T at q
+/// = √½.
 pub const SURFACE_RADIUS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// One ellipsoidal component of a metaball shape, axes along its drop's local frame.
@@ -21,36 +22,31 @@ pub const SURFACE_RADIUS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 pub struct Ball {
     /// Center in the local frame, in m.
     pub center: DVec3,
-    /// Where the field ends along each axis, in m.
+    /// Radii of the support along each axis, in m.
     pub radii: DVec3,
     /// Field at the center.
     pub strength: f64,
 }
 
 impl Ball {
-    /// A ball of strength 1 whose surface, when it stands alone, is the ellipsoid of these half-axes.
+    /// A ball of strength 1 whose surface, on its own, is the ellipsoid of these half-axes.
     pub fn ellipsoid(center: DVec3, half_axes: DVec3) -> Self {
         Self { center, radii: half_axes / SURFACE_RADIUS, strength: 1.0 }
     }
 
-    /// This ball's part of the field.
-    fn density(&self, point: DVec3) -> f64 {
+    /// Contribution of this ball to the field.
+    fn contribution(&self, point: DVec3) -> f64 {
         let rest = 1.0 - ((point - self.center) / self.radii).length_squared();
         if rest > 0.0 { self.strength * rest * rest } else { 0.0 }
-    }
-
-    /// The same ball with all lengths multiplied by `factor` about the origin.
-    pub fn scaled(&self, factor: f64) -> Self {
-        Self { center: self.center * factor, radii: self.radii * factor, strength: self.strength }
     }
 }
 
 /// The field of all balls: negative inside the liquid.
 pub fn field(balls: &[Ball], point: DVec3) -> f64 {
-    THRESHOLD - balls.iter().map(|ball| ball.density(point)).sum::<f64>()
+    THRESHOLD - balls.iter().map(|ball| ball.contribution(point)).sum::<f64>()
 }
 
-/// A box that holds every point with a field, lower and upper corner.
+/// Bounding box of the support of all balls, lower and upper corner.
 pub fn bounds(balls: &[Ball]) -> (DVec3, DVec3) {
     balls.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), ball| {
         (low.min(ball.center - ball.radii), high.max(ball.center + ball.radii))
@@ -74,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn two_balls_swell_towards_one_another() {
+    fn two_balls_bulge_towards_each_other() {
         let left = Ball::ellipsoid(DVec3::new(-1.05, 0.0, 0.0), DVec3::ONE);
         let right = Ball::ellipsoid(DVec3::new(1.05, 0.0, 0.0), DVec3::ONE);
         assert!(field(&[left], DVec3::ZERO) > 0.0 && field(&[right], DVec3::ZERO) > 0.0);

@@ -1,7 +1,8 @@
-//! A spline patch over points that stand in levels: the surface of the paper's droplet of masses and springs (fournier1998, §3.2.3).
+//! Spline patch over levels of control points: the surface of a drop of masses and springs
+//! (fournier1998, §3.2.3).
 //!
-//! Round each level the curve is a uniform cubic B-spline; across, it is one that arches from the basis over the apex to the basis of the other side,
-//! so that the top is round.
+//! Around each level the curve is a uniform cubic B-spline; across, it is a spline from the basis
+//! over the apex to the opposite side of the basis, so the top is round.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -12,16 +13,17 @@ use crate::build::{Detail, DropMesh};
 /// Control points of a patch over the plane z = 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Patch {
-    /// Mean radius of its line, in m.
+    /// Mean radius of the contact line, in m.
     pub base_radius: f64,
     /// Points of each level, at least 3.
     pub slices: u32,
-    /// Level by level from the basis, counter-clockwise seen from above, then the apex; in units of their own, which the base radius sets.
+    /// Level by level from the basis, counter-clockwise seen from above, then the apex; in units
+    /// that the base radius sets.
     pub points: Vec<[f32; 3]>,
 }
 
 impl Patch {
-    /// Whether there is at least one whole level and an apex, and all numbers are numbers.
+    /// Whether there is at least one complete level and an apex, and all numbers are finite.
     pub fn is_sound(&self) -> bool {
         let slices = self.slices as usize;
         slices >= 3
@@ -32,7 +34,7 @@ impl Patch {
             && self.base_radius > 0.0
     }
 
-    /// The surface over the plane z = 0, its foot included, with edges as wide as `detail` wants.
+    /// The surface over the plane z = 0, base included.
     pub fn surface(&self, detail: &Detail) -> DropMesh {
         let slices = self.slices as usize;
         let levels = (self.points.len() - 1) / slices;
@@ -45,7 +47,7 @@ impl Patch {
         let around = |level: usize, turn: f64| {
             let at = turn * slices as f64;
             let (k, t) = (at as usize, at.fract());
-            // Cubic B-spline weights of the point before and of the three after.
+            // Cubic B-spline weights of four consecutive points.
             let weights = [
                 (1.0 - t).powi(3),
                 3.0 * t.powi(3) - 6.0 * t * t + 4.0,
@@ -59,7 +61,8 @@ impl Patch {
         mesh.positions.resize(1 + rings * sectors, DVec3::ZERO);
         let mut arch = Vec::with_capacity(2 * levels + 1);
         for s in 0..sectors {
-            // From the basis over the apex to the basis of the other side; the first half of it is drawn, so that the top is round.
+            // From the basis over the apex to the opposite side of the basis; the first half of it
+            // is used, so the top is round.
             let turn = s as f64 / sectors as f64;
             let other = (turn + 0.5).fract();
             arch.clear();
@@ -79,7 +82,7 @@ impl Patch {
         mesh.positions.push(middle);
         for position in &mut mesh.positions {
             *position *= scale;
-            // What is left of the stiff springs' give.
+            // Removes the small compliance of the stiff springs.
             position.z = position.z.max(0.0);
         }
         mesh.positions[line..].iter_mut().for_each(|p| p.z = 0.0);
@@ -98,7 +101,7 @@ impl Patch {
     }
 }
 
-/// A B-spline of degree min(3, points − 1) that begins and ends in its first and last point, at `part` of its length of parameter.
+/// Clamped B-spline of degree min(3, points − 1), at the fraction `part` of its parameter range.
 fn clamped_spline(points: &[DVec3], part: f64) -> DVec3 {
     let degree = 3.min(points.len() - 1);
     let spans = points.len() - degree;
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
     use std::f64::consts::TAU;
 
-    /// A cone of so many slices and levels.
+    /// A cone with these numbers of slices and levels.
     fn cone(slices: u32, levels: u32) -> Patch {
         let ring = |level: u32| {
             let (scale, z) = (1.0 - f64::from(level) / f64::from(levels), 2.0 * f64::from(level) / f64::from(levels));
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_patch_is_closed_stands_on_its_plane_and_has_its_base() {
+    fn the_patch_is_closed_and_has_its_base_on_the_plane() {
         for (slices, levels) in [(3, 2), (6, 3), (4, 1), (12, 6)] {
             let patch = cone(slices, levels);
             assert!(patch.is_sound());
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_are_no_levels_are_refused() {
+    fn incomplete_levels_are_rejected() {
         let patch = cone(4, 2);
         for spoil in [
             (|p| p.slices = 2) as fn(&mut Patch),

@@ -1,7 +1,8 @@
-//! A drop by its Young–Laplace profile: a surface of revolution over a plane, leaned by what pulls along the plane, drawn out by speed.
+//! A drop by its Young–Laplace profile: a body of revolution over a plane, leaned by tangential
+//! acceleration and elongated by speed.
 //!
-//! A pull along the surface leans the drop: to first order its centroid moves by R Bo χ(θ) (docs/wetting.md, "Holding on"), here by a
-//! shear that leaves the foot in place.
+//! To first order tangential acceleration shifts the centroid by R Bo χ(θ) (docs/wetting.md,
+//! "Retention"), here by a shear that keeps the base in place.
 
 use std::f64::consts::{PI, TAU};
 use std::sync::OnceLock;
@@ -13,35 +14,36 @@ use sessile_geometry::TriMesh;
 use crate::build::{Detail, DropMesh};
 use crate::meridian::{self, Meridian, POINTS};
 
-/// Most edges round a drop for which directions are kept.
-const KEPT: usize = 96;
+/// Largest number of cached directions around a drop.
+const MAX_CACHED: usize = 96;
 
-/// What the shape of a drop at rest, leaning or running follows from; over a plane.
+/// Shape parameters of a drop over a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Volume of the whole body of revolution over its foot, in m³: the drop's own on a plane, and what the ground takes of it on a curved one besides.
+    /// Volume of the body of revolution over its base, in m³: the drop's own on a plane; on a
+    /// curved solid it includes the cap of the solid.
     pub body: f64,
-    /// In m.
+    /// Base radius, in m.
     pub base_radius: f64,
-    /// Of the apex over the foot, in m.
+    /// Height of the apex over the base, in m.
     pub height: f64,
-    /// At which it meets the plane of its foot, in rad.
+    /// Contact angle with the plane of the base, in rad.
     pub angle: f64,
-    /// √(γ/ρg) for the pull into the solid, in m; 0 where it is pulled off.
+    /// √(γ/ρg) for the acceleration into the solid, in m; 0 for a pendant drop.
     pub capillary_length: f64,
     /// Shift of the centroid along the plane, in m.
     pub lean: DVec2,
-    /// Direction in which it is drawn out, unit length or zero.
+    /// Direction of elongation, unit length or zero.
     pub heading: DVec2,
-    /// How much longer its rear half is than at rest, in base radii.
+    /// Elongation of the rear half, in base radii.
     pub stretch: f64,
 }
 
-/// Largest lean of an apex, in base radii: beyond it the shear would cut through the foot.
-const LARGEST_LEAN: f64 = 0.6;
+/// Largest lean of an apex, in base radii: beyond it the shear would cut through the base.
+const MAX_LEAN: f64 = 0.6;
 
 impl Profile {
-    /// Whether all numbers are numbers, and lengths lengths.
+    /// Whether all numbers are finite and lengths are positive.
     pub fn is_sound(&self) -> bool {
         let positive = [self.body, self.base_radius, self.height, self.angle];
         positive.iter().all(|x| x.is_finite() && *x > 0.0)
@@ -54,14 +56,14 @@ impl Profile {
             && self.stretch >= 0.0
     }
 
-    /// The surface over the plane z = 0, its foot included, with edges as wide as `detail` wants.
+    /// The surface over the plane z = 0, base included.
     pub fn surface(&self, detail: &Detail) -> DropMesh {
         let mut built = DropMesh::default();
         self.make_surface(detail, &mut built);
         built
     }
 
-    /// The same, in the room of a surface that is no longer needed.
+    /// Builds the surface in the memory of another.
     pub(crate) fn make_surface(&self, detail: &Detail, built: &mut DropMesh) {
         let meridian = if self.capillary_length > 0.0 {
             meridian::resting(self.body, self.angle, self.capillary_length, self.base_radius, self.height)
@@ -71,20 +73,21 @@ impl Profile {
         revolve(&meridian, self.body, detail, built);
         let (_, centroid) = meridian::volume_and_centroid(&meridian);
         let apex = self.lean * (self.height / centroid);
-        self.deform(&mut built.mesh, apex.clamp_length_max(LARGEST_LEAN * self.base_radius));
+        self.deform(&mut built.mesh, apex.clamp_length_max(MAX_LEAN * self.base_radius));
     }
 
-    /// Whether [`Profile::surface`] encloses exactly the body's volume: a shear keeps it, being drawn out does not.
+    /// Whether [`Profile::surface`] encloses exactly the body's volume: a shear keeps it, an
+    /// elongation does not.
     pub fn keeps_volume(&self) -> bool {
         self.stretch == 0.0
     }
 
-    /// Leans and draws out a surface over the plane; its foot's width stays.
+    /// Leans and elongates a surface; the width of the base is kept.
     fn deform(&self, mesh: &mut TriMesh, lean: DVec2) {
         if lean == DVec2::ZERO && self.stretch == 0.0 {
             return;
         }
-        // The apex comes first.
+        // The apex is the first vertex.
         let height = mesh.positions[0].z.max(f64::MIN_POSITIVE);
         for position in &mut mesh.positions {
             let mut flat = position.truncate() + lean * (position.z / height);
@@ -97,99 +100,131 @@ impl Profile {
     }
 }
 
-/// Unit directions round a circle, evenly spaced; kept for the numbers that occur.
+/// Evenly spaced unit directions around a circle, cached.
 pub(crate) fn directions(sectors: usize) -> std::borrow::Cow<'static, [DVec2]> {
-    static TABLE: [OnceLock<Vec<DVec2>>; KEPT + 1] = [const { OnceLock::new() }; KEPT + 1];
+    static TABLE: [OnceLock<Vec<DVec2>>; MAX_CACHED + 1] = [const { OnceLock::new() }; MAX_CACHED + 1];
     let make = || (0..sectors).map(|s| DVec2::from_angle(TAU * s as f64 / sectors as f64)).collect();
     match TABLE.get(sectors) {
-        Some(kept) => kept.get_or_init(make).as_slice().into(),
+        Some(cached) => cached.get_or_init(make).as_slice().into(),
         None => make().into(),
     }
 }
 
-/// The surface of revolution of a meridian over the plane z = 0, its foot included; edges as wide as `detail` wants.
+/// Rings of a body of revolution: `rings` from apex to contact line, then `inner` of the base.
+struct Revolution<'a> {
+    meridian: &'a Meridian,
+    sectors: usize,
+    rings: usize,
+    inner: usize,
+    /// Factor on radii for which the polygon has the area of the circle.
+    swell: f64,
+    /// Directions whose y is sin(πk/rings).
+    arch: std::borrow::Cow<'static, [DVec2]>,
+}
+
+/// Builds the body of revolution of a meridian over the plane z = 0, base included.
 ///
-/// Chords cut off a little of a round body; rings between apex and line are widened by what brings `volume` (in m³) back.
+/// Chords cut off part of a round body; rings between apex and contact line are widened to enclose
+/// `volume` (in m³).
 fn revolve(meridian: &Meridian, volume: f64, detail: &Detail, built: &mut DropMesh) {
-    let base = meridian[POINTS - 1][0];
-    let widest = meridian.iter().map(|point| point[0]).fold(0.0, f64::max);
-    let sectors = detail.sectors(widest);
-    // A polygon with the area of the circle.
-    let sector = TAU / sectors as f64;
-    let swell = (sector / sector.sin()).sqrt();
-    // Rings as far apart as vertices along the widest one.
-    let step = |[r, z]: [f64; 2], [s, y]: [f64; 2]| ((r - s) * (r - s) + (z - y) * (z - y)).sqrt();
-    let arc: f64 = meridian.windows(2).map(|p| step(p[0], p[1])).sum();
-    let rings = ((arc / (sector * widest)).round() as usize).clamp(3, sectors);
-    let at = |part: f64| {
-        let along = part * (POINTS - 1) as f64;
-        let low = (along as usize).min(POINTS - 2);
-        let mix = |c: usize| meridian[low][c] + (along - low as f64) * (meridian[low + 1][c] - meridian[low][c]);
-        [mix(0) * swell, mix(1)]
-    };
-    // The foot, inwards, in as many rings as keep its triangles like the others.
-    let inner = ((base / (sector * widest)).round() as usize).clamp(1, sectors);
+    let body = Revolution::new(meridian, detail);
+    let [plain, widened] = body.enclosed([0.0, 0.01]);
+    let widening = (0.01 * (volume - plain) / (widened - plain)).clamp(-0.05, 0.2);
+    // The remaining difference, a few parts in a million, is corrected by the height.
+    let raise = volume / body.enclosed([widening; 2])[0];
     let DropMesh { mesh, on_solid } = built;
     mesh.positions.clear();
     mesh.triangles.clear();
     on_solid.clear();
-    mesh.positions.reserve((rings + inner - 1) * sectors + 2);
-    mesh.triangles.reserve(2 * (rings + inner - 1) * sectors);
-    let (around, arch) = (directions(sectors), directions(2 * rings));
-    let ring = |mesh: &mut TriMesh, radius: f64, z: f64| {
-        mesh.positions.extend(around.iter().map(|&direction| (direction * radius).extend(z)));
-    };
-    // Radius and height of ring k, and what widening it by one would add to the radius.
-    let ring_at = |k: usize| {
-        let [radius, z] = at(k as f64 / rings as f64);
-        // sin(πk/rings), which is zero at the line.
-        let sin = if k == rings { 0.0 } else { arch[k].y };
-        [radius, z, sin]
-    };
-    // The polygon's area is the circle's of the radius before it was swollen.
-    let per_slice = PI / 3.0 / (swell * swell);
-    let enclosed = |by: [f64; 2]| {
-        let (mut sums, mut above) = ([0.0; 2], ring_at(0));
-        for k in 1..=rings {
-            let below = ring_at(k);
-            for (sum, by) in sums.iter_mut().zip(by) {
+    body.push_positions(mesh, widening, raise);
+    body.push_triangles(mesh);
+    // All triangles beyond the contact line lie on the solid.
+    let num_air = body.sectors * (2 * body.rings - 1);
+    on_solid.extend((0..mesh.triangles.len()).map(|t| t >= num_air));
+}
+
+impl<'a> Revolution<'a> {
+    /// Chooses the numbers of rings and sectors.
+    fn new(meridian: &'a Meridian, detail: &Detail) -> Self {
+        let base = meridian[POINTS - 1][0];
+        let widest = meridian.iter().map(|point| point[0]).fold(0.0, f64::max);
+        let sectors = detail.sectors(widest);
+        let sector = TAU / sectors as f64;
+        // Rings as far apart as vertices along the widest one.
+        let step = |[r, z]: [f64; 2], [s, y]: [f64; 2]| ((r - s) * (r - s) + (z - y) * (z - y)).sqrt();
+        let arc: f64 = meridian.windows(2).map(|p| step(p[0], p[1])).sum();
+        let rings = ((arc / (sector * widest)).round() as usize).clamp(3, sectors);
+        let inner = ((base / (sector * widest)).round() as usize).clamp(1, sectors);
+        let swell = (sector / sector.sin()).sqrt();
+        Self { meridian, sectors, rings, inner, swell, arch: directions(2 * rings) }
+    }
+
+    /// Radius and height of ring k, and the change of its radius per widening.
+    fn ring(&self, k: usize) -> [f64; 3] {
+        let along = k as f64 / self.rings as f64 * (POINTS - 1) as f64;
+        let low = (along as usize).min(POINTS - 2);
+        let [near, far] = [self.meridian[low], self.meridian[low + 1]];
+        let mix = |c: usize| near[c] + (along - low as f64) * (far[c] - near[c]);
+        // sin(πk/rings), which is zero at the contact line.
+        let sin = if k == self.rings { 0.0 } else { self.arch[k].y };
+        [mix(0) * self.swell, mix(1), sin]
+    }
+
+    /// Enclosed volume for two widenings, in m³.
+    fn enclosed(&self, widenings: [f64; 2]) -> [f64; 2] {
+        // The area of a polygon is that of the circle before swelling.
+        let per_slice = PI / 3.0 / (self.swell * self.swell);
+        let (mut sums, mut above) = ([0.0; 2], self.ring(0));
+        for k in 1..=self.rings {
+            let below = self.ring(k);
+            for (sum, by) in sums.iter_mut().zip(widenings) {
                 let (r, s) = (above[0] * (1.0 + by * above[2]), below[0] * (1.0 + by * below[2]));
                 *sum += (r * r + r * s + s * s) * (above[1] - below[1]);
             }
             above = below;
         }
         sums.map(|sum| sum * per_slice)
-    };
-    let [plain, widened] = enclosed([0.0, 0.01]);
-    let by = (0.01 * (volume - plain) / (widened - plain)).clamp(-0.05, 0.2);
-    // What is left of the difference, some parts in a million, goes into the height.
-    let raise = volume / enclosed([by; 2])[0];
-    mesh.positions.push(DVec3::new(0.0, 0.0, meridian[0][1] * raise));
-    for k in 1..rings {
-        let [radius, z, sin] = ring_at(k);
-        ring(mesh, radius * (1.0 + by * sin), z * raise);
     }
-    ring(mesh, base * swell, 0.0);
-    for k in (1..inner).rev() {
-        ring(mesh, base * swell * k as f64 / inner as f64, 0.0);
+
+    /// Appends apex, rings, contact line, rings of the base and its center.
+    fn push_positions(&self, mesh: &mut TriMesh, widening: f64, raise: f64) {
+        let &Self { meridian, sectors, rings, inner, swell, .. } = self;
+        mesh.positions.reserve((rings + inner - 1) * sectors + 2);
+        let around = directions(sectors);
+        let push = |mesh: &mut TriMesh, radius: f64, z: f64| {
+            mesh.positions.extend(around.iter().map(|&direction| (direction * radius).extend(z)));
+        };
+        mesh.positions.push(DVec3::new(0.0, 0.0, meridian[0][1] * raise));
+        for k in 1..rings {
+            let [radius, z, sin] = self.ring(k);
+            push(mesh, radius * (1.0 + widening * sin), z * raise);
+        }
+        let base = meridian[POINTS - 1][0];
+        push(mesh, base * swell, 0.0);
+        for k in (1..inner).rev() {
+            push(mesh, base * swell * k as f64 / inner as f64, 0.0);
+        }
+        mesh.positions.push(DVec3::ZERO);
     }
-    mesh.positions.push(DVec3::ZERO);
-    let (count, middle) = (sectors as u32, mesh.positions.len() as u32 - 1);
-    let pairs = || (0..count).map(|s| (s, if s + 1 == count { 0 } else { s + 1 }));
-    mesh.triangles.extend(pairs().map(|(s, next)| [0, 1 + s, 1 + next]));
-    let last = (rings + inner - 2) as u32;
-    for k in 0..last {
-        let (upper, lower) = (1 + k * count, 1 + (k + 1) * count);
-        mesh.triangles.extend(
-            pairs()
-                .flat_map(|(s, next)| [[upper + s, lower + s, lower + next], [upper + s, lower + next, upper + next]]),
-        );
+
+    fn push_triangles(&self, mesh: &mut TriMesh) {
+        let &Self { sectors, rings, inner, .. } = self;
+        mesh.triangles.reserve(2 * (rings + inner - 1) * sectors);
+        let (count, center) = (sectors as u32, mesh.positions.len() as u32 - 1);
+        let pairs = || (0..count).map(|s| (s, if s + 1 == count { 0 } else { s + 1 }));
+        mesh.triangles.extend(pairs().map(|(s, next)| [0, 1 + s, 1 + next]));
+        let last = (rings + inner - 2) as u32;
+        for k in 0..last {
+            let (upper, lower) = (1 + k * count, 1 + (k + 1) * count);
+            mesh.triangles.extend(
+                pairs().flat_map(|(s, next)| {
+                    [[upper + s, lower + s, lower + next], [upper + s, lower + next, upper + next]]
+                }),
+            );
+        }
+        let innermost = 1 + last * count;
+        mesh.triangles.extend(pairs().map(|(s, next)| [center, innermost + next, innermost + s]));
     }
-    let line = 1 + last * count;
-    mesh.triangles.extend(pairs().map(|(s, next)| [middle, line + next, line + s]));
-    // All beyond the line lies on the solid.
-    let num_air = sectors * (2 * rings - 1);
-    on_solid.extend((0..mesh.triangles.len()).map(|t| t >= num_air));
 }
 
 #[cfg(test)]
@@ -199,7 +234,7 @@ mod tests {
     use sessile_wetting::young_laplace::sessile;
 
     #[test]
-    fn on_a_plane_height_base_and_volume_are_young_and_laplaces() {
+    fn on_a_plane_height_base_and_volume_are_those_of_young_laplace() {
         for (volume, degrees) in [(4e-9, 60.0), (4e-9, 90.0), (4e-9, 120.0), (30e-9, 90.0), (30e-9, 150.0)] {
             let exact = sessile(volume, f64::to_radians(degrees), 2.729e-3).expect("a drop");
             let profile = Profile {
@@ -232,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaning_drop_keeps_its_volume_and_shifts_its_centroid_by_what_was_asked() {
+    fn a_leaning_drop_keeps_its_volume_and_shifts_its_centroid_as_requested() {
         let lean = DVec2::new(2e-4, -1e-4);
         let profile = Profile {
             body: 4e-9,

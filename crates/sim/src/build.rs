@@ -77,7 +77,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     Ok(Built { model, notices })
 }
 
-/// An error if the liquid needs more than nine tenths of the free memory, where the system reports that.
+/// Fails if the liquid needs more than nine tenths of the free memory, where that is known.
 fn check_memory(needed: &MemoryEstimate) -> Result<(), BuildError> {
     let Some(free) = free_memory() else { return Ok(()) };
     if needed.bytes < 0.9 * free {

@@ -1,7 +1,7 @@
 //! From scene to frames: builds models, steps them, measures, checkpoints and resumes.
 //!
-//! [`run`] simulates a scene into a run folder, or resumes an unfinished run. [`scenes`] are the example scenes
-//! that ship with the program.
+//! [`run`] simulates a scene into a run folder, or resumes an unfinished run. [`scenes`] are the
+//! example scenes that ship with the program.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

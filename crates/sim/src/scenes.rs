@@ -17,8 +17,8 @@ macro_rules! shipped {
     };
 }
 
-/// All scenes that ship, by name. Scenes in the folder `scenes` that use a mesh file are left out, because their text
-/// alone cannot be simulated.
+/// All scenes that ship, by name. Scenes in the folder `scenes` that use a mesh file are left out,
+/// because their text alone cannot be simulated.
 pub const SCENES: &[ShippedScene] = shipped![
     "adhesion",
     "angles",

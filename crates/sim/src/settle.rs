@@ -1,10 +1,11 @@
 //! Rest detection for runs with `time.settle`.
 //!
-//! A drop of radius R (of the sphere of its volume) moves on its inertial-capillary time τ = √(ρR³/γ). It is at rest
-//! between two frames if its centroid, height and base radius each change by less than 10⁻⁴ R per τ. The run is at rest
-//! when all drops were at rest over three successive frame intervals, no drop appeared or disappeared, and the scene
-//! changes nothing later: no emitter still to stop, no key of a solid's motion or of gravity ahead. A run without drops
-//! never comes to rest.
+//! A drop of radius R (of the sphere of its volume) moves on its inertial-capillary time τ =
+//! √(ρR³/γ). It is at rest between two frames if its centroid, height and base radius each change
+//! by less than 10⁻⁴ R per τ. The run is at rest when all drops were at rest over three successive
+//! frame intervals, no drop appeared or disappeared, and the scene changes nothing later: no
+//! emitter still to stop, no key of a solid's motion or of gravity ahead. A run without drops never
+//! comes to rest.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
     /// Inertial-capillary time of a drop of 1 mm radius, in s: √(10³ · 10⁻⁹ / 0.073) = 3.70 ms.
     const INERTIAL_TIME: f64 = 3.701e-3;
 

@@ -1,5 +1,7 @@
 //! Suggestions for a mistyped name.
 
+use sessile_scene::edit_distance;
+
 /// A hint for a name that is not among `names`: the closest ones, or all of them after `otherwise`.
 ///
 /// ```
@@ -17,7 +19,8 @@ pub fn suggest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clon
     }
 }
 
-/// Up to three of `names` closest to `wanted`: those that contain it, then those within a few edits.
+/// Up to three of `names` closest to `wanted`: those that contain it, then those within a few
+/// edits.
 fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
     let mut ranked: Vec<(usize, &str)> = names
@@ -33,22 +36,6 @@ fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'
     ranked.sort_unstable();
     ranked.dedup();
     ranked.into_iter().take(3).map(|(_, name)| name).collect()
-}
-
-/// Levenshtein distance: insertions, deletions and substitutions that turn `a` into `b`.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -41,7 +41,8 @@ fn a_run_resumed_after_any_stop_is_bit_identical() {
     for (name, checkpoint_seconds) in [("often", 0.0), ("seldom", 1e9), ("always", 1e-9)] {
         let options = RunOptions { checkpoint_seconds, ..RunOptions::new(folder.path().join(name)) };
         let mut stops = 0;
-        // Five reports per session: stops fall between steps within a frame, and right after a frame.
+        // Five reports per session: stops fall between steps within a frame, and right after a
+        // frame.
         while let RunOutcome::Stopped { .. } = run_ball_until(&scene, &options, 1.0, 5).unwrap() {
             stops += 1;
         }
@@ -99,7 +100,8 @@ fn a_damped_ball_comes_to_rest_and_an_undamped_one_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let (outcome, _) = run_ball(&scene(300, true), &RunOptions::new(folder.path().join("damped")), 20.0);
     let RunOutcome::Done { frame, settled: true } = outcome.unwrap() else { panic!("a damped ball comes to rest") };
-    // The amplitude decays as e^(−20 t): below 1e-4 of a radius per 3.7 ms after about half a second.
+    // The amplitude decays as e^(−20 t): below 1e-4 of a radius per 3.7 ms after about half a
+    // second.
     assert!((20..80).contains(&frame), "at rest in frame {frame}");
     let run = run_json(&folder.path().join("damped"));
     assert_eq!((&run["settled"], &run["status"]), (&true.into(), &"done".into()));

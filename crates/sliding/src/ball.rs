@@ -1,7 +1,8 @@
 //! Ballistic flight of airborne drops.
 //!
-//! An airborne drop is a sphere that falls freely: x(t) = x₀ + v₀ t + ½ g t², exact under constant gravity. Air drag,
-//! oscillation and break-up are not modeled. When it touches a solid is for the models to find.
+//! An airborne drop is a sphere that falls freely: x(t) = x₀ + v₀ t + ½ g t², exact under constant
+//! gravity. Air drag, oscillation and break-up are not modeled. When it touches a solid is for the
+//! models to find.
 
 use std::f64::consts::PI;
 
@@ -11,7 +12,8 @@ use sessile_wetting::cube_root::cube_root;
 
 use crate::ids::DropId;
 
-/// Clearance of a detached drop from the surface that it left, in radii: it must not touch it again at once.
+/// Clearance of a detached drop from the surface that it left, in radii: it must not touch it again
+/// at once.
 const DETACHED_CLEARANCE: f64 = 1.001;
 
 /// Radius of the sphere of this volume (in m³), in m.
@@ -44,7 +46,8 @@ impl Projectile {
         self.velocity += gravity * time;
     }
 
-    /// A drop of `volume` (in m³) that has just detached at `point` of a surface with this outward unit normal.
+    /// A drop of `volume` (in m³) that has just detached at `point` of a surface with this outward
+    /// unit normal.
     pub fn detached(point: DVec3, normal: DVec3, velocity: DVec3, volume: f64) -> Self {
         Self { center: point + normal * (DETACHED_CLEARANCE * ball_radius(volume)), velocity, volume }
     }

@@ -46,7 +46,8 @@ impl CoalescenceGroups {
         &self.members[self.starts[first] as usize..self.starts[end] as usize]
     }
 
-    /// Finds the groups of slots below `num_slots` that `pairs` connect, in order of first occurrence.
+    /// Finds the groups of slots below `num_slots` that `pairs` connect, in order of first
+    /// occurrence.
     ///
     /// Members are sorted, so sums over a group do not depend on the order of the pairs.
     pub fn gather(&mut self, pairs: &[(u32, u32)], num_slots: usize) {
@@ -113,7 +114,8 @@ impl CoalescenceGroups {
     }
 }
 
-/// Index of the drop that survives a merger, from the volumes and ids: the largest, of equal ones that of lowest id.
+/// Index of the drop that survives a merger, from the volumes and ids: the largest, of equal ones
+/// that of lowest id.
 ///
 /// # Panics
 ///

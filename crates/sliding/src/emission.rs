@@ -37,7 +37,8 @@ pub trait EmissionTarget {
     /// A place on a solid, uniformly distributed over its area.
     fn random_place(&self, solid: usize, random: &mut Stream) -> Self::Place;
 
-    /// Adds liquid at a place (negative: removes it), in m³, and returns the volume that was really added.
+    /// Adds liquid at a place (negative: removes it), in m³, and returns the volume that was really
+    /// added.
     fn pour(&mut self, place: Self::Place, volume: f64, ids: &mut IdCounter) -> f64;
 }
 
@@ -82,7 +83,8 @@ pub fn apply_emissions<T: EmissionTarget>(
     }
 }
 
-/// Deposits condensed liquid as grains of dew at random places; a grain that lands on a drop feeds it.
+/// Deposits condensed liquid as grains of dew at random places; a grain that lands on a drop feeds
+/// it.
 fn deposit_dew<T: EmissionTarget>(
     solid: usize,
     grain: f64,

@@ -1,7 +1,7 @@
 //! The physics of sliding drops that the pane and droplet models share.
 //!
-//! Both models move drops as particles along a solid. Substrate, motion kernel and neighbor search are their own; this
-//! crate holds what does not depend on them:
+//! Both models move drops as particles along a solid. Substrate, motion kernel and neighbor search
+//! are their own; this crate holds what does not depend on them:
 //!
 //! | module | what |
 //! |---|---|
@@ -12,7 +12,8 @@
 //! | [`Necks`] | the shape of drops that have just coalesced |
 //! | [`CoalescenceGroups`], [`survivor`], [`merge_event`] | sets of drops that touch, and what becomes of them |
 //!
-//! Trails and emissions are generic over the place type of a model: a cell of a pane, or a point on a triangle.
+//! Trails and emissions are generic over the place type of a model: a cell of a pane, or a point on
+//! a triangle.
 
 mod ball;
 mod coalescence;

@@ -1,22 +1,24 @@
 //! The neck between drops that have just coalesced.
 //!
-//! A merged drop keeps, for a short time, the positions of the drops that it was made of, so that frames show a neck that
-//! closes. This affects display only: volume, place and momentum merge at once.
+//! A merged drop keeps, for a short time, the positions of the drops that it was made of, so that
+//! frames show a neck that closes. This affects display only: volume, place and momentum merge at
+//! once.
 //!
 //! # Time constant
 //!
-//! The bridge between two drops of radii r ≤ R grows inertially as b² ~ √(γa/ρ) t, with 1/a = 1/r + 1/R the curvature of
-//! the gap: a ≈ r where one drop is much smaller. The neck has closed when b ~ r, after t ~ √(ρr³/γ): the capillary time
-//! of the *absorbed* drop, whose Laplace pressure 2γ/r drives the flow, not that of the merged one. In a viscous liquid
-//! the bridge grows at the speed γ/η and closes after t ~ ηr/γ. With v the volume absorbed by the largest drop,
+//! The bridge between two drops of radii r ≤ R grows inertially as b² ~ √(γa/ρ) t, with 1/a = 1/r +
+//! 1/R the curvature of the gap: a ≈ r where one drop is much smaller. The neck has closed when b ~
+//! r, after t ~ √(ρr³/γ): the capillary time of the *absorbed* drop, whose Laplace pressure 2γ/r
+//! drives the flow, not that of the merged one. In a viscous liquid the bridge grows at the speed
+//! γ/η and closes after t ~ ηr/γ. With v the volume absorbed by the largest drop,
 //!
 //! ```text
 //! τ = max(2 √(ρv/γ), 12 η v^⅓/γ)
 //! ```
 //!
-//! The factors are chosen: about three oscillation periods of the mode n = 2 damp out in the first; the second is the
-//! cut-off logarithm of the wedge. Offsets decay as exp(−t/τ) and are evaluated when a frame asks for them, so a neck costs
-//! nothing between frames.
+//! The factors are chosen: about three oscillation periods of the mode n = 2 damp out in the first;
+//! the second is the cut-off logarithm of the wedge. Offsets decay as exp(−t/τ) and are evaluated
+//! when a frame asks for them, so a neck costs nothing between frames.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -58,7 +60,8 @@ impl NeckParts {
         &self.parts[..self.count]
     }
 
-    /// Adds a part; beyond [`MAX_PARTS`] the smallest is merged with its nearest neighbor, about their center of mass.
+    /// Adds a part; beyond [`MAX_PARTS`] the smallest is merged with its nearest neighbor, about
+    /// their center of mass.
     fn push(&mut self, part: NeckPart) {
         if self.count < MAX_PARTS {
             self.parts[self.count] = part;
@@ -126,9 +129,11 @@ impl Necks {
         Some(parts)
     }
 
-    /// The neck of drops that merge into one of `volume` (in m³): each with its slot, share and offset from the new center.
+    /// The neck of drops that merge into one of `volume` (in m³): each with its slot, share and
+    /// offset from the new center.
     ///
-    /// `None` if the neck closes before the next frame. Existing necks of the slots must be [removed](Necks::remove).
+    /// `None` if the neck closes before the next frame. Existing necks of the slots must be
+    /// [removed](Necks::remove).
     pub fn plan(
         &self,
         volume: f64,
@@ -182,7 +187,8 @@ impl Necks {
         }
     }
 
-    /// Advances to `now`; no frame is written before `next_frame` (both in s). Closed necks are swept from time to time.
+    /// Advances to `now`; no frame is written before `next_frame` (both in s). Closed necks are
+    /// swept from time to time.
     pub fn advance_to(&mut self, now: f64, next_frame: f64) {
         (self.now, self.next_frame) = (now, next_frame);
         if self.necks.len() <= SWEEP_THRESHOLD.max(2 * self.num_swept) {

@@ -7,7 +7,8 @@ use crate::ids::{DropId, IdCounter};
 
 /// What a model keeps besides the drops on its solids.
 ///
-/// `added = present + lost` holds at all times, film and airborne drops included in what is present.
+/// `added = present + lost` holds at all times, film and airborne drops included in what is
+/// present.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelState {
     /// Simulated time, in s.

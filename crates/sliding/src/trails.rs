@@ -1,9 +1,10 @@
 //! Films that fast drops leave behind, and the beads that they rupture into.
 //!
-//! A drop faster than its receding contact line can follow leaves a film (docs/wetting.md, "Trails and beads"). The film
-//! behind a drop is gathered until it is as long as the spacing of beads. After the time in which it retracts from both
-//! edges into a ridge, the film that is still there becomes one bead. Retraction and capillary break-up are internal
-//! motions, so the bead lies at the film's center of mass. On a solid that does not dewet (θ_r < 5°) the film persists.
+//! A drop faster than its receding contact line can follow leaves a film (docs/wetting.md, "Trails
+//! and beads"). The film behind a drop is gathered until it is as long as the spacing of beads.
+//! After the time in which it retracts from both edges into a ridge, the film that is still there
+//! becomes one bead. Retraction and capillary break-up are internal motions, so the bead lies at
+//! the film's center of mass. On a solid that does not dewet (θ_r < 5°) the film persists.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use sessile_wetting::{Liquid, SlidingLaw};
 
 use crate::ids::DropId;
 
-/// Volume below which a film persists instead of becoming a bead, in m³: a sphere of 20 µm, too small to see.
+/// Volume below which a film persists instead of becoming a bead, in m³: a sphere of 20 µm, too
+/// small to see.
 const SMALLEST_BEAD: f64 = 4e-15;
 
 /// The film on a model's solids.
@@ -78,8 +80,8 @@ pub struct Bead<P> {
 pub struct Trails<S> {
     /// Films that still grow, by the slot of their drop.
     growing: BTreeMap<u32, Trail<S>>,
-    /// Complete films with their slot, by time of rupture (the bits of a positive number sort like it) and order of
-    /// completion.
+    /// Complete films with their slot, by time of rupture (the bits of a positive number sort like
+    /// it) and order of completion.
     complete: BTreeMap<(u64, u64), (u32, Trail<S>)>,
     num_complete: u64,
 }
@@ -124,7 +126,8 @@ impl<S: Copy + PartialEq> Trails<S> {
         }
     }
 
-    /// Ruptures the films that are due by `now` (in s): removes them from the substrate and returns the beads.
+    /// Ruptures the films that are due by `now` (in s): removes them from the substrate and returns
+    /// the beads.
     pub fn rupture<F>(&mut self, now: f64, substrate: &mut F) -> Vec<Bead<F::Place>>
     where
         F: FilmSubstrate<Segment = S>,
@@ -204,7 +207,7 @@ mod tests {
         let mut trails = laid(5, 1e-13, &law, &mut line);
         let due = law.dewetting_time(&WATER, 1e-3);
         assert!(trails.rupture(0.99 * due, &mut line).is_empty(), "not before it has retracted");
-        // Another drop has taken up the first two segments meanwhile.
+        // Another drop has absorbed the first two segments meanwhile.
         line.film.retain(|&at, _| at >= 2);
         let beads = trails.rupture(1.01 * due, &mut line);
         assert_eq!(beads.len(), 1);

@@ -16,13 +16,13 @@ pub enum SurfaceError {
         axis: &'static str,
     },
     /// The scene has dew, which only the pane and droplet models support.
-    #[error("emitters[{index}]: the surface model does not support dew; use the pane or droplet model")]
+    #[error("emitters.{index}: the surface model does not support dew; use the pane or droplet model")]
     Dew {
         /// Index of the emitter.
         index: usize,
     },
     /// A drop could not be meshed.
-    #[error("drops[{index}]: no surface could be made: {reason}")]
+    #[error("drops.{index}: no surface could be made: {reason}")]
     Drop {
         /// Index of the drop.
         index: usize,

@@ -38,7 +38,7 @@ impl Notices {
             self.small_drops += 1;
             if self.small_drops == 1 {
                 self.waiting.push(format!(
-                    "drops[{index}] has a radius of {radius:.3e} m, smaller than resolution.edge = {edge:.3e} m: it and \
+                    "drops.{index} has a radius of {radius:.3e} m, smaller than resolution.edge = {edge:.3e} m: it and \
                      all others like it get edges of 0.35 of their radius"
                 ));
             }

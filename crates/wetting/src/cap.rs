@@ -1,10 +1,12 @@
 //! Spherical caps: drops so small that gravity does not shape them.
 //!
-//! A cap of contact angle θ and base radius R is cut from a sphere of radius a = R / sin θ; its height is
-//! h = R tan(θ/2) and its volume V = π h (3R² + h²)/6. Written with half angles every formula holds from 0 to π
-//! without cancellation. The planar versions (a circular segment; per unit depth) serve two-dimensional runs.
+//! A cap of contact angle θ and base radius R is cut from a sphere of radius a = R / sin θ; its
+//! height is h = R tan(θ/2) and its volume V = π h (3R² + h²)/6. Written with half angles every
+//! formula holds from 0 to π without cancellation. The planar versions (a circular segment; per
+//! unit depth) serve two-dimensional runs.
 //!
-//! Error against Young–Laplace at V = 0.1 l_c³ (2 µL of water): height +2 %, radius −1 % up to 90°, −12 % at 150°.
+//! Error against Young–Laplace at V = 0.1 l_c³ (2 µL of water): height +2 %, radius −1 % up to 90°,
+//! −12 % at 150°.
 
 use std::f64::consts::PI;
 
@@ -140,7 +142,7 @@ mod tests {
         }
     }
 
-    /// `sessile-10-70-zero-g` of the reference answers.
+    /// `sessile-10-70-zero-g` of the reference solutions.
     #[test]
     fn weightless_drop_is_the_reference_cap() {
         let theta = 70.0_f64.to_radians();

@@ -1,4 +1,5 @@
-//! Small exact answers: pressure jump, capillary rise, menisci, dripping, falling, merging, and the hysteresis cycle.
+//! Exact solutions: pressure jump, capillary rise, menisci, dripping, free fall, coalescence, and
+//! the hysteresis cycle.
 
 use std::f64::consts::PI;
 
@@ -17,7 +18,8 @@ pub fn planar_laplace_pressure(liquid: &Liquid, radius: f64) -> f64 {
     liquid.surface_tension / radius
 }
 
-/// Mean height to which a liquid rises in a tube, 2γ cos θ/(ρ g r), in m: Jurin's law, exact for the raised volume.
+/// Mean height to which a liquid rises in a tube, 2γ cos θ/(ρ g r), in m: Jurin's law, exact for
+/// the raised volume.
 pub fn rise_in_tube(liquid: &Liquid, theta: f64, radius: f64, gravity: f64) -> f64 {
     2.0 * liquid.surface_tension * theta.cos() / (liquid.density * gravity * radius)
 }
@@ -27,7 +29,8 @@ pub fn rise_between_plates(liquid: &Liquid, theta: f64, gap: f64, gravity: f64) 
     2.0 * liquid.surface_tension * theta.cos() / (liquid.density * gravity * gap)
 }
 
-/// Height of the contact line on a vertical wall above the level far from it, in m; negative above 90°.
+/// Height of the contact line on a vertical wall above the level far from it, in m; negative above
+/// 90°.
 ///
 /// From the first integral of the planar meniscus: h² = 2 l_c² (1 − sin θ).
 pub fn meniscus_height(liquid: &Liquid, theta: f64, gravity: f64) -> f64 {
@@ -35,16 +38,19 @@ pub fn meniscus_height(liquid: &Liquid, theta: f64, gravity: f64) -> f64 {
     if theta > 0.5 * PI { -height } else { height }
 }
 
-/// Harkins and Brown's F at r/V^⅓ = 0.30, 0.35, … 1.20 (harkins1919, as tabulated since; unverified, 2–3 %).
+/// Harkins and Brown's F at r/V^⅓ = 0.30, 0.35, … 1.20 (harkins1919, as tabulated since;
+/// unverified, 2–3 %).
 const HARKINS_BROWN: [f64; 19] = [
     0.7256, 0.7011, 0.6828, 0.6669, 0.6515, 0.6362, 0.6250, 0.6171, 0.6093, 0.6032, 0.6000, 0.5992, 0.5998, 0.6034,
     0.6098, 0.6179, 0.6280, 0.6407, 0.6535,
 ];
 
-/// Volume of the drop that falls slowly from a tube or disc wetted out to `radius`, V = (2πrγ/ρg) F(r/V^⅓), in m³.
+/// Volume of the drop that falls slowly from a tube or disc wetted out to `radius`, V = (2πrγ/ρg)
+/// F(r/V^⅓), in m³.
 ///
-/// F is linear between the table's entries and constant outside them; below r/V^⅓ = 0.3 (r < 0.9 mm for water) it should
-/// rise towards 1, so that thinner needles drip up to a quarter more than said here.
+/// F is linear between the table's entries and constant outside them; below r/V^⅓ = 0.3 (r < 0.9 mm
+/// for water) it should rise towards 1, so that thinner needles drip up to a quarter more than said
+/// here.
 pub fn dripping_volume(liquid: &Liquid, radius: f64, gravity: f64) -> f64 {
     let whole = 2.0 * PI * radius * liquid.surface_tension / (liquid.density * gravity);
     let factor = |volume: f64| {
@@ -62,7 +68,7 @@ pub fn free_fall(height: f64, gravity: f64) -> (f64, f64) {
     ((2.0 * height / gravity).sqrt(), (2.0 * gravity * height).sqrt())
 }
 
-/// Two free drops become one.
+/// Result of the coalescence of two free drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coalescence {
     /// Radius of the drop they make, in m.
@@ -83,11 +89,12 @@ pub fn coalesce(liquid: &Liquid, first: f64, second: f64) -> Coalescence {
 pub struct HysteresisCycle {
     /// Base radius at the end of growth, in m.
     pub base_radius: f64,
-    /// Volume at which the line lets go while draining, in m³.
+    /// Volume at which the contact line depins while draining, in m³.
     pub depinning_volume: f64,
 }
 
-/// Grows a sessile drop slowly to `volume` (it advances at θ_a), then drains it on its pinned base until θ_r is reached.
+/// Grows a sessile drop slowly to `volume` (it advances at θ_a), then drains it on its pinned base
+/// until θ_r is reached.
 ///
 /// `None` where [`sessile`] has no drop.
 pub fn hysteresis_cycle(liquid: &Liquid, wetting: &Wetting, volume: f64, gravity: f64) -> Option<HysteresisCycle> {
@@ -108,9 +115,10 @@ mod tests {
         assert!((got / expected - 1.0).abs() <= relative, "{what}: got {got}, expected {expected}");
     }
 
-    /// `laplace-1mm`, `jurin-plates-1mm-30`, `wall-meniscus-30`, `fall-20mm` and `coalesce-1-1` of the reference answers.
+    /// `laplace-1mm`, `jurin-plates-1mm-30`, `wall-meniscus-30`, `fall-20mm` and `coalesce-1-1` of
+    /// the reference solutions.
     #[test]
-    fn closed_forms_match_the_reference_answers() {
+    fn closed_forms_match_the_reference_solutions() {
         close(laplace_pressure(&WATER, 1e-3), 146.0, 1e-12, "pressure");
         close(planar_laplace_pressure(&WATER, 1e-3), 73.0, 1e-12, "planar pressure");
         let theta = 30.0_f64.to_radians();
@@ -129,7 +137,7 @@ mod tests {
 
     /// `drip-1mm`: its range is 0.88–1.1 of the fallen volume.
     #[test]
-    fn dripping_matches_the_reference_answers() {
+    fn dripping_matches_the_reference_solutions() {
         for (mm, microliters) in [(1.0, 33.7), (2.0, 61.0), (3.0, 86.0), (4.0, 112.0)] {
             let got = dripping_volume(&WATER, mm * 1e-3, G) * 1e9;
             println!("{mm} mm: {got} µL");
@@ -139,9 +147,9 @@ mod tests {
         assert!((2.96605e-8..3.70756e-8).contains(&got), "{got:e}");
     }
 
-    /// `hysteresis-20-90-40` of the reference answers.
+    /// `hysteresis-20-90-40` of the reference solutions.
     #[test]
-    fn hysteresis_cycle_matches_the_reference_answer() {
+    fn hysteresis_cycle_matches_the_reference_solution() {
         let wetting = Wetting::smooth(0.5 * PI, 40.0_f64.to_radians());
         let cycle = hysteresis_cycle(&WATER, &wetting, 2e-8, G).unwrap();
         close(cycle.base_radius, 0.00221647, 1e-5, "base radius");

@@ -1,10 +1,12 @@
-//! Cube roots, which turn volumes into lengths millions of times a step.
+//! Fast cube roots, which convert volumes to lengths millions of times per step.
 //!
-//! A third of the exponent, read off the bits, is the root to 3.5 %; Halley's iteration y ← y (y³ + 2x)/(2y³ + x) leaves two thirds of the cube
-//! of an error, so two rounds leave 10⁻¹³ and a step of Newton's rounding alone. That is a tenth of what a root rounded correctly takes,
-//! and the same on every machine.
+//! A third of the exponent, read off the bits, is the root to 3.5 %; Halley's iteration y ← y (y³ +
+//! 2x)/(2y³ + x) leaves two thirds of the cube of an error, so two rounds leave 10⁻¹³ and a step of
+//! Newton's rounding alone. That takes a tenth of the time of a correctly rounded root, and is
+//! bit-identical on every platform.
 
-/// Bits of the root of 1 less a third of the bits of 1, shifted so that the largest error above is the largest below.
+/// Bits of the root of 1 less a third of the bits of 1, shifted so that the largest error above is
+/// the largest below.
 const OFFSET: u64 = 0x2A9F_7893_782D_A1CE;
 
 /// ∛x, within two roundings.
@@ -27,7 +29,7 @@ mod tests {
     use super::cube_root;
 
     #[test]
-    fn it_is_the_root_within_two_roundings_at_any_size() {
+    fn the_root_is_accurate_to_two_roundings_at_any_size() {
         let mut x = 3e-300_f64;
         while x < 1e300 {
             let off = (cube_root(x) / x.cbrt() - 1.0).abs();

@@ -1,16 +1,18 @@
 //! Rest shape of a drop on a curved solid.
 //!
-//! Under the drop the solid is taken as part of a sphere of curvature κ, positive where it is convex. With b the radius of the
-//! contact line, the solid's normal turns by α = asin κb and the solid falls by s = b tan(α/2) from the center to the contact
-//! line. Above the plane of its contact line the drop is a Young–Laplace drop that meets this plane at θ + α and
-//! includes the solid's cap:
+//! Under the drop the solid is taken as part of a sphere of curvature κ, positive where it is
+//! convex. With b the radius of the contact line, the solid's normal turns by α = asin κb and the
+//! solid falls by s = b tan(α/2) from the center to the contact line. Above the plane of its
+//! contact line the drop is a Young–Laplace drop that meets this plane at θ + α and includes the
+//! solid's cap:
 //!
 //! ```text
 //! V' = V + π s (3b² + s²)/6        θ' = θ + α        b = R(V', θ')
 //! ```
 //!
-//! R is the base radius on a plane. The map b → R(V', θ') has a slope of about κb, so a secant iteration finds its fixed
-//! point in a few steps. The result is exact on a sphere with gravity along its normal, and first order in κb elsewhere.
+//! R is the base radius on a plane. The map b → R(V', θ') has a slope of about κb, so a secant
+//! iteration finds its fixed point in a few steps. The result is exact on a sphere with gravity
+//! along its normal, and first order in κb elsewhere.
 
 use std::f64::consts::PI;
 
@@ -19,7 +21,8 @@ use crate::table::{Contact, RestShape, ShapeTable, Weight};
 
 /// Largest |sin α| that is used: beyond 37° a sphere does not describe the solid under a drop.
 const STEEPEST: f64 = 0.6;
-/// Largest number of secant steps; two or three suffice where drops are small against the radius of curvature.
+/// Largest number of secant steps; two or three suffice where drops are small against the radius of
+/// curvature.
 const MAX_STEPS: usize = 20;
 /// Relative accuracy of the contact line's radius.
 const PRECISION: f64 = 1e-7;
@@ -46,7 +49,8 @@ pub struct CurvedRest {
 impl CurvedRest {
     /// Rest shape of a drop; `None` if it is too heavy to hang.
     ///
-    /// Volume in m³, contact angle in rad, acceleration into the solid in m/s², curvature of the solid in 1/m.
+    /// Volume in m³, contact angle in rad, acceleration into the solid in m/s², curvature of the
+    /// solid in 1/m.
     pub fn new(liquid: &Liquid, volume: f64, angle: f64, normal_acceleration: f64, curvature: f64) -> Option<Self> {
         let table = ShapeTable::shared();
         let (weight, contact) = (Weight::new(liquid, normal_acceleration), Contact::new(angle));
@@ -63,7 +67,8 @@ pub(crate) fn base_radius(weight: &Weight, volume: f64, contact: &Contact, flat:
     fixed_point(volume, contact, flat, curvature, rest, |radius| radius).2
 }
 
-/// Volume and angle above the plane of the contact line, and the shape there; `rest` returns the shape on a plane.
+/// Volume and angle above the plane of the contact line, and the shape there; `rest` returns the
+/// shape on a plane.
 #[inline(always)]
 fn fixed_point<S: Copy>(
     volume: f64,
@@ -138,7 +143,8 @@ mod tests {
         }
     }
 
-    /// Where the iteration diverges (puddles on small spheres, drops about to detach) the plane's radius is used.
+    /// Where the iteration diverges (puddles on small spheres, drops about to detach) the plane's
+    /// radius is used.
     #[test]
     fn the_contact_line_is_a_fixed_point_for_nearly_all_curvatures() {
         let (mut converged, mut fallback) = (0, 0);

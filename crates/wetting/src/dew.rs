@@ -1,15 +1,16 @@
 //! Dew: how condensed drops grow.
 //!
-//! Drops grow alone from n nuclei per area until they touch, then coalesce in a pattern that keeps its looks
-//! (knobler1988, stricker2022). With e the condensed depth of water and g = V/R³ of the cap:
+//! Drops grow in isolation from n nuclei per area until they touch, then coalesce in a self-similar
+//! pattern (knobler1988, stricker2022). With e the condensed depth of water and g = V/R³ of the
+//! cap:
 //!
 //! ```text
-//! alone        R = (e / (n g))^⅓
-//! coalescing   R = π e / (s g),    s the covered share of the solid, about 0.55 at 90° (unverified)
+//! isolated    R = (e / (n g))^⅓
+//! coalescing  R = π e / (s g),    s the covered share of the solid, about 0.55 at 90° (unverified)
 //! ```
 //!
-//! They change over where nπR² = s. Rates (unverified): dew 5–40, a bathroom mirror 10–100 µL/m²/s; a night's dew is no more
-//! than 0.5 mm.
+//! The regimes meet where nπR² = s. Rates (unverified): dew 5–40, a bathroom mirror 10–100 µL/m²/s;
+//! a night's dew is no more than 0.5 mm.
 
 use std::f64::consts::PI;
 
@@ -57,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_hold_the_condensed_water() {
+    fn all_condensed_water_is_in_drops() {
         for depth in [1e-8, 1e-6, 1e-4] {
             let number = dew_density(depth, NUCLEI, 1.0);
             let held = number * volume_over_radius_cubed(1.0) * dew_radius(depth, NUCLEI, 1.0).powi(3);

@@ -1,12 +1,15 @@
-//! What a sliding drop leaves behind: film, trail, ridge, beads.
+//! Films, trails, ridges and beads behind a sliding drop.
 //!
-//! A receding line cannot go faster than Ca* = θ_r³/(9Λ), where its apparent angle reaches zero (eggers2004; coefficient
-//! after Cox and Voinov, unverified, small angles). A faster drop first makes a corner and then sheds (podgorski2001): at
-//! U_p between U* and 2U* (a corner of 60° recedes at half the drop's speed), by default 1.5 U*. Above U_p the part of a round
-//! rear that cannot recede leaves a film of Landau and Levich's thickness (landau1942), which dewets into a ridge and beads.
+//! A receding line cannot go faster than Ca* = θ_r³/(9Λ), where its apparent angle reaches zero
+//! (eggers2004; coefficient after Cox and Voinov, unverified, small angles). A faster drop first
+//! makes a corner and then sheds (podgorski2001): at U_p between U* and 2U* (a corner of 60°
+//! recedes at half the drop's speed), by default 1.5 U*. Above U_p the part of a round rear that
+//! cannot recede leaves a film of Landau and Levich's thickness (landau1942), which dewets into a
+//! ridge and beads.
 //!
-//! So clean glass trails always, ordinary glass above 1–2 cm/s, plastics practically never. Uncertainty: a factor 2 in U_p
-//! and in the thickness (thicker films exist under partial wetting, snoeijer2008).
+//! So clean glass trails always, ordinary glass above 1–2 cm/s, plastics practically never.
+//! Uncertainty: a factor 2 in U_p and in the thickness (thicker films exist under partial wetting,
+//! snoeijer2008).
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -43,7 +46,8 @@ pub fn trail_width(width: f64, speed: f64, shedding_speed: f64) -> f64 {
     if speed > shedding_speed { width * (1.0 - (shedding_speed / speed).powi(2)).sqrt() } else { 0.0 }
 }
 
-/// Landau and Levich's film thickness where the rear's static curvature is `curvature` (in 1/m), 1.34 Ca^⅔/κ, in m.
+/// Landau and Levich's film thickness where the rear's static curvature is `curvature` (in 1/m),
+/// 1.34 Ca^⅔/κ, in m.
 pub fn landau_levich_thickness(liquid: &Liquid, speed: f64, curvature: f64) -> f64 {
     LANDAU_LEVICH * capillary_number(liquid, speed).powf(2.0 / 3.0) / curvature
 }
@@ -53,19 +57,20 @@ pub fn drainage_thickness(liquid: &Liquid, speed: f64, gravity_along: f64) -> f6
     if gravity_along > 0.0 { (liquid.viscosity * speed / gravity_along).sqrt() } else { f64::INFINITY }
 }
 
-/// Thickness of the film that a drop leaves, in m: Landau and Levich's for a rear curved as on a vertical plate (√2/l_c, so
-/// 0.946 l_c Ca^⅔), no more than drains.
+/// Thickness of the film that a drop leaves, in m: Landau and Levich's for a rear curved as on a
+/// vertical plate (√2/l_c, so 0.946 l_c Ca^⅔), no more than drains.
 pub fn film_thickness(liquid: &Liquid, speed: f64, gravity: f64, tilt: f64) -> f64 {
     let curvature = SQRT_2 / liquid.capillary_length(gravity);
     landau_levich_thickness(liquid, speed, curvature).min(drainage_thickness(liquid, speed, gravity * tilt.sin()))
 }
 
-/// Speed at which a film on a solid that recedes at `receding` withdraws, γθ_r³/(17Λη), in m/s (coefficient unverified).
+/// Speed at which a film on a solid of receding angle `receding` retracts, γθ_r³/(17Λη), in m/s
+/// (coefficient unverified).
 pub fn dewetting_speed(liquid: &Liquid, receding: f64) -> f64 {
     liquid.surface_tension * receding.powi(3) / (17.0 * CUTOFF_LOGARITHM * liquid.dynamic_viscosity())
 }
 
-/// The ridge that a film gathers into: a circular segment at the receding angle.
+/// The ridge into which a film retracts: a circular segment at the receding angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ridge {
     /// Cross-section, in m².
@@ -75,14 +80,15 @@ pub struct Ridge {
 }
 
 impl Ridge {
-    /// The ridge of a film of a thickness and width (in m) at a receding angle (in rad, above 0): it keeps the section.
+    /// The ridge of a film of a thickness and width (in m) at a receding angle (in rad, above 0):
+    /// it keeps the section.
     pub fn of_film(thickness: f64, film_width: f64, receding: f64) -> Self {
         let section = thickness * film_width;
         let arc_radius = (section / angle_minus_sin_cos(receding)).sqrt();
         Self { section, width: 2.0 * arc_radius * receding.sin() }
     }
 
-    /// Distance between the beads that it breaks into, in m.
+    /// Spacing of the beads into which it ruptures, in m.
     pub fn bead_spacing(&self) -> f64 {
         BEAD_SPACING * self.width
     }

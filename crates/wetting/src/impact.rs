@@ -1,17 +1,18 @@
-//! How far a drop spreads when it hits a dry solid: largest diameter over the drop's, ξ.
+//! Spread of a drop on impact on a dry solid: largest diameter over that of the drop, ξ.
 //!
 //! Correlations of experiments, which differ among themselves (We = ρU²D/γ, Re = UD/ν):
 //!
 //! ```text
-//! Pasandideh-Fard   ξ² = (We + 12) / (3(1 − cos θ) + 4 We/√Re)                        (pasandideh1996)
-//! Ukiwe and Kwok    (We + 12) ξ = 8 + ξ³ (3(1 − cos θ) + 4 We/√Re)                     (ukiwe2005)
-//! Clanet            ξ = We^¼                                                           (clanet2004)
-//! Roisman           ξ = 0.87 Re^⅕ − 0.40 Re^⅖ We^−½                                    (roisman2009)
-//! Laan              ξ = Re^⅕ P/(1.24 + P),   P² = We Re^−⅖                             (laan2014)
+//! Pasandideh-Fard   ξ² = (We + 12) / (3(1 − cos θ) + 4 We/√Re)               (pasandideh1996)
+//! Ukiwe and Kwok    (We + 12) ξ = 8 + ξ³ (3(1 − cos θ) + 4 We/√Re)           (ukiwe2005)
+//! Clanet            ξ = We^¼                                                 (clanet2004)
+//! Roisman           ξ = 0.87 Re^⅕ − 0.40 Re^⅖ We^−½                          (roisman2009)
+//! Laan              ξ = Re^⅕ P/(1.24 + P),   P² = We Re^−⅖                   (laan2014)
 //! ```
 //!
-//! All from general knowledge, unverified against the papers; together they reproduce the reference range of 2.14 to 3.07
-//! at We 34, Re 2500 (0.9 of the lowest to 1.08 of the highest). Roisman's turns negative below We ≈ 0.2 Re^⅖.
+//! All from general knowledge, unverified against the papers; together they reproduce the reference
+//! range of 2.14 to 3.07 at We 34, Re 2500 (0.9 of the lowest to 1.08 of the highest). Roisman's
+//! turns negative below We ≈ 0.2 Re^⅖.
 
 /// Weber number of a drop of a diameter (in m) at a speed (in m/s).
 pub fn weber(liquid: &crate::Liquid, diameter: f64, speed: f64) -> f64 {
@@ -39,9 +40,11 @@ fn dissipation(weber: f64, reynolds: f64, theta: f64) -> f64 {
     3.0 * (1.0 - theta.cos()) + 4.0 * weber / reynolds.sqrt()
 }
 
-/// Default spread: the geometric mean of Laan's, lowest of the set, and Pasandideh-Fard's, highest of it.
+/// Default spread: the geometric mean of Laan's, lowest of the set, and Pasandideh-Fard's, highest
+/// of it.
 ///
-/// ±20 %. It tends to 0 with the speed; the models bound the base radius from below by that of the rest shape.
+/// ±20 %. It tends to 0 with the speed; the models bound the base radius from below by that of the
+/// rest shape.
 pub fn max_spread(weber: f64, reynolds: f64, theta: f64) -> f64 {
     if weber > 0.0 && reynolds > 0.0 {
         (spread_laan(weber, reynolds) * spread_pasandideh_fard(weber, reynolds, theta)).sqrt()
@@ -78,7 +81,7 @@ mod tests {
         0.87 * reynolds.powf(0.2) - 0.40 * reynolds.powf(0.4) / weber.sqrt()
     }
 
-    /// `impact-2.5mm-1ms-90` of the reference answers: 2.13767 to 3.06562.
+    /// `impact-2.5mm-1ms-90` of the reference solutions: 2.13767 to 3.06562.
     #[test]
     fn correlations_span_the_reference_range() {
         let (we, re) = (weber(&WATER, 2.5e-3, 1.0), reynolds(&WATER, 2.5e-3, 1.0));

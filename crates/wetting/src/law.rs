@@ -1,8 +1,9 @@
 //! The wetting of one material by one liquid, precomputed for sliding drops.
 //!
-//! The pane and droplet models read contact angles, friction, shedding and rest shapes from here millions of times per
-//! second, so everything that does not depend on the drop is evaluated once. The laws themselves are those of
-//! [`retention`](crate::retention), [`sliding`](crate::sliding), [`film`](crate::film) and [`wind`](crate::wind).
+//! The pane and droplet models read contact angles, friction, shedding and rest shapes from here
+//! millions of times per second, so everything that does not depend on the drop is evaluated once.
+//! The laws themselves are those of [`retention`](crate::retention), [`sliding`](crate::sliding),
+//! [`film`](crate::film) and [`wind`](crate::wind).
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -15,9 +16,11 @@ use crate::retention::PinnedDrop;
 use crate::table::{Contact, Section, ShapeTable, Weight};
 use crate::{impact, sliding, wind};
 
-/// Relative difference of two base radii below which a drop counts as being at the limiting contact angle.
+/// Relative difference of two base radii below which a drop counts as being at the limiting contact
+/// angle.
 const RADIUS_TOLERANCE: f64 = 1e-6;
-/// Residual (relative base radius) and bracket width (in rad) at which [`SlidingLaw::angle_at`] stops.
+/// Residual (relative base radius) and bracket width (in rad) at which [`SlidingLaw::angle_at`]
+/// stops.
 const ANGLE_TOLERANCE: f64 = 1e-10;
 
 /// Wetting of a material by a liquid, with everything precomputed that does not depend on the drop.
@@ -29,7 +32,8 @@ pub struct SlidingLaw {
     pub cos_advancing: f64,
     /// cos θ_r.
     pub cos_receding: f64,
-    /// cos θ_a on a wetted surface; equal to `cos_advancing` for a material without wetting history.
+    /// cos θ_a on a wetted surface; equal to `cos_advancing` for a material without wetting
+    /// history.
     pub cos_wet_advancing: f64,
     /// Speed above which a drop leaves a film, in m/s.
     pub shedding_speed: f64,
@@ -71,14 +75,16 @@ impl SlidingLaw {
         }
     }
 
-    /// Largest volume that hangs at θ_a where gravity pulls off the solid with `outward` > 0 (in m/s²), in m³.
+    /// Largest volume that hangs at θ_a where gravity pulls off the solid with `outward` > 0 (in
+    /// m/s²), in m³.
     pub fn largest_pendant_volume(&self, outward: f64) -> f64 {
         self.unit_pendant_limit / (outward * outward.sqrt())
     }
 
     /// Resistance per speed of a drop of width `width` (in m) at `speed` (in m/s), in kg/s.
     ///
-    /// [`sliding::resistance`](crate::sliding::resistance) over the speed, with the wedge part precomputed.
+    /// [`sliding::resistance`](crate::sliding::resistance) over the speed, with the wedge part
+    /// precomputed.
     #[inline]
     pub fn resistance(&self, liquid: &Liquid, speed: f64, width: f64) -> f64 {
         let (least, most) = sliding::FRICTION_BOUNDS;
@@ -95,7 +101,8 @@ impl SlidingLaw {
         self.advancing.base_radius(volume, &Weight::new(liquid, normal_acceleration))
     }
 
-    /// Base radius at θ_a on a solid of this curvature (in 1/m), from the radius `flat` on a plane, in m.
+    /// Base radius at θ_a on a solid of this curvature (in 1/m), from the radius `flat` on a plane,
+    /// in m.
     #[inline]
     pub fn curved_radius(
         &self,
@@ -135,9 +142,11 @@ impl SlidingLaw {
         rest_radius(liquid, volume, self.wetting.receding, normal_acceleration, curvature)
     }
 
-    /// Contact angle of a drop whose contact line is pinned at `radius` (in m), between θ_r and θ_a, in rad.
+    /// Contact angle of a drop whose contact line is pinned at `radius` (in m), between θ_r and
+    /// θ_a, in rad.
     ///
-    /// Finds the angle whose rest shape has that base radius by regula falsi with halved end values (Illinois).
+    /// Finds the angle whose rest shape has that base radius by regula falsi with halved end values
+    /// (Illinois).
     pub fn angle_at(&self, liquid: &Liquid, volume: f64, radius: f64, normal_acceleration: f64, curvature: f64) -> f64 {
         // Relative excess of the rest radius over the pinned one: decreases as the angle increases.
         let excess = |angle| {
@@ -167,10 +176,11 @@ impl SlidingLaw {
         0.5 * (low + high)
     }
 
-    /// Width (in m) and cross-section (in m²) of the film left by a drop of width `width` (in m) at `speed` (in m/s).
+    /// Width (in m) and cross-section (in m²) of the film left by a drop of width `width` (in m) at
+    /// `speed` (in m/s).
     ///
-    /// Both are 0 below the shedding speed. `tangential` and `normal` are the components of gravity along and into the
-    /// solid, in m/s².
+    /// Both are 0 below the shedding speed. `tangential` and `normal` are the components of gravity
+    /// along and into the solid, in m/s².
     pub fn trail(&self, liquid: &Liquid, speed: f64, width: f64, tangential: f64, normal: f64) -> (f64, f64) {
         let film_width = film::trail_width(width, speed, self.shedding_speed);
         if film_width == 0.0 {
@@ -190,12 +200,14 @@ impl SlidingLaw {
         0.5 * width / film::dewetting_speed(liquid, self.wetting.receding)
     }
 
-    /// Spacing of the beads into which a film of this width (in m) and cross-section (in m²) ruptures, in m.
+    /// Spacing of the beads into which a film of this width (in m) and cross-section (in m²)
+    /// ruptures, in m.
     pub fn bead_spacing(&self, width: f64, section: f64) -> f64 {
         Ridge::of_film(section / width, width, self.wetting.receding).bead_spacing()
     }
 
-    /// Base radius to which a sphere of `volume` (in m³) spreads on impact at this normal speed (in m/s), in m.
+    /// Base radius to which a sphere of `volume` (in m³) spreads on impact at this normal speed (in
+    /// m/s), in m.
     pub fn spread_radius(&self, liquid: &Liquid, volume: f64, normal_speed: f64) -> f64 {
         let diameter = 2.0 * cube_root(3.0 * volume / (4.0 * std::f64::consts::PI));
         let weber = impact::weber(liquid, diameter, normal_speed);

@@ -1,7 +1,8 @@
 //! Liquids and materials with their data, contact-angle laws, and exact solutions.
 //!
-//! Scenes take their presets from this crate, the pane and droplet models their laws, the surface and volume models the
-//! exact solutions that they are validated against. It depends on no scene, mesh or frame.
+//! Scenes take their presets from this crate, the pane and droplet models their laws, the surface
+//! and volume models the exact solutions that they are validated against. It depends on no scene,
+//! mesh or frame.
 //!
 //! | question | module |
 //! |---|---|
@@ -12,9 +13,9 @@
 //! | how does it arrive? | [`rain`], [`dew`] |
 //! | textbook solutions for tests | [`waves`], [`capillary`] |
 //!
-//! Sources are cited by their key in `docs/references.bib`; `docs/wetting.md` states for every number whether it was
-//! checked against its source, is general knowledge, or was computed here. All quantities are in SI units and radians,
-//! contact angles are measured through the liquid.
+//! Sources are cited by their key in `docs/references.bib`; `docs/wetting.md` states for every
+//! number whether it was checked against its source, is general knowledge, or was computed here.
+//! All quantities are in SI units and radians, contact angles are measured through the liquid.
 //!
 //! ```
 //! use sessile_wetting::{ShapeTable, liquid_preset, material_preset, retention};
@@ -23,7 +24,8 @@
 //! let acrylic = material_preset("pmma").expect("an alias of acrylic").wetting;
 //!
 //! // Height of 5 µL on a level sheet, and the largest drop that the vertical sheet retains.
-//! let drop = ShapeTable::shared().rest_shape(5e-9, acrylic.advancing, 9.8, &water).expect("a sessile drop");
+//! let rest = ShapeTable::shared().rest_shape(5e-9, acrylic.advancing, 9.8, &water);
+//! let drop = rest.expect("a sessile drop");
 //! assert!((drop.height - 1.17e-3).abs() < 0.02e-3);
 //! let retained = retention::critical_volume(&water, &acrylic, 9.8, 90_f64.to_radians());
 //! assert!((retained - 10e-9).abs() < 1e-9);
@@ -65,7 +67,7 @@ pub use young_laplace::Profile;
 
 #[cfg(test)]
 mod tests {
-    /// Every source that the page on wetting cites stands in the bibliography.
+    /// Every source cited in docs/wetting.md is in the bibliography.
     #[test]
     fn citations_have_entries() {
         let page = include_str!("../../../docs/wetting.md");

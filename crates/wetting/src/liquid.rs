@@ -26,7 +26,8 @@ impl Liquid {
         self.density * self.viscosity
     }
 
-    /// Capillary length √(γ/ρg) under an acceleration `gravity` ≥ 0 in m/s², in m; infinite without gravity.
+    /// Capillary length √(γ/ρg) under an acceleration `gravity` ≥ 0 in m/s², in m; infinite without
+    /// gravity.
     pub fn capillary_length(&self, gravity: f64) -> f64 {
         (self.surface_tension / (self.density * gravity)).sqrt()
     }

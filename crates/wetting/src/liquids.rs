@@ -1,6 +1,7 @@
-//! The liquids that ship: numbers at 20 °C, and what is known about them.
+//! Liquid presets: properties at 20 °C, and their sources.
 //!
-//! Evidence is told as in `docs/wetting.md`: *seen* in a source, *unverified* general knowledge, or *computed* here.
+//! Evidence is classified as in `docs/wetting.md`: *seen* in a source, *unverified* general
+//! knowledge, or *computed* here.
 
 use crate::liquid::Liquid;
 
@@ -9,13 +10,14 @@ use crate::liquid::Liquid;
 pub struct LiquidPreset {
     /// Kebab-case name, as scenes write it.
     pub name: &'static str,
-    /// What it is, for people.
+    /// Display name.
     pub title: &'static str,
     /// Its numbers.
     pub liquid: Liquid,
-    /// Light does not pass: draw it as a metal, or as a turbid body; the refractive index is then of its surface only.
+    /// Light does not pass: draw it as a metal, or as a turbid body; the refractive index is then
+    /// of its surface only.
     pub opaque: bool,
-    /// Where the numbers come from and what to doubt.
+    /// Sources and uncertainty of the numbers.
     pub evidence: &'static str,
 }
 
@@ -133,12 +135,12 @@ static LIQUIDS: [LiquidPreset; 16] = [
     ),
 ];
 
-/// All liquids that ship; the first is the default.
+/// All liquid presets; the first is the default.
 pub fn liquid_presets() -> &'static [LiquidPreset] {
     &LIQUIDS
 }
 
-/// The liquid of a name.
+/// The liquid with this name.
 pub fn liquid_preset(name: &str) -> Option<&'static LiquidPreset> {
     LIQUIDS.iter().find(|preset| preset.name == name)
 }
@@ -152,7 +154,8 @@ mod tests {
     /// `fraction` of glycerol by mass, 0 to 1; `celsius` 0 to 100:
     ///
     /// ```text
-    /// η = η_w^s η_g^(1−s),   s = 1 − C + abC(1−C)/(aC + b(1−C)),   a = 0.705 − 0.0017T,   b = (4.9 + 0.036T) a^2.5
+    /// η = η_w^s η_g^(1−s),   s = 1 − C + abC(1−C)/(aC + b(1−C))
+    /// a = 0.705 − 0.0017T,   b = (4.9 + 0.036T) a^2.5
     /// ```
     fn glycerol_water_viscosity(fraction: f64, celsius: f64) -> f64 {
         let (c, t) = (fraction, celsius);
@@ -165,13 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn water_is_the_default_of_the_contract() {
+    fn water_is_the_default_liquid() {
         let water = &liquid_presets()[0];
         assert_eq!(water.name, "water");
         assert_eq!(water.liquid, Liquid::water());
     }
 
-    /// Kinematic viscosities of the glycerol presets follow from the formula and their densities, to their last digit.
+    /// Kinematic viscosities of the glycerol presets follow from the formula and their densities,
+    /// to their last digit.
     #[test]
     fn glycerol_presets_follow_the_mixture_formula() {
         for (name, fraction) in [("glycerol", 1.0), ("glycerol-80", 0.8), ("glycerol-60", 0.6), ("glycerol-40", 0.4)] {

@@ -1,15 +1,17 @@
-//! The materials that ship: how water wets them, and what is known about it.
+//! Material presets: contact angles of water, and their sources.
 //!
-//! Angles are for water at room temperature. Treat every receding angle as ±10–15°: it depends on the method, on contact
-//! time and on dirt. Roughness is one representative value of the material's usual range (unverified). Other liquids meet
-//! a solid at other angles; see `docs/wetting.md`.
+//! Angles are for water at room temperature. Treat every receding angle as ±10–15°: it depends on
+//! the method, on contact time and on dirt. Roughness is one representative value of the material's
+//! usual range (unverified). Other liquids meet a solid at other angles; see `docs/wetting.md`.
 //!
 //! What the table does not give follows by rule:
 //!
-//! - `wet_advancing` = θ_r + 0.3 (θ_a − θ_r) (unverified) on glass (bare), stone, glaze and matt paint, which remember water;
+//! - `wet_advancing` = θ_r + 0.3 (θ_a − θ_r) (unverified) on glass (bare), stone, glaze and matt
+//!   paint, which keep a wetting history;
 //! - `affinity` = (1 + cos θ_a)/2, the work of adhesion over 2γ (Young and Dupré);
-//! - `adhesion` = (2/3) ρ g r, with r the radius of the hemisphere as large as the largest drop of water that hangs at θ_a: the
-//!   paper form lets a hemisphere fall when its weight exceeds adhesion times its base.
+//! - `adhesion` = (2/3) ρ g r, with r the radius of the hemisphere as large as the largest drop of
+//!   water that hangs at θ_a: in the paper mode a hemisphere detaches when its weight exceeds
+//!   adhesion times its base.
 
 use std::f64::consts::PI;
 use std::sync::OnceLock;
@@ -28,17 +30,17 @@ const WET_FRACTION: f64 = 0.3;
 pub struct MaterialPreset {
     /// Kebab-case name, as scenes write it.
     pub name: &'static str,
-    /// What it is, for people.
+    /// Display name.
     pub title: &'static str,
     /// How water wets it.
     pub wetting: Wetting,
     /// Other names that find it.
     pub aliases: &'static [&'static str],
-    /// Where the numbers come from and what to doubt; angles in degrees.
+    /// Sources and uncertainty of the numbers; angles in degrees.
     pub evidence: &'static str,
 }
 
-/// Whether a material remembers where it was wet.
+/// Whether a material keeps a wetting history.
 #[derive(Clone, Copy)]
 enum History {
     Forgets,
@@ -115,13 +117,14 @@ static ROWS: [Row; 31] = [
         "the papers' numbers"),
 ];
 
-/// All materials that ship.
+/// All material presets.
 pub fn material_presets() -> &'static [MaterialPreset] {
     static PRESETS: OnceLock<Vec<MaterialPreset>> = OnceLock::new();
     PRESETS.get_or_init(|| ROWS.iter().map(preset).collect())
 }
 
-/// The material of a name or an alias; spaces and underscores count as hyphens, and case does not count.
+/// The material of a name or an alias; spaces and underscores count as hyphens, and case does not
+/// count.
 pub fn material_preset(name: &str) -> Option<&'static MaterialPreset> {
     let name: String =
         name.trim().chars().map(|c| if c == ' ' || c == '_' { '-' } else { c.to_ascii_lowercase() }).collect();
@@ -144,12 +147,13 @@ fn preset(&(name, title, advancing, receding, history, roughness, aliases, evide
     MaterialPreset { name, title, wetting, aliases, evidence }
 }
 
-/// Affinity of the pane model's paper form where none is given, (1 + cos θ_a)/2.
+/// Affinity of the pane model's paper mode where none is given, (1 + cos θ_a)/2.
 pub fn default_affinity(advancing: f64) -> f64 {
     0.5 * (1.0 + advancing.cos())
 }
 
-/// Adhesion of the droplet model's paper form where none is given, in Pa: for water under 9.8 m/s² (see the [module](self)).
+/// Adhesion of the droplet model's paper mode where none is given, in Pa: for water under 9.8 m/s²
+/// (see the [module](self)).
 pub fn default_adhesion(advancing: f64) -> f64 {
     let water = liquid_presets()[0].liquid;
     let volume = pendant_limit(advancing) * water.capillary_length(GRAVITY).powi(3);
@@ -162,9 +166,10 @@ mod tests {
     use super::*;
     use crate::retention::critical_volume;
 
-    /// Largest drop held on a vertical wall, in µL, to the digits of `docs/wetting.md` (hair is a fiber and has none).
+    /// Largest drop retained on a vertical wall, in µL, to the digits of `docs/wetting.md` (hair is
+    /// a fiber and has none).
     #[test]
-    fn presets_hold_the_documented_volumes() {
+    fn presets_retain_the_documented_volumes() {
         let documented: [(&str, f64); 30] = [
             ("glass", 12.0),
             ("glass-clean", 0.7),
@@ -245,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn history_is_kept_where_it_shows() {
+    fn only_hydrophilic_materials_keep_a_wetting_history() {
         let glass = material_preset("glass").unwrap().wetting;
         let wet = glass.wet_advancing.unwrap().to_degrees();
         assert!((wet - 25.5).abs() < 1e-9, "wet glass advances at {wet}°");
@@ -259,9 +264,9 @@ mod tests {
         assert!(material_preset("ptfe").unwrap().wetting.wet_advancing.is_none());
     }
 
-    /// 90°: the limit of 69.3 µL is a hemisphere of 3.21 mm, which 21 Pa just hold.
+    /// 90°: the limit of 69.3 µL is a hemisphere of 3.21 mm, which 21 Pa just retain.
     #[test]
-    fn adhesion_lets_the_largest_hanging_drop_just_hang() {
+    fn adhesion_just_retains_the_largest_pendant_drop() {
         let adhesion = default_adhesion(0.5 * PI);
         assert!((adhesion - 21.0).abs() < 0.1, "{adhesion} Pa");
         assert!(default_adhesion(2.8) < adhesion && adhesion < default_adhesion(0.5));

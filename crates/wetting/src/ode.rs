@@ -1,7 +1,8 @@
 //! Adaptive integration of small systems of ordinary differential equations.
 //!
-//! Dormand and Prince's embedded pair of orders 5 and 4 (dormand1980, table 2): the fifth-order value is kept, the
-//! difference to the fourth-order one is the error estimate, and the next step is scaled by its fifth root.
+//! Dormand and Prince's embedded pair of orders 5 and 4 (dormand1980, table 2): the fifth-order
+//! value is kept, the difference to the fourth-order one is the error estimate, and the next step
+//! is scaled by its fifth root.
 
 /// Stage times.
 const C: [f64; 5] = [0.2, 0.3, 0.8, 8.0 / 9.0, 1.0];
@@ -18,10 +19,10 @@ const B: [f64; 6] = [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 /
 /// Fifth-order minus fourth-order weights.
 const E: [f64; 7] =
     [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0];
-/// Beyond this many steps the integration stops where it is; a profile needs a few hundred.
+/// Largest number of steps; a profile needs a few hundred.
 const MAX_STEPS: usize = 200_000;
 
-/// How closely to integrate.
+/// Accuracy of an integration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accuracy {
     /// Error per step allowed, relative to a component's size (or its floor, where that is larger).
@@ -30,9 +31,11 @@ pub(crate) struct Accuracy {
     pub max_step: f64,
 }
 
-/// Carries `y` from `from` to `to` under dy/dx = `rhs(x, y)`, and calls `on_step(x, y)` after every accepted step.
+/// Integrates `y` from `from` to `to` under dy/dx = `rhs(x, y)`, and calls `on_step(x, y)` after
+/// every accepted step.
 ///
-/// `floor` holds the sizes below which components need no relative accuracy; `step` is the first step tried and holds the last one proposed on return, so that legs chain without a new start.
+/// `floor` are the sizes below which components need no relative accuracy. `step` is the first step
+/// tried; on return it is the last one proposed, so that integrations can be chained.
 #[expect(clippy::too_many_arguments, reason = "a leg's ends, state and accuracy are all its caller's")]
 pub(crate) fn integrate<const N: usize>(
     rhs: impl Fn(f64, &[f64; N]) -> [f64; N],
@@ -90,7 +93,8 @@ pub(crate) fn integrate<const N: usize>(
             *y = next;
             slope = k[6];
             on_step(x, y);
-            // A step cut short by the end of the leg says nothing against the longer one proposed before it.
+            // A step cut short by the end of the interval does not reduce the one proposed before
+            // it.
             *step = if ends { step.max(h * factor) } else { h * factor };
         } else {
             *step = h * factor;

@@ -1,22 +1,24 @@
-//! Exact shapes of drops that hang under a level solid, and the largest that can.
+//! Exact shapes of pendant drops under a level solid, and the largest stable volume.
 //!
-//! As in [`young_laplace`](crate::young_laplace), with gravity away from the solid, so the pressure falls from the apex
-//! to the solid. The inclination ψ may rise and fall again (a neck), so neither it nor the radius can be the coordinate.
-//! Nor does the arc length s serve where the line is narrow, at θ near 180° or under a thin tip: all that tells one drop from
-//! another then happens in the last few radii of the line, a vanishing part of s. With dσ = ds/r it takes its share, and an
-//! apex, a sphere's top and a neck all have slopes of order one; in capillary lengths, z the distance above the apex:
+//! As in [`young_laplace`](crate::young_laplace), with gravity away from the solid, so the pressure
+//! falls from the apex to the solid. The inclination ψ may rise and fall again (a neck), so neither
+//! it nor the radius can be the coordinate. The arc length s is not suitable where the contact line
+//! is narrow, at θ near 180° or under a thin tip: drops then differ only in the last few radii of
+//! the line, a vanishing part of s. With dσ = ds/r an apex, a sphere's top and a neck all have
+//! slopes of order one; in capillary lengths, z the distance above the apex:
 //!
 //! ```text
-//! dr/dσ = r cos ψ,   dz/dσ = r sin ψ,   dψ/dσ = (2b − z) r − sin ψ,   dV/dσ = π r³ sin ψ,   σ → ln s at the apex
+//! dr/dσ = r cos ψ,   dz/dσ = r sin ψ,   dψ/dσ = (2b − z) r − sin ψ,   dV/dσ = π r³ sin ψ
+//! σ → ln s at the apex
 //! ```
 //!
-//! Drops that meet the solid at θ (or whose line is pinned at a radius) form a curve in the plane (ln b, σ at the solid). It
-//! is followed from the small cap, by steps along its tangent and corrections across it; only what a correction brings to the
-//! curve counts, for past a fold there may be none of it ahead. A drop fed slowly is stable up to the first maximum of the
-//! volume along that curve: that is the limit found here.
+//! Drops that meet the solid at θ (or whose line is pinned at a radius) form a curve in the plane
+//! (ln b, σ at the solid). It is followed from the small cap by pseudo-arclength continuation: a
+//! predictor along its tangent and a corrector across it. A drop fed slowly is stable up to the
+//! first maximum of the volume along that curve: that is the limit found here.
 //!
-//! Limits: only axially symmetric ruin is considered; a pinned line wider than 3.83 l_c (the first zero of J₁) loses a flat
-//! film sideways before that and has no answer here.
+//! Only axially symmetric instability is considered; a pinned contact line wider than 3.83 l_c (the
+//! first zero of J₁) is unstable to asymmetric modes before that and has no solution here.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -29,24 +31,27 @@ use crate::young_laplace::{A, M, Node, Profile, R, S, V, Z, floor, sample};
 const BESSEL_J1_ZERO: f64 = 3.831_705_970_207_512;
 /// Longest step along the curve of drops, in ln b and σ.
 const LONGEST_STRIDE: f64 = 0.1;
-/// Shorter ones are not tried: the curve ends where none of them stays on it.
+/// Shortest step: the curve ends where even this one leaves it.
 const SHORTEST_STRIDE: f64 = 1e-7;
 /// Largest turn of the tangent between two steps, in rad.
 const LARGEST_TURN: f64 = 0.15;
-/// Steps along the curve; a few hundred reach the limit at any angle.
+/// Largest number of steps along the curve; a few hundred reach the limit at any angle.
 const MAX_STRIDES: usize = 20_000;
-/// Pinned radius, in capillary lengths, below which the law of narrow tips serves; the integration differs from it by 3e-9 there, and by more below.
+/// Pinned radius, in capillary lengths, below which the law of narrow tips serves; the integration
+/// differs from it by 3e-9 there, and by more below.
 const NARROW: f64 = 1e-6;
-/// How closely corrections try to meet a family's condition.
+/// Target residual of the corrector.
 const CONDITION: f64 = 1e-10;
-/// How closely a drop must meet it to be one of the family; a correction that fails is off by far more.
+/// Largest residual of a converged corrector; one that fails has a far larger residual.
 const MEMBER: f64 = 1e-6;
 
 const FINE: Accuracy = Accuracy { relative: 1e-11, max_step: f64::INFINITY };
 
-/// The stable drop of a volume (in m³) that hangs at a contact angle (in rad) under gravity pulling it off the solid.
+/// The stable drop of a volume (in m³) that hangs at a contact angle (in rad) under gravity pulling
+/// it off the solid.
 ///
-/// `capillary_length` is √(γ/ρg), in m. `None` beyond [`pendant_max_volume`], or for inputs out of range.
+/// `capillary_length` is √(γ/ρg), in m. `None` beyond [`pendant_max_volume`], or for inputs out of
+/// range.
 pub fn pendant(volume: f64, theta: f64, capillary_length: f64) -> Option<Profile> {
     let l = capillary_length;
     if !(volume > 0.0 && volume.is_finite() && theta > 0.0 && theta < PI && l > 0.0) {
@@ -72,7 +77,8 @@ pub fn pendant_max_volume(theta: f64, capillary_length: f64) -> f64 {
     Family { condition: Condition::Angle(theta), accuracy: FINE }.limit() * capillary_length.powi(3)
 }
 
-/// Largest stable volume that hangs from a pinned circle of a radius, in m³; `None` from 3.83 capillary lengths on.
+/// Largest stable volume that hangs from a pinned circle of a radius, in m³; `None` from 3.83
+/// capillary lengths on.
 pub fn pendant_max_volume_pinned(radius: f64, capillary_length: f64) -> Option<f64> {
     let reduced = radius / capillary_length;
     if !(reduced > 0.0 && reduced < BESSEL_J1_ZERO) {
@@ -86,13 +92,14 @@ pub fn pendant_max_volume_pinned(radius: f64, capillary_length: f64) -> Option<f
     Some(limit * capillary_length.powi(3))
 }
 
-/// What a tip of radius r ≪ 1 carries, all in capillary lengths: V = 2πr sin ψ − πr²p is largest near ψ = π/2, where the drop
-/// is a sphere of R³ = 3r/2 and p = 2/R. Tate's 2πr, less (2/3)^(1/3) r^(2/3) of it.
+/// What a tip of radius r ≪ 1 carries, all in capillary lengths: V = 2πr sin ψ − πr²p is largest
+/// near ψ = π/2, where the drop is a sphere of R³ = 3r/2 and p = 2/R. Tate's 2πr, less (2/3)^(1/3)
+/// r^(2/3) of it.
 fn narrow_tip_limit(radius: f64) -> f64 {
     2.0 * PI * radius * (1.0 - (2.0 / 3.0 * radius * radius).cbrt())
 }
 
-/// What holds at the solid along a family of drops.
+/// Boundary condition at the solid of a family of drops.
 #[derive(Clone, Copy, Debug)]
 enum Condition {
     /// The contact angle, in rad.
@@ -113,7 +120,7 @@ pub(crate) struct Point {
     pub end: State,
 }
 
-/// Where following a family ended.
+/// Result of following a family.
 enum Outcome {
     /// At the wanted volume.
     Reached(Point),
@@ -127,8 +134,9 @@ struct Family {
     accuracy: Accuracy,
 }
 
-/// The whole stable family at a contact angle, from nearly a cap to the limit, in capillary lengths: calls `visit` with
-/// each drop met on the way (height, base radius, volume are `end[Z]`, `end[R]`, `end[V]`) and returns the limit.
+/// The whole stable family at a contact angle, from nearly a cap to the limit, in capillary
+/// lengths: calls `visit` with each drop on the curve (height, base radius, volume are `end[Z]`,
+/// `end[R]`, `end[V]`) and returns the limit.
 pub(crate) fn follow_to_limit(theta: f64, relative: f64, mut visit: impl FnMut(&Point)) -> Point {
     let accuracy = Accuracy { relative, max_step: f64::INFINITY };
     let family = Family { condition: Condition::Angle(theta), accuracy };
@@ -148,7 +156,8 @@ impl Family {
     fn start(&self, volume: f64) -> Point {
         match self.condition {
             Condition::Angle(theta) => {
-                // Small against the limit (about (π − θ)³/2) and with a base small against the capillary length.
+                // Small against the limit (about (π − θ)³/2) and with a base small against the
+                // capillary length.
                 let small = 1e-3 * (PI - theta).powi(3).min(1.0);
                 let narrow = cap::volume(0.1, theta);
                 let radius = cap::base_radius(small.min(narrow).min(0.5 * volume), theta);
@@ -197,11 +206,13 @@ impl Family {
         Outcome::Limit(here)
     }
 
-    /// The maximum of the volume lies within two strides of `before`: find it, and the wanted drop if it lies below.
+    /// Finds the maximum of the volume, which lies within two steps of `before`, and the wanted
+    /// drop if it lies below.
     ///
-    /// Visits some more drops on the way, for the last stride changes the shape more than the volume.
-    // Inlined into `follow` by rustc 1.95 at opt-level 3, the limit at 90° came out as 0.60 l_c³ instead of 3.41. It is right at opt-level 2,
-    // with `no-vectorize-slp`, and in tests, so the optimizer is suspected; the cause itself has not been found.
+    /// Visits some more drops, since the last step changes the shape more than the volume.
+    // Inlined into `follow` by rustc 1.95 at opt-level 3, the limit at 90° came out as 0.60 l_c³
+    // instead of 3.41. It is right at opt-level 2, with `no-vectorize-slp`, and in tests, so the
+    // optimizer is suspected; the cause itself has not been found.
     #[inline(never)]
     fn over_the_top(
         &self,
@@ -225,7 +236,7 @@ impl Family {
         }
     }
 
-    /// The drop of `volume` between `from` and the one a stride along, whose volume is `end`.
+    /// The drop of `volume` between `from` and the one a step further, whose volume is `end`.
     fn between(&self, from: &Point, tangent: [f64; 2], stride: f64, volume: f64, end: f64) -> Point {
         let at = |stride: f64| self.correct(along(from, tangent, stride));
         let miss = |v: f64| (v / volume).ln();
@@ -233,7 +244,8 @@ impl Family {
         at(found)
     }
 
-    /// Newton steps across the family until its condition holds; the gradient is renewed only where that pays.
+    /// Corrector: Newton steps until the boundary condition is met; the gradient is updated only
+    /// when convergence is slow.
     fn correct(&self, mut at: [f64; 2]) -> Point {
         let mut end = self.end(at);
         let mut gradient = None;
@@ -314,7 +326,8 @@ impl Family {
             Condition::Radius(radius) => floor(b, (radius * b).min(1.0)),
         };
         let floor = [size[R], size[Z], size[V], size[A], size[M], b * size[S], size[S]];
-        // Near the apex σ would take many steps over little; by s to a third of the apex radius at most, where σ = ln s + b²s²/12.
+        // Near the apex σ would take many steps over little; by s to a third of the apex radius at
+        // most, where σ = ln s + b²s²/12.
         let unit = (1.0 / b).min(1.0);
         let near = (0.3 * unit).min(0.5 * at[1].exp());
         let by_arc = |_: f64, y: &State| slopes(b, y).map(|slope| slope * unit / y[R]);
@@ -329,7 +342,8 @@ impl Family {
     /// Measures and meridian of a drop of the family.
     fn trace(&self, point: Point, theta: f64, l: f64) -> Profile {
         let b = point.at[0].exp();
-        // Short steps, so that the samples between them are good to 1e-8: 0.04 of the apex radius or the capillary length.
+        // Short steps, so that the samples between them are good to 1e-8: 0.04 of the apex radius
+        // or the capillary length.
         let widest = (1.0 / b).min(point.end[ARC]).max(point.end[R]);
         let accuracy = Accuracy { max_step: 0.04 * (1.0 / b).min(1.0) / widest, ..self.accuracy };
         let mut nodes = vec![Node { s: 0.0, r: 0.0, z: 0.0, psi: 0.0 }];
@@ -357,7 +371,8 @@ impl Family {
     }
 }
 
-/// Radius where ψ = π/2 between two nodes: both ends carried there along their circles of curvature, averaged.
+/// Radius where ψ = π/2 between two nodes: both ends carried there along their circles of
+/// curvature, averaged.
 fn equator_radius(before: Node, after: Node) -> f64 {
     let curvature = (after.psi - before.psi) / (after.s - before.s);
     let carried = |node: Node| node.r + (1.0 - node.psi.sin()) / curvature;
@@ -392,9 +407,9 @@ mod tests {
         assert!((got / expected - 1.0).abs() <= relative, "{what}: got {got}, expected {expected}");
     }
 
-    /// `pendant-30-90` and `pendant-90-fall` of the reference answers.
+    /// `pendant-30-90` and `pendant-90-fall` of the reference solutions.
     #[test]
-    fn hanging_drops_match_the_reference_answers() {
+    fn hanging_drops_match_the_reference_solutions() {
         let drop = pendant(3e-8, FRAC_PI_2, water_length()).unwrap();
         close(drop.height, 0.00280203, 1e-5, "height");
         close(drop.base_radius, 0.00222452, 1e-5, "contact radius");
@@ -433,7 +448,8 @@ mod tests {
         assert!(pendant_max_volume_pinned(-1.0, 1.0).is_none());
     }
 
-    /// The next term of the law is of order r^(4/3): measured, 0.59 of that at 0.01 and 0.52 at 1e-4.
+    /// The next term of the law is of order r^(4/3): measured, 0.59 of that at 0.01 and 0.52 at
+    /// 1e-4.
     #[test]
     fn narrow_tips_tend_to_tates_law_from_below() {
         let mut wider = 0.0;
@@ -448,7 +464,8 @@ mod tests {
         }
     }
 
-    /// The line's pull less the pressure on its disc carries the largest drop, and the meridian is nearly upright there.
+    /// The line's pull less the pressure on its disc carries the largest drop, and the meridian is
+    /// nearly upright there.
     #[test]
     fn largest_drops_under_narrow_tips_are_pinned_there_and_balance() {
         for radius in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6] {
@@ -467,7 +484,8 @@ mod tests {
         }
     }
 
-    /// Near 180° a nearly spherical drop hangs from a small disc: V_max → (4π/3)(3/8)^(3/2) (π − θ)³.
+    /// Near 180° a nearly spherical drop hangs from a small disc: V_max → (4π/3)(3/8)^(3/2) (π −
+    /// θ)³.
     #[test]
     fn limit_at_repellent_solids_follows_the_cube_of_the_missing_angle() {
         let coefficient = 4.0 / 3.0 * PI * 0.375_f64.powf(1.5);
@@ -477,7 +495,8 @@ mod tests {
         assert!((narrow - 1.0).abs() < 0.5 * (wide - 1.0).abs(), "ratios {wide} and {narrow} must tend to 1");
     }
 
-    /// Weight is carried by the line and the (falling) pressure: 2πR sin θ − πR²p = V, which the integration does not use.
+    /// Weight is carried by the line and the (falling) pressure: 2πR sin θ − πR²p = V, which the
+    /// integration does not use.
     #[test]
     fn hanging_drops_balance_over_the_whole_range() {
         for degrees in [1.0_f64, 5.0, 30.0, 60.0, 90.0, 120.0, 150.0, 175.0, 179.0] {

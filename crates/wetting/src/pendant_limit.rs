@@ -1,8 +1,9 @@
-//! The largest drop that hangs at a contact angle, as numbers.
+//! Tabulated volume of the largest pendant drop at a contact angle.
 //!
-//! V_max/l_c³ falls from 18.96 at θ = 0 to (4π/3)(3/8)^1.5 (π − θ)³ near 180°, so V_max/(π − θ)³ is smooth and is kept at
-//! every fifth degree; cubics between. [`pendant_max_volume`](crate::pendant::pendant_max_volume) computes the same from the
-//! equation of the surface, and a test holds the two together.
+//! V_max/l_c³ falls from 18.96 at θ = 0 to (4π/3)(3/8)^1.5 (π − θ)³ near 180°, so V_max/(π − θ)³ is
+//! smooth and is tabulated at every fifth degree, with cubic interpolation.
+//! [`pendant_max_volume`](crate::pendant::pendant_max_volume) computes the same from the equation
+//! of the surface, and a test compares the two.
 
 use std::f64::consts::PI;
 
@@ -35,7 +36,7 @@ mod tests {
     use crate::pendant::pendant_max_volume;
 
     #[test]
-    fn numbers_agree_with_the_equation_at_and_between_the_entries() {
+    fn the_table_agrees_with_the_exact_solution_at_and_between_its_entries() {
         for half_step in 1..72 {
             let theta = (0.5 * SPACING * f64::from(half_step)).to_radians();
             let (got, exact) = (pendant_limit(theta), pendant_max_volume(theta, 1.0));

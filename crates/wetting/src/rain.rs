@@ -1,10 +1,12 @@
-//! Rain: how large its drops are, how fast they fall, how many arrive.
+//! Rain: drop sizes, fall speeds, and arrival rates.
 //!
-//! In the air N(D) = N₀ e^(−bD), N₀ = 8000 m⁻³ mm⁻¹, b = 4.1 I^−0.21 mm⁻¹ with the rate I in mm/h (marshall1948); drops fall at
-//! v = 9.65 − 10.3 e^(−0.6 D) m/s, D in mm (atlas1973). What arrives on the level is N·v: few small drops, for they are
-//! slow. Taken together the two laws carry 1.09–1.18 I of water, so the number is scaled to carry exactly I.
+//! In the air N(D) = N₀ e^(−bD), N₀ = 8000 m⁻³ mm⁻¹, b = 4.1 I^−0.21 mm⁻¹ with the rate I in mm/h
+//! (marshall1948); drops fall at v = 9.65 − 10.3 e^(−0.6 D) m/s, D in mm (atlas1973). What arrives
+//! on the level is N·v: few small drops, for they are slow. Taken together the two laws carry
+//! 1.09–1.18 I of water, so the number is scaled to carry exactly I.
 //!
-//! Diameters run from 0.3 mm (below which the fall speed does not hold) to 6 mm (where drops break up).
+//! Diameters run from 0.3 mm (below which the fall speed does not hold) to 6 mm (where drops break
+//! up).
 
 use std::f64::consts::PI;
 
@@ -19,7 +21,8 @@ const RATE: f64 = 0.6;
 /// One mm/h, in m/s.
 const MILLIMETER_PER_HOUR: f64 = 1e-3 / 3600.0;
 
-/// Terminal speed of a raindrop of a diameter (in m), in m/s; 0 below 0.11 mm, where the fit turns negative.
+/// Terminal speed of a raindrop of a diameter (in m), in m/s; 0 below 0.11 mm, where the fit turns
+/// negative.
 pub fn fall_speed(diameter: f64) -> f64 {
     (FAST - SLOW * (-RATE * 1e3 * diameter).exp()).max(0.0)
 }
@@ -34,7 +37,8 @@ pub struct RainLaw {
 }
 
 impl RainLaw {
-    /// Rain of a rate in m/s (depth of water on the level per time); `None` unless it is positive and finite.
+    /// Rain of a rate in m/s (depth of water on the level per time); `None` unless it is positive
+    /// and finite.
     ///
     /// ```
     /// # use sessile_wetting::rain::RainLaw;
@@ -49,7 +53,7 @@ impl RainLaw {
         let slope = 4.1 * (rate / MILLIMETER_PER_HOUR).powf(-0.21);
         // mm³/(m² s) are 1e-9 m/s.
         let carried = 1e-9 * NUMBER * PI / 6.0 * (FAST * cubic_moment(slope) - SLOW * cubic_moment(slope + RATE));
-        // So slow a rain that it has no drops of these sizes left is no rain.
+        // Reject rates so small that no drops of these sizes remain.
         (carried > 0.0).then_some(Self { slope, scale: rate / carried })
     }
 
@@ -63,7 +67,8 @@ impl RainLaw {
         self.scale * NUMBER * self.beyond((1e3 * diameter).clamp(DIAMETERS.0, DIAMETERS.1))
     }
 
-    /// Diameter of an arriving drop for `u` in [0, 1), in m: the inverse of the arrivals' distribution.
+    /// Diameter of an arriving drop for `u` in [0, 1), in m: the inverse of the arrivals'
+    /// distribution.
     ///
     /// A pure function of `u`, so a seeded stream of numbers gives the same rain everywhere.
     pub fn diameter(&self, u: f64) -> f64 {
@@ -180,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rain_has_no_law() {
+    fn a_rate_that_is_not_positive_has_no_law() {
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
             assert!(RainLaw::new(rate).is_none(), "{rate}");
         }

@@ -1,17 +1,20 @@
-//! What holds a drop: contact-angle hysteresis, the critical volume, and the drop that leans before it slides.
+//! Retention by contact-angle hysteresis: retention force, critical volume, and the shape of a drop
+//! that leans.
 //!
-//! Along the contact line the angle may take any value between θ_r and θ_a without the line moving. A drop on a solid
-//! tilted by α is therefore held by up to
+//! Along the contact line the angle may take any value between θ_r and θ_a without the line moving.
+//! A drop on a solid tilted by α is therefore held by up to
 //!
 //! ```text
 //! F = k γ w Δ,    Δ = cos θ_r − cos θ_a,    w the full width of the footprint across the slope
 //! ```
 //!
-//! In a plane this is exact, ρ g A sin α = γΔ. In space k ≤ 1 for any convex footprint; k = π/4 marks the first local
-//! motion of a pinned circle (deconinck2016), 24/π³ fits measured contours (elsherbini2006, factor unverified), and k = 1
-//! (furmidge1962) is what energy minimization with hysteresis on the line gives for a drop that advanced to its footprint,
-//! within 4 %. The default is k = 1 with w = 2R(V, θ_a); a drop that landed wider than it would rest keeps its width, with
-//! k = 0.9. Measured thresholds lie between k = 0.75 and 1 (unverified), so critical volumes between −35 % and 0.
+//! In a plane this is exact, ρ g A sin α = γΔ. In space k ≤ 1 for any convex footprint; k = π/4
+//! marks the first local motion of a pinned circle (deconinck2016), 24/π³ fits measured contours
+//! (elsherbini2006, factor unverified), and k = 1 (furmidge1962) is what energy minimization with
+//! hysteresis on the line gives for a drop that advanced to its footprint, within 4 %. The default
+//! is k = 1 with w = 2R(V, θ_a); a drop that landed wider than it would rest keeps its width, with
+//! k = 0.9. Measured thresholds lie between k = 0.75 and 1 (unverified), so critical volumes
+//! between −35 % and 0.
 
 use std::f64::consts::PI;
 
@@ -20,7 +23,8 @@ use crate::material::Wetting;
 use crate::root::bracketed;
 use crate::table::ShapeTable;
 
-/// Decrease of the retention factor from a contact line at the advancing radius to one at the receding radius.
+/// Decrease of the retention factor from a contact line at the advancing radius to one at the
+/// receding radius.
 const LANDED_REDUCTION: f64 = 0.1;
 
 /// Retention factor k of a drop whose contact line lies beyond its advancing radius.
@@ -36,18 +40,20 @@ pub fn cosine_difference(wetting: &Wetting) -> f64 {
     wetting.receding.cos() - wetting.advancing.cos()
 }
 
-/// Largest force that holds a drop of full width `width` (in m), k γ w Δ, in N.
+/// Retention force on a drop of full width `width` (in m), k γ w Δ, in N.
 pub fn retention_force(liquid: &Liquid, wetting: &Wetting, width: f64, factor: f64) -> f64 {
     factor * liquid.surface_tension * width * cosine_difference(wetting)
 }
 
-/// Largest drop that a solid tilted by `tilt` (in rad) holds, by the cap's footprint at θ_a, in m³; infinite on the level.
+/// Largest drop that a solid tilted by `tilt` (in rad) retains, by the cap's footprint at θ_a, in
+/// m³; infinite on the level.
 ///
 /// ```text
 /// V = (γ/ρg sin α)^1.5 Δ^1.5 (24/π)^½ (1 + c)^¾ / [(2 + c)^½ (1 − c)^¼],    c = cos θ_a
 /// ```
 ///
-/// Exact in its width on a vertical solid, where no gravity flattens the drop; k = 1, and V ∝ k^1.5.
+/// Exact in its width on a vertical solid, where no gravity flattens the drop; k = 1, and V ∝
+/// k^1.5.
 pub fn critical_volume(liquid: &Liquid, wetting: &Wetting, gravity: f64, tilt: f64) -> f64 {
     let drive = liquid.density * gravity * tilt.sin();
     if drive <= 0.0 {
@@ -58,9 +64,11 @@ pub fn critical_volume(liquid: &Liquid, wetting: &Wetting, gravity: f64, tilt: f
     (liquid.surface_tension * cosine_difference(wetting) / drive).powf(1.5) * shape
 }
 
-/// As [`critical_volume`], with the footprint flattened (or drawn in) by gravity's normal component, in m³.
+/// As [`critical_volume`], with the footprint flattened (or drawn in) by gravity's normal
+/// component, in m³.
 ///
-/// Under an overhang (`tilt` > π/2) the answer is the smaller of this and the largest drop that hangs.
+/// Under an overhang (`tilt` > π/2) the answer is the smaller of this and the largest drop that
+/// hangs.
 pub fn critical_volume_at_rest(
     table: &ShapeTable,
     liquid: &Liquid,
@@ -93,7 +101,7 @@ pub fn critical_volume_at_rest(
     bracketed(excess, low, high, excess(low), excess(high), 1e-9).exp().min(hangs)
 }
 
-/// Largest planar drop that a line tilted by `tilt` (in rad) holds, γΔ/(ρ g sin α), in m²: exact.
+/// Largest planar drop that a line tilted by `tilt` (in rad) retains, γΔ/(ρ g sin α), in m²: exact.
 pub fn critical_area_planar(liquid: &Liquid, wetting: &Wetting, gravity: f64, tilt: f64) -> f64 {
     let drive = liquid.density * gravity * tilt.sin();
     if drive <= 0.0 { f64::INFINITY } else { liquid.surface_tension * cosine_difference(wetting) / drive }
@@ -101,8 +109,8 @@ pub fn critical_area_planar(liquid: &Liquid, wetting: &Wetting, gravity: f64, ti
 
 /// A drop pinned on a circle and pulled along the solid: first order in the pull.
 ///
-/// Accuracy against full solutions: angles within 1° to Bo sin α = 0.5 and 3–6° at 1, where Bo = ρgR²/γ; centroid within
-/// 3 % at 0.5 (θ₀ ≤ 90°).
+/// Accuracy against full solutions: angles within 1° to Bo sin α = 0.5 and 3–6° at 1, where Bo =
+/// ρgR²/γ; centroid within 3 % at 0.5 (θ₀ ≤ 90°).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PinnedDrop {
     /// Volume, in m³.
@@ -144,7 +152,8 @@ fn lean_profile(x: f64) -> f64 {
     0.5 / (cos * cos) - 2.0 * cos.ln()
 }
 
-/// χ(θ₀): the displacement's moment ∫(G(θ₀) − G(ψ)) sin³ψ dψ over the cap's volume, by Simpson's rule.
+/// χ(θ₀): the displacement's moment ∫(G(θ₀) − G(ψ)) sin³ψ dψ over the cap's volume, by Simpson's
+/// rule.
 fn shift_factor(theta: f64) -> f64 {
     const INTERVALS: usize = 64;
     let step = theta / INTERVALS as f64;
@@ -156,7 +165,8 @@ fn shift_factor(theta: f64) -> f64 {
         sum += weight * (top - lean_profile(psi)) * psi.sin().powi(3);
     }
     let moment = sum * step / 3.0;
-    // In units of a the volume is V/a³ and R = sin θ, which the Bond number and the length bring in as sin³θ.
+    // In units of a the volume is V/a³ and R = sin θ, which the Bond number and the length bring in
+    // as sin³θ.
     let sin_cubed = theta.sin().powi(3);
     PI / 3.0 * moment / (crate::cap::volume_over_radius_cubed(theta) * sin_cubed * sin_cubed)
 }
@@ -171,9 +181,9 @@ mod tests {
         Wetting::smooth(advancing.to_radians(), receding.to_radians())
     }
 
-    /// Volumes in µL that a vertical solid holds, as published with the angles.
+    /// Volumes in µL that a vertical solid retains, as published with the angles.
     #[test]
-    fn vertical_solids_hold_their_published_volumes() {
+    fn vertical_solids_retain_their_published_volumes() {
         for (advancing, receding, expected) in [(90.0, 60.0, 14.0), (90.0, 30.0, 32.0), (50.0, 15.0, 12.0)] {
             let got = critical_volume(&WATER, &solid(advancing, receding), 9.8, 0.5 * PI) * 1e9;
             assert!((got - expected).abs() < 0.6, "{advancing}/{receding}: {got} µL, expected {expected}");
@@ -198,7 +208,8 @@ mod tests {
         assert_eq!(critical_area_planar(&WATER, &solid(90.0, 60.0), 9.8, 0.0), f64::INFINITY);
     }
 
-    /// Without normal gravity the closed form is the balance of weight and retention with the cap's own width.
+    /// Without normal gravity the closed form is the balance of weight and retention with the cap's
+    /// own width.
     #[test]
     fn closed_form_balances_weight_on_the_cap() {
         for (advancing, receding) in [(20.0, 5.0), (80.0, 58.0), (113.0, 92.0), (163.0, 157.0)] {
@@ -211,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn flattening_holds_a_little_more_and_overhangs_less() {
+    fn flattened_drops_are_retained_better_and_overhanging_ones_less() {
         let (table, wetting) = (ShapeTable::shared(), solid(80.0, 58.0));
         let ratio = |degrees: f64| {
             let tilt = degrees.to_radians();

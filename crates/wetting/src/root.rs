@@ -2,8 +2,9 @@
 
 /// Root of a function that changes sign between `lo` and `hi`, given its values there.
 ///
-/// Regula falsi with Anderson and Björck's weights (anderson1973): the interval always holds the root, and shrinks faster
-/// than linearly. Ends when |f| ≤ `tolerance`, or when the interval or the last move is at rounding.
+/// Regula falsi with Anderson and Björck's weights (anderson1973): the interval always brackets the
+/// root, and shrinks faster than linearly. Ends when |f| ≤ `tolerance`, or when the interval or the
+/// last move is at rounding.
 pub(crate) fn bracketed(
     mut f: impl FnMut(f64) -> f64,
     mut lo: f64,
@@ -21,7 +22,7 @@ pub(crate) fn bracketed(
             return hi;
         }
         let secant = hi - f_hi * (hi - lo) / (f_hi - f_lo);
-        // Every fourth point is the middle, so that a flat side cannot stall it.
+        // Every fourth point is the midpoint, so that a flat side cannot stall the iteration.
         let inside = secant > lo.min(hi) && secant < lo.max(hi);
         let x = if iteration % 4 == 3 || !inside { 0.5 * (lo + hi) } else { secant };
         let y = f(x);
@@ -30,7 +31,8 @@ pub(crate) fn bracketed(
             return x;
         }
         previous = x;
-        // `hi` is always the latest point; where it stays on its side, the other end's value is damped.
+        // `hi` is always the latest point; where it stays on its side, the other end's value is
+        // damped.
         if (y > 0.0) == (f_hi > 0.0) {
             let m = 1.0 - y / f_hi;
             f_lo *= if m > 0.0 { m } else { 0.5 };
@@ -42,7 +44,8 @@ pub(crate) fn bracketed(
     0.5 * (lo + hi)
 }
 
-/// Place of the maximum of a function with one hump between `lo` and `hi`, by golden section, to `tolerance` in x.
+/// Position of the maximum of a unimodal function between `lo` and `hi`, by golden section, to
+/// `tolerance` in x.
 pub(crate) fn maximum(mut f: impl FnMut(f64) -> f64, mut lo: f64, mut hi: f64, tolerance: f64) -> f64 {
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     let (mut a, mut b) = (hi - golden * (hi - lo), lo + golden * (hi - lo));

@@ -1,16 +1,20 @@
-//! How fast a drop slides.
+//! Speed of a sliding drop.
 //!
 //! ```text
-//! m dU/dt = F_drive − γ w Δ − β w η U,    β = (π/4) Λ [m(θ_a) + m(θ_r)] + 0.52 √(U w/ν),    15 ≤ β ≤ 300
+//! m dU/dt = F_drive − γ w Δ − β w η U
+//! β = (π/4) Λ [m(θ_a) + m(θ_r)] + 0.52 √(U w/ν),    15 ≤ β ≤ 300
 //! ```
 //!
-//! The first term of β is the dissipation in the wedges of the contact line (Huh and Scriven's wedge on a circular line,
-//! huh1971), m(θ) = 2 sin²θ/(θ − sin θ cos θ), Λ = ln(R/slip length) ≈ 12; the second is laminar plate friction on the
-//! footprint, which makes water inertial (puthenveettil2013). Kinetic friction linear in w η U with β = 20–200, a property
-//! of the liquid and the solid, is measured from 1 mPa s to 1 Pa s and up to 0.7 m/s (li2023); a measured β overrides both
-//! terms. Above θ_r = 140° wedge and hysteresis vanish and the drag of the air is added (mouterde2019).
+//! The first term of β is the dissipation in the wedges of the contact line (Huh and Scriven's
+//! wedge on a circular line, huh1971), m(θ) = 2 sin²θ/(θ − sin θ cos θ), Λ = ln(R/slip length) ≈
+//! 12; the second is laminar plate friction on the footprint, which makes water inertial
+//! (puthenveettil2013). Kinetic friction linear in w η U with β = 20–200, a property of the liquid
+//! and the solid, is measured from 1 mPa s to 1 Pa s and up to 0.7 m/s (li2023); a measured β
+//! overrides both terms. Above θ_r = 140° wedge and hysteresis vanish and the drag of the air is
+//! added (mouterde2019).
 //!
-//! Uncertainty: a factor 2 in U, more within 30 % of the threshold. Not for creep below 0.1 mm/s, nor for soft solids.
+//! Uncertainty: a factor 2 in U, more within 30 % of the threshold. Not for creep below 0.1 mm/s,
+//! nor for soft solids.
 
 use std::f64::consts::PI;
 
@@ -29,7 +33,8 @@ const PLATE_FRICTION: f64 = 0.52;
 /// Receding angle above which the air's drag counts, in rad.
 const REPELLENT: f64 = 140.0 / 180.0 * PI;
 
-/// m(θ) = 2 sin²θ/(θ − sin θ cos θ): dissipation in a moving wedge, over η U²; 3/θ for small angles.
+/// m(θ) = 2 sin²θ/(θ − sin θ cos θ): dissipation in a moving wedge, over η U²; 3/θ for small
+/// angles.
 pub fn wedge_dissipation(theta: f64) -> f64 {
     2.0 * theta.sin().powi(2) / angle_minus_sin_cos(theta)
 }
@@ -39,7 +44,8 @@ pub fn wedge_friction(wetting: &Wetting) -> f64 {
     0.25 * PI * CUTOFF_LOGARITHM * (wedge_dissipation(wetting.advancing) + wedge_dissipation(wetting.receding))
 }
 
-/// Friction coefficient β of a drop of full width `width` (in m) at `speed` (in m/s); `measured` overrides it.
+/// Friction coefficient β of a drop of full width `width` (in m) at `speed` (in m/s); `measured`
+/// overrides it.
 pub fn friction_coefficient(liquid: &Liquid, wetting: &Wetting, width: f64, speed: f64, measured: Option<f64>) -> f64 {
     let beta = measured.unwrap_or_else(|| wedge_friction(wetting) + plate_friction(liquid, width, speed));
     beta.clamp(FRICTION_BOUNDS.0, FRICTION_BOUNDS.1)
@@ -55,7 +61,8 @@ pub fn is_repellent(wetting: &Wetting) -> bool {
     wetting.receding > REPELLENT
 }
 
-/// Resistance of a moving drop without its retention, β w η U, plus the air's drag on repellent solids, in N.
+/// Resistance of a moving drop without its retention, β w η U, plus the air's drag on repellent
+/// solids, in N.
 ///
 /// `air_drag` is ½ρ_air C_D A_f, in kg/m (see [`wind`](crate::wind)).
 pub fn resistance(
@@ -71,9 +78,11 @@ pub fn resistance(
     beta * width * liquid.dynamic_viscosity() * speed + air
 }
 
-/// Steady speed of a drop of full width `width` (in m) driven along the solid by `drive` (in N), in m/s; 0 when it is held.
+/// Steady speed of a drop of full width `width` (in m) driven along the solid by `drive` (in N), in
+/// m/s; 0 when it is held.
 ///
-/// Retention is γ w Δ, for a moving drop as for a resting one. Arguments otherwise as [`resistance`].
+/// Retention is γ w Δ, for a moving drop as for a resting one. Arguments otherwise as
+/// [`resistance`].
 pub fn steady_speed(
     liquid: &Liquid,
     wetting: &Wetting,
@@ -128,10 +137,12 @@ mod tests {
         assert_eq!(friction_coefficient(&WATER, &solid(80.0, 58.0), 3e-3, 0.3, Some(60.0)), 60.0);
     }
 
-    /// Steady speeds of water in mm/s, rows by volume, columns by tilt; they were computed with the cap's width.
+    /// Steady speeds of water in mm/s, rows by volume, columns by tilt; they were computed with the
+    /// cap's width.
     ///
-    /// The width under gravity's normal component is larger and slows a drop on a gentle slope further: 20 µL on PTFE at
-    /// 30° from 110 to 42 mm/s, so close to its threshold; most others by 5 to 15 %.
+    /// The width under gravity's normal component is larger and slows a drop on a gentle slope
+    /// further: 20 µL on PTFE at 30° from 110 to 42 mm/s, so close to its threshold; most others by
+    /// 5 to 15 %.
     #[test]
     fn steady_speeds_match_the_published_table() {
         let tilts = [30.0_f64, 45.0, 60.0, 90.0];

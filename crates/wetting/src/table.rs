@@ -1,25 +1,30 @@
-//! Rest shapes by table: height and base radius of a drop, millions of times per second.
+//! Tabulated rest shapes: height and base radius of a drop, millions of times per second.
 //!
-//! A drop at rest on (or under) a level solid is known by its contact angle θ and v = V/l_c³. The tables hold its height
-//! and base radius divided by closed forms that carry the limits, so that what is left is smooth and near 1:
+//! A drop at rest on (or under) a level solid is determined by its contact angle θ and v = V/l_c³.
+//! The tables store its height and base radius divided by closed forms with the right limits, so
+//! that the ratios are smooth and near 1:
 //!
 //! ```text
-//! pressed on the solid   h_ref² = h_cap² / (1 + h_cap² / 4 sin²(θ/2))     cap for small v, puddle for large v
+//! pressed on the solid   h_ref² = h_cap² / (1 + h_cap² / 4 sin²(θ/2))
 //!                        R_ref  = r/2 + √(r²/4 + (2/3) a⁴/(1 + a)),   r = R_cap/(1 + B²/10)
 //!                                 B = (v / sin(θ/2))^⅓,   a = (3/4π)^⅓ B
 //! pulled off it          h_ref = h_cap + 0.0755 v,   R_ref = R_cap / √(1 + (R_cap/3.83)²)
 //! ```
 //!
-//! With a the radius of a nearly free drop, R² − rR = (2/3)a⁴ is the balance near 180°, where gravity presses a base onto a
-//! drop whose cap has hardly any; (2/3)a³ = B³/2π is the square of the puddle's radius at any angle. A hanging
-//! film at θ → 0 is a Bessel function out to the first zero of J₁, 3.83 l_c, and as high as 0.0755 v. Between nodes the tables are interpolated by cubics in both keys. Sessile keys are ln(v / sin(θ/2)), which orders drops
-//! by their breadth at any angle, and θ; pendant keys are q = √(1 − (V/V_max)^⅓), in which the fold at the largest volume
-//! is smooth, and √θ. Below
-//! the sessile table's volumes the ratios fade to 1, above them they stay at its edge and the references carry the limit.
+//! h_ref is the cap for small v and the puddle for large v. With a the radius of a nearly free
+//! drop, R² − rR = (2/3)a⁴ is the balance near 180°, where gravity presses a base onto a drop whose
+//! cap has hardly any; (2/3)a³ = B³/2π is the square of the puddle's radius at any angle. A hanging
+//! film at θ → 0 is a Bessel function out to the first zero of J₁, 3.83 l_c, and as high as 0.0755
+//! v. Between nodes the tables are interpolated by cubics in both keys. Sessile keys are ln(v /
+//! sin(θ/2)), which orders drops by their breadth at any angle, and θ; pendant keys are q = √(1 −
+//! (V/V_max)^⅓), in which the fold at the largest volume is smooth, and √θ. Below the sessile
+//! table's volumes the ratios fade to 1, above them they stay at its edge and the references carry
+//! the limit.
 //!
-//! Error against [`sessile`](crate::young_laplace::sessile()) and [`pendant`](crate::pendant::pendant()), measured by the tests
-//! over random drops from 1° to 179° and v from 1e-6 to 1e3: at most 8e-4 (beyond 176°), half of them below 3e-6. Up to
-//! v = 1e5 it stays below 2e-3, up to 1e7 (a puddle of meters) below 5e-3.
+//! Error against [`sessile`](crate::young_laplace::sessile()) and
+//! [`pendant`](crate::pendant::pendant()), measured by the tests over random drops from 1° to 179°
+//! and v from 1e-6 to 1e3: at most 8e-4 (beyond 176°), half of them below 3e-6. Up to v = 1e5 it
+//! stays below 2e-3, up to 1e7 (a puddle of meters) below 5e-3.
 
 mod contact;
 mod section;
@@ -37,7 +42,8 @@ use crate::pendant::follow_to_limit;
 use crate::pendant_limit::pendant_limit;
 use crate::young_laplace::{R, Symmetry, V, Z, states_at};
 
-/// Smallest and largest angle of the nodes, in rad; beyond them the references are taken at the true angle.
+/// Smallest and largest angle of the nodes, in rad; beyond them the references are taken at the
+/// true angle.
 const ANGLES: (f64, f64) = (PI / 180.0, 179.0 / 180.0 * PI);
 /// No angle is taken closer than this to 0 or π, in rad: a film, or a sphere on a point.
 const ANGLE_MARGIN: f64 = 1e-3;
@@ -81,7 +87,8 @@ pub struct ShapeTable {
 }
 
 impl ShapeTable {
-    /// The table, built at the first call (a few milliseconds; its pendant half, some tens of milliseconds, at the first hanging drop).
+    /// The table, built at the first call (a few milliseconds; its pendant half, some tens of
+    /// milliseconds, at the first hanging drop).
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<ShapeTable> = OnceLock::new();
         SHARED.get_or_init(|| Self { sessile: sessile_grid(), pendant: OnceLock::new() })
@@ -89,14 +96,16 @@ impl ShapeTable {
 
     /// Rest shape of a drop of a volume (in m³) at a contact angle (in rad).
     ///
-    /// `normal_gravity` (in m/s²) is gravity's component along the solid's normal: positive presses the drop onto the
-    /// solid, negative pulls it off, 0 leaves the cap. `None` for a hanging drop beyond its largest stable volume, and
-    /// for a volume that is not positive. Angles are taken no closer than 1e-3 rad to 0 and π.
+    /// `normal_gravity` (in m/s²) is gravity's component along the solid's normal: positive presses
+    /// the drop onto the solid, negative pulls it off, 0 leaves the cap. `None` for a hanging drop
+    /// beyond its largest stable volume, and for a volume that is not positive. Angles are taken no
+    /// closer than 1e-3 rad to 0 and π.
     pub fn rest_shape(&self, volume: f64, theta: f64, normal_gravity: f64, liquid: &Liquid) -> Option<RestShape> {
         self.shape(volume, &Contact::new(theta), &Weight::new(liquid, normal_gravity))
     }
 
-    /// The same for whoever asks several times under one weight.
+    /// As [`rest_shape`](Self::rest_shape), with a contact angle and weight that are used several
+    /// times.
     pub fn shape(&self, volume: f64, contact: &Contact, weight: &Weight) -> Option<RestShape> {
         self.height_and_radius(volume, contact, weight).map(|[height, base_radius]| RestShape { height, base_radius })
     }
@@ -106,7 +115,7 @@ impl ShapeTable {
         self.height_and_radius(volume, contact, weight).map(|[_, base_radius]| base_radius)
     }
 
-    // Inlined into both of its callers, so that whoever does not need the height does not pay for it.
+    // Inlined into both callers, so that the compiler drops the height where it is not used.
     #[inline(always)]
     fn height_and_radius(&self, volume: f64, contact: &Contact, weight: &Weight) -> Option<[f64; 2]> {
         if volume.is_nan() || volume <= 0.0 {
@@ -121,7 +130,8 @@ impl ShapeTable {
         Some(shape.map(|length| length * weight.length))
     }
 
-    /// Largest stable volume that hangs at a contact angle (in rad), in m³; infinite without a pull off the solid.
+    /// Largest stable volume that hangs at a contact angle (in rad), in m³; infinite without a pull
+    /// off the solid.
     pub fn pendant_max_volume(&self, theta: f64, normal_gravity: f64, liquid: &Liquid) -> f64 {
         if normal_gravity >= 0.0 {
             return f64::INFINITY;
@@ -233,7 +243,8 @@ impl<const N: usize, const M: usize> Grid<N, M> {
     }
 }
 
-/// First of the four nodes round `x` (in node spacings, cut to the grid), and their Lagrange weights.
+/// First of the four nodes round `x` (in node spacings, cut to the grid), and their Lagrange
+/// weights.
 #[inline]
 fn cubic(x: f64, num_nodes: usize) -> (usize, [f64; 4]) {
     const SIXTH: f64 = 1.0 / 6.0;
@@ -245,12 +256,12 @@ fn cubic(x: f64, num_nodes: usize) -> (usize, [f64; 4]) {
     (first as usize, [-outer * d, inner * c, -inner * b, outer * a])
 }
 
-/// Where an angle stands among the sessile nodes, in node spacings.
+/// Coordinate of an angle among the sessile nodes, in node spacings.
 fn even_column(theta: f64) -> f64 {
     (theta - ANGLES.0) * ((NUM_ANGLES - 1) as f64 / (ANGLES.1 - ANGLES.0))
 }
 
-/// Where an angle stands among the pendant nodes, in node spacings.
+/// Coordinate of an angle among the pendant nodes, in node spacings.
 fn root_column(theta: f64) -> f64 {
     (theta.sqrt() - ANGLES.0.sqrt()) * ((NUM_ROOT_ANGLES - 1) as f64 / (ANGLES.1.sqrt() - ANGLES.0.sqrt()))
 }
@@ -259,7 +270,8 @@ fn node_key(range: (f64, f64), row: usize, num_rows: usize) -> f64 {
     range.0 + (range.1 - range.0) * row as f64 / (num_rows - 1) as f64
 }
 
-/// One integration per apex curvature passes every angle, so a sweep of ln b gives each column its curve of drops.
+/// One integration per apex curvature passes every angle, so a sweep of ln b gives each column its
+/// curve of drops.
 fn sessile_grid() -> Grid<NUM_BREADTHS, NUM_ANGLES> {
     let angles: Vec<f64> = (0..NUM_ANGLES).map(|column| node_key(ANGLES, column, NUM_ANGLES)).collect();
     let contacts: Vec<Contact> = angles.iter().map(|&theta| Contact::new(theta)).collect();
@@ -275,7 +287,8 @@ fn sessile_grid() -> Grid<NUM_BREADTHS, NUM_ANGLES> {
     Grid::new(BREADTHS, resample(BREADTHS, NUM_BREADTHS, &curves))
 }
 
-/// Falling ln b: by equal factors while drops are round, then as fast as the puddle's radius (about −ln b) grows.
+/// Falling ln b: by equal factors while drops are round, then as fast as the puddle's radius (about
+/// −ln b) grows.
 fn apex_curvatures() -> Vec<f64> {
     let mut all = Vec::new();
     let mut ln_b = 5.5_f64;
@@ -309,7 +322,8 @@ fn pendant_grid() -> Grid<NUM_FILLS, NUM_ROOT_ANGLES> {
     Grid::new(FILLS, resample(FILLS, NUM_FILLS, &curves))
 }
 
-/// Ratios at the nodes from each column's curve (rising keys), by the cubic through the four nearest points.
+/// Ratios at the nodes from each column's curve (rising keys), by the cubic through the four
+/// nearest points.
 fn resample<const M: usize>(range: (f64, f64), num_rows: usize, curves: &[Vec<(f64, [f64; 2])>]) -> Vec<[[f64; 2]; M]> {
     let mut rows = vec![[[0.0; 2]; M]; num_rows];
     for (row, ratios) in rows.iter_mut().enumerate() {

@@ -1,21 +1,23 @@
-//! Free drops that ring and threads that break: linear theory.
+//! Oscillation of free drops and break-up of ligaments: linear theory.
 //!
-//! A drop of radius R rings in mode n at ω² = n(n−1)(n+2) γ/(ρR³) (lamb1932, art. 275) and loses its amplitude at the
-//! rate (n−1)(2n+1) ν/R² (lamb1932, art. 355); in a plane ω² = n(n²−1) γ/(ρR³) and 2n(n−1) ν/R². A thread of radius R is
-//! unstable to ripples longer than its circumference, and those of kR = 0.697 grow fastest (rayleigh1878):
+//! A drop of radius R oscillates in mode n at ω² = n(n−1)(n+2) γ/(ρR³) (lamb1932, art. 275) and
+//! loses its amplitude at the rate (n−1)(2n+1) ν/R² (lamb1932, art. 355); in a plane ω² = n(n²−1)
+//! γ/(ρR³) and 2n(n−1) ν/R². A ligament of radius R is unstable to perturbations longer than its
+//! circumference, and those of kR = 0.697 grow fastest (rayleigh1878):
 //!
 //! ```text
 //! s² = γ/(ρR³) · x (1 − x²) I₁(x)/I₀(x),    x = kR
 //! ```
 //!
-//! Amplitudes are small, the air has no weight, and the liquid's viscosity does not change the frequency.
+//! Amplitudes are small, the density of the air is neglected, and the liquid's viscosity does not
+//! change the frequency.
 
 use std::f64::consts::PI;
 
 use crate::liquid::Liquid;
 
-/// kR of the fastest ripple of a thread.
-pub const FASTEST_RIPPLE: f64 = 0.697_019;
+/// kR of the fastest perturbation of a ligament.
+pub const FASTEST_GROWING: f64 = 0.697_019;
 
 /// Frequency of mode `n` ≥ 2 of a free drop, in Hz.
 pub fn drop_frequency(liquid: &Liquid, radius: f64, n: u32) -> f64 {
@@ -45,24 +47,26 @@ fn frequency(liquid: &Liquid, radius: f64, factor: f64) -> f64 {
     (factor * liquid.surface_tension / (liquid.density * radius.powi(3))).sqrt() / (2.0 * PI)
 }
 
-/// Growth rate of a ripple of a wavelength (in m) on a thread of a radius (in m), in 1/s; 0 where it does not grow.
-pub fn thread_growth_rate(liquid: &Liquid, radius: f64, wavelength: f64) -> f64 {
+/// Growth rate of a perturbation of a wavelength (in m) on a ligament of a radius (in m), in 1/s; 0
+/// where it does not grow.
+pub fn ligament_growth_rate(liquid: &Liquid, radius: f64, wavelength: f64) -> f64 {
     let x = 2.0 * PI * radius / wavelength;
     let square = x * (1.0 - x * x) * bessel_ratio(x);
     (square.max(0.0) * liquid.surface_tension / (liquid.density * radius.powi(3))).sqrt()
 }
 
-/// Wavelength of the fastest ripple, 9.01 R, in m.
+/// Wavelength of the fastest-growing perturbation, 9.01 R, in m.
 pub fn fastest_wavelength(radius: f64) -> f64 {
-    2.0 * PI * radius / FASTEST_RIPPLE
+    2.0 * PI * radius / FASTEST_GROWING
 }
 
-/// Time in which the fastest ripple grows from the relative amplitude `epsilon` to 1, in s.
+/// Time in which the fastest-growing perturbation grows from the relative amplitude `epsilon` to 1,
+/// in s.
 pub fn breakup_time(liquid: &Liquid, radius: f64, epsilon: f64) -> f64 {
-    -epsilon.ln() / thread_growth_rate(liquid, radius, fastest_wavelength(radius))
+    -epsilon.ln() / ligament_growth_rate(liquid, radius, fastest_wavelength(radius))
 }
 
-/// Radius of the drop that one fastest wavelength of thread makes, 1.89 R, in m.
+/// Radius of the drop that one fastest wavelength of ligament makes, 1.89 R, in m.
 pub fn breakup_drop_radius(radius: f64) -> f64 {
     (0.75 * radius * radius * fastest_wavelength(radius)).cbrt()
 }
@@ -89,9 +93,9 @@ mod tests {
         assert!((got / expected - 1.0).abs() <= relative, "{what}: got {got}, expected {expected}");
     }
 
-    /// `lamb-n2-1mm` and `lamb2d-n2-1mm` of the reference answers.
+    /// `lamb-n2-1mm` and `lamb2d-n2-1mm` of the reference solutions.
     #[test]
-    fn second_modes_match_the_reference_answers() {
+    fn second_modes_match_the_reference_solutions() {
         close(drop_frequency(&WATER, 1e-3, 2), 121.626, 1e-5, "drop");
         close(planar_drop_frequency(&WATER, 1e-3, 2), 105.331, 1e-5, "planar drop");
         close(drop_decay_rate(&WATER, 1e-3, 2), 5.0, 1e-12, "decay");
@@ -99,10 +103,11 @@ mod tests {
         assert_eq!(drop_frequency(&WATER, 1e-3, 1), 0.0, "moving as a whole is not ringing");
     }
 
-    /// `thread-1mm` of the reference answers; their ranges are 0.8–1.25 of the time and 0.94–1.02 of the radius.
+    /// `thread-1mm` of the reference solutions; their ranges are 0.8–1.25 of the time and 0.94–1.02
+    /// of the radius.
     #[test]
-    fn thread_matches_the_reference_answers() {
-        close(thread_growth_rate(&WATER, 1e-3, fastest_wavelength(1e-3)), 92.765, 1e-5, "growth rate");
+    fn ligament_break_up_matches_the_reference_solutions() {
+        close(ligament_growth_rate(&WATER, 1e-3, fastest_wavelength(1e-3)), 92.765, 1e-5, "growth rate");
         close(0.8 * breakup_time(&WATER, 1e-3, 0.05), 0.025835, 1e-4, "earliest break-up");
         close(1.25 * breakup_time(&WATER, 1e-3, 0.05), 0.0403672, 1e-4, "latest break-up");
         close(0.94 * breakup_drop_radius(1e-3), 0.00177743, 1e-3, "smallest drop");
@@ -110,12 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn fastest_ripple_grows_fastest_and_short_ones_not_at_all() {
-        let best = thread_growth_rate(&WATER, 1e-3, fastest_wavelength(1e-3));
+    fn the_fastest_wavelength_grows_fastest_and_short_ones_do_not_grow() {
+        let best = ligament_growth_rate(&WATER, 1e-3, fastest_wavelength(1e-3));
         for factor in [0.99, 1.01] {
-            assert!(thread_growth_rate(&WATER, 1e-3, factor * fastest_wavelength(1e-3)) < best, "{factor}");
+            assert!(ligament_growth_rate(&WATER, 1e-3, factor * fastest_wavelength(1e-3)) < best, "{factor}");
         }
-        assert_eq!(thread_growth_rate(&WATER, 1e-3, 2.0 * PI * 0.999e-3), 0.0);
+        assert_eq!(ligament_growth_rate(&WATER, 1e-3, 2.0 * PI * 0.999e-3), 0.0);
         assert!((bessel_ratio(1.0) - 0.565_159_1 / 1.266_065_9).abs() < 1e-7, "{}", bessel_ratio(1.0));
     }
 }

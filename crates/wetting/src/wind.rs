@@ -1,11 +1,12 @@
-//! Wind on a drop that sits on a wall.
+//! Wind on a drop on a wall.
 //!
-//! F = ½ρ_air C_D A_f u², along the wall, with A_f = a²(θ − sin θ cos θ) the cap's side area and u the speed of the air at the
-//! drop's top; it adds to gravity as a vector and is compared with the retention force. On level roughened metal drops let
-//! go at a fixed Weber number of 7.9 (white2021), which is C_D ≈ 0.25–0.4 in our reading. Default C_D = 0.35, a factor 2.
+//! F = ½ρ_air C_D A_f u², along the wall, with A_f = a²(θ − sin θ cos θ) the cap's side area and u
+//! the speed of the air at the drop's top; it adds to gravity as a vector and is compared with the
+//! retention force. On level roughened metal drops depin at a fixed Weber number of 7.9
+//! (white2021), which is C_D ≈ 0.25–0.4 in our reading. Default C_D = 0.35, a factor 2.
 //!
-//! Within the boundary layer (δ ≈ 5√(νx/U), some millimeters on a windshield) u is below the free stream; the models use
-//! the free stream.
+//! Within the boundary layer (δ ≈ 5√(νx/U), some millimeters on a windshield) u is below the free
+//! stream; the models use the free stream.
 
 use crate::cap;
 use crate::liquid::Liquid;
@@ -17,7 +18,8 @@ pub const DRAG_COEFFICIENT: f64 = 0.35;
 /// Density of air at 20 °C, in kg/m³.
 pub const AIR_DENSITY: f64 = 1.2;
 
-/// ½ρ_air C_D A_f of a cap of base radius `radius` (in m) at `theta`, in kg/m: times the squared air speed it is a force.
+/// ½ρ_air C_D A_f of a cap of base radius `radius` (in m) at `theta`, in kg/m: times the squared
+/// air speed it is a force.
 pub fn air_drag(radius: f64, theta: f64) -> f64 {
     0.5 * AIR_DENSITY * DRAG_COEFFICIENT * cap::side_area(radius, theta)
 }
@@ -27,11 +29,12 @@ pub fn wind_force(radius: f64, theta: f64, speed: f64) -> f64 {
     air_drag(radius, theta) * speed * speed.abs()
 }
 
-/// Air speed at the drop's top that moves a drop of a volume (in m³) on a level wall, as a cap at θ_a with k = 1, in m/s.
+/// Air speed at the drop's top that moves a drop of a volume (in m³) on a level wall, as a cap at
+/// θ_a with k = 1, in m/s.
 pub fn depinning_speed(liquid: &Liquid, wetting: &Wetting, volume: f64) -> f64 {
     let radius = cap::base_radius(volume, wetting.advancing);
-    let held = liquid.surface_tension * 2.0 * radius * cosine_difference(wetting);
-    (held / air_drag(radius, wetting.advancing)).sqrt()
+    let retention = liquid.surface_tension * 2.0 * radius * cosine_difference(wetting);
+    (retention / air_drag(radius, wetting.advancing)).sqrt()
 }
 
 #[cfg(test)]
@@ -44,7 +47,8 @@ mod tests {
         Wetting::smooth(advancing.to_radians(), receding.to_radians())
     }
 
-    /// Published for C_D = 0.4, in m/s at 5, 20 and 50 µL; ours is 0.35, so √(0.35/0.4) of it matches.
+    /// Published for C_D = 0.4, in m/s at 5, 20 and 50 µL; ours is 0.35, so √(0.35/0.4) of it
+    /// matches.
     #[test]
     fn depinning_speeds_match_the_published_ones() {
         for (wetting, speeds, tolerance) in [

@@ -1,23 +1,24 @@
 //! Exact shapes of drops at rest on a level solid: the Young–Laplace equation.
 //!
-//! The excess pressure under the surface grows with depth below the apex and equals γ times the sum of the principal
-//! curvatures. With the surface's inclination ψ as the coordinate, lengths in capillary lengths l_c = √(γ/ρg), z the
-//! depth below the apex and b the apex curvature:
+//! The excess pressure under the surface grows with depth below the apex and equals γ times the sum
+//! of the principal curvatures. With the surface's inclination ψ as the coordinate, lengths in
+//! capillary lengths l_c = √(γ/ρg), z the depth below the apex and b the apex curvature:
 //!
 //! ```text
 //! κ = 2b + z − sin ψ / r          meridional curvature         (planar: κ = b + z)
 //! dr/dψ = cos ψ / κ,   dz/dψ = sin ψ / κ,   dV/dψ = π r² sin ψ / κ,   dA/dψ = 2π r / κ
 //! ```
 //!
-//! from the apex (ψ = 0) to the contact line (ψ = θ). On a sessile drop κ never vanishes, so ψ is a good coordinate at
-//! every angle. The drop of a given volume is found by a root search on ln b.
+//! from the apex (ψ = 0) to the contact line (ψ = θ). On a sessile drop κ never vanishes, so ψ is a
+//! good coordinate at every angle. The drop of a given volume is found by a root search on ln b.
 //!
-//! Wide puddles have b ≈ e^(−R/l_c), beyond floating point. Where the surface is inclined by less than ψ₀ = 10⁻⁶ the
-//! equation is linear, ψ = 2b I₁(r) (planar: b sinh x), so a puddle is integrated from the circle where ψ = ψ₀ instead,
-//! and ln b stays the one parameter of all drops. The neglected terms are of relative size ψ₀².
+//! Wide puddles have b ≈ e^(−R/l_c), beyond floating point. Where the surface is inclined by less
+//! than ψ₀ = 10⁻⁶ the equation is linear, ψ = 2b I₁(r) (planar: b sinh x), so a puddle is
+//! integrated from the circle where ψ = ψ₀ instead, and ln b stays the one parameter of all drops.
+//! The neglected terms are of relative size ψ₀².
 //!
-//! Accuracy, measured by the tests: volume and force balance close to 1e-9 for θ from 1° to 179° and V/l_c³ from 1e-6 to
-//! 1e3 (and, by the puddle's start, far beyond).
+//! Accuracy, measured by the tests: volume and force balance close to 1e-9 for θ from 1° to 179°
+//! and V/l_c³ from 1e-6 to 1e3 (and, by the puddle's start, far beyond).
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -56,11 +57,13 @@ pub struct Profile {
     pub max_radius: f64,
     /// Liquid–air area, in m².
     pub air_area: f64,
-    /// Sum of the principal curvatures at the apex, in 1/m; times γ it is the excess pressure there.
+    /// Sum of the principal curvatures at the apex, in 1/m; times γ it is the excess pressure
+    /// there.
     pub apex_curvature: f64,
     /// Distance of the centroid from the solid, in m.
     pub centroid_height: f64,
-    /// Meridian from the apex to the contact line, evenly spaced along the arc: (radius, distance from the solid), in m.
+    /// Meridian from the apex to the contact line, evenly spaced along the arc: (radius, distance
+    /// from the solid), in m.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -73,8 +76,8 @@ pub(crate) enum Symmetry {
     Planar,
 }
 
-/// One point of a meridian: radius, depth below the apex, volume and air area above, first moment of volume about the
-/// apex plane, arc length.
+/// One point of a meridian: radius, depth below the apex, volume and air area above, first moment
+/// of volume about the apex plane, arc length.
 pub(crate) type State = [f64; 6];
 pub(crate) const R: usize = 0;
 pub(crate) const Z: usize = 1;
@@ -83,10 +86,11 @@ pub(crate) const A: usize = 3;
 pub(crate) const M: usize = 4;
 pub(crate) const S: usize = 5;
 
-/// The sessile drop of a volume (in m³) at a contact angle (in rad), under gravity pressing it on the solid.
+/// The sessile drop of a volume (in m³) at a contact angle (in rad), under gravity pressing it on
+/// the solid.
 ///
-/// `capillary_length` is √(γ/ρg), in m; infinite without gravity. `None` where volume or length is not positive, or the
-/// angle not inside (0, π).
+/// `capillary_length` is √(γ/ρg), in m; infinite without gravity. `None` where volume or length is
+/// not positive, or the angle not inside (0, π).
 pub fn sessile(volume: f64, theta: f64, capillary_length: f64) -> Option<Profile> {
     solve(Symmetry::Axial, volume, theta, capillary_length)
 }
@@ -96,7 +100,8 @@ pub fn sessile_planar(area: f64, theta: f64, capillary_length: f64) -> Option<Pr
     solve(Symmetry::Planar, area, theta, capillary_length)
 }
 
-/// The sessile drop whose wetted disc has a given radius (in m); arguments and `None` otherwise as [`sessile`].
+/// The sessile drop whose wetted disc has a given radius (in m); arguments and `None` otherwise as
+/// [`sessile`].
 pub fn sessile_with_base_radius(radius: f64, theta: f64, capillary_length: f64) -> Option<Profile> {
     if !valid(radius, theta, capillary_length) {
         return None;
@@ -131,7 +136,8 @@ fn solve(symmetry: Symmetry, volume: f64, theta: f64, l: f64) -> Option<Profile>
     Some(trace(symmetry, ln_b, theta, l))
 }
 
-/// ln b of the drop whose quantity `index` at the contact line is `target`; that quantity falls as b rises.
+/// ln b of the drop whose quantity `index` at the contact line is `target`; that quantity falls as
+/// b rises.
 fn ln_curvature(symmetry: Symmetry, theta: f64, index: usize, target: f64, cap_ln_b: f64) -> f64 {
     let miss = |ln_b: f64| (contact_state(symmetry, ln_b, theta)[index] / target).ln();
     // Gravity flattens the apex, so the cap bounds b from above, up to rounding.
@@ -169,13 +175,15 @@ fn slopes(symmetry: Symmetry, b: f64, psi: f64, y: &State) -> State {
     }
 }
 
-/// Where the integration starts: inclination, state, and the b that the slopes use (0 once it is below rounding).
+/// Where the integration starts: inclination, state, and the b that the slopes use (0 once it is
+/// below rounding).
 fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
     if ln_b < FLAT_LN_CURVATURE {
         let psi = FLAT_INCLINATION;
         let (r, pressure, volume, area) = match symmetry {
             Symmetry::Axial => {
-                // ln I₁(r) = r − ln(2πr)/2 − 3/(8r) − 3/(16r²) − 21/(128r³) − …; a fixed point, contracting by 1/(2r).
+                // ln I₁(r) = r − ln(2πr)/2 − 3/(8r) − 3/(16r²) − 21/(128r³) − …; a fixed point,
+                // contracting by 1/(2r).
                 let wanted = (0.5 * psi).ln() - ln_b;
                 let mut r = wanted;
                 for _ in 0..20 {
@@ -185,7 +193,8 @@ fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
                 let i = 1.0 / r;
                 let i0_over_i1 = 1.0 + i * (0.5 + i * (0.375 + i * (0.375 + i * (63.0 / 128.0 + i * 27.0 / 32.0))));
                 let pressure = psi * i0_over_i1;
-                // Force balance of the flat part: weight = pressure on the disc below − pull of its rim.
+                // Force balance of the flat part: weight = pressure on the disc below − pull of its
+                // rim.
                 (r, pressure, PI * r * (r * pressure - 2.0 * psi), PI * r * r)
             }
             Symmetry::Planar => {
@@ -193,7 +202,8 @@ fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
                 (x, psi, 2.0 * (x * psi - psi), 2.0 * x)
             }
         };
-        // Depth below the apex is the pressure, for b is nothing; the moment of so thin a layer is of order ψ₀².
+        // Depth below the apex is the pressure, for b is nothing; the moment of so thin a layer is
+        // of order ψ₀².
         (psi, [r, pressure, volume, area, 0.5 * pressure * volume, r], 0.0)
     } else {
         let b = ln_b.exp();
@@ -212,8 +222,9 @@ fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
     }
 }
 
-/// Sizes below which the parts of a state near a round apex need no relative accuracy: a tenth of what they are where
-/// the drop ends, if it ends as a cap at `theta`, or at one capillary length. A puddle grows far beyond them.
+/// Sizes below which the parts of a state near a round apex need no relative accuracy: a tenth of
+/// what they are where the drop ends, if it ends as a cap at `theta`, or at one capillary length. A
+/// puddle grows far beyond them.
 pub(crate) fn floor(b: f64, theta: f64) -> State {
     let s = (theta / b).min(1.0);
     [s, b * s * s, b * s.powi(4), s * s, b * b * s.powi(6), s].map(|size| 0.1 * size)
@@ -224,7 +235,8 @@ fn contact_state(symmetry: Symmetry, ln_b: f64, theta: f64) -> State {
     states_at(symmetry, ln_b, &[theta], FINE, |_, _| ()).1
 }
 
-/// Integrates to each of `stops` (rising inclinations) in turn and reports the state there; returns the last one and b.
+/// Integrates to each of `stops` (rising inclinations) in turn and reports the state there; returns
+/// the last one and b.
 pub(crate) fn states_at(
     symmetry: Symmetry,
     ln_b: f64,
@@ -288,7 +300,8 @@ pub(crate) struct Node {
     pub psi: f64,
 }
 
-/// [`PROFILE_POINTS`] points evenly spaced along the arc, by cubic Hermite interpolation between the nodes.
+/// [`PROFILE_POINTS`] points evenly spaced along the arc, by cubic Hermite interpolation between
+/// the nodes.
 pub(crate) fn sample(nodes: &[Node], l: f64) -> Vec<[f64; 2]> {
     let last = nodes[nodes.len() - 1];
     let mut segment = 0;

@@ -1,13 +1,13 @@
-//! What emitters hand to a model.
+//! Liquid that emitters add or remove.
 
 use glam::DVec3;
 
-/// Liquid that comes (or goes) during an interval of time.
+/// Liquid added to or removed from the simulation during a time interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Emission {
-    /// A ball of liquid appears.
+    /// A sphere of liquid appears.
     Ball {
-        /// When, in s.
+        /// Time, in s.
         time: f64,
         /// Center, in m.
         center: DVec3,
@@ -16,47 +16,47 @@ pub enum Emission {
         /// Velocity, in m/s.
         velocity: DVec3,
     },
-    /// A stream runs out of a round mouth: π radius² speed (to − from) of liquid.
+    /// A jet leaves a circular outlet: a volume of π radius² speed (to − from).
     Stream {
-        /// Center of the mouth, in m.
+        /// Center of the outlet, in m.
         at: DVec3,
-        /// Direction of the stream, unit length.
+        /// Unit vector along the jet.
         direction: DVec3,
-        /// Radius of the mouth, in m.
+        /// Radius of the outlet, in m.
         radius: f64,
         /// Speed, in m/s.
         speed: f64,
-        /// First moment, in s.
+        /// Start time, in s.
         from: f64,
-        /// End, in s.
+        /// End time, in s.
         to: f64,
     },
-    /// Vapor condenses on a whole solid: rate (to − from) of liquid per area.
+    /// Vapor condenses on a whole solid: a volume per area of rate (to − from).
     Condense {
         /// Index of the solid.
         solid: usize,
         /// Volume per area and time, in m/s.
         rate: f64,
-        /// First moment, in s.
+        /// Start time, in s.
         from: f64,
-        /// End, in s.
+        /// End time, in s.
         to: f64,
     },
-    /// A needle adds liquid to the drop that it is in, or takes some.
+    /// A needle adds liquid to the drop that it is in, or removes some.
     Feed {
-        /// Its tip, in m.
+        /// Tip of the needle, in m.
         at: DVec3,
-        /// Volume, in m³; negative takes.
+        /// Volume, in m³; negative removes liquid.
         volume: f64,
-        /// First moment, in s.
+        /// Start time, in s.
         from: f64,
-        /// End, in s.
+        /// End time, in s.
         to: f64,
     },
 }
 
 impl Emission {
-    /// When it begins, in s.
+    /// Start time, in s.
     pub fn time(&self) -> f64 {
         match *self {
             Self::Ball { time, .. } => time,

@@ -1,11 +1,11 @@
-//! Sources of liquid: each file one kind.
+//! Sources of liquid, one kind per file.
 //!
-//! A source runs in [start, stop). What it gives in an interval follows from the interval alone, so nothing is stored between
-//! calls, and however time is cut the balls are the same.
+//! A source is active in [start, stop). Its emissions in an interval depend on the interval alone:
+//! nothing is stored between calls, and the emissions do not depend on the time steps.
 
 mod drip;
 mod exposure;
-pub mod rain;
+mod rain;
 mod rain_sizes;
 mod steady;
 
@@ -36,7 +36,7 @@ impl Sources {
                     return Err(wrong(format!("`every` must be a positive time, got {every} s")));
                 }
                 EmitterKind::Dew { on, .. } if on >= solids.len() => {
-                    return Err(wrong(format!("there is no solid {on} for dew")));
+                    return Err(wrong(format!("solid {on} of `on` does not exist")));
                 }
                 _ => {}
             }
@@ -46,11 +46,11 @@ impl Sources {
         Ok(Self { sources })
     }
 
-    /// What all sources give in [from, to), sorted by time, then by emitter.
+    /// Emissions of all sources in [from, to), sorted by time, then by emitter.
     pub fn emissions(&self, solids: &[Solid], from: f64, to: f64) -> Vec<Emission> {
         let mut out = Vec::new();
         for (emitter, rain) in &self.sources {
-            // The part of the interval in which the source runs.
+            // The part of the interval in which the source is active.
             let (from, to) = (from.max(emitter.start), to.min(emitter.stop));
             if from >= to {
                 continue;

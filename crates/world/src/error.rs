@@ -1,95 +1,95 @@
-//! What can go wrong while a scene is built.
+//! Errors while a world is built or changed.
 
 use std::path::PathBuf;
 
-/// Why a scene could not be built, or a world not be changed.
+/// A world could not be built from a scene, or not be changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// A solid names a material that the scene does not hold.
+    /// A solid refers to a material that the scene does not have.
     #[error(
-        "solid `{solid}`: there is no material `{material}`; name one under [materials] or one of `sessile materials`"
+        "solid `{solid}`: unknown material `{material}`; define it under [materials] or use one of `sessile materials`"
     )]
     UnknownMaterial {
         /// The solid.
         solid: String,
-        /// The name that it uses.
+        /// The unknown name.
         material: String,
     },
-    /// A solid's numbers describe no body.
+    /// A solid's shape is invalid.
     #[error("solid `{solid}`: {reason}")]
     Shape {
         /// The solid.
         solid: String,
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         reason: String,
     },
     /// A mesh file could not be read.
     #[error("{user}: {reason}")]
     MeshRead {
-        /// Who uses it: "solid `bunny`", "drops\[0\]".
+        /// Where it is used: "solid `bunny`", "drops.0".
         user: String,
         /// The file.
         file: PathBuf,
-        /// What the reader says.
+        /// Error of the reader.
         reason: String,
     },
-    /// A mesh cannot be made into a body.
+    /// A mesh does not bound a body.
     #[error("{user}: mesh {}: {reason}", file.display())]
     MeshBroken {
-        /// Who uses it.
+        /// Where it is used.
         user: String,
         /// The file.
         file: PathBuf,
-        /// What is wrong, and where.
+        /// The problem and its place.
         reason: String,
     },
     /// An image could not be read.
-    #[error("material `{material}`, `{key}`: cannot read image {}: {reason}; PNG and JPEG are read", file.display())]
+    #[error("material `{material}`, `{key}`: cannot read image {}: {reason} (supported: PNG, JPEG)", file.display())]
     Image {
         /// The material.
         material: String,
-        /// Which of its quantities.
+        /// Key of the material.
         key: &'static str,
         /// The file.
         file: PathBuf,
-        /// What the reader says.
+        /// Error of the reader.
         reason: String,
     },
-    /// An initial drop has no shape.
+    /// The shape of an initial drop is invalid.
     #[error("drops.{index}: {reason}")]
     Drop {
-        /// Its place in the scene.
+        /// Index in the scene.
         index: usize,
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         reason: String,
     },
-    /// An emitter cannot work.
+    /// An emitter is invalid.
     #[error("emitters.{index}: {reason}")]
     Emitter {
-        /// Its place in the scene.
+        /// Index in the scene.
         index: usize,
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         reason: String,
     },
     /// There is no solid with this index.
-    #[error("there is no solid {index}: the scene has {count}")]
+    #[error("solid {index} does not exist: the scene has {count} solids")]
     NoSuchSolid {
-        /// The index asked for.
+        /// The requested index.
         index: usize,
-        /// How many there are.
+        /// Number of solids.
         count: usize,
     },
-    /// A solid was asked to take a pose that is not rigid or not finite.
+    /// A requested pose is not rigid or not finite.
     #[error("solid `{solid}`: {reason}")]
     Pose {
         /// The solid.
         solid: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// A saved state belongs to another scene.
-    #[error("the saved state holds {found} solids, the scene {expected}")]
+    #[error("the saved state has {found} solids, but the scene has {expected}")]
     StateMismatch {
         /// Solids in the scene.
         expected: usize,

@@ -1,11 +1,12 @@
-//! Liquid present at the start: shapes that models turn into their own form.
+//! Liquid present at the start, as signed distances that models discretize.
 //!
-//! Every shape holds exactly the scene's amount. In a planar run shapes lie in the x–y plane, amounts are areas, and distances do
-//! not look at z. Solids are not cut out of a drop, except the one that a cap sits on; a drop that starts inside a solid gives a
-//! notice. Where a box or a thread touches a side of the domain that continues space (wall, symmetry, periodic), it goes on
-//! beyond, so that the distance there is to its free surface.
+//! Every shape has exactly the scene's volume. In a planar run shapes lie in the x–y plane, amounts
+//! are areas, and distances do not depend on z. Solids are not subtracted from a drop, except the
+//! one that a cap sits on; a drop that starts inside a solid gives a notice. Where a box or a
+//! ligament touches a side of the domain that is not open (wall, symmetry, periodic), it is
+//! extended beyond it, so that distances refer to its free surface.
 
-pub mod cap;
+mod cap;
 mod curve;
 mod ligament;
 
@@ -14,17 +15,18 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::Distance;
+use sessile_numerics::{circle_radius, sphere_radius};
 use sessile_scene::types::{self as scene, Amount, Domain, DropShape, Scene, Side};
 
-use self::cap::Cap;
+pub use self::cap::Cap;
 use self::curve::{PerturbedSphere, Tabulated};
-use self::ligament::Thread;
+use self::ligament::Ligament;
 use crate::error::WorldError;
 use crate::mesh_files;
 use crate::pose::{Pose, rotation_xyz};
 use crate::solid::Solid;
 
-/// A drop of the scene, built.
+/// An initial drop: its shape as a signed distance, its volume and its velocity.
 #[derive(Clone, Debug)]
 pub struct InitialDrop {
     index: usize,
@@ -42,7 +44,7 @@ enum Body {
     PerturbedSphere { center: DVec3, axis: DVec3, curve: Arc<Tabulated<PerturbedSphere>>, planar: bool },
     Cap(Arc<Cap>),
     Box { min: DVec3, max: DVec3, planar: bool },
-    Thread(Arc<Thread>),
+    Ligament(Arc<Ligament>),
     Mesh { distance: Arc<dyn Distance>, world_from_file: Pose },
 }
 
@@ -53,7 +55,7 @@ impl std::fmt::Debug for Body {
             Self::PerturbedSphere { .. } => "PerturbedSphere",
             Self::Cap(_) => "Cap",
             Self::Box { .. } => "Box",
-            Self::Thread(_) => "Thread",
+            Self::Ligament(_) => "Ligament",
             Self::Mesh { .. } => "Mesh",
         })
     }
@@ -75,24 +77,24 @@ impl InitialDrop {
         self.velocity
     }
 
-    /// How much liquid it holds, in m³; in a planar run its area, in m².
+    /// Volume, in m³; in a planar run area, in m².
     pub fn volume(&self) -> f64 {
         self.amount
     }
 
-    /// Where its mass is, in m.
+    /// Centroid, in m.
     pub fn centroid(&self) -> DVec3 {
         self.centroid
     }
 
-    /// Corners of an axis-aligned box that holds it, in m; not always the smallest.
+    /// Corners of an axis-aligned bounding box, in m; not always the smallest.
     pub fn bounds(&self) -> [DVec3; 2] {
         self.bounds
     }
 
-    /// Signed distance to its surface, in m: negative in the liquid.
+    /// Signed distance to the drop's surface, in m; negative in the liquid.
     ///
-    /// Exact, except for a cap near its contact line, where it is a lower bound of the size and right in sign.
+    /// Exact, except near the contact line of a cap, where it is a lower bound of the right sign.
     pub fn signed_distance(&self, point: DVec3) -> f64 {
         match &self.body {
             Body::Cap(cap) => cap.ball_distance(point).max(-cap.solid.signed_distance(point)),
@@ -100,7 +102,8 @@ impl InitialDrop {
         }
     }
 
-    /// Signed distance to the surface that the liquid shares with air, in m: for a cap, to its ball, carried on into the solid.
+    /// Signed distance to the liquid–air interface, in m; for a cap, to its sphere, extended into
+    /// the solid.
     pub fn free_surface_distance(&self, point: DVec3) -> f64 {
         let flatten = |offset: DVec3, planar: bool| if planar { offset.with_z(0.0) } else { offset };
         match &self.body {
@@ -121,12 +124,12 @@ impl InitialDrop {
                 }
                 beyond.max(DVec3::ZERO).length() + beyond.max_element().min(0.0)
             }
-            Body::Thread(thread) => thread.signed_distance(point),
+            Body::Ligament(ligament) => ligament.signed_distance(point),
             Body::Mesh { distance, world_from_file } => distance.signed_distance(world_from_file.apply_inverse(point)),
         }
     }
 
-    /// How it sits on a solid, if it is a cap.
+    /// The cap, if the drop is one.
     pub fn cap(&self) -> Option<&Cap> {
         match &self.body {
             Body::Cap(cap) => Some(cap),
@@ -149,20 +152,20 @@ impl InitialDrop {
         Ok(built)
     }
 
-    /// Says so when a drop starts inside a solid: one that it does not sit on.
+    /// Reports a drop that starts inside a solid that it does not sit on.
     fn notice_overlap(&self, solids: &[Solid], notices: &mut Vec<String>) {
         for solid in solids {
             let sits_on_it = self.cap().is_some_and(|cap| cap.on == solid.index());
             let buried = -solid.signed_distance(self.centroid);
             if buried > 0.0 && !sits_on_it {
                 let (index, name, depth) = (self.index, solid.name(), buried * 1e3);
-                notices.push(format!("drops.{index}: its middle lies {depth:.3} mm inside `{name}`; move it out"));
+                notices.push(format!("drops.{index}: its centroid is {depth:.3} mm inside `{name}`; move it out"));
             }
         }
     }
 }
 
-/// What building one drop needs to know.
+/// Builds one drop.
 struct Builder<'a> {
     scene: &'a Scene,
     solids: &'a [Solid],
@@ -178,22 +181,22 @@ impl Builder<'_> {
         self.scene.world.planar
     }
 
-    /// The amount as a positive number of the unit that the run has.
+    /// The amount of liquid: a volume in m³, or in a planar run an area in m².
     fn amount(&self, amount: Amount) -> Result<f64, WorldError> {
         let value = match (amount, self.planar()) {
             (Amount::Volume(volume), false) => volume,
             (Amount::Area(area), true) => area,
             (Amount::Volume(_), true) => {
-                return Err(self.wrong("a planar run wants `area` (or `radius`), got a volume"));
+                return Err(self.wrong("a planar run needs `area` or `radius`, not `volume`"));
             }
             (Amount::Area(_), false) => {
-                return Err(self.wrong("only planar runs take `area`; give `volume` or `radius`"));
+                return Err(self.wrong("`area` is for planar runs only; give `volume` or `radius`"));
             }
         };
         if value > 0.0 && value.is_finite() {
             Ok(value)
         } else {
-            Err(self.wrong(format!("it must hold liquid, got {value}")))
+            Err(self.wrong(format!("the amount of liquid must be positive, got {value}")))
         }
     }
 
@@ -205,9 +208,9 @@ impl Builder<'_> {
             DropShape::Cap { on, center, amount, contact_angle } => {
                 self.cap(*on, *center, self.amount(*amount)?, *contact_angle)?
             }
-            DropShape::Box { min, max } => self.bath(*min, *max)?,
+            DropShape::Box { min, max } => self.axis_aligned_box(*min, *max)?,
             DropShape::Cylinder { from, to, radius, amplitude, wavelength } => {
-                self.thread([*from, *to], *radius, *amplitude, *wavelength)?
+                self.ligament([*from, *to], *radius, *amplitude, *wavelength)?
             }
             DropShape::Mesh { file, scale, rotate, shift } => {
                 let world_from_file = Pose { rotation: rotation_xyz(*rotate), translation: *shift };
@@ -226,9 +229,16 @@ impl Builder<'_> {
         })
     }
 
-    fn sphere(&self, center: DVec3, amount: f64, mode: u32, amplitude: f64, axis: DVec3) -> Result<Made, WorldError> {
+    fn sphere(
+        &self,
+        center: DVec3,
+        amount: f64,
+        mode: u32,
+        amplitude: f64,
+        axis: DVec3,
+    ) -> Result<BuiltBody, WorldError> {
         let planar = self.planar();
-        let radius = if planar { (amount / PI).sqrt() } else { (0.75 * amount / PI).cbrt() };
+        let radius = if planar { circle_radius(amount) } else { sphere_radius(amount) };
         if mode == 0 || amplitude == 0.0 {
             let bounds = [center - radius, center + radius];
             return Ok((Body::Ball { center, radius, planar }, amount, center, bounds));
@@ -236,32 +246,31 @@ impl Builder<'_> {
         let axis = if planar { axis.with_z(0.0) } else { axis };
         let axis =
             axis.try_normalize().ok_or_else(|| self.wrong("`axis` must not be zero (in a planar run, in x and y)"))?;
-        let rung = PerturbedSphere::of_amount(amount, mode, amplitude, planar);
-        let stretches = 64 * (mode as usize + 1);
-        let radii = (0..=stretches).map(|i| rung.radius(PI * i as f64 / stretches as f64));
+        let sphere = PerturbedSphere::of_amount(amount, mode, amplitude, planar);
+        let segments = 64 * (mode as usize + 1);
+        let radii = (0..=segments).map(|i| sphere.radius(PI * i as f64 / segments as f64));
         let (least, most) = radii.fold((f64::INFINITY, 0.0f64), |(a, b), r| (a.min(r), b.max(r)));
         if least.is_nan() || least <= 0.0 {
-            return Err(self.wrong(format!(
-                "`amplitude` = {amplitude} in mode {mode} makes the drop's radius negative somewhere; make it smaller"
-            )));
+            return Err(
+                self.wrong(format!("`amplitude` = {amplitude} in mode {mode} makes the radius negative; reduce it"))
+            );
         }
-        let centroid = center + axis * (rung.moment(1) / rung.moment(0));
-        let curve = Arc::new(Tabulated::new(rung, 0.0, PI, stretches));
+        let centroid = center + axis * (sphere.moment(1) / sphere.moment(0));
+        let curve = Arc::new(Tabulated::new(sphere, 0.0, PI, segments));
         Ok((Body::PerturbedSphere { center, axis, curve, planar }, amount, centroid, [center - most, center + most]))
     }
 
-    fn cap(&self, on: usize, center: DVec3, amount: f64, contact_angle: f64) -> Result<Made, WorldError> {
-        let solid = self
-            .solids
-            .get(on)
-            .ok_or_else(|| self.wrong(format!("it sits on solid {on}, but the scene has {}", self.solids.len())))?;
+    fn cap(&self, on: usize, center: DVec3, amount: f64, contact_angle: f64) -> Result<BuiltBody, WorldError> {
+        let solid = self.solids.get(on).ok_or_else(|| {
+            self.wrong(format!("solid {on} of `on` does not exist: the scene has {} solids", self.solids.len()))
+        })?;
         if !(contact_angle > 0.0 && contact_angle < PI) {
             let degrees = contact_angle.to_degrees();
-            return Err(self.wrong(format!("`contact_angle` must lie between 0 and 180 deg, got {degrees} deg")));
+            return Err(self.wrong(format!("`contact_angle` must be between 0 and 180 deg, got {degrees} deg")));
         }
         let cap = Cap::new(solid, center, amount, contact_angle, self.planar()).ok_or_else(|| {
             self.wrong(format!(
-                "no ball makes a cap of that size and `contact_angle` on `{}` there: make it smaller or move it",
+                "no spherical cap of that volume and `contact_angle` fits on `{}` there; reduce its volume or move it",
                 solid.name()
             ))
         })?;
@@ -270,7 +279,7 @@ impl Builder<'_> {
         Ok((Body::Cap(Arc::new(cap)), amount, centroid, bounds))
     }
 
-    fn bath(&self, min: DVec3, max: DVec3) -> Result<Made, WorldError> {
+    fn axis_aligned_box(&self, min: DVec3, max: DVec3) -> Result<BuiltBody, WorldError> {
         let planar = self.planar();
         let (mut inner, mut outer) = ([min, max], [min, max]);
         if let Some(domain) = &self.scene.domain {
@@ -288,32 +297,32 @@ impl Builder<'_> {
         let amount = if planar { size.x * size.y } else { size.element_product() };
         let full = size.x > 0.0 && size.y > 0.0 && (planar || size.z > 0.0) && amount.is_finite();
         if !full {
-            return Err(self.wrong(format!("the box from `min` to `max` must have positive sides, got {size} m")));
+            return Err(self.wrong(format!("the edges of the box from `min` to `max` must be positive, got {size} m")));
         }
         let centroid = (inner[0] + inner[1]) / 2.0;
         Ok((Body::Box { min: outer[0], max: outer[1], planar }, amount, centroid, inner))
     }
 
-    fn thread(
+    fn ligament(
         &self,
         ends: [DVec3; 2],
         radius: f64,
         amplitude: f64,
         wavelength: Option<f64>,
-    ) -> Result<Made, WorldError> {
-        let goes_on = |end: DVec3, other: DVec3| {
+    ) -> Result<BuiltBody, WorldError> {
+        let is_continued = |end: DVec3, other: DVec3| {
             let Some(domain) = &self.scene.domain else { return false };
             let outward = (end - other).normalize_or_zero();
             (0..3).any(|k| outward[k].abs() > 0.999_999 && continues(domain, k, end[k], outward[k] > 0.0))
         };
-        let on = [goes_on(ends[0], ends[1]), goes_on(ends[1], ends[0])];
-        let thread = Thread::new(ends, radius, amplitude, wavelength, self.planar(), on).ok_or_else(|| {
-            self.wrong("a cylinder wants two different ends, a positive radius and a ripple of `amplitude` below 1")
+        let on = [is_continued(ends[0], ends[1]), is_continued(ends[1], ends[0])];
+        let ligament = Ligament::new(ends, radius, amplitude, wavelength, self.planar(), on).ok_or_else(|| {
+            self.wrong("a cylinder needs two different ends, a positive `radius` and an `amplitude` below 1")
         })?;
-        let reach = thread.widest();
-        let bounds = [ends[0].min(ends[1]) - reach, ends[0].max(ends[1]) + reach];
-        let (amount, centroid) = (thread.amount(), thread.centroid());
-        Ok((Body::Thread(Arc::new(thread)), amount, centroid, bounds))
+        let radius = ligament.max_radius();
+        let bounds = [ends[0].min(ends[1]) - radius, ends[0].max(ends[1]) + radius];
+        let (amount, centroid) = (ligament.amount(), ligament.centroid());
+        Ok((Body::Ligament(Arc::new(ligament)), amount, centroid, bounds))
     }
 
     fn mesh(
@@ -322,9 +331,9 @@ impl Builder<'_> {
         scale: scene::MeshScale,
         world_from_file: Pose,
         notices: &mut Vec<String>,
-    ) -> Result<Made, WorldError> {
+    ) -> Result<BuiltBody, WorldError> {
         if self.planar() {
-            return Err(self.wrong("a mesh has no planar form; use a sphere, cap, box or cylinder"));
+            return Err(self.wrong("a planar run cannot use a mesh; use a sphere, cap, box or cylinder"));
         }
         let body = mesh_files::body(&format!("drops.{}", self.index), file, scale, mesh_files::Use::Liquid, notices)?;
         let (volume, centroid) = mesh_files::volume_and_centroid(&body.mesh);
@@ -337,10 +346,11 @@ impl Builder<'_> {
 }
 
 /// A body, its amount, its centroid and its bounds.
-type Made = (Body, f64, DVec3, [DVec3; 2]);
+type BuiltBody = (Body, f64, DVec3, [DVec3; 2]);
 
-/// Whether `at` along axis `k` lies on or beyond the domain's upper or lower side, and space goes on there.
+/// Whether `at` along axis `k` is on or beyond a side of the domain that is not open.
 fn continues(domain: &Domain, k: usize, at: f64, upper: bool) -> bool {
-    let slack = 1e-9 * (domain.max[k] - domain.min[k]);
-    domain.sides[k] != Side::Open && if upper { at >= domain.max[k] - slack } else { at <= domain.min[k] + slack }
+    let tolerance = 1e-9 * (domain.max[k] - domain.min[k]);
+    domain.sides[k] != Side::Open
+        && if upper { at >= domain.max[k] - tolerance } else { at <= domain.min[k] + tolerance }
 }

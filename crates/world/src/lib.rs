@@ -1,9 +1,10 @@
-//! A scene's solids and sources of water, built.
+//! The geometry and sources of a scene, ready for queries by the models.
 //!
-//! `scene` says what there is; a [`World`] answers questions about it: how far a point is from a [`Solid`], which way is out, how
-//! fast the solid moves there and how it wets ([`Solid::closest`], [`Solid::velocity_at`], [`Solid::wetting_at`]), what gravity
-//! and wind are now, which liquid is there at the start ([`InitialDrop`]) and which comes later ([`World::supply`]). It knows
-//! nothing of how liquid moves: that is the models' business.
+//! A [`World`] is built from a scene. It provides signed distances, normals, velocities and wetting
+//! properties of each [`Solid`] ([`Solid::closest`], [`Solid::velocity_at`],
+//! [`Solid::wetting_at`]), gravity and wind at the current time, the liquid present at the start
+//! ([`InitialDrop`]) and the liquid that emitters add ([`World::emissions`]). It does not simulate
+//! liquid.
 //!
 //! ```
 //! use glam::DVec3;
@@ -36,39 +37,41 @@
 //! assert_eq!((near.uv.x, near.uv.y), (0.5, 0.75));
 //!
 //! world.advance_to(0.1);
-//! for supply in world.emissions(0.1, 0.2) {
-//!     let Emission::Ball { time, velocity, .. } = supply else { continue };
+//! for emission in world.emissions(0.1, 0.2) {
+//!     let Emission::Ball { time, velocity, .. } = emission else { continue };
 //!     assert!((0.1..0.2).contains(&time) && velocity.z == -3.0);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Conventions.** SI units and radians, y up. Signed distances are negative inside a solid, and negative in the liquid of an initial
-//! drop; normals point out of the solid. On a plane v runs up the slope and u = v × normal across it (see
-//! [`sessile_scene::plane_axes`]); the frame turns with the solid. Solids turn about their shape's origin ([`solid`]).
+//! **Conventions.** SI units and radians, y up. Signed distances are negative inside a solid, and
+//! negative in the liquid of an initial drop; normals point out of the solid. On a plane v runs up
+//! the slope and u = v × normal across it (see [`sessile_scene::plane_axes`]); the frame rotates
+//! with the solid. Solids rotate about their shape's origin (see [`Solid`]).
 //!
-//! **Nothing is random that has no name.** Emitters draw from [`random::Stream`]s named by the scene's seed, the emitter and the
-//! event, so what arrives in an interval does not depend on how time was cut before, and a resumed run needs only a
-//! [`WorldState`]: the time, and the solids that a hand has moved.
+//! **Random numbers.** Emitters use [`random::Stream`]s keyed by the scene's seed, the emitter and
+//! the event, so emissions do not depend on the time steps, and resuming a run needs only a
+//! [`WorldState`]: the time, and the motion overrides of solids.
 //!
-//! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are shared.
+//! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are
+//! shared.
 
-pub mod emission;
-pub mod emitters;
-pub mod error;
-pub mod initial;
+mod emission;
+mod emitters;
+mod error;
+mod initial;
 mod materials;
 mod mesh_files;
 mod motion;
-pub mod pose;
-pub mod primitives;
+mod pose;
+mod primitives;
 pub mod random;
-pub mod solid;
-pub mod world;
+mod solid;
+mod world;
 
 pub use emission::Emission;
 pub use error::WorldError;
-pub use initial::{InitialDrop, cap::Cap};
+pub use initial::{Cap, InitialDrop};
 pub use pose::{Pose, RigidVelocity};
 pub use solid::{PlaneFrame, Solid};
 pub use world::{World, WorldState};

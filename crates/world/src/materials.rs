@@ -1,11 +1,11 @@
-//! A material's wetting at a point of a surface: numbers, or images over the texture coordinates.
+//! Wetting properties at a point of a surface: uniform, or images over the texture coordinates.
 //!
-//! An image's gray value g ∈ [0, 1] stands for black + g (white − black). It is read as stored (no gamma is undone, for a map of
-//! angles is no photograph), colors by luma, 8 or 16 bit. v = 1 is the image's top row. Between texel centers values are
-//! bilinear; beyond the image its edge goes on.
+//! An image's gray value g ∈ [0, 1] stands for black + g (white − black). Gray values are linear
+//! (no gamma is removed), colors are converted by luma, with 8 or 16 bit. v = 1 is the image's top
+//! row. Values are bilinear between texel centers and constant beyond the border.
 //!
-//! Angles are kept valid at each point: within (0°, 180°), then receding ≤ wet advancing ≤ advancing, lowering the former two.
-//! Where a map needs that, building the world gives a notice.
+//! Angles are clamped at each point: to (0°, 180°), then to receding ≤ wet advancing ≤ advancing,
+//! lowering the former two. If a map needs that, building the world gives a notice.
 
 use std::f64::consts::PI;
 use std::path::Path;
@@ -17,7 +17,7 @@ use sessile_wetting::Wetting;
 
 use crate::error::WorldError;
 
-/// Angles stay this far from 0 and 180°, in rad: a thousandth of a degree.
+/// Distance of angles from 0 and 180°, in rad: a thousandth of a degree.
 const ANGLE_MARGIN: f64 = 1.0e-3 * PI / 180.0;
 
 /// A quantity over texture coordinates.
@@ -39,14 +39,14 @@ struct GrayImage {
 impl GrayImage {
     fn read(file: &Path, black: f64, white: f64) -> Result<Self, String> {
         let reader = image::ImageReader::open(file).map_err(|e| e.to_string())?;
-        let picture =
+        let image =
             reader.with_guessed_format().map_err(|e| e.to_string())?.decode().map_err(|e| e.to_string())?.into_luma16();
-        let (width, height) = (picture.width() as usize, picture.height() as usize);
+        let (width, height) = (image.width() as usize, image.height() as usize);
         if width == 0 || height == 0 {
             return Err("it has no pixels".into());
         }
         let value = |gray: u16| black + (white - black) * (f64::from(gray) / f64::from(u16::MAX));
-        Ok(Self { width, height, values: picture.into_raw().into_iter().map(value).collect() })
+        Ok(Self { width, height, values: image.into_raw().into_iter().map(value).collect() })
     }
 
     fn sample(&self, uv: DVec2) -> f64 {
@@ -58,11 +58,12 @@ impl GrayImage {
     }
 }
 
-/// The two texels whose centers enclose `part` of the way along `count`, and how far it is from the first to the second.
-fn texels(part: f64, count: usize) -> (usize, usize, f64) {
+/// The two texels whose centers enclose a coordinate in [0, 1], and the interpolation weight of the
+/// second.
+fn texels(coordinate: f64, count: usize) -> (usize, usize, f64) {
     let last = (count - 1) as f64;
     // `max` before `min` also turns a NaN into the first texel.
-    let x = (part * count as f64 - 0.5).max(0.0).min(last);
+    let x = (coordinate * count as f64 - 0.5).max(0.0).min(last);
     let low = x.floor();
     (low as usize, (low + 1.0).min(last) as usize, x - low)
 }
@@ -92,7 +93,7 @@ impl Map {
     }
 }
 
-/// A material of the scene, its images read.
+/// A material with its images loaded.
 #[derive(Clone, Debug)]
 pub(crate) struct BuiltMaterial {
     advancing: Map,
@@ -105,7 +106,7 @@ pub(crate) struct BuiltMaterial {
 }
 
 impl BuiltMaterial {
-    /// Reads a material's images; says where its maps had to be made consistent.
+    /// Reads a material's images; reports maps whose angles are clamped.
     pub fn build(material: &Material, notices: &mut Vec<String>) -> Result<Self, WorldError> {
         let map = |varying: &Varying, key| Map::build(varying, &material.name, key);
         let built = Self {
@@ -122,7 +123,7 @@ impl BuiltMaterial {
             let (name, percent) = (&material.name, 100.0 * share);
             notices.push(format!(
                 "material `{name}`: on {percent:.1} % of its maps the angles do not satisfy 0 < receding <= wet_advancing <= \
-                 advancing < 180 deg; there the smaller ones are lowered to fit"
+                 advancing < 180 deg; there the smaller ones are lowered"
             ));
         }
         Ok(built)
@@ -159,15 +160,15 @@ impl BuiltMaterial {
         Wetting { advancing, receding, wet_advancing, ..raw }
     }
 
-    /// Whether it is the same everywhere.
+    /// Whether the properties are the same everywhere.
     pub fn is_uniform(&self) -> bool {
         let maps = [Some(&self.advancing), Some(&self.receding), self.wet_advancing.as_ref(), Some(&self.affinity)];
         maps.into_iter().flatten().all(|map| matches!(map, Map::Uniform(_)))
     }
 }
 
-/// The wetting of a wall that names no material: a contact angle of 90° either way.
-pub(crate) fn neutral() -> Wetting {
+/// Wetting of a wall without material: a contact angle of 90° without hysteresis.
+pub(crate) fn default_wall_wetting() -> Wetting {
     Wetting {
         advancing: PI / 2.0,
         receding: PI / 2.0,

@@ -1,23 +1,23 @@
-//! Bodies from mesh files: read, scaled, repaired, given texture coordinates, ready for distances.
+//! Bodies from mesh files: read, scaled, repaired and unwrapped.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use glam::DVec3;
 use sessile_geometry::mesh_distance::MeshDistance;
-use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, repair_with};
+use sessile_geometry::repair::{Closure, MeshDefect, repair_with};
 use sessile_geometry::unwrap::unwrap;
 use sessile_geometry::{Distance, TriMesh, files};
 use sessile_scene::types::MeshScale;
 
 use crate::error::WorldError;
 
-/// What a mesh is for.
+/// Purpose of a mesh.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// A solid: it may be an open sheet, with liquid on its outer side; it gets texture coordinates.
+    /// A solid: may be an open sheet with liquid on its outer side; gets texture coordinates.
     Solid,
-    /// Liquid: it must enclose a volume.
+    /// Liquid: must enclose a volume.
     Liquid,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Body {
     pub mesh: TriMesh,
 }
 
-/// Reads `file` for `user` ("solid `bunny`"); repairs are added to `notices`.
+/// Reads `file` for `user` (e.g. "solid `bunny`"); repairs are reported in `notices`.
 pub(crate) fn body(
     user: &str,
     file: &Path,
@@ -38,14 +38,14 @@ pub(crate) fn body(
     let unreadable = |reason: String| WorldError::MeshRead { user: user.into(), file: file.into(), reason };
     let mut mesh = files::read_mesh(file).map_err(|error| unreadable(error.to_string()))?;
     rescale(&mut mesh, scale).map_err(|reason| unreadable(format!("mesh {}: {reason}", file.display())))?;
-    let mut mesh = mended(user, file, mesh, purpose, notices)?;
+    let mut mesh = repaired(user, file, mesh, purpose, notices)?;
     if purpose == Use::Solid && mesh.corner_uvs.is_empty() {
         unwrap(&mut mesh);
     }
     Ok(Body { distance: Arc::new(MeshDistance::new(mesh.clone())), mesh })
 }
 
-/// Turns file units into meters.
+/// Converts file units to meters.
 fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<(), String> {
     let factor = match scale {
         MeshScale::Factor(factor) => factor,
@@ -53,20 +53,20 @@ fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<(), String> {
             let used = mesh.triangles.iter().flatten().filter_map(|&v| mesh.positions.get(v as usize)).map(|p| p.y);
             let (low, high) = used.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
             if high <= low {
-                return Err("it has no extent along y that `height` could set; give `scale` instead".into());
+                return Err("its y extent is zero, so `height` cannot be used; give `scale` instead".into());
             }
             height / (high - low)
         }
     };
     if !(factor > 0.0 && factor.is_finite()) {
-        return Err(format!("it must be scaled by a positive factor, got {factor}"));
+        return Err(format!("the scale factor must be positive, got {factor}"));
     }
     mesh.positions.iter_mut().for_each(|p| *p *= factor);
     Ok(())
 }
 
-/// Repairs a mesh, as a body or, where a solid is open beyond repair, as a sheet.
-fn mended(
+/// Repairs a mesh as a closed body or, for a solid with large holes, as an open sheet.
+fn repaired(
     user: &str,
     file: &Path,
     mesh: TriMesh,
@@ -79,15 +79,13 @@ fn mended(
         reason: defect.to_string(),
     };
     let name = file.display();
-    let closed = RepairOptions { openness: Openness::Refused, ..RepairOptions::default() };
-    let sheet = RepairOptions { openness: Openness::Allowed, ..RepairOptions::default() };
-    let (mesh, report) = match repair_with(mesh.clone(), closed) {
+    let (mesh, report) = match repair_with(mesh.clone(), Closure::Required) {
         Err(MeshDefect::Open { loops, .. }) if purpose == Use::Solid => {
             let holes = if loops == 1 { "1 large hole".into() } else { format!("{loops} large holes") };
             notices.push(format!(
-                "{user}: mesh {name} is an open sheet ({holes}): its outer side counts as outside, all behind it as solid"
+                "{user}: mesh {name} is an open sheet ({holes}): its outer side counts as outside, everything behind it as solid"
             ));
-            repair_with(mesh, sheet).map_err(broken)?
+            repair_with(mesh, Closure::Optional).map_err(broken)?
         }
         other => other.map_err(broken)?,
     };
@@ -97,9 +95,11 @@ fn mended(
     Ok(mesh)
 }
 
-/// Volume in m³ and centroid in m of a closed mesh: sums over the tetrahedra that its triangles span with a point near it.
+/// Volume in m³ and centroid in m of a closed mesh.
+///
+/// Sums over the tetrahedra that its triangles span with one of its vertices.
 pub(crate) fn volume_and_centroid(mesh: &TriMesh) -> (f64, DVec3) {
-    // Far from the world's origin the tetrahedra nearly cancel; measured from a vertex they do not.
+    // With the world's origin far away, the tetrahedra would nearly cancel.
     let origin = mesh.positions.first().copied().unwrap_or_default();
     let (mut volume, mut moment) = (0.0, DVec3::ZERO);
     for t in 0..mesh.triangles.len() {

@@ -1,8 +1,9 @@
-//! Where a solid is at a time: keyframes of the scene, or a hand that moves it.
+//! Pose and velocity of a solid at a time: keyframes of the scene, or a kinematic override.
 //!
-//! A solid's *rest pose* is its shape with the scene's static placement applied. Motion takes it from there, about the shape's
-//! origin o (at rest): x ↦ o + R(t)(x − o) + s(t). Between two keys s and the three angles of R change linearly, so s' and the
-//! angles' rates are constant and jump at the keys; at a key the later segment's rates hold. Outside the keys the solid stands.
+//! A solid's *rest pose* is its shape with the scene's static placement applied. Motion is relative
+//! to it, about the shape's origin o (at rest): x ↦ o + R(t)(x − o) + s(t). Between two keys s and
+//! the three angles of R are linear in time, so s' and the angles' rates are constant and jump at
+//! the keys; at a key the rates of the later segment apply. Outside the keys the solid is at rest.
 
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -15,18 +16,18 @@ pub(crate) fn keyed_motion(keys: &[MotionKey], origin: DVec3, time: f64) -> (Pos
     let Some((first, last)) = keys.first().zip(keys.last()) else {
         return (Pose::IDENTITY, RigidVelocity::ZERO);
     };
-    let hold = |key: &MotionKey| {
+    let at_rest = |key: &MotionKey| {
         (
             Pose::about(origin, rotation_xyz(key.rotate), key.shift),
             RigidVelocity { pivot: origin, ..RigidVelocity::ZERO },
         )
     };
     if time < first.at {
-        return hold(first);
+        return at_rest(first);
     }
     let next = keys.partition_point(|key| key.at <= time);
     if next >= keys.len() {
-        return hold(last);
+        return at_rest(last);
     }
     let (a, b) = (&keys[next - 1], &keys[next]);
     let span = b.at - a.at;
@@ -41,18 +42,19 @@ pub(crate) fn keyed_motion(keys: &[MotionKey], origin: DVec3, time: f64) -> (Pos
     (Pose::about(origin, rotation_xyz(angles), shift), velocity)
 }
 
-/// A solid moved by hand: from one pose to another at constant linear and angular velocity, then at rest.
+/// Motion that replaces a solid's keyframes: from one pose to another, then at rest.
 ///
-/// Linear is the motion of the shape's origin; the rotation turns about it, the short way round.
+/// The shape's origin moves at constant velocity; the rotation about it has constant angular
+/// velocity and takes the shorter way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KinematicOverride {
-    /// When it sets out, in s.
+    /// Start time, in s.
     pub start: f64,
-    /// How long it takes, in s; 0 jumps.
+    /// Duration, in s; 0 for a jump.
     pub duration: f64,
-    /// Where it sets out.
+    /// Initial pose.
     pub from: Pose,
-    /// Where it arrives.
+    /// Final pose.
     pub to: Pose,
 }
 
@@ -63,16 +65,16 @@ impl KinematicOverride {
         if elapsed >= self.duration {
             return (self.to, RigidVelocity { pivot: self.to.apply(origin), ..RigidVelocity::ZERO });
         }
-        // A query before the start (a restored state never makes one) sees the solid where it set out.
+        // Before the start the solid is at its initial pose.
         let along = (elapsed / self.duration).max(0.0);
         let (a, b) = (self.from.apply(origin), self.to.apply(origin));
         let turn = DQuat::from_mat3(&(self.to.rotation * self.from.rotation.transpose())).normalize();
         let turn = if turn.w < 0.0 { -turn } else { turn };
-        let whole = turn.to_scaled_axis();
-        let rotation = DMat3::from_quat(DQuat::from_scaled_axis(whole * along)) * self.from.rotation;
+        let total = turn.to_scaled_axis();
+        let rotation = DMat3::from_quat(DQuat::from_scaled_axis(total * along)) * self.from.rotation;
         let center = a.lerp(b, along);
         let pose = Pose { rotation, translation: center - rotation * origin };
-        let velocity = RigidVelocity { linear: (b - a) / self.duration, angular: whole / self.duration, pivot: center };
+        let velocity = RigidVelocity { linear: (b - a) / self.duration, angular: total / self.duration, pivot: center };
         (pose, velocity)
     }
 }
@@ -89,12 +91,12 @@ mod tests {
         ]
     }
 
-    /// A body point's path, differentiated, is the velocity that the solid reports there.
+    /// The derivative of a material point's path is the velocity reported there.
     #[test]
     fn velocity_is_the_derivative_of_the_path() {
         let origin = DVec3::new(0.5, -0.2, 0.1);
         let body = DVec3::new(0.9, 0.3, -0.4);
-        let drive = KinematicOverride {
+        let motion = KinematicOverride {
             start: 1.0,
             duration: 2.0,
             from: Pose::IDENTITY,
@@ -102,18 +104,18 @@ mod tests {
         };
         let h = 1e-6;
         for time in [1.3, 2.9, 3.5] {
-            for driven in [false, true] {
-                let at = |t: f64| if driven { drive.motion(origin, t) } else { keyed_motion(&keys(), origin, t) };
+            for overridden in [false, true] {
+                let at = |t: f64| if overridden { motion.motion(origin, t) } else { keyed_motion(&keys(), origin, t) };
                 let numeric = (at(time + h).0.apply(body) - at(time - h).0.apply(body)) / (2.0 * h);
                 let (pose, velocity) = at(time);
                 let error = (velocity.at(pose.apply(body)) - numeric).length();
-                assert!(error < 1e-8, "t = {time}, driven {driven}: off by {error:.1e} m/s");
+                assert!(error < 1e-8, "t = {time}, overridden {overridden}: off by {error:.1e} m/s");
             }
         }
     }
 
     #[test]
-    fn a_solid_stands_before_its_first_and_after_its_last_key() {
+    fn a_solid_is_at_rest_before_its_first_and_after_its_last_key() {
         let (before, v0) = keyed_motion(&keys(), DVec3::ONE, 0.5);
         let (after, v1) = keyed_motion(&keys(), DVec3::ONE, 4.0);
         assert_eq!(before, Pose::IDENTITY);
@@ -126,16 +128,16 @@ mod tests {
     }
 
     #[test]
-    fn at_a_key_the_later_segment_counts() {
+    fn at_a_key_the_later_segment_applies() {
         let (_, velocity) = keyed_motion(&keys(), DVec3::ZERO, 3.0);
         assert_eq!(velocity.linear, DVec3::X);
     }
 
     #[test]
-    fn a_drive_of_no_duration_jumps_and_rests() {
+    fn an_override_of_zero_duration_jumps_and_rests() {
         let to = Pose::new(DQuat::IDENTITY, DVec3::X);
-        let drive = KinematicOverride { start: 2.0, duration: 0.0, from: Pose::IDENTITY, to };
-        let (pose, velocity) = drive.motion(DVec3::ZERO, 2.0);
+        let motion = KinematicOverride { start: 2.0, duration: 0.0, from: Pose::IDENTITY, to };
+        let (pose, velocity) = motion.motion(DVec3::ZERO, 2.0);
         assert_eq!((pose, velocity.linear, velocity.angular), (to, DVec3::ZERO, DVec3::ZERO));
     }
 }

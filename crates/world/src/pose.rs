@@ -1,9 +1,9 @@
-//! Rigid poses and rigid velocities.
+//! Rigid transformations and velocities.
 
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
-/// A rigid motion: x ↦ R x + t.
+/// A rigid transformation: x ↦ R x + t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pose {
     /// R, a rotation matrix.
@@ -13,7 +13,7 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// Leaves everything where it is.
+    /// The identity.
     pub const IDENTITY: Self = Self { rotation: DMat3::IDENTITY, translation: DVec3::ZERO };
 
     /// A rotation about the world's origin, then a translation in m.
@@ -29,22 +29,22 @@ impl Pose {
         Self { rotation, translation: pivot + shift - rotation * pivot }
     }
 
-    /// Where a point goes.
+    /// The image of a point.
     pub fn apply(&self, point: DVec3) -> DVec3 {
         self.rotation * point + self.translation
     }
 
-    /// Where a point that is now at `point` came from.
+    /// The preimage of a point.
     pub fn apply_inverse(&self, point: DVec3) -> DVec3 {
         self.rotation.transpose() * (point - self.translation)
     }
 
-    /// Which way a direction points afterwards.
+    /// The image of a direction.
     pub fn turn(&self, direction: DVec3) -> DVec3 {
         self.rotation * direction
     }
 
-    /// `first`, then this.
+    /// The composition: `first`, then this.
     pub fn after(&self, first: &Self) -> Self {
         Self {
             rotation: self.rotation * first.rotation,
@@ -52,12 +52,12 @@ impl Pose {
         }
     }
 
-    /// Whether it is made of numbers and its matrix is a rotation to 1e-6.
+    /// Whether it is finite and its matrix is a rotation to 1e-6.
     pub fn is_rigid(&self) -> bool {
         let r = self.rotation;
         let error = r.transpose() * r - DMat3::IDENTITY;
         let worst = error.to_cols_array().into_iter().fold(0.0, |worst: f64, e| worst.max(e.abs()));
-        // NaN fails the comparison, so it is refused too.
+        // NaN fails the comparison, too.
         self.translation.is_finite() && r.is_finite() && worst < 1e-6 && r.determinant() > 0.0
     }
 }
@@ -106,7 +106,7 @@ impl RigidVelocity {
 mod tests {
     use super::*;
 
-    /// The rotation's derivative is ω × R, whatever the angles.
+    /// The rotation's derivative is ω × R, for any angles.
     #[test]
     fn angular_velocity_is_the_derivative_of_the_rotation() {
         let (angles, rates) = (DVec3::new(0.3, -0.8, 2.0), DVec3::new(1.1, -0.7, 0.4));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretched_or_mirrored_matrix_is_no_pose() {
+    fn a_scaled_or_mirrored_matrix_is_not_rigid() {
         let rigid = Pose::new(DQuat::from_rotation_y(0.4), DVec3::ONE);
         assert!(rigid.is_rigid());
         assert!(!Pose { rotation: rigid.rotation * 1.01, ..rigid }.is_rigid());

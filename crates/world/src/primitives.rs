@@ -1,26 +1,30 @@
-//! The shapes that solids have, each in its own coordinates: exact distance, nearest point and a mesh with texture coordinates.
+//! SDF primitives: exact signed distance, closest point and a mesh with texture coordinates.
 //!
-//! A form is centerd on its shape's origin with axes of its own (each file says which); `solid` carries it into the world. Texture
-//! coordinates of a query and of the mesh agree. They lie in [0, 1]², except on planes and leaves beyond the drawn part, where
-//! they run on linearly. On every flat face (u, v, normal) is right-handed, so that a picture painted there is not mirrored.
+//! A primitive is centered on its shape's origin and has local axes (documented in each file);
+//! `solid` transforms it to the world. Texture coordinates of a query and of the mesh agree. They
+//! are in [0, 1]², except on planes and leaves beyond the meshed part, where they continue
+//! linearly. On every flat face (u, v, normal) is right-handed, so that images are not mirrored.
 
-pub mod block;
-pub mod cylinder;
-pub mod leaf;
-pub mod plane;
-pub mod sphere;
+pub(crate) mod block;
+pub(crate) mod cylinder;
+pub(crate) mod leaf;
+pub(crate) mod plane;
+pub(crate) mod sphere;
 
 use glam::{DMat3, DVec2, DVec3};
 use sessile_geometry::TriMesh;
 
-/// Axes whose second column is the unit vector `along` and whose third points as far up as it can; upright, towards the world's +z.
+/// Axes whose second column is the unit vector `along` and whose third is as close to +y as
+/// possible.
+///
+/// If `along` is vertical, the third column is as close to +z as possible.
 pub(crate) fn axes_along(along: DVec3) -> DMat3 {
     let up = DVec3::Y - along * along.y;
     let up = if up.length() < 1e-6 { DVec3::Z - along * along.z } else { up }.normalize();
     DMat3::from_cols(along.cross(up), along, up)
 }
 
-/// A rectangle of the unit square that holds one face's texture coordinates.
+/// The rectangle of one face in texture space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chart {
     /// Lower left corner.
@@ -30,20 +34,21 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
-    /// Texture coordinates of the point that lies `part` ∈ [0, 1]² along the face.
+    /// Texture coordinates of a point with coordinates `part` ∈ [0, 1]² on the face.
     pub fn at(&self, part: DVec2) -> DVec2 {
         self.min + self.size * part
     }
 }
 
-/// Empty space between two charts and round the square, as a fraction of the square: 2 texels of a 512-texel map.
+/// Gap between two charts and at the border, as a fraction of the unit square: 2 texels of a
+/// 512-texel map.
 pub(crate) const GAP: f64 = 1.0 / 256.0;
 
-/// Stacks rows of charts, bottom row first, into the unit square, each row's charts side by side.
+/// Packs rows of charts, bottom row first, into the unit square, the charts of a row side by side.
 ///
-/// Within a row and among the rows, widths and heights are shared out in proportion to the faces' sizes in m; both directions are
-/// stretched to fill the square.
-pub(crate) fn shelves(rows: &[&[[f64; 2]]]) -> Vec<Chart> {
+/// Widths within a row and heights of the rows are proportional to the faces' sizes in m; both
+/// directions are scaled to fill the square.
+pub(crate) fn pack_rows(rows: &[&[[f64; 2]]]) -> Vec<Chart> {
     let heights: Vec<f64> = rows.iter().map(|row| row.iter().fold(0.0, |h: f64, face| h.max(face[1]))).collect();
     let room = 1.0 - GAP * (rows.len() + 1) as f64;
     let per_height = room / heights.iter().sum::<f64>();
@@ -65,13 +70,13 @@ pub(crate) fn shelves(rows: &[&[[f64; 2]]]) -> Vec<Chart> {
     charts
 }
 
-/// A mesh that grows by patches.
+/// A mesh that grows by builder.
 #[derive(Default)]
-pub(crate) struct Patches {
+pub(crate) struct MeshBuilder {
     pub mesh: TriMesh,
 }
 
-impl Patches {
+impl MeshBuilder {
     /// Adds a vertex.
     pub fn vertex(&mut self, position: DVec3) -> u32 {
         self.mesh.positions.push(position);

@@ -1,28 +1,30 @@
-//! Random numbers that depend on names, not on history.
+//! Random numbers that depend on keys, not on history.
 //!
-//! A [`Stream`] is named by the scene's seed and a list of keys (emitter 2, block 17, say); the same name gives the same numbers
-//! on any machine, however time was cut into steps and whatever else was drawn before. Nothing needs to be stored to go on.
+//! A [`Stream`] is identified by the scene's seed and a list of keys (e.g. emitter 2, block 17).
+//! The same keys give the same numbers on any machine, for any time steps, and independently of
+//! other streams. No state needs to be saved to resume a run.
 //!
-//! The generator is SplitMix64 (steele2014): a counter that advances by the odd constant nearest 2⁶⁴/golden ratio, put through a
-//! mixing function that is a bijection of 64-bit words. Keys enter by mixing the state between them. It is not for secrets.
+//! The generator is SplitMix64 (steele2014): a counter that advances by the odd constant nearest
+//! 2⁶⁴/golden ratio, followed by a bijective mixing function of 64-bit words. Keys are mixed into
+//! the state one after another. It is not cryptographically secure.
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// SplitMix64's output function: a bijection in which every input bit reaches every output bit.
+/// SplitMix64's output function: a bijection in which every input bit affects every output bit.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
 
-/// A sequence of random numbers with a name.
+/// A sequence of random numbers identified by keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     state: u64,
 }
 
 impl Stream {
-    /// The stream named by `seed` and `keys`; the keys' order and number matter.
+    /// The stream of `seed` and `keys`; the keys' order and number matter.
     pub fn new(seed: u64, keys: &[u64]) -> Self {
         let mut state = mix(seed.wrapping_add(GOLDEN));
         for &key in keys {
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_gives_the_same_numbers_and_another_name_others() {
+    fn equal_keys_give_equal_numbers_and_other_keys_others() {
         let draw = |seed, keys: &[u64]| {
             let mut s = Stream::new(seed, keys);
             [s.next_u64(), s.next_u64()]
@@ -90,9 +92,10 @@ mod tests {
         }
     }
 
-    /// Five standard errors of the mean at a million draws; the variances likewise, from the fourth moments.
+    /// Five standard errors of the mean at a million draws; the variances likewise, from the fourth
+    /// moments.
     #[test]
-    fn draws_have_the_moments_of_their_laws() {
+    fn samples_have_the_moments_of_their_distributions() {
         let n = 1_000_000;
         let mut s = Stream::new(7, &[1]);
         let (mean, var) = moments(n, || s.uniform());
@@ -106,9 +109,10 @@ mod tests {
         assert!((var - 1.0).abs() < 5.0 * (2.0 / n as f64).sqrt(), "normal variance {var}");
     }
 
-    /// First draws of neighboring names are as independent as draws of one stream: chi-square over 16 × 16 cells.
+    /// First samples of neighboring keys are as independent as samples of one stream: chi-square
+    /// over 16 × 16 cells.
     #[test]
-    fn neighboring_names_are_unrelated() {
+    fn streams_of_neighboring_keys_are_independent() {
         let mut counts = [0f64; 256];
         let n = 65_536;
         for key in 0..n {

@@ -1,4 +1,4 @@
-//! A scene's solids, sources and initial drops, at a moment.
+//! A scene's solids, sources and initial drops at the current time.
 
 use std::sync::Arc;
 
@@ -12,15 +12,17 @@ use crate::emission::Emission;
 use crate::emitters::Sources;
 use crate::error::WorldError;
 use crate::initial::InitialDrop;
-use crate::materials::{BuiltMaterial, neutral};
+use crate::materials::{BuiltMaterial, default_wall_wetting};
 use crate::motion::KinematicOverride;
 use crate::pose::Pose;
 use crate::solid::Solid;
 
-/// A scene's solids and sources, at a moment. Clones are cheap: they share meshes, distances and images.
+/// A scene's solids and sources at the current time.
+///
+/// Clones are cheap: they share meshes, distance structures and images.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// What the user should know about how the scene was built: repairs, choices, rain that cannot fall.
+    /// Messages for the user: repairs, overlaps, rain that cannot reach its target.
     pub notices: Vec<String>,
     time: f64,
     environment: Arc<WorldSettings>,
@@ -31,15 +33,16 @@ pub struct World {
     sources: Arc<Sources>,
 }
 
-/// What a world needs to go on, except what the scene says: its time, and the solids that a hand has moved.
+/// The state of a world beyond the scene: its time, and the motion overrides of solids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorldState {
     time: f64,
-    drives: Vec<Option<KinematicOverride>>,
+    overrides: Vec<Option<KinematicOverride>>,
 }
 
 impl World {
-    /// Builds a scene's solids, drops and sources at time 0: reads meshes and images, repairs what can be repaired.
+    /// Builds a scene's solids, drops and sources at time 0: reads meshes and images, and repairs
+    /// meshes.
     pub fn build(scene: &Scene) -> Result<Self, WorldError> {
         let mut notices = Vec::new();
         let materials = scene
@@ -57,7 +60,7 @@ impl World {
         }
         let wall = match scene.domain.as_ref().and_then(|domain| domain.wall_material.as_deref()) {
             Some(name) => material(name, "wall")?.at(glam::DVec2::splat(0.5)),
-            None => neutral(),
+            None => default_wall_wetting(),
         };
         let drops = InitialDrop::build_all(scene, &solids, &mut notices)?;
         let sources = Sources::build(scene, &solids, &mut notices)?;
@@ -74,24 +77,24 @@ impl World {
         })
     }
 
-    /// The time that solids, gravity and wind are at, in s.
+    /// Current time of solids, gravity and wind, in s.
     pub fn time(&self) -> f64 {
         self.time
     }
 
-    /// Takes solids and gravity to `time`, in s.
+    /// Moves solids and gravity to `time`, in s.
     pub fn advance_to(&mut self, time: f64) {
         self.time = time;
         self.gravity = self.environment.gravity.at(time);
         self.solids.iter_mut().for_each(|solid| solid.advance_to(time));
     }
 
-    /// Gravity now, in m/s².
+    /// Current gravity, in m/s².
     pub fn gravity(&self) -> DVec3 {
         self.gravity
     }
 
-    /// Wind now, in m/s.
+    /// Wind velocity, in m/s.
     pub fn wind(&self) -> DVec3 {
         self.environment.wind
     }
@@ -101,29 +104,29 @@ impl World {
         self.environment.planar
     }
 
-    /// The solids, in the scene's order.
+    /// The solids in the scene's order.
     pub fn solids(&self) -> &[Solid] {
         &self.solids
     }
 
-    /// The solid of this name.
+    /// The solid with a name.
     pub fn solid(&self, name: &str) -> Option<&Solid> {
         self.solids.iter().find(|solid| solid.name() == name)
     }
 
-    /// Signed distance to the nearest solid, in m: negative inside one; infinite where there is none.
+    /// Signed distance to the nearest solid, in m; negative inside, infinite without solids.
     pub fn signed_distance(&self, point: DVec3) -> f64 {
         self.solids.iter().map(|solid| solid.signed_distance(point)).fold(f64::INFINITY, f64::min)
     }
 
-    /// The nearest solid's index and nearest point; the first of equally near ones.
+    /// Index and closest point of the nearest solid; the first of equally near ones.
     pub fn closest(&self, point: DVec3) -> Option<(usize, Closest)> {
         let distances = self.solids.iter().map(|solid| solid.signed_distance(point)).enumerate();
         let (index, _) = distances.reduce(|best, next| if next.1 < best.1 { next } else { best })?;
         Some((index, self.solids[index].closest(point)))
     }
 
-    /// How the domain's walls wet.
+    /// Wetting properties of the domain's walls.
     pub fn wall_wetting(&self) -> &Wetting {
         &self.wall
     }
@@ -133,10 +136,10 @@ impl World {
         &self.drops
     }
 
-    /// What the sources give in [from, to), in s: sorted by time, then by emitter.
+    /// Emissions of the sources in [from, to), in s: sorted by time, then by emitter.
     ///
-    /// However an interval is cut, its parts give the same balls. Solids are taken where they are at each ball's time, wherever
-    /// the world is now.
+    /// The emissions do not depend on how an interval is divided. Poses of solids are those at the
+    /// time of each emission, independent of the current time.
     pub fn emissions(&self, from: f64, to: f64) -> Vec<Emission> {
         self.sources.emissions(&self.solids, from, to)
     }
@@ -146,24 +149,27 @@ impl World {
         self.solids.iter().map(|solid| (solid.name(), solid.mesh())).collect()
     }
 
-    /// Puts a solid's rest pose at `pose` at once and lets it rest there; the scene's keys no longer move it.
+    /// Moves a solid's rest pose to `pose` immediately; its keyframes no longer apply.
     pub fn move_solid(&mut self, index: usize, pose: Pose) -> Result<(), WorldError> {
-        self.glide_solid(index, pose, 0.0)
+        self.move_solid_over(index, pose, 0.0)
     }
 
-    /// Takes a solid from where it is to `pose` in `duration` seconds at constant velocity, then lets it rest there; the scene's
-    /// keys no longer move it. A hand that gives a new pose every frame glides over the frame, so that liquid feels its speed.
-    pub fn glide_solid(&mut self, index: usize, pose: Pose, duration: f64) -> Result<(), WorldError> {
+    /// Moves a solid from its current pose to `pose` at constant velocity over `duration` seconds.
+    ///
+    /// It is then at rest; its keyframes no longer apply. User input that sets a new pose every
+    /// frame uses the frame interval as duration, so that the liquid experiences the solid's
+    /// velocity.
+    pub fn move_solid_over(&mut self, index: usize, pose: Pose, duration: f64) -> Result<(), WorldError> {
         let count = self.solids.len();
         let solid = self.solids.get_mut(index).ok_or(WorldError::NoSuchSolid { index, count })?;
-        let refuse = |reason: &str| Err(WorldError::Pose { solid: solid.name().into(), reason: reason.into() });
+        let invalid = |reason: &str| Err(WorldError::Pose { solid: solid.name().into(), reason: reason.into() });
         if !pose.is_rigid() {
-            return refuse("the pose must be a finite rotation and translation");
+            return invalid("the pose must be a finite rigid transformation");
         }
         if !(duration >= 0.0 && duration.is_finite()) {
-            return refuse("the duration of the motion must be finite and not negative");
+            return invalid("the duration of a motion must be finite and not negative");
         }
-        solid.set_drive(Some(KinematicOverride {
+        solid.set_motion_override(Some(KinematicOverride {
             start: self.time,
             duration,
             from: *solid.world_from_rest(),
@@ -173,19 +179,22 @@ impl World {
         Ok(())
     }
 
-    /// Everything that must be kept to go on later.
+    /// The state to save in a checkpoint.
     pub fn save(&self) -> WorldState {
-        WorldState { time: self.time, drives: self.solids.iter().map(|solid| solid.drive().copied()).collect() }
+        WorldState {
+            time: self.time,
+            overrides: self.solids.iter().map(|solid| solid.motion_override().copied()).collect(),
+        }
     }
 
-    /// Takes up a state that [`World::save`] gave for the same scene.
+    /// Restores a state saved by [`World::save`] for the same scene.
     pub fn restore(&mut self, state: &WorldState) -> Result<(), WorldError> {
-        let (expected, found) = (self.solids.len(), state.drives.len());
+        let (expected, found) = (self.solids.len(), state.overrides.len());
         if expected != found {
             return Err(WorldError::StateMismatch { expected, found });
         }
-        for (solid, drive) in self.solids.iter_mut().zip(&state.drives) {
-            solid.set_drive(*drive);
+        for (solid, motion) in self.solids.iter_mut().zip(&state.overrides) {
+            solid.set_motion_override(*motion);
         }
         self.advance_to(state.time);
         Ok(())

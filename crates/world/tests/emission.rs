@@ -6,6 +6,7 @@ use std::f64::consts::PI;
 
 use common::*;
 use glam::{DQuat, DVec3};
+use sessile_numerics::sphere_volume;
 use sessile_scene::types::*;
 use sessile_world::{Emission, Pose, World};
 
@@ -33,7 +34,7 @@ fn balls(supply: &[Emission]) -> Vec<(DVec3, f64, DVec3)> {
 
 /// Total volume of some balls and the standard error of that sum, for Poisson arrivals: √Σ V².
 fn volume(balls: &[(DVec3, f64, DVec3)]) -> (f64, f64) {
-    let volumes = balls.iter().map(|b| 4.0 / 3.0 * PI * b.1.powi(3));
+    let volumes = balls.iter().map(|b| sphere_volume(b.1));
     let (sum, squares) = volumes.fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
     (sum, squares.sqrt())
 }
@@ -49,7 +50,7 @@ fn assert_volume(balls: &[(DVec3, f64, DVec3)], expected: f64, what: &str) {
 }
 
 #[test]
-fn level_ground_collects_the_rate() {
+fn a_level_surface_collects_the_rain_rate() {
     for (rate, size) in [(1.0, 3.0), (20.0, 1.0), (50.0, 1.0)] {
         let floor = plane("floor", DVec3::Y, [size; 2]);
         let world = build(vec![floor], vec![rain(RainArea::Solid(0), rate * MM_PER_H, None)], DVec3::ZERO);
@@ -74,15 +75,16 @@ fn uniform_radii_collect_the_rate_too() {
     assert!((mean - 1e-3).abs() < 4.0 * 1e-3 / (12.0 * balls.len() as f64).sqrt(), "mean radius {mean}");
 }
 
-/// A pane catches wind/v of the rain, drop by drop: summed over drops, V v/wind is what level ground of its area would collect.
+/// A pane catches wind/v of the rain, drop by drop: summed over drops, V v/wind is what level
+/// ground of its area would collect.
 #[test]
-fn a_vertical_pane_catches_wind_over_speed() {
+fn a_vertical_pane_collects_wind_over_fall_speed() {
     let wind = DVec3::new(0.0, 0.0, -4.0);
     let world =
         build(vec![plane("window", DVec3::Z, [1.0, 1.0])], vec![rain(RainArea::Solid(0), 20.0 * MM_PER_H, None)], wind);
     assert!(world.notices.is_empty(), "{:?}", world.notices);
     let balls = balls(&world.emissions(0.0, 20.0));
-    let weights: Vec<f64> = balls.iter().map(|b| 4.0 / 3.0 * PI * b.1.powi(3) * -b.2.y / 4.0).collect();
+    let weights: Vec<f64> = balls.iter().map(|b| sphere_volume(b.1) * -b.2.y / 4.0).collect();
     let (sum, error) = (weights.iter().sum::<f64>(), weights.iter().map(|w| w * w).sum::<f64>().sqrt());
     let expected = 20.0 * MM_PER_H * 20.0;
     assert!((sum - expected).abs() < 4.0 * error, "{sum:e} m³ expected {expected:e} ± {error:e}");
@@ -103,7 +105,7 @@ fn a_pane_in_still_air_gets_a_notice_and_no_rain() {
 }
 
 #[test]
-fn a_level_spray_counts_on_what_it_faces() {
+fn the_rate_of_horizontal_rain_refers_to_a_surface_that_faces_it() {
     let velocity = Some(DVec3::new(0.0, 0.0, -2.0));
     let solids = vec![plane("window", DVec3::Z, [0.5, 1.0])];
     let world = build(solids, vec![rain(RainArea::Solid(0), 20.0 * MM_PER_H, velocity)], DVec3::ZERO);
@@ -111,9 +113,10 @@ fn a_level_spray_counts_on_what_it_faces() {
     assert_volume(&balls(&world.emissions(0.0, 60.0)), 20.0 * MM_PER_H * 0.5 * 60.0, "window");
 }
 
-/// Going along its velocity, every ball's center comes to one radius from the solid, and its point of contact is on the drawn part.
+/// Going along its velocity, every ball's center comes to one radius from the solid, and its point
+/// of contact is on the meshed part.
 #[test]
-fn every_ball_hits_the_solid_that_it_is_meant_for() {
+fn every_raindrop_hits_its_target_solid() {
     let slope = plane("slope", DVec3::new(0.3, 0.9, 0.2), [0.5, 0.8]);
     let world = build(vec![slope], vec![rain(RainArea::Solid(0), 50.0 * MM_PER_H, None)], DVec3::new(2.0, 0.0, -1.0));
     let solid = &world.solids()[0];
@@ -126,14 +129,15 @@ fn every_ball_hits_the_solid_that_it_is_meant_for() {
         let touch = solid.closest(center + velocity * time);
         assert!((touch.distance - radius).abs() < 1e-12, "{touch:?}");
         assert!(touch.uv.min_element() >= -1e-9 && touch.uv.max_element() <= 1.0 + 1e-9, "{}", touch.uv);
-        let run_up = (velocity * time).length() / radius;
-        assert!((run_up - 4.0).abs() < 1e-9, "comes from {run_up} radii back");
+        let distance_in_radii = (velocity * time).length() / radius;
+        assert!((distance_in_radii - 4.0).abs() < 1e-9, "comes from {distance_in_radii} radii back");
     }
 }
 
-/// A convex body collects the rate over its shadow on the ground, drop speed by drop speed alike in still air.
+/// A convex body collects the rate over its shadow on the ground, drop speed by drop speed alike in
+/// still air.
 #[test]
-fn a_ball_collects_over_its_shadow() {
+fn a_sphere_collects_rain_over_its_cross_section() {
     let ball = solid("ball", SolidShape::Sphere { center: DVec3::Y, radius: 0.3, inside: false });
     let world = build(vec![ball], vec![rain(RainArea::Solid(0), 50.0 * MM_PER_H, None)], DVec3::ZERO);
     let balls = balls(&world.emissions(0.0, 60.0));
@@ -142,7 +146,7 @@ fn a_ball_collects_over_its_shadow() {
 }
 
 #[test]
-fn a_roof_keeps_the_floor_under_it_dry() {
+fn a_roof_shelters_the_floor_below_it() {
     let roof = SolidShape::Box { min: DVec3::new(-0.25, 0.5, -0.5), max: DVec3::new(0.25, 0.6, 0.5) };
     let solids = vec![plane("floor", DVec3::Y, [1.0, 1.0]), solid("roof", roof)];
     let world = build(solids, vec![rain(RainArea::Solid(0), 50.0 * MM_PER_H, None)], DVec3::ZERO);
@@ -160,7 +164,7 @@ fn a_tilting_floor_collects_less() {
 }
 
 #[test]
-fn rain_through_a_box_enters_where_it_comes_from() {
+fn rain_through_a_box_starts_on_its_inflow_faces() {
     let (min, max) = (DVec3::new(0.0, 0.0, 0.0), DVec3::new(1.0, 0.5, 2.0));
     let make = |wind| build(vec![], vec![rain(RainArea::Box { min, max }, 20.0 * MM_PER_H, None)], wind);
     let still = balls(&make(DVec3::ZERO).emissions(0.0, 20.0));
@@ -171,7 +175,7 @@ fn rain_through_a_box_enters_where_it_comes_from() {
     assert!(side.iter().all(|b| b.0.x == 0.0), "the wind comes from −x");
     assert_volume(&top, 20.0 * MM_PER_H * 2.0 * 20.0, "top in wind");
     // Through the side, of area 1 m², V v/wind sums to the rate.
-    let through: Vec<f64> = side.iter().map(|b| 4.0 / 3.0 * PI * b.1.powi(3) * -b.2.y / 3.0).collect();
+    let through: Vec<f64> = side.iter().map(|b| sphere_volume(b.1) * -b.2.y / 3.0).collect();
     let (sum, error) = (through.iter().sum::<f64>(), through.iter().map(|w| w * w).sum::<f64>().sqrt());
     let expected = 20.0 * MM_PER_H * 20.0;
     assert!((sum - expected).abs() < 4.0 * error, "side: {sum:e} expected {expected:e} ± {error:e}");
@@ -217,7 +221,7 @@ fn everything() -> World {
 }
 
 #[test]
-fn however_time_is_cut_the_balls_are_the_same() {
+fn emissions_do_not_depend_on_the_time_steps() {
     let world = everything();
     let only_balls = |supply: Vec<Emission>| -> Vec<Emission> {
         supply.into_iter().filter(|s| matches!(s, Emission::Ball { .. })).collect()
@@ -238,7 +242,7 @@ fn however_time_is_cut_the_balls_are_the_same() {
 }
 
 #[test]
-fn steady_sources_add_up_over_any_cut() {
+fn continuous_sources_add_up_over_any_time_steps() {
     let world = everything();
     let totals = |supply: &[Emission]| {
         supply.iter().fold([0.0; 3], |[tap, dew, feed], s| match *s {
@@ -259,14 +263,14 @@ fn steady_sources_add_up_over_any_cut() {
 }
 
 #[test]
-fn supplies_come_in_the_order_of_time() {
+fn emissions_are_sorted_by_time() {
     let supply = everything().emissions(0.1, 1.9);
     assert!(supply.windows(2).all(|pair| pair[0].time() <= pair[1].time()));
     assert!(supply.iter().all(|s| s.time() >= 0.1 && s.time() < 1.9));
 }
 
 #[test]
-fn a_drip_drips_on_the_beat_until_it_stops() {
+fn a_drip_emits_at_regular_intervals_until_it_stops() {
     for (every, stop, expected) in [(0.1, 0.3, 3), (0.1, 0.7, 7), (0.07, 0.35, 5), (0.1, 0.71, 8), (10.0, 5.0, 1)] {
         let kind = EmitterKind::Drip { at: DVec3::Y, radius: 1e-3, every, velocity: DVec3::NEG_Y };
         let world = build(vec![], vec![Emitter { kind, start: 0.0, stop }], DVec3::ZERO);
@@ -276,7 +280,7 @@ fn a_drip_drips_on_the_beat_until_it_stops() {
 }
 
 #[test]
-fn another_seed_rains_elsewhere() {
+fn another_seed_gives_other_positions() {
     let make = |seed| {
         let mut scene = with_solids(vec![plane("floor", DVec3::Y, [1.0; 2])]);
         scene.seed = seed;
@@ -290,17 +294,14 @@ fn another_seed_rains_elsewhere() {
 }
 
 #[test]
-fn rain_that_cannot_fall_is_refused() {
+fn invalid_rain_is_an_error() {
     let refuse = |emitter: Emitter, reason: &str| {
         let scene = Scene { emitters: vec![emitter], ..with_solids(vec![plane("floor", DVec3::Y, [1.0; 2])]) };
         let error = World::build(&scene).expect_err(reason);
         assert_eq!(error.to_string(), format!("emitters.0: {reason}"));
     };
-    refuse(
-        rain(RainArea::Solid(0), 1e-6, Some(DVec3::ZERO)),
-        "rain needs a `velocity` that is not zero, got [0, 0, 0] m/s",
-    );
-    refuse(rain(RainArea::Solid(5), 1e-6, None), "there is no solid 5 to rain on");
+    refuse(rain(RainArea::Solid(0), 1e-6, Some(DVec3::ZERO)), "`velocity` of rain must not be zero, got [0, 0, 0] m/s");
+    refuse(rain(RainArea::Solid(5), 1e-6, None), "solid 5 of `over` does not exist");
     refuse(rain(RainArea::Solid(0), -1e-6, None), "`rate` must not be negative, got -0.000001 m/s");
     let kind = EmitterKind::Drip { at: DVec3::Y, radius: 1e-3, every: 0.0, velocity: DVec3::ZERO };
     refuse(emitter(kind), "`every` must be a positive time, got 0 s");

@@ -14,8 +14,9 @@ fn build(mut scene: Scene, shape: DropShape) -> World {
     World::build(&scene).expect("a world")
 }
 
-/// Amount and centroid of the points with negative distance, on a grid of `n` cells along the longest side of the bounds. A cell
-/// that a smooth surface passes counts by the distance at its middle; at a cap's contact line that would count too much.
+/// Amount and centroid of the points with negative distance, on a grid of `n` cells along the
+/// longest side of the bounds. A cell that a smooth surface passes counts by the distance at its
+/// middle; at a cap's contact line that would count too much.
 fn sampled(drop: &InitialDrop, planar: bool, n: usize) -> (f64, DVec3) {
     let [low, high] = drop.bounds();
     let cell = (high - low).max_element() / n as f64;
@@ -40,7 +41,8 @@ fn sampled(drop: &InitialDrop, planar: bool, n: usize) -> (f64, DVec3) {
     (held * cell.powi(if planar { 2 } else { 3 }), moment / held)
 }
 
-/// Both ways to the volume and the centroid, to `tolerance` relative (to the radius of the same amount).
+/// Both ways to the volume and the centroid, to `tolerance` relative (to the radius of the same
+/// amount).
 fn check_amount(world: &World, planar: bool, tolerance: f64) {
     let drop = &world.initial_drops()[0];
     let (held, centroid) = sampled(
@@ -73,7 +75,7 @@ fn planar() -> Scene {
 }
 
 #[test]
-fn rung_drops_hold_their_volume() {
+fn perturbed_drops_have_their_volume() {
     for (mode, amplitude) in [(0, 0.0), (2, 0.3), (3, 0.2), (4, -0.2), (7, 0.1)] {
         let world = build(empty(), sphere(Amount::Volume(4.19e-9), mode, amplitude));
         assert_eq!(world.initial_drops()[0].volume(), 4.19e-9);
@@ -84,7 +86,7 @@ fn rung_drops_hold_their_volume() {
 }
 
 #[test]
-fn a_rung_drop_has_its_mode_along_its_axis() {
+fn a_perturbed_drop_has_its_mode_along_its_axis() {
     let world = build(empty(), sphere(Amount::Volume(4.19e-9), 2, 0.1));
     let drop = &world.initial_drops()[0];
     let (center, axis) = (DVec3::new(1e-3, 2e-3, 0.0), DVec3::new(0.6, 0.8, 0.0));
@@ -96,7 +98,7 @@ fn a_rung_drop_has_its_mode_along_its_axis() {
 }
 
 #[test]
-fn distances_of_rung_drops_have_unit_gradient() {
+fn distances_of_perturbed_drops_have_unit_gradient() {
     let world = build(empty(), sphere(Amount::Volume(4.19e-9), 4, 0.15));
     let drop = &world.initial_drops()[0];
     let h = 1e-8;
@@ -116,8 +118,9 @@ fn cap(on: usize, center: DVec3, amount: Amount, degrees: f64) -> DropShape {
 }
 
 #[test]
-fn caps_on_planes_hold_their_volume_at_any_angle_and_tilt() {
-    // No simple ratios: a plane through a lattice of sample points would count a whole layer too many or too few.
+fn caps_on_planes_have_their_volume_at_any_angle_and_tilt() {
+    // No simple ratios: a plane through a lattice of sample points would count a whole layer too
+    // many or too few.
     let normal = DVec3::new(0.3179, 0.8437, -0.2063);
     for degrees in [20.0, 60.0, 90.0, 130.0, 165.0] {
         let scene = with_solids(vec![plane("slope", normal, [0.1; 2])]);
@@ -131,7 +134,7 @@ fn caps_on_planes_hold_their_volume_at_any_angle_and_tilt() {
 }
 
 #[test]
-fn planar_caps_hold_their_area() {
+fn planar_caps_have_their_area() {
     for degrees in [30.0, 90.0, 150.0] {
         let scene = Scene { solids: vec![plane("floor", DVec3::Y, [0.1; 2])], ..planar() };
         let world = build(scene, cap(0, DVec3::ZERO, Amount::Area(4e-6), degrees));
@@ -139,9 +142,10 @@ fn planar_caps_hold_their_area() {
     }
 }
 
-/// On a ball the exact cap is the difference of two balls: its volume and angle are known in closed form.
+/// On a ball the exact cap is the difference of two balls: its volume and angle are known in closed
+/// form.
 #[test]
-fn caps_on_balls_hold_their_volume_and_meet_at_their_angle() {
+fn caps_on_spheres_have_their_volume_and_contact_angle() {
     for (degrees, inside) in [(60.0, false), (90.0, false), (140.0, false), (60.0, true), (120.0, true)] {
         let rs = 2e-3;
         let scene = with_solids(vec![solid("ball", SolidShape::Sphere { center: DVec3::ZERO, radius: rs, inside })]);
@@ -164,16 +168,17 @@ fn caps_on_balls_hold_their_volume_and_meet_at_their_angle() {
 }
 
 #[test]
-fn a_cap_in_a_groove_holds_its_volume() {
+fn a_cap_in_a_groove_has_its_volume() {
     let leaf =
         SolidShape::Leaf { point: DVec3::ZERO, axis: DVec3::NEG_Z, angle: 120f64.to_radians(), size: [0.1, 0.1] };
     let world = build(with_solids(vec![solid("leaf", leaf)]), cap(0, DVec3::ZERO, Amount::Volume(4.19e-9), 90.0));
     check_amount(&world, false, 1e-2);
 }
 
-/// Whether the solid goes on below does not matter to a drop: the same ball on a rod and on a pipe whose wall is thinner than the ball.
+/// Whether the solid goes on below does not matter to a drop: the same ball on a rod and on a pipe
+/// whose wall is thinner than the ball.
 #[test]
-fn a_cap_on_a_thin_wall_is_that_on_a_thick_one() {
+fn a_cap_does_not_depend_on_the_thickness_of_its_wall() {
     for degrees in [60.0, 100.0, 140.0, 165.0] {
         let balls = [None, Some(0.4e-3)].map(|wall| {
             let (from, to) = (DVec3::new(-0.1, 0.0, 0.0), DVec3::new(0.1, 0.0, 0.0));
@@ -190,7 +195,7 @@ fn a_cap_on_a_thin_wall_is_that_on_a_thick_one() {
 }
 
 #[test]
-fn a_bath_fills_its_box_and_goes_on_through_walls() {
+fn a_box_of_liquid_extends_through_closed_sides() {
     let mut scene = empty();
     scene.domain = Some(Domain {
         min: DVec3::ZERO,
@@ -209,7 +214,7 @@ fn a_bath_fills_its_box_and_goes_on_through_walls() {
 }
 
 #[test]
-fn a_thread_through_a_periodic_domain_has_no_ends() {
+fn a_ligament_through_a_periodic_domain_has_no_ends() {
     let mut scene = empty();
     scene.domain = Some(Domain {
         min: DVec3::splat(-0.01),
@@ -228,7 +233,7 @@ fn a_thread_through_a_periodic_domain_has_no_ends() {
 }
 
 #[test]
-fn drops_that_cannot_be_are_refused_and_buried_ones_noticed() {
+fn invalid_drops_are_errors_and_overlaps_are_reported() {
     let refuse = |scene: Scene, shape: DropShape, reason: &str| {
         let error = World::build(&Scene { drops: vec![drop(shape)], ..scene }).expect_err(reason);
         assert!(matches!(error, WorldError::Drop { index: 0, .. }), "{error:?}");
@@ -237,13 +242,13 @@ fn drops_that_cannot_be_are_refused_and_buried_ones_noticed() {
     refuse(
         empty(),
         sphere(Amount::Volume(1e-9), 2, 2.5),
-        "`amplitude` = 2.5 in mode 2 makes the drop's radius negative somewhere; make it smaller",
+        "`amplitude` = 2.5 in mode 2 makes the radius negative; reduce it",
     );
-    refuse(planar(), sphere(Amount::Volume(1e-9), 0, 0.0), "a planar run wants `area` (or `radius`), got a volume");
+    refuse(planar(), sphere(Amount::Volume(1e-9), 0, 0.0), "a planar run needs `area` or `radius`, not `volume`");
     refuse(empty(), cap(3, DVec3::ZERO, Amount::Volume(1e-9), 90.0), "it sits on solid 3, but the scene has 0");
     let scene = with_solids(vec![plane("floor", DVec3::Y, [0.1; 2])]);
     let center = DVec3::new(0.0, -1e-3, 0.0);
     let buried = DropShape::Sphere { center, amount: Amount::Volume(1e-9), mode: 0, amplitude: 0.0, axis: DVec3::Y };
     let world = build(scene, buried);
-    assert_eq!(world.notices, ["drops.0: its middle lies 1.000 mm inside `floor`; move it out"]);
+    assert_eq!(world.notices, ["drops.0: its centroid is 1.000 mm inside `floor`; move it out"]);
 }

@@ -8,7 +8,7 @@ use sessile_scene::types::*;
 use sessile_world::{World, WorldError};
 
 /// Writes a gray image, rows from the top, and gives its path; the folder must outlive it.
-fn picture(folder: &tempfile::TempDir, name: &str, width: u32, gray: &[u16]) -> std::path::PathBuf {
+fn write_image(folder: &tempfile::TempDir, name: &str, width: u32, gray: &[u16]) -> std::path::PathBuf {
     let file = folder.path().join(name);
     let height = gray.len() as u32 / width;
     let image = image::ImageBuffer::<image::Luma<u16>, _>::from_raw(width, height, gray.to_vec()).expect("a size");
@@ -24,11 +24,12 @@ fn image(file: &std::path::Path, black: f64, white: f64) -> Varying {
     Varying::Image { file: file.into(), black, white }
 }
 
-/// Two by two texels: the value at a texel's center is the texel's, half way between four it is their mean, and the top row is v = 1.
+/// Two by two texels: the value at a texel's center is the texel's, half way between four it is
+/// their mean, and the top row is v = 1.
 #[test]
 fn an_image_is_bilinear_between_texel_centers_with_its_top_up() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let file = picture(&folder, "map.png", 2, &[0, 65_535, 13_107, 26_214]);
+    let file = write_image(&folder, "map.png", 2, &[0, 65_535, 13_107, 26_214]);
     let world = with_material(Material { affinity: image(&file, 0.0, 1.0), ..wax() }).expect("a world");
     let solid = &world.solids()[0];
     assert!(!solid.wets_uniformly());
@@ -53,7 +54,7 @@ fn an_image_is_bilinear_between_texel_centers_with_its_top_up() {
 #[test]
 fn angles_run_from_black_to_white_and_stay_in_order() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let file = picture(&folder, "angles.png", 4, &[0, 20_000, 40_000, 65_535]);
+    let file = write_image(&folder, "angles.png", 4, &[0, 20_000, 40_000, 65_535]);
     let (black, white) = (60f64.to_radians(), 110f64.to_radians());
     let material = Material { advancing: image(&file, black, white), ..wax() };
     let world = with_material(material).expect("a world");
@@ -71,7 +72,7 @@ fn angles_run_from_black_to_white_and_stay_in_order() {
 }
 
 #[test]
-fn a_material_of_numbers_is_the_same_everywhere() {
+fn a_material_without_images_is_uniform() {
     let world = with_material(Material { wet_advancing: Some(Varying::Uniform(1.7)), ..wax() }).expect("a world");
     let solid = &world.solids()[0];
     assert!(solid.wets_uniformly() && world.notices.is_empty());
@@ -81,20 +82,20 @@ fn a_material_of_numbers_is_the_same_everywhere() {
 }
 
 #[test]
-fn walls_are_neutral_unless_they_name_a_material() {
+fn walls_have_90_degrees_unless_they_have_a_material() {
     let domain = |wall_material| Domain { min: DVec3::ZERO, max: DVec3::ONE, sides: [Side::Wall; 3], wall_material };
     let wall = |name: Option<&str>| {
         let scene = Scene { domain: Some(domain(name.map(String::from))), ..empty() };
         World::build(&scene).map(|world| *world.wall_wetting())
     };
-    let neutral = wall(None).expect("a world");
-    assert_eq!((neutral.advancing.to_degrees(), neutral.receding.to_degrees()), (90.0, 90.0));
+    let default_wall_wetting = wall(None).expect("a world");
+    assert_eq!((default_wall_wetting.advancing.to_degrees(), default_wall_wetting.receding.to_degrees()), (90.0, 90.0));
     assert_eq!(wall(Some("wax")).expect("a world").advancing, 105f64.to_radians());
     assert!(matches!(wall(Some("tar")), Err(WorldError::UnknownMaterial { .. })));
 }
 
 #[test]
-fn an_image_that_cannot_be_read_is_named_with_its_material() {
+fn an_unreadable_image_is_reported_with_its_material() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let missing = folder.path().join("missing.png");
     let error = with_material(Material { receding: image(&missing, 0.1, 0.2), ..wax() }).expect_err("no file");

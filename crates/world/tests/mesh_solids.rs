@@ -11,7 +11,8 @@ use glam::DVec3;
 use sessile_scene::types::*;
 use sessile_world::{Emission, World, WorldError};
 
-/// A ball of `radius` in file units about `center` as an OBJ file: a cube's faces, `n` × `n` squares each, blown up.
+/// A ball of `radius` in file units about `center` as an OBJ file: a cube's faces, `n` × `n`
+/// squares each, blown up.
 fn ball_file(folder: &Path, name: &str, center: DVec3, radius: f64, inside_out: bool, open: bool) -> PathBuf {
     let n = 16;
     let mut text = String::new();
@@ -63,7 +64,7 @@ fn scratch() -> tempfile::TempDir {
 const SAG: f64 = 3.5e-3;
 
 #[test]
-fn a_ball_from_a_file_is_as_far_as_a_ball() {
+fn a_sphere_mesh_has_the_distance_of_a_sphere() {
     let folder = scratch();
     let file = ball_file(folder.path(), "ball.obj", DVec3::ZERO, 50.0, false, false);
     let turned =
@@ -91,17 +92,17 @@ fn height_sets_the_extent_along_y() {
 }
 
 #[test]
-fn what_was_repaired_is_said() {
+fn mesh_repairs_are_reported() {
     let folder = scratch();
     let file = ball_file(folder.path(), "ball.obj", DVec3::ZERO, 1.0, true, false);
     let world = World::build(&with_solids(vec![mesh_solid(&file, MeshScale::Factor(0.1))])).expect("a world");
     let notice = &world.notices[0];
-    assert!(notice.starts_with("solid `ball`: mesh ") && notice.ends_with("turned 1 component outwards"), "{notice}");
+    assert!(notice.starts_with("solid `ball`: mesh ") && notice.ends_with("oriented 1 component outwards"), "{notice}");
     assert!(world.signed_distance(DVec3::ZERO) < -0.09, "its middle is inside");
 }
 
 #[test]
-fn an_open_sheet_is_a_solid_but_no_liquid() {
+fn an_open_sheet_can_be_a_solid_but_not_liquid() {
     let folder = scratch();
     let file = ball_file(folder.path(), "bowl.obj", DVec3::ZERO, 1.0, false, true);
     let world = World::build(&with_solids(vec![mesh_solid(&file, MeshScale::Factor(0.1))])).expect("a world");
@@ -115,7 +116,7 @@ fn an_open_sheet_is_a_solid_but_no_liquid() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_named() {
+fn unreadable_files_are_reported() {
     let folder = scratch();
     let missing = folder.path().join("missing.obj");
     let error = World::build(&with_solids(vec![mesh_solid(&missing, MeshScale::Factor(1.0))])).expect_err("no file");
@@ -125,7 +126,7 @@ fn files_that_cannot_be_read_are_named() {
     std::fs::write(&flat, "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n").expect("a scratch folder");
     let error = World::build(&with_solids(vec![mesh_solid(&flat, MeshScale::Height(1.0))])).expect_err("no height");
     assert!(
-        error.to_string().ends_with("it has no extent along y that `height` could set; give `scale` instead"),
+        error.to_string().ends_with("its y extent is zero, so `height` cannot be used; give `scale` instead"),
         "{error}"
     );
 }
@@ -166,7 +167,7 @@ fn a_cap_sits_on_a_mesh() {
 }
 
 #[test]
-fn the_bunny_needs_no_repair_and_holds_a_cap_on_its_back() {
+fn the_bunny_needs_no_repair_and_takes_a_cap_on_its_back() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/bunny.obj");
     let shape = DropShape::Cap {
         on: 0,
@@ -186,9 +187,10 @@ fn the_bunny_needs_no_repair_and_holds_a_cap_on_its_back() {
     assert!((0.5e-3..2e-3).contains(&rise), "centroid {rise} m above the foot");
 }
 
-/// A mushroom of two balls: the upper one shelters the lower, and together they collect over their shadow.
+/// A mushroom of two balls: the upper one shelters the lower, and together they collect over their
+/// shadow.
 #[test]
-fn rain_on_a_mesh_is_kept_off_by_its_own_overhang() {
+fn an_overhang_shelters_a_mesh_from_rain() {
     let folder = scratch();
     let upper = ball_file(folder.path(), "upper.obj", DVec3::Y * 3.0, 1.0, false, false);
     let lower = ball_file(folder.path(), "lower.obj", DVec3::ZERO, 0.9, false, false);
@@ -214,7 +216,7 @@ fn rain_on_a_mesh_is_kept_off_by_its_own_overhang() {
     let (mut sum, mut squares) = (0.0, 0.0);
     for supply in world.emissions(0.0, 30.0) {
         let Emission::Ball { center, radius, .. } = supply else { continue };
-        assert!(center.y > 0.8, "a ball at {center} fell on the sheltered half");
+        assert!(center.y > 0.8, "a ball at {center} fell on the is_sheltered half");
         let volume = 4.0 / 3.0 * PI * radius.powi(3);
         (sum, squares) = (sum + volume, squares + volume * volume);
     }

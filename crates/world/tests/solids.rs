@@ -14,7 +14,7 @@ fn build(solids: Vec<Solid>) -> World {
 }
 
 /// One of each shape, placed askew.
-fn zoo() -> Vec<Solid> {
+fn one_solid_of_each_shape() -> Vec<Solid> {
     let shapes = [
         SolidShape::Plane { point: DVec3::new(0.1, 0.2, 0.0), normal: DVec3::new(0.6, 0.8, 0.0), size: [0.3, 0.4] },
         SolidShape::Box { min: DVec3::new(-0.1, 0.0, 0.0), max: DVec3::new(0.1, 0.3, 0.2) },
@@ -63,10 +63,11 @@ fn a_plane_frame_is_right_handed_with_v_up_the_slope() {
     }
 }
 
-/// The mesh lies on the distance's zero, faces outwards and carries the query's texture coordinates, at any pose.
+/// The mesh lies on the distance's zero, faces outwards and carries the query's texture
+/// coordinates, at any pose.
 #[test]
-fn every_solid_agrees_with_its_mesh_wherever_it_is_put() {
-    let mut world = build(zoo());
+fn every_solid_agrees_with_its_mesh_at_any_pose() {
+    let mut world = build(one_solid_of_each_shape());
     for index in 0..world.solids().len() {
         world.move_solid(index, Pose::new(DQuat::from_rotation_y(0.7), DVec3::new(0.1, 0.0, -0.2))).expect("a pose");
     }
@@ -77,7 +78,8 @@ fn every_solid_agrees_with_its_mesh_wherever_it_is_put() {
             let [a, b, c] = mesh.corners(t).map(|p| solid.world_from_rest().apply(p));
             let middle = (a + b + c) / 3.0;
             let near = solid.closest(middle);
-            // Facets of curved solids sag by less than 1e-3 of the radius; corners are on the surface.
+            // Facets of curved solids sag by less than 1e-3 of the radius; corners are on the
+            // surface.
             assert!(near.distance.abs() < 3e-4, "{}: facet {t} is {} m off", solid.name(), near.distance);
             for corner in [a, b, c] {
                 let off = solid.signed_distance(corner).abs();
@@ -105,7 +107,7 @@ fn a_cap_meets_the_nearest_solid_first() {
 }
 
 #[test]
-fn placement_turns_a_shape_about_its_own_origin() {
+fn placement_rotates_a_shape_about_its_origin() {
     let mut rod = solid("rod", SolidShape::Cylinder { from: DVec3::X, to: DVec3::X * 3.0, radius: 0.1, wall: None });
     rod.rotate = DVec3::new(0.0, 0.0, FRAC_PI_2);
     rod.shift = DVec3::Y;
@@ -119,7 +121,7 @@ fn placement_turns_a_shape_about_its_own_origin() {
 
 /// Keys move a solid, its distance and its velocity; the velocity is the path's derivative.
 #[test]
-fn a_keyed_solid_moves_and_says_how_fast() {
+fn a_keyframed_solid_reports_its_velocity() {
     let mut paddle = solid("paddle", SolidShape::Box { min: DVec3::splat(-0.1), max: DVec3::splat(0.1) });
     paddle.shift = DVec3::X;
     paddle.motion = vec![
@@ -140,7 +142,7 @@ fn a_keyed_solid_moves_and_says_how_fast() {
 }
 
 #[test]
-fn gravity_follows_its_keys() {
+fn gravity_is_interpolated_between_its_keys() {
     let mut scene = empty();
     scene.world.gravity.keys = vec![(1.0, DVec3::ZERO), (3.0, DVec3::new(0.0, -8.0, 2.0))];
     let mut world = World::build(&scene).expect("a world");
@@ -151,7 +153,7 @@ fn gravity_follows_its_keys() {
 }
 
 #[test]
-fn a_hand_overrides_the_keys_and_gives_its_speed() {
+fn a_motion_override_replaces_the_keyframes() {
     let mut button = solid("button", SolidShape::Sphere { center: DVec3::X, radius: 0.1, inside: false });
     button.motion = vec![
         MotionKey { at: 0.0, shift: DVec3::ZERO, rotate: DVec3::ZERO },
@@ -160,7 +162,7 @@ fn a_hand_overrides_the_keys_and_gives_its_speed() {
     let mut world = build(vec![button]);
     world.advance_to(0.5);
     let target = Pose { rotation: DMat3::IDENTITY, translation: DVec3::new(0.2, 0.5, 0.0) };
-    world.glide_solid(0, target, 0.1).expect("a glide");
+    world.move_solid_over(0, target, 0.1).expect("a motion");
     world.advance_to(0.55);
     let solid = &world.solids()[0];
     assert!(solid.world_from_rest().translation.distance(DVec3::new(0.1, 0.5, 0.0)) < 1e-15);
@@ -171,13 +173,13 @@ fn a_hand_overrides_the_keys_and_gives_its_speed() {
 }
 
 #[test]
-fn a_saved_world_goes_on_as_it_would_have() {
-    let mut world = build(zoo());
+fn a_restored_world_continues_identically() {
+    let mut world = build(one_solid_of_each_shape());
     world.advance_to(0.3);
     let pose = Pose::new(DQuat::from_rotation_x(0.2), DVec3::Y);
-    world.glide_solid(2, pose, 0.4).expect("a glide");
+    world.move_solid_over(2, pose, 0.4).expect("a motion");
     let state = world.save();
-    let mut other = build(zoo());
+    let mut other = build(one_solid_of_each_shape());
     other.restore(&state).expect("the same scene");
     for w in [&mut world, &mut other] {
         w.advance_to(0.5);
@@ -191,21 +193,21 @@ fn a_saved_world_goes_on_as_it_would_have() {
 }
 
 #[test]
-fn impossible_moves_are_refused() {
-    let mut world = build(zoo());
+fn invalid_poses_are_errors() {
+    let mut world = build(one_solid_of_each_shape());
     let bent = Pose { rotation: DMat3::from_diagonal(DVec3::new(2.0, 1.0, 1.0)), translation: DVec3::ZERO };
     assert!(matches!(world.move_solid(0, bent), Err(WorldError::Pose { .. })));
-    assert!(matches!(world.glide_solid(0, Pose::IDENTITY, -1.0), Err(WorldError::Pose { .. })));
+    assert!(matches!(world.move_solid_over(0, Pose::IDENTITY, -1.0), Err(WorldError::Pose { .. })));
     let error = world.move_solid(99, Pose::IDENTITY).expect_err("too many");
-    assert_eq!(error.to_string(), "there is no solid 99: the scene has 7");
+    assert_eq!(error.to_string(), "solid 99 does not exist: the scene has 7 solids");
 }
 
 #[test]
-fn shapes_without_a_body_are_refused_by_name() {
+fn invalid_shapes_are_reported_with_the_solid() {
     let cases = [
         (
             SolidShape::Box { min: DVec3::ONE, max: DVec3::ZERO },
-            "every side of the box from `min` to `max` must be a positive length, got -1 m",
+            "every edge of the box from `min` to `max` must be a positive length, got -1 m",
         ),
         (
             SolidShape::Sphere { center: DVec3::ZERO, radius: f64::NAN, inside: false },
@@ -213,7 +215,7 @@ fn shapes_without_a_body_are_refused_by_name() {
         ),
         (
             SolidShape::Cylinder { from: DVec3::ZERO, to: DVec3::X, radius: 0.1, wall: Some(0.2) },
-            "`wall` must be thinner than the radius, 0.1 m; leave it out for a solid rod",
+            "`wall` must be less than `radius`, 0.1 m; omit it for a solid rod",
         ),
         (
             SolidShape::Leaf { point: DVec3::ZERO, axis: DVec3::ZERO, angle: 1.0, size: [1.0; 2] },
@@ -226,11 +228,11 @@ fn shapes_without_a_body_are_refused_by_name() {
     }
     let unknown = Solid { material: "butter".into(), ..plane("floor", DVec3::Y, [1.0; 2]) };
     let error = World::build(&with_solids(vec![unknown])).expect_err("no butter");
-    assert!(error.to_string().starts_with("solid `floor`: there is no material `butter`"), "{error}");
+    assert!(error.to_string().starts_with("solid `floor`: unknown material `butter`"), "{error}");
 }
 
 #[test]
-fn worlds_go_between_threads() {
+fn worlds_are_send_and_sync() {
     fn shared<T: Send + Sync + Clone>() {}
     shared::<World>();
 }

@@ -1,4 +1,4 @@
-//! Films: left at the rear of a fast droplet, taken up by the front of another.
+//! Films: deposited at the rear of a fast droplet, absorbed by the front of another.
 
 use glam::DVec2;
 use sessile_sliding::{DropId, FilmSegment};
@@ -15,8 +15,8 @@ impl ParticleSystem {
         let (surface, segment) = (context.surface, &part.segment);
         let Slot { id, size, .. } = self.droplets[part.slot];
         let end = SurfacePoint { triangle: segment.triangle, at: segment.to };
-        let way = segment.to - segment.from;
-        let (length, along) = (way.length(), way.normalize());
+        let displacement = segment.to - segment.from;
+        let (length, along) = (displacement.length(), displacement.normalize());
         // A film that is barely shed has hardly any width: at least a twentieth of the droplet's.
         let width = part.width.max(0.1 * size.radius);
         let law = *self.substrate.law(surface, end);
@@ -25,7 +25,7 @@ impl ParticleSystem {
         let share = 1.0 / f64::from(pieces);
         for later in (0..pieces).rev() {
             let back = along * -(size.radius + f64::from(later) * share * length);
-            let (rear, carried) = surface.trace_geodesic(end, back, way * share);
+            let (rear, carried) = surface.trace_geodesic(end, back, displacement * share);
             let laid = FilmPath { from: rear.at - carried, to: rear };
             let volume = share * part.film;
             self.substrate.lay_film(surface, rear.triangle, laid.from, rear.at, width, volume);
@@ -35,7 +35,7 @@ impl ParticleSystem {
         }
     }
 
-    /// Takes up the film under the front of a droplet.
+    /// Absorbs the film under the front of a droplet.
     pub(super) fn take_film(&mut self, slot: u32, context: &StepContext<'_>) {
         if !self.droplets.is_used(slot) {
             return;

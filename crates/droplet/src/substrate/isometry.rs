@@ -119,10 +119,10 @@ impl IsometricTiles {
         let (x, y) = (x as usize, y as usize);
         TILE_SIDES.iter().zip(&self.tiles).any(|(&side, even)| {
             let (column, row) = (x / side, y / side);
-            let holds = |range: &std::ops::Range<usize>, tile: usize| {
+            let covers = |range: &std::ops::Range<usize>, tile: usize| {
                 range.start + side >= tile * side && range.end <= (tile + 2) * side
             };
-            holds(columns, column) && holds(rows, row) && even[row * self.width.div_ceil(side) + column]
+            covers(columns, column) && covers(rows, row) && even[row * self.width.div_ceil(side) + column]
         })
     }
 }

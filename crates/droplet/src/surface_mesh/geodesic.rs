@@ -25,33 +25,33 @@ impl SurfacePoint {
 }
 
 impl SurfaceMesh {
-    /// Traces the straightest geodesic from a point along `way` (in m, in the axes of its
+    /// Traces the straightest geodesic from a point along `displacement` (in m, in the axes of its
     /// triangle).
     ///
     /// Across an edge it continues as if both triangles were unfolded into a plane. At a border it
     /// continues along the border as long as it has a component there. The vector `carried` is
     /// transported along and returned in the axes of the last triangle.
-    pub fn trace_geodesic(&self, from: SurfacePoint, way: DVec2, carried: DVec2) -> (SurfacePoint, DVec2) {
-        let (SurfacePoint { mut triangle, mut at }, mut way, mut carried) = (from, way, carried);
+    pub fn trace_geodesic(&self, from: SurfacePoint, displacement: DVec2, carried: DVec2) -> (SurfacePoint, DVec2) {
+        let (SurfacePoint { mut triangle, mut at }, mut displacement, mut carried) = (from, displacement, carried);
         let mut entered = usize::MAX;
         for _ in 0..MAX_EDGES {
             let facet = self.facet(triangle);
-            let Some((k, share)) = first_edge(facet, at, way, entered) else {
-                return (SurfacePoint { triangle, at: facet.clamp(at + way) }, carried);
+            let Some((k, share)) = first_edge(facet, at, displacement, entered) else {
+                return (SurfacePoint { triangle, at: facet.clamp(at + displacement) }, carried);
             };
-            let left = at + way * share;
-            way *= 1.0 - share;
+            let left = at + displacement * share;
+            displacement *= 1.0 - share;
             let along = (facet.edges[k].dot(left - facet.corners[k]) / facet.edge_lengths[k]).clamp(0.0, 1.0);
             let Some((other, edge)) = facet.opposite[k].get() else {
                 at = facet.on_edge(k, along);
-                way = facet.edges[k] * facet.edges[k].dot(way);
+                displacement = facet.edges[k] * facet.edges[k].dot(displacement);
                 if entered == k {
                     break;
                 }
                 entered = k;
                 continue;
             };
-            way = self.transport(triangle, k, other, edge, way);
+            displacement = self.transport(triangle, k, other, edge, displacement);
             carried = self.transport(triangle, k, other, edge, carried);
             (triangle, at) = (other, self.facet(other).on_edge(edge, 1.0 - along));
             entered = edge;
@@ -61,10 +61,10 @@ impl SurfaceMesh {
 }
 
 /// The edge through which a straight line leaves, and the fraction of the line up to there.
-fn first_edge(facet: &Facet, at: DVec2, way: DVec2, entered: usize) -> Option<(usize, f64)> {
+fn first_edge(facet: &Facet, at: DVec2, displacement: DVec2, entered: usize) -> Option<(usize, f64)> {
     let mut first: Option<(usize, f64)> = None;
     for k in (0..3).filter(|&k| k != entered) {
-        let (inside, change) = (facet.edge_distance(at, k).max(0.0), facet.edges[k].perp_dot(way));
+        let (inside, change) = (facet.edge_distance(at, k).max(0.0), facet.edges[k].perp_dot(displacement));
         if inside + change < 0.0 {
             let share = inside / -change;
             if first.is_none_or(|(_, least)| share < least) {

@@ -96,7 +96,7 @@ fn split(mesh: &mut TriMesh, t: usize, side: usize, vertex: u32, share: f64) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use sessile_geometry::repair::{MeshDefect, Openness, RepairOptions, RepairReport, repair_with};
+    use sessile_geometry::repair::{Closure, MeshDefect, RepairReport, repair_with};
 
     use super::super::SurfaceMesh;
     use super::super::tests::{sheet, surface_of};
@@ -116,8 +116,7 @@ pub(crate) mod tests {
     /// Repairs a mesh that may be open: duplicates, flipped faces, slivers and T-junctions; holes
     /// stay.
     pub fn repair(mesh: TriMesh) -> Result<Repaired, MeshDefect> {
-        let options = RepairOptions { openness: Openness::Allowed, ..RepairOptions::default() };
-        let (mut mesh, report) = repair_with(mesh, options)?;
+        let (mut mesh, report) = repair_with(mesh, Closure::Optional)?;
         // A repaired mesh is a manifold, and splitting a border edge keeps it one.
         let t_junctions = close_t_junctions(&mut mesh).unwrap_or(0);
         Ok(Repaired { mesh, report, t_junctions })
@@ -165,7 +164,7 @@ pub(crate) mod tests {
         mesh.triangles.push(repeated);
         mesh.corner_uvs.clear();
         let repaired = repair(mesh).expect("it can be repaired");
-        assert!(repaired.report.welded_vertices == 1 && repaired.report.turned_triangles == 1, "{}", repaired.report);
+        assert!(repaired.report.welded_vertices == 1 && repaired.report.flipped_triangles == 1, "{}", repaired.report);
         assert_eq!(repaired.report.duplicate_triangles, 1);
         assert_eq!(num_borders(&surface_of(&repaired.mesh)), 4 * 8 + 3, "the rim and the hole");
     }

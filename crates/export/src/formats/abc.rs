@@ -1,19 +1,22 @@
-//! Alembic: the liquid with velocities and drop ids, and the solids, as polygon meshes in one Ogawa archive.
+//! Alembic: the liquid with velocities and drop ids, and the solids, as polygon meshes in one Ogawa
+//! archive.
 //!
-//! Alembic tells time in seconds, and programs turn those into frames by their own rate. So a second of the archive is a second of the *video*: frame k stands at
-//! k / `render.fps`. Velocities are in m per such a second, so that motion blur fits the motion that is seen: v · (time between frames) · fps, which is v itself where the
-//! video runs as fast as the water did. Faces wind clockwise, as Alembic has it.
+//! Alembic stores time in seconds, which programs convert to frames at their own rate. A second of
+//! the archive is therefore a second of the *video*: frame k is at k / `render.fps`. Velocities are
+//! in m per second of the video, so that motion blur fits the visible motion: v · (time between
+//! frames) · fps, which equals v where the video runs in real time. Faces wind clockwise, as
+//! Alembic requires.
 
 mod ogawa;
 
 use glam::DVec3;
 use sessile_geometry::TriMesh;
+use sessile_output::unique_identifier;
 use sessile_world::Pose;
 
+use self::ogawa::{Archive, Object, Pod, Property};
 use crate::error::ExportError;
 use crate::job::Job;
-use ogawa::{Archive, Object, Pod, Property};
-use sessile_output::unique_identifier;
 
 const MESH: &str = "schema=AbcGeom_PolyMesh_v1;schemaObjTitle=AbcGeom_PolyMesh_v1:.geom";
 const GEOMETRY: &str = "schema=AbcGeom_PolyMesh_v1;schemaBaseType=AbcGeom_GeomBase_v1";
@@ -28,40 +31,40 @@ const COORDINATES: &str =
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
     let fps = source.scene.render.fps;
-    let pace = source.scene.time.frame * fps;
+    // Simulated seconds per second of the video.
+    let time_scale = source.scene.time.frame * fps;
     let mut archive = Archive::new(job.destination.file()?)?;
     let mut taken = Vec::new();
-    let mut objects = vec![liquid(job, &mut archive, unique_identifier("liquid", &mut taken), pace)?];
+    let mut objects = vec![liquid(job, &mut archive, unique_identifier("liquid", &mut taken), time_scale)?];
     for (index, solid) in source.world.solids().iter().enumerate() {
         let name = unique_identifier(solid.name(), &mut taken);
-        let frames = if solid.moves() { source.frames.as_slice() } else { &source.frames[..1] };
-        let poses: Vec<Pose> = frames
-            .iter()
-            .map(|&frame| *source.world_at(source.time_of(frame)).solids()[index].world_from_rest())
-            .collect();
+        let mut poses = source.poses(index);
+        if !solid.moves() {
+            poses.truncate(1);
+        }
         objects.push(self::solid(&mut archive, name, solid.mesh(), &poses)?);
     }
-    let about =
+    let metadata =
         format!("_ai_AlembicVersion=1.8.0;_ai_Application=sessile {};FramesPerTimeUnit={fps}", source.info.version);
     let (first, _) = source.range();
-    archive.finish(&objects, &about, source.frames.len() as u32, first as f64 / fps, 1.0 / fps)
+    archive.finish(&objects, &metadata, source.frames.len() as u32, first as f64 / fps, 1.0 / fps)
 }
 
-fn liquid(job: &Job<'_>, archive: &mut Archive, name: String, pace: f64) -> Result<Object, ExportError> {
+fn liquid(job: &Job<'_>, archive: &mut Archive, name: String, time_scale: f64) -> Result<Object, ExportError> {
     let mut columns: [Vec<u64>; 7] = Default::default();
-    job.each_shot(|shot| {
-        let liquid = &shot.liquid;
-        let indices: Vec<i32> = wound(&liquid.triangles);
-        let velocities: Vec<DVec3> = liquid.velocities.iter().map(|v| *v * pace).collect();
+    job.for_each_frame(|frame| {
+        let liquid = &frame.liquid;
+        let indices: Vec<i32> = clockwise(&liquid.triangles);
+        let velocities: Vec<DVec3> = liquid.velocities.iter().map(|v| *v * time_scale).collect();
         let drops: Vec<i32> = liquid.drops.iter().map(|drop| drop.cast_signed()).collect();
         let samples = [
             bounds(&liquid.positions),
             vectors(&liquid.positions),
-            numbers(&indices),
-            numbers(&vec![3; liquid.triangles.len()]),
+            integers(&indices),
+            integers(&vec![3; liquid.triangles.len()]),
             vectors(&velocities),
-            numbers(&drops),
-            numbers(&liquid.solids),
+            integers(&drops),
+            integers(&liquid.solids),
         ];
         for (column, sample) in columns.iter_mut().zip(&samples) {
             column.push(archive.sample(sample)?);
@@ -84,7 +87,7 @@ fn liquid(job: &Job<'_>, archive: &mut Archive, name: String, pace: f64) -> Resu
     Ok(Object { name, meta: MESH, properties: vec![Property::compound(".geom", GEOMETRY, geometry)] })
 }
 
-/// A solid; one that moves has its points written anew for each pose.
+/// A solid; a moving one has its points written for each pose.
 fn solid(archive: &mut Archive, name: String, rest: &TriMesh, poses: &[Pose]) -> Result<Object, ExportError> {
     let (mut boxes, mut points) = (Vec::new(), Vec::new());
     for pose in poses {
@@ -92,8 +95,8 @@ fn solid(archive: &mut Archive, name: String, rest: &TriMesh, poses: &[Pose]) ->
         boxes.push(archive.sample(&bounds(&placed))?);
         points.push(archive.sample(&vectors(&placed))?);
     }
-    let indices = archive.sample(&numbers(&wound(&rest.triangles)))?;
-    let counts = archive.sample(&numbers(&vec![3; rest.triangles.len()]))?;
+    let indices = archive.sample(&integers(&clockwise(&rest.triangles)))?;
+    let counts = archive.sample(&integers(&vec![3; rest.triangles.len()]))?;
     let mut geometry = vec![
         Property::scalar(".selfBnds", BOX, Pod::Float64, 6, boxes),
         Property::array("P", POINTS, Pod::Float32, 3, points),
@@ -109,7 +112,7 @@ fn solid(archive: &mut Archive, name: String, rest: &TriMesh, poses: &[Pose]) ->
     Ok(Object { name, meta: MESH, properties: vec![Property::compound(".geom", GEOMETRY, geometry)] })
 }
 
-fn wound(triangles: &[[u32; 3]]) -> Vec<i32> {
+fn clockwise(triangles: &[[u32; 3]]) -> Vec<i32> {
     triangles.iter().flat_map(|&[a, b, c]| [c, b, a]).map(u32::cast_signed).collect()
 }
 
@@ -117,7 +120,7 @@ fn vectors(values: &[DVec3]) -> Vec<u8> {
     values.iter().flat_map(|v| v.as_vec3().to_array()).flat_map(f32::to_le_bytes).collect()
 }
 
-fn numbers(values: &[i32]) -> Vec<u8> {
+fn integers(values: &[i32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 

@@ -1,4 +1,4 @@
-//! CSV: the measures, one row per frame and drop; the table of `sessile measure --csv` (see `docs/run-folder.md`).
+//! CSV: the measures, one row per frame and drop, as printed by `sessile measure --csv`.
 
 use sessile_frames::{csv, measures_file};
 use sessile_output::OutputError;
@@ -18,7 +18,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
             let written = csv::write_frame(sink.writer(), &frame).map_err(OutputError::writing(&path));
             result = written.map_err(ExportError::from).and(job.check_stop());
             done += 1;
-            job.progress.advance(done);
+            job.progress.advance(done, 0.0);
         }
         result.is_ok() && frame.frame < last
     })?;

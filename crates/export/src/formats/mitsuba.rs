@@ -1,81 +1,77 @@
-//! Mitsuba 3: one XML scene per frame, with meshes and images beside it. `mitsuba 00000.xml` renders it in linear light, in the units of our own pictures.
+//! Mitsuba 3: one XML scene per frame, with meshes and images beside it.
+//!
+//! `mitsuba 00000.xml` renders a linear image in the radiometric units of our own renderer.
 
 use std::fmt::Write;
 
 use glam::Vec3;
-use sessile_appearance::orthonormal_basis;
 use sessile_frames::names::frame_file;
 
-use crate::drawn;
+use crate::environment_file::write_environment;
 use crate::error::ExportError;
 use crate::job::Job;
-use crate::looks::{LiquidShade, SolidLook};
-use crate::sky::write_environment;
+use crate::materials::{FILM_ALPHA, FILM_INDEX, LiquidParameters, SolidMaterial};
+use crate::render_assets::{AreaLightAxes, RenderAssets, TextureV, linear_color};
 use crate::source::Source;
-use crate::stagecraft::Stagecraft;
 
-/// Most bounces of light: enough to pass through a drop that shines into another.
-const BOUNCES: u32 = 24;
+/// Longest light path: enough to pass through several drops in a row.
+const MAX_BOUNCES: u32 = 24;
 
-/// Absorption, in 1/m, from which on light must be followed through the liquid; less is not seen in drops.
-const COLORED: f32 = 5.0;
-
-/// Diffuse light under a water surface that the surface throws back (lekner1988), and roughness α of a film: as in our own pictures.
-const INNER_REFLECTANCE: f32 = 0.47;
-const FILM_ALPHA: f32 = 0.03;
+/// Absorption, in 1/m, above which the liquid is exported as a participating medium; weaker
+/// absorption is invisible in drops.
+const VISIBLE_ABSORPTION: f32 = 5.0;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
-    let stagecraft = Stagecraft::new(job, true)?;
-    let sky = write_environment(job, "textures/environment.hdr")?;
-    job.each_shot(|shot| {
-        let world = source.world_at(shot.time);
-        stagecraft.moving_solids(shot.frame, &world, true)?;
-        let liquid = drawn::liquid(&shot.liquid, &stagecraft.looks, &world);
-        let mesh = format!("liquid/{}", frame_file(shot.frame, "ply"));
-        stagecraft.put(&mesh, &liquid.ply(true))?;
-        let mut text = head(source, shot.frame, &stagecraft.looks.shade());
+    let assets = RenderAssets::with_meshes(job, TextureV::Down)?;
+    let environment = write_environment(job, "textures/environment.hdr")?;
+    let liquid = assets.materials.liquid_parameters();
+    job.for_each_frame(|frame| {
+        let liquid_file = assets.write_frame_meshes(&frame)?;
+        let mut text = header(source, frame.number, &liquid);
         let _ = write!(
             text,
-            "\n    <emitter type=\"envmap\">\n        <string name=\"filename\" value=\"{sky}\"/>\n    </emitter>\n"
+            "\n    <emitter type=\"envmap\">\n        <string name=\"filename\" value=\"{environment}\"/>\n    \
+             </emitter>\n"
         );
         text += &lights(source);
-        text += &water(&stagecraft.looks.shade());
-        if !liquid.triangles.is_empty() {
-            text += &shape(&mesh, "liquid", stagecraft.looks.shade().absorption.max_element() > COLORED);
+        text += &liquid_material(&liquid);
+        if let Some(file) = liquid_file {
+            text += &shape(&file, "liquid", liquid.absorption.max_element() > VISIBLE_ABSORPTION);
         }
-        for (index, look) in stagecraft.looks.solids.iter().enumerate() {
-            let wet = stagecraft.wet_mask(index, shot.frame)?;
-            text += &material(look, wet.as_deref());
-            text += &shape(&stagecraft.solid_file(index, shot.frame), &format!("solid-{}", look.name), false);
+        for (index, material) in assets.materials.solids.iter().enumerate() {
+            let wet = assets.wet_mask(index, frame.number)?;
+            text += &solid_material(material, wet.as_deref());
+            text += &shape(&assets.solid_file(index, frame.number), &format!("solid-{}", material.name), false);
         }
         text += "</scene>\n";
-        stagecraft.put(&frame_file(shot.frame, "xml"), text.as_bytes())
+        job.write_file(&frame_file(frame.number, "xml"), text.as_bytes())
     })
 }
 
-fn head(source: &Source, frame: u64, shade: &LiquidShade) -> String {
+fn header(source: &Source, frame: u64, liquid: &LiquidParameters) -> String {
     let camera = source.camera_at(frame);
     let [width, height] = source.scene.render.size;
-    let integrator = if shade.absorption.max_element() > COLORED { "volpath" } else { "path" };
+    let integrator = if liquid.absorption.max_element() > VISIBLE_ABSORPTION { "volpath" } else { "path" };
     let point = |p: glam::DVec3| format!("{}, {}, {}", p.x, p.y, p.z);
     let (kind, lens) = if camera.lens_radius > 0.0 {
         let focus = camera.focus.unwrap_or(camera.eye.distance(camera.look_at));
         let lens = format!(
-            "        <float name=\"aperture_radius\" value=\"{}\"/>\n        <float name=\"focus_distance\" value=\"{focus}\"/>\n",
+            "        <float name=\"aperture_radius\" value=\"{}\"/>\n        \
+             <float name=\"focus_distance\" value=\"{focus}\"/>\n",
             camera.lens_radius
         );
         ("thinlens", lens)
     } else {
         ("perspective", String::new())
     };
-    // Drops are millimeters: the planes that nothing is seen beyond must be nearer than Mitsuba's own.
+    // Drops are millimeters in size: the clipping planes must be nearer than Mitsuba's defaults.
     let distance = camera.eye.distance(camera.look_at);
     format!(
         r#"<scene version="3.0.0">
     <!-- {title}, frame {frame}, by sessile -->
     <integrator type="{integrator}">
-        <integer name="max_depth" value="{BOUNCES}"/>
+        <integer name="max_depth" value="{MAX_BOUNCES}"/>
     </integrator>
 
     <sensor type="{kind}">
@@ -111,26 +107,26 @@ fn rgb(name: &str, color: Vec3) -> String {
 }
 
 fn lights(source: &Source) -> String {
-    let color = |c: [f64; 3]| Vec3::from_array(c.map(|c| c as f32));
     let mut text = String::new();
     if let Some(sun) = &source.scene.lights.sun {
         let d = -sun.direction;
         let _ = writeln!(
             text,
-            "    <emitter type=\"directional\">\n        <vector name=\"direction\" value=\"{}, {}, {}\"/>\n        {}\n    </emitter>",
+            "    <emitter type=\"directional\">\n        <vector name=\"direction\" value=\"{}, {}, {}\"/>\n        \
+             {}\n    </emitter>",
             d.x,
             d.y,
             d.z,
-            rgb("irradiance", color(sun.color))
+            rgb("irradiance", linear_color(sun.color))
         );
     }
-    for lamp in &source.scene.lights.area {
-        let normal = (lamp.look_at - lamp.center).normalize_or(glam::DVec3::NEG_Y).as_vec3();
-        let [x, y] = orthonormal_basis(normal).map(|side| side * (0.5 * lamp.size) as f32);
-        let c = lamp.center.as_vec3();
+    for light in &source.scene.lights.area {
+        let AreaLightAxes { x, y, normal } = AreaLightAxes::of(light);
+        let c = light.center.as_vec3();
         let _ = writeln!(
             text,
-            "    <shape type=\"rectangle\">\n        <transform name=\"to_world\">\n            <matrix value=\"{} {} {} {} {} {} {} {} {} {} {} {} 0 0 0 1\"/>\n        \
+            "    <shape type=\"rectangle\">\n        <transform name=\"to_world\">\n            \
+             <matrix value=\"{} {} {} {} {} {} {} {} {} {} {} {} 0 0 0 1\"/>\n        \
              </transform>\n        <emitter type=\"area\">{}</emitter>\n    </shape>",
             x.x,
             y.x,
@@ -144,33 +140,36 @@ fn lights(source: &Source) -> String {
             y.z,
             normal.z,
             c.z,
-            rgb("radiance", color(lamp.color))
+            rgb("radiance", linear_color(light.color))
         );
     }
     text
 }
 
-fn water(shade: &LiquidShade) -> String {
-    match shade.opaque {
-        Some(color) if shade.metal => format!(
-            "\n    <bsdf type=\"conductor\" id=\"liquid\">\n        <string name=\"material\" value=\"none\"/>\n        {}\n    </bsdf>\n",
+fn liquid_material(liquid: &LiquidParameters) -> String {
+    match liquid.opaque {
+        Some(color) if liquid.metal => format!(
+            "\n    <bsdf type=\"conductor\" id=\"liquid\">\n        \
+             <string name=\"material\" value=\"none\"/>\n        {}\n    </bsdf>\n",
             rgb("specular_reflectance", color)
         ),
         Some(color) => format!(
-            "\n    <bsdf type=\"plastic\" id=\"liquid\">\n        <float name=\"int_ior\" value=\"{}\"/>\n        {}\n    </bsdf>\n",
-            shade.index,
+            "\n    <bsdf type=\"plastic\" id=\"liquid\">\n        <float name=\"int_ior\" value=\"{}\"/>\n        \
+             {}\n    </bsdf>\n",
+            liquid.index,
             rgb("diffuse_reflectance", color)
         ),
         None => {
             let mut text = format!(
-                "\n    <bsdf type=\"dielectric\" id=\"liquid\">\n        <float name=\"int_ior\" value=\"{}\"/>\n        <float name=\"ext_ior\" value=\"1\"/>\n    </bsdf>\n",
-                shade.index
+                "\n    <bsdf type=\"dielectric\" id=\"liquid\">\n        \
+                 <float name=\"int_ior\" value=\"{}\"/>\n        <float name=\"ext_ior\" value=\"1\"/>\n    </bsdf>\n",
+                liquid.index
             );
-            if shade.absorption.max_element() > COLORED {
+            if liquid.absorption.max_element() > VISIBLE_ABSORPTION {
                 let _ = write!(
                     text,
                     "    <medium type=\"homogeneous\" id=\"inside\">\n        {}\n        {}\n    </medium>\n",
-                    rgb("sigma_t", shade.absorption),
+                    rgb("sigma_t", liquid.absorption),
                     rgb("albedo", Vec3::ZERO)
                 );
             }
@@ -182,51 +181,55 @@ fn water(shade: &LiquidShade) -> String {
 fn shape(file: &str, bsdf: &str, medium: bool) -> String {
     let inside = if medium { "\n        <ref name=\"interior\" id=\"inside\"/>" } else { "" };
     format!(
-        "    <shape type=\"ply\">\n        <string name=\"filename\" value=\"{file}\"/>\n        <ref id=\"{bsdf}\"/>{inside}\n    </shape>\n"
+        "    <shape type=\"ply\">\n        <string name=\"filename\" value=\"{file}\"/>\n        \
+         <ref id=\"{bsdf}\"/>{inside}\n    </shape>\n"
     )
 }
 
-/// A solid's material; where it is wet, a smoother and darker one shows.
-fn material(look: &SolidLook, wet: Option<&str>) -> String {
-    let id = format!("solid-{}", look.name);
-    if let Some(index) = look.glass {
-        let kind = if look.body { "dielectric" } else { "thindielectric" };
+/// Material of a solid, blended with that of a wet surface by the mask.
+fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
+    let id = format!("solid-{}", material.name);
+    if let Some(index) = material.glass {
+        let kind = if material.closed { "dielectric" } else { "thindielectric" };
         return format!(
-            "\n    <bsdf type=\"{kind}\" id=\"{id}\">\n        <float name=\"int_ior\" value=\"{index}\"/>\n    </bsdf>\n"
+            "\n    <bsdf type=\"{kind}\" id=\"{id}\">\n        <float name=\"int_ior\" value=\"{index}\"/>\n    \
+             </bsdf>\n"
         );
     }
-    let dry = opaque(look, look.color, look.alpha, look.coat);
-    let Some(mask) = wet.filter(|_| !look.metal) else {
+    let dry = opaque(material, material.color, material.alpha, material.coat);
+    let Some(mask) = wet.filter(|_| !material.metal) else {
         return format!("\n    <bsdf type=\"twosided\" id=\"{id}\">\n        {dry}\n    </bsdf>\n");
     };
-    let p = INNER_REFLECTANCE * look.porosity;
-    let color = look.color * (1.0 - p) / (Vec3::ONE - p * look.color);
-    let film = opaque(look, color, FILM_ALPHA.min(look.alpha), Some(look.coat.unwrap_or(1.33).max(1.33)));
+    let film_index = material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX);
+    let film = opaque(material, material.wet_color(), FILM_ALPHA.min(material.alpha), Some(film_index));
     format!(
-        "\n    <bsdf type=\"twosided\" id=\"{id}\">\n        <bsdf type=\"blendbsdf\">\n            <texture name=\"weight\" type=\"bitmap\">\n                \
-         <string name=\"filename\" value=\"{mask}\"/>\n                <boolean name=\"raw\" value=\"true\"/>\n                <string name=\"wrap_mode\" value=\"clamp\"/>\n            \
+        "\n    <bsdf type=\"twosided\" id=\"{id}\">\n        <bsdf type=\"blendbsdf\">\n            \
+         <texture name=\"weight\" type=\"bitmap\">\n                \
+         <string name=\"filename\" value=\"{mask}\"/>\n                \
+         <boolean name=\"raw\" value=\"true\"/>\n                \
+         <string name=\"wrap_mode\" value=\"clamp\"/>\n            \
          </texture>\n            {dry}\n            {film}\n        </bsdf>\n    </bsdf>\n"
     )
 }
 
-fn opaque(look: &SolidLook, color: Vec3, alpha: f32, coat: Option<f32>) -> String {
-    let paint = |name: &str| match &look.texture {
+fn opaque(material: &SolidMaterial, color: Vec3, alpha: f32, coat: Option<f32>) -> String {
+    let color_input = |name: &str| match &material.texture {
         Some(file) => {
             format!("<texture name=\"{name}\" type=\"bitmap\"><string name=\"filename\" value=\"{file}\"/></texture>")
         }
         None => rgb(name, color),
     };
-    if look.metal {
+    if material.metal {
         return format!(
             "<bsdf type=\"roughconductor\"><string name=\"material\" value=\"none\"/><string name=\"distribution\" value=\"ggx\"/><float name=\"alpha\" value=\"{alpha}\"/>{}</bsdf>",
-            paint("specular_reflectance")
+            color_input("specular_reflectance")
         );
     }
     match coat {
         Some(index) => format!(
             "<bsdf type=\"roughplastic\"><string name=\"distribution\" value=\"ggx\"/><float name=\"alpha\" value=\"{alpha}\"/><float name=\"int_ior\" value=\"{index}\"/>{}</bsdf>",
-            paint("diffuse_reflectance")
+            color_input("diffuse_reflectance")
         ),
-        None => format!("<bsdf type=\"diffuse\">{}</bsdf>", paint("reflectance")),
+        None => format!("<bsdf type=\"diffuse\">{}</bsdf>", color_input("reflectance")),
     }
 }

@@ -1,4 +1,5 @@
-//! Wavefront OBJ: one text file per frame, each drop an object of its own; solids with texture coordinates and a material name.
+//! Wavefront OBJ: one text file per frame with one object per drop; solids with texture
+//! coordinates.
 
 use std::fmt::Write;
 
@@ -7,26 +8,24 @@ use sessile_frames::Surface;
 use sessile_frames::names::frame_file;
 use sessile_geometry::TriMesh;
 
-use super::solid_files;
-use crate::drops::split;
+use super::solid_meshes;
+use crate::drops::split_by_drop;
 use crate::error::ExportError;
 use crate::job::Job;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
-    solid_files::write(job, "obj", |name, mesh| solid_text(name, mesh).into_bytes())?;
-    job.each_shot(|shot| {
-        let parts = split(&shot.liquid);
+    solid_meshes::write(job, "obj", |name, mesh| solid_text(name, mesh).into_bytes())?;
+    job.for_each_frame(|frame| {
+        let parts = split_by_drop(&frame.liquid);
         if job.split {
             for (drop, surface) in &parts {
-                let name = format!("{:05}/drop-{:05}.obj", shot.frame, drop.unwrap_or_default());
-                let mut sink = job.destination.inside(&name)?;
-                sink.text(&drop_text(drop.unwrap_or_default(), surface, 0))?;
-                sink.finish()?;
+                let name = format!("{:05}/drop-{:05}.obj", frame.number, drop.unwrap_or_default());
+                job.write_file(&name, drop_text(drop.unwrap_or_default(), surface, 0).as_bytes())?;
             }
             return Ok(());
         }
-        let mut sink = job.destination.inside(&frame_file(shot.frame, "obj"))?;
-        sink.text(&format!("# frame {}, {} s, meters, y up\n", shot.frame, shot.time))?;
+        let mut sink = job.destination.inside(&frame_file(frame.number, "obj"))?;
+        sink.text(&format!("# frame {}, {} s, meters, y up\n", frame.number, frame.time))?;
         let mut base = 0;
         for (drop, surface) in &parts {
             sink.text(&drop_text(drop.unwrap_or_default(), surface, base))?;
@@ -36,7 +35,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     })
 }
 
-/// Single precision is what frames hold; the shortest text that reads back to it.
+/// Writes a vertex in the shortest form that reads back exactly; frames have single precision.
 fn push_point(text: &mut String, p: DVec3) {
     let p = p.as_vec3();
     let _ = writeln!(text, "v {} {} {}", p.x, p.y, p.z);

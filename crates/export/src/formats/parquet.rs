@@ -1,28 +1,30 @@
-//! Apache Parquet: the measures, one row per frame and drop, in the columns of the CSV table (parquet, format 2).
+//! Apache Parquet: the measures, one row per frame and drop, with the columns of the CSV table
+//! (parquet, format 2).
 //!
-//! Plain encoding without compression, row groups of some ten thousand rows; a frame without drops has one row whose columns of drops are null. The
-//! footer is written last, in Thrift's compact protocol.
+//! Plain encoding without compression, in row groups of a few ten thousand rows. A frame without
+//! drops has one row in which the columns of drops are null. The footer is written last, in
+//! Thrift's compact protocol.
 
 mod thrift;
 
 use sessile_frames::{DropMeasures, FrameMeasures, measures_file};
+use sessile_output::Sink;
 
+use self::thrift::Struct;
 use crate::error::ExportError;
 use crate::job::Job;
-use sessile_output::Sink;
-use thrift::Struct;
 
 /// Rows after which a row group is written.
-const ROWS: usize = 20_000;
+const ROWS_PER_GROUP: usize = 20_000;
 
-/// Types of columns, by their number in the format.
+/// Types of columns, numbered as in the format.
 const INT64: i64 = 2;
 const DOUBLE: i64 = 5;
 const BYTE_ARRAY: i64 = 6;
 
-/// A column's values as they come; `None` is null.
+/// The value of a column in a row; `None` is null.
 enum Cells {
-    Whole(fn(&FrameMeasures, Option<&DropMeasures>) -> Option<i64>),
+    Integer(fn(&FrameMeasures, Option<&DropMeasures>) -> Option<i64>),
     Real(fn(&FrameMeasures, Option<&DropMeasures>) -> Option<f64>),
     Text(fn(&FrameMeasures, Option<&DropMeasures>) -> Option<String>),
 }
@@ -40,20 +42,20 @@ fn json<T: serde::Serialize>(list: &[T]) -> Option<String> {
     if list.is_empty() { None } else { serde_json::to_string(list).ok() }
 }
 
-/// The table, in the order of the CSV's columns.
+/// The columns, in the order of the CSV table.
 fn columns() -> Vec<Column> {
-    use Cells::{Real, Text, Whole};
+    use Cells::{Integer, Real, Text};
     vec![
-        column("frame", Whole(|f, _| Some(f.frame as i64))),
+        column("frame", Integer(|f, _| Some(f.frame as i64))),
         column("time", Real(|f, _| Some(f.time))),
         column("total_volume", Real(|f, _| Some(f.total_volume))),
         column("added_volume", Real(|f, _| Some(f.added_volume))),
         column("lost_volume", Real(|f, _| Some(f.lost_volume))),
         column("film_volume", Real(|f, _| Some(f.film_volume))),
-        column("active_cells", Whole(|f, _| Some(f.active_cells as i64))),
-        column("triangles", Whole(|f, _| Some(f.triangles as i64))),
+        column("active_cells", Integer(|f, _| Some(f.active_cells as i64))),
+        column("triangles", Integer(|f, _| Some(f.triangles as i64))),
         column("events", Text(|f, _| json(&f.events))),
-        column("id", Whole(|_, d| d.map(|d| i64::from(d.id)))),
+        column("id", Integer(|_, d| d.map(|d| i64::from(d.id)))),
         column("volume", Real(|_, d| d.map(|d| d.volume))),
         column("centroid_x", Real(|_, d| d.map(|d| d.centroid.x))),
         column("centroid_y", Real(|_, d| d.map(|d| d.centroid.y))),
@@ -85,35 +87,35 @@ fn columns() -> Vec<Column> {
 impl Cells {
     fn kind(&self) -> i64 {
         match self {
-            Self::Whole(_) => INT64,
+            Self::Integer(_) => INT64,
             Self::Real(_) => DOUBLE,
             Self::Text(_) => BYTE_ARRAY,
         }
     }
 }
 
-/// Values of a column that are not written yet.
+/// Values of a column that have not been written yet.
 #[derive(Clone, Default)]
 struct Pending {
     /// Whether each row has a value.
-    there: Vec<bool>,
-    /// The values that are there.
+    present: Vec<bool>,
+    /// The values that are not null.
     bytes: Vec<u8>,
 }
 
 impl Pending {
     fn push(&mut self, cells: &Cells, frame: &FrameMeasures, drop: Option<&DropMeasures>) {
         let before = self.bytes.len();
-        let there = match cells {
-            Cells::Whole(cell) => cell(frame, drop).map(|value| self.bytes.extend_from_slice(&value.to_le_bytes())),
+        let present = match cells {
+            Cells::Integer(cell) => cell(frame, drop).map(|value| self.bytes.extend_from_slice(&value.to_le_bytes())),
             Cells::Real(cell) => cell(frame, drop).map(|value| self.bytes.extend_from_slice(&value.to_le_bytes())),
             Cells::Text(cell) => cell(frame, drop).map(|text| {
                 self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
                 self.bytes.extend_from_slice(text.as_bytes());
             }),
         };
-        debug_assert!(there.is_some() || self.bytes.len() == before);
-        self.there.push(there.is_some());
+        debug_assert!(present.is_some() || self.bytes.len() == before);
+        self.present.push(present.is_some());
     }
 }
 
@@ -131,9 +133,9 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let (mut done, mut result) = (0, Ok(()));
     measures_file::for_each(&job.source.folder.measures_path(), |frame| {
         if (first..=last).contains(&frame.frame) {
-            result = table.take(&frame).and(job.check_stop());
+            result = table.push(&frame).and(job.check_stop());
             done += 1;
-            job.progress.advance(done);
+            job.progress.advance(done, 0.0);
         }
         result.is_ok() && frame.frame < last
     })?;
@@ -145,54 +147,54 @@ struct Table {
     sink: Sink,
     columns: Vec<Column>,
     pending: Vec<Pending>,
-    /// Row groups, as the footer tells them.
+    /// Metadata of the row groups, for the footer.
     groups: Vec<Struct>,
     rows: i64,
 }
 
 impl Table {
-    fn take(&mut self, frame: &FrameMeasures) -> Result<(), ExportError> {
+    fn push(&mut self, frame: &FrameMeasures) -> Result<(), ExportError> {
         let none = frame.drops.is_empty().then_some(None);
         for drop in frame.drops.iter().map(Some).chain(none) {
             for (column, pending) in self.columns.iter().zip(&mut self.pending) {
                 pending.push(&column.cells, frame, drop);
             }
         }
-        if self.pending[0].there.len() >= ROWS { self.flush() } else { Ok(()) }
+        if self.pending[0].present.len() >= ROWS_PER_GROUP { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is pending as a row group: one page per column.
+    /// Writes the pending values as a row group, with one page per column.
     fn flush(&mut self) -> Result<(), ExportError> {
-        let rows = self.pending[0].there.len();
+        let rows = self.pending[0].present.len();
         if rows == 0 {
             return Ok(());
         }
-        let begun = self.sink.at();
+        let start = self.sink.at();
         let mut chunks = Vec::new();
         for (column, pending) in self.columns.iter().zip(&mut self.pending) {
-            let Pending { there, bytes } = std::mem::take(pending);
-            let mut page = levels(&there);
+            let Pending { present, bytes } = std::mem::take(pending);
+            let mut page = definition_levels(&present);
             page.extend_from_slice(&bytes);
             let size = page.len() as i64;
             let at = self.sink.at() as i64;
-            // Plain values; levels are run lengths.
-            let about = Struct::new().i32(1, rows as i64).i32(2, 0).i32(3, 3).i32(4, 3);
-            let header = Struct::new().i32(1, 0).i32(2, size).i32(3, size).child(5, about).bytes();
+            // Plain values; run-length encoded levels.
+            let encoding = Struct::new().i32(1, rows as i64).i32(2, 0).i32(3, 3).i32(4, 3);
+            let header = Struct::new().i32(1, 0).i32(2, size).i32(3, size).child(5, encoding).bytes();
             self.sink.put(&header)?;
             self.sink.put(&page)?;
-            let whole = self.sink.at() as i64 - at;
+            let chunk_size = self.sink.at() as i64 - at;
             let meta = Struct::new()
                 .i32(1, column.cells.kind())
                 .i32_list(2, &[0, 3])
                 .text_list(3, &[column.name])
                 .i32(4, 0)
                 .i64(5, rows as i64)
-                .i64(6, whole)
-                .i64(7, whole)
+                .i64(6, chunk_size)
+                .i64(7, chunk_size)
                 .i64(9, at);
             chunks.push(Struct::new().i64(2, at).child(3, meta));
         }
-        let size = (self.sink.at() - begun) as i64;
+        let size = (self.sink.at() - start) as i64;
         self.groups.push(Struct::new().list(1, chunks).i64(2, size).i64(3, rows as i64));
         self.rows += rows as i64;
         Ok(())
@@ -221,14 +223,15 @@ impl Table {
     }
 }
 
-/// Whether values are there, as runs of equal bits, with the length of it all in front.
-fn levels(there: &[bool]) -> Vec<u8> {
+/// Run-length encoded definition levels (whether values are present), preceded by their size in
+/// bytes.
+fn definition_levels(present: &[bool]) -> Vec<u8> {
     let mut runs = Vec::new();
     let mut start = 0;
-    while start < there.len() {
-        let end = there[start..].iter().position(|&bit| bit != there[start]).map_or(there.len(), |n| start + n);
+    while start < present.len() {
+        let end = present[start..].iter().position(|&bit| bit != present[start]).map_or(present.len(), |n| start + n);
         thrift::varint(&mut runs, ((end - start) as u64) << 1);
-        runs.push(u8::from(there[start]));
+        runs.push(u8::from(present[start]));
         start = end;
     }
     let mut bytes = (runs.len() as u32).to_le_bytes().to_vec();
@@ -241,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_those_of_the_csv_table() {
+    fn columns_match_the_csv_table() {
         let mut header = Vec::new();
         sessile_frames::csv::write_header(&mut header).unwrap();
         let header = String::from_utf8(header).unwrap();
@@ -250,8 +253,8 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_runs_of_equal_bits() {
-        assert_eq!(levels(&[true, true, true, false, true]), [6, 0, 0, 0, 6, 1, 2, 0, 2, 1]);
-        assert_eq!(levels(&[]), [0, 0, 0, 0]);
+    fn definition_levels_are_runs_of_equal_bits() {
+        assert_eq!(definition_levels(&[true, true, true, false, true]), [6, 0, 0, 0, 6, 1, 2, 0, 2, 1]);
+        assert_eq!(definition_levels(&[]), [0, 0, 0, 0]);
     }
 }

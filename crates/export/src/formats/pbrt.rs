@@ -1,55 +1,51 @@
 //! pbrt-v4: one scene per frame, with meshes and images beside it. `pbrt 00000.pbrt` renders it.
 //!
-//! pbrt's coordinates are left-handed: a mirror in front of the camera sets that right. Its environment images are square, in Clarberg's equal-area mapping
-//! of the sphere (pharr2023), so ours is mapped anew.
+//! pbrt's coordinates are left-handed, which a mirroring transform before the camera corrects. Its
+//! environment images are square, in Clarberg's equal-area mapping of the sphere (pharr2023), so
+//! ours is resampled.
 
 use std::f32::consts::FRAC_PI_4;
 use std::fmt::Write;
 
 use glam::{Vec2, Vec3};
-use sessile_appearance::{AppearanceError, Environment, orthonormal_basis};
+use sessile_appearance::{AppearanceError, Environment};
 use sessile_frames::names::frame_file;
 
-use crate::drawn;
 use crate::error::ExportError;
 use crate::job::Job;
-use crate::looks::{LiquidShade, SolidLook};
+use crate::materials::{FILM_ALPHA, FILM_INDEX, LiquidParameters, SolidMaterial};
+use crate::render_assets::{AreaLightAxes, RenderAssets, TextureV, linear_color};
 use crate::source::Source;
-use crate::stagecraft::Stagecraft;
 
-/// Side of the environment's image, in pixels.
-const SKY: usize = 1024;
+/// Width and height of the environment image, in pixels.
+const ENVIRONMENT_SIZE: usize = 1024;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
-    let stagecraft = Stagecraft::new(job, false)?;
+    let assets = RenderAssets::with_meshes(job, TextureV::Up)?;
     let environment = Environment::from_lights(&source.scene.lights).map_err(AppearanceError::from)?;
-    stagecraft.put("textures/environment.pfm", &equal_area(&environment))?;
-    job.each_shot(|shot| {
-        let world = source.world_at(shot.time);
-        stagecraft.moving_solids(shot.frame, &world, false)?;
-        let liquid = drawn::liquid(&shot.liquid, &stagecraft.looks, &world);
-        let mesh = format!("liquid/{}", frame_file(shot.frame, "ply"));
-        stagecraft.put(&mesh, &liquid.ply(false))?;
-        let mut text = head(source, shot.frame);
+    job.write_file("textures/environment.pfm", &equal_area_image(&environment))?;
+    job.for_each_frame(|frame| {
+        let liquid_file = assets.write_frame_meshes(&frame)?;
+        let mut text = header(source, frame.number);
         text += "LightSource \"infinite\" \"string filename\" \"textures/environment.pfm\"\n";
         text += &lights(source);
-        if !liquid.triangles.is_empty() {
-            text += &water(&stagecraft.looks.shade());
-            let _ = write!(text, "Shape \"plymesh\" \"string filename\" \"{mesh}\"\nAttributeEnd\n");
+        if let Some(file) = liquid_file {
+            text += &liquid_attributes(&assets.materials.liquid_parameters());
+            let _ = write!(text, "Shape \"plymesh\" \"string filename\" \"{file}\"\nAttributeEnd\n");
         }
-        for (index, look) in stagecraft.looks.solids.iter().enumerate() {
-            let wet = stagecraft.wet_mask(index, shot.frame)?;
-            text += &solid(look, &stagecraft.solid_file(index, shot.frame), wet.as_deref());
+        for (index, material) in assets.materials.solids.iter().enumerate() {
+            let wet = assets.wet_mask(index, frame.number)?;
+            text += &solid(material, &assets.solid_file(index, frame.number), wet.as_deref());
         }
-        stagecraft.put(&frame_file(shot.frame, "pbrt"), text.as_bytes())
+        job.write_file(&frame_file(frame.number, "pbrt"), text.as_bytes())
     })
 }
 
-fn head(source: &Source, frame: u64) -> String {
+fn header(source: &Source, frame: u64) -> String {
     let camera = source.camera_at(frame);
     let [width, height] = source.scene.render.size;
-    // pbrt's angle of view is that across the shorter side.
+    // pbrt's field of view is measured along the shorter side of the image.
     let half = (0.5 * camera.fov).tan() * (f64::from(width) / f64::from(height.max(1))).min(1.0);
     let focus = camera.focus.unwrap_or(camera.eye.distance(camera.look_at));
     let lens = if camera.lens_radius > 0.0 {
@@ -59,9 +55,11 @@ fn head(source: &Source, frame: u64) -> String {
     };
     let (e, t) = (camera.eye, camera.look_at);
     format!(
-        "# {}, frame {frame}, by sessile\nScale -1 1 1\nLookAt {} {} {}  {} {} {}  0 1 0\nCamera \"perspective\" \"float fov\" {}{lens}\n\
+        "# {}, frame {frame}, by sessile\nScale -1 1 1\nLookAt {} {} {}  {} {} {}  0 1 0\n\
+         Camera \"perspective\" \"float fov\" {}{lens}\n\
          Sampler \"zsobol\" \"integer pixelsamples\" {}\nIntegrator \"volpath\" \"integer maxdepth\" 24\n\
-         Film \"rgb\" \"integer xresolution\" {width} \"integer yresolution\" {height} \"string filename\" \"{frame:05}.exr\"\n\nWorldBegin\n",
+         Film \"rgb\" \"integer xresolution\" {width} \"integer yresolution\" {height} \"string filename\" \"{frame:05}.exr\"\n\n\
+         WorldBegin\n",
         source.scene.title.replace('\n', " "),
         e.x,
         e.y,
@@ -79,7 +77,6 @@ fn rgb(name: &str, c: Vec3) -> String {
 }
 
 fn lights(source: &Source) -> String {
-    let color = |c: [f64; 3]| Vec3::from_array(c.map(|c| c as f32));
     let mut text = String::new();
     if let Some(sun) = &source.scene.lights.sun {
         let d = sun.direction;
@@ -89,88 +86,96 @@ fn lights(source: &Source) -> String {
             d.x,
             d.y,
             d.z,
-            rgb("L", color(sun.color))
+            rgb("L", linear_color(sun.color))
         );
     }
-    for lamp in &source.scene.lights.area {
-        let normal = (lamp.look_at - lamp.center).normalize_or(glam::DVec3::NEG_Y).as_vec3();
-        let [x, y] = orthonormal_basis(normal).map(|side| side * (0.5 * lamp.size) as f32);
-        let c = lamp.center.as_vec3();
+    for light in &source.scene.lights.area {
+        let AreaLightAxes { x, y, .. } = AreaLightAxes::of(light);
+        let c = light.center.as_vec3();
         let corners = [c - x - y, c + x - y, c + x + y, c - x + y].map(|p| format!("{} {} {}", p.x, p.y, p.z));
         let _ = writeln!(
             text,
-            "AttributeBegin\nAreaLightSource \"diffuse\" {}\nShape \"trianglemesh\" \"point3 P\" [ {} ] \"integer indices\" [ 0 1 2 0 2 3 ]\nAttributeEnd",
-            rgb("L", color(lamp.color)),
+            "AttributeBegin\nAreaLightSource \"diffuse\" {}\n\
+             Shape \"trianglemesh\" \"point3 P\" [ {} ] \"integer indices\" [ 0 1 2 0 2 3 ]\nAttributeEnd",
+            rgb("L", linear_color(light.color)),
             corners.join("  ")
         );
     }
     text
 }
 
-/// Opens the liquid's attributes: what it is made of, and what is inside.
-fn water(shade: &LiquidShade) -> String {
-    match shade.opaque {
-        Some(color) if shade.metal => {
+/// Begins the liquid's attribute block: its material, and the medium inside.
+fn liquid_attributes(liquid: &LiquidParameters) -> String {
+    match liquid.opaque {
+        Some(color) if liquid.metal => {
             format!("\nAttributeBegin\nMaterial \"conductor\" {} \"float roughness\" 0\n", rgb("reflectance", color))
         }
         Some(color) => format!(
             "\nAttributeBegin\nMaterial \"coateddiffuse\" {} \"float roughness\" 0 \"float eta\" {}\n",
             rgb("reflectance", color),
-            shade.index
+            liquid.index
         ),
         None => format!(
-            "\nMakeNamedMedium \"liquid\" \"string type\" \"homogeneous\" {} \"rgb sigma_s\" [ 0 0 0 ]\nAttributeBegin\nMediumInterface \"liquid\" \"\"\nMaterial \"dielectric\" \"float eta\" {}\n",
-            rgb("sigma_a", shade.absorption),
-            shade.index
+            "\nMakeNamedMedium \"liquid\" \"string type\" \"homogeneous\" {} \"rgb sigma_s\" [ 0 0 0 ]\n\
+             AttributeBegin\nMediumInterface \"liquid\" \"\"\nMaterial \"dielectric\" \"float eta\" {}\n",
+            rgb("sigma_a", liquid.absorption),
+            liquid.index
         ),
     }
 }
 
-fn solid(look: &SolidLook, file: &str, wet: Option<&str>) -> String {
-    let name = &look.name;
+/// A solid with its material; where the mask is set, that of a wet surface.
+fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
+    let name = &material.name;
     let mut text = String::from("\nAttributeBegin\n");
-    if let Some(texture) = &look.texture {
+    if let Some(texture) = &material.texture {
         let _ = writeln!(text, "Texture \"{name}\" \"spectrum\" \"imagemap\" \"string filename\" \"{texture}\"");
     }
-    let paint = || match &look.texture {
+    let color_input = || match &material.texture {
         Some(_) => format!("\"texture reflectance\" \"{name}\""),
-        None => rgb("reflectance", look.color),
+        None => rgb("reflectance", material.color),
     };
     let opaque = |alpha: f32, coat: Option<f32>| {
-        if look.metal {
+        if material.metal {
             format!(
                 "\"conductor\" {} \"float roughness\" {alpha} \"bool remaproughness\" false",
-                rgb("reflectance", look.color)
+                rgb("reflectance", material.color)
             )
         } else if let Some(index) = coat {
             format!(
                 "\"coateddiffuse\" {} \"float roughness\" {alpha} \"bool remaproughness\" false \"float eta\" {index}",
-                paint()
+                color_input()
             )
-        } else if look.through != Vec3::ZERO {
-            format!("\"diffusetransmission\" {} {}", paint(), rgb("transmittance", look.color * look.through))
+        } else if material.transmittance != Vec3::ZERO {
+            format!(
+                "\"diffusetransmission\" {} {}",
+                color_input(),
+                rgb("transmittance", material.color * material.transmittance)
+            )
         } else {
-            format!("\"diffuse\" {}", paint())
+            format!("\"diffuse\" {}", color_input())
         }
     };
-    // As a named material the type is a parameter.
-    let named = |material: &str| material.replacen('"', "\"string type\" \"", 1);
-    match (look.glass, wet.filter(|_| !look.metal)) {
+    // In a named material the type is a parameter.
+    let named = |description: &str| description.replacen('"', "\"string type\" \"", 1);
+    match (material.glass, wet.filter(|_| !material.metal)) {
         (Some(index), _) => {
-            let kind = if look.body { "dielectric" } else { "thindielectric" };
+            let kind = if material.closed { "dielectric" } else { "thindielectric" };
             let _ = writeln!(text, "Material \"{kind}\" \"float eta\" {index}");
         }
         (None, None) => {
-            let _ = writeln!(text, "Material {}", opaque(look.alpha, look.coat));
+            let _ = writeln!(text, "Material {}", opaque(material.alpha, material.coat));
         }
         (None, Some(mask)) => {
-            let film = opaque(look.alpha.min(0.03), Some(look.coat.unwrap_or(1.33).max(1.33)));
+            let film =
+                opaque(material.alpha.min(FILM_ALPHA), Some(material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX)));
             let _ = writeln!(
                 text,
                 "Texture \"{name}-wet\" \"float\" \"imagemap\" \"string filename\" \"{mask}\" \"string encoding\" \"linear\"\n\
+                 \
                  MakeNamedMaterial \"{name}-dry\" {}\nMakeNamedMaterial \"{name}-film\" {}\n\
                  Material \"mix\" \"string materials\" [ \"{name}-dry\" \"{name}-film\" ] \"texture amount\" \"{name}-wet\"",
-                named(&opaque(look.alpha, look.coat)),
+                named(&opaque(material.alpha, material.coat)),
                 named(&film)
             );
         }
@@ -179,12 +184,12 @@ fn solid(look: &SolidLook, file: &str, wet: Option<&str>) -> String {
     text
 }
 
-/// The environment over the equal-area square, as a PFM file, whose rows run from the bottom.
-fn equal_area(environment: &Environment) -> Vec<u8> {
-    let mut bytes = format!("PF\n{SKY} {SKY}\n-1.0\n").into_bytes();
-    for row in (0..SKY).rev() {
-        for column in 0..SKY {
-            let at = Vec2::new(column as f32 + 0.5, row as f32 + 0.5) / SKY as f32;
+/// The environment in the equal-area mapping, as a PFM file, whose rows run from bottom to top.
+fn equal_area_image(environment: &Environment) -> Vec<u8> {
+    let mut bytes = format!("PF\n{ENVIRONMENT_SIZE} {ENVIRONMENT_SIZE}\n-1.0\n").into_bytes();
+    for row in (0..ENVIRONMENT_SIZE).rev() {
+        for column in 0..ENVIRONMENT_SIZE {
+            let at = Vec2::new(column as f32 + 0.5, row as f32 + 0.5) / ENVIRONMENT_SIZE as f32;
             for value in environment.radiance(direction(at)).to_array() {
                 bytes.extend_from_slice(&value.to_le_bytes());
             }
@@ -193,35 +198,36 @@ fn equal_area(environment: &Environment) -> Vec<u8> {
     bytes
 }
 
-/// The direction that a point of the unit square stands for (pharr2023, §3.8.3).
+/// The direction that a point of the unit square maps to (pharr2023, §3.8.3).
 fn direction(at: Vec2) -> Vec3 {
     let p = 2.0 * at - 1.0;
     let a = p.abs();
-    // Distance from the diagonal, and with it the radius in the disc that the octant is mapped to.
+    // Signed distance from the diagonal, and the radius in the disk that the octant maps to.
     let signed = 1.0 - (a.x + a.y);
     let r = 1.0 - signed.abs();
     let phi = if r == 0.0 { FRAC_PI_4 } else { ((a.y - a.x) / r + 1.0) * FRAC_PI_4 };
     let z = (1.0 - r * r).copysign(signed);
     let (sin, cos) = phi.sin_cos();
-    let side = r * (2.0 - r * r).max(0.0).sqrt();
-    Vec3::new((cos * side).copysign(p.x), (sin * side).copysign(p.y), z)
+    let radius = r * (2.0 - r * r).max(0.0).sqrt();
+    Vec3::new((cos * radius).copysign(p.x), (sin * radius).copysign(p.y), z)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Equal areas of the square are equal solid angles, and opposite corners of the mapping meet: means over the square are means over the sphere.
+    /// Equal areas of the square are equal solid angles, so means over the square are means over
+    /// the sphere.
     #[test]
-    fn the_square_covers_the_sphere_evenly() {
-        let side = 400;
+    fn the_mapping_preserves_area() {
+        let size = 400;
         let (mut mean, mut squares) = (Vec3::ZERO, Vec3::ZERO);
-        for i in 0..side * side {
-            let at = Vec2::new((i % side) as f32 + 0.5, (i / side) as f32 + 0.5) / side as f32;
+        for i in 0..size * size {
+            let at = Vec2::new((i % size) as f32 + 0.5, (i / size) as f32 + 0.5) / size as f32;
             let d = direction(at);
             assert!((d.length() - 1.0).abs() < 1e-5, "{d}");
-            mean += d / (side * side) as f32;
-            squares += d * d / (side * side) as f32;
+            mean += d / (size * size) as f32;
+            squares += d * d / (size * size) as f32;
         }
         assert!(mean.length() < 1e-3, "mean {mean}");
         assert!((squares - 1.0 / 3.0).abs().max_element() < 1e-3, "mean squares {squares}");

@@ -1,25 +1,27 @@
-//! STL: one binary file per frame (or per drop), facet normals out of the liquid. Lengths are meters, though many programs take STL for millimeters.
+//! STL: one binary file per frame or drop, facet normals pointing out of the liquid.
+//!
+//! Lengths are in meters; many programs assume that STL files are in millimeters.
 
 use glam::DVec3;
 use sessile_frames::names::frame_file;
 
-use super::solid_files;
-use crate::drops::split;
+use super::solid_meshes;
+use crate::drops::split_by_drop;
 use crate::error::ExportError;
 use crate::job::Job;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
-    solid_files::write(job, "stl", |name, mesh| encode(name, &mesh.positions, &mesh.triangles))?;
-    job.each_shot(|shot| {
-        let parts = if job.split { split(&shot.liquid) } else { vec![(None, shot.liquid)] };
+    solid_meshes::write(job, "stl", |name, mesh| encode(name, &mesh.positions, &mesh.triangles))?;
+    job.for_each_frame(|frame| {
+        let parts = if job.split { split_by_drop(&frame.liquid) } else { vec![(None, frame.liquid)] };
         for (drop, surface) in parts {
             let (name, title) = match drop {
-                Some(id) => (format!("{:05}/drop-{id:05}.stl", shot.frame), format!("drop {id}, frame {}", shot.frame)),
-                None => (frame_file(shot.frame, "stl"), format!("frame {}", shot.frame)),
+                Some(id) => {
+                    (format!("{:05}/drop-{id:05}.stl", frame.number), format!("drop {id}, frame {}", frame.number))
+                }
+                None => (frame_file(frame.number, "stl"), format!("frame {}", frame.number)),
             };
-            let mut sink = job.destination.inside(&name)?;
-            sink.put(&encode(&title, &surface.positions, &surface.triangles))?;
-            sink.finish()?;
+            job.write_file(&name, &encode(&title, &surface.positions, &surface.triangles))?;
         }
         Ok(())
     })
@@ -27,7 +29,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
 
 fn encode(title: &str, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(84 + 50 * triangles.len());
-    // 80 bytes that must not begin with "solid", which would announce text.
+    // 80 bytes that must not begin with "solid", which marks a text file.
     let title = format!("sessile: {title} (meters)");
     let title = title.bytes().map(|byte| if byte.is_ascii_graphic() { byte } else { b' ' });
     bytes.extend(title.chain(std::iter::repeat(b' ')).take(80));

@@ -1,12 +1,15 @@
-//! OpenVDB: the volume model's level set, velocity and pressure, one file per frame (openvdb; file format version 224).
+//! OpenVDB: level set, velocity and pressure on a grid, one file per frame (openvdb; file format
+//! version 224).
 //!
-//! The model's tiles of 8 × 8 × 8 cells are just what VDB calls leaves. Voxel (i, j, k) stands for the cell (i, j, k) of the lattice, its middle at
-//! origin + h (i + ½). Grids: `surface`, a level set in m; `velocity`, staggered, in m/s; `pressure`, in Pa. What is not kept is air: the level set's background is
-//! its largest value, the others' zero.
+//! The tiles of 8 × 8 × 8 cells of a run's fields are the leaves of the VDB tree. Voxel (i, j, k)
+//! is cell (i, j, k) of the grid, its center at origin + h (i + ½). Grids: `surface`, a level set
+//! in m; `velocity`, staggered, in m/s; `pressure`, in Pa. Cells outside the tiles are air: the
+//! background of the level set is its largest value, that of the others is zero.
 //!
 //! ```text
-//! header, then per grid: name, type, three places; flags, meta data, transform; tree; values
-//! tree: root (background, children by origin) ─ 32³ ─ 16³ ─ leaves; each node a mask of children and one of values
+//! header, then per grid: name, type, three offsets; flags, metadata, transform; tree; values
+//! tree: root (background, children by origin) ─ 32³ ─ 16³ ─ leaves; each node has a mask of children
+//! and a mask of values
 //! ```
 
 use std::collections::BTreeMap;
@@ -18,59 +21,57 @@ use sessile_frames::names::frame_file;
 use crate::error::ExportError;
 use crate::job::Job;
 
-/// Values of inactive voxels are left out; they are the background.
+/// Inactive voxels are not stored; they have the background value.
 const ACTIVE_MASK: u32 = 2;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
-    job.each_shot(|shot| {
-        let Some(grid) = source.folder.read_fields(shot.frame)? else {
+    job.for_each_frame(|frame| {
+        let Some(grid) = source.folder.read_fields(frame.number)? else {
             let reason = if source.scene.output.fields {
-                format!("frame {} has no grid; only the volume model keeps one", shot.frame)
+                format!("frame {} has no grid fields; only the volume model writes them", frame.number)
             } else {
-                "there are no grids to export; simulate it with the volume model and `--set output.fields=true`".into()
+                "the run has no grid fields; simulate it with the volume model and `--set output.fields=true`".into()
             };
             return Err(ExportError::NoFields { folder: source.folder.root().to_owned(), reason });
         };
-        let mut sink = job.destination.inside(&frame_file(shot.frame, "vdb"))?;
-        sink.put(&encode(&grid, shot.time))?;
-        Ok(sink.finish()?)
+        job.write_file(&frame_file(frame.number, "vdb"), &encode(&grid, frame.time))
     })
 }
 
-/// What makes one grid of the file.
-struct Spec<'a> {
+/// One grid of the file.
+struct GridSpec<'a> {
     name: &'a str,
     class: &'a str,
     /// Floats per voxel: 1 or 3.
-    width: usize,
+    components: usize,
     background: f32,
     value: &'a dyn Fn(usize, usize) -> [f32; 3],
 }
 
 fn encode(grid: &GridFields, time: f64) -> Vec<u8> {
-    let farthest = grid.phi.iter().copied().fold(grid.cell as f32, f32::max);
+    let background = grid.phi.iter().copied().fold(grid.cell as f32, f32::max);
     let [x, y, z] = &grid.velocity;
     let at = |slot: usize, local: usize| slot * TILE_CELLS + local;
     let specs = [
-        Spec {
+        GridSpec {
             name: "surface",
             class: "level set",
-            width: 1,
-            background: farthest,
+            components: 1,
+            background,
             value: &|slot, local| [grid.phi[at(slot, local)], 0.0, 0.0],
         },
-        Spec {
+        GridSpec {
             name: "velocity",
             class: "staggered",
-            width: 3,
+            components: 3,
             background: 0.0,
             value: &|slot, local| [x, y, z].map(|component| component[at(slot, local)]),
         },
-        Spec {
+        GridSpec {
             name: "pressure",
             class: "unknown",
-            width: 1,
+            components: 1,
             background: 0.0,
             value: &|slot, local| [grid.pressure[at(slot, local)], 0.0, 0.0],
         },
@@ -80,10 +81,10 @@ fn encode(grid: &GridFields, time: f64) -> Vec<u8> {
     for word in [224, 10, 0] {
         file.u32(word);
     }
-    // Places of grids are told.
+    // Grid offsets are present.
     file.0.push(1);
-    // An identity that programs may keep apart files by: of the contents, so that the same frame gives the same bytes.
-    file.0.extend_from_slice(identity(grid, time).as_bytes());
+    // The UUID is a hash of the contents, so that output is deterministic.
+    file.0.extend_from_slice(uuid(grid, time).as_bytes());
     file.u32(1);
     file.meta("creator", "string", b"sessile");
     file.u32(specs.len() as u32);
@@ -94,7 +95,7 @@ fn encode(grid: &GridFields, time: f64) -> Vec<u8> {
     file.0
 }
 
-fn identity(grid: &GridFields, time: f64) -> String {
+fn uuid(grid: &GridFields, time: f64) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&time.to_le_bytes());
     grid.phi.iter().for_each(|value| {
@@ -104,7 +105,8 @@ fn identity(grid: &GridFields, time: f64) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32])
 }
 
-/// Tiles by the nodes that hold them: origin of the top node (in 4096 voxels), then place in the 32³ node, then in the 16³ node, to slots.
+/// Indices of tiles by the nodes that contain them: origin of the 32³ node (in units of 4096
+/// voxels), then index in that node, then index in the 16³ node.
 struct Tree(BTreeMap<[i32; 3], BTreeMap<usize, BTreeMap<usize, usize>>>);
 
 impl Tree {
@@ -160,20 +162,20 @@ impl Bytes {
         on.for_each(|bit| self.0[start + bit / 8] |= 1 << (bit % 8));
     }
 
-    fn grid(&mut self, grid: &GridFields, tree: &Tree, spec: &Spec<'_>, time: f64) {
+    fn grid(&mut self, grid: &GridFields, tree: &Tree, spec: &GridSpec<'_>, time: f64) {
         self.string(spec.name);
-        self.string(if spec.width == 3 { "Tree_vec3s_5_4_3" } else { "Tree_float_5_4_3" });
+        self.string(if spec.components == 3 { "Tree_vec3s_5_4_3" } else { "Tree_float_5_4_3" });
         self.string("");
-        let places = self.0.len();
+        let offsets = self.0.len();
         self.0.extend_from_slice(&[0; 24]);
         let start = self.0.len() as i64;
         self.u32(ACTIVE_MASK);
-        self.u32(if spec.width == 3 { 5 } else { 4 });
+        self.u32(if spec.components == 3 { 5 } else { 4 });
         self.meta("class", "string", spec.class.as_bytes());
         self.meta("is_saved_as_half_float", "bool", &[0]);
         self.meta("name", "string", spec.name.as_bytes());
         self.meta("time", "double", &time.to_le_bytes());
-        if spec.width == 3 {
+        if spec.components == 3 {
             self.meta("vector_type", "string", b"contravariant relative");
         }
         let h = grid.cell;
@@ -187,14 +189,14 @@ impl Bytes {
         let blocks = self.0.len() as i64;
         self.values(grid, tree, spec);
         let end = self.0.len() as i64;
-        for (k, place) in [start, blocks, end].into_iter().enumerate() {
-            self.0[places + 8 * k..places + 8 * k + 8].copy_from_slice(&place.to_le_bytes());
+        for (k, offset) in [start, blocks, end].into_iter().enumerate() {
+            self.0[offsets + 8 * k..offsets + 8 * k + 8].copy_from_slice(&offset.to_le_bytes());
         }
     }
 
-    fn topology(&mut self, grid: &GridFields, tree: &Tree, spec: &Spec<'_>) {
+    fn topology(&mut self, grid: &GridFields, tree: &Tree, spec: &GridSpec<'_>) {
         self.u32(1);
-        self.floats(&[spec.background; 3][..spec.width]);
+        self.floats(&[spec.background; 3][..spec.components]);
         self.u32(0);
         self.u32(tree.0.len() as u32);
         for (origin, root) in &tree.0 {
@@ -209,7 +211,8 @@ impl Bytes {
         }
     }
 
-    /// A node without values of its own: mask of children, empty mask of values, and the byte that says that the rest is background.
+    /// An inner node without values: mask of children, empty mask of values, and a byte that marks
+    /// the rest as background.
     fn node(&mut self, size: usize, children: impl Iterator<Item = usize>) {
         self.mask(size, children);
         self.mask(size, std::iter::empty());
@@ -217,19 +220,19 @@ impl Bytes {
     }
 
     fn leaf_mask(&mut self, grid: &GridFields) {
-        // z runs fastest in a leaf; planar runs have the layer z = 0 alone.
+        // z varies fastest in a leaf; planar runs have only the layer z = 0.
         let layers = grid.layers();
-        self.mask(TILE_CELLS, (0..TILE_CELLS).filter(|place| place % SIDE < layers));
+        self.mask(TILE_CELLS, (0..TILE_CELLS).filter(|voxel| voxel % SIDE < layers));
     }
 
-    fn values(&mut self, grid: &GridFields, tree: &Tree, spec: &Spec<'_>) {
+    fn values(&mut self, grid: &GridFields, tree: &Tree, spec: &GridSpec<'_>) {
         for slot in tree.0.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values) {
             self.leaf_mask(grid);
             self.0.push(0);
-            for place in (0..TILE_CELLS).filter(|place| place % SIDE < grid.layers()) {
-                let [i, j, k] = [place / (SIDE * SIDE), place / SIDE % SIDE, place % SIDE];
+            for voxel in (0..TILE_CELLS).filter(|voxel| voxel % SIDE < grid.layers()) {
+                let [i, j, k] = [voxel / (SIDE * SIDE), voxel / SIDE % SIDE, voxel % SIDE];
                 let value = (spec.value)(*slot, (k * SIDE + j) * SIDE + i);
-                self.floats(&value[..spec.width]);
+                self.floats(&value[..spec.components]);
             }
         }
     }

@@ -1,13 +1,15 @@
-//! VTK XML, for ParaView: surfaces as `.vtp`, grids as `.vti`, and a `.pvd` that lists them by time.
+//! VTK XML, for ParaView: surfaces as `.vtp`, grids as `.vti`, and a `.pvd` that lists them by
+//! time.
 //!
 //! ```text
 //! liquid/00000.vtp   points: velocity (m/s), drop; faces: solid (−1 for liquid–air)
 //! solids/NAME.vtp    each solid; one file per frame where it moves
-//! grid/00000.vti     where the run has fields: phi (m), velocity at cell centers (m/s), pressure (Pa), active (1 where the model keeps the cell)
+//! grid/00000.vti     where the run has fields: phi (m), velocity at cell centers (m/s),
+//!                    pressure (Pa), active (1 in stored cells)
 //! ```
 //!
-//! Numbers are appended raw, little-endian. The grid is dense over the box round the model's tiles; cells that the model does not keep are air, and their
-//! phi is the largest there is.
+//! Arrays are appended raw, little-endian. The grid is dense over the bounding box of the stored
+//! tiles; cells outside the tiles are air, with the largest phi.
 
 use std::fmt::Write;
 
@@ -15,73 +17,68 @@ use sessile_frames::GridFields;
 use sessile_frames::fields::{SIDE, TILE_CELLS};
 use sessile_frames::names::frame_file;
 use sessile_geometry::TriMesh;
-use sessile_scene::types::ModelKind;
 
-use super::solid_files;
+use super::solid_meshes;
 use crate::error::ExportError;
 use crate::job::Job;
-use crate::source::Shot;
+use crate::source::LoadedFrame;
 
-/// Most cells of a dense grid; each takes 21 bytes.
-const MOST_CELLS: u64 = 1 << 28;
+/// Most cells of the dense grid; each takes 21 bytes.
+const MAX_CELLS: u64 = 1 << 28;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
     let folder = job.destination.companion_name();
-    if source.scene.model == ModelKind::Volume && !source.scene.output.fields {
+    if !source.scene.output.fields && source.used_a_grid()? {
         job.progress.notice(
-            "the run has no grids: simulate it with `--set output.fields=true` to have phi, velocity and pressure too",
+            "the run has no grid fields; simulate it with `--set output.fields=true` to export phi, velocity and pressure",
         );
     }
-    solid_files::write(job, "vtp", |_, mesh| solid_file(mesh))?;
+    solid_meshes::write(job, "vtp", |_, mesh| solid_file(mesh))?;
     let mut entries = String::new();
     let mut entry = |time: f64, part: usize, name: &str, file: &str| {
         let name = name.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
         let _ =
             writeln!(entries, r#"    <DataSet timestep="{time}" part="{part}" name="{name}" file="{folder}/{file}"/>"#);
     };
-    job.each_shot(|shot| {
-        let file = format!("liquid/{}", frame_file(shot.frame, "vtp"));
-        put(job, &file, &liquid_file(&shot))?;
-        entry(shot.time, 0, "liquid", &file);
-        if let Some(grid) = source.folder.read_fields(shot.frame)? {
-            let file = format!("grid/{}", frame_file(shot.frame, "vti"));
-            put(job, &file, &grid_file(&grid, shot.time)?)?;
-            entry(shot.time, source.solids.len() + 1, "grid", &file);
+    job.for_each_frame(|frame| {
+        let file = format!("liquid/{}", frame_file(frame.number, "vtp"));
+        job.write_file(&file, &liquid_file(&frame))?;
+        entry(frame.time, 0, "liquid", &file);
+        if let Some(grid) = source.folder.read_fields(frame.number)? {
+            let file = format!("grid/{}", frame_file(frame.number, "vti"));
+            job.write_file(&file, &grid_file(&grid, frame.time)?)?;
+            entry(frame.time, source.solids.len() + 1, "grid", &file);
         }
         for (index, name) in source.solids.iter().enumerate() {
             let moves = source.world.solids()[index].moves();
             let file =
-                if moves { format!("solids/{name}-{:05}.vtp", shot.frame) } else { format!("solids/{name}.vtp") };
-            entry(shot.time, index + 1, name, &file);
+                if moves { format!("solids/{name}-{:05}.vtp", frame.number) } else { format!("solids/{name}.vtp") };
+            entry(frame.time, index + 1, name, &file);
         }
         Ok(())
     })?;
     let mut sink = job.destination.file()?;
     sink.text(&format!(
-        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <Collection>\n{entries}  </Collection>\n</VTKFile>\n"
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n  \
+         <Collection>\n{entries}  </Collection>\n</VTKFile>\n"
     ))?;
     Ok(sink.finish()?)
 }
 
-fn put(job: &Job<'_>, file: &str, bytes: &[u8]) -> Result<(), ExportError> {
-    let mut sink = job.destination.inside(file)?;
-    sink.put(bytes)?;
-    Ok(sink.finish()?)
-}
-
-/// A file's text, and the numbers that follow it.
+/// The XML text of a file, and the appended arrays.
 struct Document {
     text: String,
-    numbers: Vec<u8>,
+    arrays: Vec<u8>,
 }
 
 impl Document {
     fn new(kind: &str) -> Self {
         let text = format!(
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"{kind}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"{kind}\" version=\"1.0\" byte_order=\"LittleEndian\" \
+             header_type=\"UInt64\">\n"
         );
-        Self { text, numbers: Vec::new() }
+        Self { text, arrays: Vec::new() }
     }
 
     fn line(&mut self, text: &str) {
@@ -91,19 +88,21 @@ impl Document {
 
     fn time(&mut self, time: f64) {
         self.line(&format!(
-            "<FieldData><DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">{time}</DataArray></FieldData>"
+            "<FieldData><DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" \
+             format=\"ascii\">{time}</DataArray></FieldData>"
         ));
     }
 
     fn array(&mut self, kind: &str, name: &str, components: usize, bytes: impl Iterator<Item = u8>) {
-        let offset = self.numbers.len();
+        let offset = self.arrays.len();
         self.line(&format!(
-            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>"
+            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"appended\" \
+             offset=\"{offset}\"/>"
         ));
-        self.numbers.extend_from_slice(&[0; 8]);
-        self.numbers.extend(bytes);
-        let size = (self.numbers.len() - offset - 8) as u64;
-        self.numbers[offset..offset + 8].copy_from_slice(&size.to_le_bytes());
+        self.arrays.extend_from_slice(&[0; 8]);
+        self.arrays.extend(bytes);
+        let size = (self.arrays.len() - offset - 8) as u64;
+        self.arrays[offset..offset + 8].copy_from_slice(&size.to_le_bytes());
     }
 
     fn points(&mut self, positions: &[glam::DVec3]) {
@@ -127,7 +126,7 @@ impl Document {
     fn finish(mut self) -> Vec<u8> {
         self.text.push_str("<AppendedData encoding=\"raw\">\n_");
         let mut bytes = self.text.into_bytes();
-        bytes.extend_from_slice(&self.numbers);
+        bytes.extend_from_slice(&self.arrays);
         bytes.extend_from_slice(b"\n</AppendedData>\n</VTKFile>\n");
         bytes
     }
@@ -135,15 +134,16 @@ impl Document {
 
 fn piece(points: usize, triangles: usize) -> String {
     format!(
-        "<Piece NumberOfPoints=\"{points}\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"{triangles}\">"
+        "<Piece NumberOfPoints=\"{points}\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" \
+         NumberOfPolys=\"{triangles}\">"
     )
 }
 
-fn liquid_file(shot: &Shot) -> Vec<u8> {
-    let liquid = &shot.liquid;
+fn liquid_file(frame: &LoadedFrame) -> Vec<u8> {
+    let liquid = &frame.liquid;
     let mut file = Document::new("PolyData");
     file.line("<PolyData>");
-    file.time(shot.time);
+    file.time(frame.time);
     file.line(&piece(liquid.positions.len(), liquid.triangles.len()));
     file.line("<PointData Scalars=\"drop\" Vectors=\"velocity\">");
     let velocities = liquid.velocities.iter().flat_map(|v| v.as_vec3().to_array()).flat_map(f32::to_le_bytes);
@@ -168,8 +168,59 @@ fn solid_file(mesh: &TriMesh) -> Vec<u8> {
     file.finish()
 }
 
-/// The grid, x fastest as VTK has it.
-fn grid_file(grid: &GridFields, time: f64) -> Result<Vec<u8>, ExportError> {
+/// The fields of a run on the dense box around their tiles; x varies fastest.
+struct DenseGrid {
+    /// Index of the first cell.
+    low: [i64; 3],
+    /// Number of cells along each axis.
+    size: [u64; 3],
+    phi: Vec<f32>,
+    velocity: Vec<[f32; 3]>,
+    pressure: Vec<f32>,
+    /// 1 in cells of a tile.
+    active: Vec<u8>,
+}
+
+impl DenseGrid {
+    fn new(grid: &GridFields) -> Result<Self, ExportError> {
+        let (low, size) = cell_box(grid);
+        let count = size.iter().try_fold(1_u64, |product, n| product.checked_mul(*n)).unwrap_or(u64::MAX);
+        if count > MAX_CELLS {
+            let what = format!(
+                "{} × {} × {} cells around the liquid, and at most {MAX_CELLS} are written; export to vdb, which stores \
+                 only cells near the liquid",
+                size[0], size[1], size[2]
+            );
+            return Err(ExportError::TooLarge { format: "VTK", what });
+        }
+        let count = count as usize;
+        let background = grid.phi.iter().copied().fold(grid.cell as f32, f32::max);
+        let mut dense = Self {
+            low,
+            size,
+            phi: vec![background; count],
+            velocity: vec![[0.0; 3]; count],
+            pressure: vec![0.0; count],
+            active: vec![0; count],
+        };
+        for (slot, tile) in grid.tiles.iter().enumerate() {
+            for local in 0..grid.layers() * SIDE * SIDE {
+                let inside = [local % SIDE, local / SIDE % SIDE, local / (SIDE * SIDE)];
+                let [i, j, k] = [0, 1, 2].map(|a| (i64::from(tile[a]) * SIDE as i64 - low[a]) as usize + inside[a]);
+                let at = (k * size[1] as usize + j) * size[0] as usize + i;
+                let index = slot * TILE_CELLS + local;
+                dense.phi[at] = grid.phi[index];
+                dense.pressure[at] = grid.pressure[index];
+                dense.velocity[at] = grid.velocity_at_center(slot, local);
+                dense.active[at] = 1;
+            }
+        }
+        Ok(dense)
+    }
+}
+
+/// Lowest cell and number of cells of the box around the tiles.
+fn cell_box(grid: &GridFields) -> ([i64; 3], [u64; 3]) {
     let side = SIDE as i64;
     let start = [[i64::MAX; 3], [i64::MIN; 3]];
     let [low, high] = grid.tiles.iter().fold(start, |[low, high], tile| {
@@ -180,31 +231,11 @@ fn grid_file(grid: &GridFields, time: f64) -> Result<Vec<u8>, ExportError> {
     if grid.planar && !grid.tiles.is_empty() {
         high[2] = low[2] + 1;
     }
-    let size = [0, 1, 2].map(|a| (high[a] - low[a]) as u64);
-    let count = size.iter().try_fold(1_u64, |product, n| product.checked_mul(*n)).unwrap_or(u64::MAX);
-    if count > MOST_CELLS {
-        let what = format!(
-            "a box of {} × {} × {} cells round the liquid, {MOST_CELLS} at most; export to vdb, which keeps only cells near the liquid",
-            size[0], size[1], size[2]
-        );
-        return Err(ExportError::TooLarge { format: "vtk", what });
-    }
-    let count = count as usize;
-    let farthest = grid.phi.iter().copied().fold(grid.cell as f32, f32::max);
-    let (mut phi, mut pressure) = (vec![farthest; count], vec![0.0_f32; count]);
-    let (mut velocity, mut active) = (vec![[0.0_f32; 3]; count], vec![0_u8; count]);
-    for (slot, tile) in grid.tiles.iter().enumerate() {
-        for local in 0..grid.layers() * SIDE * SIDE {
-            let inside = [local % SIDE, local / SIDE % SIDE, local / (SIDE * SIDE)];
-            let [i, j, k] = [0, 1, 2].map(|a| (i64::from(tile[a]) * side - low[a]) as usize + inside[a]);
-            let at = (k * size[1] as usize + j) * size[0] as usize + i;
-            let index = slot * TILE_CELLS + local;
-            phi[at] = grid.phi[index];
-            pressure[at] = grid.pressure[index];
-            velocity[at] = grid.velocity_at_center(slot, local);
-            active[at] = 1;
-        }
-    }
+    (low, [0, 1, 2].map(|a| (high[a] - low[a]) as u64))
+}
+
+fn grid_file(grid: &GridFields, time: f64) -> Result<Vec<u8>, ExportError> {
+    let DenseGrid { low, size, phi, velocity, pressure, active } = DenseGrid::new(grid)?;
     let extent = format!("0 {} 0 {} 0 {}", size[0], size[1], size[2]);
     let origin = [0, 1, 2].map(|a| grid.origin[a] + grid.cell * low[a] as f64);
     let mut file = Document::new("ImageData");

@@ -1,30 +1,33 @@
-//! USD's binary layer, the crate file (openusd; format version 0.8.0), written as it comes: arrays go to the file at once, and only where they are
-//! is remembered until the layer's structure is written in the end.
+//! Writer of USD's binary layers, crate files (openusd; format version 0.8.0).
+//!
+//! Arrays are written at once, and only their offsets are kept until the structure of the layer is
+//! written at the end.
 //!
 //! ```text
-//! "PXR-USDC", version, place of the contents      88 bytes
-//! values                                          arrays and whatever does not fit into a value's 8 bytes
-//! TOKENS STRINGS FIELDS FIELDSETS PATHS SPECS     the structure, packed
+//! "PXR-USDC", version, offset of the table of contents   88 bytes
+//! values                                                 arrays, and values larger than 6 bytes
+//! TOKENS STRINGS FIELDS FIELDSETS PATHS SPECS            the structure, compressed
 //! table of contents
 //! ```
 //!
-//! A value is 8 bytes: two bits that say whether it is an array and whether it is itself in the lower 48 bits, its type, and the value or its place
-//! in the file.
+//! A value is represented by 64 bits: flags (array, inlined, compressed), the type, and a payload
+//! of 48 bits that is either the value itself or its offset in the file.
 
 use std::collections::BTreeMap;
 
+use sessile_output::Sink;
+
 use super::integer_coding::{compress, encode_integers};
 use crate::error::ExportError;
-use sessile_output::Sink;
 
 const ARRAY: u64 = 1 << 63;
 const INLINED: u64 = 1 << 62;
 const COMPRESSED: u64 = 1 << 61;
 
-/// Shorter arrays are not packed.
-const SHORTEST_PACKED: usize = 16;
+/// Shorter arrays are not compressed.
+const MIN_COMPRESSED: usize = 16;
 
-/// Types of values, by their number in the format.
+/// Types of values, numbered as in the format.
 mod kind {
     pub const BOOL: u64 = 1;
     pub const INT: u64 = 3;
@@ -47,17 +50,17 @@ mod kind {
     pub const DOUBLE_VECTOR: u64 = 48;
 }
 
-/// Kinds of specs, by their number in the format.
+/// Kinds of specs, numbered as in the format.
 const ATTRIBUTE: i32 = 1;
 const PRIM: i32 = 6;
 const ROOT: i32 = 7;
 const RELATIONSHIP: i32 = 8;
 
-/// A value, or its place in the file.
+/// A value, or its offset in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(u64);
 
-/// A prim, and what is below it.
+/// A prim with its children.
 #[derive(Clone, Debug, Default)]
 pub struct Prim {
     name: String,
@@ -73,109 +76,110 @@ struct Property {
     fields: Vec<(&'static str, Value)>,
 }
 
-/// A crate file under way.
+/// A crate file being written.
 #[derive(Debug)]
 pub struct Crate {
     sink: Sink,
     tokens: Vec<String>,
-    token_numbers: BTreeMap<String, u32>,
+    token_indices: BTreeMap<String, u32>,
     strings: Vec<u32>,
     paths: BTreeMap<String, u32>,
 }
 
 impl Crate {
-    /// Begins a file.
+    /// Starts a file.
     pub fn new(mut sink: Sink) -> Result<Self, ExportError> {
         // Filled in at the end.
         sink.put(&[0; 88])?;
         let mut file = Self {
             sink,
             tokens: Vec::new(),
-            token_numbers: BTreeMap::new(),
+            token_indices: BTreeMap::new(),
             strings: Vec::new(),
             paths: BTreeMap::new(),
         };
-        // A property's name is told by the negative of its number, so no name may have number 0; the root's name is empty.
-        file.token_number(";-)");
-        file.token_number("");
+        // Properties are marked by the negative index of their name, so index 0 must not be a name;
+        // the root's name is empty.
+        file.token_index(";-)");
+        file.token_index("");
         Ok(file)
     }
 
-    fn token_number(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.token_numbers.get(text) {
+    fn token_index(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.token_indices.get(text) {
             return number;
         }
         let number = self.tokens.len() as u32;
         self.tokens.push(text.to_owned());
-        self.token_numbers.insert(text.to_owned(), number);
+        self.token_indices.insert(text.to_owned(), number);
         number
     }
 
-    fn path_number(&mut self, path: &str) -> u32 {
+    fn path_index(&mut self, path: &str) -> u32 {
         let next = self.paths.len() as u32;
         *self.paths.entry(path.to_owned()).or_insert(next)
     }
 
-    /// A name.
+    /// A token.
     pub fn token(&mut self, text: &str) -> Value {
-        Value(INLINED | kind::TOKEN << 48 | u64::from(self.token_number(text)))
+        Value(INLINED | kind::TOKEN << 48 | u64::from(self.token_index(text)))
     }
 
-    /// A file beside this one, or in a folder beside it.
+    /// A path of an asset, relative to the layer.
     pub fn asset(&mut self, path: &str) -> Value {
-        Value(INLINED | kind::ASSET << 48 | u64::from(self.token_number(path)))
+        Value(INLINED | kind::ASSET << 48 | u64::from(self.token_index(path)))
     }
 
-    fn string_number(&mut self, text: &str) -> u32 {
-        let token = self.token_number(text);
+    fn string_index(&mut self, text: &str) -> u32 {
+        let token = self.token_index(text);
         self.strings.push(token);
         self.strings.len() as u32 - 1
     }
 
-    /// Text.
+    /// A string.
     pub fn string(&mut self, text: &str) -> Value {
-        Value(INLINED | kind::STRING << 48 | u64::from(self.string_number(text)))
+        Value(INLINED | kind::STRING << 48 | u64::from(self.string_index(text)))
     }
 
-    /// Yes or no.
+    /// A Boolean.
     pub fn bool(&self, value: bool) -> Value {
         Value(INLINED | kind::BOOL << 48 | u64::from(value))
     }
 
-    /// A number.
+    /// A float.
     pub fn float(&self, value: f32) -> Value {
         Value(INLINED | kind::FLOAT << 48 | u64::from(value.to_bits()))
     }
 
-    /// A number.
+    /// A double.
     pub fn double(&mut self, value: f64) -> Result<Value, ExportError> {
-        self.place(kind::DOUBLE, &value.to_le_bytes())
+        self.store(kind::DOUBLE, &value.to_le_bytes())
     }
 
-    /// Whether an attribute varies in time.
+    /// The variability of an attribute: uniform, or varying in time.
     pub fn variability(&self, uniform: bool) -> Value {
         Value(INLINED | kind::VARIABILITY << 48 | u64::from(uniform))
     }
 
-    /// Three numbers.
+    /// A vector of three floats.
     pub fn vec3f(&mut self, value: [f32; 3]) -> Result<Value, ExportError> {
-        self.place(kind::VEC3F, &floats(&[value]))
+        self.store(kind::VEC3F, &floats(&[value]))
     }
 
-    /// Two numbers.
+    /// A vector of two floats.
     pub fn vec2f(&mut self, value: [f32; 2]) -> Result<Value, ExportError> {
-        self.place(kind::VEC2F, &floats(&[value]))
+        self.store(kind::VEC2F, &floats(&[value]))
     }
 
-    /// One number four times.
-    pub fn vec4f_of(&mut self, value: f32) -> Result<Value, ExportError> {
-        self.place(kind::VEC4F, &floats(&[[value; 4]]))
+    /// A vector of four equal floats.
+    pub fn vec4f_splat(&mut self, value: f32) -> Result<Value, ExportError> {
+        self.store(kind::VEC4F, &floats(&[[value; 4]]))
     }
 
     /// A matrix for row vectors, row by row.
     pub fn matrix4d(&mut self, rows: &[f64; 16]) -> Result<Value, ExportError> {
         let bytes: Vec<u8> = rows.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.place(kind::MATRIX4D, &bytes)
+        self.store(kind::MATRIX4D, &bytes)
     }
 
     fn align(&mut self) -> Result<u64, ExportError> {
@@ -184,7 +188,8 @@ impl Crate {
         Ok(self.sink.at())
     }
 
-    fn place(&mut self, kind: u64, bytes: &[u8]) -> Result<Value, ExportError> {
+    /// Writes a value and returns its offset.
+    fn store(&mut self, kind: u64, bytes: &[u8]) -> Result<Value, ExportError> {
         let at = self.align()?;
         self.sink.put(bytes)?;
         Ok(Value(kind << 48 | at))
@@ -210,84 +215,84 @@ impl Crate {
         self.array(kind::VEC2F, values.len(), &floats(values))
     }
 
-    /// Whole numbers, packed.
+    /// Integers, compressed where there are many.
     pub fn int_array(&mut self, values: &[i32]) -> Result<Value, ExportError> {
-        if values.len() < SHORTEST_PACKED {
+        if values.len() < MIN_COMPRESSED {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             return self.array(kind::INT, values.len(), &bytes);
         }
-        let packed = encode_integers(values);
-        let mut bytes = (packed.len() as u64).to_le_bytes().to_vec();
-        bytes.extend_from_slice(&packed);
+        let compressed = encode_integers(values);
+        let mut bytes = (compressed.len() as u64).to_le_bytes().to_vec();
+        bytes.extend_from_slice(&compressed);
         self.array(kind::INT, values.len(), &bytes).map(|Value(value)| Value(value | COMPRESSED))
     }
 
-    /// Names, as an attribute's value.
+    /// An array of tokens.
     pub fn token_array(&mut self, values: &[&str]) -> Result<Value, ExportError> {
-        let bytes: Vec<u8> = values.iter().flat_map(|text| self.token_number(text).to_le_bytes()).collect();
+        let bytes: Vec<u8> = values.iter().flat_map(|text| self.token_index(text).to_le_bytes()).collect();
         self.array(kind::TOKEN, values.len(), &bytes)
     }
 
     fn token_vector(&mut self, values: &[&str]) -> Result<Value, ExportError> {
         let mut bytes = (values.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(values.iter().flat_map(|text| self.token_number(text).to_le_bytes()));
-        self.place(kind::TOKEN_VECTOR, &bytes)
+        bytes.extend(values.iter().flat_map(|text| self.token_index(text).to_le_bytes()));
+        self.store(kind::TOKEN_VECTOR, &bytes)
     }
 
-    /// Names that are put before those of weaker layers.
+    /// A list of tokens that precede those of weaker layers.
     pub fn prepended_tokens(&mut self, values: &[&str]) -> Result<Value, ExportError> {
         const HAS_PREPENDED: u8 = 1 << 5;
         let mut bytes = vec![HAS_PREPENDED];
         bytes.extend_from_slice(&(values.len() as u64).to_le_bytes());
-        bytes.extend(values.iter().flat_map(|text| self.token_number(text).to_le_bytes()));
-        self.place(kind::TOKEN_LIST, &bytes)
+        bytes.extend(values.iter().flat_map(|text| self.token_index(text).to_le_bytes()));
+        self.store(kind::TOKEN_LIST, &bytes)
     }
 
-    /// Targets of a relationship or a connection; they must exist in the end.
+    /// Targets of a relationship or a connection, which must exist in the finished layer.
     pub fn paths(&mut self, values: &[&str]) -> Result<Value, ExportError> {
         const EXPLICIT_WITH_ITEMS: u8 = 3;
         let mut bytes = vec![EXPLICIT_WITH_ITEMS];
         bytes.extend_from_slice(&(values.len() as u64).to_le_bytes());
-        bytes.extend(values.iter().flat_map(|path| self.path_number(path).to_le_bytes()));
-        self.place(kind::PATH_LIST, &bytes)
+        bytes.extend(values.iter().flat_map(|path| self.path_index(path).to_le_bytes()));
+        self.store(kind::PATH_LIST, &bytes)
     }
 
-    /// Named values.
+    /// A dictionary.
     pub fn dictionary(&mut self, entries: &[(&str, Value)]) -> Result<Value, ExportError> {
         let mut bytes = (entries.len() as u64).to_le_bytes().to_vec();
         for (name, Value(value)) in entries {
-            bytes.extend_from_slice(&self.string_number(name).to_le_bytes());
-            // The value follows right behind its distance.
+            bytes.extend_from_slice(&self.string_index(name).to_le_bytes());
+            // The offset of the value, relative to the offset itself.
             bytes.extend_from_slice(&8_i64.to_le_bytes());
             bytes.extend_from_slice(&value.to_le_bytes());
         }
-        self.place(kind::DICTIONARY, &bytes)
+        self.store(kind::DICTIONARY, &bytes)
     }
 
-    /// Times, to be shared by samples.
+    /// Times of samples.
     pub fn times(&mut self, times: &[f64]) -> Result<Value, ExportError> {
         let mut bytes = (times.len() as u64).to_le_bytes().to_vec();
         bytes.extend(times.iter().flat_map(|time| time.to_le_bytes()));
-        self.place(kind::DOUBLE_VECTOR, &bytes)
+        self.store(kind::DOUBLE_VECTOR, &bytes)
     }
 
-    /// One value for each of the times.
+    /// Time samples: one value for each of the times.
     pub fn samples(&mut self, Value(times): Value, values: &[Value]) -> Result<Value, ExportError> {
         let mut bytes = 8_i64.to_le_bytes().to_vec();
         bytes.extend_from_slice(&times.to_le_bytes());
         bytes.extend_from_slice(&8_i64.to_le_bytes());
         bytes.extend_from_slice(&(values.len() as u64).to_le_bytes());
         bytes.extend(values.iter().flat_map(|Value(value)| value.to_le_bytes()));
-        self.place(kind::TIME_SAMPLES, &bytes)
+        self.store(kind::TIME_SAMPLES, &bytes)
     }
 
-    /// Writes the structure and finishes the file. `root` holds the layer's own fields and the prims at its top.
+    /// Writes the structure and finishes the file. `root` has the layer's metadata and its root
+    /// prims.
     pub fn finish(mut self, root: Prim) -> Result<(), ExportError> {
         let mut structure = Structure::default();
-        structure.walk(&mut self, root, "", true)?;
+        structure.add_prim(&mut self, root, "", true)?;
         let mut sections: Vec<(&str, u64, u64)> = Vec::new();
-        // Tokens may still be added while the others are laid out, so they are written last of all; the table says where.
-        let Structure { fields, field_sets, path_numbers, elements, jumps, specs, .. } = structure;
+        let Structure { fields, field_sets, path_indices, elements, jumps, specs, .. } = structure;
         let [field_tokens, field_values]: [Vec<u8>; 2] = [
             encode_integers(&fields.iter().map(|(token, _)| *token).collect::<Vec<i32>>()),
             compress(&fields.iter().flat_map(|(_, Value(value))| value.to_le_bytes()).collect::<Vec<u8>>()),
@@ -298,24 +303,24 @@ impl Crate {
             text.push(0);
         }
         let number = |value: usize| (value as u64).to_le_bytes().to_vec();
-        let packed = |bytes: &[u8]| [number(bytes.len()), bytes.to_vec()].concat();
+        let sized = |bytes: &[u8]| [number(bytes.len()), bytes.to_vec()].concat();
         let compressed = compress(&text);
         let strings: Vec<u8> = self.strings.iter().flat_map(|token| token.to_le_bytes()).collect();
         let column =
-            |pick: fn(&[i32; 3]) -> i32| packed(&encode_integers(&specs.iter().map(pick).collect::<Vec<i32>>()));
+            |pick: fn(&[i32; 3]) -> i32| sized(&encode_integers(&specs.iter().map(pick).collect::<Vec<i32>>()));
         let parts: [(&str, Vec<u8>); 6] = [
-            ("TOKENS", [number(self.tokens.len()), number(text.len()), packed(&compressed)].concat()),
+            ("TOKENS", [number(self.tokens.len()), number(text.len()), sized(&compressed)].concat()),
             ("STRINGS", [number(self.strings.len()), strings].concat()),
-            ("FIELDS", [number(fields.len()), packed(&field_tokens), packed(&field_values)].concat()),
-            ("FIELDSETS", [number(field_sets.len()), packed(&encode_integers(&field_sets))].concat()),
+            ("FIELDS", [number(fields.len()), sized(&field_tokens), sized(&field_values)].concat()),
+            ("FIELDSETS", [number(field_sets.len()), sized(&encode_integers(&field_sets))].concat()),
             (
                 "PATHS",
                 [
                     number(self.paths.len()),
-                    number(path_numbers.len()),
-                    packed(&encode_integers(&path_numbers)),
-                    packed(&encode_integers(&elements)),
-                    packed(&encode_integers(&jumps)),
+                    number(path_indices.len()),
+                    sized(&encode_integers(&path_indices)),
+                    sized(&encode_integers(&elements)),
+                    sized(&encode_integers(&jumps)),
                 ]
                 .concat(),
             ),
@@ -350,14 +355,14 @@ fn floats<const N: usize>(values: &[[f32; N]]) -> Vec<u8> {
     bytes
 }
 
-/// The layer's structure, as the sections hold it.
+/// The structure of the layer, as stored in the sections.
 #[derive(Default)]
 struct Structure {
     fields: Vec<(i32, Value)>,
-    field_numbers: BTreeMap<(i32, Value), i32>,
+    field_indices: BTreeMap<(i32, Value), i32>,
     field_sets: Vec<i32>,
     set_starts: BTreeMap<Vec<i32>, i32>,
-    path_numbers: Vec<i32>,
+    path_indices: Vec<i32>,
     elements: Vec<i32>,
     jumps: Vec<i32>,
     /// Path, fields, kind.
@@ -368,9 +373,9 @@ impl Structure {
     fn spec(&mut self, file: &mut Crate, path: &str, fields: &[(&str, Value)], kind: i32) -> i32 {
         let mut set: Vec<i32> = Vec::new();
         for (name, value) in fields {
-            let field = (file.token_number(name) as i32, *value);
+            let field = (file.token_index(name) as i32, *value);
             let next = self.fields.len() as i32;
-            let number = *self.field_numbers.entry(field).or_insert(next);
+            let number = *self.field_indices.entry(field).or_insert(next);
             if number == next {
                 self.fields.push(field);
             }
@@ -382,13 +387,14 @@ impl Structure {
             self.field_sets.extend_from_slice(&set);
             self.field_sets.push(-1);
         }
-        let path = file.path_number(path) as i32;
+        let path = file.path_index(path) as i32;
         self.specs.push([path, start, kind]);
         path
     }
 
-    /// Lists a prim and what is below it, depth first; a path's place is told by whether children and siblings follow.
-    fn walk(&mut self, file: &mut Crate, prim: Prim, path: &str, last: bool) -> Result<(), ExportError> {
+    /// Adds a prim and its descendants, depth first. The jump of a path says whether children and
+    /// siblings follow.
+    fn add_prim(&mut self, file: &mut Crate, prim: Prim, path: &str, last: bool) -> Result<(), ExportError> {
         let Prim { name, mut fields, properties, children } = prim;
         let is_root = path.is_empty();
         if !children.is_empty() {
@@ -401,26 +407,26 @@ impl Structure {
         }
         let full = if is_root { "/" } else { path };
         let own = self.spec(file, full, &fields, if is_root { ROOT } else { PRIM });
-        let place = self.path_numbers.len();
-        self.path_numbers.push(own);
-        self.elements.push(file.token_number(&name) as i32);
+        let entry = self.path_indices.len();
+        self.path_indices.push(own);
+        self.elements.push(file.token_index(&name) as i32);
         self.jumps.push(0);
-        let below = children.len() + properties.len();
+        let descendants = children.len() + properties.len();
         let mut seen = 0;
         for child in children {
             seen += 1;
             let path = format!("{path}/{}", child.name);
-            self.walk(file, child, &path, seen == below)?;
+            self.add_prim(file, child, &path, seen == descendants)?;
         }
         for property in properties {
             seen += 1;
             let own = self.spec(file, &format!("{path}.{}", property.name), &property.fields, property.spec);
-            self.path_numbers.push(own);
-            self.elements.push(-(file.token_number(&property.name) as i32));
-            self.jumps.push(if seen == below { -2 } else { 0 });
+            self.path_indices.push(own);
+            self.elements.push(-(file.token_index(&property.name) as i32));
+            self.jumps.push(if seen == descendants { -2 } else { 0 });
         }
-        self.jumps[place] = match (below > 0, last) {
-            (true, false) => (self.path_numbers.len() - place) as i32,
+        self.jumps[entry] = match (descendants > 0, last) {
+            (true, false) => (self.path_indices.len() - entry) as i32,
             (true, true) => -1,
             (false, false) => 0,
             (false, true) => -2,
@@ -447,12 +453,12 @@ impl Prim {
         self.fields.push((name, value));
     }
 
-    /// Adds a prim below.
+    /// Adds a child.
     pub fn child(&mut self, prim: Self) {
         self.children.push(prim);
     }
 
-    /// Adds an attribute; `fields` are its value and what is said about it.
+    /// Adds an attribute; `fields` are its value and metadata.
     pub fn attribute(&mut self, file: &mut Crate, name: &str, kind: &str, fields: &[(&'static str, Value)]) {
         let mut all = vec![("typeName", file.token(kind))];
         all.extend_from_slice(fields);

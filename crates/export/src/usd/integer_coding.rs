@@ -1,8 +1,8 @@
 //! Encoding of integers as USD crate files compress them (openusd).
 //!
-//! An integer is stored as the difference from the one before it. The most frequent difference takes
-//! no byte, others 1, 2 or 4; two bits per integer select the size. Everything is then compressed
-//! with LZ4.
+//! An integer is stored as the difference from the one before it. The most frequent difference
+//! takes no byte, others 1, 2 or 4; two bits per integer select the size. Everything is then
+//! compressed with LZ4.
 //!
 //! ```text
 //! most frequent difference   i32

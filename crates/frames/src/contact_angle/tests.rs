@@ -1,4 +1,4 @@
-//! The angle on caps whose angle is known exactly, over resolutions and kinds of meshes.
+//! Contact angles of caps with exactly known angles, for several resolutions and kinds of meshes.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::testing::caps::{marched, marched_on_floor, on_ball, on_floor, rings};
 use crate::testing::{Ball, Floor};
 
-/// Mean, least and largest angle in degrees, and the number of triangles on the liquid's side.
+/// Mean, smallest and largest angle in degrees, and the number of liquid–air triangles.
 fn measured(drop: &DropSurface, solid: &dyn Distance) -> (f64, f64, f64, usize) {
     let is_air = |t: usize| drop.solids[t] < 0;
     let line = contact_line(drop, is_air, &[solid]);
@@ -19,14 +19,15 @@ fn measured(drop: &DropSurface, solid: &dyn Distance) -> (f64, f64, f64, usize) 
     (mean.to_degrees(), min.to_degrees(), max.to_degrees(), air)
 }
 
-/// An ellipsoid's cap on the floor: semi-axes, and the height of its center over the floor.
+/// Cap of an ellipsoid on the floor: semi-axes, and height of its center above the floor.
 struct Ellipsoid {
     axes: DVec3,
     center: f64,
 }
 
 impl Ellipsoid {
-    /// One whose vertical sections are circles of radius up to 1.4 and down to 0.8, with this angle at the sharpest end of its line.
+    /// One whose vertical sections are circles of radius up to 1.4 and down to 0.8, with this angle
+    /// at the sharpest end of its line.
     fn new(polar_of_line: f64) -> Self {
         let axes = DVec3::new(1.4, 1.0, 0.8);
         Self { axes, center: -axes.y * polar_of_line.cos() }
@@ -48,7 +49,7 @@ impl Ellipsoid {
         (q.length_squared() - 1.0) / (2.0 * (q / self.axes).length()).max(0.1)
     }
 
-    /// Mean weighted by length, least and largest angle, in degrees, of the exact line.
+    /// Mean weighted by length, smallest and largest angle of the exact contact line, in degrees.
     fn exact(&self) -> (f64, f64, f64) {
         let polar = self.polar_of_line();
         let n = 4000;
@@ -72,7 +73,8 @@ impl Ellipsoid {
 const ANGLES: [f64; 5] = [30.0, 60.0, 90.0, 120.0, 150.0];
 const PLACES: [DVec3; 3] = [DVec3::ZERO, DVec3::new(0.3, 0.0, 0.17), DVec3::new(0.5, 0.0, 0.5)];
 
-/// Fails unless the mean is within `mean` of the exact one and the ends of the range within `ends` of the exact ends.
+/// Fails unless the mean is within `mean` of the exact one and the ends of the range within `ends`
+/// of the exact ends.
 fn demand(name: &str, drop: &DropSurface, solid: &dyn Distance, exact: (f64, f64, f64), mean: f64, ends: f64) {
     let (got_mean, got_min, got_max, air) = measured(drop, solid);
     let (error, low, high) = (got_mean - exact.0, got_min - exact.1, got_max - exact.2);
@@ -82,7 +84,8 @@ fn demand(name: &str, drop: &DropSurface, solid: &dyn Distance, exact: (f64, f64
     assert!(worst <= ends, "{name}, {air} triangles, {:.2}°: least {low:+.3}°, largest {high:+.3}° off", exact.0);
 }
 
-/// Where the vertices lie on the sphere the patch is the sphere: nothing is left but rounding, even at 70 triangles.
+/// If the vertices lie on the sphere the patch is the sphere: only rounding errors remain, even at
+/// 70 triangles.
 #[test]
 fn caps_with_vertices_on_the_sphere_are_measured_exactly_at_any_resolution() {
     for triangles in [70, 200, 1000, 5000] {
@@ -99,8 +102,9 @@ fn caps_with_vertices_on_the_sphere_are_measured_exactly_at_any_resolution() {
     }
 }
 
-/// Marching cubes puts vertices up to h²/8R inside, most of all where the surface runs along the grid as at 150°.
-/// Measured: 0.37° at 1000, 0.24° at 5000 triangles; at 200 the sphere is five cells across.
+/// Marching cubes puts vertices up to h²/8R inside, most of all where the surface runs along the
+/// grid as at 150°. Measured: 0.37° at 1000, 0.24° at 5000 triangles; at 200 the sphere is five
+/// cells across.
 #[test]
 fn caps_through_marching_cubes_are_measured_within_half_a_degree_at_1000_triangles() {
     for (triangles, mean, ends) in [(200, 1.5, 2.5), (1000, 0.5, 1.0), (5000, 0.3, 0.7)] {
@@ -115,7 +119,8 @@ fn caps_through_marching_cubes_are_measured_within_half_a_degree_at_1000_triangl
     }
 }
 
-/// Two unequal curvatures and an angle that varies along the line: no sphere fits, so this is what the quadratic terms can do.
+/// Two unequal curvatures and an angle that varies along the line: no sphere fits, so the quadratic
+/// terms are tested.
 #[test]
 fn ellipsoids_are_measured_to_second_order() {
     for (triangles, mean, ends) in [(200, 4.0, 8.0), (1000, 0.35, 1.3), (5000, 0.03, 0.3)] {
@@ -154,21 +159,21 @@ fn ellipsoids_through_marching_cubes_are_measured_within_a_degree_at_1000_triang
     }
 }
 
-/// The nearest facets alone are degrees off; the patch is what mends that, so a fit that does nothing would fail above.
+/// Facets alone have errors of degrees, so a fit without effect would fail the tests above.
 #[test]
-fn facets_alone_read_degrees_off() {
+fn facet_normals_alone_have_errors_of_degrees() {
     let drop = on_floor(FRAC_PI_2, 1000, 0.0);
     let is_air = |t: usize| drop.solids[t] < 0;
-    let sheet = Sheet::new(&drop, is_air);
-    let (a, b, _) = contact_edges(&sheet)[0];
-    let facet = sheet.around(a).iter().find(|&&t| drop.triangles[t as usize].contains(&b)).unwrap();
+    let interface = Interface::new(&drop, is_air);
+    let (a, b, _) = contact_edges(&interface)[0];
+    let facet = interface.around(a).iter().find(|&&t| drop.triangles[t as usize].contains(&b)).unwrap();
     let normal = drop.doubled_area(*facet as usize).normalize();
     let error = normal.y.acos().to_degrees() - 90.0;
     assert!((-5.0..-1.0).contains(&error), "the facet on the line reads {error:+.2}° off");
 }
 
 #[test]
-fn a_flying_drop_has_no_line_and_a_tetrahedron_is_measured_by_its_facets() {
+fn a_drop_in_flight_has_no_contact_line_and_a_tetrahedron_is_measured_by_its_facets() {
     let mut drop = on_floor(1.0, 200, 0.0);
     drop.solids.fill(-1);
     assert!(contact_line(&drop, |_| true, &[&Floor]).is_empty());
@@ -187,11 +192,11 @@ fn a_flying_drop_has_no_line_and_a_tetrahedron_is_measured_by_its_facets() {
 }
 
 #[test]
-fn triangles_without_area_are_passed_over() {
+fn triangles_without_area_are_ignored() {
     let mut drop = on_floor(1.2, 200, 0.0);
     let before = measured(&drop, &Floor);
     let [a, b, c] = drop.triangles[150];
-    // A sliver between a vertex and itself, as a careless mesher leaves them.
+    // A degenerate triangle with two identical vertices.
     drop.triangles.push([a, a, b]);
     drop.solids.push(-1);
     let after = measured(&drop, &Floor);

@@ -186,7 +186,7 @@ fn a_folder_with_other_contents_is_an_error_and_stays_unchanged() {
         assert!(RunFolder::open(&root).is_err() || name == "run.json");
     }
     let error = RunFolder::open(place.path()).unwrap_err().to_string();
-    assert!(error.ends_with("is not a run folder: there is no run.json in it"), "{error}");
+    assert!(error.ends_with("is not a run folder: it contains no run.json"), "{error}");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn temporary_files_of_a_killed_process_are_removed_when_the_folder_is_locked_aga
     assert_eq!(files(place.path()), before);
 }
 
-/// A folder that may not be written in is told in words; the superuser may write anywhere, so there is nothing to see for it.
+/// Has no effect for the superuser, who has permission everywhere.
 #[cfg(unix)]
 #[test]
 fn the_error_for_a_folder_without_permission_says_what_to_do() {

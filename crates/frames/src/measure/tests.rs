@@ -1,4 +1,4 @@
-//! Measures of bodies whose every number is known.
+//! Measures of bodies with exactly known values.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -8,7 +8,7 @@ use crate::instances::{samples, surface_of};
 use crate::testing::caps::{on_ball, on_floor};
 use crate::testing::{Ball, Floor};
 
-fn facts(id: u32, volume: f64) -> DropState {
+fn state(id: u32, volume: f64) -> DropState {
     DropState { id, volume, velocity: DVec3::new(0.1, -0.0, 0.0), speed_max: 0.2, pressure: Some(146.0) }
 }
 
@@ -34,16 +34,17 @@ fn near(what: &str, got: f64, expected: f64, tolerance: f64) {
     assert!(error <= tolerance, "{what}: {got}, expected {expected}, off by {error:.2e}");
 }
 
-/// A unit hemisphere: V = 2π/3, centroid at 3/8, wetted π, free 2π. An inscribed mesh of 5000 triangles is short by 1e-3 or so.
+/// A unit hemisphere: V = 2π/3, centroid at 3/8, wetted π, free 2π. An inscribed mesh of 5000
+/// triangles is short by 1e-3 or so.
 #[test]
-fn a_hemisphere_has_a_hemispheres_numbers() {
+fn a_hemisphere_has_the_exact_measures() {
     let mut surface = Surface::default();
     push(&mut surface, &on_floor(FRAC_PI_2, 5000, 0.2), 7, DVec3::new(3.0, 0.0, 0.0));
-    let frame = frame_of(surface, vec![facts(7, 2.094)]);
+    let frame = frame_of(surface, vec![state(7, 2.094)]);
     let measures = measure(&frame, 3, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
     let drop = &measures.drops[0];
     assert_eq!((drop.id, drop.on.as_deref(), drop.pressure), (7, Some("table"), Some(146.0)));
-    near("volume, as the model says", drop.volume, 2.094, 0.0);
+    near("volume of the model", drop.volume, 2.094, 0.0);
     near("centroid x", drop.centroid.x, 3.0, 1e-3);
     near("centroid y", drop.centroid.y, 0.375, 2e-3);
     near("height", drop.height, 1.0, 1e-9);
@@ -59,13 +60,14 @@ fn a_hemisphere_has_a_hemispheres_numbers() {
     assert!(!measures.to_json().contains("-0.0,"), "{}", measures.to_json());
 }
 
-/// On a ball the height is taken along the ball's radius, and the axis of max_radius follows its normal.
+/// On a sphere the height is measured along its radius, and the axis of max_radius along its
+/// normal.
 #[test]
-fn on_a_ball_height_and_radius_follow_the_balls_normal() {
+fn on_a_sphere_height_and_radius_are_measured_along_its_normal() {
     let (drop, center) = on_ball(FRAC_PI_2, 2.0, 3000, 0.0);
     let mut surface = Surface::default();
     push(&mut surface, &drop, 1, DVec3::ZERO);
-    // The whole scene is laid on its side: the drop sits beside the ball.
+    // The scene is rotated by 90°: the drop is beside the sphere.
     for position in &mut surface.positions {
         *position = DVec3::new(position.y, -position.x, position.z);
     }
@@ -75,7 +77,7 @@ fn on_a_ball_height_and_radius_follow_the_balls_normal() {
         *solid = 1;
     }
     let measures =
-        measure(&frame_of(surface, vec![facts(1, 2.0)]), 0, &[], MeasureContext { solids: &solids, planar: None })
+        measure(&frame_of(surface, vec![state(1, 2.0)]), 0, &[], MeasureContext { solids: &solids, planar: None })
             .unwrap();
     let drop = &measures.drops[0];
     assert_eq!(drop.on.as_deref(), Some("ball"));
@@ -85,10 +87,10 @@ fn on_a_ball_height_and_radius_follow_the_balls_normal() {
 }
 
 #[test]
-fn a_drop_in_flight_is_on_nothing_and_its_height_is_its_extent() {
+fn a_drop_in_flight_is_on_no_solid_and_its_height_is_its_extent() {
     let instances = samples::row(1);
     let radius = (3.0 * instances[0].volume / (4.0 * PI)).cbrt();
-    let frame = Frame { liquid: FrameGeometry::Instances(instances), drops: vec![facts(1, 1e-9)], ..Frame::default() };
+    let frame = Frame { liquid: FrameGeometry::Instances(instances), drops: vec![state(1, 1e-9)], ..Frame::default() };
     let drop = &measure(&frame, 0, &[], MeasureContext::default()).unwrap().drops[0];
     assert_eq!((&drop.on, drop.contact_angle_deg, drop.contacts.len()), (&None, None, 0));
     near("height", drop.height, 2.0 * radius, 0.1);
@@ -121,7 +123,7 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     let solids = [Solid { name: "wall", shape: &Wall }, Solid { name: "floor", shape: &Floor }];
     let mut surface = Surface::default();
     push(&mut surface, &prism, 1, DVec3::ZERO);
-    let frame = frame_of(surface, vec![facts(1, 0.25)]);
+    let frame = frame_of(surface, vec![state(1, 0.25)]);
     let spatial = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: None }).unwrap().drops[0];
     assert_eq!(spatial.on.as_deref(), Some("floor"));
     near("height over the floor", spatial.height, 0.5, 1e-12);
@@ -130,7 +132,8 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     let names: Vec<_> = spatial.contacts.iter().map(|c| (c.solid.as_str(), c.wetted_area)).collect();
     assert_eq!(names, [("wall", 0.5), ("floor", 1.0)]);
 
-    // The same as a planar run of thickness 1: the ends are no surface, and the angles are those of the section.
+    // The same as a planar run of thickness 1: the end faces are left out, and the angles are those
+    // of the section.
     let planar = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: Some(1.0) }).unwrap().drops[0];
     near("free length", planar.surface_area, 1.25_f64.sqrt(), 1e-12);
     near("half the wetted length", planar.base_radius, 0.75, 1e-12);
@@ -139,9 +142,10 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     near("angle on the floor", angle(1).max, 0.5_f64.atan().to_degrees(), 1e-9);
 }
 
-/// A planar cap is a slab, curved one way only; its angle is that of the circle's section. Measured: within 0.1° at 60 edges.
+/// A planar cap is a slab that is curved in one direction; its angle is that of the circle.
+/// Measured: within 0.1° at 60 edges.
 #[test]
-fn a_planar_caps_angle_is_measured_on_its_section() {
+fn the_angle_of_a_planar_cap_is_that_of_its_section() {
     let (n, thickness) = (60_u32, 0.1);
     for degrees in [40.0_f64, 90.0, 140.0] {
         let theta = degrees.to_radians();
@@ -163,7 +167,7 @@ fn a_planar_caps_angle_is_measured_on_its_section() {
         let mut surface = Surface::default();
         push(&mut surface, &slab, 1, DVec3::ZERO);
         let setting = MeasureContext { solids: &[TABLE], planar: Some(thickness) };
-        let drop = &measure(&frame_of(surface, vec![facts(1, 1.0)]), 0, &[], setting).unwrap().drops[0];
+        let drop = &measure(&frame_of(surface, vec![state(1, 1.0)]), 0, &[], setting).unwrap().drops[0];
         near("angle", drop.contact_angle_deg.unwrap().mean, degrees, 0.2 / degrees);
         near("wetted length", drop.wetted_area, 2.0 * theta.sin(), 1e-12);
         near("free length", drop.surface_area, 2.0 * theta, 1e-3);
@@ -171,7 +175,7 @@ fn a_planar_caps_angle_is_measured_on_its_section() {
 }
 
 #[test]
-fn the_books_are_copied_and_the_total_holds_the_film() {
+fn the_volume_balance_is_copied_and_the_total_includes_the_film() {
     let mut frame = frame_of(Surface::default(), vec![]);
     frame.balance = VolumeBalance { added: 5.0, lost: 2.0, film: 3.0 };
     let events = [Event::Merge { merge: Ids::from_slice(&[3, 7]), into: 3 }];
@@ -184,7 +188,7 @@ fn the_books_are_copied_and_the_total_holds_the_film() {
 }
 
 #[test]
-fn frames_that_do_not_fit_together_are_told_apart() {
+fn inconsistent_frames_are_distinct_errors() {
     let whole = || {
         let mut surface = Surface::default();
         push(&mut surface, &on_floor(1.0, 100, 0.0), 4, DVec3::ZERO);
@@ -192,34 +196,34 @@ fn frames_that_do_not_fit_together_are_told_apart() {
     };
     let setting = MeasureContext { solids: &[TABLE], planar: None };
     let error = |surface, drops| measure(&frame_of(surface, drops), 2, &[], setting).unwrap_err().to_string();
-    assert_eq!(error(whole(), vec![]), "frame 2: drop 4 has a surface but no facts");
-    assert_eq!(error(whole(), vec![facts(4, 1.0), facts(5, 1.0)]), "frame 2: drop 5 has facts but no surface");
+    assert_eq!(error(whole(), vec![]), "frame 2: drop 4 has a surface but no state");
+    assert_eq!(error(whole(), vec![state(4, 1.0), state(5, 1.0)]), "frame 2: drop 5 has a state but no surface");
     assert_eq!(
-        error(whole(), vec![facts(4, 1.0), facts(4, 1.0)]),
-        "frame 2: drop 4 has its facts twice or out of order"
+        error(whole(), vec![state(4, 1.0), state(4, 1.0)]),
+        "frame 2: drop 4 has its state twice or out of order"
     );
-    assert_eq!(error(whole(), vec![facts(4, f64::NAN)]), "frame 2: the volume is not finite in drop 4");
+    assert_eq!(error(whole(), vec![state(4, f64::NAN)]), "frame 2: the volume is not finite in drop 4");
     let mut surface = whole();
     surface.solids[0] = 1;
-    assert_eq!(error(surface, vec![facts(4, 1.0)]), "frame 2: a face lies on solid 1, and there are 1");
+    assert_eq!(error(surface, vec![state(4, 1.0)]), "frame 2: a face lies on solid 1, but there are 1 solids");
     let mut surface = whole();
     surface.positions[3].x = f64::INFINITY;
-    assert_eq!(error(surface, vec![facts(4, 1.0)]), "frame 2: vertex 3: its position is not finite");
+    assert_eq!(error(surface, vec![state(4, 1.0)]), "frame 2: vertex 3: its position is not finite");
 
     let instances = |ids: &[u32]| {
         let liquid = FrameGeometry::Instances(samples::row(2));
-        let frame = Frame { liquid, drops: ids.iter().map(|&id| facts(id, 1.0)).collect(), ..Frame::default() };
+        let frame = Frame { liquid, drops: ids.iter().map(|&id| state(id, 1.0)).collect(), ..Frame::default() };
         measure(&frame, 2, &[], setting).unwrap_err().to_string()
     };
-    assert_eq!(instances(&[1]), "frame 2: drop 2 has a surface but no facts");
-    assert_eq!(instances(&[1, 2, 3]), "frame 2: drop 3 has facts but no surface");
-    assert_eq!(instances(&[2, 3]), "frame 2: drop 1 has a surface but no facts");
+    assert_eq!(instances(&[1]), "frame 2: drop 2 has a surface but no state");
+    assert_eq!(instances(&[1, 2, 3]), "frame 2: drop 3 has a state but no surface");
+    assert_eq!(instances(&[2, 3]), "frame 2: drop 1 has a surface but no state");
 }
 
 #[test]
-fn instances_measure_as_their_surfaces_do_and_the_same_for_any_number_of_threads() {
+fn instances_are_measured_like_their_surfaces_for_any_number_of_threads() {
     let instances = samples::row(60);
-    let drops: Vec<DropState> = instances.iter().map(|i| facts(i.drop, i.volume)).collect();
+    let drops: Vec<DropState> = instances.iter().map(|i| state(i.drop, i.volume)).collect();
     let surface = surface_of(&instances).unwrap();
     let as_surface = frame_of(surface, drops.clone());
     let as_instances = Frame { time: 0.25, liquid: FrameGeometry::Instances(instances), drops, ..Frame::default() };
@@ -232,15 +236,14 @@ fn instances_measure_as_their_surfaces_do_and_the_same_for_any_number_of_threads
     assert_eq!(on(3, &as_instances), one);
 }
 
-/// However many others there are, and wherever it lies among them.
 #[test]
-fn each_of_ten_thousand_drops_measures_the_same() {
+fn measures_of_a_drop_do_not_depend_on_other_drops() {
     let cap = on_floor(1.2, 100, 0.2);
     let mut surface = Surface::default();
     for k in 0..10_000 {
         push(&mut surface, &cap, k, DVec3::new(f64::from(k) * 3.0, 0.0, 0.0));
     }
-    let frame = frame_of(surface, (0..10_000).map(|id| facts(id, 1.0)).collect());
+    let frame = frame_of(surface, (0..10_000).map(|id| state(id, 1.0)).collect());
     let measures = measure(&frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
     assert_eq!((measures.drops.len(), measures.triangles as usize), (10_000, 10_000 * cap.triangles.len()));
     let first = &measures.drops[0];
@@ -254,9 +257,10 @@ fn each_of_ten_thousand_drops_measures_the_same() {
     }
 }
 
-/// An instance laid onto a plane is measured against that plane; the solid itself says the same.
+/// An instance on a plane is measured against that plane, with the same result as against the
+/// solid.
 #[test]
-fn an_instance_on_a_plane_has_the_numbers_of_its_surface_on_the_solid() {
+fn an_instance_on_a_plane_is_measured_like_its_surface_on_the_solid() {
     use sessile_shapes::{Body, Draped, LocalFrame, Profile, SubstrateOffsets};
     let profile = Profile {
         body: 4e-9,
@@ -278,7 +282,7 @@ fn an_instance_on_a_plane_has_the_numbers_of_its_surface_on_the_solid() {
     };
     let setting = MeasureContext { solids: &[TABLE], planar: None };
     let measured = |liquid: FrameGeometry| {
-        let frame = Frame { liquid, drops: vec![facts(1, 4e-9)], ..Frame::default() };
+        let frame = Frame { liquid, drops: vec![state(1, 4e-9)], ..Frame::default() };
         measure(&frame, 0, &[], setting).unwrap().drops.remove(0)
     };
     let surface = measured(FrameGeometry::Surfaces(surface_of(std::slice::from_ref(&instance)).unwrap()));

@@ -1,4 +1,4 @@
-//! Triangulated caps of spheres and ellipsoids: in rings, shaken, and through marching cubes.
+//! Triangulated caps of spheres and ellipsoids: regular, perturbed, and from marching cubes.
 
 use std::f64::consts::TAU;
 
@@ -8,9 +8,10 @@ use sessile_geometry::isosurface::{Grid, extract};
 use super::Noise;
 use crate::drop_surface::DropSurface;
 
-/// A cap in rings about the y axis: `point(s, azimuth)` on the liquid's surface, s from 0 at the top to 1 on the contact line;
-/// `foot` on the solid. `shake` moves the vertices by that share of the spacing, and turns diagonals at random when positive.
-/// About `triangles` of them lie on the liquid's side; `aspect` is the length of the profile over that of the line.
+/// A cap of rings about the y axis: `point(s, azimuth)` on the interface, s from 0 at the apex to 1
+/// on the contact line, and `foot` on the solid. `shake` perturbs the vertices by that fraction of
+/// the spacing, and flips diagonals at random if positive. About `triangles` triangles are
+/// liquid–air; `aspect` is the length of the profile over that of the line.
 pub fn rings(triangles: usize, aspect: f64, shake: f64, foot: DVec3, point: impl Fn(f64, f64) -> DVec3) -> DropSurface {
     let rings = (triangles as f64 * aspect / 2.0).sqrt().round().max(3.0) as usize;
     let sectors = (triangles as f64 / (2 * rings - 1) as f64).round().max(6.0) as usize;
@@ -59,12 +60,13 @@ pub fn on_floor(theta: f64, triangles: usize, shake: f64) -> DropSurface {
     })
 }
 
-/// Any body `field < 0` on the floor y = 0, through marching cubes with about this many triangles on a unit hemisphere.
+/// The body `field < 0` on the floor y = 0, by marching cubes with about this many triangles for a
+/// unit hemisphere.
 pub fn marched(field: impl Fn(DVec3) -> f64, extent: DVec3, triangles: usize, at: DVec3) -> DropSurface {
-    // A surface of area A crosses about 1.5 A/h² cells' worth of faces, two triangles each or so: measured 2.9 A/h².
+    // Measured: a surface of area A gives 2.9 A/h² triangles.
     let cell = (2.9 * TAU / triangles as f64).sqrt();
     let size = [extent.x, extent.z, extent.y].map(|e| (2.0 * e / cell).ceil() as usize + 4);
-    // The grid's z is the world's y; an odd place of the drop in it gives slivers of every kind.
+    // The grid's z axis is the world's y axis; an irregular offset gives slivers of all kinds.
     let origin = DVec3::new(-extent.x - cell * (1.5 + at.x), -extent.z - cell * (1.5 + at.z), 0.0);
     let grid = Grid { origin, cell: DVec3::splat(cell), size };
     let world = |p: DVec3| DVec3::new(p.x, p.z, -p.y);
@@ -76,22 +78,24 @@ pub fn marched(field: impl Fn(DVec3) -> f64, extent: DVec3, triangles: usize, at
     }
 }
 
-/// A cap of the unit sphere on the floor through marching cubes.
+/// A cap of the unit sphere on the floor by marching cubes.
 pub fn marched_on_floor(theta: f64, triangles: usize, at: DVec3) -> DropSurface {
     let center = DVec3::new(0.0, -theta.cos(), 0.0);
     let width = if theta < 0.5 * std::f64::consts::PI { theta.sin() } else { 1.0 };
     let extent = DVec3::new(width, 1.0 - theta.cos(), width);
-    // So that the whole cap, not a hemisphere, has this many.
+    // The number refers to the cap, not to a hemisphere.
     let wanted = (triangles as f64 / (1.0 - theta.cos())) as usize;
     marched(|p| p.distance(center) - 1.0, extent, wanted, at)
 }
 
-/// A cap of the unit sphere on a ball of `radius` about `center` of the solid, at the contact angle θ; with the solid's center.
+/// A cap of the unit sphere on a ball of `radius` about `center` of the solid, at the contact angle
+/// θ; with the solid's center.
 ///
 /// The centers are D apart, D² = R² + S² − 2RS cos θ, along y.
 pub fn on_ball(theta: f64, radius: f64, triangles: usize, shake: f64) -> (DropSurface, DVec3) {
     let distance = (1.0 + radius * radius - 2.0 * radius * theta.cos()).sqrt();
-    // Polar angle of the line about the liquid's center: |p − solid's center|² = S² with the solid at −D on y.
+    // Polar angle of the line about the liquid's center: |p − solid's center|² = S² with the solid
+    // at −D on y.
     let cosine = (radius * radius - 1.0 - distance * distance) / (2.0 * distance);
     let polar_of_line = cosine.acos();
     let solid_center = DVec3::new(0.0, -distance, 0.0);

@@ -1,7 +1,8 @@
-//! How a hierarchy of four-wide nodes is built, for whoever walks through it in a way of its own.
+//! Construction of a hierarchy with four-wide nodes, also for callers with their own traversal.
 //!
-//! Top-down by the surface area heuristic over sixteen bins (wald2007), a leaf counting as full. The four children's boxes lie side by side, in single precision
-//! and rounded outwards, so one node costs a handful of vector instructions.
+//! Top-down by the surface area heuristic with sixteen bins (wald2007); the cost of a leaf is that
+//! of a full one. The boxes of the four children are stored side by side, in single precision and
+//! rounded outwards, so that testing a node takes a few vector instructions.
 
 use std::array;
 
@@ -9,72 +10,76 @@ use glam::{DVec3, Vec4};
 
 use super::Bounds;
 
-/// Most things in a leaf: as many as a node has children, so that they too can be measured side by side.
+/// Primitives per leaf: as many as a node has children, so that they too can be processed in one
+/// vector.
 pub const LEAF: usize = 4;
 
 /// Candidate planes per axis when splitting.
 const NUM_BINS: usize = 16;
 
-/// Four children: their boxes, axis by axis, and where they are.
+/// A node: the boxes of its four children, axis by axis, and the children.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Node {
-    /// Lower sides; a child that is not there has an inside-out box, which nothing meets.
+    /// Lower corners; a missing child has an inverted box, which overlaps nothing.
     pub low: [Vec4; 3],
-    /// Upper sides.
+    /// Upper corners.
     pub high: [Vec4; 3],
-    /// Where they are.
+    /// The children.
     pub children: [Child; 4],
 }
 
-/// The index of a node, or with the highest bit set, of a leaf.
+/// Index of a node or, with the highest bit set, of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child(u32);
 
 impl Child {
     const LEAF: u32 = 1 << 31;
-    /// None.
+    /// No child.
     pub const NONE: Self = Self(u32::MAX);
-    /// The node over everything.
+    /// The root node.
     pub const ROOT: Self = Self(0);
 
-    /// As a number, and back.
+    /// Its bits, for packing.
     #[inline]
     pub fn bits(self) -> u32 {
         self.0
     }
 
-    /// The child of this number.
+    /// The child with these bits.
     #[inline]
     pub fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Index of the node that it is, if it is no leaf.
+    /// Index of the node, if it is not a leaf.
     #[inline]
     pub fn node(self) -> usize {
         self.0 as usize
     }
 
-    /// Index of the leaf that it is.
+    /// Index of the leaf, if it is one.
     #[inline]
     pub fn leaf(self) -> Option<usize> {
         (self.0 & Self::LEAF != 0).then_some((self.0 & !Self::LEAF) as usize)
     }
 }
 
-/// Nodes, the first of which is over everything, and the things in each leaf: one that is not full names its first thing again.
+/// Nodes, of which the first is the root, and leaves; a leaf that is not full repeats its first
+/// primitive.
 #[derive(Clone, Debug, Default)]
 pub struct FourWide {
-    /// The nodes; none over nothing.
+    /// The nodes; empty if there are no primitives.
     pub nodes: Vec<Node>,
     /// The leaves.
     pub leaves: Vec<[u32; LEAF]>,
 }
 
 impl FourWide {
-    /// Builds a hierarchy over those of some boxes that `order` names, relative to `center`. From `max_uneven_depth` on nodes are split in
-    /// equal halves, so that no input makes the tree deep.
+    /// Builds a hierarchy over the boxes listed in `order`, relative to `center`.
+    ///
+    /// From `max_uneven_depth` on, nodes are split in equal halves, which bounds the depth of the
+    /// tree.
     pub fn new(boxes: &[Bounds], order: Vec<u32>, center: DVec3, max_uneven_depth: usize) -> Self {
         assert!(boxes.len() < Child::LEAF as usize, "a hierarchy holds fewer than 2³¹ things");
         let count = order.len();
@@ -118,7 +123,7 @@ impl Builder<'_> {
         Part { start, end, bounds }
     }
 
-    /// Builds the node over a range of the order and returns its index.
+    /// Builds the node of a range of primitives and returns its index.
     fn build(&mut self, start: usize, end: usize, depth: usize) -> u32 {
         let mut parts = vec![self.part(start, end)];
         while parts.len() < 4 {
@@ -153,7 +158,7 @@ impl Builder<'_> {
         index as u32
     }
 
-    /// Divides a range of the order in two and returns where.
+    /// Partitions a range of primitives in two and returns the start of the second.
     fn split(&mut self, start: usize, end: usize, depth: usize) -> usize {
         let boxes = self.boxes;
         let may_be_uneven = depth < self.max_uneven_depth;
@@ -184,7 +189,8 @@ fn bin_of(x: f64, centers: &Bounds, axis: usize) -> usize {
     ((fraction * NUM_BINS as f64) as usize).min(NUM_BINS - 1)
 }
 
-/// The axis and the last bin below the plane for which the expected cost of a visit is least; none if all centers coincide.
+/// Axis and last bin below the splitting plane of least expected cost; none if all centers
+/// coincide.
 fn best_plane(boxes: &[Bounds], range: &[u32], centers: &Bounds) -> Option<(usize, usize)> {
     let mut best: Option<(f64, usize, usize)> = None;
     for axis in 0..3 {

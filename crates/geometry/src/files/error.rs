@@ -1,12 +1,12 @@
-//! What can be wrong with a mesh file, and where.
+//! Errors of mesh files, with their location.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where in a file something was found.
+/// Location in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// The file as a whole.
+    /// The whole file.
     Whole,
     /// A line of a text file, counted from 1.
     Line(usize),
@@ -16,41 +16,41 @@ pub enum Location {
     Item(String),
 }
 
-/// What is wrong at a location of a mesh file.
+/// A problem at a location of a mesh file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The file says something other than the format asks for.
+    /// The file does not follow the format.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What the format asks for here.
+        /// What the format requires here.
         expected: String,
-        /// What the file holds.
+        /// What the file has.
         found: String,
     },
-    /// The file ends before what it announces.
-    #[error("{what} needs {needed} bytes, but only {present} are left: the file is cut short or its counts are wrong")]
+    /// The file ends too early.
+    #[error("{what} needs {needed} bytes, but only {present} are left: the file is truncated or its counts are wrong")]
     Truncated {
         /// What was being read.
         what: String,
-        /// Bytes that it needs at least.
+        /// Least number of bytes that it needs.
         needed: u128,
-        /// Bytes that are left.
+        /// Number of bytes left.
         present: usize,
     },
-    /// A number points at something that does not exist.
+    /// An index is out of range.
     #[error("{}", out_of_range(.what, *.index, *.first, *.count))]
     IndexOutOfRange {
-        /// What the index names.
+        /// What the index refers to.
         what: &'static str,
         /// The index found, as written.
         index: i64,
-        /// The first index the format allows.
+        /// First valid index.
         first: i64,
-        /// How many there are.
+        /// Number of valid indices.
         count: usize,
     },
-    /// A coordinate that is infinite or not a number.
+    /// A coordinate is infinite or NaN.
     #[error("expected a finite {what}, found {found}")]
     NonFinite {
         /// The coordinate.
@@ -58,7 +58,7 @@ pub enum Problem {
         /// The value found.
         found: f64,
     },
-    /// The format allows it, this reader does not.
+    /// A feature of the format that is not supported.
     #[error("{what} is not supported: {advice}")]
     Unsupported {
         /// The feature.
@@ -66,27 +66,27 @@ pub enum Problem {
         /// What to do about it.
         advice: &'static str,
     },
-    /// A buffer beside the file that cannot be read.
+    /// An external buffer cannot be read.
     #[error("cannot read the buffer {uri:?}: {source}")]
     Resource {
-        /// The buffer's address as written in the file.
+        /// URI of the buffer as written in the file.
         uri: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// More than the reader takes.
+    /// Too many elements.
     #[error("expected at most {limit} {what}, found more")]
     TooMany {
-        /// What there is too much of.
+        /// The elements.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// A file without a single triangle.
+    /// The file has no triangles.
     #[error("expected at least one triangle, found none ({vertices} vertices)")]
     NoTriangles {
-        /// Vertices that the file has.
+        /// Number of vertices.
         vertices: usize,
     },
 }
@@ -95,35 +95,35 @@ pub enum Problem {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeshFileError {
-    /// The file itself cannot be read.
+    /// The file cannot be read.
     #[error("cannot read mesh {path:?}: {source}")]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// The file's name does not end in a known way.
-    #[error("{path:?} is not a mesh file: expected a name that ends in .obj, .ply, .stl, .gltf or .glb")]
+    /// The extension is unknown.
+    #[error("{path:?} is not a mesh file: expected a file ending in .obj, .ply, .stl, .gltf or .glb")]
     UnknownFormat {
         /// The file.
         path: PathBuf,
     },
-    /// The file's content is wrong.
+    /// The file is malformed.
     #[error("{}{problem}", prefix(.file.as_ref(), .location))]
     Malformed {
-        /// The file; none when the bytes came from memory.
+        /// The file; none for a mesh in memory.
         file: Option<PathBuf>,
-        /// Where in it.
+        /// Location in the file.
         location: Location,
-        /// What is wrong there.
+        /// The problem.
         problem: Problem,
     },
 }
 
 impl MeshFileError {
-    /// The same error, naming the file.
+    /// Adds the name of the file.
     pub fn in_file(self, path: &std::path::Path) -> Self {
         match self {
             Self::Malformed { location, problem, .. } => {
@@ -180,19 +180,19 @@ fn prefix(file: Option<&PathBuf>, location: &Location) -> String {
 
 fn out_of_range(what: &str, index: i64, first: i64, count: usize) -> String {
     if count == 0 {
-        return format!("found {what} index {index}, but there is no {what} to name");
+        return format!("found {what} index {index}, but there is no {what}");
     }
     let last = first.saturating_add_unsigned(count as u64 - 1);
     let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("expected {article} {what} index from {first} to {last}, found {index}")
 }
 
-/// Bytes of the file as they appear in a message: short, quoted, on one line.
+/// Bytes of the file for a message: shortened, quoted, on one line.
 pub(super) fn quote(token: &[u8]) -> String {
-    const LONGEST: usize = 32;
+    const MAX_LENGTH: usize = 32;
     let text = String::from_utf8_lossy(token);
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    let mut shown: String = text.chars().take(MAX_LENGTH).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_LENGTH).is_some() {
         shown.push('…');
     }
     format!("`{shown}`")

@@ -1,4 +1,5 @@
-//! glTF 2.0, as JSON (`.gltf`) or binary (`.glb`): the triangles of the default scene in world space.
+//! glTF 2.0, as JSON (`.gltf`) or binary (`.glb`): the triangles of the default scene in world
+//! space.
 //!
 //! A reader of its own: a mesh needs little of the format, and every offset is checked against the
 //! buffer before use. Buffers may be the binary chunk, `data:` URIs or files beside the document.
@@ -47,7 +48,8 @@ pub struct GltfPrimitive {
     pub mesh: TriMesh,
 }
 
-/// Reads a glTF file with its nodes and primitives kept apart. `resources` fetches external buffers.
+/// Reads a glTF file with its nodes and primitives kept apart. `resources` fetches external
+/// buffers.
 pub fn parse_gltf(bytes: &[u8], resources: &Resources<'_>) -> Result<GltfScene, MeshFileError> {
     let mut scene = GltfScene::default();
     for_each_primitive(bytes, resources, &mut scene.nodes, |placed, accessors| {
@@ -129,7 +131,8 @@ fn for_each_primitive(
     Ok(())
 }
 
-/// The nodes of the default scene and their transforms, parents before children; all roots where no scene is given.
+/// The nodes of the default scene and their transforms, parents before children; all roots where no
+/// scene is given.
 fn placed_nodes(document: &Document) -> Result<Vec<(usize, DMat4)>, ParseError> {
     let num_nodes = document.nodes.len();
     let roots = match document.scenes.get(document.scene.unwrap_or(0)) {
@@ -157,8 +160,8 @@ fn placed_nodes(document: &Document) -> Result<Vec<(usize, DMat4)>, ParseError> 
             return Err(out_of_range("the node tree".to_owned(), "node", index, num_nodes));
         };
         if std::mem::replace(&mut seen[index], true) {
-            let expected = "each node once in the scene's tree";
-            return Err(ParseError::unexpected(Location::Item(location()), expected, "a second parent or a loop"));
+            let expected = "each node at most once in the scene";
+            return Err(ParseError::unexpected(Location::Item(location()), expected, "a second parent or a cycle"));
         }
         let world_from_node = world_from_parent * local_transform(node);
         if !world_from_node.is_finite() {
@@ -287,7 +290,7 @@ fn corners(
         4 if indices.len().is_multiple_of(3) => Ok(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect()),
         4 => {
             let found = format!("{}", indices.len());
-            Err(ParseError::unexpected(Location::Item(item.to_owned()), "a number of corners that 3 divides", found))
+            Err(ParseError::unexpected(Location::Item(item.to_owned()), "a number of corners divisible by 3", found))
         }
         5 => {
             let turned = |(k, t): (usize, &[u32])| if k % 2 == 0 { [t[0], t[1], t[2]] } else { [t[0], t[2], t[1]] };
@@ -304,9 +307,9 @@ fn out_of_range(item: String, what: &'static str, index: usize, count: usize) ->
 
 /// The path in a relative URI, with percent-encoded characters decoded.
 fn relative_path(uri: &str) -> io::Result<String> {
-    let refused = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    let rejected = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     if uri.starts_with(['/', '\\']) || uri.split(['/', '\\']).next().is_some_and(|first| first.contains(':')) {
-        return refused("only files beside the mesh and data: addresses are read");
+        return rejected("only files beside the mesh and data: URIs are read");
     }
     let mut path = Vec::new();
     let mut bytes = uri.bytes();
@@ -315,12 +318,12 @@ fn relative_path(uri: &str) -> io::Result<String> {
         match byte {
             b'%' => match (digit(), digit()) {
                 (Some(high), Some(low)) => path.push((16 * high + low) as u8),
-                _ => return refused("a % without two hexadecimal digits"),
+                _ => return rejected("a % without two hexadecimal digits"),
             },
             _ => path.push(byte),
         }
     }
-    String::from_utf8(path).or_else(|_| refused("the name is not UTF-8"))
+    String::from_utf8(path).or_else(|_| rejected("the name is not UTF-8"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Wavefront OBJ: vertices, texture coordinates and faces, with the object and material of each face.
+//! Wavefront OBJ: vertices, texture coordinates and faces, with the object and material of each
+//! face.
 //!
 //! Indices count from 1, or backwards from −1, the last vertex so far. `f` corners are `v`, `v/vt`,
 //! `v//vn` or `v/vt/vn`. A backslash at the end of a line continues it on the next. Normals, curves
@@ -97,7 +98,8 @@ impl Statements {
         let mut tokens = Tokens::new(bytes, 0, 1);
         let (mut object, mut material) = (String::new(), None);
         loop {
-            // Errors give the line on which a statement starts, also if it is continued on the next.
+            // Errors give the line on which a statement starts, also if it is continued on the
+            // next.
             let line = tokens.line();
             match tokens.next_on_line(Some(b'#')) {
                 Some(b"v") => statements.vertex(&mut tokens, line)?,
@@ -201,7 +203,8 @@ fn rest_of_line(tokens: &mut Tokens<'_>) -> String {
     words.join(" ")
 }
 
-/// Reads a corner, with indices converted to count from 0; negative ones count back from the last vertex so far.
+/// Reads a corner, with indices converted to count from 0; negative ones count back from the last
+/// vertex so far.
 fn corner(token: &[u8], line: usize, part: usize, num_positions: usize, num_uvs: usize) -> Result<Corner, ParseError> {
     let location = || Location::Line(line);
     let malformed =

@@ -1,8 +1,9 @@
 //! PLY: text, or binary of either byte order; properties in any order and of any type.
 //!
-//! Used: `vertex` with `x y z` and, as texture coordinates, `s t`, `u v`, `texture_u texture_v` or `texture_s texture_t`;
-//! `face` with `vertex_indices` (or `vertex_index`) and, as texture coordinates per corner, the list `texcoord`;
-//! `tristrips` with `vertex_indices`, in which −1 starts a new strip. Other elements and properties are passed over.
+//! Read are `vertex` with `x y z` and, as texture coordinates, `s t`, `u v`, `texture_u texture_v`
+//! or `texture_s texture_t`; `face` with `vertex_indices` (or `vertex_index`) and, as texture
+//! coordinates per corner, the list `texcoord`; `tristrips` with `vertex_indices`, in which −1
+//! starts a new strip. Other elements and properties are skipped.
 
 use glam::{DVec2, DVec3};
 
@@ -32,7 +33,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriMesh, ParseError> {
             }
             "face" => read_rows(&mut body, element, "face", |row, location| faces.add_face(row, location))?,
             "tristrips" => {
-                read_rows(&mut body, element, "strip", |row, location| faces.add_strips(&row.indices, location))?
+                read_rows(&mut body, element, "strip", |row, location| faces.add_strips(&row.indices, location))?;
             }
             _ => skip(&mut body, element)?,
         }
@@ -68,7 +69,7 @@ fn check_elements(elements: &[Element]) -> Result<usize, ParseError> {
     }
 }
 
-/// The numbers after the header.
+/// The data after the header.
 enum Body<'a> {
     Text(Tokens<'a>),
     Binary { bytes: &'a [u8], at: usize, big_endian: bool },
@@ -89,7 +90,7 @@ impl Body<'_> {
         }
     }
 
-    /// The fewest bytes that a value of this type takes: a digit and a separator in text, and the last has none.
+    /// Least size of a value of this type in bytes; in text, a digit and a separator.
     fn least_size(&self, scalar: Scalar) -> usize {
         match self {
             Self::Text(_) => 2,
@@ -97,7 +98,7 @@ impl Body<'_> {
         }
     }
 
-    /// Refuses an element that cannot fit the bytes that are left.
+    /// Checks that the remaining bytes suffice for an element.
     fn check_present(&self, element: &Element) -> Result<(), ParseError> {
         let row: usize = element
             .properties
@@ -150,11 +151,11 @@ impl Body<'_> {
         }
     }
 
-    /// A whole number, such as an index or a length.
+    /// An integer, such as an index or a length.
     fn whole(&mut self, scalar: Scalar, what: &str) -> Result<i64, ParseError> {
         let location = self.start_of_value();
         let value = self.value(scalar, what)?;
-        // Beyond 2^53 the doubles skip whole numbers; no index is that large.
+        // Beyond 2^53 not every integer is a double; no index is that large.
         if value.fract() != 0.0 || value.abs() > 9e15 || value.is_nan() {
             let location = location.unwrap_or_else(|| self.location());
             return Err(ParseError::unexpected(location, format!("a whole number for the {what}"), format!("{value}")));
@@ -162,7 +163,7 @@ impl Body<'_> {
         Ok(value as i64)
     }
 
-    /// The length of a list, checked against the bytes that are left.
+    /// The length of a list, checked against the remaining bytes.
     fn length(&mut self, count: Scalar, item: Scalar, what: &str) -> Result<usize, ParseError> {
         let location = self.start_of_value();
         let length = self.whole(count, &format!("length of {what}"))?;
@@ -179,7 +180,7 @@ impl Body<'_> {
         Ok(length)
     }
 
-    /// A coordinate: finite.
+    /// A finite coordinate.
     fn coordinate(&mut self, scalar: Scalar, what: &str) -> Result<f64, ParseError> {
         let location = self.start_of_value();
         let value = self.value(scalar, what)?;
@@ -212,7 +213,7 @@ fn decode(scalar: Scalar, raw: [u8; 8]) -> f64 {
 
 fn skip(body: &mut Body<'_>, element: &Element) -> Result<(), ParseError> {
     if element.properties.is_empty() {
-        return Ok(()); // However many rows it announces, they are empty.
+        return Ok(()); // Its rows are empty, whatever their number.
     }
     for _ in 0..element.count {
         for property in &element.properties {
@@ -347,7 +348,8 @@ impl Faces {
         self.polygons.close(|| location.clone())
     }
 
-    /// Every third vertex on makes a triangle with the two before it, each second one turned round.
+    /// From the third vertex on, each forms a triangle with the two before it; every second one is
+    /// reversed.
     fn add_strips(&mut self, indices: &[i64], location: &Location) -> Result<(), ParseError> {
         for strip in indices.split(|&index| index == -1) {
             for (k, window) in strip.windows(3).enumerate() {
@@ -422,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_binary_file_is_refused() {
+    fn every_cut_of_a_binary_file_is_rejected() {
         let whole = square(false);
         for length in 0..whole.len() {
             assert!(parse(&whole[..length]).is_err(), "read {length} of {} bytes without complaint", whole.len());

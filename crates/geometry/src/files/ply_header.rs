@@ -49,20 +49,20 @@ impl Scalar {
     }
 }
 
-/// What a property holds.
+/// Type of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     One(Scalar),
     List { count: Scalar, item: Scalar },
 }
 
-/// A column of an element.
+/// A property of an element.
 pub(super) struct Property {
     pub name: String,
     pub kind: Kind,
 }
 
-/// A table of the file.
+/// An element of the file, a table with one row per item.
 pub(super) struct Element {
     pub name: String,
     pub count: u64,
@@ -70,7 +70,7 @@ pub(super) struct Element {
     pub line: usize,
 }
 
-/// The whole header, and where the body starts.
+/// The header, and the start of the body.
 pub(super) struct Header {
     pub encoding: Encoding,
     pub elements: Vec<Element>,

@@ -1,4 +1,4 @@
-//! Writing PLY: what `solids/NAME.ply` of a run folder holds.
+//! Writer of PLY files, such as `solids/NAME.ply` of a run folder.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,12 @@ use glam::DVec2;
 
 use crate::TriMesh;
 
-/// The mesh as a binary little-endian PLY file: `float x y z` in m, `float s t` if it has texture coordinates, and triangles.
+/// The mesh as a binary little-endian PLY file: `float x y z` in m, `float s t` if it has texture
+/// coordinates, triangles.
 ///
-/// PLY keeps texture coordinates per vertex. A vertex on a seam therefore appears once for each of its coordinates: its
-/// first keeps its index, the others follow after the last vertex. [`crate::repair`] welds them again.
+/// PLY has texture coordinates per vertex. A vertex on a seam is therefore duplicated for each of
+/// its coordinates: the first keeps its index, the others follow the last vertex. [`crate::repair`]
+/// merges them again.
 pub fn write_ply(mesh: &TriMesh) -> Vec<u8> {
     let has_uvs = !mesh.corner_uvs.is_empty();
     let Seams { triangles, uvs, doubled } = if has_uvs { double_at_seams(mesh) } else { Seams::none(mesh) };
@@ -41,7 +43,7 @@ pub fn write_ply(mesh: &TriMesh) -> Vec<u8> {
 struct Seams {
     triangles: Vec<[u32; 3]>,
     uvs: Vec<DVec2>,
-    /// The vertices that the rows after the last vertex repeat.
+    /// The vertices that are duplicated after the last one.
     doubled: Vec<u32>,
 }
 

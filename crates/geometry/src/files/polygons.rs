@@ -1,4 +1,4 @@
-//! Polygons of a file, gathered corner by corner and cut into triangles when all vertices are known.
+//! Polygons of a file, collected corner by corner and triangulated when all vertices are known.
 
 use glam::{DVec2, DVec3};
 
@@ -6,11 +6,12 @@ use super::MAX_ELEMENTS;
 use super::error::{Location, ParseError, Problem};
 use crate::TriMesh;
 
-/// Polygons with more corners than this are cut as a fan even where they are not convex: clipping ears takes time that
-/// grows with the square of the corners, and no mesh has such faces.
+/// Polygons with more corners than this become a fan even if they are not convex: the time of ear
+/// clipping grows with the square of the number of corners, and real meshes have no such faces.
 const MAX_EAR_CORNERS: usize = 4096;
 
-/// Most corners compared with ears of one polygon. Only a polygon drawn to be slow needs more, and gets a fan for the rest.
+/// Most corners compared with ears of one polygon. The rest of a polygon that needs more becomes a
+/// fan.
 const MAX_COMPARISONS: usize = 1 << 22;
 
 /// The vertices and polygons of a file.
@@ -34,7 +35,7 @@ impl Polygons {
         self.corners.push(vertex);
     }
 
-    /// Ends the polygon; fewer than three corners are no polygon.
+    /// Ends the polygon, which must have at least three corners.
     pub fn close(&mut self, location: impl Fn() -> Location) -> Result<(), ParseError> {
         let corners = self.corners.len() - self.ends.last().copied().unwrap_or(0);
         if corners < 3 {
@@ -47,7 +48,7 @@ impl Polygons {
         Ok(())
     }
 
-    /// The triangles of all polygons. Every corner must name a vertex.
+    /// The triangles of all polygons. All vertex indices must be valid.
     pub fn into_mesh(mut self) -> TriMesh {
         let has_uvs = !self.uvs.is_empty();
         if has_uvs {
@@ -73,7 +74,8 @@ impl Polygons {
     }
 }
 
-/// Cuts a polygon into triangles that wind as it does: a fan from its first corner if it is convex, else ears.
+/// Triangulates a polygon, keeping its orientation: a fan from its first corner if it is convex,
+/// else by ear clipping.
 fn triangulate(points: &[DVec3], mut emit: impl FnMut([usize; 3])) {
     let num_corners = points.len();
     let fan_from = |rest: &[usize], emit: &mut dyn FnMut([usize; 3])| {
@@ -105,7 +107,8 @@ fn triangulate(points: &[DVec3], mut emit: impl FnMut([usize; 3])) {
             let is_inside = |&p: &usize| p != a && p != b && p != c && contains([flat[a], flat[b], flat[c]], flat[p]);
             is_convex && !reflex.iter().any(is_inside)
         });
-        // A polygon that crosses itself may have no ear left: a fan closes what remains, and repair will say so.
+        // A polygon that intersects itself may have no ear left: the rest becomes a fan, and repair
+        // reports it.
         let Some(k) = ear else { break };
         emit(around(k));
         rest.remove(k);
@@ -113,7 +116,7 @@ fn triangulate(points: &[DVec3], mut emit: impl FnMut([usize; 3])) {
     fan_from(&rest, &mut emit);
 }
 
-/// The polygon seen along its mean normal (Newell's), counter-clockwise.
+/// The polygon projected along its mean normal (Newell's method), counterclockwise.
 fn flatten(points: &[DVec3]) -> Vec<DVec2> {
     let origin = points[0];
     let normal: DVec3 = (0..points.len())
@@ -163,7 +166,7 @@ mod tests {
 
     #[test]
     fn concave_polygon_is_covered_once_in_every_orientation() {
-        // An arrow head whose fan from corner 0 would spill over the notch.
+        // An arrowhead whose fan from corner 0 would cover the notch.
         let outline = [(0.0, 0.0), (2.0, -2.0), (1.0, 0.0), (2.0, 2.0), (-0.5, 0.5)];
         for axis in 0..3 {
             let points: Vec<DVec3> = outline

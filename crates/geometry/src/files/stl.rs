@@ -1,6 +1,8 @@
-//! STL, text and binary. It stores every triangle's corners anew; equal corners (−0 counts as 0) become one vertex.
+//! STL, text and binary. The format has no shared vertices; equal corners (−0 equals 0) become one
+//! vertex.
 //!
-//! Binary files are known by their length, 84 + 50 n bytes: many begin with `solid`, as text ones must.
+//! Binary files are recognized by their length, 84 + 50 n bytes: many begin with `solid`, as text
+//! files must.
 
 use std::collections::HashMap;
 
@@ -64,7 +66,7 @@ fn parse_text(bytes: &[u8]) -> Result<TriMesh, ParseError> {
             || token.eq_ignore_ascii_case(b"endsolid") && in_solid
         {
             in_solid = !in_solid;
-            // What follows on this line is a name, whatever it looks like.
+            // The rest of the line is a name.
             tokens.next_line();
         } else {
             let expected = if in_solid { "`facet` or `endsolid`" } else { "`solid`" };
@@ -77,7 +79,8 @@ fn parse_text(bytes: &[u8]) -> Result<TriMesh, ParseError> {
     Ok(weld.mesh)
 }
 
-/// `normal x y z outer loop`, three times `vertex x y z`, `endloop endfacet`. The normal is not used, and may be anything.
+/// `normal x y z outer loop`, three times `vertex x y z`, `endloop endfacet`. The normal is
+/// ignored.
 fn facet(tokens: &mut Tokens<'_>) -> Result<[DVec3; 3], ParseError> {
     expect(tokens, "normal")?;
     for _ in 0..3 {
@@ -107,7 +110,7 @@ fn expect(tokens: &mut Tokens<'_>, keyword: &str) -> Result<(), ParseError> {
     }
 }
 
-/// A mesh that gives equal corners one vertex.
+/// A mesh in which equal corners share a vertex.
 #[derive(Default)]
 struct Weld {
     mesh: TriMesh,

@@ -42,8 +42,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The next token on this line. A token that starts with `comment` ends the line; a backslash at the
-    /// end of a line continues it on the next.
+    /// The next token on this line. A token that starts with `comment` ends the line; a backslash
+    /// at the end of a line continues it on the next.
     pub fn next_on_line(&mut self, comment: Option<u8>) -> Option<&'a [u8]> {
         while let Some(&byte) = self.bytes.get(self.at) {
             if byte == b'\n' || Some(byte) == comment {
@@ -101,7 +101,8 @@ pub(super) fn number(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// Parses a coordinate, which must be finite. `token` is none where the line or file ends too early.
+/// Parses a coordinate, which must be finite. `token` is none where the line or file ends too
+/// early.
 pub(super) fn coordinate(token: Option<&[u8]>, location: impl Fn() -> Location, what: &str) -> Result<f64, ParseError> {
     let Some(token) = token else {
         return Err(ParseError::unexpected(location(), format!("a number for the {what}"), "the end"));

@@ -1,15 +1,16 @@
 //! The 256 cases of marching cubes, derived from one rule for the faces of a cube.
 //!
-//! Corners are numbered by their coordinates, `x + 2y + 4z`. Walk round a face anticlockwise, seen from outside the
-//! cube: wherever a run of inside corners begins, the surface enters through that edge, and it leaves through the edge
-//! where the run ends. On a face whose corners alternate, each inside corner is a run of its own, so the two are kept
-//! apart. The rule looks at nothing but the face, and the cube on its other side walks it the other way round: both
-//! draw the same segments, in opposite directions, which is why the whole surface is closed and oriented.
+//! Corners are numbered by their coordinates, `x + 2y + 4z`. Traverse a face counterclockwise, seen
+//! from outside the cube: where a run of inside corners begins, the surface enters through that
+//! edge, and it leaves through the edge where the run ends. On a face whose corners alternate, each
+//! inside corner is a run of its own, so the two stay separate. The rule depends on the face alone,
+//! and the cube on its other side traverses it in the opposite direction: both produce the same
+//! segments with opposite orientation, which is why the whole surface is closed and oriented.
 //!
-//! Every crossed edge belongs to two faces, entered on one and left on the other, so the segments chain into loops by
-//! themselves. A loop is then cut into triangles by the diagonals of least squared length between edge midpoints.
-//! A diagonal between two points of one face is never used: the neighboring cube might use it too, and four
-//! triangles would meet there.
+//! Every crossed edge belongs to two faces, entered on one and left on the other, so the segments
+//! form closed loops. A loop is triangulated with the diagonals of least squared length between
+//! edge midpoints. A diagonal between two points of one face is never used: the neighboring cube
+//! might use it too, and four triangles would meet there.
 
 use std::array;
 use std::sync::LazyLock;
@@ -17,7 +18,8 @@ use std::sync::LazyLock;
 /// Number of edges of a cube.
 const NUM_EDGES: usize = 12;
 
-/// Triangles of each case, as edges of the cube (see [`edge_ends`]), wound anticlockwise seen from the outside corners.
+/// Triangles of each case, as edges of the cube (see [`edge_ends`]), wound counterclockwise seen
+/// from the outside corners.
 pub(super) static CASES: LazyLock<[Vec<[u8; 3]>; 256]> =
     LazyLock::new(|| array::from_fn(|case| triangulate_case(case as u8)));
 
@@ -43,7 +45,8 @@ fn edge_between(a: usize, b: usize) -> usize {
         .expect("the corners of a face are neighbors in turn")
 }
 
-/// Corners of the face across `axis` at its upper or lower end, anticlockwise seen from outside the cube.
+/// Corners of the face across `axis` at its upper or lower end, counterclockwise seen from outside
+/// the cube.
 fn face_corners(axis: usize, upper: bool) -> [usize; 4] {
     let (u, v) = (1 << ((axis + 1) % 3), 1 << ((axis + 2) % 3));
     if upper { [0, u, u + v, v].map(|corner| corner + (1 << axis)) } else { [0, v, u + v, u] }
@@ -53,7 +56,7 @@ fn faces() -> impl Iterator<Item = [usize; 4]> {
     (0..3).flat_map(|axis| [false, true].map(|upper| face_corners(axis, upper)))
 }
 
-/// For each crossed edge, the edge that the surface goes to next.
+/// For each crossed edge, the next edge of its loop.
 fn successors(case: u8) -> [Option<usize>; NUM_EDGES] {
     let inside = |corner: usize| case >> corner & 1 == 1;
     let mut next = [None; NUM_EDGES];
@@ -95,14 +98,15 @@ fn doubled_midpoint(edge: usize) -> [i32; 3] {
     array::from_fn(|a| if a == axis { 1 } else { 2 * (corner >> a & 1) as i32 })
 }
 
-/// Cost of a diagonal; none when both ends lie on one face of the cube.
+/// Cost of a diagonal; none if both ends lie on one face of the cube.
 fn diagonal_cost(a: usize, b: usize) -> Option<i32> {
     let (p, q) = (doubled_midpoint(a), doubled_midpoint(b));
     let share_a_face = (0..3).any(|axis| p[axis] == q[axis] && p[axis] != 1);
     (!share_a_face).then(|| (0..3).map(|axis| (p[axis] - q[axis]).pow(2)).sum())
 }
 
-/// Cuts a loop into triangles by the cheapest allowed diagonals (dynamic programming over chains of the loop).
+/// Triangulates a loop with the cheapest allowed diagonals (dynamic programming over chains of the
+/// loop).
 fn triangulate_loop(polygon: &[usize], triangles: &mut Vec<[u8; 3]>) {
     let n = polygon.len();
     // Cost and apex of the best triangulation of the chain i..=j, closed by the chord i–j.
@@ -164,7 +168,8 @@ mod tests {
     fn alternating_corners_are_kept_apart() {
         // Corners 0 and 3 lie across the lower z face from each other: two triangles, no bridge.
         assert_eq!(CASES[0b1001].len(), 2);
-        // Their complement leaves the two outside corners joined through the same face: one hexagon.
+        // Their complement leaves the two outside corners joined through the same face: one
+        // hexagon.
         assert_eq!(CASES[0b1111_0110].len(), 4);
     }
 }

@@ -72,7 +72,8 @@ impl Collapsible for Isosurface {
                 return false;
             }
         }
-        // A free triangle with three corners on the contact line would lie on the floor, with no liquid above it.
+        // A free triangle with three corners on the contact line would lie on the floor, with no
+        // liquid above it.
         let would_lie_on_floor =
             |t: u32| triangles[t as usize].iter().all(|&v| classes[collapse.target(v) as usize].floor);
         collapse.changing(triangles).all(|t| self.on_floor[t as usize] || !would_lie_on_floor(t))

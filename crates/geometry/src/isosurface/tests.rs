@@ -1,4 +1,5 @@
-//! Closedness and manifoldness are claims about any field, so they are tested on noise; accuracy on spheres and caps.
+//! Closedness and manifoldness are claims about any field, so they are tested on noise; accuracy on
+//! spheres and caps.
 
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
@@ -21,7 +22,8 @@ impl Noise {
     }
 }
 
-/// Checks that a surface is a closed oriented manifold without vanishing triangles; returns its Euler number.
+/// Checks that a surface is a closed oriented manifold without vanishing triangles; returns its
+/// Euler number.
 fn assert_closed_manifold(surface: &Isosurface, least_area: f64, what: &str) -> i64 {
     let mesh = &surface.mesh;
     assert_eq!(surface.on_floor.len(), mesh.triangles.len());
@@ -76,26 +78,24 @@ fn assert_floor_is_flat(surface: &Isosurface, grid: &Grid, what: &str) {
 #[test]
 fn any_noise_gives_a_closed_manifold() {
     let mut noise = Noise(1);
-    let mut scratch = Scratch::default();
-    let mut surface = Isosurface::default();
     for round in 0..300 {
         let size = [0, 1, 2].map(|axis| 2 + (round * (axis + 3) / 2) % 7);
         let grid = Grid { origin: DVec3::new(0.1, -0.7, 0.3), cell: DVec3::new(0.01, 0.013, 0.008), size };
-        // From nearly empty to nearly full; every third field has many exact zeros, every seventh only signs.
+        // From nearly empty to nearly full; every third field has many exact zeros, every seventh
+        // only signs.
         let level = -0.9 + 1.8 * f64::from(u32::try_from(round % 10).unwrap()) / 9.0;
         let values: Vec<f64> = (0..grid.num_nodes())
             .map(|_| noise.next() + level)
             .map(|v| if round % 3 == 0 && v.abs() < 0.3 { 0.0 } else { v })
             .map(|v| if round % 7 == 0 { v.signum() } else { v })
             .collect();
-        extract_into(&grid, &values, true, &mut scratch, &mut surface);
+        let mut surface = extract(&grid, &values, true);
         let what = format!("round {round}, {size:?}");
         let smallest = MIN_FRACTION * MIN_FRACTION * 0.008 * 0.008 / 4.0;
         let euler = assert_closed_manifold(&surface, smallest, &what);
         assert_eq!(euler % 2, 0, "{what}: Euler number {euler}");
         assert_floor_is_flat(&surface, &grid, &what);
         assert_eq!(surface.mesh.volume() > 0.0, values.iter().any(|&v| v < 0.0), "{what}: {}", surface.mesh.volume());
-        assert_eq!(surface, extract(&grid, &values, true), "{what}: scratch memory changes the result");
 
         surface.collapse_short_edges(0.006);
         let collapsed = assert_closed_manifold(&surface, 0.0, &what);
@@ -124,7 +124,8 @@ fn smooth_random_fields_give_closed_manifolds() {
             .filter(|(_, source)| **source != Source::Node)
             .map(|(&p, _)| field(p).abs())
             .fold(0.0, f64::max);
-        // A vertex held off a node misses zero by the slope (at most Σ|k|) times MIN_FRACTION of a cell.
+        // A vertex held off a node misses zero by the slope (at most Σ|k|) times MIN_FRACTION of a
+        // cell.
         let allowed = waves.iter().map(|(k, _)| k.length()).sum::<f64>() * MIN_FRACTION * grid.cell.x + 1e-6;
         assert!(worst < allowed, "{what}: polished vertices miss the surface by {worst:e}, allowed {allowed:e}");
 

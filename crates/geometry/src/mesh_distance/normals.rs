@@ -1,21 +1,24 @@
-//! Angle-weighted pseudonormals: normals of faces, edges and vertices whose sign tells inside from outside.
+//! Angle-weighted pseudonormals of faces, edges and vertices, which distinguish inside from
+//! outside.
 //!
-//! If `c` is the point of a closed surface nearest to `p`, and `n` the sum of the unit normals of the faces that meet
-//! at `c`, each weighted by the angle it spans there, then `n · (p − c)` is positive outside and negative inside
-//! (baerentzen2005). On an edge both faces span π; inside a face the pseudonormal is the normal itself.
+//! If `c` is the point of a closed surface nearest to `p`, and `n` the sum of the unit normals of
+//! the faces that meet at `c`, each weighted by the angle it spans there, then `n · (p − c)` is
+//! positive outside and negative inside (baerentzen2005). On an edge both faces span π; inside a
+//! face the pseudonormal is the normal itself.
 
 use glam::DVec3;
 
 use crate::TriMesh;
 use crate::connectivity::{EdgeUse, edge_uses};
 
-/// A triangle lower than this fraction of its longest side has no normal of its own: rounding would decide it.
+/// A triangle whose height is below this fraction of its longest edge has no normal: rounding would
+/// dominate it.
 const SLIVER: f64 = 1e-10;
 
-/// Rounds in which slivers take over normals from neighbors that are slivers themselves.
+/// Rounds in which slivers copy normals from neighbors that are slivers themselves.
 const SLIVER_ROUNDS: usize = 8;
 
-/// The pseudonormals of a mesh, each of unit length (or zero where opposite faces cancel).
+/// Pseudonormals of a mesh, of unit length (or zero where opposite faces cancel).
 #[derive(Clone, Debug)]
 pub(super) struct Pseudonormals {
     pub faces: Vec<DVec3>,
@@ -58,12 +61,12 @@ impl Pseudonormals {
     }
 }
 
-/// The angle between two vectors, accurate for small and for nearly straight ones.
+/// The angle between two vectors, accurate for small angles and for angles near π.
 fn angle(a: DVec3, b: DVec3) -> f64 {
     a.cross(b).length().atan2(a.dot(b))
 }
 
-/// Normals of all faces. A sliver lies along its longest side, so it takes the normal of the face across.
+/// Normals of all faces. A sliver gets the normal of the face across its longest edge.
 fn face_normals(mesh: &TriMesh, uses: &[EdgeUse]) -> Vec<DVec3> {
     let mut normals: Vec<Option<DVec3>> = (0..mesh.triangles.len()).map(|t| face_normal(mesh.corners(t))).collect();
     for _ in 0..SLIVER_ROUNDS {

@@ -1,14 +1,16 @@
 //! Distances to four triangles at once, in single precision, with a bound on the error.
 //!
-//! Each triangle has a frame of its own: corner a at the origin, b on the x axis, c in the xy plane. In it, a point at
-//! height `h` lies `s` outside a side (measured across it) and `t` beyond its ends (measured along it), and
+//! Each triangle has a local frame: corner a at the origin, b on the x axis, c in the xy plane. In
+//! it, a point at height `h` lies `s` outside an edge (measured across it) and `t` beyond its ends
+//! (measured along it), and
 //!
 //! ```text
-//! distance² = h² + min over the sides of (s² + t²),    or h² if it is outside none of them.
+//! distance² = h² + min over the edges of (s² + t²),    or h² if it is outside none of them.
 //! ```
 //!
-//! Nothing here divides by the size of the triangle, so a bad shape does no harm: the error is a few roundings of the
-//! coordinates ([`ROUNDING`]), and whoever asks settles what lies that close in double precision.
+//! Nothing is divided by the size of the triangle, so degenerate shapes do no harm: the error is a
+//! few roundings of the coordinates ([`ROUNDING`]), and the caller measures candidates that close
+//! in double precision.
 
 use glam::{DVec3, Vec4};
 
@@ -16,26 +18,27 @@ use super::normals::face_normal;
 use crate::TriMesh;
 use crate::bvh::{Bvh, LEAF};
 
-/// Error of a distance, relative to the coordinates that go in. A turn into a frame rounds three products, three sums
-/// and seven factors, at 6e-8 each; a side doubles that; three components add up. Then doubled for good measure.
+/// Error of a distance, relative to the coordinates. A rotation into a frame rounds three products,
+/// three sums and seven factors, at 6e-8 each; an edge doubles that; three components add up. The
+/// result is doubled for safety.
 const ROUNDING: f64 = 4e-6;
 
-/// Four triangles, each in its frame.
+/// Four triangles, each in its local frame.
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
-    /// Rows of the turn into the frame, and where the frame has its origin.
+    /// Rows of the rotation into the frame, and its origin.
     axes: [[Vec4; 4]; 3],
-    /// Lengths of the sides ab, bc and ac.
+    /// Lengths of the edges ab, bc and ac.
     lengths: [Vec4; 3],
-    /// Directions of the sides bc and ac.
+    /// Directions of the edges bc and ac.
     bc: [Vec4; 2],
     ac: [Vec4; 2],
 }
 
-/// A point, prepared for packets.
+/// A query point prepared for packets.
 pub(super) struct Probe {
     point: [Vec4; 3],
-    /// Error of every distance from here, in m.
+    /// Error of every distance from this point, in m.
     pub error: f64,
 }
 
@@ -53,7 +56,8 @@ impl Packet {
         let mut packet = Self { axes: [[zero; 4]; 3], lengths: [zero; 3], bc: [zero; 2], ac: [zero; 2] };
         for (i, &triangle) in triangles.iter().enumerate() {
             if triangles[..i].contains(&triangle) {
-                // A leaf that is not full names its first triangle again, which need not be measured twice.
+                // A leaf that is not full repeats its first triangle, which need not be measured
+                // twice.
                 packet.axes[2][3][i] = f32::INFINITY;
                 continue;
             }
@@ -82,15 +86,15 @@ impl Packet {
         packet
     }
 
-    /// Squared distances, in m². Too large for single precision, or of a point at infinity, they may be infinite or not
-    /// numbers.
+    /// Squared distances, in m²; infinite or NaN if they are too large for single precision.
     #[inline(always)]
     pub fn squared_distances(&self, probe: &Probe) -> Vec4 {
         let [px, py, pz] = probe.point;
         let [x, y, height] = self.axes.each_ref().map(|[ax, ay, az, shift]| *ax * px + *ay * py + *az * pz + *shift);
         let [ab_length, bc_length, ac_length] = self.lengths;
         let from_b = x - ab_length;
-        // Across each side, positive outside the triangle; and along it from its first corner.
+        // Distance across each edge, positive outside the triangle, and along it from its first
+        // corner.
         let sides = [
             (-y, x, ab_length),
             (from_b * self.bc[1] - y * self.bc[0], from_b * self.bc[0] + y * self.bc[1], bc_length),

@@ -1,8 +1,9 @@
-//! One triangle: its nearest point to a point, and where a ray meets it.
+//! The nearest point of one triangle.
 
 use glam::DVec3;
 
-/// The part of a triangle that a point lies on. Edge `i` joins corners `i` and `i + 1`.
+/// The face, edge or corner of a triangle that contains a point. Edge `i` joins corners `i` and `i
+/// + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feature {
     Face,
@@ -18,7 +19,7 @@ pub(super) struct Nearest {
     pub feature: Feature,
 }
 
-/// A triangle, laid out for nearest-point queries: a corner, two sides and their products.
+/// A triangle prepared for nearest-point queries: a corner, two edges and their dot products.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Triangle {
     a: DVec3,
@@ -35,15 +36,15 @@ impl Triangle {
         Self { a, ab, ac, ab_ab: ab.dot(ab), ab_ac: ab.dot(ac), ac_ac: ac.dot(ac) }
     }
 
-    /// From the point of the triangle with these coordinates to `point`.
+    /// The vector from the point of the triangle with these coordinates to `point`.
     pub fn offset(&self, point: DVec3, v: f64, w: f64) -> DVec3 {
         point - self.a - self.ab * v - self.ac * w
     }
 
-    /// The nearest point, by the region that `point` projects into (ericson2005).
+    /// The nearest point, by the Voronoi region of `point` (ericson2005).
     ///
-    /// With `d1 = ab·ap` and `d2 = ac·ap`, the other projections follow by subtraction, and the barycentric
-    /// coordinates from the normal equations, without the products of large numbers that cancel.
+    /// With `d1 = ab·ap` and `d2 = ac·ap`, the other projections follow by subtraction, and the
+    /// barycentric coordinates from the normal equations, without cancellation of large products.
     #[inline(always)]
     pub fn nearest(&self, point: DVec3) -> Nearest {
         let ap = point - self.a;
@@ -75,53 +76,5 @@ impl Triangle {
         }
         let scale = (va + vb + vc).recip();
         Nearest { v: vb * scale, w: vc * scale, feature: Feature::Face }
-    }
-}
-
-/// A ray prepared for triangles: sheared so that it runs along +z from the origin (woop2013).
-pub(super) struct Ray {
-    origin: DVec3,
-    axes: [usize; 3],
-    shear: DVec3,
-}
-
-/// Where a ray meets a triangle.
-pub(super) struct Crossing {
-    pub t: f64,
-    pub barycentrics: DVec3,
-}
-
-impl Ray {
-    pub fn new(origin: DVec3, direction: DVec3) -> Self {
-        let z = direction.abs().max_position();
-        let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
-        // Keeps the winding of triangles.
-        if direction[z] < 0.0 {
-            (x, y) = (y, x);
-        }
-        let shear = DVec3::new(direction[x] / direction[z], direction[y] / direction[z], direction[z].recip());
-        Self { origin, axes: [x, y, z], shear }
-    }
-
-    /// The crossing with a triangle, from either side. Edges count for both their triangles: no ray passes between.
-    pub fn cross(&self, corners: [DVec3; 3]) -> Option<Crossing> {
-        let [x, y, z] = self.axes;
-        let [a, b, c] = corners.map(|p| {
-            let p = p - self.origin;
-            DVec3::new(p[x] - self.shear.x * p[z], p[y] - self.shear.y * p[z], self.shear.z * p[z])
-        });
-        let u = c.x * b.y - c.y * b.x;
-        let v = a.x * c.y - a.y * c.x;
-        let w = b.x * a.y - b.y * a.x;
-        if (u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0) {
-            return None;
-        }
-        let determinant = u + v + w;
-        if determinant == 0.0 {
-            return None;
-        }
-        let barycentrics = DVec3::new(u, v, w) / determinant;
-        let t = barycentrics.dot(DVec3::new(a.z, b.z, c.z));
-        (t >= 0.0).then_some(Crossing { t, barycentrics })
     }
 }

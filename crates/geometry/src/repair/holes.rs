@@ -1,14 +1,16 @@
-//! Closing small holes.
+//! Filling of small holes.
 //!
-//! A hole is a loop of edges with a triangle on one side only. It is closed with the triangulation of least area over its own
-//! vertices (after barequet1995), found by dynamic programming over the loop's chords:
+//! A hole is a loop of edges with only one triangle each. It is filled with the triangulation of
+//! least area over its vertices (after barequet1995), found by dynamic programming over the chords
+//! of the loop:
 //!
 //! ```text
 //! W(i, k) = min over i < j < k of  W(i, j) + W(j, k) + area(i, j, k)
 //! ```
 //!
-//! which costs n³/6 areas for n edges, so that n has a limit; a chord that is an edge of the mesh already is not used again.
-//! A crack along a T-junction is a hole without area, and is closed like the others.
+//! which evaluates n³/6 areas for n edges, hence the limit on n. Chords that are edges of the mesh
+//! already are not used. A crack along a T-junction is a hole without area, and is filled like the
+//! others.
 
 use std::collections::HashSet;
 
@@ -19,24 +21,25 @@ use super::{MAX_FILLED_SHARE, MAX_HOLE_EDGES};
 use crate::TriMesh;
 use crate::connectivity::{Connectivity, HalfEdge};
 
-/// A hole's rim, in the direction in which its filling winds: against the triangles round it.
+/// The rim of a hole, in the direction of the filling, which is opposite to that of the triangles
+/// around it.
 struct Rim {
-    /// Vertices, and the triangle side that ends in each.
-    sides: Vec<HalfEdge>,
+    /// Half-edges of the triangles around the hole; each ends at a vertex of the rim.
+    half_edges: Vec<HalfEdge>,
 }
 
 impl Rim {
     fn vertices(&self, mesh: &TriMesh) -> Vec<u32> {
-        self.sides.iter().map(|side| side.ends(&mesh.triangles)[1]).collect()
+        self.half_edges.iter().map(|half_edge| half_edge.ends(&mesh.triangles)[1]).collect()
     }
 
     fn center(&self, mesh: &TriMesh) -> DVec3 {
         let sum: DVec3 = self.vertices(mesh).iter().map(|&v| mesh.positions[v as usize]).sum();
-        sum / self.sides.len() as f64
+        sum / self.half_edges.len() as f64
     }
 }
 
-/// Closes all holes, or says which are too large.
+/// Fills all holes; holes that are too large are errors.
 pub(super) fn fill(mesh: &mut TriMesh, connectivity: &Connectivity) -> Result<Vec<FilledHole>, MeshDefect> {
     let rims = rims(mesh, connectivity);
     if rims.is_empty() {
@@ -69,42 +72,46 @@ pub(super) fn fill(mesh: &mut TriMesh, connectivity: &Connectivity) -> Result<Ve
             _ => too_large.push(rim),
         }
     }
-    // The first among the longest.
-    match too_large.iter().rev().max_by_key(|rim| rim.sides.len()) {
+    // The first of the longest.
+    match too_large.iter().rev().max_by_key(|rim| rim.half_edges.len()) {
         None => Ok(filled),
-        Some(longest) => {
-            Err(MeshDefect::Open { loops: too_large.len(), edges: longest.sides.len(), near: longest.center(mesh) })
-        }
+        Some(longest) => Err(MeshDefect::Open {
+            loops: too_large.len(),
+            edges: longest.half_edges.len(),
+            near: longest.center(mesh),
+        }),
     }
 }
 
-/// The boundary as simple loops. Where holes touch in a vertex, a loop is pinched off as soon as it comes back there.
+/// The boundary as simple loops. Where holes share a vertex, a loop is closed as soon as it returns
+/// there.
 fn rims(mesh: &TriMesh, connectivity: &Connectivity) -> Vec<Rim> {
     const NONE: u32 = u32::MAX;
-    // Against the triangles, the rim leaves a vertex along the side that ends there.
+    // The rim leaves a vertex against the half-edge that ends there.
     let mut leaving: Vec<(u32, HalfEdge)> =
-        connectivity.boundary().map(|side| (side.ends(&mesh.triangles)[1], side)).collect();
+        connectivity.boundary().map(|half_edge| (half_edge.ends(&mesh.triangles)[1], half_edge)).collect();
     leaving.sort_unstable();
     let mut used = vec![false; leaving.len()];
-    let mut place_on_path = vec![NONE; if leaving.is_empty() { 0 } else { mesh.positions.len() }];
+    let mut index_on_path = vec![NONE; if leaving.is_empty() { 0 } else { mesh.positions.len() }];
     let mut rims = Vec::new();
     let mut path: Vec<HalfEdge> = Vec::new();
     for first in 0..leaving.len() {
         let mut next = (!used[first]).then_some(first);
         while let Some(at) = next {
             used[at] = true;
-            let (vertex, side) = leaving[at];
-            place_on_path[vertex as usize] = path.len() as u32;
-            path.push(side);
-            let [to, _] = side.ends(&mesh.triangles);
-            if place_on_path[to as usize] != NONE {
-                let sides = path.split_off(place_on_path[to as usize] as usize);
-                for side in &sides {
-                    place_on_path[side.ends(&mesh.triangles)[1] as usize] = NONE;
+            let (vertex, half_edge) = leaving[at];
+            index_on_path[vertex as usize] = path.len() as u32;
+            path.push(half_edge);
+            let [to, _] = half_edge.ends(&mesh.triangles);
+            if index_on_path[to as usize] != NONE {
+                let half_edges = path.split_off(index_on_path[to as usize] as usize);
+                for half_edge in &half_edges {
+                    index_on_path[half_edge.ends(&mesh.triangles)[1] as usize] = NONE;
                 }
-                rims.push(Rim { sides });
+                rims.push(Rim { half_edges });
             }
-            // After a loop the path goes on from where it was pinched off, which is `to` in either case.
+            // After a loop the path continues from where it was closed, which is `to` in either
+            // case.
             let start = leaving.partition_point(|&(from, _)| from < to);
             next = (start..leaving.len()).take_while(|&k| leaving[k].0 == to).find(|&k| !used[k] && !path.is_empty());
         }
@@ -113,17 +120,19 @@ fn rims(mesh: &TriMesh, connectivity: &Connectivity) -> Vec<Rim> {
     rims
 }
 
-/// The texture coordinates that the triangles round the hole have at its vertices.
+/// The texture coordinates of the triangles around the hole at its vertices.
 fn rim_uvs(mesh: &TriMesh, rim: &Rim) -> Option<Vec<DVec2>> {
-    (!mesh.corner_uvs.is_empty())
-        .then(|| rim.sides.iter().map(|side| mesh.corner_uvs[side.triangle()][side.next().side()]).collect())
+    (!mesh.corner_uvs.is_empty()).then(|| {
+        rim.half_edges.iter().map(|half_edge| mesh.corner_uvs[half_edge.triangle()][half_edge.next().side()]).collect()
+    })
 }
 
 fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// The triangulation of least area of a loop, as corners of the loop, with its area; none if every one would repeat an edge.
+/// The triangulation of least area of a loop, as indices into the loop, and its area; none if all
+/// would repeat an edge.
 fn least_area(mesh: &TriMesh, rim: &[u32], edges: &HashSet<[u32; 2]>) -> Option<(Vec<[usize; 3]>, f64)> {
     let n = rim.len();
     if n < 3 {
@@ -155,12 +164,12 @@ fn least_area(mesh: &TriMesh, rim: &[u32], edges: &HashSet<[u32; 2]>) -> Option<
         return None;
     }
     let mut patch = Vec::with_capacity(n - 2);
-    let mut open = vec![(0, n - 1)];
-    while let Some((i, k)) = open.pop() {
+    let mut stack = vec![(0, n - 1)];
+    while let Some((i, k)) = stack.pop() {
         if k - i >= 2 {
             let j = apex[i * n + k];
             patch.push([i, j, k]);
-            open.extend([(i, j), (j, k)]);
+            stack.extend([(i, j), (j, k)]);
         }
     }
     Some((patch, total))

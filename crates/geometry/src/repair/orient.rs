@@ -1,72 +1,73 @@
-//! Winding triangles like their neighbors, and taking surfaces apart where they only touch.
+//! Consistent orientation of neighboring triangles, and separation of surfaces that only touch.
 
 use std::f64::consts::TAU;
 
 use glam::DVec3;
 
-use super::clean::turn;
+use super::degenerate::flip;
 use super::report::MeshDefect;
 use crate::TriMesh;
 use crate::connectivity::{Connectivity, EdgeUse, HalfEdge, edge_uses};
 
-/// What [`orient`] did.
+/// The result of [`orient`].
 pub(super) struct Oriented {
-    pub turned_triangles: usize,
+    pub flipped_triangles: usize,
     pub split_edges: usize,
     pub split_vertices: usize,
 }
 
-/// A triangle has three sides, each of which may have to wait for another one's midpoint; more passes than this help nothing.
+/// Most passes; each edge of a triangle may have to wait for the split of another one.
 const MAX_PASSES: usize = 8;
 
-/// Makes the winding consistent across every edge with two triangles, by the majority in each patch; then separates the sheets
-/// at edges with more. Afterwards every edge has at most two triangles, and they run along it in opposite directions.
+/// Makes the orientation consistent across every edge with two triangles, by majority in each
+/// patch; then separates the sheets at edges with more. Afterwards every edge has at most two
+/// triangles, which traverse it in opposite directions.
 pub(super) fn orient(mesh: &mut TriMesh) -> Result<Oriented, MeshDefect> {
     let mut uses = edge_uses(&mesh.triangles);
-    let mut done = Oriented { turned_triangles: wind_alike(mesh, &uses)?, split_edges: 0, split_vertices: 0 };
+    let mut done = Oriented { flipped_triangles: orient_patches(mesh, &uses)?, split_edges: 0, split_vertices: 0 };
     for pass in 0..MAX_PASSES {
-        let (pairs, crowded_edges) = pair_up(mesh, &uses)?;
-        if crowded_edges == 0 {
+        let (pairs, non_manifold_edges) = pair_up(mesh, &uses)?;
+        if non_manifold_edges == 0 {
             return Ok(done);
         }
         if pass == 0 {
-            done.split_edges = crowded_edges;
+            done.split_edges = non_manifold_edges;
         }
         let connectivity = Connectivity::of_pairs(mesh.triangles.len(), pairs);
         done.split_vertices += split_fans(mesh, &connectivity);
-        cut_crowded_edges(mesh, &connectivity);
+        split_non_manifold_edges(mesh, &connectivity);
         uses = edge_uses(&mesh.triangles);
     }
-    Err(crowded(mesh, &uses, |uses| uses.len() > 2))
+    Err(non_manifold(mesh, &uses, |uses| uses.len() > 2))
 }
 
-/// Where two sheets touch along an edge but hang together round both of its ends, the ends cannot be doubled. Then all
-/// pairs of triangles but one get a midpoint of their own.
-fn cut_crowded_edges(mesh: &mut TriMesh, connectivity: &Connectivity) {
-    let mut is_cut = vec![false; mesh.triangles.len()];
+/// Where two sheets touch along an edge but are connected around both of its ends, the ends cannot
+/// be duplicated. Then all pairs of triangles but one get a separate midpoint.
+fn split_non_manifold_edges(mesh: &mut TriMesh, connectivity: &Connectivity) {
+    let mut is_split = vec![false; mesh.triangles.len()];
     for uses in edges(&edge_uses(&mesh.triangles)).filter(|uses| uses.len() > 2) {
         let [from, to] = ends(mesh, uses[0].edge);
-        let sides = uses.iter().map(|edge_use| edge_use.half_edge);
-        let pairs = sides.filter_map(|side| {
-            connectivity.opposite(side).filter(|&across| side < across).map(|across| [side, across])
+        let half_edges = uses.iter().map(|edge_use| edge_use.half_edge);
+        let pairs = half_edges.filter_map(|half_edge| {
+            connectivity.opposite(half_edge).filter(|&across| half_edge < across).map(|across| [half_edge, across])
         });
         for pair in pairs.skip(1) {
-            if pair.iter().any(|side| is_cut[side.triangle()]) {
+            if pair.iter().any(|half_edge| is_split[half_edge.triangle()]) {
                 continue;
             }
             let midpoint = mesh.positions.len() as u32;
             mesh.positions.push(from.midpoint(to));
-            for side in pair {
-                is_cut[side.triangle()] = true;
-                cut(mesh, side, midpoint);
+            for half_edge in pair {
+                is_split[half_edge.triangle()] = true;
+                split_triangle(mesh, half_edge, midpoint);
             }
         }
     }
 }
 
-/// Cuts a triangle in two, from a new vertex in the middle of a side to the corner opposite.
-fn cut(mesh: &mut TriMesh, side: HalfEdge, midpoint: u32) {
-    let (t, [from, to, apex]) = (side.triangle(), [side, side.next(), side.previous()].map(HalfEdge::side));
+/// Splits a triangle in two, from a new vertex in the middle of an edge to the opposite corner.
+fn split_triangle(mesh: &mut TriMesh, edge: HalfEdge, midpoint: u32) {
+    let (t, [from, to, apex]) = (edge.triangle(), [edge, edge.next(), edge.previous()].map(HalfEdge::side));
     let old = mesh.triangles[t];
     mesh.triangles[t][to] = midpoint;
     mesh.triangles.push([midpoint, old[to], old[apex]]);
@@ -77,7 +78,7 @@ fn cut(mesh: &mut TriMesh, side: HalfEdge, midpoint: u32) {
     }
 }
 
-/// Gives every fan of triangles round a vertex a vertex of its own. Returns how many vertices were added.
+/// Gives every triangle fan at a vertex a separate vertex; returns the number of added vertices.
 pub(super) fn split_fans(mesh: &mut TriMesh, connectivity: &Connectivity) -> usize {
     let num_before = mesh.positions.len();
     let mut taken = vec![false; num_before];
@@ -110,36 +111,37 @@ fn ends(mesh: &TriMesh, edge: [u32; 2]) -> [DVec3; 2] {
     edge.map(|v| mesh.positions[v as usize])
 }
 
-/// Spreads the winding of the first triangle over its patch, then turns whichever are fewer. Returns how many.
-fn wind_alike(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDefect> {
+/// Propagates the orientation of the first triangle over its patch, then flips the minority;
+/// returns its size.
+fn orient_patches(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDefect> {
     let plain = edges(uses).filter_map(|uses| match uses {
         [a, b] => Some([a.half_edge, b.half_edge]),
         _ => None,
     });
     let neighbors = Connectivity::of_pairs(mesh.triangles.len(), plain);
-    let mut is_turned: Vec<Option<bool>> = vec![None; mesh.triangles.len()];
+    let mut is_flipped: Vec<Option<bool>> = vec![None; mesh.triangles.len()];
     let mut total = 0;
     let mut patch = Vec::new();
     for first in 0..mesh.triangles.len() {
-        if is_turned[first].is_some() {
+        if is_flipped[first].is_some() {
             continue;
         }
-        is_turned[first] = Some(false);
+        is_flipped[first] = Some(false);
         patch.clear();
         patch.push(first);
         let mut at = 0;
-        let mut num_turned = 0;
+        let mut num_flipped = 0;
         while let Some(&triangle) = patch.get(at) {
             at += 1;
-            let here = is_turned[triangle] == Some(true);
-            num_turned += usize::from(here);
+            let here = is_flipped[triangle] == Some(true);
+            num_flipped += usize::from(here);
             for half_edge in (0..3).map(|side| HalfEdge::new(triangle, side)) {
                 let Some(across) = neighbors.opposite(half_edge) else { continue };
-                let runs_alike = half_edge.ends(&mesh.triangles) == across.ends(&mesh.triangles);
-                let wanted = here ^ runs_alike;
-                match is_turned[across.triangle()] {
+                let same_direction = half_edge.ends(&mesh.triangles) == across.ends(&mesh.triangles);
+                let wanted = here ^ same_direction;
+                match is_flipped[across.triangle()] {
                     None => {
-                        is_turned[across.triangle()] = Some(wanted);
+                        is_flipped[across.triangle()] = Some(wanted);
                         patch.push(across.triangle());
                     }
                     Some(found) if found != wanted => {
@@ -149,21 +151,22 @@ fn wind_alike(mesh: &mut TriMesh, uses: &[EdgeUse]) -> Result<usize, MeshDefect>
                 }
             }
         }
-        let turn_marked = 2 * num_turned <= patch.len();
-        total += if turn_marked { num_turned } else { patch.len() - num_turned };
+        let flip_marked = 2 * num_flipped <= patch.len();
+        total += if flip_marked { num_flipped } else { patch.len() - num_flipped };
         for &triangle in &patch {
-            if (is_turned[triangle] == Some(true)) == turn_marked {
-                turn(mesh, triangle);
+            if (is_flipped[triangle] == Some(true)) == flip_marked {
+                flip(mesh, triangle);
             }
         }
     }
     Ok(total)
 }
 
-/// The half-edges that lie across each other, and how many edges had more than one such pair.
+/// Pairs of opposite half-edges, and the number of edges with more than one pair.
 ///
-/// Round an edge with 2n triangles that wind alternately, those that enclose the same wedge of solid belong together: they match
-/// like brackets on a circle, a triangle that runs along the edge opening a wedge and one that runs against it closing one.
+/// At an edge with 2n triangles of alternating orientation, the two that enclose the same wedge of
+/// solid belong together: they match like brackets on a circle. A triangle that traverses the edge
+/// forwards opens a wedge, and one that traverses it backwards closes one.
 fn pair_up(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(Vec<[HalfEdge; 2]>, usize), MeshDefect> {
     let mut pairs = Vec::with_capacity(uses.len() / 2);
     let mut split_edges = 0;
@@ -175,12 +178,12 @@ fn pair_up(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(Vec<[HalfEdge; 2]>, usiz
                 let runs_along = |half_edge: HalfEdge| half_edge.ends(&mesh.triangles) == uses[0].edge;
                 let along = uses.iter().filter(|edge_use| runs_along(edge_use.half_edge)).count();
                 if 2 * along != uses.len() {
-                    return Err(crowded(mesh, &edge_uses(&mesh.triangles), |uses| {
+                    return Err(non_manifold(mesh, &edge_uses(&mesh.triangles), |uses| {
                         let along = uses.iter().filter(|one| one.half_edge.ends(&mesh.triangles) == one.edge).count();
                         2 * along != uses.len()
                     }));
                 }
-                match_brackets(&round_edge(mesh, uses, runs_along), runs_along, &mut pairs);
+                match_brackets(&sorted_around_edge(mesh, uses, runs_along), runs_along, &mut pairs);
                 split_edges += 1;
             }
         }
@@ -188,9 +191,10 @@ fn pair_up(mesh: &TriMesh, uses: &[EdgeUse]) -> Result<(Vec<[HalfEdge; 2]>, usiz
     Ok((pairs, split_edges))
 }
 
-/// The half-edges on an edge, by the angle of their triangles round it, clockwise seen along the edge. Among triangles at the same
-/// angle, those that close a wedge come before those that open one, so that bodies that touch there stay apart.
-fn round_edge(mesh: &TriMesh, uses: &[EdgeUse], opens: impl Fn(HalfEdge) -> bool) -> Vec<HalfEdge> {
+/// The half-edges of an edge, sorted by the angle of their triangles around it, clockwise seen
+/// along the edge. Among triangles at the same angle, those that close a wedge precede those that
+/// open one, so that touching bodies stay separate.
+fn sorted_around_edge(mesh: &TriMesh, uses: &[EdgeUse], opens: impl Fn(HalfEdge) -> bool) -> Vec<HalfEdge> {
     const SAME_ANGLE: f64 = 1e-9;
     let [from, to] = ends(mesh, uses[0].edge);
     let axis = (to - from).normalize_or_zero();
@@ -216,7 +220,8 @@ fn round_edge(mesh: &TriMesh, uses: &[EdgeUse], opens: impl Fn(HalfEdge) -> bool
     around.into_iter().map(|(_, half_edge)| half_edge).collect()
 }
 
-/// Matches each opening half-edge with the closing one that ends its wedge. Twice round the circle closes what wraps.
+/// Matches each opening half-edge with the closing one of its wedge. Two rounds handle wedges that
+/// wrap around.
 fn match_brackets(around: &[HalfEdge], opens: impl Fn(HalfEdge) -> bool, pairs: &mut Vec<[HalfEdge; 2]>) {
     let mut open = Vec::new();
     let mut seen = vec![false; around.len()];
@@ -234,8 +239,8 @@ fn match_brackets(around: &[HalfEdge], opens: impl Fn(HalfEdge) -> bool, pairs: 
     }
 }
 
-/// The defect of edges with too many triangles, as counted by `is_bad`.
-fn crowded(mesh: &TriMesh, uses: &[EdgeUse], is_bad: impl Fn(&[EdgeUse]) -> bool) -> MeshDefect {
+/// The defect of the edges with too many triangles that satisfy `is_bad`.
+fn non_manifold(mesh: &TriMesh, uses: &[EdgeUse], is_bad: impl Fn(&[EdgeUse]) -> bool) -> MeshDefect {
     let mut bad = edges(uses).filter(|uses| uses.len() > 2 && is_bad(uses)).peekable();
     let (triangles, at) = bad.peek().map_or((0, [DVec3::ZERO; 2]), |uses| (uses.len(), ends(mesh, uses[0].edge)));
     MeshDefect::NonManifold { edges: bad.count(), triangles, ends: at }

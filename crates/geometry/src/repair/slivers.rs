@@ -1,8 +1,8 @@
-//! Triangles without height: a corner that lies on the opposite edge.
+//! Removal of slivers: triangles with a corner on the opposite edge.
 //!
 //! ```text
 //!        d                 d
-//!      ╱   ╲             ╱ │ ╲       The neighbor across the longest edge ab is cut at c instead, which changes
+//!      ╱   ╲             ╱ │ ╲       Flipping the longest edge ab splits the neighbor at c, which changes
 //!    a ──── b    becomes a ─c─ b     the shape by less than the height.
 //!      ‾ c ‾
 //! ```
@@ -14,43 +14,44 @@ use glam::DVec3;
 use crate::TriMesh;
 use crate::connectivity::{Connectivity, HalfEdge, NotManifold};
 
-/// A chain of slivers needs a pass for each link; longer ones are left.
+/// A chain of slivers needs a pass for each of them; the rest of longer chains is kept.
 const MAX_PASSES: usize = 16;
 
-/// Turns the longest edge of every triangle that is lower than `height`. Returns how many were turned, and how many remain.
+/// Flips the longest edge of every triangle lower than `height`; returns the numbers of removed and
+/// remaining slivers.
 pub(super) fn remove(mesh: &mut TriMesh, height: f64) -> Result<(usize, usize), NotManifold> {
-    let mut turned = 0;
+    let mut flipped = 0;
     for _ in 0..MAX_PASSES {
         let slivers: Vec<usize> = (0..mesh.triangles.len()).filter(|&t| is_sliver(mesh.corners(t), height)).collect();
         if slivers.is_empty() {
-            return Ok((turned, 0));
+            return Ok((flipped, 0));
         }
-        let turned_now = turn_longest_edges(mesh, &slivers, height)?;
-        if turned_now == 0 {
-            return Ok((turned, slivers.len()));
+        let flipped_now = flip_longest_edges(mesh, &slivers, height)?;
+        if flipped_now == 0 {
+            return Ok((flipped, slivers.len()));
         }
-        turned += turned_now;
+        flipped += flipped_now;
     }
     let left = (0..mesh.triangles.len()).filter(|&t| is_sliver(mesh.corners(t), height)).count();
-    Ok((turned, left))
+    Ok((flipped, left))
 }
 
-fn longest_side([a, b, c]: [DVec3; 3]) -> (usize, f64) {
+fn longest_edge([a, b, c]: [DVec3; 3]) -> (usize, f64) {
     let lengths = [a.distance(b), b.distance(c), c.distance(a)];
     (0..3).map(|k| (k, lengths[k])).fold((0, lengths[0]), |best, one| if one.1 > best.1 { one } else { best })
 }
 
 fn is_sliver(corners: [DVec3; 3], height: f64) -> bool {
     let [a, b, c] = corners;
-    (b - a).cross(c - a).length() <= height * longest_side(corners).1
+    (b - a).cross(c - a).length() <= height * longest_edge(corners).1
 }
 
-fn turn_longest_edges(mesh: &mut TriMesh, slivers: &[usize], height: f64) -> Result<usize, NotManifold> {
+fn flip_longest_edges(mesh: &mut TriMesh, slivers: &[usize], height: f64) -> Result<usize, NotManifold> {
     let connectivity = Connectivity::new(&mesh.triangles)?;
     let mut changed: HashSet<usize> = HashSet::new();
     let mut new_edges: HashSet<[u32; 2]> = HashSet::new();
     for &sliver in slivers {
-        let (side, length) = longest_side(mesh.corners(sliver));
+        let (side, length) = longest_edge(mesh.corners(sliver));
         let ab = HalfEdge::new(sliver, side);
         let Some(ba) = connectivity.opposite(ab) else { continue };
         let neighbor = ba.triangle();
@@ -74,7 +75,7 @@ fn turn_longest_edges(mesh: &mut TriMesh, slivers: &[usize], height: f64) -> Res
         mesh.triangles[sliver] = [a, d, c];
         mesh.triangles[neighbor] = [d, b, c];
         if !mesh.corner_uvs.is_empty() {
-            // The neighbor's texture goes on over both; c takes its share along the edge.
+            // The neighbor's texture covers both triangles; c is interpolated along the edge.
             let old = mesh.corner_uvs[neighbor];
             let [uv_b, uv_a, uv_d] = [ba, ba.next(), ba.previous()].map(|corner| old[corner.side()]);
             let along = ((pc - pa).dot(pb - pa) / (length * length)).clamp(0.0, 1.0);

@@ -1,19 +1,21 @@
-//! Merging vertices at the same place.
+//! Merging of coincident vertices.
 //!
-//! Vertices are taken in order. One that lies within the tolerance of an earlier one that was kept is merged with the first of
-//! those; so no two kept vertices are closer than the tolerance, and none moves farther than it. A hash of cells eight tolerances
-//! wide finds the candidates, nearly always in one cell.
+//! Vertices are processed in order. One within the tolerance of an earlier vertex that was kept is
+//! merged with the first of those, so no two kept vertices are closer than the tolerance, and none
+//! moves by more than it. Candidates are found with a hash grid of cells eight tolerances wide,
+//! nearly always in one cell.
 
 use std::collections::HashMap;
 
 use glam::DVec3;
 
-/// Cell width in tolerances: a vertex looks into the neighbors on an axis only within the outer eighths of its cell.
+/// Cell width in tolerances: neighboring cells are searched only for vertices in the outer eighths
+/// of a cell.
 const CELL: f64 = 8.0;
 
 const NONE: u32 = u32::MAX;
 
-/// For each vertex, the earlier one to merge it with, or itself.
+/// For each vertex, the earlier one that it is merged with, or itself.
 pub(super) fn representatives(positions: &[DVec3], tolerance: f64) -> Vec<u32> {
     let low = positions.iter().fold(DVec3::INFINITY, |low, &p| low.min(p));
     let width = CELL * tolerance;
@@ -42,9 +44,9 @@ pub(super) fn representatives(positions: &[DVec3], tolerance: f64) -> Vec<u32> {
     representative
 }
 
-/// The cell itself and the neighbors that the point is within a tolerance of.
+/// Visits the cell and the neighbors within a tolerance of the point.
 fn for_near_cells(cell: [i64; 3], scaled: DVec3, mut visit: impl FnMut([i64; 3])) {
-    // A little more than a tolerance, to be safe from rounding.
+    // Slightly more than a tolerance, to allow for rounding.
     const MARGIN: f64 = 1.01 / CELL;
     let range = |axis: usize| {
         let inside = scaled[axis] - scaled[axis].floor();
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vertices_within_the_tolerance_are_merged_with_the_first_and_no_others() {
+    fn vertices_within_the_tolerance_are_merged_with_the_first() {
         // A row of points 0.7 tolerances apart across several cells: every second one is kept.
         let row: Vec<DVec3> = (0..100).map(|k| DVec3::new(0.7 * f64::from(k), 5.0, -3.0)).collect();
         let representative = representatives(&row, 1.0);

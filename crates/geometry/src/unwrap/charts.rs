@@ -1,7 +1,8 @@
-//! Charts: connected pieces of a surface whose normals differ little enough to be seen from one side.
+//! Charts: connected parts of a surface whose normals lie in a cone.
 //!
-//! Every triangle starts as a chart, and the cheapest pair of neighbors merges, again and again, while the normals stay
-//! in a cone (after garland2001, with costs of our own). Cheap means flat and compact: thin arms waste texture.
+//! Every triangle starts as a chart, and the cheapest pair of neighbors is merged repeatedly, while
+//! the normals stay in a cone (after garland2001, with different costs). Flat and compact charts
+//! are cheap, because narrow ones waste texture.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,27 +12,29 @@ use glam::DVec3;
 use crate::TriMesh;
 use crate::connectivity::edge_uses;
 
-/// Largest half-angle of the cone of a chart's normals, in rad: projection shrinks nothing below cos 45° = 0.71.
+/// Largest half-angle of the cone of a chart's normals, in rad: projection shrinks areas at most by
+/// cos 45° = 0.71.
 const MAX_CONE: f64 = std::f64::consts::FRAC_PI_4;
 
-/// Largest diagonal of a chart's box, in units of the square root of the whole surface: longer ones pack badly.
-/// Chosen, not searched for.
+/// Largest diagonal of a chart's bounding box, relative to the square root of the surface area:
+/// longer ones pack badly. Chosen without optimization.
 const MAX_DIAGONAL: f64 = 0.6;
 
-/// What a ragged outline costs, relative to a wide cone. On the bunny, 0 covers 58 % of the square, 0.05 covers 63 %
-/// and 0.2 covers 65 %.
+/// Cost of an irregular outline, relative to that of a wide cone. On the bunny, 0 covers 58 % of
+/// the square, 0.05 covers 63 % and 0.2 covers 65 %.
 const COMPACTNESS: f64 = 0.2;
 
-/// A piece of the surface.
+/// A part of the surface.
 #[derive(Clone, Debug)]
 pub(super) struct Chart {
-    /// Its triangles, in rising order.
+    /// Its triangles, in ascending order.
     pub triangles: Vec<u32>,
-    /// The axis of a cone that all their normals lie in.
+    /// Axis of a cone that contains all their normals.
     pub axis: DVec3,
 }
 
-/// The triangles across the sides of each triangle; none at borders, and where more than two meet.
+/// The triangles across the edges of each triangle; none at borders and at edges of more than two
+/// triangles.
 pub(super) fn neighbors(mesh: &TriMesh) -> Vec<[Option<u32>; 3]> {
     let mut across = vec![[None; 3]; mesh.triangles.len()];
     for edge in edge_uses(&mesh.triangles).chunk_by(|a, b| a.edge == b.edge) {
@@ -45,7 +48,7 @@ pub(super) fn neighbors(mesh: &TriMesh) -> Vec<[Option<u32>; 3]> {
     across
 }
 
-/// A cone of directions; one that holds nothing yet has no axis.
+/// A cone of directions; the axis of an empty one is zero.
 #[derive(Clone, Copy)]
 struct Cone {
     axis: DVec3,
@@ -57,7 +60,7 @@ impl Cone {
         Self { axis: normal.normalize_or_zero(), half_angle: 0.0 }
     }
 
-    /// The smallest cone round two; exact for two cones, an upper bound for what they hold.
+    /// The smallest cone that contains two cones.
     fn union(self, other: Self) -> Self {
         if other.axis == DVec3::ZERO {
             return self;
@@ -86,60 +89,62 @@ struct Cluster {
     perimeter: f64,
     low: DVec3,
     high: DVec3,
-    /// Lengths of the borders with the clusters next to it.
+    /// Lengths of the borders with neighboring clusters.
     borders: BTreeMap<u32, f64>,
-    /// Rises with every change, so that stale offers are known.
+    /// Incremented with every change, so that outdated merges are recognized.
     version: u32,
-    /// What it has merged into, if it has.
+    /// The cluster that it has been merged into.
     merged_into: Option<u32>,
 }
 
-/// An offer to merge two clusters as they were.
-struct Offer {
+/// A candidate merge of two clusters.
+struct Merge {
     cost: f64,
     clusters: [u32; 2],
     versions: [u32; 2],
 }
 
-impl Ord for Offer {
-    /// The cheapest is the greatest, as the heap wants it; ties go to the lower index.
+impl Ord for Merge {
+    /// The cheapest is the greatest, because the heap pops the greatest; ties are broken by index.
     fn cmp(&self, other: &Self) -> Ordering {
         other.cost.total_cmp(&self.cost).then_with(|| other.clusters.cmp(&self.clusters))
     }
 }
 
-impl PartialOrd for Offer {
+impl PartialOrd for Merge {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Offer {
+impl PartialEq for Merge {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Offer {}
+impl Eq for Merge {}
 
 /// Divides a surface into charts.
 pub(super) fn grow(mesh: &TriMesh, across: &[[Option<u32>; 3]]) -> Vec<Chart> {
     let max_diagonal = MAX_DIAGONAL * mesh.area().sqrt();
     let mut clusters: Vec<Cluster> = (0..mesh.triangles.len()).map(|t| single(mesh, t, &across[t])).collect();
-    let mut offers = BinaryHeap::new();
+    let mut candidates = BinaryHeap::new();
     for t in 0..clusters.len() as u32 {
         for &other in clusters[t as usize].borders.keys().filter(|&&other| other > t) {
-            offers.extend(offer(&clusters, [t, other], max_diagonal));
+            candidates.extend(candidate(&clusters, [t, other], max_diagonal));
         }
     }
-    while let Some(Offer { clusters: [a, b], versions, .. }) = offers.pop() {
+    while let Some(Merge { clusters: [a, b], versions, .. }) = candidates.pop() {
         if [a, b].map(|c| clusters[c as usize].version) != versions {
             continue;
         }
         let kept = merge(&mut clusters, a, b);
         let others: Vec<u32> = clusters[kept as usize].borders.keys().copied().collect();
-        offers.extend(
-            others.into_iter().filter_map(|other| offer(&clusters, [kept.min(other), kept.max(other)], max_diagonal)),
+        candidates.extend(
+            others
+                .into_iter()
+                .filter_map(|other| candidate(&clusters, [kept.min(other), kept.max(other)], max_diagonal)),
         );
     }
     collect(&clusters)
@@ -167,21 +172,21 @@ fn single(mesh: &TriMesh, t: usize, across: &[Option<u32>; 3]) -> Cluster {
     }
 }
 
-fn offer(clusters: &[Cluster], [i, j]: [u32; 2], max_diagonal: f64) -> Option<Offer> {
+fn candidate(clusters: &[Cluster], [i, j]: [u32; 2], max_diagonal: f64) -> Option<Merge> {
     let (a, b) = (&clusters[i as usize], &clusters[j as usize]);
     let cone = a.cone.union(b.cone);
     let diagonal = (a.high.max(b.high) - a.low.min(b.low)).length();
-    // A single triangle may be larger than that.
+    // A single triangle may exceed these limits.
     if cone.half_angle > MAX_CONE || diagonal > max_diagonal {
         return None;
     }
     let perimeter = a.perimeter + b.perimeter - 2.0 * a.borders[&j];
-    let raggedness = perimeter * perimeter / (4.0 * std::f64::consts::PI * (a.area + b.area).max(f64::MIN_POSITIVE));
-    let cost = cone.half_angle / MAX_CONE + COMPACTNESS * raggedness;
-    Some(Offer { cost, clusters: [i, j], versions: [a.version, b.version] })
+    let irregularity = perimeter * perimeter / (4.0 * std::f64::consts::PI * (a.area + b.area).max(f64::MIN_POSITIVE));
+    let cost = cone.half_angle / MAX_CONE + COMPACTNESS * irregularity;
+    Some(Merge { cost, clusters: [i, j], versions: [a.version, b.version] })
 }
 
-/// Merges two clusters into the one with more neighbors, and returns which that is.
+/// Merges two clusters into the one with more neighbors, and returns that one.
 fn merge(clusters: &mut [Cluster], a: u32, b: u32) -> u32 {
     let more = clusters[a as usize].borders.len() >= clusters[b as usize].borders.len();
     let (kept, gone) = if more { (a, b) } else { (b, a) };

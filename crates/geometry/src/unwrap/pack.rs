@@ -1,8 +1,9 @@
-//! Packing: flat charts in the unit square, by their outlines.
+//! Packing of charts into the unit square by their outlines.
 //!
-//! As in the game of falling blocks (levy2002): the square is a row of columns, each filled up to some height. A chart
-//! is put, in one of four turns, with its lower outline on the columns that it covers: where its top ends lowest, the
-//! mean gap under it counted in. Tall charts go first. The scale that all charts share is the largest that fits, by bisection.
+//! As in the game of Tetris (levy2002), the square is a row of columns, each filled up to some
+//! height. A chart, in one of four rotations, is placed with its lower outline on the columns that
+//! it covers, where its top plus the mean gap below it is lowest. Tall charts are placed first. The
+//! common scale is the largest that fits, found by bisection.
 
 use glam::DVec2;
 
@@ -11,22 +12,23 @@ use super::flatten::FlatChart;
 /// Columns of the square, unless there are so many charts that each would get too few.
 const MIN_COLUMNS: usize = 1024;
 
-/// Empty columns between charts, and round the square.
+/// Empty columns between charts, and at the border of the square.
 const PADDING: usize = 2;
 
-/// Columns of a chart of average size, at least.
+/// Least number of columns of a chart of average size.
 const MIN_COLUMNS_PER_CHART: usize = 8;
 
-/// With more charts than this, each goes beside the one before, which is fast, instead of to the best place.
+/// With more charts than this, each is placed beside the previous one, which is fast, instead of at
+/// the best position.
 const MAX_SEARCHED: usize = 1500;
 
-/// Rounds of bisection: the scale ends within 0.2 % of the largest.
-const ROUNDS: usize = 9;
+/// Steps of bisection: the scale is within 0.2 % of the largest.
+const BISECTION_STEPS: usize = 9;
 
-/// Where a chart lies: `uv = turn(corner) · scale + shift`.
+/// Placement of a chart: `uv = rotate(corner) · scale + shift`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Quarter turns, anticlockwise.
+pub(super) struct Placement {
+    /// Counterclockwise rotation in units of 90°.
     quarter_turns: usize,
     shift: DVec2,
 }
@@ -35,19 +37,19 @@ pub(super) struct Place {
 pub(super) struct Packing {
     /// Texture coordinates per meter.
     pub scale: f64,
-    places: Vec<Place>,
+    placements: Vec<Placement>,
 }
 
 impl Packing {
     /// The texture coordinates of a point of a flat chart.
     pub fn uv(&self, chart: usize, corner: DVec2) -> DVec2 {
-        let Place { quarter_turns, shift } = self.places[chart];
-        (quarter_turn(quarter_turns, corner) * self.scale + shift).clamp(DVec2::ZERO, DVec2::ONE)
+        let Placement { quarter_turns, shift } = self.placements[chart];
+        (rotate(quarter_turns, corner) * self.scale + shift).clamp(DVec2::ZERO, DVec2::ONE)
     }
 }
 
-fn quarter_turn(times: usize, p: DVec2) -> DVec2 {
-    [p, p.perp(), -p, -p.perp()][times % 4]
+fn rotate(quarter_turns: usize, p: DVec2) -> DVec2 {
+    [p, p.perp(), -p, -p.perp()][quarter_turns % 4]
 }
 
 /// Packs charts of some total area (in m²).
@@ -62,23 +64,23 @@ pub(super) fn pack(charts: &[FlatChart], area: f64) -> Packing {
     loop {
         let (mut fits, mut too_large) = (0.0, full);
         let mut best = None;
-        for _ in 0..ROUNDS {
+        for _ in 0..BISECTION_STEPS {
             let scale = 0.5 * (fits + too_large);
-            if let Some(places) = try_scale(charts, &outlines, &order, scale, columns) {
-                (fits, best) = (scale, Some(places));
+            if let Some(placements) = try_scale(charts, &outlines, &order, scale, columns) {
+                (fits, best) = (scale, Some(placements));
             } else {
                 too_large = scale;
             }
         }
-        if let Some(places) = best {
-            return Packing { scale: fits, places };
+        if let Some(placements) = best {
+            return Packing { scale: fits, placements };
         }
-        // Padding alone filled the square.
+        // The padding alone fills the square.
         columns *= 2;
     }
 }
 
-/// The sides that belong to one triangle only.
+/// The edges that belong to one triangle only.
 fn outline(corners: &[[DVec2; 3]]) -> Vec<[DVec2; 2]> {
     let key = |p: DVec2| (p.x.to_bits(), p.y.to_bits());
     let mut sides: Vec<[DVec2; 2]> = corners.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
@@ -91,28 +93,28 @@ fn outline(corners: &[[DVec2; 3]]) -> Vec<[DVec2; 2]> {
         .collect()
 }
 
-/// The lowest and the highest point of a chart over each column that it covers, in columns.
+/// Lowest and highest point of a chart in each column that it covers, in columns.
 struct Profile {
     bottom: Vec<usize>,
     top: Vec<usize>,
-    /// What brings the turned and scaled chart to where the profile starts.
+    /// Moves the rotated and scaled chart to the start of the profile.
     shift: DVec2,
 }
 
 impl Profile {
     fn new(size: DVec2, outline: &[[DVec2; 2]], scale: f64, quarter_turns: usize) -> Self {
-        let turned = quarter_turn(quarter_turns, size);
+        let turned = rotate(quarter_turns, size);
         let shift = -turned.min(DVec2::ZERO) * scale;
         let width = (turned.x.abs() * scale) as usize + 1;
         let height = (turned.y.abs() * scale) as usize + 1;
         let (mut bottom, mut top) = (vec![height; width], vec![0; width]);
         for side in outline {
-            let [mut a, mut b] = side.map(|p| quarter_turn(quarter_turns, p) * scale + shift);
+            let [mut a, mut b] = side.map(|p| rotate(quarter_turns, p) * scale + shift);
             if a.x > b.x {
                 (a, b) = (b, a);
             }
             for column in (a.x.max(0.0) as usize).min(width - 1)..=(b.x.max(0.0) as usize).min(width - 1) {
-                // The heights where the side enters and leaves the column.
+                // Heights at which the edge enters and leaves the column.
                 let ends = [column as f64, column as f64 + 1.0].map(|x| {
                     let t = if b.x > a.x { ((x - a.x) / (b.x - a.x)).clamp(0.0, 1.0) } else { 0.0 };
                     a.y + t * (b.y - a.y)
@@ -123,7 +125,7 @@ impl Profile {
                 top[column] = top[column].max((high.max(0.0) as usize + 1).min(height));
             }
         }
-        // A chart without area may have no outline at all.
+        // A degenerate chart may have no outline.
         for (bottom, top) in bottom.iter_mut().zip(&mut top) {
             if *top == 0 {
                 (*bottom, *top) = (0, 1);
@@ -132,7 +134,8 @@ impl Profile {
         Self { bottom, top, shift }
     }
 
-    /// How high the chart must go, to stand on these columns, and what is then empty under it.
+    /// Height of the chart above the baseline when it rests on these columns, and the empty area
+    /// below it.
     fn rest_on(&self, heights: &[usize]) -> (usize, usize) {
         let base =
             heights.iter().zip(&self.bottom).map(|(height, bottom)| height.saturating_sub(*bottom)).max().unwrap_or(0);
@@ -148,8 +151,8 @@ fn try_scale(
     order: &[usize],
     scale: f64,
     columns: usize,
-) -> Option<Vec<Place>> {
-    let mut places = vec![Place { quarter_turns: 0, shift: DVec2::ZERO }; charts.len()];
+) -> Option<Vec<Placement>> {
+    let mut placements = vec![Placement { quarter_turns: 0, shift: DVec2::ZERO }; charts.len()];
     let mut heights = vec![PADDING; columns];
     let mut cursor = PADDING;
     let searches = charts.len() <= MAX_SEARCHED;
@@ -184,7 +187,7 @@ fn try_scale(
             }
         }
         let (_, x, base, quarter_turns, profile) = best?;
-        // Room to the next chart on all sides: the chart stands padded.
+        // Padding on all sides of the chart.
         let width = profile.top.len();
         let first = x.saturating_sub(PADDING);
         let last = (x + width + PADDING).min(columns);
@@ -194,7 +197,7 @@ fn try_scale(
         }
         cursor = x + width + PADDING;
         let shift = (profile.shift + DVec2::new(x as f64, base as f64)) / columns as f64;
-        places[chart] = Place { quarter_turns, shift };
+        placements[chart] = Placement { quarter_turns, shift };
     }
-    Some(places)
+    Some(placements)
 }

@@ -12,7 +12,8 @@ use crate::isosurface::{Grid, extract};
 
 const TEXELS: usize = 1024;
 
-/// A sheet of `nu` × `nv` squares, bent by a function of the unit square, joined where its ends meet.
+/// A sheet of `nu` × `nv` squares, bent by a function of the unit square, joined where its ends
+/// meet.
 fn sheet(nu: usize, nv: usize, joined: [bool; 2], shape: impl Fn(f64, f64) -> DVec3) -> TriMesh {
     let columns = if joined[0] { nu } else { nu + 1 };
     let rows = if joined[1] { nv } else { nv + 1 };
@@ -67,7 +68,8 @@ fn rasterize(mesh: &TriMesh, what: &str) -> Vec<Option<usize>> {
         for y in low.y as usize..=high.y.max(0.0) as usize {
             for x in low.x as usize..=high.x.max(0.0) as usize {
                 let p = DVec2::new(x as f64, y as f64);
-                // Strictly inside, by more than rounding: a center on a shared edge belongs to neither.
+                // Strictly inside, by more than rounding: a center on a shared edge belongs to
+                // neither.
                 if [(a, b), (b, c), (c, a)].iter().all(|&(from, to)| (to - from).perp_dot(p - from) > 1e-9) {
                     let texel = &mut texels[y * TEXELS + x];
                     assert_eq!(*texel, None, "{what}: texel {x}, {y} is covered by triangle {t} too");

@@ -1,5 +1,5 @@
-//! Shapes to spoil.
-#![allow(dead_code)] // each test file uses some of them
+//! Meshes for the tests of files and repair.
+#![allow(dead_code, reason = "each test file uses some of the shapes")]
 
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
@@ -24,7 +24,8 @@ pub const CUBE: [[u32; 3]; 12] = [
     [4, 6, 7],
 ];
 
-/// A cube of 10 mm with a corner at the origin: the bottom's corners, then the top's, both counter-clockwise from above.
+/// A cube of 10 mm with a corner at the origin: the bottom's corners, then the top's, both
+/// counterclockwise from above.
 pub fn cube() -> TriMesh {
     let corner = |k: u32| {
         let (x, y) = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)][k as usize % 4];
@@ -33,7 +34,7 @@ pub fn cube() -> TriMesh {
     TriMesh { positions: (0..8).map(corner).collect(), triangles: CUBE.to_vec(), corner_uvs: Vec::new() }
 }
 
-/// [`cube`] whose top has a vertex on its diagonal that only one half knows of.
+/// [`cube`] whose top has a vertex on its diagonal that only one of its triangles uses.
 pub fn t_junction() -> TriMesh {
     let mut mesh = cube();
     mesh.positions.push(DVec3::new(0.005, 0.005, 0.01));
@@ -47,7 +48,7 @@ pub fn tetrahedron() -> String {
 }
 
 /// A band of radius 1 m and width 0.6 m with a half twist, as OBJ.
-pub fn mobius_band(num_segments: usize) -> String {
+pub fn mobius_strip(num_segments: usize) -> String {
     let mut text = String::new();
     for k in 0..num_segments {
         let angle = TAU * k as f64 / num_segments as f64;
@@ -70,7 +71,8 @@ pub fn mobius_band(num_segments: usize) -> String {
     text
 }
 
-/// A sphere round the origin: rings of latitude, two poles, 2 · rings · (2 · rings − 2) triangles with shared vertices.
+/// A sphere around the origin: rings of latitude, two poles, 2 · rings · (2 · rings − 2) triangles
+/// with shared vertices.
 pub fn sphere(num_rings: usize, radius: f64) -> TriMesh {
     let num_around = 2 * num_rings;
     let mut positions = vec![DVec3::new(0.0, 0.0, radius)];
@@ -132,7 +134,8 @@ pub fn joined(parts: &[TriMesh]) -> TriMesh {
     mesh
 }
 
-/// Each edge has one triangle on each side, and each vertex one fan. Written without the crate's own connectivity.
+/// Each edge has one triangle on each side, and each vertex one fan. Written without the crate's
+/// own connectivity.
 #[track_caller]
 pub fn assert_closed_manifold(mesh: &TriMesh) {
     let mut directed: HashMap<(u32, u32), usize> = HashMap::new();

@@ -7,6 +7,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
+use super::error::UsdError;
 use super::integer_coding::{decode_integers, decompress};
 use super::layer::{UsdLayer, UsdPrim, UsdValue};
 
@@ -17,8 +18,8 @@ const MAX_ENTRIES: usize = 1 << 27;
 const MAX_DEPTH: usize = 200;
 
 /// Parses a layer; the error says what is wrong.
-pub fn parse(bytes: &[u8]) -> Result<UsdLayer, String> {
-    Reader { bytes }.layer().map_err(|what| format!("malformed USD layer: {what}"))
+pub fn parse(bytes: &[u8]) -> Result<UsdLayer, UsdError> {
+    Reader { bytes }.layer().map_err(UsdError::Malformed)
 }
 
 struct Reader<'a> {

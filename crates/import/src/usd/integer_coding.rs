@@ -1,8 +1,8 @@
 //! Decoding of the compressed integers in USD crate files (openusd).
 //!
-//! An integer is stored as the difference from the one before it. The most frequent difference takes
-//! no byte, others 1, 2 or 4; two bits per integer select the size. Everything is then compressed
-//! with LZ4.
+//! An integer is stored as the difference from the one before it. The most frequent difference
+//! takes no byte, others 1, 2 or 4; two bits per integer select the size. Everything is then
+//! compressed with LZ4.
 //!
 //! ```text
 //! most frequent difference   i32
@@ -17,8 +17,8 @@ pub fn decode_integers(bytes: &[u8], count: usize) -> Option<Vec<i32>> {
 
 /// Decompresses an LZ4 block of a crate file to at most `limit` bytes.
 ///
-/// A leading byte gives the number of further blocks; only files with gigabytes of data have any, and
-/// those are not read.
+/// A leading byte gives the number of further blocks; only files with gigabytes of data have any,
+/// and those are not read.
 pub fn decompress(bytes: &[u8], limit: usize) -> Option<Vec<u8>> {
     match bytes.split_first()? {
         (0, block) => lz4_flex::block::decompress(block, limit).ok(),

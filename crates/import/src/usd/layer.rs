@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::error::UsdError;
 use super::{binary_layer, text_layer};
 
 /// Value of an attribute.
@@ -72,16 +73,16 @@ pub struct UsdLayer {
 }
 
 impl UsdLayer {
-    /// Reads a layer, text or binary, recognized by its first bytes. The error says what is wrong.
-    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+    /// Reads a layer, text or binary, recognized by its first bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, UsdError> {
         if bytes.starts_with(b"PXR-USDC") {
             binary_layer::parse(bytes)
         } else if bytes.starts_with(b"#usda") {
             text_layer::parse(&String::from_utf8_lossy(bytes))
         } else if bytes.starts_with(b"PK") {
-            Err("this is a USDZ package; unpack it and import the layer inside".into())
+            Err(UsdError::Package)
         } else {
-            Err("not a USD layer: expected it to start with `#usda` or `PXR-USDC`".into())
+            Err(UsdError::NotALayer)
         }
     }
 }

@@ -124,9 +124,9 @@ pub fn faces_by_material(
 
 /// Splits polygons into triangle fans, with only the vertices that they use.
 ///
-/// `counts` are the numbers of corners of the polygons, `indices` the vertices of all corners, `uvs`
-/// their texture coordinates, or none. Returns `None` where an index is out of range or a coordinate
-/// is not finite.
+/// `counts` are the numbers of corners of the polygons, `indices` the vertices of all corners,
+/// `uvs` their texture coordinates, or none. Returns `None` where an index is out of range or a
+/// coordinate is not finite.
 fn triangulate(points: &[DVec3], counts: &[usize], indices: &[usize], uvs: &[DVec2]) -> Option<TriMesh> {
     let mut mesh = TriMesh::default();
     let mut new_index = vec![u32::MAX; points.len()];

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::error::UsdError;
 use super::layer::{UsdLayer, UsdPrim, UsdValue};
 
 /// Deepest nesting of prims and values.
 const MAX_DEPTH: usize = 200;
 
 /// Parses a layer; errors give the line.
-pub fn parse(text: &str) -> Result<UsdLayer, String> {
+pub fn parse(text: &str) -> Result<UsdLayer, UsdError> {
     let mut parser = Parser { bytes: text.as_bytes(), at: 0, depth: 0 };
     // "#usda 1.0" is a comment to the rest of the grammar.
     parser.skip_space();
@@ -41,8 +42,8 @@ impl Parser<'_> {
         1 + self.bytes[..self.at.min(self.bytes.len())].iter().filter(|byte| **byte == b'\n').count()
     }
 
-    fn unexpected(&self, expected: &str, found: &str) -> String {
-        format!("line {}: expected {expected}, found {found}", self.line())
+    fn unexpected(&self, expected: &str, found: &str) -> UsdError {
+        UsdError::Syntax { line: self.line(), expected: expected.to_owned(), found: found.to_owned() }
     }
 
     /// The byte at the cursor, for messages.
@@ -75,7 +76,7 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), String> {
+    fn expect(&mut self, byte: u8) -> Result<(), UsdError> {
         if self.eat(byte) {
             return Ok(());
         }
@@ -83,7 +84,7 @@ impl Parser<'_> {
     }
 
     /// A name, keyword or type: everything up to white space or punctuation.
-    fn word(&mut self) -> Result<String, String> {
+    fn word(&mut self) -> Result<String, UsdError> {
         self.skip_space();
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_:.!-+".contains(&byte) || byte >= 128) {
@@ -99,7 +100,7 @@ impl Parser<'_> {
         Ok(String::from_utf8_lossy(&self.bytes[start..self.at]).into_owned())
     }
 
-    fn enter(&mut self) -> Result<(), String> {
+    fn enter(&mut self) -> Result<(), UsdError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.unexpected(&format!("at most {MAX_DEPTH} levels of nesting"), "more"));
@@ -108,7 +109,7 @@ impl Parser<'_> {
     }
 
     /// A string in single or triple quotes, an asset or a path, without its delimiters.
-    fn quoted(&mut self) -> Result<String, String> {
+    fn quoted(&mut self) -> Result<String, UsdError> {
         self.skip_space();
         let rest = &self.bytes[self.at..];
         let delimiters: [(&[u8], &[u8]); 7] = [
@@ -146,7 +147,7 @@ impl Parser<'_> {
     }
 
     /// A value of any type; dictionaries are skipped.
-    fn value(&mut self) -> Result<UsdValue, String> {
+    fn value(&mut self) -> Result<UsdValue, UsdError> {
         self.skip_space();
         match self.peek() {
             Some(b'"' | b'\'' | b'@' | b'<') => Ok(UsdValue::Texts(vec![self.quoted()?])),
@@ -186,7 +187,7 @@ impl Parser<'_> {
     }
 
     /// Skips a block; brackets in strings do not count.
-    fn skip_block(&mut self, open: u8, close: u8) -> Result<(), String> {
+    fn skip_block(&mut self, open: u8, close: u8) -> Result<(), UsdError> {
         self.expect(open)?;
         let mut level = 1;
         while level > 0 {
@@ -205,7 +206,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn skip_statement(&mut self) -> Result<(), String> {
+    fn skip_statement(&mut self) -> Result<(), UsdError> {
         while !self.eat(b'=') {
             self.word()?;
         }
@@ -213,7 +214,7 @@ impl Parser<'_> {
     }
 
     /// `( key = value … )`; keys may have qualifiers (`prepend references`).
-    fn metadata(&mut self) -> Result<BTreeMap<String, UsdValue>, String> {
+    fn metadata(&mut self) -> Result<BTreeMap<String, UsdValue>, UsdError> {
         self.expect(b'(')?;
         let mut metadata = BTreeMap::new();
         while !self.eat(b')') {
@@ -239,7 +240,7 @@ impl Parser<'_> {
         Ok(metadata)
     }
 
-    fn prim(&mut self) -> Result<UsdPrim, String> {
+    fn prim(&mut self) -> Result<UsdPrim, UsdError> {
         self.enter()?;
         let mut prim = UsdPrim::default();
         self.skip_space();
@@ -280,7 +281,7 @@ impl Parser<'_> {
     }
 
     /// A property whose first word has been read: `custom uniform token[] name = value (metadata)`.
-    fn property(&mut self, mut word: String, prim: &mut UsdPrim) -> Result<(), String> {
+    fn property(&mut self, mut word: String, prim: &mut UsdPrim) -> Result<(), UsdError> {
         // The last word before the value is the name.
         loop {
             self.skip_space();
@@ -314,7 +315,7 @@ impl Parser<'_> {
     }
 
     /// The first value of `{ time: value, … }`.
-    fn first_sample(&mut self) -> Result<UsdValue, String> {
+    fn first_sample(&mut self) -> Result<UsdValue, UsdError> {
         self.expect(b'{')?;
         let mut first = None;
         while !self.eat(b'}') {

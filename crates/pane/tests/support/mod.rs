@@ -1,10 +1,10 @@
-//! Small scenes to run.
+//! Small scenes for tests.
 #![allow(dead_code, reason = "every test file uses some of these")]
 
 use sessile_frames::{Event, Frame, FrameGeometry};
 use sessile_model::{Model, NoTimer};
 use sessile_pane::Pane;
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::{NoFiles, parse_str, text};
 use sessile_shapes::Instance;
 use sessile_world::World;
 
@@ -15,23 +15,21 @@ pub fn pane(text: &str) -> Pane {
     Pane::new(&scene, world).expect("the pane takes the scene")
 }
 
-/// The head of a scene with a pane tilted by so many degrees out of the horizontal, 40 mm × 80 mm.
+/// Beginning of a scene with a pane of 40 mm × 80 mm, tilted by `degrees` out of the horizontal.
 pub fn tilted(degrees: f64, material: &str, rest: &str) -> String {
     let (sin, cos) = degrees.to_radians().sin_cos();
-    format!(
-        "model = \"pane\"\n{rest}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n[materials.m]\n{material}\n\
-         [[solids]]\nname = \"pane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, {cos}, {sin}]\nsize = \"40 80 mm\"\n"
-    )
+    text::header("pane", rest)
+        + &format!("[materials.m]\n{material}\n")
+        + &text::plane("pane", "m", [0.0, cos, sin], [40.0, 80.0])
 }
 
-/// A cap at this place on the pane (mm along its own axes from the middle; the pane stands upright), in µL and degrees.
-pub fn cap(volume: f64, angle: f64, [x, y, z]: [f64; 3]) -> String {
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"pane\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n"
-    )
+/// A cap with its center at a point of space (in mm), of this volume (in µL) and contact angle (in
+/// degrees).
+pub fn cap(volume: f64, angle: f64, center: [f64; 3]) -> String {
+    text::cap("pane", center, &format!("volume = \"{volume} uL\""), angle)
 }
 
-/// Runs for so many seconds and returns all events.
+/// Runs for `seconds` and returns all events.
 pub fn run(pane: &mut Pane, seconds: f64) -> Vec<Event> {
     let end = pane.time() + seconds;
     let mut events = Vec::new();
@@ -41,7 +39,7 @@ pub fn run(pane: &mut Pane, seconds: f64) -> Vec<Event> {
     events
 }
 
-/// The drops of a frame, as numbers.
+/// The instances of a frame.
 pub fn instances(frame: &Frame) -> &[Instance] {
     match &frame.liquid {
         FrameGeometry::Instances(instances) => instances,

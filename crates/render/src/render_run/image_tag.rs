@@ -1,14 +1,13 @@
 //! The tag of an image: what it was rendered with, stored in the PNG itself.
 //!
-//! It is a text chunk with the keyword `sessile` that holds the view (a hash of the scene's
-//! `[camera]`, `[lights]` and `[render]` and of the image files that they and the solids use), the
-//! size and the method. An image with another tag is not mistaken for the requested one.
+//! It is a text chunk with the keyword `sessile` that holds the view (a hash of the scene's keys that
+//! affect images and of the image files that they name), the size and the method. An image with another tag is not mistaken for the requested one.
 
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use sessile_scene::picture_keys;
+use sessile_scene::image_keys;
 use sessile_scene::types::{EnvironmentMap, Scene, Texture};
 
 /// Keyword of the text in a PNG.
@@ -54,7 +53,7 @@ impl ImageTag {
 /// A file that cannot be read counts by its name alone; rendering will report the error.
 pub(super) fn view_hash(scene: &Scene) -> String {
     let mut hasher = blake3::Hasher::new();
-    for (key, value) in picture_keys(scene) {
+    for (key, value) in image_keys(scene) {
         hasher.update(format!("{key} = {value}\n").as_bytes());
     }
     let textures = scene.solids.iter().filter_map(|solid| match &solid.texture {

@@ -1,4 +1,4 @@
-//! Options, progress and result of rendering a run.
+//! Options and result of rendering a run.
 
 use std::path::PathBuf;
 
@@ -71,35 +71,4 @@ pub struct RenderSummary {
     pub next: Option<u64>,
     /// The video, if it is up to date.
     pub video: Option<PathBuf>,
-}
-
-/// The phases of rendering a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RenderPhase {
-    /// Rendering images.
-    Images,
-    /// Encoding the video.
-    Video,
-}
-
-/// Receives the progress of rendering, from any thread.
-pub trait RenderProgress: Sync {
-    /// A notice for the user.
-    fn notice(&self, text: &str);
-    /// A phase with `of` images begins.
-    fn begin(&self, phase: RenderPhase, of: usize);
-    /// `done` images are finished, and this fraction of the next one.
-    fn advance(&self, done: usize, fraction: f64);
-    /// The phase has ended or was stopped.
-    fn end(&self);
-}
-
-/// Ignores all progress.
-pub struct Quiet;
-
-impl RenderProgress for Quiet {
-    fn notice(&self, _text: &str) {}
-    fn begin(&self, _phase: RenderPhase, _of: usize) {}
-    fn advance(&self, _done: usize, _fraction: f64) {}
-    fn end(&self) {}
 }

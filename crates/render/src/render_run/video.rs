@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::image_tag::ImageTag;
-use super::{RenderError, RenderPhase, RenderProgress};
+use sessile_frames::{Activity, Progress};
+
+use super::RenderError;
 use crate::video::{VideoWriter, read_note};
 
 /// An image to be shown.
@@ -26,7 +28,7 @@ pub(super) fn write(
     frames: &[VideoFrame],
     fps: f64,
     force: bool,
-    progress: &dyn RenderProgress,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<bool, RenderError> {
     let Some([width, height]) = frames.first().map(|frame| frame.tag.size) else { return Ok(true) };
@@ -34,7 +36,7 @@ pub(super) fn write(
     if !force && read_note(path).as_ref() == Some(&note) {
         return Ok(true);
     }
-    progress.begin(RenderPhase::Video, frames.len());
+    progress.begin(Activity::EncodeVideo, frames.len());
     let mut writer = VideoWriter::create(path, width, height, fps)?;
     for (done, frame) in frames.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {

@@ -1,17 +1,19 @@
-//! A scene written back as a complete scene file: every default is there, and it reads to the same bits.
+//! A scene as a complete file: every default written out; it reads back bit-identically.
 
-mod numbers;
-mod parts;
+pub(crate) mod numbers;
+mod sections;
 mod shapes;
 
 pub(crate) use numbers::quantity_text;
 
-use glam::DVec3;
-
-use crate::quantities::Kind;
+use crate::field::{Fields, Value};
+use crate::schema::{Affects, Default, Key, SCENE, Table};
 use crate::types::Scene;
 
-/// The scene as a file, ready to be read again.
+/// Column of the comments.
+const COMMENT_COLUMN: usize = 40;
+
+/// The scene as a file that can be read again.
 pub fn print(scene: &Scene) -> String {
     let mut text = String::new();
     for line in document(scene).lines {
@@ -19,12 +21,9 @@ pub fn print(scene: &Scene) -> String {
             Line::Header(header) if text.is_empty() => text.push_str(&format!("{header}\n")),
             Line::Header(header) => text.push_str(&format!("\n{header}\n")),
             Line::Note(note) => text.push_str(&format!("# {note}\n")),
-            Line::Entry { key, value, comment: "", .. } => {
-                text.push_str(&format!("{key} = {value}\n"));
-            }
-            Line::Entry { key, value, comment, .. } => {
-                let entry = format!("{key} = {value}");
-                text.push_str(&format!("{entry:<40} # {comment}\n"));
+            Line::Entry { key, value, .. } => {
+                let entry = format!("{} = {value}", key.name);
+                text.push_str(&format!("{entry:<COMMENT_COLUMN$} # {}\n", key.doc));
             }
         }
     }
@@ -33,14 +32,8 @@ pub fn print(scene: &Scene) -> String {
 
 /// The scene as lines, each entry with its dotted path.
 pub(crate) fn document(scene: &Scene) -> Document {
-    let mut out = Document::default();
-    parts::general(&mut out, scene);
-    parts::materials(&mut out, scene);
-    shapes::solids(&mut out, scene);
-    shapes::drops(&mut out, scene);
-    shapes::emitters(&mut out, scene);
-    parts::knobs(&mut out, scene);
-    parts::pictures(&mut out, scene);
+    let mut out = Document::new(&SCENE);
+    sections::print(&mut out, scene);
     out
 }
 
@@ -48,66 +41,116 @@ pub(crate) fn document(scene: &Scene) -> Document {
 pub(crate) enum Line {
     Header(String),
     Note(String),
-    Entry { path: String, key: &'static str, value: String, comment: &'static str },
+    Entry { path: String, key: &'static Key, value: String },
+}
+
+/// A value of a scene as printed.
+pub(crate) struct Entry {
+    /// Dotted path, as `--set` takes it.
+    pub path: String,
+    pub value: String,
+    pub affects: Affects,
 }
 
 /// A printed scene as lines.
-#[derive(Default)]
 pub(crate) struct Document {
-    pub lines: Vec<Line>,
-    table: String,
+    lines: Vec<Line>,
+    table: &'static Table,
+    variant: Option<&'static str>,
+    path: String,
 }
 
 impl Document {
-    /// Starts a table: its header as written and its dotted path.
-    fn table(&mut self, header: String, path: String) {
+    fn new(table: &'static Table) -> Self {
+        Self { lines: Vec::new(), table, variant: None, path: String::new() }
+    }
+
+    /// The values, in order.
+    pub(crate) fn entries(self) -> impl Iterator<Item = Entry> {
+        self.lines.into_iter().filter_map(|line| match line {
+            Line::Entry { path, key, value } => Some(Entry { path, value, affects: key.affects }),
+            Line::Header(_) | Line::Note(_) => None,
+        })
+    }
+
+    /// The entry of a key in the current table.
+    fn key(&self, name: &str) -> &'static Key {
+        self.table.key(name, self.variant)
+    }
+
+    /// Selects the variant whose keys follow.
+    pub(crate) fn variant(&mut self, variant: &'static str) {
+        self.variant = Some(variant);
+    }
+
+    /// A key and its value.
+    pub(crate) fn value<T: Value>(&mut self, name: &str, value: &T) {
+        let key = self.key(name);
+        self.raw(name, value.text(key));
+    }
+
+    /// A key and its value as TOML text.
+    fn raw(&mut self, name: &str, value: String) {
+        let key = self.key(name);
+        self.lines.push(Line::Entry { path: self.joined(name), key, value });
+    }
+
+    /// A comment that says what applies without a key.
+    pub(crate) fn absent(&mut self, name: &str) {
+        let default = match self.key(name).default {
+            Default::Required(_) => "required",
+            Default::Value(text) | Default::Derived(text) => text,
+        };
+        self.lines.push(Line::Note(format!("{name}: {default}")));
+    }
+
+    fn joined(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// Prints a table under a header.
+    fn under(&mut self, header: String, path: String, table: &'static Table, print: impl FnOnce(&mut Self)) {
         self.lines.push(Line::Header(header));
-        self.table = path;
+        let outer = (std::mem::replace(&mut self.path, path), self.table, self.variant.take());
+        self.table = table;
+        print(self);
+        (self.path, self.table, self.variant) = outer;
     }
 
-    fn note(&mut self, note: &str) {
-        self.lines.push(Line::Note(note.to_owned()));
-    }
-
-    fn entry(&mut self, key: &'static str, value: String, comment: &'static str) {
-        let path = if self.table.is_empty() { key.to_owned() } else { format!("{}.{key}", self.table) };
-        self.lines.push(Line::Entry { path, key, value, comment });
-    }
-
-    fn text(&mut self, key: &'static str, value: &str, comment: &'static str) {
-        self.entry(key, quoted(value), comment);
-    }
-
-    fn quantity(&mut self, key: &'static str, value: f64, kind: &Kind, comment: &'static str) {
-        self.entry(key, quoted(&quantity_text(value, kind)), comment);
-    }
-
-    fn vector(&mut self, key: &'static str, value: DVec3, kind: &Kind, comment: &'static str) {
-        self.entry(key, quoted(&numbers::vector_text(&value.to_array(), kind)), comment);
-    }
-
-    fn pair(&mut self, key: &'static str, value: [f64; 2], kind: &Kind, comment: &'static str) {
-        self.entry(key, quoted(&numbers::vector_text(&value, kind)), comment);
-    }
-
-    fn direction(&mut self, key: &'static str, value: DVec3, comment: &'static str) {
-        self.plain(key, &value.to_array(), comment);
-    }
-
-    fn plain(&mut self, key: &'static str, values: &[f64], comment: &'static str) {
-        let texts: Vec<String> = values.iter().map(|v| numbers::number(*v)).collect();
-        self.entry(key, format!("[{}]", texts.join(", ")), comment);
-    }
-
-    fn number(&mut self, key: &'static str, value: f64, comment: &'static str) {
-        self.entry(key, numbers::number(value), comment);
-    }
-
-    fn optional(&mut self, key: &'static str, value: Option<f64>, kind: &Kind, comment: &'static str) {
-        if let Some(value) = value {
-            self.quantity(key, value, kind, comment);
+    /// A table with a header, or inline where the format has no header for it.
+    pub(crate) fn nested<T: Fields>(&mut self, name: &str, value: &T) {
+        let Some(table) = self.key(name).value.table() else { return };
+        if table.has_header() {
+            let path = self.joined(name);
+            self.under(format!("[{path}]"), path, table, |out| value.print(out));
+        } else {
+            self.raw(name, inline(table, |out| value.print(out)));
         }
     }
+
+    /// A list of tables, with headers or inline.
+    pub(crate) fn list<T: Fields>(&mut self, name: &str, values: &[T]) {
+        let Some(table) = self.key(name).value.table() else { return };
+        if values.is_empty() {
+            self.absent(name);
+        } else if table.has_header() {
+            let path = self.joined(name);
+            for (index, value) in values.iter().enumerate() {
+                self.under(format!("[[{path}]]"), format!("{path}.{index}"), table, |out| value.print(out));
+            }
+        } else {
+            let tables: Vec<String> = values.iter().map(|value| inline(table, |out| value.print(out))).collect();
+            self.raw(name, format!("[{}]", tables.join(", ")));
+        }
+    }
+}
+
+/// A table as an inline TOML value.
+fn inline(table: &'static Table, print: impl FnOnce(&mut Document)) -> String {
+    let mut out = Document::new(table);
+    print(&mut out);
+    let entries: Vec<String> = out.entries().map(|entry| format!("{} = {}", entry.path, entry.value)).collect();
+    format!("{{ {} }}", entries.join(", "))
 }
 
 /// A TOML basic string.
@@ -129,7 +172,7 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-/// A key as TOML wants it: bare where it can be.
+/// A TOML key: bare where possible.
 fn bare_or_quoted(key: &str) -> String {
     let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if bare { key.to_owned() } else { quoted(key) }

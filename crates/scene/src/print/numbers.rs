@@ -1,17 +1,18 @@
-//! Numbers and quantities as text that reads back to the same bits.
+//! Numbers and quantities as text that reads back bit-identically.
 //!
-//! A unit that is a power of ten of SI only moves the decimal point of the shortest text of the number, and the reader
-//! moves it back before rounding, so every such text is exact. Degrees and mm/h round; they are used where some text of
-//! at most 17 digits reads back to the same bits, and radians or SI otherwise.
+//! A unit that is a power of ten of the SI unit only shifts the decimal point of the shortest text
+//! of the number, and the reader shifts it back before rounding, so every such text is exact.
+//! Degrees and mm/h round; they are used where some text of at most 17 digits reads back to the
+//! same bits, and radians or SI units otherwise.
 
-use crate::quantities::Kind;
+use crate::quantities::QuantityKind;
 use crate::units::parse_quantity;
 
-/// A unit, its power of ten, and the least magnitude in SI at which it is the friendly one.
+/// A unit, its power of ten, and the smallest magnitude in SI units for which it is used.
 type Unit = (&'static str, i32, f64);
 
-/// Friendly units, the largest first; the last also serves smaller values.
-fn friendly(kind: &Kind) -> &'static [Unit] {
+/// Units to print with, the largest first; the last also serves smaller values.
+fn units_of(kind: &QuantityKind) -> &'static [Unit] {
     match kind.unit {
         "mm" | "um" => &[("m", 0, 1.0), ("mm", -3, 1e-4), ("um", -6, 1e-7), ("nm", -9, 0.0)],
         "mm^2" => &[("m^2", 0, 1e-2), ("mm^2", -6, 0.0)],
@@ -32,8 +33,8 @@ fn friendly(kind: &Kind) -> &'static [Unit] {
     }
 }
 
-/// The unit for zero: the one people would write.
-fn unit_of_zero(kind: &Kind) -> &'static str {
+/// The unit printed with zero.
+fn unit_of_zero(kind: &QuantityKind) -> &'static str {
     match kind.unit {
         "ms" => "s",
         unit => unit,
@@ -41,21 +42,21 @@ fn unit_of_zero(kind: &Kind) -> &'static str {
 }
 
 /// A plain number.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number_text(value: f64) -> String {
     shifted(value, 0)
 }
 
 /// One quantity.
-pub(crate) fn quantity_text(value: f64, kind: &Kind) -> String {
+pub(crate) fn quantity_text(value: f64, kind: &QuantityKind) -> String {
     vector_text(&[value], kind)
 }
 
 /// Numbers that share one unit.
-pub(super) fn vector_text(values: &[f64], kind: &Kind) -> String {
+pub(crate) fn vector_text(values: &[f64], kind: &QuantityKind) -> String {
     let join = |texts: Vec<String>, unit: &str| format!("{} {unit}", texts.join(" "));
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     if largest == 0.0 {
-        return join(values.iter().map(|v| number(*v)).collect(), unit_of_zero(kind));
+        return join(values.iter().map(|v| number_text(*v)).collect(), unit_of_zero(kind));
     }
     let rounding = match kind.unit {
         "deg" => Some(("deg", 180.0 / std::f64::consts::PI)),
@@ -68,7 +69,7 @@ pub(super) fn vector_text(values: &[f64], kind: &Kind) -> String {
             return join(texts, unit);
         }
     }
-    let units = friendly(kind);
+    let units = units_of(kind);
     let (unit, shift, _) = units.iter().find(|(_, _, least)| largest >= *least).unwrap_or(&units[units.len() - 1]);
     join(values.iter().map(|v| shifted(*v, -shift)).collect(), unit)
 }
@@ -78,7 +79,7 @@ fn rounded(value: f64, unit: &str, factor: f64) -> Option<String> {
     let scaled = value * factor;
     for digits in 0..17 {
         let candidate: f64 = format!("{scaled:.digits$e}").parse().ok()?;
-        let text = number(candidate);
+        let text = number_text(candidate);
         let back = parse_quantity(&format!("{text} {unit}")).ok()?.values;
         if back.first().is_some_and(|b| b.to_bits() == value.to_bits()) {
             return Some(text);
@@ -87,7 +88,8 @@ fn rounded(value: f64, unit: &str, factor: f64) -> Option<String> {
     None
 }
 
-/// The shortest digits of `value` that read back to it, with the decimal point moved `places` to the right.
+/// The shortest digits of `value` that read back to it, with the decimal point moved `places` to
+/// the right.
 fn shifted(value: f64, places: i32) -> String {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -121,7 +123,7 @@ mod tests {
     use crate::quantities::{ANGLE, LENGTH, RAIN, TIME, VOLUME};
 
     #[test]
-    fn quantities_read_as_people_write_them() {
+    fn quantities_are_printed_in_customary_units() {
         assert_eq!(quantity_text(0.002, &LENGTH), "2 mm");
         assert_eq!(quantity_text(0.0011, &LENGTH), "1.1 mm");
         assert_eq!(quantity_text(20e-6, &LENGTH), "20 um");
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_reads_back_to_the_same_bits() {
+    fn printed_quantities_read_back_bit_identically() {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,66 +1,68 @@
 //! Solids, drops and emitters.
 
-use super::{Document, numbers, quantity_text, quoted};
-use crate::quantities::{ANGLE, AREA, DEW, FEED, LENGTH, PLANAR_FEED, RAIN, TIME, VELOCITY, VOLUME};
-use crate::types::{Amount, DropShape, EmitterKind, MeshScale, RainArea, RainSizes, Scene, Solid, SolidShape, Texture};
+use super::{Document, quantity_text, quoted};
+use crate::field::{Field, Value};
+use crate::print::numbers::vector_text;
+use crate::quantities::{FEED, LENGTH, PLANAR_FEED};
+use crate::types::words::Word;
+use crate::types::{
+    Amount, Drop, DropKind, DropShape, Emitter, EmitterKind, EmitterType, MeshScale, RainArea, RainSizes, Scene, Solid,
+    SolidKind, SolidShape,
+};
 
-pub(super) fn solids(out: &mut Document, scene: &Scene) {
-    for (index, solid) in scene.solids.iter().enumerate() {
-        out.table("[[solids]]".into(), format!("solids.{index}"));
-        out.text("name", &solid.name, "");
-        out.text("material", &solid.material, "");
-        solid_shape(out, &solid.shape);
-        out.vector("rotate", solid.rotate, &ANGLE, "");
-        out.vector("move", solid.shift, &LENGTH, "");
-        motion(out, solid);
-        out.text("look", solid.look.name(), "");
-        match &solid.texture {
-            Some(Texture::Pattern(pattern)) => out.text("texture", pattern.name(), ""),
-            Some(Texture::Image(file)) => out.text("texture", &file.to_string_lossy(), ""),
-            None => {}
-        }
-    }
+/// Prints the key that selects a variant, and selects it.
+fn select<T: Word + Value>(out: &mut Document, name: &str, kind: T) {
+    out.value(name, &kind);
+    out.variant(kind.word());
+}
+
+pub(super) fn solid(out: &mut Document, solid: &Solid) {
+    out.value("name", &solid.name);
+    out.value("material", &solid.material);
+    solid_shape(out, &solid.shape);
+    out.value("rotate", &solid.rotate);
+    out.value("move", &solid.shift);
+    Field::print(&solid.motion, out, "motion");
+    out.value("look", &solid.look);
+    Field::print(&solid.texture, out, "texture");
 }
 
 fn solid_shape(out: &mut Document, shape: &SolidShape) {
     match shape {
         SolidShape::Plane { point, normal, size } => {
-            out.text("shape", "plane", "");
-            out.vector("point", *point, &LENGTH, "");
-            out.direction("normal", *normal, "out of the solid");
-            out.pair("size", *size, &LENGTH, "drawn and meshed part");
+            select(out, "shape", SolidKind::Plane);
+            out.value("point", point);
+            out.value("normal", normal);
+            out.value("size", size);
         }
         SolidShape::Box { min, max } => {
-            out.text("shape", "box", "");
-            out.vector("min", *min, &LENGTH, "");
-            out.vector("max", *max, &LENGTH, "");
+            select(out, "shape", SolidKind::Box);
+            out.value("min", min);
+            out.value("max", max);
         }
         SolidShape::Sphere { center, radius, inside } => {
-            out.text("shape", "sphere", "");
-            out.vector("center", *center, &LENGTH, "");
-            out.quantity("radius", *radius, &LENGTH, "");
-            out.entry("inside", inside.to_string(), "");
+            select(out, "shape", SolidKind::Sphere);
+            out.value("center", center);
+            out.value("radius", radius);
+            out.value("inside", inside);
         }
         SolidShape::Cylinder { from, to, radius, wall } => {
-            out.text("shape", "cylinder", "");
-            out.vector("from", *from, &LENGTH, "");
-            out.vector("to", *to, &LENGTH, "");
-            out.quantity("radius", *radius, &LENGTH, "");
-            match wall {
-                Some(wall) => out.quantity("wall", *wall, &LENGTH, "hollow"),
-                None => out.note("no wall: not hollow"),
-            }
+            select(out, "shape", SolidKind::Cylinder);
+            out.value("from", from);
+            out.value("to", to);
+            out.value("radius", radius);
+            Field::print(wall, out, "wall");
         }
         SolidShape::Leaf { point, axis, angle, size } => {
-            out.text("shape", "leaf", "");
-            out.vector("point", *point, &LENGTH, "");
-            out.direction("axis", *axis, "along the valley");
-            out.quantity("angle", *angle, &ANGLE, "");
-            out.pair("size", *size, &LENGTH, "along the axis and across");
+            select(out, "shape", SolidKind::Leaf);
+            out.value("point", point);
+            out.value("axis", axis);
+            out.value("angle", angle);
+            out.value("size", size);
         }
         SolidShape::Mesh { file, scale } => {
-            out.text("shape", "mesh", "");
-            out.text("file", &file.to_string_lossy(), "");
+            select(out, "shape", SolidKind::Mesh);
+            out.value("file", file);
             mesh_scale(out, scale);
         }
     }
@@ -68,152 +70,122 @@ fn solid_shape(out: &mut Document, shape: &SolidShape) {
 
 fn mesh_scale(out: &mut Document, scale: &MeshScale) {
     match scale {
-        MeshScale::Height(height) => out.quantity("height", *height, &LENGTH, ""),
-        MeshScale::Factor(factor) => out.number("scale", *factor, "file units to meters"),
+        MeshScale::Height(height) => out.value("height", height),
+        MeshScale::Factor(factor) => out.value("scale", factor),
     }
 }
 
-fn motion(out: &mut Document, solid: &Solid) {
-    if solid.motion.is_empty() {
-        return;
-    }
-    let keys: Vec<String> = solid
-        .motion
-        .iter()
-        .map(|key| {
-            format!(
-                "{{ at = {}, move = {}, rotate = {} }}",
-                quoted(&quantity_text(key.at, &TIME)),
-                quoted(&numbers::vector_text(&key.shift.to_array(), &LENGTH)),
-                quoted(&numbers::vector_text(&key.rotate.to_array(), &ANGLE)),
-            )
-        })
-        .collect();
-    out.entry("motion", format!("[{}]", keys.join(", ")), "");
-}
-
-pub(super) fn drops(out: &mut Document, scene: &Scene) {
-    for (index, drop) in scene.drops.iter().enumerate() {
-        out.table("[[drops]]".into(), format!("drops.{index}"));
-        drop_shape(out, scene, &drop.shape);
-        out.vector("velocity", drop.velocity, &VELOCITY, "");
-    }
-}
-
-fn drop_shape(out: &mut Document, scene: &Scene, shape: &DropShape) {
-    match shape {
+pub(super) fn drop(out: &mut Document, scene: &Scene, drop: &Drop) {
+    match &drop.shape {
         DropShape::Sphere { center, amount, mode, amplitude, axis } => {
-            out.text("shape", "sphere", "");
-            out.vector("center", *center, &LENGTH, "");
-            amount_of(out, *amount);
-            out.entry("mode", mode.to_string(), "");
-            out.number("amplitude", *amplitude, "");
-            out.direction("axis", *axis, "");
+            select(out, "shape", DropKind::Sphere);
+            out.value("center", center);
+            amount_of_liquid(out, *amount);
+            out.value("mode", mode);
+            out.value("amplitude", amplitude);
+            out.value("axis", axis);
         }
         DropShape::Cap { on, center, amount, contact_angle } => {
-            out.text("shape", "cap", "");
-            out.text("on", solid_name(scene, *on), "");
-            out.vector("center", *center, &LENGTH, "");
-            amount_of(out, *amount);
-            out.quantity("contact_angle", *contact_angle, &ANGLE, "");
+            select(out, "shape", DropKind::Cap);
+            out.value("on", &solid_name(scene, *on));
+            out.value("center", center);
+            amount_of_liquid(out, *amount);
+            out.value("contact_angle", contact_angle);
         }
         DropShape::Box { min, max } => {
-            out.text("shape", "box", "");
-            out.vector("min", *min, &LENGTH, "");
-            out.vector("max", *max, &LENGTH, "");
+            select(out, "shape", DropKind::Box);
+            out.value("min", min);
+            out.value("max", max);
         }
         DropShape::Cylinder { from, to, radius, amplitude, wavelength } => {
-            out.text("shape", "cylinder", "");
-            out.vector("from", *from, &LENGTH, "");
-            out.vector("to", *to, &LENGTH, "");
-            out.quantity("radius", *radius, &LENGTH, "");
-            out.number("amplitude", *amplitude, "");
-            if let Some(wavelength) = wavelength {
-                out.quantity("wavelength", *wavelength, &LENGTH, "");
-            }
+            select(out, "shape", DropKind::Cylinder);
+            out.value("from", from);
+            out.value("to", to);
+            out.value("radius", radius);
+            out.value("amplitude", amplitude);
+            Field::print(wavelength, out, "wavelength");
         }
         DropShape::Mesh { file, scale, rotate, shift } => {
-            out.text("shape", "mesh", "");
-            out.text("file", &file.to_string_lossy(), "");
+            select(out, "shape", DropKind::Mesh);
+            out.value("file", file);
             mesh_scale(out, scale);
-            out.vector("rotate", *rotate, &ANGLE, "");
-            out.vector("move", *shift, &LENGTH, "");
+            out.value("rotate", rotate);
+            out.value("move", shift);
         }
     }
+    out.value("velocity", &drop.velocity);
 }
 
-fn amount_of(out: &mut Document, amount: Amount) {
+fn amount_of_liquid(out: &mut Document, amount: Amount) {
     match amount {
-        Amount::Volume(volume) => out.quantity("volume", volume, &VOLUME, ""),
-        Amount::Area(area) => out.quantity("area", area, &AREA, ""),
+        Amount::Volume(volume) => out.value("volume", &volume),
+        Amount::Area(area) => out.value("area", &area),
     }
 }
 
-fn solid_name(scene: &Scene, index: usize) -> &str {
-    scene.solids.get(index).map_or("", |s| s.name.as_str())
+fn solid_name(scene: &Scene, index: usize) -> String {
+    scene.solids.get(index).map(|solid| solid.name.clone()).unwrap_or_default()
 }
 
-pub(super) fn emitters(out: &mut Document, scene: &Scene) {
-    for (index, emitter) in scene.emitters.iter().enumerate() {
-        out.table("[[emitters]]".into(), format!("emitters.{index}"));
-        emitter_kind(out, scene, &emitter.kind);
-        out.quantity("start", emitter.start, &TIME, "");
-        if emitter.stop == f64::INFINITY {
-            out.text("stop", "never", "");
-        } else {
-            out.quantity("stop", emitter.stop, &TIME, "");
-        }
-    }
-}
-
-fn emitter_kind(out: &mut Document, scene: &Scene, kind: &EmitterKind) {
-    match kind {
+pub(super) fn emitter(out: &mut Document, scene: &Scene, emitter: &Emitter) {
+    match &emitter.kind {
         EmitterKind::Drip { at, radius, every, velocity } => {
-            out.text("kind", "drip", "");
-            out.vector("at", *at, &LENGTH, "");
-            out.quantity("radius", *radius, &LENGTH, "");
-            out.quantity("every", *every, &TIME, "");
-            out.vector("velocity", *velocity, &VELOCITY, "");
+            select(out, "kind", EmitterType::Drip);
+            out.value("at", at);
+            out.value("radius", radius);
+            out.value("every", every);
+            out.value("velocity", velocity);
         }
         EmitterKind::Tap { at, direction, radius, speed } => {
-            out.text("kind", "tap", "");
-            out.vector("at", *at, &LENGTH, "");
-            out.direction("direction", *direction, "");
-            out.quantity("radius", *radius, &LENGTH, "");
-            out.quantity("speed", *speed, &VELOCITY, "");
+            select(out, "kind", EmitterType::Tap);
+            out.value("at", at);
+            out.value("direction", direction);
+            out.value("radius", radius);
+            out.value("speed", speed);
         }
         EmitterKind::Rain { over, rate, sizes, velocity } => {
-            out.text("kind", "rain", "");
-            match over {
-                RainArea::Solid(index) => out.text("over", solid_name(scene, *index), ""),
-                RainArea::Box { min, max } => {
-                    let [min, max] = [min, max].map(|v| quoted(&numbers::vector_text(&v.to_array(), &LENGTH)));
-                    out.entry("over", format!("{{ min = {min}, max = {max} }}"), "");
-                }
-            }
-            out.quantity("rate", *rate, &RAIN, "");
-            match sizes {
-                RainSizes::MarshallPalmer => out.text("radius", "marshall-palmer", ""),
-                RainSizes::Uniform { min, max } => {
-                    let [min, max] = [min, max].map(|r| quoted(&quantity_text(*r, &LENGTH)));
-                    out.entry("radius", format!("{{ min = {min}, max = {max} }}"), "");
-                }
-            }
-            match velocity {
-                Some(velocity) => out.vector("velocity", *velocity, &VELOCITY, ""),
-                None => out.note("no velocity: terminal speed by size, plus the wind"),
-            }
+            select(out, "kind", EmitterType::Rain);
+            rain_area(out, scene, over);
+            out.value("rate", rate);
+            rain_sizes(out, sizes);
+            Field::print(velocity, out, "velocity");
         }
         EmitterKind::Dew { on, rate } => {
-            out.text("kind", "dew", "");
-            out.text("on", solid_name(scene, *on), "");
-            out.quantity("rate", *rate, &DEW, "");
+            select(out, "kind", EmitterType::Dew);
+            out.value("on", &solid_name(scene, *on));
+            out.value("rate", rate);
         }
         EmitterKind::Feed { at, rate } => {
-            out.text("kind", "feed", "");
-            out.vector("at", *at, &LENGTH, "");
+            select(out, "kind", EmitterType::Feed);
+            out.value("at", at);
             let kind = if scene.world.planar { &PLANAR_FEED } else { &FEED };
-            out.quantity("rate", *rate, kind, "");
+            out.raw("rate", quoted(&quantity_text(*rate, kind)));
+        }
+    }
+    out.value("start", &emitter.start);
+    if emitter.stop == f64::INFINITY {
+        out.raw("stop", quoted("never"));
+    } else {
+        out.value("stop", &emitter.stop);
+    }
+}
+
+fn rain_area(out: &mut Document, scene: &Scene, over: &RainArea) {
+    match over {
+        RainArea::Solid(index) => out.value("over", &solid_name(scene, *index)),
+        RainArea::Box { min, max } => {
+            let [min, max] = [min, max].map(|v| quoted(&vector_text(&v.to_array(), &LENGTH)));
+            out.raw("over", format!("{{ min = {min}, max = {max} }}"));
+        }
+    }
+}
+
+fn rain_sizes(out: &mut Document, sizes: &RainSizes) {
+    match sizes {
+        RainSizes::MarshallPalmer => out.raw("radius", quoted("marshall-palmer")),
+        RainSizes::Uniform { min, max } => {
+            let [min, max] = [min, max].map(|r| quoted(&quantity_text(*r, &LENGTH)));
+            out.raw("radius", format!("{{ min = {min}, max = {max} }}"));
         }
     }
 }

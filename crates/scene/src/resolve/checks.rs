@@ -1,8 +1,8 @@
-//! What only the whole scene can tell: what a model needs, and what was probably not meant.
+//! Checks of the whole scene: requirements of the models, and warnings.
 
 use glam::DVec3;
 
-use super::{UNKNOWN, radius_of};
+use super::{UNKNOWN, equivalent_radius};
 use crate::diagnostics::Diagnostic;
 use crate::quantities::VOLUME;
 use crate::reader::Section;
@@ -10,7 +10,7 @@ use crate::source::Place;
 use crate::tree::{Node, Value, shortened};
 use crate::types::{DropShape, EmitterKind, ModelKind, Scene, SolidShape};
 
-/// Checks a scene for the model that it names (`None` when that name was wrong).
+/// Checks a scene for its model (`None` if the model's name is invalid).
 pub(super) fn check(top: &Section<'_>, scene: &Scene, model: Option<ModelKind>) {
     if let Some(model) = model {
         if model == ModelKind::Pane {
@@ -19,17 +19,17 @@ pub(super) fn check(top: &Section<'_>, scene: &Scene, model: Option<ModelKind>) 
         if model != ModelKind::Volume && scene.world.planar {
             let place = place_in(top.node("world"), "planar").unwrap_or_else(|| top.place_of("world"));
             top.cx.error(
-                Diagnostic::new(&place, "only the volume model runs in two dimensions")
+                Diagnostic::new(&place, "only the volume model supports planar runs")
                     .label("set here")
                     .other(&top.place_of("model"), "the model"),
             );
         }
-        ignored_knobs(top, model);
+        ignored_parameters(top, model);
     }
     drops_outside(top, scene);
 }
 
-/// The place of a key's value in a table.
+/// The position of a key's value in a table.
 fn place_in(table: Option<&Node>, key: &str) -> Option<Place> {
     match &table?.value {
         Value::Table(table) => table.get(key).map(|entry| entry.node.place.clone()),
@@ -37,7 +37,7 @@ fn place_in(table: Option<&Node>, key: &str) -> Option<Place> {
     }
 }
 
-/// The `index`-th table of a list; there is none where an entry before it was no table.
+/// The `index`-th table of a list.
 fn item<'a>(top: &Section<'a>, list: &str, index: usize) -> Option<&'a Node> {
     match &top.node(list)?.value {
         Value::List(nodes) => nodes.iter().filter(|n| matches!(n.value, Value::Table(_))).nth(index),
@@ -45,13 +45,13 @@ fn item<'a>(top: &Section<'a>, list: &str, index: usize) -> Option<&'a Node> {
     }
 }
 
-/// Where the `index`-th table of a list says `key`, or the table itself.
+/// The position of `key` in the `index`-th table of a list, or else of the table.
 fn item_place(top: &Section<'_>, list: &str, index: usize, key: &str) -> Place {
     let node = item(top, list, index);
     place_in(node, key).or_else(|| node.map(|n| n.place.clone())).unwrap_or_else(|| top.place_of(list))
 }
 
-/// The pane runs on exactly one plane; other solids are drawn only, and nothing can be on them.
+/// The pane model runs on exactly one plane; other solids are only rendered.
 fn pane(top: &Section<'_>, scene: &Scene) {
     let planes: Vec<usize> =
         (0..scene.solids.len()).filter(|&i| matches!(scene.solids[i].shape, SolidShape::Plane { .. })).collect();
@@ -60,7 +60,7 @@ fn pane(top: &Section<'_>, scene: &Scene) {
             only_on_pane(top, scene, pane);
             weights(top, scene);
         }
-        // A shape that could not be read may have been the plane.
+        // A shape that could not be read may be the plane.
         [] if top.has("solids") && !top.cx.errors.borrow().is_empty() => {}
         [] => top.cx.error(
             Diagnostic::new(&top.place_of("model"), "the pane model needs one solid with shape = \"plane\" to run on")
@@ -74,7 +74,7 @@ fn pane(top: &Section<'_>, scene: &Scene) {
             )
             .label("a second plane")
             .other(&item_place(top, "solids", first, "shape"), "the first plane")
-            .help("other shapes may stay: the pane model only draws them"),
+            .help("other shapes are allowed: the pane model only renders them"),
         ),
     }
 }
@@ -98,19 +98,19 @@ fn only_on_pane(top: &Section<'_>, scene: &Scene, pane: usize) {
                 &item_place(top, list, index, "on"),
                 format!("in the pane model {what} on the plane, \"{}\"", shortened(name)),
             )
-            .label("another solid, which is only drawn"),
+            .label("another solid, which is only rendered"),
         );
     }
 }
 
-/// A resting drop starts at no less than a moving one stops at, and leaves no more than that behind.
+/// Checks residue ≤ dynamic_weight ≤ static_weight.
 fn weights(top: &Section<'_>, scene: &Scene) {
-    let knobs = [
+    let weights = [
         ("residue", scene.pane.residue),
         ("dynamic_weight", scene.pane.dynamic_weight),
         ("static_weight", scene.pane.static_weight),
     ];
-    let given: Vec<(&str, f64)> = knobs.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+    let given: Vec<(&str, f64)> = weights.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
     for pair in given.windows(2) {
         let [(low_key, low), (high_key, high)] = [pair[0], pair[1]];
         if low <= high {
@@ -126,19 +126,14 @@ fn weights(top: &Section<'_>, scene: &Scene) {
     }
 }
 
-/// Knobs of another model do nothing. Said only when the file itself names the model: `--model` is there to switch.
-fn ignored_knobs(top: &Section<'_>, model: ModelKind) {
+/// Warns of parameters of another model, unless the model is given by `--model`.
+fn ignored_parameters(top: &Section<'_>, model: ModelKind) {
     if top.place_of("model").source != 0 {
         return;
     }
-    let tables = [
-        ("pane", ModelKind::Pane),
-        ("droplet", ModelKind::Droplet),
-        ("surface", ModelKind::Surface),
-        ("volume", ModelKind::Volume),
-    ];
-    for (key, owner) in tables {
-        let Some(entry) = top.entry(key).filter(|_| owner != model) else { continue };
+    for other in ModelKind::ALL.iter().filter(|other| **other != model) {
+        let key = other.name();
+        let Some(entry) = top.entry(key) else { continue };
         if matches!(&entry.node.value, Value::Table(t) if t.entries.is_empty()) {
             continue;
         }
@@ -150,22 +145,23 @@ fn ignored_knobs(top: &Section<'_>, model: ModelKind) {
     }
 }
 
-/// Drops that lie wholly outside the domain are lost at once.
+/// Warns of drops that lie entirely outside the domain.
 fn drops_outside(top: &Section<'_>, scene: &Scene) {
     let Some(domain) = &scene.domain else { return };
     let axes = if scene.world.planar { 0..2 } else { 0..3 };
     for (index, drop) in scene.drops.iter().enumerate() {
         let (low, high) = match &drop.shape {
-            DropShape::Sphere { center, amount, .. } => around(*center, *center, radius_of(*amount)),
+            DropShape::Sphere { center, amount, .. } => around(*center, *center, equivalent_radius(*amount)),
             DropShape::Box { min, max } => (*min, *max),
             DropShape::Cylinder { from, to, radius, .. } => around(from.min(*to), from.max(*to), *radius),
-            // A cap's center is still to be projected, and a mesh is still to be read.
+            // A cap's center is not projected yet, and a mesh is not read yet.
             DropShape::Cap { .. } | DropShape::Mesh { .. } => continue,
         };
         let outside = axes.clone().any(|i| high[i] < domain.min[i] || low[i] > domain.max[i]);
         if let Some(node) = item(top, "drops", index).filter(|_| outside) {
-            top.cx
-                .warn(Diagnostic::new(&node.place, "this drop lies outside the domain").label("will be lost at once"));
+            top.cx.warn(
+                Diagnostic::new(&node.place, "this drop lies outside the domain").label("counts as lost at the start"),
+            );
         }
     }
 }

@@ -1,119 +1,82 @@
-//! Drops: liquid that is there at the start.
+//! Drops: liquid present at the start.
 
 use std::f64::consts::PI;
 
 use glam::DVec3;
+use sessile_numerics::sphere_volume;
 
-use super::basics::corners;
+use super::general::corners;
 use super::materials::Library;
-use super::solids::{cylinder, mesh_scale};
-use super::{SolidNames, UNKNOWN, is_planar};
+use super::solids::{ends, mesh_scale};
+use super::{SolidNames, UNKNOWN};
 use crate::diagnostics::Diagnostic;
-use crate::quantities::{ANGLE, AREA, LENGTH, Sign, VELOCITY, VOLUME};
 use crate::reader::Section;
-use crate::schema;
-use crate::types::{Amount, Drop, DropShape, Solid, Varying, WorldSettings};
+use crate::types::{Amount, Drop, DropKind, DropShape, Solid, Varying};
 use crate::units::is_sensible;
 
-/// Radius of a drop that says nothing of its size, in m.
-const DEFAULT_RADIUS: f64 = 1e-3;
-
-/// Legendre modes that can be asked for.
-const MOST_MODE: u64 = 32;
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Sphere,
-    Cap,
-    Box,
-    Cylinder,
-    Mesh,
+/// What the reader of a drop refers to.
+pub(super) struct Surroundings<'a> {
+    pub planar: bool,
+    pub solids: &'a [Solid],
+    pub names: &'a SolidNames,
+    pub library: &'a Library,
 }
 
-const KINDS: &[(&str, Kind)] = &[
-    ("sphere", Kind::Sphere),
-    ("cap", Kind::Cap),
-    ("box", Kind::Box),
-    ("cylinder", Kind::Cylinder),
-    ("mesh", Kind::Mesh),
-];
-
-pub(super) fn read(
-    top: &Section<'_>,
-    world: &WorldSettings,
-    solids: &[Solid],
-    names: &SolidNames,
-    library: &Library,
-) -> Vec<Drop> {
-    top.sections("drops", &schema::DROP)
-        .iter()
-        .map(|section| {
-            let kind = if section.has("shape") { section.choice("shape", KINDS) } else { Some(KINDS[0]) };
-            let shape = kind.map_or(DropShape::Box { min: DVec3::ZERO, max: DVec3::ONE }, |(name, kind)| {
-                section.set_variant(name);
-                shape(section, kind, world, solids, names, library)
-            });
-            let velocity = section.vector("velocity", &VELOCITY).unwrap_or(DVec3::ZERO);
-            section.finish();
-            Drop { shape, velocity }
-        })
-        .collect()
+pub(super) fn read(top: &Section<'_>, surroundings: &Surroundings<'_>) -> Vec<Drop> {
+    let sections = top.sections("drops");
+    let drop = |section: &Section<'_>| {
+        let shape = section
+            .select()
+            .map_or(DropShape::Box { min: DVec3::ZERO, max: DVec3::ONE }, |kind| shape(section, kind, surroundings));
+        let velocity = section.value("velocity");
+        section.finish();
+        Drop { shape, velocity }
+    };
+    sections.iter().map(drop).collect()
 }
 
-fn shape(
-    section: &Section<'_>,
-    kind: Kind,
-    world: &WorldSettings,
-    solids: &[Solid],
-    names: &SolidNames,
-    library: &Library,
-) -> DropShape {
+fn shape(section: &Section<'_>, kind: DropKind, surroundings: &Surroundings<'_>) -> DropShape {
     match kind {
-        Kind::Sphere => {
+        DropKind::Sphere => {
             let (mode, amplitude) = mode(section);
             DropShape::Sphere {
-                center: section.vector("center", &LENGTH).unwrap_or(DVec3::ZERO),
-                amount: amount(section, is_planar(world)),
+                center: section.value("center"),
+                amount: amount(section, surroundings.planar),
                 mode,
                 amplitude,
-                axis: section.direction("axis").unwrap_or(DVec3::Y),
+                axis: section.get("axis").unwrap_or(DVec3::Y),
             }
         }
-        Kind::Cap => {
-            let on = names.find(section, "on", solids).unwrap_or(UNKNOWN);
-            let material = solids.get(on).and_then(|s| library.get(&s.material));
-            let contact_angle = section
-                .angle_between("contact_angle", (0.0, 180.0), false)
-                .unwrap_or_else(|| material.map_or(PI / 2.0, |m| resting_angle(&m.advancing)));
+        DropKind::Cap => {
+            let on = surroundings.names.find(section, "on", surroundings.solids).unwrap_or(UNKNOWN);
+            let material = surroundings.solids.get(on).and_then(|s| surroundings.library.get(&s.material));
+            let resting = || material.map_or(PI / 2.0, |m| resting_angle(&m.advancing));
             DropShape::Cap {
                 on,
-                center: section.vector("center", &LENGTH).unwrap_or(DVec3::ZERO),
-                amount: amount(section, is_planar(world)),
-                contact_angle,
+                center: section.value("center"),
+                amount: amount(section, surroundings.planar),
+                contact_angle: section.get("contact_angle").unwrap_or_else(resting),
             }
         }
-        Kind::Box => {
+        DropKind::Box => {
             let (min, max) = corners(section);
             DropShape::Box { min, max }
         }
-        Kind::Cylinder => {
-            let (from, to, radius) = cylinder(section);
-            let (amplitude, wavelength) = ripple(section);
-            DropShape::Cylinder { from, to, radius: radius.unwrap_or(1.0), amplitude, wavelength }
+        DropKind::Cylinder => {
+            let (from, to) = ends(section);
+            let (amplitude, wavelength) = perturbation(section);
+            DropShape::Cylinder { from, to, radius: section.value("radius"), amplitude, wavelength }
         }
-        Kind::Mesh => {
-            section.require("file", "\"drop.ply\"");
-            DropShape::Mesh {
-                file: section.file("file").unwrap_or_default(),
-                scale: mesh_scale(section),
-                rotate: section.vector("rotate", &ANGLE).unwrap_or(DVec3::ZERO),
-                shift: section.vector("move", &LENGTH).unwrap_or(DVec3::ZERO),
-            }
-        }
+        DropKind::Mesh => DropShape::Mesh {
+            file: section.value("file"),
+            scale: mesh_scale(section),
+            rotate: section.value("rotate"),
+            shift: section.value("move"),
+        },
     }
 }
 
-/// A drop that was placed sits near the advancing angle; halfway between an image's two.
+/// The advancing angle, at which a deposited drop rests; for an image, the mean of its two angles.
 fn resting_angle(advancing: &Varying) -> f64 {
     match advancing {
         Varying::Uniform(angle) => *angle,
@@ -121,11 +84,14 @@ fn resting_angle(advancing: &Varying) -> f64 {
     }
 }
 
-/// How much liquid: `volume` (in a planar run `area`), or `radius` of the ball (disc) that holds it.
+/// The amount of liquid: `volume` (in a planar run `area`), or `radius` of the equivalent sphere
+/// (circle).
 fn amount(section: &Section<'_>, planar: bool) -> Amount {
-    let ball = |r: f64| if planar { Amount::Area(PI * r * r) } else { Amount::Volume(4.0 / 3.0 * PI * r.powi(3)) };
+    let default_radius = 1e-3;
+    let of_radius = |r: f64| if planar { Amount::Area(PI * r * r) } else { Amount::Volume(sphere_volume(r)) };
+    let default = || of_radius(default_radius);
     let (right, wrong) = if planar { ("area", "volume") } else { ("volume", "area") };
-    let Some(key) = section.one_of(&["volume", "area", "radius"]) else { return ball(DEFAULT_RADIUS) };
+    let Some(key) = section.one_of(&["volume", "area", "radius"]) else { return default() };
     if key == wrong {
         let (why, example) = if planar {
             ("a planar run measures liquid by its area", "\"4 mm^2\"")
@@ -137,66 +103,61 @@ fn amount(section: &Section<'_>, planar: bool) -> Amount {
                 .label(format!("expected `{right}`"))
                 .help(format!("write {right} = {example}, or radius = \"1 mm\"")),
         );
-        return ball(DEFAULT_RADIUS);
+        return default();
     }
     match key {
-        "radius" => section.quantity("radius", &LENGTH, Sign::Positive).map(ball).filter(|amount| {
+        "radius" => section.get::<f64>("radius").map(of_radius).filter(|amount| {
             let (Amount::Volume(size) | Amount::Area(size)) = *amount;
             if !is_sensible(size) {
-                section.complain("radius", "`radius` must be that of a drop", "expected from 1e-13 m to 10 km");
+                section.complain("radius", "`radius` is out of range", "expected 1e-13 m to 10 km");
             }
             is_sensible(size)
         }),
-        "area" => section.quantity("area", &AREA, Sign::Positive).map(Amount::Area),
-        _ => section.quantity("volume", &VOLUME, Sign::Positive).map(Amount::Volume),
+        "area" => section.get("area").map(Amount::Area),
+        _ => section.get("volume").map(Amount::Volume),
     }
-    .unwrap_or_else(|| ball(DEFAULT_RADIUS))
+    .unwrap_or_else(default)
 }
 
-/// A relative amplitude: the radius must stay positive.
-fn amplitude(section: &Section<'_>) -> Option<f64> {
-    section.number_where("amplitude", "between -1 and 1", |a| a.abs() < 1.0)
-}
-
+/// The Legendre mode and amplitude of a sphere, which need each other.
 fn mode(section: &Section<'_>) -> (u32, f64) {
-    let mode = section.count("mode", &(0..=MOST_MODE));
-    let given = amplitude(section);
-    match (mode, given) {
+    let (mode, amplitude) = (section.value("mode"), section.value("amplitude"));
+    match (section.given::<u32>("mode"), section.given::<f64>("amplitude")) {
         (Some(1), _) => section.cx.error(
-            Diagnostic::new(&section.place_of("mode"), "`mode` 1 only moves the drop: ringing starts at 2")
+            Diagnostic::new(&section.place_of("mode"), "`mode` 1 is a translation of the drop: modes start at 2")
                 .label("expected 2 or more, or 0 for none"),
         ),
         (Some(2..), None) if !section.has("amplitude") => section.cx.error(
             Diagnostic::new(&section.place_of("mode"), "`mode` needs an `amplitude`")
-                .label("rings by how much?")
+                .label("without an amplitude")
                 .help("add amplitude = 0.05, relative to the radius"),
         ),
-        (Some(0) | None, Some(a)) if a != 0.0 && (mode.is_some() || !section.has("mode")) => section.cx.error(
+        (given, Some(a)) if a != 0.0 && (given == Some(0) || !section.has("mode")) => section.cx.error(
             Diagnostic::new(&section.place_of("amplitude"), "`amplitude` needs a `mode`")
-                .label("rings in which mode?")
+                .label("without a mode")
                 .help("add mode = 2"),
         ),
         _ => {}
     }
-    (mode.unwrap_or(0) as u32, given.unwrap_or(0.0))
+    (mode, amplitude)
 }
 
-fn ripple(section: &Section<'_>) -> (f64, Option<f64>) {
-    let given = amplitude(section);
-    let wavelength = section.quantity("wavelength", &LENGTH, Sign::Positive);
-    if given.is_some_and(|a| a != 0.0) && !section.has("wavelength") {
+/// The amplitude and wavelength of a ligament's perturbation, which need each other.
+fn perturbation(section: &Section<'_>) -> (f64, Option<f64>) {
+    let (amplitude, wavelength) = (section.value("amplitude"), section.get("wavelength"));
+    if section.given::<f64>("amplitude").is_some_and(|a| a != 0.0) && !section.has("wavelength") {
         section.cx.error(
             Diagnostic::new(&section.place_of("amplitude"), "`amplitude` needs a `wavelength`")
-                .label("ripples over what length?")
+                .label("without a wavelength")
                 .help("add wavelength = \"9 mm\""),
         );
     }
     if wavelength.is_some() && !section.has("amplitude") {
         section.cx.error(
             Diagnostic::new(&section.place_of("wavelength"), "`wavelength` needs an `amplitude`")
-                .label("ripples by how much?")
+                .label("without an amplitude")
                 .help("add amplitude = 0.05, relative to the radius"),
         );
     }
-    (given.unwrap_or(0.0), wavelength)
+    (amplitude, wavelength)
 }

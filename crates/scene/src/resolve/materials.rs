@@ -1,4 +1,4 @@
-//! Materials: those of the scene, and presets that a solid or wall names.
+//! Materials: those of the scene, and presets that a solid or wall refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,31 +6,26 @@ use sessile_wetting::Wetting;
 use sessile_wetting::materials::{default_adhesion, default_affinity};
 
 use crate::diagnostics::Diagnostic;
+use crate::field::Value as FieldValue;
 use crate::presets;
-use crate::quantities::{ANGLE, DRAG, FINE_LENGTH, PRESSURE, Sign, TENSION};
+use crate::quantities::ANGLE;
 use crate::reader::Section;
-use crate::schema;
+use crate::schema::MATERIAL;
 use crate::source::Place;
 use crate::tree::{Node, Value, shortened};
 use crate::types::{Domain, Material, Solid, Varying};
 
-/// The material of a solid that names none.
-pub(super) const DEFAULT: &str = "glass";
-
-/// Contact angles lie strictly between these, in degrees.
-const ANGLES: (f64, f64) = (0.0, 180.0);
-
-/// Materials in use, in the order of the scene, then of use.
+/// Materials in use: those of the scene, then presets in order of use.
 #[derive(Default)]
 pub(super) struct Library {
     materials: Vec<Material>,
     by_name: BTreeMap<String, usize>,
-    /// Names of those with an angle from a preset, which holds for water.
+    /// Names of materials with an angle from a preset, which is for water.
     as_for_water: BTreeSet<String>,
 }
 
 impl Library {
-    /// The scene's own.
+    /// The scene's own materials.
     pub(super) fn read(top: &Section<'_>) -> Self {
         let mut library = Self::default();
         let Some(node) = top.node("materials") else { return library };
@@ -62,9 +57,9 @@ impl Library {
                 continue;
             };
             if entry.key.trim().is_empty() {
-                top.cx.error(Diagnostic::new(&entry.key_place, "a material needs a name").label("empty"));
+                top.cx.error(Diagnostic::new(&entry.key_place, "missing name of a material").label("empty"));
             }
-            let section = Section::new(top.cx, &schema::MATERIAL, entry.node.place.clone(), Some(inner));
+            let section = Section::new(top.cx, &MATERIAL, entry.node.place.clone(), Some(inner));
             library.add(material(&section, &entry.key));
             if section.has("preset") && !(section.has("advancing") && section.has("receding")) {
                 library.as_for_water.insert(entry.key.clone());
@@ -79,7 +74,7 @@ impl Library {
         self.materials.push(material);
     }
 
-    /// Makes sure that a material of this name is there: `false` if none is known.
+    /// Adds the preset of a name unless the material exists; `false` if the name is unknown.
     fn ensure(&mut self, name: &str) -> bool {
         if self.by_name.contains_key(name) {
             return true;
@@ -92,7 +87,7 @@ impl Library {
 
     /// The material that a section's key names, or the default.
     pub(super) fn named(&mut self, section: &Section<'_>, key: &str) -> String {
-        let name = section.text(key).unwrap_or_else(|| DEFAULT.to_owned());
+        let name = section.value::<String>(key);
         if !self.ensure(&name) {
             self.unknown(section, key, &name);
         }
@@ -102,7 +97,7 @@ impl Library {
     pub(super) fn use_wall(&mut self, top: &Section<'_>, domain: Option<&Domain>) {
         let Some(name) = domain.and_then(|d| d.wall_material.as_deref()) else { return };
         if !self.ensure(name) {
-            let section = top.section("domain", &schema::DOMAIN);
+            let section = top.section("domain");
             self.unknown(&section, "wall_material", name);
         }
     }
@@ -118,7 +113,7 @@ impl Library {
             None => format!("this scene has {}; `sessile materials` lists more", own.join(", ")),
         };
         section.cx.error(
-            Diagnostic::new(&section.place_of(key), format!("there is no material \"{}\"", shortened(name)))
+            Diagnostic::new(&section.place_of(key), format!("unknown material \"{}\"", shortened(name)))
                 .label("neither in [materials] nor a preset")
                 .help(help),
         );
@@ -128,7 +123,7 @@ impl Library {
         self.by_name.get(name).map(|i| &self.materials[*i])
     }
 
-    /// A contact angle belongs to a liquid and a solid together; the presets' are water's.
+    /// Warns of preset contact angles, which are for water, with another liquid.
     pub(super) fn warn_of_other_liquids(
         &self,
         top: &Section<'_>,
@@ -147,13 +142,13 @@ impl Library {
         }
         let names: Vec<String> = kept.iter().take(8).map(|name| format!("\"{}\"", shortened(name))).collect();
         let (verb, more) = (if kept.len() == 1 { "keeps" } else { "keep" }, if kept.len() > 8 { ", …" } else { "" });
-        let section = top.section("liquid", &schema::LIQUID);
+        let section = top.section("liquid");
         top.cx.warn(
             Diagnostic::new(
                 &section.place_of("preset"),
                 format!("{}{more} {verb} the contact angles of water, but the liquid is {preset}", names.join(", ")),
             )
-            .label("wets solids at other angles")
+            .label("has other contact angles")
             .help("give the material's own `advancing` and `receding` for this liquid in [materials.NAME]"),
         );
     }
@@ -178,7 +173,7 @@ fn from_preset(name: &str, wetting: &Wetting) -> Material {
 }
 
 fn material(section: &Section<'_>, name: &str) -> Material {
-    let preset = section.text("preset").and_then(|preset| {
+    let preset = section.get::<String>("preset").and_then(|preset| {
         let found = presets::material(&preset);
         if found.is_none() {
             section.unknown_word(
@@ -191,8 +186,8 @@ fn material(section: &Section<'_>, name: &str) -> Material {
         }
         found
     });
-    let advancing = angle(section, "advancing");
-    let receding = angle(section, "receding");
+    let advancing = varying(section, "advancing");
+    let receding = varying(section, "receding");
     let base = match preset {
         Some(preset) => from_preset(name, &preset),
         None => plain(name, advancing.as_ref(), receding.as_ref()),
@@ -201,19 +196,19 @@ fn material(section: &Section<'_>, name: &str) -> Material {
         name: name.to_owned(),
         advancing: advancing.unwrap_or(base.advancing),
         receding: receding.unwrap_or(base.receding),
-        wet_advancing: angle(section, "wet_advancing").or(base.wet_advancing),
-        receding_limit: section.quantity("receding_limit", &TENSION, Sign::NotNegative).or(base.receding_limit),
+        wet_advancing: varying(section, "wet_advancing").or(base.wet_advancing),
+        receding_limit: section.get("receding_limit").or(base.receding_limit),
         roughness: roughness(section).unwrap_or(base.roughness),
-        adhesion: section.quantity("adhesion", &PRESSURE, Sign::NotNegative).unwrap_or(base.adhesion),
-        friction: section.quantity("friction", &DRAG, Sign::Positive),
-        affinity: affinity(section).unwrap_or(base.affinity),
+        adhesion: section.get("adhesion").unwrap_or(base.adhesion),
+        friction: section.get("friction"),
+        affinity: varying(section, "affinity").unwrap_or(base.affinity),
     };
     check_order(section, &material);
     material
 }
 
-/// A material without a preset: one angle given means no hysteresis, none given a right angle; adhesion and affinity follow
-/// from the advancing angle.
+/// A material without a preset: one given angle means no hysteresis, none means 90°. Adhesion and
+/// affinity follow from the advancing angle.
 fn plain(name: &str, advancing: Option<&Varying>, receding: Option<&Varying>) -> Material {
     let right_angle = Varying::Uniform(90f64.to_radians());
     let advancing = advancing.or(receding).unwrap_or(&right_angle);
@@ -237,63 +232,40 @@ fn plain(name: &str, advancing: Option<&Varying>, receding: Option<&Varying>) ->
     }
 }
 
-/// An angle, or an image that runs between two.
-fn angle(section: &Section<'_>, key: &str) -> Option<Varying> {
+/// A number, or an image between two numbers.
+fn varying(section: &Section<'_>, key: &str) -> Option<Varying> {
     let node = section.node(key)?;
     if !matches!(node.value, Value::Table(_)) {
-        return section.angle_of(key, node, ANGLES, false).map(Varying::Uniform);
+        return section.get(key).map(Varying::Uniform);
     }
-    let image = section.section(key, &schema::IMAGE);
-    image.require("image", "\"map.png\"");
-    image.require("black", "\"60 deg\"");
-    image.require("white", "\"110 deg\"");
-    let varying =
-        varying(&image, image.angle_between("black", ANGLES, false), image.angle_between("white", ANGLES, false));
+    let image = section.section(key);
+    let (file, black, white) = (image.get("image"), image.get("black"), image.get("white"));
     image.finish();
-    varying
-}
-
-/// A number from 0 to 1, or an image that runs between two.
-fn affinity(section: &Section<'_>) -> Option<Varying> {
-    let node = section.node("affinity")?;
-    let unit = |s: &Section<'_>, key: &str| s.number_where(key, "from 0 to 1", |n| (0.0..=1.0).contains(&n));
-    if !matches!(node.value, Value::Table(_)) {
-        return unit(section, "affinity").map(Varying::Uniform);
-    }
-    let image = section.section("affinity", &schema::IMAGE);
-    image.require("image", "\"affinity.png\"");
-    let end = |key: &str, default: f64| if image.has(key) { unit(&image, key) } else { Some(default) };
-    let varying = varying(&image, end("black", 0.0), end("white", 1.0));
-    image.finish();
-    varying
-}
-
-fn varying(image: &Section<'_>, black: Option<f64>, white: Option<f64>) -> Option<Varying> {
-    let file = image.file("image");
     Some(Varying::Image { file: file?, black: black?, white: white? })
 }
 
 fn roughness(section: &Section<'_>) -> Option<[f64; 2]> {
     let node = section.node("roughness")?;
-    let one = |node: &Node| section.quantity_of("roughness", node, &FINE_LENGTH, Sign::NotNegative);
+    let one = |node: &Node| f64::read(section, section.key("roughness"), node);
     match &node.value {
-        Value::List(list) => {
-            if list.len() != 2 {
-                section.complain(
-                    "roughness",
-                    "`roughness` must be one bump height, or two along the surface's u and v",
-                    "expected such as [\"20 um\", \"5 um\"]",
-                );
-                return None;
-            }
+        Value::List(list) if list.len() == 2 => {
             let [u, v] = [one(&list[0]), one(&list[1])];
             Some([u?, v?])
+        }
+        Value::List(_) => {
+            section.complain(
+                "roughness",
+                "`roughness` must be one bump height, or two along the surface's u and v",
+                "expected one or two lengths, e.g. [\"20 um\", \"5 um\"]",
+            );
+            None
         }
         _ => one(node).map(|r| [r, r]),
     }
 }
 
-/// 0 < receding ≤ wet_advancing ≤ advancing < 180, wherever that can be known without opening an image.
+/// Checks 0 < receding ≤ wet_advancing ≤ advancing < 180°, as far as possible without reading
+/// images.
 fn check_order(section: &Section<'_>, material: &Material) {
     let angles = [
         ("receding", Some(&material.receding)),
@@ -329,7 +301,7 @@ fn check_order(section: &Section<'_>, material: &Material) {
     }
 }
 
-/// A pair of values with low > high that must occur somewhere on the surface.
+/// A pair of values with low > high that occurs somewhere on the surface.
 fn violation(low: &Varying, high: &Varying) -> Option<(f64, f64)> {
     let ends = |v: &Varying| match v {
         Varying::Uniform(x) => (*x, *x),
@@ -341,7 +313,7 @@ fn violation(low: &Varying, high: &Varying) -> Option<(f64, f64)> {
         _ => true,
     };
     if same_image {
-        // Linear in one gray value: the ends decide. A uniform value meets both ends.
+        // Both are linear in one gray value, so the ends decide.
         return [(low_black, high_black), (low_white, high_white)].into_iter().find(|(a, b)| a > b);
     }
     let (least, most) = (low_black.min(low_white), high_black.max(high_white));

@@ -1,52 +1,53 @@
-//! From the tree to the resolved scene: defaults filled in, references followed, everything checked.
+//! From the tree to the resolved scene: defaults, references and checks.
 
-mod basics;
 mod checks;
 mod drops;
 mod emitters;
-mod knobs;
+mod general;
+mod images;
 mod materials;
-mod pictures;
 mod solids;
 
 use std::collections::BTreeMap;
 
+use sessile_numerics::{circle_radius, sphere_radius};
+
+use self::drops::Surroundings;
 use crate::diagnostics::Diagnostic;
+use crate::field::Field;
 use crate::reader::{Context, Section};
-use crate::schema;
+use crate::schema::SCENE;
 use crate::suggest::nearest;
 use crate::tree::{Node, Value, shortened};
-use crate::types::{Fidelity, ModelKind, Scene, Solid, WorldSettings};
+use crate::types::{Amount, ModelKind, Scene, Solid, WorldSettings};
 
-/// Reads the whole scene; what is wrong is left in the context.
+/// Reads the whole scene; problems are recorded in the context.
 pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
     let table = match &root.value {
         Value::Table(table) => Some(table),
         _ => None,
     };
-    let top = Section::new(cx, &schema::SCENE, root.place.clone(), table);
-    top.require("model", "\"pane\", \"droplet\", \"surface\" or \"volume\"");
-    let model_given = top.word::<ModelKind>("model");
-    let model = model_given.unwrap_or(ModelKind::Volume);
+    let top = Section::new(cx, &SCENE, root.place.clone(), table);
+    let model = top.get::<ModelKind>("model");
 
-    let time = basics::time(&top);
-    let (liquid, liquid_preset) = basics::liquid(&top);
-    let world = basics::world(&top);
-    let domain = basics::domain(&top);
+    let time = general::time(&top);
+    let (liquid, liquid_preset) = general::liquid(&top);
+    let world: WorldSettings = Field::read(&top, "world");
+    let domain = general::domain(&top);
     let mut library = materials::Library::read(&top);
     library.use_wall(&top, domain.as_ref());
     let solids = solids::read(&top, &mut library, domain.as_ref());
     library.warn_of_other_liquids(&top, liquid_preset.name, &solids, domain.as_ref());
     let names = SolidNames::new(&solids);
-    let drops = drops::read(&top, &world, &solids, &names, &library);
-    let emitters = emitters::read(&top, &world, &solids, &names);
-    let resolution = basics::resolution(&top, &drops, &emitters);
+    let surroundings = Surroundings { planar: world.planar, solids: &solids, names: &names, library: &library };
+    let drops = drops::read(&top, &surroundings);
+    let emitters = emitters::read(&top, world.planar, &solids, &names);
+    let resolution = general::resolution(&top, &drops, &emitters);
     let scene = Scene {
-        title: top.text("title").unwrap_or_default(),
-        model,
-        fidelity: top.word("fidelity").unwrap_or(Fidelity::Physical),
-        // TOML readers promise no more than 63 bits.
-        seed: top.count("seed", &(0..=i64::MAX as u64)).unwrap_or(1),
+        title: top.value("title"),
+        model: model.unwrap_or(ModelKind::Volume),
+        fidelity: top.value("fidelity"),
+        seed: top.value("seed"),
         time,
         liquid,
         liquid_preset,
@@ -57,21 +58,21 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
         solids,
         drops,
         emitters,
-        pane: knobs::pane(&top),
-        droplet: knobs::droplet(&top),
-        surface: knobs::surface(&top),
-        volume: knobs::volume(&top),
-        camera: pictures::camera(&top),
-        lights: pictures::lights(&top),
-        render: pictures::render(&top),
-        output: basics::output(&top),
+        pane: Field::read(&top, "pane"),
+        droplet: Field::read(&top, "droplet"),
+        surface: Field::read(&top, "surface"),
+        volume: Field::read(&top, "volume"),
+        camera: images::camera(&top),
+        lights: images::lights(&top),
+        render: Field::read(&top, "render"),
+        output: Field::read(&top, "output"),
     };
     top.finish();
-    checks::check(&top, &scene, model_given);
+    checks::check(&top, &scene, model);
     scene
 }
 
-/// Stands for a solid that was named wrongly, which is on record.
+/// Stands for a solid with an unknown name, which is recorded as a problem.
 const UNKNOWN: usize = usize::MAX;
 
 /// Solids by name.
@@ -85,7 +86,7 @@ impl SolidNames {
         Self { by_name }
     }
 
-    /// The solid that `key` names; the only solid there is when the key is absent.
+    /// Index of the solid that `key` names; that of the only solid if the key is absent.
     fn find(&self, section: &Section<'_>, key: &str, solids: &[Solid]) -> Option<usize> {
         if !section.has(key) {
             if solids.len() == 1 {
@@ -94,7 +95,7 @@ impl SolidNames {
             let example = solids.first().map_or("\"table\"".to_owned(), |s| format!("\"{}\"", shortened(&s.name)));
             if solids.is_empty() {
                 section.cx.error(
-                    Diagnostic::new(&section.place, "there is no solid in this scene for it to be on")
+                    Diagnostic::new(&section.place, "the scene has no solid")
                         .label(format!("needs a solid and `{key}`"))
                         .help("add [[solids]] with name = \"table\" and shape = \"plane\""),
                 );
@@ -103,7 +104,7 @@ impl SolidNames {
             }
             return None;
         }
-        let name = section.text(key)?;
+        let name = section.get::<String>(key)?;
         let found = self.by_name.get(&name).copied();
         if found.is_none() {
             let known = || self.by_name.keys().map(String::as_str);
@@ -113,7 +114,7 @@ impl SolidNames {
                 None => format!("the solids are {}", shortened(&known().take(8).collect::<Vec<_>>().join(", "))),
             };
             section.cx.error(
-                Diagnostic::new(&section.place_of(key), format!("there is no solid \"{}\"", shortened(&name)))
+                Diagnostic::new(&section.place_of(key), format!("unknown solid \"{}\"", shortened(&name)))
                     .label("not the name of a solid")
                     .help(help),
             );
@@ -122,17 +123,10 @@ impl SolidNames {
     }
 }
 
-/// The radius of the ball (or, in a planar run, the disc) that holds an amount.
-pub(crate) fn radius_of(amount: crate::types::Amount) -> f64 {
-    use crate::types::Amount;
-    use std::f64::consts::PI;
+/// Radius of the sphere (in a planar run, the circle) of the same amount, in m.
+fn equivalent_radius(amount: Amount) -> f64 {
     match amount {
-        Amount::Volume(v) => (v * 3.0 / (4.0 * PI)).cbrt(),
-        Amount::Area(a) => (a / PI).sqrt(),
+        Amount::Volume(volume) => sphere_radius(volume),
+        Amount::Area(area) => circle_radius(area),
     }
-}
-
-/// Whether a run is planar, for readers of amounts.
-pub(crate) fn is_planar(world: &WorldSettings) -> bool {
-    world.planar
 }

@@ -1,45 +1,26 @@
-//! Solids: shape, placement, motion, material, look.
+//! Solids: shape, placement, motion, material, appearance.
 
 use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::basics::{corners, rising};
+use super::general::corners;
 use super::materials::Library;
 use crate::diagnostics::Diagnostic;
-use crate::quantities::{ANGLE, LENGTH, Sign, TIME};
+use crate::field::Field;
 use crate::reader::Section;
-use crate::schema;
 use crate::source::Place;
 use crate::tree::shortened;
-use crate::types::{Domain, Look, MeshScale, MotionKey, Solid, SolidShape, Texture, plane_axes};
+use crate::types::{Domain, MeshScale, Solid, SolidKind, SolidShape, plane_axes};
 use crate::units::is_sensible;
+use crate::values::check_motion;
 
-/// Side of the drawn part of a plane in open space, in m.
+/// Edge length of the meshed part of a plane in open space, in m.
 const OPEN_SIZE: f64 = 0.256;
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Plane,
-    Box,
-    Sphere,
-    Cylinder,
-    Leaf,
-    Mesh,
-}
-
-const KINDS: &[(&str, Kind)] = &[
-    ("plane", Kind::Plane),
-    ("box", Kind::Box),
-    ("sphere", Kind::Sphere),
-    ("cylinder", Kind::Cylinder),
-    ("leaf", Kind::Leaf),
-    ("mesh", Kind::Mesh),
-];
 
 pub(super) fn read(top: &Section<'_>, library: &mut Library, domain: Option<&Domain>) -> Vec<Solid> {
     let mut seen: BTreeMap<String, Place> = BTreeMap::new();
-    let sections = top.sections("solids", &schema::SOLID);
+    let sections = top.sections("solids");
     let mut solids = Vec::with_capacity(sections.len());
     for (index, section) in sections.iter().enumerate() {
         let solid = solid(section, index, library, domain);
@@ -47,10 +28,10 @@ pub(super) fn read(top: &Section<'_>, library: &mut Library, domain: Option<&Dom
         let place = section.place_of("name");
         if let Some(first) = seen.get(&solid.name) {
             section.cx.error(
-                Diagnostic::new(&place, format!("two solids are called \"{}\"", shortened(&solid.name)))
-                    .label("the second")
-                    .other(first, "the first")
-                    .help("names of solids must differ; they become file names"),
+                Diagnostic::new(&place, format!("duplicate solid name \"{}\"", shortened(&solid.name)))
+                    .label("second occurrence")
+                    .other(first, "first occurrence")
+                    .help("names of solids must be unique; they become file names"),
             );
         }
         seen.entry(solid.name.clone()).or_insert(place);
@@ -60,28 +41,28 @@ pub(super) fn read(top: &Section<'_>, library: &mut Library, domain: Option<&Dom
 }
 
 fn solid(section: &Section<'_>, index: usize, library: &mut Library, domain: Option<&Domain>) -> Solid {
-    let kind = if section.has("shape") { section.choice("shape", KINDS) } else { Some(KINDS[0]) };
-    let shape = kind.map_or(SolidShape::Box { min: DVec3::ZERO, max: DVec3::ONE }, |(name, kind)| {
-        section.set_variant(name);
-        shape(section, kind, domain)
-    });
-    let name = match section.text("name") {
+    let shape = section
+        .select()
+        .map_or(SolidShape::Box { min: DVec3::ZERO, max: DVec3::ONE }, |kind| shape(section, kind, domain));
+    let name = match section.get::<String>("name") {
         Some(name) => {
             check_name(section, &name);
             name
         }
         None => format!("solid{index}"),
     };
-    Solid {
+    let solid = Solid {
         name,
         material: library.named(section, "material"),
         shape,
-        rotate: section.vector("rotate", &ANGLE).unwrap_or(DVec3::ZERO),
-        shift: section.vector("move", &LENGTH).unwrap_or(DVec3::ZERO),
-        motion: motion(section),
-        look: section.word("look").unwrap_or(Look::Matte),
-        texture: texture(section),
-    }
+        rotate: section.value("rotate"),
+        shift: section.value("move"),
+        motion: Field::read(section, "motion"),
+        look: section.value("look"),
+        texture: section.get("texture"),
+    };
+    check_motion(section);
+    solid
 }
 
 /// Names become file names in the run folder.
@@ -97,93 +78,73 @@ fn check_name(section: &Section<'_>, name: &str) {
     }
 }
 
-fn shape(section: &Section<'_>, kind: Kind, domain: Option<&Domain>) -> SolidShape {
+fn shape(section: &Section<'_>, kind: SolidKind, domain: Option<&Domain>) -> SolidShape {
     match kind {
-        Kind::Plane => {
-            let point = section.vector("point", &LENGTH).unwrap_or(DVec3::ZERO);
-            let normal = section.direction("normal").unwrap_or(DVec3::Y);
+        SolidKind::Plane => {
+            let (point, normal) = (section.value("point"), section.get("normal").unwrap_or(DVec3::Y));
             let (u, v) = plane_axes(normal);
-            let size = section.size_pair("size").unwrap_or_else(|| default_size(domain, point, u, v));
+            let size = section.get("size").unwrap_or_else(|| default_size(domain, point, u, v));
             SolidShape::Plane { point, normal, size }
         }
-        Kind::Box => {
+        SolidKind::Box => {
             let (min, max) = corners(section);
             SolidShape::Box { min, max }
         }
-        Kind::Sphere => {
-            section.require("radius", "\"5 mm\"");
-            SolidShape::Sphere {
-                center: section.vector("center", &LENGTH).unwrap_or(DVec3::ZERO),
-                radius: section.quantity("radius", &LENGTH, Sign::Positive).unwrap_or(1.0),
-                inside: section.flag("inside").unwrap_or(false),
-            }
+        SolidKind::Sphere => SolidShape::Sphere {
+            center: section.value("center"),
+            radius: section.value("radius"),
+            inside: section.value("inside"),
+        },
+        SolidKind::Cylinder => {
+            let (from, to) = ends(section);
+            let (radius, wall) = (section.value("radius"), section.get("wall"));
+            check_wall(section);
+            SolidShape::Cylinder { from, to, radius, wall }
         }
-        Kind::Cylinder => {
-            let (from, to, radius) = cylinder(section);
-            let wall = section.quantity("wall", &LENGTH, Sign::Positive);
-            if let (Some(wall), Some(radius)) = (wall, radius)
-                && wall >= radius
-            {
-                section.cx.error(
-                    Diagnostic::new(
-                        &section.place_of("wall"),
-                        "`wall` must be thinner than `radius`, which is the outer one",
-                    )
-                    .label("leaves no bore")
-                    .other(&section.place_of("radius"), "the outer radius"),
-                );
-            }
-            SolidShape::Cylinder { from, to, radius: radius.unwrap_or(1.0), wall }
-        }
-        Kind::Leaf => {
-            let point = section.vector("point", &LENGTH).unwrap_or(DVec3::ZERO);
-            let axis = section.direction("axis").unwrap_or(DVec3::X);
+        SolidKind::Leaf => {
+            let (point, axis) = (section.value("point"), section.get("axis").unwrap_or(DVec3::X));
             let across = axis.cross(DVec3::Y).try_normalize().unwrap_or(DVec3::X);
-            SolidShape::Leaf {
-                point,
-                axis,
-                angle: section.angle_between("angle", (0.0, 180.0), true).unwrap_or(120f64.to_radians()),
-                size: section.size_pair("size").unwrap_or_else(|| default_size(domain, point, axis, across)),
-            }
+            let size = section.get("size").unwrap_or_else(|| default_size(domain, point, axis, across));
+            SolidShape::Leaf { point, axis, angle: section.value("angle"), size }
         }
-        Kind::Mesh => {
-            section.require("file", "\"bunny.ply\"");
-            SolidShape::Mesh { file: section.file("file").unwrap_or_default(), scale: mesh_scale(section) }
-        }
+        SolidKind::Mesh => SolidShape::Mesh { file: section.value("file"), scale: mesh_scale(section) },
     }
 }
 
-/// The two ends and the radius (`None` when absent or wrong) of a cylinder.
-pub(super) fn cylinder(section: &Section<'_>) -> (DVec3, DVec3, Option<f64>) {
-    section.require("from", "\"0 0 0 mm\"");
-    section.require("to", "\"0 50 0 mm\"");
-    section.require("radius", "\"5 mm\"");
-    let from = section.vector("from", &LENGTH);
-    let to = section.vector("to", &LENGTH);
-    if let (Some(from), Some(to)) = (from, to)
-        && from == to
-    {
+/// Records a pipe without a bore.
+fn check_wall(section: &Section<'_>) {
+    let (wall, radius) = (section.given::<f64>("wall"), section.given::<f64>("radius"));
+    if wall.zip(radius).is_some_and(|(wall, radius)| wall >= radius) {
+        section.cx.error(
+            Diagnostic::new(&section.place_of("wall"), "`wall` must be less than `radius`, the outer radius")
+                .label("leaves no bore")
+                .other(&section.place_of("radius"), "the outer radius"),
+        );
+    }
+}
+
+/// The two ends of a cylinder, which must differ.
+pub(super) fn ends(section: &Section<'_>) -> (DVec3, DVec3) {
+    let (from, to) = (section.get::<DVec3>("from"), section.get::<DVec3>("to"));
+    if from.is_some() && from == to {
         section.cx.error(
             Diagnostic::new(&section.place_of("to"), "`from` and `to` must differ")
-                .label("no length")
+                .label("zero length")
                 .other(&section.place_of("from"), "the same point"),
         );
     }
-    let radius = section.quantity("radius", &LENGTH, Sign::Positive);
-    (from.unwrap_or(DVec3::ZERO), to.unwrap_or(DVec3::Y), radius)
+    (from.unwrap_or(DVec3::ZERO), to.unwrap_or(DVec3::Y))
 }
 
 /// `height` or `scale`; without either, the file is in meters.
 pub(super) fn mesh_scale(section: &Section<'_>) -> MeshScale {
     match section.one_of(&["height", "scale"]) {
-        Some("height") => section.quantity("height", &LENGTH, Sign::Positive).map(MeshScale::Height),
-        Some(_) => section.number_where("scale", "more than zero", |s| s > 0.0).map(MeshScale::Factor),
-        None => None,
+        Some("height") => MeshScale::Height(section.get("height").unwrap_or(1.0)),
+        _ => MeshScale::Factor(section.value("scale")),
     }
-    .unwrap_or(MeshScale::Factor(1.0))
 }
 
-/// The rectangle round `point` along `u` and `v` that covers the domain.
+/// Size of the rectangle centered at `point`, along `u` and `v`, that covers the domain.
 fn default_size(domain: Option<&Domain>, point: DVec3, u: DVec3, v: DVec3) -> [f64; 2] {
     let Some(domain) = domain else { return [OPEN_SIZE; 2] };
     let half = |axis: DVec3| {
@@ -199,28 +160,4 @@ fn default_size(domain: Option<&Domain>, point: DVec3, u: DVec3, v: DVec3) -> [f
         let size = 2.0 * half(axis);
         if size > 0.0 && is_sensible(size) { size } else { OPEN_SIZE }
     })
-}
-
-fn motion(section: &Section<'_>) -> Vec<MotionKey> {
-    let mut keys: Vec<MotionKey> = Vec::new();
-    for key in section.sections("motion", &schema::MOTION) {
-        key.require("at", "\"0 s\"");
-        let at = key.quantity("at", &TIME, Sign::Any);
-        let shift = key.vector("move", &LENGTH).unwrap_or(DVec3::ZERO);
-        let rotate = key.vector("rotate", &ANGLE).unwrap_or(DVec3::ZERO);
-        if let Some(at) = at {
-            rising(&key, keys.last().map(|k| k.at), at);
-            keys.push(MotionKey { at, shift, rotate });
-        }
-        key.finish();
-    }
-    keys
-}
-
-/// A built-in pattern, or an image file.
-fn texture(section: &Section<'_>) -> Option<Texture> {
-    if section.names_file("texture") {
-        return section.file("texture").map(Texture::Image);
-    }
-    section.word("texture").map(Texture::Pattern)
 }

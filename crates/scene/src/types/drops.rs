@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use glam::DVec3;
 
 use super::MeshScale;
+use super::words::words;
 
 /// `[[drops]]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,22 @@ pub enum Amount {
     Volume(f64),
     /// Area in a planar run, in m².
     Area(f64),
+}
+
+words! {
+    /// The words for a drop's shape.
+    pub enum DropKind {
+        /// [`DropShape::Sphere`].
+        Sphere = "sphere",
+        /// [`DropShape::Cap`].
+        Cap = "cap",
+        /// [`DropShape::Box`].
+        Box = "box",
+        /// [`DropShape::Cylinder`].
+        Cylinder = "cylinder",
+        /// [`DropShape::Mesh`].
+        Mesh = "mesh",
+    }
 }
 
 /// A drop's initial shape.
@@ -58,8 +75,8 @@ pub enum DropShape {
         /// Upper corner, in m.
         max: DVec3,
     },
-    /// A ligament, possibly perturbed: r = radius (1 + amplitude cos(2πx/wavelength)), scaled to the
-    /// volume of the unperturbed cylinder.
+    /// A ligament, possibly perturbed: r = radius (1 + amplitude cos(2πx/wavelength)), scaled to
+    /// the volume of the unperturbed cylinder.
     Cylinder {
         /// Center of one end, in m.
         from: DVec3,

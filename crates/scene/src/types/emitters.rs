@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use super::words::words;
+
 /// `[[emitters]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emitter {
@@ -11,6 +13,22 @@ pub struct Emitter {
     pub start: f64,
     /// End time, in s; may be infinite.
     pub stop: f64,
+}
+
+words! {
+    /// The words for an emitter's kind.
+    pub enum EmitterType {
+        /// [`EmitterKind::Drip`].
+        Drip = "drip",
+        /// [`EmitterKind::Tap`].
+        Tap = "tap",
+        /// [`EmitterKind::Rain`].
+        Rain = "rain",
+        /// [`EmitterKind::Dew`].
+        Dew = "dew",
+        /// [`EmitterKind::Feed`].
+        Feed = "feed",
+    }
 }
 
 /// A source of liquid.

@@ -3,16 +3,19 @@
 use glam::DVec3;
 
 use super::words::words;
+use crate::field::fields;
 
-/// `[time]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Time {
-    /// Simulated time, in s; an integer number of frames.
-    pub duration: f64,
-    /// Time between two frames, in s.
-    pub frame: f64,
-    /// Whether to add drag and stop at rest.
-    pub settle: bool,
+fields! {
+    /// `[time]`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Time {
+        /// Simulated time, in s; an integer number of frames.
+        pub duration: f64,
+        /// Time between two frames, in s.
+        pub frame: f64,
+        /// Whether to add drag and stop at rest.
+        pub settle: bool,
+    }
 }
 
 impl Time {
@@ -22,7 +25,8 @@ impl Time {
     }
 }
 
-/// A quantity given at several times: linear between them, constant before the first and after the last.
+/// A quantity given at several times: linear between them, constant before the first and after the
+/// last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyed<T> {
     /// Pairs of time (in s) and value; at least one, in order of increasing time.
@@ -62,15 +66,17 @@ pub fn plane_axes(normal: DVec3) -> (DVec3, DVec3) {
     (v.cross(normal), v)
 }
 
-/// `[world]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WorldSettings {
-    /// Gravity, in m/s².
-    pub gravity: Keyed<DVec3>,
-    /// Wind, in m/s.
-    pub wind: DVec3,
-    /// Whether the run is two-dimensional, in the x–y plane.
-    pub planar: bool,
+fields! {
+    /// `[world]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct WorldSettings {
+        /// Gravity, in m/s².
+        pub gravity: Keyed<DVec3>,
+        /// Wind, in m/s.
+        pub wind: DVec3,
+        /// Whether the run is two-dimensional, in the x–y plane.
+        pub planar: bool,
+    }
 }
 
 /// `[domain]`.
@@ -100,18 +106,23 @@ words! {
     }
 }
 
-/// `[resolution]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Resolution {
-    /// Cell size of the volume model, in m; `None` where the scene has nothing to derive it from.
-    pub cell: Option<f64>,
-    /// Shortest edge of the surface and droplet models, in m.
-    pub edge: f64,
+fields! {
+    /// `[resolution]`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Resolution {
+        /// Cell size of the volume model, in m; `None` where the scene has nothing to derive it
+        /// from.
+        pub cell: Option<f64>,
+        /// Shortest edge of the surface and droplet models, in m.
+        pub edge: f64,
+    }
 }
 
-/// `[output]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Output {
-    /// Whether the volume model writes its fields with every frame.
-    pub fields: bool,
+fields! {
+    /// `[output]`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Output {
+        /// Whether the volume model writes its fields with every frame.
+        pub fields: bool,
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use glam::DVec3;
 
 use super::words::words;
+use crate::field::{fields, section_defaults};
 
 words! {
     /// Appearance of a solid.
@@ -86,26 +87,28 @@ pub enum EnvironmentMap {
     Image(PathBuf),
 }
 
-/// `[camera]`; fields that are `None` are framed automatically.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Camera {
-    /// Eye point, in m.
-    pub position: Option<DVec3>,
-    /// Point at the image center, in m.
-    pub look_at: Option<DVec3>,
-    /// Vertical field of view, in rad.
-    pub fov: f64,
-    /// Drop to keep at the image center.
-    pub follow: Option<Follow>,
-    /// Diameter of the lens aperture, in m; 0 for a pinhole camera.
-    pub aperture: f64,
-    /// Focus distance, in m; `None` for that of `look_at`.
-    pub focus: Option<f64>,
+fields! {
+    /// `[camera]`; fields that are `None` are framed automatically.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Camera {
+        /// Eye point, in m.
+        pub position: Option<DVec3>,
+        /// Point at the image center, in m.
+        pub look_at: Option<DVec3>,
+        /// Vertical field of view, in rad.
+        pub fov: f64,
+        /// Drop to keep at the image center.
+        pub follow: Option<Follow>,
+        /// Diameter of the lens aperture, in m; 0 for a pinhole camera.
+        pub aperture: f64,
+        /// Focus distance, in m; `None` for that of `look_at`.
+        pub focus: Option<f64>,
+    }
 }
 
 impl Default for Camera {
     fn default() -> Self {
-        Self { position: None, look_at: None, fov: 35f64.to_radians(), follow: None, aperture: 0.0, focus: None }
+        section_defaults("camera")
     }
 }
 
@@ -118,62 +121,76 @@ pub enum Follow {
     Largest,
 }
 
-/// `[lights]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Lights {
-    /// Environment map.
-    pub environment: EnvironmentMap,
-    /// Factor on the environment.
-    pub strength: f64,
-    /// Directional light.
-    pub sun: Option<Sun>,
-    /// Square area lights.
-    pub area: Vec<AreaLight>,
+fields! {
+    /// `[lights]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Lights {
+        /// Environment map.
+        pub environment: EnvironmentMap,
+        /// Factor on the environment.
+        pub strength: f64,
+        /// Directional light.
+        pub sun: Option<Sun>,
+        /// Square area lights.
+        pub area: Vec<AreaLight>,
+    }
 }
 
-/// A distant light.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sun {
-    /// Unit vector towards the light.
-    pub direction: DVec3,
-    /// Irradiance on a facing surface, relative to the environment's unit, per color channel.
-    pub color: [f64; 3],
-    /// Angular diameter, in rad.
-    pub angle: f64,
+impl Default for Lights {
+    fn default() -> Self {
+        section_defaults("lights")
+    }
 }
 
-/// A square area light.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AreaLight {
-    /// Center, in m.
-    pub center: DVec3,
-    /// Point that it faces, in m.
-    pub look_at: DVec3,
-    /// Edge length, in m.
-    pub size: f64,
-    /// Radiance per color channel.
-    pub color: [f64; 3],
+fields! {
+    /// A distant light.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Sun {
+        /// Unit vector towards the light.
+        pub direction: DVec3,
+        /// Irradiance on a facing surface, relative to the environment's unit, per color channel.
+        pub color: [f64; 3],
+        /// Angular diameter, in rad.
+        pub angle: f64,
+    }
 }
 
-/// `[render]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Render {
-    /// Image width and height, in pixels.
-    pub size: [u32; 2],
-    /// Maximum number of samples per pixel.
-    pub samples: u32,
-    /// Whether to denoise the image.
-    pub denoise: bool,
-    /// Shutter time as a fraction of the frame interval; 0 for no motion blur.
-    pub shutter: f64,
-    /// Factor on the automatic exposure.
-    pub exposure: f64,
-    /// Frames per second of the video.
-    pub fps: f64,
+fields! {
+    /// A square area light.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct AreaLight {
+        /// Center, in m.
+        pub center: DVec3,
+        /// Point that it faces, in m.
+        pub look_at: DVec3,
+        /// Edge length, in m.
+        pub size: f64,
+        /// Radiance per color channel.
+        pub color: [f64; 3],
+    }
+}
+
+fields! {
+    /// `[render]`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Render {
+        /// Image width and height, in pixels.
+        pub size: [u32; 2],
+        /// Maximum number of samples per pixel.
+        pub samples: u32,
+        /// Whether to denoise the image.
+        pub denoise: bool,
+        /// Shutter time as a fraction of the frame interval; 0 for no motion blur.
+        pub shutter: f64,
+        /// Factor on the automatic exposure.
+        pub exposure: f64,
+        /// Frames per second of the video.
+        pub fps: f64,
+    }
 }
 
 impl Default for Render {
     fn default() -> Self {
-        Self { size: [640, 360], samples: 64, denoise: true, shutter: 0.0, exposure: 1.0, fps: 30.0 }
+        section_defaults("render")
     }
 }

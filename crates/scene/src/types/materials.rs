@@ -35,7 +35,8 @@ pub struct Material {
     pub roughness: [f64; 2],
     /// Adhesion, in Pa (droplet model, reproduction mode).
     pub adhesion: f64,
-    /// Viscous friction k_f, in kg/s (droplet model, reproduction mode); `None` for that of `[droplet]`.
+    /// Viscous friction k_f, in kg/s (droplet model, reproduction mode); `None` for that of
+    /// `[droplet]`.
     pub friction: Option<f64>,
     /// Affinity, 0 to 1 (pane model, reproduction mode).
     pub affinity: Varying,

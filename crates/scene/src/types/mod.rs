@@ -1,7 +1,7 @@
 //! The resolved scene: every quantity in SI units and radians, every default filled in.
 //!
-//! Nothing here depends on how the file was written; [`crate::print()`] writes a file that reads back
-//! bit-identically.
+//! Nothing here depends on how the file was written; [`crate::print()`] writes a file that reads
+//! back bit-identically.
 
 mod drops;
 mod emitters;
@@ -12,7 +12,9 @@ mod parameters;
 mod solids;
 pub(crate) mod words;
 
+pub(crate) use drops::DropKind;
 pub use drops::{Amount, Drop, DropShape};
+pub(crate) use emitters::EmitterType;
 pub use emitters::{Emitter, EmitterKind, RainArea, RainSizes};
 pub use general::{Domain, Keyed, Output, Resolution, Side, Time, WorldSettings, plane_axes};
 pub use images::{
@@ -23,6 +25,7 @@ pub use parameters::{
     CurvatureMethod, DropletParameters, PaneParameters, SpringParameters, SurfaceParameters, VolumeCorrection,
     VolumeParameters,
 };
+pub(crate) use solids::SolidKind;
 pub use solids::{MeshScale, MotionKey, Solid, SolidShape};
 
 use sessile_wetting::{Liquid, LiquidPreset};

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
+use super::words::words;
 use super::{Look, Texture};
+use crate::field::fields;
 
 /// `[[solids]]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +17,8 @@ pub struct Solid {
     pub material: String,
     /// Shape.
     pub shape: SolidShape,
-    /// Rotation of the placement, about the shape's origin, in rad; applied before `shift` and `motion`.
+    /// Rotation of the placement, about the shape's origin, in rad; applied before `shift` and
+    /// `motion`.
     pub rotate: DVec3,
     /// Translation of the placement, in m.
     pub shift: DVec3,
@@ -27,15 +30,35 @@ pub struct Solid {
     pub texture: Option<Texture>,
 }
 
-/// A key of a solid's motion: linear between keys (angles too), constant outside.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MotionKey {
-    /// Time, in s.
-    pub at: f64,
-    /// Translation, in m.
-    pub shift: DVec3,
-    /// Rotation about the world's x, then y, then z axis through the shape's origin, in rad.
-    pub rotate: DVec3,
+fields! {
+    /// A key of a solid's motion: linear between keys (angles too), constant outside.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct MotionKey {
+        /// Time, in s.
+        pub at: f64,
+        /// Translation, in m.
+        pub shift as "move": DVec3,
+        /// Rotation about the world's x, then y, then z axis through the shape's origin, in rad.
+        pub rotate: DVec3,
+    }
+}
+
+words! {
+    /// The words for a solid's shape.
+    pub enum SolidKind {
+        /// [`SolidShape::Plane`].
+        Plane = "plane",
+        /// [`SolidShape::Box`].
+        Box = "box",
+        /// [`SolidShape::Sphere`].
+        Sphere = "sphere",
+        /// [`SolidShape::Cylinder`].
+        Cylinder = "cylinder",
+        /// [`SolidShape::Leaf`].
+        Leaf = "leaf",
+        /// [`SolidShape::Mesh`].
+        Mesh = "mesh",
+    }
 }
 
 /// A solid's shape.

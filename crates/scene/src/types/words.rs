@@ -7,6 +7,9 @@ pub(crate) trait Word: Copy + 'static {
     /// The word of each value, in the same order.
     const NAMES: &'static [&'static str];
 
+    /// The word that a scene uses for the value.
+    fn word(self) -> &'static str;
+
     /// The value that a word stands for.
     fn from_word(word: &str) -> Option<Self> {
         Self::NAMES.iter().position(|name| *name == word).map(|i| Self::ALL[i])
@@ -35,6 +38,38 @@ macro_rules! words {
         impl $crate::types::words::Word for $enum {
             const ALL: &'static [Self] = Self::ALL;
             const NAMES: &'static [&'static str] = Self::NAMES;
+
+            fn word(self) -> &'static str {
+                self.name()
+            }
+        }
+
+        impl $crate::field::Value for $enum {
+            fn read(
+                section: &$crate::reader::Section<'_>,
+                key: &'static $crate::schema::Key,
+                node: &$crate::tree::Node,
+            ) -> Option<Self> {
+                $crate::values::word(section, key, node)
+            }
+
+            fn text(&self, _key: &$crate::schema::Key) -> String {
+                $crate::print::quoted(self.name())
+            }
+
+            fn placeholder() -> Self {
+                Self::ALL[0]
+            }
+        }
+
+        impl $crate::field::Field for $enum {
+            fn read(section: &$crate::reader::Section<'_>, name: &'static str) -> Self {
+                section.value(name)
+            }
+
+            fn print(&self, out: &mut $crate::print::Document, name: &'static str) {
+                out.value(name, self);
+            }
         }
     };
 }

@@ -33,7 +33,7 @@ pub fn benches() -> Vec<Bench> {
 
 fn previews(context: &mut BenchContext<'_>, ground: Substrate, count: usize) -> Result<(), CaseError> {
     let (stage, liquid, camera) = drop_lattice(ground, count)?;
-    (context.say)("filtering the light");
+    (context.report)("filtering the light");
     let began = std::time::Instant::now();
     let mut preview = Preview::new(&stage);
     // The first picture also sums the illumination texture for the ground.

@@ -1,31 +1,28 @@
-//! `sessile export`: a run's frames as files for other programs.
+//! `sessile export`: writes a run in the formats of other programs.
 
 use sessile_export::{ExportError, ExportOptions, export_run};
 
-use super::on_threads;
+use super::{on_threads, run_hint};
 use crate::args::ExportArgs;
 use crate::failure::Failure;
-use crate::{exporting, interrupt};
+use crate::interrupt;
+use crate::progress::StderrProgress;
 
-/// Exports the chosen frames of a run.
+/// Exports the selected frames of a run.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let options = ExportOptions { frames: args.frames.unwrap_or_default(), split: args.split, force: args.force };
-    let (stop, progress) = (interrupt::stop_flag(), exporting::for_stderr());
+    let (stop, progress) = (interrupt::stop_flag(), StderrProgress::new());
     let done = on_threads(None, || export_run(&args.run, args.to, &args.dest, &options, &progress, &stop))?
         .map_err(|error| failure(&error, args))?;
     let frames = if done.frames == 1 { "1 frame".to_owned() } else { format!("{} frames", done.frames) };
-    eprintln!("exported: {frames} as {} to {}", args.to.name(), done.path.display());
+    eprintln!("exported {frames} as {} to {}", args.to.name(), done.path.display());
     Ok(())
 }
 
-/// Whose fault an error is, and where the run may be if it is not where it was looked for.
+/// Exit code of an error, with a hint if the run is in `runs/`.
 fn failure(error: &ExportError, args: &ExportArgs) -> Failure {
     if !error.is_wrong_request() {
         return Failure::failed(error);
     }
-    let guess = std::path::Path::new("runs").join(&args.run);
-    if !args.run.join("run.json").is_file() && guess.join("run.json").is_file() {
-        return Failure::wrong(format!("{error}; did you mean {}?", guess.display()));
-    }
-    Failure::wrong(error)
+    Failure::wrong(format!("{error}{}", run_hint(&args.run)))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use sessile_frames::{DropMeasures, FrameMeasures, csv, measures_file};
 
+use super::run_hint;
 use crate::args::{MeasureArgs, WhichFrames};
 use crate::failure::Failure;
 use crate::table::table;
@@ -44,12 +45,7 @@ fn measures_of(run: &Path) -> Result<std::path::PathBuf, Failure> {
     if file.is_file() {
         return Ok(file);
     }
-    let guess = Path::new("runs").join(run);
-    let hint = if guess.join("measure.jsonl").is_file() {
-        format!("; did you mean {}?", guess.display())
-    } else {
-        String::new()
-    };
+    let hint = run_hint(run);
     let reason = if run.is_dir() {
         "has no measure.jsonl: it is not a run folder, or no frame has been written yet"
     } else {

@@ -9,16 +9,25 @@ pub mod measure;
 pub mod render;
 pub mod run;
 pub mod scene;
+pub mod schema;
 pub mod shipped;
 pub mod validate;
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use crate::failure::Failure;
 
 /// Runs `work` on a pool of `threads`, or of all cores.
 fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     sessile_sim::thread_pool(threads).map(|pool| pool.install(work)).map_err(Failure::failed)
+}
+
+/// "; did you mean runs/X?" if `run` is not a run folder but `runs/X` is; empty otherwise.
+fn run_hint(run: &Path) -> String {
+    let is_run = |folder: &Path| folder.join("run.json").is_file();
+    let guess = Path::new("runs").join(run);
+    if !is_run(run) && is_run(&guess) { format!("; did you mean {}?", guess.display()) } else { String::new() }
 }
 
 /// Quotes a word for a POSIX shell.

@@ -1,4 +1,5 @@
-//! Files that a scene uses, identified by content: a run resumes only with the files it started with.
+//! Files that a scene uses, identified by content: a run resumes only with the files it started
+//! with.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +15,8 @@ pub(super) struct Asset {
     hash: [u8; 32],
 }
 
-/// Meshes and images that the simulation depends on, in scene order; files used only for rendering are left out.
+/// Meshes and images that the simulation depends on, in scene order; files used only for rendering
+/// are left out.
 pub(super) fn of_scene(scene: &Scene) -> Result<Vec<Asset>, (PathBuf, io::Error)> {
     let image = |value: &Varying| match value {
         Varying::Image { file, .. } => Some(file.clone()),

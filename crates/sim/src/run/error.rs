@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use sessile_frames::{FolderError, MeasureError};
 use sessile_model::{RestoreError, StepError};
+use sessile_scene::Diagnostics;
 
 use crate::build::BuildError;
 
@@ -37,12 +38,12 @@ pub enum RunError {
         keys: Vec<String>,
     },
     /// The `scene.toml` of the folder cannot be read.
-    #[error("cannot read {}, the scene of the run in this folder. Repair it, or start over with `--fresh`:\n{reason}", file.display())]
+    #[error("cannot read {}, the scene of the run in this folder. Repair it, or start over with `--fresh`:\n{cause}", file.display())]
     StoredScene {
         /// `scene.toml`.
         file: PathBuf,
         /// What is wrong with it.
-        reason: String,
+        cause: Diagnostics,
     },
     /// A mesh or image file has changed since the run started.
     #[error(
@@ -120,12 +121,12 @@ pub enum RunError {
         dt: f64,
     },
     /// Threads could not be started.
-    #[error("cannot start {threads} threads: {reason}")]
+    #[error("cannot start {threads} threads: {cause}")]
     Threads {
         /// Number of threads.
         threads: usize,
-        /// The system's message.
-        reason: String,
+        /// The system's error.
+        cause: rayon::ThreadPoolBuildError,
     },
 }
 

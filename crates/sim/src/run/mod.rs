@@ -1,12 +1,14 @@
 //! A run: simulates a scene into a folder of frames and measures, in one or several sessions.
 //!
-//! The time of frame k is k times the scene's frame interval, by multiplication, so that rounding errors do not
-//! accumulate. Between two frames the model chooses its steps, up to the time of the next frame. A checkpoint contains
-//! everything that the next step depends on. On resume, files written after the checkpoint's frame are removed and
-//! computed again; the result is bit-identical.
+//! The time of frame k is k times the scene's frame interval, by multiplication, so that rounding
+//! errors do not accumulate. Between two frames the model chooses its steps, up to the time of the
+//! next frame. A checkpoint contains everything that the next step depends on. On resume, files
+//! written after the checkpoint's frame are removed and computed again; the result is
+//! bit-identical.
 //!
-//! The order of writes guarantees this at any instant: first the surfaces and wet maps of a frame, then its line of
-//! measures, then the checkpoint that refers to them, then `run.json`. A checkpoint never refers to a missing frame.
+//! The order of writes guarantees this at any instant: first the surfaces and wet maps of a frame,
+//! then its line of measures, then the checkpoint that refers to them, then `run.json`. A
+//! checkpoint never refers to a missing frame.
 
 mod assets;
 mod error;
@@ -78,10 +80,7 @@ pub enum RunOutcome {
 /// A thread pool of `threads` threads, or of all cores.
 pub fn thread_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, RunError> {
     let threads = threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| RunError::Threads { threads, reason: error.to_string() })
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| RunError::Threads { threads, cause })
 }
 
 /// Simulates a scene, or resumes its run, until it is done or `stop` is set.

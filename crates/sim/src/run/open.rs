@@ -35,7 +35,8 @@ pub(super) fn open(
     // `run.json` is written first; without a scene beside it the run got no further.
     let started = folder.scene_path().exists();
     if options.fresh || !started {
-        // The checkpoint is removed first: if this is interrupted, no run resumes with half of its frames removed.
+        // The checkpoint is removed first: if this is interrupted, no run resumes with half of its
+        // frames removed.
         checkpoint::remove(&folder.checkpoint_path()).map_err(FolderError::from)?;
         folder.remove_run()?;
         return start(folder, scene, options);
@@ -55,7 +56,8 @@ pub(super) fn open(
     match saved {
         Some(checkpoint) => resume(folder, info, &checkpoint, scene, identity, options, progress),
         None => match folder.frames()?.last() {
-            // The first checkpoint is written right after frame 0, so a run with more frames had one.
+            // The first checkpoint is written right after frame 0, so a run with more frames had
+            // one.
             Some(&frame) if frame > 0 => Err(RunError::NoCheckpoint { folder: options.out.clone(), frame }),
             _ => {
                 progress.notice(&format!(
@@ -72,8 +74,7 @@ pub(super) fn open(
 /// How the scene relates to the one in the folder; an error if it is a different run.
 fn compare(folder: &RunFolder, scene: &Scene, options: &RunOptions) -> Result<RunRelation, RunError> {
     let file = folder.scene_path();
-    let stored =
-        parse_file(&file, &[]).map_err(|reason| RunError::StoredScene { file, reason: reason.to_string() })?.scene;
+    let stored = parse_file(&file, &[]).map_err(|cause| RunError::StoredScene { file, cause })?.scene;
     match same_run(&stored, scene) {
         RunRelation::Different(keys) => Err(RunError::DifferentScene { folder: options.out.clone(), keys }),
         relation => Ok(relation),

@@ -18,7 +18,8 @@ use crate::clock::{StageClock, StageTime};
 use crate::measuring::measure_frame;
 use crate::settle::DropPose;
 
-/// A step that ends within this fraction of a frame interval before a frame counts as having reached it.
+/// A step that ends within this fraction of a frame interval before a frame counts as having
+/// reached it.
 const FRAME_TOLERANCE: f64 = 1e-9;
 
 pub(super) fn run(
@@ -107,7 +108,7 @@ impl<'a> Runner<'a> {
         let last = self.scene.time.last_frame();
         let interval = self.scene.time.frame;
         let activity = Activity::Simulate { start: self.model.time() / interval, interval };
-        self.progress.begin(activity, u64::from(last));
+        self.progress.begin(activity, last as usize);
         self.report_progress();
         let mut settled = self.at_rest();
         while self.state.frame < last && !settled {
@@ -128,7 +129,8 @@ impl<'a> Runner<'a> {
         Ok(RunOutcome::Done { frame: self.state.frame, settled })
     }
 
-    /// Steps until the time of the next frame or a request to stop; returns whether the time was reached.
+    /// Steps until the time of the next frame or a request to stop; returns whether the time was
+    /// reached.
     fn step_to_next_frame(&mut self, stop: &AtomicBool) -> Result<bool, RunError> {
         let interval = self.scene.time.frame;
         let target = f64::from(self.state.frame + 1) * interval;
@@ -179,7 +181,8 @@ impl<'a> Runner<'a> {
         self.last_checkpoint.elapsed().as_secs_f64() >= self.options.checkpoint_seconds
     }
 
-    /// Writes the current frame. It is measured first, so that nothing is written of an invalid one.
+    /// Writes the current frame. It is measured first, so that nothing is written of an invalid
+    /// one.
     fn write_frame(&mut self) -> Result<(), RunError> {
         let number = u64::from(self.state.frame);
         self.clock.enter("build frame");
@@ -271,6 +274,6 @@ impl<'a> Runner<'a> {
     fn report_progress(&self) {
         let position = self.model.time() / self.scene.time.frame;
         let fraction = (position - f64::from(self.state.frame)).clamp(0.0, 1.0);
-        self.progress.advance(u64::from(self.state.frame), fraction);
+        self.progress.advance(self.state.frame as usize, fraction);
     }
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Block, Checkpoint, Event, RunPosition, StepTotals};
-use sessile_scene::types::{Camera, EnvironmentMap, EnvironmentPreset, Lights, Render, Scene};
+use sessile_scene::simulation_identity;
+use sessile_scene::types::Scene;
 
 use super::RunError;
 use super::assets::{self, Asset};
@@ -30,7 +31,8 @@ pub(super) struct RunState {
     pub settling: Settling,
 }
 
-/// The block `run`, in postcard. Events are JSON text, because their serialization needs field names.
+/// The block `run`, in postcard. Events are JSON text, because their serialization needs field
+/// names.
 #[derive(Serialize, Deserialize)]
 struct SavedRun {
     scene: [u8; 32],
@@ -51,23 +53,8 @@ impl Identity {
     /// Identity of a scene and of the files that it uses, with their present contents.
     pub fn of(scene: &Scene) -> Result<Self, RunError> {
         let assets = assets::of_scene(scene).map_err(|(file, cause)| RunError::Asset { file, cause })?;
-        Ok(Self { scene: *blake3::hash(sessile_scene::print(&plain(scene)).as_bytes()).as_bytes(), assets })
+        Ok(Self { scene: *blake3::hash(simulation_identity(scene).as_bytes()).as_bytes(), assets })
     }
-}
-
-/// The scene without the keys that may change on resume: duration, camera, lights, render.
-fn plain(scene: &Scene) -> Scene {
-    let mut plain = scene.clone();
-    plain.time.duration = plain.time.frame;
-    plain.camera = Camera::default();
-    plain.lights = Lights {
-        environment: EnvironmentMap::Preset(EnvironmentPreset::Studio),
-        strength: 1.0,
-        sun: None,
-        area: Vec::new(),
-    };
-    plain.render = Render::default();
-    plain
 }
 
 impl RunState {
@@ -90,7 +77,8 @@ impl RunState {
         }
     }
 
-    /// The state in a checkpoint, and the model's state, if they belong to the run of this `identity`.
+    /// The state in a checkpoint, and the model's state, if they belong to the run of this
+    /// `identity`.
     pub fn from_checkpoint<'a>(
         checkpoint: &'a Checkpoint,
         identity: &Identity,

@@ -134,8 +134,8 @@ pub fn scene(frames: u32, settle: bool) -> Scene {
 #[derive(Default)]
 pub struct Listener {
     pub notices: Mutex<Vec<String>>,
-    pub activities: Mutex<Vec<(Activity, u64)>>,
-    pub positions: Mutex<Vec<(u64, f64)>>,
+    pub activities: Mutex<Vec<(Activity, usize)>>,
+    pub positions: Mutex<Vec<(usize, f64)>>,
 }
 
 impl Listener {
@@ -148,10 +148,10 @@ impl Progress for Listener {
     fn notice(&self, text: &str) {
         self.notices.lock().unwrap().push(text.to_owned());
     }
-    fn begin(&self, activity: Activity, total: u64) {
+    fn begin(&self, activity: Activity, total: usize) {
         self.activities.lock().unwrap().push((activity, total));
     }
-    fn advance(&self, done: u64, fraction: f64) {
+    fn advance(&self, done: usize, fraction: f64) {
         self.positions.lock().unwrap().push((done, fraction));
     }
     fn end(&self) {}
@@ -166,8 +166,8 @@ struct StopAfter<'a> {
 
 impl Progress for StopAfter<'_> {
     fn notice(&self, _text: &str) {}
-    fn begin(&self, _activity: Activity, _total: u64) {}
-    fn advance(&self, _done: u64, _fraction: f64) {
+    fn begin(&self, _activity: Activity, _total: usize) {}
+    fn advance(&self, _done: usize, _fraction: f64) {
         // The first report comes before the first step.
         if self.seen.fetch_add(1, Ordering::SeqCst) >= self.reports {
             self.stop.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Benches of the droplet model.
+//! Benchmarks of the droplet model.
 
 use glam::DVec3;
 use sessile_droplet::DropletModel;
@@ -13,51 +13,51 @@ use sessile_world::random::Stream;
 use super::{Bench, BenchContext};
 use crate::validate::CaseError;
 
-/// The droplet model's benches.
+/// Benchmarks of the droplet model.
 pub(super) fn benches() -> Vec<Bench> {
     vec![
         Bench {
             name: "droplet-rectangle",
-            about: "The paper's table: 8000 droplets of random size cross a rectangle of 512 polygons by the paper's rules, without shapes, until \
-                    the last has left. The paper took 3.10 s in all.",
+            about: "Table of the paper: 8000 droplets of random size cross a rectangle of 512 polygons by the paper's rules, without shapes, until \
+                    the last has left. The paper reports 3.10 s in total.",
             run: rectangle,
         },
         Bench {
             name: "droplet-million",
-            about: "A million droplets on a wavy slope of 100 000 triangles, a tenth of them running, through 10 frames of 1/30 s, without shapes. \
-                    Droplets that merge or leave are replaced between frames, outside the clock, as is what becomes of those that come down on others.",
-            run: |context| slope(context, &Work { droplets: 1_000_000, runners: 100_000, cells: 224 }),
+            about: "A million droplets on a wavy slope of 100 000 triangles, a tenth of them sliding, for 10 frames of 1/30 s, without shapes. \
+                    Droplets that merge or leave are replaced between frames, which is not timed.",
+            run: |context| slope(context, &Work { droplets: 1_000_000, sliding: 100_000, cells: 224 }),
         },
         Bench {
             name: "droplet-quarter-million",
-            about: "As `droplet-million`, with a quarter of the droplets and of the runners: a quarter of the cost.",
-            run: |context| slope(context, &Work { droplets: 250_000, runners: 25_000, cells: 224 }),
+            about: "As `droplet-million`, with a quarter of the droplets and of the sliding ones: a quarter of the cost.",
+            run: |context| slope(context, &Work { droplets: 250_000, sliding: 25_000, cells: 224 }),
         },
         Bench {
-            name: "droplet-four-times-the-triangles",
+            name: "droplet-4x-triangles",
             about: "As `droplet-million`, on 400 000 triangles: about the same cost.",
-            run: |context| slope(context, &Work { droplets: 1_000_000, runners: 100_000, cells: 448 }),
+            run: |context| slope(context, &Work { droplets: 1_000_000, sliding: 100_000, cells: 448 }),
         },
         Bench {
             name: "droplet-scaling",
             about: "As `droplet-million`, with 125 000, 250 000 and 500 000 droplets on 100 000 triangles and 250 000 on 25 000 and 400 000, three frames \
-                    each, one after the other: exponents of the cost in droplets and in triangles.",
+                    each: exponents of the cost in droplets and in triangles.",
             run: scaling,
         },
         Bench {
-            name: "droplet-all-moving",
-            about: "A million droplets on the same slope, all of them running (a thick liquid on a solid that holds nothing), through 10 frames.",
-            run: all_moving,
+            name: "droplet-all-sliding",
+            about: "A million droplets on the same slope, all of them sliding (a viscous liquid on a solid without retention), for 10 frames.",
+            run: all_sliding,
         },
         Bench {
             name: "droplet-shapes",
-            about: "20 000 droplets on the same slope, a tenth of them running, with the surface of every one made at each of 10 frames, as finely as a picture of \
-                    the whole slope with 1080 lines shows them.",
+            about: "20 000 droplets on the same slope, a tenth of them sliding, with the surfaces of all made at each of 10 frames, at the resolution of an image of \
+                    the whole slope with 1080 lines.",
             run: |context| shapes(context, Some(1080.0)),
         },
         Bench {
             name: "droplet-shapes-fine",
-            about: "As `droplet-shapes`, with edges of 0.2 mm, 10 to 40 round a droplet, as in a picture from close by.",
+            about: "As `droplet-shapes`, with edges of 0.2 mm, 10 to 40 around a droplet, as in a close-up image.",
             run: |context| shapes(context, None),
         },
     ]
@@ -65,18 +65,19 @@ pub(super) fn benches() -> Vec<Bench> {
 
 struct Work {
     droplets: usize,
-    runners: usize,
+    sliding: usize,
     cells: usize,
 }
 
-/// Distance of resting droplets at the start, in m.
+/// Initial spacing of droplets, in m.
 const SPACING: f64 = 8e-3;
-/// A step in which nobody gets anywhere, in s.
-const AT_ONCE: f64 = 1e-6;
-/// A frame, in s.
+/// A negligible time step, in s.
+const TINY_STEP: f64 = 1e-6;
+/// Frame interval, in s.
 const FRAME: f64 = 1.0 / 30.0;
-/// Runners: a little more than acrylic (80°/58°) holds at 60°, in m³.
-const RUNNER: f64 = 14e-9;
+/// Volume of sliding droplets, slightly above the critical volume on acrylic (80°/58°) at 60°, in
+/// m³.
+const SLIDING_VOLUME: f64 = 14e-9;
 
 /// The paper's rectangle.
 fn rectangle(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
@@ -93,8 +94,8 @@ fn rectangle(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     }
     let polygons = model.num_triangles();
     let (mut frames, mut slowest) = (0_u32, 0.0_f64);
-    // What has left falls past the rectangle and is lost; a droplet's crossing takes about half a second.
-    while model.num_droplets() > model.num_flying() && frames < 600 {
+    // Droplets that leave the rectangle fall and are lost; a crossing takes about half a second.
+    while model.num_droplets() > model.num_airborne() && frames < 600 {
         let began = std::time::Instant::now();
         context.time(FRAME, |stages| advance(&mut model, stages))?;
         slowest = slowest.max(began.elapsed().as_secs_f64());
@@ -102,13 +103,13 @@ fn rectangle(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     }
     context.figure("polygons", polygons as f64, "");
     context.figure("frames", f64::from(frames), "");
-    context.figure("in all", context.wall_seconds(), "s");
+    context.figure("total time", context.wall_seconds(), "s");
     context.figure("slowest frame", 1e3 * slowest, "ms");
     context.figure("mean frame", 1e3 * context.wall_seconds() / f64::from(frames.max(1)), "ms");
     Ok(())
 }
 
-/// Advances by a frame and says in how many steps.
+/// Advances by a frame and returns the number of steps.
 fn advance(model: &mut DropletModel, stages: &mut dyn StageTimer) -> Result<u32, CaseError> {
     let end = model.time() + FRAME;
     let mut steps = 0;
@@ -155,7 +156,8 @@ fn wavy(cells: usize, side: f64, liquid: &str, material: &str) -> Result<Droplet
 
 const ACRYLIC: &str = "advancing = \"80 deg\"\nreceding = \"58 deg\"";
 
-/// A point near the slope, by its two coordinates along it, in m; the model finds the nearest place on it.
+/// A point near the slope, by its two coordinates along it, in m; the model projects it onto the
+/// slope.
 fn near(u: f64, v: f64) -> DVec3 {
     let (sin, cos) = 60_f64.to_radians().sin_cos();
     DVec3::new(u, v * sin, -v * cos)
@@ -165,31 +167,36 @@ fn filled(context: &BenchContext<'_>, work: &Work, random: &mut Stream) -> Resul
     let columns = (work.droplets as f64).sqrt().ceil() as usize;
     let spacing = SPACING;
     let side = spacing * columns as f64;
-    (context.say)("building the slope");
+    (context.report)("building the slope");
     let mut model = wavy(work.cells, 1.02 * side, "preset = \"water\"", ACRYLIC)?;
-    (context.say)("placing droplets");
-    let every = work.droplets / work.runners;
+    (context.report)("placing droplets");
+    let every = work.droplets / work.sliding;
     for index in 0..work.droplets {
         let (i, j) = (index % columns, index / columns);
         let [u, v] = [i, j].map(|k| (k as f64 + 0.5 + 0.3 * (random.uniform() - 0.5)) * spacing - 0.5 * side);
-        let runs = (index + 3 * j).is_multiple_of(every);
-        model.add_droplet(near(u, v), DVec3::ZERO, if runs { RUNNER } else { random.uniform_in(0.02e-9, 0.2e-9) });
+        let slides = (index + 3 * j).is_multiple_of(every);
+        model.add_droplet(
+            near(u, v),
+            DVec3::ZERO,
+            if slides { SLIDING_VOLUME } else { random.uniform_in(0.02e-9, 0.2e-9) },
+        );
     }
-    // A million droplets have just come down at once; that is not what is timed.
-    model.step(AT_ONCE, &mut NoTimer)?;
+    // The deposition of a million droplets is not timed.
+    model.step(TINY_STEP, &mut NoTimer)?;
     Ok((model, side))
 }
 
-/// Brings the numbers of droplets and of runners back up, at random places. Some come down on others: these have merged when the next frame begins.
+/// Replaces missing droplets and sliding droplets at random positions; those that land on others
+/// merge here.
 fn replenish(model: &mut DropletModel, work: &Work, side: f64, random: &mut Stream) -> Result<(), CaseError> {
-    let mut place = || near(side * (random.uniform() - 0.5), side * (random.uniform() - 0.5));
-    for _ in model.num_running()..work.runners {
-        model.add_droplet(place(), DVec3::ZERO, RUNNER);
+    let mut position = || near(side * (random.uniform() - 0.5), side * (random.uniform() - 0.5));
+    for _ in model.num_sliding()..work.sliding {
+        model.add_droplet(position(), DVec3::ZERO, SLIDING_VOLUME);
     }
     for _ in model.num_droplets()..work.droplets {
-        model.add_droplet(place(), DVec3::ZERO, 0.1e-9);
+        model.add_droplet(position(), DVec3::ZERO, 0.1e-9);
     }
-    model.step(AT_ONCE, &mut NoTimer)?;
+    model.step(TINY_STEP, &mut NoTimer)?;
     Ok(())
 }
 
@@ -202,14 +209,14 @@ fn slope(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> {
     for frame in 0..frames {
         replenish(&mut model, work, side, &mut random)?;
         droplets += model.num_droplets();
-        running += model.num_running();
-        (context.say)(&format!("frame {frame}: {} droplets, {} running", model.num_droplets(), model.num_running()));
+        running += model.num_sliding();
+        (context.report)(&format!("frame {frame}: {} droplets, {} sliding", model.num_droplets(), model.num_sliding()));
         steps += context.time(FRAME, |stages| advance(&mut model, stages))?;
     }
     context.figure("triangles", model.num_triangles() as f64, "");
     context.figure("steps per frame", f64::from(steps) / f64::from(frames), "");
     context.figure("droplets, mean", droplets as f64 / f64::from(frames), "");
-    context.figure("running, mean", running as f64 / f64::from(frames), "");
+    context.figure("sliding, mean", running as f64 / f64::from(frames), "");
     context.figure("frames per second", f64::from(frames) / context.wall_seconds(), "1/s");
     Ok(())
 }
@@ -217,10 +224,10 @@ fn slope(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> {
 /// CPU time of frames with several numbers of droplets and of triangles, as powers of both.
 fn scaling(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let mut cost = |droplets: usize, cells: usize| -> Result<f64, CaseError> {
-        let work = Work { droplets, runners: droplets / 10, cells };
+        let work = Work { droplets, sliding: droplets / 10, cells };
         let mut random = Stream::new(1, &[]);
         let (mut model, side) = filled(context, &work, &mut random)?;
-        // The first frame finds everything cold, and all runners at rest.
+        // The first frame finds everything cold, and all sliding at rest.
         advance(&mut model, &mut NoTimer)?;
         let before = context.cpu_seconds();
         for _ in 0..3 {
@@ -245,38 +252,38 @@ fn scaling(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn all_moving(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
+fn all_sliding(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let (count, frames) = (1_000_000, 10_u32);
     let mut random = Stream::new(2, &[]);
     let side = SPACING * 1000.0;
-    (context.say)("building the slope");
+    (context.report)("building the slope");
     let thick = "preset = \"water\"\nviscosity = \"30 mm^2/s\"";
     let mut model = wavy(224, 1.1 * side, thick, "advancing = \"90 deg\"\nreceding = \"89.9 deg\"")?;
-    (context.say)("placing droplets");
+    (context.report)("placing droplets");
     for index in 0..count {
         let [u, v] = [index % 1000, index / 1000]
             .map(|k| (f64::from(k) + 0.5 + 0.3 * (random.uniform() - 0.5)) * SPACING - 0.5 * side);
         model.add_droplet(near(u, v), DVec3::ZERO, random.uniform_in(0.3e-9, 0.5e-9));
     }
-    model.step(AT_ONCE, &mut NoTimer)?;
+    model.step(TINY_STEP, &mut NoTimer)?;
     for _ in 0..3 {
         advance(&mut model, &mut NoTimer)?;
     }
     let mut running = 0;
     for frame in 0..frames {
-        running += model.num_running();
-        (context.say)(&format!("frame {frame}: {} droplets, {} running", model.num_droplets(), model.num_running()));
+        running += model.num_sliding();
+        (context.report)(&format!("frame {frame}: {} droplets, {} sliding", model.num_droplets(), model.num_sliding()));
         context.time(FRAME, |stages| advance(&mut model, stages))?;
     }
     context.figure("triangles", model.num_triangles() as f64, "");
-    context.figure("running, mean", f64::from(running as u32) / f64::from(frames), "");
+    context.figure("sliding, mean", f64::from(running as u32) / f64::from(frames), "");
     context.figure("frames per second", f64::from(frames) / context.wall_seconds(), "1/s");
     Ok(())
 }
 
 /// `lines` are those of a picture that shows the whole slope, for its level of detail.
 fn shapes(context: &mut BenchContext<'_>, lines: Option<f64>) -> Result<(), CaseError> {
-    let work = Work { droplets: 20_000, runners: 2000, cells: 224 };
+    let work = Work { droplets: 20_000, sliding: 2000, cells: 224 };
     let mut random = Stream::new(4, &[]);
     let (mut model, side) = filled(context, &work, &mut random)?;
     let frames = 10_u32;

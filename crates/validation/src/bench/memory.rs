@@ -1,8 +1,9 @@
-//! The most memory that this process has held, as Linux tells it; other systems are not asked.
+//! Peak memory of this process, on Linux only.
 
 use std::fs;
 
-/// Peak resident memory since the bench began, or since the process did, in bytes; `None` where the system does not say.
+/// Peak resident memory since the last reset, or since the start of the process, in bytes; `None`
+/// if unknown.
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -10,10 +11,10 @@ pub fn peak_memory() -> Option<u64> {
     Some(1024 * kibibytes)
 }
 
-/// Lets the peak start again from what is held now, so that one bench does not inherit another's.
+/// Resets the peak to the present memory, so that benches do not affect each other.
 ///
-/// Where the system will not, the peak stays that of the whole process: too high, never too low.
-pub(super) fn forget_peak() {
+/// Where the system does not allow it, the peak is that of the whole process: an upper bound.
+pub(super) fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_covers_what_is_held() {
+    fn the_peak_is_at_least_the_allocated_memory() {
         let held = std::hint::black_box(vec![1u8; 64 << 20]);
         let peak = peak_memory().unwrap();
         assert!(peak >= held.len() as u64, "peak {peak} while holding {}", held.len());

@@ -1,7 +1,8 @@
-//! The same fixed work on any machine: what a simulated second costs.
+//! Benchmarks: fixed work on any machine, and its cost per simulated second.
 //!
-//! A model adds a file here with `benches()`, and a line in [`benches`]. A bench builds its state first, then times a fixed number of
-//! steps through [`BenchContext::time`]; nothing is written to disk.
+//! A model adds a file here with `benches()`, and an entry in [`benches`]. A bench builds its state
+//! first, then times a fixed number of steps with [`BenchContext::time`]; nothing is written to
+//! disk.
 
 mod droplet;
 mod memory;
@@ -22,23 +23,23 @@ use crate::validate::CaseError;
 use sessile_sim::suggest;
 use sessile_sim::{StageClock, StageTime};
 
-/// A fixed piece of work.
+/// A benchmark.
 #[derive(Clone, Copy)]
 pub struct Bench {
-    /// Unique.
+    /// Unique name.
     pub name: &'static str,
-    /// What is done; one line.
+    /// Description, one line.
     pub about: &'static str,
-    /// Does it.
+    /// Runs it.
     pub run: fn(&mut BenchContext) -> Result<(), CaseError>,
 }
 
-/// Every bench there is, by model.
+/// All benches, by model.
 pub fn benches() -> Vec<Bench> {
     [pane::benches(), droplet::benches(), surface::benches(), volume::benches()].concat()
 }
 
-/// A name that no bench has.
+/// Error for a name that no bench has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no bench `{wanted}`; {hint}")]
 pub struct UnknownBench {
@@ -46,8 +47,8 @@ pub struct UnknownBench {
     hint: String,
 }
 
-/// The benches with these names, in the order asked for; all without any. A name also stands for those that begin with it and a dash:
-/// `pane` for `pane-rain`.
+/// The benches with these names, in that order, or all benches for no names. A name also selects
+/// the benches whose names start with it and a dash: `pane` selects `pane-4x-cells`.
 pub fn choose(all: &[Bench], names: &[String]) -> Result<Vec<Bench>, UnknownBench> {
     if names.is_empty() {
         return Ok(all.to_vec());
@@ -66,10 +67,10 @@ pub fn choose(all: &[Bench], names: &[String]) -> Result<Vec<Bench>, UnknownBenc
     Ok(chosen)
 }
 
-/// What a bench reports to as it works.
+/// Timer and report of a running bench.
 pub struct BenchContext<'a> {
-    /// Told what the bench is doing, for people who wait.
-    pub say: &'a dyn Fn(&str),
+    /// Receives progress messages.
+    pub report: &'a dyn Fn(&str),
     simulated: f64,
     wall: f64,
     cpu: f64,
@@ -77,19 +78,19 @@ pub struct BenchContext<'a> {
     figures: Vec<Figure>,
 }
 
-/// A number that says how large the work was, or how fast it went.
+/// A size or rate of the work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it counts.
+    /// Name.
     pub name: String,
-    /// How much.
+    /// Value.
     pub value: f64,
-    /// Its unit; empty for pure numbers.
+    /// Unit; empty for dimensionless values.
     pub unit: String,
 }
 
 impl BenchContext<'_> {
-    /// Times `work`, which advances by `simulated` seconds; may be called several times, and adds up.
+    /// Times `work`, which simulates `simulated` seconds; several calls add up.
     pub fn time<T>(&mut self, simulated: f64, work: impl FnOnce(&mut StageClock) -> T) -> T {
         let (wall, cpu) = (Instant::now(), ProcessTime::try_now().ok());
         let result = work(&mut self.clock);
@@ -100,30 +101,30 @@ impl BenchContext<'_> {
         result
     }
 
-    /// Wall time of everything timed so far, in s.
+    /// Wall time so far, in s.
     pub fn wall_seconds(&self) -> f64 {
         self.wall
     }
 
-    /// CPU time of everything timed so far, in s.
+    /// CPU time so far, in s.
     pub fn cpu_seconds(&self) -> f64 {
         self.cpu
     }
 
-    /// Adds a number to the report.
+    /// Adds a size or rate to the report.
     pub fn figure(&mut self, name: impl Into<String>, value: f64, unit: impl Into<String>) {
         self.figures.push(Figure { name: name.into(), value, unit: unit.into() });
     }
 }
 
-/// What a bench found.
+/// Result of a bench.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchReport {
-    /// The bench.
+    /// Name of the bench.
     pub name: &'static str,
-    /// What it did.
+    /// Description.
     pub about: &'static str,
-    /// Threads of the pool that it ran on.
+    /// Number of threads.
     pub threads: usize,
     /// Simulated time, in s.
     pub simulated_seconds: f64,
@@ -131,23 +132,23 @@ pub struct BenchReport {
     pub wall_seconds: f64,
     /// CPU time of all threads, in s.
     pub cpu_seconds: f64,
-    /// Wall time per simulated time.
+    /// Wall time per simulated second.
     pub wall_per_simulated_second: f64,
-    /// CPU time per simulated time.
+    /// CPU time per simulated second.
     pub cpu_per_simulated_second: f64,
-    /// The most memory held at once, set-up included, in bytes; `None` where the system does not say.
+    /// Peak memory including setup, in bytes; `None` where the system does not report it.
     pub peak_memory_bytes: Option<u64>,
-    /// Per stage.
+    /// Time per stage.
     pub stages: Vec<StageTime>,
     /// Sizes and rates.
     pub figures: Vec<Figure>,
 }
 
 /// Runs one bench on the caller's thread pool.
-pub fn run(bench: &Bench, say: &dyn Fn(&str)) -> Result<BenchReport, CaseError> {
-    memory::forget_peak();
+pub fn run(bench: &Bench, report: &dyn Fn(&str)) -> Result<BenchReport, CaseError> {
+    memory::reset_peak();
     let mut context =
-        BenchContext { say, simulated: 0.0, wall: 0.0, cpu: 0.0, clock: StageClock::default(), figures: Vec::new() };
+        BenchContext { report, simulated: 0.0, wall: 0.0, cpu: 0.0, clock: StageClock::default(), figures: Vec::new() };
     (bench.run)(&mut context)?;
     let per_simulated = |seconds: f64| if context.simulated > 0.0 { seconds / context.simulated } else { 0.0 };
     Ok(BenchReport {
@@ -165,7 +166,7 @@ pub fn run(bench: &Bench, say: &dyn Fn(&str)) -> Result<BenchReport, CaseError> 
     })
 }
 
-/// A report for the terminal.
+/// The result as text for the terminal.
 pub fn text(report: &BenchReport) -> String {
     let memory = report.peak_memory_bytes.map_or("unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6));
     let mut text = format!("{}: {}\n", report.name, report.about);
@@ -220,7 +221,7 @@ mod tests {
     };
 
     #[test]
-    fn timed_pieces_add_up() {
+    fn timed_parts_add_up() {
         let report = run(&SPIN, &|_| {}).unwrap();
         assert_eq!(report.simulated_seconds, 1.5);
         assert!(report.wall_seconds >= 0.006, "{} s", report.wall_seconds);
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn benches_are_found_by_name_and_by_family() {
+    fn benches_are_selected_by_name_and_by_prefix() {
         let names = |wanted: &[&str]| {
             let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
             choose(&[SPIN], &wanted).map(|found| found.len())

@@ -1,4 +1,4 @@
-//! Benches of the pane model.
+//! Benchmarks of the pane model.
 
 use glam::DVec2;
 use sessile_model::{Model, NoTimer};
@@ -10,25 +10,25 @@ use sessile_world::random::Stream;
 use super::{Bench, BenchContext};
 use crate::validate::CaseError;
 
-/// The pane model's benches.
+/// Benchmarks of the pane model.
 pub(super) fn benches() -> Vec<Bench> {
     vec![
         Bench {
             name: "pane",
-            about: "A glass front of 2048 × 2048 cells with 500 000 drops, 50 000 of them running, through one second of 60 frames; \
-                    frames are not written. Drops that merge or run off are replaced between frames, outside the clock.",
-            run: |context| window(context, &Work { cells: 2048, drops: 500_000, runners: 50_000 }),
+            about: "A glass front of 2048 × 2048 cells with 500 000 drops, 50 000 of them sliding, for one second of 60 frames; \
+                    frames are not written. Drops that merge or leave are replaced between frames, which is not timed.",
+            run: |context| window(context, &Work { cells: 2048, drops: 500_000, sliding: 50_000 }),
         },
         Bench {
-            name: "pane-half-moving",
-            about: "As `pane`, with 25 000 running: about half the cost.",
-            run: |context| window(context, &Work { cells: 2048, drops: 500_000, runners: 25_000 }),
+            name: "pane-half-sliding",
+            about: "As `pane`, with 25 000 sliding: about half the cost.",
+            run: |context| window(context, &Work { cells: 2048, drops: 500_000, sliding: 25_000 }),
         },
         Bench {
-            name: "pane-four-times-the-cells",
-            about: "As `pane`, the same number of drops on glass of twice the width and height: 4096 × 4096 cells. Ground that nobody \
-                    runs over costs nothing.",
-            run: |context| window(context, &Work { cells: 4096, drops: 500_000, runners: 50_000 }),
+            name: "pane-4x-cells",
+            about: "As `pane`, the same number of drops on glass of twice the width and height: 4096 × 4096 cells. Cells without a \
+                    sliding drop cost nothing.",
+            run: |context| window(context, &Work { cells: 4096, drops: 500_000, sliding: 50_000 }),
         },
     ]
 }
@@ -36,14 +36,14 @@ pub(super) fn benches() -> Vec<Bench> {
 struct Work {
     cells: u32,
     drops: usize,
-    runners: usize,
+    sliding: usize,
 }
 
-/// Side of a cell, in m: it holds one running drop, as in the paper.
+/// Cell size, in m: that of one sliding drop, as in the paper.
 const CELL: f64 = 4e-3;
 const FRAMES: u32 = 60;
-/// Runners are a little heavier than what ordinary glass out of doors holds upright (18 µL), in m³.
-const RUNNER: f64 = 19e-9;
+/// Volume of sliding drops, slightly above the critical volume on a vertical pane (18 µL), in m³.
+const SLIDING_VOLUME: f64 = 19e-9;
 
 fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> {
     let side = CELL * f64::from(work.cells);
@@ -53,28 +53,28 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
     );
     let scene = parse_str("bench", &text, &[], &NoFiles)?.scene;
     let mut pane = Pane::new(&scene, World::build(&scene)?)?;
-    (context.say)("placing drops");
+    (context.report)("placing drops");
     let mut random = Stream::new(1, &[]);
-    // On a lattice to begin with, every so manieth a runner, so that none touch.
+    // On a lattice, so that none touch; every n-th drop slides.
     let columns = (work.drops as f64).sqrt().ceil() as usize;
     let spacing = side / columns as f64;
-    let every = work.drops / work.runners;
+    let every = work.drops / work.sliding;
     for index in 0..work.drops {
         let middle = DVec2::new((index % columns) as f64 + 0.5, (index / columns) as f64 + 0.5);
         let jitter = DVec2::new(random.uniform(), random.uniform()) - 0.5;
         let at = (middle + 0.5 * jitter) * spacing;
-        // Rows are shifted, so that runners do not stand below one another.
-        let runs = (index + 3 * (index / columns)).is_multiple_of(every);
-        pane.add_drop(at, if runs { RUNNER } else { resting_volume(&mut random) });
+        // Rows are shifted, so that sliding do not stand below one another.
+        let slides = (index + 3 * (index / columns)).is_multiple_of(every);
+        pane.add_drop(at, if slides { SLIDING_VOLUME } else { resting_volume(&mut random) });
     }
-    // Half a million drops have just come down at once; that is not what is timed.
+    // The deposition of half a million drops is not timed.
     pane.step(1e-6, &mut NoTimer)?;
     let (mut drops, mut running, mut steps) = (0usize, 0usize, 0u32);
     let (mut speed, mut slowest) = (0.0, 0.0_f64);
     for frame in 0..FRAMES {
         replenish(&mut pane, work, side, &mut random);
         if frame.is_multiple_of(20) {
-            (context.say)(&format!("frame {frame}: {} drops, {} running", pane.num_drops(), pane.num_running()));
+            (context.report)(&format!("frame {frame}: {} drops, {} sliding", pane.num_drops(), pane.num_sliding()));
         }
         let end = pane.time() + 1.0 / f64::from(FRAMES);
         let began = std::time::Instant::now();
@@ -86,13 +86,13 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
             Ok(())
         })?;
         slowest = slowest.max(began.elapsed().as_secs_f64());
-        speed += pane.mean_running_speed();
+        speed += pane.mean_sliding_speed();
         drops += pane.num_drops();
-        running += pane.num_running();
+        running += pane.num_sliding();
     }
     context.figure("cells", f64::from(work.cells).powi(2), "");
     context.figure("drops, mean", drops as f64 / f64::from(FRAMES), "");
-    context.figure("running, mean", running as f64 / f64::from(FRAMES), "");
+    context.figure("sliding, mean", running as f64 / f64::from(FRAMES), "");
     context.figure("steps per frame", f64::from(steps) / f64::from(FRAMES), "");
     context.figure("mean speed", 1e3 * speed / f64::from(FRAMES), "mm/s");
     context.figure("slowest frame", 1e3 * slowest, "ms");
@@ -100,19 +100,19 @@ fn window(context: &mut BenchContext<'_>, work: &Work) -> Result<(), CaseError> 
     Ok(())
 }
 
-/// 0.1 to 0.5 µL: far too light to run.
+/// 0.1 to 0.5 µL: far below the critical volume.
 fn resting_volume(random: &mut Stream) -> f64 {
     random.uniform_in(0.1e-9, 0.5e-9)
 }
 
-/// Brings the numbers of drops and of runners back up, at random places.
+/// Replaces missing drops and sliding drops at random positions.
 fn replenish(pane: &mut Pane, work: &Work, side: f64, random: &mut Stream) {
-    let mut place = || DVec2::new(random.uniform(), random.uniform()) * side;
-    for _ in pane.num_running()..work.runners {
-        pane.add_drop(place(), RUNNER);
+    let mut position = || DVec2::new(random.uniform(), random.uniform()) * side;
+    for _ in pane.num_sliding()..work.sliding {
+        pane.add_drop(position(), SLIDING_VOLUME);
     }
     for _ in pane.num_drops()..work.drops {
-        let at = place();
+        let at = position();
         pane.add_drop(at, 0.3e-9);
     }
 }

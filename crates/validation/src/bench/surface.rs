@@ -1,4 +1,4 @@
-//! Benches of the surface model.
+//! Benchmarks of the surface model.
 
 use glam::DVec3;
 use sessile_model::{Model, NoTimer, StageTimer};
@@ -10,29 +10,32 @@ use sessile_world::random::Stream;
 use super::{Bench, BenchContext};
 use crate::validate::CaseError;
 
-/// Length of a frame, in s.
+/// Frame interval, in s.
 const FRAME: f64 = 1.0 / 30.0;
-/// The paper's operators, one step a frame. Friction holds small drops and lets the larger ones run slowly.
-const PAPER: Form =
-    Form { head: "fidelity = \"paper\"\n", knobs: "[surface]\ndt = \"33.4 ms\"\ngamma = 1\nfriction = \"50 mm/s\"\n" };
-/// The physical form at four steps a frame: rest, hold and slide, no waves.
-const CALM: Form = Form { head: "", knobs: "[surface]\ndt = \"8.34 ms\"\n" };
-/// The physical form with its waves.
-const WAVES: Form = Form { head: "", knobs: "" };
+/// The paper's operators, one step per frame. Friction retains small drops; larger ones slide
+/// slowly.
+const PAPER: Settings = Settings {
+    head: "fidelity = \"paper\"\n",
+    parameters: "[surface]\ndt = \"33.4 ms\"\ngamma = 1\nfriction = \"50 mm/s\"\n",
+};
+/// Physical fidelity at four steps per frame: rest, retention and sliding without capillary waves.
+const DAMPED: Settings = Settings { head: "", parameters: "[surface]\ndt = \"8.34 ms\"\n" };
+/// Physical fidelity with capillary waves.
+const WAVES: Settings = Settings { head: "", parameters: "" };
 
-/// How a bench's scene is simulated.
+/// Fidelity and model parameters of a scene.
 #[derive(Clone, Copy)]
-struct Form {
+struct Settings {
     head: &'static str,
-    knobs: &'static str,
+    parameters: &'static str,
 }
 
-/// The surface model's benches.
+/// Benchmarks of the surface model.
 pub(super) fn benches() -> Vec<Bench> {
     vec![
         Bench {
             name: "surface-window",
-            about: "180 drops of 5 to 40 µL on an upright pane of 90°/80°, some 50 000 triangles, all awake, by the paper's operators: 30 frames of 1/30 s, one step each. Asked: 30 frames a second.",
+            about: "180 drops of 5 to 40 µL on an vertical pane of 90°/80°, some 50 000 triangles, all active, by the paper's operators: 30 frames of 1/30 s, one step each. Target: 30 frames per second.",
             run: |context| frames(context, window(PAPER, 180)?, 30),
         },
         Bench {
@@ -42,17 +45,17 @@ pub(super) fn benches() -> Vec<Bench> {
         },
         Bench {
             name: "surface-window-20000",
-            about: "As `surface-window` with 72 drops, some 20 000 triangles. Asked: 60 frames a second.",
+            about: "As `surface-window` with 72 drops, some 20 000 triangles. Target: 60 frames per second.",
             run: |context| frames(context, window(PAPER, 72)?, 30),
         },
         Bench {
             name: "surface-window-physical",
-            about: "As `surface-window` in the physical form, four steps a frame, 10 frames. Asked: 10 frames a second.",
-            run: |context| frames(context, window(CALM, 180)?, 10),
+            about: "As `surface-window` with physical fidelity, four steps per frame, 10 frames. Target: 10 frames per second.",
+            run: |context| frames(context, window(DAMPED, 180)?, 10),
         },
         Bench {
             name: "surface-leaf",
-            about: "140 drops on a leaf of 150°/147°, some 30 000 triangles, by the paper's operators: 30 frames. Asked: 35 frames a second.",
+            about: "140 drops on a leaf of 150°/147°, some 30 000 triangles, by the paper's operators: 30 frames. Target: 35 frames per second.",
             run: |context| frames(context, leaf(PAPER, 140)?, 30),
         },
         Bench {
@@ -62,54 +65,55 @@ pub(super) fn benches() -> Vec<Bench> {
         },
         Bench {
             name: "surface-leaf-physical",
-            about: "As `surface-leaf` in the physical form, four steps a frame, 10 frames. Asked: 10 frames a second.",
-            run: |context| frames(context, leaf(CALM, 140)?, 10),
+            about: "As `surface-leaf` with physical fidelity, four steps per frame, 10 frames. Target: 10 frames per second.",
+            run: |context| frames(context, leaf(DAMPED, 140)?, 10),
         },
         Bench {
             name: "surface-mesh",
-            about: "36 drops run down a lumpy ball of 14 000 triangles, some 10 000 triangles of water, by the paper's operators: five frames, six times from the start, for later they run together below. Asked: 30 frames a second.",
+            about: "36 drops slide down a lumpy sphere of 14 000 triangles, some 10 000 triangles of water, by the paper's operators: five frames, six times from the start, before they merge at the bottom. Target: 30 frames per second.",
             run: |context| spells(context, lumpy(PAPER)?, 6, 5),
         },
         Bench {
             name: "surface-mesh-physical",
-            about: "As `surface-mesh` in the physical form, four steps a frame: three frames, four times. Asked: 10 frames a second.",
-            run: |context| spells(context, lumpy(CALM)?, 4, 3),
+            about: "As `surface-mesh` with physical fidelity, four steps per frame: three frames, four times. Target: 10 frames per second.",
+            run: |context| spells(context, lumpy(DAMPED)?, 4, 3),
         },
         Bench {
             name: "surface-waves",
-            about: "12 drops of some 3000 triangles slide with their waves alive, through 0.2 s in steps of 1 ms. Asked: a simulated second a second.",
+            about: "12 drops of some 3000 triangles slide with capillary waves, for 0.2 s in steps of 1 ms. Target: real time.",
             run: |context| waves(context, 12, 0.2),
         },
         Bench {
             name: "surface-large-drop",
-            about: "One drop of 100 µL of some 20 000 triangles settles from a cap of 60° to 90°, through 20 ms in steps of 1 ms.",
+            about: "One drop of 100 µL of some 20 000 triangles settles from a cap of 60° to 90°, for 20 ms in steps of 1 ms.",
             run: large,
         },
         Bench {
             name: "surface-scaling",
-            about: "Sliding drops with their waves at 1000, 10 000, 100 000 and 1 000 000 triangles, a few steps each: CPU time per step and 1000 triangles, and the power of the number with which it grows.",
+            about: "Sliding drops with capillary waves at 1000, 10 000, 100 000 and 1 000 000 triangles, a few steps each: CPU time per step and 1000 triangles, and the exponent of its growth.",
             run: scaling,
         },
         Bench {
-            name: "surface-merges",
-            about: "40 balls in a cloud without weight fly at one another and merge, through 20 ms.",
+            name: "surface-coalescence",
+            about: "40 spheres without gravity collide and merge, for 20 ms.",
             run: merges,
         },
     ]
 }
 
-fn build(form: Form, tables: &str) -> Result<SurfaceModel, CaseError> {
-    build_with(form, tables, &NoFiles)
+fn build(settings: Settings, tables: &str) -> Result<SurfaceModel, CaseError> {
+    build_with(settings, tables, &NoFiles)
 }
 
-fn build_with(form: Form, tables: &str, files: &dyn Files) -> Result<SurfaceModel, CaseError> {
-    let Form { head, knobs } = form;
-    let text = format!("model = \"surface\"\n{head}[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{knobs}{tables}");
+fn build_with(settings: Settings, tables: &str, files: &dyn Files) -> Result<SurfaceModel, CaseError> {
+    let Settings { head, parameters } = settings;
+    let text =
+        format!("model = \"surface\"\n{head}[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{parameters}{tables}");
     let scene = parse_str("bench.toml", &text, &[], files).map_err(|wrong| wrong.to_string())?.scene;
     Ok(SurfaceModel::new(&scene, World::build(&scene)?)?)
 }
 
-/// Steps through `seconds` on the clock; how many steps.
+/// Simulates `seconds`, timed; returns the number of steps.
 fn run(context: &mut BenchContext, model: &mut SurfaceModel, seconds: f64) -> Result<usize, CaseError> {
     let end = model.time() + seconds;
     context.time(seconds, |clock| {
@@ -122,11 +126,11 @@ fn run(context: &mut BenchContext, model: &mut SurfaceModel, seconds: f64) -> Re
     })
 }
 
-/// `triangles` are those of all drops in the mean over what was timed.
+/// Adds sizes and rates; `triangles` is the mean number over the timed part.
 fn report(context: &mut BenchContext, model: &SurfaceModel, steps: usize, triangles: f64) {
     let [left, awake] = model.num_triangles();
     context.figure("drops at the end", model.drops().len() as f64, "");
-    context.figure("triangles in the mean", triangles, "");
+    context.figure("triangles, mean", triangles, "");
     context.figure("triangles at the end", left as f64, "");
     context.figure("awake at the end", awake as f64, "");
     context.figure("steps", steps as f64, "");
@@ -158,12 +162,14 @@ fn spells(context: &mut BenchContext, mut model: SurfaceModel, times: usize, cou
     report(context, &model, steps, triangles as f64 / count as f64);
     context.figure("frames per second", count as f64 / context.wall_seconds(), "1/s");
     context.figure("slowest frame", 1e3 * slowest, "ms");
-    // What a frame takes of cores that others use, too: on cores of its own all but the serial stages is shared between them.
+    // What a frame takes of cores that others use, too: on cores of its own all but the serial
+    // stages is shared between them.
     context.figure("CPU time per frame", 1e3 * context.cpu_seconds() / count as f64, "ms");
     Ok(())
 }
 
-/// Caps on a plane through the origin that rises along `up`: side by side in rows so far apart that none runs into the next.
+/// Caps on a plane through the origin that rises along `up`: side by side in rows so far apart that
+/// none runs into the next.
 fn rows(count: usize, up: DVec3) -> String {
     let across = 5 * (count as f64).sqrt().ceil() as usize;
     let mut random = Stream::new(1, &[5]);
@@ -179,13 +185,14 @@ fn rows(count: usize, up: DVec3) -> String {
     text
 }
 
-fn window(form: Form, count: usize) -> Result<SurfaceModel, CaseError> {
+fn window(settings: Settings, count: usize) -> Result<SurfaceModel, CaseError> {
     let pane = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"80 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"2 2 m\"\n";
-    build(form, &format!("{pane}{}", rows(count, DVec3::Y)))
+    build(settings, &format!("{pane}{}", rows(count, DVec3::Y)))
 }
 
-/// A long leaf, a shallow valley that falls along its axis, with drops on both its slopes that roll down.
-fn leaf(form: Form, count: u32) -> Result<SurfaceModel, CaseError> {
+/// A long leaf, a shallow valley that falls along its axis, with drops on both its slopes that roll
+/// down.
+fn leaf(settings: Settings, count: u32) -> Result<SurfaceModel, CaseError> {
     let mut tables = String::from(
         "[materials.m]\nadvancing = \"150 deg\"\nreceding = \"147 deg\"\n\
          [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"leaf\"\naxis = [1, 0.1, 0]\nangle = \"178 deg\"\nsize = \"1000 60 mm\"\n",
@@ -199,11 +206,11 @@ fn leaf(form: Form, count: u32) -> Result<SurfaceModel, CaseError> {
             random.uniform_in(5.0, 20.0)
         );
     }
-    build(form, &tables)
+    build(settings, &tables)
 }
 
 /// A ball of 25 mm with lumps, of 14 000 triangles, with drops on its upper half.
-fn lumpy(form: Form) -> Result<SurfaceModel, CaseError> {
+fn lumpy(settings: Settings) -> Result<SurfaceModel, CaseError> {
     let rings = 84;
     let place = |i: usize, j: usize| {
         let (polar, turn) =
@@ -249,7 +256,7 @@ fn lumpy(form: Form) -> Result<SurfaceModel, CaseError> {
     let folder = std::env::temp_dir().join(format!("sessile-bench-surface-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("ball.obj"), mesh)?;
-    let model = build_with(form, &tables, &Folder::new(&folder));
+    let model = build_with(settings, &tables, &Folder::new(&folder));
     std::fs::remove_dir_all(&folder)?;
     model
 }
@@ -271,7 +278,7 @@ fn waves(context: &mut BenchContext, count: usize, seconds: f64) -> Result<(), C
 fn scaling(context: &mut BenchContext) -> Result<(), CaseError> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     for (drops, steps) in [(4, 60), (40, 20), (400, 6), (4000, 2)] {
-        (context.say)(&format!("{drops} drops"));
+        (context.report)(&format!("{drops} drops"));
         let mut model = slope(drops)?;
         // The first step fills memory that all others use.
         model.step(1e-3, &mut NoTimer)?;

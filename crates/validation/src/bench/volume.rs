@@ -1,4 +1,4 @@
-//! Benches of the volume model.
+//! Benchmarks of the volume model.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -12,24 +12,24 @@ use super::{Bench, BenchContext, peak_memory};
 use crate::validate::CaseError;
 use sessile_sim::thread_pool;
 
-/// The volume model's benches.
+/// Benchmarks of the volume model.
 pub(super) fn benches() -> Vec<Bench> {
     vec![
         Bench {
             name: "volume",
-            about: "A hemisphere of 4.19 mm³ of water draws itself up to 120° on a plane, cells of 0.1 mm, through 25 ms. interFoam (OpenFOAM 1912) took 11.3 CPU \
+            about: "A hemisphere of 4.19 mm³ of water recedes to 120° on a plane, cells of 0.1 mm, for 25 ms. interFoam (OpenFOAM 1912) takes 11.3 CPU \
                     seconds per simulated millisecond.",
             run: hemisphere,
         },
         Bench {
             name: "volume-scaling",
-            about: "A few steps of 1, 12 and 144 hemispheres of 10 cells radius, and of one of 10, 22, 48 and 110 cells, from 10⁴ to some 5·10⁶ active cells: how \
-                    the cost of a step grows with them.",
+            about: "A few steps of 1, 12 and 144 hemispheres of 10 cells radius, and of one of 10, 22, 48 and 110 cells, from 10⁴ to some 5·10⁶ active cells: growth \
+                    of the cost of a step.",
             run: scaling,
         },
         Bench {
             name: "volume-sparse",
-            about: "Nine drops of 1 mm radius in a region of 400 × 400 × 400 cells, about a hundredth of them active: a few steps, and the memory that it takes.",
+            about: "Nine drops of 1 mm radius in a region of 400 × 400 × 400 cells, about a hundredth of them active: a few steps, and the memory.",
             run: sparse,
         },
         Bench {
@@ -40,7 +40,7 @@ pub(super) fn benches() -> Vec<Bench> {
     ]
 }
 
-/// Side of a cell, in mm.
+/// Cell size, in mm.
 const CELL: f64 = 0.1;
 
 fn model(rest: &str) -> Result<Volume, CaseError> {
@@ -52,13 +52,13 @@ fn model(rest: &str) -> Result<Volume, CaseError> {
     Ok(Volume::new(&scene, World::build(&scene)?)?)
 }
 
-/// Half a ball of so many cells radius on the plane.
-fn half_ball(cells: f64) -> Result<Volume, CaseError> {
+/// A hemisphere with a radius of `cells` cells on the plane.
+fn hemisphere_of(cells: f64) -> Result<Volume, CaseError> {
     let volume = 2.0 / 3.0 * std::f64::consts::PI * (cells * CELL).powi(3);
     model(&format!("[[drops]]\nshape = \"cap\"\non = \"s\"\nvolume = \"{volume} mm^3\"\ncontact_angle = \"90 deg\"\n"))
 }
 
-/// Advances by `time` (in s) and says in how many steps.
+/// Advances by `time` (in s) and returns the number of steps.
 fn advance(model: &mut Volume, time: f64, stages: &mut dyn StageTimer) -> Result<f64, CaseError> {
     let end = model.time() + time;
     let mut steps = 0.0;
@@ -69,7 +69,7 @@ fn advance(model: &mut Volume, time: f64, stages: &mut dyn StageTimer) -> Result
     Ok(steps)
 }
 
-/// The time that about so many steps take, in s.
+/// Duration of about `steps` steps, in s.
 fn time_of(model: &Volume, steps: f64) -> f64 {
     steps * model.time_step_limit()
 }
@@ -86,7 +86,7 @@ fn hemisphere(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let (frame, frames) = (1e-3, 25);
     let (mut steps, mut iterations, mut cells) = (0.0, 0.0, 0.0);
     for number in 0..frames {
-        (context.say)(&format!("millisecond {number} of {frames}"));
+        (context.report)(&format!("millisecond {number} of {frames}"));
         steps += context.time(frame, |stages| advance(&mut model, frame, stages))?;
         iterations += model.pressure_iterations() as f64 / f64::from(frames);
         cells += active_cells(&model) / f64::from(frames);
@@ -109,7 +109,7 @@ fn scaling(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     context.figure("exponent of cost over active cells, more drops", slope(&points), "");
     points.clear();
     for (radius, steps) in [(10.0, 200.0), (22.0, 60.0), (48.0, 20.0), (110.0, 6.0)] {
-        points.push(cost_of_steps(context, &format!("radius of {radius} cells"), half_ball(radius)?, steps)?);
+        points.push(cost_of_steps(context, &format!("radius of {radius} cells"), hemisphere_of(radius)?, steps)?);
     }
     // More of a larger drop's active cells hold liquid, and those cost more.
     context.figure("exponent of cost over active cells, a larger drop", slope(&points), "");
@@ -135,7 +135,7 @@ fn cost_of_steps(
     mut model: Volume,
     steps: f64,
 ) -> Result<(f64, f64), CaseError> {
-    (context.say)(what);
+    (context.report)(what);
     // The first steps find the memory that all others use.
     let warming = time_of(&model, 3.0);
     advance(&mut model, warming, &mut NoTimer)?;
@@ -161,7 +161,8 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 fn sparse(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let mut drops = String::new();
     for number in 0..9 {
-        // Spread over 40 mm in every direction: three on each of three levels, no two above each other.
+        // Spread over 40 mm in every direction: three on each of three levels, no two above each
+        // other.
         let x = f64::from(number % 3) * 17.0 + 1.7 * f64::from(number / 3) - 18.0;
         let z = f64::from((number + number / 3) % 3) * 17.0 - 17.0;
         let y = 2.0 + 17.0 * f64::from(number / 3);
@@ -182,13 +183,13 @@ fn sparse(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
 fn threads(context: &mut BenchContext<'_>) -> Result<(), CaseError> {
     let mut walls = Vec::new();
     for threads in [1, 2] {
-        (context.say)(&format!("{threads} thread(s)"));
+        (context.report)(&format!("{threads} thread(s)"));
         let pool = thread_pool(NonZeroUsize::new(threads))?;
-        let mut model = half_ball(48.0)?;
+        let mut model = hemisphere_of(48.0)?;
         let time = time_of(&model, 15.0);
         pool.install(|| advance(&mut model, 0.2 * time, &mut NoTimer))?;
         let began = Instant::now();
-        // StageTimer are told on the caller's thread, so they are not asked for here.
+        // The stage timer belongs to the caller's thread, so stages are not timed here.
         context.time(time, |_| pool.install(|| advance(&mut model, time, &mut NoTimer)))?;
         walls.push(began.elapsed().as_secs_f64());
         if threads == 1 {

@@ -1,31 +1,34 @@
-//! Models against one another: the same scene in every model that takes it, brought to rest, side by side.
+//! Comparison of the models with each other: the same drop at rest in every model that supports the
+//! scene.
 //!
-//! Where two models are both valid they must give the same answer, whatever each is worth against theory. So every case shows the models beside the exact
-//! solution where there is one, and asks that the surface model be within 2 % of the volume model and the fast models within 3 %.
-//! A drop begins as a cap at 90°, so that each model has to find the rest shape by itself. Water, 9.8 m/s².
+//! Every case compares the models with the exact solution, where there is one, and the surface
+//! model with the volume model within 2 %, the pane and droplet models within 3 %. A drop starts as
+//! a cap of 90°, so that each model has to find the rest shape. Liquid: water; gravity: 9.8 m/s².
 
 use sessile_frames::DropMeasures;
+use sessile_numerics::sphere_radius;
 use sessile_wetting::young_laplace;
 
-use super::volume::stage::{Stage, ball_radius, cap, capillary_length, material, own_time, plane};
-use super::{Case, CaseContext, CaseError, CaseResult, Check, Tolerance};
+use super::volume::simulation::{Simulation, cap, capillary_length, inertial_time, material, plane};
+use super::{Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Tolerance};
 
-/// Cells across the diameter of the ball that holds the drop.
+/// Cells across the diameter of the sphere of the drop's volume.
 const CELLS: f64 = 20.0;
 
-/// How far from theory a model may be, as a fraction: the volume model's own cases allow as much at this many cells.
+/// Relative tolerance against theory, that of the volume model's own cases at this resolution.
 const OF_THEORY: f64 = 0.03;
 
-/// How far the surface model, and the fast ones, may be from the volume model, as fractions.
+/// Relative tolerance of the surface model, and of the fast models, against the volume model.
 const SURFACE_OF_VOLUME: f64 = 0.02;
 const FAST_OF_VOLUME: f64 = 0.03;
 
-const SESSILE: &str = "A drop at rest on a level plane without hysteresis, by all four models: height and base radius beside Young–Laplace, and beside the \
+const SESSILE: &str = "A drop at rest on a level plane without hysteresis, by all four models. Expected: height and base radius of Young–Laplace, and of the \
                        volume model at 20 cells across the drop.";
 
 /// The cases.
 pub(super) fn cases() -> Vec<Case> {
-    let case = |name, about, run| Case { name, model: "agreement", quick: false, about, run };
+    let case =
+        |name, about, run| Case { name, model: "agreement", kind: CaseKind::Verification, quick: false, about, run };
     vec![
         case("agreement-4-60", SESSILE, |context| sessile(context, 4.0, 60.0)),
         case("agreement-4-90", SESSILE, |context| sessile(context, 4.0, 90.0)),
@@ -42,19 +45,19 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The drop of a scene at rest: the scene's text without its model and times, and how much liquid there is, in m³.
+/// Measures of a scene's drop at rest; `scene` without model and times, `volume` in m³.
 fn at_rest(model: &str, scene: &str, volume: f64) -> Result<DropMeasures, CaseError> {
-    let cell = 2.0 * ball_radius(volume) / CELLS;
-    // Edges are twice the shortest one in the mean: as long as a cell is wide.
+    let cell = 2.0 * sphere_radius(volume) / CELLS;
+    // The mean edge is twice the shortest one, i.e. one cell.
     let text = format!(
         "model = \"{model}\"\n[time]\nduration = \"100 s\"\nframe = \"1 ms\"\nsettle = true\n\
          [resolution]\ncell = \"{cell} m\"\nedge = \"{} m\"\n{scene}",
         0.5 * cell
     );
-    let time = own_time(ball_radius(volume));
-    let mut stage = Stage::new(&text)?;
-    stage.rest(time, if model == "volume" { 16.0 } else { 60.0 } * time)?;
-    stage.only_drop()
+    let time = inertial_time(sphere_radius(volume));
+    let mut simulation = Simulation::new(&text)?;
+    simulation.rest(time, if model == "volume" { 16.0 } else { 60.0 } * time)?;
+    simulation.only_drop()
 }
 
 fn sessile(context: &CaseContext, microliters: f64, degrees: f64) -> Result<CaseResult, CaseError> {
@@ -64,7 +67,7 @@ fn sessile(context: &CaseContext, microliters: f64, degrees: f64) -> Result<Case
     let mut result = CaseResult::default();
     let mut measured = Vec::new();
     for model in ["volume", "surface", "droplet", "pane"] {
-        (context.say)(model);
+        (context.report)(model);
         let drop = at_rest(model, &scene, volume)?;
         let found = [("height", exact.height, drop.height), ("base radius", exact.base_radius, drop.base_radius)];
         for (what, expected, got) in found {
@@ -96,7 +99,7 @@ fn in_pipe(context: &CaseContext) -> Result<CaseResult, CaseError> {
     );
     let mut measured = Vec::new();
     for model in ["volume", "surface"] {
-        (context.say)(model);
+        (context.report)(model);
         let drop = at_rest(model, &scene, volume)?;
         let size = drop.bounds[1] - drop.bounds[0];
         measured.push([1e3 * drop.height, 1e6 * drop.wetted_area, 1e3 * size.x, 1e3 * size.z]);

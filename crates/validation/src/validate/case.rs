@@ -1,4 +1,4 @@
-//! A case: physics run against a known answer, and what came of it.
+//! A case: a simulation with a known answer, and its checks.
 
 use std::error::Error;
 
@@ -6,36 +6,60 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::plot::Plot;
 
-/// One piece of physics with a known answer.
+/// A simulation with a known answer.
 #[derive(Clone, Copy)]
 pub struct Case {
     /// Unique within its model: `sessile-drop-height`.
     pub name: &'static str,
-    /// The model that it tests, or `theory` for the exact solutions that models are held against.
+    /// The model, or `theory` for the exact solutions that models are compared with.
     pub model: &'static str,
-    /// Takes part in a quick validation (possibly at a smaller size, see [`CaseContext::quick`]).
+    /// Whether it tests the solution of the equations or the equations themselves.
+    pub kind: CaseKind,
+    /// Part of a quick validation (possibly at a smaller size, see [`CaseContext::quick`]).
     pub quick: bool,
-    /// What is run, what is expected and where that comes from; a sentence or two for the report.
+    /// What is simulated, what is expected and its source; a sentence or two for the report.
     pub about: &'static str,
     /// Runs it.
     pub run: fn(&CaseContext) -> Result<CaseResult, CaseError>,
 }
 
-/// Why a case could not be brought to an end; such a case fails.
-pub type CaseError = Box<dyn Error + Send + Sync>;
-
-/// What a case is told about the validation that it is part of.
-pub struct CaseContext<'a> {
-    /// Choose the smaller size: all quick cases of all models have five minutes on two cores.
-    pub quick: bool,
-    /// Told what the case is doing, for people who wait.
-    pub say: &'a dyn Fn(&str),
+/// What a case tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CaseKind {
+    /// The equations are solved correctly: exact solutions, limits, balances, convergence, other
+    /// solvers.
+    Verification,
+    /// The equations describe reality: measurements and correlations of measurements.
+    Validation,
 }
 
-/// What a case found.
+impl CaseKind {
+    /// `verification` or `validation`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verification => "verification",
+            Self::Validation => "validation",
+        }
+    }
+}
+
+/// Why a case did not finish; such a case fails.
+pub type CaseError = Box<dyn Error + Send + Sync>;
+
+/// Options of the validation that a case is part of.
+pub struct CaseContext<'a> {
+    /// Use the smaller size: all quick cases of all models together may take five minutes on two
+    /// cores.
+    pub quick: bool,
+    /// Receives progress messages.
+    pub report: &'a dyn Fn(&str),
+}
+
+/// Checks and plots of a case.
 #[derive(Clone, Debug, Default)]
 pub struct CaseResult {
-    /// The numbers; a case without any does not pass.
+    /// The checks; a case without any does not pass.
     pub checks: Vec<Check>,
     /// Curves for the report.
     pub plots: Vec<Plot>,
@@ -48,7 +72,7 @@ impl CaseResult {
     }
 }
 
-/// What a number should be.
+/// Expected result of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
     /// This value, within the check's tolerance.
@@ -61,7 +85,7 @@ pub enum Expected {
     AtLeast(f64),
     /// A statement that is true.
     Holds,
-    /// Anything finite: the number is shown, and nothing is asked of it.
+    /// Any finite value: it is only shown.
     Shown,
 }
 
@@ -83,7 +107,7 @@ impl Serialize for Expected {
     }
 }
 
-/// How far from the expected value a number may lie.
+/// Largest allowed difference from the expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tolerance {
@@ -93,7 +117,7 @@ pub enum Tolerance {
     Absolute(f64),
 }
 
-/// What came out.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Got {
@@ -103,27 +127,28 @@ pub enum Got {
     Truth(bool),
 }
 
-/// One number, or one statement, against what it should be.
+/// Comparison of one quantity, or one statement, with what is expected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// What was measured.
+    /// Name of the quantity, or the statement.
     pub quantity: String,
     /// Its unit; empty for pure numbers.
     pub unit: String,
-    /// What it should be.
+    /// Expected result.
     pub expected: Expected,
-    /// What it is.
+    /// Actual result.
     pub got: Got,
-    /// Distance from the expected value, as the tolerance counts it; `None` where a bound was asked for.
+    /// Difference from the expected value, relative or absolute like the tolerance; `None` for
+    /// bounds.
     pub error: Option<f64>,
-    /// How far off it may be; `None` where a bound was asked for.
+    /// Tolerance; `None` for bounds.
     pub tolerance: Option<Tolerance>,
-    /// Whether it is as it should be. Numbers that are not finite never are.
+    /// Whether the check passes. Values that are not finite never pass.
     pub pass: bool,
 }
 
 impl Check {
-    /// A number that should be `expected`.
+    /// A quantity with an expected value.
     pub fn value(
         quantity: impl Into<String>,
         unit: impl Into<String>,
@@ -146,27 +171,27 @@ impl Check {
         }
     }
 
-    /// A number that should lie between `low` and `high`.
+    /// A quantity expected between `low` and `high`.
     pub fn range(quantity: impl Into<String>, unit: impl Into<String>, low: f64, high: f64, got: f64) -> Self {
         Self::bound(quantity.into(), unit.into(), Expected::Range(low, high), got, low <= got && got <= high)
     }
 
-    /// A number that should not exceed `most`.
+    /// A quantity expected to be at most `most`.
     pub fn at_most(quantity: impl Into<String>, unit: impl Into<String>, most: f64, got: f64) -> Self {
         Self::bound(quantity.into(), unit.into(), Expected::AtMost(most), got, got <= most)
     }
 
-    /// A number that should not fall below `least`.
+    /// A quantity expected to be at least `least`.
     pub fn at_least(quantity: impl Into<String>, unit: impl Into<String>, least: f64, got: f64) -> Self {
         Self::bound(quantity.into(), unit.into(), Expected::AtLeast(least), got, got >= least)
     }
 
-    /// A number to look at.
+    /// A quantity that is only shown.
     pub fn shown(quantity: impl Into<String>, unit: impl Into<String>, got: f64) -> Self {
         Self::bound(quantity.into(), unit.into(), Expected::Shown, got, true)
     }
 
-    /// A statement that should be true.
+    /// A statement expected to be true.
     pub fn holds(statement: impl Into<String>, truth: bool) -> Self {
         Self {
             quantity: statement.into(),
@@ -205,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_not_finite_never_pass() {
+    fn values_that_are_not_finite_never_pass() {
         for got in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(!Check::value("x", "", 1.0, got, Tolerance::Relative(1e9)).pass);
             assert!(!Check::at_most("x", "", f64::INFINITY, got).pass);

@@ -1,23 +1,24 @@
-//! Physics against theory: cases that every model adds to, run on demand and shown with expected, got, error and tolerance.
+//! Verification and validation cases of all models: expected value, result, error and tolerance.
 //!
-//! A model adds a file here with `cases()`, and a line in [`cases`]. A case calls the model through the same door as a run does,
-//! reads what a user could read, and compares it with a closed form, a limit or a measured value whose source it names.
+//! A model adds a module here with `cases()`, and an entry in [`cases`]. A case builds the model
+//! from a scene as a run does, measures its frames as a user would, and compares them with a closed
+//! form, a limit, an exact solution or a measured value whose source it names.
 
 mod agreement;
 mod case;
+mod common;
 mod droplet;
 mod output;
 mod pane;
 mod plot;
 mod report;
-mod stage;
 mod surface;
 mod theory;
 mod volume;
 
 use std::time::Instant;
 
-pub use case::{Case, CaseContext, CaseError, CaseResult, Check, Expected, Got, Tolerance};
+pub use case::{Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Expected, Got, Tolerance};
 pub use output::{json, table};
 pub(crate) use plot::number;
 pub use plot::{Axis, Mark, Plot, Series};
@@ -25,48 +26,48 @@ pub use report::write_report;
 
 use sessile_sim::suggest;
 
-/// Every case there is, by model.
+/// All cases, by model.
 pub fn cases() -> Vec<Case> {
     [theory::cases(), pane::cases(), droplet::cases(), surface::cases(), volume::cases(), agreement::cases()].concat()
 }
 
-/// Which cases to run.
+/// A selection of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Those of these models; empty means all.
+    /// Models; empty for all.
     pub models: Vec<String>,
-    /// The one with this name; with several models it may name several.
+    /// Name of the case; it may match one case per model.
     pub case: Option<String>,
-    /// Only quick ones, at their smaller size.
+    /// Only quick cases, at their smaller size.
     pub quick: bool,
 }
 
-/// A name that no case has.
+/// Error for a name that no case has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// There are no cases of that model.
-    #[error("no case tests the model `{wanted}`; models with cases: {}", known.join(", "))]
+    /// The model has no cases.
+    #[error("the model `{wanted}` has no cases; models with cases: {}", known.join(", "))]
     UnknownModel {
-        /// As asked for.
+        /// The name.
         wanted: String,
-        /// Those that have cases.
+        /// Models with cases.
         known: Vec<String>,
     },
-    /// There is no case of that name among those selected.
+    /// No selected case has that name.
     #[error("there is no case `{wanted}`; {hint}")]
     UnknownCase {
-        /// As asked for.
+        /// The name.
         wanted: String,
-        /// Names near to it, or all of them.
+        /// Similar names, or all names.
         hint: String,
     },
 }
 
 impl Selection {
-    /// The selected ones of `cases`, in order.
+    /// The selected cases, in order.
     ///
-    /// A case asked for by name runs even when it is not among the quick ones.
+    /// A case selected by name runs even if it is not quick.
     pub fn choose(&self, cases: &[Case]) -> Result<Vec<Case>, SelectionError> {
         for wanted in &self.models {
             if !cases.iter().any(|case| case.model == wanted) {
@@ -93,31 +94,31 @@ impl Selection {
     }
 }
 
-/// What came of one case.
+/// Result of one case.
 #[derive(Clone)]
 pub struct Outcome {
     /// The case.
     pub case: Case,
-    /// What it found, or why it came to no end.
+    /// Its checks, or why it did not finish.
     pub result: Result<CaseResult, String>,
-    /// How long it took, in s of wall time.
+    /// Wall time, in s.
     pub seconds: f64,
 }
 
 impl Outcome {
-    /// Whether the case came to an end and all its checks pass.
+    /// Whether the case finished and all its checks pass.
     pub fn pass(&self) -> bool {
         self.result.as_ref().is_ok_and(CaseResult::pass)
     }
 }
 
-/// Runs `cases` one after the other on the caller's thread pool; `say` is told what is going on.
-pub fn run(cases: &[Case], quick: bool, say: &dyn Fn(&str)) -> Vec<Outcome> {
+/// Runs `cases` in order on the caller's thread pool; `report` receives progress messages.
+pub fn run(cases: &[Case], quick: bool, report: &dyn Fn(&str)) -> Vec<Outcome> {
     let run_one = |(index, case): (usize, &Case)| {
         let label = format!("[{}/{}] {} {}", index + 1, cases.len(), case.model, case.name);
-        say(&label);
+        report(&label);
         let started = Instant::now();
-        let context = CaseContext { quick, say: &|text| say(&format!("{label}: {text}")) };
+        let context = CaseContext { quick, report: &|text| report(&format!("{label}: {text}")) };
         let result = (case.run)(&context).map_err(|error| error.to_string());
         Outcome { case: *case, result, seconds: started.elapsed().as_secs_f64() }
     };
@@ -131,7 +132,7 @@ mod tests {
     /// Runs cases at their smaller size.
     pub fn assert_all_pass(cases: impl IntoIterator<Item = Case>) {
         for case in cases {
-            let result = (case.run)(&CaseContext { quick: true, say: &|_| {} }).unwrap();
+            let result = (case.run)(&CaseContext { quick: true, report: &|_| {} }).unwrap();
             for check in &result.checks {
                 assert!(check.pass, "{}: {check:?}", case.name);
             }
@@ -139,7 +140,7 @@ mod tests {
     }
 
     fn case(model: &'static str, name: &'static str, quick: bool) -> Case {
-        Case { name, model, quick, about: "", run: |_| Ok(CaseResult::default()) }
+        Case { name, model, kind: CaseKind::Verification, quick, about: "", run: |_| Ok(CaseResult::default()) }
     }
 
     fn names(selection: &Selection) -> Result<Vec<&'static str>, SelectionError> {
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_combine() {
+    fn selection_criteria_combine() {
         let pane = vec!["pane".to_owned()];
         assert_eq!(names(&Selection::default()).unwrap(), ["lamb", "slide", "million"]);
         assert_eq!(names(&Selection { quick: true, ..Selection::default() }).unwrap(), ["lamb", "slide"]);
@@ -157,20 +158,38 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_answered_with_known_ones() {
+    fn errors_for_unknown_names_suggest_known_ones() {
         let error = names(&Selection { case: Some("slid".into()), ..Selection::default() }).unwrap_err();
         assert_eq!(error.to_string(), "there is no case `slid`; did you mean slide?");
         let error = names(&Selection { models: vec!["lava".into()], ..Selection::default() }).unwrap_err();
-        assert_eq!(error.to_string(), "no case tests the model `lava`; models with cases: theory, pane");
+        assert_eq!(error.to_string(), "the model `lava` has no cases; models with cases: theory, pane");
     }
 
     #[test]
-    fn case_names_are_unique_within_their_model_and_every_case_says_what_it_is() {
+    fn case_names_are_unique_within_their_model_and_every_case_has_a_description() {
         let mut seen: Vec<(&str, &str)> = cases().iter().map(|case| (case.model, case.name)).collect();
         let all = seen.len();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), all, "two cases share a name");
         assert!(cases().iter().all(|case| case.about.ends_with('.')));
+    }
+
+    /// `docs/validation.md` lists every case under its kind, and no others.
+    #[test]
+    fn the_documentation_lists_every_case_under_its_kind() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/validation.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let (_, text) = text.split_once("## Verification cases").unwrap();
+        let (verification, rest) = text.split_once("## Validation cases").unwrap();
+        let (validation, _) = rest.split_once("\n## ").unwrap();
+        let listed = |section: &str| -> std::collections::BTreeSet<String> {
+            let first_cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
+            first_cells.flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`').to_owned()).collect()
+        };
+        for (kind, section) in [(CaseKind::Verification, verification), (CaseKind::Validation, validation)] {
+            let expected = cases().iter().filter(|case| case.kind == kind).map(|case| case.name.to_owned()).collect();
+            assert_eq!(listed(section), expected, "{}", kind.name());
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Outcomes for the terminal and for programs.
+//! Results as a table for the terminal and as JSON.
 
 use std::fmt::Write;
 
@@ -82,7 +82,7 @@ pub fn table(outcomes: &[Outcome]) -> String {
                     tolerance_text(check),
                 ]
             })),
-            Err(_) => rows.push(["FAIL", &name, "came to no end", "", "", "", ""].map(str::to_owned)),
+            Err(_) => rows.push(["FAIL", &name, "did not finish", "", "", "", ""].map(str::to_owned)),
         }
     }
     let widths: Vec<usize> =
@@ -121,6 +121,7 @@ pub fn json(outcomes: &[Outcome], quick: bool) -> Value {
             object!({
                 "model": outcome.case.model,
                 "name": outcome.case.name,
+                "kind": outcome.case.kind,
                 "about": outcome.case.about,
                 "pass": outcome.pass(),
                 "seconds": outcome.seconds,
@@ -141,12 +142,18 @@ pub fn json(outcomes: &[Outcome], quick: bool) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Case, CaseResult};
+    use super::super::{Case, CaseKind, CaseResult};
     use super::*;
 
     fn outcomes() -> Vec<Outcome> {
-        let case =
-            |name| Case { name, model: "pane", quick: true, about: "Something.", run: |_| Ok(CaseResult::default()) };
+        let case = |name| Case {
+            name,
+            model: "pane",
+            kind: CaseKind::Verification,
+            quick: true,
+            about: "Something.",
+            run: |_| Ok(CaseResult::default()),
+        };
         let checks = vec![
             Check::value("height", "mm", 2.0, 2.01, Tolerance::Relative(0.01)),
             Check::at_most("drift", "", 1e-6, 2e-6),
@@ -164,7 +171,7 @@ mod tests {
                         pass  pane/drop  height          2 mm      2.01 mm  0.5 %  1 %\n\
                         FAIL  pane/drop  drift           ≤ 1e-6    2e-6\n\
                         pass  pane/drop  paths coincide  yes       yes\n\
-                        FAIL  pane/lost  came to no end\n\
+                        FAIL  pane/lost  did not finish\n\
                         pane/lost: no drop moved\n\
                         0 of 2 cases pass, 2 fail\n";
         assert_eq!(table(&outcomes()), expected);

@@ -1,28 +1,30 @@
-//! Curves of a case, drawn as SVG: axes with round ticks, a legend, expected curves dashed and measured ones solid or dotted.
+//! Plots as SVG: axes with round ticks, a legend, expected curves dashed and results solid or
+//! dotted.
 //!
-//! Colors are left to the page's style sheet (classes `s0`, `s1`, … for series), so that one drawing suits light and dark.
+//! Colors come from the style sheet of the page (classes `s0`, `s1`, … for series), for light and
+//! dark mode.
 
 use std::fmt::Write;
 
-/// A drawing of some series over two axes.
+/// A plot of several series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// Along the page.
+    /// Horizontal axis.
     pub x: Axis,
-    /// Up the page.
+    /// Vertical axis.
     pub y: Axis,
-    /// The curves.
+    /// Series.
     pub series: Vec<Series>,
 }
 
 /// An axis of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// Quantity and unit, as they are to be read.
+    /// Label: quantity and unit.
     pub label: String,
-    /// Logarithmic; values that are not positive are then left out.
+    /// Logarithmic; values that are not positive are left out.
     pub log: bool,
 }
 
@@ -38,42 +40,42 @@ impl Axis {
     }
 }
 
-/// How a series is drawn.
+/// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Theory: a dashed line.
+    /// Expected values: a dashed line.
     Expected,
-    /// A simulation's curve: a solid line.
+    /// Continuous results: a solid line.
     Line,
-    /// Single measurements: dots.
+    /// Single results: dots.
     Points,
 }
 
-/// One curve.
+/// A series of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// For the legend.
+    /// Name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// Style.
     pub mark: Mark,
-    /// `(x, y)`; those that are not finite are left out.
+    /// Points `(x, y)`; those that are not finite are left out.
     pub points: Vec<(f64, f64)>,
-    /// Which of the colors it takes; by default its place among the plot's series decides.
+    /// Color index; by default its index among the series.
     pub color: Option<usize>,
 }
 
 impl Series {
-    /// A curve with its name.
+    /// A named series.
     pub fn new(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), mark, points, color: None }
     }
 
-    /// The same curve in a color of frame_selection, for theory and measurement that belong together.
+    /// The same series with a given color, for expected values and results that belong together.
     pub fn colored(self, color: usize) -> Self {
         Self { color: Some(color), ..self }
     }
 
-    /// The color of the series that stands at `index`.
+    /// Color of the series at `index`.
     fn color_at(&self, index: usize) -> usize {
         self.color.unwrap_or(index) % NUM_COLORS
     }
@@ -83,14 +85,14 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 18.0;
-/// Above the legend, and between its lines.
+/// Spacing above the legend and between its lines.
 const LEGEND_LINE: f64 = 20.0;
 const BOTTOM: f64 = 52.0;
-/// Series beyond this many take the first colors again.
+/// Number of colors; further series reuse the first ones.
 const NUM_COLORS: usize = 6;
 
 impl Plot {
-    /// The drawing, as an `<svg>` element without width and height.
+    /// The plot as an `<svg>` element without width and height.
     pub fn svg(&self) -> String {
         let visible: Vec<Vec<(f64, f64)>> = self.series.iter().map(|series| self.visible_points(series)).collect();
         let x = Scale::over(visible.iter().flatten().map(|point| point.0), self.x.log, LEFT, WIDTH - RIGHT);
@@ -154,12 +156,12 @@ impl Plot {
         );
     }
 
-    /// Where each series' legend stands: in lines above the drawing, so that it covers no curve.
+    /// Positions of the legend entries, in lines above the plot.
     fn legend_places(&self) -> Vec<(f64, f64)> {
         let (mut x, mut y) = (LEFT, LEGEND_LINE);
         let mut places = Vec::new();
         for series in &self.series {
-            // 6.6 px is about the width of a character at the legend's 12 px.
+            // 6.6 px is about the width of a character at 12 px.
             let width = 50.0 + 6.6 * series.name.chars().count() as f64;
             if x > LEFT && x + width > WIDTH - RIGHT {
                 (x, y) = (LEFT, y + LEGEND_LINE);
@@ -207,7 +209,7 @@ fn draw_series(svg: &mut String, color: usize, mark: Mark, points: &[(f64, f64)]
     }
 }
 
-/// Takes a range of values to a range of places on the page.
+/// Maps a range of values to a range of page coordinates.
 struct Scale {
     low: f64,
     high: f64,
@@ -217,7 +219,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Holds all values, with room to spare; decades on a logarithmic axis.
+    /// Range of all values with a margin; whole decades on a logarithmic axis.
     fn over(values: impl Iterator<Item = f64>, log: bool, from: f64, to: f64) -> Self {
         let map = |value: f64| if log { value.log10() } else { value };
         let (mut low, mut high) =
@@ -226,7 +228,7 @@ impl Scale {
             (low, high) = (0.0, 1.0);
         }
         let room = 0.05 * (high - low);
-        // One value alone, or values equal but for rounding, still get an axis that can be read.
+        // A single value, or values equal up to rounding, still need a readable axis.
         let spread = if log { 0.5 } else { 0.5 * low.abs().max(high.abs()) };
         let room = if high - low <= 1e-9 * spread { spread.max(f64::MIN_POSITIVE) } else { room };
         Self { low: low - room, high: high + room, log, from, to }
@@ -237,12 +239,13 @@ impl Scale {
         self.from + (self.to - self.from) * (value - self.low) / (self.high - self.low)
     }
 
-    /// Round values: multiples of 1, 2 or 5 times a power of ten, about six of them; all such or decades alone on a logarithmic axis that spans one or more.
+    /// About six round values: multiples of 1, 2 or 5 times a power of ten; on a logarithmic axis
+    /// all of these, or decades only.
     fn ticks(&self) -> Vec<f64> {
         if self.log && self.high - self.low >= 1.0 {
             let stride = ((self.high - self.low) / 7.0).ceil().max(1.0) as i32;
             if self.high - self.low < 3.0 {
-                // Decades alone would be too few to read values by.
+                // Decades alone would be too few.
                 let decades = (self.low.floor() as i32)..=(self.high.floor() as i32);
                 let values = decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(decade)));
                 return values.filter(|value| (self.low..=self.high).contains(&value.log10())).collect();
@@ -263,7 +266,7 @@ impl Scale {
     }
 }
 
-/// A number for people: no digits that rounding made, powers of ten beyond five places.
+/// A number with few digits; powers of ten beyond five places.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -284,7 +287,7 @@ pub(crate) fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Text as it may stand between tags and in quoted attributes.
+/// Text escaped for element contents and quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

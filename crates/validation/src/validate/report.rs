@@ -9,7 +9,7 @@ use super::Outcome;
 use super::output::{count, error_text, expected_text, got_text, tolerance_text};
 use super::plot::escape;
 
-/// Writes `index.html` into `folder`, which is made where missing, and says where it is.
+/// Writes `index.html` into `folder`, created if missing, and returns its path.
 pub fn write_report(folder: &Path, outcomes: &[Outcome], quick: bool) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let path = folder.join("index.html");
@@ -22,7 +22,7 @@ fn page(outcomes: &[Outcome], quick: bool) -> String {
     html.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n<title>sessile: validation</title>\n<style>");
     html.push_str(STYLE);
-    html.push_str("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>Physics against theory</h1>\n");
+    html.push_str("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>Verification and validation</h1>\n");
     let size = if quick { "quick size" } else { "full size" };
     let _ = writeln!(
         html,
@@ -64,16 +64,17 @@ fn summary(html: &mut String, outcomes: &[Outcome]) {
 fn section(html: &mut String, outcome: &Outcome) {
     let _ = writeln!(
         html,
-        "<section id=\"{}\">\n<h2>{} <span class=\"soft\">{}</span> {}</h2>\n<p>{}</p>",
+        "<section id=\"{}\">\n<h2>{} <span class=\"soft\">{}, {}</span> {}</h2>\n<p>{}</p>",
         anchor(outcome),
         escape(outcome.case.name),
         escape(outcome.case.model),
+        outcome.case.kind.name(),
         badge(outcome.pass()),
         escape(outcome.case.about)
     );
     match &outcome.result {
         Err(reason) => {
-            let _ = writeln!(html, "<p class=\"reason\">Came to no end: {}</p>", escape(reason));
+            let _ = writeln!(html, "<p class=\"reason\">Did not finish: {}</p>", escape(reason));
         }
         Ok(result) => {
             html.push_str(
@@ -106,7 +107,8 @@ fn badge(pass: bool) -> &'static str {
     if pass { "<span class=\"badge pass\">pass</span>" } else { "<span class=\"badge fail\">fail</span>" }
 }
 
-/// Colors are set once as variables, for light and for dark; the series colors keep apart for color-blind readers too.
+/// Colors are set once as variables, for light and for dark; the series colors keep apart for
+/// color-blind readers too.
 const STYLE: &str = r"
 :root { --bg:#fbfcfd; --card:#fff; --ink:#1b2430; --soft:#5c6875; --line:#dfe5ea; --grid:#eceff2; --link:#0b62a4;
   --pass:#17693a; --passbg:#e2f4e8; --fail:#a3201d; --failbg:#fbe4e2;
@@ -140,14 +142,15 @@ svg .dot.s3 { fill:var(--c3) } svg .dot.s4 { fill:var(--c4) } svg .dot.s5 { fill
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Case, CaseResult, Check, Mark, Plot, Series, Tolerance};
+    use super::super::{Axis, Case, CaseKind, CaseResult, Check, Mark, Plot, Series, Tolerance};
     use super::*;
 
     #[test]
-    fn the_page_stands_alone_and_holds_every_case() {
+    fn the_page_is_self_contained_and_has_every_case() {
         let case = |name| Case {
             name,
             model: "pane",
+            kind: CaseKind::Verification,
             quick: true,
             about: "A drop <sits>.",
             run: |_| Ok(CaseResult::default()),

@@ -1,35 +1,40 @@
-//! The exact solutions that models are held against, held against limits, balances and independent values themselves.
+//! Cases of the exact solutions that models are compared with: limits, balances, independent
+//! values.
 //!
-//! They are computed by integration and root search, so they can be wrong as any program can. Each case here has an answer from elsewhere:
-//! a closed form at one end of the range, a balance of forces that the solver does not use, or a value from another solver.
+//! The solutions are computed by integration and root search, and need verification themselves.
+//! Each case has an independent answer: a closed form at one end of the range, a balance of forces
+//! that the solver does not use, or a value from another solver.
 
 use std::f64::consts::PI;
 
 use sessile_wetting::{cap, pendant, young_laplace};
 
-use super::{Axis, Case, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
+use super::common::{GRAVITY, WATER};
+use super::{Axis, Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
-/// Water as in the reference values, in N/m and kg/m³; gravity in m/s².
-const GAMMA: f64 = 0.073;
-const RHO: f64 = 1000.0;
-const G: f64 = 9.8;
+/// Surface tension in N/m, density in kg/m³, gravity in m/s².
+const GAMMA: f64 = WATER.surface_tension;
+const RHO: f64 = WATER.density;
+const G: f64 = GRAVITY;
 
-/// The cases of the exact solutions.
+/// Cases of the exact solutions.
 pub(super) fn cases() -> Vec<Case> {
     vec![
         Case {
             name: "sessile-drop-limits",
             model: "theory",
+            kind: CaseKind::Verification,
             quick: true,
             about: "A drop much smaller than the capillary length is a spherical cap; a puddle much wider than it is 2 l_c sin(θ/2) high. \
-                    The Young–Laplace solver must reach both from in between.",
+                    Expected: the Young–Laplace solver approaches both.",
             run: sessile_limits,
         },
         Case {
             name: "sessile-drop-balance",
             model: "theory",
+            kind: CaseKind::Verification,
             quick: true,
-            about: "Weight and the pull of the surface at the contact line press the drop down, its pressure on the wetted disc holds it up: \
+            about: "Weight and surface tension at the contact line balance the pressure on the wetted disc: \
                     ρgV + 2πRγ sin θ = πR²(p + ρgh), p the excess pressure at the apex. A planar drop cut along its middle balances too: \
                     γ(1 − cos θ) = ph + ρgh²/2. The solver uses neither.",
             run: sessile_balance,
@@ -37,6 +42,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case {
             name: "sessile-drop-reference",
             model: "theory",
+            kind: CaseKind::Verification,
             quick: true,
             about: "Heights, base radii and areas of water drops at rest, against values from an independent solver, which are given \
                     to six digits.",
@@ -45,16 +51,17 @@ pub(super) fn cases() -> Vec<Case> {
         Case {
             name: "pendant-drop-limits",
             model: "theory",
+            kind: CaseKind::Verification,
             quick: true,
-            about: "From a very narrow tip hangs what the surface can carry round it, 2πrγ/ρg (Tate's law); from wider ones less. Under a \
-                    level plane the largest drop at 90° and one below it are held against an independent solver.",
+            about: "The largest drop from a very narrow tip is 2πrγ/ρg (Tate's law), less from wider ones. Under a level plane the largest \
+                    drop at 90° and a smaller one are compared with an independent solver.",
             run: pendant_limits,
         },
     ]
 }
 
 fn capillary_length() -> f64 {
-    (GAMMA / (RHO * G)).sqrt()
+    WATER.capillary_length(GRAVITY)
 }
 
 fn sessile(volume: f64, theta: f64, capillary_length: f64) -> Result<young_laplace::Profile, CaseError> {
@@ -143,9 +150,15 @@ fn sessile_balance(_: &CaseContext) -> Result<CaseResult, CaseError> {
             let sides = GAMMA * planar.apex_curvature * planar.height + 0.5 * RHO * G * planar.height.powi(2);
             worst_planar = worst_planar.max((sides / (GAMMA * (1.0 - theta.cos())) - 1.0).abs());
         }
-        // The integration is asked for 1e-12 per step; some digits go in the sum and in the root search.
+        // The integration tolerance is 1e-12 per step; some digits are lost in the sum and in the
+        // root search.
         result.checks.push(Check::at_most(format!("largest relative imbalance at {degrees}°"), "", 1e-7, worst));
-        result.checks.push(Check::at_most(format!("the same, planar, at {degrees}°"), "", 1e-7, worst_planar));
+        result.checks.push(Check::at_most(
+            format!("largest relative imbalance, planar, at {degrees}°"),
+            "",
+            1e-7,
+            worst_planar,
+        ));
         errors.push(Series::new(format!("{degrees}°"), Mark::Points, series));
     }
     result.plots.push(Plot {
@@ -194,7 +207,8 @@ fn pendant_limits(_: &CaseContext) -> Result<CaseResult, CaseError> {
         let volume = pendant::pendant_max_volume_pinned(radius, l).ok_or("no largest drop")?;
         Ok::<f64, CaseError>(volume / (2.0 * PI * radius * l * l))
     };
-    // The approach to 1 is slow: to leading order (2/3)^(1/3) (r/l_c)^(2/3) are missing, which is 0.19 % here.
+    // The approach to 1 is slow: to leading order (2/3)^(1/3) (r/l_c)^(2/3) are missing, which is
+    // 0.19 % here.
     let radius: f64 = 1e-4;
     let missing = (2.0 / 3.0 * radius * radius).cbrt();
     result.checks.push(Check::value(
@@ -205,7 +219,7 @@ fn pendant_limits(_: &CaseContext) -> Result<CaseResult, CaseError> {
         Tolerance::Absolute(1.1 * missing),
     ));
     result.checks.push(Check::value(
-        "what is missing of it there",
+        "deficit from Tate's volume there",
         "",
         missing,
         1.0 - fraction_of_tate(radius * l)?,
@@ -236,7 +250,7 @@ fn pendant_limits(_: &CaseContext) -> Result<CaseResult, CaseError> {
     ));
     result
         .checks
-        .push(Check::holds("just above it none does", pendant::pendant(1.001 * largest, 0.5 * PI, l).is_none()));
+        .push(Check::holds("just above it no drop hangs", pendant::pendant(1.001 * largest, 0.5 * PI, l).is_none()));
     let radii: Vec<f64> = (0..=30).map(|i| l * 10f64.powf(-4.0 + f64::from(i) / 7.5)).collect();
     let curve = radii.iter().map(|&r| Ok((r * 1e3, fraction_of_tate(r)?))).collect::<Result<Vec<_>, CaseError>>()?;
     result.plots.push(Plot {

@@ -1,4 +1,4 @@
-//! What many questions to the table have in common: the weight that presses a drop, and the angle at which it meets its solid.
+//! Keys of the table: the weight of a drop and its contact angle, precomputed for many queries.
 
 use std::f64::consts::PI;
 
@@ -52,7 +52,8 @@ impl Contact {
         self.angle
     }
 
-    /// This angle and another one, given by itself (in rad), and by the sine and the cosine of its half; the sum must lie well between 0 and π.
+    /// This angle and another one, given by itself (in rad), and by the sine and the cosine of its
+    /// half; the sum must lie well between 0 and π.
     #[inline]
     pub fn plus(&self, angle: f64, half_sin: f64, half_cos: f64) -> Self {
         Self {

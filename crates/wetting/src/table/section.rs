@@ -1,6 +1,7 @@
-//! The table at one angle: what is asked most, at a fraction of the cost.
+//! Base radii at one contact angle, at a fraction of the cost of the table.
 //!
-//! A material has few angles and a drop's volume changes all the time. Along one angle the bicubic of the table is a cubic of ln v alone, and both roots of the
+//! A material has few angles, while the volume of a drop changes all the time. At one angle the
+//! bicubic interpolation of the table is a cubic in ln v alone, and both cube roots of the
 //! reference are that of v times a constant.
 
 use super::{
@@ -9,7 +10,8 @@ use super::{
 };
 use crate::cube_root::cube_root;
 
-/// Base radii of drops at rest at one angle, as [`ShapeTable::base_radius`] has them to rounding.
+/// Base radii of drops at rest at one angle, equal to those of [`ShapeTable::base_radius`] to
+/// rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Section {
     contact: Contact,
@@ -47,7 +49,8 @@ impl Section {
         &self.contact
     }
 
-    /// Base radius of a drop of a volume (in m³), in m; `None` for a hanging drop beyond its largest stable volume, and for a volume that is not positive.
+    /// Base radius of a drop of a volume (in m³), in m; `None` for a hanging drop beyond its
+    /// largest stable volume, and for a volume that is not positive.
     #[inline]
     pub fn base_radius(&self, volume: f64, weight: &Weight) -> Option<f64> {
         let v = volume * weight.per_volume;

@@ -46,7 +46,7 @@ fn sessile_table_is_within_a_thousandth_of_the_exact_solution() {
 }
 
 #[test]
-fn beyond_the_sessile_nodes_the_limits_carry_on() {
+fn beyond_the_sessile_nodes_the_limits_hold() {
     for (exponents, bound) in [(-12..=-7, 1e-3), (3..=5, 2e-3), (6..=7, 5e-3)] {
         let mut errors = Vec::new();
         for degrees in [0.3_f64, 1.0, 30.0, 90.0, 150.0, 179.0, 179.6] {
@@ -134,7 +134,7 @@ fn a_section_is_the_table_at_its_angle_whatever_the_weight() {
 }
 
 #[test]
-fn an_angle_and_another_one_is_their_sum() {
+fn a_sum_of_contact_angles_equals_the_angle_of_the_sum() {
     for (angle, more) in [(0.4, 0.3), (1.9, -0.6), (2.5, 0.6)] {
         let (half_sin, half_cos) = f64::sin_cos(0.5 * more);
         let (got, expected) = (Contact::new(angle).plus(more, half_sin, half_cos), Contact::new(angle + more));

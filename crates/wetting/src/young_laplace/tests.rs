@@ -1,8 +1,8 @@
-//! Sessile profiles against closed forms, balances and the reference answers.
+//! Sessile profiles against closed forms, balances and the reference solutions.
 
 use super::*;
 
-/// Water of the reference answers: γ 0.073 N/m, ρ 1000 kg/m³, g 9.8 m/s².
+/// Water of the reference solutions: γ 0.073 N/m, ρ 1000 kg/m³, g 9.8 m/s².
 fn water_length() -> f64 {
     (0.073_f64 / 9800.0).sqrt()
 }
@@ -15,9 +15,9 @@ fn close(got: f64, expected: f64, relative: f64, what: &str) {
     );
 }
 
-/// `sessile-*` of the reference answers; their values carry six digits.
+/// `sessile-*` of the reference solutions; their values carry six digits.
 #[test]
-fn sessile_drops_match_the_reference_answers() {
+fn sessile_drops_match_the_reference_solutions() {
     let cases = [
         (4e-9, 60.0, 0.00089091, 0.00159884, 1.05808e-5, None),
         (4e-9, 90.0, 0.00120473, 0.00126114, 9.67571e-6, None),
@@ -36,9 +36,9 @@ fn sessile_drops_match_the_reference_answers() {
     }
 }
 
-/// `sessile2d-*` of the reference answers.
+/// `sessile2d-*` of the reference solutions.
 #[test]
-fn planar_drops_match_the_reference_answers() {
+fn planar_drops_match_the_reference_solutions() {
     for (area, degrees, height, half_width) in
         [(4e-6, 90.0, 0.00152563, 0.00167376), (1.2e-5, 50.0, 0.00170609, 0.00485198)]
     {
@@ -48,7 +48,8 @@ fn planar_drops_match_the_reference_answers() {
     }
 }
 
-/// (height, base radius) in capillary lengths at 0.1, 1 and 10 l_c³, to the three decimals they were written with.
+/// (height, base radius) in capillary lengths at 0.1, 1 and 10 l_c³, to the three decimals they
+/// were written with.
 #[test]
 fn check_points_of_the_formula_sheet_hold() {
     let rows: [(f64, [(f64, f64); 3]); 5] = [
@@ -67,8 +68,9 @@ fn check_points_of_the_formula_sheet_hold() {
     }
 }
 
-/// The drop holds the volume asked for, and the pressure on its base carries its weight and the pull of the line:
-/// πR²p − 2πR sin θ = V in capillary units, an identity that the integration does not use.
+/// The drop holds the volume asked for, and the pressure on its base carries its weight and the
+/// pull of the line: πR²p − 2πR sin θ = V in capillary units, an identity that the integration does
+/// not use.
 #[test]
 fn volume_and_force_balance_close_over_the_whole_range() {
     let mut worst = (0.0_f64, 0.0_f64);
@@ -153,7 +155,8 @@ fn flat_and_round_starts_agree_where_they_meet() {
     }
 }
 
-/// The sampled meridian encloses the volume and has the length it should, and its points are evenly spaced.
+/// The sampled meridian encloses the volume and has the length it should, and its points are evenly
+/// spaced.
 #[test]
 fn sampled_meridian_encloses_the_volume() {
     for (volume, degrees) in [(0.01, 40.0), (1.0, 90.0), (5.0, 150.0), (300.0, 70.0)] {
@@ -181,7 +184,8 @@ fn drop_of_a_base_radius_is_the_drop_of_its_volume() {
     }
 }
 
-/// The centroid's height follows from the potential energy: d(height of centroid)/dV is checked against a hemisphere.
+/// The centroid's height follows from the potential energy: d(height of centroid)/dV is checked
+/// against a hemisphere.
 #[test]
 fn centroid_of_a_small_hemisphere_is_three_eighths_of_its_radius() {
     let drop = sessile(1e-7, FRAC_PI_2, 1.0).unwrap();

@@ -1,17 +1,18 @@
-//! A ball every so often: the n-th at start + n · every, n = 0, 1, …, before stop.
+//! Drops at regular intervals: the n-th at start + n · every, n = 0, 1, …, before stop.
 
 use sessile_scene::types::{Emitter, EmitterKind};
 
 use crate::emission::Emission;
 
-/// A drop whose time comes this close to `stop`, as a part of the period, is not given: n · every rounds.
+/// Drops closer to `stop` than this fraction of the period are omitted, because n · every is
+/// rounded.
 const SLACK: f64 = 1e-9;
 
-/// Adds the balls of a drip in [from, to) to `out`; nothing for other kinds.
+/// Appends the drops of a drip in [from, to) to `out`; nothing for other kinds.
 pub(crate) fn emit(emitter: &Emitter, from: f64, to: f64, out: &mut Vec<Emission>) {
     let EmitterKind::Drip { at, radius, every, velocity } = emitter.kind else { return };
     let end = emitter.stop - SLACK * every;
-    // One early, for the quotient rounds too; the times themselves decide.
+    // One early, because the quotient is rounded too; the times themselves decide.
     let mut n = ((from.max(emitter.start) - emitter.start) / every).floor().max(1.0) - 1.0;
     loop {
         let time = emitter.start + n * every;

@@ -1,72 +1,93 @@
-//! Drops falling at random: a Poisson process over time, size and place.
+//! Rain: a Poisson process over time, drop size and position.
 //!
-//! The rate I is the depth of water per time that a gauge on level ground collects in still air. With J = I/⟨V⟩ drops per area and
-//! time there, of which a share p(r) dr has radius r, a surface element with normal n is hit by
+//! The rate I is the depth of water per time collected by a gauge on level ground in still air.
+//! With J = I/⟨V⟩ drops per area and time there, of which a fraction p(r) dr has radius r, a
+//! surface element with normal n is hit by
 //!
 //! ```text
 //! J p(r) max(0, −u·n) / v   drops per area, time and radius
 //! ```
 //!
-//! where u = wind − v(r) e_y is the drops' velocity and v(r) their terminal speed (wind carries the same drops per volume of air
-//! sideways, so a vertical pane catches wind/v of a gauge's share, small drops first). With a velocity given by the scene,
-//! u is that and v its downward part; a velocity that does not point down has no such part, and the rate then counts on a surface
-//! that faces the drops.
+//! where u = wind − v(r) e_y is the drops' velocity and v(r) their terminal speed. (Wind advects
+//! the same number of drops per volume of air sideways, so a vertical pane catches wind/v of a
+//! gauge's share, small drops first.) If the scene gives a velocity, u is that velocity and v its
+//! downward component; if it has none, the rate refers to a surface that faces the drops.
 //!
-//! **On a solid** candidates come at J M per area over the whole drawn surface, M = max |u|/v, and one is kept with probability
-//! max(0, −u·n)/(M v) if its path is clear of solids (`exposure` says which are). Its ball starts [`RUN_UP`] radii back along
-//! its path and would touch the solid just at the point drawn. The solid's own motion is small against a raindrop's, and neglected
-//! in u; where it is at that time counts.
+//! **On a solid**, candidates are generated at J M per area over the meshed surface, M = max |u|/v,
+//! and accepted with probability max(0, −u·n)/(M v) if their path is clear of solids (see
+//! `exposure`). A drop starts [`START_DISTANCE`] radii before the sampled point of contact on its
+//! path. The solid's velocity is small compared with that of a raindrop and neglected in u; its
+//! pose at that time is used.
 //!
-//! **Through a box** drops start with their centers on the faces that the velocity enters through, each in proportion to its flux.
+//! **Through a box**, drops start with their centers on the inflow faces, in proportion to the
+//! flux.
 //!
-//! **Time** is cut into blocks of a fixed length, each with its own random stream; within a block gaps are exponential, and as the
-//! process has no memory, starting afresh at each block changes nothing. So a block can be made without those before it.
+//! **Time** is divided into blocks of fixed length, each with its own random stream. Within a
+//! block, intervals between candidates are exponentially distributed; because the process is
+//! memoryless, restarting at each block does not change it. A block can therefore be generated
+//! without the blocks before it.
 
 use glam::DVec3;
 use sessile_scene::types::{Emitter, EmitterKind, RainArea};
 use sessile_wetting::rain::fall_speed;
 
-use super::exposure::sheltered;
-use super::rain_sizes::SizeLaw;
+use super::exposure::is_sheltered;
+use super::rain_sizes::SizeDistribution;
 use crate::emission::Emission;
 use crate::random::Stream;
 use crate::solid::Solid;
 
-/// How far back along its path a ball starts from where it touches, in radii.
-pub const RUN_UP: f64 = 4.0;
+/// Distance from a drop's start to its point of contact, in radii.
+const START_DISTANCE: f64 = 4.0;
 
-/// Candidates in a block of time, on average.
+/// Mean number of candidates in a block of time.
 const BLOCK: f64 = 16.0;
 
-/// Names the streams of rain.
+/// First key of rain's random streams.
 const KEY: u64 = 0x7261_696e;
 
-/// A rain, ready to fall.
+/// A rain emitter.
 #[derive(Clone, Debug)]
 pub(crate) struct Rain {
     seed: u64,
     emitter: u64,
     start: f64,
-    sizes: SizeLaw,
+    sizes: SizeDistribution,
     fall: Fall,
     target: Target,
-    /// Candidates per time, in 1/s.
+    /// Rate of candidates, in 1/s.
     candidates: f64,
-    /// M, or for a box its sum over faces, in m².
+    /// M; for a box its sum over faces, in m².
     majorant: f64,
 }
 
-/// How drops move.
+/// Velocity of the drops.
 #[derive(Clone, Copy, Debug)]
 enum Fall {
-    /// At terminal speed, carried by the wind.
+    /// Terminal speed, plus the wind.
     Terminal { wind: DVec3 },
-    /// All alike; `counted` is the part of the speed that the rate counts.
+    /// The same for all drops; `counted` is the speed that the rate refers to.
     Given { velocity: DVec3, counted: f64 },
 }
 
 impl Fall {
-    /// Velocity u of a drop, and the speed v that the rate counts, in m/s.
+    /// The fall at a given velocity, or at terminal speed; `smallest` is the smallest radius, in m.
+    fn new(velocity: Option<DVec3>, wind: DVec3, smallest: f64) -> Result<Self, String> {
+        match velocity {
+            None if fall_speed(2.0 * smallest) > 0.0 => Ok(Self::Terminal { wind }),
+            None => Err(format!(
+                "the fall speed of drops of {} mm radius is unknown; raise the smallest `radius` to 0.15 mm, or give `velocity`",
+                smallest * 1e3
+            )),
+            Some(velocity) if velocity.length() > 0.0 && velocity.is_finite() => {
+                let down = -velocity.y;
+                Ok(Self::Given { velocity, counted: if down > 0.0 { down } else { velocity.length() } })
+            }
+            Some(velocity) => Err(format!("`velocity` of rain must not be zero, got {velocity} m/s")),
+        }
+    }
+
+    /// Velocity u of a drop, and the speed v that the rate refers to, in m/s.
     fn of(&self, radius: f64) -> (DVec3, f64) {
         match *self {
             Self::Terminal { wind } => {
@@ -78,7 +99,7 @@ impl Fall {
     }
 }
 
-/// One candidate: its radius in m, its velocity u, and the speed v that the rate counts, in m/s.
+/// A candidate: radius in m, velocity u, and the speed v that the rate refers to, in m/s.
 #[derive(Clone, Copy)]
 struct Drop {
     radius: f64,
@@ -88,7 +109,7 @@ struct Drop {
 
 #[derive(Clone, Debug)]
 enum Target {
-    /// Index, and the share of the drawn area up to and including each triangle.
+    /// Index, and the cumulative fraction of the meshed area for each triangle.
     Solid {
         index: usize,
         share: Vec<f64>,
@@ -99,8 +120,33 @@ enum Target {
     },
 }
 
+impl Target {
+    /// The target, M (for a box its sum over faces, in m²) and the area that M refers to, in m².
+    fn new(over: &RainArea, ends: &[(DVec3, f64); 2], solids: &[Solid]) -> Result<(Self, f64, f64), String> {
+        match *over {
+            RainArea::Solid(solid) => {
+                let solid = solids.get(solid).ok_or_else(|| format!("solid {solid} of `over` does not exist"))?;
+                let (share, area) = area_shares(solid);
+                let majorant = ends.iter().map(|(u, v)| u.length() / v).fold(0.0, f64::max);
+                Ok((Self::Solid { index: solid.index(), share }, majorant, area))
+            }
+            RainArea::Box { min, max } => {
+                if !(max - min).cmpgt(DVec3::ZERO).all() {
+                    return Err(format!("the edges of the box `over` must be positive, got {} m", max - min));
+                }
+                let majorant =
+                    ends.iter().map(|(u, v)| face_fluxes(max - min, *u).element_sum() / v).fold(0.0, f64::max);
+                Ok((Self::Box { min, max }, majorant, 1.0))
+            }
+        }
+    }
+}
+
 impl Rain {
-    /// Prepares emitter number `index`; says what is wrong where it cannot work, and in `notices` when nothing will arrive.
+    /// Prepares emitter number `index`.
+    ///
+    /// `None` for another kind of emitter and for rain without drops. Rain that cannot reach its
+    /// target is reported in `notices`.
     pub fn new(
         seed: u64,
         index: usize,
@@ -116,55 +162,27 @@ impl Rain {
         if *rate == 0.0 {
             return Ok(None);
         }
-        let Some(sizes) = SizeLaw::new(sizes, *rate) else { return Ok(None) };
+        let Some(sizes) = SizeDistribution::new(sizes, *rate) else { return Ok(None) };
         let [smallest, largest] = sizes.bounds();
         if !(smallest > 0.0 && largest >= smallest && largest.is_finite()) {
-            return Err(format!("the radii of raindrops must be positive and rise, got {smallest} m to {largest} m"));
+            return Err(format!("radii of raindrops must be positive and increase, got {smallest} m to {largest} m"));
         }
-        let fall = match *velocity {
-            None if fall_speed(2.0 * smallest) > 0.0 => Fall::Terminal { wind },
-            None => {
-                return Err(format!(
-                    "drops of {} mm radius have no known fall speed; raise the smallest `radius` to 0.15 mm, or give `velocity`",
-                    smallest * 1e3
-                ));
-            }
-            Some(velocity) if velocity.length() > 0.0 && velocity.is_finite() => {
-                let down = -velocity.y;
-                if down <= 0.0 {
-                    notices.push(format!(
-                        "emitters.{index}: the rain's `velocity` does not point down, so `rate` counts on a surface that faces it"
-                    ));
-                }
-                Fall::Given { velocity, counted: if down > 0.0 { down } else { velocity.length() } }
-            }
-            Some(velocity) => return Err(format!("rain needs a `velocity` that is not zero, got {velocity} m/s")),
-        };
-        let arrivals = rate / sizes.mean_volume();
+        let fall = Fall::new(*velocity, wind, smallest)?;
+        if matches!(fall, Fall::Given { velocity, .. } if velocity.y >= 0.0) {
+            notices.push(format!(
+                "emitters.{index}: the rain's `velocity` does not point down, so `rate` refers to a surface that faces it"
+            ));
+        }
         // |u|/v and each face's flux over v are convex in 1/v, so their maxima are at the ends.
         let ends = [smallest, largest].map(|radius| fall.of(radius));
-        let (target, majorant, area) = match *over {
-            RainArea::Solid(solid) => {
-                let solid = solids.get(solid).ok_or_else(|| format!("there is no solid {solid} to rain on"))?;
-                let (share, area) = area_shares(solid);
-                say_if_unreachable(index, solid, &ends, notices);
-                let majorant = ends.iter().map(|(u, v)| u.length() / v).fold(0.0, f64::max);
-                (Target::Solid { index: solid.index(), share }, majorant, area)
-            }
-            RainArea::Box { min, max } => {
-                if !(max - min).cmpgt(DVec3::ZERO).all() {
-                    return Err(format!("the box to rain through must have positive sides, got {} m", max - min));
-                }
-                let majorant =
-                    ends.iter().map(|(u, v)| face_fluxes(max - min, *u).element_sum() / v).fold(0.0, f64::max);
-                (Target::Box { min, max }, majorant, 1.0)
-            }
-        };
+        let (target, majorant, area) = Target::new(over, &ends, solids)?;
+        if let Target::Solid { index: solid, .. } = target {
+            notice_if_unreachable(index, &solids[solid], &ends, notices);
+        }
+        let arrivals = rate / sizes.mean_volume();
         let candidates = arrivals * majorant * area;
         if !candidates.is_finite() {
-            return Err(
-                "its drops are so small and many that they cannot be counted; lower `rate` or raise `radius`".into()
-            );
+            return Err("there are too many drops to count; lower `rate` or raise `radius`".into());
         }
         if candidates == 0.0 {
             return Ok(None);
@@ -173,11 +191,12 @@ impl Rain {
         Ok(Some(Self { seed, emitter, start, sizes, fall, target, candidates, majorant }))
     }
 
-    /// Adds the balls that start in [from, to) to `out`.
+    /// Appends the drops that start in [from, to) to `out`.
     pub fn emit(&self, solids: &[Solid], from: f64, to: f64, out: &mut Vec<Emission>) {
         let length = BLOCK / self.candidates;
         let block = |time: f64| ((time - self.start) / length).floor();
-        // A block more on either side, for the quotient rounds; the times themselves decide.
+        // One more block on either side, because the quotient is rounded; the times themselves
+        // decide.
         let (mut k, last) = ((block(from) - 1.0).max(0.0), block(to) + 1.0);
         while k <= last {
             let mut gaps = Stream::new(self.seed, &[KEY, self.emitter, k as u64]);
@@ -187,7 +206,7 @@ impl Rain {
                 let time = self.start + k * length + offset;
                 if time >= from && time < to {
                     let mut stream = Stream::new(self.seed, &[KEY, self.emitter, k as u64, n]);
-                    out.extend(self.ball(solids, time, &mut stream));
+                    out.extend(self.drop(solids, time, &mut stream));
                 }
                 offset += gaps.exponential() / self.candidates;
                 n += 1;
@@ -196,19 +215,19 @@ impl Rain {
         }
     }
 
-    /// A candidate: a ball, if it is kept.
-    fn ball(&self, solids: &[Solid], time: f64, stream: &mut Stream) -> Option<Emission> {
+    /// A candidate drop, if it is accepted.
+    fn drop(&self, solids: &[Solid], time: f64, stream: &mut Stream) -> Option<Emission> {
         let radius = self.sizes.draw(stream);
         let (velocity, counted) = self.fall.of(radius);
-        let drop = Drop { radius, velocity, counted };
+        let candidate = Drop { radius, velocity, counted };
         let center = match &self.target {
-            Target::Solid { index, share } => self.start_above(solids, *index, share, time, drop, stream)?,
-            Target::Box { min, max } => self.start_on_face(*min, *max, drop, stream)?,
+            Target::Solid { index, share } => self.start_above(solids, *index, share, time, candidate, stream)?,
+            Target::Box { min, max } => self.start_on_face(*min, *max, candidate, stream)?,
         };
         Some(Emission::Ball { time, center, radius, velocity })
     }
 
-    /// Where a ball starts that will hit a point drawn on the solid.
+    /// Start of a drop that hits a random point of the solid.
     fn start_above(
         &self,
         solids: &[Solid],
@@ -219,30 +238,30 @@ impl Rain {
         stream: &mut Stream,
     ) -> Option<DVec3> {
         let solid = &solids[index];
-        let (pick, kept) = (stream.uniform(), stream.uniform());
+        let (pick, accept) = (stream.uniform(), stream.uniform());
         let triangle = share.partition_point(|s| *s <= pick).min(share.len() - 1);
         let [a, b, c] = solid.mesh().corners(triangle);
-        // Uniform in a triangle: the square root evens out the strips towards a's opposite side.
+        // Uniform in the triangle.
         let (root, along) = (stream.uniform().sqrt(), stream.uniform());
         let at_rest = a + (b - a) * (root * (1.0 - along)) + (c - a) * (root * along);
         let pose = solid.motion_at(time).0;
         let face = pose.turn((b - a).cross(c - a).normalize_or_zero());
-        if kept * self.majorant * counted >= -velocity.dot(face) {
+        if accept * self.majorant * counted >= -velocity.dot(face) {
             return None;
         }
         let moved: Vec<Option<Solid>> = solids.iter().map(|s| s.moves().then(|| s.at_time(time))).collect();
         let now: Vec<&Solid> = solids.iter().zip(&moved).map(|(s, moved)| moved.as_ref().unwrap_or(s)).collect();
-        // Facets stand for curved surfaces: take the point of the surface itself.
+        // Project the facet's point onto the curved surface.
         let hit = now[index].closest(pose.apply(at_rest)).point;
         let touch = hit + face * radius;
         let back = -velocity.normalize();
-        if sheltered(&now, touch, back, radius) {
+        if is_sheltered(&now, touch, back, radius) {
             return None;
         }
-        Some(touch + back * (RUN_UP * radius))
+        Some(touch + back * (START_DISTANCE * radius))
     }
 
-    /// Where a drop enters the box.
+    /// Start of a drop on a face of the box.
     fn start_on_face(&self, min: DVec3, max: DVec3, drop: Drop, stream: &mut Stream) -> Option<DVec3> {
         let Drop { velocity, counted, .. } = drop;
         let size = max - min;
@@ -265,12 +284,13 @@ impl Rain {
     }
 }
 
-/// Volume of air that enters a box per time at `velocity` through its faces across x, y and z, in m³/s.
+/// Volume of air that enters a box per time at `velocity` through its faces across x, y and z, in
+/// m³/s.
 fn face_fluxes(size: DVec3, velocity: DVec3) -> DVec3 {
     velocity.abs() * DVec3::new(size.y * size.z, size.z * size.x, size.x * size.y)
 }
 
-/// The share of a solid's drawn area up to and including each triangle, and the area, in m².
+/// Cumulative fraction of a solid's meshed area for each triangle, and the area, in m².
 fn area_shares(solid: &Solid) -> (Vec<f64>, f64) {
     let mesh = solid.mesh();
     let mut sum = 0.0;
@@ -285,8 +305,9 @@ fn area_shares(solid: &Solid) -> (Vec<f64>, f64) {
     (share, sum)
 }
 
-/// Says so when rain of neither the smallest nor the largest drops can hit a solid that stands still.
-fn say_if_unreachable(index: usize, solid: &Solid, ends: &[(DVec3, f64); 2], notices: &mut Vec<String>) {
+/// Reports rain that cannot hit a fixed solid, neither with the smallest nor with the largest
+/// drops.
+fn notice_if_unreachable(index: usize, solid: &Solid, ends: &[(DVec3, f64); 2], notices: &mut Vec<String>) {
     if solid.moves() {
         return;
     }

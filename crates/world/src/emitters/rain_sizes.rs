@@ -1,8 +1,8 @@
-//! How large the drops of a rain are.
+//! Size distributions of raindrops.
 //!
-//! Sizes are drawn as a rain gauge on level ground would count them in still air: with a drop concentration N(D) and fall speeds
-//! v(D), arrivals have the density N v (fast drops arrive more often than they are found in the air). A range of radii given by the
-//! scene is uniform in this sense.
+//! Sizes are sampled as counted by a rain gauge on level ground in still air: with a drop
+//! concentration N(D) and fall speeds v(D), arrivals have the density N v. A range of radii given
+//! by the scene is uniform in this sense.
 
 use std::f64::consts::PI;
 
@@ -11,17 +11,17 @@ use sessile_wetting::rain::RainLaw;
 
 use crate::random::Stream;
 
-/// A law of drop sizes, ready to draw from.
+/// A distribution of drop sizes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum SizeLaw {
+pub(crate) enum SizeDistribution {
     /// Radius uniform between two bounds, in m.
     Uniform { min: f64, max: f64 },
-    /// Marshall and Palmer's, at the rain's rate in m/s.
+    /// Marshall–Palmer distribution at the rain's rate in m/s.
     Natural { law: RainLaw, rate: f64 },
 }
 
-impl SizeLaw {
-    /// The law of a rain that fills a gauge at `rate`, in m/s; none where so slow a rain has no drops.
+impl SizeDistribution {
+    /// The distribution at `rate`, in m/s; `None` if the rate is too low for any drops.
     pub fn new(sizes: &RainSizes, rate: f64) -> Option<Self> {
         match *sizes {
             RainSizes::Uniform { min, max } => Some(Self::Uniform { min, max }),
@@ -29,7 +29,7 @@ impl SizeLaw {
         }
     }
 
-    /// The radius below which a share `u` ∈ [0, 1] of arrivals lies, in m.
+    /// The radius below which a fraction `u` ∈ [0, 1] of arrivals lies, in m.
     fn quantile(&self, u: f64) -> f64 {
         match self {
             Self::Uniform { min, max } => min + (max - min) * u,
@@ -42,7 +42,7 @@ impl SizeLaw {
         [0.0, 1.0].map(|u| self.quantile(u))
     }
 
-    /// A radius, in m.
+    /// A random radius, in m.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         self.quantile(stream.uniform())
     }
@@ -65,10 +65,10 @@ mod tests {
     fn draws_have_the_mean_volume() {
         let rate = 20e-3 / 3600.0;
         for sizes in [RainSizes::MarshallPalmer, RainSizes::Uniform { min: 0.2e-3, max: 1.1e-3 }] {
-            let law = SizeLaw::new(&sizes, rate).expect("a law");
+            let law = SizeDistribution::new(&sizes, rate).expect("a law");
             let n = 200_000;
             let mut stream = Stream::new(3, &[]);
-            let volumes: Vec<f64> = (0..n).map(|_| 4.0 / 3.0 * PI * law.draw(&mut stream).powi(3)).collect();
+            let volumes: Vec<f64> = (0..n).map(|_| sessile_numerics::sphere_volume(law.draw(&mut stream))).collect();
             let mean = volumes.iter().sum::<f64>() / f64::from(n);
             let error =
                 (volumes.iter().map(|v| v * v).sum::<f64>() / f64::from(n) - mean * mean).sqrt() / f64::from(n).sqrt();

@@ -1,10 +1,10 @@
-//! Sources that run without a break: tap, dew, needle.
+//! Continuous sources: tap, dew, needle.
 
 use sessile_scene::types::EmitterKind;
 
 use crate::emission::Emission;
 
-/// What a steady source gives from `from` to `to`, in s; nothing for the kinds that give balls.
+/// Emission of a continuous source from `from` to `to`, in s; `None` for sources of single drops.
 pub(crate) fn emit(kind: &EmitterKind, from: f64, to: f64) -> Option<Emission> {
     match *kind {
         EmitterKind::Tap { at, direction, radius, speed } => {

@@ -1,13 +1,15 @@
-//! A drop that sits on a solid: the part of a ball outside it.
+//! A spherical cap on a solid: the part of a sphere outside it.
 //!
-//! The ball's center lies on the solid's normal at the footprint's center, h above it, and its radius is a. On a flat solid
-//! h = −a cos θ and a follows from the volume in closed form. On a curved one, for each a the height is sought at which the ball
-//! meets the solid at θ in the mean round the contact line (n_liquid · n_solid = cos θ), and then the a whose part outside the
-//! solid holds the volume.
+//! The sphere's center is on the solid's normal at the center of the footprint, h above it; its
+//! radius is a. On a flat solid h = −a cos θ, and a follows from the volume in closed form. On a
+//! curved one, an inner solve finds the height at which the mean contact angle along the contact
+//! line is θ (n_liquid · n_solid = cos θ), and an outer solve the radius whose part outside the
+//! solid has the volume.
 //!
-//! The volume is summed over lines along the normal, each from where it meets the solid to where it leaves the ball. The solid
-//! need only be a graph over the footprint: a drop cannot straddle an edge that hides part of its own line. In a bowl so full that
-//! the surface would be flat or hollow there is no such ball, and no cap.
+//! The volume is integrated over columns along the normal, each from the solid to the sphere. The
+//! solid must be a graph over the footprint: a drop cannot straddle an edge that hides part of its
+//! own contact line. In a bowl so full that the surface would be flat or concave, there is no such
+//! sphere, and no cap.
 
 use std::f64::consts::{PI, TAU};
 
@@ -17,7 +19,7 @@ use sessile_wetting::cap;
 use super::curve::gauss_nodes;
 use crate::solid::Solid;
 
-/// A cap: the ball that it is cut from, and where it sits.
+/// A spherical cap: its sphere and its footprint.
 #[derive(Clone, Debug)]
 pub struct Cap {
     /// Index of the solid.
@@ -28,9 +30,9 @@ pub struct Cap {
     pub normal: DVec3,
     /// Contact angle, in rad.
     pub contact_angle: f64,
-    /// Center of the ball, in m.
+    /// Center of the sphere, in m.
     pub ball_center: DVec3,
-    /// Radius of the ball, in m.
+    /// Radius of the sphere, in m.
     pub ball_radius: f64,
     /// Centroid of the liquid, in m.
     pub centroid: DVec3,
@@ -39,22 +41,26 @@ pub struct Cap {
     pub(crate) planar: bool,
 }
 
-/// Directions round the footprint in which a curved solid is looked at.
-const ROUND: usize = 16;
+/// Directions around the footprint in which a curved solid is sampled.
+const NUM_DIRECTIONS: usize = 16;
 
-/// How closely a zero is sought, over the size of what it is sought in.
-const LEAST_WIDTH: f64 = 1e-13;
+/// Relative tolerance of root finding.
+const ROOT_TOLERANCE: f64 = 1e-13;
 
-/// Bisections before the first step of false position where `f` may have several zeros: of those it then finds the same for any neighboring `f`.
-const HALVINGS: u32 = 16;
+/// Bisections before the first step of regula falsi where `f` may have several roots, so that the
+/// same root is found for small changes of `f`.
+const NUM_BISECTIONS: u32 = 16;
 
-/// Where `f` changes its sign between two places with values of different signs: `halvings` bisections, then false position (Illinois) with every third
-/// step a bisection, because on the facets of a mesh `f` may jump. The last call of `f` is at what is returned.
-fn close_in(mut a: (f64, f64), mut b: (f64, f64), width: f64, halvings: u32, mut f: impl FnMut(f64) -> f64) -> f64 {
+/// A root of `f` in a bracket of arguments and values of opposite sign.
+///
+/// Uses `bisections` bisections, then regula falsi (Illinois) with every third step a bisection,
+/// because `f` may be discontinuous on the facets of a mesh. The last call of `f` is at the
+/// returned argument.
+fn find_root(mut a: (f64, f64), mut b: (f64, f64), width: f64, bisections: u32, mut f: impl FnMut(f64) -> f64) -> f64 {
     for step in 1..150 {
         let secant = b.0 - b.1 * (b.0 - a.0) / (b.1 - a.1);
         let between = secant > a.0.min(b.0) && secant < a.0.max(b.0);
-        let x = if between && step > halvings && step % 3 != 0 { secant } else { 0.5 * (a.0 + b.0) };
+        let x = if between && step > bisections && step % 3 != 0 { secant } else { 0.5 * (a.0 + b.0) };
         let value = f(x);
         if value == 0.0 || (b.0 - a.0).abs() < width {
             return x;
@@ -69,7 +75,7 @@ fn close_in(mut a: (f64, f64), mut b: (f64, f64), width: f64, halvings: u32, mut
     b.0
 }
 
-/// Where the ball meets the solid in one direction: the angle from the apex, and n_liquid · n_solid there.
+/// The contact line in one direction: the angle from the apex, and n_liquid · n_solid.
 #[derive(Clone, Copy)]
 struct Rim {
     psi: f64,
@@ -77,8 +83,8 @@ struct Rim {
 }
 
 impl Cap {
-    /// The cap of `amount` (m³, or m² in a planar run) at `contact_angle` round the point of `solid` nearest to `center`; none
-    /// where no ball makes one.
+    /// The cap of `amount` (m³, or m² in a planar run) at `contact_angle` around the point of
+    /// `solid` nearest to `center`; `None` if no sphere gives one.
     pub(crate) fn new(solid: &Solid, center: DVec3, amount: f64, contact_angle: f64, planar: bool) -> Option<Self> {
         let near = solid.closest(center);
         let mut normal = near.normal;
@@ -108,30 +114,31 @@ impl Cap {
         if !built.is_flat(base) {
             built.fit(amount)?;
         }
-        built.bounds = built.find_bounds();
-        let made_of_numbers = built.ball_radius > 0.0 && built.ball_radius.is_finite() && built.centroid.is_finite();
-        made_of_numbers.then_some(built)
+        built.bounds = built.compute_bounds();
+        let is_finite = built.ball_radius > 0.0 && built.ball_radius.is_finite() && built.centroid.is_finite();
+        is_finite.then_some(built)
     }
 
-    /// Signed distance to the ball, in m: the free surface, carried on into the solid.
+    /// Signed distance to the sphere, in m: the free surface, extended into the solid.
     pub fn ball_distance(&self, point: DVec3) -> f64 {
         let offset = point - self.ball_center;
         let offset = if self.planar { offset.with_z(0.0) } else { offset };
         offset.length() - self.ball_radius
     }
 
-    /// Directions along the solid's tangent plane, round the footprint.
+    /// Directions in the solid's tangent plane, around the footprint.
     fn directions(&self) -> Vec<DVec3> {
         if self.planar {
             let across = self.normal.cross(DVec3::Z);
             return vec![across, -across];
         }
         let (a, b) = self.normal.any_orthonormal_pair();
-        let turn = |i: usize| (TAU * (i as f64 + 0.5) / ROUND as f64).sin_cos();
-        (0..ROUND).map(|i| a * turn(i).1 + b * turn(i).0).collect()
+        let turn = |i: usize| (TAU * (i as f64 + 0.5) / NUM_DIRECTIONS as f64).sin_cos();
+        (0..NUM_DIRECTIONS).map(|i| a * turn(i).1 + b * turn(i).0).collect()
     }
 
-    /// Whether the solid under a footprint of radius `base` is its tangent plane, to 1e-9 of the ball's radius.
+    /// Whether the solid under a footprint of radius `base` is flat, to 1e-9 of the sphere's
+    /// radius.
     fn is_flat(&self, base: f64) -> bool {
         let far = self.directions();
         let samples = far.iter().flat_map(|d| [0.5, 1.0].map(|part| self.foot + *d * (base * part)));
@@ -139,8 +146,8 @@ impl Cap {
         worst < 1e-9 * self.ball_radius
     }
 
-    /// A box round the cap: a low one is much smaller than its ball.
-    fn find_bounds(&self) -> [DVec3; 2] {
+    /// A bounding box; a flat cap is much smaller than its sphere.
+    fn compute_bounds(&self) -> [DVec3; 2] {
         let a = self.ball_radius;
         let whole = [self.ball_center - a, self.ball_center + a];
         let rims: Vec<Rim> = self.directions().iter().map(|d| self.rim(*d)).collect();
@@ -148,25 +155,25 @@ impl Cap {
         if steepest >= PI / 2.0 {
             return whole;
         }
-        // A cylinder along the normal, from the lowest of foot and rim to the apex; between the directions looked at the rim
-        // may lie a little further out.
-        let reach = 1.05 * a * steepest.sin();
+        // A cylinder along the normal, from the lower of foot and rim to the apex. Between the
+        // sampled directions the rim may be a little further out.
+        let base = 1.05 * a * steepest.sin();
         let bottom = (self.ball_center - self.foot).dot(self.normal) + a * steepest.cos();
         let ends = [self.foot + self.normal * bottom.min(0.0), self.ball_center + self.normal * a];
-        let across = (DVec3::ONE - self.normal * self.normal).max(DVec3::ZERO).map(f64::sqrt) * reach;
+        let across = (DVec3::ONE - self.normal * self.normal).max(DVec3::ZERO).map(f64::sqrt) * base;
         [(ends[0].min(ends[1]) - across).max(whole[0]), (ends[0].max(ends[1]) + across).min(whole[1])]
     }
 
-    /// Finds radius and height of the ball on a curved solid.
+    /// Finds radius and height of the sphere on a curved solid.
     fn fit(&mut self, amount: f64) -> Option<()> {
         let (directions, start) = (self.directions(), self.ball_radius);
         let mut excess = |radius: f64| {
-            let rims = self.settle(radius, &directions);
-            let (held, moment) = self.sum_lines(&directions, &rims);
-            self.centroid = moment / held;
-            (held / amount).ln()
+            let rims = self.fit_height(radius, &directions);
+            let (volume, moment) = self.integrate_columns(&directions, &rims);
+            self.centroid = moment / volume;
+            (volume / amount).ln()
         };
-        // Volumes grow with the ball: bracket the radius, then close in.
+        // The volume increases with the radius: bracket, then find the root.
         let mut low = (start, excess(start));
         let step = if low.1 < 0.0 { 1.5f64 } else { 1.0 / 1.5 };
         let mut high = low;
@@ -177,36 +184,44 @@ impl Cap {
             }
             low = high;
         }
-        // An empty ball gives −∞, which still is a side of the bracket.
+        // A sphere inside the solid gives −∞, which still is a valid end of the bracket.
         if high.1.is_nan() || high.1 * low.1 > 0.0 {
             return None;
         }
-        let mut off = high.1;
-        close_in(low, high, LEAST_WIDTH * start, 0, |radius| {
-            off = excess(radius);
-            if off.abs() < 1e-10 { 0.0 } else { off }
+        let mut residual = high.1;
+        find_root(low, high, ROOT_TOLERANCE * start, 0, |radius| {
+            residual = excess(radius);
+            if residual.abs() < 1e-10 { 0.0 } else { residual }
         });
-        // Sums over facets of a mesh can be rough below this.
-        (off.abs() < 1e-6).then_some(())
+        // On the facets of a mesh the integral is not smooth below this.
+        (residual.abs() < 1e-6).then_some(())
     }
 
-    /// Sets the ball's radius and the height at which it meets the solid at the contact angle in the mean.
-    fn settle(&mut self, radius: f64, directions: &[DVec3]) -> Vec<Rim> {
+    /// Sets the sphere's radius, and its height such that the mean contact angle is the prescribed
+    /// one.
+    fn fit_height(&mut self, radius: f64, directions: &[DVec3]) -> Vec<Rim> {
         self.ball_radius = radius;
-        let wanted = self.contact_angle.cos();
+        let target = self.contact_angle.cos();
         let mut rims = Vec::new();
-        let mut short_of = |height: f64| {
+        let mut error = |height: f64| {
             self.ball_center = self.foot + self.normal * height;
             rims = directions.iter().map(|d| self.rim(*d)).collect();
-            let off = rims.iter().map(|rim| rim.cosine).sum::<f64>() / rims.len() as f64 - wanted;
-            if off.abs() < 1e-12 { 0.0 } else { off }
+            let error = rims.iter().map(|rim| rim.cosine).sum::<f64>() / rims.len() as f64 - target;
+            if error.abs() < 1e-12 { 0.0 } else { error }
         };
-        // Higher balls meet the solid at larger angles: sunk in, the mean of the cosines is 1, and lifted off, −1.
-        close_in((-radius, 1.0 - wanted), (radius, -1.0 - wanted), LEAST_WIDTH * radius, HALVINGS, &mut short_of);
+        // The contact angle increases with the height: the mean cosine is 1 inside the solid and −1
+        // above it.
+        find_root(
+            (-radius, 1.0 - target),
+            (radius, -1.0 - target),
+            ROOT_TOLERANCE * radius,
+            NUM_BISECTIONS,
+            &mut error,
+        );
         rims
     }
 
-    /// Where the ball's surface, coming down from its apex in `direction`, first meets the solid.
+    /// First intersection of the sphere with the solid, from the apex down in `direction`.
     fn rim(&self, direction: DVec3) -> Rim {
         let on_ball = |psi: f64| direction * psi.sin() + self.normal * psi.cos();
         let place = |psi: f64| self.ball_center + on_ball(psi) * self.ball_radius;
@@ -214,11 +229,11 @@ impl Cap {
         let apex_is_above_foot = (place(0.0) - self.foot).dot(self.normal) > 0.0;
         let mut ahead = clear(0.0);
         if ahead <= 0.0 {
-            // Sunk in, or so high in a hollow that the far side is reached.
+            // Inside the solid, or so high in a cavity that the far side is reached.
             return if apex_is_above_foot { Rim { psi: PI, cosine: -1.0 } } else { Rim { psi: 0.0, cosine: 1.0 } };
         }
-        // Each step goes as far as nothing can be met, and a little way at least. The lowest point alone does not tell: on a leaf that is thinner
-        // than the ball it is outside again.
+        // Sphere tracing along the arc with a minimum step. The lowest point alone is not
+        // conclusive: on a leaf thinner than the sphere it is outside again.
         let (mut dry, mut wet) = ((0.0, ahead), 0.0);
         while ahead > 0.0 {
             if wet >= PI {
@@ -228,44 +243,46 @@ impl Cap {
             wet = (wet + (ahead / self.ball_radius).max(PI / 128.0)).min(PI);
             ahead = clear(wet);
         }
-        let psi = close_in(dry, (wet, ahead), LEAST_WIDTH, 0, |psi| {
+        let psi = find_root(dry, (wet, ahead), ROOT_TOLERANCE, 0, |psi| {
             let ahead = clear(psi);
-            if ahead.abs() < LEAST_WIDTH * self.ball_radius { 0.0 } else { ahead }
+            if ahead.abs() < ROOT_TOLERANCE * self.ball_radius { 0.0 } else { ahead }
         });
         Rim { psi, cosine: on_ball(psi).dot(self.solid.normal(place(psi))) }
     }
 
-    /// Amount of liquid outside the solid and its first moment, summed over lines along the normal.
-    fn sum_lines(&self, directions: &[DVec3], rims: &[Rim]) -> (f64, DVec3) {
+    /// Volume outside the solid and its first moment, integrated over columns along the normal.
+    fn integrate_columns(&self, directions: &[DVec3], rims: &[Rim]) -> (f64, DVec3) {
         let a = self.ball_radius;
-        let (mut held, mut moment) = (0.0, DVec3::ZERO);
+        let (mut volume, mut moment) = (0.0, DVec3::ZERO);
         for (direction, rim) in directions.iter().zip(rims) {
-            // Lines at s = a sin t. Up to the rim they end on the solid; beyond it, under an overhang, on the ball itself.
+            // Columns at s = a sin t. Up to the rim they end on the solid; beyond it, under an
+            // overhang, on the sphere.
             let at_rim = rim.psi.min(PI - rim.psi);
-            let mut stretch = |from: f64, to: f64, over_solid: bool| {
+            let mut integrate = |from: f64, to: f64, over_solid: bool| {
                 for (t, width) in gauss_nodes(from, to, 4) {
                     let (s, half_chord) = (a * t.sin(), a * t.cos());
                     let around = if self.planar { 1.0 } else { s * TAU / directions.len() as f64 };
                     let weight = width * half_chord * around;
                     let middle = self.ball_center + *direction * s;
-                    let bottom = if over_solid { self.line_meets_solid(middle, half_chord) } else { -half_chord };
+                    let bottom = if over_solid { self.intersect_column(middle, half_chord) } else { -half_chord };
                     let length = half_chord - bottom;
-                    held += weight * length;
+                    volume += weight * length;
                     moment += (middle + self.normal * ((half_chord + bottom) / 2.0)) * (weight * length);
                 }
             };
-            stretch(0.0, at_rim, true);
+            integrate(0.0, at_rim, true);
             if rim.psi > PI / 2.0 {
-                stretch(at_rim, PI / 2.0, false);
+                integrate(at_rim, PI / 2.0, false);
             }
         }
-        (held, moment)
+        (volume, moment)
     }
 
-    /// Coming down a line through `middle` from +`half_chord`: where it meets the solid, or −`half_chord`.
-    fn line_meets_solid(&self, middle: DVec3, half_chord: f64) -> f64 {
+    /// Height where a column through `middle`, from +`half_chord` down, meets the solid; else
+    /// −`half_chord`.
+    fn intersect_column(&self, middle: DVec3, half_chord: f64) -> f64 {
         let mut height = half_chord;
-        // Each step goes as far as nothing can be met; convergence is geometric at the solid.
+        // Sphere tracing; it converges geometrically at the solid.
         for _ in 0..200 {
             let clear = self.solid.signed_distance(middle + self.normal * height);
             if clear < 1e-10 * self.ball_radius {

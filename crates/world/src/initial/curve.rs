@@ -1,16 +1,16 @@
-//! The nearest point of a smooth plane curve, and integrals along it.
+//! Distance to smooth plane curves, and quadrature.
 
 use std::f64::consts::PI;
 
 use glam::{DVec2, Vec2Swizzles};
 
-/// A smooth curve in a plane, by a parameter.
+/// A smooth parametric plane curve.
 pub(crate) trait Curve {
     /// Point, first and second derivative at `s`.
     fn at(&self, s: f64) -> [DVec2; 3];
 }
 
-/// A curve over an interval of its parameter, with a table that finds the right stretch of it.
+/// A curve over an interval of its parameter, with a table of points for the initial guess.
 #[derive(Clone, Debug)]
 pub(crate) struct Tabulated<C> {
     pub curve: C,
@@ -20,17 +20,18 @@ pub(crate) struct Tabulated<C> {
 }
 
 impl<C: Curve> Tabulated<C> {
-    /// The curve from `from` to `to`, tabulated at `stretches` + 1 points.
-    pub fn new(curve: C, from: f64, to: f64, stretches: usize) -> Self {
-        let step = (to - from) / stretches as f64;
-        let points = (0..=stretches).map(|i| curve.at(from + step * i as f64)[0]).collect();
+    /// The curve from `from` to `to`, tabulated at `segments` + 1 points.
+    pub fn new(curve: C, from: f64, to: f64, segments: usize) -> Self {
+        let step = (to - from) / segments as f64;
+        let points = (0..=segments).map(|i| curve.at(from + step * i as f64)[0]).collect();
         Self { curve, from, step, points }
     }
 
     /// Distance from `query` to the curve, in m.
     ///
-    /// The table gives the nearest sample; Newton's method on the derivative of the squared distance, kept between the
-    /// sample's neighbors by bisection, gives the rest. Stretches must be short against the curve's radius of curvature.
+    /// Starts at the nearest tabulated point; then Newton's method on the derivative of the squared
+    /// distance, safeguarded by bisection between the point's neighbors. Segments must be short
+    /// compared with the curve's radius of curvature.
     pub fn distance(&self, query: DVec2) -> f64 {
         let (nearest, _) = self.points.iter().enumerate().fold((0, f64::INFINITY), |best, (i, p)| {
             let square = p.distance_squared(query);
@@ -57,7 +58,7 @@ impl<C: Curve> Tabulated<C> {
                 break;
             }
         }
-        // At an end of the curve the nearest point may be the end itself, which bisection only approaches.
+        // The nearest point may be an end of the curve, which bisection only approaches.
         let ends = [low, high].map(|end| self.curve.at(end)[0].distance(query));
         self.curve.at(s)[0].distance(query).min(ends[0]).min(ends[1])
     }
@@ -74,12 +75,15 @@ pub(crate) fn gauss_nodes(from: f64, to: f64, panels: usize) -> impl Iterator<It
     (0..panels).flat_map(move |i| nodes.map(|(x, w)| (from + half * ((2 * i + 1) as f64 + x), half * w)))
 }
 
-/// ∫ f from `from` to `to`, by 4-point Gauss–Legendre on 128 panels: exact to rounding for what is smooth over a panel.
+/// ∫ f from `from` to `to`, by 4-point Gauss–Legendre on 128 panels: exact to rounding for
+/// integrands that are smooth over a panel.
 pub(crate) fn integrate(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     gauss_nodes(from, to, 128).map(|(x, weight)| weight * f(x)).sum()
 }
 
-/// The Legendre polynomial P_n and its derivative at `x` ∈ [−1, 1], by the three-term recurrence and P'ₖ₊₁ = P'ₖ₋₁ + (2k + 1) Pₖ.
+/// The Legendre polynomial P_n and its derivative at `x` ∈ [−1, 1].
+///
+/// By the three-term recurrence and P'ₖ₊₁ = P'ₖ₋₁ + (2k + 1) Pₖ.
 pub(crate) fn legendre(n: u32, x: f64) -> (f64, f64) {
     let ((mut p0, mut p1), (mut d0, mut d1)) = ((1.0, x), (0.0, 1.0));
     if n == 0 {
@@ -94,9 +98,11 @@ pub(crate) fn legendre(n: u32, x: f64) -> (f64, f64) {
     (p1, d1)
 }
 
-/// r(ψ) = scale (1 + amplitude M(ψ)), ψ ∈ [0, π] the angle from the axis, in the plane (across, along) of the axis and the query.
+/// A sphere perturbed by one mode: r(ψ) = scale (1 + amplitude M(ψ)), ψ ∈ [0, π] the angle from the
+/// axis.
 ///
-/// M is the Legendre mode Pₙ(cos ψ), or in two dimensions cos nψ.
+/// The curve lies in the plane (across, along) of the axis and the query. M is the Legendre mode
+/// Pₙ(cos ψ), or in two dimensions cos nψ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PerturbedSphere {
     pub scale: f64,
@@ -137,12 +143,12 @@ impl PerturbedSphere {
         integrate(0.0, PI, |psi| {
             let r = self.radius(psi);
             let (sin, cos) = psi.sin_cos();
-            let tall = cos.powi(k);
+            let height = cos.powi(k);
             if self.planar {
                 // Both halves: 2 ∫∫ (r cos ψ)ᵏ r dr dψ.
-                2.0 * tall * r.powi(k + 2) / f64::from(k + 2)
+                2.0 * height * r.powi(k + 2) / f64::from(k + 2)
             } else {
-                2.0 * PI * tall * r.powi(k + 3) / f64::from(k + 3) * sin
+                2.0 * PI * height * r.powi(k + 3) / f64::from(k + 3) * sin
             }
         })
     }
@@ -161,15 +167,16 @@ impl Curve for PerturbedSphere {
     }
 }
 
-/// r(x) = scale (1 + amplitude cos kx), in the plane (x along, r across).
+/// A cylinder with a sinusoidal perturbation: r(x) = scale (1 + amplitude cos kx), in the plane (x,
+/// r).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ripple {
+pub(crate) struct PerturbedCylinder {
     pub scale: f64,
     pub amplitude: f64,
     pub wavenumber: f64,
 }
 
-impl Ripple {
+impl PerturbedCylinder {
     /// The radius at x, in m.
     pub fn radius(&self, x: f64) -> f64 {
         self.scale * (1.0 + self.amplitude * (self.wavenumber * x).cos())
@@ -178,14 +185,14 @@ impl Ripple {
     /// Mean of (1 + amplitude cos kx)ᵖ over [0, length], p = 1 or 2.
     pub fn mean_power(&self, length: f64, p: i32) -> f64 {
         let (e, k) = (self.amplitude, self.wavenumber);
-        // sin(q)/q by its series where the quotient loses its meaning.
+        // The limit of sin(q)/q for small q.
         let sinc = |q: f64| if q.abs() < 1e-8 { 1.0 } else { q.sin() / q };
         let first = 2.0 * e * sinc(k * length);
         if p == 1 { 1.0 + first / 2.0 } else { 1.0 + first + e * e * (1.0 + sinc(2.0 * k * length)) / 2.0 }
     }
 }
 
-impl Curve for Ripple {
+impl Curve for PerturbedCylinder {
     fn at(&self, x: f64) -> [DVec2; 3] {
         let (e, k) = (self.scale * self.amplitude, self.wavenumber);
         let (sin, cos) = (k * x).sin_cos();
@@ -207,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn curves_know_their_derivatives() {
+    fn derivatives_of_curves_agree_with_central_differences() {
         for s in [0.2, 1.1, 2.8] {
             for planar in [false, true] {
                 derivatives_are_right(&PerturbedSphere { scale: 1.3, amplitude: 0.2, mode: 3, planar }, s);
             }
-            derivatives_are_right(&Ripple { scale: 0.7, amplitude: 0.3, wavenumber: 2.0 }, s);
+            derivatives_are_right(&PerturbedCylinder { scale: 0.7, amplitude: 0.3, wavenumber: 2.0 }, s);
         }
     }
 
@@ -221,18 +228,19 @@ mod tests {
         for (m, n) in [(2, 2), (3, 3), (8, 8), (2, 4), (3, 8)] {
             let product = integrate(-1.0, 1.0, |x| legendre(m, x).0 * legendre(n, x).0);
             let expected = if m == n { 2.0 / (2.0 * f64::from(n) + 1.0) } else { 0.0 };
-            // Panels are 1/64 wide; the error of four points each, in the 8th derivative of x¹⁶ at 1, is some 1e-13.
+            // Panels are 1/64 wide; the error of four points each, in the 8th derivative of x¹⁶ at
+            // 1, is some 1e-13.
             assert!((product - expected).abs() < 1e-12, "P{m} P{n}: {product}");
         }
     }
 
     #[test]
-    fn a_rung_body_encloses_its_amount() {
+    fn a_perturbed_sphere_encloses_the_given_amount() {
         // Volume of a P₂ spheroid by its own expansion: (4π/3) R³ (1 + 3ε²/5 + 2ε³/35).
-        let rung = PerturbedSphere { scale: 1.0, amplitude: 0.3, mode: 2, planar: false };
+        let sphere = PerturbedSphere { scale: 1.0, amplitude: 0.3, mode: 2, planar: false };
         let expected = 4.0 / 3.0 * PI * (1.0 + 0.6 * 0.09 + 2.0 / 35.0 * 0.027);
-        assert!((rung.moment(0) / expected - 1.0).abs() < 1e-13, "{} against {expected}", rung.moment(0));
-        let flat = PerturbedSphere { planar: true, ..rung };
+        assert!((sphere.moment(0) / expected - 1.0).abs() < 1e-13, "{} against {expected}", sphere.moment(0));
+        let flat = PerturbedSphere { planar: true, ..sphere };
         assert!((flat.moment(0) / (PI * (1.0 + 0.045)) - 1.0).abs() < 1e-13, "{}", flat.moment(0));
         for planar in [false, true] {
             let made = PerturbedSphere::of_amount(4.19e-9, 4, -0.2, planar);
@@ -242,17 +250,18 @@ mod tests {
 
     #[test]
     fn distance_to_a_curve_is_that_of_brute_force() {
-        let rung = PerturbedSphere { scale: 1.0, amplitude: 0.25, mode: 5, planar: false };
-        let table = Tabulated::new(rung, 0.0, PI, 256);
+        let sphere = PerturbedSphere { scale: 1.0, amplitude: 0.25, mode: 5, planar: false };
+        let table = Tabulated::new(sphere, 0.0, PI, 256);
         for i in 0..200 {
             let f = f64::from(i);
             let query = DVec2::new((0.37 * f).sin().abs() * 1.4, (0.73 * f).cos() * 1.4);
             let brute = (0..=20_000)
-                .map(|j| rung.at(PI * f64::from(j) / 20_000.0)[0].distance_squared(query))
+                .map(|j| sphere.at(PI * f64::from(j) / 20_000.0)[0].distance_squared(query))
                 .fold(f64::INFINITY, f64::min)
                 .sqrt();
             let found = table.distance(query);
-            // Samples are 3e-4 apart, so brute force is off by up to (1.5e-4)²/(2 d) at distance d, and by 1.5e-4 at most.
+            // Samples are 3e-4 apart, so brute force is off by up to (1.5e-4)²/(2 d) at distance d,
+            // and by 1.5e-4 at most.
             assert!(found <= brute + 1e-12 && brute - found < 2e-4, "at {query}: {found} against {brute}");
         }
     }

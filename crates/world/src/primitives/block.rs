@@ -1,17 +1,18 @@
 //! An axis-aligned box.
 //!
-//! Own frame: origin at the center, axes as in the scene. Outside, the nearest point is the point clamped to the box; inside, it
-//! lies on the nearest face. Where two faces are equally near, the first of x, y, z wins. Past an edge or a corner the normal
-//! points from the nearest point to the query. The six faces are charts in three rows: left and right, back and front, bottom
-//! and top; v is up on the sides and −z on the two level faces.
+//! Local frame: origin at the center, axes as in the scene. Outside, the nearest point is the point
+//! clamped to the box; inside, it lies on the nearest face. Where two faces are equally near, the
+//! first of x, y, z wins. Past an edge or a corner the normal points from the nearest point to the
+//! query. The six faces are charts in three rows: left and right, back and front, bottom and top; v
+//! is up on the sides and −z on the two level faces.
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
 use sessile_scene::plane_axes;
 
-use super::{Chart, Patches, shelves};
+use super::{Chart, MeshBuilder, pack_rows};
 
-/// A box centerd on the origin.
+/// A box centered on the origin.
 #[derive(Clone, Debug)]
 pub struct Block {
     half: DVec3,
@@ -23,7 +24,7 @@ impl Block {
     /// The box with half extents `half`, in m, all positive.
     pub fn new(half: DVec3) -> Self {
         let [w, h, d] = (half * 2.0).to_array();
-        let packed = shelves(&[&[[w, d], [w, d]], &[[d, h], [d, h]], &[[w, h], [w, h]]]);
+        let packed = pack_rows(&[&[[w, d], [w, d]], &[[d, h], [d, h]], &[[w, h], [w, h]]]);
         let charts = [packed[2], packed[3], packed[0], packed[1], packed[4], packed[5]];
         Self { half, charts }
     }
@@ -37,12 +38,12 @@ impl Block {
         self.charts[2 * axis + usize::from(sign > 0.0)].at(DVec2::new(part(u), part(v)))
     }
 
-    /// Two triangles a face.
+    /// Two triangles per face.
     pub fn mesh(&self) -> TriMesh {
-        let mut patches = Patches::default();
+        let mut builder = MeshBuilder::default();
         for corner in 0..8u8 {
             let sign = |bit: u8| if corner >> bit & 1 == 1 { 1.0 } else { -1.0 };
-            patches.vertex(self.half * DVec3::new(sign(0), sign(1), sign(2)));
+            builder.vertex(self.half * DVec3::new(sign(0), sign(1), sign(2)));
         }
         for axis in 0..3 {
             for sign in [-1.0, 1.0] {
@@ -54,10 +55,10 @@ impl Block {
                     let index = (0..3).map(|k| u32::from(direction[k] > 0.0) << k).sum();
                     (index, self.uv(axis, sign, self.half * direction))
                 };
-                patches.quad([corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)]);
+                builder.quad([corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)]);
             }
         }
-        patches.mesh
+        builder.mesh
     }
 }
 
@@ -69,7 +70,8 @@ impl Distance for Block {
 
     fn closest(&self, point: DVec3) -> Closest {
         let beyond = point.abs() - self.half;
-        // The face that the point is furthest beyond (outside), or nearest to (inside): the first of equals.
+        // The face that the point is furthest beyond (outside), or nearest to (inside): the first
+        // of equal ones.
         let axis = (1..3).fold(0, |best, k| if beyond[k] > beyond[best] { k } else { best });
         let sign = if point[axis] < 0.0 { -1.0 } else { 1.0 };
         let mut face_normal = DVec3::ZERO;

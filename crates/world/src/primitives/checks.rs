@@ -1,4 +1,4 @@
-//! What every form must satisfy, checked by brute force.
+//! Properties of every primitive, checked by brute force.
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Distance, TriMesh};
@@ -25,9 +25,10 @@ fn nearest_on_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 {
         .expect("three edges")
 }
 
-/// The form's distance and nearest point agree with brute force over its own mesh, to `tolerance` in m.
+/// The primitive's distance and nearest point agree with brute force over its own mesh, to
+/// `tolerance` in m.
 pub fn nearest_point_on_mesh_agrees(
-    form: &dyn Distance,
+    primitive: &dyn Distance,
     mesh: &TriMesh,
     within: impl Fn(DVec3) -> bool,
     reach: f64,
@@ -38,15 +39,15 @@ pub fn nearest_point_on_mesh_agrees(
         let brute = (0..mesh.triangles.len())
             .map(|t| (p - nearest_on_triangle(p, mesh.corners(t))).length())
             .fold(f64::INFINITY, f64::min);
-        let found = form.closest(p);
-        let signed = form.signed_distance(p);
+        let found = primitive.closest(p);
+        let signed = primitive.signed_distance(p);
         let error = (signed.abs() - brute).abs();
         assert!(error <= tolerance, "at {p}: distance {signed}, over the mesh {brute}");
         assert!((found.distance - signed).abs() < 1e-14, "at {p}: {signed} and {} disagree", found.distance);
         let span = ((p - found.point).length() - signed.abs()).abs();
         assert!(span < 1e-14, "at {p}: nearest point {} is not at distance {signed}", found.point);
         assert!(
-            form.signed_distance(found.point).abs() < 1e-14,
+            primitive.signed_distance(found.point).abs() < 1e-14,
             "at {p}: nearest point {} is off the surface",
             found.point
         );
@@ -56,19 +57,20 @@ pub fn nearest_point_on_mesh_agrees(
 }
 
 /// |∇d| = 1 and ∇d is the normal at the nearest point, away from the medial axis.
-pub fn gradient_is_unit(form: &dyn Distance, reach: f64) {
+pub fn gradient_is_unit(primitive: &dyn Distance, reach: f64) {
     let h = 1e-6 * reach;
     let mut tested = 0;
     for p in queries(reach) {
-        let differences =
-            DVec3::AXES.map(|e| (form.signed_distance(p + e * h) - form.signed_distance(p - e * h)) / (2.0 * h));
+        let differences = DVec3::AXES
+            .map(|e| (primitive.signed_distance(p + e * h) - primitive.signed_distance(p - e * h)) / (2.0 * h));
         let gradient = DVec3::from_array(differences);
-        let normal = form.closest(p).normal;
+        let normal = primitive.closest(p).normal;
         assert!((normal.length() - 1.0).abs() < 1e-12, "at {p}: normal {normal}");
-        // On the medial axis the distance has a kink and no gradient: it shows in one-sided differences.
+        // On the medial axis the distance has a kink and no gradient: it shows in one-sided
+        // differences.
         let kink = DVec3::AXES.iter().any(|&e| {
-            let second =
-                form.signed_distance(p + e * h) + form.signed_distance(p - e * h) - 2.0 * form.signed_distance(p);
+            let second = primitive.signed_distance(p + e * h) + primitive.signed_distance(p - e * h)
+                - 2.0 * primitive.signed_distance(p);
             second.abs() > 1e-3 * h
         });
         if !kink {
@@ -79,22 +81,23 @@ pub fn gradient_is_unit(form: &dyn Distance, reach: f64) {
     assert!(tested > 300, "only {tested} queries off the medial axis");
 }
 
-/// The mesh's texture coordinates at its triangles' centroids are those of a query there, to `tolerance` (u wraps).
-pub fn texture_coordinates_agree(form: &dyn Distance, mesh: &TriMesh, tolerance: f64) {
+/// The mesh's texture coordinates at its triangles' centroids are those of a query there, to
+/// `tolerance` (u wraps).
+pub fn texture_coordinates_agree(primitive: &dyn Distance, mesh: &TriMesh, tolerance: f64) {
     for (t, uvs) in mesh.corner_uvs.iter().enumerate() {
         let [a, b, c] = mesh.corners(t);
         let weights = DVec3::new(0.5, 0.3, 0.2);
         let uv = uvs[0] * weights.x + uvs[1] * weights.y + uvs[2] * weights.z;
         let point = a * weights.x + b * weights.y + c * weights.z;
-        let found = form.closest(point);
+        let found = primitive.closest(point);
         let error = (found.uv - uv).abs().max_element();
-        assert!(error <= tolerance, "triangle {t} at {point}: mesh says {uv}, query says {}", found.uv);
+        assert!(error <= tolerance, "triangle {t} at {point}: mesh {uv}, query {}", found.uv);
         let facing = (b - a).cross(c - a).normalize().dot(found.normal);
         assert!(facing > 0.9, "triangle {t} faces {facing} along the normal");
     }
 }
 
-/// Every edge is used once each way.
+/// Every edge is used once in each direction.
 pub fn mesh_is_closed(mesh: &TriMesh) {
     let mut edges: Vec<(u32, u32)> = mesh.triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]).collect();
     edges.sort_unstable();
@@ -104,7 +107,7 @@ pub fn mesh_is_closed(mesh: &TriMesh) {
     assert!(edges.iter().all(|&(a, b)| edges.binary_search(&(b, a)).is_ok()), "an edge is open");
 }
 
-/// No two triangles claim the same texture coordinates, and all lie in the unit square.
+/// No two triangles overlap in texture space, and all lie in the unit square.
 pub fn charts_do_not_overlap(mesh: &TriMesh) {
     let cross = |a: DVec2, b: DVec2, p: DVec2| (b - a).perp_dot(p - a);
     let mut owners = 0;
@@ -119,7 +122,7 @@ pub fn charts_do_not_overlap(mesh: &TriMesh) {
                 sides.iter().all(|s| *s > 0.0) || sides.iter().all(|s| *s < 0.0)
             })
             .count();
-        assert!(count <= 1, "{count} triangles hold {p}");
+        assert!(count <= 1, "{count} triangles contain {p}");
         owners += count;
     }
     assert!(owners > 800, "only {owners} of 2000 points of the square are used");

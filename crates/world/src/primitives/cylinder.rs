@@ -1,20 +1,22 @@
 //! A rod or a pipe.
 //!
-//! Own frame: origin at the middle, y along the axis from `from` to `to`, z as far up as it can point. The body is a figure of
-//! revolution of the rectangle r ∈ \[bore, radius\], |y| ≤ half length (bore = −∞ for a rod, which has no inner side), so its
-//! distance is that rectangle's in the half-plane of the query: exact, rims included. On the axis of a pipe, where all sides are
+//! Local frame: origin at the middle, y along the axis from `from` to `to`, z as close to +y as
+//! possible. The body is a figure of revolution of the rectangle r ∈ \[bore, radius\], |y| ≤ half
+//! length (bore = −∞ for a rod, which has no inner side), so its distance is that rectangle's in
+//! the half-plane of the query: exact, rims included. On the axis of a pipe, where all sides are
 //! equally near, the one towards +z wins.
 //!
-//! Charts, bottom row first: the two ends, the bore (pipes only), the outside; u = 0.5 faces z, the seam is opposite.
+//! Charts, bottom row first: the two ends, the bore (pipes only), the outside; u = 0.5 faces z, the
+//! seam is opposite.
 
 use std::f64::consts::{PI, TAU};
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
 
-use super::{Chart, Patches, shelves};
+use super::{Chart, MeshBuilder, pack_rows};
 
-/// Facets round the axis: the mesh's outside is 0.05 % smaller than the cylinder's.
+/// Facets around the axis: the mesh's outside is 0.05 % smaller than the cylinder's.
 const AROUND: usize = 128;
 
 /// A rod or pipe about the y axis.
@@ -27,7 +29,7 @@ pub struct Cylinder {
     charts: Charts,
 }
 
-/// Where each side lies in the unit square.
+/// Chart of each face.
 #[derive(Clone, Debug)]
 struct Charts {
     ends: [Chart; 2],
@@ -35,7 +37,7 @@ struct Charts {
     outside: Chart,
 }
 
-/// A side of the body.
+/// A face of the body.
 #[derive(Clone, Copy)]
 enum Side {
     Outside,
@@ -45,25 +47,27 @@ enum Side {
 }
 
 impl Cylinder {
-    /// A cylinder of outer `radius` and half length in m; a bore narrower than the radius makes it a pipe.
+    /// A cylinder of outer `radius` and half length in m; a bore narrower than the radius makes it
+    /// a pipe.
     pub fn new(radius: f64, bore: Option<f64>, half_length: f64) -> Self {
         let (girth, length) = (TAU * radius, 2.0 * half_length);
         let end = [2.0 * radius; 2];
         let packed = match bore {
-            None => shelves(&[&[end, end], &[[girth, length]]]),
-            Some(bore) => shelves(&[&[end, end], &[[TAU * bore, length]], &[[girth, length]]]),
+            None => pack_rows(&[&[end, end], &[[girth, length]]]),
+            Some(bore) => pack_rows(&[&[end, end], &[[TAU * bore, length]], &[[girth, length]]]),
         };
         let charts = Charts { ends: [packed[0], packed[1]], bore: packed[2], outside: packed[packed.len() - 1] };
         Self { radius, bore, half_length, charts }
     }
 
-    /// Texture coordinates of a point on `side`; `part` is the fraction of the way round from −z.
+    /// Texture coordinates of a point on `side`; `part` is the angle from −z as a fraction of a
+    /// turn.
     fn uv(&self, side: Side, point: DVec3, part: f64) -> DVec2 {
         let along = point.y / self.half_length / 2.0 + 0.5;
         let across = DVec2::new(point.x, -point.z) / self.radius / 2.0;
         match side {
             Side::Outside => self.charts.outside.at(DVec2::new(part, along)),
-            // Seen from within the bore, east is on the left.
+            // Inside the bore, u is reversed.
             Side::Bore => self.charts.bore.at(DVec2::new(1.0 - part, along)),
             Side::Bottom => self.charts.ends[0].at(DVec2::new(-across.x, across.y) + 0.5),
             Side::Top => self.charts.ends[1].at(across + 0.5),
@@ -72,16 +76,16 @@ impl Cylinder {
 
     /// The whole body's surface.
     pub fn mesh(&self) -> TriMesh {
-        let mut patches = Patches::default();
-        let ring = |patches: &mut Patches, r: f64, y: f64| -> Vec<u32> {
+        let mut builder = MeshBuilder::default();
+        let ring = |builder: &mut MeshBuilder, r: f64, y: f64| -> Vec<u32> {
             let at = |i: usize| (TAU * i as f64 / AROUND as f64 - PI).sin_cos();
-            (0..AROUND).map(|i| patches.vertex(DVec3::new(r * at(i).0, y, r * at(i).1))).collect()
+            (0..AROUND).map(|i| builder.vertex(DVec3::new(r * at(i).0, y, r * at(i).1))).collect()
         };
         let h = self.half_length;
-        let outer = [ring(&mut patches, self.radius, -h), ring(&mut patches, self.radius, h)];
-        let inner = self.bore.map(|bore| [ring(&mut patches, bore, -h), ring(&mut patches, bore, h)]);
-        let centers = [-h, h].map(|y| patches.vertex(DVec3::new(0.0, y, 0.0)));
-        let positions = patches.mesh.positions.clone();
+        let outer = [ring(&mut builder, self.radius, -h), ring(&mut builder, self.radius, h)];
+        let inner = self.bore.map(|bore| [ring(&mut builder, bore, -h), ring(&mut builder, bore, h)]);
+        let centers = [-h, h].map(|y| builder.vertex(DVec3::new(0.0, y, 0.0)));
+        let positions = builder.mesh.positions.clone();
         let corner = |side: Side, ring: &[u32], i: usize| {
             let index = ring[i % AROUND];
             (index, self.uv(side, positions[index as usize], i as f64 / AROUND as f64))
@@ -90,16 +94,16 @@ impl Cylinder {
             let strip = |side: Side, bottom: &[u32], top: &[u32], a: usize, b: usize| {
                 [corner(side, bottom, a), corner(side, bottom, b), corner(side, top, b), corner(side, top, a)]
             };
-            patches.quad(strip(Side::Outside, &outer[0], &outer[1], i, i + 1));
-            // Seen from within the bore and from below, east is on the left.
+            builder.quad(strip(Side::Outside, &outer[0], &outer[1], i, i + 1));
+            // Inside the bore and from below, the orientation is reversed.
             if let Some(inner) = &inner {
-                patches.quad(strip(Side::Bore, &inner[0], &inner[1], i + 1, i));
-                patches.quad(strip(Side::Bottom, &outer[0], &inner[0], i + 1, i));
-                patches.quad(strip(Side::Top, &outer[1], &inner[1], i, i + 1));
+                builder.quad(strip(Side::Bore, &inner[0], &inner[1], i + 1, i));
+                builder.quad(strip(Side::Bottom, &outer[0], &inner[0], i + 1, i));
+                builder.quad(strip(Side::Top, &outer[1], &inner[1], i, i + 1));
             } else {
                 for (end, side, a, b) in [(0, Side::Bottom, i + 1, i), (1, Side::Top, i, i + 1)] {
                     let center = self.uv(side, positions[centers[end] as usize], 0.0);
-                    patches.triangle([
+                    builder.triangle([
                         corner(side, &outer[end], a),
                         corner(side, &outer[end], b),
                         (centers[end], center),
@@ -108,10 +112,10 @@ impl Cylinder {
             }
         }
         if inner.is_some() {
-            // The end centers come last and nothing uses them.
-            patches.mesh.positions.truncate(4 * AROUND);
+            // The centers of the ends come last and are unused.
+            builder.mesh.positions.truncate(4 * AROUND);
         }
-        patches.mesh
+        builder.mesh
     }
 }
 
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_in_the_bore_is_in_the_air() {
+    fn points_in_the_bore_are_outside_the_solid() {
         let pipe = Cylinder::new(0.1, Some(0.08), 0.15);
         let middle = pipe.closest(DVec3::new(0.0, 0.02, 0.0));
         assert!((middle.distance - 0.08).abs() < 1e-16 && middle.normal == DVec3::NEG_Z, "{middle:?}");

@@ -1,7 +1,8 @@
 //! Two half-planes that meet in a valley, and everything below them.
 //!
-//! Own frame: origin at the scene's `point`, y along the axis, z as far up as it can point, x across. In a cross-section the two
-//! planes leave the valley at half the spanned angle from z, one towards +x and one towards −x:
+//! Local frame: origin at the scene's `point`, y along the axis, z as close to +y as possible, x
+//! across. In a cross-section the two planes leave the valley at half the spanned angle from z, one
+//! towards +x and one towards −x:
 //!
 //! ```text
 //!   air within ±angle/2 of z        e = (sin h, cos h), m = (−cos h, sin h), h = angle/2
@@ -9,15 +10,16 @@
 //!   d = t where s ≥ 0;  otherwise the valley line is nearest: d = −√(x² + z²) (h < 90°) or + (h > 90°)
 //! ```
 //!
-//! The body is a solid and not a sheet: like a plane it is unbounded below, so that a distance has one sign on each side and no
-//! liquid slips behind a sheet thinner than a cell. An angle above 180° makes a ridge. `size` bounds what is drawn: the length
-//! along the axis, and the width measured along the two planes together. u runs across from −x to +x (0.5 is the valley), v along
+//! The body is a solid and not a sheet: like a plane it is unbounded below, so that the distance
+//! has one sign on each side and no liquid leaks through a sheet thinner than a cell. An angle
+//! above 180° makes a ridge. `size` bounds the mesh: the length along the axis, and the width
+//! measured along the two planes together. u runs across from −x to +x (0.5 is the valley), v along
 //! the axis.
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
 
-use super::Patches;
+use super::MeshBuilder;
 
 /// The body below two planes through the y axis.
 #[derive(Clone, Copy, Debug)]
@@ -29,25 +31,26 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// Two planes that span `angle` in rad; `size` is the length along the axis and the width along the planes, in m.
+    /// Two planes that span `angle` in rad; `size` is the length along the axis and the width along
+    /// the planes, in m.
     pub fn new(angle: f64, size: [f64; 2]) -> Self {
         Self { half: (angle / 2.0).sin_cos(), size }
     }
 
-    /// One quadrilateral a side.
+    /// One quadrilateral per half-plane.
     pub fn mesh(&self) -> TriMesh {
         let (sin, cos) = self.half;
         let [length, width] = self.size;
-        let mut patches = Patches::default();
+        let mut builder = MeshBuilder::default();
         let mut corner = |side: f64, end: f64| {
             let along = width / 2.0;
             let position = DVec3::new(side * along * sin, end * length / 2.0, side.abs() * along * cos);
-            (patches.vertex(position), DVec2::new(0.5 + side / 2.0, 0.5 + end / 2.0))
+            (builder.vertex(position), DVec2::new(0.5 + side / 2.0, 0.5 + end / 2.0))
         };
         let [left, valley, right] = [-1.0, 0.0, 1.0].map(|side| (corner(side, -1.0), corner(side, 1.0)));
-        patches.quad([left.0, valley.0, valley.1, left.1]);
-        patches.quad([valley.0, right.0, right.1, valley.1]);
-        patches.mesh
+        builder.quad([left.0, valley.0, valley.1, left.1]);
+        builder.quad([valley.0, right.0, right.1, valley.1]);
+        builder.mesh
     }
 }
 
@@ -91,7 +94,7 @@ mod tests {
     fn valleys_and_ridges_agree_with_their_meshes() {
         for degrees in [60.0f64, 120.0, 180.0, 250.0] {
             let leaf = Leaf::new(degrees.to_radians(), [0.8, 0.9]);
-            // Nearest points of these queries lie on the drawn part.
+            // Nearest points of these queries lie on the meshed part.
             checks::nearest_point_on_mesh_agrees(&leaf, &leaf.mesh(), |p| p.length() < 0.3, 0.3, 1e-14);
             checks::gradient_is_unit(&leaf, 0.3);
             checks::texture_coordinates_agree(&leaf, &leaf.mesh(), 1e-14);

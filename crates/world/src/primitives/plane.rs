@@ -1,31 +1,32 @@
-//! A half-space: everything below z = 0 of its own frame, of which a rectangle is drawn.
+//! A half-space: everything below z = 0 of its own frame, of which a rectangle is meshed.
 //!
-//! Own frame: origin at the scene's `point`, x = u, y = v, z = normal (see [`sessile_scene::plane_axes`]). The body and its
-//! distance are unbounded; `size` bounds the mesh, and the texture coordinates run from 0 to 1 across it.
+//! Local frame: origin at the scene's `point`, x = u, y = v, z = normal (see
+//! [`sessile_scene::plane_axes`]). The body and its distance are unbounded; `size` bounds the mesh,
+//! and the texture coordinates run from 0 to 1 across it.
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
 
-use super::Patches;
+use super::MeshBuilder;
 
 /// The half-space z < 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Plane {
-    /// Extent of the drawn part along u and v, in m.
+    /// Extent of the meshed part along u and v, in m.
     pub size: [f64; 2],
 }
 
 impl Plane {
-    /// The drawn rectangle, as two triangles.
+    /// The meshed rectangle, as two triangles.
     pub fn mesh(&self) -> TriMesh {
         let [w, h] = self.size.map(|s| s / 2.0);
-        let mut patches = Patches::default();
+        let mut builder = MeshBuilder::default();
         let corners = [(-w, -h), (w, -h), (w, h), (-w, h)].map(|(x, y)| {
             let uv = DVec2::new((x / w + 1.0) / 2.0, (y / h + 1.0) / 2.0);
-            (patches.vertex(DVec3::new(x, y, 0.0)), uv)
+            (builder.vertex(DVec3::new(x, y, 0.0)), uv)
         });
-        patches.quad(corners);
-        patches.mesh
+        builder.quad(corners);
+        builder.mesh
     }
 }
 

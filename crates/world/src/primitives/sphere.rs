@@ -1,17 +1,18 @@
-//! A ball, or all space around one.
+//! A ball, or all space outside one.
 //!
-//! Own frame: origin at the center, axes as in the scene. u runs round the equator eastwards from −z (0.5 faces +z), v from the
-//! south pole (0) to the north pole (1), both in proportion to angle. Seen from inside (`inside`), the same coordinates hold, so
-//! pictures there are mirrored. The mesh's vertices lie on the sphere: with 128 × 64 facets its area is 0.1 % below 4πR².
+//! Local frame: origin at the center, axes as in the scene. u runs round the equator eastwards from
+//! −z (0.5 faces +z), v from the south pole (0) to the north pole (1), both in proportion to angle.
+//! Seen from inside (`inside`), the same coordinates hold, so images there are mirrored. The mesh's
+//! vertices lie on the sphere: with 128 × 64 facets its area is 0.1 % below 4πR².
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
 
-use super::Patches;
+use super::MeshBuilder;
 
-/// Facets round the equator and from pole to pole.
+/// Facets around the equator and from pole to pole.
 const AROUND: usize = 128;
 const UP: usize = 64;
 
@@ -20,31 +21,31 @@ const UP: usize = 64;
 pub struct Sphere {
     /// In m.
     pub radius: f64,
-    /// The body is what lies outside.
+    /// Whether the body is the space outside.
     pub inside: bool,
 }
 
 impl Sphere {
-    /// +1 where the body is the ball, −1 where it is the space around.
+    /// +1 if the body is the ball, −1 if it is the space outside.
     fn sign(&self) -> f64 {
         if self.inside { -1.0 } else { 1.0 }
     }
 
     /// Facets by longitude and latitude; they face away from the body.
     pub fn mesh(&self) -> TriMesh {
-        let mut patches = Patches::default();
+        let mut builder = MeshBuilder::default();
         let at = |i: usize, j: usize| {
             let (longitude, latitude) = (TAU * i as f64 / AROUND as f64 - PI, PI * j as f64 / UP as f64 - FRAC_PI_2);
             let ring = latitude.cos() * self.radius;
             DVec3::new(ring * longitude.sin(), self.radius * latitude.sin(), ring * longitude.cos())
         };
-        let south = patches.vertex(DVec3::new(0.0, -self.radius, 0.0));
+        let south = builder.vertex(DVec3::new(0.0, -self.radius, 0.0));
         for j in 1..UP {
             for i in 0..AROUND {
-                patches.vertex(at(i, j));
+                builder.vertex(at(i, j));
             }
         }
-        let north = patches.vertex(DVec3::new(0.0, self.radius, 0.0));
+        let north = builder.vertex(DVec3::new(0.0, self.radius, 0.0));
         let corner = |i: usize, j: usize| {
             let index = (1 + (j - 1) * AROUND + i % AROUND) as u32;
             (index, DVec2::new(i as f64 / AROUND as f64, j as f64 / UP as f64))
@@ -52,17 +53,17 @@ impl Sphere {
         // A pole has every longitude; a facet there takes its middle's.
         let middle = |i: usize, v: f64| DVec2::new((i as f64 + 0.5) / AROUND as f64, v);
         for i in 0..AROUND {
-            patches.triangle([corner(i + 1, 1), corner(i, 1), (south, middle(i, 0.0))]);
+            builder.triangle([corner(i + 1, 1), corner(i, 1), (south, middle(i, 0.0))]);
             for j in 1..UP - 1 {
-                patches.quad([corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)]);
+                builder.quad([corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)]);
             }
-            patches.triangle([corner(i, UP - 1), corner(i + 1, UP - 1), (north, middle(i, 1.0))]);
+            builder.triangle([corner(i, UP - 1), corner(i + 1, UP - 1), (north, middle(i, 1.0))]);
         }
         if self.inside {
-            patches.mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
-            patches.mesh.corner_uvs.iter_mut().for_each(|t| t.swap(1, 2));
+            builder.mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+            builder.mesh.corner_uvs.iter_mut().for_each(|t| t.swap(1, 2));
         }
-        patches.mesh
+        builder.mesh
     }
 }
 
@@ -73,7 +74,7 @@ impl Distance for Sphere {
 
     fn closest(&self, point: DVec3) -> Closest {
         let length = point.length();
-        // The center is equally far from everywhere: north.
+        // At the center every direction is equally near: use +y.
         let outward = if length > 0.0 { point / length } else { DVec3::Y };
         let uv = DVec2::new(outward.x.atan2(outward.z) / TAU + 0.5, outward.y.clamp(-1.0, 1.0).asin() / PI + 0.5);
         Closest {

@@ -1,27 +1,29 @@
-//! Ogawa, Alembic's container (alembic), written as it comes.
+//! Ogawa, Alembic's container format (alembic), written sequentially.
 //!
 //! ```text
-//! "Ogawa" 0xff, version, place of the root group        16 bytes
+//! "Ogawa" 0xff, version, offset of the root group       16 bytes
 //! data     u64 size, bytes
-//! group    u64 count, places of the children; the highest bit marks data
+//! group    u64 count, offsets of the children; the highest bit marks data
 //! ```
 //!
-//! On top of it lie objects with properties. An object is a group of its properties, its children and their headers; a property is a
-//! group of its samples; a compound property one of its properties and their headers. An array's sample is preceded by a hash of it, by which readers
-//! know again what they have in memory.
+//! Objects and properties are built from these. An object is a group of its properties, its
+//! children and their headers; a property is a group of its samples; a compound property is a group
+//! of its properties and their headers. A sample of an array is preceded by its hash, by which
+//! readers recognize data that they have already loaded.
+
+use sessile_output::Sink;
 
 use crate::error::ExportError;
-use sessile_output::Sink;
 
 const DATA: u64 = 1 << 63;
 /// A group without children, and data without bytes.
 const EMPTY_GROUP: u64 = 0;
 const EMPTY_DATA: u64 = DATA;
 
-/// Meta data is written where it belongs, not in the table of those that are used often.
+/// Metadata is written inline, not in the table of frequent metadata.
 const INLINE: u8 = 0xff;
 
-/// What an element of an array is made of, by its number in the format.
+/// Plain data types, numbered as in the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pod {
     Int32 = 6,
@@ -29,7 +31,7 @@ pub enum Pod {
     Float64 = 11,
 }
 
-/// A property, its samples already in the file.
+/// A property whose samples are already in the file.
 #[derive(Clone, Debug)]
 pub struct Property {
     name: &'static str,
@@ -40,9 +42,9 @@ pub struct Property {
 #[derive(Clone, Debug)]
 enum Kind {
     Compound(Vec<Property>),
-    /// Places of the samples, the type of their elements and how many make one, and whether they move in time.
+    /// Offsets of the samples, the type and number of components of their elements, and their kind.
     Samples {
-        places: Vec<u64>,
+        offsets: Vec<u64>,
         pod: Pod,
         extent: u32,
         array: bool,
@@ -51,19 +53,19 @@ enum Kind {
 }
 
 impl Property {
-    /// Properties under one name.
+    /// A property that consists of others.
     pub fn compound(name: &'static str, meta: &'static str, parts: Vec<Self>) -> Self {
         Self { name, meta, kind: Kind::Compound(parts) }
     }
 
-    /// A list of numbers that changes from sample to sample.
-    pub fn array(name: &'static str, meta: &'static str, pod: Pod, extent: u32, places: Vec<u64>) -> Self {
-        Self { name, meta, kind: Kind::Samples { places, pod, extent, array: true, equal_sizes: false } }
+    /// An array that may change from sample to sample.
+    pub fn array(name: &'static str, meta: &'static str, pod: Pod, extent: u32, offsets: Vec<u64>) -> Self {
+        Self { name, meta, kind: Kind::Samples { offsets, pod, extent, array: true, equal_sizes: false } }
     }
 
-    /// One value that changes from sample to sample.
-    pub fn scalar(name: &'static str, meta: &'static str, pod: Pod, extent: u32, places: Vec<u64>) -> Self {
-        Self { name, meta, kind: Kind::Samples { places, pod, extent, array: false, equal_sizes: true } }
+    /// A value that may change from sample to sample.
+    pub fn scalar(name: &'static str, meta: &'static str, pod: Pod, extent: u32, offsets: Vec<u64>) -> Self {
+        Self { name, meta, kind: Kind::Samples { offsets, pod, extent, array: false, equal_sizes: true } }
     }
 }
 
@@ -72,22 +74,22 @@ impl Property {
 pub struct Object {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its metadata.
     pub meta: &'static str,
     /// Its properties.
     pub properties: Vec<Property>,
 }
 
-/// An archive under way.
+/// An archive being written.
 #[derive(Debug)]
 pub struct Archive {
     sink: Sink,
 }
 
 impl Archive {
-    /// Begins an archive.
+    /// Starts an archive.
     pub fn new(mut sink: Sink) -> Result<Self, ExportError> {
-        // Not frozen yet, and no root.
+        // Not yet marked as complete, and without a root.
         sink.put(b"Ogawa\0\0\x01\0\0\0\0\0\0\0\0")?;
         Ok(Self { sink })
     }
@@ -113,7 +115,7 @@ impl Archive {
         Ok(at)
     }
 
-    /// Writes a sample of a property; gives its place.
+    /// Writes a sample of a property; returns its offset.
     pub fn sample(&mut self, bytes: &[u8]) -> Result<u64, ExportError> {
         if bytes.is_empty() {
             return Ok(EMPTY_DATA);
@@ -125,11 +127,12 @@ impl Archive {
     fn property(&mut self, property: &Property) -> Result<u64, ExportError> {
         match &property.kind {
             Kind::Compound(parts) => self.compound(parts),
-            Kind::Samples { places, array, .. } => {
-                // Beside each sample of an array stand its dimensions; there is one, which its size tells.
-                let children: Vec<u64> = places
+            Kind::Samples { offsets, array, .. } => {
+                // Each sample of an array is followed by its dimensions, which are empty for one
+                // dimension.
+                let children: Vec<u64> = offsets
                     .iter()
-                    .flat_map(|&place| if *array { vec![place, EMPTY_DATA] } else { vec![place] })
+                    .flat_map(|&offset| if *array { vec![offset, EMPTY_DATA] } else { vec![offset] })
                     .collect();
                 self.group(&children)
             }
@@ -151,21 +154,22 @@ impl Archive {
 
     fn object(&mut self, object: &Object) -> Result<u64, ExportError> {
         let properties = self.compound(&object.properties)?;
-        // Without children, all that its headers hold are two hashes of what is below; nobody compares them.
+        // Without children, the headers consist of two hashes of the contents, which readers do not
+        // check.
         let headers = self.data(&[&[0; 32]])?;
         self.group(&[properties, headers])
     }
 
-    /// Writes the structure. Samples follow one another every `interval` seconds, the first at `start`.
+    /// Writes the object tree. Samples are `interval` seconds apart, the first at `start`.
     pub fn finish(
         mut self,
         objects: &[Object],
-        about: &str,
+        metadata: &str,
         samples: u32,
         start: f64,
         interval: f64,
     ) -> Result<(), ExportError> {
-        /// Of the way in which objects are laid out, and of the library whose files these are like.
+        /// Version of the object layout, and of the library whose files these match.
         const VERSIONS: [i32; 2] = [0, 10_800];
         let mut tops = vec![self.compound(&[])?];
         let mut headers = Vec::new();
@@ -191,9 +195,9 @@ impl Archive {
             self.data(&[&VERSIONS[0].to_le_bytes()])?,
             self.data(&[&VERSIONS[1].to_le_bytes()])?,
             top,
-            self.data(&[about.as_bytes()])?,
+            self.data(&[metadata.as_bytes()])?,
             self.data(&[&times])?,
-            // The table of frequent meta data: none.
+            // No table of frequent metadata.
             EMPTY_DATA,
         ];
         let root = self.group(&root)?;
@@ -203,11 +207,12 @@ impl Archive {
     }
 }
 
-/// A property's header: its type in one number, counts, name, meta data. Counts take 1, 2 or 4 bytes, as the largest needs.
+/// Writes a property's header: type, counts, name, metadata. Counts take 1, 2 or 4 bytes, as the
+/// largest requires.
 fn push_header(bytes: &mut Vec<u8>, property: &Property) {
     let samples = match &property.kind {
         Kind::Compound(_) => 0,
-        Kind::Samples { places, .. } => places.len(),
+        Kind::Samples { offsets, .. } => offsets.len(),
     };
     let longest = property.meta.len().max(property.name.len()).max(samples);
     let hint: u32 = match longest {
@@ -224,18 +229,18 @@ fn push_header(bytes: &mut Vec<u8>, property: &Property) {
     }
     match &property.kind {
         Kind::Compound(_) => bytes.extend_from_slice(&info.to_le_bytes()),
-        Kind::Samples { places, pod, extent, array, equal_sizes } => {
+        Kind::Samples { offsets, pod, extent, array, equal_sizes } => {
             info |= if *array { 2 } else { 1 };
             info |= (*pod as u32) << 4;
             info |= *extent << 12;
-            let moves = places.len() > 1;
-            // Time sampling 1 is that of the frames.
-            info |= u32::from(moves) << 8;
-            info |= u32::from(*equal_sizes || !moves) << 10;
-            info |= u32::from(!moves) << 11;
+            let animated = offsets.len() > 1;
+            // Time sampling 1 is that of the frames, 0 is constant.
+            info |= u32::from(animated) << 8;
+            info |= u32::from(*equal_sizes || !animated) << 10;
+            info |= u32::from(!animated) << 11;
             bytes.extend_from_slice(&info.to_le_bytes());
-            count(bytes, places.len());
-            if moves {
+            count(bytes, offsets.len());
+            if animated {
                 count(bytes, 1);
             }
         }

@@ -1,6 +1,7 @@
-"""Builds a scene of drops in Blender, written by sessile. Run it with `blender --python THIS`; add `-b ... -f 12` to render frame 12.
+"""Builds a scene of drops in Blender; written by sessile.
 
-Written for Blender 4.2 and later. Lengths are metres; our y is Blender's z.
+Open it with `blender --python THIS`; `blender -b --python THIS -f 12` renders frame 12.
+Requires Blender 4.2 or later. Lengths are in meters; the y axis of the run is Blender's z axis.
 """
 
 import json
@@ -16,13 +17,13 @@ SETTINGS = json.loads(r'''
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "@FILES@")
 
 
-def turned(v):
-    """A vector with y up as one with z up."""
+def z_up(v):
+    """Convert a vector from y up to z up."""
     return mathutils.Vector((v[0], -v[2], v[1]))
 
 
 def socket(node, *names):
-    """An input by the first of its names that this Blender has."""
+    """Return an input by the first of its names that this version of Blender has."""
     for name in names:
         if name in node.inputs:
             return node.inputs[name]
@@ -41,7 +42,7 @@ def empty_material(name):
 
 
 def water():
-    """A clear liquid that colours light by the way through it, or an opaque one."""
+    """Create the liquid's material: clear with absorption, or opaque."""
     liquid = SETTINGS["liquid"]
     material, shader, output = empty_material("Water")
     socket(shader, "Roughness").default_value = 0.0
@@ -62,7 +63,7 @@ def water():
 
 
 def image_node(material, path, data, sequence=None):
-    """An image over the mesh's texture coordinates; `sequence` is (first frame, count) of numbered files."""
+    """Create an image node; `sequence` is (first frame, count) of numbered files."""
     node = material.node_tree.nodes.new("ShaderNodeTexImage")
     node.image = bpy.data.images.load(path, check_existing=True)
     node.extension = "EXTEND"
@@ -78,7 +79,7 @@ def image_node(material, path, data, sequence=None):
 
 
 def solid_material(solid):
-    """A solid's material; wet parts are smoother, and darker where the solid is porous."""
+    """Create a solid's material; wet parts are smoother, and darker where the solid is porous."""
     material, shader, _ = empty_material(solid["name"])
     links, nodes = material.node_tree.links, material.node_tree.nodes
     socket(shader, "Base Color").default_value = (*solid["color"], 1.0)
@@ -86,8 +87,8 @@ def solid_material(solid):
     socket(shader, "Metallic").default_value = float(solid["metal"])
     if solid["glass"] is not None:
         socket(shader, "Transmission Weight", "Transmission").default_value = 1.0
-        # A pane has no inside, so it must not bend light.
-        socket(shader, "IOR").default_value = solid["glass"] if solid["body"] else 1.001
+        # A pane is an open mesh, so it must not refract light.
+        socket(shader, "IOR").default_value = solid["glass"] if solid["closed"] else 1.001
         return material
     socket(shader, "IOR").default_value = solid["coat"] or 1.0
     color = None
@@ -116,9 +117,13 @@ def solid_material(solid):
 
 
 def import_run():
-    """The meshes: the liquid changes from frame to frame."""
+    """Import the meshes and assign their materials."""
     bpy.ops.wm.usd_import(
-        filepath=os.path.join(FILES, "run.usdc"), import_materials=False, import_lights=False, import_cameras=False, set_frame_range=False
+        filepath=os.path.join(FILES, "run.usdc"),
+        import_materials=False,
+        import_lights=False,
+        import_cameras=False,
+        set_frame_range=False,
     )
     meshes = {o.name.split(".")[0]: o for o in bpy.data.objects if o.type == "MESH"}
     liquid = meshes.pop("Liquid")
@@ -126,10 +131,10 @@ def import_run():
     liquid.data.materials.append(water())
     for modifier in liquid.modifiers:
         if modifier.type == "MESH_SEQUENCE_CACHE":
-            # Velocities are those of the water; the film may run slower or faster.
+            # Velocities are in simulated time; the video may be slower or faster.
             modifier.velocity_scale = SETTINGS["seconds_per_frame"] * SETTINGS["fps"]
-    touch = liquid.modifiers.new("Touch the ground", "NODES")
-    touch.node_group = touching_group()
+    contact = liquid.modifiers.new("Contact with solids", "NODES")
+    contact.node_group = contact_group()
     for solid in SETTINGS["solids"]:
         mesh = meshes[solid["name"]]
         mesh.data.materials.clear()
@@ -137,10 +142,13 @@ def import_run():
     return liquid
 
 
-def touching_group():
-    """Geometry nodes for the liquid, for a cache brings new faces at every frame: they open it where it lies on opaque ground, so that light in
-    the water meets the ground itself and no film of air, and smooth what is left."""
-    group = bpy.data.node_groups.new("Touch the ground", "GeometryNodeTree")
+def contact_group():
+    """Create geometry nodes that remove the liquid's faces on opaque solids and smooth the rest.
+
+    Without those faces, light in the liquid reaches the solid directly, with no layer of air in
+    between. Nodes are needed because the cache has new faces in every frame.
+    """
+    group = bpy.data.node_groups.new("Contact with solids", "GeometryNodeTree")
     group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
     nodes, links = group.nodes, group.links
@@ -157,7 +165,7 @@ def touching_group():
         second.default_value = number
         return node.outputs[0]
 
-    # Faces on a solid, but not on one of glass.
+    # Select faces on solids that are not glass.
     chosen = compare("GREATER_EQUAL", 0)
     for index, other in enumerate(SETTINGS["solids"]):
         if other["glass"] is not None:
@@ -189,8 +197,8 @@ def camera(scene):
     eye = bpy.data.objects.new("Camera", data)
     scene.collection.objects.link(eye)
     for key in settings["keys"]:
-        eye.location = turned(key["eye"])
-        eye.rotation_euler = (turned(key["look_at"]) - eye.location).to_track_quat("-Z", "Y").to_euler()
+        eye.location = z_up(key["eye"])
+        eye.rotation_euler = (z_up(key["look_at"]) - eye.location).to_track_quat("-Z", "Y").to_euler()
         if len(settings["keys"]) > 1:
             eye.keyframe_insert("location", frame=key["frame"])
             eye.keyframe_insert("rotation_euler", frame=key["frame"])
@@ -207,7 +215,7 @@ def lights(scene):
     image = nodes.new("ShaderNodeTexEnvironment")
     image.image = bpy.data.images.load(os.path.join(FILES, "textures", "environment.hdr"))
     coordinates, mapping = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeMapping")
-    # The middle of our image looks to our +z, which is Blender's -y; the middle of Blender's images looks to +x.
+    # The center of the image is +z of the run, which is -y in Blender; Blender expects +x there.
     mapping.inputs["Rotation"].default_value = (0.0, 0.0, math.pi / 2)
     links.new(coordinates.outputs["Generated"], mapping.inputs["Vector"])
     links.new(mapping.outputs[0], image.inputs["Vector"])
@@ -219,20 +227,20 @@ def lights(scene):
         brightest = max(sun["color"])
         data.energy, data.angle = brightest, sun["angle"]
         data.color = [c / brightest for c in sun["color"]] if brightest > 0 else (1, 1, 1)
-        lamp = bpy.data.objects.new("Sun", data)
-        lamp.rotation_euler = (-turned(sun["towards"])).to_track_quat("-Z", "Y").to_euler()
-        scene.collection.objects.link(lamp)
-    for k, lamp in enumerate(SETTINGS["lamps"]):
-        data = bpy.data.lights.new(f"Lamp {k + 1}", "AREA")
-        brightest = max(lamp["color"])
-        data.size = lamp["size"]
-        # Blender tells a lamp's power: radiance times area times pi.
-        data.energy = brightest * lamp["size"] ** 2 * math.pi
-        data.color = [c / brightest for c in lamp["color"]] if brightest > 0 else (1, 1, 1)
-        thing = bpy.data.objects.new(data.name, data)
-        thing.location = turned(lamp["center"])
-        thing.rotation_euler = (turned(lamp["look_at"]) - thing.location).to_track_quat("-Z", "Y").to_euler()
-        scene.collection.objects.link(thing)
+        light = bpy.data.objects.new("Sun", data)
+        light.rotation_euler = (-z_up(sun["towards"])).to_track_quat("-Z", "Y").to_euler()
+        scene.collection.objects.link(light)
+    for k, area_light in enumerate(SETTINGS["area_lights"]):
+        data = bpy.data.lights.new(f"Area light {k + 1}", "AREA")
+        brightest = max(area_light["color"])
+        data.size = area_light["size"]
+        # Blender specifies the power of a light: radiance times area times pi.
+        data.energy = brightest * area_light["size"] ** 2 * math.pi
+        data.color = [c / brightest for c in area_light["color"]] if brightest > 0 else (1, 1, 1)
+        light = bpy.data.objects.new(data.name, data)
+        light.location = z_up(area_light["center"])
+        light.rotation_euler = (z_up(area_light["look_at"]) - light.location).to_track_quat("-Z", "Y").to_euler()
+        scene.collection.objects.link(light)
 
 
 def settings(scene):
@@ -244,7 +252,8 @@ def settings(scene):
     scene.render.motion_blur_shutter = SETTINGS["shutter"]
     scene.render.resolution_x, scene.render.resolution_y = SETTINGS["size"]
     scene.render.resolution_percentage = 100
-    scene.render.fps, scene.render.fps_base = max(1, round(SETTINGS["fps"])), max(1, round(SETTINGS["fps"])) / SETTINGS["fps"]
+    fps = max(1, round(SETTINGS["fps"]))
+    scene.render.fps, scene.render.fps_base = fps, fps / SETTINGS["fps"]
     scene.frame_start, scene.frame_end = SETTINGS["frames"]
     scene.unit_settings.system = "METRIC"
     scene.render.filepath = os.path.join("//", "picture")

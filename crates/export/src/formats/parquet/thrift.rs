@@ -1,13 +1,14 @@
-//! As much of Thrift's compact protocol as a Parquet footer takes: structs with numbers, text, lists and structs.
+//! The part of Thrift's compact protocol that a Parquet footer needs: structs of integers, strings,
+//! lists and structs.
 
-/// A struct under way; fields must come by rising number.
+/// A struct being written; fields must be added in ascending order of their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Struct {
     bytes: Vec<u8>,
     last: u8,
 }
 
-/// Types of fields, by their number in the protocol.
+/// Types of fields, numbered as in the protocol.
 const I32: u8 = 5;
 const I64: u8 = 6;
 const BINARY: u8 = 8;
@@ -21,33 +22,33 @@ impl Struct {
     }
 
     fn field(&mut self, number: u8, kind: u8) {
-        // Numbers rise by less than 16 in all structs that are written here.
+        // Field numbers increase by less than 16 in all structs written here.
         self.bytes.push((number - self.last) << 4 | kind);
         self.last = number;
     }
 
-    /// A number.
+    /// Adds a 32-bit integer.
     pub fn i32(mut self, number: u8, value: i64) -> Self {
         self.field(number, I32);
         zigzag(&mut self.bytes, value);
         self
     }
 
-    /// A large number.
+    /// Adds a 64-bit integer.
     pub fn i64(mut self, number: u8, value: i64) -> Self {
         self.field(number, I64);
         zigzag(&mut self.bytes, value);
         self
     }
 
-    /// Text.
+    /// Adds a string.
     pub fn text(mut self, number: u8, text: &str) -> Self {
         self.field(number, BINARY);
         binary(&mut self.bytes, text);
         self
     }
 
-    /// A struct.
+    /// Adds a struct.
     pub fn child(mut self, number: u8, child: Self) -> Self {
         self.field(number, STRUCT);
         self.bytes.extend(child.bytes());
@@ -64,35 +65,35 @@ impl Struct {
         }
     }
 
-    /// Structs.
+    /// Adds a list of structs.
     pub fn list(mut self, number: u8, items: Vec<Self>) -> Self {
         self.list_head(number, STRUCT, items.len());
         items.into_iter().for_each(|item| self.bytes.extend(item.bytes()));
         self
     }
 
-    /// Numbers.
+    /// Adds a list of 32-bit integers.
     pub fn i32_list(mut self, number: u8, items: &[i64]) -> Self {
         self.list_head(number, I32, items.len());
         items.iter().for_each(|item| zigzag(&mut self.bytes, *item));
         self
     }
 
-    /// Texts.
+    /// Adds a list of strings.
     pub fn text_list(mut self, number: u8, items: &[&str]) -> Self {
         self.list_head(number, BINARY, items.len());
         items.iter().for_each(|item| binary(&mut self.bytes, item));
         self
     }
 
-    /// The finished struct.
+    /// The encoded struct.
     pub fn bytes(mut self) -> Vec<u8> {
         self.bytes.push(0);
         self.bytes
     }
 }
 
-/// Seven bits a byte, lowest first.
+/// Writes an integer with seven bits per byte, lowest first.
 pub fn varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 128 {
         bytes.push(value as u8 | 128);

@@ -14,7 +14,7 @@ pub(super) struct Accessors<'a> {
     pub buffers: &'a [Cow<'a, [u8]>],
 }
 
-/// The elements of one accessor, known to lie in their buffer.
+/// The elements of an accessor, checked to lie in their buffer.
 struct Elements<'a> {
     bytes: &'a [u8],
     stride: usize,
@@ -74,11 +74,7 @@ impl Accessors<'_> {
     pub fn indices(&self, index: usize) -> Result<Vec<u32>, ParseError> {
         let elements = self.elements(index, "SCALAR", 1)?;
         if !matches!(elements.component, Component::U8 | Component::U16 | Component::U32) {
-            return Err(ParseError::unexpected(
-                item(index),
-                "unsigned whole numbers as indices",
-                "another component type",
-            ));
+            return Err(ParseError::unexpected(item(index), "unsigned integers as indices", "another component type"));
         }
         Ok((0..elements.count).map(|k| elements.number(k, 0) as u32).collect())
     }
@@ -155,7 +151,7 @@ impl Accessors<'_> {
 }
 
 impl Elements<'_> {
-    /// Component `component` of element `k`; whole numbers that are marked so are scaled to −1 … 1 or 0 … 1.
+    /// Component `component` of element `k`; normalized integers are scaled to −1 … 1 or 0 … 1.
     fn number(&self, k: usize, component: usize) -> f64 {
         let at = k * self.stride + component * self.component.size();
         let raw = &self.bytes[at..at + self.component.size()];

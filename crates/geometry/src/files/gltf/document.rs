@@ -1,4 +1,4 @@
-//! The JSON document of a glTF file, the `.glb` container round it, and its buffers.
+//! The JSON document of a glTF file, its `.glb` container, and its buffers.
 
 use std::borrow::Cow;
 
@@ -105,12 +105,12 @@ pub(super) struct Buffer {
 /// The two parts of a glTF file.
 pub(super) struct Container<'a> {
     pub json: &'a [u8],
-    /// Where `json` starts in a `.glb` file; none in a `.gltf` file, where lines are worth naming.
+    /// Offset of `json` in a `.glb` file; none in a `.gltf` file, whose locations are lines.
     json_offset: Option<usize>,
     pub binary: Option<&'a [u8]>,
 }
 
-/// Takes a `.glb` file apart; any other bytes are a document by themselves.
+/// Parses the container of a `.glb` file; any other file is a JSON document.
 pub(super) fn open(bytes: &[u8]) -> Result<Container<'_>, ParseError> {
     const JSON: &[u8] = b"JSON";
     const BINARY: &[u8] = b"BIN\0";
@@ -157,7 +157,7 @@ impl Container<'_> {
                 None => Location::Line(error.line()),
                 Some(offset) => Location::Byte(offset + byte_of(self.json, error.line(), error.column())),
             };
-            // The message ends in "at line … column …", which the location already says.
+            // The message ends in "at line … column …", which the location repeats.
             let text = error.to_string();
             let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
             let near = self.json.trim_ascii().get(..1).map_or("nothing".to_owned(), |_| reason);
@@ -172,7 +172,7 @@ fn byte_of(text: &[u8], line: usize, column: usize) -> usize {
     before + column.saturating_sub(1)
 }
 
-/// All buffers, each exactly as long as it says.
+/// All buffers, truncated to their declared lengths.
 pub(super) fn load_buffers<'a>(
     document: &Document,
     binary: Option<&'a [u8]>,
@@ -188,13 +188,8 @@ pub(super) fn load_buffers<'a>(
                 return Err(ParseError::unexpected(location(), expected, "neither"));
             }
             (Some(uri), _) => Cow::Owned(match uri.strip_prefix("data:") {
-                Some(data) => decode_data(data).map_err(|found| {
-                    ParseError::unexpected(
-                        location(),
-                        "an address `data:…;base64,…` with base64 after the comma",
-                        found,
-                    )
-                })?,
+                Some(data) => decode_data(data)
+                    .map_err(|found| ParseError::unexpected(location(), "a URI `data:…;base64,…`", found))?,
                 None => relative_path(uri)
                     .and_then(|path| resources(&path))
                     .map_err(|source| ParseError::new(location(), Problem::Resource { uri: uri.clone(), source }))?,
@@ -214,7 +209,7 @@ pub(super) fn load_buffers<'a>(
     Ok(buffers)
 }
 
-/// The bytes of a `data:` address, or what stands where base64 should.
+/// The bytes of a `data:` URI; the error is what was found instead of base64.
 fn decode_data(data: &str) -> Result<Vec<u8>, String> {
     let Some((kind, text)) = data.split_once(',') else { return Err("no comma".to_owned()) };
     if !kind.ends_with(";base64") {

@@ -5,7 +5,8 @@ use glam::DVec2;
 use super::super::no_resources;
 use super::*;
 
-/// Four corners of a square (48 bytes), four texture coordinates (32), the indices 0 1 2 3 as bytes (4) and 0 1 2 0 2 3 as shorts (12).
+/// Four corners of a square (48 bytes), four texture coordinates (32), the indices 0 1 2 3 as bytes
+/// (4) and 0 1 2 0 2 3 as shorts (12).
 fn square_buffer() -> Vec<u8> {
     let mut bytes = Vec::new();
     for [x, y] in [[0.0_f32, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]] {
@@ -103,7 +104,8 @@ fn nodes_move_turn_scale_and_mirror() {
         r#"{{"children":[1],"translation":[0,0,5]}},{{"mesh":0,"rotation":[0,0,{half},{half}],"scale":[-2,1,1]}},{{"mesh":0}}"#
     );
     let mesh = read(&document(&nodes, LIST, &data_uri()));
-    // Mirrored and doubled in x, turned by a quarter about z (x becomes y), then lifted; node 2 is not in the scene.
+    // Mirrored and doubled in x, turned by a quarter about z (x becomes y), then lifted; node 2 is
+    // not in the scene.
     assert!((mesh.positions[1] - DVec3::new(0.0, -2.0, 5.0)).length() < 1e-12, "{}", mesh.positions[1]);
     assert_eq!(mesh.triangles, [[0, 2, 1], [0, 3, 2]], "a mirror turns the winding round");
     assert_eq!(mesh.corner_uvs[0][1], DVec2::ONE);
@@ -115,18 +117,18 @@ fn nodes_move_turn_scale_and_mirror() {
 }
 
 #[test]
-fn wrong_documents_are_refused_with_their_entry() {
+fn wrong_documents_are_rejected_with_their_entry() {
     let data = data_uri();
     let good = document(r#"{"mesh":0}"#, LIST, &data);
     let cases = [
         (
             document(r#"{"mesh":0,"children":[0]}"#, LIST, &data),
-            "nodes[0]: expected each node once in the scene's tree, found a second parent or a loop",
+            "nodes[0]: expected each node at most once in the scene, found a second parent or a cycle",
         ),
         (document(r#"{"mesh":3}"#, LIST, &data), "nodes[0].mesh: expected a mesh index from 0 to 0, found 3"),
         (
             good.replace(r#""count":4,"type":"VEC3""#, r#""count":99999999999,"type":"VEC3""#),
-            "accessors[0]: 99999999999 elements of the accessor needs 1199999999988 bytes, but only 48 are left: the file is cut short or its counts are wrong",
+            "accessors[0]: 99999999999 elements of the accessor needs 1199999999988 bytes, but only 48 are left: the file is truncated or its counts are wrong",
         ),
         (
             good.replace(r#""byteLength":96"#, r#""byteLength":1e3"#),
@@ -134,7 +136,7 @@ fn wrong_documents_are_refused_with_their_entry() {
         ),
         (
             good.replace(r#""byteLength":96"#, r#""byteLength":97"#),
-            "buffers[0]: the buffer needs 97 bytes, but only 96 are left: the file is cut short or its counts are wrong",
+            "buffers[0]: the buffer needs 97 bytes, but only 96 are left: the file is truncated or its counts are wrong",
         ),
         (
             good.replace(r#"{"buffer":0,"byteLength":48}"#, r#"{"buffer":0,"byteLength":48,"byteStride":8}"#),
@@ -146,11 +148,11 @@ fn wrong_documents_are_refused_with_their_entry() {
         ),
         (
             document(r#"{"mesh":0}"#, LIST, r#","uri":"http://example.com/a.bin""#),
-            "buffers[0]: cannot read the buffer \"http://example.com/a.bin\": only files beside the mesh and data: addresses are read",
+            "buffers[0]: cannot read the buffer \"http://example.com/a.bin\": only files beside the mesh and data: URIs are read",
         ),
         (
             document(r#"{"mesh":0}"#, r#"{"attributes":{"POSITION":0},"indices":2}"#, &data),
-            "nodes[0].mesh.primitives[0]: expected a number of corners that 3 divides, found 4",
+            "nodes[0].mesh.primitives[0]: expected a number of corners divisible by 3, found 4",
         ),
         (
             document(r#"{"mesh":0}"#, r#"{"attributes":{"POSITION":9}}"#, &data),

@@ -38,7 +38,8 @@ use types::*;
 /// Arrays with fewer elements than this are never compressed.
 const MIN_COMPRESSED: usize = 16;
 
-/// Size in bytes of a value of this type, and how many numbers it has; `None` for types that are not read.
+/// Size in bytes of a value of this type, and how many numbers it has; `None` for types that are
+/// not read.
 fn size_and_count(kind: u64) -> Option<(usize, usize)> {
     Some(match kind {
         BOOL | UCHAR => (1, 1),
@@ -60,7 +61,8 @@ fn size_and_count(kind: u64) -> Option<(usize, usize)> {
 }
 
 impl Reader<'_> {
-    /// Reads a value; [`UsdValue::Nothing`] for types that are not read. `depth` counts nested time samples.
+    /// Reads a value; [`UsdValue::Nothing`] for types that are not read. `depth` counts nested time
+    /// samples.
     pub(super) fn value(&self, tables: &Tables, bits: u64, depth: usize) -> Parsed<UsdValue> {
         let (array, inlined, compressed) = (bits >> 63 & 1 == 1, bits >> 62 & 1 == 1, bits >> 61 & 1 == 1);
         let (kind, payload) = (bits >> 48 & 0xff, (bits & 0xffff_ffff_ffff) as usize);
@@ -93,7 +95,8 @@ impl Reader<'_> {
         if offset == 0 {
             return Ok(UsdValue::Numbers(Vec::new()));
         }
-        // Lengths have eight bytes since version 0.7 and four in older ones; before 0.5 a rank precedes them.
+        // Lengths have eight bytes since version 0.7 and four in older ones; before 0.5 a rank
+        // precedes them.
         let minor_version = self.bytes[9];
         let start = if minor_version < 5 { offset + 4 } else { offset };
         let (length, start) = if minor_version < 7 {
@@ -195,7 +198,8 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -value } else { value }
 }
 
-/// A value stored in the payload: small vectors of integers have a byte each, a diagonal matrix its diagonal.
+/// A value stored in the payload: small vectors of integers have a byte each, a diagonal matrix its
+/// diagonal.
 fn inlined_numbers(kind: u64, bits: u32, count: usize) -> Vec<f64> {
     let bytes = bits.to_le_bytes().map(|b| f64::from(b.cast_signed()));
     match kind {

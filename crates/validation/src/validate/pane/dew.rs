@@ -1,44 +1,47 @@
-//! Dew that grows drop by drop and then by coalescence.
+//! Growth of dew by condensation and coalescence.
 
 use std::f64::consts::PI;
 
 use sessile_wetting::dew::COVERAGE;
 use sessile_wetting::{cap, table::ShapeTable};
 
-use super::stage::{Angles, GRAVITY, Stage, WATER, tilted};
+use super::simulation::{Angles, GRAVITY, Simulation, WATER, tilted};
 use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
 /// Sides of the pane, in mm.
 const SIZE: [f64; 2] = [25.0, 25.0];
-/// Condensed depth, in m, from which on drops live by coalescing: their radius is then twice that of a grain.
+/// Condensed depth, in m, from which drops grow by coalescence: their radius is then twice that of
+/// new droplets.
 const COALESCING: f64 = 30e-6;
 
-/// One look at the pane.
-struct Look {
-    /// Condensed, in m.
+/// Statistics of the drops at one time.
+struct Sample {
+    /// Condensed depth, in m.
     depth: f64,
-    /// Mean base radius of the family of large drops, in m.
+    /// Mean base radius of the large drops, in m.
     mean: f64,
-    /// Share of the pane that the family covers.
+    /// Fraction of the pane that the large drops cover.
     covered: f64,
-    /// Mean base radius of all drops, in m, the grains included that have just condensed on ground laid bare by a merger.
+    /// Mean base radius of all drops, in m, including droplets newly condensed on area uncovered by
+    /// coalescence.
     by_number: f64,
 }
 
-fn look(stage: &Stage, theta: f64) -> Look {
+fn sample(simulation: &Simulation, theta: f64) -> Sample {
     let area = SIZE[0] * SIZE[1] * 1e-6;
-    let frame = stage.frame();
+    let frame = simulation.frame();
     let radius =
         |volume| ShapeTable::shared().rest_shape(volume, theta, GRAVITY, &WATER).map(|shape| shape.base_radius);
     let all: Vec<f64> = frame.drops.iter().filter_map(|drop| radius(drop.volume)).collect();
     let sum = |radii: &[f64], power: i32| radii.iter().map(|radius| radius.powi(power)).sum::<f64>();
-    // Water is in the family; between it and the grains lies a gap, so half its radius tells the two apart.
+    // Most water is in the large drops; the size distribution has a gap below them, so half their
+    // radius separates both.
     let typical = sum(&all, 4) / sum(&all, 3);
-    let family: Vec<f64> = all.iter().copied().filter(|&radius| radius > 0.5 * typical).collect();
-    Look {
+    let large: Vec<f64> = all.iter().copied().filter(|&radius| radius > 0.5 * typical).collect();
+    Sample {
         depth: frame.balance.added / area,
-        mean: sum(&family, 1) / family.len() as f64,
-        covered: PI * sum(&family, 2) / area,
+        mean: sum(&large, 1) / large.len() as f64,
+        covered: PI * sum(&large, 2) / area,
         by_number: sum(&all, 1) / all.len() as f64,
     }
 }
@@ -54,23 +57,28 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
 
 pub(super) fn growth(_: &CaseContext) -> Result<CaseResult, CaseError> {
     let theta = 0.5 * PI;
-    // Grains are 0.15 cells in radius. The rate only sets the clock: a level pane without wind moves nothing.
+    // New droplets have a radius of 0.15 cells. The rate only sets the time scale: on a level pane
+    // nothing slides.
     let scene = tilted("", 0.0, SIZE, &Angles::new(90.0, 90.0).keys())
         + "[pane]\ncell = \"0.25 mm\"\n[[emitters]]\nkind = \"dew\"\non = \"pane\"\nrate = \"100 uL/m^2/s\"\n";
-    let mut stage = Stage::new(&scene)?;
-    let mut looks = Vec::new();
+    let mut simulation = Simulation::new(&scene)?;
+    let mut samples = Vec::new();
     // Depths from 0.3 µm to 0.3 mm, eight for every factor of ten; 1 s condenses 0.1 µm.
     for step in 0..=24 {
         let until = 3.0 * 10f64.powf(f64::from(step) / 8.0);
-        stage.run(until - stage.time())?;
-        looks.push(look(&stage, theta));
+        simulation.run(until - simulation.time())?;
+        samples.push(sample(&simulation, theta));
     }
     let law = |depth: f64| PI * depth / (COVERAGE * cap::volume_over_radius_cubed(theta));
-    let late: Vec<(f64, f64)> =
-        looks.iter().filter(|look| look.depth > 0.99 * COALESCING).map(|look| (look.depth, look.mean)).collect();
-    let last = looks.last().ok_or("nobody looked")?;
+    let late: Vec<(f64, f64)> = samples
+        .iter()
+        .filter(|sample| sample.depth > 0.99 * COALESCING)
+        .map(|sample| (sample.depth, sample.mean))
+        .collect();
+    let last = samples.last().ok_or("no samples")?;
     let mut result = CaseResult::default();
-    // Over a factor of ten in depth, at whose start the pattern still remembers its grains.
+    // Over a factor of ten in depth, at the start of which the pattern still depends on the initial
+    // droplets.
     result.checks.push(Check::value(
         "exponent of growth, coalescing",
         "",
@@ -78,7 +86,7 @@ pub(super) fn growth(_: &CaseContext) -> Result<CaseResult, CaseError> {
         exponent(&late),
         Tolerance::Absolute(0.15),
     ));
-    // The law's covered share is itself unverified: a factor of two either way.
+    // The coverage in the law is itself unverified: a factor of two.
     result.checks.push(Check::range(
         "mean radius at 0.3 mm of water, over the law's",
         "",
@@ -87,21 +95,21 @@ pub(super) fn growth(_: &CaseContext) -> Result<CaseResult, CaseError> {
         last.mean / law(last.depth),
     ));
     result.checks.push(Check::value(
-        "share that large drops cover",
+        "coverage of the large drops",
         "",
         COVERAGE,
         last.covered,
         Tolerance::Absolute(0.1),
     ));
-    let points = |of: fn(&Look) -> f64| looks.iter().map(|look| (look.depth * 1e6, of(look) * 1e3)).collect();
+    let points = |of: fn(&Sample) -> f64| samples.iter().map(|sample| (sample.depth * 1e6, of(sample) * 1e3)).collect();
     result.plots.push(Plot {
         title: "Mean base radius of dew drops over the condensed depth".into(),
         x: Axis::log("condensed depth (µm)"),
         y: Axis::log("base radius (mm)"),
         series: vec![
             Series::new("π e/(s g)", Mark::Expected, [8e-6, 3e-4].map(|e| (e * 1e6, law(e) * 1e3)).to_vec()),
-            Series::new("large drops", Mark::Points, points(|look| look.mean)),
-            Series::new("all, with new grains", Mark::Line, points(|look| look.by_number)),
+            Series::new("large drops", Mark::Points, points(|sample| sample.mean)),
+            Series::new("all, with new droplets", Mark::Line, points(|sample| sample.by_number)),
         ],
     });
     Ok(result)

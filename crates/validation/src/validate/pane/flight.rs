@@ -1,6 +1,6 @@
-//! Drops in the air.
+//! Drops in free flight.
 
-use super::stage::{Angles, GRAVITY, Stage, tilted};
+use super::simulation::{Angles, GRAVITY, Simulation, tilted};
 use super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
 /// In m.
@@ -11,30 +11,30 @@ pub(super) fn free_fall(_: &CaseContext) -> Result<CaseResult, CaseError> {
     const STEP: f64 = 2e-5;
     let scene = tilted("", 0.0, [40.0, 40.0], &Angles::new(90.0, 60.0).keys())
         + "[[drops]]\nshape = \"sphere\"\ncenter = \"0 21 0 mm\"\nradius = \"1 mm\"\n";
-    let mut stage = Stage::new(&scene)?;
+    let mut simulation = Simulation::new(&scene)?;
     let mut fall = Vec::new();
-    let mut last = stage.drop(1)?.ok_or("the ball is not there")?;
+    let mut last = simulation.drop(1)?.ok_or("the ball is not there")?;
     while last.solid.is_none() {
         let gap = last.frame.origin.y - RADIUS;
         if gap > 2e-3 {
-            fall.push((stage.time() * 1e3, gap * 1e3));
+            fall.push((simulation.time() * 1e3, gap * 1e3));
         }
-        if stage.time() > 0.1 {
+        if simulation.time() > 0.1 {
             return Err("it does not land".into());
         }
         let speed = last.velocity.length();
-        // Far from the pane there is nothing to miss.
-        stage.run(if gap > 2e-3 { 50.0 * STEP } else { STEP })?;
-        let now = stage.drop(1)?.ok_or("it is gone")?;
+        // Longer steps far from the pane.
+        simulation.run(if gap > 2e-3 { 50.0 * STEP } else { STEP })?;
+        let now = simulation.drop(1)?.ok_or("it is gone")?;
         if now.solid.is_some() {
-            fall.push((stage.time() * 1e3, 0.0));
+            fall.push((simulation.time() * 1e3, 0.0));
             let mut result = CaseResult::default();
-            // It is looked at every 20 µs, 0.03 % of the fall; the reference is exact.
+            // Sampled every 20 µs, 0.03 % of the fall; the reference is exact.
             result.checks.push(Check::value(
                 "time of landing",
                 "ms",
                 (2.0 * HEIGHT / GRAVITY).sqrt() * 1e3,
-                stage.time() * 1e3,
+                simulation.time() * 1e3,
                 Tolerance::Relative(5e-4),
             ));
             result.checks.push(Check::value(

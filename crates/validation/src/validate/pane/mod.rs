@@ -1,93 +1,95 @@
-//! The pane model against the laws that it claims to follow, closed forms and reference values.
+//! Cases of the pane model: closed forms, exact solutions, reference values.
 //!
-//! Every case builds its scene from text and runs the model as a run does. Water throughout, 9.8 m/s².
+//! Every case builds its scene from text and runs the model as a run does. Liquid: water; gravity:
+//! 9.8 m/s².
 
-mod books;
 mod dew;
+mod film_deposition;
 mod flight;
-mod hanging;
-mod holding;
 mod paper;
-mod resting;
-mod running;
-mod stage;
-mod trail;
+mod pendant_drops;
+mod retention;
+mod sessile_drops;
+mod simulation;
+mod sliding;
+mod volume_balance;
 
-use super::{Axis, Case, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
+use super::{Axis, Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
-/// The pane model's cases.
+/// Cases of the pane model.
 pub(super) fn cases() -> Vec<Case> {
-    let case = |name, about, run| Case { name, model: "pane", quick: true, about, run };
+    let case = |name, about, run| Case { name, model: "pane", kind: CaseKind::Verification, quick: true, about, run };
     vec![
         case(
-            "pane-holds-or-runs",
-            "The largest drop that stays on a tilted pane, found by bisection with real runs. It should be the one whose weight along \
-             the slope, ρgV sin α, is what its line holds, γ w (cos θr − cos θa), with the width w of the drop at rest at θa.",
-            holding::holds_or_runs,
+            "pane-retention",
+            "Largest drop that stays on a tilted pane, by bisection with full runs. Expected: weight along the slope, ρgV sin α, \
+             equal to the retention force γ w (cos θr − cos θa), with the width w of the drop at rest at θa.",
+            retention::critical_volume,
         ),
         case(
             "pane-steady-speed",
-            "Drops heavy enough to run straight (weight three times the retention) on slides of some meters. Their final speed should \
-             be the one at which the wedge's and the boundary layer's friction take up weight less retention.",
-            running::steady_speed,
+            "Drops heavy enough to slide straight (weight three times the retention force) on slopes of some meters. Expected: the \
+             speed at which wedge and boundary-layer friction balance weight minus retention.",
+            sliding::steady_speed,
         ),
         case(
-            "pane-path-memory",
-            "Two drops down a vertical 90°/60° pane, the second started 3 mm beside the first, for several seeds. Where the material \
-             remembers (62° on wetted ground) the second is drawn into the first one's path; where it does not, it goes its own way.",
-            running::path_memory,
+            "pane-wetting-history",
+            "Two drops on a vertical 90°/60° pane, the second starting 3 mm beside the first, for several seeds. With wetting history \
+             (62° on the wetted surface) the second follows the path of the first; without it, it does not.",
+            sliding::wetting_history,
         ),
         case(
-            "pane-rest-shape",
+            "pane-sessile-shape",
             "Height, base radius and contact angle, measured on the frame's surface, of drops at rest on a level pane without \
-             hysteresis, against the Young–Laplace profile. A pane that is turned together with gravity must give the same drop.",
-            resting::rest_shape,
+             hysteresis. Expected: the Young–Laplace profile, and the same drop on a pane rotated together with gravity.",
+            sessile_drops::shape,
         ),
         case(
             "pane-hysteresis-cycle",
-            "A drop is fed to 20 µL at 90°/40° and drained again. It grows at the advancing angle, then its line stays while the angle \
-             falls, and recedes from the volume at which the receding angle is reached; reference values from an independent solver.",
-            resting::hysteresis_cycle,
+            "A drop is fed to 20 µL at 90°/40° and drained. It grows at the advancing angle; then its contact line is pinned while \
+             the angle decreases, and recedes from the volume at which the receding angle is reached. Expected values from an \
+             independent solver.",
+            sessile_drops::hysteresis_cycle,
         ),
         case(
-            "pane-hanging-drop",
-            "Drops under a level ceiling hang up to a largest volume and fall above it. The bound is found by bisection with real runs \
-             and held against the limit of stable pendant drops; 30 µL and 79.7 µL at 90° against an independent solver.",
-            hanging::hanging_drop,
+            "pane-pendant-drop",
+            "Largest drop that hangs from a level ceiling, by bisection with full runs. Expected: the limit of stable pendant drops; \
+             30 µL and 79.7 µL at 90° from an independent solver.",
+            pendant_drops::largest,
         ),
         case(
             "pane-free-fall",
-            "A ball of 1 mm radius falls 20 mm onto a level pane, without air: √(2h/g) and √(2gh).",
+            "A sphere of 1 mm radius falls 20 mm onto a level pane without air drag. Expected: √(2h/g) and √(2gh).",
             flight::free_fall,
         ),
         case(
-            "pane-wind",
-            "Wind along a level pane, raised until a drop starts: where ½ ρ_air C_D A U² is what the line holds. The law is \
-             for a cap; the width that counts is that of the drop flattened by its weight, by Young and Laplace.",
-            holding::wind,
+            "pane-wind-depinning",
+            "Wind along a level pane that starts a drop. Expected: ½ ρ_air C_D A U² equal to the retention force, with the width of the \
+             drop flattened by gravity (Young–Laplace).",
+            retention::wind,
         ),
         case(
-            "pane-trail",
-            "Drops run fast down vertical glass (50°/15°), beyond what their receding line can follow. What they lose per length should \
-             be the film of Landau and Levich on the part of the rear that cannot recede; that film gathers into beads.",
-            trail::trail,
+            "pane-film-deposition",
+            "Drops slide down vertical glass (50°/15°) faster than their receding contact line can follow. Expected volume loss per \
+             length: a Landau–Levich film on the part of the rear that cannot recede; the film collects into beads.",
+            film_deposition::loss_per_length,
         ),
         case(
             "pane-dew-growth",
-            "Dew on a level pane at 90°, from single grains to drops of a millimeter. Once drops coalesce the pattern keeps its looks, so \
-             with the covered share s constant the mean radius is π e/(s g) of the condensed depth e, g = V/R³ (docs/wetting.md, dew).",
+            "Dew on a level pane at 90°, from single droplets to drops of a millimeter. Once drops coalesce the pattern is \
+             self-similar, so at constant coverage s the mean radius is π e/(s g) of the condensed depth e, g = V/R³ (docs/wetting.md).",
             dew::growth,
         ),
         case(
-            "pane-books",
-            "Rain, dew, a tap, a feeding and a draining needle, trails, beads and run-off on one pane, in both fidelities: what was added is \
-             what is there plus what was lost, to the rounding of some ten thousand additions (the promise is 1e-6).",
-            books::books,
+            "pane-volume-balance",
+            "Rain, dew, a tap, a feeding and a draining needle, films, beads and run-off on one pane, in both fidelities. Expected: \
+             added = present + lost, to the rounding of some ten thousand additions (required: 1e-6).",
+            volume_balance::balance,
         ),
         case(
             "pane-paper-algorithm",
-            "The paper's Algorithm 1 on a small grid, by a scene with fidelity = \"paper\": thresholds, the frame_selection of the cell with most \
-             water, merging, residues and run-off, against amounts worked out by hand.",
+            "Algorithm 1 of the paper on a small grid, by a scene with fidelity = \"paper\": thresholds, selection of the cell with \
+             most water, merging, residues and run-off. Expected: amounts computed by hand.",
             paper::algorithm,
         ),
     ]

@@ -1,36 +1,38 @@
-//! The paper's Algorithm 1, worked out by hand.
+//! Algorithm 1 of the paper, compared with amounts computed by hand.
 //!
-//! A wall of five columns and four rows, amounts in µL. A drop above 10 starts, one at or below 5 stops, and a residue is left in
-//! every cell that a drop leaves. Affinities are equal, and where water decides they do not matter.
+//! A wall of five columns and four rows, amounts in µL. A drop above 10 starts to slide, one at or
+//! below 5 stops, and a residue stays in every cell that a drop leaves. Affinities are equal and do
+//! not matter where water amounts differ.
 
 use glam::DVec2;
 
-use super::stage::{Angles, Stage, cap, tilted};
+use super::simulation::{Angles, Simulation, cap, tilted};
 use super::{CaseContext, CaseError, CaseResult, Check, Tolerance};
 
 const COLUMNS: usize = 5;
 const ROWS: usize = 4;
-/// In mm; so wide that drops in neighboring cells are shown apart.
+/// Cell size, in mm: large enough that drops in neighboring cells are separate.
 const CELL: f64 = 20.0;
 
 /// Amounts in µL, the topmost row first.
 type Grid = [[f64; COLUMNS]; ROWS];
 
-/// Before, and after each pass; a residue of 1.
-const RUNNING: [Grid; 5] = [
+/// Initial amounts, and those after each pass; residue 1.
+const SLIDING: [Grid; 5] = [
     [[0.0, 0.0, 0.0, 9.0, 0.0], [0.0, 12.0, 0.0, 0.0, 0.0], [2.0, 0.5, 0.0, 6.0, 10.0], [0.0, 3.0, 0.0, 0.0, 0.0]],
-    // 12 > 10 starts: 1 stays, 11 join the 2 below it to the left, which are more than the 0.5 straight below. 9, 6 and 10 stay,
-    // for 10 is not above 10.
+    // 12 > 10 starts: 1 stays, 11 join the 2 below left, which are more than the 0.5 directly
+    // below. 9, 6 and 10 stay, as 10 is not above 10.
     [[0.0, 0.0, 0.0, 9.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0], [13.0, 0.5, 0.0, 6.0, 10.0], [0.0, 3.0, 0.0, 0.0, 0.0]],
     // At the left edge there are two cells below: 13 leave 1 and join the 3.
     [[0.0, 0.0, 0.0, 9.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.5, 0.0, 6.0, 10.0], [0.0, 15.0, 0.0, 0.0, 0.0]],
-    // 15 leave 1 and run off with 14.
+    // 15 leave 1, and 14 run off.
     [[0.0, 0.0, 0.0, 9.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.5, 0.0, 6.0, 10.0], [0.0, 1.0, 0.0, 0.0, 0.0]],
-    // Nothing moves any more.
+    // Nothing moves.
     [[0.0, 0.0, 0.0, 9.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.5, 0.0, 6.0, 10.0], [0.0, 1.0, 0.0, 0.0, 0.0]],
 ];
 
-/// With a residue of 4 a drop of 10.5 starts, goes on below 10 because it moves, and stops at 5 or less. Traces of 0.125 show its way.
+/// With residue 4 a drop of 10.5 starts, keeps sliding below 10, and stops at 5 or less. Amounts of
+/// 0.125 guide its path.
 const STOPPING: [Grid; 4] = [
     [[0.0, 0.0, 10.5, 0.0, 0.0], [0.0, 0.0, 0.125, 0.0, 0.0], [0.0, 0.0, 0.0, 0.125, 0.0], [0.0, 0.0, 0.125, 0.0, 0.0]],
     [[0.0, 0.0, 4.0, 0.0, 0.0], [0.0, 0.0, 6.625, 0.0, 0.0], [0.0, 0.0, 0.0, 0.125, 0.0], [0.0, 0.0, 0.125, 0.0, 0.0]],
@@ -58,10 +60,10 @@ fn scene(first: &Grid, residue: f64) -> String {
     text
 }
 
-/// The amounts, read from the frame.
-fn amounts(stage: &Stage) -> Result<Grid, CaseError> {
+/// Amounts in the frame.
+fn amounts(simulation: &Simulation) -> Result<Grid, CaseError> {
     let mut grid = Grid::default();
-    for drop in stage.drops()? {
+    for drop in simulation.drops()? {
         let place = drop.frame.origin.truncate() * 1e3 / CELL;
         let column = (place.x + 0.5 * COLUMNS as f64) as usize;
         let row = (0.5 * ROWS as f64 - place.y) as usize;
@@ -77,23 +79,23 @@ fn largest_difference(a: &Grid, b: &Grid) -> f64 {
 pub(super) fn algorithm(_: &CaseContext) -> Result<CaseResult, CaseError> {
     let mut result = CaseResult::default();
     for (name, passes, residue, run_off) in
-        [("running", &RUNNING[..], 1.0, 14.0), ("stopping", &STOPPING[..], 4.0, 0.0)]
+        [("sliding", &SLIDING[..], 1.0, 14.0), ("stopping", &STOPPING[..], 4.0, 0.0)]
     {
-        let mut stage = Stage::new(&scene(&passes[0], residue))?;
+        let mut simulation = Simulation::new(&scene(&passes[0], residue))?;
         for (pass, expected) in passes.iter().enumerate() {
             if pass > 0 {
                 // One pass per frame interval.
-                stage.run(0.1)?;
+                simulation.run(0.1)?;
             }
-            // Exact but for the rounding of microliters to cubic meters and back.
+            // Exact except for rounding in the conversion between microliters and cubic meters.
             result.checks.push(Check::at_most(
                 format!("{name}: largest error of a cell after pass {pass}"),
                 "µL",
                 1e-12,
-                largest_difference(&amounts(&stage)?, expected),
+                largest_difference(&amounts(&simulation)?, expected),
             ));
         }
-        let lost = stage.frame().balance.lost * 1e9;
+        let lost = simulation.frame().balance.lost * 1e9;
         result.checks.push(Check::value(format!("{name}: run off"), "µL", run_off, lost, Tolerance::Absolute(1e-12)));
     }
     Ok(result)

@@ -1,0 +1,221 @@
+//! Materials of solids and liquid in the parameters that other programs share.
+//!
+//! Our own materials are a specular lobe over a diffuse base (`sessile_appearance`). Procedural
+//! textures are baked into an image over the solid's texture coordinates.
+
+use glam::{Vec2, Vec3};
+use rayon::prelude::*;
+use sessile_appearance::{
+    AppearanceError, BsdfParameters, LiquidMaterial, Material, ScaledTexture, SceneMaterials, SpecularLobe, Texture,
+    encloses, srgb_from_linear,
+};
+use sessile_output::unique_identifier;
+
+use crate::error::ExportError;
+use crate::job::Job;
+use crate::render_assets::encode_png;
+use crate::source::Source;
+
+/// Width and height of a baked texture, in pixels.
+const BAKED_SIZE: usize = 1024;
+
+/// Refractive index of opaque liquids that have no dielectric coat.
+const OPAQUE_LIQUID_INDEX: f32 = 1.5;
+
+/// Diffuse light under a water surface that is reflected back inside (lekner1988).
+const INNER_REFLECTANCE: f32 = 0.47;
+
+/// Roughness α of a water film, and its refractive index.
+pub const FILM_ALPHA: f32 = 0.03;
+/// See [`FILM_ALPHA`].
+pub const FILM_INDEX: f32 = 1.33;
+
+/// Material of a solid.
+#[derive(Clone, Debug)]
+pub struct SolidMaterial {
+    /// Identifier, unique in the scene.
+    pub name: String,
+    /// Linear color of the diffuse base or of the metal; the mean where there is a texture.
+    pub color: Vec3,
+    /// Color image over the texture coordinates, relative to the folder of the exported files.
+    pub texture: Option<String>,
+    /// Roughness α of the specular lobe (GGX).
+    pub alpha: f32,
+    /// Whether it is a metal.
+    pub metal: bool,
+    /// Refractive index of a clear coat over the base; `None` for matte solids and metals.
+    pub coat: Option<f32>,
+    /// Refractive index of glass; `None` for opaque solids.
+    pub glass: Option<f32>,
+    /// Whether the mesh encloses a volume; glass that does not is a thin pane.
+    pub closed: bool,
+    /// Fraction of light transmitted diffusely, as by a leaf.
+    pub transmittance: Vec3,
+    /// How much the solid darkens when wet, from 0 to 1.
+    pub porosity: f32,
+}
+
+impl SolidMaterial {
+    /// Whether it is glass.
+    pub fn is_transparent(&self) -> bool {
+        self.glass.is_some()
+    }
+
+    /// Perceptual roughness, √α, as artist-facing shaders expect it.
+    pub fn roughness(&self) -> f32 {
+        self.alpha.max(0.0).sqrt()
+    }
+
+    /// Color of the base under a water film: porous materials darken (lekner1988).
+    pub fn wet_color(&self) -> Vec3 {
+        let p = INNER_REFLECTANCE * self.porosity;
+        self.color * (1.0 - p) / (Vec3::ONE - p * self.color)
+    }
+}
+
+/// Materials of all solids and of the liquid.
+#[derive(Clone, Debug)]
+pub struct ExportMaterials {
+    /// The solids, in the scene's order.
+    pub solids: Vec<SolidMaterial>,
+    liquid: LiquidMaterial,
+    /// Texture of each solid that has one.
+    textures: Vec<Option<ScaledTexture>>,
+}
+
+/// Optical parameters of the liquid.
+#[derive(Clone, Copy, Debug)]
+pub struct LiquidParameters {
+    /// Refractive index.
+    pub index: f32,
+    /// Absorption coefficient per color channel, in 1/m.
+    pub absorption: Vec3,
+    /// Color of an opaque liquid; `None` for a clear one.
+    pub opaque: Option<Vec3>,
+    /// Whether an opaque liquid is a metal.
+    pub metal: bool,
+}
+
+impl ExportMaterials {
+    /// Reads the materials of a run's scene.
+    pub fn of(source: &Source) -> Result<Self, ExportError> {
+        let materials = SceneMaterials::of(&source.scene).map_err(AppearanceError::from)?;
+        let mut taken = Vec::new();
+        let (solids, textures) = source
+            .world
+            .solids()
+            .iter()
+            .zip(materials.solids())
+            .map(|(solid, material)| {
+                let name = unique_identifier(solid.name(), &mut taken);
+                let closed = encloses(solid, solid.mesh());
+                match material {
+                    Material::Glass { index } => (glass(name, *index, closed), None),
+                    Material::Opaque(parameters) => opaque(name, parameters, closed),
+                }
+            })
+            .unzip();
+        Ok(Self { solids, liquid: materials.liquid().clone(), textures })
+    }
+
+    /// Writes the textures of the solids to `textures/` of the exported files.
+    pub fn write_textures(&self, job: &Job<'_>) -> Result<(), ExportError> {
+        for (index, solid) in self.solids.iter().enumerate() {
+            if let (Some(file), Some(bytes)) = (&solid.texture, self.texture_file(index)?) {
+                job.write_file(file, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The texture of a solid as a PNG file; `None` where it has none.
+    pub fn texture_file(&self, solid: usize) -> Result<Option<Vec<u8>>, ExportError> {
+        let Some(texture) = &self.textures[solid] else { return Ok(None) };
+        let size = [BAKED_SIZE as u32; 2];
+        encode_png(&self.solids[solid].name, size, png::ColorType::Rgb, &bake(texture)).map(Some)
+    }
+
+    /// Optical parameters of the liquid.
+    pub fn liquid_parameters(&self) -> LiquidParameters {
+        match &self.liquid {
+            LiquidMaterial::Clear { index, absorption } => {
+                LiquidParameters { index: *index, absorption: *absorption, opaque: None, metal: false }
+            }
+            LiquidMaterial::Opaque(parameters) => LiquidParameters {
+                index: match parameters.specular {
+                    SpecularLobe::Dielectric(index) => index,
+                    SpecularLobe::None | SpecularLobe::Conductor => OPAQUE_LIQUID_INDEX,
+                },
+                absorption: Vec3::ZERO,
+                opaque: Some(parameters.color.at(Vec2::ZERO)),
+                metal: parameters.specular == SpecularLobe::Conductor,
+            },
+        }
+    }
+}
+
+fn glass(name: String, index: f32, closed: bool) -> SolidMaterial {
+    SolidMaterial {
+        name,
+        color: Vec3::ONE,
+        texture: None,
+        alpha: 0.0,
+        metal: false,
+        coat: None,
+        glass: Some(index),
+        closed,
+        transmittance: Vec3::ZERO,
+        porosity: 0.0,
+    }
+}
+
+fn opaque(name: String, parameters: &BsdfParameters, closed: bool) -> (SolidMaterial, Option<ScaledTexture>) {
+    let constant = parameters.color.is_constant();
+    let material = SolidMaterial {
+        color: if constant { parameters.color.at(Vec2::ZERO) } else { mean(&parameters.color) },
+        texture: (!constant).then(|| format!("textures/{name}.png")),
+        alpha: parameters.alpha,
+        metal: parameters.specular == SpecularLobe::Conductor,
+        coat: match parameters.specular {
+            SpecularLobe::Dielectric(index) => Some(index),
+            SpecularLobe::None | SpecularLobe::Conductor => None,
+        },
+        glass: None,
+        closed,
+        transmittance: parameters.transmittance,
+        porosity: parameters.porosity,
+        name,
+    };
+    (material, (!constant).then(|| parameters.color.clone()))
+}
+
+fn pixel_uv(column: usize, row: usize, size: usize) -> Vec2 {
+    Vec2::new((column as f32 + 0.5) / size as f32, 1.0 - (row as f32 + 0.5) / size as f32)
+}
+
+fn mean(texture: &ScaledTexture) -> Vec3 {
+    const SIZE: usize = 64;
+    let sum: Vec3 = (0..SIZE * SIZE).map(|i| texture.at(pixel_uv(i % SIZE, i / SIZE, SIZE))).sum();
+    sum / (SIZE * SIZE) as f32
+}
+
+/// The texture as an sRGB image, top row first. Image textures are resampled too, so that all are
+/// alike.
+fn bake(texture: &ScaledTexture) -> Vec<u8> {
+    // Patterns have sharp edges: four samples per pixel. Images are smooth already.
+    let offsets: &[Vec2] = if matches!(texture.texture, Texture::Image(_)) {
+        &[Vec2::ZERO]
+    } else {
+        &[Vec2::new(-0.25, -0.25), Vec2::new(0.25, -0.25), Vec2::new(-0.25, 0.25), Vec2::new(0.25, 0.25)]
+    };
+    let mut rgb = vec![0; 3 * BAKED_SIZE * BAKED_SIZE];
+    rgb.par_chunks_mut(3 * BAKED_SIZE).enumerate().for_each(|(row, line)| {
+        for (column, pixel) in line.chunks_exact_mut(3).enumerate() {
+            let center = pixel_uv(column, row, BAKED_SIZE);
+            let color: Vec3 = offsets.iter().map(|offset| texture.at(center + *offset / BAKED_SIZE as f32)).sum();
+            let color = color / offsets.len() as f32;
+            pixel.copy_from_slice(&color.to_array().map(srgb_from_linear));
+        }
+    });
+    rgb
+}

@@ -1,0 +1,428 @@
+//! The pane model: a step, a frame, a checkpoint.
+
+use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
+use sessile_frames::{Event, Frame, FrameGeometry, VolumeBalance};
+use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
+use sessile_scene::{DropShape, Fidelity, Scene};
+use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions, ball_radius};
+use sessile_wetting::cap;
+use sessile_world::random::Stream;
+use sessile_world::{World, WorldState};
+
+use crate::automaton::{Automaton, AutomatonState, Weights};
+use crate::display;
+use crate::drops::PaneDrop;
+use crate::error::PaneError;
+use crate::flight::first_contact;
+use crate::frame::PaneFrame;
+use crate::motion::StepContext;
+use crate::params::{DEW_STREAM, PARAMS};
+use crate::physical::{Physical, PhysicalState};
+use crate::setup::Setup;
+use crate::sources::Target;
+use crate::substrate::{Substrate, SubstrateState};
+use crate::wet_map::wet_map;
+
+/// Drops on a flat pane.
+#[derive(Debug)]
+pub struct Pane {
+    world: World,
+    setup: Setup,
+    solver: Solver,
+    state: ModelState,
+}
+
+/// The drops on the pane and the rules that move them.
+#[derive(Debug)]
+pub(crate) enum Solver {
+    /// Force balance, `fidelity = "physical"`.
+    Physical(Box<Physical>),
+    /// Algorithm 1 of the paper, `fidelity = "paper"`.
+    Paper(Box<PaperSolver>),
+}
+
+/// The paper's cellular automaton on its substrate.
+#[derive(Debug)]
+pub(crate) struct PaperSolver {
+    pub substrate: Substrate,
+    pub automaton: Automaton,
+    weights: Weights,
+    /// Passes done so far.
+    passes: u64,
+}
+
+/// The state that a checkpoint stores.
+#[derive(Serialize, Deserialize)]
+struct PaneState {
+    state: ModelState,
+    world: WorldState,
+    solver: SolverState,
+}
+
+#[derive(Serialize, Deserialize)]
+enum SolverState {
+    Physical(Box<PhysicalState>),
+    Paper { substrate: SubstrateState, automaton: AutomatonState, passes: u64 },
+}
+
+impl Pane {
+    /// A pane as the scene describes it, with its initial drops.
+    pub fn new(scene: &Scene, world: World) -> Result<Self, PaneError> {
+        let setup = Setup::new(scene, &world)?;
+        let substrate = setup.substrate(&world);
+        let solver = match scene.fidelity {
+            Fidelity::Physical => Solver::Physical(Box::new(Physical::new(setup.size, substrate))),
+            Fidelity::Paper => {
+                let automaton = Automaton::new(substrate.num_cells());
+                Solver::Paper(Box::new(PaperSolver { substrate, automaton, weights: setup.weights, passes: 0 }))
+            }
+        };
+        let state = ModelState::new(world.solids().len());
+        let mut pane = Self { world, setup, solver, state };
+        pane.place_initial_drops()?;
+        Ok(pane)
+    }
+
+    /// Puts a drop on the pane, `position` in m from its lower left corner; the next step merges it
+    /// with what it touches.
+    pub fn add_drop(&mut self, position: DVec2, volume: f64) {
+        let frame = self.frame_now();
+        let context = self.context(&frame);
+        let id = self.state.add_drop(volume);
+        self.solver.land(id, position, volume, 0.0, &frame, &context, &mut Vec::new());
+    }
+
+    /// Number of drops on the pane and in the air.
+    pub fn num_drops(&self) -> usize {
+        let on_pane = match &self.solver {
+            Solver::Physical(physical) => physical.drops.count(),
+            Solver::Paper(paper) => paper.automaton.num_drops(),
+        };
+        on_pane + self.state.balls.len()
+    }
+
+    /// Number of drops that slide along the pane.
+    pub fn num_sliding(&self) -> usize {
+        match &self.solver {
+            Solver::Physical(physical) => physical.num_sliding(),
+            Solver::Paper(paper) => paper.automaton.num_moving(),
+        }
+    }
+
+    /// Mean speed of the sliding drops, in m/s; 0 without any, and in the paper mode.
+    pub fn mean_sliding_speed(&self) -> f64 {
+        let Solver::Physical(physical) = &self.solver else { return 0.0 };
+        let speeds = physical.drops.iter().filter(|(_, drop)| drop.sliding).map(|(_, drop)| f64::from(drop.speed));
+        speeds.sum::<f64>() / physical.num_sliding().max(1) as f64
+    }
+
+    /// The pane at the world's time.
+    fn frame_now(&self) -> PaneFrame {
+        self.setup.frame(&self.world)
+    }
+
+    /// What acts on the drops at the world's time.
+    fn context(&self, frame: &PaneFrame) -> StepContext {
+        let gravity = self.world.gravity();
+        let pane_velocity = self.world.solids()[self.setup.solid].velocity_at(frame.point_at(0.5 * frame.size));
+        StepContext {
+            liquid: self.setup.liquid,
+            gravity: frame.tangential(gravity),
+            normal_acceleration: -gravity.dot(frame.normal()),
+            wind: frame.tangential(self.world.wind() - pane_velocity),
+            overrides: self.setup.overrides,
+            damping: if self.setup.settle { PARAMS.settle_damping } else { 0.0 },
+        }
+    }
+
+    /// Places the scene's drops: caps on the pane, everything else in the air.
+    fn place_initial_drops(&mut self) -> Result<(), PaneError> {
+        let frame = self.frame_now();
+        let context = self.context(&frame);
+        let Self { world, setup, solver, state } = self;
+        for drop in world.initial_drops() {
+            let (volume, centroid) = (drop.volume(), drop.centroid());
+            let DropShape::Cap { on, contact_angle, .. } = *drop.shape() else {
+                state.add_ball(Projectile { center: centroid, velocity: drop.velocity(), volume }, 0.0);
+                continue;
+            };
+            if on != setup.solid {
+                let solid = world.solids()[on].name().to_owned();
+                return Err(PaneError::CapElsewhere { drop: drop.index(), solid, pane: setup.name.clone() });
+            }
+            let position = frame.position_of(centroid);
+            if !frame.contains(position) {
+                return Err(PaneError::DropBesidePane { drop: drop.index(), pane: setup.name.clone() });
+            }
+            let id = state.add_drop(volume);
+            let radius = cap::base_radius(volume, contact_angle);
+            solver.land(id, position, volume, radius, &frame, &context, &mut Vec::new());
+        }
+        self.release_detached(&frame);
+        Ok(())
+    }
+
+    /// Adds what emitters release between the current time and `until` (in s).
+    fn receive(&mut self, until: f64, frame: &PaneFrame, context: &StepContext, events: &mut Vec<Event>) {
+        let Self { world, setup, solver, state } = self;
+        let mut target = Target { solver, setup, frame, context, gravity: world.gravity(), events };
+        let random = |grain: u64| Stream::new(setup.seed, &[DEW_STREAM, grain]);
+        apply_emissions(world.emissions(state.time, until), until, state, random, &mut target);
+    }
+
+    /// Lets airborne drops fly for the rest of the step; returns the number of those that landed.
+    fn fly(&mut self, frame: &PaneFrame, context: &StepContext, events: &mut Vec<Event>) -> u64 {
+        let gravity = self.world.gravity();
+        let Self { setup, solver, state, .. } = self;
+        let ModelState { balls, lost, .. } = state;
+        let mut landed = 0;
+        balls.retain_mut(|ball| {
+            if let Some((position, radius)) = landing(ball, setup, frame, gravity) {
+                solver.land(ball.id, position, ball.body.volume, radius, frame, context, events);
+                landed += 1;
+                return false;
+            }
+            ball.finish_step(gravity);
+            let is_lost = setup.is_past(ball.body.center, gravity, frame);
+            if is_lost {
+                *lost += ball.body.volume;
+            }
+            !is_lost
+        });
+        landed
+    }
+
+    /// Makes airborne drops of those that have detached; returns their number.
+    fn release_detached(&mut self, frame: &PaneFrame) -> u64 {
+        let Solver::Physical(physical) = &mut self.solver else { return 0 };
+        let count = physical.detached.len() as u64;
+        let airborne = physical.detached.drain(..).filter_map(|drop| {
+            let velocity = frame.lift(drop.velocity());
+            let point = frame.point_at(drop.position);
+            let body = Projectile::detached(point, frame.normal(), velocity, drop.volume);
+            drop.id.map(|id| Ball { id, body, remaining: 0.0 })
+        });
+        self.state.take_detached(airborne);
+        count
+    }
+
+    /// Length of the next step, in s, at most `limit`.
+    fn step_length(&self, limit: f64) -> f64 {
+        match &self.solver {
+            Solver::Physical(physical) => limit.min(physical.longest_step(&self.context(&self.frame_now()))),
+            Solver::Paper(paper) => {
+                let interval = self.setup.pass_interval;
+                limit.min((paper.next_pass(interval) - self.state.time).max(1e-9 * interval))
+            }
+        }
+    }
+
+    /// Advances the drops on the pane by `dt` seconds to the time `end`.
+    fn advance_drops(
+        &mut self,
+        (dt, end): (f64, f64),
+        context: &StepContext,
+        events: &mut Vec<Event>,
+        timer: &mut dyn StageTimer,
+    ) -> StageReports {
+        let gravity = self.world.gravity().length();
+        match &mut self.solver {
+            Solver::Physical(physical) => physical.step(context, (dt, end), &mut self.state.ids, events, timer),
+            Solver::Paper(paper) => {
+                timer.enter("pass");
+                paper.pass_if_due(end, self.setup.pass_interval, context, gravity, &mut self.state, events)
+            }
+        }
+    }
+}
+
+/// Where a ball lands in this step, and the base radius to which it spreads (in m).
+fn landing(ball: &Ball, setup: &Setup, frame: &PaneFrame, gravity: DVec3) -> Option<(DVec2, f64)> {
+    let time = first_contact(&ball.body, frame.corner, frame.normal(), gravity, ball.remaining)?;
+    let mut landed = ball.body;
+    landed.fall(gravity, time);
+    let position = frame.position_of(landed.center);
+    let impact_speed = landed.velocity.dot(frame.normal()).abs();
+    frame.contains(position).then(|| (position, setup.spread_radius(landed.volume, impact_speed)))
+}
+
+impl Solver {
+    /// Puts a drop on the pane with its contact line at `radius` (in m), within the bounds of the
+    /// contact angles.
+    #[expect(clippy::too_many_arguments, reason = "a drop's position, amount, id and width, and where it lands")]
+    fn land(
+        &mut self,
+        id: DropId,
+        position: DVec2,
+        volume: f64,
+        radius: f64,
+        frame: &PaneFrame,
+        context: &StepContext,
+        events: &mut Vec<Event>,
+    ) {
+        let position = position.clamp(DVec2::ZERO, frame.size);
+        match self {
+            Self::Physical(physical) => physical.deposit(PaneDrop::at_rest(id, position, volume), radius, context),
+            Self::Paper(paper) => {
+                let PaperSolver { substrate, automaton, .. } = &mut **paper;
+                let cell = substrate.cell_at(position);
+                automaton.add(cell, volume, id, events);
+                automaton.wet_under(substrate, cell, context);
+            }
+        }
+    }
+
+    /// The cells of the pane.
+    fn substrate(&self) -> &Substrate {
+        match self {
+            Self::Physical(physical) => &physical.substrate,
+            Self::Paper(paper) => &paper.substrate,
+        }
+    }
+
+    /// Volume lost over the pane's edges, in m³.
+    fn lost(&self) -> f64 {
+        match self {
+            Self::Physical(physical) => physical.lost,
+            Self::Paper(paper) => paper.automaton.lost,
+        }
+    }
+}
+
+impl PaperSolver {
+    /// Time of the next pass, in s.
+    fn next_pass(&self, interval: f64) -> f64 {
+        (self.passes + 1) as f64 * interval
+    }
+
+    /// Does a pass of Algorithm 1 if one is due at the time `end` (in s).
+    fn pass_if_due(
+        &mut self,
+        end: f64,
+        interval: f64,
+        context: &StepContext,
+        gravity: f64,
+        state: &mut ModelState,
+        events: &mut Vec<Event>,
+    ) -> StageReports {
+        let mut report = StageReports::default();
+        // Frames coincide with passes; rounding must not put a pass behind its frame.
+        if end >= self.next_pass(interval) - 1e-6 * interval {
+            let wind = self.wind_per_weight(context, gravity);
+            let Self { substrate, automaton, weights, passes } = self;
+            let moved = automaton.pass(substrate, weights, wind, &mut state.ids, events);
+            automaton.wet_paths(substrate, context);
+            *passes += 1;
+            report.add("pass.moves", moved);
+        }
+        report
+    }
+
+    /// Drag of the wind on a drop of the static critical weight, in units of that weight.
+    fn wind_per_weight(&self, context: &StepContext, gravity: f64) -> DVec2 {
+        let law = self.substrate.law_at(DVec2::ZERO);
+        let volume = self.weights.static_critical;
+        let radius = context.advancing_radius(law, volume).unwrap_or_else(|| ball_radius(volume));
+        let without_gravity = StepContext { gravity: DVec2::ZERO, ..*context };
+        let weight = context.liquid.density * volume * gravity;
+        if weight > 0.0 { without_gravity.force(volume, radius, law) / weight } else { DVec2::ZERO }
+    }
+}
+
+impl Model for Pane {
+    fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    fn step(&mut self, limit: f64, timer: &mut dyn StageTimer) -> Result<StepReport, StepError> {
+        let dt = self.step_length(limit);
+        let end = self.state.time + dt;
+        self.world.advance_to(end);
+        let frame = self.frame_now();
+        let context = self.context(&frame);
+        let mut events = Vec::new();
+        timer.enter("sources");
+        self.state.begin_flight(dt);
+        self.receive(end, &frame, &context, &mut events);
+        timer.enter("flight");
+        let landed = self.fly(&frame, &context, &mut events);
+        let mut stages = self.advance_drops((dt, end), &context, &mut events, timer);
+        stages.add("flight.landed", landed);
+        stages.add("flight.detached", self.release_detached(&frame));
+        self.state.time = end;
+        Ok(StepReport { dt, events, stages })
+    }
+
+    fn frame(&self) -> Frame {
+        let frame = self.frame_now();
+        let context = self.context(&frame);
+        let display = display::Display { frame: &frame, context: &context, solid: self.setup.solid as u32 };
+        let mut shown = match &self.solver {
+            Solver::Physical(physical) => display.physical(physical),
+            Solver::Paper(paper) => display.paper(&paper.automaton, &paper.substrate, self.setup.pass_interval),
+        };
+        shown.extend(self.state.balls.iter().map(|ball| display.ball(ball)));
+        shown.sort_unstable_by_key(|(instance, _)| instance.drop);
+        let (instances, drops) = shown.into_iter().unzip();
+        let substrate = self.solver.substrate();
+        Frame {
+            time: self.state.time,
+            liquid: FrameGeometry::Instances(instances),
+            drops,
+            wet: vec![wet_map(substrate, self.setup.solid)],
+            balance: VolumeBalance {
+                added: self.state.added,
+                lost: self.state.lost + self.solver.lost(),
+                film: substrate.film_volume(),
+            },
+            active_cells: self.num_sliding() as u64,
+        }
+    }
+
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let solver = match &self.solver {
+            Solver::Physical(physical) => SolverState::Physical(Box::new(physical.save())),
+            Solver::Paper(paper) => SolverState::Paper {
+                substrate: paper.substrate.save(),
+                automaton: paper.automaton.save(),
+                passes: paper.passes,
+            },
+        };
+        let saved = PaneState { state: self.state.clone(), world: self.world.save(), solver };
+        // Plain numbers into memory cannot fail.
+        postcard::to_stdvec(&saved).expect("a pane's state is plain data")
+    }
+
+    fn restore(&mut self, bytes: &[u8]) -> Result<(), RestoreError> {
+        let saved: PaneState = postcard::from_bytes(bytes).map_err(|error| RestoreError(error.to_string()))?;
+        let other_grid = || RestoreError("it belongs to a pane with other cells".into());
+        match (&mut self.solver, saved.solver) {
+            (Solver::Physical(physical), SolverState::Physical(state)) => {
+                let mut empty = Physical::new(self.setup.size, self.setup.substrate(&self.world));
+                if !empty.restore(*state) {
+                    return Err(other_grid());
+                }
+                **physical = empty;
+            }
+            (Solver::Paper(paper), SolverState::Paper { substrate, automaton, passes }) => {
+                if !paper.automaton.restore(automaton) || !paper.substrate.restore(substrate) {
+                    return Err(other_grid());
+                }
+                paper.passes = passes;
+            }
+            _ => return Err(RestoreError("it belongs to the other fidelity".into())),
+        }
+        self.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
+        self.state = saved.state;
+        Ok(())
+    }
+}
