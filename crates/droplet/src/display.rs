@@ -313,14 +313,7 @@ fn metaballs(
     };
     let mut balls = Vec::new();
     for part in parts.as_slice() {
-        let scale = part.share.cbrt();
-        let drop = MetaballDrop {
-            volume: whole.volume * part.share,
-            base_radius: whole.base_radius * scale,
-            height: whole.height * scale,
-            ..whole
-        };
-        drop.push_balls(offset(part), &mut balls);
+        whole.part(part.share).push_balls(offset(part), &mut balls);
     }
     balls
 }

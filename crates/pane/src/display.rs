@@ -59,14 +59,7 @@ impl Display<'_> {
                 match pane.necks.get(slot) {
                     Some(parts) => {
                         for part in parts.as_slice() {
-                            let scale = part.share.cbrt();
-                            let shape = MetaballDrop {
-                                volume: whole.volume * part.share,
-                                base_radius: whole.base_radius * scale,
-                                height: whole.height * scale,
-                                ..whole
-                            };
-                            shape.push_balls(part.offset.truncate(), &mut balls);
+                            whole.part(part.share).push_balls(part.offset.truncate(), &mut balls);
                         }
                     }
                     None => whole.push_balls(DVec2::ZERO, &mut balls),

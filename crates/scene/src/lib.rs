@@ -54,6 +54,7 @@ mod resolve;
 mod schema;
 mod source;
 mod suggest;
+pub mod text;
 mod tree;
 pub mod types;
 mod units;

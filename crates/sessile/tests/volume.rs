@@ -65,7 +65,7 @@ fn a_scene_too_large_for_the_machine_is_answered_with_a_cell_that_would_do() {
 
 #[test]
 fn a_time_step_that_blows_up_is_refused_with_the_longest_that_does_not() {
-    refused("volume.dt=1 ms", &["volume.dt is 1000.000 us", "blow up above"]);
+    refused("volume.dt=1 ms", &["volume.dt is 1000.000 us", "are unstable above"]);
 }
 
 #[test]

@@ -58,6 +58,17 @@ pub struct MetaballDrop {
 }
 
 impl MetaballDrop {
+    /// A similar drop of a share of the volume.
+    pub fn part(&self, share: f64) -> Self {
+        let scale = share.cbrt();
+        Self {
+            volume: self.volume * share,
+            base_radius: self.base_radius * scale,
+            height: self.height * scale,
+            ..*self
+        }
+    }
+
     /// Appends the balls, about `at` (in m) in the local frame.
     pub fn push_balls(&self, at: DVec2, balls: &mut Vec<Ball>) {
         let cap = EllipsoidCap::new(self.volume, self.base_radius, self.height);

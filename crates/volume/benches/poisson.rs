@@ -6,14 +6,14 @@
 use std::time::Instant;
 
 use rayon::ThreadPoolBuilder;
-use sessile_volume::bench_internals::{Method, NONE, Options, Solver, System};
+use sessile_volume::bench_internals::{Method, OptionalUnknown, Options, Solver, System};
 
 // Shared with the tests.
 #[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../src/poisson/cases.rs"]
 mod cases;
 
-/// Each measurement is the best of this many, since others may want the processor too.
+/// Each measurement is the best of this many, since other processes may use the processor, too.
 const ROUNDS: usize = 3;
 
 fn main() {
@@ -40,7 +40,7 @@ fn main() {
 }
 
 fn time(system: &System, method: Method, threads: usize) -> (usize, f64) {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("two threads can be had");
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of two threads");
     let options = Options { method, relative_tolerance: 1e-6, max_iterations: 5000, ..Options::default() };
     let mut solver = Solver::default();
     let mut x = vec![0.0; system.len()];

@@ -1,5 +1,4 @@
-//! Time to draw the skin of a hemisphere on a tilted plane, fields exact, by the drop's radius in
-//! cells.
+//! Time to extract the surface of a hemisphere on a tilted plane, by the drop's radius in cells.
 //!
 //! `cargo bench -p sessile-volume --bench extract_surface`
 
@@ -10,7 +9,7 @@ use sessile_geometry::Closest;
 use sessile_volume::bench_internals::{CELLS, Tiles, Topology};
 use sessile_volume::bench_internals::{ExtractionFields, GridPlacement, NearestWall, extract_surface};
 
-/// Each measurement is the best of this many, since others may want the processor too.
+/// Each measurement is the best of this many, since other processes may use the processor, too.
 const ROUNDS: usize = 5;
 const NORMAL: DVec3 = DVec3::new(0.36, 0.8, 0.48);
 
@@ -45,9 +44,11 @@ impl ExtractionFields for Hemisphere {
 fn main() {
     println!("{:>7} {:>9} {:>9} {:>8} {:>13}", "radius", "cells", "triangles", "ms", "µs/triangle");
     for radius in [10.0, 20.0, 40.0, 80.0] {
-        let reach = (radius / 8.0_f64).ceil() as i32 + 1;
-        let mut wanted: Vec<[i32; 3]> = (-reach..reach)
-            .flat_map(|z| (-reach..reach).flat_map(move |y| (-reach..reach).map(move |x| [x, y, z])))
+        let half_width = (radius / 8.0_f64).ceil() as i32 + 1;
+        let mut wanted: Vec<[i32; 3]> = (-half_width..half_width)
+            .flat_map(|z| {
+                (-half_width..half_width).flat_map(move |y| (-half_width..half_width).map(move |x| [x, y, z]))
+            })
             .collect();
         let mut tiles = Tiles::new(Topology::default());
         tiles.activate(&mut wanted);

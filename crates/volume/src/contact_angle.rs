@@ -14,7 +14,7 @@
 //! cos θ.
 //!
 //! κ_n comes from φ at three heights along N: with q = φ'' / (1 − φ'²), κ_n = q / (1 − q φ). It is
-//! bounded by `MOST_CURVED`, which acts only where the interface is not resolved. A straight line
+//! bounded by `MAX_CURVATURE`, which acts only where the interface is not resolved. A straight line
 //! instead of the arc has no curvature below the wall, and the curvature of a cap is then wrong by
 //! a quarter.
 //!
@@ -34,16 +34,16 @@ use crate::tiles::{CELLS, Field, Tiles};
 /// Heights above the wall at which φ is sampled; the lowest is s_y.
 const HEIGHTS: [f64; 3] = [0.75, 1.75, 2.75];
 /// Bound on the arc's curvature, per cell.
-const MOST_CURVED: f64 = 0.3;
+const MAX_CURVATURE: f64 = 0.3;
 /// Distance from the interface up to which the arc is curved, and depth to which it is, in cells.
-const CURVED_WITHIN: f64 = 2.5;
-const CURVED_TO: f64 = 2.0;
+const CURVATURE_BAND: f64 = 2.5;
+const CURVATURE_DEPTH: f64 = 2.0;
 /// Largest wall curvature that is taken into account, per cell; sharper features are edges.
-const MOST_BENT: f64 = 0.25;
+const MAX_WALL_CURVATURE: f64 = 0.25;
 /// Relaxation factor of one pass. Samples above a tilted wall depend on a few cells inside it; at
 /// angles below 45° that feedback overshoots without relaxation (measured: 0.7 still grows at 40°,
 /// 0.5 converges).
-const RELAX: f64 = 0.5;
+const RELAXATION: f64 = 0.5;
 /// Passes that converge φ inside solids from any initial values.
 pub const CONVERGENCE_PASSES: usize = 16;
 /// Depth to which φ is extended into solids: what the widest stencil at a cell outside can reach.
@@ -52,7 +52,7 @@ pub const DEPTH: f64 = SOLID_BAND;
 pub const BAND: f64 = 5.0;
 
 /// Heights above the wall at which the angle is measured; it is extrapolated linearly to the wall.
-const MEASURED_AT: [f64; 2] = [1.25, 2.5];
+const ANGLE_HEIGHTS: [f64; 2] = [1.25, 2.5];
 /// Cells that are fixed while the line is pinned: |φ| below the first, s between the others.
 const PINNED_WITHIN: f64 = 1.5;
 const PINNED_FROM: f64 = -0.9;
@@ -121,7 +121,7 @@ impl AngleRange {
 pub fn measured_cosine(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3, s: f64, normal: DVec3) -> Option<f64> {
     let mut cosines = [0.0; 2];
     let mut start = at;
-    for (cosine, height) in cosines.iter_mut().zip(MEASURED_AT) {
+    for (cosine, height) in cosines.iter_mut().zip(ANGLE_HEIGHTS) {
         let mut p = start + normal * (height - (s + normal.dot(start - at)));
         let mut slope = smooth_gradient(tiles, phi, slot, p);
         for _ in 0..2 {
@@ -143,18 +143,18 @@ pub fn measured_cosine(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3, 
 /// φ at the distance `s` from the wall, from `samples` at the three heights and the cosine
 /// `cosine`.
 ///
-/// Curvature is trusted near the interface only ([`CURVED_WITHIN`]) and continued to the depth
-/// [`CURVED_TO`]; beyond it P is linear. Farther out it is accumulated noise, which would return as
-/// a spurious interface when φ is redistanced.
-fn arc(samples: [f64; 3], s: f64, cosine: f64) -> f64 {
+/// Curvature is trusted near the interface only ([`CURVATURE_BAND`]) and continued to the depth
+/// [`CURVATURE_DEPTH`]; beyond it P is linear. Farther out it is accumulated noise, which would
+/// return as a spurious interface when φ is redistanced.
+fn arc_phi(samples: [f64; 3], s: f64, cosine: f64) -> f64 {
     let [f, middle, high] = samples;
     let slope = 0.5 * (high - f);
     let q = (f - 2.0 * middle + high) / (1.0 - slope * slope).max(0.05);
     // The noise of a second difference along N grows as 1/sin²θ.
-    let bound = MOST_CURVED * (CURVED_WITHIN - f.abs()).clamp(0.0, 1.0) * (1.0 - cosine * cosine);
+    let bound = MAX_CURVATURE * (CURVATURE_BAND - f.abs()).clamp(0.0, 1.0) * (1.0 - cosine * cosine);
     let curved = (q / (1.0 - q * middle).max(0.2)).clamp(-bound, bound);
     let s_y = HEIGHTS[0];
-    let square = if s > -CURVED_TO { s * s } else { -CURVED_TO * (2.0 * s + CURVED_TO) };
+    let square = if s > -CURVATURE_DEPTH { s * s } else { -CURVATURE_DEPTH * (2.0 * s + CURVATURE_DEPTH) };
     let p = f * (2.0 + curved * f) + 2.0 * cosine * (s - s_y) + curved * (square - s_y * s_y);
     p / (1.0 + (1.0 + curved * p).max(1e-4).sqrt())
 }
@@ -194,8 +194,8 @@ fn wall_curvature_term(
     let normal = solids.normal(tiles, index);
     let slope = smooth_gradient(tiles, phi, index / CELLS, foot);
     let along = (slope - normal * slope.dot(normal)).normalize_or_zero();
-    solids.curvature_along(tiles, index, along).clamp(-MOST_BENT, MOST_BENT)
-        * at_wall.clamp(-CURVED_WITHIN, CURVED_WITHIN)
+    solids.curvature_along(tiles, index, along).clamp(-MAX_WALL_CURVATURE, MAX_WALL_CURVATURE)
+        * at_wall.clamp(-CURVATURE_BAND, CURVATURE_BAND)
 }
 
 /// Extends φ into solids at the contact angle, and marks the cells at which the contact line is
@@ -234,7 +234,17 @@ pub fn extend_into_solids(
     });
 }
 
-#[expect(clippy::too_many_arguments, reason = "a cell, what is known there, and the two values that it gets")]
+/// The point on the wall just ahead of the contact line, in tile coordinates; `nearby` is φ at
+/// `foot`.
+fn point_ahead(tiles: &Tiles, phi: &Field<f64>, slot: usize, foot: DVec3, normal: DVec3, nearby: f64) -> DVec3 {
+    let slope = smooth_gradient(tiles, phi, slot, foot);
+    let tangent = slope - normal * slope.dot(normal);
+    let ahead = tangent * ((AHEAD - nearby) / tangent.length_squared().max(0.02));
+    foot - normal * HEIGHTS[0] + ahead.clamp_length_max(3.0)
+}
+
+/// Extends φ at one cell; writes its φ and whether the contact line is pinned there.
+#[expect(clippy::too_many_arguments, reason = "a cell, its surroundings, and the two values that it gets")]
 fn extend_at_cell(
     grid: &Grid,
     solids: &Solids,
@@ -248,13 +258,13 @@ fn extend_at_cell(
     let tiles = &grid.tiles;
     let index = slot * CELLS + local;
     let s = solids.distance.values()[index];
-    let held = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
+    let in_pinning_zone = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
     if s <= -DEPTH {
         *out = PHI_MAX;
         return;
     }
     let inside = solids.contains_center(index);
-    if s >= SOLID_BAND || !(held || inside) {
+    if s >= SOLID_BAND || !(in_pinning_zone || inside) {
         return;
     }
     let normal = solids.normal(tiles, index);
@@ -276,14 +286,9 @@ fn extend_at_cell(
         }
         return;
     }
-    if wall.wet_advancing < range.advancing {
-        let slope = smooth_gradient(tiles, phi, slot, foot);
-        let tangent = slope - normal * slope.dot(normal);
-        let ahead = tangent * ((AHEAD - nearby) / tangent.length_squared().max(0.02));
-        let ground = foot - normal * HEIGHTS[0] + ahead.clamp_length_max(3.0);
-        if law.is_wet(wall, grid.position(slot, ground)) {
-            range.advancing = wall.wet_advancing;
-        }
+    let ahead = || point_ahead(tiles, phi, slot, foot, normal, nearby);
+    if wall.wet_advancing < range.advancing && law.is_wet(wall, grid.position(slot, ahead())) {
+        range.advancing = wall.wet_advancing;
     }
     let (cosine, rests) = if hysteresis {
         match measured_cosine(tiles, phi, slot, at, s, normal) {
@@ -293,11 +298,11 @@ fn extend_at_cell(
     } else {
         (range.middle(), false)
     };
-    *pinned = held && rests;
+    *pinned = in_pinning_zone && rests;
     if inside {
         let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
         let cosine = slope_into_wall(samples, cosine);
         let cosine = (cosine + wall_curvature_term(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
-        *out += RELAX * (arc(samples, s, cosine) - *out);
+        *out += RELAXATION * (arc_phi(samples, s, cosine) - *out);
     }
 }

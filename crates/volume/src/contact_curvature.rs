@@ -26,9 +26,9 @@ use crate::tiles::{CELLS, Field};
 use crate::virtual_surface::{self, Curvature, Variant, axes};
 
 /// Air cells farther than this from the interface are not next to liquid, in cells.
-const NEXT: f64 = 1.5;
+const ADJACENT: f64 = 1.5;
 /// Largest curvature, per cell.
-const MOST: f64 = 2.0;
+const MAX_CURVATURE: f64 = 2.0;
 
 /// How the contact angle at a line is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub fn apply_at_contact_line(
         for local in 0..tiles.cells_in_use() {
             let index = slot * CELLS + local;
             let (here, s) = (phi.values()[index], solids.distance.values()[index]);
-            if !(0.0..NEXT).contains(&here) || !(0.0..1.0).contains(&s) {
+            if !(0.0..ADJACENT).contains(&here) || !(0.0..1.0).contains(&s) {
                 continue;
             }
             let liquid = |axis, step| tiles.next(index, axis, step).is_some_and(|next| phi.values()[next] < 0.0);
@@ -84,7 +84,7 @@ pub fn apply_at_contact_line(
                     paper_curvature(&nodes, &range, speed, static_speed)
                 }
             };
-            kappa[local] = total.clamp(-MOST, MOST);
+            kappa[local] = total.clamp(-MAX_CURVATURE, MAX_CURVATURE);
         }
     });
 }

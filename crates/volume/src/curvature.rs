@@ -43,16 +43,16 @@ use crate::state::State;
 use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
 
 /// Cells within this distance of the interface get a curvature.
-const WITHIN: f64 = 2.5;
+const CURVATURE_BAND: f64 = 2.5;
 /// Least height above a wall at which κ is sampled, in cells.
 pub const LIFT: f64 = 0.5;
 /// |cos θ| above which κ is sampled higher up, and above which by all of [`LIFT`].
-const LIFTED_FROM: [f64; 2] = [0.6, 0.8];
+const LIFT_RANGE: [f64; 2] = [0.6, 0.8];
 /// Largest curvature, per cell.
-const MOST: f64 = 2.0;
+const MAX_CURVATURE: f64 = 2.0;
 
 /// Fraction of a radius of curvature to which a cell's distance from the interface is limited.
-const NEAR: f64 = 0.5;
+const MAX_RELATIVE_DISTANCE: f64 = 0.5;
 
 /// Which surface's curvature a cell gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,14 +87,15 @@ pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, of: Curvature
         let values = phi.tile(slot);
         let cells = tiles.cells_in_use();
         out.fill(0.0);
-        if !values[..cells].iter().any(|f| f.abs() < WITHIN) {
+        if !values[..cells].iter().any(|f| f.abs() < CURVATURE_BAND) {
             return;
         }
         let mut block = [0.0; 1000];
         phi.gather::<1>(tiles, slot, &mut block);
         let near = solids.near[slot];
         for local in 0..cells {
-            if values[local].abs() < WITHIN && !(near && solids.distance.values()[slot * CELLS + local] < -2.5) {
+            if values[local].abs() < CURVATURE_BAND && !(near && solids.distance.values()[slot * CELLS + local] < -2.5)
+            {
                 out[local] = stencil(&block, local, of);
             }
         }
@@ -126,7 +127,7 @@ fn stencil(block: &[f64; 1000], local: usize, of: CurvatureOf) -> f64 {
     }
     let bend =
         xx * (fyy + fzz) + yy * (fxx + fzz) + zz * (fxx + fyy) - 2.0 * (fx * fy * fxy + fx * fz * fxz + fy * fz * fyz);
-    let kappa = (bend / (steep * steep.sqrt())).clamp(-MOST, MOST);
+    let kappa = (bend / (steep * steep.sqrt())).clamp(-MAX_CURVATURE, MAX_CURVATURE);
     if of == CurvatureOf::LevelSet {
         return kappa;
     }
@@ -138,15 +139,16 @@ fn stencil(block: &[f64; 1000], local: usize, of: CurvatureOf) -> f64 {
                 + fy * fz * (fxy * fxz - fyz * fxx)
                 + fx * fz * (fxy * fyz - fxz * fyy)))
         / (steep * steep);
-    at_surface(kappa, gauss, f(c)).clamp(-MOST, MOST)
+    at_interface(kappa, gauss, f(c)).clamp(-MAX_CURVATURE, MAX_CURVATURE)
 }
 
 /// Curvature of the interface from κ and K of the parallel surface at the distance `phi`.
 #[inline]
-fn at_surface(kappa: f64, gauss: f64, phi: f64) -> f64 {
+fn at_interface(kappa: f64, gauss: f64, phi: f64) -> f64 {
     // The root of the sum of squares of the principal curvatures, which neither exceeds.
     let sharpest = (kappa * kappa - 2.0 * gauss).max(0.0).sqrt();
-    let phi = if sharpest * phi.abs() > NEAR { NEAR.copysign(phi) / sharpest } else { phi };
+    let phi =
+        if sharpest * phi.abs() > MAX_RELATIVE_DISTANCE { MAX_RELATIVE_DISTANCE.copysign(phi) / sharpest } else { phi };
     (kappa - 2.0 * gauss * phi) / (1.0 - kappa * phi + gauss * phi * phi)
 }
 
@@ -177,7 +179,7 @@ pub fn at_crossing(
     let cosine = normal.dot(out);
     let along = normal - out * cosine;
     let rise = along.length_squared();
-    let lift = LIFT * ((cosine.abs() - LIFTED_FROM[0]) / (LIFTED_FROM[1] - LIFTED_FROM[0])).clamp(0.0, 1.0);
+    let lift = LIFT * ((cosine.abs() - LIFT_RANGE[0]) / (LIFT_RANGE[1] - LIFT_RANGE[0])).clamp(0.0, 1.0);
     if rise < 0.05 || s >= lift {
         return mix(kappa);
     }

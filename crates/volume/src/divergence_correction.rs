@@ -24,20 +24,20 @@ use rayon::prelude::*;
 
 use crate::extrapolation::LiquidGeometry;
 use crate::faces::{FaceFlags, IN_SOLID};
-use crate::tiles::{CELLS, Field, NONE, SELF};
+use crate::tiles::{CELLS, Field, SELF};
 
 /// Air cells up to this distance from the interface are corrected, in cells.
-const WITHIN: f64 = 2.0;
+const AIR_BAND: f64 = 2.0;
 /// Sweeps: one per layer of cells.
 const SWEEPS: usize = 3;
 /// Least Σ a w: a cell without outward faces is not corrected.
-const LEAST: f64 = 0.25;
+const MIN_WEIGHT: f64 = 0.25;
 
 /// Memory that is kept from step to step.
 #[derive(Debug)]
 pub struct DivergenceCorrection {
     /// What each air cell passes on, per w.
-    share: Field<f64>,
+    excess: Field<f64>,
     /// Tiles in which some cell passes on anything.
     fast: Vec<bool>,
     /// The same in the previous sweep.
@@ -46,7 +46,7 @@ pub struct DivergenceCorrection {
 
 impl Default for DivergenceCorrection {
     fn default() -> Self {
-        Self { share: Field::new(0.0), fast: Vec::new(), before: Vec::new() }
+        Self { excess: Field::new(0.0), fast: Vec::new(), before: Vec::new() }
     }
 }
 
@@ -60,10 +60,10 @@ impl DivergenceCorrection {
         speeds: [f64; 2],
         velocity: &mut [Field<f64>; 3],
     ) {
-        let Self { share, fast, before } = self;
+        let Self { excess, fast, before } = self;
         let tiles = geometry.tiles;
-        share.resize(tiles);
-        share.set_all(0.0);
+        excess.resize(tiles);
+        excess.set_all(0.0);
         fast.clear();
         fast.resize(tiles.len(), true);
         for _ in 0..SWEEPS {
@@ -72,9 +72,9 @@ impl DivergenceCorrection {
             fast.resize(tiles.len(), false);
             // A tile that passed on nothing still does if nothing around it has changed.
             let (reads, wakes) = (&*velocity, |slot: usize| tiles.touches(before, slot));
-            share.par_tiles_mut().zip(&mut *fast).enumerate().filter(|(slot, _)| wakes(*slot)).for_each(
-                |(slot, (share, fast))| {
-                    *fast = find_shares(geometry, flags, [dt_over_h, speeds[0], speeds[1]], reads, slot, share);
+            excess.par_tiles_mut().zip(&mut *fast).enumerate().filter(|(slot, _)| wakes(*slot)).for_each(
+                |(slot, (excess, fast))| {
+                    *fast = find_excess(geometry, flags, [dt_over_h, speeds[0], speeds[1]], reads, slot, excess);
                 },
             );
             if !fast.contains(&true) {
@@ -86,31 +86,32 @@ impl DivergenceCorrection {
                     .par_tiles_mut()
                     .enumerate()
                     .filter(|(slot, _)| wakes(*slot))
-                    .for_each(|(slot, component)| hand_on(geometry, &flags[axis], share, axis, slot, component));
+                    .for_each(|(slot, component)| pass_on(geometry, &flags[axis], excess, axis, slot, component));
             }
         }
     }
 }
 
 /// Writes what the air cells of a tile pass on; returns whether any does.
-fn find_shares(
+fn find_excess(
     geometry: &LiquidGeometry<'_>,
     flags: &FaceFlags,
     [dt_over_h, slow, fast]: [f64; 3],
     velocity: &[Field<f64>; 3],
     slot: usize,
-    share: &mut [f64],
+    excess: &mut [f64],
 ) -> bool {
     let LiquidGeometry { tiles, solids, phi, .. } = geometry;
     let (phi, s) = (phi.values(), solids.distance.values());
     let mut any = false;
-    share.fill(0.0);
+    excess.fill(0.0);
     for local in 0..tiles.cells_in_use() {
         let index = slot * CELLS + local;
-        if !(0.0..WITHIN).contains(&phi[index]) || s[index] <= 0.0 {
+        if !(0.0..AIR_BAND).contains(&phi[index]) || s[index] <= 0.0 {
             continue;
         }
-        let mut faces = [(0.0, NONE, NONE); 6];
+        // Velocity, and the indices of the neighbor and of the face between.
+        let mut faces: [Option<(f64, usize, usize)>; 6] = [None; 6];
         let mut squares = 0.0;
         for (direction, face) in faces.iter_mut().enumerate().take(2 * tiles.dims()) {
             let (axis, up) = (direction / 2, direction % 2 == 1);
@@ -118,24 +119,24 @@ fn find_shares(
             let at = if up { next } else { index };
             let u = velocity[axis].values()[at];
             squares += 0.5 * u * u;
-            *face = (u, next as u32, at as u32);
+            *face = Some((u, next, at));
         }
         let part = ((squares.sqrt() * dt_over_h - slow) / (fast - slow)).clamp(0.0, 1.0);
         if part <= 0.0 {
             continue;
         }
         let (mut outflow, mut weight) = (0.0, 0.0);
-        for (direction, (u, next, face)) in faces.into_iter().enumerate().filter(|(_, face)| face.1 != NONE) {
+        for (direction, face) in faces.into_iter().enumerate() {
+            let Some((u, next, face)) = face else { continue };
             let (axis, up) = (direction / 2, direction % 2 == 1);
-            let (next, face) = (next as usize, face as usize);
             let open = solids.open[axis].values()[face];
             outflow += open * if up { u } else { -u };
             if phi[next] > phi[index] && flags[axis].values()[face] & IN_SOLID == 0 {
                 weight += open * (phi[next] - phi[index]).powi(2);
             }
         }
-        if weight > LEAST {
-            share[local] = part * outflow / weight;
+        if weight > MIN_WEIGHT {
+            excess[local] = part * outflow / weight;
             any = true;
         }
     }
@@ -143,10 +144,10 @@ fn find_shares(
 }
 
 /// Subtracts what the cells below pass on from the faces of one tile.
-fn hand_on(
+fn pass_on(
     geometry: &LiquidGeometry<'_>,
     flags: &Field<u8>,
-    share: &Field<f64>,
+    excess: &Field<f64>,
     axis: usize,
     slot: usize,
     component: &mut [f64],
@@ -161,7 +162,7 @@ fn hand_on(
         let Some(low) = tiles.next(index, axis, -1).filter(|&low| phi[low] >= 0.0) else { continue };
         let rise = phi[index] - phi[low];
         let (owner, outward) = if rise > 0.0 { (low, 1.0) } else { (index, -1.0) };
-        component[local] -= outward * rise * rise * share.values()[owner];
+        component[local] -= outward * rise * rise * excess.values()[owner];
     }
 }
 

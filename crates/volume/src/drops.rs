@@ -29,7 +29,7 @@ use sessile_numerics::UnionFind;
 use self::labeling::{Labeling, Overlap};
 use crate::fluid::StepContext;
 use crate::params::{NumericalParameters, Parameters};
-use crate::poisson::NONE;
+use crate::poisson::OptionalUnknown;
 use crate::projection::Projection;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
@@ -151,7 +151,7 @@ pub struct LabelInput<'a> {
     /// The cell of each unknown.
     pub cells: &'a [u32],
     /// The unknown of each cell.
-    pub number: &'a Field<u32>,
+    pub unknown_of: &'a Field<OptionalUnknown>,
 }
 
 /// What the labeling stage found.
@@ -189,8 +189,8 @@ pub fn label_drops<L>(
     let Scratch { kappa, projection, source, .. } = scratch;
     let (tiles, numerics) = (&grid.tiles, &params.numerics);
     projection.number_unknowns(tiles, solids, phi);
-    let Projection { cells, number, .. } = &*projection;
-    let input = LabelInput { tiles, solids, phi, cells, number };
+    let Projection { cells, unknown_of, .. } = &*projection;
+    let input = LabelInput { tiles, solids, phi, cells, unknown_of };
     let num_events = events.len();
     drops.label(&input, numerics, events);
     let volume_error = drops.components.iter().map(Component::volume_error).fold(0.0, f64::max);
@@ -241,16 +241,16 @@ impl Drops {
     /// Fragments keep theirs, and so do cells that a larger drop's interface is as close to: beside
     /// a receding contact line, a loss of curvature would disturb the line.
     fn remove_curvature_of_small_drops(&self, input: &LabelInput<'_>, max_cells: usize, kappa: &mut Field<f64>) {
-        let LabelInput { tiles, cells, number, .. } = input;
-        let is_small = |unknown: u32| {
-            let component = &self.components[self.component_of[unknown as usize] as usize];
+        let LabelInput { tiles, cells, unknown_of, .. } = input;
+        let is_small = |unknown: usize| {
+            let component = &self.components[self.component_of[unknown] as usize];
             component.num_cells <= max_cells && component.label != Label::FRAGMENT
         };
-        for (_, &cell) in cells.iter().enumerate().filter(|(unknown, _)| is_small(*unknown as u32)) {
+        for (_, &cell) in cells.iter().enumerate().filter(|(unknown, _)| is_small(*unknown)) {
             kappa.values_mut()[cell as usize] = 0.0;
-            for next in tiles.face_neighbors(cell as usize).filter(|&next| number.values()[next] == NONE) {
-                let mut owners = tiles.face_neighbors(next).map(|index| number.values()[index]);
-                if owners.all(|owner| owner == NONE || is_small(owner)) {
+            for next in tiles.face_neighbors(cell as usize).filter(|&next| !unknown_of.values()[next].is_some()) {
+                let mut owners = tiles.face_neighbors(next).filter_map(|index| unknown_of.values()[index].get());
+                if owners.all(is_small) {
                     kappa.values_mut()[next] = 0.0;
                 }
             }
@@ -282,7 +282,7 @@ impl Drops {
 
     /// Joins unknowns that share an open face, and numbers the components by their first cells.
     fn connect(&mut self, input: &LabelInput<'_>) {
-        let LabelInput { tiles, solids, cells, number, .. } = input;
+        let LabelInput { tiles, solids, cells, unknown_of, .. } = input;
         self.sets.reset(cells.len());
         for (unknown, &cell) in cells.iter().enumerate() {
             for axis in 0..tiles.dims() {
@@ -291,9 +291,8 @@ impl Drops {
                     continue;
                 }
                 let Some(low) = tiles.next(cell, axis, -1) else { continue };
-                let other = number.values()[low];
-                if other != NONE {
-                    self.sets.union(unknown as u32, other);
+                if let Some(other) = unknown_of.values()[low].get() {
+                    self.sets.union(unknown as u32, other as u32);
                 }
             }
         }
@@ -317,7 +316,7 @@ impl Drops {
     /// Measures the components' volumes; liquid in a cell whose center is in air belongs to its
     /// first liquid neighbor.
     fn measure(&mut self, input: &LabelInput<'_>) {
-        let LabelInput { tiles, solids, phi, number, .. } = input;
+        let LabelInput { tiles, solids, phi, unknown_of, .. } = input;
         self.fractions.clear();
         self.fractions.resize(tiles.len() * CELLS, 0.0);
         self.fractions.par_chunks_exact_mut(CELLS).enumerate().for_each(|(slot, fractions)| {
@@ -329,16 +328,9 @@ impl Drops {
             if fraction <= 0.0 {
                 continue;
             }
-            let mut unknown = number.values()[index];
-            for direction in 0..2 * tiles.dims() {
-                if unknown != NONE {
-                    break;
-                }
-                let next = tiles.next(index, direction / 2, if direction % 2 == 0 { -1 } else { 1 });
-                unknown = next.map_or(NONE, |next| number.values()[next]);
-            }
-            if unknown != NONE {
-                self.components[self.component_of[unknown as usize] as usize].volume += fraction;
+            let mut candidates = std::iter::once(index).chain(tiles.face_neighbors(index));
+            if let Some(unknown) = candidates.find_map(|cell| unknown_of.values()[cell].get()) {
+                self.components[self.component_of[unknown] as usize].volume += fraction;
             }
         }
     }
@@ -370,13 +362,10 @@ impl Drops {
             }
         }
         labels.par_tiles_mut().enumerate().for_each(|(slot, labels)| {
-            let number = input.number.tile(slot);
-            for (label, &unknown) in labels.iter_mut().zip(number) {
-                *label = if unknown == NONE {
-                    Label::NONE
-                } else {
-                    components[component_of[unknown as usize] as usize].label
-                };
+            let unknown_of = input.unknown_of.tile(slot);
+            for (label, &unknown) in labels.iter_mut().zip(unknown_of) {
+                let label_of = |unknown: usize| components[component_of[unknown] as usize].label;
+                *label = unknown.get().map_or(Label::NONE, label_of);
             }
         });
     }

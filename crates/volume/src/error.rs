@@ -18,7 +18,7 @@ pub struct SolveError {
 pub enum VolumeError {
     /// There is nothing to derive a cell size from.
     #[error(
-        "the volume model needs a cell size, and this scene has no drop to derive one from: set resolution.cell, such as \"0.1 mm\""
+        "the volume model needs a cell size, and this scene has no drop to derive one from: set resolution.cell, e.g. \"0.1 mm\""
     )]
     NoCell,
     /// A cell size that is not a positive length.
@@ -85,7 +85,7 @@ pub enum VolumeError {
     },
     /// A time step above the stability limit of surface tension.
     #[error(
-        "volume.dt is {dt_us:.3} us, and steps on cells of {cell_mm:.4} mm blow up above {longest_us:.3} us: leave volume.dt out, or set it below"
+        "volume.dt is {dt_us:.3} us, and steps on cells of {cell_mm:.4} mm are unstable above {longest_us:.3} us: leave volume.dt out, or set it below that"
     )]
     LongStep {
         /// As given, in µs.

@@ -36,14 +36,14 @@ pub const DISTANCE: f64 = 4.5;
 /// Layers that cover this distance, diagonals included.
 const LAYERS: usize = 9;
 /// Passes for faces that depend on faces in solids alone.
-const AROUND_PASSES: usize = 2;
+const NEIGHBOR_PASSES: usize = 2;
 /// Layers by which faces are delayed at most, by their distance from the liquid.
-const WAITING: usize = 4;
+const MAX_DELAY: usize = 4;
 /// Height above the wall at which faces in solids sample the velocity, in cells.
-const MIRRORED_AT: f64 = 1.0;
+const SAMPLE_HEIGHT: f64 = 1.0;
 /// Depth in solids to which velocity is needed, in cells: a foot point lies within a cell of a
 /// liquid face, and cubic interpolation reaches two farther.
-const BURIED_TO: f64 = 3.5;
+const MAX_DEPTH: f64 = 3.5;
 
 /// Cells around a tile that are copied with it, the side of the copy, and its size.
 const PAD: usize = 2;
@@ -71,7 +71,7 @@ struct FaceValue {
 #[derive(Debug, Default)]
 struct TileQueue {
     /// By the first layer in which they can be filled.
-    waiting: [Vec<FaceStencil>; WAITING],
+    waiting: [Vec<FaceStencil>; MAX_DELAY],
     /// Those whose layer has been reached.
     pending: Vec<FaceStencil>,
     /// Values that were found and not yet written.
@@ -155,7 +155,7 @@ impl Extrapolation {
             write_found(lists, velocity);
             mark_found(lists, known);
         }
-        for _ in 0..AROUND_PASSES {
+        for _ in 0..NEIGHBOR_PASSES {
             if lists.iter().all(|queue| queue.pending.is_empty()) {
                 break;
             }
@@ -163,7 +163,7 @@ impl Extrapolation {
             lists
                 .par_iter_mut()
                 .enumerate()
-                .for_each(|(slot, queue)| queue.fill_from_around(tiles, slot, values, mask));
+                .for_each(|(slot, queue)| queue.fill_from_neighbors(tiles, slot, values, mask));
             write_found(lists, velocity);
             mark_found(lists, known);
         }
@@ -185,7 +185,7 @@ impl Extrapolation {
         lists.par_iter_mut().enumerate().for_each(|(slot, queue)| {
             queue.found.clear();
             if solids.near[slot] {
-                queue.find_buried(geometry, flags, before, wall_velocity, slot);
+                queue.find_in_solids(geometry, flags, before, wall_velocity, slot);
             }
         });
         write_found(lists, velocity);
@@ -286,7 +286,7 @@ impl TileQueue {
                 // A layer is at most a cell thick: faces farther out have no known neighbors yet.
                 // Faces that depend on solids alone, or on nothing, come last.
                 let height = 0.5 * twice[at] as f32;
-                let layer = ((height - 1.0).max(0.0) as usize).min(WAITING - 1);
+                let layer = ((height - 1.0).max(0.0) as usize).min(MAX_DELAY - 1);
                 self.waiting[layer].push(fill);
             }
         }
@@ -317,7 +317,7 @@ impl TileQueue {
 
     /// Gives the remaining faces the mean of all known neighbors, also of partly open ones in
     /// solids.
-    fn fill_from_around(&mut self, tiles: &Tiles, slot: usize, values: [&[f64]; 3], known: [&[u8]; 3]) {
+    fn fill_from_neighbors(&mut self, tiles: &Tiles, slot: usize, values: [&[f64]; 3], known: [&[u8]; 3]) {
         let Self { pending, found, .. } = self;
         found.clear();
         pending.retain(|fill| {
@@ -339,7 +339,7 @@ impl TileQueue {
     }
 
     /// Finds the velocity of the faces of a tile that lie in solids.
-    fn find_buried(
+    fn find_in_solids(
         &mut self,
         geometry: &LiquidGeometry<'_>,
         flags: &FaceFlags,
@@ -351,7 +351,7 @@ impl TileQueue {
         let (phi, distance) = (phi.tile(slot), solids.distance.tile(slot));
         for local in 0..tiles.cells_in_use() {
             let s_here = distance[local];
-            if phi[local] > DISTANCE + 1.0 || s_here < -BURIED_TO {
+            if phi[local] > DISTANCE + 1.0 || s_here < -MAX_DEPTH {
                 continue;
             }
             let index = slot * CELLS + local;
@@ -362,7 +362,7 @@ impl TileQueue {
                 let s = 0.5 * (s_here + low.map_or(s_here, |low| solids.distance.values()[low]));
                 let mut at = local_center(local);
                 at[axis] -= 0.5;
-                let from = at + normal * (MIRRORED_AT - s);
+                let from = at + normal * (SAMPLE_HEIGHT - s);
                 // On a wall aligned with the grid a component depends on itself alone.
                 let mut velocity = DVec3::ZERO;
                 for other in (0..tiles.dims()).filter(|&other| other == axis || normal[other] * normal[axis] != 0.0) {
@@ -374,8 +374,8 @@ impl TileQueue {
                 let across = normal * relative.dot(normal);
                 let open = solids.open[axis].values()[index] > 0.0;
                 let lambda = slip + if open { 0.5 } else { 0.0 };
-                let kept = if wall.symmetry { 1.0 } else { ((s + lambda) / (MIRRORED_AT + lambda)).max(-1.0) };
-                let through = (s / MIRRORED_AT).max(-1.0);
+                let kept = if wall.symmetry { 1.0 } else { ((s + lambda) / (SAMPLE_HEIGHT + lambda)).max(-1.0) };
+                let through = (s / SAMPLE_HEIGHT).max(-1.0);
                 let value = (moving + (relative - across) * kept + across * through)[axis];
                 self.found.push(FaceValue { axis: axis as u8, local: local as u16, value });
             }

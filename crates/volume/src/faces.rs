@@ -18,6 +18,9 @@ pub const IN_SOLID: u8 = 2;
 /// Carries liquid, but its center lies in air.
 pub const AIR_SIDE: u8 = 4;
 
+/// Carries liquid on the air side, and has a target velocity for the damping of parasitic currents.
+pub const HAS_TARGET: u8 = 8;
+
 /// Flags of the low faces along x, y and z.
 pub type FaceFlags = [Field<u8>; 3];
 

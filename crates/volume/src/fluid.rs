@@ -140,8 +140,8 @@ impl Fluid {
         let State { grid, solids, phi, drops, .. } = &mut self.state;
         let projection = &mut self.scratch.projection;
         projection.number_unknowns(&grid.tiles, solids, phi);
-        let Projection { cells, number, .. } = &*projection;
-        let input = LabelInput { tiles: &grid.tiles, solids, phi, cells, number };
+        let Projection { cells, unknown_of, .. } = &*projection;
+        let input = LabelInput { tiles: &grid.tiles, solids, phi, cells, unknown_of };
         drops.label_initial(&input, &self.params.numerics, unmeasured);
     }
 

@@ -10,7 +10,7 @@
 
 use glam::DVec3;
 
-use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_cell};
+use crate::tiles::{CELLS, Field, OptionalSlot, SIDE, Tiles, local_cell};
 
 /// Position in a cell of the samples of a centered field.
 pub const CENTER: DVec3 = DVec3::splat(0.5);
@@ -106,11 +106,8 @@ fn fetch_8(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f6
     let [(a, i), (b, j), (c, k)] = low.map(place);
     let planar = tiles.topology().planar;
     if !planar && i < SIDE - 1 && j < SIDE - 1 && k < SIDE - 1 {
-        let tile = table[a + 3 * b + 9 * c];
-        if tile == NONE {
-            return [field.fill(); 8];
-        }
-        let v = &field.tile(tile as usize)[(k * SIDE + j) * SIDE + i..][..UP + SIDE + 2];
+        let Some(tile) = table[a + 3 * b + 9 * c].get() else { return [field.fill(); 8] };
+        let v = &field.tile(tile)[(k * SIDE + j) * SIDE + i..][..UP + SIDE + 2];
         return [v[0], v[1], v[SIDE], v[SIDE + 1], v[UP], v[UP + 1], v[UP + SIDE], v[UP + SIDE + 1]];
     }
     let [x, y, mut z] = low.map(|c| [place(c), place(c + 1)]);
@@ -121,12 +118,9 @@ fn fetch_8(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f6
     for (layer, (c, k)) in z.into_iter().enumerate() {
         for (row, (b, j)) in y.into_iter().enumerate() {
             for (column, (a, i)) in x.into_iter().enumerate() {
-                let tile = table[a + 3 * b + 9 * c];
-                out[4 * layer + 2 * row + column] = if tile == NONE {
-                    field.fill()
-                } else {
-                    field.values()[tile as usize * CELLS + (k * SIDE + j) * SIDE + i]
-                };
+                let tile = table[a + 3 * b + 9 * c].get();
+                let value = |tile: usize| field.values()[tile * CELLS + (k * SIDE + j) * SIDE + i];
+                out[4 * layer + 2 * row + column] = tile.map_or(field.fill(), value);
             }
         }
     }
@@ -140,11 +134,8 @@ fn fetch(tiles: &Tiles, field: &Field<f64>, slot: usize, low: [i32; 3]) -> [f64;
     let [(a, i), (b, j), (c, k)] = low.map(place);
     let mut out = [0.0; 64];
     if !tiles.topology().planar && i < SIDE - 3 && j < SIDE - 3 && k < SIDE - 3 {
-        let tile = tiles.neighbors(slot)[a + 3 * b + 9 * c];
-        if tile == NONE {
-            return [field.fill(); 64];
-        }
-        let v = &field.tile(tile as usize)[(k * SIDE + j) * SIDE + i..][..SPAN];
+        let Some(tile) = tiles.neighbors(slot)[a + 3 * b + 9 * c].get() else { return [field.fill(); 64] };
+        let v = &field.tile(tile)[(k * SIDE + j) * SIDE + i..][..SPAN];
         for layer in 0..4 {
             for row in 0..4 {
                 out[16 * layer + 4 * row..][..4].copy_from_slice(&v[(layer * SIDE + row) * SIDE..][..4]);
@@ -168,11 +159,10 @@ fn fetch_rows<const FIRST: usize>(tiles: &Tiles, field: &Field<f64>, slot: usize
     let table = tiles.neighbors(slot);
     let planar = tiles.topology().planar;
     let (a, i) = place(low[0]);
-    let part = |tile: u32, start: usize, out: &mut [f64]| {
-        if tile == NONE {
-            out.fill(field.fill());
-        } else {
-            let start = tile as usize * CELLS + start;
+    let part = |tile: OptionalSlot, start: usize, out: &mut [f64]| match tile.get() {
+        None => out.fill(field.fill()),
+        Some(tile) => {
+            let start = tile * CELLS + start;
             out.copy_from_slice(&field.values()[start..start + out.len()]);
         }
     };

@@ -82,9 +82,9 @@ impl InterfaceVelocity<'_> {
                         let moving = wall_velocity(wall, lifted, slot);
                         let relative = sample(tiles, velocity, slot, lifted) - moving;
                         let across = normal * relative.dot(normal);
-                        let lean = -gradient(tiles, phi, index).normalize_or_zero().dot(normal);
+                        let overhang = -gradient(tiles, phi, index).normalize_or_zero().dot(normal);
                         let [from, to] = ALONG_WALL;
-                        let flat = if lean > 0.0 { ((lean - from) / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
+                        let flat = if overhang > 0.0 { ((overhang - from) / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
                         found = moving + relative - across * (flat * (1.0 - s / LIFT));
                     }
                     if pinned.values()[index] {

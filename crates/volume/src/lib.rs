@@ -51,7 +51,7 @@ mod wind;
 /// Internals that the crate's benches measure; not part of the interface.
 #[doc(hidden)]
 pub mod bench_internals {
-    pub use crate::poisson::{Method, NONE, Options, Solver, System};
+    pub use crate::poisson::{Method, OptionalUnknown, Options, Solver, System};
     pub use crate::surface_extraction::{ExtractionFields, GridPlacement, NearestWall, extract_surface};
     pub use crate::tiles::{CELLS, Tiles, Topology};
 }

@@ -20,7 +20,6 @@ use rayon::prelude::*;
 
 use crate::drops::Drops;
 use crate::faces::WET;
-use crate::poisson::NONE;
 use crate::projection::{PressureProblem, Projection};
 use crate::tiles::Field;
 
@@ -48,23 +47,18 @@ pub fn cancel_net_forces(
         return;
     }
     find_net_forces(problem, projection, drops, net_forces);
-    let number = projection.number.values();
+    let unknown_of = projection.unknown_of.values();
     for (axis, component) in velocity.iter_mut().enumerate().take(problem.tiles.dims()) {
         component.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-            let (flags, own) = (problem.flags[axis].tile(slot), projection.number.tile(slot));
+            let (flags, own) = (problem.flags[axis].tile(slot), projection.unknown_of.tile(slot));
             for local in 0..problem.tiles.cells_in_use() {
                 if flags[local] & WET == 0 {
                     continue;
                 }
-                let unknown = match own[local] {
-                    NONE => {
-                        let index = slot * out.len() + local;
-                        problem.tiles.next(index, axis, -1).map_or(NONE, |low| number[low])
-                    }
-                    unknown => unknown,
-                };
-                if unknown != NONE {
-                    out[local] -= net_forces[drops.component_of[unknown as usize] as usize].velocity[axis];
+                let index = slot * out.len() + local;
+                let low = || problem.tiles.next(index, axis, -1).and_then(|low| unknown_of[low].get());
+                if let Some(unknown) = own[local].get().or_else(low) {
+                    out[local] -= net_forces[drops.component_of[unknown] as usize].velocity[axis];
                 }
             }
         });
@@ -78,7 +72,7 @@ fn find_net_forces(
     drops: &Drops,
     net_forces: &mut Vec<NetForce>,
 ) {
-    let Projection { cells, number, system, .. } = projection;
+    let Projection { cells, unknown_of, system, .. } = projection;
     let tiles = problem.tiles;
     net_forces.clear();
     net_forces.resize(drops.components.len(), NetForce::default());
@@ -86,8 +80,8 @@ fn find_net_forces(
         if drops.components[component as usize].on_wall {
             continue;
         }
-        let pull = &mut net_forces[component as usize];
-        pull.mass += DVec3::from(system.faces[unknown]);
+        let force = &mut net_forces[component as usize];
+        force.mass += DVec3::from(system.faces[unknown]);
         if system.dirichlet[unknown] <= 0.0 {
             continue;
         }
@@ -95,14 +89,14 @@ fn find_net_forces(
         for direction in 0..2 * tiles.dims() {
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = tiles.next(cell, axis, if up { 1 } else { -1 }) else { continue };
-            if number.values()[next] == NONE {
-                pull.mass[axis] += problem.share(cell, next);
-                pull.impulse[axis] -= problem.surface_q(cell, next) * if up { 1.0 } else { -1.0 };
+            if !unknown_of.values()[next].is_some() {
+                force.mass[axis] += problem.share(cell, next);
+                force.impulse[axis] -= problem.surface_q(cell, next) * if up { 1.0 } else { -1.0 };
             }
         }
     }
-    for pull in net_forces {
-        pull.velocity = pull.impulse / pull.mass.max(DVec3::ONE);
+    for force in net_forces {
+        force.velocity = force.impulse / force.mass.max(DVec3::ONE);
     }
 }
 
@@ -133,9 +127,9 @@ mod tests {
         projection.number_unknowns(&tiles, &solids, phi);
         let mut drops = Drops::default();
         drops.labels.resize(&tiles);
-        let Projection { cells, number, .. } = &projection;
+        let Projection { cells, unknown_of, .. } = &projection;
         let (numerics, stream) = (NumericalParameters::default(), [0.03, -0.02, 0.01]);
-        let input = LabelInput { tiles: &tiles, solids: &solids, phi, cells, number };
+        let input = LabelInput { tiles: &tiles, solids: &solids, phi, cells, unknown_of };
         drops.label(&input, &numerics, &mut Vec::new());
         let before = stream.map(|u| uniform(&tiles, u));
         let problem = PressureProblem {

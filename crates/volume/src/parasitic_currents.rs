@@ -19,7 +19,7 @@
 use rayon::prelude::*;
 
 use crate::extrapolation::LiquidGeometry;
-use crate::faces::AIR_SIDE;
+use crate::faces::{AIR_SIDE, FaceFlags, HAS_TARGET};
 use crate::grid::{CENTER, FACES, gradient, linear, local_center};
 use crate::params::Parameters;
 use crate::scratch::Scratch;
@@ -29,26 +29,23 @@ use crate::tiles::{CELLS, Field, Tiles};
 /// Damps the flow through air-side faces that no pressure balances.
 pub fn damp_parasitic_currents(state: &mut State, scratch: &mut Scratch, params: &Parameters) {
     let State { grid, solids, phi, velocity, .. } = state;
-    let (flags, differences) = (&scratch.face_flags, &mut scratch.center_velocity);
+    let (flags, differences) = (&mut scratch.face_flags, &mut scratch.center_velocity);
     let (tiles, beta) = (&grid.tiles, params.numerics.parasitic_damping);
     let geometry = &LiquidGeometry { tiles, solids, phi, slip: params.slip / grid.h };
     for (axis, out) in differences.iter_mut().enumerate().take(tiles.dims()) {
-        find_differences(geometry, axis, &flags[axis], &velocity[axis], out);
+        find_differences(geometry, axis, &mut flags[axis], &velocity[axis], out);
     }
-    let differences = &*differences;
+    let (flags, differences) = (&*flags, &*differences);
     for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
         component.par_tiles_mut().enumerate().for_each(|(slot, component)| {
-            let flags = flags[axis].tile(slot);
-            for local in 0..tiles.cells_in_use() {
+            let own_flags = flags[axis].tile(slot);
+            for local in (0..tiles.cells_in_use()).filter(|&local| own_flags[local] & HAS_TARGET != 0) {
                 let index = slot * CELLS + local;
                 let own = differences[axis].values()[index];
-                if flags[local] & AIR_SIDE == 0 || own.is_nan() {
-                    continue;
-                }
                 let Some(low) = tiles.next(index, axis, -1) else { continue };
                 let liquid = if geometry.phi.values()[low] < 0.0 { low } else { index };
                 let outward = if liquid == low { 1.0 } else { -1.0 };
-                if let Some(mean) = mean_outflow(geometry, differences, liquid) {
+                if let Some(mean) = mean_outflow(geometry, flags, differences, liquid) {
                     component[local] += beta * (own - outward * mean);
                 }
             }
@@ -57,14 +54,19 @@ pub fn damp_parasitic_currents(state: &mut State, scratch: &mut Scratch, params:
 }
 
 /// Σ a d / Σ a over a cell's air-side faces; `None` if it has only one.
-fn mean_outflow(geometry: &LiquidGeometry<'_>, differences: &[Field<f64>; 3], cell: usize) -> Option<f64> {
+fn mean_outflow(
+    geometry: &LiquidGeometry<'_>,
+    flags: &FaceFlags,
+    differences: &[Field<f64>; 3],
+    cell: usize,
+) -> Option<f64> {
     let LiquidGeometry { tiles, solids, .. } = geometry;
     let (mut sum, mut weight, mut count) = (0.0, 0.0, 0);
     for axis in 0..tiles.dims() {
         for (face, outward) in [(Some(cell), -1.0), (tiles.next(cell, axis, 1), 1.0)] {
             let Some(face) = face else { continue };
-            let difference = differences[axis].values()[face];
-            if difference.is_finite() {
+            if flags[axis].values()[face] & HAS_TARGET != 0 {
+                let difference = differences[axis].values()[face];
                 let open = solids.open[axis].values()[face];
                 sum += open * outward * difference;
                 weight += open;
@@ -75,22 +77,24 @@ fn mean_outflow(geometry: &LiquidGeometry<'_>, differences: &[Field<f64>; 3], ce
     (count > 1 && weight > 0.0).then(|| sum / weight)
 }
 
-/// u_t − u at the air-side faces of component `axis`; NaN at others, and where the liquid is not
-/// two cells deep.
+/// Writes u_t − u at the air-side faces of component `axis`, and flags the faces that have it: not
+/// those where the liquid is less than two cells deep.
 fn find_differences(
     geometry: &LiquidGeometry<'_>,
     axis: usize,
-    flags: &Field<u8>,
+    flags: &mut Field<u8>,
     before: &Field<f64>,
     out: &mut Field<f64>,
 ) {
     let LiquidGeometry { tiles, phi, .. } = geometry;
-    out.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-        let flags = flags.tile(slot);
-        out.fill(f64::NAN);
-        for local in (0..tiles.cells_in_use()).filter(|&local| flags[local] & AIR_SIDE != 0) {
+    out.par_tiles_mut().zip(flags.par_tiles_mut()).enumerate().for_each(|(slot, (out, flags))| {
+        for local in 0..tiles.cells_in_use() {
+            if flags[local] & AIR_SIDE == 0 {
+                continue;
+            }
             if let Some(target) = target(tiles, phi, axis, before, slot, local) {
                 out[local] = target - before.tile(slot)[local];
+                flags[local] |= HAS_TARGET;
             }
         }
     });

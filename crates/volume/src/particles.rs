@@ -44,13 +44,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_world::random::Stream;
 
-use crate::tiles::{CELLS, Field, NONE, SIDE, Tiles, local_index, neighbor_place};
+use crate::tiles::{CELLS, Field, OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
 
 /// Radii of the smallest and the largest particle, in cells.
 const RADII: [f64; 2] = [0.1, 0.5];
 
 /// Escaped particles farther than this from the interface are removed, in cells.
-const LOST_BEYOND: f64 = 1.0;
+const MAX_ESCAPE: f64 = 1.0;
 
 /// How particles are seeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,7 +111,11 @@ pub struct Particles {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     particles: Vec<Particle>,
+    starts: Vec<u32>,
+    /// Slot of each particle.
     slots: Vec<u32>,
+    /// Slot that each particle moves to; none removes it.
+    targets: Vec<OptionalSlot>,
     marks: Vec<bool>,
     corrected: [Vec<(u32, f64)>; 2],
 }
@@ -146,17 +150,17 @@ impl Particles {
     pub fn rearrange(&mut self, tiles: &Tiles) {
         let mut moved = std::mem::take(&mut self.scratch.particles);
         moved.clear();
-        let mut starts = std::mem::take(&mut self.scratch.slots);
+        let mut starts = std::mem::take(&mut self.scratch.starts);
         starts.clear();
         starts.push(0);
         for &from in tiles.previous_slots() {
-            if from != NONE {
-                moved.extend_from_slice(self.in_tile(from as usize));
+            if let Some(from) = from.get() {
+                moved.extend_from_slice(self.in_tile(from));
             }
             starts.push(moved.len() as u32);
         }
         self.scratch.particles = std::mem::replace(&mut self.particles, moved);
-        self.scratch.slots = std::mem::replace(&mut self.starts, starts);
+        self.scratch.starts = std::mem::replace(&mut self.starts, starts);
     }
 
     /// Moves all particles by one step.
@@ -167,26 +171,33 @@ impl Particles {
         if self.is_empty() {
             return;
         }
-        self.list_slots();
-        let mut slots = std::mem::take(&mut self.scratch.slots);
         let planar = tiles.topology().planar;
-        self.particles.par_iter_mut().zip(slots.par_iter_mut()).with_min_len(256).for_each(|(particle, slot)| {
-            let here = *slot as usize;
+        self.move_each(tiles.len(), |slot, particle| {
             let flat = |v: DVec3| if planar { DVec3::new(v.x, v.y, 0.0) } else { v };
-            let half = particle.at + 0.5 * flat(velocity(here, particle.at)).clamp_length_max(1.5);
-            let moved = particle.at + flat(velocity(here, half)).clamp_length_max(1.5);
-            *slot = if moved.is_finite() { locate(tiles, here, moved, &mut particle.at) } else { NONE };
+            let half = particle.at + 0.5 * flat(velocity(slot, particle.at)).clamp_length_max(1.5);
+            let moved = particle.at + flat(velocity(slot, half)).clamp_length_max(1.5);
+            if moved.is_finite() { locate(tiles, slot, moved, &mut particle.at) } else { OptionalSlot::NONE }
         });
-        self.sort(tiles.len(), &slots);
-        self.scratch.slots = slots;
     }
 
-    /// Sorts particles by slot, keeping their order within one; [`NONE`] removes them.
-    fn sort(&mut self, num_slots: usize, slots: &[u32]) {
+    /// Calls `target(slot, particle)`, which may move the particle, and sorts particles into the
+    /// slots that it returns.
+    fn move_each(&mut self, num_slots: usize, target: impl Fn(usize, &mut Particle) -> OptionalSlot + Sync) {
+        self.list_slots();
+        let mut targets = std::mem::take(&mut self.scratch.targets);
+        targets.resize(self.particles.len(), OptionalSlot::NONE);
+        let particles = self.particles.par_iter_mut().zip(&self.scratch.slots).zip(targets.par_iter_mut());
+        particles.with_min_len(256).for_each(|((particle, &slot), to)| *to = target(slot as usize, particle));
+        self.sort(num_slots, &targets);
+        self.scratch.targets = targets;
+    }
+
+    /// Sorts particles by slot, keeping their order within one; none removes them.
+    fn sort(&mut self, num_slots: usize, slots: &[OptionalSlot]) {
         self.starts.clear();
         self.starts.resize(num_slots + 1, 0);
-        for &slot in slots.iter().filter(|&&slot| slot != NONE) {
-            self.starts[slot as usize + 1] += 1;
+        for slot in slots.iter().filter_map(|slot| slot.get()) {
+            self.starts[slot + 1] += 1;
         }
         for slot in 0..num_slots {
             self.starts[slot + 1] += self.starts[slot];
@@ -195,8 +206,9 @@ impl Particles {
         sorted.clear();
         sorted.resize(self.starts[num_slots] as usize, Particle::default());
         // In reverse, each slot's end moves down to its beginning.
-        for (particle, &slot) in self.particles.iter().zip(slots).rev().filter(|&(_, &slot)| slot != NONE) {
-            let end = &mut self.starts[slot as usize + 1];
+        for (particle, slot) in self.particles.iter().zip(slots).rev() {
+            let Some(slot) = slot.get() else { continue };
+            let end = &mut self.starts[slot + 1];
             *end -= 1;
             sorted[*end as usize] = *particle;
         }
@@ -285,15 +297,10 @@ impl Particles {
         if self.is_empty() {
             return;
         }
-        self.list_slots();
-        let mut slots = std::mem::take(&mut self.scratch.slots);
-        self.particles.par_iter().zip(slots.par_iter_mut()).with_min_len(256).for_each(|(particle, slot)| {
-            if !keep(*slot as usize, particle.at, particle.signed_radius.signum()) {
-                *slot = NONE;
-            }
+        self.move_each(num_slots, |slot, particle| {
+            let kept = keep(slot, particle.at, particle.signed_radius.signum());
+            if kept { OptionalSlot::new(slot) } else { OptionalSlot::NONE }
         });
-        self.sort(num_slots, &slots);
-        self.scratch.slots = slots;
     }
 
     /// Whether these can be the particles of `num_slots` slots, for a saved state.
@@ -343,7 +350,7 @@ impl Particles {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "a tile, and what decides how many particles its cells get")]
     fn reseed_tile(
         &self,
         tiles: &Tiles,
@@ -375,7 +382,7 @@ impl Particles {
             let escaped = here * particle.signed_radius < 0.0;
             // Escaped particles are kept, unless they are so deep on the other side that they
             // correct nothing any more.
-            if (escaped && here.abs() < LOST_BEYOND && may_hold(slot * CELLS + local))
+            if (escaped && here.abs() < MAX_ESCAPE && may_hold(slot * CELLS + local))
                 || (present[local] < wanted[local] && here.abs() < parameters.band)
             {
                 present[local] += 1;
@@ -404,9 +411,9 @@ impl Particles {
     }
 }
 
-/// The slot of a position, and the position in its tile's coordinates; [`NONE`] outside the active
+/// The slot of a position, and the position in its tile's coordinates; none outside the active
 /// tiles.
-fn locate(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> u32 {
+fn locate(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> OptionalSlot {
     let side = SIDE as f64;
     let offset = (moved / side).floor();
     *at = moved - offset * side;

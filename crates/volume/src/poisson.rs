@@ -46,8 +46,32 @@ use self::matrix::Matrix;
 use self::mic::Mic;
 use self::multigrid::Multigrid;
 
-/// No neighbor.
-pub const NONE: u32 = u32::MAX;
+/// An unknown, or none; four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionalUnknown(u32);
+
+impl OptionalUnknown {
+    /// No unknown.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// The unknown with this index.
+    #[inline]
+    pub fn new(unknown: usize) -> Self {
+        Self(unknown as u32)
+    }
+
+    /// Its index, if there is one.
+    #[inline]
+    pub fn get(self) -> Option<usize> {
+        self.is_some().then_some(self.0 as usize)
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn is_some(self) -> bool {
+        self != Self::NONE
+    }
+}
 
 /// Number of unknowns from which [`Method::Auto`] selects multigrid.
 ///
@@ -61,8 +85,8 @@ pub const MULTIGRID_FROM: usize = 40_000;
 pub struct System {
     /// The cell of each unknown.
     pub cells: Vec<[i32; 3]>,
-    /// Unknowns across the faces −x, +x, −y, +y, −z, +z, or [`NONE`]. Must be mutual.
-    pub neighbors: Vec<[u32; 6]>,
+    /// Unknowns across the faces −x, +x, −y, +y, −z, +z, if there are any. Must be mutual.
+    pub neighbors: Vec<[OptionalUnknown; 6]>,
     /// Couplings c across the faces +x, +y, +z; not read where there is no neighbor.
     pub faces: Vec<[f64; 3]>,
     /// Couplings d to Dirichlet values.
@@ -92,7 +116,7 @@ impl System {
     }
 
     /// Adds an unknown.
-    pub fn push(&mut self, cell: [i32; 3], neighbors: [u32; 6], faces: [f64; 3], dirichlet: f64, rhs: f64) {
+    pub fn push(&mut self, cell: [i32; 3], neighbors: [OptionalUnknown; 6], faces: [f64; 3], dirichlet: f64, rhs: f64) {
         self.cells.push(cell);
         self.neighbors.push(neighbors);
         self.faces.push(faces);
@@ -103,10 +127,10 @@ impl System {
     /// Coupling of unknown `i` across face `face` (in the order of `neighbors`); 0 without a
     /// neighbor.
     pub fn coupling(&self, i: usize, face: usize) -> f64 {
-        match self.neighbors[i][face] {
-            NONE => 0.0,
-            j if face.is_multiple_of(2) => self.faces[j as usize][face / 2],
-            _ => self.faces[i][face / 2],
+        match self.neighbors[i][face].get() {
+            None => 0.0,
+            Some(j) if face.is_multiple_of(2) => self.faces[j][face / 2],
+            Some(_) => self.faces[i][face / 2],
         }
     }
 }
@@ -175,7 +199,7 @@ impl SolveReport {
 pub enum PoissonError {
     /// The system contains a number that is not finite, or a negative coupling.
     #[error("the equation of cell {cell:?} has {what} = {value}, which must be finite{}; the state that it was made from is broken", if *what == "b" { "" } else { " and not negative" })]
-    BadEquation {
+    InvalidEquation {
         /// The cell.
         cell: [i32; 3],
         /// Which number: c, d, b or the initial guess.
@@ -264,7 +288,7 @@ fn check(system: &System, x: &[f64]) -> Result<(), PoissonError> {
     let found = (0..system.len()).into_par_iter().with_min_len(CHUNK).find_map_first(|i| {
         let is_coupling = |c: f64| c.is_finite() && c >= 0.0;
         let bad_face = (0..3)
-            .filter(|axis| system.neighbors[i][2 * axis + 1] != NONE)
+            .filter(|axis| system.neighbors[i][2 * axis + 1].is_some())
             .map(|axis| system.faces[i][axis])
             .find(|&c| !is_coupling(c));
         let (what, value) = if !system.rhs[i].is_finite() {
@@ -276,7 +300,7 @@ fn check(system: &System, x: &[f64]) -> Result<(), PoissonError> {
         } else {
             ("c", bad_face?)
         };
-        Some(PoissonError::BadEquation { cell: system.cells[i], what, value })
+        Some(PoissonError::InvalidEquation { cell: system.cells[i], what, value })
     });
     found.map_or(Ok(()), Err)
 }

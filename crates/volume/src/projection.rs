@@ -41,14 +41,14 @@ use crate::grid::local_center;
 use crate::level_set_advection::LIFT;
 use crate::net_capillary_force::cancel_net_forces;
 use crate::params::{NumericalParameters, Parameters};
-use crate::poisson::{NONE, Options, PoissonError, SolveReport, Solver, System};
+use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
 use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
 /// Least distance of the interface from a liquid cell's center, in cells.
-const NEAREST: f64 = 1e-2;
+const MIN_DISTANCE: f64 = 1e-2;
 
 /// Longest stable step of explicit surface tension on cells of side `h` (in m), in s.
 ///
@@ -143,7 +143,7 @@ pub struct PressureProblem<'a> {
 /// One cell's equation.
 #[derive(Debug, PartialEq)]
 struct Equation {
-    neighbors: [u32; 6],
+    neighbors: [OptionalUnknown; 6],
     faces: [f64; 3],
     dirichlet: f64,
     rhs: f64,
@@ -154,8 +154,8 @@ struct Equation {
 pub struct Projection {
     /// Cell of each unknown, in the order of cells.
     pub cells: Vec<u32>,
-    /// Unknown of each cell, or [`NONE`].
-    pub number: Field<u32>,
+    /// Unknown of each cell, if it has one.
+    pub unknown_of: Field<OptionalUnknown>,
     /// System of the last step; its neighbors are those that share an open face.
     pub system: System,
     /// q of each unknown, in m/s.
@@ -167,7 +167,7 @@ impl Default for Projection {
     fn default() -> Self {
         Self {
             cells: Vec::new(),
-            number: Field::new(NONE),
+            unknown_of: Field::new(OptionalUnknown::NONE),
             system: System::default(),
             q: Vec::new(),
             solver: Solver::default(),
@@ -220,7 +220,7 @@ impl PressureProblem<'_> {
     /// Fraction of the line from a liquid cell to an air cell that lies in the liquid.
     pub fn share(&self, liquid: usize, air: usize) -> f64 {
         let (a, b) = (self.phi.values()[liquid], self.phi.values()[air]);
-        if self.second_order { (a / (a - b)).max(NEAREST) } else { 1.0 }
+        if self.second_order { (a / (a - b)).max(MIN_DISTANCE) } else { 1.0 }
     }
 
     /// q at the interface between a liquid cell and an air cell.
@@ -235,13 +235,13 @@ impl PressureProblem<'_> {
     /// The equation of the cell `index` with the source S.
     fn equation(
         &self,
-        number: &Field<u32>,
+        unknown_of: &Field<OptionalUnknown>,
         velocity: &[Field<f64>; 3],
         index: usize,
         source: f64,
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) -> Equation {
-        let mut row = Equation { neighbors: [NONE; 6], faces: [0.0; 3], dirichlet: 0.0, rhs: source };
+        let mut row = Equation { neighbors: [OptionalUnknown::NONE; 6], faces: [0.0; 3], dirichlet: 0.0, rhs: source };
         for direction in 0..2 * self.tiles.dims() {
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = self.tiles.next(index, axis, if up { 1 } else { -1 }) else { continue };
@@ -262,8 +262,8 @@ impl PressureProblem<'_> {
                 continue;
             }
             row.rhs -= outward * open * velocity[axis].values()[face];
-            if number.values()[next] != NONE {
-                row.neighbors[direction] = number.values()[next];
+            if unknown_of.values()[next].is_some() {
+                row.neighbors[direction] = unknown_of.values()[next];
                 if up {
                     row.faces[axis] = open;
                 }
@@ -280,9 +280,9 @@ impl PressureProblem<'_> {
 impl Projection {
     /// Numbers the unknowns.
     pub fn number_unknowns(&mut self, tiles: &Tiles, solids: &Solids, phi: &Field<f64>) {
-        self.number.resize(tiles);
-        self.number.par_tiles_mut().enumerate().for_each(|(slot, number)| {
-            number.fill(NONE);
+        self.unknown_of.resize(tiles);
+        self.unknown_of.par_tiles_mut().enumerate().for_each(|(slot, unknown_of)| {
+            unknown_of.fill(OptionalUnknown::NONE);
             for local in 0..tiles.cells_in_use() {
                 let index = slot * CELLS + local;
                 if phi.values()[index] >= 0.0 {
@@ -294,14 +294,14 @@ impl Projection {
                             || tiles.next(index, axis, 1).is_some_and(|high| solids.open[axis].values()[high] > 0.0)
                     });
                 if open {
-                    number[local] = 0;
+                    unknown_of[local] = OptionalUnknown::new(0);
                 }
             }
         });
         self.cells.clear();
-        for (index, number) in self.number.values_mut().iter_mut().enumerate() {
-            if *number != NONE {
-                *number = self.cells.len() as u32;
+        for (index, unknown_of) in self.unknown_of.values_mut().iter_mut().enumerate() {
+            if unknown_of.is_some() {
+                *unknown_of = OptionalUnknown::new(self.cells.len());
                 self.cells.push(index as u32);
             }
         }
@@ -316,10 +316,10 @@ impl Projection {
         source: &[f64],
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) {
-        let Self { cells, number, system, .. } = self;
+        let Self { cells, unknown_of, system, .. } = self;
         let n = cells.len();
         system.cells.resize(n, [0; 3]);
-        system.neighbors.resize(n, [NONE; 6]);
+        system.neighbors.resize(n, [OptionalUnknown::NONE; 6]);
         system.faces.resize(n, [0.0; 3]);
         system.dirichlet.resize(n, 0.0);
         system.rhs.resize(n, 0.0);
@@ -331,7 +331,7 @@ impl Projection {
             system.rhs.par_chunks_mut(CELLS),
         );
         let known = cells.par_chunks(CELLS).zip(source.par_chunks(CELLS));
-        let number = &*number;
+        let unknown_of = &*unknown_of;
         rows.into_par_iter().zip(known).for_each(|((places, neighbors, faces, dirichlet, rhs), (cells, source))| {
             let mut write = |at: usize, row: &Equation| {
                 places[at] = problem.tiles.cell(cells[at] as usize);
@@ -343,12 +343,12 @@ impl Projection {
                 let first = cells[at] as usize;
                 let last = cells.get(at + SIDE - 1).map(|&last| last as usize);
                 let is_row = first.is_multiple_of(SIDE) && last == Some(first + SIDE - 1);
-                let interior = if is_row { problem.interior_row(number, velocity, first) } else { None };
+                let interior = if is_row { problem.interior_row(unknown_of, velocity, first) } else { None };
                 if let Some(interior) = interior {
                     (0..SIDE).for_each(|lane| write(at + lane, &interior.equation(lane, source[at + lane])));
                     at += SIDE;
                 } else {
-                    write(at, &problem.equation(number, velocity, first, source[at], wall_velocity));
+                    write(at, &problem.equation(unknown_of, velocity, first, source[at], wall_velocity));
                     at += 1;
                 }
             }
@@ -365,8 +365,8 @@ impl Projection {
     /// Writes q/Δt to the cells, zero where there is no liquid.
     fn write_pressure(&self, dt: f64, pressure: &mut Field<f64>) {
         pressure.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-            for (out, &unknown) in out.iter_mut().zip(self.number.tile(slot)) {
-                *out = if unknown == NONE { 0.0 } else { self.q[unknown as usize] / dt };
+            for (out, &unknown) in out.iter_mut().zip(self.unknown_of.tile(slot)) {
+                *out = unknown.get().map_or(0.0, |unknown| self.q[unknown] / dt);
             }
         });
     }
@@ -378,9 +378,9 @@ impl Projection {
         velocity: &mut [Field<f64>; 3],
         wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
     ) {
-        let Self { q, number: unknowns, .. } = self;
+        let Self { q, unknown_of: unknowns, .. } = self;
         let (q, unknowns) = (&*q, &*unknowns);
-        let number = unknowns.values();
+        let unknown_of = unknowns.values();
         let phi = problem.phi.values();
         for (axis, component) in velocity.iter_mut().enumerate().take(problem.tiles.dims()) {
             component.par_tiles_mut().enumerate().for_each(|(slot, out)| {
@@ -398,21 +398,20 @@ impl Projection {
                     let Some(low) = problem.tiles.next(high, axis, -1) else { continue };
                     let wall = || wall_velocity(&problem.solids.wall.values()[high], high, axis);
                     if let Some(velocity) = problem.prescribed_velocity(axis, low, high, wall) {
-                        if number[low] != number[high] {
+                        if unknown_of[low] != unknown_of[high] {
                             out[local] = velocity;
                         }
                         continue;
                     }
-                    out[local] -= match (number[low], number[high]) {
-                        (NONE, NONE) => 0.0,
-                        (NONE, h) if phi[low] >= 0.0 => {
-                            (q[h as usize] - problem.surface_q(high, low)) / problem.share(high, low)
+                    out[local] -= match (unknown_of[low].get(), unknown_of[high].get()) {
+                        (None, Some(h)) if phi[low] >= 0.0 => {
+                            (q[h] - problem.surface_q(high, low)) / problem.share(high, low)
                         }
-                        (l, NONE) if phi[high] >= 0.0 => {
-                            (problem.surface_q(low, high) - q[l as usize]) / problem.share(low, high)
+                        (Some(l), None) if phi[high] >= 0.0 => {
+                            (problem.surface_q(low, high) - q[l]) / problem.share(low, high)
                         }
-                        (NONE, _) | (_, NONE) => 0.0,
-                        (l, h) => q[h as usize] - q[l as usize],
+                        (Some(l), Some(h)) => q[h] - q[l],
+                        (None, _) | (_, None) => 0.0,
                     };
                 }
             });

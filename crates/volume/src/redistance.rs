@@ -48,7 +48,7 @@ use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::state::{SinceRedistance, State};
-use crate::tiles::{CELLS, Field, NONE, SELF, SIDE, Tiles, local_cell};
+use crate::tiles::{CELLS, Field, SELF, SIDE, Tiles, local_cell};
 use crate::volume_fraction::{HALF_DIAGONAL, liquid_fraction, shifted_liquid_fraction};
 
 /// Distance beyond which a cell starts from its neighbors' points.
@@ -56,22 +56,22 @@ const OWN_START: f64 = 3.0;
 /// |φ| of cells beyond the band.
 pub const PHI_MAX: f64 = BAND + 1.0;
 /// Newton steps.
-const STEPS: usize = 4;
+const NEWTON_STEPS: usize = 4;
 /// A step that moves the point by less than this has converged, in cells.
-const SETTLED: f64 = 1e-3;
+const STEP_TOLERANCE: f64 = 1e-3;
 /// A last step longer than this shows that there is no interface nearby, in cells.
-const CONVERGED: f64 = 0.25;
+const MAX_LAST_STEP: f64 = 0.25;
 /// Depth in solids down to which the interface is trusted, in cells.
 const TRUSTED_DEPTH: f64 = 0.75;
 /// Least slope of the interface's steepest line against the wall, as a sine, at which it can be
 /// followed upwards.
-const LEAST_RISE: f64 = 0.1;
+const MIN_RISE: f64 = 0.1;
 /// Least interface area in a neighborhood over which its gain is distributed, and largest shift of
 /// φ, in cells.
-const LEAST_AREA: f64 = 0.5;
-const MOST_SHIFTED: f64 = 0.25;
+const MIN_AREA: f64 = 0.5;
+const MAX_SHIFT: f64 = 0.25;
 /// Distance from the interface up to which sums around cells are precomputed, in cells.
-const ASKED_FOR: f64 = 1.0;
+const PRECOMPUTED_WITHIN: f64 = 1.0;
 /// Cells of a layer of a tile.
 const LAYER: usize = SIDE * SIDE;
 /// Layers outwards from [`OWN_START`] to the band's end.
@@ -220,7 +220,7 @@ impl Redistance {
                     let steep = slope.length_squared();
                     if steep > 0.1 {
                         let offset = -slope * (start / steep);
-                        out[local] = find_trusted(tiles, solids, phi, slot, local, offset, STEPS);
+                        out[local] = find_trusted(tiles, solids, phi, slot, local, offset, NEWTON_STEPS);
                     }
                 }
                 let bit = 1 << (local % LAYER);
@@ -241,11 +241,11 @@ impl Redistance {
         let points = &*nearest;
         fronts.par_iter_mut().enumerate().for_each(|(slot, front)| {
             front.found.clear();
-            for (layer, beside) in beside(tiles, known, slot).into_iter().enumerate() {
-                let mut asked = beside & front.open[layer];
-                while asked != 0 {
-                    let local = layer * LAYER + asked.trailing_zeros() as usize;
-                    asked &= asked - 1;
+            for (layer, adjacent_to_known) in adjacent_to_known(tiles, known, slot).into_iter().enumerate() {
+                let mut candidates = adjacent_to_known & front.open[layer];
+                while candidates != 0 {
+                    let local = layer * LAYER + candidates.trailing_zeros() as usize;
+                    candidates &= candidates - 1;
                     let start = nearest_of_neighbors(tiles, points, slot * CELLS + local);
                     let Some(start) = start.filter(|start| start.length() < PHI_MAX + 0.5) else { continue };
                     let found = find_trusted(tiles, solids, phi, slot, local, start, 2);
@@ -294,7 +294,7 @@ impl Redistance {
         // Many cells need the sum around the same cell of the interface.
         let (gains, nearest) = (&*gains, &*nearest);
         sums.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-            for local in (0..cells).filter(|&local| new.tile(slot)[local].abs() < ASKED_FOR) {
+            for local in (0..cells).filter(|&local| new.tile(slot)[local].abs() < PRECOMPUTED_WITHIN) {
                 out[local] = sum_around(tiles, gains, slot, local_cell(local).map(|c| c as i32));
             }
         });
@@ -303,21 +303,21 @@ impl Redistance {
             out.copy_from_slice(new.tile(slot));
             for (local, out) in out.iter_mut().enumerate().take(cells) {
                 let index = slot * CELLS + local;
-                let held = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
+                let fixed = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
                 // A point farther away, as where a tangent plane was taken far up a flat interface,
                 // does not represent this cell.
                 let offset = nearest.values()[index].map(|nearest| nearest.offset);
                 let Some(offset) = offset.filter(|offset| offset.length() <= PHI_MAX + 1.0) else { continue };
-                if out.abs() >= BAND || held {
+                if out.abs() >= BAND || fixed {
                     continue;
                 }
                 let foot = (local_center(local) + offset).floor().to_array().map(|c| c as i32);
                 let Gain { volume, area } = match tiles.at(slot, foot) {
-                    Some(at) if new.values()[at].abs() < ASKED_FOR => sums.values()[at],
+                    Some(at) if new.values()[at].abs() < PRECOMPUTED_WITHIN => sums.values()[at],
                     _ => sum_around(tiles, gains, slot, foot),
                 };
-                if area > LEAST_AREA {
-                    *out += (volume / area).clamp(-MOST_SHIFTED, MOST_SHIFTED);
+                if area > MIN_AREA {
+                    *out += (volume / area).clamp(-MAX_SHIFT, MAX_SHIFT);
                 }
             }
         });
@@ -358,13 +358,11 @@ fn surface_in_cell(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usiz
 }
 
 /// The cells of a tile that share a face with one whose nearest point is known.
-fn beside(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
+fn adjacent_to_known(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
     // The first cells along x.
     const FIRST: u64 = 0x0101_0101_0101_0101;
-    let around = [SELF - 1, SELF + 1, SELF - 3, SELF + 3, SELF - 9, SELF + 9].map(|place| {
-        let tile = tiles.neighbors(slot)[place];
-        if tile == NONE { Mask::default() } else { known[tile as usize] }
-    });
+    let around = [SELF - 1, SELF + 1, SELF - 3, SELF + 3, SELF - 9, SELF + 9]
+        .map(|place| tiles.neighbors(slot)[place].get().map_or(Mask::default(), |tile| known[tile]));
     let ([x_before, x_after, y_before, y_after, z_before, z_after], here) = (around, known[slot]);
     std::array::from_fn(|k| {
         let up_x = (here[k] & !(FIRST << 7)) << 1 | x_before[k] >> 7 & FIRST;
@@ -429,11 +427,11 @@ fn find(tiles: &Tiles, phi: &Field<f64>, slot: usize, local: usize, start: DVec3
         let step = (onto + along).clamp_length_max(1.0);
         offset += step;
         last = step.length();
-        if last < SETTLED {
+        if last < STEP_TOLERANCE {
             break;
         }
     }
-    let converged = last <= CONVERGED && offset.length() <= PHI_MAX + 1.0;
+    let converged = last <= MAX_LAST_STEP && offset.length() <= PHI_MAX + 1.0;
     (converged && offset.is_finite()).then_some(offset)
 }
 
@@ -464,7 +462,7 @@ fn trusted(
         let normal = slope / steep;
         let rise = (1.0 - normal.dot(wall).powi(2)).max(0.0).sqrt();
         let deep = -linear(tiles, &solids.distance, slot, y, CENTER) - TRUSTED_DEPTH;
-        if rise < LEAST_RISE {
+        if rise < MIN_RISE {
             return None;
         }
         let up = (wall - normal * normal.dot(wall)) / rise;

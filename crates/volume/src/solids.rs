@@ -3,7 +3,7 @@
 //! s is the signed distance to the nearest solid in cells, negative inside, at cell centers. The
 //! open fraction of a face is the part of it outside all solids, from s at its four corners (the
 //! polygon of marching squares); so a plane tilted to the grid is as accurate as an aligned one.
-//! Faces open by less than `CLOSED` count as closed.
+//! Faces open by less than `MIN_OPEN_FRACTION` count as closed.
 //!
 //! The domain's walls and symmetry planes are half-spaces among the solids: walls wet as the scene
 //! defines, symmetry planes have 90° and full slip.
@@ -22,16 +22,16 @@ use crate::tiles::{CELLS, Field, SIDE, Tiles};
 /// position was rounded.
 const ROUNDING: f64 = 1e-9;
 /// Faces open by less than this are closed: they cost an unknown and carry nothing.
-const CLOSED: f64 = 1e-3;
+const MIN_OPEN_FRACTION: f64 = 1e-3;
 /// Distance from a wall up to which it is sampled, in cells.
 pub const SOLID_BAND: f64 = 6.0;
 /// Centers closer to a wall than this count as inside, in cells: on a plane through cell centers
 /// rounding would decide for each cell.
-const INSIDE: f64 = 1e-6;
+const INSIDE_TOLERANCE: f64 = 1e-6;
 /// Laplacian of the distance below which a wall is flat, per cell.
-const FLAT: f64 = 1e-6;
+const FLAT_LAPLACIAN: f64 = 1e-6;
 /// s of cells farther than [`SOLID_BAND`] from every solid.
-const FAR: f64 = 100.0;
+const FAR_DISTANCE: f64 = 100.0;
 
 /// Wetting of the wall nearest to a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -170,7 +170,7 @@ pub struct Solids {
 impl Default for Solids {
     fn default() -> Self {
         Self {
-            distance: Field::new(FAR),
+            distance: Field::new(FAR_DISTANCE),
             open: [Field::new(1.0), Field::new(1.0), Field::new(1.0)],
             wall: Field::new(Wall::default()),
             near: Vec::new(),
@@ -196,13 +196,13 @@ impl Solids {
     /// Whether a cell's center lies in a solid, where φ is the [extension](crate::contact_angle).
     #[inline]
     pub fn contains_center(&self, index: usize) -> bool {
-        self.distance.values()[index] < INSIDE
+        self.distance.values()[index] < INSIDE_TOLERANCE
     }
 
     /// Whether the wall near a cell is a plane.
     #[inline]
     pub fn is_flat(&self, tiles: &Tiles, index: usize) -> bool {
-        laplacian(tiles, &self.distance, index).abs() < FLAT
+        laplacian(tiles, &self.distance, index).abs() < FLAT_LAPLACIAN
     }
 
     /// Curvature of the wall near a cell along a direction, positive where the solid is convex, in
@@ -237,7 +237,7 @@ fn sample_tile(
     let middle = boundaries.signed_distance(place(DVec3::splat(4.0))) / grid.h;
     // Half the tile's diagonal is 6.93 cells.
     if middle.abs() > SOLID_BAND + 7.0 {
-        distance.fill(FAR.copysign(middle));
+        distance.fill(FAR_DISTANCE.copysign(middle));
         let share = if middle > 0.0 { 1.0 } else { 0.0 };
         open.into_iter().for_each(|faces| faces.fill(share));
         return false;
@@ -265,7 +265,7 @@ fn sample_tile(
             let (a, b) = (strides[(axis + 1) % 3], strides[(axis + 2) % 3]);
             let share =
                 open_fraction([corners[corner], corners[corner + a], corners[corner + a + b], corners[corner + b]]);
-            faces[local] = if share < CLOSED { 0.0 } else { share };
+            faces[local] = if share < MIN_OPEN_FRACTION { 0.0 } else { share };
         }
     }
     near

@@ -211,8 +211,8 @@ fn joined(a: &SprayDrop, b: &SprayDrop) -> SprayDrop {
 
 fn fly(drop: &mut SprayDrop, dt: f64, gravity: DVec3, environment: &impl Environment) {
     let radius = drop.radius();
-    let reach = (drop.velocity.length() + 0.5 * gravity.length() * dt) * dt;
-    let substeps = (reach / radius).ceil().clamp(1.0, MAX_SUBSTEPS);
+    let distance = (drop.velocity.length() + 0.5 * gravity.length() * dt) * dt;
+    let substeps = (distance / radius).ceil().clamp(1.0, MAX_SUBSTEPS);
     let step = dt / substeps;
     for _ in 0..substeps as u32 {
         let wall = environment.solid(drop.at);

@@ -49,14 +49,14 @@ use self::kuhn_triangulation::{MAX_EXTENT, TileTriangles, Vertex, triangulate_ti
 use crate::tiles::{SIDE, Tiles};
 
 /// Edges shorter than this fraction of a cell are collapsed.
-const SHORTEST: f64 = 0.45;
+const MIN_EDGE: f64 = 0.45;
 /// Edges shorter than this fraction of a cell are collapsed before vertices are projected.
-const SLIVER: f64 = 0.25;
+const SLIVER_EDGE: f64 = 0.25;
 /// Largest displacement of a vertex by the projection, in cells; where fields are smooth it is a
 /// few hundredths.
-const FARTHEST: f64 = 0.5;
+const MAX_DISPLACEMENT: f64 = 0.5;
 /// Newton steps.
-const STEPS: usize = 3;
+const NEWTON_STEPS: usize = 3;
 
 /// The nearest wall.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +120,7 @@ pub struct ExtentError {
 
 /// Whether the surface of liquid on these tiles can be extracted.
 pub fn check_extent(tiles: &Tiles) -> Result<(), ExtentError> {
-    lowest(tiles).map(|_| ())
+    lowest_cell(tiles).map(|_| ())
 }
 
 /// Extracts the surface of the liquid.
@@ -132,7 +132,7 @@ pub fn extract_surface(
     if tiles.is_empty() {
         return Ok(ExtractedSurface::default());
     }
-    let low = lowest(tiles)?;
+    let low = lowest_cell(tiles)?;
     let parts = triangulate_tiles(tiles, liquid, low);
     let (mut mesh, labels) = weld(&parts);
     let mut extracted = ExtractedSurface::default();
@@ -146,9 +146,9 @@ pub fn extract_surface(
     assign_solids(&mut mesh, liquid, &mut solids);
     // First the slivers, which are smaller than the displacements to come and would be inverted by
     // them.
-    mesh.collapse_short_edges(SLIVER * placement.h);
+    mesh.collapse_short_edges(SLIVER_EDGE * placement.h);
     project_vertices(&mut mesh, placement.h, tiles.topology().planar, liquid);
-    mesh.collapse_short_edges(SHORTEST * placement.h);
+    mesh.collapse_short_edges(MIN_EDGE * placement.h);
     let kinds = kinds(&mesh);
     compensate_chord_error(&mut mesh, &kinds, placement.h, tiles.topology().planar, liquid);
     extracted.surface = Surface {
@@ -201,7 +201,7 @@ enum VertexKind {
 }
 
 /// The lowest cell of the active tiles.
-fn lowest(tiles: &Tiles) -> Result<[i32; 3], ExtentError> {
+fn lowest_cell(tiles: &Tiles) -> Result<[i32; 3], ExtentError> {
     if tiles.is_empty() {
         return Ok([0; 3]);
     }
@@ -306,7 +306,7 @@ fn project_vertex(from: DVec3, kind: VertexKind, h: f64, planar: bool, liquid: &
     // A slab's surface is parallel to z.
     let flat = |v: DVec3| if planar { DVec3::new(v.x, v.y, 0.0) } else { v };
     let mut at = from;
-    for _ in 0..STEPS {
+    for _ in 0..NEWTON_STEPS {
         let before = at;
         let mut normal = None;
         if matches!(kind, VertexKind::Wall | VertexKind::ContactLine)
@@ -327,7 +327,7 @@ fn project_vertex(from: DVec3, kind: VertexKind, h: f64, planar: bool, liquid: &
         if !at.is_finite() {
             return before;
         }
-        at = from + (at - from).clamp_length_max(FARTHEST * h);
+        at = from + (at - from).clamp_length_max(MAX_DISPLACEMENT * h);
     }
     match (kind, liquid.wall_at(at)) {
         // The contact line lies on the solid, and no interface vertex may lie inside it.

@@ -136,8 +136,8 @@ pub fn cap_on_plane(theta: f64, base: f64, normal: DVec3, point: DVec3) -> CapOn
     let ball_radius = base / theta.sin();
     let center = point - normal * (ball_radius * theta.cos());
     let mut tiles = Tiles::new(Topology::default());
-    let reach = ((ball_radius + 8.0) / 8.0).ceil() as i32;
-    let range = || -reach - 1..=reach;
+    let range_in_tiles = ((ball_radius + 8.0) / 8.0).ceil() as i32;
+    let range = || -range_in_tiles - 1..=range_in_tiles;
     let mut wanted: Vec<[i32; 3]> =
         range().flat_map(|x| range().flat_map(move |y| range().map(move |z| [x, y, z]))).collect();
     wanted.retain(|tile| {

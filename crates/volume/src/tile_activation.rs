@@ -11,7 +11,7 @@ use sessile_world::World;
 use crate::fluid::Fluid;
 use crate::solids::{Boundaries, SOLID_BAND};
 use crate::state::State;
-use crate::tiles::{NONE, SIDE, local_cell};
+use crate::tiles::{SIDE, local_cell};
 
 /// Cells around the liquid that must be in active tiles.
 const MARGIN: i32 = 4;
@@ -68,8 +68,8 @@ impl Fluid {
         drops.labels.rearrange(tiles, &mut spare.labels);
         solids.wall.rearrange(tiles, &mut spare.walls);
         let previous = tiles.previous_slots();
-        solids.near = previous.iter().map(|&from| from != NONE && solids.near[from as usize]).collect();
-        solids.sample(grid, &Boundaries { world, sides }, |slot| previous[slot] == NONE);
+        solids.near = previous.iter().map(|from| from.get().is_some_and(|from| solids.near[from])).collect();
+        solids.sample(grid, &Boundaries { world, sides }, |slot| previous[slot].get().is_none());
         scratch.resize(tiles);
     }
 }

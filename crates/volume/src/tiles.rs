@@ -23,10 +23,29 @@ use rayon::prelude::*;
 pub const SIDE: usize = 8;
 /// Cells of a tile.
 pub const CELLS: usize = SIDE * SIDE * SIDE;
-/// No tile.
-pub const NONE: u32 = u32::MAX;
 /// Position of a tile itself in its table of 27 neighbors.
 pub const SELF: usize = 13;
+
+/// Slot of a tile, or none where there is no tile; four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionalSlot(u32);
+
+impl OptionalSlot {
+    /// No tile.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// The tile in `slot`.
+    #[inline]
+    pub fn new(slot: usize) -> Self {
+        Self(slot as u32)
+    }
+
+    /// The slot, if there is a tile.
+    #[inline]
+    pub fn get(self) -> Option<usize> {
+        (self != Self::NONE).then_some(self.0 as usize)
+    }
+}
 
 /// Dimension and periodicity of space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,9 +61,9 @@ pub struct Topology {
 pub struct Tiles {
     topology: Topology,
     coords: Vec<[i32; 3]>,
-    neighbors: Vec<[u32; 27]>,
+    neighbors: Vec<[OptionalSlot; 27]>,
     /// Slot of each tile before the last change.
-    previous_slots: Vec<u32>,
+    previous_slots: Vec<OptionalSlot>,
 }
 
 /// Sort key of tiles: by z, then y, then x.
@@ -116,10 +135,10 @@ impl Tiles {
         &self.coords
     }
 
-    /// The 27 tiles around a slot, itself included, by [`neighbor_place`]; [`NONE`] where there is
-    /// none.
+    /// The 27 tiles around a slot, itself included, by `neighbor_place`; none where
+    /// there is no tile.
     #[inline]
-    pub fn neighbors(&self, slot: usize) -> &[u32; 27] {
+    pub fn neighbors(&self, slot: usize) -> &[OptionalSlot; 27] {
         &self.neighbors[slot]
     }
 
@@ -149,7 +168,7 @@ impl Tiles {
         let place = (((i >> 3) + 1) + 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1)) as usize;
         let tile = self.neighbors[slot][place];
         let local = ((((k & 7) << 3) | (j & 7)) << 3) | (i & 7);
-        (tile != NONE).then_some(tile as usize * CELLS + local as usize)
+        tile.get().map(|tile| tile * CELLS + local as usize)
     }
 
     /// The cell `step` ∈ {−1, 1} further along `axis`; in planar runs a cell is its own neighbor
@@ -167,13 +186,13 @@ impl Tiles {
                 return Some(index + stride);
             }
             let tile = self.neighbors[index / CELLS][SELF + [1, 3, 9][axis]];
-            (tile != NONE).then(|| tile as usize * CELLS + index % CELLS - 7 * stride)
+            tile.get().map(|tile| tile * CELLS + index % CELLS - 7 * stride)
         } else {
             if along != 0 {
                 return Some(index - stride);
             }
             let tile = self.neighbors[index / CELLS][SELF - [1, 3, 9][axis]];
-            (tile != NONE).then(|| tile as usize * CELLS + index % CELLS + 7 * stride)
+            tile.get().map(|tile| tile * CELLS + index % CELLS + 7 * stride)
         }
     }
 
@@ -191,8 +210,7 @@ impl Tiles {
 
     /// Whether the neighbor at a position of a slot's table is marked.
     pub fn is_marked(&self, marks: &[bool], slot: usize, place: usize) -> bool {
-        let neighbor = self.neighbors[slot][place];
-        neighbor != NONE && marks[neighbor as usize]
+        self.neighbors[slot][place].get().is_some_and(|neighbor| marks[neighbor])
     }
 
     /// Whether a tile or one that shares a side with it is marked.
@@ -216,7 +234,7 @@ impl Tiles {
 
     /// Makes `wanted` the active tiles: sorts it, removes duplicates, and renumbers the slots.
     ///
-    /// Then every field must be moved by [`Field::rearrange`].
+    /// Then every field must be moved by `Field::rearrange`.
     pub fn activate(&mut self, wanted: &mut Vec<[i32; 3]>) {
         for tile in wanted.iter_mut() {
             *tile = self.wrap(*tile);
@@ -231,28 +249,29 @@ impl Tiles {
             while old < coords.len() && rank(&coords[old]) < rank(tile) {
                 old += 1;
             }
-            if old < coords.len() && coords[old] == *tile { old as u32 } else { NONE }
+            let found = old < coords.len() && coords[old] == *tile;
+            if found { OptionalSlot::new(old) } else { OptionalSlot::NONE }
         }));
         self.coords.clear();
         self.coords.extend_from_slice(wanted);
         self.connect();
     }
 
-    /// Slot of each tile before the last [`Tiles::activate`]; [`NONE`] for new ones.
-    pub fn previous_slots(&self) -> &[u32] {
+    /// Slot of each tile before the last [`Tiles::activate`]; none for new ones.
+    pub fn previous_slots(&self) -> &[OptionalSlot] {
         &self.previous_slots
     }
 
     fn connect(&mut self) {
         let mut neighbors = std::mem::take(&mut self.neighbors);
         neighbors.clear();
-        neighbors.resize(self.coords.len(), [NONE; 27]);
+        neighbors.resize(self.coords.len(), [OptionalSlot::NONE; 27]);
         let this = &*self;
         neighbors.par_iter_mut().zip(&this.coords).for_each(|(table, tile)| {
             for (place, entry) in table.iter_mut().enumerate() {
                 let offset = [place % 3, place / 3 % 3, place / 9].map(|o| o as i32 - 1);
                 let there = [0, 1, 2].map(|axis| tile[axis] + offset[axis]);
-                *entry = this.slot(there).map_or(NONE, |slot| slot as u32);
+                *entry = this.slot(there).map_or(OptionalSlot::NONE, OptionalSlot::new);
             }
         });
         self.neighbors = neighbors;
@@ -326,8 +345,8 @@ impl<T: Copy + Send + Sync> Field<T> {
         spare.resize(tiles.len() * CELLS, self.fill);
         let old = &self.values;
         spare.par_chunks_exact_mut(CELLS).zip(tiles.previous_slots()).for_each(|(new, &from)| {
-            if from != NONE {
-                new.copy_from_slice(&old[from as usize * CELLS..(from as usize + 1) * CELLS]);
+            if let Some(from) = from.get() {
+                new.copy_from_slice(&old[from * CELLS..(from + 1) * CELLS]);
             }
         });
         std::mem::swap(&mut self.values, spare);
@@ -338,12 +357,11 @@ impl<T: Copy + Send + Sync> Field<T> {
     ///
     /// The length is a constant, since a call would take longer than the copy.
     #[inline]
-    fn copy_part<const LENGTH: usize>(&self, (tile, row): (u32, usize), from: usize, out: &mut [T]) {
+    fn copy_part<const LENGTH: usize>(&self, (tile, row): (OptionalSlot, usize), from: usize, out: &mut [T]) {
         let out: &mut [T; LENGTH] = out.first_chunk_mut().expect("as many as are copied");
-        *out = if tile == NONE {
-            [self.fill; LENGTH]
-        } else {
-            *self.values[tile as usize * CELLS + row + from..].first_chunk().expect("a row of a tile")
+        *out = match tile.get() {
+            None => [self.fill; LENGTH],
+            Some(tile) => *self.values[tile * CELLS + row + from..].first_chunk().expect("a row of a tile"),
         };
     }
 
@@ -352,12 +370,9 @@ impl<T: Copy + Send + Sync> Field<T> {
     #[inline]
     pub fn row(&self, tiles: &Tiles, slot: usize, j: i32, k: i32) -> Option<&[T; SIDE]> {
         let place = SELF as i32 + 3 * (j >> 3) + 9 * (k >> 3);
-        let tile = tiles.neighbors(slot)[place as usize];
-        if tile == NONE {
-            return None;
-        }
+        let tile = tiles.neighbors(slot)[place as usize].get()?;
         let inner = (((k & 7) << 3) | (j & 7)) << 3;
-        self.values[tile as usize * CELLS + inner as usize..].first_chunk()
+        self.values[tile * CELLS + inner as usize..].first_chunk()
     }
 
     /// Copies, for every cell of a tile, the value of the cell before it along `axis`; its own
@@ -375,7 +390,7 @@ impl<T: Copy + Send + Sync> Field<T> {
         // The first cells along the axis are runs of `stride`, each 8 strides after the previous.
         for first in (0..CELLS).step_by(SIDE * stride) {
             let last = first + (SIDE - 1) * stride;
-            let from = if before == NONE { &here[first..] } else { &self.tile(before as usize)[last..] };
+            let from = before.get().map_or(&here[first..], |before| &self.tile(before)[last..]);
             out[first..first + stride].copy_from_slice(&from[..stride]);
         }
     }

@@ -37,14 +37,14 @@ use crate::error::SolveError;
 use crate::faces::{FaceFlags, IN_SOLID, WET};
 use crate::fluid::StepContext;
 use crate::params::Parameters;
-use crate::poisson::{NONE, Options, PoissonError, SolveReport, Solver, System};
+use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
 use crate::tiles::{CELLS, Field, SIDE, Tiles};
 
 /// Least distance of a wall, in cells.
-const NEAREST: f64 = 0.1;
+const MIN_DISTANCE: f64 = 0.1;
 
 /// Faces and walls that a face exchanges momentum with.
 struct ViscousStencil {
@@ -176,7 +176,7 @@ impl Diffusion<'_> {
                 let here = *here.get_or_insert_with(|| middle(index).max(0.0));
                 let there = middle(next).min(0.0);
                 let distance = if here > there { here / (here - there) } else { 0.5 };
-                found.wall += 1.0 / (distance + self.slip).max(NEAREST);
+                found.wall += 1.0 / (distance + self.slip).max(MIN_DISTANCE);
             } else if flag & WET != 0 {
                 let drag = self.tension.map_or(0.0, |drag| drag.between(tiles, axis, index, next));
                 found.neighbors[direction] = Some((next, self.alpha + drag));
@@ -313,15 +313,15 @@ impl Diffusion<'_> {
         solve: &mut ViscousScratch,
         wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
     ) -> Result<SolveReport, PoissonError> {
-        let ViscousScratch { system, solver, faces, number, x } = solve;
+        let ViscousScratch { system, solver, faces, unknown_of, x } = solve;
         faces.clear();
-        number.resize(self.tiles);
+        unknown_of.resize(self.tiles);
         for slot in 0..self.tiles.len() {
             for (local, flag) in self.flags[axis].tile(slot)[..self.tiles.cells_in_use()].iter().enumerate() {
                 let index = slot * CELLS + local;
-                number.values_mut()[index] = NONE;
+                unknown_of.values_mut()[index] = OptionalUnknown::NONE;
                 if Self::is_unknown(*flag) {
-                    number.values_mut()[index] = faces.len() as u32;
+                    unknown_of.values_mut()[index] = OptionalUnknown::new(faces.len());
                     faces.push(index as u32);
                 }
             }
@@ -331,19 +331,20 @@ impl Diffusion<'_> {
         for &face in &*faces {
             let index = face as usize;
             let stencil = self.stencil(axis, index);
-            let mut neighbors = [NONE; 6];
+            let mut neighbors = [OptionalUnknown::NONE; 6];
             let mut couplings = [0.0; 3];
             for (direction, next) in stencil.neighbors.into_iter().enumerate() {
                 let Some((next, coupling)) = next else { continue };
-                neighbors[direction] = number.values()[next];
+                neighbors[direction] = unknown_of.values()[next];
                 if direction % 2 == 1 {
                     couplings[direction / 2] = coupling;
                 }
             }
             let wall = self.alpha * stencil.wall;
-            let held = if wall > 0.0 { wall * wall_velocity(&self.solids.wall.values()[index], index) } else { 0.0 };
+            let from_walls =
+                if wall > 0.0 { wall * wall_velocity(&self.solids.wall.values()[index], index) } else { 0.0 };
             let start = velocity.values()[index];
-            system.push(self.tiles.cell(index), neighbors, couplings, 1.0 + wall, start + held);
+            system.push(self.tiles.cell(index), neighbors, couplings, 1.0 + wall, start + from_walls);
             x.push(start);
         }
         let options = Options { relative_tolerance: 1e-6, ..Options::default() };
@@ -361,7 +362,7 @@ pub struct ViscousScratch {
     system: System,
     solver: Solver,
     faces: Vec<u32>,
-    number: Field<u32>,
+    unknown_of: Field<OptionalUnknown>,
     x: Vec<f64>,
 }
 
@@ -371,7 +372,7 @@ impl Default for ViscousScratch {
             system: System::default(),
             solver: Solver::default(),
             faces: Vec::new(),
-            number: Field::new(NONE),
+            unknown_of: Field::new(OptionalUnknown::NONE),
             x: Vec::new(),
         }
     }

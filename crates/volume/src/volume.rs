@@ -213,7 +213,7 @@ impl Volume {
             PoissonError::NotConverged { residual, iterations, tolerance } => {
                 StepError::NotConverged { solver, residual, iterations, tolerance, time, advice }
             }
-            PoissonError::BadEquation { cell, .. } => {
+            PoissonError::InvalidEquation { cell, .. } => {
                 let grid = &self.fluid.state.grid;
                 let position = grid.origin + grid.h * (DVec3::from(cell.map(f64::from)) + 0.5);
                 StepError::NonFinite {

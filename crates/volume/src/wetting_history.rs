@@ -27,12 +27,12 @@ const PITCH: f64 = 1.25;
 /// The wall is covered where φ is below this, in cells …
 const COVERED: f64 = -0.5;
 /// … and was covered only recently where it is above this: farther in, it was marked before.
-const BEHIND: f64 = -3.5;
+const RECENT: f64 = -3.5;
 /// Cells closer to a wall than this mark it.
-const CLOSE: f64 = 0.9;
+const MARKING_DISTANCE: f64 = 0.9;
 /// Size of a texel of a wet map, in m, and fewest and most texels along its side.
 const TEXEL: f64 = 0.25e-3;
-const SIDE: (f64, f64) = (64.0, 1024.0);
+const TEXELS_PER_SIDE: (f64, f64) = (64.0, 1024.0);
 
 type Boxes = HashSet<u64, BuildHasherDefault<DefaultHasher>>;
 
@@ -76,12 +76,12 @@ impl WettingHistory {
     pub fn mark(&mut self, state: &State, world: &World, everywhere: bool) {
         let State { grid, solids: walls, phi, .. } = state;
         let tiles = &grid.tiles;
-        let (s, behind) = (walls.distance.values(), if everywhere { f64::NEG_INFINITY } else { BEHIND });
+        let (s, behind) = (walls.distance.values(), if everywhere { f64::NEG_INFINITY } else { RECENT });
         for slot in (0..tiles.len()).filter(|&slot| walls.near[slot]) {
             for local in 0..tiles.cells_in_use() {
                 let index = slot * CELLS + local;
                 let here = phi.values()[index];
-                if s[index].abs() > CLOSE || here > COVERED || here < behind {
+                if s[index].abs() > MARKING_DISTANCE || here > COVERED || here < behind {
                     continue;
                 }
                 let solid = walls.wall.values()[index].solid as usize;
@@ -115,7 +115,7 @@ impl WettingHistory {
     fn texel_keys(&self, solid: &Solid) -> (u32, Vec<u64>) {
         const OUTSIDE: u64 = u64::MAX;
         let (mesh, pose) = (solid.mesh(), solid.world_from_rest());
-        let side = (mesh.area().sqrt() / TEXEL).clamp(SIDE.0, SIDE.1).ceil();
+        let side = (mesh.area().sqrt() / TEXEL).clamp(TEXELS_PER_SIDE.0, TEXELS_PER_SIDE.1).ceil();
         let num = side as usize;
         let mut keys = vec![OUTSIDE; num * num];
         for (triangle, uvs) in mesh.triangles.iter().zip(&mesh.corner_uvs) {

@@ -4,7 +4,8 @@
 //! A_f u² with the frontal area A_f), distributed as a traction over the windward interface,
 //!
 //! ```text
-//! t = ½ ρ_air C_D |w| w max(0, −n·w/|w|),      w the wind relative to the liquid at the interface, n its normal;
+//! t = ½ ρ_air C_D |w| w max(0, −n·w/|w|),
+//!     w the wind relative to the liquid at the interface, n its normal;
 //!     ∫ max(0, −n·w/|w|) dA = A_f
 //! ```
 //!

@@ -5,13 +5,13 @@ use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_frames::{DropState, Event};
 use sessile_model::{Model, NoTimer};
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::{NoFiles, parse_str, text};
 use sessile_world::World;
 
 /// The model of a scene: `top` are the keys outside of tables (besides model and time), `rest` the
 /// tables.
 pub fn model(top: &str, rest: &str) -> DropletModel {
-    let text = format!("model = \"droplet\"\n{top}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{rest}");
+    let text = text::header("droplet", top) + rest;
     let scene = parse_str("test.toml", &text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}\n{text}")).scene;
     let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
     DropletModel::new(&scene, world).unwrap_or_else(|error| panic!("{error}"))
@@ -20,19 +20,12 @@ pub fn model(top: &str, rest: &str) -> DropletModel {
 /// A material `m` with these angles in degrees, and a plane of it, tilted so that +x is downhill.
 pub fn slope(advancing: f64, receding: f64, tilt: f64, size: [f64; 2]) -> String {
     let (sin, cos) = tilt.to_radians().sin_cos();
-    format!(
-        "[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n\
-         [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [{sin}, {cos}, 0]\nsize = \"{} {} mm\"\n",
-        size[0], size[1]
-    )
+    text::material("m", advancing, receding) + &text::plane("plane", "m", [sin, cos, 0.0], size)
 }
 
 /// A cap on a solid, in µL and mm.
 pub fn cap(on: &str, volume: f64, angle: f64, center: [f64; 3]) -> String {
-    let [x, y, z] = center;
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"{on}\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\ncenter = \"{x} {y} {z} mm\"\n"
-    )
+    text::cap(on, center, &format!("volume = \"{volume} uL\""), angle)
 }
 
 /// Runs until a time, in frames of 1/30 s, and returns all events.

@@ -4,7 +4,7 @@
 use sessile_frames::{Event, Frame, FrameGeometry};
 use sessile_model::{Model, NoTimer};
 use sessile_pane::Pane;
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::{NoFiles, parse_str, text};
 use sessile_shapes::Instance;
 use sessile_world::World;
 
@@ -18,18 +18,15 @@ pub fn pane(text: &str) -> Pane {
 /// Beginning of a scene with a pane of 40 mm × 80 mm, tilted by `degrees` out of the horizontal.
 pub fn tilted(degrees: f64, material: &str, rest: &str) -> String {
     let (sin, cos) = degrees.to_radians().sin_cos();
-    format!(
-        "model = \"pane\"\n{rest}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n[materials.m]\n{material}\n\
-         [[solids]]\nname = \"pane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, {cos}, {sin}]\nsize = \"40 80 mm\"\n"
-    )
+    text::header("pane", rest)
+        + &format!("[materials.m]\n{material}\n")
+        + &text::plane("pane", "m", [0.0, cos, sin], [40.0, 80.0])
 }
 
 /// A cap with its center at a point of space (in mm), of this volume (in µL) and contact angle (in
 /// degrees).
-pub fn cap(volume: f64, angle: f64, [x, y, z]: [f64; 3]) -> String {
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"pane\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n"
-    )
+pub fn cap(volume: f64, angle: f64, center: [f64; 3]) -> String {
+    text::cap("pane", center, &format!("volume = \"{volume} uL\""), angle)
 }
 
 /// Runs for `seconds` and returns all events.

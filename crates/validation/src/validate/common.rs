@@ -1,10 +1,9 @@
 //! Liquid, gravity, scene text and helpers that the cases of all models share.
 
-use glam::DVec3;
 use sessile_frames::{DropMeasures, Event};
 use sessile_model::{Model, NoTimer};
 use sessile_scene::types::Scene;
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::{NoFiles, parse_str, text};
 use sessile_sim::measure_frame;
 use sessile_wetting::Liquid;
 
@@ -17,16 +16,7 @@ pub(in crate::validate) const GRAVITY: f64 = 9.8;
 
 /// Scene text of a material `m`, by its angles in degrees.
 pub(in crate::validate) fn material(advancing: f64, receding: f64) -> String {
-    format!("[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n")
-}
-
-/// Scene text of a cap on the solid `on`: `center` in mm, `size` with its key
-/// (`volume = "4 uL"`), `angle` in degrees.
-pub(in crate::validate) fn cap(on: &str, center: DVec3, size: &str, angle: f64) -> String {
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"{on}\"\ncenter = \"{} {} {} mm\"\n{size}\ncontact_angle = \"{angle} deg\"\n",
-        center.x, center.y, center.z
-    )
+    text::material("m", advancing, receding)
 }
 
 /// The scene of a text.

@@ -221,7 +221,7 @@ fn zalesak(every: Option<u32>) -> (f64, f64, Particles) {
     (left, misplaced / before.values().iter().map(share).sum::<f64>(), particles)
 }
 
-/// A circle of radius 9.6 in a box of 64 cells, stretched by a vortex and back again; `turns` tells
+/// A circle of radius 9.6 in a box of 64 cells, stretched by a vortex and back again; `turns` is
 /// how far.
 fn vortex(turns: f64, every: Option<u32>) -> (f64, Particles) {
     let circle = |p: DVec3| (p - DVec3::new(32.0, 48.0, 0.5)).truncate().length() - 9.6;
@@ -283,7 +283,11 @@ fn particles_are_seeded_where_the_interface_is_fast() {
     }
     for (cell, &count) in counts.iter().enumerate() {
         let fast = center(&bench.tiles, cell).y > 12.0 && bench.phi.values()[cell].abs() < 2.0;
-        assert!(count <= 16 && (!fast || count == 16), "{count} in a cell that wants {}", if fast { 16 } else { 0 });
+        assert!(
+            count <= 16 && (!fast || count == 16),
+            "{count} in a cell that should have {}",
+            if fast { 16 } else { 0 }
+        );
         assert!(count == 0 || center(&bench.tiles, cell).y > 12.0);
     }
     assert!(signs[0] > 1000 && signs[1] > signs[0], "liquid and air: {signs:?}");
@@ -294,9 +298,9 @@ fn particles_are_seeded_where_the_interface_is_fast() {
     let done = particles.correct_phi(&bench.tiles, &mut bench.phi, |_| true);
     assert!(done == super::Correction::default() && bench.phi == before, "{done:?}");
     particles.reseed(&bench.tiles, &bench.phi, &parameters, 20, speed, |_| true);
-    // At the edge of the band, where a sample may fall outside, another is drawn.
+    // At the edge of the band, where a sample may fall outside, another is taken.
     let now = particles.len();
-    assert!(now >= still.len() && now < still.len() * 21 / 20, "{} at first, {now} sown again", still.len());
+    assert!(now >= still.len() && now < still.len() * 21 / 20, "{} at first, {now} after reseeding", still.len());
 }
 
 /// A drop of 1.5 cells radius that φ has lost is restored at its particles.

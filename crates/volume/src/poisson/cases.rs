@@ -1,6 +1,6 @@
 //! Systems with known solutions, for tests and benches.
 
-use super::{NONE, System};
+use super::{OptionalUnknown, System};
 
 /// Edge of a tile, in cells.
 const TILE: i32 = 8;
@@ -20,7 +20,7 @@ pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f6
         inside.then(|| (z as usize * side + y as usize) * side + x as usize)
     };
     let at = |cell: [i32; 3], shift: [f64; 3]| std::array::from_fn(|k| f64::from(cell[k]) + shift[k]);
-    let mut index = vec![NONE; side * side * side];
+    let mut index = vec![OptionalUnknown::NONE; side * side * side];
     let mut system = System::default();
     let range = -tiles..tiles;
     for (tz, ty, tx) in
@@ -31,8 +31,8 @@ pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f6
                 [tx * TILE + within % TILE, ty * TILE + within / TILE % TILE, tz * TILE + within / (TILE * TILE)];
             let open = share(&solid, at(cell, [0.0; 3]));
             if phi(at(cell, [0.0; 3])) < 0.0 && open > 0.0 {
-                index[place(cell).expect("cells of the tiles have a place")] = system.len() as u32;
-                system.push(cell, [NONE; 6], [0.0; 3], 0.0, open);
+                index[place(cell).expect("cells of the tiles have a place")] = OptionalUnknown::new(system.len());
+                system.push(cell, [OptionalUnknown::NONE; 6], [0.0; 3], 0.0, open);
             }
         }
     }
@@ -50,17 +50,17 @@ pub fn drops(half_extent: i32, phi: impl Fn([f64; 3]) -> f64, solid: impl Fn([f6
             if open == 0.0 {
                 continue;
             }
-            match place(other).map_or(NONE, |place| index[place]) {
+            match place(other).map(|place| index[place]).filter(|unknown| unknown.is_some()) {
                 // A cell in the solid that is not liquid has no open face; the rest is air.
-                NONE => {
+                None => {
                     let there = phi(at(other, [0.0; 3]));
                     if there >= 0.0 {
                         let theta = (own / (own - there)).max(1e-3);
                         system.dirichlet[i] += open / theta;
                     }
                 }
-                j => {
-                    system.neighbors[i][face] = j;
+                Some(neighbor) => {
+                    system.neighbors[i][face] = neighbor;
                     if step > 0 {
                         system.faces[i][axis] = open;
                     }

@@ -15,9 +15,9 @@ use std::mem;
 
 use rayon::prelude::*;
 
+use super::System;
 use super::matrix::Matrix;
 use super::uniform_runs::UniformRuns;
-use super::{NONE, System};
 
 /// Not aggregated into any coarse unknown.
 pub const NO_AGGREGATE: u32 = u32::MAX;
@@ -181,19 +181,17 @@ impl Level {
             let dirichlet = (system.dirichlet[i] * scale) as f32;
             let before = if place < num_red { num_red as u32 } else { 0 };
             if matrix.is_uniform(i) {
-                let others = system.neighbors[i].map(|other| places[other as usize] - before);
+                let others = matrix.uniform_neighbors(system, i).map(|other| places[other as usize] - before);
                 columns.copy_from_slice(&others);
                 couplings.fill(full);
                 return Row { found: USUAL_WIDTH, dirichlet, uniform: true };
             }
-            for (face, &other) in system.neighbors[i].iter().enumerate() {
+            for (face, other) in system.neighbors[i].iter().enumerate() {
                 // In planar runs a cell is its own neighbor along z.
-                if other == NONE || other as usize == i {
-                    continue;
-                }
+                let Some(other) = other.get().filter(|&other| other != i) else { continue };
                 let coupling = system.coupling(i, face);
                 if coupling > 0.0 {
-                    columns[face] = places[other as usize] - before;
+                    columns[face] = places[other] - before;
                     couplings[face] = (coupling * scale) as f32;
                 }
             }
@@ -236,32 +234,8 @@ impl Level {
                 couplings[..USUAL_WIDTH].fill(twice);
                 return Row { found: USUAL_WIDTH, dirichlet, uniform: true };
             }
-            let mut found: [(u32, f32); MAX_WIDTH] = [(0, 0.0); MAX_WIDTH];
-            let mut count = 0;
-            let mut dirichlet = 0.0;
-            for &member in &lists[from as usize..to as usize] {
-                let member = member as usize;
-                dirichlet += coarse_dirichlet(fine.dirichlet[member], full);
-                for slot in member * fine.width..(member + 1) * fine.width {
-                    let coupling = fine.couplings[slot];
-                    if coupling == 0.0 {
-                        continue;
-                    }
-                    let other = fine.aggregate_of[fine.neighbor(member, fine.columns[slot])];
-                    // Weakly connected parts of one block have one color and stay uncoupled.
-                    if other == place as u32 || (other < num_red as u32) == (place < num_red) {
-                        continue;
-                    }
-                    match found[..count].iter_mut().find(|known| known.0 == other) {
-                        Some(known) => known.1 += 0.5 * coupling,
-                        None if count < MAX_WIDTH => {
-                            found[count] = (other, 0.5 * coupling);
-                            count += 1;
-                        }
-                        None => {}
-                    }
-                }
-            }
+            let (found, count, dirichlet) =
+                fine.sum_couplings(&lists[from as usize..to as usize], place, num_red, full);
             for (&(other, value), (column, coupling)) in found[..count].iter().zip(columns.iter_mut().zip(couplings)) {
                 *column = if place < num_red { other - num_red as u32 } else { other };
                 *coupling = value;
@@ -275,6 +249,44 @@ impl Level {
         (coarse.members, coarse.member_lists) = (members, lists);
         self.mark_outward();
         true
+    }
+
+    /// Couplings of a block to others, by their position, their number, and its coupling to
+    /// Dirichlet values; `num_red` is that of the coarse level.
+    fn sum_couplings(
+        &self,
+        members: &[u32],
+        place: usize,
+        num_red: usize,
+        full: f32,
+    ) -> ([(u32, f32); MAX_WIDTH], usize, f32) {
+        let mut found: [(u32, f32); MAX_WIDTH] = [(0, 0.0); MAX_WIDTH];
+        let mut count = 0;
+        let mut dirichlet = 0.0;
+        for &member in members {
+            let member = member as usize;
+            dirichlet += coarse_dirichlet(self.dirichlet[member], full);
+            for slot in member * self.width..(member + 1) * self.width {
+                let coupling = self.couplings[slot];
+                if coupling == 0.0 {
+                    continue;
+                }
+                let other = self.aggregate_of[self.neighbor(member, self.columns[slot])];
+                // Weakly connected parts of one block have one color and stay uncoupled.
+                if other == place as u32 || (other < num_red as u32) == (place < num_red) {
+                    continue;
+                }
+                match found[..count].iter_mut().find(|known| known.0 == other) {
+                    Some(known) => known.1 += 0.5 * coupling,
+                    None if count < MAX_WIDTH => {
+                        found[count] = (other, 0.5 * coupling);
+                        count += 1;
+                    }
+                    None => {}
+                }
+            }
+        }
+        (found, count, dirichlet)
     }
 
     /// Lists the blocks: their cells in `cells`, their members in `coarse`, and each member's

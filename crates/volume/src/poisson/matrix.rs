@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 use sessile_numerics::CHUNK;
 
+use super::System;
 use super::reductions::dots;
 use super::uniform_runs::{LONG, UniformRuns};
-use super::{NONE, System};
 
 /// A coupling.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,7 +46,7 @@ impl Matrix {
         self.uniform.resize(n, false);
         self.runs.clear();
         let strongest = |i: usize| {
-            let high = (0..3).filter(|axis| system.neighbors[i][2 * axis + 1] != NONE);
+            let high = (0..3).filter(|axis| system.neighbors[i][2 * axis + 1].is_some());
             high.map(|axis| system.faces[i][axis]).fold(0.0, f64::max)
         };
         let full = (0..n).into_par_iter().with_min_len(CHUNK).map(strongest).reduce(|| 0.0, f64::max);
@@ -56,16 +56,13 @@ impl Matrix {
             *row = Row::default();
             *diagonal = system.dirichlet[i];
             for face in 0..6 {
-                let column = system.neighbors[i][face];
                 // In planar runs a cell is its own neighbor along z.
-                if column == NONE || column as usize == i {
-                    continue;
-                }
+                let Some(column) = system.neighbors[i][face].get().filter(|&column| column != i) else { continue };
                 let coupling = system.coupling(i, face);
                 if coupling > 0.0 {
                     *diagonal += coupling;
-                    row.insert(Entry { column, coupling });
-                    row.earlier += u8::from((column as usize) < i);
+                    row.insert(Entry { column: column as u32, coupling });
+                    row.earlier += u8::from(column < i);
                 }
             }
             *uniform = row.all == 6 && row.entries.iter().all(|entry| entry.coupling == full);
@@ -74,8 +71,14 @@ impl Matrix {
 
     /// Finds the runs, for a system that is large enough to benefit.
     pub fn list_runs(&mut self, system: &System) {
-        let uniform = &self.uniform;
-        self.runs.list_long(uniform.len(), CHUNK, |i| uniform[i].then(|| system.neighbors[i]));
+        let mut runs = std::mem::take(&mut self.runs);
+        runs.list_long(self.len(), CHUNK, |i| self.uniform[i].then(|| self.uniform_neighbors(system, i)));
+        self.runs = runs;
+    }
+
+    /// The six neighbors of an unknown whose couplings are uniform.
+    pub fn uniform_neighbors(&self, system: &System, i: usize) -> [u32; 6] {
+        system.neighbors[i].map(|neighbor| neighbor.get().expect("uniform unknowns have six neighbors") as u32)
     }
 
     /// Number of unknowns in runs.

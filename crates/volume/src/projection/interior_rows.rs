@@ -2,7 +2,7 @@
 //! need no case distinctions.
 
 use crate::faces::WET;
-use crate::poisson::NONE;
+use crate::poisson::OptionalUnknown;
 use crate::tiles::{CELLS, Field, SIDE, local_cell};
 
 use super::{Equation, PressureProblem};
@@ -10,11 +10,11 @@ use super::{Equation, PressureProblem};
 /// A row whose cells and their neighbors are unknowns and whose faces are open.
 pub struct InteriorRow<'a> {
     /// Unknown of the first cell; the others follow.
-    first: u32,
+    first: usize,
     /// Unknowns before the first cell and after the last.
-    ends: [u32; 2],
+    ends: [usize; 2],
     /// First unknowns of the rows at −y, +y, −z, +z.
-    beside: [u32; 4],
+    beside: [usize; 4],
     /// Velocity at the row's low faces.
     low: [&'a [f64; SIDE]; 3],
     /// At its high faces across y and z, and at the last cell's across x.
@@ -26,15 +26,15 @@ impl InteriorRow<'_> {
     /// Equation of one of its cells.
     #[inline]
     pub fn equation(&self, lane: usize, source: f64) -> Equation {
-        let own = self.first + lane as u32;
+        let own = self.first + lane;
         let last = lane == SIDE - 1;
         let before = if lane == 0 { self.ends[0] } else { own - 1 };
         let after = if last { self.ends[1] } else { own + 1 };
-        let [low_y, high_y, low_z, high_z] = self.beside.map(|first| first + lane as u32);
+        let [low_y, high_y, low_z, high_z] = self.beside.map(|first| first + lane);
         let ([u, v, w], [high_v, high_w]) = (self.low.map(|row| row[lane]), self.high.map(|row| row[lane]));
         let high_u = if last { self.end } else { self.low[0][lane + 1] };
         Equation {
-            neighbors: [before, after, low_y, high_y, low_z, high_z],
+            neighbors: [before, after, low_y, high_y, low_z, high_z].map(OptionalUnknown::new),
             faces: [1.0; 3],
             dirichlet: 0.0,
             rhs: source + u - high_u + v - high_v + w - high_w,
@@ -46,7 +46,7 @@ impl PressureProblem<'_> {
     /// The row of cells from `index` on, if it is an interior row.
     pub(super) fn interior_row<'a>(
         &self,
-        number: &Field<u32>,
+        unknown_of: &Field<OptionalUnknown>,
         velocity: &'a [Field<f64>; 3],
         index: usize,
     ) -> Option<InteriorRow<'a>> {
@@ -56,16 +56,16 @@ impl PressureProblem<'_> {
         }
         let (slot, [_, j, k]) = (index / CELLS, local_cell(index % CELLS).map(|c| c as i32));
         let first = |j: i32, k: i32| {
-            let row = number.row(tiles, slot, j, k)?;
-            row.iter().all(|&unknown| unknown != NONE).then_some(row[0])
+            let row = unknown_of.row(tiles, slot, j, k)?;
+            row.iter().all(|unknown| unknown.is_some()).then(|| row[0].get())?
         };
         let is_open = |axis: usize, j: i32, k: i32| {
             let row = self.solids.open[axis].row(tiles, slot, j, k);
             row.filter(|row| row.iter().all(|&open| open == 1.0)).map(|_| ())
         };
         let (before, after) = (tiles.next(index, 0, -1)?, tiles.next(index + SIDE - 1, 0, 1)?);
-        let ends = [before, after].map(|end| number.values()[end]);
-        if ends.contains(&NONE) || self.solids.open[0].values()[after] != 1.0 {
+        let ends = [unknown_of.values()[before].get()?, unknown_of.values()[after].get()?];
+        if self.solids.open[0].values()[after] != 1.0 {
             return None;
         }
         let beside = [first(j - 1, k)?, first(j + 1, k)?, first(j, k - 1)?, first(j, k + 1)?];
@@ -89,7 +89,7 @@ impl PressureProblem<'_> {
     /// on both sides of all of them.
     pub(super) fn correct_interior_row(
         &self,
-        number: &Field<u32>,
+        unknown_of: &Field<OptionalUnknown>,
         q: &[f64],
         axis: usize,
         index: usize,
@@ -102,14 +102,15 @@ impl PressureProblem<'_> {
         }
         // Unknowns of a whole row are consecutive.
         let row = |j: i32, k: i32| -> Option<&[f64; SIDE]> {
-            let row = number.row(tiles, slot, j, k)?;
-            row.iter().all(|&unknown| unknown != NONE).then(|| q[row[0] as usize..].first_chunk())?
+            let row = unknown_of.row(tiles, slot, j, k)?;
+            let first = row.iter().all(|unknown| unknown.is_some()).then(|| row[0].get())??;
+            q[first..].first_chunk()
         };
         let high = row(j, k)?;
         let low = match axis {
             0 => {
-                let before = number.values()[tiles.next(index, 0, -1)?];
-                let mut low = [*q.get(before as usize)?; SIDE];
+                let before = unknown_of.values()[tiles.next(index, 0, -1)?];
+                let mut low = [*q.get(before.get()?)?; SIDE];
                 low[1..].copy_from_slice(&high[..SIDE - 1]);
                 low
             }
@@ -167,13 +168,13 @@ mod tests {
         };
         let mut projection = Projection::default();
         projection.number_unknowns(tiles, &case.solids, &case.phi);
-        let (number, mut count) = (&projection.number, 0);
-        for first in (0..tiles.len() * CELLS).step_by(SIDE).filter(|&first| number.values()[first] != NONE) {
-            let Some(interior) = problem.interior_row(number, &velocity, first) else { continue };
+        let (unknown_of, mut count) = (&projection.unknown_of, 0);
+        for first in (0..tiles.len() * CELLS).step_by(SIDE).filter(|&first| unknown_of.values()[first].is_some()) {
+            let Some(interior) = problem.interior_row(unknown_of, &velocity, first) else { continue };
             for lane in 0..SIDE {
                 let (by_row, by_cell) = (
                     interior.equation(lane, 0.1),
-                    problem.equation(number, &velocity, first + lane, 0.1, &|_, _, _| 0.0),
+                    problem.equation(unknown_of, &velocity, first + lane, 0.1, &|_, _, _| 0.0),
                 );
                 assert_eq!(by_row, by_cell, "cell {:?}", tiles.cell(first + lane));
             }

@@ -23,10 +23,10 @@ use super::edge_collapse::TaggedMesh;
 use super::{ExtractionFields, SurfaceTag, VertexKind};
 
 /// Largest displacement of a vertex, in cells: a surface that cuts off more is not smooth.
-const MOST: f64 = 0.05;
+const MAX_DISPLACEMENT: f64 = 0.05;
 
 /// sin²θ below which the contact line does not follow the surface: 20°.
-const LEAST_SLOPE: f64 = 0.117;
+const MIN_SLOPE: f64 = 0.117;
 
 /// Moves the vertices of the interface and the contact line.
 pub fn compensate_chord_error(
@@ -68,7 +68,7 @@ pub fn compensate_chord_error(
         return;
     }
     let mean = squares / areas / 24.0;
-    let most = MOST * h;
+    let most = MAX_DISPLACEMENT * h;
     for (v, &(rise, square)) in sums.iter().enumerate().filter(|(_, sum)| sum.1 > 0.0) {
         let distance = (mean * rise / square).clamp(-most, most);
         let here = mesh.positions[v];
@@ -78,7 +78,7 @@ pub fn compensate_chord_error(
                 // Along the solid, to where the parallel surface at that distance meets it.
                 let up = wall.closest.normal;
                 let along = normals[v] - normals[v].dot(up) * up;
-                let moved = here + (distance / along.length_squared().max(LEAST_SLOPE)) * along;
+                let moved = here + (distance / along.length_squared().max(MIN_SLOPE)) * along;
                 let on_wall = liquid.wall_at(moved).map_or(moved, |wall| wall.closest.point);
                 if planar { DVec3::new(on_wall.x, on_wall.y, here.z) } else { on_wall }
             }

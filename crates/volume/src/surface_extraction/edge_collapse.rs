@@ -1,7 +1,7 @@
 //! Collapse of short edges of a tagged surface, with the borders between tags kept.
 //!
-//! A vertex on a border (a contact line, or a line where two solids meet under the liquid) moves only
-//! along it, one where three tags meet not at all.
+//! A vertex on a border (a contact line, or a line where two solids meet under the liquid) moves
+//! only along it, one where three tags meet not at all.
 
 use glam::DVec3;
 use sessile_geometry::edge_collapse::{Collapse, Collapsible, VertexMap, collapse_short_edges};
@@ -60,7 +60,8 @@ impl TaggedMesh {
         self.renumber(&VertexMap::keeping(keep.to_vec()));
     }
 
-    /// Whether every tag that vanishing triangles have survives at the vertices across and at the one that stays.
+    /// Whether every tag that vanishing triangles have survives at the vertices across and at the
+    /// one that stays.
     fn keeps_all_tags(&self, collapse: &Collapse) -> bool {
         let others = |v: u32, t: u32| {
             let around = collapse.around.of(v).iter();
@@ -72,7 +73,8 @@ impl TaggedMesh {
         })
     }
 
-    /// Whether no liquid–air triangle would get three corners on one solid, and so lie on it with no liquid above.
+    /// Whether no liquid–air triangle would get three corners on one solid, and so lie on it with
+    /// no liquid above.
     fn keeps_air_triangles_off_solids(&self, collapse: &Collapse, vertex_tags: &[VertexTags]) -> bool {
         collapse.changing(&self.triangles).all(|t| {
             let tag = self.tags[t as usize];

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::marching_tetrahedra::{EDGES, Polygon, Scratch, Site, Tetrahedron};
 use super::{ExtractionFields, SurfaceTag};
-use crate::tiles::{NONE, SIDE, Tiles, local_index, neighbor_place};
+use crate::tiles::{OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
 
 /// A vertex as a tetrahedron makes it.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl TileTriangulator {
     }
 
     /// Samples the tile and one layer of cells around it.
-    fn gather(&mut self, liquid: &impl ExtractionFields, present: &[u32; 27], planar: bool) {
+    fn gather(&mut self, liquid: &impl ExtractionFields, present: &[OptionalSlot; 27], planar: bool) {
         self.nodes.clear();
         let range = -1..=SIDE as i32;
         for z in range.clone() {
@@ -120,12 +120,10 @@ impl TileTriangulator {
                     let z = if planar { 0 } else { z };
                     let tile = present[neighbor_place([x >> 3, y >> 3, z >> 3])];
                     let local = local_index([x, y, z].map(|c| (c & 7) as usize));
-                    self.nodes.push(if tile == NONE {
-                        OUTSIDE
-                    } else {
-                        let cell = tile as usize * SIDE.pow(3) + local;
+                    self.nodes.push(tile.get().map_or(OUTSIDE, |tile| {
+                        let cell = tile * SIDE.pow(3) + local;
                         Node { a: liquid.phi(cell), b: -liquid.solid(cell), label: liquid.label(cell) }
-                    });
+                    }));
                 }
             }
         }
@@ -172,30 +170,30 @@ impl TileTriangulator {
 }
 
 /// The tiles around a slot, without those beyond a period.
-fn present_tiles(tiles: &Tiles, slot: usize) -> [u32; 27] {
+fn present_tiles(tiles: &Tiles, slot: usize) -> [OptionalSlot; 27] {
     let here = tiles.coords()[slot];
     let mut present = *tiles.neighbors(slot);
     for (place, tile) in present.iter_mut().enumerate() {
         let offset = [place % 3, place / 3 % 3, place / 9].map(|o| o as i32 - 1);
         let is_there =
-            |tile: u32| [0, 1, 2].iter().all(|&axis| tiles.coords()[tile as usize][axis] == here[axis] + offset[axis]);
+            |tile: usize| [0, 1, 2].iter().all(|&axis| tiles.coords()[tile][axis] == here[axis] + offset[axis]);
         let flat = tiles.topology().planar && offset[2] != 0;
-        if *tile != NONE && (flat || !is_there(*tile)) {
-            *tile = NONE;
+        if flat || !tile.get().is_some_and(is_there) {
+            *tile = OptionalSlot::NONE;
         }
     }
     present
 }
 
 /// Whether a cube belongs to this slot: the first of the tiles that hold its corners.
-fn owns(present: &[u32; 27], slot: usize, cube: [i32; 3], planar: bool) -> bool {
+fn owns(present: &[OptionalSlot; 27], slot: usize, cube: [i32; 3], planar: bool) -> bool {
     let inner = cube.iter().enumerate().all(|(axis, &c)| (planar && axis == 2) || (0..SIDE as i32 - 1).contains(&c));
     inner
         || (0..8).all(|bits| {
             let corner = [0, 1, 2].map(|axis| cube[axis] + (bits >> axis & 1));
             let z = if planar { 0 } else { corner[2] >> 3 };
             let tile = present[neighbor_place([corner[0] >> 3, corner[1] >> 3, z])];
-            tile == NONE || tile as usize >= slot
+            tile.get().is_none_or(|tile| tile >= slot)
         })
 }
 

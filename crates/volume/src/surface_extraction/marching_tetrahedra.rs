@@ -78,8 +78,8 @@ enum Side {
 pub struct Tetrahedron {
     a: [f64; 4],
     b: [f64; 4],
-    /// Fraction along each edge at which a, b vanishes; NaN where it does not.
-    cuts: [[f64; 2]; 6],
+    /// Fraction along each edge at which a, b vanishes, if it does.
+    cuts: [[Option<f64>; 2]; 6],
     positive: bool,
 }
 
@@ -96,7 +96,8 @@ impl Tetrahedron {
     /// outside.
     pub fn new(a: [f64; 4], b: [f64; 4], positive: bool) -> Self {
         let cut = |v: &[f64; 4], [i, j]: [usize; 2]| {
-            if (v[i] < 0.0) != (v[j] < 0.0) { v[i] / (v[i] - v[j]) } else { f64::NAN }
+            let crosses = (v[i] < 0.0) != (v[j] < 0.0);
+            crosses.then(|| v[i] / (v[i] - v[j])).filter(|cut| !cut.is_nan())
         };
         Self { a, b, cuts: EDGES.map(|edge| [cut(&a, edge), cut(&b, edge)]), positive }
     }
@@ -105,7 +106,7 @@ impl Tetrahedron {
     fn b_is_negative_at_air(&self, edge: usize) -> bool {
         let [at_a, at_b] = self.cuts[edge];
         let at_first = self.b[EDGES[edge][0]] < 0.0;
-        if at_b.is_nan() { at_first } else { (at_a < at_b) == at_first }
+        at_a.zip(at_b).map_or(at_first, |(at_a, at_b)| (at_a < at_b) == at_first)
     }
 
     /// The body on the face opposite to `face`: vertices, and what bounds it from each to the next.
@@ -200,14 +201,15 @@ impl Tetrahedron {
             Site::Line(face) => {
                 // Along the line a = 0 on the face, to where b vanishes.
                 let mut ends =
-                    EDGES.iter().enumerate().filter(|(e, edge)| !edge.contains(&face) && !self.cuts[*e][0].is_nan());
+                    EDGES.iter().enumerate().filter(|(e, edge)| !edge.contains(&face) && self.cuts[*e][0].is_some());
                 let mut end = || {
                     let (e, &[i, j]) = ends.next().expect("a vanishes on two edges of a face that the line crosses");
                     let t = self.cuts[e][0];
-                    (along(e, clamp_inside(t)), self.b[i] + (self.b[j] - self.b[i]) * t)
+                    let b = self.b[i] + (self.b[j] - self.b[i]) * t.unwrap_or(0.5);
+                    (along(e, clamp_inside(t)), b)
                 };
                 let ((p, b_p), (q, b_q)) = (end(), end());
-                p + (q - p) * clamp_inside(b_p / (b_p - b_q))
+                p + (q - p) * clamp_inside(Some(b_p / (b_p - b_q)))
             }
         }
     }
@@ -261,7 +263,8 @@ fn split_ring(ring: &mut [(Site, bool)], chain: &mut Vec<Site>, take: &mut impl 
     }
 }
 
-/// Keeps a vertex off the ends; NaN goes to the middle.
-fn clamp_inside(share: f64) -> f64 {
-    if share.is_nan() { 0.5 } else { share.clamp(MARGIN, 1.0 - MARGIN) }
+/// Keeps a vertex off the ends; without a finite fraction it goes to the middle.
+fn clamp_inside(fraction: Option<f64>) -> f64 {
+    let fraction = fraction.filter(|fraction| !fraction.is_nan());
+    fraction.map_or(0.5, |fraction| fraction.clamp(MARGIN, 1.0 - MARGIN))
 }

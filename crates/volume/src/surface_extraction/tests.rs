@@ -24,10 +24,16 @@ struct Sampled<'a> {
 const HERE: GridPlacement = GridPlacement { origin: DVec3::ZERO, h: 1.0 };
 
 impl<'a> Sampled<'a> {
-    /// Over all tiles of a cube of half width `reach` cells around the origin, lengths in cells.
-    fn new(reach: f64, planar: bool, exact: &'a (dyn Fn(DVec3) -> f64 + Sync), walls: &'a [&'a dyn Distance]) -> Self {
+    /// Over all tiles of a cube of half width `half_width` cells around the origin, lengths in
+    /// cells.
+    fn new(
+        half_width: f64,
+        planar: bool,
+        exact: &'a (dyn Fn(DVec3) -> f64 + Sync),
+        walls: &'a [&'a dyn Distance],
+    ) -> Self {
         let mut tiles = Tiles::new(Topology { planar, ..Topology::default() });
-        let n = (reach / SIDE as f64).ceil() as i32;
+        let n = (half_width / SIDE as f64).ceil() as i32;
         let across = if planar { 0..1 } else { -n..n };
         let mut wanted: Vec<[i32; 3]> =
             across.flat_map(|z| (-n..n).flat_map(move |y| (-n..n).map(move |x| [x, y, z]))).collect();

@@ -1,7 +1,7 @@
 //! Observed order of convergence against exact solutions, on grids small enough for every test run.
 //!
-//! Each test measures the relative error at three cell sizes, and asserts the error on the finest grid
-//! and the order: the slope of ln(error) over ln(h).
+//! Each test measures the relative error at three cell sizes, and asserts the error on the finest
+//! grid and the order: the slope of ln(error) over ln(h).
 
 use std::f64::consts::{PI, TAU};
 

@@ -149,8 +149,8 @@ fn a_flat_cap_lies_on_one_side_of_a_thin_plate() {
     let frame = volume.frame();
     let lowest = surface(&frame).positions.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
     assert!(frame.drops.len() == 1 && lowest > -1e-9, "{} drops down to {:.2} mm", frame.drops.len(), 1e3 * lowest);
-    let held = frame.drops[0].volume * 1e9;
-    assert!((held - 8.0).abs() < 1e-9, "{held} µL");
+    let volume = frame.drops[0].volume * 1e9;
+    assert!((volume - 8.0).abs() < 1e-9, "{volume} µL");
 }
 
 /// Height over a circle of radius `solid` and half the wetted arc of a weightless planar drop that
@@ -161,11 +161,11 @@ fn a_flat_cap_lies_on_one_side_of_a_thin_plate() {
 fn lens(solid: f64, area: f64, theta: f64) -> (f64, f64) {
     let segment = |radius: f64, angle: f64| radius * radius * (angle - angle.sin() * angle.cos());
     let radius = |beta: f64| solid * beta.sin() / (theta + beta).sin();
-    let held = |beta: f64| segment(radius(beta), theta + beta) - segment(solid, beta);
+    let enclosed = |beta: f64| segment(radius(beta), theta + beta) - segment(solid, beta);
     let (mut low, mut high) = (1e-6, std::f64::consts::PI - theta - 1e-6);
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
-        if held(middle) < area { low = middle } else { high = middle }
+        if enclosed(middle) < area { low = middle } else { high = middle }
     }
     (radius(low) * (1.0 - (theta + low).cos()) - solid * (1.0 - low.cos()), solid * low)
 }

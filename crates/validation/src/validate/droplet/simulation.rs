@@ -4,6 +4,7 @@ use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_frames::{DropMeasures, DropState};
 use sessile_model::Model;
+use sessile_scene::text;
 use sessile_wetting::Wetting;
 use sessile_world::World;
 
@@ -29,7 +30,7 @@ pub(super) fn tilted(degrees: f64, size: [f64; 2]) -> String {
 /// A cap on `s`: `volume` in µL, `angle` in degrees, `center` in mm, `velocity` in m/s.
 pub(super) fn cap(volume: f64, angle: f64, center: DVec3, velocity: DVec3) -> String {
     let velocity = format!("velocity = \"{} {} {} m/s\"\n", velocity.x, velocity.y, velocity.z);
-    common::cap("s", center, &format!("volume = \"{volume} uL\""), angle) + &velocity
+    text::cap("s", center.into(), &format!("volume = \"{volume} uL\""), angle) + &velocity
 }
 
 /// The same for the laws of `sessile-wetting`.
@@ -45,8 +46,7 @@ pub(super) struct Simulation {
 impl Simulation {
     /// Simulation of a scene: `head` are keys before all tables, `rest` the tables.
     pub fn new(head: &str, rest: &str) -> Result<Self, CaseError> {
-        let text = format!("model = \"droplet\"\n{head}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{rest}");
-        let scene = common::parse(&text)?;
+        let scene = common::parse(&(text::header("droplet", head) + rest))?;
         Ok(Self { model: DropletModel::new(&scene, World::build(&scene)?)? })
     }
 

@@ -2,6 +2,7 @@
 
 use sessile_frames::{DropMeasures, Event, Frame, FrameGeometry};
 use sessile_model::Model;
+use sessile_scene::text;
 use sessile_shapes::Instance;
 use sessile_sim::build;
 use sessile_wetting::Wetting;
@@ -46,15 +47,16 @@ pub(super) fn tilted(head: &str, degrees: f64, size: [f64; 2], material: &str) -
     let (sin, cos) = degrees.to_radians().sin_cos();
     let [across, up] = size;
     format!(
-        "model = \"pane\"\n{head}\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n[materials.m]\n{material}\n\
+        "{}[materials.m]\n{material}\n\
          [[solids]]\nname = \"pane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, {cos:.15}, {sin:.15}]\n\
-         size = \"{across} {up} mm\"\n"
+         size = \"{across} {up} mm\"\n",
+        text::header("pane", head)
     )
 }
 
 /// A cap on the pane: `volume` in µL, `angle` in degrees, center in mm.
 pub(super) fn cap(volume: f64, angle: f64, center: [f64; 3]) -> String {
-    common::cap("pane", center.into(), &format!("volume = \"{volume} uL\""), angle)
+    text::cap("pane", center, &format!("volume = \"{volume} uL\""), angle)
 }
 
 /// A running model.

@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 use sessile_frames::DropMeasures;
+use sessile_scene::text;
 use sessile_surface::SurfaceModel;
 use sessile_surface::{check, check_crossings};
 use sessile_world::World;
@@ -22,7 +23,7 @@ pub(super) fn plane(normal: [f64; 3]) -> String {
 
 /// A cap on `s`: `volume` in µL, `angle` in degrees, `center` in mm.
 pub(super) fn cap(volume: f64, angle: f64, center: DVec3) -> String {
-    common::cap("s", center, &format!("volume = \"{volume} uL\""), angle)
+    text::cap("s", center.into(), &format!("volume = \"{volume} uL\""), angle)
 }
 
 /// A sphere: `radius` and `center` in mm, `velocity` in m/s.
@@ -47,8 +48,7 @@ pub(super) struct Simulation {
 impl Simulation {
     /// Simulation of a scene: `time` are further keys of the table `time`, `rest` the other tables.
     pub fn new(time: &str, rest: &str) -> Result<Self, CaseError> {
-        let text = format!("model = \"surface\"\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{time}\n{rest}");
-        let scene = common::parse(&text)?;
+        let scene = common::parse(&format!("{}{time}\n{rest}", text::header("surface", "")))?;
         Ok(Self { model: SurfaceModel::new(&scene, World::build(&scene)?)? })
     }
 

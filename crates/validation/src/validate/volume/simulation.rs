@@ -3,6 +3,7 @@
 use glam::DVec3;
 use sessile_frames::{DropMeasures, Event, FrameGeometry, FrameMeasures, Surface};
 use sessile_model::Model;
+use sessile_scene::text;
 use sessile_scene::types::Scene;
 use sessile_sim::{DropPose, Settling, build, measure_frame};
 
@@ -82,7 +83,7 @@ const GRID_OFFSET: DVec3 = DVec3::new(0.013, 0.017, 0.031);
 pub(in crate::validate) fn cap(amount: f64, planar: bool, angle: f64) -> String {
     let (key, unit) = if planar { ("area", "m^2") } else { ("volume", "m^3") };
     let center = if planar { GRID_OFFSET.with_z(0.0) } else { GRID_OFFSET };
-    common::cap("s", center, &format!("{key} = \"{amount} {unit}\""), angle)
+    text::cap("s", center.into(), &format!("{key} = \"{amount} {unit}\""), angle)
 }
 
 /// A running model.
