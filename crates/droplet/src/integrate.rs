@@ -2,8 +2,8 @@
 //! through vertices.
 //!
 //! On a triangle the motion is known in closed form ([`crate::damped_motion`]) with forces
-//! linearized over an interval ([`linearize`], [`crate::kernel`]). Intervals are cut by time, not by
-//! triangles, so the path in a plane does not depend on its triangulation.
+//! linearized over an interval ([`linearize`], [`crate::kernel`]). Intervals are cut by time, not
+//! by triangles, so the path in a plane does not depend on its triangulation.
 //!
 //! Across an edge the velocity keeps its component along the edge. The component across keeps its
 //! magnitude over a ridge, if adhesion can turn the droplet, and loses its part into the new
@@ -63,10 +63,12 @@ pub trait ForceModel {
         self.forces_at(&self.local(facet, at), velocity)
     }
 
-    /// Whether the droplet detaches from `facet` under an additional outward acceleration (in m/s²).
+    /// Whether the droplet detaches from `facet` under an additional outward acceleration (in
+    /// m/s²).
     fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool;
 
-    /// Whether it leaves over a border of the mesh, `outward` in the plane of `facet`, at this outward speed (in m/s).
+    /// Whether it leaves over a border of the mesh, `outward` in the plane of `facet`, at this
+    /// outward speed (in m/s).
     fn leaves_border(&self, facet: &Facet, at: SurfacePoint, outward: DVec2, speed: f64) -> bool;
 
     /// Base radius, in m.
@@ -201,7 +203,8 @@ pub fn integrate_to_end<F: ForceModel>(
     end
 }
 
-/// Integrates a trajectory until forces have to be linearized again; returns how it ended, if it did.
+/// Integrates a trajectory until forces have to be linearized again; returns how it ended, if it
+/// did.
 ///
 /// Starts from the coefficients of the current interval if they are known.
 pub fn integrate_linearized<F: ForceModel>(
@@ -249,7 +252,8 @@ impl<F: ForceModel, L: FnMut(Segment)> Integrator<'_, F, L> {
         let motion = DampedMotion::new(place.at, velocity, linearized.acceleration, linearized.rate);
         let mut until = self.now.remaining - linearized.ends;
         let mut end = motion.after(until);
-        // The speed along the heading is monotonic: a droplet that moves at the end has not stopped.
+        // The speed along the heading is monotonic: a droplet that moves at the end has not
+        // stopped.
         let mut stops = false;
         if linearized.heading != DVec2::ZERO && end.1.dot(linearized.heading.into()) <= 0.0 {
             let stop = motion.stop_time(linearized.heading);
@@ -274,7 +278,8 @@ impl<F: ForceModel, L: FnMut(Segment)> Integrator<'_, F, L> {
         None
     }
 
-    /// Moves to a position and velocity reached after `time` seconds; onto `edge` if it leaves there.
+    /// Moves to a position and velocity reached after `time` seconds; onto `edge` if it leaves
+    /// there.
     #[inline]
     fn move_to(&mut self, facet: &Facet, (to, velocity): (Vec2, Vec2), time: f64, edge: Option<usize>) {
         let from = self.now.motion.place.at;

@@ -8,7 +8,8 @@
 //! however many edges are crossed.
 //!
 //! ```text
-//! dihedral turn δ: angle between the normals of two triangles, positive over a ridge, negative in a valley
+//! dihedral turn δ: angle between the normals of two triangles; positive over a ridge,
+//!                  negative in a valley
 //! ```
 //!
 //! The mesh must be a consistently oriented manifold, open or closed. Everything is in the rest

@@ -8,7 +8,7 @@ use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Liquid, Wetting, retention, sliding, wind};
 use support::{cap, drop, model, run, slope};
 
-const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+const WATER: Liquid = Liquid::water();
 
 fn moves(scene: &str) -> bool {
     let mut model = model("", scene);

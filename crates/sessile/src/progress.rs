@@ -126,8 +126,8 @@ impl Task {
     fn describe(&self, elapsed: Duration) -> String {
         let (noun, start) = match self.activity {
             Activity::Simulate { start, .. } => ("frame", start),
-            Activity::Render => ("pictures", 0.0),
-            Activity::EncodeVideo => ("video: pictures", 0.0),
+            Activity::Render => ("images", 0.0),
+            Activity::EncodeVideo => ("video frames", 0.0),
             Activity::Export => ("frames", 0.0),
         };
         let mut text = format!("{noun} {}/{}", self.position as usize, self.total);
@@ -196,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn rendering_shows_complete_pictures_and_remaining_time() {
-        assert_eq!(describe(Activity::Render, 121, 10.5, 10), "pictures 10/121  2 min left");
-        assert_eq!(describe(Activity::Render, 121, 121.0, 10), "pictures 121/121");
-        assert_eq!(describe(Activity::EncodeVideo, 121, 0.0, 10), "video: pictures 0/121");
+    fn rendering_shows_complete_images_and_remaining_time() {
+        assert_eq!(describe(Activity::Render, 121, 10.5, 10), "images 10/121  2 min left");
+        assert_eq!(describe(Activity::Render, 121, 121.0, 10), "images 121/121");
+        assert_eq!(describe(Activity::EncodeVideo, 121, 0.0, 10), "video frames 0/121");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Pictures and video as a user meets them: which are drawn, which are kept, what is said when they
-//! cannot be.
+//! Images and video: which are rendered, which are kept, and the errors.
 
 mod common;
 
@@ -43,9 +42,9 @@ fn names(pictures: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<&str> {
 const THREE: [&str; 4] = ["pictures/00000.png", "pictures/00001.png", "pictures/00002.png", "rain.mp4"];
 
 #[test]
-fn a_run_ends_in_pictures_and_a_video() {
+fn a_run_ends_with_images_and_a_video() {
     let scratch = Scratch::with_scene(RAIN);
-    let run = small(&scratch, &[]).expect_code(0).expect_message("drawn: 3 pictures in runs/rain/pictures");
+    let run = small(&scratch, &[]).expect_code(0).expect_message("rendered 3 images to runs/rain/pictures");
     assert_eq!(run.stdout, "");
     let drawn = pictures(&scratch, "runs/rain");
     assert_eq!(names(&drawn), THREE);
@@ -53,7 +52,7 @@ fn a_run_ends_in_pictures_and_a_video() {
         let start: &[u8] = if path.ends_with("rain.mp4") { b"ftyp" } else { b"\x89PNG" };
         assert!(bytes.windows(4).take(8).any(|window| window == start), "{}", path.display());
     }
-    // Columns and rows stand behind the signature and the head of the first chunk.
+    // Width and height follow the signature and the header of the first chunk.
     let png = &drawn[&PathBuf::from("pictures/00001.png")];
     assert_eq!(png[16..24], [0, 0, 0, 32, 0, 0, 0, 18]);
 
@@ -65,49 +64,49 @@ fn a_run_ends_in_pictures_and_a_video() {
 }
 
 #[test]
-fn a_finished_run_draws_what_is_missing_and_nothing_else() {
+fn a_finished_run_renders_only_missing_images() {
     let scratch = Scratch::with_scene(RAIN);
     small(&scratch, &["--no-pictures"]).expect_code(0);
-    small(&scratch, &[]).expect_code(0).expect_message("is finished").expect_message("drawn: 3 pictures");
+    small(&scratch, &[]).expect_code(0).expect_message("is finished").expect_message("rendered 3 images");
     let drawn = pictures(&scratch, "runs/rain");
     assert_eq!(names(&drawn), THREE);
 
     let again = small(&scratch, &[]).expect_code(0);
-    assert!(!again.stderr.contains("drawn"), "{}", again.stderr);
+    assert!(!again.stderr.contains("rendered"), "{}", again.stderr);
     fs::remove_file(scratch.path("runs/rain/pictures/00001.png")).unwrap();
-    small(&scratch, &[]).expect_code(0).expect_message("drawn: 1 picture in");
+    small(&scratch, &[]).expect_code(0).expect_message("rendered 1 image to");
     assert!(pictures(&scratch, "runs/rain") == drawn, "the same bytes again");
     fs::write(scratch.path("runs/rain/pictures/00002.png"), "half a pic").unwrap();
     fs::remove_file(scratch.path("runs/rain/rain.mp4")).unwrap();
-    small(&scratch, &[]).expect_code(0).expect_message("drawn: 1 picture in");
+    small(&scratch, &[]).expect_code(0).expect_message("rendered 1 image to");
     assert!(pictures(&scratch, "runs/rain") == drawn, "the same bytes again");
     fs::remove_file(scratch.path("runs/rain/rain.mp4")).unwrap();
-    small(&scratch, &[]).expect_code(0).expect_message("video: pictures 3/3");
+    small(&scratch, &[]).expect_code(0).expect_message("video frames 3/3");
     assert!(pictures(&scratch, "runs/rain") == drawn, "the same video again");
 }
 
 #[test]
-fn pictures_of_another_view_are_not_kept() {
+fn images_of_another_view_are_rendered_again() {
     let scratch = Scratch::with_scene(RAIN);
     small(&scratch, &[]).expect_code(0);
     let before = pictures(&scratch, "runs/rain");
-    small(&scratch, &["--set", "camera.fov=\"50 deg\""]).expect_code(0).expect_message("drawn: 3 pictures");
+    small(&scratch, &["--set", "camera.fov=\"50 deg\""]).expect_code(0).expect_message("rendered 3 images");
     let wider = pictures(&scratch, "runs/rain");
     assert!(before.iter().all(|(name, bytes)| wider[name] != *bytes), "all of them changed");
-    // The rate of the video is none of the pictures' business.
+    // The frame rate of the video does not affect the images.
     let slower = ["--set", "camera.fov=\"50 deg\"", "--set", "render.fps=10"];
-    let slow = small(&scratch, &slower).expect_code(0).expect_message("video: pictures 3/3");
-    assert!(!slow.stderr.contains("drawn"), "{}", slow.stderr);
+    let slow = small(&scratch, &slower).expect_code(0).expect_message("video frames 3/3");
+    assert!(!slow.stderr.contains("rendered"), "{}", slow.stderr);
     let after = pictures(&scratch, "runs/rain");
     assert!(after.iter().all(|(name, bytes)| (wider[name] == *bytes) != name.ends_with("rain.mp4")));
-    // A longer run keeps the pictures that it has: they do not depend on how long it goes on.
+    // A longer run keeps its images: they do not depend on the duration.
     let mut longer = SMALL;
     longer[3] = "time.duration=\"75 ms\"";
-    scratch.run(&[&longer[..], &slower[..]].concat()).expect_code(0).expect_message("drawn: 1 picture in");
+    scratch.run(&[&longer[..], &slower[..]].concat()).expect_code(0).expect_message("rendered 1 image to");
 }
 
 #[test]
-fn render_draws_the_frames_it_is_asked_for_as_it_is_asked() {
+fn render_honors_frames_size_and_samples() {
     let scratch = Scratch::with_scene(RAIN);
     small(&scratch, &["--no-pictures"]).expect_code(0);
     let partly = scratch.run(&["render", "runs/rain", "--frames", "1..2", "--exr"]).expect_code(0);
@@ -117,7 +116,7 @@ fn render_draws_the_frames_it_is_asked_for_as_it_is_asked() {
         ["pictures/00001.exr", "pictures/00001.png", "pictures/00002.exr", "pictures/00002.png", "rain.mp4"];
     assert_eq!(names(&drawn), with_layers);
 
-    scratch.run(&["render", "runs/rain", "--frames", "last"]).expect_code(0).expect_message("drawn: 1 picture in");
+    scratch.run(&["render", "runs/rain", "--frames", "last"]).expect_code(0).expect_message("rendered 1 image to");
     assert!(pictures(&scratch, "runs/rain") == drawn, "the same picture again, and its layers stay");
     let raw = ["render", "runs/rain", "--frames", "2..", "--samples", "3", "--no-denoise", "--threads", "1"];
     scratch.run(&raw).expect_code(0);
@@ -125,30 +124,30 @@ fn render_draws_the_frames_it_is_asked_for_as_it_is_asked() {
     assert_eq!(names(&after), ["pictures/00001.exr", "pictures/00001.png", "pictures/00002.png", "rain.mp4"]);
     assert!(after[&PathBuf::from("pictures/00002.png")] != drawn[&PathBuf::from("pictures/00002.png")]);
 
-    // Everything at another size: kept by the next run, for nothing is missing.
+    // All images at another size: the next run keeps them, as none is missing.
     let odd = scratch.run(&["render", "runs/rain", "--size", "25x13"]).expect_code(0);
-    odd.expect_message("drawn: 3 pictures");
+    odd.expect_message("rendered 3 images");
     let odd = pictures(&scratch, "runs/rain");
     small(&scratch, &[]).expect_code(0);
     assert!(pictures(&scratch, "runs/rain") == odd);
-    // Mixed sizes are not: they make no video.
+    // Mixed sizes are rendered again: they cannot form a video.
     scratch.run(&["render", "runs/rain", "--size", "8x8", "--frames", "0"]).expect_code(0);
-    small(&scratch, &[]).expect_code(0).expect_message("drawn: 3 pictures");
+    small(&scratch, &[]).expect_code(0).expect_message("rendered 3 images");
 }
 
 #[test]
-fn wrong_requests_exit_with_2_and_say_what_to_do() {
+fn invalid_requests_exit_with_2_and_a_hint() {
     let scratch = Scratch::with_scene(RAIN);
     small(&scratch, &["--no-pictures"]).expect_code(0);
     let cases: [(&[&str], &str); 9] = [
-        (&["render", "runs/rain", "--size", "640"], "such as 640x360"),
-        (&["render", "runs/rain", "--size", "0x9"], "such as 640x360"),
+        (&["render", "runs/rain", "--size", "640"], "e.g. 640x360"),
+        (&["render", "runs/rain", "--size", "0x9"], "e.g. 640x360"),
         (&["render", "runs/rain", "--size", "16384x16384"], "cannot be rendered"),
         (&["render", "runs/rain", "--samples", "0"], "samples"),
-        (&["render", "runs/rain", "--frames", "2..1"], "run backwards"),
-        (&["render", "runs/rain", "--frames", "x"], "`A..B`"),
+        (&["render", "runs/rain", "--frames", "2..1"], "is after the last"),
+        (&["render", "runs/rain", "--frames", "x"], "expected A..B"),
         (&["render", "runs/rain", "--frames", "1..9"], "there is no frame 9; the run has frames 0 to 2"),
-        (&["render", "rain"], "rain is not a run folder: there is no run.json in it; did you mean runs/rain?"),
+        (&["render", "rain"], "rain is not a run folder: it contains no run.json; did you mean runs/rain?"),
         (&["render", "nowhere"], "nowhere is not a run folder"),
     ];
     for (args, message) in cases {
@@ -169,14 +168,14 @@ fn a_missing_or_broken_image_is_found_before_the_simulation() {
         check.expect_message(file);
         small(&scratch, &["--set", set]).expect_code(2).expect_message(file);
         assert!(!scratch.path("runs").exists(), "nothing is simulated");
-        // Who wants no pictures needs no images.
+        // Without rendering, no image files are needed.
         small(&scratch, &["--set", set, "--no-pictures", "--out", "bare", "--fresh"]).expect_code(0);
         scratch.run(&["render", "bare"]).expect_code(2).expect_message(file);
     }
 }
 
 #[test]
-fn drawing_waits_for_nobody_elses_run() {
+fn a_run_in_progress_is_not_rendered() {
     let scratch = Scratch::with_scene(RAIN);
     let mut first =
         scratch.start(&["run", "rain.toml", "--no-pictures", "--out", "a", "--set", "time.duration=\"1000 s\""]);
@@ -192,7 +191,7 @@ fn drawing_waits_for_nobody_elses_run() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_keeps_what_is_drawn_and_says_how_to_go_on() {
+fn ctrl_c_keeps_finished_images_and_prints_how_to_resume() {
     use std::process::{Command, Stdio};
 
     let scratch = Scratch::with_scene(RAIN);
@@ -206,6 +205,6 @@ fn ctrl_c_keeps_what_is_drawn_and_says_how_to_go_on() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    let again = "stopped after 0 of 3 pictures; `sessile render runs/rain --frames 0..2 --size 320x180 --samples 100000` goes on from here";
+    let again = "stopped after 0 of 3 images; `sessile render runs/rain --frames 0..2 --size 320x180 --samples 100000` renders the rest";
     assert!(stderr.contains(again), "{stderr}");
 }

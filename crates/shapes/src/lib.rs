@@ -16,7 +16,8 @@
 //! shape.push_balls(DVec2::ZERO, &mut balls);
 //! let frame = LocalFrame { origin: DVec3::ZERO, axes: DMat3::IDENTITY };
 //! let shape = Shape::Metaballs(balls);
-//! let drop = Instance { drop: 1, solid: Some(0), frame, volume: 4e-9, velocity: DVec3::ZERO, shape };
+//! let velocity = DVec3::ZERO;
+//! let drop = Instance { drop: 1, solid: Some(0), frame, volume: 4e-9, velocity, shape };
 //! let surface = drop_mesh(&drop, &Detail::default());
 //! assert!((surface.mesh.volume() / 4e-9 - 1.0).abs() < 1e-9);
 //! ```

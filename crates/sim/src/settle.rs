@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    const WATER: Liquid = Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 };
+    const WATER: Liquid = Liquid::water();
     /// Inertial-capillary time of a drop of 1 mm radius, in s: √(10³ · 10⁻⁹ / 0.073) = 3.70 ms.
     const INERTIAL_TIME: f64 = 3.701e-3;
 

@@ -234,7 +234,8 @@ pub fn extend_into_solids(
     });
 }
 
-/// The point on the wall just ahead of the contact line, in tile coordinates; `nearby` is φ at `foot`.
+/// The point on the wall just ahead of the contact line, in tile coordinates; `nearby` is φ at
+/// `foot`.
 fn point_ahead(tiles: &Tiles, phi: &Field<f64>, slot: usize, foot: DVec3, normal: DVec3, nearby: f64) -> DVec3 {
     let slope = smooth_gradient(tiles, phi, slot, foot);
     let tangent = slope - normal * slope.dot(normal);

@@ -180,7 +180,8 @@ impl Particles {
         });
     }
 
-    /// Calls `target(slot, particle)`, which may move the particle, and sorts particles into the slots that it returns.
+    /// Calls `target(slot, particle)`, which may move the particle, and sorts particles into the
+    /// slots that it returns.
     fn move_each(&mut self, num_slots: usize, target: impl Fn(usize, &mut Particle) -> OptionalSlot + Sync) {
         self.list_slots();
         let mut targets = std::mem::take(&mut self.scratch.targets);

@@ -1,4 +1,4 @@
-//! Films: left at the rear of a fast droplet, taken up by the front of another.
+//! Films: deposited at the rear of a fast droplet, absorbed by the front of another.
 
 use glam::DVec2;
 use sessile_sliding::{DropId, FilmSegment};
@@ -35,7 +35,7 @@ impl ParticleSystem {
         }
     }
 
-    /// Takes up the film under the front of a droplet.
+    /// Absorbs the film under the front of a droplet.
     pub(super) fn take_film(&mut self, slot: u32, context: &StepContext<'_>) {
         if !self.droplets.is_used(slot) {
             return;

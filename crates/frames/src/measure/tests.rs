@@ -8,7 +8,7 @@ use crate::instances::{samples, surface_of};
 use crate::testing::caps::{on_ball, on_floor};
 use crate::testing::{Ball, Floor};
 
-fn facts(id: u32, volume: f64) -> DropState {
+fn state(id: u32, volume: f64) -> DropState {
     DropState { id, volume, velocity: DVec3::new(0.1, -0.0, 0.0), speed_max: 0.2, pressure: Some(146.0) }
 }
 
@@ -40,7 +40,7 @@ fn near(what: &str, got: f64, expected: f64, tolerance: f64) {
 fn a_hemisphere_has_the_exact_measures() {
     let mut surface = Surface::default();
     push(&mut surface, &on_floor(FRAC_PI_2, 5000, 0.2), 7, DVec3::new(3.0, 0.0, 0.0));
-    let frame = frame_of(surface, vec![facts(7, 2.094)]);
+    let frame = frame_of(surface, vec![state(7, 2.094)]);
     let measures = measure(&frame, 3, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
     let drop = &measures.drops[0];
     assert_eq!((drop.id, drop.on.as_deref(), drop.pressure), (7, Some("table"), Some(146.0)));
@@ -77,7 +77,7 @@ fn on_a_sphere_height_and_radius_are_measured_along_its_normal() {
         *solid = 1;
     }
     let measures =
-        measure(&frame_of(surface, vec![facts(1, 2.0)]), 0, &[], MeasureContext { solids: &solids, planar: None })
+        measure(&frame_of(surface, vec![state(1, 2.0)]), 0, &[], MeasureContext { solids: &solids, planar: None })
             .unwrap();
     let drop = &measures.drops[0];
     assert_eq!(drop.on.as_deref(), Some("ball"));
@@ -90,7 +90,7 @@ fn on_a_sphere_height_and_radius_are_measured_along_its_normal() {
 fn a_drop_in_flight_is_on_no_solid_and_its_height_is_its_extent() {
     let instances = samples::row(1);
     let radius = (3.0 * instances[0].volume / (4.0 * PI)).cbrt();
-    let frame = Frame { liquid: FrameGeometry::Instances(instances), drops: vec![facts(1, 1e-9)], ..Frame::default() };
+    let frame = Frame { liquid: FrameGeometry::Instances(instances), drops: vec![state(1, 1e-9)], ..Frame::default() };
     let drop = &measure(&frame, 0, &[], MeasureContext::default()).unwrap().drops[0];
     assert_eq!((&drop.on, drop.contact_angle_deg, drop.contacts.len()), (&None, None, 0));
     near("height", drop.height, 2.0 * radius, 0.1);
@@ -123,7 +123,7 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     let solids = [Solid { name: "wall", shape: &Wall }, Solid { name: "floor", shape: &Floor }];
     let mut surface = Surface::default();
     push(&mut surface, &prism, 1, DVec3::ZERO);
-    let frame = frame_of(surface, vec![facts(1, 0.25)]);
+    let frame = frame_of(surface, vec![state(1, 0.25)]);
     let spatial = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: None }).unwrap().drops[0];
     assert_eq!(spatial.on.as_deref(), Some("floor"));
     near("height over the floor", spatial.height, 0.5, 1e-12);
@@ -167,7 +167,7 @@ fn the_angle_of_a_planar_cap_is_that_of_its_section() {
         let mut surface = Surface::default();
         push(&mut surface, &slab, 1, DVec3::ZERO);
         let setting = MeasureContext { solids: &[TABLE], planar: Some(thickness) };
-        let drop = &measure(&frame_of(surface, vec![facts(1, 1.0)]), 0, &[], setting).unwrap().drops[0];
+        let drop = &measure(&frame_of(surface, vec![state(1, 1.0)]), 0, &[], setting).unwrap().drops[0];
         near("angle", drop.contact_angle_deg.unwrap().mean, degrees, 0.2 / degrees);
         near("wetted length", drop.wetted_area, 2.0 * theta.sin(), 1e-12);
         near("free length", drop.surface_area, 2.0 * theta, 1e-3);
@@ -196,34 +196,34 @@ fn inconsistent_frames_are_distinct_errors() {
     };
     let setting = MeasureContext { solids: &[TABLE], planar: None };
     let error = |surface, drops| measure(&frame_of(surface, drops), 2, &[], setting).unwrap_err().to_string();
-    assert_eq!(error(whole(), vec![]), "frame 2: drop 4 has a surface but no facts");
-    assert_eq!(error(whole(), vec![facts(4, 1.0), facts(5, 1.0)]), "frame 2: drop 5 has facts but no surface");
+    assert_eq!(error(whole(), vec![]), "frame 2: drop 4 has a surface but no state");
+    assert_eq!(error(whole(), vec![state(4, 1.0), state(5, 1.0)]), "frame 2: drop 5 has a state but no surface");
     assert_eq!(
-        error(whole(), vec![facts(4, 1.0), facts(4, 1.0)]),
-        "frame 2: drop 4 has its facts twice or out of order"
+        error(whole(), vec![state(4, 1.0), state(4, 1.0)]),
+        "frame 2: drop 4 has its state twice or out of order"
     );
-    assert_eq!(error(whole(), vec![facts(4, f64::NAN)]), "frame 2: the volume is not finite in drop 4");
+    assert_eq!(error(whole(), vec![state(4, f64::NAN)]), "frame 2: the volume is not finite in drop 4");
     let mut surface = whole();
     surface.solids[0] = 1;
-    assert_eq!(error(surface, vec![facts(4, 1.0)]), "frame 2: a face lies on solid 1, and there are 1");
+    assert_eq!(error(surface, vec![state(4, 1.0)]), "frame 2: a face lies on solid 1, but there are 1 solids");
     let mut surface = whole();
     surface.positions[3].x = f64::INFINITY;
-    assert_eq!(error(surface, vec![facts(4, 1.0)]), "frame 2: vertex 3: its position is not finite");
+    assert_eq!(error(surface, vec![state(4, 1.0)]), "frame 2: vertex 3: its position is not finite");
 
     let instances = |ids: &[u32]| {
         let liquid = FrameGeometry::Instances(samples::row(2));
-        let frame = Frame { liquid, drops: ids.iter().map(|&id| facts(id, 1.0)).collect(), ..Frame::default() };
+        let frame = Frame { liquid, drops: ids.iter().map(|&id| state(id, 1.0)).collect(), ..Frame::default() };
         measure(&frame, 2, &[], setting).unwrap_err().to_string()
     };
-    assert_eq!(instances(&[1]), "frame 2: drop 2 has a surface but no facts");
-    assert_eq!(instances(&[1, 2, 3]), "frame 2: drop 3 has facts but no surface");
-    assert_eq!(instances(&[2, 3]), "frame 2: drop 1 has a surface but no facts");
+    assert_eq!(instances(&[1]), "frame 2: drop 2 has a surface but no state");
+    assert_eq!(instances(&[1, 2, 3]), "frame 2: drop 3 has a state but no surface");
+    assert_eq!(instances(&[2, 3]), "frame 2: drop 1 has a surface but no state");
 }
 
 #[test]
 fn instances_are_measured_like_their_surfaces_for_any_number_of_threads() {
     let instances = samples::row(60);
-    let drops: Vec<DropState> = instances.iter().map(|i| facts(i.drop, i.volume)).collect();
+    let drops: Vec<DropState> = instances.iter().map(|i| state(i.drop, i.volume)).collect();
     let surface = surface_of(&instances).unwrap();
     let as_surface = frame_of(surface, drops.clone());
     let as_instances = Frame { time: 0.25, liquid: FrameGeometry::Instances(instances), drops, ..Frame::default() };
@@ -243,7 +243,7 @@ fn measures_of_a_drop_do_not_depend_on_other_drops() {
     for k in 0..10_000 {
         push(&mut surface, &cap, k, DVec3::new(f64::from(k) * 3.0, 0.0, 0.0));
     }
-    let frame = frame_of(surface, (0..10_000).map(|id| facts(id, 1.0)).collect());
+    let frame = frame_of(surface, (0..10_000).map(|id| state(id, 1.0)).collect());
     let measures = measure(&frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
     assert_eq!((measures.drops.len(), measures.triangles as usize), (10_000, 10_000 * cap.triangles.len()));
     let first = &measures.drops[0];
@@ -282,7 +282,7 @@ fn an_instance_on_a_plane_is_measured_like_its_surface_on_the_solid() {
     };
     let setting = MeasureContext { solids: &[TABLE], planar: None };
     let measured = |liquid: FrameGeometry| {
-        let frame = Frame { liquid, drops: vec![facts(1, 4e-9)], ..Frame::default() };
+        let frame = Frame { liquid, drops: vec![state(1, 4e-9)], ..Frame::default() };
         measure(&frame, 0, &[], setting).unwrap().drops.remove(0)
     };
     let surface = measured(FrameGeometry::Surfaces(surface_of(std::slice::from_ref(&instance)).unwrap()));

@@ -1,4 +1,4 @@
-//! Options, progress and result of rendering a run.
+//! Options and result of rendering a run.
 
 use std::path::PathBuf;
 

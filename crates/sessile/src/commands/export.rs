@@ -1,4 +1,4 @@
-//! `sessile export`: a run's frames as files for other programs.
+//! `sessile export`: writes a run in the formats of other programs.
 
 use sessile_export::{ExportError, ExportOptions, export_run};
 
@@ -8,14 +8,14 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::StderrProgress;
 
-/// Exports the chosen frames of a run.
+/// Exports the selected frames of a run.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let options = ExportOptions { frames: args.frames.unwrap_or_default(), split: args.split, force: args.force };
     let (stop, progress) = (interrupt::stop_flag(), StderrProgress::new());
     let done = on_threads(None, || export_run(&args.run, args.to, &args.dest, &options, &progress, &stop))?
         .map_err(|error| failure(&error, args))?;
     let frames = if done.frames == 1 { "1 frame".to_owned() } else { format!("{} frames", done.frames) };
-    eprintln!("exported: {frames} as {} to {}", args.to.name(), done.path.display());
+    eprintln!("exported {frames} as {} to {}", args.to.name(), done.path.display());
     Ok(())
 }
 

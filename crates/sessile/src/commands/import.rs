@@ -1,4 +1,4 @@
-//! `sessile import`: a model as a scene.
+//! `sessile import`: converts a 3D model to a scene.
 
 use sessile_import::{ImportError, import_model};
 use sessile_output::OutputError;
@@ -6,7 +6,7 @@ use sessile_output::OutputError;
 use crate::args::ImportArgs;
 use crate::failure::Failure;
 
-/// Turns a model file into a scene file.
+/// Converts a model file to a scene file.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     let done = import_model(&args.file, &args.scene, args.force).map_err(|error| match error {
         ImportError::Output(OutputError::Write { .. }) => Failure::failed(error),
@@ -15,6 +15,6 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     done.notices.iter().for_each(|notice| eprintln!("{notice}"));
     let solids = if done.solids == 1 { "1 solid".to_owned() } else { format!("{} solids", done.solids) };
     let scene = super::quoted(&done.scene.to_string_lossy());
-    eprintln!("imported: {solids} to {scene}; `sessile check {scene}` reads it, `sessile run {scene}` runs it");
+    eprintln!("imported {solids} to {scene}; check it with `sessile check {scene}`, run it with `sessile run {scene}`");
     Ok(())
 }

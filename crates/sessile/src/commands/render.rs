@@ -1,4 +1,4 @@
-//! `sessile render`: pictures and the video of a run, drawn again.
+//! `sessile render`: renders images and the video of an existing run.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::StderrProgress;
 
-/// Draws the chosen frames of a run.
+/// Renders the selected frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     let mut options = RenderOptions::new(FramesToRender::Selected(args.frames.unwrap_or_default()));
     options.size = args.size;
@@ -23,58 +23,56 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     options.quality = args.quality.into();
     options.ground_truth = args.ground_truth;
     let stop = interrupt::stop_flag();
-    let drawn = draw(&args.run, &options, args.threads, &stop).map_err(|failure| with_hint(failure, &args.run))?;
-    if drawn.stopped {
-        return Err(stopped(&drawn, &again(args, &drawn)));
+    let summary = render_images(&args.run, &options, args.threads, &stop)?;
+    if summary.stopped {
+        return Err(stopped(&summary, &command_for_the_rest(args, &summary)));
     }
-    tell(&drawn, &args.run);
+    report(&summary, &args.run);
     Ok(())
 }
 
-/// Draws pictures of a run and shows how it goes.
-pub fn draw(
+/// Renders images of a run and reports progress on standard error.
+pub fn render_images(
     run: &Path,
     options: &RenderOptions,
     threads: Option<NonZeroUsize>,
     stop: &AtomicBool,
 ) -> Result<RenderSummary, Failure> {
     let progress = StderrProgress::new();
-    on_threads(threads, || render_run(run, options, &progress, stop))?.map_err(failure)
+    on_threads(threads, || render_run(run, options, &progress, stop))?.map_err(|error| failure(&error, run))
 }
 
-/// Whose fault an error is, as an exit code.
-pub fn failure(error: RenderError) -> Failure {
-    if error.is_wrong_request() { Failure::wrong(error) } else { Failure::failed(error) }
+/// Maps an error to its exit code, with a hint if the run is in `runs/`.
+fn failure(error: &RenderError, run: &Path) -> Failure {
+    if error.is_wrong_request() { Failure::wrong(format!("{error}{}", run_hint(run))) } else { Failure::failed(error) }
 }
 
-/// Says where pictures and video are.
-pub fn tell(drawn: &RenderSummary, run: &Path) {
-    let pictures = match drawn.images {
-        1 => "1 picture".to_owned(),
-        count => format!("{count} pictures"),
-    };
-    match &drawn.video {
-        Some(video) => eprintln!("drawn: {pictures} in {}, video {}", run.join("pictures").display(), video.display()),
-        None => eprintln!("drawn: {pictures} in {}", run.join("pictures").display()),
+/// Prints where images and video are.
+pub fn report(summary: &RenderSummary, run: &Path) {
+    let folder = run.join("pictures");
+    let images = if summary.images == 1 { "1 image".to_owned() } else { format!("{} images", summary.images) };
+    match &summary.video {
+        Some(video) => eprintln!("rendered {images} to {}, video {}", folder.display(), video.display()),
+        None => eprintln!("rendered {images} to {}", folder.display()),
     }
 }
 
-/// Why there are not all pictures, and what goes on from there.
-pub fn stopped(drawn: &RenderSummary, command: &str) -> Failure {
+/// The error after an interruption, with the command that renders the rest.
+pub fn stopped(summary: &RenderSummary, command: &str) -> Failure {
     Failure::failed(format!(
-        "stopped after {} of {} pictures; `{command}` goes on from here",
-        drawn.images, drawn.requested
+        "stopped after {} of {} images; `{command}` renders the rest",
+        summary.images, summary.requested
     ))
 }
 
-/// The command that draws what is left.
-fn again(args: &RenderArgs, drawn: &RenderSummary) -> String {
+/// The command that renders what is left.
+fn command_for_the_rest(args: &RenderArgs, summary: &RenderSummary) -> String {
     let mut words = vec!["sessile".to_owned(), "render".to_owned(), super::quoted(&args.run.to_string_lossy())];
-    let first = drawn.next.map(|next| next.to_string());
+    let first = summary.next.map(|next| next.to_string());
     match (first, args.frames) {
         (Some(first), Some(FrameSelection::Range(_, Some(last)))) => words.push(format!("--frames {first}..{last}")),
         (Some(first), _) => words.push(format!("--frames {first}..")),
-        // All pictures are there; the video comes with the last of them.
+        // All images exist; the video is written with the last one.
         (None, _) => words.push("--frames last".to_owned()),
     }
     words.extend(args.size.map(|[width, height]| format!("--size {width}x{height}")));
@@ -85,12 +83,4 @@ fn again(args: &RenderArgs, drawn: &RenderSummary) -> String {
     words.extend(args.ground_truth.then(|| "--ground-truth".to_owned()));
     words.extend(args.threads.map(|threads| format!("--threads {threads}")));
     words.join(" ")
-}
-
-/// Adds a hint if the run is in `runs/`.
-fn with_hint(failure: Failure, run: &Path) -> Failure {
-    match failure {
-        Failure::Wrong(reason) => Failure::Wrong(format!("{reason}{}", run_hint(run))),
-        other => other,
-    }
 }

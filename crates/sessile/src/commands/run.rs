@@ -1,4 +1,4 @@
-//! `sessile run`: simulates a scene into its run folder, and draws it.
+//! `sessile run`: simulates a scene into its run folder and renders it.
 
 use std::path::Path;
 
@@ -23,10 +23,10 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         fresh: args.fresh,
         threads: args.threads,
         checkpoint_seconds: args.checkpoint,
-        command: same_command(std::env::args().skip(1)),
+        command: resume_command(std::env::args().skip(1)),
     };
     if !args.no_pictures {
-        // A picture file that is missing or broken is told now, not after the simulation.
+        // A missing or broken image file is reported before the simulation starts.
         SceneAssets::load(&scene).map_err(Failure::wrong)?;
     }
     let progress = StderrProgress::new();
@@ -48,13 +48,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.no_pictures {
         return Ok(());
     }
-    let pictures = RenderOptions { quality: args.quality.into(), ..RenderOptions::new(FramesToRender::Missing) };
-    let drawn = render::draw(&options.out, &pictures, args.threads, &stop)?;
-    if drawn.stopped {
-        return Err(render::stopped(&drawn, &options.command));
+    let missing = RenderOptions { quality: args.quality.into(), ..RenderOptions::new(FramesToRender::Missing) };
+    let summary = render::render_images(&options.out, &missing, args.threads, &stop)?;
+    if summary.stopped {
+        return Err(render::stopped(&summary, &options.command));
     }
-    if drawn.images > 0 {
-        render::tell(&drawn, &options.out);
+    if summary.images > 0 {
+        render::report(&summary, &options.out);
     }
     Ok(())
 }
@@ -68,8 +68,8 @@ fn stem(scene: &Path) -> String {
     scene.file_stem().unwrap_or(scene.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The command to give again: as it was given, but without starting over.
-fn same_command(args: impl Iterator<Item = String>) -> String {
+/// The command that resumes this run: the same arguments without `--fresh`.
+fn resume_command(args: impl Iterator<Item = String>) -> String {
     let kept = args.filter(|arg| arg != "--fresh").map(|arg| quoted(&arg));
     ["sessile".to_owned()].into_iter().chain(kept).collect::<Vec<_>>().join(" ")
 }
@@ -79,9 +79,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_to_go_on_can_be_pasted_into_a_shell() {
+    fn the_command_to_resume_can_be_pasted_into_a_shell() {
         let args = ["run", "leaf.toml", "--fresh", "--set", "drops.0.radius=\"2 mm\""].map(str::to_owned);
-        assert_eq!(same_command(args.into_iter()), "sessile run leaf.toml --set 'drops.0.radius=\"2 mm\"'");
+        assert_eq!(resume_command(args.into_iter()), "sessile run leaf.toml --set 'drops.0.radius=\"2 mm\"'");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn cap(volume: f64, angle: f64, place: [f64; 3]) -> String {
 }
 
 /// A sphere at a position in mm with a velocity in m/s.
-pub fn ball(radius: f64, place: [f64; 3], velocity: [f64; 3]) -> String {
+pub fn sphere(radius: f64, place: [f64; 3], velocity: [f64; 3]) -> String {
     let ([x, y, z], [u, v, w]) = (place, velocity);
     format!(
         "[[drops]]\nshape = \"sphere\"\nradius = \"{radius} mm\"\ncenter = \"{x} {y} {z} mm\"\nvelocity = \"{u} {v} {w} m/s\"\n"

@@ -1,7 +1,7 @@
 //! Unusual scenes: solids with edges, valleys and thin rods, drops that start inside a solid or
 //! below the edge length, viscous liquids, hard impacts.
 
-use super::common::{ball, build, cap, plane, run};
+use super::common::{build, cap, plane, run, sphere};
 use sessile_model::Model;
 
 const MATERIAL: &str =
@@ -21,33 +21,33 @@ fn assert_stays_valid(tables: &str, seconds: f64) {
 #[test]
 fn a_drop_in_the_valley_of_a_leaf_stays_valid() {
     let leaf = "shape = \"leaf\"\naxis = [0, 0, 1]\nangle = \"120 deg\"\nsize = \"40 30 mm\"\n";
-    assert_stays_valid(&format!("{MATERIAL}{leaf}{}", ball(1.5, [1.0, 3.0, 0.0], [0.0, -0.3, 0.0])), 0.1);
+    assert_stays_valid(&format!("{MATERIAL}{leaf}{}", sphere(1.5, [1.0, 3.0, 0.0], [0.0, -0.3, 0.0])), 0.1);
 }
 
 #[test]
 fn drops_on_thin_rods_and_sharp_edges_stay_valid() {
     let rod = "shape = \"cylinder\"\nfrom = \"-10 0 0 mm\"\nto = \"10 0 0 mm\"\nradius = \"1 mm\"\n";
-    assert_stays_valid(&format!("{MATERIAL}{rod}{}", ball(1.5, [0.0, 3.0, 0.2], [0.0, -0.3, 0.0])), 0.1);
+    assert_stays_valid(&format!("{MATERIAL}{rod}{}", sphere(1.5, [0.0, 3.0, 0.2], [0.0, -0.3, 0.0])), 0.1);
     let block = "shape = \"box\"\nmin = \"-5 -5 -5 mm\"\nmax = \"0 0 5 mm\"\n";
-    assert_stays_valid(&format!("{MATERIAL}{block}{}", ball(1.2, [0.0, 1.6, 0.0], [0.0, -0.4, 0.0])), 0.05);
+    assert_stays_valid(&format!("{MATERIAL}{block}{}", sphere(1.2, [0.0, 1.6, 0.0], [0.0, -0.4, 0.0])), 0.05);
 }
 
 #[test]
 fn drops_that_start_inside_solids_or_below_the_edge_length_stay_valid() {
     let floor = plane([0.0, 1.0, 0.0], 90.0, 60.0);
-    assert_stays_valid(&format!("{floor}{}", ball(1.0, [0.0, 0.3, 0.0], [0.0; 3])), 0.03);
-    assert_stays_valid(&format!("{floor}{}", ball(0.05, [0.0, 0.2, 0.0], [0.0, -0.5, 0.0])), 0.01);
+    assert_stays_valid(&format!("{floor}{}", sphere(1.0, [0.0, 0.3, 0.0], [0.0; 3])), 0.03);
+    assert_stays_valid(&format!("{floor}{}", sphere(0.05, [0.0, 0.2, 0.0], [0.0, -0.5, 0.0])), 0.01);
     assert_stays_valid(&format!("{floor}[[drops]]\nshape = \"box\"\nmin = \"-4 0 -4 mm\"\nmax = \"4 2 4 mm\"\n"), 0.05);
 }
 
 #[test]
 fn low_angles_hard_impacts_and_viscous_liquids_stay_valid() {
     assert_stays_valid(
-        &format!("{}{}", plane([0.0, 1.0, 0.0], 12.0, 4.0), ball(1.2, [0.0, 1.3, 0.0], [0.0, -0.1, 0.0])),
+        &format!("{}{}", plane([0.0, 1.0, 0.0], 12.0, 4.0), sphere(1.2, [0.0, 1.3, 0.0], [0.0, -0.1, 0.0])),
         0.05,
     );
     assert_stays_valid(
-        &format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), ball(1.0, [0.0, 3.0, 0.0], [0.0, -6.0, 0.0])),
+        &format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), sphere(1.0, [0.0, 3.0, 0.0], [0.0, -6.0, 0.0])),
         0.01,
     );
     let honey = "[liquid]\npreset = \"honey\"\n";

@@ -1,13 +1,13 @@
 //! The paper's operators.
 
-use super::common::{assert_valid, ball, build_paper, plane};
+use super::common::{assert_valid, build_paper, plane, sphere};
 use sessile_model::{Model, NoTimer};
 
 /// Height over width of a drop of 1.5 mm radius at rest on a floor.
 fn roundness(gamma: f64) -> f64 {
     let floor = plane([0.0, 1.0, 0.0], 120.0, 120.0);
     let mut model =
-        build_paper(&format!("[surface]\ngamma = {gamma}\n{floor}{}", ball(1.5, [0.0, 1.8, 0.0], [0.0; 3])));
+        build_paper(&format!("[surface]\ngamma = {gamma}\n{floor}{}", sphere(1.5, [0.0, 1.8, 0.0], [0.0; 3])));
     let volume = model.volume();
     while model.time() < 0.5 {
         model.step(0.5 - model.time(), &mut NoTimer).unwrap();

@@ -1,6 +1,6 @@
 //! Physics of the whole model, with remeshing and topology changes.
 
-use super::common::{assert_no_self_intersection, ball, build, cap, plane, run};
+use super::common::{assert_no_self_intersection, build, cap, plane, run, sphere};
 use crate::SurfaceModel;
 use sessile_model::Model;
 
@@ -60,8 +60,11 @@ fn ligaments_are_unstable_to_perturbations_longer_than_their_circumference() {
 
 #[test]
 fn volume_and_momentum_are_conserved_when_drops_merge() {
-    let scene =
-        format!("{WEIGHTLESS}{}{}", ball(1.0, [0.0; 3], [0.4, 0.0, 0.0]), ball(0.8, [3.0, 0.5, 0.0], [-0.2, 0.1, 0.0]));
+    let scene = format!(
+        "{WEIGHTLESS}{}{}",
+        sphere(1.0, [0.0; 3], [0.4, 0.0, 0.0]),
+        sphere(0.8, [3.0, 0.5, 0.0], [-0.2, 0.1, 0.0])
+    );
     let mut model = build(&scene);
     let (volume, momentum) = (model.volume(), momentum(&model));
     let reports = run(&mut model, 0.03);
@@ -81,7 +84,7 @@ fn momentum(model: &SurfaceModel) -> glam::DVec3 {
 #[test]
 fn a_drop_that_lands_comes_to_rest_between_its_contact_angles() {
     let mut model =
-        build(&format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), ball(1.0, [0.0, 2.0, 0.0], [0.0, -0.8, 0.0])));
+        build(&format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), sphere(1.0, [0.0, 2.0, 0.0], [0.0, -0.8, 0.0])));
     run(&mut model, 0.3);
     assert_no_self_intersection(&model);
     let drop = &model.drops()[0];

@@ -1,6 +1,6 @@
 //! Edge lengths that follow the curvature, and drops that come to rest.
 
-use super::common::{assert_no_self_intersection, assert_valid, ball, build, cap, plane, run};
+use super::common::{assert_no_self_intersection, assert_valid, build, cap, plane, run, sphere};
 use crate::drop::Drop;
 use crate::mesh::Interface;
 use glam::DVec3;
@@ -60,7 +60,7 @@ fn the_neck_of_a_breaking_ligament_is_refined() {
     );
     let volume = model.volume();
     // Radius at each of two troughs of the perturbation.
-    let girth = |drop: &Drop, x: f64| {
+    let neck_radius = |drop: &Drop, x: f64| {
         let near = drop.mesh.positions.iter().filter(|p| (p.x - x).abs() < 0.4e-3);
         near.map(|p| p.y.hypot(p.z)).fold(f64::INFINITY, f64::min)
     };
@@ -70,9 +70,13 @@ fn the_neck_of_a_breaking_ligament_is_refined() {
         model.step(1e-3, &mut NoTimer).unwrap();
         assert_valid(&model);
         let drop = &model.drops()[0];
-        let neck = (10..30).map(|k| f64::from(k) * 1e-3).min_by(|a, b| girth(drop, *a).total_cmp(&girth(drop, *b)));
-        let Some(neck) = neck.filter(|&x| girth(drop, x) < least && girth(drop, x) > 0.3e-3) else { continue };
-        least = girth(drop, neck);
+        let neck = (10..30)
+            .map(|k| f64::from(k) * 1e-3)
+            .min_by(|a, b| neck_radius(drop, *a).total_cmp(&neck_radius(drop, *b)));
+        let Some(neck) = neck.filter(|&x| neck_radius(drop, x) < least && neck_radius(drop, x) > 0.3e-3) else {
+            continue;
+        };
+        least = neck_radius(drop, neck);
         let fine = mean_edge(drop, |p| (p.x - neck).abs() < 0.5e-3);
         let coarse = mean_edge(drop, |p| p.y.hypot(p.z) > 1.6e-3);
         seen = Some((least, fine, coarse));
@@ -97,7 +101,7 @@ fn drops_thrown_at_walls_fall_asleep() {
         let (turn, step) = (f64::from(k), f64::from(k % 4));
         let radius = 0.36 + 0.02 * turn;
         let place = [1.5 + 0.3 * step, 4.0 * step, 4.0 * f64::from(k / 4)];
-        scene += &ball(radius, place, [-0.3, 0.1 * (step - 2.0), 0.05 * step]);
+        scene += &sphere(radius, place, [-0.3, 0.1 * (step - 2.0), 0.05 * step]);
     }
     let mut model = build(&scene);
     run(&mut model, 0.8);

@@ -1,13 +1,13 @@
 //! Determinism: results for any number of threads and after restoring a saved state.
 
-use super::common::{ball, build, cap, plane, run};
+use super::common::{build, cap, plane, run, sphere};
 use sessile_model::{Model, NoTimer};
 
 fn scene() -> String {
     let mut text = plane([0.3, 1.0, 0.0], 90.0, 60.0);
     for i in 0..4 {
         text += &cap(6.0 + f64::from(i), 75.0, [5.0 * f64::from(i), 0.0, 0.0]);
-        text += &ball(0.8, [5.0 * f64::from(i) + 1.0, 3.5, 0.5], [0.0, -0.4, 0.0]);
+        text += &sphere(0.8, [5.0 * f64::from(i) + 1.0, 3.5, 0.5], [0.0, -0.4, 0.0]);
     }
     text
 }

@@ -42,7 +42,7 @@ fn storm(seed: u64, count: usize, size: f64, speed: f64) -> String {
         }
         placed.push((place, radius));
         let velocity = [0; 3].map(|_| random.uniform_in(-speed, speed));
-        text += &super::common::ball(radius, place, velocity);
+        text += &super::common::sphere(radius, place, velocity);
     }
     text
 }

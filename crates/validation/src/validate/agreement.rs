@@ -6,11 +6,11 @@
 //! a cap of 90°, so that each model has to find the rest shape. Liquid: water; gravity: 9.8 m/s².
 
 use sessile_frames::DropMeasures;
+use sessile_numerics::sphere_radius;
 use sessile_wetting::young_laplace;
 
 use super::volume::simulation::{Simulation, cap, capillary_length, inertial_time, material, plane};
 use super::{Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Tolerance};
-use sessile_numerics::sphere_radius;
 
 /// Cells across the diameter of the sphere of the drop's volume.
 const CELLS: f64 = 20.0;

@@ -9,12 +9,13 @@ use std::f64::consts::PI;
 
 use sessile_wetting::{cap, pendant, young_laplace};
 
+use super::common::{GRAVITY, WATER};
 use super::{Axis, Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Mark, Plot, Series, Tolerance};
 
-/// Water as in the reference values, in N/m and kg/m³; gravity in m/s².
-const GAMMA: f64 = 0.073;
-const RHO: f64 = 1000.0;
-const G: f64 = 9.8;
+/// Surface tension in N/m, density in kg/m³, gravity in m/s².
+const GAMMA: f64 = WATER.surface_tension;
+const RHO: f64 = WATER.density;
+const G: f64 = GRAVITY;
 
 /// Cases of the exact solutions.
 pub(super) fn cases() -> Vec<Case> {
@@ -60,7 +61,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn capillary_length() -> f64 {
-    (GAMMA / (RHO * G)).sqrt()
+    WATER.capillary_length(GRAVITY)
 }
 
 fn sessile(volume: f64, theta: f64, capillary_length: f64) -> Result<young_laplace::Profile, CaseError> {

@@ -55,10 +55,10 @@ fn two_drops(tiles: &Tiles) -> Drops {
 fn labels_and_target_volumes_persist_while_drops_stay_apart() {
     let tiles = planar_tiles();
     let mut drops = two_drops(&tiles);
-    let before = drops.targets.clone();
     let events = label(&mut drops, &tiles, &discs(&tiles, &[(-7.5, 5.6), (8.5, 4.0)]));
     assert!(events.is_empty(), "{events:?}");
-    assert_eq!(drops.targets, before);
+    let [first, second] = &drops.targets[..] else { panic!("{:?}", drops.targets) };
+    assert!((first.volume - 100.0).abs() < 1e-12 && (second.volume - 50.0).abs() < 1e-12, "{:?}", drops.targets);
     assert_eq!(drops.components.iter().map(|component| component.label.id()).collect::<Vec<_>>(), [Some(1), Some(2)]);
 }
 
@@ -68,7 +68,8 @@ fn volume_is_conserved_when_drops_merge_and_the_larger_label_survives() {
     let mut drops = two_drops(&tiles);
     let events = label(&mut drops, &tiles, &discs(&tiles, &[(-8.0, 5.6), (0.0, 5.0), (8.0, 4.0)]));
     assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }]);
-    assert_eq!(drops.targets, [TargetVolume { id: 1, volume: 150.0 }]);
+    let [merged] = &drops.targets[..] else { panic!("{:?}", drops.targets) };
+    assert!(merged.id == 1 && (merged.volume - 150.0).abs() < 1e-12, "{merged:?}");
 }
 
 #[test]
@@ -104,5 +105,6 @@ fn a_tiny_component_is_a_fragment_without_target_volume() {
     phi.values_mut()[left_behind] = -0.01;
     label(&mut drops, &tiles, &phi);
     assert_eq!(drops.labels.values()[left_behind], Label::FRAGMENT);
-    assert_eq!(drops.targets.iter().map(|target| target.volume).sum::<f64>(), 150.0);
+    let total: f64 = drops.targets.iter().map(|target| target.volume).sum();
+    assert!((total - 150.0).abs() < 1e-12, "{:?}", drops.targets);
 }

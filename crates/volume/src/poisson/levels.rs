@@ -251,8 +251,8 @@ impl Level {
         true
     }
 
-    /// Couplings of a block to others, by their position, their number, and its coupling to Dirichlet
-    /// values; `num_red` is that of the coarse level.
+    /// Couplings of a block to others, by their position, their number, and its coupling to
+    /// Dirichlet values; `num_red` is that of the coarse level.
     fn sum_couplings(
         &self,
         members: &[u32],

@@ -24,7 +24,8 @@ struct Sampled<'a> {
 const HERE: GridPlacement = GridPlacement { origin: DVec3::ZERO, h: 1.0 };
 
 impl<'a> Sampled<'a> {
-    /// Over all tiles of a cube of half width `half_width` cells around the origin, lengths in cells.
+    /// Over all tiles of a cube of half width `half_width` cells around the origin, lengths in
+    /// cells.
     fn new(
         half_width: f64,
         planar: bool,

@@ -14,7 +14,7 @@ pub fn empty() -> Scene {
         fidelity: Fidelity::Physical,
         seed: 1,
         time: Time { duration: 1.0, frame: 0.1, settle: false },
-        liquid: Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.333 },
+        liquid: Liquid::water(),
         liquid_preset: &sessile_wetting::liquid_presets()[0],
         world: WorldSettings {
             gravity: Keyed { keys: vec![(0.0, DVec3::new(0.0, -9.8, 0.0))] },

@@ -3,11 +3,11 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
+use sessile_numerics::sphere_radius;
 use sessile_wetting::{capillary, waves};
 
 use super::simulation::{Basics, GRAVITY, Simulation, WATER, inertial_time};
 use super::{Axis, Case, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance, quick, slow};
-use sessile_numerics::sphere_radius;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![

@@ -1,11 +1,11 @@
 //! Pendant drops: shape, detachment, dripping.
 
 use glam::DVec3;
+use sessile_numerics::sphere_radius;
 use sessile_wetting::{capillary, pendant};
 
 use super::simulation::{Basics, GRAVITY, WATER, cap, capillary_length, inertial_time, material, plane};
 use super::{Case, CaseContext, CaseError, CaseResult, Check, Tolerance, slow, validation};
-use sessile_numerics::sphere_radius;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![

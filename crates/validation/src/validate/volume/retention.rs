@@ -1,13 +1,13 @@
 //! Pinned and moving contact lines: hysteresis on slopes, and drops that are fed and drained.
 
 use glam::{DQuat, DVec3};
+use sessile_numerics::sphere_radius;
 use sessile_wetting::{Wetting, capillary, retention};
 
 use super::simulation::{Basics, GRAVITY, Simulation, WATER, cap, material, plane};
 use super::{
     Axis, Case, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance, quick, slow, validation,
 };
-use sessile_numerics::sphere_radius;
 
 const ROTATING_GRAVITY: &str = "A cap of 75° on a pane of 90°/60°; gravity rotates from the pane's normal into the pane within 0.3 s and stays to \
                                 1 s. Expected: 5 and 8 µL stay, the contact line within a cell; 30 µL slide, with the advancing angle at the front \

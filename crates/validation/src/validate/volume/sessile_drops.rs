@@ -4,11 +4,11 @@ use std::f64::consts::PI;
 
 use glam::{DQuat, DVec3};
 use sessile_frames::DropMeasures;
+use sessile_numerics::sphere_radius;
 use sessile_wetting::young_laplace;
 
 use super::simulation::{Basics, GRAVITY, Simulation, WATER, cap, capillary_length, inertial_time, material, plane};
 use super::{Axis, Case, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance, quick, slow};
-use sessile_numerics::sphere_radius;
 
 const SESSILE: &str = "A drop set down as a hemisphere on a level plane without hysteresis comes to rest. Expected: height, base radius \
                        and liquid–air area of the Young–Laplace profile.";
