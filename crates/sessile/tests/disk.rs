@@ -1,5 +1,4 @@
-//! Disks that are full or read-only: a clear error, exit code 1, and a run that goes on once there
-//! is room.
+//! Full or read-only disks: a clear error, exit code 1, and a run that resumes once there is space.
 
 #![cfg(target_os = "linux")]
 
@@ -12,13 +11,13 @@ use std::process::Command;
 
 use common::{RAIN, Scratch, assert_same_results};
 
-/// A small disk of its own, in memory, for as long as it lives.
+/// A small in-memory file system, unmounted on drop.
 struct SmallDisk {
     at: PathBuf,
 }
 
 impl SmallDisk {
-    /// `None`, said aloud, where the system lets nobody mount.
+    /// `None`, with a message, where mounting is not permitted.
     fn mount(at: &Path, options: &str) -> Option<Self> {
         fs::create_dir_all(at).unwrap();
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).output();

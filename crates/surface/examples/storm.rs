@@ -4,10 +4,11 @@
 //! cargo run --release -p sessile-surface --example storm -- [SEED] [DROPS] [SECONDS] [STATE]
 //! ```
 //!
-//! The defaults are 1, 2000 and 10; `scripts/storm` runs several seeds. With STATE, a file, the state
-//! is saved there every 0.1 s and the run resumes from it. Every surface is checked after every step:
-//! the run fails at the first mesh that is not closed, manifold and finite, and where the volume is off
-//! by 0.1 %. It reports how many surfaces were rebuilt, and how many intersect themselves at the end.
+//! The defaults are 1, 2000 and 10; `scripts/storm` runs several seeds. With STATE, a file, the
+//! state is saved there every 0.1 s and the run resumes from it. Every surface is checked after
+//! every step: the run fails at the first mesh that is not closed, manifold and finite, and where
+//! the volume is off by 0.1 %. It reports how many surfaces were rebuilt, and how many intersect
+//! themselves at the end.
 
 use std::error::Error;
 use std::fmt::Write as _;

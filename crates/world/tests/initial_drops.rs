@@ -175,8 +175,8 @@ fn a_cap_in_a_groove_has_its_volume() {
     check_amount(&world, false, 1e-2);
 }
 
-/// Whether the solid goes on below does not matter to a drop: the same ball on a rod and on a pipe
-/// whose wall is thinner than the ball.
+/// What is below the surface of a solid does not affect a drop: the same ball on a rod and on a
+/// pipe whose wall is thinner than the ball.
 #[test]
 fn a_cap_does_not_depend_on_the_thickness_of_its_wall() {
     for degrees in [60.0, 100.0, 140.0, 165.0] {

@@ -1,7 +1,8 @@
 //! The tag of an image: what it was rendered with, stored in the PNG itself.
 //!
-//! It is a text chunk with the keyword `sessile` that holds the view (a hash of the scene's keys that
-//! affect images and of the image files that they name), the size and the method. An image with another tag is not mistaken for the requested one.
+//! It is a text chunk with the keyword `sessile` that holds the view (a hash of the scene's keys
+//! that affect images and of the image files that they name), the size and the method. An image
+//! with another tag is not mistaken for the requested one.
 
 use std::fs::File;
 use std::io::{self, BufReader};
