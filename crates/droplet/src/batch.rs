@@ -1,4 +1,4 @@
-//! SIMD batch: integrates many droplets side by side.
+//! SIMD batch: integrates eight droplets side by side.
 //!
 //! One interval of [`crate::integrate`] is a long chain of dependent square roots and divisions.
 //! Most intervals are simple: forces are uniform, the droplet keeps moving and stays within its

@@ -1,4 +1,5 @@
-//! SIMD lanes: arithmetic on [`LANES`] numbers at once, or on a single one.
+//! SIMD lanes: arithmetic on [`LANES`] (eight) numbers at once, or on a single one; used by the
+//! droplet kernel in [`crate::batch`].
 //!
 //! Kernels are generic over [`Lane`], so the scalar and the vector version are one source. Every
 //! operation rounds like that of a single `f64`: a lane gives the bits that the scalar version

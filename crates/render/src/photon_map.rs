@@ -1,4 +1,4 @@
-//! Photon map: photons at their positions, each with a kernel of its own radius.
+//! Photon map of caustics: photons at their positions, each with a kernel of its own radius.
 //!
 //! Irradiance at a point is the sum over the photons whose kernels cover it,
 //!

@@ -13,7 +13,8 @@
 //! ```
 //!
 //! Each stage is a file that opens with its equations, its limits and its source. The time step is
-//! the least of the stages' limits ([`Fluid::time_step_limit`]).
+//! the least of the stages' limits ([`Fluid::time_step_limit`]): the capillary limit of
+//! [`crate::projection`] and the Courant limit of [`crate::interface_advection`].
 
 use glam::DVec3;
 use sessile_frames::Event;

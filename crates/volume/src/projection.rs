@@ -1,6 +1,8 @@
 //! Pressure projection: pressure makes the velocity free of divergence, and surface tension enters
 //! through it.
 //!
+//! **Time step.** Explicit surface tension imposes the capillary limit ([`capillary_time_step`]).
+//!
 //! With q = pΔt/(ρh), in m/s, the velocity across a face becomes u − (q₊ − q₋), and each liquid
 //! cell satisfies
 //!
@@ -19,8 +21,6 @@
 //!
 //! **Pinned lines**: the liquid–air faces of a pinned line are closed
 //! (`PressureProblem::prescribed_velocity`).
-//!
-//! **Time step.** Explicit surface tension limits it ([`capillary_time_step`]).
 //!
 //! The solve stops when the remaining divergence would change a cell's volume by
 //! `NumericalParameters::divergence_tolerance` in one step.

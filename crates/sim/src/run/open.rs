@@ -1,4 +1,7 @@
 //! Opens the run folder: decides whether to start, resume, or leave a finished run as it is.
+//!
+//! Which changes of the scene allow an existing run to resume is defined in
+//! `sessile_scene::run_identity`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Inertia of the liquid inside a drop in flight, as the motion of its surface sees it.
+//! Non-local added mass: inertia of the liquid inside a drop in flight, acting on its surface.
 //!
 //! Potential flow inside a drop whose surface moves at w along its normal has the kinetic energy ½
 //! ∫ w μ w dA, where μ = ρ/N and N maps a potential on the surface to its normal derivative. N is

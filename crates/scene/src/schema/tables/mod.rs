@@ -1,4 +1,4 @@
-//! The tables, section by section.
+//! The tables of the scene format: every key with its type, range, default and meaning, by section.
 
 mod drops;
 mod emitters;
