@@ -48,6 +48,16 @@ pub struct StepContext {
     pub damping: f64,
 }
 
+impl StepContext {
+    /// Whether gravity and wind are those of `other`; the rest is constant during a run, except the
+    /// refractive index, which is no force and may change when a run resumes.
+    pub fn has_same_forces(&self, other: &Self) -> bool {
+        self.gravity == other.gravity
+            && self.normal_acceleration == other.normal_acceleration
+            && self.wind == other.wind
+    }
+}
+
 /// The paper's parameters as explicit overrides, in m³.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overrides {

@@ -174,7 +174,7 @@ impl Physical {
     /// Fits all drops anew and starts those that exceed their retention, if gravity or wind have
     /// changed.
     fn reassess(&mut self, context: &StepContext) {
-        if self.last_context == Some(*context) {
+        if self.last_context.is_some_and(|last| last.has_same_forces(context)) {
             return;
         }
         self.last_context = Some(*context);

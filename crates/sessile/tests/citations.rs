@@ -59,14 +59,14 @@ fn undated_keys(text: &str, open: char, is_end: impl Fn(&str) -> bool) -> Vec<&s
         .collect()
 }
 
-/// The text without what stands between backticks, which is code.
+/// The text without code (between backticks) and HTML comments.
 fn without_code(markdown: &str) -> String {
     let mut fenced = false;
     let mut kept = String::new();
     for line in markdown.lines() {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
-        } else if !fenced {
+        } else if !fenced && !line.starts_with("<!--") {
             kept.extend(line.split('`').step_by(2));
             kept.push('\n');
         }

@@ -44,7 +44,7 @@ fn a_model_that_cannot_run_the_scene_reports_why() {
         RAIN.replace("volume = \"40 uL\"", "area = \"4 mm^2\"").replace("volume = \"5 uL\"", "area = \"2 mm^2\"");
     let scratch = Scratch::with_scene(&planar);
     let done = scratch.run(&["run", "rain.toml", "--model", "surface", "--set", "world.planar=true"]).expect_code(2);
-    assert!(done.stderr.contains("only the volume model runs in two dimensions"), "{}", done.stderr);
+    assert!(done.stderr.contains("only the volume model supports planar runs"), "{}", done.stderr);
     assert!(!scratch.path("runs").exists(), "nothing is written");
 }
 

@@ -245,7 +245,11 @@ fn invalid_drops_are_errors_and_overlaps_are_reported() {
         "`amplitude` = 2.5 in mode 2 makes the radius negative; reduce it",
     );
     refuse(planar(), sphere(Amount::Volume(1e-9), 0, 0.0), "a planar run needs `area` or `radius`, not `volume`");
-    refuse(empty(), cap(3, DVec3::ZERO, Amount::Volume(1e-9), 90.0), "it sits on solid 3, but the scene has 0");
+    refuse(
+        empty(),
+        cap(3, DVec3::ZERO, Amount::Volume(1e-9), 90.0),
+        "solid 3 of `on` does not exist: the scene has 0 solids",
+    );
     let scene = with_solids(vec![plane("floor", DVec3::Y, [0.1; 2])]);
     let center = DVec3::new(0.0, -1e-3, 0.0);
     let buried = DropShape::Sphere { center, amount: Amount::Volume(1e-9), mode: 0, amplitude: 0.0, axis: DVec3::Y };
