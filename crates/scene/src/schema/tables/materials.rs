@@ -52,7 +52,7 @@ pub(crate) static MATERIAL: Table = table(
         key(
             "friction",
             Quantity(&DRAG, Positive),
-            Derived("that of [droplet]"),
+            Derived("that of `droplet.friction`"),
             "viscous friction k_f (droplet model, fidelity = \"paper\")",
         ),
         key(

@@ -13,7 +13,7 @@ pub(crate) static SOLID: Table = Table {
     title: "[[solids]]",
     keys: &[
         key("name", Text, Derived("solid0, solid1, ... by position"), "unique name; also used as a file name"),
-        key("material", Name("a material"), Value("\"glass\""), "a name in [materials], or a preset"),
+        key("material", Name("a material"), Value("\"glass\""), "a material of the scene, or a preset"),
         key("shape", Word(SolidKind::NAMES), Value("\"plane\""), "shape"),
         key("rotate", Vector(&ANGLE), Value("\"0 0 0 deg\""), "rotation about the x, then y, then z axis"),
         key("move", Vector(&LENGTH), Value("\"0 0 0 mm\""), "translation, after the rotation"),
