@@ -71,7 +71,7 @@ pub struct SceneArgs {
 pub struct RunArgs {
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Run folder [default: runs/<name of the scene file>]
+    /// Run folder [default: runs/NAME for a scene file NAME.toml]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Number of threads; results do not depend on it [default: all cores]
