@@ -27,6 +27,7 @@ use sessile_geometry::connectivity::{Connectivity, HalfEdge, NotManifold};
 pub use geodesic::SurfacePoint;
 pub use subdivide::subdivide;
 pub use t_junctions::close_t_junctions;
+pub use tangent_frame::{ContactLine, TangentFrame};
 
 /// Height over longest edge below which a triangle has no usable plane.
 const MIN_HEIGHT: f64 = 1e-11;
@@ -258,6 +259,12 @@ impl SurfaceMesh {
     /// The triangles of a solid.
     pub fn triangles_of(&self, solid: usize) -> std::ops::Range<usize> {
         self.starts[solid]..self.starts[solid + 1]
+    }
+
+    /// Whether the mesh of a solid has no border.
+    pub fn is_closed(&self, solid: usize) -> bool {
+        let facets = &self.facets[self.triangles_of(solid)];
+        facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some()))
     }
 
     /// Number of solids.
