@@ -200,6 +200,8 @@ pub struct SurfaceMesh {
     facets: Vec<Facet>,
     /// First triangle of each solid, and the end.
     starts: Vec<usize>,
+    /// Whether the mesh of each solid has no border.
+    closed: Vec<bool>,
     /// The exact surface of each solid that its mesh approximates.
     analytic: Vec<Option<tangent_frame::AnalyticSurface>>,
 }
@@ -234,6 +236,8 @@ impl SurfaceMesh {
         }
         self.starts.push(triangles);
         self.analytic.push(None);
+        let facets = &self.facets[first..];
+        self.closed.push(facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some())));
         for t in first..triangles {
             for k in 0..3 {
                 if let Some((other, edge)) = self.opposite(t as u32, k) {
@@ -263,8 +267,7 @@ impl SurfaceMesh {
 
     /// Whether the mesh of a solid has no border.
     pub fn is_closed(&self, solid: usize) -> bool {
-        let facets = &self.facets[self.triangles_of(solid)];
-        facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some()))
+        self.closed[solid]
     }
 
     /// Number of solids.

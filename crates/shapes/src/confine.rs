@@ -19,12 +19,13 @@ const PRECISION: f64 = 2e-4;
 const LONGEST_MOVE: f64 = 0.15;
 
 /// Confines a drop of `volume` (in m³) to the outside of solids; returns the relative error of its
-/// volume.
+/// volume. Where no shape outside with its volume is found, the drop is left as it was.
 ///
 /// `projected` returns the nearest place outside for a vertex that is inside a solid; the flag says
 /// whether the vertex lies on the drop's own solid, where it must stay.
 pub fn confine(built: &mut DropMesh, volume: f64, projected: impl Fn(DVec3, bool) -> Option<DVec3>) -> f64 {
     let DropMesh { mesh, on_solid } = built;
+    let original = mesh.positions.clone();
     // Volumes far from the origin would lose digits.
     let origin = mesh.positions.first().copied().unwrap_or_default();
     let mut on_base = vec![false; mesh.positions.len()];
@@ -34,7 +35,6 @@ pub fn confine(built: &mut DropMesh, volume: f64, projected: impl Fn(DVec3, bool
     // Vertices that were projected stay where they are.
     let mut held = on_base.clone();
     let mut areas = vec![DVec3::ZERO; mesh.positions.len()];
-    let mut error = 0.0;
     for _ in 0..MAX_ROUNDS {
         for (v, position) in mesh.positions.iter_mut().enumerate() {
             if let Some(outside) = projected(*position, on_base[v]) {
@@ -49,9 +49,9 @@ pub fn confine(built: &mut DropMesh, volume: f64, projected: impl Fn(DVec3, bool
             let area = 0.5 * (b - a).cross(c - a);
             triangle.iter().for_each(|&v| areas[v as usize] += area);
         }
-        error = enclosed / volume - 1.0;
+        let error = enclosed / volume - 1.0;
         if error.abs() < PRECISION {
-            break;
+            return error;
         }
         let free = |v: &usize| !held[*v];
         let gradient: f64 = (0..held.len()).filter(free).map(|v| areas[v].length() / 3.0).sum();
@@ -64,10 +64,8 @@ pub fn confine(built: &mut DropMesh, volume: f64, projected: impl Fn(DVec3, bool
             mesh.positions[v] += areas[v].normalize_or_zero() * distance;
         }
     }
-    for (position, &on_base) in mesh.positions.iter_mut().zip(&on_base) {
-        *position = projected(*position, on_base).unwrap_or(*position);
-    }
-    error
+    mesh.positions = original;
+    0.0
 }
 
 #[cfg(test)]
