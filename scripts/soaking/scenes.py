@@ -55,7 +55,7 @@ class Generator:
     """One scene: its dictionary, and the files beside it."""
 
     def __init__(self, model, seed):
-        self.model, self.seed, self.rng = model, seed, Rng(f"soak 1 {model} {seed}")
+        self.model, self.seed, self.rng = model, seed, Rng(f"soak {model} {seed}")
         self.files = {}
         self.solids = []
         rng = self.rng
@@ -152,7 +152,9 @@ class Generator:
         kind = rng.random()
         if kind < 0.12:
             return rng.pick([5.0, 10.0, 170.0, 175.0])
-        return rng.between(5, 175) if kind < 0.5 else rng.between(20, 130)
+        if kind < 0.3:
+            return rng.between(5, 30)
+        return rng.between(5, 175) if kind < 0.6 else rng.between(20, 130)
 
     def material(self):
         rng, material = self.rng, {}
@@ -339,7 +341,7 @@ class Generator:
             return rng.between(3, 9) * self.cell
         if self.model == "surface":
             return rng.between(2.5, 7) * self.edge
-        return rng.log(0.2, 4)
+        return rng.log(0.3, 3)
 
     def velocity(self, entry):
         rng = self.rng
@@ -367,18 +369,15 @@ class Generator:
             entry["radius"] = quantity("mm", radius)
         else:
             entry["volume"] = quantity("uL", 4 / 3 * math.pi * radius**3)
-        if rng.chance(0.6):
-            entry["contact_angle"] = quantity("deg", rng.between(30, 140))
+        if rng.chance(0.45):
+            entry["contact_angle"] = quantity("deg", rng.between(15, 150))
         if rng.chance(0.15):
             self.velocity(entry)
         return entry
 
     def drop(self):
         rng = self.rng
-        shapes = ["sphere", "sphere", "cap", "cap", "cap"]
-        if self.model in ("surface", "volume"):
-            shapes += ["box", "cylinder"]
-        shape = rng.pick(shapes)
+        shape = rng.pick(["sphere", "sphere", "cap", "cap", "cap", "cap", "box", "cylinder"])
         if shape == "cap" and self.solid_names:
             return self.cap(rng.pick(self.solid_names))
         if shape == "box":

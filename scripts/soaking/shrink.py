@@ -3,7 +3,7 @@
 import copy
 import re
 
-from .text import scene_text
+from .text import number_text, scene_text
 
 # Keys without which a scene is not legal, or is another one.
 KEEP = {"model", "time", "duration", "frame", "shape", "kind", "file", "min", "max", "from", "to", "radius", "at", "rate",
@@ -38,15 +38,15 @@ def replaced(scene, path, value):
     return changed
 
 
-def rounder(value):
-    """Simpler forms of a value, simplest first."""
+def rounder(value, placed):
+    """Simpler forms of a value, simplest first; a position of liquid is `placed` and keeps its coordinates."""
     if isinstance(value, str) and QUANTITY.match(value):
         numbers, unit = QUANTITY.match(value).groups()
         for digits in (1, 2, 3):
-            text = " ".join("0" if float(x) == 0 else f"{float(x):.{digits}g}" for x in numbers.split()) + unit
+            text = " ".join(number_text(float(f"{float(x):.{digits}g}")) for x in numbers.split()) + unit
             if text != value:
                 yield text
-        if len(numbers.split()) == 3:
+        if len(numbers.split()) == 3 and not placed:
             for axis in range(3):
                 zeroed = ["0" if i == axis else x for i, x in enumerate(numbers.split())]
                 if " ".join(zeroed) != numbers.strip():
@@ -68,7 +68,7 @@ def simplifications(scene):
     if scene.get("fidelity") == "paper":
         yield without(scene, ("fidelity",))
     for path in paths(scene):
-        for value in rounder(at(scene, path)):
+        for value in rounder(at(scene, path), path[-1] in ("center", "at", "min", "max") and path[0] != "solids"):
             yield replaced(scene, path, value)
 
 
