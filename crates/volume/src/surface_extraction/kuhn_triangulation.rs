@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::marching_tetrahedra::{EDGES, Polygon, Scratch, Site, Tetrahedron};
 use super::{ExtractionFields, SurfaceTag};
-use crate::tiles::{OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
+use crate::tiles::{CellIndex, OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
 
 /// A vertex as a tetrahedron makes it.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl TileTriangulator {
                     let tile = present[neighbor_place([x >> 3, y >> 3, z >> 3])];
                     let local = local_index([x, y, z].map(|c| (c & 7) as usize));
                     self.nodes.push(tile.get().map_or(OUTSIDE, |tile| {
-                        let cell = tile * SIDE.pow(3) + local;
+                        let cell = CellIndex::new(tile, local);
                         Node { a: liquid.phi(cell), b: -liquid.solid(cell), label: liquid.label(cell) }
                     }));
                 }
