@@ -93,7 +93,8 @@ impl TileTriangulator {
         let planar = tiles.topology().planar;
         self.gather(liquid, &present, planar);
         let (any_a, any_b) = self.nodes.iter().fold((false, false), |(a, b), n| (a | (n.a < 0.0), b | (n.b < 0.0)));
-        if !(any_a && any_b) || self.nodes.iter().all(|n| n.inside()) {
+        // A tile full of liquid has no surface, but for the flat ends of a planar slab.
+        if !(any_a && any_b) || (!planar && self.nodes.iter().all(|n| n.inside())) {
             return parts;
         }
         let corner = [0, 1, 2].map(|axis| tiles.coords()[slot][axis] * SIDE as i32 - low[axis]);

@@ -343,6 +343,18 @@ fn a_planar_drop_is_a_slab_of_one_cell() {
     assert!((drop.base_radius / (r * theta.sin()) - 1.0).abs() < 0.005, "base {}", drop.base_radius);
 }
 
+/// A disc of 20 cells radius contains whole tiles, whose flat ends belong to the slab's surface.
+#[test]
+fn v2_planar_slabs_are_closed_over_full_tiles() {
+    for center in [DVec3::ZERO, DVec3::new(3.3, -1.7, 0.0)] {
+        let phi = |p: DVec3| (p - center).truncate().length() - 20.0;
+        let found = Sampled::new(32.0, true, &phi, &[]).extract_surface();
+        check_closed(&found.surface, "disc");
+        let error = volume(&found.surface) / (std::f64::consts::PI * 400.0) - 1.0;
+        assert!(error.abs() < 1e-3, "area off by {:.3} %", 100.0 * error);
+    }
+}
+
 #[test]
 fn a_drop_in_a_corner_is_assigned_to_both_solids() {
     let (floor, wall) = (Plane { normal: DVec3::Y, offset: -3.2 }, Plane { normal: DVec3::X, offset: -4.1 });
