@@ -44,6 +44,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_world::random::Stream;
 
+use crate::grid::{CENTER, linear};
 use crate::tiles::{CELLS, CellIndex, Field, OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
 
 /// Radii of the smallest and the largest particle, in cells.
@@ -263,7 +264,7 @@ impl Particles {
         marks.clear();
         marks.resize(particles.len(), false);
         marks.par_iter_mut().zip(&*particles).zip(&*slots).with_min_len(256).for_each(|((mark, particle), &slot)| {
-            let here = linear(tiles, phi, slot as usize, particle.at);
+            let here = linear(tiles, phi, slot as usize, particle.at, CENTER);
             *mark = here * particle.signed_radius.signum() < -particle.signed_radius.abs();
         });
     }
@@ -284,7 +285,7 @@ impl Particles {
         let particles = self.particles.par_iter_mut().zip(&self.scratch.slots);
         particles.with_min_len(256).for_each(|(particle, &slot)| {
             let sign = particle.signed_radius.signum();
-            let depth = sign * linear(tiles, phi, slot as usize, particle.at);
+            let depth = sign * linear(tiles, phi, slot as usize, particle.at, CENTER);
             if depth > -particle.signed_radius.abs() {
                 particle.signed_radius = sign * depth.clamp(RADII[0], RADII[1]);
             }
@@ -378,7 +379,7 @@ impl Particles {
         let mut present = [0_u32; CELLS];
         for particle in self.in_tile(slot) {
             let local = local_index(particle.at.to_array().map(|c| (c as usize).min(SIDE - 1)));
-            let here = linear(tiles, phi, slot, particle.at);
+            let here = linear(tiles, phi, slot, particle.at, CENTER);
             let escaped = here * particle.signed_radius < 0.0;
             // Escaped particles are kept, unless they are so deep on the other side that they
             // correct nothing any more.
@@ -401,7 +402,7 @@ impl Particles {
                 if tiles.topology().planar {
                     at.z = 0.5;
                 }
-                let here = linear(tiles, phi, slot, at);
+                let here = linear(tiles, phi, slot, at, CENTER);
                 if here.abs() < parameters.band {
                     kept.push(Particle { at, signed_radius: here.abs().clamp(RADII[0], RADII[1]).copysign(here) });
                 }
@@ -420,22 +421,6 @@ fn locate(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> OptionalS
     // Rounding may put a position just below 0 at 8.
     *at = at.min(DVec3::splat(side.next_down()));
     tiles.neighbors(slot)[neighbor_place(offset.to_array().map(|c| c as i32))]
-}
-
-/// φ at tile coordinates `at`, trilinear between cell centers.
-fn linear(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3) -> f64 {
-    let low = (at - 0.5).floor();
-    let t = at - 0.5 - low;
-    let mut sum = 0.0;
-    for corner in 0..8 {
-        let up = [0, 1, 2].map(|axis| f64::from(corner >> axis & 1));
-        let weight: f64 = (0..3).map(|axis| if up[axis] > 0.0 { t[axis] } else { 1.0 - t[axis] }).product();
-        if weight > 0.0 {
-            let cell = [0, 1, 2].map(|axis| (low[axis] + up[axis]) as i32);
-            sum += weight * phi.get(tiles.at(slot, cell));
-        }
-    }
-    sum
 }
 
 /// φ ← the one of max(φ, plus) and min(φ, minus) closer to zero; returns the number of cells
