@@ -350,7 +350,7 @@ fn v2_planar_slabs_are_closed_over_full_tiles() {
         let phi = |p: DVec3| (p - center).truncate().length() - 20.0;
         let found = Sampled::new(32.0, true, &phi, &[]).extract_surface();
         check_closed(&found.surface, "disc");
-        let error = volume(&found.surface) / (std::f64::consts::PI * 400.0) - 1.0;
+        let error = volume(&found.surface) / (PI * 400.0) - 1.0;
         assert!(error.abs() < 1e-3, "area off by {:.3} %", 100.0 * error);
     }
 }
