@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::Closest;
-use sessile_volume::bench_internals::{CELLS, Tiles, Topology};
+use sessile_volume::bench_internals::{CELLS, CellIndex, Tiles, Topology};
 use sessile_volume::bench_internals::{ExtractionFields, GridPlacement, NearestWall, extract_surface};
 
 /// Each measurement is the best of this many, since other processes may use the processor, too.
