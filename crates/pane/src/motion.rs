@@ -9,9 +9,10 @@
 //! advancing angle ahead of the front: the wet one on a trail or film. After every cell size of
 //! path the drop compares three directions, along F and 45° to either side, and takes that of the
 //! largest net force. Impurities scale the retention of a direction by up to `impurity_strength`
-//! either way, less for a front that is wider than a cell, where they average out. So a drop that
-//! is barely heavy enough meanders, a heavy one slides straight, and a wetted path, which retains
-//! less, is followed: the paper's rule (water first, then affinity) from one balance.
+//! either way. So a drop that is barely heavy enough meanders, a heavy one slides straight, and a
+//! wetted path, which retains less, is followed: the paper's rule (water first, then affinity) from
+//! one balance. A drop that turns aside because impurities retain it less there is retained less
+//! until its next choice; straight on they average out.
 //!
 //! Between two choices the balance is linear in U and is solved in closed form, with β at the
 //! segment's mean speed. The step is limited so that no drop crosses more than `cells_per_step`
@@ -133,19 +134,31 @@ impl StepContext {
     fn choose_direction(&self, substrate: &Substrate, position: DVec2, volume: f64, radius: f64) -> Option<DVec2> {
         let law = substrate.law_at(position);
         let force = self.force(volume, radius, law);
-        let strength = PARAMS.impurity_strength * front_average(radius, substrate.cell_size);
         let mut best: Option<((bool, f64), DVec2)> = None;
         for direction in directions(force.try_normalize()?) {
             let impurity = substrate.impurity(substrate.ahead(position, direction, radius));
             let cos_advancing = substrate.cos_front(position, direction, radius);
             let retention = self.retention(force, volume, radius, law, cos_advancing);
             let drive = force.dot(direction);
-            let key = (drive > retention, drive - retention * (1.0 - strength * impurity));
+            let key = (drive > retention, drive - retention * (1.0 - PARAMS.impurity_strength * impurity));
             if best.is_none_or(|(most, _)| key > most) {
                 best = Some((key, direction));
             }
         }
         best.map(|(_, direction)| direction)
+    }
+
+    /// Factor of the impurities on the retention along the present heading: below 1 where they made
+    /// the drop turn aside at its last choice.
+    #[inline]
+    fn easing(&self, substrate: &Substrate, motion: &Motion, radius: f64, force: DVec2) -> f64 {
+        if force.perp_dot(motion.heading).abs() < 0.5 * force.dot(motion.heading) {
+            return 1.0;
+        }
+        let since_choice = substrate.cell_size - motion.to_next_choice;
+        let chosen_at = motion.position - motion.heading * since_choice;
+        let impurity = substrate.impurity(substrate.ahead(chosen_at, motion.heading, radius));
+        1.0 - PARAMS.impurity_strength * impurity.max(0.0)
     }
 
     /// Width (in m) and cross-section (in m²) of the film that a drop leaves at this speed.
@@ -156,13 +169,6 @@ impl StepContext {
             None => law.trail(&self.liquid, speed, drop_width, self.gravity.length(), self.normal_acceleration),
         }
     }
-}
-
-/// Impurity of a front of 2R relative to that of a single cell: the mean over its 2R/a cells, which
-/// are independent, is √(2R/a) times smaller.
-#[inline]
-fn front_average(radius: f64, cell_size: f64) -> f64 {
-    1.0 / (2.0 * radius / cell_size).max(1.0).sqrt()
 }
 
 /// The three directions: along the force, and 45° to its right and left.

@@ -147,8 +147,8 @@ impl DropletModel {
         Some(Reaction::Moved(MotionState { place: end, velocity }))
     }
 
-    /// The last place outside of a solid on a droplet's path of the last `dt` seconds relative to the
-    /// solid, if it entered it, else the present one; `None` far from it.
+    /// The last place outside of a solid on a droplet's path of the last `dt` seconds relative to
+    /// the solid, if it entered it, else the present one; `None` far from it.
     fn nearest_on_path(&self, slot: u32, own: u32, solid: &Solid, dt: f64) -> Option<Near> {
         let droplet = self.particles.droplets.get(slot);
         let (radius, place) = (droplet.size.radius, droplet.motion.place);
