@@ -9,8 +9,8 @@
 //! V(λ) = c₁ λ + c₂ λ² + c₃ λ³
 //! ```
 //!
-//! On a disc w is the parabola of a thin drop. Without a contact line, around a closed solid, w =
-//! 1. The volume is a cubic in λ because every vertex moves along a line; λ is its least positive
+//! On a disc w is the parabola of a thin drop; around a closed solid, without a contact line, it is
+//! one. The volume is a cubic in λ because every vertex moves along a line; λ is its least positive
 //! root.
 
 use std::collections::HashMap;
