@@ -1,9 +1,9 @@
 //! Conditions on a finished run.
 //!
 //! - `slides`: both ends of the contact area of the drop that is largest at the start have moved
-//!   downhill, and still move: by more than a tenth of the base radius since the first frame, and by
-//!   more than a fiftieth in the last tenth of the frames. Frames after it has left the solid do not
-//!   count. Downhill is gravity along the contact area.
+//!   downhill, and still move: by more than a tenth of the base radius since the first frame, and
+//!   by more than a fiftieth in the last tenth of the frames. Frames after it has left the solid do
+//!   not count. Downhill is gravity along the contact area.
 //! - `detaches`: in some frame a drop is in the air that touched a solid before, or is a piece of
 //!   one that did.
 //! - `merges`: some drops merge.
