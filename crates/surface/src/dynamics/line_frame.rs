@@ -7,10 +7,10 @@
 //! t_i · v_i = t_i · u,         u = (Σ t tᵀ)⁻¹ Σ t (t · v)   for the projection of any v
 //! ```
 //!
-//! u is part of the solution. A rigid translation of the line fulfills the constraint, so by virtual
-//! work its reactions have no resultant on it: a drop on a plane without hysteresis is not pushed
-//! along. With a prescribed u the reactions would balance the tangential parts of the discrete
-//! tension, whose sum does not vanish on an irregular mesh, and propel the drop.
+//! u is part of the solution. A rigid translation of the line fulfills the constraint, so by
+//! virtual work its reactions have no resultant on it: a drop on a plane without hysteresis is not
+//! pushed along. With a prescribed u the reactions would balance the tangential parts of the
+//! discrete tension, whose sum does not vanish on an irregular mesh, and propel the drop.
 
 use glam::{DMat3, DVec3};
 
