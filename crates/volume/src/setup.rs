@@ -104,7 +104,7 @@ impl Setup {
         if self.planar { PI * radius * radius } else { sphere_volume(radius) }
     }
 
-    /// Displacements under which the domain repeats itself, zero first, to the nearest periods, in m.
+    /// Displacements by up to one period under which the domain repeats itself, zero first, in m.
     pub fn images(&self) -> Vec<DVec3> {
         let mut images = vec![DVec3::ZERO];
         for (axis, period) in self.topology.period.into_iter().enumerate() {

@@ -239,8 +239,8 @@ impl Volume {
         }
     }
 
-    /// Tells the user once if the liquid on the grid differs from the volume balance for longer than
-    /// the relaxation of volumes takes.
+    /// Tells the user once if the liquid on the grid differs from the volume balance for longer
+    /// than the relaxation of volumes takes.
     fn compare_with_balance(&mut self, [held, target]: [f64; 2]) {
         let totals = &mut self.totals;
         let differs = (held - target).abs() > BALANCE_TOLERANCE * target;

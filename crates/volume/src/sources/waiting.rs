@@ -96,7 +96,7 @@ impl WaitingSpheres {
 }
 
 impl Sources {
-    /// Inserts a sphere, or lets it wait if there is no room; returns the volume inserted, in cells.
+    /// Inserts a sphere, or lets it wait if there is no room; returns its volume, in cells.
     pub(super) fn insert_or_wait(&mut self, sphere: Sphere, setup: &Setup, world: &World, fluid: &mut Fluid) -> f64 {
         let room = if self.waiting.is_waiting(&sphere) { Room::Liquid } else { room_for(&sphere, setup, world, fluid) };
         match room {

@@ -88,7 +88,7 @@ fn a_drip_in_a_solid_emits_what_is_outside() {
     }
 }
 
-/// A tap under water adds its flow, like one in the air; the initial column around the mouth counts.
+/// A tap under water adds its flow, like one in the air.
 #[test]
 fn a_submerged_tap_adds_its_flow() {
     let mut volume = build(&scene(
