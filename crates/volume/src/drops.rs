@@ -35,7 +35,7 @@ use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::sources::feed_needles;
 use crate::state::State;
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CELLS, CellIndex, Field, Tiles};
 use crate::volume_fraction::liquid_fraction;
 
 /// What a cell belongs to: nothing, a drop, or a sub-grid fragment. Four bytes.
@@ -77,7 +77,7 @@ pub struct UnresolvedDrop {
     /// The drop and its volume.
     pub target: TargetVolume,
     /// A cell that it occupied, if that is still active.
-    pub cell: Option<usize>,
+    pub cell: Option<CellIndex>,
 }
 
 /// A connected component of liquid.
@@ -149,7 +149,7 @@ pub struct LabelInput<'a> {
     /// The level set.
     pub phi: &'a Field<f64>,
     /// The cell of each unknown.
-    pub cells: &'a [u32],
+    pub cells: &'a [CellIndex],
     /// The unknown of each cell.
     pub unknown_of: &'a Field<OptionalUnknown>,
 }
@@ -165,6 +165,10 @@ pub struct DropsReport {
     pub splits: usize,
     /// Largest relative difference between a drop's volume and its target.
     pub volume_error: f64,
+    /// Volume of all drops on the grid, in cells.
+    pub held: f64,
+    /// Sum of their target volumes, in cells.
+    pub target: f64,
 }
 
 impl DropsReport {
@@ -194,6 +198,9 @@ pub fn label_drops<L>(
     let num_events = events.len();
     drops.label(&input, numerics, events);
     let volume_error = drops.components.iter().map(Component::volume_error).fold(0.0, f64::max);
+    let labeled = || drops.components.iter().filter(|component| component.label != Label::FRAGMENT);
+    let held = labeled().map(|component| component.volume).sum();
+    let target = labeled().map(|component| component.target).sum();
     let cells_per_second = grid.h / step.dt;
     drops.sources(numerics, cells_per_second, source);
     let fed = feed_needles(step.needles, grid, drops, cells, cells_per_second, source);
@@ -201,7 +208,7 @@ pub fn label_drops<L>(
         drops.remove_curvature_of_small_drops(&input, numerics.max_spray_cells, kappa);
     }
     let merges = events[num_events..].iter().filter(|event| matches!(event, Event::Merge { .. })).count();
-    DropsReport { fed, merges, splits: events.len() - num_events - merges, volume_error }
+    DropsReport { fed, merges, splits: events.len() - num_events - merges, volume_error, held, target }
 }
 
 impl Component {
@@ -247,8 +254,8 @@ impl Drops {
             component.num_cells <= max_cells && component.label != Label::FRAGMENT
         };
         for (_, &cell) in cells.iter().enumerate().filter(|(unknown, _)| is_small(*unknown)) {
-            kappa.values_mut()[cell as usize] = 0.0;
-            for next in tiles.face_neighbors(cell as usize).filter(|&next| !unknown_of.values()[next].is_some()) {
+            kappa.values_mut()[cell] = 0.0;
+            for next in tiles.face_neighbors(cell).filter(|&next| !unknown_of.values()[next].is_some()) {
                 let mut owners = tiles.face_neighbors(next).filter_map(|index| unknown_of.values()[index].get());
                 if owners.all(is_small) {
                     kappa.values_mut()[next] = 0.0;
@@ -286,7 +293,6 @@ impl Drops {
         self.sets.reset(cells.len());
         for (unknown, &cell) in cells.iter().enumerate() {
             for axis in 0..tiles.dims() {
-                let cell = cell as usize;
                 if solids.open[axis].values()[cell] <= 0.0 {
                     continue;
                 }
@@ -309,7 +315,7 @@ impl Drops {
             self.component_of.push(component);
             let component = &mut self.components[component as usize];
             component.num_cells += 1;
-            component.on_wall |= solids.distance.values()[cells[unknown as usize] as usize] < 1.0;
+            component.on_wall |= solids.distance.values()[cells[unknown as usize]] < 1.0;
         }
     }
 
@@ -321,10 +327,10 @@ impl Drops {
         self.fractions.resize(tiles.len() * CELLS, 0.0);
         self.fractions.par_chunks_exact_mut(CELLS).enumerate().for_each(|(slot, fractions)| {
             for (local, fraction) in fractions.iter_mut().enumerate().take(tiles.cells_in_use()) {
-                *fraction = liquid_fraction(tiles, solids, phi, slot * CELLS + local);
+                *fraction = liquid_fraction(tiles, solids, phi, CellIndex::new(slot, local));
             }
         });
-        for (index, &fraction) in self.fractions.iter().enumerate() {
+        for (index, &fraction) in tiles.indices().zip(&self.fractions) {
             if fraction <= 0.0 {
                 continue;
             }
@@ -355,7 +361,9 @@ impl Drops {
         unresolved.clear();
         Labeling { targets, next_id, components, unresolved, numerics, unmeasured }.assign(overlaps, events);
         if !unresolved.is_empty() {
-            for (index, &label) in labels.values().iter().enumerate().filter(|(_, label)| **label != Label::NONE) {
+            for (index, &label) in
+                input.tiles.indices().zip(labels.values()).filter(|(_, label)| **label != Label::NONE)
+            {
                 if let Ok(at) = unresolved.binary_search_by_key(&label, |drop| Label::drop(drop.target.id)) {
                     unresolved[at].cell.get_or_insert(index);
                 }

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::DVec2;
+use sessile_images::Image;
 use sessile_scene::types::{Material, Varying};
 use sessile_wetting::Wetting;
 
@@ -38,15 +39,9 @@ struct GrayImage {
 
 impl GrayImage {
     fn read(file: &Path, black: f64, white: f64) -> Result<Self, String> {
-        let reader = image::ImageReader::open(file).map_err(|e| e.to_string())?;
-        let image =
-            reader.with_guessed_format().map_err(|e| e.to_string())?.decode().map_err(|e| e.to_string())?.into_luma16();
-        let (width, height) = (image.width() as usize, image.height() as usize);
-        if width == 0 || height == 0 {
-            return Err("it has no pixels".into());
-        }
-        let value = |gray: u16| black + (white - black) * (f64::from(gray) / f64::from(u16::MAX));
-        Ok(Self { width, height, values: image.into_raw().into_iter().map(value).collect() })
+        let image = Image::read(file).map_err(|error| error.to_string())?;
+        let values = image.gray().into_iter().map(|gray| black + (white - black) * gray).collect();
+        Ok(Self { width: image.width(), height: image.height(), values })
     }
 
     fn sample(&self, uv: DVec2) -> f64 {
