@@ -8,7 +8,7 @@
 //! A contact line pinned at a radius R holds more: the largest volume at fixed R, Tate's 2πR l_c²
 //! times a factor that is smooth in R^⅓, is tabulated with the contact angle there.
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Degrees between two entries.
 const SPACING: f64 = 5.0;
@@ -41,11 +41,11 @@ const PINNED_VOLUMES: [f64; NUM_RADII] = [
     0.777321, 0.764519, 0.757994, 0.758398, 0.766084, 0.781105, 0.803216, 0.831841, 0.866008, 0.904247, 0.944438,
     0.983611, 1.017699, 1.041225, 1.046959, 1.025635, 0.965981, 0.855774, 0.685538,
 ];
-/// Contact angle of that drop, in rad.
-const PINNED_ANGLES: [f64; NUM_RADII] = [
-    1.57080, 1.57080, 1.57080, 1.57079, 1.57075, 1.57062, 1.57026, 1.56938, 1.56749, 1.56381, 1.55717, 1.54607,
-    1.52879, 1.50364, 1.46923, 1.42463, 1.36939, 1.30347, 1.22712, 1.14075, 1.04488, 0.94007, 0.82695, 0.70624,
-    0.57885, 0.44604, 0.30964, 0.17257, 0.03957, -0.08169, -0.17904,
+/// 90° less the contact angle of that drop, in rad.
+const PINNED_ANGLE_DEFICITS: [f64; NUM_RADII] = [
+    0.00000, 0.00000, 0.00000, 0.00001, 0.00005, 0.00018, 0.00054, 0.00142, 0.00331, 0.00699, 0.01363, 0.02473,
+    0.04201, 0.06716, 0.10157, 0.14617, 0.20141, 0.26733, 0.34368, 0.43005, 0.52592, 0.63073, 0.74385, 0.86456,
+    0.99195, 1.12476, 1.26116, 1.39823, 1.53123, 1.65249, 1.74984,
 ];
 
 /// Largest stable volume that hangs from a contact line pinned at `radius`, in l_c³, and its
@@ -57,7 +57,7 @@ pub(crate) fn pinned_limit(radius: f64) -> Option<(f64, f64)> {
     let x = (radius / WIDEST).cbrt() * (NUM_RADII - 1) as f64;
     let first = (x as usize).saturating_sub(1).min(NUM_RADII - 4);
     let volume = cubic(&PINNED_VOLUMES[first..first + 4], x - first as f64);
-    let angle = cubic(&PINNED_ANGLES[first..first + 4], x - first as f64);
+    let angle = FRAC_PI_2 - cubic(&PINNED_ANGLE_DEFICITS[first..first + 4], x - first as f64);
     Some((2.0 * PI * radius * volume, angle))
 }
 
