@@ -1,5 +1,6 @@
 //! Textures: procedural or from an image.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,8 +71,9 @@ impl ColorImage {
     /// Reads a PNG or JPEG for `user` ("solid `table`"), and decodes sRGB.
     pub fn read(user: &str, file: &Path) -> Result<Self, TextureError> {
         let wrong = |reason: String| TextureError { user: user.into(), file: file.into(), reason };
+        let bytes = sessile_input::read(file, sessile_input::MAX_IMAGE).map_err(|e| wrong(e.to_string()))?;
         let open = || {
-            let reader = image::ImageReader::open(file).map_err(|e| wrong(e.to_string()))?;
+            let reader = image::ImageReader::new(Cursor::new(&bytes));
             reader.with_guessed_format().map_err(|e| wrong(e.to_string()))
         };
         let (width, height) = open()?.into_dimensions().map_err(|e| wrong(e.to_string()))?;

@@ -40,6 +40,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
+mod claimed;
 mod cleanup;
 mod contact_angle;
 pub mod container;
@@ -64,6 +65,7 @@ mod wet;
 
 pub use atomic::{Durability, FileError};
 pub use checkpoint::{Checkpoint, CheckpointError, RunPosition};
+pub use claimed::mark_stopped;
 pub use container::Block;
 pub use fields::{FieldsError, GridFields};
 pub use folder::{FolderError, RunFolder};

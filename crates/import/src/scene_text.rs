@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use glam::DVec3;
+use sessile_scene::quoted;
 
 use crate::model::{Model, ModelMaterial};
 
@@ -94,11 +95,6 @@ fn write_camera(text: &mut String, model: &Model) {
         point(camera.look_at),
         rounded(camera.fov.to_degrees())
     );
-}
-
-fn quoted(text: &str) -> String {
-    let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    format!("\"{}\"", printable.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// The value rounded to seven significant digits, the precision of model files.

@@ -49,6 +49,6 @@ mod suggest;
 pub use build::{BuildError, Built, build, model_name};
 pub use clock::{StageClock, StageTime};
 pub use measuring::measure_frame;
-pub use run::{RunError, RunOptions, RunOutcome, run, run_with, thread_pool};
+pub use run::{RunError, RunOptions, RunOutcome, hardware_threads, run, run_with, thread_pool};
 pub use settle::{DropPose, Settling};
 pub use suggest::suggest;

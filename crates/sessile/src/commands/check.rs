@@ -8,12 +8,13 @@ use sessile_sim::{build, model_name};
 use crate::args::CheckArgs;
 use crate::commands::scene;
 use crate::failure::Failure;
+use crate::stderr;
 
 /// Reads the scene and its image files, builds its solids and its model, and prints a summary.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scene = scene::load(&args.scene)?;
     match build(&scene) {
-        Ok(built) => built.notices.iter().for_each(|notice| eprintln!("{notice}")),
+        Ok(built) => built.notices.iter().for_each(|notice| stderr::line(notice)),
         Err(error) => return Err(Failure::wrong(error)),
     }
     SceneAssets::load(&scene).map_err(Failure::wrong)?;

@@ -7,6 +7,7 @@ use sessile_sim::scenes::{SCENES, ShippedScene};
 
 use crate::args::SceneArgs;
 use crate::failure::Failure;
+use crate::stderr;
 
 /// The scene with its overrides applied; warnings go to standard error.
 pub fn load(args: &SceneArgs) -> Result<Scene, Failure> {
@@ -14,7 +15,7 @@ pub fn load(args: &SceneArgs) -> Result<Scene, Failure> {
     let sets: Vec<String> = model.chain(args.sets.iter().cloned()).collect();
     let parsed = read(&args.scene, &sets)?;
     if !parsed.warnings.is_empty() {
-        eprintln!("{}", parsed.warnings);
+        stderr::line(&parsed.warnings.to_string());
     }
     Ok(parsed.scene)
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use sessile_frames::names::file_stem;
 use sessile_frames::{Checkpoint, FolderError, Progress, RunFolder, RunInfo, RunStatus, StepTotals, checkpoint};
 use sessile_scene::{RunRelation, Scene, parse_file, print, same_run};
 
@@ -52,7 +53,8 @@ pub(super) fn open(
             folder.write_scene(&print(scene))?;
         }
         return Ok(Start::AlreadyDone {
-            frame: u32::try_from(info.frames.saturating_sub(1)).unwrap_or(u32::MAX),
+            // A run that did not come to rest has all frames of its scene.
+            frame: u32::try_from(info.frames.saturating_sub(1)).unwrap_or(u32::MAX).min(scene.time.last_frame()),
             settled: info.settled,
         });
     }
@@ -87,7 +89,7 @@ fn compare(folder: &RunFolder, scene: &Scene, options: &RunOptions) -> Result<Ru
 fn start(folder: RunFolder, scene: &Scene, options: &RunOptions) -> Result<Start, RunError> {
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION").into(),
-        name: options.name.clone(),
+        name: file_stem(&options.name),
         seed: scene.seed,
         threads: rayon::current_num_threads(),
         status: RunStatus::Running,
@@ -120,7 +122,7 @@ fn resume(
     info.error = None;
     info.frames = u64::from(state.frame) + 1;
     info.steps = state.steps.clone();
-    info.resumes += 1;
+    info.resumes = info.resumes.saturating_add(1);
     folder.write_info(&info)?;
     progress.notice(&format!(
         "resuming the run in {} from frame {} of {}, t = {} s",

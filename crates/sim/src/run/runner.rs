@@ -259,7 +259,7 @@ impl<'a> Runner<'a> {
                 self.info.status = RunStatus::Done;
                 self.info.settled = *settled;
             }
-            Ok(_) => {}
+            Ok(_) => self.info.status = RunStatus::Stopped,
             Err(error) => {
                 self.info.status = RunStatus::Failed;
                 self.info.error = Some(error.to_string());
