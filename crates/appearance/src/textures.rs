@@ -1,15 +1,12 @@
 //! Textures: procedural or from an image.
 
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
+use sessile_images::Image;
 
 use crate::srgb::decode;
-
-/// Maximum number of pixels of a texture, which take 800 MB.
-const MAX_PIXELS: u64 = 1 << 26;
 
 /// An image that cannot be used as a texture.
 #[derive(Debug, thiserror::Error)]
@@ -70,26 +67,13 @@ pub struct ColorImage {
 impl ColorImage {
     /// Reads a PNG or JPEG for `user` ("solid `table`"), and decodes sRGB.
     pub fn read(user: &str, file: &Path) -> Result<Self, TextureError> {
-        let wrong = |reason: String| TextureError { user: user.into(), file: file.into(), reason };
-        let bytes = sessile_input::read(file, sessile_input::MAX_IMAGE).map_err(|e| wrong(e.to_string()))?;
-        let open = || {
-            let reader = image::ImageReader::new(Cursor::new(&bytes));
-            reader.with_guessed_format().map_err(|e| wrong(e.to_string()))
-        };
-        let (width, height) = open()?.into_dimensions().map_err(|e| wrong(e.to_string()))?;
-        if u64::from(width) * u64::from(height) > MAX_PIXELS {
-            return Err(wrong(format!(
-                "it has {width} × {height} pixels, more than the {MAX_PIXELS} allowed; scale it down"
-            )));
-        }
-        let image = open()?.decode().map_err(|e| wrong(e.to_string()))?.into_rgb32f();
-        let (width, height) = (image.width() as usize, image.height() as usize);
-        if width == 0 || height == 0 {
-            return Err(wrong("it has no pixels".into()));
-        }
-        let raw = image.into_raw();
-        let texels = raw.chunks_exact(3).map(|c| Vec3::new(decode(c[0]), decode(c[1]), decode(c[2]))).collect();
-        Ok(Self { width, height, texels })
+        let image = Image::read(file).map_err(|error| TextureError {
+            user: user.into(),
+            file: file.into(),
+            reason: error.to_string(),
+        })?;
+        let texels = image.rgb().into_iter().map(|color| Vec3::from_array(color.map(decode))).collect();
+        Ok(Self { width: image.width(), height: image.height(), texels })
     }
 
     fn at(&self, uv: Vec2) -> Vec3 {

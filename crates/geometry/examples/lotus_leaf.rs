@@ -17,7 +17,7 @@ use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
 use std::path::Path;
 
-use image::{Rgb, RgbImage};
+use jpeg_encoder::{ColorType, Encoder};
 
 /// Radius of the leaf, in mm.
 const RADIUS: f64 = 30.0;
@@ -33,7 +33,9 @@ const STALK: [f64; 2] = [60.0, 1.5];
 const STALK_POINTS: usize = 12;
 const STALK_RINGS: usize = 20;
 /// Texture size in pixels: two disks of 1.02 leaf radii and a strip.
-const PIXELS: [u32; 2] = [1000, 480];
+const PIXELS: [u16; 2] = [1000, 480];
+/// Quality of the JPEG, of 100.
+const QUALITY: u8 = 75;
 /// Centers of the two disks, position of the strip, and pixels per leaf radius.
 const UPPER: [f64; 2] = [240.0, 240.0];
 const UNDER: [f64; 2] = [720.0, 240.0];
@@ -213,9 +215,10 @@ fn color(right: f64, down: f64) -> [f64; 3] {
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("expected a folder, e.g. assets")?;
     std::fs::write(Path::new(&folder).join("lotus-leaf.obj"), model())?;
-    let texture = RgbImage::from_fn(PIXELS[0], PIXELS[1], |right, down| {
-        Rgb(color(f64::from(right) + 0.5, f64::from(down) + 0.5).map(|c| (255.0 * c) as u8))
-    });
-    texture.save(Path::new(&folder).join("lotus-leaf.jpg"))?;
+    let [columns, rows] = PIXELS;
+    let pixels = (0..rows).flat_map(|down| (0..columns).map(move |right| [right, down].map(|i| f64::from(i) + 0.5)));
+    let texture: Vec<u8> = pixels.flat_map(|[x, y]| color(x, y).map(|c| (255.0 * c) as u8)).collect();
+    let encoder = Encoder::new_file(Path::new(&folder).join("lotus-leaf.jpg"), QUALITY)?;
+    encoder.encode(&texture, columns, rows, ColorType::Rgb)?;
     Ok(())
 }

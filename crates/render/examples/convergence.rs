@@ -11,7 +11,7 @@ use std::fs;
 
 use cpu_time::ProcessTime;
 use glam::Vec3;
-use sessile_render::{ImageSettings, render_image};
+use sessile_render::{ImageSettings, render_image, write_png};
 use sessile_render::{drop_in_the_sun, drop_on_checks};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,9 +64,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (image, cost, seconds) = make(samples, photons, noise, 0);
         if let Ok(folder) = std::env::var("IMAGES") {
             let byte = |c: f32| (255.0 * c.clamp(0.0, 1.0).powf(1.0 / 2.2) + 0.5) as u8;
-            let bytes = image.color.iter().flat_map(|c| c.to_array().map(byte)).collect();
-            let image = image::RgbImage::from_raw(size as u32, size as u32, bytes).ok_or("an image without pixels")?;
-            image.save(format!("{folder}/{}_{photons}_{samples}_{noise}.png", arguments[0]))?;
+            let bytes = image.color.iter().flat_map(|c| c.to_array().map(byte)).collect::<Vec<u8>>();
+            let name = format!("{folder}/{}_{photons}_{samples}_{noise}.png", arguments[0]);
+            write_png(name.as_ref(), size, size, &bytes)?;
         }
         // A display clips at 1; without clipping the reflection of the sun, a tenth of a pixel,
         // would dominate the error.

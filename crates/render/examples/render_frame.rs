@@ -7,7 +7,7 @@ use std::time::Instant;
 use sessile_appearance::{Environment, SceneMaterials, frame_scene, srgb_from_linear};
 use sessile_frames::RunFolder;
 use sessile_render::render_scene_of_frame;
-use sessile_render::{ImageSettings, render_image};
+use sessile_render::{ImageSettings, render_image, write_png};
 use sessile_world::World;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,8 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cost.rays as f64 * 1e-6,
         cost.rays as f64 * 1e-6 / traced
     );
-    let bytes = image.color.iter().flat_map(|c| c.to_array().map(srgb_from_linear)).collect();
-    let image = image::RgbImage::from_raw(width as u32, height as u32, bytes).ok_or("the image has no pixels")?;
-    image.save(out)?;
+    let bytes = image.color.iter().flat_map(|c| c.to_array().map(srgb_from_linear)).collect::<Vec<u8>>();
+    write_png(out.as_ref(), width, height, &bytes)?;
     Ok(())
 }

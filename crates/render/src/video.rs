@@ -23,7 +23,8 @@ mod parameter_sets;
 use std::path::{Path, PathBuf};
 
 use muxide::api::{Muxer, MuxerBuilder, VideoCodec};
-use rusty_h264::{Encoder, EncoderConfig, Preset, YuvFrame};
+use rusty_h264_common::YuvFrame;
+use rusty_h264_encoder::{Encoder, EncoderConfig, Preset};
 use sessile_frames::atomic::{self, Durability, FileError};
 
 pub use note::read_note;

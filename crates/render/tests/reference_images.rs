@@ -20,8 +20,9 @@ use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
 };
 use sessile_frames::{Surface, WetMap};
+use sessile_images::Image;
 use sessile_render::{Exposure, to_srgb};
-use sessile_render::{ImageSettings, render_image};
+use sessile_render::{ImageSettings, render_image, write_png};
 use sessile_render::{RenderScene, RenderSceneBuilder};
 
 const SIZE: [usize; 2] = [160, 120];
@@ -153,13 +154,11 @@ fn compare(name: &str, scene: &(RenderScene, Camera, f32)) -> Bytes {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/references").join(format!("{name}.png"));
     if std::env::var_os("BLESS").is_some() {
         let accepted = render(scene, 0);
-        let image = image::RgbImage::from_raw(SIZE[0] as u32, SIZE[1] as u32, accepted.rgb.clone()).unwrap();
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        image.save(&path).unwrap();
+        write_png(&path, SIZE[0], SIZE[1], &accepted.rgb).unwrap();
     }
-    let accepted = image::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).into_rgb8();
-    let accepted =
-        Bytes { width: accepted.width() as usize, height: accepted.height() as usize, rgb: accepted.into_raw() };
+    let accepted = Image::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let accepted = Bytes { width: accepted.width(), height: accepted.height(), rgb: accepted.rgb_bytes() };
     let found = difference(&render(scene, 1), &accepted);
     println!("{name}: {found} of {ALLOWED}");
     assert!(found < ALLOWED, "{name}: differs from its reference by {found}, {ALLOWED} is allowed");

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use glam::{DMat3, DVec3};
 use sessile_frames::{FrameGeometry, FrameId, FrameSelection, NoProgress, RunFolder, RunInfo, RunStatus, StepTotals};
+use sessile_images::Image;
 use sessile_render::GroundTruthFiles;
 use sessile_render::{FramesToRender, Quality, RenderError, RenderOptions, RenderSummary, render_run};
 use sessile_scene::{Folder, parse_str, print};
@@ -83,13 +84,13 @@ fn all() -> RenderOptions {
 }
 
 /// The pixels of an image.
-fn pixels(place: &TempDir, frame: u64) -> image::RgbImage {
-    image::open(place.path().join(format!("pictures/{frame:05}.png"))).unwrap().into_rgb8()
+fn pixels(place: &TempDir, frame: u64) -> Image {
+    Image::read(&place.path().join(format!("pictures/{frame:05}.png"))).unwrap()
 }
 
 /// Minimum and maximum code in an image.
-fn range(image: &image::RgbImage) -> (u8, u8) {
-    image.iter().fold((255, 0), |(low, high), &code| (low.min(code), high.max(code)))
+fn range(image: &Image) -> (u8, u8) {
+    image.rgb_bytes().iter().fold((255, 0), |(low, high), &code| (low.min(code), high.max(code)))
 }
 
 #[test]
@@ -146,7 +147,8 @@ fn any_size_from_one_pixel_up_has_images_and_a_video() {
         let options = RenderOptions { size: Some(size), samples: Some(1), exr: true, ..all() };
         let summary = render(&place, &options).unwrap_or_else(|error| panic!("{size:?}: {error}"));
         assert!(summary.video.is_some_and(|video| fs::metadata(video).unwrap().len() > 100), "{size:?}");
-        assert_eq!(pixels(&place, 0).dimensions(), (size[0], size[1]));
+        let image = pixels(&place, 0);
+        assert_eq!([image.width(), image.height()], size.map(|side| side as usize));
     }
     for size in [[0, 8], [8, 0], [16385, 1], [16384, 16384]] {
         let error = render(&place, &RenderOptions { size: Some(size), ..all() }).unwrap_err();
@@ -248,7 +250,7 @@ fn ground_truth_is_written_with_the_images_and_deleted_with_the_frames() {
         let folder = RunFolder::open(place.path()).unwrap();
         let truth = |frame: u64| GroundTruthFiles::of(&folder.ground_truth_path(), frame);
         let bytes =
-            |path: PathBuf| image::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).into_bytes();
+            |path: PathBuf| Image::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).rgb_bytes();
         assert!((0..3).all(|frame| truth(frame).exist()));
         let ids = |frame: u64| {
             let colors = bytes(truth(frame).id_png());

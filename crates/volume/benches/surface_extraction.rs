@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::Closest;
-use sessile_volume::bench_internals::{CELLS, Tiles, Topology};
+use sessile_volume::bench_internals::{CELLS, CellIndex, Tiles, Topology};
 use sessile_volume::bench_internals::{ExtractionFields, GridPlacement, NearestWall, extract_surface};
 
 /// Each measurement is the best of this many, since other processes may use the processor, too.
@@ -19,13 +19,13 @@ struct Hemisphere {
 }
 
 impl ExtractionFields for Hemisphere {
-    fn phi(&self, cell: usize) -> f64 {
+    fn phi(&self, cell: CellIndex) -> f64 {
         self.phi_at(self.centers[cell]).0
     }
-    fn solid(&self, cell: usize) -> f64 {
+    fn solid(&self, cell: CellIndex) -> f64 {
         self.centers[cell].dot(NORMAL)
     }
-    fn label(&self, _cell: usize) -> u32 {
+    fn label(&self, _cell: CellIndex) -> u32 {
         1
     }
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {
@@ -52,7 +52,7 @@ fn main() {
             .collect();
         let mut tiles = Tiles::new(Topology::default());
         tiles.activate(&mut wanted);
-        let centers = (0..tiles.len() * CELLS).map(|c| DVec3::from(tiles.cell(c).map(f64::from)) + 0.5).collect();
+        let centers = tiles.indices().map(|c| DVec3::from(tiles.cell(c).map(f64::from)) + 0.5).collect();
         let drop = Hemisphere { radius, centers };
         let mut best = (f64::INFINITY, 0);
         for _ in 0..ROUNDS {

@@ -239,7 +239,7 @@ fn share_below(value: f64, [low, high]: [f64; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tiles::{CELLS, Topology};
+    use crate::tiles::Topology;
 
     /// A smooth wave in a uniform flow: the cubic scheme preserves far more of it than the linear
     /// one.
@@ -258,7 +258,7 @@ mod tests {
             for field in velocity.iter_mut().chain(&mut next) {
                 field.resize(&tiles);
             }
-            for index in 0..tiles.len() * CELLS {
+            for index in tiles.indices() {
                 velocity[0].values_mut()[index] = 0.4;
                 velocity[1].values_mut()[index] = wave(f64::from(tiles.cell(index)[0]) + 0.5);
             }
@@ -268,7 +268,8 @@ mod tests {
             }
             assert!(velocity[0].values().iter().all(|&u| (u - 0.4).abs() < 1e-12), "the stream changed");
             // 40 steps of 0.4 cells are one period.
-            let error = (0..tiles.len() * CELLS)
+            let error = tiles
+                .indices()
                 .map(|index| (velocity[1].values()[index] - wave(f64::from(tiles.cell(index)[0]) + 0.5)).abs() / 0.01);
             errors.push(error.fold(0.0, f64::max));
         }

@@ -29,7 +29,7 @@ use crate::redistance::PHI_MAX;
 use crate::scratch::Scratch;
 use crate::solids::{SOLID_BAND, Solids, Wall};
 use crate::state::State;
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CellIndex, Field, Tiles};
 
 /// Heights above the wall at which φ is sampled; the lowest is s_y.
 const HEIGHTS: [f64; 3] = [0.75, 1.75, 2.75];
@@ -183,7 +183,7 @@ fn wall_curvature_term(
     tiles: &Tiles,
     phi: &Field<f64>,
     solids: &Solids,
-    index: usize,
+    index: CellIndex,
     foot: DVec3,
     [f, middle, _]: [f64; 3],
 ) -> f64 {
@@ -192,7 +192,7 @@ fn wall_curvature_term(
     }
     let at_wall = f - HEIGHTS[0] * (middle - f);
     let normal = solids.normal(tiles, index);
-    let slope = smooth_gradient(tiles, phi, index / CELLS, foot);
+    let slope = smooth_gradient(tiles, phi, index.slot(), foot);
     let along = (slope - normal * slope.dot(normal)).normalize_or_zero();
     solids.curvature_along(tiles, index, along).clamp(-MAX_WALL_CURVATURE, MAX_WALL_CURVATURE)
         * at_wall.clamp(-CURVATURE_BAND, CURVATURE_BAND)
@@ -256,7 +256,7 @@ fn extend_at_cell(
     pinned: &mut bool,
 ) {
     let tiles = &grid.tiles;
-    let index = slot * CELLS + local;
+    let index = CellIndex::new(slot, local);
     let s = solids.distance.values()[index];
     let in_pinning_zone = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
     if s <= -DEPTH {

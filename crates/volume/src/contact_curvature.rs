@@ -22,7 +22,7 @@ use crate::contact_angle::{AngleLaw, AngleRange, measured_cosine};
 use crate::extrapolation::sample as velocity_at;
 use crate::grid::{CENTER, Grid, cubic, gradient, local_center};
 use crate::solids::Solids;
-use crate::tiles::{CELLS, Field};
+use crate::tiles::{CellIndex, Field};
 use crate::virtual_surface::{self, Curvature, Variant, axes};
 
 /// Air cells farther than this from the interface are not next to liquid, in cells.
@@ -55,7 +55,7 @@ pub fn apply_at_contact_line(
     let tiles = &grid.tiles;
     kappa.par_tiles_mut().enumerate().filter(|(slot, _)| solids.near[*slot]).for_each(|(slot, kappa)| {
         for local in 0..tiles.cells_in_use() {
-            let index = slot * CELLS + local;
+            let index = CellIndex::new(slot, local);
             let (here, s) = (phi.values()[index], solids.distance.values()[index]);
             if !(0.0..ADJACENT).contains(&here) || !(0.0..1.0).contains(&s) {
                 continue;

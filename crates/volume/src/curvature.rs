@@ -40,7 +40,7 @@ use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::{SOLID_BAND, Solids};
 use crate::state::State;
-use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
+use crate::tiles::{CellIndex, Field, SIDE, Tiles, local_cell};
 
 /// Cells within this distance of the interface get a curvature.
 const CURVATURE_BAND: f64 = 2.5;
@@ -94,7 +94,8 @@ pub fn curvature(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, of: Curvature
         phi.gather::<1>(tiles, slot, &mut block);
         let near = solids.near[slot];
         for local in 0..cells {
-            if values[local].abs() < CURVATURE_BAND && !(near && solids.distance.values()[slot * CELLS + local] < -2.5)
+            if values[local].abs() < CURVATURE_BAND
+                && !(near && solids.distance.values()[CellIndex::new(slot, local)] < -2.5)
             {
                 out[local] = stencil(&block, local, of);
             }
@@ -160,7 +161,7 @@ pub fn at_crossing(
     solids: &Solids,
     phi: &Field<f64>,
     kappa: &Field<f64>,
-    [liquid, air]: [usize; 2],
+    [liquid, air]: [CellIndex; 2],
     share: f64,
 ) -> f64 {
     let mix = |field: &Field<f64>| {
@@ -183,7 +184,7 @@ pub fn at_crossing(
     if rise < 0.05 || s >= lift {
         return mix(kappa);
     }
-    let (slot, local) = (liquid / CELLS, liquid % CELLS);
+    let (slot, local) = (liquid.slot(), liquid.local());
     let from = crate::grid::local_center(local);
     let step = direction(liquid, air, tiles) * share;
     let lifted = from + step + (along * ((lift - s) / rise)).clamp_length_max(2.5);
@@ -191,7 +192,7 @@ pub fn at_crossing(
 }
 
 /// The unit step from a cell to its neighbor.
-fn direction(from: usize, to: usize, tiles: &Tiles) -> DVec3 {
+fn direction(from: CellIndex, to: CellIndex, tiles: &Tiles) -> DVec3 {
     const AXES: [DVec3; 3] = [DVec3::X, DVec3::Y, DVec3::Z];
     for (axis, unit) in AXES.into_iter().enumerate() {
         if tiles.next(from, axis, 1) == Some(to) {
@@ -237,7 +238,7 @@ mod tests {
                 }
                 curvature(tiles, &case.solids, &case.phi, CurvatureOf::Interface, &mut kappa);
                 let (mut sum, mut count, mut most) = (0.0, 0, 0.0f64);
-                for index in 0..tiles.len() * CELLS {
+                for index in tiles.indices() {
                     for axis in 0..3 {
                         let Some(next) = tiles.next(index, axis, 1) else { continue };
                         let (a, b) = (case.phi.values()[index], case.phi.values()[next]);
@@ -284,14 +285,14 @@ mod tests {
         let mut net_forces = [0.0_f64; 2];
         for _ in 0..6 {
             let middle = random.point();
-            for index in 0..tiles.len() * CELLS {
+            for index in tiles.indices() {
                 let at = DVec3::from(tiles.cell(index).map(f64::from)) + 0.5 - middle;
                 phi.values_mut()[index] = at.length() - RADIUS;
             }
             for (pull, of) in net_forces.iter_mut().zip([CurvatureOf::LevelSet, CurvatureOf::Interface]) {
                 curvature(&tiles, &solids, &phi, of, &mut kappa);
                 let mut sum = DVec3::ZERO;
-                for low in 0..tiles.len() * CELLS {
+                for low in tiles.indices() {
                     for axis in 0..3 {
                         let Some(high) = tiles.next(low, axis, 1) else { continue };
                         let (a, b) = (phi.values()[low], phi.values()[high]);

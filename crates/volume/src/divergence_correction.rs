@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use crate::extrapolation::LiquidGeometry;
 use crate::faces::{FaceFlags, IN_SOLID};
-use crate::tiles::{CELLS, Field, SELF};
+use crate::tiles::{CellIndex, Field, SELF};
 
 /// Air cells up to this distance from the interface are corrected, in cells.
 const AIR_BAND: f64 = 2.0;
@@ -106,12 +106,12 @@ fn find_excess(
     let mut any = false;
     excess.fill(0.0);
     for local in 0..tiles.cells_in_use() {
-        let index = slot * CELLS + local;
+        let index = CellIndex::new(slot, local);
         if !(0.0..AIR_BAND).contains(&phi[index]) || s[index] <= 0.0 {
             continue;
         }
         // Velocity, and the indices of the neighbor and of the face between.
-        let mut faces: [Option<(f64, usize, usize)>; 6] = [None; 6];
+        let mut faces: [Option<(f64, CellIndex, CellIndex)>; 6] = [None; 6];
         let mut squares = 0.0;
         for (direction, face) in faces.iter_mut().enumerate().take(2 * tiles.dims()) {
             let (axis, up) = (direction / 2, direction % 2 == 1);
@@ -155,7 +155,7 @@ fn pass_on(
     let LiquidGeometry { tiles, phi, .. } = geometry;
     let phi = phi.values();
     for local in 0..tiles.cells_in_use() {
-        let index = slot * CELLS + local;
+        let index = CellIndex::new(slot, local);
         if phi[index] < 0.0 || flags.values()[index] & IN_SOLID != 0 {
             continue;
         }
@@ -186,7 +186,7 @@ mod tests {
         let mut flags: FaceFlags = std::array::from_fn(|_| Field::new(0));
         velocity.iter_mut().for_each(|field| field.resize(tiles));
         flags.iter_mut().for_each(|flags| flags.resize(tiles));
-        for index in 0..tiles.len() * CELLS {
+        for index in tiles.indices() {
             let center = case.grid.center(index);
             case.phi.values_mut()[index] = center.y - 1.4;
             velocity[0].values_mut()[index] = center.x - 0.5;

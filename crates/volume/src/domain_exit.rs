@@ -8,7 +8,7 @@ use glam::DVec3;
 use crate::drops::Label;
 use crate::fluid::Fluid;
 use crate::state::State;
-use crate::tiles::CELLS;
+use crate::tiles::CellIndex;
 
 impl Fluid {
     /// Removes drops that lie wholly outside a box (corners in m), and of others what lies far
@@ -37,7 +37,7 @@ impl Fluid {
         let mut is_inside = vec![false; drops.components.len()];
         let mut any_far = false;
         for (&cell, &component) in self.scratch.projection.cells.iter().zip(&drops.component_of) {
-            let distance = distance_outside(&self.state, bounds, cell as usize);
+            let distance = distance_outside(&self.state, bounds, cell);
             is_inside[component as usize] |= distance <= 0.0;
             any_far |= distance > margin;
         }
@@ -62,7 +62,7 @@ impl Fluid {
 
     /// Cuts the liquid `margin` cells outside the box; adds to the removed volume, in cells.
     fn remove_beyond(&mut self, bounds: [DVec3; 2], margin: f64, mut removed: f64) -> f64 {
-        for index in 0..self.state.grid.tiles.len() * CELLS {
+        for index in self.state.grid.tiles.indices() {
             let distance = distance_outside(&self.state, bounds, index) - margin;
             let State { phi, drops, .. } = &mut self.state;
             let before = phi.values()[index];
@@ -84,7 +84,7 @@ impl Fluid {
 }
 
 /// Distance of a cell's center outside a box, in cells; 0 where the box has no bounds.
-fn distance_outside(state: &State, [low, high]: [DVec3; 2], index: usize) -> f64 {
+fn distance_outside(state: &State, [low, high]: [DVec3; 2], index: CellIndex) -> f64 {
     let center = state.grid.center(index);
     let distance = (low - center).max(center - high).max_element() / state.grid.h;
     if distance.is_finite() { distance } else { 0.0 }

@@ -35,7 +35,7 @@ use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::sources::feed_needles;
 use crate::state::State;
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CELLS, CellIndex, Field, Tiles};
 use crate::volume_fraction::liquid_fraction;
 
 /// What a cell belongs to: nothing, a drop, or a sub-grid fragment. Four bytes.
@@ -77,7 +77,7 @@ pub struct UnresolvedDrop {
     /// The drop and its volume.
     pub target: TargetVolume,
     /// A cell that it occupied, if that is still active.
-    pub cell: Option<usize>,
+    pub cell: Option<CellIndex>,
 }
 
 /// A connected component of liquid.
@@ -149,7 +149,7 @@ pub struct LabelInput<'a> {
     /// The level set.
     pub phi: &'a Field<f64>,
     /// The cell of each unknown.
-    pub cells: &'a [u32],
+    pub cells: &'a [CellIndex],
     /// The unknown of each cell.
     pub unknown_of: &'a Field<OptionalUnknown>,
 }
@@ -247,8 +247,8 @@ impl Drops {
             component.num_cells <= max_cells && component.label != Label::FRAGMENT
         };
         for (_, &cell) in cells.iter().enumerate().filter(|(unknown, _)| is_small(*unknown)) {
-            kappa.values_mut()[cell as usize] = 0.0;
-            for next in tiles.face_neighbors(cell as usize).filter(|&next| !unknown_of.values()[next].is_some()) {
+            kappa.values_mut()[cell] = 0.0;
+            for next in tiles.face_neighbors(cell).filter(|&next| !unknown_of.values()[next].is_some()) {
                 let mut owners = tiles.face_neighbors(next).filter_map(|index| unknown_of.values()[index].get());
                 if owners.all(is_small) {
                     kappa.values_mut()[next] = 0.0;
@@ -286,7 +286,6 @@ impl Drops {
         self.sets.reset(cells.len());
         for (unknown, &cell) in cells.iter().enumerate() {
             for axis in 0..tiles.dims() {
-                let cell = cell as usize;
                 if solids.open[axis].values()[cell] <= 0.0 {
                     continue;
                 }
@@ -309,7 +308,7 @@ impl Drops {
             self.component_of.push(component);
             let component = &mut self.components[component as usize];
             component.num_cells += 1;
-            component.on_wall |= solids.distance.values()[cells[unknown as usize] as usize] < 1.0;
+            component.on_wall |= solids.distance.values()[cells[unknown as usize]] < 1.0;
         }
     }
 
@@ -321,10 +320,10 @@ impl Drops {
         self.fractions.resize(tiles.len() * CELLS, 0.0);
         self.fractions.par_chunks_exact_mut(CELLS).enumerate().for_each(|(slot, fractions)| {
             for (local, fraction) in fractions.iter_mut().enumerate().take(tiles.cells_in_use()) {
-                *fraction = liquid_fraction(tiles, solids, phi, slot * CELLS + local);
+                *fraction = liquid_fraction(tiles, solids, phi, CellIndex::new(slot, local));
             }
         });
-        for (index, &fraction) in self.fractions.iter().enumerate() {
+        for (index, &fraction) in tiles.indices().zip(&self.fractions) {
             if fraction <= 0.0 {
                 continue;
             }
@@ -355,7 +354,9 @@ impl Drops {
         unresolved.clear();
         Labeling { targets, next_id, components, unresolved, numerics, unmeasured }.assign(overlaps, events);
         if !unresolved.is_empty() {
-            for (index, &label) in labels.values().iter().enumerate().filter(|(_, label)| **label != Label::NONE) {
+            for (index, &label) in
+                input.tiles.indices().zip(labels.values()).filter(|(_, label)| **label != Label::NONE)
+            {
                 if let Ok(at) = unresolved.binary_search_by_key(&label, |drop| Label::drop(drop.target.id)) {
                     unresolved[at].cell.get_or_insert(index);
                 }

@@ -95,14 +95,4 @@ pub enum VolumeError {
         /// Cell size, in mm.
         cell_mm: f64,
     },
-    /// A parameter out of range.
-    #[error("volume.{key} must be {range}, got {value}")]
-    Parameter {
-        /// Its key.
-        key: &'static str,
-        /// Allowed values.
-        range: &'static str,
-        /// The value given.
-        value: f64,
-    },
 }

@@ -29,7 +29,7 @@ use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
-use crate::tiles::{CELLS, Field, SIDE, Tiles, local_cell};
+use crate::tiles::{CellIndex, Field, SIDE, Tiles, local_cell};
 
 /// Distance from the liquid to which velocity is needed, in cells.
 pub const DISTANCE: f64 = 4.5;
@@ -53,7 +53,7 @@ const BLOCK: usize = N * N * N;
 /// A face to be filled: the faces that it depends on, and their weights.
 #[derive(Clone, Copy, Debug)]
 struct FaceStencil {
-    from: [u32; 3],
+    from: [CellIndex; 3],
     weight: [f32; 3],
     local: u16,
     axis: u8,
@@ -225,12 +225,12 @@ impl FaceStencil {
         const KNOWN: [f64; 4] = [0.0, 1.0, 0.0, 0.0];
         let (mut sum, mut have, mut all) = (0.0, 0.0, 0.0);
         for (from, weight) in self.from.into_iter().zip(self.weight) {
-            let flag = usize::from(known[from as usize] & (WET | IN_SOLID));
+            let flag = usize::from(known[from] & (WET | IN_SOLID));
             let weight = f64::from(weight);
             let part = weight * KNOWN[flag];
             all += weight * COUNTS[flag];
             have += part;
-            sum += part * values[from as usize];
+            sum += part * values[from];
         }
         (sum / have, have > part * all)
     }
@@ -270,16 +270,16 @@ impl TileQueue {
                 if twice[at] > 2.0 * DISTANCE {
                     continue;
                 }
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 let mut fill =
-                    FaceStencil { from: [index as u32; 3], weight: [0.0; 3], local: local as u16, axis: axis as u8 };
+                    FaceStencil { from: [index; 3], weight: [0.0; 3], local: local as u16, axis: axis as u8 };
                 for (along, stride) in STRIDES.into_iter().enumerate().take(tiles.dims()) {
                     let slope = 0.25 * (twice[at + stride] - twice[at - stride]);
                     if slope.abs() < 1e-3 {
                         continue;
                     }
                     if let Some(from) = tiles.next(index, along, if slope > 0.0 { -1 } else { 1 }) {
-                        fill.from[along] = from as u32;
+                        fill.from[along] = from;
                         fill.weight[along] = slope.abs() as f32;
                     }
                 }
@@ -325,7 +325,7 @@ impl TileQueue {
             let (mut sum, mut count) = (0.0, 0.0);
             for direction in 0..2 * tiles.dims() {
                 let step = if direction % 2 == 0 { -1 } else { 1 };
-                let next = tiles.next(slot * CELLS + usize::from(fill.local), direction / 2, step);
+                let next = tiles.next(CellIndex::new(slot, usize::from(fill.local)), direction / 2, step);
                 if let Some(next) = next.filter(|&next| known[axis][next] & WET != 0) {
                     sum += values[axis][next];
                     count += 1.0;
@@ -354,7 +354,7 @@ impl TileQueue {
             if phi[local] > DISTANCE + 1.0 || s_here < -MAX_DEPTH {
                 continue;
             }
-            let index = slot * CELLS + local;
+            let index = CellIndex::new(slot, local);
             let mut normal = None;
             for axis in (0..tiles.dims()).filter(|&axis| flags[axis].values()[index] & IN_SOLID != 0) {
                 let normal = *normal.get_or_insert_with(|| solids.normal(tiles, index));

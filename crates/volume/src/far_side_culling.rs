@@ -11,15 +11,16 @@ use std::collections::VecDeque;
 use sessile_world::InitialDrop;
 
 use crate::state::State;
+use crate::tiles::CellIndex;
 
 /// Centers deeper than this in a solid connect nothing, in cells.
 const MAX_DEPTH: f64 = -0.5;
 
 /// The cells on far sides; `owners` gives the drop whose surface is nearest to each cell, if one is
 /// near.
-pub fn cells_on_far_sides(state: &State, drops: &[InitialDrop], owners: &[Option<u32>]) -> Vec<usize> {
-    let is_outside = |index: usize| owners[index].is_some() && state.solids.distance.values()[index] > MAX_DEPTH;
-    let is_liquid = |index: usize| is_outside(index) && state.phi.values()[index] < 0.0;
+pub fn cells_on_far_sides(state: &State, drops: &[InitialDrop], owners: &[Option<u32>]) -> Vec<CellIndex> {
+    let is_outside = |index: CellIndex| owners[index].is_some() && state.solids.distance.values()[index] > MAX_DEPTH;
+    let is_liquid = |index: CellIndex| is_outside(index) && state.phi.values()[index] < 0.0;
     let (components, count) = find_components(state, &is_liquid);
     let stays = components_that_stay(state, drops, owners, &components, count);
     if stays.iter().all(|stays| *stays) {
@@ -27,7 +28,8 @@ pub fn cells_on_far_sides(state: &State, drops: &[InitialDrop], owners: &[Option
     }
     // Both kinds of components grow, cell by cell, into the air around.
     let mut nearest = components;
-    let mut front: VecDeque<usize> = (0..nearest.len()).filter(|&index| nearest[index].is_some()).collect();
+    let indices = state.grid.tiles.indices();
+    let mut front: VecDeque<CellIndex> = indices.clone().filter(|&index| nearest[index].is_some()).collect();
     while let Some(index) = front.pop_front() {
         for next in state.grid.tiles.face_neighbors(index) {
             if nearest[next].is_none() && is_outside(next) {
@@ -36,7 +38,7 @@ pub fn cells_on_far_sides(state: &State, drops: &[InitialDrop], owners: &[Option
             }
         }
     }
-    (0..nearest.len()).filter(|&index| nearest[index].is_some_and(|component| !stays[component])).collect()
+    indices.filter(|&index| nearest[index].is_some_and(|component| !stays[component])).collect()
 }
 
 /// Which components are part of a drop.
@@ -49,7 +51,7 @@ fn components_that_stay(
 ) -> Vec<bool> {
     let mut stays = vec![false; count];
     let mut nearest: Vec<Option<(f64, usize)>> = vec![None; drops.len()];
-    for (index, (component, owner)) in components.iter().zip(owners).enumerate() {
+    for (index, (component, owner)) in state.grid.tiles.indices().zip(components.iter().zip(owners)) {
         let (Some(component), Some(owner)) = (*component, *owner) else { continue };
         match drops[owner as usize].cap() {
             // Other shapes own all that they enclose.
@@ -70,11 +72,11 @@ fn components_that_stay(
 }
 
 /// The connected component of each liquid cell, and the number of components.
-fn find_components(state: &State, is_liquid: &impl Fn(usize) -> bool) -> (Vec<Option<usize>>, usize) {
+fn find_components(state: &State, is_liquid: &impl Fn(CellIndex) -> bool) -> (Vec<Option<usize>>, usize) {
     let mut components = vec![None; state.phi.values().len()];
     let mut count = 0;
     let mut front = Vec::new();
-    for start in 0..components.len() {
+    for start in state.grid.tiles.indices() {
         if components[start].is_some() || !is_liquid(start) {
             continue;
         }

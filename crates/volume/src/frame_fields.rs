@@ -8,6 +8,7 @@ use crate::extrapolation::sample;
 use crate::grid::{CENTER, cubic_gradient};
 use crate::state::State;
 use crate::surface_extraction::{ExtractionFields, NearestWall};
+use crate::tiles::CellIndex;
 
 /// The liquid and the solids at one instant.
 pub struct FrameFields<'a> {
@@ -18,15 +19,15 @@ pub struct FrameFields<'a> {
 }
 
 impl ExtractionFields for FrameFields<'_> {
-    fn phi(&self, cell: usize) -> f64 {
+    fn phi(&self, cell: CellIndex) -> f64 {
         self.state.phi.values()[cell]
     }
 
-    fn solid(&self, cell: usize) -> f64 {
+    fn solid(&self, cell: CellIndex) -> f64 {
         self.state.solids.distance.values()[cell]
     }
 
-    fn label(&self, cell: usize) -> u32 {
+    fn label(&self, cell: CellIndex) -> u32 {
         self.state.drops.labels.values()[cell].id().unwrap_or(0)
     }
 

@@ -10,7 +10,7 @@
 
 use glam::DVec3;
 
-use crate::tiles::{CELLS, Field, OptionalSlot, SIDE, Tiles, local_cell};
+use crate::tiles::{CELLS, CellIndex, Field, OptionalSlot, SIDE, Tiles, local_cell};
 
 /// Position in a cell of the samples of a centered field.
 pub const CENTER: DVec3 = DVec3::splat(0.5);
@@ -37,8 +37,8 @@ impl Grid {
     }
 
     /// Center of a cell, in m.
-    pub fn center(&self, index: usize) -> DVec3 {
-        self.position(index / CELLS, local_center(index % CELLS))
+    pub fn center(&self, index: CellIndex) -> DVec3 {
+        self.position(index.slot(), local_center(index.local()))
     }
 
     /// The slot and tile coordinates of a point of space (in m), if its tile is active.
@@ -46,8 +46,8 @@ impl Grid {
         let cell = self.cell_at(point);
         let index = self.tiles.find(cell)?;
         let beyond = (point - self.origin) / self.h - DVec3::from(cell.map(f64::from));
-        let at = DVec3::from(local_cell(index % CELLS).map(|c| c as f64)) + beyond;
-        Some((index / CELLS, if self.tiles.topology().planar { at.with_z(0.5) } else { at }))
+        let at = DVec3::from(local_cell(index.local()).map(|c| c as f64)) + beyond;
+        Some((index.slot(), if self.tiles.topology().planar { at.with_z(0.5) } else { at }))
     }
 
     /// The lattice cell that contains a position (in m).
@@ -269,7 +269,7 @@ pub fn cubic_gradient(tiles: &Tiles, field: &Field<f64>, slot: usize, at: DVec3,
 
 /// Gradient of a centered field at a cell by central differences, one-sided where the grid ends.
 #[inline]
-pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: usize) -> DVec3 {
+pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: CellIndex) -> DVec3 {
     let values = field.values();
     let mut out = DVec3::ZERO;
     for axis in 0..tiles.dims() {
@@ -286,7 +286,7 @@ pub fn gradient(tiles: &Tiles, field: &Field<f64>, index: usize) -> DVec3 {
 
 /// Laplacian of a centered field at a cell; axes along which the grid ends do not count.
 #[inline]
-pub fn laplacian(tiles: &Tiles, field: &Field<f64>, index: usize) -> f64 {
+pub fn laplacian(tiles: &Tiles, field: &Field<f64>, index: CellIndex) -> f64 {
     let values = field.values();
     let mut out = 0.0;
     for axis in 0..tiles.dims() {
@@ -324,7 +324,7 @@ mod tests {
         let (mut curved, mut flat) = (Field::new(0.0), Field::new(0.0));
         curved.resize(&grid.tiles);
         flat.resize(&grid.tiles);
-        for index in 0..grid.tiles.len() * CELLS {
+        for index in grid.tiles.indices() {
             curved.values_mut()[index] = quadratic(grid.center(index));
             flat.values_mut()[index] = plane(grid.center(index));
         }

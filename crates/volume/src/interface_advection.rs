@@ -20,6 +20,7 @@ use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::{Wall, WallMotion};
 use crate::state::State;
+use crate::tiles::CellIndex;
 
 /// Speed below which the Courant limit does not matter, in m/s.
 const MIN_SPEED: f64 = 1e-9;
@@ -101,8 +102,8 @@ fn reseed_particles(state: &mut State, scratch: &Scratch, params: &Parameters, c
     let State { grid, solids, phi, particles, num_steps, .. } = state;
     if courant > seeding.min_speed {
         let centers = &scratch.center_velocity;
-        let speed = |cell: usize| DVec3::from([0, 1, 2].map(|axis| centers[axis].values()[cell])).length();
-        let is_clear = |cell: usize| solids.distance.values()[cell] > seeding.solid_clearance;
+        let speed = |cell: CellIndex| DVec3::from([0, 1, 2].map(|axis| centers[axis].values()[cell])).length();
+        let is_clear = |cell: CellIndex| solids.distance.values()[cell] > seeding.solid_clearance;
         particles.reseed(&grid.tiles, phi, seeding, *num_steps, speed, is_clear);
     } else {
         particles.clear();
@@ -118,7 +119,7 @@ mod tests {
     use crate::fluid::Fluid;
     use crate::redistance::redistance_if_due;
     use crate::testing::{Advancing, plane_world, test_parameters};
-    use crate::tiles::{CELLS, Topology};
+    use crate::tiles::Topology;
     use crate::volume_fraction::liquid_fraction;
 
     /// A circle in a box of 64 cells, stretched by a vortex to a filament thinner than a cell, and
@@ -132,7 +133,7 @@ mod tests {
         let all: Vec<[i32; 3]> = (0..64).map(|place| [place % 8, place / 8, 0]).collect();
         fluid.adapt(&world, &all);
         let cells = fluid.state.grid.tiles.cells_in_use();
-        let indices: Vec<usize> = (0..64 * CELLS).filter(|index| index % CELLS < cells).collect();
+        let indices: Vec<CellIndex> = fluid.state.grid.tiles.indices().filter(|index| index.local() < cells).collect();
         for &index in &indices {
             let away = fluid.state.grid.center(index) - DVec3::new(32.0, 48.0, 0.5);
             fluid.state.phi.values_mut()[index] = away.truncate().length() - 9.6;

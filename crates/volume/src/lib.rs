@@ -53,7 +53,7 @@ mod wind;
 pub mod bench_internals {
     pub use crate::poisson::{Method, OptionalUnknown, Options, Solver, System};
     pub use crate::surface_extraction::{ExtractionFields, GridPlacement, NearestWall, extract_surface};
-    pub use crate::tiles::{CELLS, Tiles, Topology};
+    pub use crate::tiles::{CELLS, CellIndex, Tiles, Topology};
 }
 
 pub use error::VolumeError;

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::drops::Drops;
 use crate::faces::WET;
 use crate::projection::{PressureProblem, Projection};
-use crate::tiles::Field;
+use crate::tiles::{CellIndex, Field};
 
 /// The net force of the interface on a component.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,7 +55,7 @@ pub fn cancel_net_forces(
                 if flags[local] & WET == 0 {
                     continue;
                 }
-                let index = slot * out.len() + local;
+                let index = CellIndex::new(slot, local);
                 let low = || problem.tiles.next(index, axis, -1).and_then(|low| unknown_of[low].get());
                 if let Some(unknown) = own[local].get().or_else(low) {
                     out[local] -= net_forces[drops.component_of[unknown] as usize].velocity[axis];
@@ -85,7 +85,7 @@ fn find_net_forces(
         if system.dirichlet[unknown] <= 0.0 {
             continue;
         }
-        let cell = cells[unknown] as usize;
+        let cell = cells[unknown];
         for direction in 0..2 * tiles.dims() {
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let Some(next) = tiles.next(cell, axis, if up { 1 } else { -1 }) else { continue };
@@ -108,7 +108,6 @@ mod tests {
     use crate::faces::{FaceFlags, classify_faces};
     use crate::params::NumericalParameters;
     use crate::testing::{free_space, sampled, uniform};
-    use crate::tiles::CELLS;
 
     /// An asymmetric body in motion: surface tension changes its shape, and not its momentum.
     #[test]
@@ -166,7 +165,7 @@ mod tests {
         let (mut sum, mut mass) = (DVec3::ZERO, DVec3::ZERO);
         let phi = problem.phi.values();
         for axis in 0..3 {
-            for high in 0..problem.tiles.len() * CELLS {
+            for high in problem.tiles.indices() {
                 let Some(low) = problem.tiles.next(high, axis, -1) else { continue };
                 let weight = match (phi[low] < 0.0, phi[high] < 0.0) {
                     (true, true) => 1.0,

@@ -24,7 +24,7 @@ use crate::grid::{CENTER, FACES, gradient, linear, local_center};
 use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::state::State;
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CellIndex, Field, Tiles};
 
 /// Damps the flow through air-side faces that no pressure balances.
 pub fn damp_parasitic_currents(state: &mut State, scratch: &mut Scratch, params: &Parameters) {
@@ -40,7 +40,7 @@ pub fn damp_parasitic_currents(state: &mut State, scratch: &mut Scratch, params:
         component.par_tiles_mut().enumerate().for_each(|(slot, component)| {
             let own_flags = flags[axis].tile(slot);
             for local in (0..tiles.cells_in_use()).filter(|&local| own_flags[local] & HAS_TARGET != 0) {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 let own = differences[axis].values()[index];
                 let Some(low) = tiles.next(index, axis, -1) else { continue };
                 let liquid = if geometry.phi.values()[low] < 0.0 { low } else { index };
@@ -58,7 +58,7 @@ fn mean_outflow(
     geometry: &LiquidGeometry<'_>,
     flags: &FaceFlags,
     differences: &[Field<f64>; 3],
-    cell: usize,
+    cell: CellIndex,
 ) -> Option<f64> {
     let LiquidGeometry { tiles, solids, .. } = geometry;
     let (mut sum, mut weight, mut count) = (0.0, 0.0, 0);
@@ -102,7 +102,7 @@ fn find_differences(
 
 /// Velocity at a face, extrapolated linearly from one and two cells below the interface.
 fn target(tiles: &Tiles, phi: &Field<f64>, axis: usize, before: &Field<f64>, slot: usize, local: usize) -> Option<f64> {
-    let index = slot * CELLS + local;
+    let index = CellIndex::new(slot, local);
     let low = tiles.next(index, axis, -1)?;
     let height = 0.5 * (phi.values()[index] + phi.values()[low]);
     let normal = (gradient(tiles, phi, index) + gradient(tiles, phi, low)).normalize_or_zero();

@@ -44,7 +44,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_world::random::Stream;
 
-use crate::tiles::{CELLS, Field, OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
+use crate::grid::{CENTER, linear};
+use crate::tiles::{CELLS, CellIndex, Field, OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
 
 /// Radii of the smallest and the largest particle, in cells.
 const RADII: [f64; 2] = [0.1, 0.5];
@@ -117,7 +118,7 @@ struct Scratch {
     /// Slot that each particle moves to; none removes it.
     targets: Vec<OptionalSlot>,
     marks: Vec<bool>,
-    corrected: [Vec<(u32, f64)>; 2],
+    corrected: [Vec<(CellIndex, f64)>; 2],
 }
 
 /// What a correction did.
@@ -224,7 +225,7 @@ impl Particles {
         &mut self,
         tiles: &Tiles,
         phi: &mut Field<f64>,
-        may_change: impl Fn(usize) -> bool + Sync,
+        may_change: impl Fn(CellIndex) -> bool + Sync,
     ) -> Correction {
         if self.is_empty() {
             return Correction::default();
@@ -247,9 +248,9 @@ impl Particles {
                 }
                 let radius = particle.signed_radius.abs();
                 if particle.signed_radius > 0.0 {
-                    plus.push((index as u32, radius - apart.length()));
+                    plus.push((index, radius - apart.length()));
                 } else {
-                    minus.push((index as u32, apart.length() - radius));
+                    minus.push((index, apart.length() - radius));
                 }
             }
         }
@@ -263,7 +264,7 @@ impl Particles {
         marks.clear();
         marks.resize(particles.len(), false);
         marks.par_iter_mut().zip(&*particles).zip(&*slots).with_min_len(256).for_each(|((mark, particle), &slot)| {
-            let here = linear(tiles, phi, slot as usize, particle.at);
+            let here = linear(tiles, phi, slot as usize, particle.at, CENTER);
             *mark = here * particle.signed_radius.signum() < -particle.signed_radius.abs();
         });
     }
@@ -284,7 +285,7 @@ impl Particles {
         let particles = self.particles.par_iter_mut().zip(&self.scratch.slots);
         particles.with_min_len(256).for_each(|(particle, &slot)| {
             let sign = particle.signed_radius.signum();
-            let depth = sign * linear(tiles, phi, slot as usize, particle.at);
+            let depth = sign * linear(tiles, phi, slot as usize, particle.at, CENTER);
             if depth > -particle.signed_radius.abs() {
                 particle.signed_radius = sign * depth.clamp(RADII[0], RADII[1]);
             }
@@ -333,8 +334,8 @@ impl Particles {
         phi: &Field<f64>,
         parameters: &ParticleParameters,
         step: u64,
-        speed: impl Fn(usize) -> f64 + Sync,
-        may_hold: impl Fn(usize) -> bool + Sync,
+        speed: impl Fn(CellIndex) -> f64 + Sync,
+        may_hold: impl Fn(CellIndex) -> bool + Sync,
     ) {
         let this = &*self;
         let fresh: Vec<Vec<Particle>> = (0..tiles.len())
@@ -358,8 +359,8 @@ impl Particles {
         parameters: &ParticleParameters,
         step: u64,
         slot: usize,
-        speed: &(impl Fn(usize) -> f64 + Sync),
-        may_hold: &(impl Fn(usize) -> bool + Sync),
+        speed: &(impl Fn(CellIndex) -> f64 + Sync),
+        may_hold: &(impl Fn(CellIndex) -> bool + Sync),
     ) -> Vec<Particle> {
         let mut kept = Vec::new();
         let values = phi.tile(slot);
@@ -367,7 +368,7 @@ impl Particles {
             return kept;
         }
         let wanted: [u32; CELLS] = std::array::from_fn(|local| {
-            let cell = slot * CELLS + local;
+            let cell = CellIndex::new(slot, local);
             if local >= tiles.cells_in_use() || values[local].abs() > parameters.band || !may_hold(cell) {
                 return 0;
             }
@@ -378,11 +379,11 @@ impl Particles {
         let mut present = [0_u32; CELLS];
         for particle in self.in_tile(slot) {
             let local = local_index(particle.at.to_array().map(|c| (c as usize).min(SIDE - 1)));
-            let here = linear(tiles, phi, slot, particle.at);
+            let here = linear(tiles, phi, slot, particle.at, CENTER);
             let escaped = here * particle.signed_radius < 0.0;
             // Escaped particles are kept, unless they are so deep on the other side that they
             // correct nothing any more.
-            if (escaped && here.abs() < MAX_ESCAPE && may_hold(slot * CELLS + local))
+            if (escaped && here.abs() < MAX_ESCAPE && may_hold(CellIndex::new(slot, local)))
                 || (present[local] < wanted[local] && here.abs() < parameters.band)
             {
                 present[local] += 1;
@@ -401,7 +402,7 @@ impl Particles {
                 if tiles.topology().planar {
                     at.z = 0.5;
                 }
-                let here = linear(tiles, phi, slot, at);
+                let here = linear(tiles, phi, slot, at, CENTER);
                 if here.abs() < parameters.band {
                     kept.push(Particle { at, signed_radius: here.abs().clamp(RADII[0], RADII[1]).copysign(here) });
                 }
@@ -422,25 +423,9 @@ fn locate(tiles: &Tiles, slot: usize, moved: DVec3, at: &mut DVec3) -> OptionalS
     tiles.neighbors(slot)[neighbor_place(offset.to_array().map(|c| c as i32))]
 }
 
-/// φ at tile coordinates `at`, trilinear between cell centers.
-fn linear(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3) -> f64 {
-    let low = (at - 0.5).floor();
-    let t = at - 0.5 - low;
-    let mut sum = 0.0;
-    for corner in 0..8 {
-        let up = [0, 1, 2].map(|axis| f64::from(corner >> axis & 1));
-        let weight: f64 = (0..3).map(|axis| if up[axis] > 0.0 { t[axis] } else { 1.0 - t[axis] }).product();
-        if weight > 0.0 {
-            let cell = [0, 1, 2].map(|axis| (low[axis] + up[axis]) as i32);
-            sum += weight * phi.get(tiles.at(slot, cell));
-        }
-    }
-    sum
-}
-
 /// φ ← the one of max(φ, plus) and min(φ, minus) closer to zero; returns the number of cells
 /// changed.
-fn apply(phi: &mut Field<f64>, plus: &mut [(u32, f64)], minus: &mut [(u32, f64)]) -> usize {
+fn apply(phi: &mut Field<f64>, plus: &mut [(CellIndex, f64)], minus: &mut [(CellIndex, f64)]) -> usize {
     plus.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     minus.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let values = phi.values_mut();
@@ -448,13 +433,13 @@ fn apply(phi: &mut Field<f64>, plus: &mut [(u32, f64)], minus: &mut [(u32, f64)]
     let (mut plus, mut minus) =
         (plus.chunk_by(|a, b| a.0 == b.0).peekable(), minus.chunk_by(|a, b| a.0 == b.0).peekable());
     loop {
-        let next = |group: Option<&&[(u32, f64)]>| group.map(|group| group[0].0);
+        let next = |group: Option<&&[(CellIndex, f64)]>| group.map(|group| group[0].0);
         let cell = match (next(plus.peek()), next(minus.peek())) {
             (Some(a), Some(b)) => a.min(b),
             (Some(a), None) | (None, Some(a)) => a,
             (None, None) => break,
         };
-        let value = &mut values[cell as usize];
+        let value = &mut values[cell];
         let above = plus.next_if(|group| group[0].0 == cell).map(|group| value.max(group[0].1));
         let below = minus.next_if(|group| group[0].0 == cell).map(|group| value.min(group[0].1));
         let corrected = match (above, below) {

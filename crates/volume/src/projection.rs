@@ -45,7 +45,7 @@ use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
-use crate::tiles::{CELLS, Field, SIDE, Tiles};
+use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles};
 
 /// Least distance of the interface from a liquid cell's center, in cells.
 const MIN_DISTANCE: f64 = 1e-2;
@@ -83,7 +83,7 @@ pub fn project<L>(
     let Liquid { density, surface_tension, .. } = params.liquid;
     let (dt, h, first) = (step.dt, grid.h, pass == Pass::WithSurfaceTension);
     let walls = WallMotion::new(step.world, sides, grid);
-    let wall_velocity = |wall: &Wall, index: usize, axis: usize| walls.at_cell(wall, index, axis);
+    let wall_velocity = |wall: &Wall, index: CellIndex, axis: usize| walls.at_cell(wall, index, axis);
     let problem = PressureProblem {
         tiles: &grid.tiles,
         solids,
@@ -100,7 +100,7 @@ pub fn project<L>(
     };
     projection.assemble(&problem, velocity, source, &wall_velocity);
     projection.q.clear();
-    let known = |cell: u32| if first { pressure.values()[cell as usize] * dt } else { 0.0 };
+    let known = |cell: CellIndex| if first { pressure.values()[cell] * dt } else { 0.0 };
     projection.q.extend(projection.cells.iter().map(|&cell| known(cell)));
     let report = projection.solve(&problem).map_err(|error| SolveError { solver: "pressure solve", error })?;
     projection.correct(&problem, velocity, &wall_velocity);
@@ -153,7 +153,7 @@ struct Equation {
 #[derive(Debug)]
 pub struct Projection {
     /// Cell of each unknown, in the order of cells.
-    pub cells: Vec<u32>,
+    pub cells: Vec<CellIndex>,
     /// Unknown of each cell, if it has one.
     pub unknown_of: Field<OptionalUnknown>,
     /// System of the last step; its neighbors are those that share an open face.
@@ -188,8 +188,8 @@ impl PressureProblem<'_> {
     fn prescribed_velocity(
         &self,
         axis: usize,
-        low: usize,
-        high: usize,
+        low: CellIndex,
+        high: CellIndex,
         wall_velocity: impl Fn() -> f64,
     ) -> Option<f64> {
         let (phi, pinned) = (self.phi.values(), self.pinned.values());
@@ -207,24 +207,24 @@ impl PressureProblem<'_> {
     }
 
     /// Velocity across a face of the interface above the wall, as it moves φ.
-    fn lifted_velocity(&self, axis: usize, low: usize, high: usize) -> f64 {
+    fn lifted_velocity(&self, axis: usize, low: CellIndex, high: CellIndex) -> f64 {
         let s = self.solids.distance.values();
-        let mut at = local_center(high % CELLS);
+        let mut at = local_center(high.local());
         at[axis] -= 0.5;
         let normal = (self.solids.normal(self.tiles, low) + self.solids.normal(self.tiles, high)).normalize_or_zero();
         let height = 0.5 * (s[low] + s[high]);
-        let moving = sample(self.tiles, self.before, high / CELLS, at + normal * (LIFT - height));
+        let moving = sample(self.tiles, self.before, high.slot(), at + normal * (LIFT - height));
         (moving - normal * moving.dot(normal) * (1.0 - height.max(0.0) / LIFT))[axis]
     }
 
     /// Fraction of the line from a liquid cell to an air cell that lies in the liquid.
-    pub fn share(&self, liquid: usize, air: usize) -> f64 {
+    pub fn share(&self, liquid: CellIndex, air: CellIndex) -> f64 {
         let (a, b) = (self.phi.values()[liquid], self.phi.values()[air]);
         if self.second_order { (a / (a - b)).max(MIN_DISTANCE) } else { 1.0 }
     }
 
     /// q at the interface between a liquid cell and an air cell.
-    pub fn surface_q(&self, liquid: usize, air: usize) -> f64 {
+    pub fn surface_q(&self, liquid: CellIndex, air: CellIndex) -> f64 {
         let share = if self.second_order { self.share(liquid, air) } else { 1.0 };
         if !self.lifts && !self.second_order {
             return self.tension * self.kappa.values()[air];
@@ -237,9 +237,9 @@ impl PressureProblem<'_> {
         &self,
         unknown_of: &Field<OptionalUnknown>,
         velocity: &[Field<f64>; 3],
-        index: usize,
+        index: CellIndex,
         source: f64,
-        wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
+        wall_velocity: &(impl Fn(&Wall, CellIndex, usize) -> f64 + Sync),
     ) -> Equation {
         let mut row = Equation { neighbors: [OptionalUnknown::NONE; 6], faces: [0.0; 3], dirichlet: 0.0, rhs: source };
         for direction in 0..2 * self.tiles.dims() {
@@ -284,7 +284,7 @@ impl Projection {
         self.unknown_of.par_tiles_mut().enumerate().for_each(|(slot, unknown_of)| {
             unknown_of.fill(OptionalUnknown::NONE);
             for local in 0..tiles.cells_in_use() {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 if phi.values()[index] >= 0.0 {
                     continue;
                 }
@@ -299,10 +299,10 @@ impl Projection {
             }
         });
         self.cells.clear();
-        for (index, unknown_of) in self.unknown_of.values_mut().iter_mut().enumerate() {
+        for (index, unknown_of) in tiles.indices().zip(self.unknown_of.values_mut()) {
             if unknown_of.is_some() {
                 *unknown_of = OptionalUnknown::new(self.cells.len());
-                self.cells.push(index as u32);
+                self.cells.push(index);
             }
         }
     }
@@ -314,7 +314,7 @@ impl Projection {
         problem: &PressureProblem<'_>,
         velocity: &[Field<f64>; 3],
         source: &[f64],
-        wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
+        wall_velocity: &(impl Fn(&Wall, CellIndex, usize) -> f64 + Sync),
     ) {
         let Self { cells, unknown_of, system, .. } = self;
         let n = cells.len();
@@ -334,15 +334,15 @@ impl Projection {
         let unknown_of = &*unknown_of;
         rows.into_par_iter().zip(known).for_each(|((places, neighbors, faces, dirichlet, rhs), (cells, source))| {
             let mut write = |at: usize, row: &Equation| {
-                places[at] = problem.tiles.cell(cells[at] as usize);
+                places[at] = problem.tiles.cell(cells[at]);
                 (neighbors[at], faces[at]) = (row.neighbors, row.faces);
                 (dirichlet[at], rhs[at]) = (row.dirichlet, row.rhs);
             };
             let mut at = 0;
             while at < cells.len() {
-                let first = cells[at] as usize;
-                let last = cells.get(at + SIDE - 1).map(|&last| last as usize);
-                let is_row = first.is_multiple_of(SIDE) && last == Some(first + SIDE - 1);
+                let first = cells[at];
+                let last = cells.get(at + SIDE - 1).copied();
+                let is_row = first.local().is_multiple_of(SIDE) && last == Some(first.along_row(SIDE - 1));
                 let interior = if is_row { problem.interior_row(unknown_of, velocity, first) } else { None };
                 if let Some(interior) = interior {
                     (0..SIDE).for_each(|lane| write(at + lane, &interior.equation(lane, source[at + lane])));
@@ -376,7 +376,7 @@ impl Projection {
         &mut self,
         problem: &PressureProblem<'_>,
         velocity: &mut [Field<f64>; 3],
-        wall_velocity: &(impl Fn(&Wall, usize, usize) -> f64 + Sync),
+        wall_velocity: &(impl Fn(&Wall, CellIndex, usize) -> f64 + Sync),
     ) {
         let Self { q, unknown_of: unknowns, .. } = self;
         let (q, unknowns) = (&*q, &*unknowns);
@@ -387,7 +387,7 @@ impl Projection {
                 let flags = problem.flags[axis].tile(slot);
                 let mut interior = false;
                 for local in 0..problem.tiles.cells_in_use() {
-                    let high = slot * CELLS + local;
+                    let high = CellIndex::new(slot, local);
                     if local % SIDE == 0 {
                         let row = out[local..].first_chunk_mut().expect("a row of a tile");
                         interior = problem.correct_interior_row(unknowns, q, axis, high, row).is_some();

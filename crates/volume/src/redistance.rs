@@ -48,7 +48,7 @@ use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::state::{SinceRedistance, State};
-use crate::tiles::{CELLS, Field, SELF, SIDE, Tiles, local_cell};
+use crate::tiles::{CellIndex, Field, SELF, SIDE, Tiles, local_cell};
 use crate::volume_fraction::{HALF_DIAGONAL, liquid_fraction, shifted_liquid_fraction};
 
 /// Distance beyond which a cell starts from its neighbors' points.
@@ -193,7 +193,7 @@ impl Redistance {
             out.copy_from_slice(values);
             let near = solids.near[slot];
             for local in 0..tiles.cells_in_use() {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 if near && (pinned.values()[index] || (solids.contains_center(index) && values[local].abs() < BAND)) {
                     continue;
                 }
@@ -216,7 +216,7 @@ impl Redistance {
                 let start = values[local];
                 out[local] = None;
                 if start.abs() < OWN_START {
-                    let slope = gradient(tiles, phi, slot * CELLS + local);
+                    let slope = gradient(tiles, phi, CellIndex::new(slot, local));
                     let steep = slope.length_squared();
                     if steep > 0.1 {
                         let offset = -slope * (start / steep);
@@ -246,7 +246,7 @@ impl Redistance {
                 while candidates != 0 {
                     let local = layer * LAYER + candidates.trailing_zeros() as usize;
                     candidates &= candidates - 1;
-                    let start = nearest_of_neighbors(tiles, points, slot * CELLS + local);
+                    let start = nearest_of_neighbors(tiles, points, CellIndex::new(slot, local));
                     let Some(start) = start.filter(|start| start.length() < PHI_MAX + 0.5) else { continue };
                     let found = find_trusted(tiles, solids, phi, slot, local, start, 2);
                     let found = found.unwrap_or(Nearest { offset: start, plane_distance: None });
@@ -281,7 +281,7 @@ impl Redistance {
         let cells = tiles.cells_in_use();
         gains.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             for (local, out) in out.iter_mut().enumerate().take(cells) {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 let is_cut = [new, old].into_iter().any(|phi| phi.values()[index].abs() < HALF_DIAGONAL);
                 *out = if is_cut {
                     let gain = liquid_fraction(tiles, solids, new, index) - liquid_fraction(tiles, solids, old, index);
@@ -302,7 +302,7 @@ impl Redistance {
         before.par_tiles_mut().enumerate().for_each(|(slot, out)| {
             out.copy_from_slice(new.tile(slot));
             for (local, out) in out.iter_mut().enumerate().take(cells) {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 let fixed = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
                 // A point farther away, as where a tangent plane was taken far up a flat interface,
                 // does not represent this cell.
@@ -350,7 +350,7 @@ fn sum_around(tiles: &Tiles, gains: &Field<Gain>, slot: usize, [i, j, k]: [i32; 
 }
 
 /// Change of a cell's liquid fraction per cell by which the interface is shifted.
-fn surface_in_cell(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usize) -> f64 {
+fn surface_in_cell(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: CellIndex) -> f64 {
     const SHIFT: f64 = 0.05;
     let more = shifted_liquid_fraction(tiles, solids, phi, index, -SHIFT);
     let less = shifted_liquid_fraction(tiles, solids, phi, index, SHIFT);
@@ -376,7 +376,7 @@ fn adjacent_to_known(tiles: &Tiles, known: &[Mask], slot: usize) -> Mask {
 }
 
 /// The nearest of the neighbors' points, from this cell's center.
-fn nearest_of_neighbors(tiles: &Tiles, known: &Field<Option<Nearest>>, index: usize) -> Option<DVec3> {
+fn nearest_of_neighbors(tiles: &Tiles, known: &Field<Option<Nearest>>, index: CellIndex) -> Option<DVec3> {
     let mut best: Option<DVec3> = None;
     for direction in 0..2 * tiles.dims() {
         let (axis, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
@@ -450,7 +450,7 @@ fn trusted(
     if depth <= TRUSTED_DEPTH {
         return Some(Nearest { offset, plane_distance: None });
     }
-    let wall = solids.normal(tiles, slot * CELLS + local);
+    let wall = solids.normal(tiles, CellIndex::new(slot, local));
     let mut y = x + offset;
     // Up along the interface, back onto it, and again.
     for _ in 0..2 {
@@ -491,7 +491,7 @@ mod tests {
     fn redistancing_preserves_the_volume_of_a_film() {
         let mut case = cap_on_plane(30f64.to_radians(), 16.0, DVec3::Y, DVec3::new(0.3, 0.1, 0.2));
         let tiles = &case.grid.tiles;
-        for index in 0..tiles.len() * CELLS {
+        for index in tiles.indices() {
             let center = case.grid.center(index) - DVec3::new(0.3, 0.1, 0.2);
             let (out, up) = (center.with_y(0.0).length() - 13.0, center.y - 1.1);
             case.phi.values_mut()[index] = DVec3::new(out.max(0.0), up.max(0.0), 0.0).length() + out.max(up).min(0.0);
@@ -500,7 +500,7 @@ mod tests {
         pinned.resize(tiles);
         scratch.resize(tiles);
         let bend = |phi: &mut Field<f64>| {
-            for index in 0..tiles.len() * CELLS {
+            for index in tiles.indices() {
                 let s = case.solids.distance.values()[index];
                 if (-1.0..0.0).contains(&s) {
                     phi.values_mut()[index] = tiles.next(index, 1, 1).map_or(PHI_MAX, |above| phi.values()[above]);
@@ -508,7 +508,7 @@ mod tests {
             }
         };
         let volume = |phi: &Field<f64>| -> f64 {
-            (0..tiles.len() * CELLS).map(|index| liquid_fraction(tiles, &case.solids, phi, index)).sum()
+            tiles.indices().map(|index| liquid_fraction(tiles, &case.solids, phi, index)).sum()
         };
         let mut redistance = Redistance::default();
         bend(&mut case.phi);

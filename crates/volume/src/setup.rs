@@ -154,24 +154,16 @@ impl Setup {
     }
 }
 
-/// The schemes and numbers that a scene chooses; `largest` is the radius of its largest drop, in m.
+/// The schemes and numbers that a scene chooses, in the ranges that the scene schema allows;
+/// `largest` is the radius of its largest drop, in m.
 fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, VolumeError> {
     let (liquid, options, numerics) = (scene.liquid, &scene.volume, NumericalParameters::default());
-    let order = options.pressure_order.unwrap_or(2);
-    if !(1..=2).contains(&order) {
-        return Err(VolumeError::Parameter { key: "pressure_order", range: "1 or 2", value: f64::from(order) });
-    }
-    if let Some(dt) = options.dt.filter(|dt| !(*dt > 0.0 && dt.is_finite())) {
-        return Err(VolumeError::Parameter { key: "dt", range: "a positive time", value: dt });
-    }
     // A run that diverges by growing would look like one that splashes.
     let longest = numerics.max_capillary_fraction * capillary_time_step(&liquid, h);
     if let Some(dt) = options.dt.filter(|dt| *dt > longest) {
         return Err(VolumeError::LongStep { dt_us: 1e6 * dt, longest_us: 1e6 * longest, cell_mm: 1e3 * h });
     }
-    let slip = not_negative("slip", "a length that is not negative", options.slip.unwrap_or(0.0))?;
     let static_speed = options.static_speed.unwrap_or(STATIC_SPEED);
-    let static_speed = not_negative("static_speed", "a speed that is not negative", static_speed)?;
     let paper = scene.fidelity == Fidelity::Paper;
     let default = if paper { CurvatureMethod::VirtualSurface } else { CurvatureMethod::Extension };
     let by_virtual_surface = options.curvature.unwrap_or(default) == CurvatureMethod::VirtualSurface;
@@ -182,7 +174,7 @@ fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, Vo
     let drag = SETTLING_DRAG * (liquid.surface_tension / (liquid.density * largest.powi(3))).sqrt();
     Ok(Parameters {
         liquid,
-        slip,
+        slip: options.slip.unwrap_or(0.0),
         virtual_surface: by_virtual_surface.then_some(rule),
         second_order: order == 2,
         interpolation: if paper { Interpolation::Linear } else { Interpolation::Cubic },
@@ -191,10 +183,6 @@ fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, Vo
         implicit_tension: scene.time.settle && options.dt.is_none(),
         numerics,
     })
-}
-
-fn not_negative(key: &'static str, range: &'static str, value: f64) -> Result<f64, VolumeError> {
-    if value >= 0.0 && value.is_finite() { Ok(value) } else { Err(VolumeError::Parameter { key, range, value }) }
 }
 
 /// Radius of the sphere (in planar runs the disc) of a volume, in m.

@@ -16,7 +16,7 @@ use sessile_wetting::Wetting;
 use sessile_world::World;
 
 use crate::grid::{Grid, gradient, laplacian, local_center, smooth_gradient};
-use crate::tiles::{CELLS, Field, SIDE, Tiles};
+use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles};
 
 /// Distances below this, in cells, are zero: a wall aligned with faces lies in them, however its
 /// position was rounded.
@@ -130,7 +130,7 @@ impl<'a> WallMotion<'a> {
     }
 
     /// Component `axis` of a wall's velocity at a cell's center, in m/s.
-    pub fn at_cell(&self, wall: &Wall, index: usize, axis: usize) -> f64 {
+    pub fn at_cell(&self, wall: &Wall, index: CellIndex, axis: usize) -> f64 {
         if self.moving { self.boundaries.velocity(wall, self.grid.center(index))[axis] } else { 0.0 }
     }
 
@@ -195,27 +195,27 @@ impl Solids {
 
     /// Whether a cell's center lies in a solid, where φ is the [extension](crate::contact_angle).
     #[inline]
-    pub fn contains_center(&self, index: usize) -> bool {
+    pub fn contains_center(&self, index: CellIndex) -> bool {
         self.distance.values()[index] < INSIDE_TOLERANCE
     }
 
     /// Whether the wall near a cell is a plane.
     #[inline]
-    pub fn is_flat(&self, tiles: &Tiles, index: usize) -> bool {
+    pub fn is_flat(&self, tiles: &Tiles, index: CellIndex) -> bool {
         laplacian(tiles, &self.distance, index).abs() < FLAT_LAPLACIAN
     }
 
     /// Curvature of the wall near a cell along a direction, positive where the solid is convex, in
     /// 1/cells.
-    pub fn curvature_along(&self, tiles: &Tiles, index: usize, along: DVec3) -> f64 {
-        let (slot, at) = (index / CELLS, local_center(index % CELLS));
+    pub fn curvature_along(&self, tiles: &Tiles, index: CellIndex, along: DVec3) -> f64 {
+        let (slot, at) = (index.slot(), local_center(index.local()));
         let [ahead, behind] = [at + along, at - along].map(|at| smooth_gradient(tiles, &self.distance, slot, at));
         0.5 * (ahead - behind).dot(along)
     }
 
     /// Unit normal out of the solid at a cell; zero where there is none.
     #[inline]
-    pub fn normal(&self, tiles: &Tiles, index: usize) -> DVec3 {
+    pub fn normal(&self, tiles: &Tiles, index: CellIndex) -> DVec3 {
         gradient(tiles, &self.distance, index).normalize_or_zero()
     }
 }

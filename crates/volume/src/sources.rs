@@ -20,7 +20,7 @@ use crate::redistance::PHI_MAX;
 use crate::setup::Setup;
 use crate::spray::{Spray, SprayDrop};
 use crate::state::State;
-use crate::tiles::CELLS;
+use crate::tiles::CellIndex;
 
 /// Radius of the sphere that a needle outside liquid releases, in cells.
 const MIN_SPHERE_RADIUS: f64 = 3.0;
@@ -165,13 +165,13 @@ pub fn feed_needles(
     needles: &[NeedleFlow],
     grid: &Grid,
     drops: &mut Drops,
-    cells: &[u32],
+    cells: &[CellIndex],
     cells_per_second: f64,
     source: &mut [f64],
 ) -> f64 {
     let mut fed = 0.0;
     for needle in needles {
-        let distance = |cell: u32| (grid.center(cell as usize) - needle.at).length() / grid.h;
+        let distance = |cell: CellIndex| (grid.center(cell) - needle.at).length() / grid.h;
         let nearest = (0..cells.len()).min_by(|&a, &b| distance(cells[a]).total_cmp(&distance(cells[b])));
         let Some(nearest) = nearest.filter(|&unknown| distance(cells[unknown]) < NEEDLE_RADIUS) else { continue };
         let component = drops.component_of[nearest];
@@ -245,7 +245,7 @@ fn insert_body(
     for tile in wanted {
         let Some(slot) = grid.tiles.slot(tile) else { continue };
         for local in 0..grid.tiles.cells_in_use() {
-            let index = slot * CELLS + local;
+            let index = CellIndex::new(slot, local);
             let distance = (body.distance)(grid.position(slot, local_center(local))) / setup.h;
             if distance > PHI_MAX || solids.distance.values()[index] < -1.0 {
                 continue;

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Ids, Surface};
 use sessile_numerics::sphere_radius;
 
-use crate::tiles::Field;
+use crate::tiles::{CellIndex, Field};
 
 /// Largest number of substeps; a substep is at most a drop's radius long.
 const MAX_SUBSTEPS: f64 = 64.0;
@@ -238,7 +238,7 @@ fn fly(drop: &mut SprayDrop, dt: f64, gravity: DVec3, environment: &impl Environ
 
 /// Removes liquid from φ: its cells keep their distance, with the sign of air. φ must then be
 /// redistanced.
-pub fn erase(phi: &mut Field<f64>, cells: impl IntoIterator<Item = usize>) {
+pub fn erase(phi: &mut Field<f64>, cells: impl IntoIterator<Item = CellIndex>) {
     for cell in cells {
         let value = &mut phi.values_mut()[cell];
         *value = value.abs();

@@ -13,6 +13,7 @@ use crate::setup::Setup;
 use crate::sources::insert_spray_drop;
 use crate::spray::{Environment, Exit, Spray, SprayDrop, erase};
 use crate::state::State;
+use crate::tiles::CellIndex;
 
 /// A small drop this close to another one (in cells) stays on the grid, since it is about to merge.
 const MIN_GAP: i32 = 2;
@@ -83,9 +84,9 @@ pub fn launch_small_drops(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64
         return;
     }
     small.sort_unstable();
-    let labels = fluid.state.drops.labels.values().iter().enumerate();
+    let labels = fluid.state.grid.tiles.indices().zip(fluid.state.drops.labels.values());
     let is_small = labels.filter(|(_, label)| small.binary_search(label).is_ok());
-    let mut cells: Vec<(Label, usize)> = is_small.map(|(index, &label)| (label, index)).collect();
+    let mut cells: Vec<(Label, CellIndex)> = is_small.map(|(index, &label)| (label, index)).collect();
     cells.sort_unstable();
     // Fragments share their label, and each of their cells is removed by itself.
     for own in cells.chunk_by(|a, b| a.0 == b.0 && a.0 != Label::FRAGMENT) {
@@ -113,12 +114,12 @@ struct SmallDrop {
     center: DVec3,
     velocity: DVec3,
     /// All cells around it with φ < 0, also those inside solids.
-    cells: Vec<usize>,
+    cells: Vec<CellIndex>,
 }
 
 impl SmallDrop {
     /// `None` if it is gone, or so close to another drop that they may merge.
-    fn find(state: &State, label: Label, own: impl Iterator<Item = usize>) -> Option<Self> {
+    fn find(state: &State, label: Label, own: impl Iterator<Item = CellIndex>) -> Option<Self> {
         let State { grid, phi, drops, solids, .. } = state;
         let tiles = &grid.tiles;
         let labels = drops.labels.values();

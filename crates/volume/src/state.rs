@@ -9,7 +9,7 @@ use crate::grid::{CENTER, Grid, linear};
 use crate::particles::Particles;
 use crate::redistance::PHI_MAX;
 use crate::solids::{DomainSide, Solids};
-use crate::tiles::{Field, Tiles, Topology};
+use crate::tiles::{CellIndex, Field, Tiles, Topology};
 
 /// Fields on the active tiles and what goes with them: all that a step changes.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl State {
     }
 
     /// Velocity at a cell's center, in m/s.
-    pub fn velocity_at_center(&self, index: usize) -> DVec3 {
+    pub fn velocity_at_center(&self, index: CellIndex) -> DVec3 {
         let mut velocity = DVec3::ZERO;
         for (axis, component) in self.velocity.iter().enumerate().take(self.grid.tiles.dims()) {
             let component = component.values();

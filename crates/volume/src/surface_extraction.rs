@@ -46,7 +46,7 @@ use sessile_numerics::UnionFind;
 use self::chord_error::compensate_chord_error;
 use self::edge_collapse::TaggedMesh;
 use self::kuhn_triangulation::{MAX_EXTENT, TileTriangles, Vertex, triangulate_tiles};
-use crate::tiles::{SIDE, Tiles};
+use crate::tiles::{CellIndex, SIDE, Tiles};
 
 /// Edges shorter than this fraction of a cell are collapsed.
 const MIN_EDGE: f64 = 0.45;
@@ -73,11 +73,11 @@ pub struct NearestWall {
 /// What the extraction reads. Cells are given by their index, points in m.
 pub trait ExtractionFields: Sync {
     /// φ at a cell's center, in any unit: only signs and ratios along edges matter.
-    fn phi(&self, cell: usize) -> f64;
+    fn phi(&self, cell: CellIndex) -> f64;
     /// Signed distance of the solids at a cell's center, positive outside, in any unit.
-    fn solid(&self, cell: usize) -> f64;
+    fn solid(&self, cell: CellIndex) -> f64;
     /// The drop that a cell belongs to; 0 for none.
-    fn label(&self, cell: usize) -> u32;
+    fn label(&self, cell: CellIndex) -> u32;
     /// φ at a point near the surface, in m, and its gradient.
     fn phi_at(&self, point: DVec3) -> (f64, DVec3);
     /// The nearest solid; `None` if there is none.

@@ -10,7 +10,7 @@ use crate::contact_angle::{AngleLaw, AngleRange};
 use crate::grid::Grid;
 use crate::params::{NumericalParameters, Parameters};
 use crate::solids::{Boundaries, Solids, Wall};
-use crate::tiles::{CELLS, Field, Tiles, Topology};
+use crate::tiles::{Field, Tiles, Topology};
 
 /// A small pseudo-random number generator.
 pub struct Random(u64);
@@ -83,7 +83,7 @@ pub fn uniform<T: Copy + Send + Sync>(tiles: &Tiles, value: T) -> Field<T> {
 /// A field given by its value at cell centers, in cells from the origin.
 pub fn sampled(tiles: &Tiles, value: impl Fn(DVec3) -> f64) -> Field<f64> {
     let mut field = uniform(tiles, 0.0);
-    for index in 0..tiles.len() * CELLS {
+    for index in tiles.indices() {
         field.values_mut()[index] = value(DVec3::from(tiles.cell(index).map(f64::from)) + 0.5);
     }
     field
@@ -153,7 +153,7 @@ pub fn cap_on_plane(theta: f64, base: f64, normal: DVec3, point: DVec3) -> CapOn
     solids.sample(&grid, &Boundaries { world: &world, sides: &[] }, |_| true);
     let mut phi = Field::new(10.0);
     phi.resize(&grid.tiles);
-    for index in 0..grid.tiles.len() * CELLS {
+    for index in grid.tiles.indices() {
         phi.values_mut()[index] = (grid.center(index) - center).length() - ball_radius;
     }
     CapOnPlane { grid, solids, phi, ball_radius }

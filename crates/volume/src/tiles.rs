@@ -17,6 +17,8 @@
 //! derivatives along z vanish. **Periodic axes** wrap whole tiles: the period is a multiple of 8
 //! cells.
 
+use std::ops::{Index, IndexMut};
+
 use rayon::prelude::*;
 
 /// Cells along a tile's edge.
@@ -44,6 +46,76 @@ impl OptionalSlot {
     #[inline]
     pub fn get(self) -> Option<usize> {
         (self != Self::NONE).then_some(self.0 as usize)
+    }
+}
+
+/// Storage index of a cell: 512 slot + 64 k + 8 j + i; four bytes.
+///
+/// It indexes every array with one value per cell of the active tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellIndex(u32);
+
+impl CellIndex {
+    /// The cell with an index `local` in the tile of a slot.
+    #[inline]
+    pub fn new(slot: usize, local: usize) -> Self {
+        Self((slot * CELLS + local) as u32)
+    }
+
+    /// The slot of the cell's tile.
+    #[inline]
+    pub fn slot(self) -> usize {
+        self.to_usize() / CELLS
+    }
+
+    /// The cell's index in its tile.
+    #[inline]
+    pub fn local(self) -> usize {
+        self.to_usize() % CELLS
+    }
+
+    /// The cell `count` places further in the same row.
+    #[inline]
+    pub fn along_row(self, count: usize) -> Self {
+        Self(self.0 + count as u32)
+    }
+
+    /// Position in arrays with one value per cell.
+    #[inline]
+    pub fn to_usize(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl<T> Index<CellIndex> for [T] {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: CellIndex) -> &T {
+        &self[index.to_usize()]
+    }
+}
+
+impl<T> IndexMut<CellIndex> for [T] {
+    #[inline]
+    fn index_mut(&mut self, index: CellIndex) -> &mut T {
+        &mut self[index.to_usize()]
+    }
+}
+
+impl<T> Index<CellIndex> for Vec<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: CellIndex) -> &T {
+        &self[index.to_usize()]
+    }
+}
+
+impl<T> IndexMut<CellIndex> for Vec<T> {
+    #[inline]
+    fn index_mut(&mut self, index: CellIndex) -> &mut T {
+        &mut self[index.to_usize()]
     }
 }
 
@@ -149,63 +221,68 @@ impl Tiles {
     }
 
     /// Index of a lattice cell, if its tile is active; a binary search, not for inner loops.
-    pub fn find(&self, cell: [i32; 3]) -> Option<usize> {
+    pub fn find(&self, cell: [i32; 3]) -> Option<CellIndex> {
         let cell = if self.topology.planar { [cell[0], cell[1], 0] } else { cell };
         let (tile, local) = tile_of(cell);
-        Some(self.slot(tile)? * CELLS + local)
+        Some(CellIndex::new(self.slot(tile)?, local))
     }
 
     /// The lattice coordinates of a cell.
-    pub fn cell(&self, index: usize) -> [i32; 3] {
-        let (tile, local) = (self.coords[index / CELLS], local_cell(index % CELLS));
+    pub fn cell(&self, index: CellIndex) -> [i32; 3] {
+        let (tile, local) = (self.coords[index.slot()], local_cell(index.local()));
         [0, 1, 2].map(|axis| tile[axis] * SIDE as i32 + local[axis] as i32)
     }
 
     /// The cell at (i, j, k) counted from the low corner of a slot's tile, each −8 to 15.
     #[inline]
-    pub fn at(&self, slot: usize, [i, j, k]: [i32; 3]) -> Option<usize> {
+    pub fn at(&self, slot: usize, [i, j, k]: [i32; 3]) -> Option<CellIndex> {
         let k = if self.topology.planar { 0 } else { k };
         let place = (((i >> 3) + 1) + 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1)) as usize;
         let tile = self.neighbors[slot][place];
         let local = ((((k & 7) << 3) | (j & 7)) << 3) | (i & 7);
-        tile.get().map(|tile| tile * CELLS + local as usize)
+        tile.get().map(|tile| CellIndex::new(tile, local as usize))
     }
 
     /// The cell `step` ∈ {−1, 1} further along `axis`; in planar runs a cell is its own neighbor
     /// along z.
     #[inline]
-    pub fn next(&self, index: usize, axis: usize, step: i32) -> Option<usize> {
+    pub fn next(&self, index: CellIndex, axis: usize, step: i32) -> Option<CellIndex> {
         if axis == 2 && self.topology.planar {
             return Some(index);
         }
         let shift = 3 * axis;
-        let along = (index >> shift) & 7;
+        let along = (index.0 >> shift) & 7;
         let stride = 1usize << shift;
         if step > 0 {
             if along != 7 {
-                return Some(index + stride);
+                return Some(CellIndex(index.0 + stride as u32));
             }
-            let tile = self.neighbors[index / CELLS][SELF + [1, 3, 9][axis]];
-            tile.get().map(|tile| tile * CELLS + index % CELLS - 7 * stride)
+            let tile = self.neighbors[index.slot()][SELF + [1, 3, 9][axis]];
+            tile.get().map(|tile| CellIndex::new(tile, index.local() - 7 * stride))
         } else {
             if along != 0 {
-                return Some(index - stride);
+                return Some(CellIndex(index.0 - stride as u32));
             }
-            let tile = self.neighbors[index / CELLS][SELF - [1, 3, 9][axis]];
-            tile.get().map(|tile| tile * CELLS + index % CELLS + 7 * stride)
+            let tile = self.neighbors[index.slot()][SELF - [1, 3, 9][axis]];
+            tile.get().map(|tile| CellIndex::new(tile, index.local() + 7 * stride))
         }
     }
 
     /// The cells that share a face with a cell: low and high along x, y and z.
-    pub fn face_neighbors(&self, index: usize) -> impl Iterator<Item = usize> {
+    pub fn face_neighbors(&self, index: CellIndex) -> impl Iterator<Item = CellIndex> {
         (0..2 * self.dims()).filter_map(move |face| self.next(index, face / 2, if face % 2 == 0 { -1 } else { 1 }))
     }
 
     /// The cell `offset` away, each component −8 to 8.
     #[inline]
-    pub fn offset(&self, index: usize, offset: [i32; 3]) -> Option<usize> {
-        let local = local_cell(index % CELLS);
-        self.at(index / CELLS, [0, 1, 2].map(|axis| local[axis] as i32 + offset[axis]))
+    pub fn offset(&self, index: CellIndex, offset: [i32; 3]) -> Option<CellIndex> {
+        let local = local_cell(index.local());
+        self.at(index.slot(), [0, 1, 2].map(|axis| local[axis] as i32 + offset[axis]))
+    }
+
+    /// The indices of all cells of the active tiles, unused layers included.
+    pub fn indices(&self) -> impl DoubleEndedIterator<Item = CellIndex> + Clone + use<> {
+        (0..(self.len() * CELLS) as u32).map(CellIndex)
     }
 
     /// Whether the neighbor at a position of a slot's table is marked.
@@ -315,7 +392,7 @@ impl<T: Copy + Send + Sync> Field<T> {
 
     /// The value of a cell; the fill without one.
     #[inline]
-    pub fn get(&self, index: Option<usize>) -> T {
+    pub fn get(&self, index: Option<CellIndex>) -> T {
         index.map_or(self.fill, |index| self.values[index])
     }
 
@@ -442,7 +519,7 @@ mod tests {
     fn named(tiles: &Tiles) -> Field<i64> {
         let mut field = Field::new(-7);
         field.resize(tiles);
-        for index in 0..tiles.len() * CELLS {
+        for index in tiles.indices() {
             field.values_mut()[index] = name(tiles.cell(index));
         }
         field
@@ -457,7 +534,7 @@ mod tests {
         for slot in 0..tiles.len() {
             field.gather::<3>(&tiles, slot, &mut block);
             for local in 0..CELLS {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 let cell = tiles.cell(index);
                 assert_eq!(tiles.find(cell), Some(index));
                 for (axis, step) in [(0, 1), (0, -1), (1, 1), (1, -1), (2, 1), (2, -1)] {
@@ -490,7 +567,7 @@ mod tests {
         for slot in 0..4 {
             for (local, value) in field.tile(slot).iter().enumerate() {
                 let kept = slot == 1 || slot == 2;
-                assert_eq!(*value, if kept { name(tiles.cell(slot * CELLS + local)) } else { -7 });
+                assert_eq!(*value, if kept { name(tiles.cell(CellIndex::new(slot, local))) } else { -7 });
             }
         }
     }

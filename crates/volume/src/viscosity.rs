@@ -41,7 +41,7 @@ use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
-use crate::tiles::{CELLS, Field, SIDE, Tiles};
+use crate::tiles::{CellIndex, Field, SIDE, Tiles};
 
 /// Least distance of a wall, in cells.
 const MIN_DISTANCE: f64 = 0.1;
@@ -49,7 +49,7 @@ const MIN_DISTANCE: f64 = 0.1;
 /// Faces and walls that a face exchanges momentum with.
 struct ViscousStencil {
     /// Faces of the same component, low and high along each axis, and α + β δ(φ) between.
-    neighbors: [Option<(usize, f64)>; 6],
+    neighbors: [Option<(CellIndex, f64)>; 6],
     /// Σ 1/(d + λ) over the walls around.
     wall: f64,
 }
@@ -150,19 +150,19 @@ pub struct ImplicitTension<'a> {
 
 impl ImplicitTension<'_> {
     /// β δ(φ) between two faces of component `axis`.
-    fn between(&self, tiles: &Tiles, axis: usize, one: usize, other: usize) -> f64 {
+    fn between(&self, tiles: &Tiles, axis: usize, one: CellIndex, other: CellIndex) -> f64 {
         let phi = self.phi.values();
-        let twice = |index: usize| phi[index] + tiles.next(index, axis, -1).map_or(phi[index], |low| phi[low]);
+        let twice = |index: CellIndex| phi[index] + tiles.next(index, axis, -1).map_or(phi[index], |low| phi[low]);
         let phi = 0.25 * (twice(one) + twice(other));
         self.beta * (1.5 - phi.abs()).clamp(0.0, 1.0)
     }
 }
 
 impl Diffusion<'_> {
-    fn stencil(&self, axis: usize, index: usize) -> ViscousStencil {
+    fn stencil(&self, axis: usize, index: CellIndex) -> ViscousStencil {
         let (tiles, s) = (self.tiles, self.solids.distance.values());
         let flags = self.flags[axis].values();
-        let middle = |index: usize| 0.5 * (s[index] + tiles.next(index, axis, -1).map_or(s[index], |low| s[low]));
+        let middle = |index: CellIndex| 0.5 * (s[index] + tiles.next(index, axis, -1).map_or(s[index], |low| s[low]));
         let mut found = ViscousStencil { neighbors: [None; 6], wall: 0.0 };
         let mut here = None;
         for direction in 0..2 * tiles.dims() {
@@ -186,7 +186,7 @@ impl Diffusion<'_> {
     }
 
     /// The axis that a symmetry plane is normal to.
-    fn symmetry_axis(&self, index: usize) -> usize {
+    fn symmetry_axis(&self, index: CellIndex) -> usize {
         let normal = self.solids.normal(self.tiles, index).abs();
         if normal.x >= normal.y && normal.x >= normal.z {
             0
@@ -209,7 +209,7 @@ impl Diffusion<'_> {
         velocity: &mut Field<f64>,
         scratch: &mut Field<f64>,
         solve: &mut ViscousScratch,
-        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+        wall_velocity: &(impl Fn(&Wall, CellIndex) -> f64 + Sync),
     ) -> Result<SolveReport, PoissonError> {
         if self.alpha <= 0.0 && self.tension.is_none() {
             return Ok(SolveReport::default());
@@ -226,7 +226,7 @@ impl Diffusion<'_> {
         axis: usize,
         velocity: &mut Field<f64>,
         scratch: &mut Field<f64>,
-        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+        wall_velocity: &(impl Fn(&Wall, CellIndex) -> f64 + Sync),
     ) {
         let before = &*velocity;
         scratch.par_tiles_mut().enumerate().for_each(|(slot, out)| {
@@ -241,7 +241,7 @@ impl Diffusion<'_> {
                     *out = interior;
                     continue;
                 }
-                self.sweep_row(axis, before, slot * CELLS + number * SIDE, out, wall_velocity);
+                self.sweep_row(axis, before, CellIndex::new(slot, number * SIDE), out, wall_velocity);
             }
         });
         velocity.swap_values(scratch);
@@ -252,11 +252,11 @@ impl Diffusion<'_> {
         &self,
         axis: usize,
         before: &Field<f64>,
-        first: usize,
+        first: CellIndex,
         out: &mut [f64; SIDE],
-        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+        wall_velocity: &(impl Fn(&Wall, CellIndex) -> f64 + Sync),
     ) {
-        for (index, out) in (first..).zip(out) {
+        for (index, out) in (0..SIDE).map(|lane| first.along_row(lane)).zip(out) {
             if !Self::is_unknown(self.flags[axis].values()[index]) {
                 continue;
             }
@@ -289,13 +289,13 @@ impl Diffusion<'_> {
             (eight & (EACH * u64::from(WET | IN_SOLID)) == EACH * u64::from(WET))
                 .then(|| before.row(tiles, slot, j, k))?
         };
-        let end = |index: usize, step: i32| {
+        let end = |index: CellIndex, step: i32| {
             let next = tiles.next(index, 0, step)?;
             Self::is_unknown(flags.values()[next]).then(|| before.values()[next])
         };
         let own = row(j, k)?;
-        let first = slot * CELLS + number * SIDE;
-        let (mut low, mut high) = ([end(first, -1)?; SIDE], [end(first + SIDE - 1, 1)?; SIDE]);
+        let first = CellIndex::new(slot, number * SIDE);
+        let (mut low, mut high) = ([end(first, -1)?; SIDE], [end(first.along_row(SIDE - 1), 1)?; SIDE]);
         low[1..].copy_from_slice(&own[..SIDE - 1]);
         high[..SIDE - 1].copy_from_slice(&own[1..]);
         let around = [&low, &high, row(j - 1, k)?, row(j + 1, k)?, row(j, k - 1)?, row(j, k + 1)?];
@@ -311,25 +311,24 @@ impl Diffusion<'_> {
         axis: usize,
         velocity: &mut Field<f64>,
         solve: &mut ViscousScratch,
-        wall_velocity: &(impl Fn(&Wall, usize) -> f64 + Sync),
+        wall_velocity: &(impl Fn(&Wall, CellIndex) -> f64 + Sync),
     ) -> Result<SolveReport, PoissonError> {
         let ViscousScratch { system, solver, faces, unknown_of, x } = solve;
         faces.clear();
         unknown_of.resize(self.tiles);
         for slot in 0..self.tiles.len() {
             for (local, flag) in self.flags[axis].tile(slot)[..self.tiles.cells_in_use()].iter().enumerate() {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 unknown_of.values_mut()[index] = OptionalUnknown::NONE;
                 if Self::is_unknown(*flag) {
                     unknown_of.values_mut()[index] = OptionalUnknown::new(faces.len());
-                    faces.push(index as u32);
+                    faces.push(index);
                 }
             }
         }
         system.clear();
         x.clear();
-        for &face in &*faces {
-            let index = face as usize;
+        for &index in &*faces {
             let stencil = self.stencil(axis, index);
             let mut neighbors = [OptionalUnknown::NONE; 6];
             let mut couplings = [0.0; 3];
@@ -350,7 +349,7 @@ impl Diffusion<'_> {
         let options = Options { relative_tolerance: 1e-6, ..Options::default() };
         let report = solver.solve(system, x, &options)?;
         for (&face, value) in faces.iter().zip(&*x) {
-            velocity.values_mut()[face as usize] = *value;
+            velocity.values_mut()[face] = *value;
         }
         Ok(report)
     }
@@ -361,7 +360,7 @@ impl Diffusion<'_> {
 pub struct ViscousScratch {
     system: System,
     solver: Solver,
-    faces: Vec<u32>,
+    faces: Vec<CellIndex>,
     unknown_of: Field<OptionalUnknown>,
     x: Vec<f64>,
 }
@@ -410,8 +409,8 @@ mod tests {
             let mut count = 0;
             for (slot, number) in (0..tiles.len()).flat_map(|slot| (0..SIDE * SIDE).map(move |number| (slot, number))) {
                 let Some(interior) = diffusion.sweep_interior_row(axis, &velocity, slot, number) else { continue };
-                let first = slot * CELLS + number * SIDE;
-                let mut out: [f64; SIDE] = std::array::from_fn(|lane| velocity.values()[first + lane]);
+                let first = CellIndex::new(slot, number * SIDE);
+                let mut out: [f64; SIDE] = std::array::from_fn(|lane| velocity.values()[first.along_row(lane)]);
                 diffusion.sweep_row(axis, &velocity, first, &mut out, &|_, _| 0.0);
                 assert_eq!(interior, out, "component {axis}, tile {:?}, row {number}", tiles.coords()[slot]);
                 count += 1;

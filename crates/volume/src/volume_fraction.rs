@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::grid::{gradient, laplacian};
 use crate::solids::Solids;
-use crate::tiles::{Field, Tiles};
+use crate::tiles::{CellIndex, Field, Tiles};
 
 /// Half a cell's diagonal.
 pub const HALF_DIAGONAL: f64 = 0.87;
@@ -84,12 +84,12 @@ pub fn fraction_between_planes(phi: f64, phi_slope: DVec3, s: f64, s_slope: DVec
 }
 
 /// Liquid fraction of a cell.
-pub fn liquid_fraction(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usize) -> f64 {
+pub fn liquid_fraction(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: CellIndex) -> f64 {
     shifted_liquid_fraction(tiles, solids, phi, index, 0.0)
 }
 
 /// Liquid fraction of a cell if φ were larger by `shift` (in cells).
-pub fn shifted_liquid_fraction(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: usize, shift: f64) -> f64 {
+pub fn shifted_liquid_fraction(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: CellIndex, shift: f64) -> f64 {
     let (value, s) = (phi.values()[index] + shift, solids.distance.values()[index]);
     if value > HALF_DIAGONAL || s < -HALF_DIAGONAL {
         return 0.0;

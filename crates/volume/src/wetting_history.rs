@@ -19,7 +19,7 @@ use sessile_frames::WetMap;
 use sessile_world::{Solid, World};
 
 use crate::state::State;
-use crate::tiles::CELLS;
+use crate::tiles::CellIndex;
 
 /// Pitch of the lattice, in cells: more than the distance of two sample points, so that no box
 /// between marked ones is missed.
@@ -79,7 +79,7 @@ impl WettingHistory {
         let (s, behind) = (walls.distance.values(), if everywhere { f64::NEG_INFINITY } else { RECENT });
         for slot in (0..tiles.len()).filter(|&slot| walls.near[slot]) {
             for local in 0..tiles.cells_in_use() {
-                let index = slot * CELLS + local;
+                let index = CellIndex::new(slot, local);
                 let here = phi.values()[index];
                 if s[index].abs() > MARKING_DISTANCE || here > COVERED || here < behind {
                     continue;

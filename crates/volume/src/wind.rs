@@ -23,7 +23,7 @@ use crate::grid::{gradient, laplacian};
 use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::state::State;
-use crate::tiles::{CELLS, Field, Tiles};
+use crate::tiles::{CellIndex, Field, Tiles};
 
 /// Accelerates the liquid at the interface by the drag of the wind, if there is any.
 pub fn apply_wind<L>(state: &mut State, scratch: &Scratch, params: &Parameters, step: &StepContext<'_, L>) {
@@ -54,7 +54,7 @@ impl Wind {
                     if flags[local] & WET == 0 {
                         continue;
                     }
-                    let index = slot * CELLS + local;
+                    let index = CellIndex::new(slot, local);
                     let Some(low) = tiles.next(index, axis, -1) else { continue };
                     let height = 0.5 * (phi.values()[index] + phi.values()[low]);
                     // δ of φ on the liquid's side only: a hat function from 0 to 2 cells deep,

@@ -8,11 +8,11 @@
 //! lowering the former two. If a map needs that, building the world gives a notice.
 
 use std::f64::consts::PI;
-use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
 use glam::DVec2;
+use sessile_images::Image;
 use sessile_scene::types::{Material, Varying};
 use sessile_wetting::Wetting;
 
@@ -20,9 +20,6 @@ use crate::error::WorldError;
 
 /// Distance of angles from 0 and 180°, in rad: a thousandth of a degree.
 const ANGLE_MARGIN: f64 = 1.0e-3 * PI / 180.0;
-
-/// Maximum number of pixels of an image, which take 512 MB.
-const MAX_PIXELS: u64 = 1 << 26;
 
 /// A quantity over texture coordinates.
 #[derive(Clone, Debug)]
@@ -42,19 +39,9 @@ struct GrayImage {
 
 impl GrayImage {
     fn read(file: &Path, black: f64, white: f64) -> Result<Self, String> {
-        let bytes = sessile_input::read(file, sessile_input::MAX_IMAGE).map_err(|e| e.to_string())?;
-        let reader = || image::ImageReader::new(Cursor::new(&bytes)).with_guessed_format().map_err(|e| e.to_string());
-        let (width, height) = reader()?.into_dimensions().map_err(|e| e.to_string())?;
-        if u64::from(width) * u64::from(height) > MAX_PIXELS {
-            return Err(format!("it has {width} × {height} pixels, more than the {MAX_PIXELS} allowed; scale it down"));
-        }
-        let image = reader()?.decode().map_err(|e| e.to_string())?.into_luma16();
-        let (width, height) = (image.width() as usize, image.height() as usize);
-        if width == 0 || height == 0 {
-            return Err("it has no pixels".into());
-        }
-        let value = |gray: u16| black + (white - black) * (f64::from(gray) / f64::from(u16::MAX));
-        Ok(Self { width, height, values: image.into_raw().into_iter().map(value).collect() })
+        let image = Image::read(file).map_err(|error| error.to_string())?;
+        let values = image.gray().into_iter().map(|gray| black + (white - black) * gray).collect();
+        Ok(Self { width: image.width(), height: image.height(), values })
     }
 
     fn sample(&self, uv: DVec2) -> f64 {

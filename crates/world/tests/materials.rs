@@ -11,8 +11,11 @@ use sessile_world::{World, WorldError};
 fn write_image(folder: &tempfile::TempDir, name: &str, width: u32, gray: &[u16]) -> std::path::PathBuf {
     let file = folder.path().join(name);
     let height = gray.len() as u32 / width;
-    let image = image::ImageBuffer::<image::Luma<u16>, _>::from_raw(width, height, gray.to_vec()).expect("a size");
-    image.save(&file).expect("a scratch folder");
+    let mut encoder = png::Encoder::new(std::fs::File::create(&file).expect("a scratch folder"), width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::Sixteen);
+    let bytes: Vec<u8> = gray.iter().flat_map(|value| value.to_be_bytes()).collect();
+    encoder.write_header().and_then(|mut writer| writer.write_image_data(&bytes)).expect("a scratch folder");
     file
 }
 

@@ -147,6 +147,7 @@ pub fn flow_colors(truth: &GroundTruth, longest: f32) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sessile_images::Image;
 
     #[test]
     fn files_round_trip() {
@@ -166,9 +167,9 @@ mod tests {
         };
         write_ground_truth(&files, &truth, &[9; 9]).unwrap();
         assert!(files.exist());
-        let mask = image::open(files.mask()).unwrap().into_luma8().into_raw();
-        assert_eq!(mask, [0, 128, 255]);
-        let ids = image::open(files.id_png()).unwrap().into_rgb8().into_raw();
+        let mask = Image::read(&files.mask()).unwrap().gray();
+        assert_eq!(mask, [0.0, 128.0 / 255.0, 1.0]);
+        let ids = Image::read(&files.id_png()).unwrap().rgb_bytes();
         assert_eq!(ids, [0, 0, 0, 0x70, 0x11, 0x01, 255, 255, 255]);
         let channels = |path: PathBuf| {
             let image = exr::prelude::read_first_flat_layer_from_file(path).unwrap();

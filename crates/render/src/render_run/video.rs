@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::image_tag::ImageTag;
 use sessile_frames::{Activity, Progress};
+use sessile_images::Image;
 
 use super::RenderError;
 use crate::video::{VideoWriter, read_note};
@@ -62,7 +63,7 @@ fn note(frames: &[VideoFrame], fps: f64) -> String {
 }
 
 fn read_image(file: &Path) -> Result<Vec<u8>, RenderError> {
-    let unreadable = |reason: String| RenderError::ReadBack { file: file.to_owned(), reason };
-    let image = image::open(file).map_err(|error| unreadable(error.to_string()))?;
-    Ok(image.into_rgb8().into_raw())
+    let image = Image::read(file)
+        .map_err(|error| RenderError::ReadBack { file: file.to_owned(), reason: error.to_string() })?;
+    Ok(image.rgb_bytes())
 }

@@ -1,4 +1,4 @@
-use rusty_h264::Decoder;
+use rusty_h264_decoder::Decoder;
 
 use super::*;
 

@@ -4,7 +4,7 @@ use sessile_frames::{Event, Ids};
 
 use super::{Component, Label, TargetVolume, UnresolvedDrop};
 use crate::params::NumericalParameters;
-use crate::tiles::Field;
+use crate::tiles::{CellIndex, Field};
 
 /// Cells that a component has in common with a drop of the previous step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,10 @@ struct Part {
 
 /// Counts the cells of each component by the drop that they belonged to; sorted by component, then
 /// id.
-pub fn count_overlaps(cells: &[u32], labels: &Field<Label>, component_of: &[u32], overlaps: &mut Vec<Overlap>) {
+pub fn count_overlaps(cells: &[CellIndex], labels: &Field<Label>, component_of: &[u32], overlaps: &mut Vec<Overlap>) {
     overlaps.clear();
     for (&cell, &component) in cells.iter().zip(component_of) {
-        let Some(id) = labels.values()[cell as usize].id() else { continue };
+        let Some(id) = labels.values()[cell].id() else { continue };
         match overlaps.last_mut() {
             Some(last) if (last.component, last.id) == (component, id) => last.num_cells += 1,
             _ => overlaps.push(Overlap { component, id, num_cells: 1 }),

@@ -40,7 +40,7 @@ fn label(drops: &mut Drops, tiles: &Tiles, phi: &Field<f64>) -> Vec<Event> {
 fn two_drops(tiles: &Tiles) -> Drops {
     let mut drops = Drops::default();
     drops.labels.resize(tiles);
-    for (index, &phi) in discs(tiles, &[(-8.0, 5.6), (8.0, 4.0)]).values().iter().enumerate() {
+    for (index, &phi) in tiles.indices().zip(discs(tiles, &[(-8.0, 5.6), (8.0, 4.0)]).values()) {
         if phi < 0.0 {
             let id = if tiles.cell(index)[0] < 0 { 1 } else { 2 };
             drops.labels.values_mut()[index] = Label::drop(id);

@@ -10,7 +10,7 @@ use crate::poisson::PoissonError;
 use crate::projection::capillary_time_step;
 use crate::state::State;
 use crate::testing::{Advancing, plane_world, test_parameters};
-use crate::tiles::{CELLS, Topology};
+use crate::tiles::{CellIndex, Topology};
 
 /// Side of a cell, in m.
 const H: f64 = 1e-4;
@@ -22,7 +22,7 @@ fn disc(params: Parameters, velocity: DVec3) -> (Fluid, World) {
     let mut fluid = Fluid::new(State::new(H, DVec3::ZERO, topology, Vec::new()), params);
     let tiles: Vec<[i32; 3]> = (0..16).map(|n| [n % 4 - 2, n / 4 - 2, 0]).collect();
     fluid.adapt(&world, &tiles);
-    for index in 0..fluid.state.grid.tiles.len() * CELLS {
+    for index in fluid.state.grid.tiles.indices() {
         let from_center = fluid.state.grid.center(index).truncate() / H - DVec3::new(0.3, 0.1, 0.0).truncate();
         fluid.state.phi.values_mut()[index] = from_center.length() - 8.0;
         for axis in 0..2 {
@@ -114,8 +114,9 @@ fn gravity_accelerates_a_free_drop_by_g_dt() {
     for _ in 0..steps {
         fluid.step(&context(&world, dt, gravity), &mut Vec::new(), &mut NoTimer).unwrap();
     }
-    let labels = fluid.state.drops.labels.values().iter().enumerate().filter(|(_, label)| label.id().is_some());
-    let cells: Vec<usize> = labels.map(|(index, _)| index).collect();
+    let State { grid, drops, .. } = &fluid.state;
+    let labels = grid.tiles.indices().zip(drops.labels.values()).filter(|(_, label)| label.id().is_some());
+    let cells: Vec<CellIndex> = labels.map(|(index, _)| index).collect();
     let sum: DVec3 = cells.iter().map(|&index| fluid.state.velocity_at_center(index)).sum();
     let mean = sum / cells.len() as f64;
     let expected = gravity * dt * f64::from(steps);

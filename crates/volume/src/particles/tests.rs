@@ -7,7 +7,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::{ParticleParameters, Particles};
-use crate::tiles::{CELLS, Field, SIDE, Tiles, Topology, local_cell};
+use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles, Topology, local_cell};
 
 /// A block of tiles with φ and an analytic flow, in cells.
 struct Bench<'a> {
@@ -46,7 +46,7 @@ impl<'a> Bench<'a> {
         tiles.activate(&mut wanted);
         let mut field = Field::new(BAND + 1.0);
         field.resize(&tiles);
-        for index in 0..tiles.len() * CELLS {
+        for index in tiles.indices() {
             field.values_mut()[index] = phi(center(&tiles, index)).clamp(-BAND - 1.0, BAND + 1.0);
         }
         Self { stage: field.clone(), phi: field, tiles, flow }
@@ -109,12 +109,14 @@ impl<'a> Bench<'a> {
     fn redistance(&mut self) {
         let first = self.phi.clone();
         let (tiles, values) = (&self.tiles, first.values());
-        let near =
-            |index: usize, axis: usize, step: i32| tiles.next(index, axis, step).map_or(values[index], |k| values[k]);
+        let near = |index: CellIndex, axis: usize, step: i32| {
+            tiles.next(index, axis, step).map_or(values[index], |k| values[k])
+        };
         let dims = tiles.dims();
-        let at_surface: Vec<Option<f64>> = (0..values.len())
-            .into_par_iter()
-            .map(|index| {
+        let indices: Vec<CellIndex> = tiles.indices().collect();
+        let at_surface: Vec<Option<f64>> = indices
+            .par_iter()
+            .map(|&index| {
                 let own = values[index];
                 let crosses = (0..dims).any(|axis| [-1, 1].iter().any(|&step| own * near(index, axis, step) < 0.0));
                 crosses.then(|| {
@@ -131,7 +133,7 @@ impl<'a> Bench<'a> {
             let from = self.phi.clone();
             let values = from.values();
             let tiles = &self.tiles;
-            self.phi.values_mut().par_iter_mut().enumerate().for_each(|(index, out)| {
+            self.phi.values_mut().par_iter_mut().zip(&indices).for_each(|(out, &index)| {
                 let sign = first.values()[index].signum();
                 let own = values[index];
                 if let Some(distance) = at_surface[index] {
@@ -151,7 +153,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn center(tiles: &Tiles, index: usize) -> DVec3 {
+fn center(tiles: &Tiles, index: CellIndex) -> DVec3 {
     DVec3::from(tiles.cell(index).map(f64::from)) + 0.5
 }
 
@@ -176,7 +178,7 @@ fn weno_step(
             }
             let [i, j, k] = local_cell(local);
             let at = ((k + 3) * N + j + 3) * N + i + 3;
-            let u = flow(center(tiles, slot * CELLS + local), time);
+            let u = flow(center(tiles, CellIndex::new(slot, local)), time);
             for (axis, stride) in [1, N, N * N].into_iter().enumerate().take(tiles.dims()) {
                 let f = |n: isize| block[at.wrapping_add_signed(if u[axis] > 0.0 { n } else { -n } * stride as isize)];
                 let v: [f64; 5] = std::array::from_fn(|m| f(m as isize - 2) - f(m as isize - 3));
@@ -270,18 +272,18 @@ fn particles_are_seeded_where_the_interface_is_fast() {
     let parameters = FROM_REST;
     let mut particles = Particles::default();
     // Above the middle the speed is half of that which calls for all particles, below it is zero.
-    let speed = |cell: usize| if center(&bench.tiles, cell).y > 12.0 { 0.05 } else { 0.0 };
+    let speed = |cell: CellIndex| if center(&bench.tiles, cell).y > 12.0 { 0.05 } else { 0.0 };
     particles.reseed(&bench.tiles, &bench.phi, &parameters, 0, speed, |_| true);
     let mut counts = vec![0; bench.tiles.len() * CELLS];
     let mut signs = [0, 0];
     for slot in 0..bench.tiles.len() {
         for particle in particles.in_tile(slot) {
             let local = crate::tiles::local_index(particle.at.to_array().map(|c| c as usize));
-            counts[slot * CELLS + local] += 1;
+            counts[CellIndex::new(slot, local)] += 1;
             signs[usize::from(particle.signed_radius > 0.0)] += 1;
         }
     }
-    for (cell, &count) in counts.iter().enumerate() {
+    for (cell, &count) in bench.tiles.indices().zip(&counts) {
         let fast = center(&bench.tiles, cell).y > 12.0 && bench.phi.values()[cell].abs() < 2.0;
         assert!(
             count <= 16 && (!fast || count == 16),

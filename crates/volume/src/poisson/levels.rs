@@ -15,12 +15,10 @@ use std::mem;
 
 use rayon::prelude::*;
 
-use super::System;
 use super::matrix::Matrix;
 use super::uniform_runs::UniformRuns;
+use super::{OptionalUnknown, System};
 
-/// Not aggregated into any coarse unknown.
-pub const NO_AGGREGATE: u32 = u32::MAX;
 /// Unknowns per task.
 pub const GRAIN: usize = 4096;
 /// Couplings of at least this fraction of the strongest one at the weaker end connect a block.
@@ -53,8 +51,8 @@ pub struct Level {
     pub couplings: Vec<f32>,
     /// Inverse of the diagonal; 0 where that is 0.
     pub inverse: Vec<f32>,
-    /// The unknown of the next level that each is part of, or [`NO_AGGREGATE`].
-    pub aggregate_of: Vec<u32>,
+    /// The unknown of the next level that each is part of; none where it is not aggregated.
+    pub aggregate_of: Vec<OptionalUnknown>,
     /// For each row, which of its couplings are strong and lead into another block, a bit each.
     pub outward: Vec<u32>,
     /// Range of each unknown's members in `member_lists`.
@@ -272,10 +270,13 @@ impl Level {
                     continue;
                 }
                 let other = self.aggregate_of[self.neighbor(member, self.columns[slot])];
+                // An unknown with a coupling to an aggregated one is aggregated itself.
+                let Some(other) = other.get() else { continue };
                 // Weakly connected parts of one block have one color and stay uncoupled.
-                if other == place as u32 || (other < num_red as u32) == (place < num_red) {
+                if other == place || (other < num_red) == (place < num_red) {
                     continue;
                 }
+                let other = other as u32;
                 match found[..count].iter_mut().find(|known| known.0 == other) {
                     Some(known) => known.1 += 0.5 * coupling,
                     None if count < MAX_WIDTH => {
@@ -292,17 +293,17 @@ impl Level {
     /// Lists the blocks: their cells in `cells`, their members in `coarse`, and each member's
     /// block.
     fn aggregate_blocks(&mut self, coarse: &mut Self, cells: &mut Vec<[i32; 3]>) {
-        reset(&mut self.aggregate_of, self.cells.len(), NO_AGGREGATE);
+        reset(&mut self.aggregate_of, self.cells.len(), OptionalUnknown::NONE);
         coarse.members.clear();
         coarse.member_lists.clear();
         cells.clear();
         for seed in 0..self.len() {
-            if self.aggregate_of[seed] != NO_AGGREGATE || self.strongest[seed] == 0.0 {
+            if self.aggregate_of[seed].is_some() || self.strongest[seed] == 0.0 {
                 continue;
             }
             let block = self.cells[seed].map(|c| c >> 1);
             let first = coarse.member_lists.len();
-            let number = cells.len() as u32;
+            let number = OptionalUnknown::new(cells.len());
             cells.push(block);
             if let Some(whole) = self.whole_block(seed) {
                 whole.iter().for_each(|&member| self.aggregate_of[member as usize] = number);
@@ -319,7 +320,7 @@ impl Level {
                 for slot in member * self.width..(member + 1) * self.width {
                     let other = self.neighbor(member, self.columns[slot]);
                     if self.is_strong(member, other, self.couplings[slot])
-                        && self.aggregate_of[other] == NO_AGGREGATE
+                        && !self.aggregate_of[other].is_some()
                         && self.cells[other].map(|c| c >> 1) == block
                     {
                         self.aggregate_of[other] = number;
@@ -351,7 +352,7 @@ impl Level {
         if members.len() != 8 {
             return None;
         }
-        let (mut others, mut dirichlet) = ([NO_AGGREGATE; USUAL_WIDTH], 0.0);
+        let (mut others, mut dirichlet) = ([None; USUAL_WIDTH], 0.0);
         for &member in members {
             let member = member as usize;
             if !self.uniform[member] {
@@ -360,24 +361,21 @@ impl Level {
             dirichlet += coarse_dirichlet(self.dirichlet[member], full);
             for (axis, coordinate) in self.cells[member].into_iter().enumerate() {
                 let face = 2 * axis + (coordinate & 1) as usize;
-                let other = self.aggregate_of[self.neighbor(member, self.columns[member * self.width + face])];
-                if others[face] == NO_AGGREGATE {
-                    others[face] = other;
-                }
-                if other != others[face] || other == place as u32 || other == NO_AGGREGATE {
+                let other = self.aggregate_of[self.neighbor(member, self.columns[member * self.width + face])].get()?;
+                if other == place || *others[face].get_or_insert(other) != other {
                     return None;
                 }
             }
         }
-        Some((others, dirichlet))
+        Some((others.map(|other| other.map_or(0, |other| other as u32)), dirichlet))
     }
 
     /// Converts block numbers to positions, in `aggregate_of` and in the order of `coarse.members`.
     fn place_blocks(&mut self, coarse: &mut Self) {
         let places = &coarse.places;
         self.aggregate_of.par_iter_mut().with_min_len(GRAIN).for_each(|aggregate_of| {
-            if *aggregate_of != NO_AGGREGATE {
-                *aggregate_of = places[*aggregate_of as usize];
+            if let Some(block) = aggregate_of.get() {
+                *aggregate_of = OptionalUnknown::new(places[block] as usize);
             }
         });
         // The ranges are sorted through the positions.
@@ -406,11 +404,7 @@ impl Level {
                 let other = self.neighbor(i, self.columns[i * self.width + k]);
                 let strong = self.is_strong(i, other, self.couplings[i * self.width + k]);
                 let leaves = || self.cells[i].map(|c| c >> 1) != self.cells[other].map(|c| c >> 1);
-                if strong
-                    && leaves()
-                    && self.aggregate_of[i] != NO_AGGREGATE
-                    && self.aggregate_of[other] != NO_AGGREGATE
-                {
+                if strong && leaves() && self.aggregate_of[i].is_some() && self.aggregate_of[other].is_some() {
                     *bits |= 1 << k;
                 }
             }

@@ -181,10 +181,14 @@ impl Level {
         each_grain(&mut self.x[..num_red], |from, x| {
             for (k, x) in x.iter_mut().enumerate() {
                 let i = from + k;
-                let Some(&own) = coarse.x.get(aggregate_of[i] as usize) else { continue };
+                let Some(own) = aggregate_of[i].get().map(|unknown| coarse.x[unknown]) else { continue };
                 let mut bits = outward[i];
                 let columns = &columns[i * width..][..width];
-                let beyond = |face: usize| coarse.x[aggregate_of[num_red + columns[face] as usize] as usize];
+                // Couplings that lead outward connect aggregated unknowns.
+                let beyond = |face: usize| {
+                    let unknown = aggregate_of[num_red + columns[face] as usize].get();
+                    unknown.map_or(own, |unknown| coarse.x[unknown])
+                };
                 let mut correction = own;
                 if let Some(faces) = one_of_each_pair(bits) {
                     faces.into_iter().for_each(|face| correction += SHARE * (beyond(face) - own));

@@ -3,7 +3,7 @@
 
 use crate::faces::WET;
 use crate::poisson::OptionalUnknown;
-use crate::tiles::{CELLS, Field, SIDE, local_cell};
+use crate::tiles::{CellIndex, Field, SIDE, local_cell};
 
 use super::{Equation, PressureProblem};
 
@@ -48,13 +48,13 @@ impl PressureProblem<'_> {
         &self,
         unknown_of: &Field<OptionalUnknown>,
         velocity: &'a [Field<f64>; 3],
-        index: usize,
+        index: CellIndex,
     ) -> Option<InteriorRow<'a>> {
         let tiles = self.tiles;
         if tiles.topology().planar {
             return None;
         }
-        let (slot, [_, j, k]) = (index / CELLS, local_cell(index % CELLS).map(|c| c as i32));
+        let (slot, [_, j, k]) = (index.slot(), local_cell(index.local()).map(|c| c as i32));
         let first = |j: i32, k: i32| {
             let row = unknown_of.row(tiles, slot, j, k)?;
             row.iter().all(|unknown| unknown.is_some()).then(|| row[0].get())?
@@ -63,7 +63,7 @@ impl PressureProblem<'_> {
             let row = self.solids.open[axis].row(tiles, slot, j, k);
             row.filter(|row| row.iter().all(|&open| open == 1.0)).map(|_| ())
         };
-        let (before, after) = (tiles.next(index, 0, -1)?, tiles.next(index + SIDE - 1, 0, 1)?);
+        let (before, after) = (tiles.next(index, 0, -1)?, tiles.next(index.along_row(SIDE - 1), 0, 1)?);
         let ends = [unknown_of.values()[before].get()?, unknown_of.values()[after].get()?];
         if self.solids.open[0].values()[after] != 1.0 {
             return None;
@@ -92,12 +92,14 @@ impl PressureProblem<'_> {
         unknown_of: &Field<OptionalUnknown>,
         q: &[f64],
         axis: usize,
-        index: usize,
+        index: CellIndex,
         out: &mut [f64; SIDE],
     ) -> Option<()> {
         let tiles = self.tiles;
-        let (slot, [_, j, k]) = (index / CELLS, local_cell(index % CELLS).map(|c| c as i32));
-        if tiles.topology().planar || !self.flags[axis].values()[index..][..SIDE].iter().all(|flag| flag & WET != 0) {
+        let (slot, [_, j, k]) = (index.slot(), local_cell(index.local()).map(|c| c as i32));
+        if tiles.topology().planar
+            || !self.flags[axis].tile(slot)[index.local()..][..SIDE].iter().all(|flag| flag & WET != 0)
+        {
             return None;
         }
         // Unknowns of a whole row are consecutive.
@@ -169,14 +171,14 @@ mod tests {
         let mut projection = Projection::default();
         projection.number_unknowns(tiles, &case.solids, &case.phi);
         let (unknown_of, mut count) = (&projection.unknown_of, 0);
-        for first in (0..tiles.len() * CELLS).step_by(SIDE).filter(|&first| unknown_of.values()[first].is_some()) {
+        for first in tiles.indices().step_by(SIDE).filter(|&first| unknown_of.values()[first].is_some()) {
             let Some(interior) = problem.interior_row(unknown_of, &velocity, first) else { continue };
             for lane in 0..SIDE {
                 let (by_row, by_cell) = (
                     interior.equation(lane, 0.1),
-                    problem.equation(unknown_of, &velocity, first + lane, 0.1, &|_, _, _| 0.0),
+                    problem.equation(unknown_of, &velocity, first.along_row(lane), 0.1, &|_, _, _| 0.0),
                 );
-                assert_eq!(by_row, by_cell, "cell {:?}", tiles.cell(first + lane));
+                assert_eq!(by_row, by_cell, "cell {:?}", tiles.cell(first.along_row(lane)));
             }
             count += 1;
         }

@@ -39,10 +39,10 @@ impl Setup {
         let num_tiles = state.grid.tiles.len();
         let near: Vec<Vec<u32>> = (0..num_tiles).map(|slot| self.drops_near_tile(state, drops, slot)).collect();
         let mut owners = vec![None; num_tiles * CELLS];
-        for (index, owner) in owners.iter_mut().enumerate() {
-            let in_use = index % CELLS < state.grid.tiles.cells_in_use();
+        for (index, owner) in state.grid.tiles.indices().zip(&mut owners) {
+            let in_use = index.local() < state.grid.tiles.cells_in_use();
             if in_use && state.solids.distance.values()[index] > -SOLID_BAND {
-                let candidates = near[index / CELLS].iter().copied();
+                let candidates = near[index.slot()].iter().copied();
                 let (distance, number) = self.nearest_surface(drops, candidates, state.grid.center(index));
                 state.phi.values_mut()[index] = distance;
                 *owner = number;
@@ -50,7 +50,7 @@ impl Setup {
         }
         if drops.iter().any(|drop| drop.cap().is_some()) {
             for index in cells_on_far_sides(state, drops, &owners) {
-                let others = near[index / CELLS].iter().copied().filter(|number| Some(*number) != owners[index]);
+                let others = near[index.slot()].iter().copied().filter(|number| Some(*number) != owners[index]);
                 let (distance, number) = self.nearest_surface(drops, others, state.grid.center(index));
                 state.phi.values_mut()[index] = distance;
                 owners[index] = number;
@@ -62,9 +62,10 @@ impl Setup {
     /// Writes velocity, labels and target volumes; returns the ids of drops whose volume must be
     /// measured.
     fn write_drops(&self, state: &mut State, drops: &[InitialDrop], owners: &[Option<u32>]) -> Vec<u32> {
-        let State { solids, phi, velocity, drops: labeled, .. } = state;
+        let State { grid, solids, phi, velocity, drops: labeled, .. } = state;
         let mut overlaps = vec![false; drops.len()];
-        for (index, number) in owners.iter().enumerate().filter_map(|(index, number)| Some((index, (*number)?))) {
+        for (index, number) in grid.tiles.indices().zip(owners).filter_map(|(index, number)| Some((index, (*number)?)))
+        {
             let (distance, drop) = (phi.values()[index], &drops[number as usize]);
             if distance < VELOCITY_BAND {
                 for (axis, component) in velocity.iter_mut().enumerate() {

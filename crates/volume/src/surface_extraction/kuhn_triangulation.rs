@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::marching_tetrahedra::{EDGES, Polygon, Scratch, Site, Tetrahedron};
 use super::{ExtractionFields, SurfaceTag};
-use crate::tiles::{OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
+use crate::tiles::{CellIndex, OptionalSlot, SIDE, Tiles, local_index, neighbor_place};
 
 /// A vertex as a tetrahedron makes it.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,8 @@ impl TileTriangulator {
         let planar = tiles.topology().planar;
         self.gather(liquid, &present, planar);
         let (any_a, any_b) = self.nodes.iter().fold((false, false), |(a, b), n| (a | (n.a < 0.0), b | (n.b < 0.0)));
-        if !(any_a && any_b) || self.nodes.iter().all(|n| n.inside()) {
+        // A tile full of liquid has no surface, but for the flat ends of a planar slab.
+        if !(any_a && any_b) || (!planar && self.nodes.iter().all(|n| n.inside())) {
             return parts;
         }
         let corner = [0, 1, 2].map(|axis| tiles.coords()[slot][axis] * SIDE as i32 - low[axis]);
@@ -121,7 +122,7 @@ impl TileTriangulator {
                     let tile = present[neighbor_place([x >> 3, y >> 3, z >> 3])];
                     let local = local_index([x, y, z].map(|c| (c & 7) as usize));
                     self.nodes.push(tile.get().map_or(OUTSIDE, |tile| {
-                        let cell = tile * SIDE.pow(3) + local;
+                        let cell = CellIndex::new(tile, local);
                         Node { a: liquid.phi(cell), b: -liquid.solid(cell), label: liquid.label(cell) }
                     }));
                 }

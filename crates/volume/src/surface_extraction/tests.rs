@@ -10,7 +10,7 @@ use sessile_geometry::{Closest, Distance, TriMesh};
 use sessile_world::random::Stream;
 
 use super::{ExtractedSurface, ExtractionFields, GridPlacement, NearestWall, extract_surface};
-use crate::tiles::{CELLS, SIDE, Tiles, Topology};
+use crate::tiles::{CellIndex, SIDE, Tiles, Topology};
 
 /// Fields sampled on a block of tiles, and φ between the samples.
 struct Sampled<'a> {
@@ -38,8 +38,7 @@ impl<'a> Sampled<'a> {
         let mut wanted: Vec<[i32; 3]> =
             across.flat_map(|z| (-n..n).flat_map(move |y| (-n..n).map(move |x| [x, y, z]))).collect();
         tiles.activate(&mut wanted);
-        let centers: Vec<DVec3> =
-            (0..tiles.len() * CELLS).map(|c| DVec3::from(tiles.cell(c).map(f64::from)) + 0.5).collect();
+        let centers: Vec<DVec3> = tiles.indices().map(|c| DVec3::from(tiles.cell(c).map(f64::from)) + 0.5).collect();
         let solid = |p: &DVec3| walls.iter().map(|wall| wall.signed_distance(*p)).fold(1e3, f64::min);
         Self {
             phi: centers.iter().map(|&p| exact(p)).collect(),
@@ -56,15 +55,15 @@ impl<'a> Sampled<'a> {
 }
 
 impl ExtractionFields for Sampled<'_> {
-    fn phi(&self, cell: usize) -> f64 {
+    fn phi(&self, cell: CellIndex) -> f64 {
         self.phi[cell]
     }
 
-    fn solid(&self, cell: usize) -> f64 {
+    fn solid(&self, cell: CellIndex) -> f64 {
         self.solid[cell]
     }
 
-    fn label(&self, _cell: usize) -> u32 {
+    fn label(&self, _cell: CellIndex) -> u32 {
         1
     }
 
@@ -344,6 +343,18 @@ fn a_planar_drop_is_a_slab_of_one_cell() {
     assert!((drop.base_radius / (r * theta.sin()) - 1.0).abs() < 0.005, "base {}", drop.base_radius);
 }
 
+/// A disc of 20 cells radius contains whole tiles, whose flat ends belong to the slab's surface.
+#[test]
+fn v2_planar_slabs_are_closed_over_full_tiles() {
+    for center in [DVec3::ZERO, DVec3::new(3.3, -1.7, 0.0)] {
+        let phi = |p: DVec3| (p - center).truncate().length() - 20.0;
+        let found = Sampled::new(32.0, true, &phi, &[]).extract_surface();
+        check_closed(&found.surface, "disc");
+        let error = volume(&found.surface) / (PI * 400.0) - 1.0;
+        assert!(error.abs() < 1e-3, "area off by {:.3} %", 100.0 * error);
+    }
+}
+
 #[test]
 fn a_drop_in_a_corner_is_assigned_to_both_solids() {
     let (floor, wall) = (Plane { normal: DVec3::Y, offset: -3.2 }, Plane { normal: DVec3::X, offset: -4.1 });
@@ -366,13 +377,13 @@ fn a_drop_in_a_corner_is_assigned_to_both_solids() {
 struct Labeled<'a>(Sampled<'a>, [u32; 2]);
 
 impl ExtractionFields for Labeled<'_> {
-    fn phi(&self, cell: usize) -> f64 {
+    fn phi(&self, cell: CellIndex) -> f64 {
         self.0.phi(cell)
     }
-    fn solid(&self, cell: usize) -> f64 {
+    fn solid(&self, cell: CellIndex) -> f64 {
         self.0.solid(cell)
     }
-    fn label(&self, cell: usize) -> u32 {
+    fn label(&self, cell: CellIndex) -> u32 {
         self.1[usize::from(self.0.tiles.cell(cell)[0] >= 0)]
     }
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {

@@ -11,7 +11,6 @@ use crate::spray::Spray;
 use crate::spray_transfer;
 use crate::state::State;
 use crate::surface_extraction::{ExtractedSurface, GridPlacement, extract_surface};
-use crate::tiles::CELLS;
 
 /// Sums over the cells of a drop.
 #[derive(Clone, Copy, Default)]
@@ -87,7 +86,7 @@ impl Volume {
     /// Mean center of a drop's cells, in m.
     fn center_of_cells(&self, id: u32) -> DVec3 {
         let State { grid, drops, .. } = &self.fluid.state;
-        let cells = drops.labels.values().iter().enumerate().filter(|(_, label)| label.id() == Some(id));
+        let cells = grid.tiles.indices().zip(drops.labels.values()).filter(|(_, label)| label.id() == Some(id));
         let (sum, count) = cells.fold((DVec3::ZERO, 0.0), |(sum, n), (index, _)| (sum + grid.center(index), n + 1.0));
         sum / f64::max(count, 1.0)
     }
@@ -99,8 +98,8 @@ impl Volume {
         let cell_volume = self.setup.cell_volume();
         let scale = self.setup.parameters.liquid.density * grid.h;
         let mut sums = vec![CellSums::default(); drops.targets.len()];
-        for (index, &label) in drops.labels.values().iter().enumerate() {
-            let Some(id) = label.id().filter(|_| index % CELLS < grid.tiles.cells_in_use()) else { continue };
+        for (index, &label) in grid.tiles.indices().zip(drops.labels.values()) {
+            let Some(id) = label.id().filter(|_| index.local() < grid.tiles.cells_in_use()) else { continue };
             let Ok(at) = drops.targets.binary_search_by_key(&id, |target| target.id) else { continue };
             let velocity = state.velocity_at_center(index);
             let sum = &mut sums[at];

@@ -286,7 +286,7 @@ fn planar_energy(volume: &Volume) -> f64 {
     let fluid = &volume.fluid.state;
     let (tiles, h) = (&fluid.grid.tiles, fluid.grid.h);
     let mut kinetic = 0.0;
-    for (index, share) in fluid.drops.fractions().iter().enumerate().filter(|(_, share)| **share > 0.0) {
+    for (index, share) in tiles.indices().zip(fluid.drops.fractions()).filter(|(_, share)| **share > 0.0) {
         for (axis, component) in fluid.velocity.iter().enumerate().take(2) {
             let high = tiles.next(index, axis, 1).expect("an active neighbor");
             let u = 0.5 * (component.values()[index] + component.values()[high]);

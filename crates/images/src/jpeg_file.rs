@@ -1,0 +1,28 @@
+//! JPEG files, baseline and progressive; gray, YCbCr and CMYK.
+
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+use crate::{Image, ImageError, Samples, check_size, damaged};
+
+/// The longest side that the format can express.
+const MAX_SIDE: usize = 65535;
+
+pub fn decode(bytes: &[u8]) -> Result<Image, ImageError> {
+    let options = DecoderOptions::default().set_max_width(MAX_SIDE).set_max_height(MAX_SIDE);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers().map_err(damaged)?;
+    let info = decoder.info().ok_or(ImageError::Empty)?;
+    let (width, height) = (usize::from(info.width), usize::from(info.height));
+    check_size(width, height)?;
+    let gray = decoder.input_colorspace() == Some(ColorSpace::Luma);
+    let (space, channels) = if gray { (ColorSpace::Luma, 1) } else { (ColorSpace::RGB, 3) };
+    decoder.set_options(options.jpeg_set_out_colorspace(space));
+    let pixels = decoder.decode().map_err(damaged)?;
+    if pixels.len() != width * height * channels {
+        return Err(damaged("its data ends early"));
+    }
+    Ok(Image { width, height, channels, samples: Samples::Byte(pixels) })
+}
