@@ -66,6 +66,7 @@ fn run_with_title(parent: &Path, title: &str) -> PathBuf {
         resumes: 0,
         steps: StepTotals::default(),
         stages: Default::default(),
+        estimate: None,
         error: None,
     };
     run.write_info(&info).unwrap();

@@ -76,5 +76,5 @@ pub use measure::{MeasureContext, MeasureError, Solid, measure};
 pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
 pub use ply::FrameId;
 pub use progress::{Activity, NoProgress, Progress};
-pub use run_info::{RunInfo, RunInfoError, RunStatus, StageSeconds, StageValue, StepTotals};
+pub use run_info::{CostEstimate, RunInfo, RunInfoError, RunStatus, StageSeconds, StageValue, StepTotals};
 pub use wet::WetError;

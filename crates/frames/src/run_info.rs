@@ -36,6 +36,9 @@ pub struct RunInfo {
     pub steps: StepTotals,
     /// Time spent per stage, summed over all parts of the run.
     pub stages: BTreeMap<String, StageSeconds>,
+    /// What the run was expected to need, before it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<CostEstimate>,
     /// Error message of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -53,6 +56,17 @@ pub enum RunStatus {
     Failed,
     /// Stopped by a signal; it can be resumed.
     Stopped,
+}
+
+/// What a run is expected to need, without images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CostEstimate {
+    /// Largest amount of memory, in bytes.
+    pub memory_bytes: f64,
+    /// Wall time, in s.
+    pub wall_seconds: f64,
+    /// Size of the run folder, in bytes.
+    pub disk_bytes: f64,
 }
 
 /// Time spent in a stage.
@@ -222,6 +236,7 @@ pub(crate) mod tests {
             resumes: 2,
             steps,
             stages: BTreeMap::from([("move".into(), StageSeconds { wall_seconds: 1.5, cpu_seconds: 2.75 })]),
+            estimate: Some(CostEstimate { memory_bytes: 2e7, wall_seconds: 3.5, disk_bytes: 1e6 }),
             error: None,
         }
     }

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use sessile_frames::{FolderError, FrameSelection};
+use sessile_frames::FrameSelection;
 use sessile_render::{FramesToRender, RenderError, RenderOptions, RenderSummary, render_run};
 
 use super::{on_threads, run_hint};
@@ -46,7 +46,7 @@ pub fn render_images(
 /// Maps an error to its exit code, with a hint if the run is in `runs/`.
 fn failure(error: &RenderError, run: &Path) -> Failure {
     match error {
-        RenderError::Folder(FolderError::Busy { .. }) => Failure::Busy(error.to_string()),
+        RenderError::Busy { .. } => Failure::Busy(error.to_string()),
         error if error.is_wrong_request() => Failure::wrong(format!("{error}{}", run_hint(run))),
         error => Failure::failed(error),
     }
