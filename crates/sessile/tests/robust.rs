@@ -97,17 +97,19 @@ fn o2_signals_stop_a_run_soon_and_it_resumes_to_bit_identical_results() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&["run", "rain.toml", "--no-pictures", "--out=whole"]).expect_code(0);
     for (name, code) in [("-TERM", 143), ("-INT", 130), ("-HUP", 129)] {
-        let args = ["run", "rain.toml", "--no-pictures", "--out=stopped", "--fresh"];
+        let out = format!("--out=stopped{name}");
+        let folder = &out["--out=".len()..];
+        let args = ["run", "rain.toml", "--no-pictures", out.as_str()];
         let mut child = scratch.start(&args);
-        wait_until("frame 2", || scratch.path("stopped/frames/00002.ply").exists());
+        wait_until("frame 2", || scratch.path(folder).join("frames/00002.ply").exists());
         signal(&child, name);
         let (status, time) = wait(&mut child);
         assert_eq!(status.code(), Some(code), "{name}");
         assert!(time < Duration::from_secs(2), "{name}: {time:?}");
-        assert_eq!(scratch.run_json("stopped").unwrap()["status"], "stopped", "{name}");
-        scratch.run(&["run", "rain.toml", "--no-pictures", "--out=stopped"]).expect_code(0).expect_message("resuming");
-        assert_eq!(scratch.run_json("stopped").unwrap()["status"], "done");
-        assert_same_results(&scratch.results("stopped"), &scratch.results("whole"), name);
+        assert_eq!(scratch.run_json(folder).unwrap()["status"], "stopped", "{name}");
+        scratch.run(&args).expect_code(0).expect_message("resuming");
+        assert_eq!(scratch.run_json(folder).unwrap()["status"], "done");
+        assert_same_results(&scratch.results(folder), &scratch.results("whole"), name);
     }
 }
 

@@ -42,6 +42,8 @@ const MANY_DROPS: f64 = 2e6;
 /// Wall time and disk space from which a warning is due, in s and bytes.
 const LONG_TIME: f64 = 7.0 * 86_400.0;
 const LARGE_DISK: f64 = 500e9;
+/// Fraction of the free memory from which a warning is due.
+const LARGE_MEMORY: f64 = 0.3;
 /// Size of a drop from which a warning is due, in capillary lengths.
 const LARGE_DROP: f64 = 100.0;
 
@@ -83,11 +85,16 @@ impl Estimate {
         let frames = f64::from(scene.time.last_frame()) + 1.0;
         let releases: f64 = emitted.iter().map(|(count, _)| count).sum();
         let state = load.elements * load.bytes_per_element;
-        let solids = solid_bytes(scene);
+        let solids = solid_triangles(scene, |_| true) * 75.0;
+        // Meshes of primitives are in memory only where they are used; the droplet model uses all.
+        let solids_in_memory = match scene.model {
+            ModelKind::Droplet => solid_triangles(scene, |_| true) * 350.0,
+            _ => solid_triangles(scene, |shape| matches!(shape, SolidShape::Mesh { .. })) * 400.0,
+        };
         let cpu = load.elements * (load.steps * load.step_seconds + frames * load.frame_seconds) + releases * 5e-6;
         let cost = CostEstimate {
             // The releases between two frames are in memory together.
-            memory_bytes: finite(PROGRAM_BYTES + state + solids + 150.0 * releases / frames),
+            memory_bytes: finite(PROGRAM_BYTES + state + solids_in_memory + 150.0 * releases / frames),
             wall_seconds: finite(cpu / (threads as f64).powf(0.7)),
             disk_bytes: finite(frames * (load.frame_bytes + 4e3) + 2.0 * 0.3 * state + solids),
         };
@@ -98,7 +105,10 @@ impl Estimate {
         };
         let warnings = warnings(scene, &emitted, &cost);
         let advice = "use fewer or smaller drops, or emitters with lower rates".to_owned();
-        Self { cost, warnings, advice, resolution }
+        let mut estimate = Self { cost, warnings, advice, resolution };
+        let tight = free_memory().and_then(|free| estimate.tight_memory(free));
+        estimate.warnings.extend(tight);
+        estimate
     }
 
     /// The estimate in one line.
@@ -111,6 +121,14 @@ impl Estimate {
     /// Returns an error if the run cannot fit into the free memory, where that is known.
     pub fn check_memory(&self) -> Result<(), BuildError> {
         free_memory().and_then(|free| self.problem(free)).map_or(Ok(()), |problem| Err(BuildError::Estimate(problem)))
+    }
+
+    /// A warning if the run needs a large part of `free` bytes of memory.
+    fn tight_memory(&self, free: f64) -> Option<String> {
+        let needed = self.cost.memory_bytes;
+        (needed > LARGE_MEMORY * free).then(|| {
+            format!("warning: the run needs about {} of the {} of free memory", bytes_text(needed), bytes_text(free))
+        })
     }
 
     /// Why the run cannot fit into `free` bytes of memory; `None` if it can.
@@ -204,17 +222,15 @@ fn area_of(shape: &SolidShape) -> f64 {
     }
 }
 
-/// Bytes of the meshes of the solids, with what the `droplet` model derives from them.
-fn solid_bytes(scene: &Scene) -> f64 {
-    let per_triangle = if scene.model == ModelKind::Droplet { 500.0 } else { 75.0 };
-    let bytes = |shape: &SolidShape| match shape {
-        SolidShape::Sphere { .. } | SolidShape::Cylinder { .. } => 16e3 * per_triangle,
-        SolidShape::Plane { .. } | SolidShape::Leaf { .. } | SolidShape::Box { .. } => 2e3 * per_triangle,
-        SolidShape::Mesh { file, .. } => {
-            std::fs::metadata(file).map_or(0.0, |found| found.len() as f64 / 40.0) * per_triangle
-        }
+/// Number of triangles of the solids whose shape is `counted`.
+fn solid_triangles(scene: &Scene, counted: impl Fn(&SolidShape) -> bool) -> f64 {
+    let triangles = |shape: &SolidShape| match shape {
+        SolidShape::Sphere { .. } | SolidShape::Cylinder { .. } => 16e3,
+        SolidShape::Plane { .. } | SolidShape::Leaf { .. } | SolidShape::Box { .. } => 2e3,
+        // A triangle takes about 40 bytes in a file.
+        SolidShape::Mesh { file, .. } => std::fs::metadata(file).map_or(0.0, |found| found.len() as f64 / 40.0),
     };
-    scene.solids.iter().map(|solid| bytes(&solid.shape)).sum()
+    scene.solids.iter().map(|solid| &solid.shape).filter(|shape| counted(shape)).map(triangles).sum()
 }
 
 /// Fastest initial drop, in m/s.
@@ -372,6 +388,23 @@ mod tests {
     }
 
     #[test]
+    fn r2_solids_that_are_not_used_cost_no_memory() {
+        let spheres: String = (0..1000)
+            .map(|k| format!("[[solids]]\nname = \"s{k}\"\nshape = \"sphere\"\ncenter = \"{} 0 0 mm\"\n", 30 * k))
+            .collect();
+        let estimate = estimate("surface", "", &spheres);
+        assert!(estimate.cost.memory_bytes < 2.0 * PROGRAM_BYTES, "{}", estimate.line());
+        assert!(estimate.tight_memory(10e9).is_none());
+    }
+
+    #[test]
+    fn r1_memory_that_is_nearly_exhausted_gets_a_warning() {
+        let estimate = estimate("surface", "", &format!("[resolution]\nedge = \"2 um\"\n{DROP}"));
+        let warning = estimate.tight_memory(estimate.cost.memory_bytes / 0.5).expect("a warning");
+        assert!(warning.contains("of free memory"), "{warning}");
+    }
+
+    #[test]
     fn r1_a_kilometer_drop_is_refused_or_warned_of() {
         let rest = DROP.replace("volume = \"4 uL\"", "radius = \"1 km\"");
         for model in ["pane", "droplet", "surface", "volume"] {
@@ -408,7 +441,8 @@ mod tests {
         for scene in crate::scenes::SCENES {
             let parsed = parse_str(scene.name, scene.text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}"));
             let estimate = Estimate::new(&parsed.scene, 2);
-            assert_eq!(estimate.warnings, Vec::<String>::new(), "{}", scene.name);
+            let tight = |warning: &String| warning.contains("free memory");
+            assert!(estimate.warnings.iter().all(tight), "{}: {:?}", scene.name, estimate.warnings);
             assert_eq!(estimate.problem(8e9), None, "{}: {}", scene.name, estimate.line());
         }
     }
