@@ -56,14 +56,17 @@ pub struct Estimate {
     pub warnings: Vec<String>,
     /// What to change in the scene to need less memory.
     advice: String,
-    /// Length in the scene that the memory depends on, in m, and how: memory ∝ length^−power.
-    resolution: Option<(&'static str, f64, f64)>,
+    /// Key of the length h that the memory depends on, its value in m, and the bytes that grow as
+    /// h⁻² and as h⁻³.
+    resolution: Option<(&'static str, f64, [f64; 2])>,
 }
 
 /// What a model computes with.
 struct Load {
     /// Number of cells, triangles or drops.
     elements: f64,
+    /// Those of them that fill the volume, not the surface, of the liquid.
+    inner: f64,
     bytes_per_element: f64,
     steps: f64,
     /// CPU time per element and step, and per frame, in s.
@@ -98,9 +101,10 @@ impl Estimate {
             wall_seconds: finite(cpu / (threads as f64).powf(0.7)),
             disk_bytes: finite(frames * (load.frame_bytes + 4e3) + 2.0 * 0.3 * state + solids),
         };
+        let growth = [load.elements - load.inner, load.inner].map(|count| count * load.bytes_per_element);
         let resolution = match scene.model {
-            ModelKind::Volume => scene.resolution.cell.map(|cell| ("resolution.cell", cell, 3.0)),
-            ModelKind::Surface => Some(("resolution.edge", scene.resolution.edge, 2.0)),
+            ModelKind::Volume => scene.resolution.cell.map(|cell| ("resolution.cell", cell, growth)),
+            ModelKind::Surface => Some(("resolution.edge", scene.resolution.edge, growth)),
             ModelKind::Pane | ModelKind::Droplet => None,
         };
         let warnings = warnings(scene, &emitted, &cost);
@@ -138,8 +142,11 @@ impl Estimate {
         }
         let needed = bytes_text(self.cost.memory_bytes);
         let advice = match self.resolution {
-            Some((key, length, power)) => {
-                let wanted = 1e3 * length * (self.cost.memory_bytes / (0.8 * free)).powf(1.0 / power);
+            Some((key, length, [square, cube])) => {
+                let fits = |factor: f64| square / factor.powi(2) + cube / factor.powi(3) < 0.7 * free;
+                // Steps of 5 % are as precise as the estimate.
+                let factor = (1..5000).map(|k| 1.05_f64.powi(k)).find(|factor| fits(*factor)).unwrap_or(1.0);
+                let wanted = 1e3 * length * factor;
                 format!("set {key} to at least {} mm, or {}", two_digits(wanted), self.advice)
             }
             None => self.advice.clone(),
@@ -245,13 +252,15 @@ fn volume_load(scene: &Scene, emitted: &[(f64, f64)]) -> Load {
         volume += liquid;
         area += 4.0 * PI * sphere_radius(liquid / count.max(1.0)).powi(2) * count.max(1.0);
     }
-    let elements = volume / h.powi(3) + 20.0 * area / (h * h);
+    let inner = volume / h.powi(3);
+    let elements = inner + 20.0 * area / (h * h);
     // The capillary limit of the explicit surface tension, and advection by at most a cell.
     let capillary = 0.36 * (scene.liquid.density * h.powi(3) / scene.liquid.surface_tension).sqrt();
     let step = capillary.min(h / fastest(scene)).min(scene.time.frame);
     let fields = if scene.output.fields { 10.0 * elements } else { 0.0 };
     Load {
         elements,
+        inner,
         bytes_per_element: 700.0,
         steps: scene.time.duration / step,
         step_seconds: 450e-9,
@@ -270,6 +279,7 @@ fn surface_load(scene: &Scene, emitted: &[(f64, f64)]) -> Load {
     let step = scene.surface.dt.unwrap_or(1e-3).min(scene.time.frame);
     Load {
         elements,
+        inner: 0.0,
         bytes_per_element: 1300.0,
         steps: scene.time.duration / step,
         step_seconds: 1e-6,
@@ -286,6 +296,7 @@ fn drop_load(scene: &Scene, emitted: &[(f64, f64)]) -> Load {
     let frame_bytes = if instances { INSTANCE_BYTES } else { DROP_TRIANGLES * FRAME_TRIANGLE_BYTES };
     Load {
         elements,
+        inner: 0.0,
         bytes_per_element: 600.0,
         steps: scene.time.duration / scene.time.frame.min(1.0 / 24.0),
         step_seconds: 0.2e-6,
@@ -376,7 +387,7 @@ mod tests {
         let free = 10e9;
         for (model, key) in [("volume", "cell"), ("surface", "edge")] {
             assert_eq!(estimate(model, "", DROP).problem(free), None, "{model}");
-            for size in ["1 nm", "1 um", "3 um"] {
+            for size in ["1 nm", "100 nm", "0.4 um"] {
                 let rest = format!("[resolution]\n{key} = \"{size}\"\n{DROP}");
                 let problem = estimate(model, "", &rest).problem(free).unwrap_or_else(|| panic!("{model} at {size}"));
                 let wanted = problem.split(&format!("set resolution.{key} to at least ")).nth(1).expect(&problem);
@@ -390,7 +401,12 @@ mod tests {
     #[test]
     fn r2_solids_that_are_not_used_cost_no_memory() {
         let spheres: String = (0..1000)
-            .map(|k| format!("[[solids]]\nname = \"s{k}\"\nshape = \"sphere\"\ncenter = \"{} 0 0 mm\"\n", 30 * k))
+            .map(|k| {
+                format!(
+                    "[[solids]]\nname = \"s{k}\"\nshape = \"sphere\"\ncenter = \"{} 0 0 mm\"\nradius = \"5 mm\"\n",
+                    30 * k
+                )
+            })
             .collect();
         let estimate = estimate("surface", "", &spheres);
         assert!(estimate.cost.memory_bytes < 2.0 * PROGRAM_BYTES, "{}", estimate.line());
@@ -420,7 +436,7 @@ mod tests {
         for (model, emitter) in [
             ("pane", "kind = \"dew\"\non = \"t\"\nrate = \"1e9 uL/m^2/s\""),
             ("droplet", "kind = \"dew\"\non = \"t\"\nrate = \"1e9 uL/m^2/s\""),
-            ("droplet", "kind = \"drip\"\nevery = \"1 ps\"\nradius = \"1 um\""),
+            ("droplet", "kind = \"drip\"\nevery = \"1e-3 ns\"\nradius = \"1 um\""),
             (
                 "droplet",
                 "kind = \"rain\"\nover = \"t\"\nrate = \"1e9 mm/h\"\nradius = { min = \"0.01 mm\", max = \"0.02 mm\" }",
