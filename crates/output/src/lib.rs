@@ -1,9 +1,9 @@
 //! All-or-nothing output: files and folders that appear under their final name only when complete.
 //!
 //! [`Destination`] stages everything under temporary names and renames it at the end, so that an
-//! interrupted or failed export leaves nothing behind. [`Identifiers`] makes names that every program
-//! accepts, [`escape`] writes text in the languages of other programs. `export` and `import` write
-//! through this crate.
+//! interrupted or failed export leaves nothing behind. [`Identifiers`] makes names that every
+//! program accepts, [`escape`] writes text in the languages of other programs. `export` and
+//! `import` write through this crate.
 //!
 //! ```no_run
 //! use std::path::Path;

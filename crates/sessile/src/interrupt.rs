@@ -1,13 +1,13 @@
 //! Signals: the first one saves and stops, the second one quits immediately.
 //!
 //! Before there is anything to save, during setup, the first signal quits. Afterwards a command has
-//! a limited time to finish what it is doing; then the process ends anyway, the run resumes from its
-//! last checkpoint, and unfinished exports are removed. The exit code is 128 plus the number of the
-//! signal.
+//! a limited time to finish what it is doing; then the process ends anyway, the run resumes from
+//! its last checkpoint, and unfinished exports are removed. The exit code is 128 plus the number of
+//! the signal.
 //!
 //! On Unix the signals are blocked in all threads and received by a thread of their own, which may
-//! therefore do anything. SIGXFSZ is ignored: a file that grows beyond the limit is then an error of
-//! the write, with a message, like a full disk.
+//! therefore do anything. SIGXFSZ is ignored: a file that grows beyond the limit is then an error
+//! of the write, with a message, like a full disk.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};

@@ -3,8 +3,8 @@
 
 use std::io::{Write, stderr};
 
-/// Writes lines. Control characters of scenes and file names, which could drive the terminal, become
-/// spaces.
+/// Writes lines. Control characters of scenes and file names, which could drive the terminal,
+/// become spaces.
 pub fn line(text: &str) {
     let clean: String =
         text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { ' ' } else { c }).chain(['\n']).collect();

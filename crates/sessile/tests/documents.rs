@@ -1,11 +1,11 @@
 //! Example output in the documents is what the program prints.
 //!
 //! A fenced block whose preceding line is `<!-- output of: sessile … -->` is compared with the
-//! standard output of that command, after `<!-- errors of: sessile … -->` with the standard error of
-//! a command that fails; `<!-- setup: sessile … -->` lines before it are run first. A line `…` in
-//! the block stands for the rest of the output. `<!-- file: NAME -->` before a block saves it under
-//! that name, and `<!-- file: NAME with OLD => NEW -->` saves it changed.
-//! `BLESS=1 cargo test -p sessile --test documents` rewrites the blocks.
+//! standard output of that command, after `<!-- errors of: sessile … -->` with the standard error
+//! of a command that fails; `<!-- setup: sessile … -->` lines before it are run first. A line `…`
+//! in the block stands for the rest of the output. `<!-- file: NAME -->` before a block saves it
+//! under that name, and `<!-- file: NAME with OLD => NEW -->` saves it changed. `BLESS=1 cargo test
+//! -p sessile --test documents` rewrites the blocks.
 
 mod common;
 

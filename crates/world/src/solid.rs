@@ -72,6 +72,15 @@ struct PlacedPrimitive {
     pub axes: DMat3,
 }
 
+impl PlacedPrimitive {
+    /// A primitive whose mesh `mesh` builds when it is used.
+    fn new<P: Distance + 'static>(primitive: P, mesh: fn(&P) -> TriMesh, origin: DVec3, axes: DMat3) -> Self {
+        let primitive = Arc::new(primitive);
+        let shape = Arc::clone(&primitive);
+        Self { mesh: LocalMesh::Built(Box::new(move || mesh(&shape))), primitive, origin, axes }
+    }
+}
+
 impl Solid {
     /// Builds solid `index` of the scene; repairs are reported in `notices`.
     pub(crate) fn build(
@@ -295,34 +304,17 @@ fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPr
             let size = [positive("`size`", size[0])?, positive("`size`", size[1])?];
             let (u, v) = plane_axes(normal);
             let plane = Plane { size };
-            PlacedPrimitive {
-                mesh: LocalMesh::Built(Box::new(move || plane.mesh())),
-                primitive: Arc::new(plane),
-                origin: *point,
-                axes: DMat3::from_cols(u, v, normal),
-            }
+            PlacedPrimitive::new(plane, Plane::mesh, *point, DMat3::from_cols(u, v, normal))
         }
         SolidShape::Box { min, max } => {
             for side in (*max - *min).to_array() {
                 positive("every edge of the box from `min` to `max`", side)?;
             }
-            let block = Arc::new(Block::new((*max - *min) / 2.0));
-            let shape = Arc::clone(&block);
-            PlacedPrimitive {
-                mesh: LocalMesh::Built(Box::new(move || shape.mesh())),
-                primitive: block,
-                origin: (*min + *max) / 2.0,
-                axes: DMat3::IDENTITY,
-            }
+            PlacedPrimitive::new(Block::new((*max - *min) / 2.0), Block::mesh, (*min + *max) / 2.0, DMat3::IDENTITY)
         }
         SolidShape::Sphere { center, radius, inside } => {
             let sphere = Sphere { radius: positive("`radius`", *radius)?, inside: *inside };
-            PlacedPrimitive {
-                mesh: LocalMesh::Built(Box::new(move || sphere.mesh())),
-                primitive: Arc::new(sphere),
-                origin: *center,
-                axes: DMat3::IDENTITY,
-            }
+            PlacedPrimitive::new(sphere, Sphere::mesh, *center, DMat3::IDENTITY)
         }
         SolidShape::Cylinder { from, to, radius, wall } => {
             let radius = positive("`radius`", *radius)?;
@@ -331,15 +323,8 @@ fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPr
             if bore.is_some_and(|bore| bore <= 0.0) {
                 return Err(wrong(format!("`wall` must be less than `radius`, {radius} m; omit it for a solid rod")));
             }
-            let cylinder = Arc::new(Cylinder::new(radius, bore, length / 2.0));
-            let shape = Arc::clone(&cylinder);
             let axes = axes_along((*to - *from) / length);
-            PlacedPrimitive {
-                mesh: LocalMesh::Built(Box::new(move || shape.mesh())),
-                primitive: cylinder,
-                origin: (*from + *to) / 2.0,
-                axes,
-            }
+            PlacedPrimitive::new(Cylinder::new(radius, bore, length / 2.0), Cylinder::mesh, (*from + *to) / 2.0, axes)
         }
         SolidShape::Leaf { point, axis, angle, size } => {
             let axes = axes_along(direction("`axis`", *axis)?);
@@ -348,12 +333,7 @@ fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPr
                 return Err(wrong(format!("`angle` must be between 0 and 360 deg, got {} deg", angle.to_degrees())));
             }
             let leaf = Leaf::new(*angle, size);
-            PlacedPrimitive {
-                mesh: LocalMesh::Built(Box::new(move || leaf.mesh())),
-                primitive: Arc::new(leaf),
-                origin: *point,
-                axes,
-            }
+            PlacedPrimitive::new(leaf, Leaf::mesh, *point, axes)
         }
         SolidShape::Mesh { file, scale } => mesh_primitive(solid, file, *scale, notices)?,
     })

@@ -132,8 +132,8 @@ pub fn assert_same_results(got: &BTreeMap<PathBuf, Vec<u8>>, expected: &BTreeMap
     }
 }
 
-/// Reads a child's standard error up to the first line that begins with `start`; returns the rest of
-/// the stream.
+/// Reads a child's standard error up to the first line that begins with `start`; returns the rest
+/// of the stream.
 pub fn read_until_line(child: &mut Child, start: &str) -> impl BufRead + use<> {
     let mut lines = BufReader::new(child.stderr.take().expect("a piped standard error"));
     let mut line = String::new();
