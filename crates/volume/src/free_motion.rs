@@ -9,8 +9,8 @@
 //! by its own scheme, so that the momentum which one moves across a face differs from the volume
 //! that the other moves. Where both are large, in drops that have just merged, the mean velocity
 //! errs by some mm/s in a few milliseconds, and the merged drop drifts away. So each free drop's
-//! mean velocity U, weighted by liquid fractions, is kept from step to step: it grows by gΔt, and is
-//! the mean by volume where drops merge. What the grid's velocity differs from it,
+//! mean velocity U, weighted by liquid fractions, is kept from step to step: it grows by gΔt, and
+//! is the mean by volume where drops merge. What the grid's velocity differs from it,
 //!
 //! ```text
 //! u ← u + (U − Σ F u / Σ F)          on all faces of the drop
