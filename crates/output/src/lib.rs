@@ -2,8 +2,8 @@
 //!
 //! [`Destination`] stages everything under temporary names and renames it at the end, so that an
 //! interrupted or failed export leaves nothing behind. [`Identifiers`] makes names that every
-//! program accepts, [`escape`] writes text in the languages of other programs. `export` and
-//! `import` write through this crate.
+//! program accepts, [`escape`] writes text in the languages of other programs, [`parquet`] writes
+//! tables. `export`, `import` and `sweep` write through this crate.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -21,6 +21,7 @@ mod destination;
 mod error;
 pub mod escape;
 mod identifier;
+pub mod parquet;
 mod unfinished;
 
 pub use destination::{Destination, Layout, Sink};
