@@ -24,6 +24,7 @@ mod frame_fields;
 mod grid;
 mod interface_advection;
 mod level_set_advection;
+mod line_state;
 mod net_capillary_force;
 mod params;
 mod parasitic_currents;
