@@ -36,6 +36,7 @@ mod scratch;
 mod setup;
 mod solids;
 mod sources;
+mod speed_limit;
 mod spray;
 mod spray_transfer;
 mod state;

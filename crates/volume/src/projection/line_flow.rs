@@ -6,9 +6,9 @@
 //! displacement of the interface opposes it. Closed, low angles on round solids are wrong by up to
 //! 3 %.)
 //!
-//! Fast liquid is excepted, cell by cell: above `NumericalParameters::prescribed_speed_limit`, or where
-//! what enters a cell along the interface could leave its other faces only at a higher speed, the
-//! pressure acts on all faces of the cell. (With some of them prescribed, an opening of a few
+//! Fast liquid is excepted, cell by cell: above `NumericalParameters::prescribed_speed_limit`, or
+//! where what enters a cell along the interface could leave its other faces only at a higher speed,
+//! the pressure acts on all faces of the cell. (With some of them prescribed, an opening of a few
 //! percent passes on what the others bring, at any speed.)
 
 use glam::DVec3;

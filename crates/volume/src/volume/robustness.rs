@@ -118,3 +118,31 @@ fn v5_a_fast_drop_on_a_wetting_sphere_does_not_run_away() {
     println!("{fastest:.1} m/s");
     assert!(fastest < 20.0, "{fastest:.1} m/s");
 }
+
+/// Plates that close on a drop: what the gap cannot hold on the grid is lost and counted, and none
+/// of it appears behind a plate.
+#[test]
+fn p4b_closing_plates_let_no_liquid_through() {
+    let plate = |name: &str, from: f64, to: f64, motion: &str| {
+        format!(
+            "[[solids]]\nname = \"{name}\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-6 {from} -6 mm\"\nmax = \"6 {to} 6 mm\"\n{motion}\n"
+        )
+    };
+    let mut volume = build(&format!(
+        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[resolution]\ncell = \"0.3 mm\"\n\
+         [materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n{}{}\
+         [[drops]]\nshape = \"cap\"\non = \"low\"\nvolume = \"6 uL\"\n",
+        plate("low", -2.0, 0.0, ""),
+        plate("high", 1.6, 3.6, "motion = [{at = \"0 s\"}, {at = \"12 ms\", move = \"0 -1.6 0 mm\"}]"),
+    ));
+    for ms in 1..=14 {
+        run_to(&mut volume, 1e-3 * f64::from(ms));
+        let under = 1e-3 * (1.6 - 1.6 * f64::from(ms.min(12)) / 12.0) + 1e-6;
+        let frame = volume.frame();
+        let above = surface(&frame).positions.iter().filter(|at| at.y > under).count();
+        assert_eq!(above, 0, "{above} vertices above the underside of the plate after {ms} ms");
+    }
+    let (present, lost) = (volume.fluid.state.drops.total() * volume.setup.cell_volume(), volume.totals.lost);
+    println!("{:.3} µL present, {:.3} µL lost", 1e9 * present, 1e9 * lost);
+    assert!((present + lost - 6e-9).abs() < 1e-14, "{present} and {lost} m³");
+}
