@@ -11,7 +11,7 @@ use glam::DVec3;
 use sessile_frames::Surface;
 
 use crate::normals::smooth_normals;
-use crate::ray_bvh::{NO_TRIANGLE, Ray, RayBvh};
+use crate::ray_bvh::{Ray, RayBvh};
 
 /// Overlap of skirt and solid, relative to the edge length of the contact line.
 const OVERLAP: f64 = 2e-3;
@@ -60,7 +60,7 @@ pub fn skirt_triangles(
             .into_iter()
             .filter_map(|(at, into)| {
                 let start = ((at - origin) - SEARCH_RANGE * edge * into).as_vec3();
-                let ray = Ray { origin: start, direction: into.as_vec3(), time: 0.0, origin_triangle: NO_TRIANGLE };
+                let ray = Ray { origin: start, direction: into.as_vec3(), time: 0.0, origin_triangle: None };
                 let hit = bvh.intersect(&ray, (2.0 * SEARCH_RANGE * edge) as f32, |_| true)?;
                 Some(f64::from(hit.distance) - SEARCH_RANGE * edge)
             })

@@ -37,7 +37,7 @@ pub use lights::{AreaLight, LightSample, SunDisc, orthonormal_basis};
 pub use liquid_material::LiquidMaterial;
 pub use materials::{BsdfParameters, Material, SpecularLobe, built_in_texture};
 pub use normals::{creased_normals, smooth_normals};
-pub use ray_bvh::{NO_TRIANGLE, Ray, RayBvh, TriangleHit};
+pub use ray_bvh::{Ray, RayBvh, TriangleHit};
 pub use scene_assets::SceneAssets;
 pub use scene_materials::{SceneMaterials, encloses};
 pub use srgb::{linear_from_srgb, srgb_from_linear};

@@ -36,12 +36,9 @@ pub struct Ray {
     pub direction: Vec3,
     /// Time from 0 (shutter opens) to 1 (shutter closes).
     pub time: f32,
-    /// The triangle that it starts on, which it cannot hit; [`NO_TRIANGLE`] if none.
-    pub origin_triangle: u32,
+    /// The triangle that it starts on, which it cannot hit; none elsewhere.
+    pub origin_triangle: Option<u32>,
 }
-
-/// No triangle.
-pub const NO_TRIANGLE: u32 = u32::MAX;
 
 /// A ray's intersection with a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -223,7 +220,7 @@ impl RayBvh {
             let lane = mask.trailing_zeros() as usize;
             mask &= mask - 1;
             let triangle = triangles[lane];
-            if triangle != ray.origin_triangle
+            if Some(triangle) != ray.origin_triangle
                 && best.is_none_or(|(least, _)| distance[lane] < least)
                 && accepts(triangle)
             {
@@ -257,8 +254,7 @@ impl Shear {
             std::mem::swap(&mut x, &mut y);
         }
         let along = direction[z];
-        let t_min =
-            if ray.origin_triangle == NO_TRIANGLE { 0.0 } else { MIN_DISTANCE * ray.origin.abs().max_element() };
+        let t_min = if ray.origin_triangle.is_none() { 0.0 } else { MIN_DISTANCE * ray.origin.abs().max_element() };
         Self { axes: [x, y, z], x: direction[x] / along, y: direction[y] / along, z: 1.0 / along, t_min }
     }
 }
@@ -268,7 +264,7 @@ mod tests {
     use super::*;
 
     fn ray(origin: Vec3, direction: Vec3) -> Ray {
-        Ray { origin, direction: direction.normalize(), time: 0.0, origin_triangle: NO_TRIANGLE }
+        Ray { origin, direction: direction.normalize(), time: 0.0, origin_triangle: None }
     }
 
     /// A closed sphere of triangles about a center, by latitude and longitude.
@@ -343,7 +339,7 @@ mod tests {
         let square = [[Vec3::ZERO, Vec3::X, Vec3::Y]];
         let bvh = RayBvh::new(&square, &[[Vec3::Z * 2.0; 3]]);
         for time in [0.0, 0.25, 1.0] {
-            let ray = Ray { origin: Vec3::new(0.2, 0.2, 5.0), direction: -Vec3::Z, time, origin_triangle: NO_TRIANGLE };
+            let ray = Ray { origin: Vec3::new(0.2, 0.2, 5.0), direction: -Vec3::Z, time, origin_triangle: None };
             let hit = bvh.intersect(&ray, f32::INFINITY, |_| true).expect("the triangle is on the ray");
             assert!((hit.distance - (5.0 - 2.0 * time)).abs() < 1e-6, "{hit:?} at {time}");
         }

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 
 use sessile_frames::Surface;
+use sessile_numerics::OptionalIndex;
 
 /// The surfaces of a frame's drops with their ids, in ascending order of ids. A triangle belongs to
 /// the drop of its first corner.
 pub fn split_by_drop(surface: &Surface) -> Vec<(Option<u32>, Surface)> {
     let mut parts: BTreeMap<u32, Surface> = BTreeMap::new();
     // Index of each vertex in the surface of its drop.
-    let mut new_index = vec![u32::MAX; surface.positions.len()];
+    let mut new_index = vec![OptionalIndex::NONE; surface.positions.len()];
     for (triangle, &solid) in surface.triangles.iter().zip(&surface.solids) {
         let part = parts.entry(surface.drops[triangle[0] as usize]).or_default();
         let own = triangle.map(|v| {
             let v = v as usize;
-            if new_index[v] == u32::MAX {
-                new_index[v] = part.positions.len() as u32;
+            new_index[v].get_or_insert_with(|| {
                 part.positions.push(surface.positions[v]);
                 part.velocities.push(surface.velocities[v]);
                 part.drops.push(surface.drops[v]);
-            }
-            new_index[v]
+                part.positions.len() as u32 - 1
+            })
         });
         part.triangles.push(own);
         part.solids.push(solid);

@@ -13,6 +13,7 @@ use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{creased_normals, skirt_triangles, smooth_normals};
 use sessile_frames::Surface;
 use sessile_geometry::TriMesh;
+use sessile_numerics::OptionalIndex;
 use sessile_world::World;
 
 use crate::formats::world_mesh;
@@ -116,16 +117,15 @@ fn lifted_off_glass(surface: &Surface, is_glass: &impl Fn(i32) -> bool) -> Vec<D
 /// Adds triangles with their own vertices, whose normals are smooth among these triangles.
 fn append(mesh: &mut RenderMesh, positions: &[DVec3], triangles: &[[u32; 3]]) {
     let normals = smooth_normals(positions, triangles);
-    let mut new_index = vec![u32::MAX; positions.len()];
+    let mut new_index = vec![OptionalIndex::NONE; positions.len()];
     for triangle in triangles {
         let own = triangle.map(|v| {
             let v = v as usize;
-            if new_index[v] == u32::MAX {
-                new_index[v] = mesh.positions.len() as u32;
+            new_index[v].get_or_insert_with(|| {
                 mesh.positions.push(positions[v].as_vec3());
                 mesh.normals.push(unit_normal(normals[v]));
-            }
-            new_index[v]
+                mesh.positions.len() as u32 - 1
+            })
         });
         mesh.triangles.push(own);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use glam::DVec3;
+use sessile_numerics::OptionalIndex;
 
 use crate::frame::Surface;
 
@@ -128,18 +129,16 @@ impl<'a> DropIndex<'a> {
         // map.
         let span = (high.max(low) - low) as usize + 1;
         let mut indices = if span <= 12 * own.len() + 64 {
-            VertexIndices::Table { low, indices: vec![u32::MAX; span] }
+            VertexIndices::Table { low, indices: vec![OptionalIndex::NONE; span] }
         } else {
             VertexIndices::Map(BTreeMap::new())
         };
         for &t in own {
             let triangle = self.surface.triangles[t as usize].map(|vertex| {
-                let index = indices.of(vertex);
-                if *index == u32::MAX {
-                    *index = drop.positions.len() as u32;
+                indices.of(vertex).get_or_insert_with(|| {
                     drop.positions.push(self.surface.positions[vertex as usize]);
-                }
-                *index
+                    drop.positions.len() as u32 - 1
+                })
             });
             drop.triangles.push(triangle);
         }
@@ -147,17 +146,17 @@ impl<'a> DropIndex<'a> {
     }
 }
 
-/// New indices of the frame's vertices; `u32::MAX` for vertices not seen yet.
+/// New indices of the frame's vertices; none for vertices not seen yet.
 enum VertexIndices {
-    Table { low: u32, indices: Vec<u32> },
-    Map(BTreeMap<u32, u32>),
+    Table { low: u32, indices: Vec<OptionalIndex> },
+    Map(BTreeMap<u32, OptionalIndex>),
 }
 
 impl VertexIndices {
-    fn of(&mut self, vertex: u32) -> &mut u32 {
+    fn of(&mut self, vertex: u32) -> &mut OptionalIndex {
         match self {
             Self::Table { low, indices } => &mut indices[(vertex - *low) as usize],
-            Self::Map(indices) => indices.entry(vertex).or_insert(u32::MAX),
+            Self::Map(indices) => indices.entry(vertex).or_default(),
         }
     }
 }

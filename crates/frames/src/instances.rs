@@ -9,6 +9,11 @@ use crate::frame::Surface;
 /// Largest number of drops that a frame stores as surfaces.
 pub const INSTANCE_THRESHOLD: usize = 10_000;
 
+/// Bounds of a ball's radii, in m, far outside what drops have: they bound the grid of its surface.
+const RADII: std::ops::Range<f64> = 1e-12..1e3;
+/// Bound on a ball's coordinates, in m.
+const FARTHEST: f64 = 1e6;
+
 /// Whether a frame of this many drops is stored as instances only, without surfaces.
 pub fn stored_as_instances(drops: usize) -> bool {
     drops > INSTANCE_THRESHOLD
@@ -41,7 +46,9 @@ pub fn validate(instance: &Instance) -> Result<(), InstanceError> {
         let numbers = |ball: &sessile_shapes::Ball| {
             ball.center.is_finite()
                 && ball.radii.is_finite()
-                && ball.radii.min_element() > 0.0
+                && ball.center.abs().max_element() < FARTHEST
+                && RADII.contains(&ball.radii.min_element())
+                && RADII.contains(&ball.radii.max_element())
                 && ball.strength.is_finite()
         };
         !balls.is_empty() && balls.iter().all(numbers)

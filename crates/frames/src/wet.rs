@@ -91,7 +91,11 @@ fn encode(map: &WetMap) -> Result<Vec<u8>, png::EncodingError> {
 /// Reads the wet map of a solid.
 pub fn read(path: &Path, solid: usize) -> Result<WetMap, WetError> {
     let unreadable = |reason: String| WetError::Image { path: path.to_owned(), reason };
-    let decoder = Decoder::new(Cursor::new(atomic::read(path)?));
+    let bytes = atomic::read(path)?;
+    // Memory is allocated by the header, so its size must be possible: deflate compresses at most
+    // 1032-fold.
+    let most = 1100 * bytes.len();
+    let decoder = Decoder::new(Cursor::new(bytes));
     let mut reader = decoder.read_info().map_err(|error| unreadable(error.to_string()))?;
     let (color, depth) = reader.output_color_type();
     if (color, depth) != (ColorType::Rgb, BitDepth::Sixteen) {
@@ -99,6 +103,10 @@ pub fn read(path: &Path, solid: usize) -> Result<WetMap, WetError> {
         return Err(WetError::Kind { path: path.to_owned(), found });
     }
     let size = reader.output_buffer_size().ok_or_else(|| unreadable("too large for memory".into()))?;
+    if size > most {
+        let (width, height) = reader.info().size();
+        return Err(unreadable(format!("{width} × {height} texels cannot be in its {} bytes", most / 1100)));
+    }
     let mut texels = vec![0; size];
     let info = reader.next_frame(&mut texels).map_err(|error| unreadable(error.to_string()))?;
     let channel = |at: usize| texels.chunks_exact(6).map(|t| u16::from_be_bytes([t[at], t[at + 1]])).collect();

@@ -15,6 +15,7 @@
 //! ```
 
 use rayon::slice::ParallelSliceMut;
+use sessile_numerics::OptionalIndex;
 
 /// A directed edge of a triangle, from one corner to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +91,7 @@ pub struct NotManifold {
 /// Pairs of opposite half-edges of a surface, closed or open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connectivity {
-    opposite: Vec<u32>,
+    opposite: Vec<OptionalIndex>,
 }
 
 /// The connected components of a surface; triangles are connected through edges.
@@ -102,18 +103,16 @@ pub struct Components {
     pub count: usize,
 }
 
-const NONE: u32 = u32::MAX;
-
 impl Connectivity {
     /// Finds the opposite of each half-edge.
     pub fn new(triangles: &[[u32; 3]]) -> Result<Self, NotManifold> {
-        let mut opposite = vec![NONE; 3 * triangles.len()];
+        let mut opposite = vec![OptionalIndex::NONE; 3 * triangles.len()];
         for uses in edge_uses(triangles).chunk_by(|a, b| a.edge == b.edge) {
             match *uses {
                 [_] => {}
                 [a, b] if a.half_edge.ends(triangles) != b.half_edge.ends(triangles) => {
-                    opposite[a.half_edge.0 as usize] = b.half_edge.0;
-                    opposite[b.half_edge.0 as usize] = a.half_edge.0;
+                    opposite[a.half_edge.0 as usize] = OptionalIndex::some(b.half_edge.0);
+                    opposite[b.half_edge.0 as usize] = OptionalIndex::some(a.half_edge.0);
                 }
                 _ => return Err(NotManifold { edge: uses[0].edge, triangles: uses.len() }),
             }
@@ -123,22 +122,22 @@ impl Connectivity {
 
     /// The connectivity with the given pairs of opposite half-edges; all others are on a boundary.
     pub(crate) fn of_pairs(num_triangles: usize, pairs: impl IntoIterator<Item = [HalfEdge; 2]>) -> Self {
-        let mut opposite = vec![NONE; 3 * num_triangles];
+        let mut opposite = vec![OptionalIndex::NONE; 3 * num_triangles];
         for [a, b] in pairs {
-            opposite[a.0 as usize] = b.0;
-            opposite[b.0 as usize] = a.0;
+            opposite[a.0 as usize] = OptionalIndex::some(b.0);
+            opposite[b.0 as usize] = OptionalIndex::some(a.0);
         }
         Self { opposite }
     }
 
     /// The opposite half-edge; none on a boundary.
     pub fn opposite(&self, half_edge: HalfEdge) -> Option<HalfEdge> {
-        Some(self.opposite[half_edge.0 as usize]).filter(|&across| across != NONE).map(HalfEdge)
+        self.opposite[half_edge.0 as usize].get().map(HalfEdge)
     }
 
     /// The half-edges without an opposite, in ascending order; none if the surface is closed.
     pub fn boundary(&self) -> impl Iterator<Item = HalfEdge> {
-        (0_u32..).zip(&self.opposite).filter(|&(_, &across)| across == NONE).map(|(half_edge, _)| HalfEdge(half_edge))
+        (0_u32..).zip(&self.opposite).filter(|&(_, across)| across.is_none()).map(|(half_edge, _)| HalfEdge(half_edge))
     }
 
     /// The outgoing half-edges of a vertex in the triangle fan of `start`, beginning with `start`.
@@ -169,21 +168,21 @@ impl Connectivity {
     /// Finds the connected components.
     pub fn components(&self) -> Components {
         let num_triangles = self.opposite.len() / 3;
-        let mut of_triangle = vec![NONE; num_triangles];
+        let mut of_triangle = vec![0; num_triangles];
+        let mut reached = vec![false; num_triangles];
         let mut count = 0;
         let mut open = Vec::new();
         for first in 0..num_triangles {
-            if of_triangle[first] != NONE {
+            if std::mem::replace(&mut reached[first], true) {
                 continue;
             }
-            of_triangle[first] = count;
             open.push(first);
             while let Some(triangle) = open.pop() {
+                of_triangle[triangle] = count;
                 for side in 0..3 {
                     if let Some(across) = self.opposite(HalfEdge::new(triangle, side))
-                        && of_triangle[across.triangle()] == NONE
+                        && !std::mem::replace(&mut reached[across.triangle()], true)
                     {
-                        of_triangle[across.triangle()] = count;
                         open.push(across.triangle());
                     }
                 }

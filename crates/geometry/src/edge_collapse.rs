@@ -11,6 +11,7 @@
 //!   survive.
 
 use glam::DVec3;
+use sessile_numerics::OptionalIndex;
 
 /// Rounds of collapse; each takes edges that do not touch one another. The last ones find next to
 /// nothing.
@@ -183,13 +184,10 @@ impl VertexTriangles {
     }
 }
 
-/// New index of a removed vertex.
-const REMOVED: u32 = u32::MAX;
-
 /// Renumbering of a mesh from which vertices are removed or merged into others.
 pub struct VertexMap {
-    /// New index of each vertex or of the vertex it is merged into, or [`REMOVED`].
-    new_index: Vec<u32>,
+    /// New index of each vertex or of the vertex it is merged into; none if it is removed.
+    new_index: Vec<OptionalIndex>,
     /// Whether each vertex stays.
     stays: Vec<bool>,
 }
@@ -204,9 +202,13 @@ impl VertexMap {
 
     /// Removes the vertices that do not stay.
     pub fn keeping(stays: Vec<bool>) -> Self {
-        let mut next = 0..;
-        let new_index =
-            stays.iter().map(|&stays| if stays { next.next().unwrap_or(REMOVED) } else { REMOVED }).collect();
+        let mut count = 0;
+        let mut number = |stays: bool| {
+            let index = if stays { OptionalIndex::some(count) } else { OptionalIndex::NONE };
+            count += u32::from(stays);
+            index
+        };
+        let new_index = stays.iter().map(|&stays| number(stays)).collect();
         Self { new_index, stays }
     }
 
@@ -221,8 +223,8 @@ impl VertexMap {
     pub fn renumber<T: Copy>(&self, triangles: &mut Vec<[u32; 3]>, tags: &mut Vec<T>) {
         let mut count = 0;
         for t in 0..triangles.len() {
-            let [a, b, c] = triangles[t].map(|v| self.new_index[v as usize]);
-            if a != b && b != c && c != a && ![a, b, c].contains(&REMOVED) {
+            let [Some(a), Some(b), Some(c)] = triangles[t].map(|v| self.new_index[v as usize].get()) else { continue };
+            if a != b && b != c && c != a {
                 (triangles[count], tags[count]) = ([a, b, c], tags[t]);
                 count += 1;
             }

@@ -25,6 +25,7 @@ mod cases;
 mod collapse;
 
 use glam::DVec3;
+use sessile_numerics::OptionalIndex;
 
 use self::cases::{CASES, edge_ends};
 use crate::TriMesh;
@@ -109,13 +110,10 @@ struct Scratch {
     inside: [Vec<bool>; 2],
     /// The vertices on the x edge, the y edge and the node itself, for each node of the two padded
     /// layers.
-    in_layer: [Vec<[u32; 3]>; 2],
+    in_layer: [Vec<[OptionalIndex; 3]>; 2],
     /// The vertices on the z edges between the two layers.
-    between: Vec<u32>,
+    between: Vec<OptionalIndex>,
 }
-
-/// Marks an edge without a vertex.
-const NONE: u32 = u32::MAX;
 
 /// Extracts the surface of the liquid, closed on the borders of the grid.
 ///
@@ -168,10 +166,10 @@ impl Scratch {
         }
         for vertices in &mut self.in_layer {
             vertices.clear();
-            vertices.resize(layer, [NONE; 3]);
+            vertices.resize(layer, [OptionalIndex::NONE; 3]);
         }
         self.between.clear();
-        self.between.resize(layer, NONE);
+        self.between.resize(layer, OptionalIndex::NONE);
     }
 
     /// Makes the upper layer the lower one and reads the next: layer `k` of the grid, or the
@@ -180,8 +178,8 @@ impl Scratch {
         let [nx, ny, nz] = grid.size;
         self.inside.swap(0, 1);
         self.in_layer.swap(0, 1);
-        self.in_layer[1].fill([NONE; 3]);
-        self.between.fill(NONE);
+        self.in_layer[1].fill([OptionalIndex::NONE; 3]);
+        self.between.fill(OptionalIndex::NONE);
         let upper = &mut self.inside[1];
         if k == nz {
             upper.fill(false);
@@ -205,10 +203,7 @@ impl Scratch {
         // An edge runs along one axis, so it can leave the grid only along that axis.
         if padded[axis] >= 1 && padded[axis] < grid.size[axis] {
             let slot = if axis == 2 { &mut self.between[index] } else { &mut self.in_layer[layer][index][axis] };
-            if *slot == NONE {
-                *slot = surface.add_crossing(grid, values, padded.map(|i| i - 1), axis);
-            }
-            *slot
+            slot.get_or_insert_with(|| surface.add_crossing(grid, values, padded.map(|i| i - 1), axis))
         } else {
             let outwards = usize::from(padded[axis] == 0);
             let (layer, index) = match axis {
@@ -216,13 +211,11 @@ impl Scratch {
                 1 => (layer, index + outwards * width),
                 _ => (layer + outwards, index),
             };
-            let slot = &mut self.in_layer[layer][index][2];
-            if *slot == NONE {
+            self.in_layer[layer][index][2].get_or_insert_with(|| {
                 let mut node = padded;
                 node[axis] += outwards;
-                *slot = surface.add_vertex(grid.position(node.map(|i| i - 1)), Source::Node);
-            }
-            *slot
+                surface.add_vertex(grid.position(node.map(|i| i - 1)), Source::Node)
+            })
         }
     }
 }

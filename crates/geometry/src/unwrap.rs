@@ -16,6 +16,7 @@ mod flatten;
 mod pack;
 
 use rayon::prelude::*;
+use sessile_numerics::OptionalIndex;
 
 use crate::TriMesh;
 
@@ -45,7 +46,7 @@ pub fn unwrap(mesh: &mut TriMesh) -> UnwrapReport {
     let parts: Vec<Vec<flatten::FlatChart>> = charts
         .par_iter()
         .map_init(
-            || vec![flatten::OUTSIDE; surface.triangles.len()],
+            || vec![OptionalIndex::NONE; surface.triangles.len()],
             |index_in_chart, chart| flatten::flatten(surface, &across, chart, index_in_chart),
         )
         .collect();

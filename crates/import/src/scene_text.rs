@@ -6,6 +6,9 @@ use glam::DVec3;
 
 use crate::model::{Model, ModelMaterial};
 
+/// Frames per second that a scene accepts.
+const FPS: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
+
 /// The scene file of a model whose meshes are `folder/NAME.ply`, one for each name.
 pub fn scene_text(model: &Model, names: &[String], source: &str, folder: &str) -> String {
     let mut text = format!(
@@ -31,7 +34,8 @@ pub fn scene_text(model: &Model, names: &[String], source: &str, folder: &str) -
     let [low, high] = model.bounds();
     let [width, height, depth] = (high - low).to_array().map(|length| rounded(length * 1e3));
     let _ = writeln!(text, "# The model's extent: {width} mm wide, {height} mm high, {depth} mm deep.");
-    if let Some((_, _, fps)) = model.frames {
+    // Other rates are for slow motion: the images then play at the scene's default.
+    if let Some((_, _, fps)) = model.frames.filter(|(_, _, fps)| FPS.contains(fps)) {
         let _ = write!(text, "\n[render]\nfps = {fps:?}\n");
     }
     text

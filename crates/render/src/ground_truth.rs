@@ -26,7 +26,7 @@ mod files;
 
 use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;
-use sessile_appearance::{Camera, Lens, NO_TRIANGLE};
+use sessile_appearance::{Camera, Lens};
 
 use crate::refracted_ray::{RayEnd, RefractedRay, StopAt, trace_refracted};
 use crate::render_scene::RenderScene;
@@ -138,7 +138,7 @@ pub fn ground_truth(scene: &RenderScene, clean: &RenderScene, camera: &Camera, s
     let views = Views {
         scene,
         lens,
-        inside: scene.enclosing_drop(lens.eye(), Vec3::Y, 0.5, NO_TRIANGLE),
+        inside: scene.enclosing_drop(lens.eye(), Vec3::Y, 0.5),
         clean,
         clean_lens: camera.lens(clean.origin(), size),
         shift: scene.origin() - clean.origin(),

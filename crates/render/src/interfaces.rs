@@ -5,7 +5,7 @@
 //! surface inside glass is ignored, and so is one drop's surface inside another.
 
 use glam::Vec3;
-use sessile_appearance::{BsdfParameters, LiquidMaterial, NO_TRIANGLE};
+use sessile_appearance::{BsdfParameters, LiquidMaterial};
 
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
 use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
@@ -27,7 +27,7 @@ pub struct Media {
 impl Media {
     /// The media at a point at mid-shutter; traces a ray, so call it once per image.
     pub fn at(scene: &RenderScene, point: Vec3) -> Self {
-        let drops = u32::from(scene.enclosing_drop(point, Vec3::Y, 0.5, NO_TRIANGLE).is_some());
+        let drops = u32::from(scene.enclosing_drop(point, Vec3::Y, 0.5).is_some());
         Self { drops, ..Self::default() }
     }
 
@@ -140,7 +140,7 @@ struct Hit<'a, 'b> {
 impl<'a> Hit<'a, '_> {
     /// Number of drops (0 or 1) on the outer side of the surface.
     fn drops_outside(&self) -> u32 {
-        u32::from(self.scene.enclosing_drop(self.at.point, self.at.normal, self.time, NO_TRIANGLE).is_some())
+        u32::from(self.scene.enclosing_drop(self.at.point, self.at.normal, self.time).is_some())
     }
 
     fn liquid_surface(&self) -> SurfaceEvent<'a> {

@@ -10,7 +10,7 @@
 //! path that carries light ends in air.
 
 use glam::{Vec2, Vec3};
-use sessile_appearance::{Bsdf, BsdfParameters, LightSample, NO_TRIANGLE, Ray, TriangleHit, orthonormal_basis};
+use sessile_appearance::{Bsdf, BsdfParameters, LightSample, Ray, TriangleHit, orthonormal_basis};
 
 use crate::caustics::Caustics;
 use crate::fresnel::sheet_reflectance;
@@ -239,7 +239,7 @@ impl PathState<'_> {
             }
         };
         self.ray.origin = at.point;
-        self.ray.origin_triangle = at.triangle;
+        self.ray.origin_triangle = Some(at.triangle);
         event
     }
 
@@ -328,7 +328,7 @@ impl PathState<'_> {
         let throughput = self.throughput * reflectance;
         let splits = !self.scattered && self.depth < SPLIT_DEPTH && throughput.max_element() > MIN_SPLIT_THROUGHPUT;
         if splits && let Some(free) = self.branches.iter_mut().find(|branch| branch.is_none()) {
-            let ray = Ray { origin: at.point, direction: reflected, origin_triangle: at.triangle, ..self.ray };
+            let ray = Ray { origin: at.point, direction: reflected, origin_triangle: Some(at.triangle), ..self.ray };
             *free = Some(Branch { ray, media: media_reflected, throughput, depth: self.depth + 1 });
             self.throughput *= 1.0 - reflectance;
         } else if sampler.next_1d() < reflectance {
@@ -445,7 +445,7 @@ impl PathState<'_> {
     /// Transmittance of a shadow ray: 0 behind opaque objects and liquid, less than 1 through dry
     /// sheets of glass.
     fn shadow_transmittance(&mut self, at: &SurfaceInteraction, direction: Vec3, distance: f32) -> f32 {
-        let mut ray = Ray { origin: at.point, direction, origin_triangle: at.triangle, ..self.ray };
+        let mut ray = Ray { origin: at.point, direction, origin_triangle: Some(at.triangle), ..self.ray };
         let mut t_max = if distance.is_finite() { distance * (1.0 - 1e-4) } else { distance };
         self.result.rays += 1;
         if !self.scene.has_sheets {
@@ -463,12 +463,12 @@ impl PathState<'_> {
                 return 0.0;
             }
             let cosine = direction.dot(at.normal);
-            if cosine > 0.0 && self.scene.enclosing_drop(at.point, at.normal, ray.time, NO_TRIANGLE).is_some() {
+            if cosine > 0.0 && self.scene.enclosing_drop(at.point, at.normal, ray.time).is_some() {
                 return 0.0;
             }
             transmittance *= 1.0 - sheet_reflectance(cosine.abs(), 1.0, index, 1.0);
             t_max -= hit.distance;
-            ray = Ray { origin: at.point, origin_triangle: at.triangle, ..ray };
+            ray = Ray { origin: at.point, origin_triangle: Some(at.triangle), ..ray };
         }
         0.0
     }

@@ -20,7 +20,7 @@
 //! both estimate the same quantity (veach1997).
 
 use glam::{Vec2, Vec3};
-use sessile_appearance::{LightSample, LiquidMaterial, NO_TRIANGLE, Ray, luminance};
+use sessile_appearance::{LightSample, LiquidMaterial, Ray, luminance};
 
 use crate::interfaces::{Interface, MAX_PASSES, Media, SurfaceEvent, liquid_optics, surface_event};
 use crate::photon_map::Photon;
@@ -160,12 +160,12 @@ impl<'a> PhotonEmitter<'a> {
         let light = self.sample_source(beam.source, point, v)?;
         let distance = if light.distance.is_finite() { light.distance } else { self.far };
         let in_group = |group: usize| move |t: u32| target_group(self.scene, t) == Some(group);
-        let back = Ray { origin: point, direction: light.direction, time, origin_triangle: triangle };
+        let back = Ray { origin: point, direction: light.direction, time, origin_triangle: Some(triangle) };
         if self.scene.occluded_if(&back, distance * (1.0 - 1e-5), in_group(group)) {
             return None;
         }
         let origin = point + distance * light.direction;
-        let ray = Ray { origin, direction: -light.direction, time, origin_triangle: NO_TRIANGLE };
+        let ray = Ray { origin, direction: -light.direction, time, origin_triangle: None };
         let mut pdf = beam.perpendicular_pdf(self.scene, group, triangle, &ray);
         if beam.targets[1 - group].fraction > 0.0
             && let Some(hit) = self.scene.intersect_if(&ray, f32::INFINITY, in_group(1 - group))
@@ -240,7 +240,7 @@ impl<'a> PhotonEmitter<'a> {
                 return None;
             }
             ray.origin = at.point;
-            ray.origin_triangle = at.triangle;
+            ray.origin_triangle = Some(at.triangle);
         }
     }
 }

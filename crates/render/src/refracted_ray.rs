@@ -9,7 +9,7 @@
 //! behind it matter.
 
 use glam::Vec3;
-use sessile_appearance::{LiquidMaterial, NO_TRIANGLE, Ray};
+use sessile_appearance::{LiquidMaterial, Ray};
 
 use crate::fresnel::refract;
 use crate::interfaces::Media;
@@ -78,7 +78,7 @@ pub fn trace_refracted(
         LiquidMaterial::Opaque(_) => 1.0,
     };
     let media = Media { drops: u32::from(inside.is_some()), ..Media::default() };
-    let ray = Ray { origin: eye, direction, time: MID_SHUTTER, origin_triangle: NO_TRIANGLE };
+    let ray = Ray { origin: eye, direction, time: MID_SHUTTER, origin_triangle: None };
     let mut state = RayState { scene, liquid, ray, media, drop: inside };
     let mut first_distance = f32::INFINITY;
     for interface in 0..MAX_INTERFACES {
@@ -97,7 +97,7 @@ pub fn trace_refracted(
         } else if let Some(hit) = hit {
             let at = scene.surface_interaction(&hit, MID_SHUTTER);
             let end = state.cross(&at);
-            state.ray = Ray { origin: at.point, origin_triangle: at.triangle, ..state.ray };
+            state.ray = Ray { origin: at.point, origin_triangle: Some(at.triangle), ..state.ray };
             end
         } else {
             Some(RayEnd::Environment(direction))
@@ -175,7 +175,7 @@ impl RayState<'_> {
 
     /// The drop on the outer side of a solid's surface.
     fn drop_outside(&self, at: &SurfaceInteraction) -> Option<u32> {
-        self.scene.enclosing_drop(at.point, at.normal, MID_SHUTTER, NO_TRIANGLE)
+        self.scene.enclosing_drop(at.point, at.normal, MID_SHUTTER)
     }
 
     /// Refracts the ray about the shading normal; where that faces away, about the geometric one.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
-use sessile_appearance::{Camera, Lens, NO_TRIANGLE, Ray, luminance};
+use sessile_appearance::{Camera, Lens, Ray, luminance};
 
 use crate::caustics::{CausticSettings, Caustics};
 use crate::framebuffer::Framebuffer;
@@ -216,7 +216,7 @@ impl View<'_> {
                 let place = (corner + sampler.next_2d()) * scale;
                 let (u_lens, time) = (sampler.next_2d(), sampler.next_1d());
                 let (origin, direction) = self.lens.ray(place, u_lens);
-                let ray = Ray { origin, direction, time, origin_triangle: NO_TRIANGLE };
+                let ray = Ray { origin, direction, time, origin_triangle: None };
                 let path = trace_path(self.context, settings.paths, ray, self.media, index / BATCH, &mut sampler);
                 if is_in_first_half(index, settings.samples.max(1)) {
                     pixel.first_half += path.color;
@@ -316,14 +316,14 @@ fn variance(tile: &Tile) -> f64 {
 /// sheets; −1 without one.
 fn first_drop(scene: &RenderScene, lens: &Lens, place: Vec2) -> i32 {
     let (origin, direction) = lens.ray(place, Vec2::ZERO);
-    let mut ray = Ray { origin, direction, time: 0.5, origin_triangle: NO_TRIANGLE };
+    let mut ray = Ray { origin, direction, time: 0.5, origin_triangle: None };
     for _ in 0..MAX_SHEETS {
         let Some(hit) = scene.intersect(&ray, f32::INFINITY) else { return -1 };
         let at = scene.surface_interaction(&hit, ray.time);
         match at.owner {
             Owner::Drop(id) => return i32::try_from(id).unwrap_or(i32::MAX),
             Owner::Solid(solid) if scene.is_clear(solid) => {
-                ray = Ray { origin: at.point, origin_triangle: at.triangle, ..ray };
+                ray = Ray { origin: at.point, origin_triangle: Some(at.triangle), ..ray };
             }
             Owner::Solid(_) => return -1,
         }

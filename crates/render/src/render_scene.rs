@@ -181,8 +181,8 @@ impl RenderScene {
 
     /// The drop that encloses a point: the one whose surface a ray along `direction` hits first,
     /// from inside.
-    pub(crate) fn enclosing_drop(&self, point: Vec3, direction: Vec3, time: f32, origin_triangle: u32) -> Option<u32> {
-        let ray = Ray { origin: point, direction, time, origin_triangle };
+    pub(crate) fn enclosing_drop(&self, point: Vec3, direction: Vec3, time: f32) -> Option<u32> {
+        let ray = Ray { origin: point, direction, time, origin_triangle: None };
         let is_liquid = |t: u32| matches!(self.faces[t as usize].owner, Owner::Drop(_));
         let hit = self.bvh.intersect(&ray, f32::INFINITY, is_liquid)?;
         let [a, b, c] = self.corners_at(hit.triangle, time);

@@ -203,13 +203,15 @@ fn star(balls: &[Ball], base_point: DVec3, detail: &Detail) -> DropMesh {
 /// Any body, as an isosurface on z = 0.
 fn blobs(balls: &[Ball], detail: &Detail) -> DropMesh {
     const MAX_CELLS: f64 = 4e5;
+    const MAX_CELLS_ALONG: f64 = 5e3;
     let (low, high) = bounds(balls);
     let low = low.with_z(0.0);
     let extent = high - low;
     let narrowest = balls.iter().map(|b| b.radii.x).fold(f64::INFINITY, f64::min) * SURFACE_RADIUS;
     let wanted = TAU * narrowest / detail.sectors(narrowest) as f64;
     let affordable = (extent.x * extent.y * extent.z / MAX_CELLS).cbrt();
-    let cell = wanted.max(affordable);
+    // A body that is much longer than wide has more cells along it than its volume suggests.
+    let cell = wanted.max(affordable).max(extent.max_element() / MAX_CELLS_ALONG);
     // One node beyond the support on every open side: the field is zero there, so the surface is
     // closed.
     let grid = Grid {

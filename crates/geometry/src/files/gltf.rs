@@ -71,10 +71,9 @@ pub(super) fn parse(bytes: &[u8], resources: &Resources<'_>) -> Result<TriMesh, 
     let mut builder = MeshBuilder::default();
     // Primitives of one mesh often share their vertices.
     let mut shared = Vec::new();
-    let mut node = usize::MAX;
+    let mut node = None;
     for_each_primitive(bytes, resources, &mut Vec::new(), |placed, accessors| {
-        if placed.node != node {
-            node = placed.node;
+        if node.replace(placed.node) != Some(placed.node) {
             shared.clear();
         }
         builder.add(placed, &mut shared, accessors)

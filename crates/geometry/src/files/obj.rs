@@ -6,6 +6,7 @@
 //! and everything else are skipped.
 
 use glam::{DVec2, DVec3};
+use sessile_numerics::OptionalIndex;
 
 use super::MAX_ELEMENTS;
 use super::error::{Location, MeshFileError, ParseError, Problem, quote};
@@ -44,19 +45,18 @@ pub fn parse_obj(bytes: &[u8]) -> Result<ObjFile, MeshFileError> {
     let object = |part: usize| &statements.parts[part].0;
     order.sort_by_key(|&part| (0..part).find(|&earlier| object(earlier) == object(part)).unwrap_or(part));
     // Index of each vertex of the file in the part that is being assembled.
-    let mut local = vec![u32::MAX; statements.positions.len()];
+    let mut local = vec![OptionalIndex::NONE; statements.positions.len()];
     let mut used = Vec::new();
     let mut parts = Vec::with_capacity(order.len());
     for part in order {
         let mesh = statements.mesh(Polygons::default(), corners[part].iter().copied(), |polygons, vertex| {
-            if local[vertex] == u32::MAX {
-                local[vertex] = polygons.positions.len() as u32;
+            local[vertex].get_or_insert_with(|| {
                 polygons.positions.push(statements.positions[vertex]);
                 used.push(vertex);
-            }
-            local[vertex]
+                polygons.positions.len() as u32 - 1
+            })
         })?;
-        used.drain(..).for_each(|vertex| local[vertex] = u32::MAX);
+        used.drain(..).for_each(|vertex| local[vertex] = OptionalIndex::NONE);
         let (object, material) = statements.parts[part].clone();
         parts.push(ObjPart { object, material, mesh });
     }

@@ -15,6 +15,7 @@
 use std::collections::HashSet;
 
 use glam::{DVec2, DVec3};
+use sessile_numerics::OptionalIndex;
 
 use super::report::{FilledHole, MeshDefect};
 use super::{MAX_FILLED_SHARE, MAX_HOLE_EDGES};
@@ -86,13 +87,12 @@ pub(super) fn fill(mesh: &mut TriMesh, connectivity: &Connectivity) -> Result<Ve
 /// The boundary as simple loops. Where holes share a vertex, a loop is closed as soon as it returns
 /// there.
 fn rims(mesh: &TriMesh, connectivity: &Connectivity) -> Vec<Rim> {
-    const NONE: u32 = u32::MAX;
     // The rim leaves a vertex against the half-edge that ends there.
     let mut leaving: Vec<(u32, HalfEdge)> =
         connectivity.boundary().map(|half_edge| (half_edge.ends(&mesh.triangles)[1], half_edge)).collect();
     leaving.sort_unstable();
     let mut used = vec![false; leaving.len()];
-    let mut index_on_path = vec![NONE; if leaving.is_empty() { 0 } else { mesh.positions.len() }];
+    let mut index_on_path = vec![OptionalIndex::NONE; if leaving.is_empty() { 0 } else { mesh.positions.len() }];
     let mut rims = Vec::new();
     let mut path: Vec<HalfEdge> = Vec::new();
     for first in 0..leaving.len() {
@@ -100,13 +100,13 @@ fn rims(mesh: &TriMesh, connectivity: &Connectivity) -> Vec<Rim> {
         while let Some(at) = next {
             used[at] = true;
             let (vertex, half_edge) = leaving[at];
-            index_on_path[vertex as usize] = path.len() as u32;
+            index_on_path[vertex as usize] = OptionalIndex::some(path.len() as u32);
             path.push(half_edge);
             let [to, _] = half_edge.ends(&mesh.triangles);
-            if index_on_path[to as usize] != NONE {
-                let half_edges = path.split_off(index_on_path[to as usize] as usize);
+            if let Some(start) = index_on_path[to as usize].get() {
+                let half_edges = path.split_off(start as usize);
                 for half_edge in &half_edges {
-                    index_on_path[half_edge.ends(&mesh.triangles)[1] as usize] = NONE;
+                    index_on_path[half_edge.ends(&mesh.triangles)[1] as usize] = OptionalIndex::NONE;
                 }
                 rims.push(Rim { half_edges });
             }

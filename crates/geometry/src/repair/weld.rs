@@ -8,38 +8,37 @@
 use std::collections::HashMap;
 
 use glam::DVec3;
+use sessile_numerics::OptionalIndex;
 
 /// Cell width in tolerances: neighboring cells are searched only for vertices in the outer eighths
 /// of a cell.
 const CELL: f64 = 8.0;
 
-const NONE: u32 = u32::MAX;
-
 /// For each vertex, the earlier one that it is merged with, or itself.
 pub(super) fn representatives(positions: &[DVec3], tolerance: f64) -> Vec<u32> {
     let low = positions.iter().fold(DVec3::INFINITY, |low, &p| low.min(p));
     let width = CELL * tolerance;
-    let mut first_in_cell: HashMap<[i64; 3], u32> = HashMap::with_capacity(positions.len());
-    let mut next_in_cell = vec![NONE; positions.len()];
+    let mut first_in_cell: HashMap<[i64; 3], OptionalIndex> = HashMap::with_capacity(positions.len());
+    let mut next_in_cell = vec![OptionalIndex::NONE; positions.len()];
     let mut representative = Vec::with_capacity(positions.len());
     for (vertex, &position) in (0_u32..).zip(positions) {
         let scaled = (position - low) / width;
         let cell = scaled.to_array().map(|x| x.floor() as i64);
-        let mut found = NONE;
+        let mut found: Option<u32> = None;
         for_near_cells(cell, scaled, |cell| {
-            let mut at = first_in_cell.get(&cell).copied().unwrap_or(NONE);
-            while at != NONE {
-                if at < found && positions[at as usize].distance_squared(position) <= tolerance * tolerance {
-                    found = at;
+            let mut next = first_in_cell.get(&cell).copied().unwrap_or_default();
+            while let Some(at) = next.get() {
+                let earlier = found.is_none_or(|found| at < found);
+                if earlier && positions[at as usize].distance_squared(position) <= tolerance * tolerance {
+                    found = Some(at);
                 }
-                at = next_in_cell[at as usize];
+                next = next_in_cell[at as usize];
             }
         });
-        if found == NONE {
-            found = vertex;
-            next_in_cell[vertex as usize] = first_in_cell.insert(cell, vertex).unwrap_or(NONE);
+        if found.is_none() {
+            next_in_cell[vertex as usize] = first_in_cell.insert(cell, OptionalIndex::some(vertex)).unwrap_or_default();
         }
-        representative.push(found);
+        representative.push(found.unwrap_or(vertex));
     }
     representative
 }

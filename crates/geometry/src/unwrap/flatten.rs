@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use glam::{DVec2, DVec3};
+use sessile_numerics::OptionalIndex;
 
 use super::charts::Chart;
 use crate::TriMesh;
@@ -29,12 +30,12 @@ pub(super) struct FlatChart {
 
 /// Projects a chart to a plane; the result is more than one chart if parts of it would overlap.
 ///
-/// `index_in_chart` is scratch memory with [`OUTSIDE`] for every triangle of the mesh.
+/// `index_in_chart` is scratch memory with no index for any triangle of the mesh.
 pub(super) fn flatten(
     mesh: &TriMesh,
     across: &[[Option<u32>; 3]],
     chart: &Chart,
-    index_in_chart: &mut [u32],
+    index_in_chart: &mut [OptionalIndex],
 ) -> Vec<FlatChart> {
     let axis = projection_axis(mesh, chart);
     let x = axis.any_orthonormal_vector();
@@ -42,15 +43,14 @@ pub(super) fn flatten(
     let project = |&t: &u32| mesh.corners(t as usize).map(|p| DVec2::new(p.dot(x), p.dot(y)));
     let corners: Vec<[DVec2; 3]> = chart.triangles.iter().map(project).collect();
     for (index, &t) in (0_u32..).zip(&chart.triangles) {
-        index_in_chart[t as usize] = index;
+        index_in_chart[t as usize] = OptionalIndex::some(index);
     }
     let parts = separate(&corners, |index| {
         let neighbors = across[chart.triangles[index] as usize].into_iter().flatten();
-        let indices = neighbors.map(|t| index_in_chart[t as usize]).filter(|&index| index != OUTSIDE);
-        indices.map(|index| index as usize).collect()
+        neighbors.filter_map(|t| index_in_chart[t as usize].get()).map(|index| index as usize).collect()
     });
     for &t in &chart.triangles {
-        index_in_chart[t as usize] = OUTSIDE;
+        index_in_chart[t as usize] = OptionalIndex::NONE;
     }
     parts
         .into_iter()
@@ -61,9 +61,6 @@ pub(super) fn flatten(
         })
         .collect()
 }
-
-/// Marks a triangle that is not in the current chart.
-pub(super) const OUTSIDE: u32 = u32::MAX;
 
 /// Direction of projection: the mean normal if all triangles face it, else the axis of the cone.
 fn projection_axis(mesh: &TriMesh, chart: &Chart) -> DVec3 {

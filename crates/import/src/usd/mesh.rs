@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use glam::{DMat4, DVec2, DVec3};
 use sessile_geometry::TriMesh;
+use sessile_numerics::OptionalIndex;
 
 use super::layer::UsdPrim;
 
@@ -129,18 +130,17 @@ pub fn faces_by_material(
 /// coordinate is not finite.
 fn triangulate(points: &[DVec3], counts: &[usize], indices: &[usize], uvs: &[DVec2]) -> Option<TriMesh> {
     let mut mesh = TriMesh::default();
-    let mut new_index = vec![u32::MAX; points.len()];
+    let mut new_index = vec![OptionalIndex::NONE; points.len()];
     let mut start = 0_usize;
     for &count in counts {
         let corners = indices.get(start..start.checked_add(count)?)?;
         let mut own = Vec::with_capacity(count);
         for &v in corners {
             let index = new_index.get_mut(v)?;
-            if *index == u32::MAX {
-                *index = u32::try_from(mesh.positions.len()).ok()?;
+            own.push(index.get_or_insert_with(|| {
                 mesh.positions.push(points[v]);
-            }
-            own.push(*index);
+                mesh.positions.len() as u32 - 1
+            }));
         }
         for k in 1..count.saturating_sub(1) {
             mesh.triangles.push([own[0], own[k], own[k + 1]]);

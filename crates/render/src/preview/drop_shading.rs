@@ -8,7 +8,7 @@
 use std::f32::consts::FRAC_1_PI;
 
 use glam::{Vec2, Vec3};
-use sessile_appearance::{Bsdf, Ggx, LiquidMaterial, NO_TRIANGLE, Ray};
+use sessile_appearance::{Bsdf, Ggx, LiquidMaterial, Ray};
 
 use super::screen_drops::{Base, ScreenDrop};
 use super::shading::{Shader, specular_and_rest};
@@ -39,7 +39,7 @@ impl Shader<'_> {
             let bsdf = parameters.bsdf(Vec2::ZERO, 1.0, 0.0);
             let blurred = |lobe: Ggx| Ggx { alpha: lobe.alpha.max(blur), ..lobe };
             let bsdf = Bsdf { specular: bsdf.specular.map(blurred), ..bsdf };
-            return self.surface(at.point, NO_TRIANGLE, at.normal, -direction, &bsdf, Vec3::ONE);
+            return self.surface(at.point, None, at.normal, -direction, &bsdf, Vec3::ONE);
         };
         if at.behind_glass {
             let Some(refracted) = refract(direction, at.normal, 1.0 / index) else { return Vec3::ZERO };
@@ -61,7 +61,7 @@ impl Shader<'_> {
     /// Radiance inside a drop along a ray that has just entered it.
     fn inside_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
         let Some(base) = &drop.base else { return self.leave_drop(drop, from, direction, index) };
-        let ray = Ray { origin: from, direction, time: 0.5, origin_triangle: NO_TRIANGLE };
+        let ray = Ray { origin: from, direction, time: 0.5, origin_triangle: None };
         let hit = self
             .scene
             .intersect(&ray, f32::INFINITY)
@@ -84,11 +84,11 @@ impl Shader<'_> {
                 let r = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
                 let behind = refract(direction, normal, index).filter(|_| r < 1.0);
                 let behind =
-                    behind.map_or(Vec3::ZERO, |refracted| self.background(at.point, refracted, at.triangle, 1.0));
+                    behind.map_or(Vec3::ZERO, |refracted| self.background(at.point, refracted, Some(at.triangle), 1.0));
                 let reflected = || self.leave_drop(drop, at.point, reflect(direction, normal), index);
                 (1.0 - r) * behind + r * if r > UNTRACED_REFLECTANCE { reflected() } else { behind }
             }
-            Body::Glass { .. } => self.background(from, direction, NO_TRIANGLE, index),
+            Body::Glass { .. } => self.background(from, direction, None, index),
         };
         self.absorption(distance) * seen
     }
@@ -132,7 +132,7 @@ impl Shader<'_> {
                 // Start above the base, because the cap only approximates the drop and its surface
                 // may lie below the solid's.
                 let start = drop.base.as_ref().map_or(exit, |base| lifted_above(exit, base));
-                (1.0 - r) * self.background(start, refracted, NO_TRIANGLE, 1.0)
+                (1.0 - r) * self.background(start, refracted, None, 1.0)
                     + r * self.light.specular(reflect(direction, -normal), 0.24)
             }
             // Total internal reflection near the edge: approximated by the blurred environment.

@@ -18,8 +18,16 @@ pub(super) const SAMPLES: usize = 4;
 pub(super) const OFFSETS: [Vec2; SAMPLES] =
     [Vec2::new(0.375, 0.125), Vec2::new(0.875, 0.375), Vec2::new(0.125, 0.625), Vec2::new(0.625, 0.875)];
 
-/// Owner of samples that no triangle covers.
-pub(super) const NOTHING: u32 = u32::MAX;
+/// What a sample shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visible {
+    /// No triangle covers it.
+    Nothing,
+    /// A solid, by index.
+    Solid(u32),
+    /// A drop on screen, by index.
+    Drop(u32),
+}
 
 /// A rectangle of pixels; its high end is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +66,7 @@ pub(super) struct VisibilityBuffer {
     width: usize,
     /// Reciprocal depth; 0 without a triangle.
     pub near: Vec<Vec4>,
-    pub owner: Vec<[u32; SAMPLES]>,
+    pub owner: Vec<[Visible; SAMPLES]>,
     pub triangle: Vec<[u32; SAMPLES]>,
 }
 
@@ -85,7 +93,7 @@ impl VisibilityBuffer {
             rect,
             width,
             near: vec![Vec4::ZERO; count],
-            owner: vec![[NOTHING; SAMPLES]; count],
+            owner: vec![[Visible::Nothing; SAMPLES]; count],
             triangle: vec![[0; SAMPLES]; count],
         }
     }
@@ -96,7 +104,7 @@ impl VisibilityBuffer {
     }
 
     /// Rasterizes a triangle given by its corners: screen position in pixels, and reciprocal depth.
-    pub fn rasterize(&mut self, corners: [Vec3; 3], owner: u32, triangle: u32) {
+    pub fn rasterize(&mut self, corners: [Vec3; 3], owner: Visible, triangle: u32) {
         let Some(pixels) = self.covered_pixels(corners) else { return };
         let corner = DVec2::new(self.rect.low[0] as f64, self.rect.low[1] as f64);
         let Some(Setup { edges, depth }) = setup(corners, corner) else { return };
@@ -240,9 +248,13 @@ mod tests {
             let mut visible = tile();
             for i in 0..23 {
                 let corners = [middle, rim(i), rim(i + 1)];
-                visible.rasterize(if i % 2 == 0 { corners } else { [corners[0], corners[2], corners[1]] }, i as u32, 0);
+                visible.rasterize(
+                    if i % 2 == 0 { corners } else { [corners[0], corners[2], corners[1]] },
+                    Visible::Solid(i as u32),
+                    0,
+                );
             }
-            let missed = visible.owner.iter().flatten().filter(|&&owner| owner == NOTHING).count();
+            let missed = visible.owner.iter().flatten().filter(|&&owner| owner == Visible::Nothing).count();
             assert_eq!(missed, 0, "turned by {turn}");
         }
     }
@@ -257,12 +269,12 @@ mod tests {
         };
         for (owner, z, side) in [(1, 0.5, 20.0), (2, 1.0, 10.0), (3, 0.25, 24.0)] {
             for corners in square(z, side) {
-                visible.rasterize(corners, owner, 9);
+                visible.rasterize(corners, Visible::Solid(owner), 9);
             }
         }
-        visible.rasterize([Vec3::NAN; 3], 5, 0);
-        visible.rasterize([Vec3::splat(50.0); 3], 5, 0);
-        let seen = |wanted: u32| visible.owner.iter().flatten().filter(|&&owner| owner == wanted).count();
+        visible.rasterize([Vec3::NAN; 3], Visible::Solid(5), 0);
+        visible.rasterize([Vec3::splat(50.0); 3], Visible::Solid(5), 0);
+        let seen = |solid: u32| visible.owner.iter().flatten().filter(|&&owner| owner == Visible::Solid(solid)).count();
         assert_eq!([seen(2), seen(1), seen(3), seen(5)], [400, 1200, 4 * (24 * 24 - 400), 0]);
     }
 

@@ -3,7 +3,7 @@
 use std::f32::consts::FRAC_1_PI;
 
 use glam::Vec3;
-use sessile_appearance::{Bsdf, BsdfParameters, Ggx, NO_TRIANGLE, Ray, orthonormal_basis};
+use sessile_appearance::{Bsdf, BsdfParameters, Ggx, Ray, orthonormal_basis};
 
 use super::base_irradiance::BaseIrradiance;
 use super::prefiltered_light::{PrefilteredLight, blinn};
@@ -61,7 +61,7 @@ impl Shader<'_> {
     pub fn surface(
         &self,
         point: Vec3,
-        origin_triangle: u32,
+        origin_triangle: Option<u32>,
         normal: Vec3,
         wo: Vec3,
         bsdf: &Bsdf,
@@ -105,7 +105,7 @@ impl Shader<'_> {
     pub fn solid(&self, at: &SurfaceInteraction, parameters: &BsdfParameters, solid: u32, wo: Vec3) -> Vec3 {
         let wetness = self.scene.solids[solid as usize].wetness(at.uv);
         let normal = self.scene.film_normal(at, wetness.slope, 0.5);
-        self.surface(at.point, at.triangle, normal, wo, &parameters.bsdf(at.uv, 1.0, wetness.wet), Vec3::ONE)
+        self.surface(at.point, Some(at.triangle), normal, wo, &parameters.bsdf(at.uv, 1.0, wetness.wet), Vec3::ONE)
     }
 
     /// Radiance of the environment, or of an area light in front of it.
@@ -123,7 +123,7 @@ impl Shader<'_> {
 
     /// Radiance along a ray among the solids: of the first opaque one or the environment, through
     /// glass. Drops are ignored.
-    pub fn background(&self, origin: Vec3, direction: Vec3, origin_triangle: u32, index: f32) -> Vec3 {
+    pub fn background(&self, origin: Vec3, direction: Vec3, origin_triangle: Option<u32>, index: f32) -> Vec3 {
         let mut ray = Ray { origin, direction, time: 0.5, origin_triangle };
         let mut index = index;
         let mut left = 1.0;
@@ -160,7 +160,7 @@ impl Shader<'_> {
                 return left.max(0.5) * self.light.specular(reflect(ray.direction, side * at.normal), 0.24);
             };
             index = medium;
-            ray = Ray { origin: at.point, direction: refracted, origin_triangle: at.triangle, ..ray };
+            ray = Ray { origin: at.point, direction: refracted, origin_triangle: Some(at.triangle), ..ray };
         }
         Vec3::ZERO
     }
@@ -194,7 +194,7 @@ impl Shader<'_> {
     /// environment otherwise.
     pub fn reflected_radiance(&self, point: Vec3, direction: Vec3, base_normal: Option<Vec3>, alpha: f32) -> Vec3 {
         if base_normal.is_some_and(|normal| direction.dot(normal) < 0.0) {
-            let ray = Ray { origin: point, direction, time: 0.5, origin_triangle: NO_TRIANGLE };
+            let ray = Ray { origin: point, direction, time: 0.5, origin_triangle: None };
             if let Some(hit) = self.scene.intersect(&ray, f32::INFINITY) {
                 let at = self.scene.surface_interaction(&hit, 0.5);
                 if let Owner::Solid(solid) = at.owner

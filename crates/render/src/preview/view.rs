@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 use sessile_appearance::{Lens, TriangleHit};
 
 use super::drop_shading::DropPoint;
-use super::rasterizer::{NOTHING, OFFSETS, Rect, SAMPLES, TILE, VisibilityBuffer};
+use super::rasterizer::{OFFSETS, Rect, SAMPLES, TILE, VisibilityBuffer, Visible};
 use super::screen_drops::ScreenDrop;
 use super::shading::Shader;
 use super::{Bins, ScreenTriangle};
@@ -17,9 +17,6 @@ const SIMILAR_COSINE: f32 = 0.9;
 /// Glass is in front of an object if it is nearer by more than this fraction of the depth; a drop
 /// lies on its sheet.
 const GLASS_OFFSET: f32 = 1e-5;
-
-/// Owner indices from here on are drops; below are solids.
-const FIRST_DROP: u32 = 1 << 31;
 
 /// Minimum cosine between a drop's normal and the view direction.
 const MIN_VIEW_COSINE: f32 = 0.02;
@@ -46,8 +43,8 @@ impl View<'_> {
         for &i in &bins.solids[tile] {
             let ScreenTriangle { corners, owner, triangle, .. } = self.solids[i as usize];
             match &mut glass {
-                Some(glass) if scene.is_clear(owner) => glass.rasterize(corners, owner, triangle),
-                _ => seen.rasterize(corners, owner, triangle),
+                Some(glass) if scene.is_clear(owner) => glass.rasterize(corners, Visible::Solid(owner), triangle),
+                _ => seen.rasterize(corners, Visible::Solid(owner), triangle),
             }
         }
         for &i in &bins.drops[tile] {
@@ -56,7 +53,7 @@ impl View<'_> {
                 continue;
             }
             for (t, triangle) in drop.triangles.iter().enumerate() {
-                seen.rasterize(triangle.map(|v| drop.screen[v as usize]), FIRST_DROP + i, t as u32);
+                seen.rasterize(triangle.map(|v| drop.screen[v as usize]), Visible::Drop(i), t as u32);
             }
         }
         let light = self.irradiance_factors(&seen, &bins.drops[tile]);
@@ -89,7 +86,10 @@ impl View<'_> {
             for y in rect.low[1]..rect.high[1] {
                 for x in rect.low[0]..rect.high[0] {
                     let at = seen.index(x, y);
-                    let Some(sample) = seen.owner[at].iter().position(|&owner| owner == base.solid) else { continue };
+                    let Some(sample) = seen.owner[at].iter().position(|&owner| owner == Visible::Solid(base.solid))
+                    else {
+                        continue;
+                    };
                     let point = self.lens.eye() + self.unnormalized_direction([x, y], sample) / seen.near[at][sample];
                     // Other parts of a curved or folded solid may lie under the same pixels.
                     let above = (point - base.foot).dot(base.normal).abs();
@@ -138,14 +138,14 @@ impl View<'_> {
             let Some(surface) = self.surface_interaction(triangle, direction) else { return Vec3::ZERO };
             self.shader.glass(&surface, solid, direction, || match self.shader.scene.solids[solid as usize].body {
                 // Drops on the far side of a glass body are shown without its refraction.
-                Body::Glass { index } if owners[sample] < FIRST_DROP || owners[sample] == NOTHING => {
+                Body::Glass { index } if !matches!(owners[sample], Visible::Drop(_)) => {
                     let smooth = if direction.dot(surface.shading_normal) < 0.0 {
                         surface.shading_normal
                     } else {
                         surface.normal
                     };
                     let refracted = refract(direction, smooth, 1.0 / index).unwrap_or(direction);
-                    self.shader.background(surface.point, refracted, surface.triangle, index)
+                    self.shader.background(surface.point, refracted, Some(surface.triangle), index)
                 }
                 _ => behind(),
             })
@@ -157,11 +157,11 @@ impl View<'_> {
     fn shade_pixel_without_glass(
         &self,
         place: [usize; 2],
-        owners: [u32; SAMPLES],
+        owners: [Visible; SAMPLES],
         triangles: [u32; SAMPLES],
         factor: Vec3,
     ) -> Vec3 {
-        if owners[0] >= FIRST_DROP && owners[0] != NOTHING && owners.iter().all(|&owner| owner == owners[0]) {
+        if matches!(owners[0], Visible::Drop(_)) && owners.iter().all(|&owner| owner == owners[0]) {
             // Two samples suffice inside a drop because it has no edges.
             let pair =
                 [0, SAMPLES - 1].map(|sample| self.shade_sample(place, sample, owners[0], triangles[sample], factor));
@@ -174,12 +174,12 @@ impl View<'_> {
                 continue;
             }
             let owner = owners[sample];
-            let (shade, count) = if owner < FIRST_DROP {
-                self.shade_solid_samples(place, sample, owners, triangles, &mut done, factor)
+            let (shade, count) = if let Visible::Solid(solid) = owner {
+                self.shade_solid_samples(place, (sample, solid), owners, triangles, &mut done, factor)
             } else {
                 let mut count = 1;
-                if owner == NOTHING {
-                    for other in (sample + 1..SAMPLES).filter(|&other| owners[other] == NOTHING) {
+                if owner == Visible::Nothing {
+                    for other in (sample + 1..SAMPLES).filter(|&other| owners[other] == Visible::Nothing) {
                         done[other] = true;
                         count += 1;
                     }
@@ -199,18 +199,21 @@ impl View<'_> {
         at: usize,
         sample: usize,
     ) -> Option<(u32, u32)> {
-        let owner = glass.owner[at][sample];
+        let Visible::Solid(solid) = glass.owner[at][sample] else { return None };
         let nearer = glass.near[at][sample] > seen.near[at][sample] * (1.0 + GLASS_OFFSET);
         // A drop's base on the glass, seen through it, lies in the same plane.
         let through = self.drop_of(seen.owner[at][sample]).is_some_and(|drop| {
-            seen.triangle[at][sample] as usize >= drop.num_free && drop.base.as_ref().is_some_and(|b| b.solid == owner)
+            seen.triangle[at][sample] as usize >= drop.num_free && drop.base.as_ref().is_some_and(|b| b.solid == solid)
         });
-        (owner != NOTHING && (nearer || through)).then_some((owner, glass.triangle[at][sample]))
+        (nearer || through).then_some((solid, glass.triangle[at][sample]))
     }
 
-    /// The drop of an owner index.
-    fn drop_of(&self, owner: u32) -> Option<&ScreenDrop> {
-        (owner != NOTHING).then(|| owner.checked_sub(FIRST_DROP)).flatten().map(|i| &self.drops[i as usize])
+    /// The drop that a sample shows.
+    fn drop_of(&self, owner: Visible) -> Option<&ScreenDrop> {
+        match owner {
+            Visible::Drop(i) => Some(&self.drops[i as usize]),
+            _ => None,
+        }
     }
 
     /// Shades samples of one solid with similar normals once, with their mean color; returns their
@@ -218,14 +221,13 @@ impl View<'_> {
     fn shade_solid_samples(
         &self,
         place: [usize; 2],
-        first: usize,
-        owners: [u32; SAMPLES],
+        (first, solid): (usize, u32),
+        owners: [Visible; SAMPLES],
         triangles: [u32; SAMPLES],
         done: &mut [bool; SAMPLES],
         factor: Vec3,
     ) -> (Vec3, usize) {
         let scene = self.shader.scene;
-        let solid = owners[first];
         let Body::Opaque(parameters) = &scene.solids[solid as usize].body else { return (Vec3::ZERO, 1) };
         let direction = self.ray_direction(place, first);
         let Some(main) = self.surface_interaction(triangles[first], direction) else { return (Vec3::ZERO, 1) };
@@ -234,7 +236,7 @@ impl View<'_> {
         done[first] = true;
         let mut count = 1;
         for other in first + 1..SAMPLES {
-            if done[other] || owners[other] != solid {
+            if done[other] || owners[other] != owners[first] {
                 continue;
             }
             let uv = if triangles[other] == triangles[first] {
@@ -260,33 +262,37 @@ impl View<'_> {
         let mean = parameters.bsdf_with_color(color / count as f32, 1.0, wetness.wet);
         let refracted = wetness.slope != Vec2::ZERO;
         let normal = if refracted { scene.film_normal(&main, wetness.slope, 0.5) } else { main.shading_normal };
-        (self.shader.surface(main.point, main.triangle, normal, -direction, &mean, factor), count)
+        (self.shader.surface(main.point, Some(main.triangle), normal, -direction, &mean, factor), count)
+    }
+
+    /// Color of a drop at a sample.
+    fn shade_drop_sample(&self, drop: &ScreenDrop, triangle: u32, direction: Vec3) -> Vec3 {
+        let Some(point) = self.drop_point(drop, triangle, direction) else { return Vec3::ZERO };
+        // Over a pixel, the normal of a sphere of this size turns by the pixel's width over its
+        // radius.
+        let depth = (point.point - self.lens.eye()).dot(self.lens.forward());
+        let radius = drop.cap.size / (depth * self.lens.pixel_height(self.size.y));
+        let blur = (0.35 / radius.max(0.5)).min(0.4);
+        self.shader.shade_drop(drop, &point, direction, blur)
     }
 
     /// Color of one sample.
-    fn shade_sample(&self, place: [usize; 2], sample: usize, owner: u32, triangle: u32, factor: Vec3) -> Vec3 {
+    fn shade_sample(&self, place: [usize; 2], sample: usize, owner: Visible, triangle: u32, factor: Vec3) -> Vec3 {
         let direction = self.ray_direction(place, sample);
-        if owner == NOTHING {
-            return self.shader.environment(self.lens.eye(), direction);
-        }
-        if let Some(drop) = self.drop_of(owner) {
-            let Some(point) = self.drop_point(drop, triangle, direction) else { return Vec3::ZERO };
-            // Over a pixel, the normal of a sphere of this size turns by the pixel's width over its
-            // radius.
-            let depth = (point.point - self.lens.eye()).dot(self.lens.forward());
-            let radius = drop.cap.size / (depth * self.lens.pixel_height(self.size.y));
-            let blur = (0.35 / radius.max(0.5)).min(0.4);
-            return self.shader.shade_drop(drop, &point, direction, blur);
-        }
+        let solid = match owner {
+            Visible::Nothing => return self.shader.environment(self.lens.eye(), direction),
+            Visible::Drop(i) => return self.shade_drop_sample(&self.drops[i as usize], triangle, direction),
+            Visible::Solid(solid) => solid,
+        };
         let (Some(at), Body::Opaque(parameters)) =
-            (self.surface_interaction(triangle, direction), &self.shader.scene.solids[owner as usize].body)
+            (self.surface_interaction(triangle, direction), &self.shader.scene.solids[solid as usize].body)
         else {
             return Vec3::ZERO;
         };
-        let wetness = self.shader.scene.solids[owner as usize].wetness(at.uv);
+        let wetness = self.shader.scene.solids[solid as usize].wetness(at.uv);
         let normal = self.shader.scene.film_normal(&at, wetness.slope, 0.5);
         let bsdf = parameters.bsdf(at.uv, 1.0, wetness.wet);
-        self.shader.surface(at.point, at.triangle, normal, -direction, &bsdf, factor)
+        self.shader.surface(at.point, Some(at.triangle), normal, -direction, &bsdf, factor)
     }
 
     /// The intersection of a ray through a pixel with a solid's triangle.

@@ -8,8 +8,7 @@ use crate::render_scene::RenderSceneBuilder;
 use crate::sampler::Sampler;
 use glam::{DVec3, Vec3};
 use sessile_appearance::{
-    BsdfParameters, Camera, Environment, LatLong, LiquidMaterial, Material, NO_TRIANGLE, Ray, ScaledTexture,
-    SpecularLobe,
+    BsdfParameters, Camera, Environment, LatLong, LiquidMaterial, Material, Ray, ScaledTexture, SpecularLobe,
 };
 
 const WATER: f32 = 1.333;
@@ -93,7 +92,7 @@ fn a_wet_slab_of_glass_has_the_transmittance_of_its_interfaces() {
         for (side, expected) in [(1.0_f32, passed), (-1.0, 1.0 - passed)] {
             let origin = (DVec3::Y * f64::from(side) * 0.02 - scene.origin()).as_vec3();
             let direction = Vec3::new(sin, -side * cos, 0.0);
-            let ray = Ray { origin, direction, time: 0.0, origin_triangle: NO_TRIANGLE };
+            let ray = Ray { origin, direction, time: 0.0, origin_triangle: None };
             let samples = 8192;
             let seen: f64 = (0..samples)
                 .map(|i| {

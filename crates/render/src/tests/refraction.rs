@@ -7,7 +7,7 @@ use crate::path_integrator::{PathSettings, TraceContext, trace_path};
 use crate::render_scene::{RenderScene, RenderSceneBuilder};
 use crate::sampler::Sampler;
 use glam::{DVec3, Vec3};
-use sessile_appearance::{Camera, Environment, LatLong, LiquidMaterial, Material, NO_TRIANGLE, Ray};
+use sessile_appearance::{Camera, Environment, LatLong, LiquidMaterial, Material, Ray};
 use sessile_frames::Surface;
 
 const WATER: f32 = 1.333;
@@ -52,7 +52,7 @@ fn sheet_with(environment: Environment, water: Option<&Surface>) -> RenderScene 
 /// Mean radiance along one ray.
 fn along(scene: &RenderScene, origin: Vec3, direction: Vec3, samples: u32) -> f32 {
     let paths = PathSettings { max_depth: 200, ..PathSettings::default() };
-    let ray = Ray { origin, direction: direction.normalize(), time: 0.0, origin_triangle: NO_TRIANGLE };
+    let ray = Ray { origin, direction: direction.normalize(), time: 0.0, origin_triangle: None };
     let sum: f64 = (0..samples)
         .map(|i| {
             f64::from(
@@ -146,7 +146,7 @@ fn the_refracted_ray_through_a_drop_is_accurate_to_half_a_percent() {
     for part in [0.1_f32, 0.3, 0.5, 0.7, 0.9] {
         let expected = 2.0 * (part.asin() - (part / WATER).asin());
         let origin = to_scene(&scene, DVec3::new(f64::from(part) * radius, 5e-3, 0.0));
-        let mut ray = Ray { origin, direction: -Vec3::Y, time: 0.0, origin_triangle: NO_TRIANGLE };
+        let mut ray = Ray { origin, direction: -Vec3::Y, time: 0.0, origin_triangle: None };
         let mut media = Media::default();
         for _ in 0..2 {
             let hit = scene.intersect(&ray, f32::INFINITY).expect("the drop is in the way");
@@ -155,7 +155,7 @@ fn the_refracted_ray_through_a_drop_is_accurate_to_half_a_percent() {
                 panic!("water is clear")
             };
             let direction = interface.refracted.expect("no light is caught in a ball");
-            ray = Ray { origin: at.point, direction, origin_triangle: at.triangle, ..ray };
+            ray = Ray { origin: at.point, direction, origin_triangle: Some(at.triangle), ..ray };
             media = interface.media[1];
         }
         assert!(media.is_air());
@@ -194,7 +194,7 @@ fn a_water_surface_reflects_totally_beyond_the_critical_angle() {
     for (degrees, bright) in [(40.0_f32, true), (55.0, false)] {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let origin = to_scene(&scene, DVec3::new(0.0, 0.5e-3, 0.0));
-        let ray = Ray { origin, direction: Vec3::new(sin, cos, 0.0), time: 0.0, origin_triangle: NO_TRIANGLE };
+        let ray = Ray { origin, direction: Vec3::new(sin, cos, 0.0), time: 0.0, origin_triangle: None };
         let media = Media::at(&scene, origin);
         let seen: f32 = (0..64)
             .map(|i| {

@@ -1,0 +1,1 @@
+"""Random scenes and the checks of their runs, for scripts/soak."""
