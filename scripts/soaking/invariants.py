@@ -243,7 +243,7 @@ class Run:
                 step = max(1, len(points) // (60 if solid.mesh else 1500))
                 depth, at = 0.0, None
                 for vertex in points[::step]:
-                    if meshed and not solid.covers(vertices[vertex][:3], time):
+                    if meshed and not solid.covers(vertices[vertex][:3], time, sizes.get(drop, 0.0)):
                         continue
                     distance = solid.distance(vertices[vertex][:3], time)
                     if -distance > depth:

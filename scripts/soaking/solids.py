@@ -151,11 +151,14 @@ class Solid:
             return self.mesh.distance(add(offset, self.origin))
         return math.inf
 
-    def covers(self, point, time):
-        """Whether a point is above or below the meshed part of a plane or leaf; true for other shapes."""
+    def covers(self, point, time, margin):
+        """Whether a point is above or below the meshed part of a plane or leaf, `margin` inside its rim.
+
+        True for other shapes.
+        """
         if self.shape not in ("plane", "leaf") or "size" not in self.entry:
             return True
-        across, along = si(self.entry["size"])
+        across, along = (size - 2 * margin for size in si(self.entry["size"]))
         p = apply_transposed(self.turn, self.to_rest(point, time))
         if self.shape == "plane":
             normal = unit(self.entry.get("normal", [0, 1, 0]))
