@@ -165,6 +165,10 @@ pub struct DropsReport {
     pub splits: usize,
     /// Largest relative difference between a drop's volume and its target.
     pub volume_error: f64,
+    /// Volume of all drops on the grid, in cells.
+    pub held: f64,
+    /// Sum of their target volumes, in cells.
+    pub target: f64,
 }
 
 impl DropsReport {
@@ -194,6 +198,9 @@ pub fn label_drops<L>(
     let num_events = events.len();
     drops.label(&input, numerics, events);
     let volume_error = drops.components.iter().map(Component::volume_error).fold(0.0, f64::max);
+    let labeled = || drops.components.iter().filter(|component| component.label != Label::FRAGMENT);
+    let held = labeled().map(|component| component.volume).sum();
+    let target = labeled().map(|component| component.target).sum();
     let cells_per_second = grid.h / step.dt;
     drops.sources(numerics, cells_per_second, source);
     let fed = feed_needles(step.needles, grid, drops, cells, cells_per_second, source);
@@ -201,7 +208,7 @@ pub fn label_drops<L>(
         drops.remove_curvature_of_small_drops(&input, numerics.max_spray_cells, kappa);
     }
     let merges = events[num_events..].iter().filter(|event| matches!(event, Event::Merge { .. })).count();
-    DropsReport { fed, merges, splits: events.len() - num_events - merges, volume_error }
+    DropsReport { fed, merges, splits: events.len() - num_events - merges, volume_error, held, target }
 }
 
 impl Component {

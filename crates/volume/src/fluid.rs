@@ -69,6 +69,8 @@ pub struct StepContext<'a, L> {
 pub struct FluidReport {
     /// Volume that needles have added, in cells.
     pub fed: f64,
+    /// Volume of all drops on the grid, and the sum of their target volumes, in cells.
+    pub held_and_target: [f64; 2],
     /// Iterations of the pressure solve.
     pub pressure_iterations: usize,
     /// Numbers from the stages.
@@ -132,6 +134,7 @@ impl Fluid {
         drops.record(stages);
         pressure.record(stages);
         (report.fed, report.pressure_iterations) = (drops.fed, pressure.iterations);
+        report.held_and_target = [drops.held, drops.target];
         Ok(report)
     }
 

@@ -104,6 +104,24 @@ impl Setup {
         if self.planar { PI * radius * radius } else { sphere_volume(radius) }
     }
 
+    /// Displacements by up to one period under which the domain repeats itself, zero first, in m.
+    pub fn images(&self) -> Vec<DVec3> {
+        let mut images = vec![DVec3::ZERO];
+        for (axis, period) in self.topology.period.into_iter().enumerate() {
+            let Some(period) = period else { continue };
+            let mut step = DVec3::ZERO;
+            step[axis] = f64::from(period) * SIDE as f64 * self.h;
+            images = images.iter().flat_map(|&image| [image, image - step, image + step]).collect();
+        }
+        images
+    }
+
+    /// The distance to the nearest of a body's periodic images, from the distance to the body.
+    pub fn repeated(&self, distance: impl Fn(DVec3) -> f64) -> impl Fn(DVec3) -> f64 {
+        let images = self.images();
+        move |point| images.iter().map(|&image| distance(point + image)).fold(f64::INFINITY, f64::min)
+    }
+
     /// Memory that the liquid needs at the start.
     pub fn memory(&self, world: &World) -> Result<MemoryEstimate, VolumeError> {
         let cells = (self.initial_tiles(world)?.len() * CELLS) as f64;

@@ -1,10 +1,23 @@
 //! Liquid from emitters: spheres, streams and needles.
 //!
-//! A *sphere* is united with the liquid, φ ← min(φ, |x − c| − r), and brings its velocity. A
-//! *stream* is united step by step as a short cylinder behind its mouth with the stream's velocity.
-//! Both add their exact volume to the target volumes. A *needle* adds to (or drains from) the cells
-//! around its tip by a divergence source; outside liquid it accumulates until a sphere of
-//! [`MIN_SPHERE_RADIUS`] can be inserted. Spheres that are too small for the grid become spray.
+//! A *sphere* is united with the liquid, φ ← min(φ, |x − c| − r), and brings its velocity. Where
+//! liquid is in its place it waits until there is room ([`waiting`]). A *stream* is united step by
+//! step as a short cylinder around its mouth with the stream's velocity. A *needle* adds to (or
+//! drains from) the cells around its tip by a divergence source; outside liquid it accumulates
+//! until a sphere of [`MIN_SPHERE_RADIUS`] can be inserted. Spheres that are too small for the grid
+//! become spray.
+//!
+//! **What is counted exists.** A target volume grows by the exact volume of a sphere that lies in
+//! the air, and otherwise by what the union has added to the liquid on the grid:
+//!
+//! ```text
+//! ΔV = Σ (F(min(φ, φ_body)) − F(φ))          F a cell's liquid fraction
+//! ```
+//!
+//! The part of a sphere that lies in a solid is not emitted. Where a stream's mouth is submerged,
+//! the union adds nothing, and the stream's flow less ΔV becomes a divergence source at the mouth.
+
+mod waiting;
 
 use std::f64::consts::PI;
 
@@ -21,6 +34,9 @@ use crate::setup::Setup;
 use crate::spray::{Spray, SprayDrop};
 use crate::state::State;
 use crate::tiles::CellIndex;
+use crate::volume_fraction::liquid_fraction;
+
+use self::waiting::{Room, Sphere, WaitingSpheres, room_for};
 
 /// Radius of the sphere that a needle outside liquid releases, in cells.
 const MIN_SPHERE_RADIUS: f64 = 3.0;
@@ -30,14 +46,31 @@ const NEEDLE_RADIUS: f64 = 1.8;
 ///
 /// Long enough to stay connected to what has left the mouth.
 const STREAM_LENGTH: f64 = 2.0;
+/// Largest volume that a source adds to a cell in one step, as a fraction of the cell.
+const MAX_SOURCE: f64 = 0.1;
+/// Largest volume that an accumulator adds to its needle's flow in one step, in cells.
+const MAX_RELEASE: f64 = 0.5;
+/// Flow that a stream makes up for later, in steps; what is blocked for longer is not emitted.
+const MAX_ARREARS: f64 = 4.0;
 
 /// What sources keep from step to step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sources {
     /// Accumulated volumes of needles outside liquid: tip in m, and volume in cells.
     accumulated: Vec<([f64; 3], f64)>,
-    /// The drop that each stream fed last: mouth in m, and id.
-    streams: Vec<([f64; 3], u32)>,
+    streams: Vec<StreamState>,
+    waiting: WaitingSpheres,
+}
+
+/// What is known of a stream from its last step.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct StreamState {
+    /// The mouth, in m.
+    mouth: [f64; 3],
+    /// The drop that it fed.
+    drop: u32,
+    /// Flow that has not been added yet, in cells.
+    arrears: f64,
 }
 
 /// A needle during one step.
@@ -47,6 +80,17 @@ pub struct NeedleFlow {
     pub at: DVec3,
     /// Volume that it adds, negative if it drains, in cells.
     pub volume: f64,
+    /// Radius around the tip in which it feeds, in cells.
+    pub radius: f64,
+}
+
+/// What emitters release in one step.
+#[derive(Debug, Default)]
+pub struct Released {
+    /// Volume that was inserted, in cells.
+    pub inserted: f64,
+    /// Divergence sources of the step.
+    pub flows: Vec<NeedleFlow>,
 }
 
 /// A body of liquid to be united with the liquid on the grid; lengths in m.
@@ -67,7 +111,7 @@ struct StreamSegment {
 }
 
 impl Sources {
-    /// Inserts the spheres and streams of a step; returns the emitted volume, in cells.
+    /// Inserts the spheres and streams of a step, and lists its needles.
     pub fn emit(
         &mut self,
         emissions: &[Emission],
@@ -75,8 +119,8 @@ impl Sources {
         world: &World,
         fluid: &mut Fluid,
         spray: &mut Spray,
-    ) -> f64 {
-        let mut emitted = 0.0;
+    ) -> Released {
+        let mut released = Released { inserted: self.release_waiting(setup, world, fluid), flows: Vec::new() };
         for emission in emissions {
             match *emission {
                 Emission::Ball { center, radius, velocity, .. } => {
@@ -84,45 +128,88 @@ impl Sources {
                     let min_volume = fluid.params.numerics.min_grid_cells * setup.cell_volume();
                     if !setup.planar && volume < min_volume {
                         spray.launch(fluid.state.drops.new_id(), center, velocity, volume);
-                        emitted += volume / setup.cell_volume();
+                        released.inserted += volume / setup.cell_volume();
                     } else {
-                        emitted += insert_sphere(center, radius, velocity, setup, world, fluid);
+                        released.inserted +=
+                            self.insert_or_wait(Sphere { center, radius, velocity }, setup, world, fluid);
                     }
                 }
                 Emission::Stream { at, direction, radius, speed, from, to } => {
                     let area = if setup.planar { 2.0 * radius } else { PI * radius * radius };
                     let volume = area * speed * (to - from) / setup.cell_volume();
                     let segment = StreamSegment { mouth: at, direction, radius, speed, volume };
-                    self.insert_stream(&segment, setup, world, fluid);
-                    emitted += volume;
+                    self.insert_stream(&segment, setup, world, fluid, &mut released);
                 }
-                Emission::Feed { at, volume, .. } if !has_liquid_at(&fluid.state, at) && volume > 0.0 => {
-                    let accumulated = self.accumulate(at, volume / setup.cell_volume());
-                    if accumulated >= setup.ball_volume(MIN_SPHERE_RADIUS) {
-                        self.accumulated.retain(|(tip, _)| *tip != at.to_array());
-                        emitted += insert_sphere(at, MIN_SPHERE_RADIUS * setup.h, DVec3::ZERO, setup, world, fluid);
-                    }
+                Emission::Feed { at, volume, .. } => {
+                    self.feed(at, volume / setup.cell_volume(), setup, world, fluid, &mut released);
                 }
-                Emission::Feed { .. } | Emission::Condense { .. } => {}
+                Emission::Condense { .. } => {}
             }
         }
-        emitted
+        released
     }
 
-    fn accumulate(&mut self, at: DVec3, volume: f64) -> f64 {
-        match self.accumulated.iter_mut().find(|(tip, _)| *tip == at.to_array()) {
-            Some((_, accumulated)) => {
-                *accumulated += volume;
-                *accumulated
-            }
-            None => {
-                self.accumulated.push((at.to_array(), volume));
-                volume
+    /// Messages for the user since the last call.
+    pub fn notices(&mut self) -> Vec<String> {
+        self.waiting.take_notices()
+    }
+
+    /// A needle: a divergence source in liquid; elsewhere its volume accumulates to a sphere.
+    fn feed(
+        &mut self,
+        at: DVec3,
+        volume: f64,
+        setup: &Setup,
+        world: &World,
+        fluid: &mut Fluid,
+        released: &mut Released,
+    ) {
+        let mut flow = NeedleFlow { at, volume, radius: NEEDLE_RADIUS };
+        if volume <= 0.0 {
+            released.flows.push(flow);
+            return;
+        }
+        let accumulated = self.accumulated_at(at);
+        if has_liquid_at(&fluid.state, at) {
+            // What did not fit into the air follows gradually.
+            let extra = accumulated.min(MAX_RELEASE);
+            *accumulated -= extra;
+            flow.volume += extra;
+            released.flows.push(flow);
+            return;
+        }
+        *accumulated += volume;
+        if *accumulated >= setup.ball_volume(MIN_SPHERE_RADIUS) {
+            let sphere = Sphere { center: at, radius: MIN_SPHERE_RADIUS * setup.h, velocity: DVec3::ZERO };
+            let room = room_for(&sphere, setup, world, fluid);
+            if room == Room::None {
+                self.waiting.report_blocked(&sphere);
+            } else {
+                let inserted = insert_sphere(&sphere, room == Room::Air, setup, world, fluid);
+                *self.accumulated_at(at) -= inserted;
+                released.inserted += inserted;
             }
         }
     }
 
-    fn insert_stream(&mut self, stream: &StreamSegment, setup: &Setup, world: &World, fluid: &mut Fluid) {
+    /// The accumulator of the needle with this tip, in cells.
+    fn accumulated_at(&mut self, at: DVec3) -> &mut f64 {
+        let known = self.accumulated.iter().position(|(tip, _)| *tip == at.to_array());
+        let place = known.unwrap_or_else(|| {
+            self.accumulated.push((at.to_array(), 0.0));
+            self.accumulated.len() - 1
+        });
+        &mut self.accumulated[place].1
+    }
+
+    fn insert_stream(
+        &mut self,
+        stream: &StreamSegment,
+        setup: &Setup,
+        world: &World,
+        fluid: &mut Fluid,
+        released: &mut Released,
+    ) {
         let StreamSegment { mouth, direction, radius, speed, volume } = *stream;
         let length = STREAM_LENGTH * setup.h;
         let planar = setup.planar;
@@ -134,29 +221,30 @@ impl Sources {
         };
         let extent = DVec3::splat(radius + length);
         let body = LiquidBody { bounds: [mouth - extent, mouth + extent], distance, velocity: direction * speed };
-        let last = self.streams.iter().find(|(known, _)| *known == mouth.to_array()).map(|(_, id)| *id);
-        let existing = drop_at(&fluid.state, mouth).or(last);
+        let known = self.streams.iter().find(|known| known.mouth == mouth.to_array()).copied();
+        let existing = drop_at(&fluid.state, mouth).or(known.map(|known| known.drop));
         let id = existing.filter(|id| fluid.state.drops.target_mut(*id).is_some()).unwrap_or_else(|| {
             let id = fluid.state.drops.new_id();
             fluid.state.drops.targets.push(TargetVolume { id, volume: 0.0 });
             id
         });
-        self.streams.retain(|(known, _)| *known != mouth.to_array());
-        self.streams.push((mouth.to_array(), id));
-        insert_body(&body, id, true, setup, world, fluid);
+        let inserted = insert_body(&body, id, true, setup, world, fluid);
         if let Some(target) = fluid.state.drops.target_mut(id) {
-            target.volume += volume;
+            target.volume += inserted;
         }
+        released.inserted += inserted;
+        // The first segment fills the cylinder around the mouth, which is no flow.
+        let arrears = known.map_or(0.0, |known| known.arrears + volume - inserted);
+        let arrears = arrears.clamp(-MAX_ARREARS * volume, MAX_ARREARS * volume);
+        let at = if planar { mouth.with_z(0.0) } else { mouth };
+        let radius = (radius / setup.h).max(NEEDLE_RADIUS);
+        let fed = arrears.clamp(0.0, MAX_SOURCE * setup.ball_volume(radius * setup.h) / setup.cell_volume());
+        if fed > 0.0 && has_liquid_at(&fluid.state, mouth) {
+            released.flows.push(NeedleFlow { at, volume: fed, radius });
+        }
+        self.streams.retain(|known| known.mouth != mouth.to_array());
+        self.streams.push(StreamState { mouth: mouth.to_array(), drop: id, arrears: arrears - fed });
     }
-}
-
-/// The needles of a step; those outside liquid have no effect on it.
-pub fn needle_flows(emissions: &[Emission], cell_volume: f64) -> Vec<NeedleFlow> {
-    let flow = |emission: &Emission| match *emission {
-        Emission::Feed { at, volume, .. } => Some(NeedleFlow { at, volume: volume / cell_volume }),
-        _ => None,
-    };
-    emissions.iter().filter_map(flow).collect()
 }
 
 /// Adds the needles' divergence sources and changes their drops' target volumes; returns the volume
@@ -173,10 +261,10 @@ pub fn feed_needles(
     for needle in needles {
         let distance = |cell: CellIndex| (grid.center(cell) - needle.at).length() / grid.h;
         let nearest = (0..cells.len()).min_by(|&a, &b| distance(cells[a]).total_cmp(&distance(cells[b])));
-        let Some(nearest) = nearest.filter(|&unknown| distance(cells[unknown]) < NEEDLE_RADIUS) else { continue };
+        let Some(nearest) = nearest.filter(|&unknown| distance(cells[unknown]) < needle.radius) else { continue };
         let component = drops.component_of[nearest];
         let is_fed =
-            |unknown: usize| drops.component_of[unknown] == component && distance(cells[unknown]) < NEEDLE_RADIUS;
+            |unknown: usize| drops.component_of[unknown] == component && distance(cells[unknown]) < needle.radius;
         let count = (0..cells.len()).filter(|&unknown| is_fed(unknown)).count() as f64;
         // A needle drains at most half of what its cells hold.
         let volume = needle.volume.max(-0.5 * count);
@@ -203,17 +291,19 @@ fn drop_at(state: &State, at: DVec3) -> Option<u32> {
     state.drops.labels.values()[index].id()
 }
 
-/// Inserts a sphere (in planar runs a disc) as a new drop; returns its volume, in cells.
-fn insert_sphere(center: DVec3, radius: f64, velocity: DVec3, setup: &Setup, world: &World, fluid: &mut Fluid) -> f64 {
+/// Inserts a sphere (in planar runs a disc) as a new drop; returns its volume, in cells: the exact
+/// one if the sphere lies `in_air`, otherwise what it adds.
+fn insert_sphere(sphere: &Sphere, in_air: bool, setup: &Setup, world: &World, fluid: &mut Fluid) -> f64 {
+    let Sphere { center, radius, velocity } = *sphere;
     let planar = setup.planar;
-    let volume = setup.ball_volume(radius) / setup.cell_volume();
     let distance = move |point: DVec3| {
         let offset = if planar { (point - center).with_z(0.0) } else { point - center };
         offset.length() - radius
     };
     let body = LiquidBody { bounds: [center - radius, center + radius], distance, velocity };
     let id = fluid.state.drops.new_id();
-    insert_body(&body, id, false, setup, world, fluid);
+    let added = insert_body(&body, id, false, setup, world, fluid);
+    let volume = if in_air { setup.ball_volume(radius) / setup.cell_volume() } else { added };
     fluid.state.drops.targets.push(TargetVolume { id, volume });
     volume
 }
@@ -223,11 +313,11 @@ pub fn insert_spray_drop(drop: &SprayDrop, id: u32, setup: &Setup, world: &World
     let (center, radius) = (drop.at, drop.radius());
     let distance = move |point: DVec3| (point - center).length() - radius;
     let body = LiquidBody { bounds: [center - radius, center + radius], distance, velocity: drop.velocity };
-    insert_body(&body, id, false, setup, world, fluid);
+    let _ = insert_body(&body, id, false, setup, world, fluid);
 }
 
-/// Unites a body with the liquid on the grid; labeling then finds the drops that it has merged
-/// with.
+/// Unites a body with the liquid on the grid; returns the volume that this adds, in cells. Labeling
+/// then finds the drops that it has merged with.
 ///
 /// `push` gives liquid that the body covers the body's velocity, too.
 fn insert_body(
@@ -237,16 +327,20 @@ fn insert_body(
     setup: &Setup,
     world: &World,
     fluid: &mut Fluid,
-) {
+) -> f64 {
     let mut wanted = Vec::new();
     setup.tiles_of(body.bounds, &body.distance, &mut wanted);
     fluid.adapt(world, &wanted);
+    let mut slots: Vec<usize> = wanted.into_iter().filter_map(|tile| fluid.state.grid.tiles.slot(tile)).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    let before = volume_in_tiles(&fluid.state, &slots);
+    let distance_at = setup.repeated(&body.distance);
     let State { grid, solids, phi, velocity, drops, .. } = &mut fluid.state;
-    for tile in wanted {
-        let Some(slot) = grid.tiles.slot(tile) else { continue };
+    for &slot in &slots {
         for local in 0..grid.tiles.cells_in_use() {
             let index = CellIndex::new(slot, local);
-            let distance = (body.distance)(grid.position(slot, local_center(local))) / setup.h;
+            let distance = distance_at(grid.position(slot, local_center(local))) / setup.h;
             if distance > PHI_MAX || solids.distance.values()[index] < -1.0 {
                 continue;
             }
@@ -264,4 +358,15 @@ fn insert_body(
             }
         }
     }
+    volume_in_tiles(&fluid.state, &slots) - before
+}
+
+/// Volume of the liquid in some tiles, in cells.
+fn volume_in_tiles(state: &State, slots: &[usize]) -> f64 {
+    let State { grid, solids, phi, .. } = state;
+    let in_tile = |slot: usize| {
+        let locals = 0..grid.tiles.cells_in_use();
+        locals.map(|local| liquid_fraction(&grid.tiles, solids, phi, CellIndex::new(slot, local))).sum::<f64>()
+    };
+    slots.iter().map(|&slot| in_tile(slot)).sum()
 }

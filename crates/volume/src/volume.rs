@@ -18,7 +18,7 @@ use crate::params::Parameters;
 use crate::poisson::PoissonError;
 use crate::setup::{MemoryEstimate, Setup};
 use crate::solids::Wall;
-use crate::sources::{NeedleFlow, Sources, needle_flows};
+use crate::sources::{NeedleFlow, Released, Sources};
 use crate::spray::Spray;
 use crate::spray_transfer::{SprayReport, advance_spray, launch_small_drops};
 use crate::surface_extraction::check_extent;
@@ -36,7 +36,14 @@ pub struct Volume {
     totals: RunTotals,
     /// Iterations of the last pressure solve.
     iterations: usize,
+    /// Messages that the user has not seen yet.
+    notices: Vec<String>,
 }
+
+/// Relative difference between the liquid on the grid and the volume balance that is tolerated.
+const BALANCE_TOLERANCE: f64 = 1e-3;
+/// Steps in a row with a larger difference after which the user is told.
+const MAX_UNBALANCED_STEPS: u32 = 20;
 
 /// Time and volume balance of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -47,6 +54,10 @@ struct RunTotals {
     added: f64,
     /// Volume lost, in the same unit.
     lost: f64,
+    /// Steps in a row in which the liquid on the grid has differed from the balance.
+    unbalanced_steps: u32,
+    /// Whether the user has been told that it differs.
+    imbalance_reported: bool,
 }
 
 /// Contact angles of the materials: advancing on dry and on wet surface, receding, and the bound on
@@ -98,7 +109,8 @@ impl Volume {
         fluid.label(&unmeasured);
         let totals = RunTotals { added: fluid.state.drops.total() * setup.cell_volume(), ..RunTotals::default() };
         let (sources, spray) = (Sources::default(), Spray::default());
-        Ok(Self { fluid, world, setup, sources, history, spray, totals, iterations: 0 })
+        let notices = notice_of_overlaps(&world, &unmeasured, totals.added, setup.planar).into_iter().collect();
+        Ok(Self { fluid, world, setup, sources, history, spray, totals, iterations: 0, notices })
     }
 
     /// Memory that a scene's liquid needs at the start; nothing is allocated for it.
@@ -132,9 +144,10 @@ impl Volume {
     ) -> Vec<NeedleFlow> {
         self.world.advance_to(until);
         let emissions = self.world.emissions(self.totals.time, until);
-        let emitted = self.sources.emit(&emissions, &self.setup, &self.world, &mut self.fluid, &mut self.spray);
-        self.totals.added += emitted * self.setup.cell_volume();
-        if emitted != 0.0 {
+        let Released { inserted, flows } =
+            self.sources.emit(&emissions, &self.setup, &self.world, &mut self.fluid, &mut self.spray);
+        self.totals.added += inserted * self.setup.cell_volume();
+        if inserted != 0.0 {
             self.fluid.state.drop_escaped_particles();
         }
         timer.enter("tiles");
@@ -143,7 +156,7 @@ impl Volume {
         if self.world.solids().iter().any(Solid::moves) {
             self.fluid.resample_solids(&self.world);
         }
-        needle_flows(&emissions, self.setup.cell_volume())
+        flows
     }
 
     /// Removes what has left the domain; then exchanges liquid with the spray. Returns what is
@@ -226,6 +239,24 @@ impl Volume {
         }
     }
 
+    /// Tells the user once if the liquid on the grid differs from the volume balance for longer
+    /// than the relaxation of volumes takes.
+    fn compare_with_balance(&mut self, [held, target]: [f64; 2]) {
+        let totals = &mut self.totals;
+        let differs = (held - target).abs() > BALANCE_TOLERANCE * target;
+        totals.unbalanced_steps = if differs { totals.unbalanced_steps.saturating_add(1) } else { 0 };
+        if totals.unbalanced_steps > MAX_UNBALANCED_STEPS && !totals.imbalance_reported {
+            totals.imbalance_reported = true;
+            let scale = self.setup.cell_volume();
+            let [held, target] = [held, target].map(|volume| amount(volume * scale, self.setup.planar));
+            let time = 1e3 * totals.time;
+            self.notices.push(format!(
+                "at {time:.3} ms the liquid on the grid has {held}, the volume balance {target}; the difference is \
+                 corrected gradually. A smaller resolution.cell reduces it"
+            ));
+        }
+    }
+
     fn check_speed(&self) -> Result<(), StepError> {
         let speed = self.fluid.state.max_speed();
         if speed.is_nan() || speed > self.fluid.params.numerics.max_speed {
@@ -269,12 +300,19 @@ impl Model for Volume {
         reports.accumulate(&done.stages);
         self.iterations = done.pressure_iterations;
         self.totals.added += done.fed * self.setup.cell_volume();
+        self.compare_with_balance(done.held_and_target);
         self.history.mark(&self.fluid.state, &self.world, false);
         timer.enter("spray");
         self.remove_lost_liquid(dt, &mut events).record(&mut reports);
         self.totals.time = until;
         self.check_extent()?;
         Ok(StepReport { dt, events, stages: reports })
+    }
+
+    fn notices(&mut self) -> Vec<String> {
+        let mut notices = std::mem::take(&mut self.notices);
+        notices.append(&mut self.sources.notices());
+        notices
     }
 
     fn frame(&self) -> Frame {
@@ -302,6 +340,26 @@ impl Model for Volume {
     }
 }
 
+/// A volume in µL, in planar runs an area in mm².
+fn amount(volume: f64, planar: bool) -> String {
+    if planar { format!("{:.4} mm^2", 1e6 * volume) } else { format!("{:.4} uL", 1e9 * volume) }
+}
+
+/// Tells how much of the initial drops exists if some of them overlap.
+fn notice_of_overlaps(world: &World, unmeasured: &[u32], present: f64, planar: bool) -> Option<String> {
+    let requested: f64 = world.initial_drops().iter().map(sessile_world::InitialDrop::volume).sum();
+    if unmeasured.is_empty() || (present - requested).abs() <= BALANCE_TOLERANCE * requested {
+        return None;
+    }
+    let names: Vec<String> = unmeasured.iter().map(|id| format!("drops.{}", id - 1)).collect();
+    let (names, verb) = (names.join(", "), if names.len() == 1 { "overlaps" } else { "overlap" });
+    let (present, requested) = (amount(present, planar), amount(requested, planar));
+    Some(format!(
+        "{names} {verb} other drops, a solid or a side of the domain: the run starts with {present} of liquid, \
+         not {requested}"
+    ))
+}
+
 /// A step of at most `longest` such that equal steps end at `limit`, so that none is much shorter
 /// than the others.
 fn equal_substep(limit: f64, longest: f64) -> f64 {
@@ -310,5 +368,7 @@ fn equal_substep(limit: f64, longest: f64) -> f64 {
 
 #[cfg(test)]
 mod convergence;
+#[cfg(test)]
+mod overlaps;
 #[cfg(test)]
 mod tests;
