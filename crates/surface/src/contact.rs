@@ -6,6 +6,8 @@
 //!   becomes wetted: the line has advanced over it.
 //! - A triangle that lies on the solid and faces away from it is the top of a film of zero
 //!   thickness. Its vertex is merged into the contact line, which recedes to it.
+//! - A contact line in the corner between two solids advances onto the second one where the liquid
+//!   meets it at more than its advancing angle.
 //! - A wetted patch smaller than a triangle detaches.
 
 use glam::DVec3;
@@ -21,6 +23,11 @@ const GROUP: usize = 16;
 const FACING: f64 = -0.3;
 /// Cosine from which a triangle faces away from the solid.
 const FACING_AWAY: f64 = 0.7;
+
+/// Distance from a solid at which a vertex on another one lies in their corner, in edges.
+const IN_CORNER: f64 = 1e-3;
+/// Distance from a solid within which a vertex beside a corner is put on it, in edges.
+const CLIMB_REACH: f64 = 1.0;
 
 /// Contact changes of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +88,9 @@ pub fn update_contact(
             done.projected += 1;
             resolve_penetration(mesh, v, solid, edge, substrate, numerics, &mut done);
         }
+    }
+    if contact.near.len() > 1 {
+        climb_corners(mesh, edge, substrate, &contact.near, &mut done);
     }
     let unchanged = done.wetted == 0 && done.films_removed == 0;
     close_flat_triangles(mesh, edge, substrate, unchanged.then_some(geometry.kinds.as_slice()), &mut done);
@@ -230,6 +240,64 @@ fn wet_first_contact(
         mesh.interfaces[(h / 3) as usize] = interface;
     }
     fan.len()
+}
+
+/// Lets a contact line that has reached the corner between two solids advance onto the second one.
+///
+/// In the corner the liquid meets the second solid at the angle between their normals. Where that
+/// exceeds the advancing angle, the free vertices beside the corner are put on the second solid.
+fn climb_corners(mesh: &mut Mesh, edge: f64, substrate: &Substrate, near: &[usize], done: &mut ContactReport) {
+    for t in 0..mesh.triangles.len() {
+        if !mesh.is_live(t) || mesh.interfaces[t] != Interface::Air {
+            continue;
+        }
+        for k in 0..3 {
+            let h = (3 * t + k) as u32;
+            let Some(own) = mesh.interface_of(mesh.twin(h)).solid_index() else { continue };
+            let onto = near.iter().copied().filter(|&s| s != own).find(|&s| climbs(mesh, h, s, edge, substrate));
+            if let Some(solid) = onto {
+                done.wetted += wet_beside_corner(mesh, mesh.apex(h), solid, edge, substrate);
+                break;
+            }
+        }
+    }
+}
+
+/// Whether an edge of the contact line lies in the corner with a solid and the free
+/// triangle beside it meets that solid at more than its advancing angle.
+fn climbs(mesh: &Mesh, h: u32, solid: usize, edge: f64, substrate: &Substrate) -> bool {
+    let apex = mesh.apex(h);
+    let distance = |v: u32| substrate.solids()[solid].signed_distance(mesh.positions[v as usize]);
+    if distance(mesh.from(h)) > IN_CORNER * edge
+        || distance(mesh.to(h)) > IN_CORNER * edge
+        || distance(apex) > CLIMB_REACH * edge
+        || mesh.kind(apex) != VertexKind::Free
+    {
+        return false;
+    }
+    let sample = substrate.sample(Interface::solid(solid), mesh.positions[apex as usize]);
+    facing(mesh, (h / 3) as usize, sample.normal) < FACING.min(sample.wetting.cos_advancing)
+}
+
+/// Puts a free vertex on a solid and wets its triangles that have an edge in the corner with it;
+/// returns how many.
+fn wet_beside_corner(mesh: &mut Mesh, v: u32, solid: usize, edge: f64, substrate: &Substrate) -> usize {
+    let interface = Interface::solid(solid);
+    let in_corner = |mesh: &Mesh, w: u32| {
+        mesh.kind(w) != VertexKind::Free
+            && substrate.solids()[solid].signed_distance(mesh.positions[w as usize]) < IN_CORNER * edge
+    };
+    let fan: Vec<u32> = mesh.fan(v).collect();
+    let beside: Vec<bool> = fan.iter().map(|&h| in_corner(mesh, mesh.to(h)) && in_corner(mesh, mesh.apex(h))).collect();
+    // One run of triangles: otherwise the line would touch itself in this vertex.
+    let runs = (0..fan.len()).filter(|&k| beside[k] && !beside[(k + 1) % fan.len()]).count();
+    if runs != 1 {
+        return 0;
+    }
+    let sample = substrate.sample(interface, mesh.positions[v as usize]);
+    place_on(mesh, v, &sample, 0.0);
+    let wetted = fan.iter().zip(&beside).filter(|(_, beside)| **beside);
+    wetted.map(|(&h, _)| mesh.interfaces[(h / 3) as usize] = interface).count()
 }
 
 /// Wets or removes the free triangles that have three corners on one solid.

@@ -9,7 +9,7 @@ use crate::dynamics::geometry::DropGeometry;
 use crate::dynamics::linear_system::LinearSystem;
 use crate::mesh::Mesh;
 use crate::mesh::quality::MeshQuality;
-use crate::params::Params;
+use crate::params::{Numerics, Params};
 use crate::remesh::edge_queue::EdgeQueue;
 use crate::remesh::edge_sizing::EdgeSizes;
 use crate::substrate::Substrate;
@@ -55,6 +55,18 @@ pub struct Substeps {
     pub remaining: u32,
     /// Length of a substep, in s.
     pub dt: f64,
+    /// Length below which substeps are not divided further, in s.
+    pub min_dt: f64,
+}
+
+impl Substeps {
+    /// A step of `dt` seconds in `count` substeps, which retries may divide: into parts of the
+    /// step, or once where they are short already.
+    pub fn new(count: u32, dt: f64, numerics: &Numerics) -> Self {
+        let substep = dt / f64::from(count);
+        let shortest = (dt / f64::from(numerics.max_substeps)).min(substep / f64::from(numerics.retry_substeps));
+        Self { remaining: count, dt: substep, min_dt: 1.01 * shortest }
+    }
 }
 
 impl Drop {

@@ -8,7 +8,11 @@ mod footprint;
 pub mod geometry;
 mod incomplete_cholesky;
 mod inertia;
+mod line_frame;
 pub mod linear_system;
 mod velocity_gauge;
 pub mod volume_correction;
 pub mod zhang2011;
+
+#[cfg(test)]
+mod momentum_tests;

@@ -56,6 +56,7 @@ mod notices;
 mod params;
 mod rebuild;
 mod remesh;
+mod room;
 mod splitting;
 mod state;
 mod step;

@@ -10,6 +10,7 @@ use crate::mesh::check::{check, check_crossings};
 use crate::mesh::primitives::sphere;
 use crate::params::Params;
 use crate::remesh::{RemeshTarget, remesh};
+use crate::room::find_room;
 use crate::substrate::Substrate;
 
 /// Remeshing passes over a surface that was not made by a step.
@@ -68,20 +69,20 @@ pub fn encloses_its_volume(drop: &Drop) -> bool {
 }
 
 /// Replaces a drop by a sphere outside the solids: the last resort, which is always valid.
+///
+/// Solids that the sphere touches have stopped it: it does not move further into them.
 fn replace_by_sphere(drop: &mut Drop, substrate: &Substrate, shortest: f64) {
     let radius = sphere_radius(drop.volume);
-    let [low, high] = drop.mesh.bounds();
-    let middle = 0.5 * (low + high);
-    let first = drop.mesh.positions.iter().copied().find(|p| p.is_finite()).unwrap_or_default();
-    let mut center = if middle.is_finite() { middle } else { first };
-    for _ in 0..4 {
-        if let Some((_, near)) = substrate.world.closest(center)
-            && near.distance < radius
-        {
-            center = near.point + near.normal * (1.001 * radius);
+    let edge = target_edge(drop.volume, shortest);
+    let center = find_room(&drop.mesh, radius, edge, &substrate.world);
+    for solid in substrate.solids() {
+        let near = solid.closest(center);
+        if near.distance < 1.01 * radius {
+            let slip = drop.velocity - solid.velocity_at(near.point);
+            drop.velocity -= near.normal * near.normal.dot(slip).min(0.0);
         }
     }
-    if let Some(mesh) = sphere(center, radius, target_edge(drop.volume, shortest), |_| radius) {
+    if let Some(mesh) = sphere(center, radius, edge, |_| radius) {
         drop.set_rigid_mesh(mesh);
     }
 }

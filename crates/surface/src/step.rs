@@ -66,13 +66,12 @@ fn advance_drops(
     let dt = report.dt;
     // Drops that were just emitted or woken take one substep.
     for drop in state.drops.iter_mut().filter(|drop| !drop.asleep && drop.substeps.remaining == 0) {
-        drop.substeps = Substeps { remaining: 1, dt };
+        drop.substeps = Substeps::new(1, dt, &params.numerics);
     }
-    let min_dt = 1.01 * dt / f64::from(params.numerics.max_substeps);
     let mut self_merges = 0;
     loop {
         let State { drops, substrate, .. } = &mut *state;
-        let context = StepContext { start, end: substrate, gravity, dt, min_dt, params };
+        let context = StepContext { start, end: substrate, gravity, dt, min_dt: dt, params };
         let stepped = step_pending(drops, &context, &mut scratch.per_drop);
         if stepped.is_empty() {
             return self_merges;
@@ -108,7 +107,14 @@ fn step_pending(
         .with_max_len(1)
         .map(|(index, drop, scratch)| {
             drop.substeps.remaining -= 1;
-            (index, step_drop(drop, &StepContext { dt: drop.substeps.dt, ..*context }, scratch))
+            (
+                index,
+                step_drop(
+                    drop,
+                    &StepContext { dt: drop.substeps.dt, min_dt: drop.substeps.min_dt, ..*context },
+                    scratch,
+                ),
+            )
         })
         .collect()
 }
@@ -211,7 +217,8 @@ mod tests {
         model.state.run.gravity = DVec3::ZERO;
         model.step(0.4e-3, &mut NoTimer).unwrap();
         assert!(!model.state.drops[0].asleep);
-        assert_eq!(model.state.drops[0].substeps, Substeps { remaining: 0, dt: 0.4e-3 });
+        let substeps = model.state.drops[0].substeps;
+        assert_eq!((substeps.remaining, substeps.dt), (0, 0.4e-3));
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl TestDrops {
         self.each(dt, min_dt, step_drop)
     }
 
-    fn each<T>(
+    /// Acts on every drop in the context of a step.
+    pub fn each<T>(
         &mut self,
         dt: f64,
         min_dt: f64,

@@ -2,6 +2,8 @@
 
 pub mod common;
 mod convergence;
+mod hard_cases;
+mod momentum;
 mod odd_scenes;
 mod paper;
 mod physics;

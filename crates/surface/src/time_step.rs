@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Δt ≤ max_step (waves), max_step_settling, the paper's reference step, or surface.dt
-//! n  = ⌈(u_def Δt + approach of the centroid) / (max_approach · edge)⌉ ≤ max_substeps
+//! n  = ⌈(u_def Δt + approach of the centroid) / (max_approach · edge)⌉ ≤ max_approach_substeps
 //! ```
 //!
 //! The implicit scheme has no stability limit of its own; the limit is that liquid must not pass
@@ -36,7 +36,7 @@ pub fn choose_step(state: &mut State, params: &Params, limit: f64) -> f64 {
         let Some(approach) = Approach::new(drop, params, longest, |p| substrate.world.signed_distance(p)) else {
             continue;
         };
-        drop.substeps.remaining = approach.substeps.clamp(1.0, max_substeps) as u32;
+        drop.substeps.remaining = approach.substeps.clamp(1.0, f64::from(params.numerics.max_approach_substeps)) as u32;
         let is_near = |s: &usize| substrate.solids()[*s].signed_distance(approach.center) < approach.reach;
         if drop.substeps.remaining > 1 && moving.iter().any(is_near) {
             dt = dt.min(longest / f64::from(drop.substeps.remaining));
@@ -47,7 +47,7 @@ pub fn choose_step(state: &mut State, params: &Params, limit: f64) -> f64 {
     let dt = if limit > dt { limit / (limit / dt).ceil() } else { limit };
     for drop in drops.iter_mut().filter(|drop| !drop.asleep) {
         let count = (f64::from(drop.substeps.remaining) * dt / longest).ceil().max(1.0);
-        drop.substeps = Substeps { remaining: count as u32, dt: dt / count };
+        drop.substeps = Substeps::new(count as u32, dt, &params.numerics);
     }
     dt
 }

@@ -40,6 +40,26 @@ pub struct AdvanceReport {
     pub max_speed: f64,
     /// Speed of the drop relative to the solid, in m/s; 0 in flight.
     pub slip_speed: f64,
+    /// Where the momentum carries the centroid of a drop in flight or that slides on a plane.
+    pub centroid: Option<CentroidTarget>,
+}
+
+/// Where the momentum of a drop carries its centroid.
+#[derive(Clone, Copy, Debug)]
+pub struct CentroidTarget {
+    /// The centroid at the end of the substep, in m.
+    pub at: DVec3,
+    /// Normal of the plane that the drop slides on, along which the solid decides; zero in flight.
+    pub normal: DVec3,
+}
+
+impl CentroidTarget {
+    /// The target of a drop whose vertices move at these velocities for `dt` seconds, in flight or
+    /// on a plane that it slides on; `None` elsewhere.
+    pub fn new(geometry: &DropGeometry, plane: Option<DVec3>, velocities: &[DVec3], dt: f64) -> Option<Self> {
+        let normal = if geometry.contacts.is_empty() { DVec3::ZERO } else { plane? };
+        Some(Self { at: geometry.centroid + geometry.rigid_velocity(velocities) * dt, normal })
+    }
 }
 
 /// Moves a drop over a substep; the connectivity and the interfaces stay as they are.
@@ -52,6 +72,12 @@ pub fn advance(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scratch
     let scheme = Scheme::new(geometry, context);
     let coefficients = assemble_forces(drop, context, &scheme, geometry, system, vectors);
     let line = contact_line::solve_stick_slip(drop, context, geometry, system, &coefficients, scheme.tau);
+    let plane = contact_line::sliding_plane(geometry);
+    if geometry.contacts.is_empty() {
+        system.set_rigid_velocity(geometry, (drop.velocity + context.gravity * scheme.tau) / scheme.settling_drag);
+    } else if let Some(normal) = plane {
+        system.balance_slide(&coefficients, normal);
+    }
     drop.pressure = line.solve.multiplier / scheme.tau;
     let capillary_speed = scheme.omega * scheme.radius;
     if scheme.midpoint
@@ -59,10 +85,19 @@ pub fn advance(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scratch
     {
         system.masses.iter_mut().for_each(|m| *m /= scheme.mass_drag);
         let mass = context.params.liquid.density * geometry.volume;
-        contact_impulse::project_initial_velocity(drop, geometry, system, mass, vectors, &context.params.numerics);
+        contact_impulse::project_initial_velocity(
+            drop,
+            geometry,
+            system,
+            mass,
+            vectors,
+            plane,
+            &context.params.numerics,
+        );
     }
-    move_vertices(drop, geometry, system, context.dt, scheme.midpoint);
-    let report = measure_speeds(drop, geometry, line);
+    move_vertices(drop, geometry, system, context.dt, scheme.midpoint, plane);
+    let mut report = measure_speeds(drop, geometry, line);
+    report.centroid = CentroidTarget::new(geometry, plane, &system.velocities, context.dt);
     footprint::settle_on_solids(drop, context, geometry);
     if geometry.contacts.is_empty() {
         restore_volume_by_motion(drop, geometry, context.params.edge);
@@ -72,11 +107,11 @@ pub fn advance(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scratch
 }
 
 /// Time discretization of a substep.
-struct Scheme {
+pub(super) struct Scheme {
     /// Midpoint rule; backward Euler otherwise.
-    midpoint: bool,
+    pub(super) midpoint: bool,
     /// τ: Δt/2 for the midpoint rule, Δt for backward Euler, in s.
-    tau: f64,
+    pub(super) tau: f64,
     /// R = 3V/A, in m.
     radius: f64,
     /// ω₂, in 1/s.
@@ -84,13 +119,13 @@ struct Scheme {
     /// (z/tan z)².
     mass_scale: f64,
     /// Factor of the rigid mass by which a settling run is damped.
-    settling_drag: f64,
+    pub(super) settling_drag: f64,
     /// Factor of the masses by settling and by the boundary layer on a solid.
     mass_drag: f64,
 }
 
 impl Scheme {
-    fn new(geometry: &DropGeometry, context: &StepContext<'_>) -> Self {
+    pub(super) fn new(geometry: &DropGeometry, context: &StepContext<'_>) -> Self {
         let (liquid, numerics) = (&context.params.liquid, &context.params.numerics);
         let settle = context.params.settle;
         let radius = 3.0 * geometry.volume / geometry.air_area;
@@ -108,7 +143,7 @@ impl Scheme {
 }
 
 /// Fills in the masses and b = M v⁰ + τ f; returns the coefficients of the matrix.
-fn assemble_forces(
+pub(super) fn assemble_forces(
     drop: &Drop,
     context: &StepContext<'_>,
     scheme: &Scheme,
@@ -185,7 +220,20 @@ fn assemble_tension(
 }
 
 /// Moves the vertices at the solved velocities and extrapolates those of the midpoint rule.
-fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, system: &LinearSystem, dt: f64, midpoint: bool) {
+///
+/// The contact line is not extrapolated. Along the plane that a drop slides on, its momentum is.
+pub(super) fn move_vertices(
+    drop: &mut Drop,
+    geometry: &DropGeometry,
+    system: &LinearSystem,
+    dt: f64,
+    midpoint: bool,
+    plane: Option<DVec3>,
+) {
+    let extrapolated = plane.filter(|_| midpoint).map(|normal| {
+        let before = geometry.rigid_velocity(&drop.mesh.velocities);
+        (geometry.rigid_velocity(&system.velocities) * 2.0 - before, normal)
+    });
     for v in 0..drop.mesh.positions.len() {
         let solved = system.velocities[v];
         drop.mesh.positions[v] += solved * dt;
@@ -194,6 +242,10 @@ fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, system: &LinearSystem
         drop.mesh.velocities[v] = if midpoint && free { solved * 2.0 - before } else { solved };
     }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
+    if let Some((velocity, normal)) = extrapolated {
+        let missing = velocity - drop.velocity;
+        drop.velocity += missing - normal * normal.dot(missing);
+    }
     drop.deformation_speed = geometry.deformation_speed(&drop.mesh.velocities, drop.velocity);
 }
 
@@ -212,5 +264,5 @@ fn measure_speeds(drop: &Drop, geometry: &DropGeometry, line: contact_line::Stic
             VertexKind::Wetted => 0.0,
         });
     }
-    AdvanceReport { solve: line.solve, solves: line.solves, max_normal_speed, max_speed, slip_speed }
+    AdvanceReport { solve: line.solve, solves: line.solves, max_normal_speed, max_speed, slip_speed, centroid: None }
 }

@@ -73,6 +73,7 @@ impl LinearSystem {
         let n = self.constraints.len() as u32;
         self.constrained.clear();
         self.constrained.extend((0..n).filter(|&i| self.constraints[i as usize] != Constraint::Free));
+        self.line_frame.collect(&self.constraints, &self.constrained);
         self.reactions.copy_from_slice(&self.velocities);
         let solved = match self.iterate(geometry, k, rate, numerics) {
             Some(solved) => solved,
@@ -160,6 +161,7 @@ impl LinearSystem {
             self.gradient[i] = self.constraints[i].project(geometry.volume_gradient[i]);
             current += geometry.volume_gradient[i].dot(self.velocities[i]);
         }
+        self.line_frame.project(&self.constraints, &mut self.gradient);
         self.residual.copy_from_slice(&self.gradient);
         let weight = self.precondition().gradient;
         std::mem::swap(&mut self.volume_direction, &mut self.preconditioned);
@@ -187,19 +189,18 @@ impl LinearSystem {
         let mut motion = self.rigid_motion(geometry, k, &self.velocities);
         self.update_flow(geometry, Operand::Velocities, &mut motion);
         self.apply(geometry, k, &self.velocities, &motion, image);
-        for &i in &self.constrained {
-            let i = i as usize;
-            image[i] += self.velocities[i] * self.line_drag[i];
-        }
+        self.add_line_friction(geometry, k, &self.velocities, image, 0.0);
         for i in 0..n {
             self.residual[i] = self.constraints[i].project(self.right[i]);
         }
+        self.line_frame.project(&self.constraints, &mut self.residual);
         let Products { gradient, residual } = self.precondition();
         let floor = numerics.static_force_floor;
         let scale = (residual - volume.multiplier(gradient) * gradient).max(floor * floor * residual);
         for i in 0..n {
             self.residual[i] = self.constraints[i].project(self.right[i] - image[i]);
         }
+        self.line_frame.project(&self.constraints, &mut self.residual);
         scale
     }
 
@@ -212,13 +213,13 @@ impl LinearSystem {
         image: &mut [glam::DVec3],
     ) -> f64 {
         self.update_flow(geometry, Operand::Search, motion);
-        let mut curvature = self.apply(geometry, k, &self.search, motion, image);
+        let curvature = self.apply(geometry, k, &self.search, motion, image);
+        let curvature = self.add_line_friction(geometry, k, &self.search, image, curvature);
         for &i in &self.constrained {
             let i = i as usize;
-            let p = self.search[i];
-            curvature += p.length_squared() * self.line_drag[i];
-            image[i] = self.constraints[i].project(image[i] + p * self.line_drag[i]);
+            image[i] = self.constraints[i].project(image[i]);
         }
+        self.line_frame.project(&self.constraints, image);
         curvature
     }
 
@@ -238,7 +239,7 @@ impl LinearSystem {
     /// Fills `preconditioned` with S⁻¹ r and returns its products.
     fn precondition(&mut self) -> Products {
         let Self { factor, factored, inverse_diagonal, gradient, constraints, constrained, .. } = self;
-        chunks::update(&mut self.preconditioned, &mut self.residual, |first, values, residuals| {
+        let products = chunks::update(&mut self.preconditioned, &mut self.residual, |first, values, residuals| {
             if *factored {
                 values.copy_from_slice(residuals);
                 factor.solve(first, values);
@@ -257,7 +258,10 @@ impl LinearSystem {
                 products += Products { gradient: gradient[first + offset].dot(*z), residual: r.dot(*z) };
             }
             products
-        })
+        });
+        // The gradient and the residual are projected, so the products do not change.
+        self.line_frame.project(&self.constraints, &mut self.preconditioned);
+        products
     }
 
     /// Removes λ c from the residual and sets p = S⁻¹ (r − λ c) + β p; returns the rigid motion in

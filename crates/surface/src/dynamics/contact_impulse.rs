@@ -35,20 +35,25 @@ pub fn violates_constraints(
 /// Projects the velocities at the beginning of the step onto the constraints.
 ///
 /// `mass` is ρV, in kg. `momentum` contains M v⁰ and is overwritten; the solution of the step stays
-/// in `system.velocities`.
+/// in `system.velocities`. `plane` is the normal of the plane that the drop slides on, if it does.
 pub fn project_initial_velocity(
     drop: &mut Drop,
     geometry: &DropGeometry,
     system: &mut LinearSystem,
     mass: f64,
     momentum: &mut [DVec3],
+    plane: Option<DVec3>,
     numerics: &Numerics,
 ) {
     system.right.copy_from_slice(momentum);
     system.line_drag.fill(0.0);
     let solution = momentum;
     solution.copy_from_slice(&system.velocities);
-    system.solve(geometry, &Coefficients { rigid_mass: mass, ..Coefficients::default() }, Some(0.0), numerics);
+    let inertia = Coefficients { rigid_mass: mass, ..Coefficients::default() };
+    system.solve(geometry, &inertia, Some(0.0), numerics);
+    if let Some(normal) = plane {
+        system.balance_slide(&inertia, normal);
+    }
     drop.mesh.velocities.copy_from_slice(&system.velocities);
     system.velocities.copy_from_slice(solution);
 }

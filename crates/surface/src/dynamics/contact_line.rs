@@ -70,16 +70,25 @@ pub fn add_footprint_friction(
     tau: f64,
     k: &mut Coefficients,
 ) {
-    let on_line = geometry.contacts.iter().filter(|c| c.kind == VertexKind::ContactLine);
-    let normal: DVec3 = on_line.map(|c| c.sample.normal * c.length).sum();
     let length: f64 = geometry.contacts.iter().map(|c| c.length).sum();
-    let Some(normal) = normal.try_normalize() else { return };
+    let Some(normal) = geometry.footprint_normal() else { return };
     let width = length / std::f64::consts::PI;
     let slip = drop.velocity - geometry.solid_velocity();
     let speed = (slip - normal * normal.dot(slip)).length();
     let liquid = &context.params.liquid;
     k.base_normal = normal;
     k.base_drag = tau * plate_friction(liquid, width, speed) * liquid.dynamic_viscosity() * width;
+}
+
+/// Whether a drop has a contact line that no hysteresis can pin anywhere.
+pub fn slides_freely(geometry: &DropGeometry) -> bool {
+    let mut line = geometry.contacts.iter().filter(|c| c.kind == VertexKind::ContactLine).peekable();
+    line.peek().is_some() && line.all(|c| c.is_mobile_line() && !has_hysteresis(c))
+}
+
+/// Normal of the plane on which a drop slides freely; `None` where the solid is curved.
+pub fn sliding_plane(geometry: &DropGeometry) -> Option<DVec3> {
+    geometry.contact_plane().filter(|_| slides_freely(geometry))
 }
 
 /// Adds the motion of the solid to b: the friction of the footprint is relative to it.
@@ -104,6 +113,7 @@ pub fn solve_stick_slip(
 ) -> StickSlipReport {
     let numerics = &context.params.numerics;
     let mut motions: Vec<LineMotion> = geometry.contacts.iter().map(|c| initial_motion(drop, c)).collect();
+    let coupled = !geometry.contacts.iter().any(|c| c.is_mobile_line() && has_hysteresis(c));
     let without_line: Vec<DVec3> = geometry.contacts.iter().map(|c| system.right[c.vertex as usize]).collect();
     // For a drop in free fall this guess is the solution.
     for (guess, &v) in system.velocities.iter_mut().zip(&drop.mesh.velocities) {
@@ -115,7 +125,7 @@ pub fn solve_stick_slip(
         for (i, contact) in geometry.contacts.iter().enumerate() {
             let velocity = if line_moves { Some(drop.velocity) } else { None };
             system.right[contact.vertex as usize] = without_line[i];
-            constrain_contact(contact, motions[i], velocity, context, tau, system);
+            constrain_contact(contact, motions[i], velocity, coupled, context, tau, system);
         }
         let iterations = report.solve.iterations;
         report.solve = system.solve(geometry, k, Some(0.0), numerics);
@@ -129,13 +139,18 @@ pub fn solve_stick_slip(
     report
 }
 
+/// Whether the solid can pin a line vertex.
+fn has_hysteresis(contact: &Contact) -> bool {
+    let wetting = &contact.sample.wetting;
+    wetting.cos_receding - wetting.cos_advancing >= NO_HYSTERESIS
+}
+
 /// The motion of a line vertex at the beginning of a step.
 fn initial_motion(drop: &Drop, contact: &Contact) -> LineMotion {
-    let wetting = &contact.sample.wetting;
     let speed = contact.outward.dot(drop.mesh.velocities[contact.vertex as usize] - contact.sample.velocity);
     if !contact.is_mobile_line() {
         LineMotion::Pinned
-    } else if wetting.cos_receding - wetting.cos_advancing < NO_HYSTERESIS {
+    } else if !has_hysteresis(contact) {
         if speed < 0.0 { LineMotion::Receding } else { LineMotion::Advancing }
     } else if speed >= PINNED_SPEED {
         LineMotion::Advancing
@@ -155,11 +170,13 @@ fn dry_friction(contact: &Contact, tension: f64) -> f64 {
 /// Sets the constraint, the friction and the prescribed velocity of a vertex in contact.
 ///
 /// Where the line moves, its vertices also follow the drop along the line; `drop_velocity` is given
-/// then.
+/// then. If they are `coupled`, it is only their initial guess. A line with hysteresis does not
+/// need that: it takes up the reactions.
 fn constrain_contact(
     contact: &Contact,
     motion: LineMotion,
     drop_velocity: Option<DVec3>,
+    coupled: bool,
     context: &StepContext<'_>,
     tau: f64,
     system: &mut LinearSystem,
@@ -183,7 +200,11 @@ fn constrain_contact(
             _ => sample.wetting.drag_receding,
         };
         let drag = wedge * liquid.dynamic_viscosity() * contact.length * tau;
-        system.constraints[v] = Constraint::Along(out);
+        system.constraints[v] = if coupled {
+            Constraint::ContactLine { outward: out, along: out.cross(sample.normal) }
+        } else {
+            Constraint::Along(out)
+        };
         prescribed += out * out.dot(system.velocities[v] - prescribed);
         system.line_drag[v] = drag;
         system.right[v] += out * (out.dot(sample.velocity) * drag - motion.sign() * tau * friction);
@@ -203,7 +224,7 @@ fn update_motions(
 ) -> bool {
     let mut changed = false;
     for (motion, contact) in motions.iter_mut().zip(&geometry.contacts).filter(|(_, c)| c.is_mobile_line()) {
-        let (v, wetting) = (contact.vertex as usize, &contact.sample.wetting);
+        let v = contact.vertex as usize;
         if *motion == LineMotion::Pinned {
             let reaction = contact.outward.dot(system.reactions[v]) / tau;
             let friction = dry_friction(contact, context.params.liquid.surface_tension);
@@ -213,8 +234,7 @@ fn update_motions(
             }
         } else {
             let speed = contact.outward.dot(system.velocities[v] - contact.sample.velocity);
-            let has_hysteresis = wetting.cos_receding - wetting.cos_advancing >= NO_HYSTERESIS;
-            if has_hysteresis && speed * motion.sign() <= 0.0 {
+            if has_hysteresis(contact) && speed * motion.sign() <= 0.0 {
                 *motion = LineMotion::Pinned;
                 changed = true;
             }

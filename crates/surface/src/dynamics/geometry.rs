@@ -19,6 +19,8 @@ use crate::substrate::{ContactSample, Substrate, WettingCache};
 
 /// Largest magnitude of a cotangent: needles must not dominate; the remesher removes them.
 const MAX_COTANGENT: f64 = 50.0;
+/// Squared distance of two normals below which they belong to one plane.
+const SAME_PLANE: f64 = 1e-18;
 
 /// Contact of one vertex.
 #[derive(Clone, Copy, Debug)]
@@ -246,6 +248,19 @@ impl DropGeometry {
     pub fn solid_velocity(&self) -> DVec3 {
         let on_solids = || self.contacts.iter().filter(|contact| contact.interface.is_solid());
         on_solids().map(|contact| contact.sample.velocity).sum::<DVec3>() / on_solids().count().max(1) as f64
+    }
+
+    /// Mean normal of the solids along the contact line.
+    pub fn footprint_normal(&self) -> Option<DVec3> {
+        let on_line = self.contacts.iter().filter(|c| c.kind == VertexKind::ContactLine);
+        on_line.map(|c| c.sample.normal * c.length).sum::<DVec3>().try_normalize()
+    }
+
+    /// Normal of the plane that the contact line lies on; `None` where the solid is curved.
+    pub fn contact_plane(&self) -> Option<DVec3> {
+        let normal = self.footprint_normal()?;
+        let mut line = self.contacts.iter().filter(|c| c.kind == VertexKind::ContactLine);
+        line.all(|c| c.sample.normal.distance_squared(normal) < SAME_PLANE).then_some(normal)
     }
 
     /// U for these vertex velocities, in m/s.

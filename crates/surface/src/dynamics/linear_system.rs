@@ -8,7 +8,8 @@
 //!
 //! w are the cotangent weights of the free triangles (pinkall1993), k and l the corners opposite to
 //! the edge ij. The second term of K is the Hessian of the volume times the mean pressure. P
-//! restricts a vertex to the directions that its [`Constraint`] allows. K can be indefinite, as for
+//! restricts a vertex to the directions that its [`Constraint`] allows, and couples the vertices of
+//! the contact line along the line ([`LineFrame`]). K can be indefinite, as for
 //! a ligament that is about to break; the solver then restarts without the pressure term.
 //!
 //! In flight the interior liquid contributes more than a shell of mass: [`Inertia`] adds its part
@@ -24,6 +25,7 @@ use glam::{DMat3, DVec3};
 use super::geometry::DropGeometry;
 use super::incomplete_cholesky::IncompleteCholesky;
 use super::inertia::Inertia;
+use super::line_frame::LineFrame;
 use crate::chunks;
 use crate::mesh::{Interface, Mesh};
 
@@ -36,18 +38,28 @@ pub enum Constraint {
     Along(DVec3),
     /// In the plane normal to this unit vector.
     Across(DVec3),
+    /// Across the contact line on its own, and along it with the rest of the line
+    /// ([`LineFrame`]).
+    ContactLine {
+        /// Unit outward normal of the line within the solid.
+        outward: DVec3,
+        /// Unit tangent of the line.
+        along: DVec3,
+    },
     /// None.
     Fixed,
 }
 
 impl Constraint {
-    /// The component of a vector in the allowed directions.
+    /// The component of a vector in the allowed directions; [`LineFrame::project`] couples those
+    /// along the contact line.
     #[inline]
     pub fn project(self, v: DVec3) -> DVec3 {
         match self {
             Self::Free => v,
             Self::Along(d) => d * d.dot(v),
             Self::Across(d) => v - d * d.dot(v),
+            Self::ContactLine { outward, along } => outward * outward.dot(v) + along * along.dot(v),
             Self::Fixed => DVec3::ZERO,
         }
     }
@@ -68,6 +80,9 @@ pub struct Coefficients {
     pub base_drag: f64,
     /// Normal of the footprint; `base_drag` acts in the plane across it.
     pub base_normal: DVec3,
+    /// Whether the friction of the contact line is relative to the mean velocity of the free
+    /// surface, which then carries its reaction; relative to the solids otherwise.
+    pub line_drag_is_internal: bool,
 }
 
 /// An edge as an off-diagonal entry of the matrix.
@@ -97,7 +112,9 @@ pub struct LinearSystem {
     pub constraints: Vec<Constraint>,
     /// Vertices that are not free, ascending; collected by a solve.
     pub(super) constrained: Vec<u32>,
-    /// τ times the friction of a line vertex along its direction, in kg.
+    /// Motion of the contact line along itself; collected by a solve.
+    pub(super) line_frame: LineFrame,
+    /// τ times the friction of a line vertex, across the line where it is constrained to it, in kg.
     pub line_drag: Vec<f64>,
     /// b, in kg m/s.
     pub right: Vec<DVec3>,
@@ -211,6 +228,37 @@ impl LinearSystem {
         self.weight_sums[v]
     }
 
+    /// Shifts the velocities so that they add up to the exact velocity `u` of a drop in flight, in
+    /// m/s, which a solve conserves up to its tolerance only.
+    pub fn set_rigid_velocity(&mut self, geometry: &DropGeometry, u: DVec3) {
+        let missing = u - geometry.rigid_velocity(&self.velocities);
+        self.velocities.iter_mut().for_each(|v| *v += missing);
+    }
+
+    /// Shifts the velocities of a drop that slides on a plane by the translation that removes the
+    /// resultant of the residual along it.
+    ///
+    /// A solve conserves the momentum along the plane up to its tolerance only; what is left would
+    /// accelerate a drop at rest. Translations along the plane do not deform the surface, so only
+    /// masses and friction resist them.
+    pub fn balance_slide(&mut self, k: &Coefficients, normal: DVec3) {
+        let mass = if k.rigid_mass > 0.0 { k.rigid_mass } else { self.masses.iter().sum() };
+        let mut matrix = DMat3::from_diagonal(DVec3::splat(mass + k.base_drag));
+        for &i in &self.constrained {
+            if let Constraint::ContactLine { outward, .. } = self.constraints[i as usize] {
+                let column = outward * self.line_drag[i as usize];
+                matrix += DMat3::from_cols(column * outward.x, column * outward.y, column * outward.z);
+            }
+        }
+        let sum: DVec3 = self.residual.iter().sum();
+        let shift = matrix.inverse() * (sum - normal * normal.dot(sum));
+        for (v, constraint) in self.velocities.iter_mut().zip(&self.constraints) {
+            if *constraint != Constraint::Fixed {
+                *v += shift;
+            }
+        }
+    }
+
     /// M v: the momentum at each vertex, in kg m/s.
     pub fn momentum(&mut self, geometry: &DropGeometry, rigid_mass: f64, v: &[DVec3], out: &mut Vec<DVec3>) {
         let u = geometry.rigid_velocity(v);
@@ -302,6 +350,43 @@ impl LinearSystem {
         })
     }
 
+    /// The part of a velocity that the friction of a line vertex acts on.
+    fn slip(&self, i: usize, velocity: DVec3) -> DVec3 {
+        match self.constraints[i] {
+            Constraint::ContactLine { outward, .. } => outward * outward.dot(velocity),
+            _ => velocity,
+        }
+    }
+
+    /// Adds the friction of the contact line to `image` = A v; returns `power`, v · A v without it,
+    /// with its part.
+    pub(super) fn add_line_friction(
+        &self,
+        geometry: &DropGeometry,
+        k: &Coefficients,
+        v: &[DVec3],
+        image: &mut [DVec3],
+        mut power: f64,
+    ) -> f64 {
+        let mut mean = DVec3::ZERO;
+        if k.line_drag_is_internal {
+            mean = v.iter().zip(&geometry.areas).map(|(&v, &area)| v * area).sum::<DVec3>() / geometry.air_area;
+        }
+        let mut sum = DVec3::ZERO;
+        for &i in &self.constrained {
+            let i = i as usize;
+            let slip = self.slip(i, v[i] - mean);
+            power += slip.length_squared() * self.line_drag[i];
+            image[i] += slip * self.line_drag[i];
+            sum += slip * self.line_drag[i];
+        }
+        if k.line_drag_is_internal {
+            let reaction = sum / geometry.air_area;
+            image.iter_mut().zip(&geometry.areas).for_each(|(image, &area)| *image -= reaction * area);
+        }
+        power
+    }
+
     /// Evaluates the constraint forces A v − b − multiplier c.
     pub(super) fn update_reactions(&mut self, geometry: &DropGeometry, k: &Coefficients, multiplier: f64) {
         if self.constrained.is_empty() || k.rigid_mass == 0.0 {
@@ -317,7 +402,7 @@ impl LinearSystem {
                 + (v[i] - rigid.u) * self.masses[i]
                 + self.flow[i]
                 + geometry.rigid[i].mul_transpose_vec3(rigid.push)
-                + v[i] * self.line_drag[i];
+                + self.slip(i, v[i]) * self.line_drag[i];
             self.reactions[i] = image - self.right[i] - geometry.volume_gradient[i] * multiplier;
         }
     }

@@ -9,6 +9,10 @@
 //! u_i −= ā_i n_i, ā the mean of u·n over the ring;   or all vertices by ΔV/A       (eqs. 9–11)
 //! ```
 //!
+//! The surface moves without the velocities of its vertices within it, which are no motion of
+//! liquid ([`velocity_gauge`]): gravity would let the vertices of a resting drop run down its
+//! surface forever.
+//!
 //! The paper gives no units. Its lengths are taken to be in centimeters (the shortest edge is "0.04
 //! cm"), so γ and η are in cm²/s and α in cm/s² per radian. Results depend on the time step, as the
 //! equations do: γ is not a tension (the flow moves positions, and its displacement over Δt is
@@ -18,10 +22,11 @@
 use glam::{DMat3, DVec3};
 use sessile_scene::types::{SurfaceParameters, VolumeCorrection};
 
-use super::advance::AdvanceReport;
+use super::advance::{AdvanceReport, CentroidTarget};
 use super::footprint::settle_on_solids;
 use super::geometry::DropGeometry;
 use super::linear_system::{Coefficients, Constraint, LinearSystem};
+use super::velocity_gauge;
 use super::volume_correction::restore_volume;
 use crate::drop::{Drop, Scratch, StepContext};
 use crate::mesh::{Interface, VertexKind};
@@ -91,15 +96,23 @@ pub fn advance(
         system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (flow / dt);
     }
     push_contact_line(drop, geometry, paper, context, system);
-    let coefficients = Coefficients { stiffness: flow, tension: 1.0, ..Coefficients::default() };
+    let coefficients =
+        Coefficients { stiffness: flow, tension: 1.0, line_drag_is_internal: true, ..Coefficients::default() };
     let global = paper.correction == VolumeCorrection::Global;
     let rate = global.then(|| (drop.volume - geometry.volume) / dt);
     let solve = system.solve(geometry, &coefficients, rate, &context.params.numerics);
+    if geometry.contacts.is_empty() {
+        system.set_rigid_velocity(geometry, (drop.velocity + context.gravity * dt) * kept(paper, dt));
+    } else if let Some(normal) = geometry.contact_plane() {
+        system.balance_slide(&coefficients, normal);
+    }
     drop.mesh.velocities.copy_from_slice(&system.velocities);
     if !global {
         correct_locally(drop, geometry, vectors);
     }
+    velocity_gauge::remove_tangential_velocity_of_shell(drop, geometry, &system.masses);
     let mut report = move_vertices(drop, geometry, dt);
+    report.centroid = CentroidTarget::new(geometry, None, &drop.mesh.velocities, dt);
     settle_on_solids(drop, context, geometry);
     correct_globally(drop, geometry, dt, vectors);
     report.slip_speed = if geometry.on_solid() { drop.velocity.length() } else { 0.0 };
@@ -153,9 +166,14 @@ fn apply_external_forces(
     }
 }
 
+/// Share of a velocity that damping leaves in a step.
+fn kept(paper: &PaperParams, dt: f64) -> f64 {
+    (1.0 - paper.mu * dt).max(0.0)
+}
+
 /// Damping (zhang2011, eq. 3), with η limited by its explicit stability.
 fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
-    let kept = (1.0 - paper.mu * dt).max(0.0);
+    let kept = kept(paper, dt);
     for v in 0..system.velocities.len() {
         system.velocities[v] = drop.mesh.velocities[v] * kept;
         if paper.eta > 0.0 {
@@ -171,7 +189,8 @@ fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
 /// triangles.
 ///
 /// The force is implicit, so that any α is stable: a line that advances by half an edge relative to
-/// the drop lowers its angle by about a radian.
+/// the drop lowers its angle by about a radian. It acts between the line and the free surface,
+/// which carries the reaction by area: on a uniform solid the forces on a closed line balance.
 fn push_contact_line(
     drop: &Drop,
     geometry: &DropGeometry,
@@ -181,6 +200,7 @@ fn push_contact_line(
 ) {
     let dt = context.dt;
     let reach = 0.5 * drop.target_edge(context.params.edge);
+    let mut sum = DVec3::ZERO;
     let on_line = |kind: VertexKind, interface: Interface| kind == VertexKind::ContactLine && interface.is_solid();
     for contact in geometry.contacts.iter().filter(|c| on_line(c.kind, c.interface)) {
         let (v, sample) = (contact.vertex as usize, &contact.sample);
@@ -196,16 +216,20 @@ fn push_contact_line(
         };
         let outward = (normal - sample.normal * normal.dot(sample.normal)).normalize_or_zero();
         let weight = system.masses[v] * paper.alpha * dt;
-        let along = drop.velocity - sample.normal * sample.normal.dot(drop.velocity);
         system.line_drag[v] = weight * dt / reach;
-        system.right[v] += outward * (weight * excess) + along * system.line_drag[v];
+        let push = outward * (weight * excess);
+        system.right[v] += push;
+        sum += push;
+    }
+    let reaction = sum / geometry.air_area;
+    for (right, &area) in system.right.iter_mut().zip(&geometry.areas) {
+        *right -= reaction * area;
     }
 }
 
 /// Moves all but the wetted vertices, which follow the drop; returns the speeds.
 fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, dt: f64) -> AdvanceReport {
     let mut report = AdvanceReport::default();
-    drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
     for v in 0..drop.mesh.positions.len() {
         let velocity = drop.mesh.velocities[v];
         if geometry.kinds[v] != VertexKind::Wetted {
@@ -222,14 +246,13 @@ fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, dt: f64) -> AdvanceRe
 
 /// The global correction (zhang2011, eq. 11), of positions and velocities.
 ///
-/// Without the velocities the shrinking by the flow would continue.
+/// Without the velocities the shrinking by the flow would continue. The momentum stays as it is.
 fn correct_globally(drop: &mut Drop, geometry: &DropGeometry, dt: f64, before: &mut Vec<DVec3>) {
     before.clone_from(&drop.mesh.positions);
     restore_volume(drop, geometry);
     for v in (0..before.len()).filter(|&v| geometry.kinds[v] == VertexKind::Free) {
         drop.mesh.velocities[v] += (drop.mesh.positions[v] - before[v]) / dt;
     }
-    drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
     drop.deformation_speed = geometry.deformation_speed(&drop.mesh.velocities, drop.velocity);
 }
 

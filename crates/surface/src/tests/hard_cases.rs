@@ -1,0 +1,59 @@
+//! Impacts, corners and gaps that leave a drop little choice.
+
+use super::common::{build, plane, run, sphere};
+use crate::SurfaceModel;
+use sessile_model::Model;
+
+fn lowest_distance(model: &SurfaceModel) -> f64 {
+    let vertices = model.drops().iter().flat_map(|drop| &drop.mesh.positions);
+    vertices.map(|&p| model.world().signed_distance(p)).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn s2_fast_drops_land() {
+    for speed in [30.0, 200.0] {
+        let mut model = build(&format!(
+            "{}{}",
+            plane([0.0, 1.0, 0.0], 90.0, 60.0),
+            sphere(1.0, [0.0, 5.0, 0.0], [0.0, -speed, 0.0])
+        ));
+        let volume = model.volume();
+        run(&mut model, 4e-3);
+        assert!((model.volume() / volume - 1.0).abs() < 1e-9);
+        for drop in model.drops() {
+            assert!(drop.mesh.touches_solid(), "at {speed} m/s a drop hovers at {} m", drop.mesh.centroid());
+            assert!(drop.velocity.y.abs() < 1.0, "it still moves at {} m/s", drop.velocity);
+        }
+    }
+}
+
+/// Two plates that close completely, with a drop between them.
+#[test]
+fn p4b_closing_plates_squeeze_the_liquid_out() {
+    let plates = "[resolution]\nedge = \"0.3 mm\"\n[materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n\
+        [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-5 -3 -5 mm\"\nmax = \"5 0 5 mm\"\n\
+        [[solids]]\nname = \"hi\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-5 2.5 -5 mm\"\nmax = \"5 5.5 5 mm\"\n\
+        motion = [{ at = \"0 s\" }, { at = \"30 ms\", move = \"0 -2.5 0 mm\" }]\n";
+    let mut model = build(&format!("{plates}{}", super::common::cap(10.0, 90.0, [0.0; 3])));
+    run(&mut model, 0.034);
+    for drop in model.drops() {
+        let at = drop.mesh.centroid();
+        let above = at.x.abs() < 5e-3 && at.z.abs() < 5e-3 && at.y > 0.0;
+        assert!(!above, "liquid has passed through the upper plate to {at}");
+    }
+    assert!(lowest_distance(&model) > -0.1e-3, "liquid is {} m inside a plate", lowest_distance(&model));
+}
+
+/// Three walls that the liquid wets at 60° meet in a corner.
+#[test]
+fn p3_a_drop_fills_a_wetting_corner() {
+    let wall = |name: &str, normal: [f64; 3]| {
+        format!("[[solids]]\nname = \"{name}\"\nmaterial = \"m\"\nnormal = {normal:?}\n")
+    };
+    let walls = format!("{}{}", wall("x", [1.0, 0.0, 0.0]), wall("z", [0.0, 0.0, 1.0]));
+    let floor = plane([0.0, 1.0, 0.0], 60.0, 60.0);
+    let mut model = build(&format!("{floor}{walls}{}", sphere(1.5, [1.6, 1.6, 1.6], [0.0; 3])));
+    run(&mut model, 0.15);
+    let at = model.drops()[0].mesh.centroid();
+    assert!(at.x < 1.6e-3 && at.z < 1.6e-3, "the drop was expelled to {at}");
+}
