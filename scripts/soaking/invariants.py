@@ -240,7 +240,7 @@ class Run:
             for drop, body in found.items():
                 tolerance = max(0.75 * self.spacing, 2e-5 + 0.1 * sizes.get(drop, 0.0))
                 points = sorted(body.vertices)
-                step = max(1, len(points) // (60 if solid.mesh else 1500))
+                step = max(1, len(points) // (max(8, 120 // len(found)) if solid.mesh else 400))
                 depth, at = 0.0, None
                 for vertex in points[::step]:
                     if meshed and not solid.covers(vertices[vertex][:3], time, sizes.get(drop, 0.0)):

@@ -89,6 +89,7 @@ class Solid:
         self.center, self.local = self.local_distance(get, zero)
         # A plane and a leaf have no end, and neither has the solid around a sphere's inside.
         self.origin = add(self.center, self.shift)
+        self.size = get("size", None)
 
     def local_distance(self, get, zero):
         """The point about which the shape turns, and its distance as a function of the offset from there."""
@@ -156,9 +157,9 @@ class Solid:
 
         True for other shapes.
         """
-        if self.shape not in ("plane", "leaf") or "size" not in self.entry:
+        if self.shape not in ("plane", "leaf") or self.size is None:
             return True
-        across, along = (size - 2 * margin for size in si(self.entry["size"]))
+        across, along = (size - 2 * margin for size in self.size)
         p = apply_transposed(self.turn, self.to_rest(point, time))
         if self.shape == "plane":
             normal = unit(self.entry.get("normal", [0, 1, 0]))
