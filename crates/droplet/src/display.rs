@@ -12,19 +12,21 @@ use glam::{DMat2, DMat3, DVec2, DVec3};
 use rayon::prelude::*;
 use sessile_frames::instances::{Batch, assemble, stored_as_instances};
 use sessile_frames::{DropState, FrameGeometry};
+use sessile_geometry::TriMesh;
 use sessile_shapes::{
-    Body, Detail, DrapeScratch, Draped, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape, SubstrateOffsets,
-    drape, drape_flat,
+    Body, Detail, DrapeScratch, Draped, DropMesh, Fit, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape,
+    SubstrateOffsets, confine, drape, drape_flat, drape_layer, layer,
 };
 use sessile_sliding::{Ball, NeckPart, NeckParts};
 use sessile_wetting::CurvedRest;
+use sessile_world::Solid;
 
 use crate::context::StepContext;
 use crate::curvature::curvature;
 use crate::droplets::Droplet;
 use crate::particles::{Fidelity, ParticleSystem};
 use crate::patch;
-use crate::surface_mesh::{Facet, SurfacePoint};
+use crate::surface_mesh::{ContactLine, Facet, SurfacePoint, TangentFrame};
 
 /// Largest sag that two blobs can represent, in base radii.
 const MAX_SAG: f64 = 0.22;
@@ -34,11 +36,22 @@ const MAX_STRETCH: f64 = 0.9;
 const STRETCH_SPEED: f64 = 0.2;
 /// Capillary length of a weightless droplet, in m.
 const WEIGHTLESS: f64 = 1.0;
+/// Offset of a contact line from its tangent plane, in heights, above which a draped body may cut
+/// into its solid.
+const LARGEST_RELIEF: f64 = 0.2;
+/// Depth in the solid, in heights, above which a vertex of a draped body counts as inside.
+const LARGEST_DEPTH: f64 = 0.01;
+/// Number of vertices at which an overhanging droplet is tested for cutting into its solid.
+const CHECKED_VERTICES: usize = 24;
+/// Share of a closed solid's area above which a layer is shown all around it.
+const LARGEST_COVERAGE: f64 = 0.6;
 
 /// Builds the geometry of a frame.
 pub struct FrameBuilder<'a> {
     /// Droplets on surfaces.
     pub particles: &'a ParticleSystem,
+    /// The solids at the time of the frame.
+    pub solids: &'a [Solid],
     /// Mesh, solids and scene.
     pub context: StepContext<'a>,
 }
@@ -52,6 +65,21 @@ struct DropletShape {
     normal: f64,
     /// Downhill shift of the centroid, in base radii.
     sag: f64,
+    /// Where the contact line is on a curved solid.
+    line: ContactLine,
+    /// Whether the droplet covers a sphere of the solid's curvature.
+    covers_solid: bool,
+}
+
+/// Whether a displayed body may cut into its own solid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// It is over a plane.
+    Never,
+    /// It overhangs: some of its vertices are tested.
+    Possible,
+    /// The solid turns under it: all of its vertices are tested.
+    Likely,
 }
 
 /// A drop of a frame.
@@ -106,6 +134,22 @@ impl FrameBuilder<'_> {
         (FrameGeometry::Surfaces(assemble(&batches)), states)
     }
 
+    /// Positions of all drops, by increasing id, in m: of a droplet on a solid its place there.
+    pub fn positions(&self, balls: &[Ball]) -> Vec<DVec3> {
+        let droplets = &self.particles.droplets;
+        let mut positions: Vec<(u32, DVec3)> = balls.iter().map(|ball| (ball.id.get(), ball.body.center)).collect();
+        positions.extend(droplets.used().map(|slot| (droplets[slot].id, self.origin(slot))));
+        positions.sort_unstable_by_key(|&(id, _)| id);
+        positions.into_iter().map(|(_, position)| position).collect()
+    }
+
+    /// Place of a droplet in the world, in m.
+    fn origin(&self, slot: u32) -> DVec3 {
+        let facet = self.facet(slot);
+        let pose = &self.context.rigid_states[facet.solid as usize].pose;
+        pose.apply(facet.point(self.particles.droplets[slot].motion.place.at))
+    }
+
     /// Instances and states of many drops; `slots` are sorted by id.
     fn instances(&self, slots: Vec<u32>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState>) {
         let (mut instances, mut states) = (Vec::new(), Vec::new());
@@ -126,7 +170,7 @@ impl FrameBuilder<'_> {
     fn drop_state(&self, slot: u32) -> DropState {
         let (droplet, facet) = (self.particles.droplets.get(slot), self.facet(slot));
         let rigid = &self.context.rigid_states[facet.solid as usize];
-        let origin = rigid.pose.apply(facet.point(droplet.motion.place.at));
+        let origin = self.origin(slot);
         let velocity = rigid.pose.turn(facet.lift(droplet.motion.velocity)) + rigid.velocity.at(origin);
         let speed_max = velocity.length();
         DropState { id: droplet.id, volume: droplet.size.volume, velocity, speed_max, pressure: None }
@@ -149,7 +193,8 @@ impl FrameBuilder<'_> {
             heading,
             stretch: 0.0,
         };
-        let mut shape = DropletShape { profile, tangential, normal, sag: 0.0 };
+        let line = ContactLine { radius: size.radius, turn: 0.0 };
+        let mut shape = DropletShape { profile, tangential, normal, sag: 0.0, line, covers_solid: false };
         if let Fidelity::Physical = self.particles.fidelity {
             self.fit_profile(droplet, &mut shape);
         }
@@ -176,6 +221,15 @@ impl FrameBuilder<'_> {
         if let Some(rest) = rest {
             (profile.body, profile.angle) = (rest.body, rest.angle);
             profile.height = rest.shape.height;
+            if rest.turn > FRAC_PI_2 && !rest.covers_sphere() {
+                profile.base_radius = rest.line_radius;
+            }
+            shape.line = ContactLine { radius: profile.base_radius, turn: rest.turn };
+            shape.covers_solid = rest.covers_sphere();
+        }
+        if rest.is_none() {
+            // Beyond the limit of a free contact line: about half an ellipsoid.
+            profile.height = 1.5 * size.volume / (std::f64::consts::PI * size.radius * size.radius);
         }
         profile.capillary_length = if normal > 0.0 { liquid.capillary_length(normal) } else { 0.0 };
         let bond = liquid.density * shape.tangential.length() * size.radius * size.radius / liquid.surface_tension;
@@ -203,7 +257,7 @@ impl FrameBuilder<'_> {
         let droplet = self.particles.droplets.get(slot);
         let (facet, size, detail) = (self.facet(slot), droplet.size, Detail::default());
         let (shape, parts) = (self.shape(&droplet), self.particles.necks.get(slot));
-        let mut built = match (&parts, &self.particles.fidelity) {
+        let body = || match (&parts, &self.particles.fidelity) {
             (Some(parts), _) => {
                 let offset = |part: &NeckPart| facet.project(part.offset);
                 Body::Metaballs(metaballs(&droplet, &shape.profile, shape.sag, parts, offset)).surface(&detail)
@@ -213,17 +267,148 @@ impl FrameBuilder<'_> {
         };
         // The mesh is in the axes of the tangent frame: volumes far from the origin would lose
         // digits.
-        let surface = self.context.surface;
-        let frame = surface.tangent_frame(droplet.motion.place);
-        let offset = |q: DVec2| surface.offset(droplet.motion.place, &frame, q);
-        if self.drape_radius(&droplet, &shape, parts.as_ref()).is_some() {
-            drape(&mut built.mesh, size.volume, offset, &mut DrapeScratch::default());
+        let frame = self.context.surface.tangent_frame(droplet.motion.place);
+        let (mut built, may_cut) = if self.drape_radius(&droplet, &shape, parts.as_ref()).is_some() {
+            self.draped(&droplet, &shape, &frame, body)
         } else {
+            let mut built = body();
             drape_flat(&mut built.mesh, size.volume);
-        }
+            (built, Cut::Never)
+        };
         let rigid = &self.context.rigid_states[facet.solid as usize];
         built.mesh.positions.iter_mut().for_each(|p| *p = rigid.pose.apply(frame.point + frame.axes * *p));
+        self.confine(&mut built, size.volume, facet.solid, may_cut);
         batch.push(droplet.id, Some(facet.solid), self.drop_state(slot).velocity, &built);
+    }
+
+    /// Moves the free surface of a droplet out of other solids, and out of its own one if it may
+    /// cut into it. In world coordinates.
+    fn confine(&self, built: &mut DropMesh, volume: f64, own: u32, may_cut: Cut) {
+        let nearby = &self.context.setup.nearby_solids[own as usize];
+        if may_cut == Cut::Never && nearby.is_empty() {
+            return;
+        }
+        let positions = &built.mesh.positions;
+        let center = positions.iter().sum::<DVec3>() / positions.len() as f64;
+        let reach = positions.iter().map(|p| p.distance_squared(center)).fold(0.0, f64::max).sqrt();
+        let near = |other: &&u32| self.solids[**other as usize].signed_distance(center) < reach;
+        let mut obstacles: Vec<&Solid> =
+            nearby.iter().filter(near).map(|&other| &self.solids[other as usize]).collect();
+        if may_cut != Cut::Never {
+            obstacles.push(&self.solids[own as usize]);
+        }
+        // Deeper vertices are behind an open solid.
+        let (shallow, deep) = (1e-3 * volume.cbrt(), 2.0 * reach);
+        let is_inside = |solid: &Solid, p: DVec3| (-deep..-shallow).contains(&solid.signed_distance(p));
+        let step = |solid: &Solid| match may_cut {
+            Cut::Possible if solid.index() == own as usize => (positions.len() / CHECKED_VERTICES).max(1),
+            _ => 1,
+        };
+        let cuts = |solid: &&Solid| positions.iter().step_by(step(solid)).any(|&p| is_inside(solid, p));
+        obstacles.retain(cuts);
+        if obstacles.is_empty() {
+            return;
+        }
+        let own = &self.solids[own as usize];
+        confine(built, volume, |at, stays| {
+            let mut moved = at;
+            for solid in obstacles.iter().filter(|solid| !stays || solid.index() != own.index()) {
+                if is_inside(solid, moved) {
+                    moved = solid.closest(moved).point;
+                }
+            }
+            if moved == at {
+                return None;
+            }
+            Some(if stays { own.closest(moved).point } else { moved })
+        });
+    }
+
+    /// The surface of a droplet on its solid, in the axes of the tangent frame, and whether it may
+    /// cut into the solid; `body` makes that over a plane.
+    fn draped(
+        &self,
+        droplet: &Droplet,
+        shape: &DropletShape,
+        frame: &TangentFrame,
+        body: impl Fn() -> DropMesh,
+    ) -> (DropMesh, Cut) {
+        let (surface, place, volume) = (self.context.surface, droplet.motion.place, droplet.size.volume);
+        let solid = surface.facet(place.triangle).solid as usize;
+        if shape.covers_solid
+            && let Some(film) = self.film_around(solid, volume, frame)
+        {
+            return (film, Cut::Never);
+        }
+        let offset = |q: DVec2| surface.offset(place, frame, &shape.line, q);
+        let mut built = body();
+        let fit = drape(&mut built, volume, offset, &mut DrapeScratch::default());
+        let mut is_layer = fit == Fit::Layer;
+        if let Fit::Body { relief } = fit
+            && relief > LARGEST_RELIEF
+            && shape.profile.angle < FRAC_PI_2
+            && self.is_inside(&built, solid, frame)
+        {
+            let mut film = body();
+            if drape_layer(&mut film, volume, offset) {
+                (built, is_layer) = (film, true);
+            }
+        }
+        if is_layer
+            && self.coverage(&built, solid) > LARGEST_COVERAGE
+            && let Some(film) = self.film_around(solid, volume, frame)
+        {
+            return (film, Cut::Never);
+        }
+        let overhangs = f64::from(droplet.size.merge_radius) > droplet.size.radius;
+        let is_bent = is_layer || matches!(fit, Fit::Body { relief } if relief > LARGEST_RELIEF);
+        let may_cut = match (is_bent, overhangs) {
+            (true, _) => Cut::Likely,
+            (false, true) => Cut::Possible,
+            (false, false) => Cut::Never,
+        };
+        (built, may_cut)
+    }
+
+    /// Whether a vertex of the free surface is inside the solid.
+    fn is_inside(&self, built: &DropMesh, solid: usize, frame: &TangentFrame) -> bool {
+        let height = built.mesh.positions.iter().map(|p| p.z).fold(f64::MIN_POSITIVE, f64::max);
+        let mesh = &self.context.setup.meshes[solid];
+        built.mesh.positions.iter().any(|&p| {
+            let point = frame.point + frame.axes * p;
+            let distance = self.context.surface.analytic_distance(solid, point);
+            distance
+                .or_else(|| mesh.signed_distance_bounded(point, height))
+                .is_some_and(|d| d < -LARGEST_DEPTH * height)
+        })
+    }
+
+    /// Area of a base over that of its solid; 0 if the solid is open.
+    fn coverage(&self, built: &DropMesh, solid: usize) -> f64 {
+        let surface = self.context.surface;
+        if !surface.is_closed(solid) {
+            return 0.0;
+        }
+        let area = |t: usize| {
+            let [a, b, c] = built.mesh.corners(t);
+            0.5 * (b - a).cross(c - a).length()
+        };
+        let base: f64 = (0..built.on_solid.len()).filter(|&t| built.on_solid[t]).map(area).sum();
+        base / self.context.setup.cumulative_areas[surface.triangles_of(solid).end - 1]
+    }
+
+    /// A film of `volume` (in m³) all around a closed solid, in the axes of a frame.
+    fn film_around(&self, solid: usize, volume: f64, frame: &TangentFrame) -> Option<DropMesh> {
+        if !self.context.surface.is_closed(solid) {
+            return None;
+        }
+        let mesh = self.context.setup.meshes[solid].mesh();
+        let base = TriMesh {
+            positions: mesh.positions.iter().map(|&p| frame.axes.transpose() * (p - frame.point)).collect(),
+            triangles: mesh.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect(),
+            corner_uvs: Vec::new(),
+        };
+        layer(base, volume)
     }
 
     /// Patch of the reproduction mode: masses and springs in balance, in the axes of the triangle.
@@ -252,7 +437,8 @@ impl FrameBuilder<'_> {
         let frame = surface.tangent_frame(droplet.motion.place);
         let within = DMat3::from_cols(plane.x_axis.extend(0.0), plane.y_axis.extend(0.0), DVec3::Z);
         let body = self.body(&droplet, &shape, parts.as_ref(), plane.transpose());
-        let offset = |q: DVec2| within.transpose() * surface.offset(droplet.motion.place, &frame, plane * q);
+        let offset =
+            |q: DVec2| within.transpose() * surface.offset(droplet.motion.place, &frame, &shape.line, plane * q);
         let radius = self.drape_radius(&droplet, &shape, parts.as_ref());
         let substrate =
             radius.map_or_else(SubstrateOffsets::default, |radius| SubstrateOffsets::sampled(radius, offset));
@@ -322,7 +508,6 @@ fn metaballs(
 mod tests {
     use super::*;
     use crate::surface_mesh::tests::{sheet, surface_of};
-    use sessile_geometry::TriMesh;
     use sessile_geometry::mesh_distance::MeshDistance;
 
     fn profile() -> Profile {
@@ -352,7 +537,8 @@ mod tests {
             let triangle = (0..surface.facets().len() as u32).find(near).expect("in the middle");
             let place = SurfacePoint { triangle, at: surface.facet(triangle).centroid() };
             let frame = surface.tangent_frame(place);
-            let exact = |q: DVec2| surface.offset(place, &frame, q);
+            let line = ContactLine { radius: 1.25e-3, turn: 0.0 };
+            let exact = |q: DVec2| surface.offset(place, &frame, &line, q);
             let distance = MeshDistance::new(mesh);
             let sampled = SubstrateOffsets::sampled(2.5e-3, exact);
             let from_samples = |q: DVec2| sampled.at(q);
@@ -360,7 +546,7 @@ mod tests {
             // radius in a sharp valley.
             for (substrate, bound) in [(&exact as &dyn Fn(DVec2) -> DVec3, 1e-12), (&from_samples, 2.5e-4)] {
                 let mut built = profile().surface(&Detail::default());
-                drape(&mut built.mesh, 4e-9, substrate, &mut DrapeScratch::default());
+                drape(&mut built, 4e-9, substrate, &mut DrapeScratch::default());
                 assert!((built.mesh.volume() / 4e-9 - 1.0).abs() < 1e-6, "{:e} m³", built.mesh.volume());
                 let mut worst = 0.0_f64;
                 for (t, _) in built.on_solid.iter().enumerate().filter(|&(_, &on)| on) {

@@ -32,9 +32,12 @@ pub struct Contact {
 }
 
 /// First contact of a sphere with a solid's outer side while it approaches, within `time` seconds.
+///
+/// A sphere that begins with its center in a closed solid touches the nearest surface at once.
 pub fn first_contact(
     ball: &Projectile,
     mesh: &MeshDistance,
+    is_closed: bool,
     solid: &RigidState,
     gravity: DVec3,
     time: f64,
@@ -44,7 +47,7 @@ pub fn first_contact(
     let (start, pull) = (solid.pose.apply_inverse(ball.center), back(gravity));
     let velocity = back(ball.velocity - solid.velocity.at(ball.center));
     let fastest = velocity.length() + pull.length() * time;
-    if fastest == 0.0 {
+    if fastest == 0.0 && !is_closed {
         return None;
     }
     let mut t = 0.0;
@@ -52,6 +55,9 @@ pub fn first_contact(
         let center = start + velocity * t + 0.5 * pull * t * t;
         let now = velocity + pull * t;
         let near = mesh.nearest_within(center, radius * (1.0 + TOUCH) + fastest * (time - t))?;
+        if is_closed && t == 0.0 && near.distance < 0.0 {
+            return Some(Contact { time: 0.0, triangle: near.triangle, point: near.point, velocity: now });
+        }
         let gap = near.distance - radius;
         // More than a radius behind the surface: the back of an open mesh, or inside a solid.
         let behind = near.distance < -radius;
@@ -98,7 +104,7 @@ mod tests {
     #[test]
     fn a_ball_lands_when_its_lowest_point_touches() {
         let (mesh, still) = floor();
-        let touch = first_contact(&ball(DVec3::Y * 0.021, DVec3::ZERO), &mesh, &still, DOWN, 1.0)
+        let touch = first_contact(&ball(DVec3::Y * 0.021, DVec3::ZERO), &mesh, false, &still, DOWN, 1.0)
             .expect("it falls on the floor");
         assert!((touch.time - 0.063_887_7).abs() < 1e-6, "{}", touch.time);
         assert!((touch.velocity.y + 0.626_099).abs() < 1e-5, "{}", touch.velocity.y);
@@ -108,14 +114,28 @@ mod tests {
     fn the_fastest_ball_does_not_pass_through_and_one_beside_the_floor_misses() {
         let (mesh, still) = floor();
         let fast = ball(DVec3::new(0.031, 0.5, 0.027), DVec3::new(0.0, -900.0, 0.0));
-        assert!(first_contact(&fast, &mesh, &still, DOWN, 0.03).is_some());
+        assert!(first_contact(&fast, &mesh, false, &still, DOWN, 0.03).is_some());
         assert_eq!(
-            first_contact(&ball(DVec3::new(0.102, 0.5, 0.0), DVec3::new(0.0, -9.0, 0.0)), &mesh, &still, DOWN, 0.2),
+            first_contact(
+                &ball(DVec3::new(0.102, 0.5, 0.0), DVec3::new(0.0, -9.0, 0.0)),
+                &mesh,
+                false,
+                &still,
+                DOWN,
+                0.2
+            ),
             None
         );
         // From below it reaches the back of the open mesh, which is not a surface to land on.
         assert_eq!(
-            first_contact(&ball(DVec3::new(0.0, -0.05, 0.0), DVec3::new(0.0, 4.0, 0.0)), &mesh, &still, DOWN, 0.05),
+            first_contact(
+                &ball(DVec3::new(0.0, -0.05, 0.0), DVec3::new(0.0, 4.0, 0.0)),
+                &mesh,
+                false,
+                &still,
+                DOWN,
+                0.05
+            ),
             None
         );
     }
@@ -127,7 +147,7 @@ mod tests {
             pose: Pose::IDENTITY,
             velocity: RigidVelocity { linear: DVec3::Y * 0.5, angular: DVec3::ZERO, pivot: DVec3::ZERO },
         };
-        let touch = first_contact(&ball(DVec3::Y * 0.011, DVec3::NEG_Y * 0.5), &mesh, &rising, DVec3::ZERO, 1.0)
+        let touch = first_contact(&ball(DVec3::Y * 0.011, DVec3::NEG_Y * 0.5), &mesh, false, &rising, DVec3::ZERO, 1.0)
             .expect("they meet");
         assert!((touch.time - 0.01).abs() < 1e-7 && (touch.velocity.y + 1.0).abs() < 1e-12, "{touch:?}");
     }

@@ -53,7 +53,7 @@ impl Locator<'_> {
         let mut first: Option<(usize, Contact)> = None;
         for (solid, (mesh, rigid)) in self.setup.meshes.iter().zip(self.rigid_states).enumerate() {
             let time = first.map_or(time, |(_, contact)| contact.time);
-            if let Some(contact) = first_contact(ball, mesh, rigid, gravity, time)
+            if let Some(contact) = first_contact(ball, mesh, self.surface.is_closed(solid), rigid, gravity, time)
                 && first.is_none_or(|(_, earlier)| contact.time < earlier.time)
             {
                 first = Some((solid, contact));

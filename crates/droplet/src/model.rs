@@ -2,6 +2,7 @@
 
 mod airborne;
 mod checkpoint;
+mod obstacles;
 
 use airborne::Flight;
 use glam::DVec3;
@@ -9,13 +10,14 @@ use sessile_frames::{Event, Frame, VolumeBalance};
 use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
 use sessile_scene::{DropShape, Scene};
 use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions};
-use sessile_wetting::cap;
+use sessile_wetting::{CurvedRest, cap};
 use sessile_world::World;
 use sessile_world::random::Stream;
 
 use crate::acceleration::{AccelerationField, RigidState};
 use crate::air::Air;
 use crate::context::StepContext;
+use crate::curvature::curvature;
 use crate::display;
 use crate::error::DropletError;
 use crate::integrate::MotionState;
@@ -52,6 +54,14 @@ struct Scratch {
     previous_accelerations: Vec<AccelerationField>,
     /// Whether the acceleration field of each solid has changed.
     changed: Vec<bool>,
+    /// Pose at the end of the step, and velocity just before.
+    rigid_states: Vec<RigidState>,
+    /// Whether a solid has moved in the step.
+    has_moved: bool,
+    /// Messages for the user.
+    notices: Vec<String>,
+    /// Pairs of solids that a message was about.
+    reported: Vec<(u32, u32)>,
 }
 
 impl DropletModel {
@@ -71,6 +81,7 @@ impl DropletModel {
             state,
             scratch: Scratch::default(),
         };
+        model.scratch.rigid_states.clone_from(&model.rigid_states);
         model.update_accelerations(0.0);
         model.place_drops();
         Ok(model)
@@ -149,7 +160,8 @@ impl DropletModel {
             match cap {
                 Some((on, center, contact_angle)) => {
                     let Some((_, place)) = self.locator().place_on(on, center, f64::INFINITY) else { continue };
-                    self.attach(id, place, on, velocity, volume, cap::base_radius(volume, contact_angle));
+                    let radius = self.cap_radius(place, volume, contact_angle);
+                    self.attach(id, place, on, velocity, volume, radius);
                 }
                 None => {
                     let body = Projectile { center: centroid, velocity, volume };
@@ -160,30 +172,69 @@ impl DropletModel {
         self.launch_detached();
     }
 
+    /// Base radius of a cap of `volume` (in m³) at rest at a contact angle (in rad), in m.
+    fn cap_radius(&self, place: SurfacePoint, volume: f64, angle: f64) -> f64 {
+        let facet = self.surface.facet(place.triangle);
+        let field = &self.accelerations[facet.solid as usize];
+        let normal = -field.at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
+        let rest = |curvature: f64| CurvedRest::new(&self.setup.liquid, volume, angle, normal, curvature);
+        let radius = |rest: CurvedRest| rest.shape.base_radius;
+        let curved = |flat: f64| rest(curvature(&self.surface, place, flat)).map(radius);
+        rest(0.0).map(radius).and_then(curved).unwrap_or_else(|| cap::base_radius(volume, angle))
+    }
+
     /// Updates the acceleration fields for a step of `dt` seconds that ends at the world's time.
     fn update_accelerations(&mut self, dt: f64) {
         let (gravity, wind) = (self.world.gravity(), self.world.wind());
-        let Scratch { previous_accelerations: previous, changed, .. } = &mut self.scratch;
+        let Scratch { previous_accelerations: previous, changed, rigid_states: after, .. } = &mut self.scratch;
         std::mem::swap(&mut self.accelerations, previous);
         let before = self.rigid_states.iter().zip(&self.setup.meshes);
         self.accelerations.clear();
-        self.accelerations.extend(self.world.solids().iter().zip(before).map(|(solid, (before, mesh))| {
-            AccelerationField::over(before, &RigidState::of(solid), mesh.bounds().center(), gravity, wind, dt)
+        self.accelerations.extend(after.iter().zip(before).map(|(now, (before, mesh))| {
+            AccelerationField::over(before, now, mesh.bounds().center(), gravity, wind, dt)
         }));
         changed.clear();
         changed.extend(self.accelerations.iter().zip(&*previous).map(|(now, before)| now != before));
     }
 
-    /// Moves the solids to the world's time.
-    fn update_rigid_states(&mut self) {
-        let mut has_moved = false;
-        for (rigid, solid) in self.rigid_states.iter_mut().zip(self.world.solids()) {
-            has_moved |= rigid.pose != *solid.world_from_rest();
-            *rigid = RigidState::of(solid);
+    /// Moves the world to the end of a step of `dt` seconds.
+    ///
+    /// Velocities jump at keyframes. A jump at the end of a step belongs to the next one, so the
+    /// velocities are those just before it.
+    fn move_solids(&mut self, now: f64, dt: f64) {
+        const BEFORE: f64 = 1e-9;
+        const JUMP: f64 = 1e-6;
+        let after = &mut self.scratch.rigid_states;
+        self.world.advance_to(now - BEFORE * dt);
+        after.clear();
+        after.extend(self.world.solids().iter().map(RigidState::of));
+        self.world.advance_to(now);
+        for (state, solid) in after.iter_mut().zip(self.world.solids()) {
+            let (before, at_end) = (state.velocity, *solid.velocity());
+            let jumps = |from: DVec3, to: DVec3| from.distance(to) > JUMP * from.length().max(to.length());
+            *state = RigidState::of(solid);
+            if jumps(before.linear, at_end.linear) || jumps(before.angular, at_end.angular) {
+                state.velocity = before;
+            }
         }
+    }
+
+    /// Moves the solids to the end of the step.
+    fn update_rigid_states(&mut self) {
+        let after = &self.scratch.rigid_states;
+        let has_moved = self.rigid_states.iter().zip(after).any(|(rigid, after)| rigid.pose != after.pose);
+        self.rigid_states.clone_from(after);
+        self.scratch.has_moved = has_moved;
         if has_moved {
             self.setup.find_nearby_solids(&self.rigid_states);
         }
+    }
+
+    /// Time of the first keyframe of a solid after `time`, in s: velocities may jump there.
+    fn next_keyframe(&self, time: f64) -> f64 {
+        let keys = self.world.solids().iter().flat_map(|solid| &solid.scene().motion);
+        let margin = 1e-9 * self.setup.parameters.max_step;
+        keys.map(|key| key.at).filter(|&at| at > time + margin).fold(f64::INFINITY, f64::min)
     }
 
     /// The solids at their current poses.
@@ -207,6 +258,7 @@ impl DropletModel {
     /// Length of the next step, in s: a droplet travels a few base radii at most.
     fn choose_step(&self, limit: f64) -> f64 {
         let parameters = &self.setup.parameters;
+        let limit = limit.min(self.next_keyframe(self.state.time) - self.state.time);
         let shortest = parameters.max_step / parameters.max_step_divisions;
         let by_speed = (parameters.radii_per_step * self.particles.transit_time).max(shortest);
         let longest = parameters.max_step.min(by_speed);
@@ -257,7 +309,7 @@ impl Model for DropletModel {
         let dt = self.choose_step(limit);
         let now = self.state.time + dt;
         let (mut events, mut report) = (Vec::new(), StageReports::default());
-        self.world.advance_to(now);
+        self.move_solids(now, dt);
         self.update_accelerations(dt);
         self.update_rigid_states();
         if self.scratch.changed.contains(&true) {
@@ -275,15 +327,24 @@ impl Model for DropletModel {
             stages.enter("flight");
             self.fly(&mut report);
         }
+        stages.enter("other solids");
+        self.avoid_solids(dt, now, &mut report);
+        // One that landed where it cannot hang is airborne again at once.
+        self.launch_detached();
         self.scratch.air.coalesce(&mut self.state.balls, dt, &mut events);
         self.state.time = now;
         report.add("coalesce.merges", num_merges(&events));
         Ok(StepReport { dt, events, stages: report })
     }
 
+    fn notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.scratch.notices)
+    }
+
     fn frame(&self) -> Frame {
         let builder = display::FrameBuilder {
             particles: &self.particles,
+            solids: self.world.solids(),
             context: StepContext {
                 surface: &self.surface,
                 accelerations: &self.accelerations,
@@ -292,11 +353,13 @@ impl Model for DropletModel {
             },
         };
         let (liquid, drops) = builder.geometry(&self.state.balls);
+        let positions = builder.positions(&self.state.balls);
         let film = self.particles.substrate.film_volume();
         Frame {
             time: self.state.time,
             liquid,
             drops,
+            positions,
             wet: self.particles.substrate.wet_maps(&self.surface),
             balance: VolumeBalance { added: self.state.added, lost: self.state.lost, film },
             active_cells: self.num_sliding() as u64,

@@ -150,6 +150,8 @@ pub struct ParticleSystem {
     pub pending: Vec<u32>,
     /// Least time in which a droplet traveled its own radius in the last step, in s.
     pub transit_time: f64,
+    /// Slots of droplets that have arrived in the step and have not reacted to other solids yet.
+    pub arrived: Vec<u32>,
     /// Detached droplets, for the model to collect.
     pub detached: Vec<Detached>,
     /// Volume that left the domain, for the model to count, in m³.
@@ -175,6 +177,7 @@ impl ParticleSystem {
             necks: Necks::default(),
             pending: Vec::new(),
             transit_time: f64::INFINITY,
+            arrived: Vec::new(),
             detached: Vec::new(),
             lost: 0.0,
             neighbors: Neighbors::default(),

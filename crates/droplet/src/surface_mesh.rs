@@ -27,6 +27,7 @@ use sessile_geometry::connectivity::{Connectivity, HalfEdge, NotManifold};
 pub use geodesic::SurfacePoint;
 pub use subdivide::subdivide;
 pub use t_junctions::close_t_junctions;
+pub use tangent_frame::{ContactLine, TangentFrame};
 
 /// Height over longest edge below which a triangle has no usable plane.
 const MIN_HEIGHT: f64 = 1e-11;
@@ -199,6 +200,8 @@ pub struct SurfaceMesh {
     facets: Vec<Facet>,
     /// First triangle of each solid, and the end.
     starts: Vec<usize>,
+    /// Whether the mesh of each solid has no border.
+    closed: Vec<bool>,
     /// The exact surface of each solid that its mesh approximates.
     analytic: Vec<Option<tangent_frame::AnalyticSurface>>,
 }
@@ -233,6 +236,8 @@ impl SurfaceMesh {
         }
         self.starts.push(triangles);
         self.analytic.push(None);
+        let facets = &self.facets[first..];
+        self.closed.push(facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some())));
         for t in first..triangles {
             for k in 0..3 {
                 if let Some((other, edge)) = self.opposite(t as u32, k) {
@@ -258,6 +263,11 @@ impl SurfaceMesh {
     /// The triangles of a solid.
     pub fn triangles_of(&self, solid: usize) -> std::ops::Range<usize> {
         self.starts[solid]..self.starts[solid + 1]
+    }
+
+    /// Whether the mesh of a solid has no border.
+    pub fn is_closed(&self, solid: usize) -> bool {
+        self.closed[solid]
     }
 
     /// Number of solids.

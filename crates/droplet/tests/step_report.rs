@@ -54,7 +54,7 @@ fn detachments_and_landings_are_counted() {
     let scene = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"ceiling\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 30 0 mm\"\nnormal = [0, -1, 0]\nsize = \"50 50 mm\"\n\
          [[solids]]\nname = \"floor\"\nmaterial = \"m\"\nshape = \"plane\"\nsize = \"50 50 mm\"\n";
-    let mut model = model("", &(scene.to_owned() + &cap("ceiling", 90.0, 90.0, [0.0, 30.0, 0.0])));
+    let mut model = model("", &(scene.to_owned() + &cap("ceiling", 250.0, 90.0, [0.0, 30.0, 0.0])));
     let (reports, _) = run_reported(&mut model, 0.3);
     assert_eq!((total(&reports, "flight.landed"), total(&reports, "flight.lost")), (1, 0));
     assert_eq!((model.num_airborne(), model.num_droplets()), (0, 1));

@@ -116,6 +116,7 @@ mod tests {
             id,
             volume: 4.19e-9,
             centroid: DVec3::new(0.1, 0.2, 0.3),
+            position: None,
             velocity: DVec3::ZERO,
             speed_max: 0.001,
             bounds: [DVec3::ZERO, DVec3::ONE],

@@ -138,6 +138,12 @@ impl RunFolder {
         Ok((Self { lock, ..folder }, info))
     }
 
+    /// Whether some process has locked the folder for writing.
+    pub fn is_busy(root: &Path) -> bool {
+        let lock = File::open(root.join(LOCK));
+        lock.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Whether this process has locked the folder for writing.
     pub fn is_claimed(&self) -> bool {
         self.lock.is_some()

@@ -16,6 +16,9 @@ pub struct Frame {
     pub liquid: FrameGeometry,
     /// Per-drop values that only the model knows, by increasing id; one entry per drop in `liquid`.
     pub drops: Vec<DropState>,
+    /// Position of each of `drops` as the model stores it, in m; empty for models whose drops are
+    /// surfaces.
+    pub positions: Vec<DVec3>,
     /// Wetness of solids: at most one map per solid, by increasing solid index.
     pub wet: Vec<WetMap>,
     /// Volume balance.

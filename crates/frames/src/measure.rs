@@ -113,12 +113,16 @@ pub fn measure(
     if let Some(pair) = frame.drops.windows(2).find(|pair| pair[0].id >= pair[1].id) {
         return Err(MeasureError::Drop { frame: number, drop: pair[1].id, what: "its state twice or out of order" });
     }
-    let (drops, triangles) = match &frame.liquid {
+    let (mut drops, triangles) = match &frame.liquid {
         FrameGeometry::Surfaces(surface) | FrameGeometry::Tessellated { surface, .. } => {
             measure_surfaces(surface, &frame.drops, number, context)?
         }
         FrameGeometry::Instances(instances) => measure_instances(instances, &frame.drops, number, context)?,
     };
+    // One per drop, in the same order.
+    for (drop, position) in drops.iter_mut().zip(&frame.positions) {
+        drop.position = Some(without_signed_zeros(*position));
+    }
     let measures = FrameMeasures {
         frame: number,
         time: frame.time,
@@ -299,6 +303,7 @@ fn measure_drop(
         id: state.id,
         volume: state.volume,
         centroid: without_signed_zeros(centroid),
+        position: None,
         velocity: without_signed_zeros(state.velocity),
         speed_max: state.speed_max,
         bounds: bounds.map(without_signed_zeros),

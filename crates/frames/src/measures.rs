@@ -42,6 +42,9 @@ pub struct DropMeasures {
     pub volume: f64,
     /// Centroid of the enclosed volume, in m.
     pub centroid: DVec3,
+    /// Position as the model stores it, in m; `None` for models whose drops are surfaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<DVec3>,
     /// Velocity of the center of mass, in m/s.
     pub velocity: DVec3,
     /// Largest speed in the drop, in m/s.
@@ -115,6 +118,7 @@ mod tests {
             id: 1,
             volume: 4.19e-9,
             centroid: DVec3::new(0.0, 0.0004, 0.0),
+            position: None,
             velocity: DVec3::ZERO,
             speed_max: 0.001,
             bounds: [DVec3::ZERO; 2],

@@ -2,7 +2,8 @@
 //!
 //! [`Destination`] stages everything under temporary names and renames it at the end, so that an
 //! interrupted or failed export leaves nothing behind. [`unique_identifier`] makes names that every
-//! program accepts. Both `export` and `import` write through this crate.
+//! program accepts. [`parquet`] writes tables. `export`, `import` and `sweep` write through this
+//! crate.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -19,6 +20,7 @@
 mod destination;
 mod error;
 mod identifier;
+pub mod parquet;
 
 pub use destination::{Destination, Layout, Sink};
 pub use error::OutputError;

@@ -6,7 +6,7 @@ use glam::DVec2;
 use rayon::prelude::*;
 use sessile_frames::DropState;
 use sessile_numerics::UnionFind;
-use sessile_shapes::{FRONT_DIRECTIONS, Instance, MetaballDrop, Shape};
+use sessile_shapes::{Body, Draped, FRONT_DIRECTIONS, Instance, MetaballDrop, Profile, Shape, SubstrateOffsets};
 use sessile_sliding::{Ball, ball_radius, survivor};
 use sessile_wetting::SlidingLaw;
 use sessile_wetting::table::ShapeTable;
@@ -54,9 +54,15 @@ impl Display<'_> {
         drops
             .into_par_iter()
             .map(|(slot, drop)| {
+                let parts = pane.necks.get(slot);
+                if parts.is_none()
+                    && let Some(puddle) = self.puddle(drop, &pane.substrate)
+                {
+                    return self.on_pane(drop, drop.volume, puddle);
+                }
                 let whole = self.shape_of(drop, &pane.substrate);
                 let mut balls = Vec::new();
-                match pane.necks.get(slot) {
+                match parts {
                     Some(parts) => {
                         for part in parts.as_slice() {
                             whole.part(part.share).push_balls(part.offset.truncate(), &mut balls);
@@ -78,6 +84,36 @@ impl Display<'_> {
             velocity: self.frame.lift(drop.velocity()),
             shape,
         })
+    }
+
+    /// The shape of a puddle that has not moved, which no ellipsoid resembles: its Young–Laplace
+    /// profile. `None` for other drops.
+    fn puddle(&self, drop: &PaneDrop, substrate: &Substrate) -> Option<Shape> {
+        let (context, law) = (self.context, substrate.law_at(drop.position));
+        let (liquid, normal) = (&context.liquid, context.normal_acceleration);
+        if normal <= 0.0 || drop.has_moved {
+            return None;
+        }
+        let capillary_length = liquid.capillary_length(normal);
+        if drop.radius < PARAMS.puddle_radius * capillary_length {
+            return None;
+        }
+        let angle = law.angle_at(liquid, drop.volume, drop.radius, normal, 0.0);
+        let rest = ShapeTable::shared().rest_shape(drop.volume, angle, normal, liquid)?;
+        let force = context.force(drop.volume, drop.radius, law);
+        let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
+        let sag = (bond * law.sag_per_bond).min(PARAMS.max_sag);
+        let body = Body::Profile(Profile {
+            body: drop.volume,
+            base_radius: drop.radius,
+            height: rest.height,
+            angle,
+            capillary_length,
+            lean: force.normalize_or_zero() * (sag * drop.radius),
+            heading: DVec2::ZERO,
+            stretch: 0.0,
+        });
+        Some(Shape::Draped(Box::new(Draped { body, substrate: SubstrateOffsets::default() })))
     }
 
     /// The shape of a single drop.

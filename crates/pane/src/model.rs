@@ -7,6 +7,7 @@ use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, St
 use sessile_scene::{DropShape, Fidelity, Scene};
 use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions, ball_radius};
 use sessile_wetting::cap;
+use sessile_wetting::table::ShapeTable;
 use sessile_world::random::Stream;
 use sessile_world::{World, WorldState};
 
@@ -156,7 +157,9 @@ impl Pane {
                 return Err(PaneError::DropBesidePane { drop: drop.index(), pane: setup.name.clone() });
             }
             let id = state.add_drop(volume);
-            let radius = cap::base_radius(volume, contact_angle);
+            let rest =
+                ShapeTable::shared().rest_shape(volume, contact_angle, context.normal_acceleration, &setup.liquid);
+            let radius = rest.map_or_else(|| cap::base_radius(volume, contact_angle), |rest| rest.base_radius);
             solver.land(id, position, volume, radius, &frame, &context, &mut Vec::new());
         }
         self.release_detached(&frame);
@@ -364,12 +367,14 @@ impl Model for Pane {
         };
         shown.extend(self.state.balls.iter().map(|ball| display.ball(ball)));
         shown.sort_unstable_by_key(|(instance, _)| instance.drop);
+        let positions = shown.iter().map(|(instance, _)| instance.frame.origin).collect();
         let (instances, drops) = shown.into_iter().unzip();
         let substrate = self.solver.substrate();
         Frame {
             time: self.state.time,
             liquid: FrameGeometry::Instances(instances),
             drops,
+            positions,
             wet: vec![wet_map(substrate, self.setup.solid)],
             balance: VolumeBalance {
                 added: self.state.added,

@@ -11,7 +11,8 @@
 //! largest net force. Impurities scale the retention of a direction by up to `impurity_strength`
 //! either way. So a drop that is barely heavy enough meanders, a heavy one slides straight, and a
 //! wetted path, which retains less, is followed: the paper's rule (water first, then affinity) from
-//! one balance.
+//! one balance. A drop that turns aside because impurities retain it less there is retained less
+//! until its next choice; straight on they average out.
 //!
 //! Between two choices the balance is linear in U and is solved in closed form, with β at the
 //! segment's mean speed. The step is limited so that no drop crosses more than `cells_per_step`
@@ -145,6 +146,19 @@ impl StepContext {
             }
         }
         best.map(|(_, direction)| direction)
+    }
+
+    /// Factor of the impurities on the retention along the present heading: below 1 where they made
+    /// the drop turn aside at its last choice.
+    #[inline]
+    fn easing(&self, substrate: &Substrate, motion: &Motion, radius: f64, force: DVec2) -> f64 {
+        if force.perp_dot(motion.heading).abs() < 0.5 * force.dot(motion.heading) {
+            return 1.0;
+        }
+        let since_choice = substrate.cell_size - motion.to_next_choice;
+        let chosen_at = motion.position - motion.heading * since_choice;
+        let impurity = substrate.impurity(substrate.ahead(chosen_at, motion.heading, radius));
+        1.0 - PARAMS.impurity_strength * impurity.max(0.0)
     }
 
     /// Width (in m) and cross-section (in m²) of the film that a drop leaves at this speed.

@@ -52,6 +52,8 @@ pub struct Params {
     /// without hysteresis.
     pub lightest_sliding_radius: f64,
 
+    /// Base radius from which a drop at rest is shown as a puddle, in capillary lengths.
+    pub puddle_radius: f64,
     /// Largest sag that two metaballs can show, in base radii.
     pub max_sag: f64,
     /// Elongation that a drop approaches with speed, in base radii.
@@ -83,6 +85,7 @@ pub const PARAMS: Params = Params {
     dynamic_weight_share: 0.5,
     residue_share: 0.05,
     lightest_sliding_radius: 0.5e-3,
+    puddle_radius: 2.5,
     max_sag: 0.22,
     max_stretch: 0.9,
     stretch_speed: 0.2,

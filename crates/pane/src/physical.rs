@@ -203,7 +203,12 @@ impl Physical {
     /// demand. That of a sliding drop is at the advancing radius.
     fn fit_radius(&self, drop: &mut PaneDrop, context: &StepContext) -> bool {
         let law = self.substrate.law_at(drop.position);
-        let Some(least) = context.advancing_radius(law, drop.volume) else { return false };
+        let Some(least) = context.advancing_radius(law, drop.volume) else {
+            // Too heavy to hang at θ_a; a pinned contact line holds more.
+            drop.merge_radius = (drop.radius * law.overhang) as f32;
+            let outward = -context.normal_acceleration;
+            return !drop.sliding && drop.volume <= law.largest_pinned_volume(&context.liquid, drop.radius, outward);
+        };
         drop.radius = match drop.radius {
             radius if drop.sliding || radius <= least => least,
             radius => radius.min(context.receding_radius(law, drop.volume, least)),

@@ -16,7 +16,7 @@ use crate::types::{EnvironmentMap, Follow, Keyed, Texture};
 use crate::units::is_sensible;
 
 value_fields! {
-    bool, f64, u32, u64, [f64; 2], [f64; 3], [u32; 2], DVec3, String, PathBuf, EnvironmentMap, Keyed<DVec3>,
+    bool, f64, u32, u64, [f64; 2], [f64; 3], [u32; 2], DVec3, String, PathBuf, EnvironmentMap, Keyed<f64>, Keyed<DVec3>,
 }
 
 impl FieldValue for bool {
@@ -428,15 +428,15 @@ impl FieldValue for Follow {
     }
 }
 
-impl FieldValue for Keyed<DVec3> {
-    /// One vector, or a list of keys in order of increasing time.
+impl<T: FieldValue + Copy> FieldValue for Keyed<T> {
+    /// One value, or a list of keys in order of increasing time.
     fn read(section: &Section<'_>, key: &'static Key, node: &Node) -> Option<Self> {
         let is_list = matches!(&node.value, Value::List(list)
             if list.is_empty() || list.iter().any(|n| matches!(n.value, Value::Table(_))));
         if !is_list {
-            return DVec3::read(section, key, node).map(|value| Self { keys: vec![(0.0, value)] });
+            return T::read(section, key, node).map(|value| Self { keys: vec![(0.0, value)] });
         }
-        let mut keys: Vec<(f64, DVec3)> = Vec::new();
+        let mut keys: Vec<(f64, T)> = Vec::new();
         let sections = section.sections(key.name);
         if sections.is_empty() {
             section.complain(key.name, format!("`{}` needs at least one key", key.name), "an empty list");
@@ -445,7 +445,7 @@ impl FieldValue for Keyed<DVec3> {
             let (at, value) = (inner.get::<f64>("at"), inner.get("value"));
             if let Some(at) = at {
                 increasing(inner, keys.last().map(|k| k.0), at);
-                keys.push((at, value.unwrap_or(DVec3::ZERO)));
+                keys.push((at, value.unwrap_or_else(T::placeholder)));
             }
             inner.finish();
         }
@@ -456,7 +456,7 @@ impl FieldValue for Keyed<DVec3> {
         match (&self.keys[..], key.value.table()) {
             ([(at, value)], _) if at.to_bits() == 0 => value.text(key),
             (keys, Some(table)) => {
-                let inner = |(at, value): &(f64, DVec3)| {
+                let inner = |(at, value): &(f64, T)| {
                     let (at, value) = (at.text(table.key("at", None)), value.text(table.key("value", None)));
                     format!("{{ at = {at}, value = {value} }}")
                 };
@@ -467,7 +467,7 @@ impl FieldValue for Keyed<DVec3> {
     }
 
     fn placeholder() -> Self {
-        Self { keys: vec![(0.0, DVec3::ZERO)] }
+        Self { keys: vec![(0.0, T::placeholder())] }
     }
 }
 

@@ -83,6 +83,23 @@ fn the_default_cell_puts_twenty_across_the_smallest_drop() {
     near("bath.toml", 3e-3); // rain of 1.5 mm radius
 }
 
+/// A tilt of α turns (0, −g, 0) into (g sin α, −g cos α, 0).
+#[test]
+fn tilt_turns_gravity_from_minus_y_towards_plus_x() {
+    let tilted = |tilt: &str| {
+        let text =
+            format!("model = \"volume\"\ntime = {{ duration = \"1 s\", frame = \"1 s\" }}\nworld.tilt = {tilt}\n");
+        parse_str("tilt.toml", &text, &[], &NoFiles).expect("a scene").scene.world
+    };
+    let half = 0.5_f64;
+    let gravity = tilted("\"30 deg\"").gravity_at(0.0);
+    assert!((gravity - glam::DVec3::new(9.8 * half, -9.8 * half.asin().cos(), 0.0)).length() < 1e-12, "{gravity}");
+    let keyed = tilted("[{ at = \"0 s\", value = \"0 deg\" }, { at = \"2 s\", value = \"60 deg\" }]");
+    assert_eq!(keyed.gravity_at(0.0).to_array(), [0.0, -9.8, 0.0]);
+    assert!((keyed.gravity_at(1.0) - gravity).length() < 1e-12, "{}", keyed.gravity_at(1.0));
+    assert_eq!((keyed.gravity_changes_until(), tilted("\"5 deg\"").gravity_changes_until()), (2.0, 0.0));
+}
+
 #[test]
 fn gravity_is_linear_between_keys_and_constant_outside() {
     let scene = read("surface.toml");

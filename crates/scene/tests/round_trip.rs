@@ -343,6 +343,13 @@ fn scene(seed: u64) -> Scene {
                     })
                     .collect(),
             },
+            tilt: Keyed {
+                keys: if r.flip() {
+                    vec![(0.0, r.signed())]
+                } else {
+                    vec![(0.0, 0.0), (r.positive() + 1e-6, r.signed())]
+                },
+            },
             wind: r.vector(),
             planar,
         },

@@ -27,6 +27,19 @@ pub enum Command {
     ///
     /// Example: sessile run scenes/window.toml --set time.duration="2 s"
     Run(RunArgs),
+    /// Run a scene many times with varied values, or search for a threshold
+    ///
+    /// Runs every combination of the values of the keys and gathers the measures of all runs into
+    /// one table, results.csv and results.parquet. A repeated command executes only what is
+    /// missing.
+    ///
+    /// Example: sessile sweep slope.toml --over drops.0.volume="10..60 uL / 6" --over
+    /// materials.glass.receding="40,50,60 deg"
+    ///
+    /// Example: sessile sweep slope.toml --find slides --between drops.0.volume="10..60 uL"
+    Sweep(SweepArgs),
+    /// Print how far a sweep has come
+    Jobs(JobsArgs),
     /// Check a scene and report all its errors at once
     Check(CheckArgs),
     /// Print the measures of a run: volumes, heights, contact angles, speeds
@@ -89,6 +102,52 @@ pub struct RunArgs {
     /// Wall-clock seconds between checkpoints; 0 writes one at every frame
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub checkpoint: f64,
+}
+
+/// `sessile sweep`.
+#[derive(Args, Debug)]
+pub struct SweepArgs {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Vary a key: `a,b,c unit`, `a..b unit / n`, `a..b unit log / n`, or a random draw such as
+    /// `uniform(a, b) unit * n` (repeatable)
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub over: Vec<String>,
+    /// Repeat every combination with N seeds, counted from the scene's seed
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<NonZeroU32>,
+    /// Pair the n-th values of all keys instead of running all combinations
+    #[arg(long)]
+    pub zip: bool,
+    /// Bisect for the value at which a condition becomes true: `slides`, `detaches`, `merges`, or
+    /// a comparison such as "final.height > 2e-3"
+    #[arg(long, value_name = "CONDITION", requires = "between", conflicts_with_all = ["over", "seeds", "zip"])]
+    pub find: Option<String>,
+    /// The key to bisect and its range
+    #[arg(long, value_name = "KEY=A..B", requires = "find")]
+    pub between: Option<String>,
+    /// Folder of the sweep [default: sweeps/NAME for a scene file NAME.toml]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Number of runs at a time, each on one thread [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Repeat failed runs from the beginning
+    #[arg(long, value_name = "WHICH", value_parser = ["failed"])]
+    pub retry: Option<String>,
+    /// Check all combinations and print the number of runs, without running them
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `sessile jobs`.
+#[derive(Args, Debug)]
+pub struct JobsArgs {
+    /// Folder of the sweep
+    pub folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Renderer.

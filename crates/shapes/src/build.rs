@@ -84,7 +84,7 @@ fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, scratch:
             }
             let exact = matches!(&draped.body, Body::Profile(p) if p.keeps_volume() && p.body == instance.volume);
             if !draped.substrate.is_flat() {
-                drape(&mut built.mesh, instance.volume, |place| draped.substrate.at(place), scratch);
+                drape(built, instance.volume, |place| draped.substrate.at(place), scratch);
             } else if !exact {
                 drape_flat(&mut built.mesh, instance.volume);
             }
@@ -181,7 +181,10 @@ fn star(balls: &[Ball], base_point: DVec3, detail: &Detail) -> DropMesh {
     let mut mesh = TriMesh::default();
     mesh.positions.push(base_point + DVec3::Z * height);
     for ring in 1..=rings {
-        let polar = FRAC_PI_2 * ring as f64 / rings as f64;
+        // Evenly along an ellipse of this height and width: even polar angles would cut off the
+        // shoulder of a flat drop.
+        let (sin, cos) = (FRAC_PI_2 * ring as f64 / rings as f64).sin_cos();
+        let polar = if ring == rings { FRAC_PI_2 } else { (width * sin).atan2(height * cos) };
         push_ring(&mut mesh, sectors, |azimuth| {
             let ray = direction(polar, azimuth);
             let point = base_point + ray * surface_along(ray);

@@ -12,7 +12,8 @@
 //! sphere, whose offset is constant along the contact line, the drop is the body over the plane of
 //! its contact line. The base lies on any surface, and creases of the mesh do not show on the
 //! liquid. λ makes the volume exact; on a plane it differs from 1 only by the polygonal
-//! approximation of the circle.
+//! approximation of the circle. Where λ is far from 1 the substrate turns too far for a body over
+//! a plane, and the drop becomes a layer (`layer.rs`).
 
 use std::f64::consts::TAU;
 
@@ -20,12 +21,16 @@ use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_geometry::TriMesh;
 
+use crate::build::DropMesh;
+use crate::layer::{layer, refined};
 use crate::profile::directions;
 
 /// Number of directions in which a substrate is sampled.
 const SECTORS: usize = 12;
 /// Number of samples along each direction.
 const RINGS: usize = 2;
+/// Range of λ for which a draped body is a plausible drop.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=2.5;
 
 /// Sampled offsets of the substrate from the tangent plane beneath a drop.
 ///
@@ -85,6 +90,21 @@ impl SubstrateOffsets {
 pub struct DrapeScratch {
     heights: Vec<f64>,
     offsets: Vec<DVec3>,
+    /// Positions without their rise λz.
+    bent: Vec<DVec3>,
+}
+
+/// How a drop lies on its substrate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fit {
+    /// As a body over a plane; the offset of its contact line from that plane is at most `relief`
+    /// heights.
+    Body {
+        /// Largest offset of the contact line, in heights.
+        relief: f64,
+    },
+    /// As a layer along the substrate.
+    Layer,
 }
 
 /// Scales a surface over the plane z = 0 to exactly `volume` (in m³).
@@ -99,8 +119,9 @@ pub fn drape_flat(mesh: &mut TriMesh, volume: f64) {
 /// Drapes a surface over the plane z = 0 over a substrate, with exactly `volume` (in m³) under it.
 ///
 /// `offset` gives the substrate. A surface without a base is not changed.
-pub fn drape(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, scratch: &mut DrapeScratch) {
-    let DrapeScratch { heights, offsets } = scratch;
+pub fn drape(built: &mut DropMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, scratch: &mut DrapeScratch) -> Fit {
+    let mesh = &mut built.mesh;
+    let DrapeScratch { heights, offsets, bent } = scratch;
     heights.clear();
     heights.extend(mesh.positions.iter().map(|p| p.z));
     let height = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -114,23 +135,67 @@ pub fn drape(mesh: &mut TriMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3, s
         offset(below.clamp_length_max(base_radius))
     }));
     let mean = mean_along_line(mesh, heights, offsets);
-    for ((position, off), z) in mesh.positions.iter_mut().zip(&*offsets).zip(&*heights) {
+    bent.clear();
+    bent.extend(mesh.positions.iter().zip(&*offsets).zip(&*heights).map(|((position, off), z)| {
         let t = 1.0 - (1.0 - z / height).powi(4);
-        *position = position.with_z(0.0) + off.lerp(mean, t);
-    }
+        position.with_z(0.0) + off.lerp(mean, t)
+    }));
     // All vertices move along one direction, so the volume is linear in the distance: det(a + αn, b
     // + βn, c + γn) has no term quadratic in n.
     let (mut without, mut per_rise) = (0.0, 0.0);
-    for &[i, j, k] in &mesh.triangles {
-        let [i, j, k] = [i as usize, j as usize, k as usize];
-        let (a, b, c) = (mesh.positions[i], mesh.positions[j], mesh.positions[k]);
+    for &triangle in &mesh.triangles {
+        let [i, j, k] = triangle.map(|v| v as usize);
+        let (a, b, c) = (bent[i], bent[j], bent[k]);
         let across = b.cross(c);
         without += a.dot(across);
         per_rise += heights[i] * across.z + heights[j] * (c.x * a.y - c.y * a.x) + heights[k] * (a.x * b.y - a.y * b.x);
     }
-    let factor = ((6.0 * volume - without) / per_rise).clamp(0.2, 5.0);
+    let factor = (6.0 * volume - without) / per_rise;
+    if !PLAUSIBLE.contains(&factor) && drape_layer(built, volume, &offset) {
+        return Fit::Layer;
+    }
     let factor = if factor.is_finite() { factor } else { 1.0 };
-    mesh.positions.iter_mut().zip(&*heights).for_each(|(position, z)| position.z += factor * z);
+    let mut relief = 0.0_f64;
+    for ((position, at), &z) in built.mesh.positions.iter_mut().zip(&*bent).zip(&*heights) {
+        *position = at.with_z(at.z + factor * z);
+        if z == 0.0 {
+            relief = relief.max(at.z.abs());
+        }
+    }
+    Fit::Body { relief: relief / height }
+}
+
+/// Turns a surface over the plane z = 0 into a layer along a substrate; `false` if no layer has
+/// this volume (in m³).
+pub fn drape_layer(built: &mut DropMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3) -> bool {
+    let mut base = refined(flat_base(built));
+    base.positions.iter_mut().for_each(|p| *p += offset(p.truncate()));
+    match layer(base, volume) {
+        Some(found) => {
+            *built = found;
+            true
+        }
+        None => false,
+    }
+}
+
+/// The triangles on the plane, with the vertices that they use.
+fn flat_base(built: &DropMesh) -> TriMesh {
+    const UNUSED: u32 = u32::MAX;
+    let mut base = TriMesh::default();
+    let mut renumbered = vec![UNUSED; built.mesh.positions.len()];
+    for (triangle, _) in built.mesh.triangles.iter().zip(&built.on_solid).filter(|&(_, &on)| on) {
+        let corners = triangle.map(|v| {
+            let number = &mut renumbered[v as usize];
+            if *number == UNUSED {
+                *number = base.positions.len() as u32;
+                base.positions.push(built.mesh.positions[v as usize]);
+            }
+            *number
+        });
+        base.triangles.push(corners);
+    }
+    base
 }
 
 /// Mean offset of the vertices on the contact line: those of the base in triangles that leave it.

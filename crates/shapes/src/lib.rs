@@ -23,9 +23,11 @@
 //! ```
 
 mod build;
+mod confine;
 mod drape;
 mod ellipsoid_cap;
 mod instance;
+mod layer;
 mod meridian;
 mod metaball_drop;
 mod metaballs;
@@ -33,8 +35,10 @@ mod patch;
 mod profile;
 
 pub use build::{Detail, DropMesh, drop_mesh, make_drop_mesh, volume_scale};
-pub use drape::{DrapeScratch, SubstrateOffsets, drape, drape_flat};
+pub use confine::confine;
+pub use drape::{DrapeScratch, Fit, SubstrateOffsets, drape, drape_flat, drape_layer};
 pub use instance::{Body, Draped, Instance, LocalFrame, Shape};
+pub use layer::layer;
 pub use metaball_drop::{FRONT_DIRECTIONS, MetaballDrop};
 pub use metaballs::{Ball, THRESHOLD};
 pub use patch::Patch;

@@ -16,6 +16,8 @@ use crate::meridian::{self, Meridian, POINTS};
 
 /// Largest number of cached directions around a drop.
 const MAX_CACHED: usize = 96;
+/// Largest number of rings from apex to contact line, and of those on the base.
+const MAX_RINGS: usize = 48;
 
 /// Shape parameters of a drop over a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,13 @@ pub struct Profile {
 
 /// Largest lean of an apex, in base radii: beyond it the shear would cut through the base.
 const MAX_LEAN: f64 = 0.6;
+/// Base radius, in capillary lengths, from which a drop is a puddle: its rim is much smaller than
+/// its base and needs shorter edges.
+const PUDDLE: f64 = 2.5;
+/// Edges at the rim of a puddle, in heights.
+const RIM_EDGE: f64 = 0.2;
+/// Largest number of edges around a puddle.
+const MAX_PUDDLE_SECTORS: usize = 160;
 
 impl Profile {
     /// Whether all numbers are finite and lengths are positive.
@@ -70,10 +79,20 @@ impl Profile {
         } else {
             meridian::hanging(self.body, self.base_radius, self.height)
         };
-        revolve(&meridian, self.body, detail, built);
+        revolve(&meridian, self.body, &self.detail(detail), built);
         let (_, centroid) = meridian::volume_and_centroid(&meridian);
         let apex = self.lean * (self.height / centroid);
         self.deform(&mut built.mesh, apex.clamp_length_max(MAX_LEAN * self.base_radius));
+    }
+
+    /// The resolution `detail`, finer for a puddle.
+    fn detail(&self, detail: &Detail) -> Detail {
+        if self.capillary_length <= 0.0 || self.base_radius < PUDDLE * self.capillary_length {
+            return *detail;
+        }
+        let sectors = (TAU * self.base_radius / (RIM_EDGE * self.height)).ceil() as usize;
+        let most = sectors.min(MAX_PUDDLE_SECTORS);
+        Detail { fewest: most.max(detail.fewest), most: most.max(detail.most), ..*detail }
     }
 
     /// Whether [`Profile::surface`] encloses exactly the body's volume: a shear keeps it, an
@@ -153,8 +172,8 @@ impl<'a> Revolution<'a> {
         // Rings as far apart as vertices along the widest one.
         let step = |[r, z]: [f64; 2], [s, y]: [f64; 2]| ((r - s) * (r - s) + (z - y) * (z - y)).sqrt();
         let arc: f64 = meridian.windows(2).map(|p| step(p[0], p[1])).sum();
-        let rings = ((arc / (sector * widest)).round() as usize).clamp(3, sectors);
-        let inner = ((base / (sector * widest)).round() as usize).clamp(1, sectors);
+        let rings = ((arc / (sector * widest)).round() as usize).clamp(3, sectors.min(MAX_RINGS));
+        let inner = ((base / (sector * widest)).round() as usize).clamp(1, sectors.min(MAX_RINGS));
         let swell = (sector / sector.sin()).sqrt();
         Self { meridian, sectors, rings, inner, swell, arch: directions(2 * rings) }
     }

@@ -93,18 +93,13 @@ fn change(now: &DropPose, before: &DropPose, elapsed: f64, liquid: &Liquid, plan
 /// Last time at which the scene itself changes, in s.
 fn last_change(scene: &Scene) -> f64 {
     let last_key = |times: &mut dyn Iterator<Item = f64>| times.last().unwrap_or(0.0);
-    let gravity = if scene.world.gravity.keys.len() > 1 {
-        last_key(&mut scene.world.gravity.keys.iter().map(|key| key.0))
-    } else {
-        0.0
-    };
     let solids = scene
         .solids
         .iter()
         .filter(|solid| solid.motion.len() > 1)
         .map(|solid| last_key(&mut solid.motion.iter().map(|key| key.at)));
     let emitters = scene.emitters.iter().map(|emitter| emitter.stop);
-    solids.chain(emitters).fold(gravity, f64::max)
+    solids.chain(emitters).fold(scene.world.gravity_changes_until(), f64::max)
 }
 
 #[cfg(test)]

@@ -16,9 +16,11 @@
 //! τ = max(2 √(ρv/γ), 12 η v^⅓/γ)
 //! ```
 //!
-//! The factors are chosen: about three oscillation periods of the mode n = 2 damp out in the first;
-//! the second is the cut-off logarithm of the wedge. Offsets decay as exp(−t/τ) and are evaluated
-//! when a frame asks for them, so a neck costs nothing between frames.
+//! Meanwhile the largest part absorbs the others: with s = (e^(−t/τ) − e^(−5))/(1 − e^(−5)) each of
+//! them has s times its share, so the shape ends as that of the whole drop when the neck is removed
+//! after 5τ. The factors are chosen: about three oscillation periods of the mode n = 2 damp out in
+//! the first; the second is the cut-off logarithm of the wedge. Offsets decay as exp(−t/τ) and are
+//! evaluated when a frame asks for them, so a neck costs nothing between frames.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -58,6 +60,21 @@ impl NeckParts {
     /// All parts.
     pub fn as_slice(&self) -> &[NeckPart] {
         &self.parts[..self.count]
+    }
+
+    /// Contracts the parts to `decay` of their offsets from the center of mass; the largest absorbs
+    /// the others, and has all of the volume when the neck is removed.
+    fn contract(&mut self, decay: f64) {
+        let last = (-LIFETIME).exp();
+        let open = ((decay - last) / (1.0 - last)).clamp(0.0, 1.0);
+        let parts = &mut self.parts[..self.count];
+        let largest = (0..parts.len()).fold(0, |l, k| if parts[k].share > parts[l].share { k } else { l });
+        for (k, part) in parts.iter_mut().enumerate() {
+            part.offset *= decay;
+            part.share = if k == largest { 1.0 - (1.0 - part.share) * open } else { part.share * open };
+        }
+        let center: DVec3 = parts.iter().map(|part| part.offset * part.share).sum();
+        parts.iter_mut().for_each(|part| part.offset -= center);
     }
 
     /// Adds a part; beyond [`MAX_PARTS`] the smallest is merged with its nearest neighbor, about
@@ -124,8 +141,7 @@ impl Necks {
             return None;
         }
         let mut parts = neck.parts;
-        let decay = (-(self.now - neck.formed_at) / neck.time_constant).exp();
-        parts.parts.iter_mut().for_each(|part| part.offset *= decay);
+        parts.contract((-(self.now - neck.formed_at) / neck.time_constant).exp());
         Some(parts)
     }
 
@@ -250,9 +266,26 @@ mod tests {
         let first = parts[0].offset.length();
         necks.advance_to(3e-3, 3e-3);
         let later = necks.get(3).expect("still open").as_slice()[0].offset.length() / first;
-        assert!((0.4..0.9).contains(&later), "{later}");
+        assert!((0.3..0.9).contains(&later), "{later}");
         necks.advance_to(0.2, 0.2);
         assert!(necks.get(3).is_none());
+    }
+
+    #[test]
+    fn d5_the_largest_part_of_a_neck_becomes_the_whole_drop() {
+        let mut necks = Necks::default();
+        merge(&mut necks, [0, 1], [3e-9, 2e-9], DVec3::X * 2e-3);
+        let mut last = 0.6;
+        let closes_at = LIFETIME * time_constant(&WATER, 2e-9);
+        for step in 0..100 {
+            let now = closes_at * f64::from(step) / 100.0;
+            necks.advance_to(now, now);
+            let parts = necks.get(0).expect("open");
+            let share = parts.as_slice()[0].share;
+            assert!((last - 1e-12..last + 0.03).contains(&share), "{share} after {last} at {now} s");
+            last = share;
+        }
+        assert!(last > 0.999, "{last}");
     }
 
     /// 1 µL and 1 nL of water: 7.4 ms and 0.23 ms.

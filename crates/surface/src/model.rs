@@ -151,6 +151,7 @@ impl Model for SurfaceModel {
             time: self.state.run.time,
             liquid: FrameGeometry::Surfaces(surface),
             drops,
+            positions: Vec::new(),
             wet: self.state.substrate.wet_history.maps(),
             balance: self.balance(),
             active_cells: 0,

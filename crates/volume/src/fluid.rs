@@ -27,6 +27,7 @@ use crate::curvature::compute_curvature;
 use crate::drops::{LabelInput, label_drops};
 use crate::error::SolveError;
 use crate::extrapolation::extrapolate_velocity;
+use crate::free_motion::conserve_momentum;
 use crate::interface_advection::{advect_interface, advective_time_step};
 use crate::params::Parameters;
 use crate::parasitic_currents::damp_parasitic_currents;
@@ -113,6 +114,7 @@ impl Fluid {
         compute_curvature(state, scratch, params, step);
         timer.enter("drops");
         let drops = label_drops(state, scratch, params, step, events);
+        conserve_momentum(state, scratch, params, step).record(stages);
         timer.enter("pressure");
         let pressure = project(state, scratch, params, step, Pass::WithSurfaceTension)?;
         if params.implicit_tension {

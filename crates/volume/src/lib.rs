@@ -21,6 +21,7 @@ mod faces;
 mod far_side_culling;
 mod fluid;
 mod frame_fields;
+mod free_motion;
 mod grid;
 mod interface_advection;
 mod level_set_advection;

@@ -148,7 +148,7 @@ impl Volume {
             self.sources.emit(&emissions, &self.setup, &self.world, &mut self.fluid, &mut self.spray);
         self.totals.added += inserted * self.setup.cell_volume();
         if inserted != 0.0 {
-            self.fluid.state.drop_escaped_particles();
+            self.fluid.state.forget_previous_liquid();
         }
         timer.enter("tiles");
         let changed = self.fluid.adapt(&self.world, &[]);
@@ -169,7 +169,7 @@ impl Volume {
         if let Some(bounds) = self.setup.bounds {
             let outside = self.fluid.remove_outside(bounds);
             if outside > 0.0 {
-                self.fluid.state.drop_escaped_particles();
+                self.fluid.state.forget_previous_liquid();
             }
             removed += outside;
         }
@@ -214,7 +214,7 @@ impl Volume {
         if report.changed_phi() {
             fluid.redistance();
             fluid.converge_contact_angle(&HysteresisLaw::new(&setup.parameters, world, history));
-            fluid.state.drop_escaped_particles();
+            fluid.state.forget_previous_liquid();
         }
         report
     }
@@ -366,6 +366,8 @@ fn equal_substep(limit: f64, longest: f64) -> f64 {
     limit / (limit / longest).ceil().max(1.0)
 }
 
+#[cfg(test)]
+mod budgets;
 #[cfg(test)]
 mod convergence;
 #[cfg(test)]

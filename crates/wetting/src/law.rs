@@ -12,6 +12,7 @@ use crate::curved::{self, CurvedRest};
 use crate::film::{self, Ridge};
 use crate::liquid::Liquid;
 use crate::material::Wetting;
+use crate::pendant_limit::{pendant_limit, pinned_limit};
 use crate::retention::PinnedDrop;
 use crate::table::{Contact, Section, ShapeTable, Weight};
 use crate::{impact, sliding, wind};
@@ -79,6 +80,24 @@ impl SlidingLaw {
     /// m/s²), in m³.
     pub fn largest_pendant_volume(&self, outward: f64) -> f64 {
         self.unit_pendant_limit / (outward * outward.sqrt())
+    }
+
+    /// Largest volume that hangs with its contact line pinned at `radius` (in m) where gravity
+    /// pulls off the solid with `outward` > 0 (in m/s²), in m³.
+    ///
+    /// Beyond the limit at θ_a the contact angle of a growing drop falls, so its contact line stays
+    /// pinned up to the limit at fixed radius, or until the angle reaches θ_r. Near that limit V is
+    /// quadratic in the angle.
+    pub fn largest_pinned_volume(&self, liquid: &Liquid, radius: f64, outward: f64) -> f64 {
+        let free = self.largest_pendant_volume(outward);
+        let length = liquid.capillary_length(outward);
+        let Some((volume, angle)) = pinned_limit(radius / length) else { return free };
+        let (volume, wetting) = (volume * length.powi(3), &self.wetting);
+        if volume <= free || wetting.receding >= wetting.advancing {
+            return free;
+        }
+        let missing = ((wetting.receding - angle) / (wetting.advancing - angle)).clamp(0.0, 1.0);
+        volume - (volume - free) * missing * missing
     }
 
     /// Resistance per speed of a drop of width `width` (in m) at `speed` (in m/s), in kg/s.
@@ -152,7 +171,7 @@ impl SlidingLaw {
         let excess = |angle| {
             rest_radius(liquid, volume, angle, normal_acceleration, curvature).map_or(1.0, |rest| rest / radius - 1.0)
         };
-        let (mut low, mut high) = (self.wetting.receding, self.wetting.advancing);
+        let (mut low, mut high) = (self.wetting.receding, self.hanging_angle(volume, normal_acceleration));
         let mut at_high = if low == high { 0.0 } else { excess(high) };
         if at_high >= -RADIUS_TOLERANCE {
             return high;
@@ -174,6 +193,22 @@ impl SlidingLaw {
             }
         }
         0.5 * (low + high)
+    }
+
+    /// Largest angle between θ_r and θ_a at which a drop of `volume` (in m³) hangs at a free
+    /// contact line, in rad; θ_a where it is pressed onto the solid.
+    fn hanging_angle(&self, volume: f64, normal_acceleration: f64) -> f64 {
+        let (mut low, mut high) = (self.wetting.receding, self.wetting.advancing);
+        if normal_acceleration >= 0.0 || volume <= self.largest_pendant_volume(-normal_acceleration) {
+            return high;
+        }
+        let unit = volume * self.largest_pendant_volume(1.0) / self.largest_pendant_volume(-normal_acceleration);
+        let per_unit = self.unit_pendant_limit / pendant_limit(high);
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if unit < 0.9999 * per_unit * pendant_limit(middle) { low = middle } else { high = middle }
+        }
+        low
     }
 
     /// Width (in m) and cross-section (in m²) of the film left by a drop of width `width` (in m) at

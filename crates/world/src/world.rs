@@ -68,7 +68,7 @@ impl World {
         Ok(Self {
             notices,
             time: 0.0,
-            gravity: environment.gravity.at(0.0),
+            gravity: environment.gravity_at(0.0),
             environment,
             solids,
             wall,
@@ -85,7 +85,7 @@ impl World {
     /// Moves solids and gravity to `time`, in s.
     pub fn advance_to(&mut self, time: f64) {
         self.time = time;
-        self.gravity = self.environment.gravity.at(time);
+        self.gravity = self.environment.gravity_at(time);
         self.solids.iter_mut().for_each(|solid| solid.advance_to(time));
     }
 

@@ -88,6 +88,9 @@ impl DropletModel {
         (particles.pending, particles.transit_time) = (saved.pending, saved.transit_time);
         (self.accelerations, self.rigid_states) = (saved.accelerations, saved.rigid_states);
         self.state = saved.state;
+        if self.state.time > 0.0 {
+            self.particles.arrived.clear();
+        }
         self.setup.find_nearby_solids(&self.rigid_states);
         Ok(())
     }

@@ -25,6 +25,9 @@ impl ParticleSystem {
         if state.is_sliding {
             self.starting.push(slot);
         }
+        if !context.setup.nearby_solids.iter().all(Vec::is_empty) {
+            self.arrived.push(slot);
+        }
         self.update(slot, droplet, context);
     }
 
@@ -103,7 +106,12 @@ impl ParticleSystem {
         let law = self.substrate.law(surface, place);
         let normal = -context.acceleration(facet).at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
         size.normal_acceleration = normal as f32;
-        let Some(flat) = law.flat_radius(liquid, size.volume, normal) else { return false };
+        let Some(flat) = law.flat_radius(liquid, size.volume, normal) else {
+            // Too heavy to hang at θ_a; a pinned contact line holds more.
+            droplet.state.line_excess = 0.0;
+            size.merge_radius = (size.radius * law.overhang) as f32;
+            return !droplet.state.is_sliding && size.volume <= law.largest_pinned_volume(liquid, size.radius, -normal);
+        };
         let curvature = curvature(surface, place, flat);
         let least = law.curved_radius(liquid, size.volume, normal, flat, curvature);
         droplet.state.line_excess = 0.0;
@@ -138,7 +146,7 @@ impl ParticleSystem {
     }
 
     /// Updates a changed droplet: it may vanish, detach, start to slide or come into contact.
-    pub(super) fn update(&mut self, slot: u32, droplet: Droplet, context: &StepContext<'_>) {
+    pub fn update(&mut self, slot: u32, droplet: Droplet, context: &StepContext<'_>) {
         if droplet.size.volume <= 0.0 {
             self.remove(slot);
             return;

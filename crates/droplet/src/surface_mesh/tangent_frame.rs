@@ -65,18 +65,60 @@ impl SurfaceMesh {
 
     /// Offset of the solid from the tangent plane at the distance `q` (in m, in the triangle's
     /// axes), in the axes of the frame.
-    pub fn offset(&self, place: SurfacePoint, frame: &TangentFrame, q: DVec2) -> DVec3 {
+    ///
+    /// Points as far out as the contact line are mapped onto it: the geodesic to it is longer than
+    /// its radius.
+    pub fn offset(&self, place: SurfacePoint, frame: &TangentFrame, line: &ContactLine, q: DVec2) -> DVec3 {
         let end = |way: DVec2| {
             let (end, _) = self.trace_geodesic(place, way, DVec2::ZERO);
             frame.axes.transpose() * (self.surface_at(end).0 - frame.point)
         };
         let mut reached = end(q);
-        if self.is_analytic(place.triangle) {
-            // A geodesic on a curved solid is longer than its projection by a share of (κq)²/6; a
-            // second one ends above q.
-            reached = end(2.0 * q - reached.truncate());
+        if self.is_analytic(place.triangle) || line.turn > SMOOTH_TURN {
+            reached = end(q * line.length_ratio(reached));
         }
         reached - q.extend(0.0)
+    }
+
+    /// Signed distance of a point of a solid's rest pose from its exact surface, in m; `None` if it
+    /// has none.
+    pub fn analytic_distance(&self, solid: usize, point: DVec3) -> Option<f64> {
+        let AnalyticSurface { solid, world_from_rest } = self.analytic[solid].as_ref()?;
+        Some(solid.signed_distance(world_from_rest.apply(point)))
+    }
+}
+
+/// Turn of the normal up to which a mesh under a droplet is taken as nearly flat, in rad.
+const SMOOTH_TURN: f64 = 0.5;
+
+/// Contact line of a droplet on a curved solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactLine {
+    /// Radius, in m.
+    pub radius: f64,
+    /// Turn of the solid's normal from the center to the contact line, in rad.
+    pub turn: f64,
+}
+
+impl ContactLine {
+    /// Largest turn that the base of a droplet is mapped to, in rad.
+    const LARGEST: f64 = 2.9;
+    /// Sine up to which the turn in a direction follows from the curvature in that direction.
+    const STEEPEST: f64 = 0.9;
+
+    /// Length of a geodesic to the contact line over its radius; `reached` is a point in the same
+    /// direction, relative to the tangent frame, in m.
+    fn length_ratio(&self, reached: DVec3) -> f64 {
+        // Curvature of the sphere through both ends.
+        let curvature = -2.0 * reached.z / reached.length_squared().max(f64::MIN_POSITIVE);
+        let own = (curvature * self.radius).clamp(-Self::STEEPEST, Self::STEEPEST).asin();
+        let turn = if self.turn > own && curvature > 0.0 {
+            let share = curvature * self.radius / self.turn.sin().max(f64::MIN_POSITIVE);
+            own.max(self.turn * share.min(1.0)).min(Self::LARGEST)
+        } else {
+            own
+        };
+        if turn.abs() < 1e-4 { 1.0 } else { turn / turn.sin() }
     }
 }
 
@@ -109,9 +151,10 @@ mod tests {
                 assert!((out.length() - 1e-3 * radius).abs() < 1e-12, "{} m", out.length());
                 assert!((frame.axes.z_axis - out.normalize()).length() < 1e-9, "{}", frame.axes.z_axis);
                 let q = DVec2::new(0.8e-3, -0.5e-3);
-                let end = frame.point + frame.axes * (q.extend(0.0) + surface.offset(place, &frame, q));
+                let line = ContactLine { radius: q.length(), turn: 0.0 };
+                let end = frame.point + frame.axes * (q.extend(0.0) + surface.offset(place, &frame, &line, q));
                 assert!(solid.signed_distance(end).abs() < 1e-12, "{:e} m off the ball", solid.signed_distance(end));
-                let aside = surface.offset(place, &frame, q).truncate().length() / q.length();
+                let aside = surface.offset(place, &frame, &line, q).truncate().length() / q.length();
                 assert!(aside < 5e-3, "{radius} mm: {aside} of the way aside");
                 let curvature = curvature(&surface, place, 1e-3) * sign * 1e-3 * radius;
                 assert!((curvature - 1.0).abs() < 1e-6, "{radius} mm: curvature {curvature} of the ball's");

@@ -34,7 +34,9 @@ impl SegmentMotion {
         let (mass, width) = (liquid.density * motion.volume, 2.0 * radius);
         let force = context.force(motion.volume, radius, law);
         let cos_advancing = substrate.cos_front(motion.position, motion.heading, radius);
-        let net = force.dot(motion.heading) - context.retention(force, motion.volume, radius, law, cos_advancing);
+        let easing = context.easing(substrate, motion, radius, force);
+        let retention = easing * context.retention(force, motion.volume, radius, law, cos_advancing);
+        let net = force.dot(motion.heading) - retention;
         let with_resistance_at = |speed: f64| {
             let rate = law.resistance(liquid, speed, width) / mass + context.damping;
             Self { start: motion.speed, terminal: net / (mass * rate), rate }

@@ -1,6 +1,6 @@
 //! Time, world, domain, resolution and output.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::words::words;
 use crate::field::fields;
@@ -70,12 +70,31 @@ fields! {
     /// `[world]`.
     #[derive(Clone, Debug, PartialEq)]
     pub struct WorldSettings {
-        /// Gravity, in m/s².
+        /// Gravity before it is tilted, in m/s²; see [`WorldSettings::gravity_at`].
         pub gravity: Keyed<DVec3>,
+        /// Angle by which gravity is turned about the z axis, from −y towards +x, in rad.
+        pub tilt: Keyed<f64>,
         /// Wind, in m/s.
         pub wind: DVec3,
         /// Whether the run is two-dimensional, in the x–y plane.
         pub planar: bool,
+    }
+}
+
+impl WorldSettings {
+    /// Gravity at time `t` (in s), turned by the tilt, in m/s².
+    pub fn gravity_at(&self, t: f64) -> DVec3 {
+        let (gravity, tilt) = (self.gravity.at(t), self.tilt.at(t));
+        // A scene without tilt keeps the bits of its gravity.
+        if tilt == 0.0 { gravity } else { DQuat::from_rotation_z(tilt) * gravity }
+    }
+
+    /// The last time at which gravity changes, in s; 0 if it is constant.
+    pub fn gravity_changes_until(&self) -> f64 {
+        let last = |times: &[f64]| if times.len() > 1 { times[times.len() - 1] } else { 0.0 };
+        let gravity: Vec<f64> = self.gravity.keys.iter().map(|key| key.0).collect();
+        let tilt: Vec<f64> = self.tilt.keys.iter().map(|key| key.0).collect();
+        last(&gravity).max(last(&tilt))
     }
 }
 

@@ -11,6 +11,7 @@ pub mod run;
 pub mod scene;
 pub mod schema;
 pub mod shipped;
+pub mod sweep;
 pub mod validate;
 
 use std::num::NonZeroUsize;

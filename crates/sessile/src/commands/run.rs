@@ -64,7 +64,7 @@ fn failure(error: RunError) -> Failure {
 }
 
 /// `leaf` for `scenes/leaf.toml`.
-fn stem(scene: &Path) -> String {
+pub fn stem(scene: &Path) -> String {
     scene.file_stem().unwrap_or(scene.as_os_str()).to_string_lossy().into_owned()
 }
 

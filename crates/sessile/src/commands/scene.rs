@@ -10,16 +10,21 @@ use crate::failure::Failure;
 
 /// The scene with its overrides applied; warnings go to standard error.
 pub fn load(args: &SceneArgs) -> Result<Scene, Failure> {
-    let model = args.model.iter().map(|model| format!("model=\"{model}\""));
-    let sets: Vec<String> = model.chain(args.sets.iter().cloned()).collect();
-    let parsed = read(&args.scene, &sets)?;
+    let parsed = read(&args.scene, &overrides(args))?;
     if !parsed.warnings.is_empty() {
         eprintln!("{}", parsed.warnings);
     }
     Ok(parsed.scene)
 }
 
-fn read(path: &Path, sets: &[String]) -> Result<Parsed, Failure> {
+/// All overrides of the command line, `--model` first.
+pub fn overrides(args: &SceneArgs) -> Vec<String> {
+    let model = args.model.iter().map(|model| format!("model=\"{model}\""));
+    model.chain(args.sets.iter().cloned()).collect()
+}
+
+/// The scene with the given overrides, and its warnings.
+pub fn read(path: &Path, sets: &[String]) -> Result<Parsed, Failure> {
     if path.exists() {
         return parse_file(path, sets).map_err(Failure::wrong);
     }

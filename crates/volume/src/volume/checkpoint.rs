@@ -6,6 +6,7 @@ use sessile_world::WorldState;
 
 use super::{RunTotals, Volume};
 use crate::drops::{Label, TargetVolume};
+use crate::free_motion::FreeDrop;
 use crate::particles::Particles;
 use crate::sources::Sources;
 use crate::spray::Spray;
@@ -29,6 +30,7 @@ struct VolumeState {
     labels: Vec<Label>,
     targets: Vec<TargetVolume>,
     next_id: u32,
+    free_drops: Vec<FreeDrop>,
     particles: Particles,
     num_steps: u64,
     since_redistance: SinceRedistance,
@@ -52,6 +54,7 @@ impl Volume {
             labels: state.drops.labels.values().to_vec(),
             targets: state.drops.targets.clone(),
             next_id: state.drops.next_id,
+            free_drops: state.free_drops.clone(),
             particles: state.particles.clone(),
             num_steps: state.num_steps,
             since_redistance: state.since_redistance,
@@ -87,6 +90,7 @@ impl Volume {
         state.drops.labels.values_mut().copy_from_slice(&saved.labels);
         (state.drops.targets, state.drops.next_id) = (saved.targets, saved.next_id);
         state.drops.unresolved.clear();
+        state.free_drops = saved.free_drops;
         (state.particles, state.num_steps) = (saved.particles, saved.num_steps);
         state.since_redistance = saved.since_redistance;
         if !self.history.restore(saved.history) {

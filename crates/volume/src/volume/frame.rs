@@ -45,6 +45,7 @@ impl Volume {
             time: self.totals.time,
             liquid: FrameGeometry::Surfaces(surface),
             drops,
+            positions: Vec::new(),
             wet: self.history.maps(&self.world),
             balance: VolumeBalance { added: self.totals.added, lost: self.totals.lost, film: 0.0 },
             active_cells: self.active_cells() as u64,

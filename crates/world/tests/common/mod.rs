@@ -18,6 +18,7 @@ pub fn empty() -> Scene {
         liquid_preset: &sessile_wetting::liquid_presets()[0],
         world: WorldSettings {
             gravity: Keyed { keys: vec![(0.0, DVec3::new(0.0, -9.8, 0.0))] },
+            tilt: Keyed { keys: vec![(0.0, 0.0)] },
             wind: DVec3::ZERO,
             planar: false,
         },

@@ -13,7 +13,7 @@ use super::materials::MATERIAL;
 use super::parameters::{DROPLET, PANE, SURFACE, VOLUME};
 use super::solids::SOLID;
 use super::{Key, Table, image_key, key, table};
-use crate::quantities::{ACCELERATION, DENSITY, LENGTH, TENSION, TIME as TIME_KIND, VELOCITY, VISCOSITY};
+use crate::quantities::{ACCELERATION, ANGLE, DENSITY, LENGTH, TENSION, TIME as TIME_KIND, VELOCITY, VISCOSITY};
 use crate::types::{Fidelity, ModelKind, Side};
 
 pub(crate) static SCENE: Table = table(
@@ -99,6 +99,12 @@ static WORLD: Table = table(
             Value("\"0 -9.8 0 m/s^2\""),
             "gravity; a list of keys is linear between them and constant outside",
         ),
+        key(
+            "tilt",
+            OneOf(&[Quantity(&ANGLE, Any), List(&TILT_KEY)]),
+            Value("\"0 deg\""),
+            "turns gravity about the z axis, from -y towards +x; a list of keys is linear between them and constant outside",
+        ),
         key("wind", Vector(&VELOCITY), Value("\"0 0 0 m/s\""), "wind velocity"),
         key("planar", Boolean, Value("false"), "two-dimensional run in the x-y plane (volume model)"),
     ],
@@ -109,6 +115,14 @@ static GRAVITY_KEY: Table = table(
     &[
         key("at", Quantity(&TIME_KIND, Any), Required("\"0 s\""), "time; times must increase"),
         key("value", Vector(&ACCELERATION), Required("\"0 -9.8 0 m/s^2\""), "gravity at that time"),
+    ],
+);
+
+static TILT_KEY: Table = table(
+    "a key of `tilt`",
+    &[
+        key("at", Quantity(&TIME_KIND, Any), Required("\"0 s\""), "time; times must increase"),
+        key("value", Quantity(&ANGLE, Any), Required("\"30 deg\""), "tilt at that time"),
     ],
 );
 

@@ -1,0 +1,168 @@
+//! The runs of a sweep.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sessile_frames::{Durability, atomic};
+
+use crate::axis::Axis;
+use crate::error::SweepError;
+
+/// The largest number of runs of a sweep.
+const MAX_RUNS: usize = 1_000_000;
+
+/// What is varied, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// Keys and values.
+    pub axes: Vec<Axis>,
+    /// Whether the n-th values of all keys belong together, instead of all combinations.
+    pub zip: bool,
+}
+
+/// The scene and the values of every run; the contents of `plan.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The scene, as given on the command line.
+    pub scene: PathBuf,
+    /// Overrides of all runs.
+    pub sets: Vec<String>,
+    /// The swept keys.
+    pub keys: Vec<String>,
+    /// The values of the keys, for each run.
+    pub runs: Vec<Vec<String>>,
+}
+
+impl Plan {
+    /// Lists the runs; the last key varies fastest.
+    pub fn new(scene: &Path, sets: &[String], sweep: &Sweep) -> Result<Self, SweepError> {
+        let axes = &sweep.axes;
+        for (n, axis) in axes.iter().enumerate() {
+            if axes[..n].iter().any(|earlier| earlier.key == axis.key) {
+                return Err(SweepError::RepeatedKey { key: axis.key.clone() });
+            }
+        }
+        let Some(first) = axes.first() else { return Err(SweepError::Nothing) };
+        let runs = if sweep.zip {
+            if let Some(other) = axes.iter().find(|axis| axis.values.len() != first.values.len()) {
+                return Err(SweepError::Zip {
+                    first: first.key.clone(),
+                    first_count: first.values.len(),
+                    other: other.key.clone(),
+                    other_count: other.values.len(),
+                });
+            }
+            (0..first.values.len()).map(|n| axes.iter().map(|axis| axis.values[n].clone()).collect()).collect()
+        } else {
+            let count = axes.iter().map(|axis| axis.values.len() as u128).fold(1, u128::saturating_mul);
+            if count > MAX_RUNS as u128 {
+                return Err(SweepError::TooMany { count, limit: MAX_RUNS });
+            }
+            combinations(axes)
+        };
+        let keys = axes.iter().map(|axis| axis.key.clone()).collect();
+        Ok(Self { scene: scene.to_owned(), sets: sets.to_vec(), keys, runs })
+    }
+
+    /// The overrides of a run: those of all runs, then its own.
+    pub fn overrides(&self, run: usize) -> Vec<String> {
+        let own = self.keys.iter().zip(&self.runs[run]).map(|(key, value)| format!("{key}={value}"));
+        self.sets.iter().cloned().chain(own).collect()
+    }
+
+    /// The path of the plan in a folder.
+    pub fn path(folder: &Path) -> PathBuf {
+        folder.join("plan.json")
+    }
+
+    /// Writes the plan; an existing plan must be the same.
+    pub fn save(&self, folder: &Path) -> Result<(), SweepError> {
+        let path = Self::path(folder);
+        if path.exists() {
+            if Self::load(folder)? == *self {
+                return Ok(());
+            }
+            return Err(SweepError::OtherPlan { folder: folder.to_owned() });
+        }
+        self.replace(folder)
+    }
+
+    /// Writes the plan in place of an earlier one.
+    pub(crate) fn replace(&self, folder: &Path) -> Result<(), SweepError> {
+        atomic::create_folder(&folder.join("runs"))?;
+        write_json(&Self::path(folder), self)
+    }
+
+    /// Reads the plan of a folder.
+    pub fn load(folder: &Path) -> Result<Self, SweepError> {
+        let path = Self::path(folder);
+        if !path.is_file() {
+            return Err(SweepError::NoPlan { folder: folder.to_owned() });
+        }
+        let damaged = |reason: String| SweepError::DamagedPlan { path: path.clone(), reason };
+        let plan: Self = serde_json::from_slice(&atomic::read(&path)?).map_err(|error| damaged(error.to_string()))?;
+        if plan.runs.iter().any(|values| values.len() != plan.keys.len()) || plan.runs.len() > MAX_RUNS {
+            return Err(damaged("its runs do not match its keys".into()));
+        }
+        Ok(plan)
+    }
+}
+
+/// Writes a value as indented JSON.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), SweepError> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| SweepError::DamagedPlan { path: path.to_owned(), reason: error.to_string() })?;
+    Ok(atomic::write(path, (text + "\n").as_bytes(), Durability::Flushed)?)
+}
+
+fn combinations(axes: &[Axis]) -> Vec<Vec<String>> {
+    let mut runs: Vec<Vec<String>> = vec![Vec::new()];
+    for axis in axes {
+        runs = runs
+            .iter()
+            .flat_map(|values| axis.values.iter().map(|value| values.iter().cloned().chain([value.clone()]).collect()))
+            .collect();
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axes() -> Vec<Axis> {
+        ["a=1,2", "b=x,y"].map(|argument| Axis::parse(argument, 0).expect("values")).to_vec()
+    }
+
+    fn plan(zip: bool) -> Plan {
+        Plan::new(Path::new("s.toml"), &["seed=1".into()], &Sweep { axes: axes(), zip }).expect("a plan")
+    }
+
+    #[test]
+    fn all_combinations_or_pairs() {
+        assert_eq!(plan(false).runs, [["1", "x"], ["1", "y"], ["2", "x"], ["2", "y"]]);
+        assert_eq!(plan(true).runs, [["1", "x"], ["2", "y"]]);
+        assert_eq!(plan(false).overrides(1), ["seed=1", "a=1", "b=y"]);
+    }
+
+    #[test]
+    fn contradictory_sweeps_are_errors() {
+        let sweep = |axes: Vec<&str>, zip| {
+            let axes = axes.into_iter().map(|argument| Axis::parse(argument, 0).expect("values")).collect();
+            Plan::new(Path::new("s"), &[], &Sweep { axes, zip })
+        };
+        assert!(matches!(sweep(vec![], false), Err(SweepError::Nothing)));
+        assert!(matches!(sweep(vec!["a=1", "a=2"], false), Err(SweepError::RepeatedKey { .. })));
+        assert!(matches!(sweep(vec!["a=1,2", "b=1"], true), Err(SweepError::Zip { .. })));
+        assert!(matches!(sweep(vec!["a=0..1/2000", "b=0..1/2000"], false), Err(SweepError::TooMany { .. })));
+    }
+
+    #[test]
+    fn a_folder_keeps_its_plan() {
+        let folder = tempfile::tempdir().expect("a folder");
+        plan(false).save(folder.path()).expect("saved");
+        plan(false).save(folder.path()).expect("the same plan again");
+        assert_eq!(Plan::load(folder.path()).expect("a plan"), plan(false));
+        assert!(matches!(plan(true).save(folder.path()), Err(SweepError::OtherPlan { .. })));
+    }
+}
