@@ -35,6 +35,7 @@ use crate::projection::{Pass, Projection, capillary_time_step, project};
 use crate::redistance::{redistance, redistance_if_due};
 use crate::scratch::Scratch;
 use crate::sources::NeedleFlow;
+use crate::speed_limit::limit_speed;
 use crate::state::State;
 use crate::viscosity::{damp_capillary_waves, diffuse_velocity};
 use crate::wind::apply_wind;
@@ -127,6 +128,7 @@ impl Fluid {
         timer.enter("extrapolation");
         damp_parasitic_currents(state, scratch, params);
         extrapolate_velocity(state, scratch, params, step).record(stages);
+        limit_speed(state, params, step).record(stages);
         timer.enter("interface");
         advect_interface(state, scratch, params, step).record(stages);
         timer.enter("contact_angle");

@@ -120,6 +120,7 @@ mod tests {
     use crate::curvature::{CurvatureOf, curvature};
     use crate::drops::LabelInput;
     use crate::faces::{FaceFlags, classify_faces};
+    use crate::line_state::LineState;
     use crate::params::NumericalParameters;
     use crate::testing::{free_space, sampled, uniform};
 
@@ -151,7 +152,7 @@ mod tests {
             flags: &flags,
             phi,
             kappa: &kappa,
-            pinned: &uniform(&tiles, false),
+            line: &uniform(&tiles, LineState::Free),
             tension: 0.3,
             second_order: true,
             lifts: true,

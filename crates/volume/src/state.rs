@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::drops::Drops;
 use crate::free_motion::FreeDrop;
 use crate::grid::{CENTER, Grid, linear};
+use crate::line_state::LineState;
 use crate::particles::Particles;
 use crate::redistance::PHI_MAX;
 use crate::solids::{DomainSide, Solids};
@@ -27,8 +28,8 @@ pub struct State {
     pub velocity: [Field<f64>; 3],
     /// q/Δt of the last pressure solve, p/(ρh), in m/s².
     pub pressure: Field<f64>,
-    /// Cells at which the contact line is pinned.
-    pub pinned: Field<bool>,
+    /// What the contact line may do at each cell.
+    pub line: Field<LineState>,
     /// Marker particles where the interface is fast.
     pub particles: Particles,
     /// Labels and volumes of the drops.
@@ -60,7 +61,7 @@ impl State {
             phi: Field::new(PHI_MAX),
             velocity: std::array::from_fn(|_| Field::new(0.0)),
             pressure: Field::new(0.0),
-            pinned: Field::new(false),
+            line: Field::new(LineState::Free),
             particles: Particles::default(),
             drops: Drops::default(),
             free_drops: Vec::new(),

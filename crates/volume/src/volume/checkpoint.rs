@@ -7,6 +7,7 @@ use sessile_world::WorldState;
 use super::{RunTotals, Volume};
 use crate::drops::{Label, TargetVolume};
 use crate::free_motion::FreeDrop;
+use crate::line_state::LineState;
 use crate::particles::Particles;
 use crate::sources::Sources;
 use crate::spray::Spray;
@@ -26,7 +27,7 @@ struct VolumeState {
     phi: Vec<f64>,
     velocity: [Vec<f64>; 3],
     pressure: Vec<f64>,
-    pinned: Vec<bool>,
+    line: Vec<LineState>,
     labels: Vec<Label>,
     targets: Vec<TargetVolume>,
     next_id: u32,
@@ -50,7 +51,7 @@ impl Volume {
             phi: state.phi.values().to_vec(),
             velocity: [0, 1, 2].map(|axis| state.velocity[axis].values().to_vec()),
             pressure: state.pressure.values().to_vec(),
-            pinned: state.pinned.values().to_vec(),
+            line: state.line.values().to_vec(),
             labels: state.drops.labels.values().to_vec(),
             targets: state.drops.targets.clone(),
             next_id: state.drops.next_id,
@@ -69,7 +70,7 @@ impl Volume {
         let count = saved.tiles.len() * CELLS;
         let [x, y, z] = &saved.velocity;
         let sizes = [&saved.phi, x, y, z, &saved.pressure].map(Vec::len);
-        if sizes != [count; 5] || saved.pinned.len() != count || saved.labels.len() != count {
+        if sizes != [count; 5] || saved.line.len() != count || saved.labels.len() != count {
             return Err(RestoreError("its fields do not have the size of its tiles".into()));
         }
         if !saved.particles.fits(saved.tiles.len()) {
@@ -86,7 +87,7 @@ impl Volume {
             field.values_mut().copy_from_slice(saved);
         }
         state.pressure.values_mut().copy_from_slice(&saved.pressure);
-        state.pinned.values_mut().copy_from_slice(&saved.pinned);
+        state.line.values_mut().copy_from_slice(&saved.line);
         state.drops.labels.values_mut().copy_from_slice(&saved.labels);
         (state.drops.targets, state.drops.next_id) = (saved.targets, saved.next_id);
         state.drops.unresolved.clear();
