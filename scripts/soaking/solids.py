@@ -89,6 +89,7 @@ class Solid:
         self.center, self.local = self.local_distance(get, zero)
         # A plane and a leaf have no end, and neither has the solid around a sphere's inside.
         self.origin = add(self.center, self.shift)
+        self.size = get("size", None)
 
     def local_distance(self, get, zero):
         """The point about which the shape turns, and its distance as a function of the offset from there."""
@@ -151,11 +152,14 @@ class Solid:
             return self.mesh.distance(add(offset, self.origin))
         return math.inf
 
-    def covers(self, point, time):
-        """Whether a point is above or below the meshed part of a plane or leaf; true for other shapes."""
-        if self.shape not in ("plane", "leaf") or "size" not in self.entry:
+    def covers(self, point, time, margin):
+        """Whether a point is above or below the meshed part of a plane or leaf, `margin` inside its rim.
+
+        True for other shapes.
+        """
+        if self.shape not in ("plane", "leaf") or self.size is None:
             return True
-        across, along = si(self.entry["size"])
+        across, along = (size - 2 * margin for size in self.size)
         p = apply_transposed(self.turn, self.to_rest(point, time))
         if self.shape == "plane":
             normal = unit(self.entry.get("normal", [0, 1, 0]))

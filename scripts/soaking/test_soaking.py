@@ -190,7 +190,7 @@ class InvariantTests(unittest.TestCase):
 
     def test_a_notice_excuses_what_it_is_about(self):
         self.folder.measures[2] = measure(2, [drop(volume=1.02 * VOLUME)])
-        said = "drops.0 overlaps drops.1: 0.2 uL are missing\nframe 3/3  3 ms of 3 ms\n"
+        said = "drop 1: 0.2 uL are missing from its surface\nframe 3/3  3 ms of 3 ms\n"
         self.assertEqual(self.folder.found(said), (set(), {"body", "drop-body"}))
         self.assertEqual(self.folder.found("frame 1/3 volume\nerror: volume\n --> volume.toml:1:1\n")[1], set())
 

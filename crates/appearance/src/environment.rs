@@ -132,7 +132,8 @@ impl Environment {
             "exr" => exr_file::decode,
             _ => return Err(EnvironmentError::Unknown { name: path.display().to_string() }),
         };
-        let bytes = sessile_frames::atomic::read(path)?;
+        let bytes =
+            sessile_input::read(path, sessile_input::MAX_IMAGE).map_err(|cause| FileError::new("read", path, cause))?;
         Ok(Self::from_lat_long(read(path, &bytes)?, strength))
     }
 

@@ -135,7 +135,7 @@ fn build_surface(
     let mut surface = SurfaceMesh::default();
     let mut meshes = Vec::new();
     for (solid, described) in world.solids().iter().zip(&scene.solids) {
-        let mut mesh = TriMesh::clone(solid.mesh());
+        let mut mesh = TriMesh::clone(&solid.mesh_once());
         if matches!(described.shape, SolidShape::Mesh { .. }) {
             close_t_junctions(&mut mesh)
                 .map_err(|reason| MeshError::NotManifold { solid: solid.name().into(), reason })?;

@@ -132,6 +132,11 @@ impl Format {
         if path.file_name().is_none() {
             return wrong("a file or folder with a name".into());
         }
+        // The name enters the written files; not all formats can represent these characters.
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.is_none_or(|name| name.contains(|c: char| c.is_control() || c == '\\')) {
+            return wrong("a file or folder without control characters and backslashes in its name".into());
+        }
         if extensions.is_empty() {
             // A folder named like a file is most likely a misunderstanding.
             let all = Self::ALL.iter().flat_map(|format| format.extensions());

@@ -9,7 +9,7 @@ use sessile_appearance::{
     AppearanceError, BsdfParameters, LiquidMaterial, Material, ScaledTexture, SceneMaterials, SpecularLobe, Texture,
     encloses, srgb_from_linear,
 };
-use sessile_output::unique_identifier;
+use sessile_output::Identifiers;
 
 use crate::error::ExportError;
 use crate::job::Job;
@@ -100,14 +100,14 @@ impl ExportMaterials {
     /// Reads the materials of a run's scene.
     pub fn of(source: &Source) -> Result<Self, ExportError> {
         let materials = SceneMaterials::of(&source.scene).map_err(AppearanceError::from)?;
-        let mut taken = Vec::new();
+        let mut taken = Identifiers::default();
         let (solids, textures) = source
             .world
             .solids()
             .iter()
             .zip(materials.solids())
             .map(|(solid, material)| {
-                let name = unique_identifier(solid.name(), &mut taken);
+                let name = taken.unique(solid.name());
                 let closed = encloses(solid, solid.mesh());
                 match material {
                     Material::Glass { index } => (glass(name, *index, closed), None),

@@ -139,6 +139,7 @@ fn unfinished_notice(frames: &[u64], info: &RunInfo, scene: &Scene) -> Option<St
     let state = match info.status {
         RunStatus::Running => "is still running or was interrupted",
         RunStatus::Failed => "failed",
+        RunStatus::Stopped => "was stopped",
         RunStatus::Done => "ended early",
     };
     Some(format!("the run {state}: it has frames up to {last} of {expected}; exporting those"))

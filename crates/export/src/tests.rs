@@ -14,7 +14,6 @@ use super::*;
 use sessile_import::usd::{UsdLayer, UsdValue};
 
 const SCENE: &str = r#"
-title = "A tetrahedron"
 model = "volume"
 [time]
 duration = "2 ms"
@@ -49,6 +48,11 @@ fn tetrahedron(frame: u64) -> Surface {
 
 /// A run of three frames.
 fn small_run(parent: &Path) -> PathBuf {
+    run_with_title(parent, "A tetrahedron")
+}
+
+/// The same run with another title.
+fn run_with_title(parent: &Path, title: &str) -> PathBuf {
     let root = parent.join("run");
     let (run, _) = RunFolder::claim(&root).unwrap();
     let info = RunInfo {
@@ -62,10 +66,11 @@ fn small_run(parent: &Path) -> PathBuf {
         resumes: 0,
         steps: StepTotals::default(),
         stages: Default::default(),
+        estimate: None,
         error: None,
     };
     run.write_info(&info).unwrap();
-    run.write_scene(SCENE).unwrap();
+    run.write_scene(&format!("title = {}\n{SCENE}", sessile_scene::quoted(title))).unwrap();
     let tiles = vec![[-1, 0, 0], [0, 0, 0]];
     let ramp = |k: f32| (0..1024).map(|i| k * i as f32).collect::<Vec<f32>>();
     for frame in 0..3 {
@@ -161,6 +166,8 @@ fn damaged_usd_layers_never_panic() {
         let _ = UsdLayer::parse(&bytes);
     }
 }
+
+mod hostile_text;
 
 #[test]
 fn a_canceled_export_leaves_nothing() {

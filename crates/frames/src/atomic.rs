@@ -100,7 +100,10 @@ pub fn write_with(
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), FileError> {
     let temporary = temporary_path(path);
-    let filled = File::create(&temporary).and_then(|mut file| {
+    // A file of that name is the rest of a killed process. It is never written through: it may be a
+    // link.
+    let created = remove(&temporary).map_err(|error| error.cause).and_then(|()| File::create_new(&temporary));
+    let filled = created.and_then(|mut file| {
         fill(&mut file)?;
         if durability == Durability::Flushed {
             file.sync_all()?;
@@ -149,9 +152,9 @@ pub fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(|cause| FileError::new("create the folder", path, cause))
 }
 
-/// Reads a whole file.
+/// Reads a whole regular file.
 pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    fs::read(path).map_err(|cause| FileError::new("read", path, cause))
+    sessile_input::read(path, u64::MAX - 1).map_err(|cause| FileError::new("read", path, cause))
 }
 
 /// Removes a file, if it exists.

@@ -2,7 +2,8 @@
 //! killed process.
 //!
 //! Only files that the format defines are removed, by exact name; other files stay, and so do the
-//! subfolders that contain them.
+//! subfolders that contain them. Nothing is removed through a symbolic link: a folder that has one
+//! cannot be locked for writing.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,7 +11,7 @@ use std::path::Path;
 
 use crate::atomic::{self, FileError, is_temporary};
 use crate::checkpoint;
-use crate::folder::{FolderError, RunFolder, entries};
+use crate::folder::{FolderError, PARTS, RunFolder, entries};
 use crate::measures_file;
 use crate::names::frame_of;
 
@@ -42,7 +43,7 @@ impl RunFolder {
         }
         checkpoint::remove(&self.checkpoint_path())?;
         remove_temporaries(self.root())?;
-        for folder in ["frames", "solids", "wet", "fields", "checkpoint", "pictures", "ground-truth"] {
+        for folder in PARTS {
             remove_if_empty(&self.root().join(folder))?;
         }
         if let Some(name) = name {
@@ -99,7 +100,7 @@ pub(crate) fn remove_temporaries(root: &Path) -> Result<(), FileError> {
         Ok(())
     };
     remove_in(root)?;
-    for folder in ["frames", "solids", "fields", "checkpoint", "pictures", "ground-truth"] {
+    for folder in PARTS {
         remove_in(&root.join(folder))?;
     }
     let wet = root.join("wet");

@@ -84,6 +84,11 @@ pub fn read_surface(
     let (instances, id) = read(path)?;
     let surface =
         surface_with(&instances, detail).map_err(|reason| DropsError::Instance { path: path.to_owned(), reason })?;
+    // Finite parameters can still describe a surface beyond single precision.
+    surface.validate().map_err(|reason| DropsError::Sealed {
+        path: path.to_owned(),
+        reason: SealError::Contents(reason.to_string()),
+    })?;
     Ok((surface, id))
 }
 

@@ -20,6 +20,7 @@ use sessile_shapes::{Detail, Instance};
 
 use crate::atomic::{self, Durability, FileError, is_temporary};
 use crate::checkpoint::{self, Checkpoint, CheckpointError};
+use crate::claimed;
 use crate::drops_file::{self, DropsError};
 use crate::fields::{self, FieldsError, GridFields};
 use crate::frame::{FrameGeometry, Surface, WetMap};
@@ -32,6 +33,10 @@ use crate::run_info::{RunInfo, RunInfoError, RunStatus};
 use crate::wet::{self, WetError};
 
 const LOCK: &str = ".lock";
+const MEASURES: &str = "measure.jsonl";
+
+/// Subfolders of a run folder.
+pub(crate) const PARTS: [&str; 7] = ["frames", "solids", "wet", "fields", "checkpoint", "pictures", "ground-truth"];
 
 /// Why an operation on a run folder failed.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +83,16 @@ pub enum FolderError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A part of it is a symbolic link, through which files elsewhere would be written or removed.
+    #[error(
+        "{} is a symbolic link: files are neither written nor removed through it. Nothing was changed; replace it by \
+         what it refers to, or choose another folder with `--out`",
+        path.display()
+    )]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// It is not a run folder.
     #[error("{} is not a run folder: it contains no run.json", folder.display())]
     NoRun {
@@ -110,7 +125,15 @@ impl RunFolder {
     /// Opens a run folder for reading.
     pub fn open(root: &Path) -> Result<Self, FolderError> {
         let folder = Self { root: root.to_owned(), lock: None, unflushed: Mutex::default() };
-        if folder.info_path().is_file() { Ok(folder) } else { Err(FolderError::NoRun { folder: root.to_owned() }) }
+        let path = folder.info_path();
+        match fs::metadata(&path) {
+            Ok(found) if found.is_file() => Ok(folder),
+            // A folder without permission to enter it may well be a run folder.
+            Err(cause) if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Err(FileError::new("read", &path, cause).into())
+            }
+            _ => Err(FolderError::NoRun { folder: root.to_owned() }),
+        }
     }
 
     /// Locks a folder for writing, created if missing; also returns the `run.json` of the run in
@@ -121,8 +144,9 @@ impl RunFolder {
     /// dropped or the process ends.
     pub fn claim(root: &Path) -> Result<(Self, Option<RunInfo>), FolderError> {
         atomic::create_folder(root)?;
-        let folder = Self { root: root.to_owned(), lock: None, unflushed: Mutex::default() };
-        let has_run = folder.info_path().exists();
+        let mut folder = Self { root: root.to_owned(), lock: None, unflushed: Mutex::default() };
+        let failed = |cause| FileError::new("read", &folder.info_path(), cause);
+        let has_run = folder.info_path().try_exists().map_err(failed)?;
         if let Some(entry) = foreign_entry(root)?.filter(|_| !has_run) {
             return Err(FolderError::Foreign { folder: root.to_owned(), entry });
         }
@@ -131,11 +155,14 @@ impl RunFolder {
         if has_run {
             RunInfo::read(&folder.info_path())?;
         }
+        refuse_links(root)?;
         let lock = take_lock(root)?;
-        // Read again under the lock: the process that available it may have written it in between.
+        // Read again under the lock: the process that held it may have written it in between.
         let info = if folder.info_path().exists() { Some(RunInfo::read(&folder.info_path())?) } else { None };
         crate::cleanup::remove_temporaries(root)?;
-        Ok((Self { lock, ..folder }, info))
+        claimed::add(&folder.info_path());
+        folder.lock = lock;
+        Ok((folder, info))
     }
 
     /// Whether some process has locked the folder for writing.
@@ -166,7 +193,7 @@ impl RunFolder {
 
     /// `measure.jsonl`.
     pub fn measures_path(&self) -> PathBuf {
-        self.root.join("measure.jsonl")
+        self.root.join(MEASURES)
     }
 
     /// `frames`.
@@ -394,6 +421,28 @@ impl RunFolder {
     /// Forgets unflushed files that were removed.
     pub(crate) fn forget_missing(&self) {
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| path.exists());
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            claimed::remove(&self.info_path());
+        }
+    }
+}
+
+/// Returns an error if a part of a run folder that is written in place is a symbolic link.
+fn refuse_links(root: &Path) -> Result<(), FolderError> {
+    let wet = root.join("wet");
+    let parts = PARTS.iter().map(|part| root.join(part)).chain([root.join(LOCK), root.join(MEASURES)]);
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if let Some(path) = parts.into_iter().find(|path| is_link(path)) {
+        return Err(FolderError::Link { path });
+    }
+    match entries(&wet)?.into_iter().map(|name| wet.join(name)).find(|path| is_link(path)) {
+        Some(path) => Err(FolderError::Link { path }),
+        None => Ok(()),
     }
 }
 

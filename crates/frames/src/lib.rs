@@ -40,6 +40,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
+mod claimed;
 mod cleanup;
 mod contact_angle;
 pub mod container;
@@ -64,6 +65,7 @@ mod wet;
 
 pub use atomic::{Durability, FileError};
 pub use checkpoint::{Checkpoint, CheckpointError, RunPosition};
+pub use claimed::mark_stopped;
 pub use container::Block;
 pub use fields::{FieldsError, GridFields};
 pub use folder::{FolderError, RunFolder};
@@ -74,5 +76,5 @@ pub use measure::{MeasureContext, MeasureError, Solid, measure};
 pub use measures::{AngleRange, ContactMeasures, DropMeasures, FrameMeasures};
 pub use ply::FrameId;
 pub use progress::{Activity, NoProgress, Progress};
-pub use run_info::{RunInfo, RunInfoError, RunStatus, StageSeconds, StageValue, StepTotals};
+pub use run_info::{CostEstimate, RunInfo, RunInfoError, RunStatus, StageSeconds, StageValue, StepTotals};
 pub use wet::WetError;

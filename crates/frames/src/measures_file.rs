@@ -54,7 +54,7 @@ fn whole_lines(
     mut take: impl FnMut(usize, u64, &str) -> Result<bool, MeasuresError>,
 ) -> Result<(), MeasuresError> {
     let failed = |cause| FileError::new("read", path, cause);
-    let mut reader = match File::open(path) {
+    let mut reader = match sessile_input::open(path, u64::MAX) {
         Ok(file) => BufReader::with_capacity(1 << 20, file),
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
         Err(cause) => return Err(failed(cause).into()),

@@ -14,6 +14,22 @@ pub fn frame_of(name: &str, extension: &str) -> Option<u64> {
     (frame_file(frame, extension) == name).then_some(frame)
 }
 
+/// Longest stem of a file name, in bytes; with prefix and suffix of temporary files it stays below
+/// the 255 that file systems allow.
+const LONGEST_STEM: usize = 200;
+
+/// Whether a name can be the stem of a file name: one component, without control characters.
+pub fn is_file_stem(name: &str) -> bool {
+    !matches!(name, "" | "." | "..")
+        && name.len() <= LONGEST_STEM
+        && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\'))
+}
+
+/// The name itself if it can be the stem of a file name, else one that resembles it.
+pub fn file_stem(name: &str) -> String {
+    if is_file_stem(name) { name.to_owned() } else { safe(name) }
+}
+
 /// File and folder names of solids, in order, unique even on case-insensitive file systems.
 ///
 /// Letters, digits, `-`, `_` and inner `.` are kept, other characters become `_`; a reserved or

@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::atomic::{self, Durability, FileError};
+use crate::claimed;
+use crate::names::is_file_stem;
+
+/// Largest number of frames: frames are numbered by 32 bits.
+const MAX_FRAMES: u64 = 1 << 32;
 
 /// The contents of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,12 +36,15 @@ pub struct RunInfo {
     pub steps: StepTotals,
     /// Time spent per stage, summed over all parts of the run.
     pub stages: BTreeMap<String, StageSeconds>,
+    /// What the run was expected to need, before it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<CostEstimate>,
     /// Error message of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Status of a run. A killed run still has status `running`.
+/// Status of a run. A run that was killed without notice still has status `running`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
@@ -46,6 +54,19 @@ pub enum RunStatus {
     Done,
     /// Stopped by an error.
     Failed,
+    /// Stopped by a signal; it can be resumed.
+    Stopped,
+}
+
+/// What a run is expected to need, without images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CostEstimate {
+    /// Largest amount of memory, in bytes.
+    pub memory_bytes: f64,
+    /// Wall time, in s.
+    pub wall_seconds: f64,
+    /// Size of the run folder, in bytes.
+    pub disk_bytes: f64,
 }
 
 /// Time spent in a stage.
@@ -103,7 +124,7 @@ impl StageValue {
     #[must_use]
     pub fn combined(self, later: Self) -> Self {
         match (self, later) {
-            (Self::Total(total), Self::Total(count)) => Self::Total(total + count),
+            (Self::Total(total), Self::Total(count)) => Self::Total(total.saturating_add(count)),
             (Self::Largest(largest), Self::Largest(value)) => Self::Largest(largest.max(value)),
             (_, later) => later,
         }
@@ -121,7 +142,7 @@ impl StageValue {
 impl StepTotals {
     /// Adds a step of length `dt`, in s. Stage values that are not finite are left out.
     pub fn record<'a>(&mut self, dt: f64, stages: impl IntoIterator<Item = (&'a str, StageValue)>) {
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         self.smallest_dt = Some(self.smallest_dt.map_or(dt, |smallest| smallest.min(dt)));
         self.largest_dt = Some(self.largest_dt.map_or(dt, |largest| largest.max(dt)));
         for (name, value) in stages.into_iter().filter(|(_, value)| value.is_finite()) {
@@ -155,9 +176,28 @@ pub enum RunInfoError {
 impl RunInfo {
     /// Reads a `run.json`.
     pub fn read(path: &Path) -> Result<Self, RunInfoError> {
-        let bytes = atomic::read(path)?;
-        serde_json::from_slice(&bytes)
-            .map_err(|error| RunInfoError::Contents { path: path.to_owned(), reason: error.to_string() })
+        let bytes =
+            sessile_input::read(path, sessile_input::MAX_TEXT).map_err(|cause| FileError::new("read", path, cause))?;
+        let invalid = |reason: String| RunInfoError::Contents { path: path.to_owned(), reason };
+        let info: Self = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
+        info.validate().map_err(invalid)?;
+        Ok(info)
+    }
+
+    /// Checks what serde cannot: a run folder may come from someone else, and its name becomes that
+    /// of a file.
+    fn validate(&self) -> Result<(), String> {
+        if !is_file_stem(&self.name) {
+            return Err(format!("`name` must be the stem of a file name, found {:?}", self.name));
+        }
+        let known = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
+        if self.version.is_empty() || self.version.len() > 64 || !self.version.chars().all(known) {
+            return Err(format!("`version` must be a version number, found {:?}", self.version));
+        }
+        if self.frames > MAX_FRAMES {
+            return Err(format!("`frames` must be at most {MAX_FRAMES}, found {}", self.frames));
+        }
+        Ok(())
     }
 
     /// Writes a `run.json` atomically.
@@ -165,6 +205,12 @@ impl RunInfo {
     /// # Panics
     /// Never: the contents are plain data.
     pub fn write(&self, path: &Path, durability: Durability) -> Result<(), FileError> {
+        let _writing = claimed::writing();
+        self.write_locked(path, durability)
+    }
+
+    /// Writes a `run.json` while [`claimed::writing`] is held.
+    pub(crate) fn write_locked(&self, path: &Path, durability: Durability) -> Result<(), FileError> {
         let mut text = serde_json::to_string_pretty(self).expect("run information is plain data");
         text.push('\n');
         atomic::write(path, text.as_bytes(), durability)
@@ -190,6 +236,7 @@ pub(crate) mod tests {
             resumes: 2,
             steps,
             stages: BTreeMap::from([("move".into(), StageSeconds { wall_seconds: 1.5, cpu_seconds: 2.75 })]),
+            estimate: Some(CostEstimate { memory_bytes: 2e7, wall_seconds: 3.5, disk_bytes: 1e6 }),
             error: None,
         }
     }
@@ -209,6 +256,33 @@ pub(crate) mod tests {
         assert_eq!(json["steps"]["count"], 1);
         assert_eq!(json["steps"]["smallest_dt"].as_f64(), Some(0.1 + 0.2));
         assert_eq!(json["steps"]["stages"]["pressure.iterations"], 31);
+    }
+
+    #[test]
+    fn x1_names_that_are_no_file_stems_and_numbers_out_of_range_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        let wrong = |key: &str, value: serde_json::Value| {
+            let mut json = serde_json::to_value(sample()).unwrap();
+            json[key] = value;
+            std::fs::write(&path, json.to_string()).unwrap();
+            let error = RunInfo::read(&path).unwrap_err().to_string();
+            assert!(error.contains("was not written by sessile"), "{key}: {error}");
+        };
+        let long = "n".repeat(300);
+        for name in ["../x", "/tmp/x", "a/b", "a\\b", "", ".", "..", "a\0b", "a\nb", "\u{1b}[2J", long.as_str()] {
+            wrong("name", name.into());
+        }
+        for version in ["", "1;a=b", "1\n2"] {
+            wrong("version", version.into());
+        }
+        wrong("frames", 1_000_000_000_000_000_000_u64.into());
+        wrong("frames", 1e18.into());
+        wrong("frames", (-1).into());
+        for name in ["leaf", "Blatt grün", "it's \"quoted\"", "...", "-x"] {
+            RunInfo { name: name.into(), ..sample() }.write(&path, Durability::Handed).unwrap();
+            assert_eq!(RunInfo::read(&path).unwrap().name, name);
+        }
     }
 
     #[test]

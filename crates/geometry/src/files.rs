@@ -81,10 +81,11 @@ pub fn no_resources(_relative_path: &str) -> io::Result<Vec<u8>> {
 /// Reads a mesh file; its extension selects the format.
 pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
     let format = MeshFormat::of_path(path).ok_or_else(|| MeshFileError::UnknownFormat { path: path.to_owned() })?;
-    let bytes = std::fs::read(path).map_err(|source| MeshFileError::Read { path: path.to_owned(), source })?;
+    let bytes = sessile_input::read(path, sessile_input::MAX_MESH)
+        .map_err(|source| MeshFileError::Read { path: path.to_owned(), source })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    parse_mesh(&bytes, format, &|relative_path| std::fs::read(folder.join(relative_path)))
-        .map_err(|error| error.in_file(path))
+    let beside = |name: &str| sessile_input::read_beside(folder, name, sessile_input::MAX_MESH);
+    parse_mesh(&bytes, format, &beside).map_err(|error| error.in_file(path))
 }
 
 /// Reads a mesh from memory. `resources` fetches the buffers of a glTF document that are in other

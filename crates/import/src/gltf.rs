@@ -18,7 +18,8 @@ const FPS: f64 = 24.0;
 /// Reads a `.glb` or `.gltf` file.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let scene = parse_gltf(bytes, &|name| std::fs::read(folder.join(name))).map_err(|error| error.in_file(path))?;
+    let scene = parse_gltf(bytes, &|name| sessile_input::read_beside(folder, name, sessile_input::MAX_MESH))
+        .map_err(|error| error.in_file(path))?;
     let document: Value = serde_json::from_slice(gltf_json(bytes).map_err(|error| error.in_file(path))?)
         .map_err(|cause| ImportError::Gltf { path: path.to_owned(), cause })?;
     let mut model = Model { materials: materials(&document), ..Model::default() };

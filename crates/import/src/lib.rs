@@ -21,11 +21,10 @@ mod obj;
 mod scene_text;
 pub mod usd;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sessile_geometry::files::write_ply;
-use sessile_output::{Destination, Layout, unique_identifier};
+use sessile_output::{Destination, Identifiers, Layout};
 
 use model::Model;
 
@@ -46,8 +45,8 @@ pub struct Imported {
 pub fn import_model(file: &Path, scene: &Path, force: bool) -> Result<Imported, ImportError> {
     let model = read_model(file)?;
     let destination = Destination::new(scene, Layout::FileAndFolder, force)?;
-    let mut taken = Vec::new();
-    let names: Vec<String> = model.parts.iter().map(|part| unique_identifier(&part.name, &mut taken)).collect();
+    let mut taken = Identifiers::default();
+    let names: Vec<String> = model.parts.iter().map(|part| taken.unique(&part.name)).collect();
     for (part, name) in model.parts.iter().zip(&names) {
         let mut mesh_file = destination.inside(&format!("{name}.ply"))?;
         mesh_file.put(&write_ply(&part.mesh))?;
@@ -71,10 +70,12 @@ fn read_model(file: &Path) -> Result<Model, ImportError> {
         "usda" | "usdc" | "usd" => usd::read,
         _ => return Err(ImportError::UnknownFormat { path: file.to_owned() }),
     };
-    let bytes = fs::read(file).map_err(|cause| ImportError::Read { path: file.to_owned(), cause })?;
+    let bytes = sessile_input::read(file, sessile_input::MAX_MESH)
+        .map_err(|cause| ImportError::Read { path: file.to_owned(), cause })?;
     let mut model: Model = read(file, &bytes)?;
     model.parts.retain(|part| !part.mesh.triangles.is_empty());
     model.merge_parts_of_objects();
+    model.name_materials();
     if model.parts.is_empty() {
         return Err(ImportError::NoMesh { path: file.to_owned() });
     }

@@ -1,12 +1,17 @@
 //! A model independent of its file format: in meters, y up, with transforms applied.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use glam::{DMat4, DVec2, DVec3};
 use sessile_geometry::TriMesh;
+use sessile_output::escape::one_line;
 
 /// Material name of a part that has no material.
 pub const NO_MATERIAL: &str = "material";
+
+/// Longest name of a material, in characters.
+const MAX_MATERIAL_NAME: usize = 60;
 
 /// Longest frame range; a longer one is taken for an error of the file.
 const MAX_FRAMES: u32 = 100_000;
@@ -95,6 +100,27 @@ impl Model {
         }
         self.notices.dedup();
         self.parts = objects.into_iter().map(|(part, _)| part).collect();
+    }
+
+    /// Renames materials so that a scene accepts them: not empty, not longer than
+    /// [`MAX_MATERIAL_NAME`], different from each other.
+    pub fn name_materials(&mut self) {
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        let mut taken = BTreeSet::new();
+        for part in &mut self.parts {
+            let name = names.entry(part.material.clone()).or_insert_with(|| {
+                let short: String = one_line(&part.material).trim().chars().take(MAX_MATERIAL_NAME).collect();
+                let base = if short.is_empty() { NO_MATERIAL.to_owned() } else { short };
+                let mut candidates = std::iter::once(base.clone()).chain((2..).map(|k| format!("{base} {k}")));
+                candidates.find(|name| taken.insert(name.clone())).unwrap_or(base)
+            });
+            part.material.clone_from(name);
+        }
+        for material in &mut self.materials {
+            if let Some(name) = names.get(&material.name) {
+                material.name.clone_from(name);
+            }
+        }
     }
 
     /// Time between frames, in s, and number of the last frame.

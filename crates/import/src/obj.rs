@@ -1,6 +1,5 @@
 //! Wavefront OBJ with its material library: one part per object and material.
 
-use std::fs;
 use std::path::Path;
 
 use sessile_geometry::files::parse_obj;
@@ -31,10 +30,15 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
 
 /// Reads a material library; a missing one is reported as a notice.
 fn read_materials(path: &Path, name: &str, model: &mut Model) {
-    let file = path.parent().unwrap_or(Path::new("")).join(name);
-    let Ok(bytes) = fs::read(&file) else {
-        model.notices.push(format!("cannot read the material library {name}: only the names of materials are kept"));
-        return;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let bytes = match sessile_input::read_beside(folder, name, sessile_input::MAX_TEXT) {
+        Ok(bytes) => bytes,
+        Err(cause) => {
+            model.notices.push(format!(
+                "cannot read the material library {name}: {cause}; only the names of materials are kept"
+            ));
+            return;
+        }
     };
     for line in String::from_utf8_lossy(&bytes).lines() {
         let mut words = line.split_whitespace();
@@ -53,9 +57,11 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
             (Some("Ns"), Some(value)) => material.roughness = 1.0 - (value / 1000.0).clamp(0.0, 1.0).sqrt(),
             (Some("d"), Some(value)) => material.transparent |= value < 0.9,
             (Some("map_Kd"), _) => {
+                // Relative to the library, which may be in a subfolder.
+                let library = folder.join(name);
                 material.texture = rest
                     .last()
-                    .map(|name| file.with_file_name(name))
+                    .and_then(|name| sessile_input::beside(library.parent().unwrap_or(folder), name).ok())
                     .filter(|file| file.is_file())
                     .and_then(|file| std::path::absolute(file).ok());
             }

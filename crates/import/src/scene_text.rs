@@ -3,11 +3,15 @@
 use std::fmt::Write;
 
 use glam::DVec3;
+use sessile_scene::quoted;
 
 use crate::model::{Model, ModelMaterial};
 
 /// Frames per second that a scene accepts.
 const FPS: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
+
+/// Bound on the camera's coordinates, in m, below that of a scene.
+const FARTHEST: f64 = 1e12;
 
 /// The scene file of a model whose meshes are `folder/NAME.ply`, one for each name.
 pub fn scene_text(model: &Model, names: &[String], source: &str, folder: &str) -> String {
@@ -86,7 +90,9 @@ fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folde
 }
 
 fn write_camera(text: &mut String, model: &Model) {
-    let Some(camera) = &model.camera else { return };
+    let in_range = |p: DVec3| p.is_finite() && p.abs().max_element() < FARTHEST;
+    let camera = model.camera.as_ref().filter(|camera| in_range(camera.eye) && in_range(camera.look_at));
+    let Some(camera) = camera.filter(|camera| (1e-3..179.9).contains(&camera.fov.to_degrees())) else { return };
     let point = |p: DVec3| {
         let [x, y, z] = p.to_array().map(|length| rounded(length * 1e3));
         format!("{x} {y} {z} mm")
@@ -98,11 +104,6 @@ fn write_camera(text: &mut String, model: &Model) {
         point(camera.look_at),
         rounded(camera.fov.to_degrees())
     );
-}
-
-fn quoted(text: &str) -> String {
-    let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    format!("\"{}\"", printable.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// The value rounded to seven significant digits, the precision of model files.

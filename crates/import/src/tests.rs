@@ -1,5 +1,7 @@
 //! Small models given as text, and malformed files.
 
+use std::fs;
+
 use super::*;
 
 const LAYER: &str = r#"#usda 1.0
@@ -127,5 +129,107 @@ fn malformed_files_are_errors_and_never_panic() {
     assert!(matches!(imported("a.fbx", b""), Err(ImportError::UnknownFormat { .. })));
     for length in (0..LAYER.len()).step_by(7) {
         let _ = usd::UsdLayer::parse(&LAYER.as_bytes()[..length]);
+    }
+}
+
+const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
+
+/// A file name with quotes and control characters becomes the title, and only that.
+#[test]
+fn e1_file_names_cannot_add_keys_to_the_scene() {
+    for name in ["a\"\nmodel = \"pane\".obj", "'''+x+'''.obj", "\\\".obj", "\u{1b}[31m\u{7f}\u{85}.obj"] {
+        let (done, text) = imported(name, format!("{TRIANGLE}f 1 2 3\n").as_bytes()).unwrap();
+        assert_eq!(done.solids, 1);
+        let title = text.lines().next().unwrap();
+        assert_eq!(title, format!("title = {}", sessile_scene::quoted(&format!("Drops on {name}"))));
+        assert!(text.lines().nth(1).unwrap().starts_with("model = \"droplet\""), "{text}");
+    }
+}
+
+#[test]
+fn low_long_empty_and_equal_names_become_valid_scenes() {
+    let long = "n".repeat(5000);
+    let text = format!(
+        "{TRIANGLE}o {long}\nusemtl {long}\nf 1 2 3\no {long}x\nusemtl {long}y\nf 1 3 2\no b\nusemtl \nf 1 2 3\n"
+    );
+    let (done, scene) = imported("names.obj", text.as_bytes()).unwrap();
+    assert_eq!(done.solids, 3, "{scene}");
+    assert!(scene.lines().all(|line| line.len() < 200), "{scene}");
+    assert!(scene.contains("[materials.\"material\"]"), "{scene}");
+    assert_eq!(scene.matches("[materials.").count(), 3, "{scene}");
+}
+
+#[test]
+fn i2_material_libraries_outside_the_folder_are_not_read() {
+    for library in ["/dev/zero", "../../../../etc/passwd", "/etc/passwd", "..\\secret.mtl"] {
+        let text = format!("mtllib {library}\nusemtl x\n{TRIANGLE}f 1 2 3\n");
+        let (done, _) = imported("a.obj", text.as_bytes()).unwrap();
+        let notice = format!("cannot read the material library {library}: it is outside");
+        assert!(done.notices.iter().any(|found| found.starts_with(&notice)), "{:?}", done.notices);
+    }
+}
+
+#[test]
+fn i2_textures_outside_the_folder_are_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(folder.path().join("secret.png"), "x").unwrap();
+    fs::write(inner.join("own.png"), "x").unwrap();
+    for (texture, used) in [("own.png", true), ("../secret.png", false)] {
+        fs::write(inner.join("a.mtl"), format!("newmtl x\nmap_Kd {texture}\n")).unwrap();
+        fs::write(inner.join("a.obj"), format!("mtllib a.mtl\nusemtl x\n{TRIANGLE}f 1 2 3\n")).unwrap();
+        let done = import_model(&inner.join("a.obj"), &inner.join("a.toml"), true).unwrap();
+        let text = fs::read_to_string(done.scene).unwrap();
+        assert_eq!(text.contains("\ntexture = "), used, "{texture}:\n{text}");
+    }
+}
+
+fn gltf_triangle(nodes: &str, uri: &str) -> String {
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{nodes}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "material": 0}}]}}], "materials": [{{"name": ""}}],
+        "accessors": [{{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 36}}], "buffers": [{{"byteLength": 36, "uri": "{uri}"}}]}}"#
+    )
+}
+
+#[test]
+fn i5_buffers_outside_the_folder_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(folder.path().join("secret.bin"), [0; 36]).unwrap();
+    for uri in ["../secret.bin", "%2e%2e/secret.bin", "..%2fsecret.bin", "a/../../secret.bin", "/dev/zero"] {
+        let file = inner.join("a.gltf");
+        fs::write(&file, gltf_triangle(r#"{"mesh": 0}"#, uri)).unwrap();
+        let error = import_model(&file, &inner.join("a.toml"), true).unwrap_err().to_string();
+        assert!(error.contains("outside the folder") || error.contains("only files beside"), "{uri}: {error}");
+        let error = sessile_geometry::files::read_mesh(&file).unwrap_err().to_string();
+        assert!(error.contains("outside the folder") || error.contains("only files beside"), "{uri}: {error}");
+    }
+}
+
+#[test]
+fn low_chains_of_20000_nodes_are_read() {
+    let mut nodes: Vec<String> = (1..20_000).map(|k| format!(r#"{{"children": [{k}]}}"#)).collect();
+    nodes.push(r#"{"mesh": 0}"#.into());
+    let data = "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
+    let (done, _) = imported("chain.gltf", gltf_triangle(&nodes.join(","), data).as_bytes()).unwrap();
+    assert_eq!(done.solids, 1);
+    let deep = format!("#usda 1.0\n{}", "def Xform \"a\" {\n".repeat(20_000));
+    let error = imported("deep.usda", deep.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("at most 200 levels of nesting"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn i2_devices_and_folders_are_not_models() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.obj")).unwrap();
+    fs::create_dir(folder.path().join("folder.obj")).unwrap();
+    for name in ["zero.obj", "folder.obj"] {
+        let error = import_model(&folder.path().join(name), &folder.path().join("a.toml"), false).unwrap_err();
+        assert!(matches!(error, ImportError::Read { .. }), "{name}: {error}");
     }
 }

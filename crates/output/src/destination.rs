@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::OutputError;
+use crate::{OutputError, unfinished};
 
 /// Size of the write buffer, in bytes.
 const BUFFER: usize = 1 << 18;
@@ -59,6 +59,7 @@ impl Destination {
         let destination =
             Self { main: staged(&path), companion: companion.as_ref().map(staged), force, committed: false };
         destination.clear().map_err(OutputError::writing(&destination.main.0))?;
+        unfinished::add(destination.staged());
         let folder =
             if layout == Layout::Folder { Some(destination.main.1.as_path()) } else { destination.main.1.parent() };
         if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
@@ -124,16 +125,18 @@ impl Destination {
             })?;
         }
         self.committed = true;
+        unfinished::remove(self.staged());
         Ok(())
     }
 
     /// Removes the temporary files.
     fn clear(&self) -> io::Result<()> {
-        let staged = std::iter::once(&self.main.1).chain(self.companion.iter().map(|(_, staged)| staged));
-        for path in staged {
-            remove(path)?;
-        }
-        Ok(())
+        self.staged().try_for_each(|path| remove(path))
+    }
+
+    /// Temporary names of the main file or folder and of the companion folder.
+    fn staged(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.main.1).chain(self.companion.iter().map(|(_, staged)| staged))
     }
 }
 
@@ -142,6 +145,7 @@ impl Drop for Destination {
         if !self.committed {
             // The error that led here is the one to report.
             let _ = self.clear();
+            unfinished::remove(self.staged());
         }
     }
 }
@@ -165,7 +169,7 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(()),
         found => found?,

@@ -1,9 +1,9 @@
 //! All-or-nothing output: files and folders that appear under their final name only when complete.
 //!
 //! [`Destination`] stages everything under temporary names and renames it at the end, so that an
-//! interrupted or failed export leaves nothing behind. [`unique_identifier`] makes names that every
-//! program accepts. [`parquet`] writes tables. `export`, `import` and `sweep` write through this
-//! crate.
+//! interrupted or failed export leaves nothing behind. [`Identifiers`] makes names that every
+//! program accepts, [`escape`] writes text in the languages of other programs, [`parquet`] writes
+//! tables. `export`, `import` and `sweep` write through this crate.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -19,9 +19,12 @@
 
 mod destination;
 mod error;
+pub mod escape;
 mod identifier;
 pub mod parquet;
+mod unfinished;
 
 pub use destination::{Destination, Layout, Sink};
 pub use error::OutputError;
-pub use identifier::unique_identifier;
+pub use identifier::Identifiers;
+pub use unfinished::discard_unfinished;

@@ -64,6 +64,7 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
         resumes: 0,
         steps: StepTotals::default(),
         stages: BTreeMap::new(),
+        estimate: None,
         error: None,
     };
     folder.write_info(&info).unwrap();

@@ -30,9 +30,9 @@ impl Files for Folder {
     }
 
     fn problem(&self, path: &Path) -> Option<String> {
-        match std::fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => Some("that is a folder, not a file".to_owned()),
+        match sessile_input::open(path, u64::MAX) {
             Ok(_) => None,
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => Some(e.to_string()),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Some("there is no such file".to_owned()),
             Err(e) => Some(format!("the file cannot be read: {e}")),
         }

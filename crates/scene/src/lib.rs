@@ -63,7 +63,7 @@ mod values;
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use files::{Files, Folder, NoFiles};
 pub use parse::{Parsed, parse_file, parse_str};
-pub use print::print;
+pub use print::{print, quoted};
 pub use run_identity::{RunRelation, image_keys, same_run, simulation_identity};
 pub use schema::json_schema;
 pub use source::{Place, Source, Sources};

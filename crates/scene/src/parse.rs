@@ -64,7 +64,7 @@ pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> 
 /// Reads a scene file; files that it refers to are relative to its folder.
 pub fn parse_file(path: &Path, sets: &[String]) -> Result<Parsed, Diagnostics> {
     let name = path.to_string_lossy();
-    let bytes = match std::fs::read(path) {
+    let bytes = match sessile_input::read(path, LARGEST_FILE as u64) {
         Ok(bytes) => bytes,
         Err(e) => return Err(Diagnostics::unreadable(&name, format!("cannot read the scene {name}: {e}"))),
     };

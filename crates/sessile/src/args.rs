@@ -8,9 +8,17 @@ use sessile_export::Format;
 use sessile_frames::FrameSelection;
 use sessile_render::Quality;
 
+const EXIT_CODES: &str = "\
+Exit codes:
+    0  done
+    1  the command failed
+    2  the command or the scene is wrong
+   75  another process is writing to the run folder; try again later
+  130  stopped by Ctrl-C; 143 by SIGTERM (128 plus the number of the signal)";
+
 /// Simulate, measure and render water drops on surfaces
 #[derive(Debug, Parser)]
-#[command(name = "sessile", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "sessile", version, about, propagate_version = true, arg_required_else_help = true, after_help = EXIT_CODES)]
 pub struct Cli {
     /// Command to run.
     #[command(subcommand)]

@@ -4,6 +4,11 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
+use crate::{interrupt, stderr};
+
+/// Exit code of a run folder that is in use: `EX_TEMPFAIL` of `sysexits.h`, try again later.
+const TRY_AGAIN: u8 = 75;
+
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -11,6 +16,10 @@ pub enum Failure {
     Failed(String),
     /// The command or the scene is invalid: exit code 2.
     Wrong(String),
+    /// Another process is writing to the run folder: exit code 75.
+    Busy(String),
+    /// A signal stopped it: exit code 128 plus its number.
+    Stopped(String),
     /// The reader of standard output closed it (a broken pipe): exit code 0.
     BrokenPipe,
 }
@@ -31,13 +40,18 @@ impl Failure {
         let (reason, code) = match self {
             Self::Failed(reason) => (reason, 1),
             Self::Wrong(reason) => (reason, 2),
+            Self::Busy(reason) => (reason, TRY_AGAIN),
+            Self::Stopped(reason) => {
+                stderr::line(&reason);
+                return ExitCode::from(interrupt::exit_code());
+            }
             Self::BrokenPipe => return ExitCode::SUCCESS,
         };
         // Scene diagnostics already start with `error`.
         if reason.starts_with("error") || reason.is_empty() {
-            eprintln!("{reason}");
+            stderr::line(&reason);
         } else {
-            eprintln!("error: {reason}");
+            stderr::line(&format!("error: {reason}"));
         }
         ExitCode::from(code)
     }

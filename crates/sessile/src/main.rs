@@ -8,8 +8,10 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod large_pages;
 mod progress;
+mod stderr;
 mod table;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -18,7 +20,9 @@ use crate::args::{Cli, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse().command) {
+    interrupt::install();
+    let done = dispatch(Cli::parse().command).and_then(|()| Ok(std::io::stdout().flush()?));
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

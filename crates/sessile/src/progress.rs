@@ -1,11 +1,13 @@
 //! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
-use std::io::{IsTerminal, stderr};
+use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sessile_frames::{Activity, Progress};
+
+use crate::{interrupt, stderr};
 
 /// Shortest time between two plain lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
@@ -41,7 +43,7 @@ struct Task {
 impl StderrProgress {
     /// A bar if standard error is a terminal, else plain lines.
     pub fn new() -> Self {
-        let display = if stderr().is_terminal() { Display::Bar(None) } else { Display::Lines(None) };
+        let display = if std::io::stderr().is_terminal() { Display::Bar(None) } else { Display::Lines(None) };
         let task = Task { activity: Activity::Render, total: 0, started: Instant::now(), position: 0.0 };
         Self(Mutex::new(State { display, task }))
     }
@@ -61,7 +63,7 @@ impl State {
             }
             Display::Bar(None) => {}
             Display::Lines(last) => {
-                eprintln!("{text}");
+                stderr::line(&text);
                 *last = Some((Instant::now(), self.task.position as usize));
             }
         }
@@ -71,12 +73,13 @@ impl State {
 impl Progress for StderrProgress {
     fn notice(&self, text: &str) {
         match &self.state().display {
-            Display::Bar(Some(bar)) => bar.suspend(|| eprintln!("{text}")),
-            _ => eprintln!("{text}"),
+            Display::Bar(Some(bar)) => bar.suspend(|| stderr::line(text)),
+            _ => stderr::line(text),
         }
     }
 
     fn begin(&self, activity: Activity, total: usize) {
+        interrupt::begin_work();
         let mut state = self.state();
         let position = if let Activity::Simulate { start, .. } = activity { start } else { 0.0 };
         state.task = Task { activity, total, started: Instant::now(), position };

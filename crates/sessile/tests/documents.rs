@@ -1,9 +1,11 @@
 //! Example output in the documents is what the program prints.
 //!
 //! A fenced block whose preceding line is `<!-- output of: sessile … -->` is compared with the
-//! standard output of that command; `<!-- setup: sessile … -->` lines before it are run first. A
-//! line `…` in the block stands for the rest of the output.
-//! `BLESS=1 cargo test -p sessile --test documents` rewrites the blocks.
+//! standard output of that command, after `<!-- errors of: sessile … -->` with the standard error
+//! of a command that fails; `<!-- setup: sessile … -->` lines before it are run first. A line `…`
+//! in the block stands for the rest of the output. `<!-- file: NAME -->` before a block saves it
+//! under that name, and `<!-- file: NAME with OLD => NEW -->` saves it changed. `BLESS=1 cargo test
+//! -p sessile --test documents` rewrites the blocks.
 
 mod common;
 
@@ -45,17 +47,49 @@ fn with_current_output(text: &str, scratch: &Scratch) -> (String, usize) {
         if let Some(command) = tagged(line, "setup") {
             scratch.run(&arguments(command)).expect_code(0);
         }
-        let Some(command) = tagged(line, "output of") else { continue };
-        let output = scratch.run(&arguments(command)).expect_code(0).stdout;
-        new.push(lines.next().expect("a fenced block after `output of`").to_owned());
+        let output = match (tagged(line, "output of"), tagged(line, "errors of"), tagged(line, "file")) {
+            (Some(command), ..) => Some(scratch.run(&arguments(command)).expect_code(0).stdout),
+            (_, Some(command), _) => Some(scratch.run(&arguments(command)).expect_code(2).stderr),
+            (.., Some(_)) => None,
+            _ => {
+                assert!(!is_unchecked_output(line, lines.peek()), "unchecked program output: {:?}", lines.peek());
+                continue;
+            }
+        };
+        new.push(lines.next().expect("a fenced block after a tag").to_owned());
         let mut shown = Vec::new();
         while lines.peek().is_some_and(|line| !line.starts_with("```")) {
             shown.extend(lines.next());
         }
-        new.extend(refreshed(&shown, &output));
-        checked += 1;
+        match (output, tagged(line, "file")) {
+            (Some(output), _) => {
+                new.extend(refreshed(&shown, &output));
+                checked += 1;
+            }
+            (None, file) => {
+                save(file.unwrap_or_default(), &shown, scratch);
+                new.extend(shown.iter().map(|&line| line.to_owned()));
+            }
+        }
     }
     (new.join("\n") + "\n", checked)
+}
+
+/// Saves a block as `NAME`, or as `NAME with OLD => NEW`.
+fn save(file: &str, shown: &[&str], scratch: &Scratch) {
+    let text = shown.join("\n") + "\n";
+    match file.split_once(" with ").and_then(|(name, change)| Some((name, change.split_once(" => ")?))) {
+        Some((name, (old, new))) => {
+            assert!(text.contains(old), "{name} has no {old}");
+            scratch.write(name, text.replacen(old, new, 1));
+        }
+        None => scratch.write(file, text),
+    }
+}
+
+/// Whether a block begins here that looks like what the program prints.
+fn is_unchecked_output(line: &str, next: Option<&&str>) -> bool {
+    line.starts_with("```text") && next.is_some_and(|next| next.starts_with("error: ") || next.starts_with("frame "))
 }
 
 fn copy_folder(from: &Path, to: &Path) {

@@ -35,6 +35,9 @@ pub enum BuildError {
     /// The volume model does not support the scene.
     #[error(transparent)]
     Volume(#[from] VolumeError),
+    /// By the estimate, the run needs more memory than there is.
+    #[error("{0}")]
+    Estimate(String),
     /// The model needs more memory than there is.
     #[error(
         "the liquid at the start needs about {cells:.1e} cells, {needed_gb:.1} GB, and this machine has {memory_gb:.1} GB free: set resolution.cell to at least {wanted_mm:.4} mm"
@@ -92,7 +95,7 @@ fn check_memory(needed: &MemoryEstimate) -> Result<(), BuildError> {
 }
 
 /// Memory that the system can still hand out, in bytes.
-fn free_memory() -> Option<f64> {
+pub(crate) fn free_memory() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
     line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| 1024.0 * kilobytes)

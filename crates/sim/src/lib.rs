@@ -40,6 +40,7 @@
 
 mod build;
 mod clock;
+mod estimate;
 mod measuring;
 mod run;
 pub mod scenes;
@@ -48,7 +49,8 @@ mod suggest;
 
 pub use build::{BuildError, Built, build, model_name};
 pub use clock::{StageClock, StageTime};
+pub use estimate::Estimate;
 pub use measuring::measure_frame;
-pub use run::{RunError, RunOptions, RunOutcome, run, run_with, thread_pool};
+pub use run::{RunError, RunOptions, RunOutcome, hardware_threads, run, run_with, thread_pool};
 pub use settle::{DropPose, Settling};
 pub use suggest::suggest;

@@ -17,6 +17,8 @@ use crate::substrate::Substrate;
 const AZIMUTHS: usize = 96;
 /// Bisections for the radius of a perturbed sphere.
 const RADIUS_BISECTIONS: usize = 60;
+/// Samples of the polar angle in the search for the rim of a cap.
+const RIM_SAMPLES: usize = 256;
 /// Bisections for the rim of a cap.
 const RIM_BISECTIONS: usize = 50;
 
@@ -57,7 +59,7 @@ fn cap_on(cap: &Cap, solid: &Solid, edge: f64) -> Option<Mesh> {
         .map(|k| {
             let phi = TAU * k as f64 / AZIMUTHS as f64;
             let is_outside = |psi: f64| solid.signed_distance(on_sphere(psi, phi)) > 0.0;
-            bisect(0.0, PI, RIM_BISECTIONS, is_outside)[0]
+            first_rim(is_outside)
         })
         .collect();
     let rim = |phi: f64| {
@@ -75,6 +77,16 @@ fn cap_on(cap: &Cap, solid: &Solid, edge: f64) -> Option<Mesh> {
     cap_mesh(&CapGeometry { edge, surface: &surface, base: &base, interface: Interface::solid(cap.on) })
 }
 
+/// The polar angle at which a sphere first enters the solid under its top.
+///
+/// The sphere of a flat cap leaves a thin solid again on the other side.
+fn first_rim(is_outside: impl Fn(f64) -> bool) -> f64 {
+    let rim = bisect(0.0, PI, RIM_BISECTIONS, &is_outside)[0];
+    let step = PI / RIM_SAMPLES as f64;
+    let entry = (1..RIM_SAMPLES).map(|k| k as f64 * step).take_while(|&psi| psi < rim).find(|&psi| !is_outside(psi));
+    entry.map_or(rim, |psi| bisect(psi - step, psi, RIM_BISECTIONS, is_outside)[0])
+}
+
 /// Bisects for where a predicate that holds at `low` ends; returns the last bracket.
 fn bisect(mut low: f64, mut high: f64, count: usize, holds: impl Fn(f64) -> bool) -> [f64; 2] {
     for _ in 0..count {
@@ -82,4 +94,18 @@ fn bisect(mut low: f64, mut high: f64, count: usize, holds: impl Fn(f64) -> bool
         *(if holds(middle) { &mut low } else { &mut high }) = middle;
     }
     [low, high]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_support::TestDrops;
+
+    #[test]
+    fn a_flat_cap_on_a_thin_plate_stays_above_it() {
+        let plate = "[materials.m]\nadvancing = \"30 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"box\"\n\
+            min = \"-12 -3 -12 mm\"\nmax = \"12 0 12 mm\"\n[[drops]]\nshape = \"cap\"\non = \"s\"\nvolume = \"20 uL\"\n";
+        let drop = &TestDrops::new(plate, 0.3e-3).drops[0];
+        assert!(drop.mesh.bounds()[0].y > -1e-9, "it reaches down to {} m", drop.mesh.bounds()[0].y);
+        assert!((drop.mesh.volume() / drop.volume - 1.0).abs() < 0.05, "{} m³", drop.mesh.volume());
+    }
 }

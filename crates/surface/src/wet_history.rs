@@ -38,7 +38,7 @@ impl Texels {
     fn new(solid: &Solid, edge: f64) -> Self {
         let [u, v] = match solid.plane_frame() {
             Some(frame) => frame.size,
-            None => [solid.mesh().area().max(0.0).sqrt(); 2],
+            None => [solid.area().max(0.0).sqrt(); 2],
         };
         let texel = 0.5 * edge;
         let count = |length: f64| (length / texel).clamp(MIN_TEXELS, MAX_TEXELS).ceil() as u32;

@@ -25,6 +25,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::grid::{CENTER, Grid, cubic, linear, local_center, smooth_gradient};
+use crate::line_state::LineState;
 use crate::redistance::PHI_MAX;
 use crate::scratch::Scratch;
 use crate::solids::{SOLID_BAND, Solids, Wall};
@@ -100,17 +101,18 @@ impl AngleRange {
         if self.receding == self.advancing { advancing } else { 0.5 * (advancing + self.receding.cos()) }
     }
 
-    /// The cosine to impose where the interface meets the wall at `measured`, and whether the line
-    /// is at rest.
-    pub fn choose(&self, measured: f64) -> (f64, bool) {
+    /// The cosine to impose where the interface meets the wall at `measured`, and what the line may
+    /// do.
+    pub fn choose(&self, measured: f64) -> (f64, LineState) {
         let (least, most) = (self.advancing.cos(), self.receding.cos());
-        if measured < least {
-            (least, false)
+        let (cosine, state) = if measured < least {
+            (least, LineState::Advancing)
         } else if measured > most {
-            (most.max(measured - self.receding_pull), false)
+            (most.max(measured - self.receding_pull), LineState::Receding)
         } else {
-            (measured, self.pins && self.advancing > self.receding)
-        }
+            (measured, LineState::Pinned { cosine: measured })
+        };
+        (cosine, if self.pins && self.advancing > self.receding { state } else { LineState::Free })
     }
 }
 
@@ -120,6 +122,7 @@ impl AngleRange {
 /// along the wall.
 pub fn measured_cosine(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3, s: f64, normal: DVec3) -> Option<f64> {
     let mut cosines = [0.0; 2];
+    let mut first = None;
     let mut start = at;
     for (cosine, height) in cosines.iter_mut().zip(ANGLE_HEIGHTS) {
         let mut p = start + normal * (height - (s + normal.dot(start - at)));
@@ -128,13 +131,14 @@ pub fn measured_cosine(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3, 
             let tangent = slope - normal * slope.dot(normal);
             let steepness = tangent.length_squared();
             if steepness < 0.02 {
-                return None;
+                return first;
             }
             let step = tangent * (linear(tiles, phi, slot, p, CENTER) / steepness);
             p -= step.clamp_length_max(3.0);
             slope = smooth_gradient(tiles, phi, slot, p);
         }
         *cosine = slope.normalize_or_zero().dot(normal);
+        first = Some(cosine.clamp(-0.999, 0.999));
         start = p;
     }
     Some((2.0 * cosines[0] - cosines[1]).clamp(-0.999, 0.999))
@@ -201,8 +205,8 @@ fn wall_curvature_term(
 /// Extends φ into solids at the contact angle, and marks the cells at which the contact line is
 /// pinned.
 pub fn impose_contact_angle(state: &mut State, scratch: &mut Scratch, law: &impl AngleLaw) {
-    let State { grid, solids, phi, pinned, .. } = state;
-    extend_into_solids(grid, solids, law, phi, pinned, &mut scratch.field);
+    let State { grid, solids, phi, line, .. } = state;
+    extend_into_solids(grid, solids, law, phi, line, &mut scratch.field);
 }
 
 /// One pass of the extension; `scratch` holds what is being written.
@@ -213,19 +217,18 @@ pub fn extend_into_solids(
     solids: &Solids,
     law: &impl AngleLaw,
     phi: &mut Field<f64>,
-    pinned: &mut Field<bool>,
+    line: &mut Field<LineState>,
     scratch: &mut Field<f64>,
 ) {
     let (tiles, before) = (&grid.tiles, &*phi);
-    (scratch.par_tiles_mut(), pinned.par_tiles_mut(), &solids.near)
+    (scratch.par_tiles_mut(), line.par_tiles_mut(), &solids.near)
         .into_par_iter()
         .enumerate()
         .filter(|(_, (_, _, near))| **near)
-        .for_each(|(slot, (out, pinned, _))| {
+        .for_each(|(slot, (out, line, _))| {
             out.copy_from_slice(before.tile(slot));
-            pinned.fill(false);
             for local in 0..tiles.cells_in_use() {
-                extend_at_cell(grid, solids, law, before, slot, local, &mut out[local], &mut pinned[local]);
+                extend_at_cell(grid, solids, law, before, slot, local, &mut out[local], &mut line[local]);
             }
         });
     let after = &*scratch;
@@ -253,11 +256,12 @@ fn extend_at_cell(
     slot: usize,
     local: usize,
     out: &mut f64,
-    pinned: &mut bool,
+    line: &mut LineState,
 ) {
     let tiles = &grid.tiles;
     let index = CellIndex::new(slot, local);
     let s = solids.distance.values()[index];
+    let before = std::mem::take(line);
     let in_pinning_zone = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
     if s <= -DEPTH {
         *out = PHI_MAX;
@@ -290,15 +294,18 @@ fn extend_at_cell(
     if wall.wet_advancing < range.advancing && law.is_wet(wall, grid.position(slot, ahead())) {
         range.advancing = wall.wet_advancing;
     }
-    let (cosine, rests) = if hysteresis {
+    let (cosine, found) = if hysteresis {
         match measured_cosine(tiles, phi, slot, at, s, normal) {
             Some(measured) => range.choose(measured),
-            None => (range.middle(), false),
+            None => (range.middle(), LineState::Free),
         }
     } else {
-        (range.middle(), false)
+        (range.middle(), LineState::Free)
     };
-    *pinned = in_pinning_zone && rests;
+    *line = if in_pinning_zone { found } else { LineState::Free };
+    if !inside {
+        *line = line.turned_from(before, s, RELAXATION, out);
+    }
     if inside {
         let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
         let cosine = slope_into_wall(samples, cosine);

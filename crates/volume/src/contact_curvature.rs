@@ -119,6 +119,7 @@ mod tests {
 
     use super::*;
     use crate::contact_angle::{CONVERGENCE_PASSES, extend_into_solids};
+    use crate::line_state::LineState;
     use crate::testing::{Advancing, cap_on_plane, fixed_angle};
 
     /// A cap at its wall's angle has nearly the curvature of its sphere at the line; at 20° less it
@@ -128,12 +129,12 @@ mod tests {
         for (cap, sign) in [(70.0, -1.0), (90.0, 0.0), (110.0, 1.0)] {
             let mut case = cap_on_plane(f64::to_radians(90.0), 12.0, DVec3::Y, DVec3::ZERO);
             let tiles = &case.grid.tiles;
-            let (mut pinned, mut scratch, mut kappa) = (Field::new(false), Field::new(0.0), Field::new(0.0));
-            pinned.resize(tiles);
+            let (mut line, mut scratch, mut kappa) = (Field::new(LineState::Free), Field::new(0.0), Field::new(0.0));
+            line.resize(tiles);
             scratch.resize(tiles);
             kappa.resize(tiles);
             for _ in 0..CONVERGENCE_PASSES {
-                extend_into_solids(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
+                extend_into_solids(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut line, &mut scratch);
             }
             struct Fixed(f64);
             impl AngleLaw for Fixed {

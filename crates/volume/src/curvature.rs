@@ -209,6 +209,7 @@ fn direction(from: CellIndex, to: CellIndex, tiles: &Tiles) -> DVec3 {
 mod tests {
     use super::*;
     use crate::contact_angle::{CONVERGENCE_PASSES, extend_into_solids};
+    use crate::line_state::LineState;
     use crate::testing::{Advancing, Random, cap_on_plane};
     use crate::tiles::Topology;
 
@@ -229,12 +230,13 @@ mod tests {
                     }
                 }
                 let tiles = &case.grid.tiles;
-                let (mut pinned, mut scratch, mut kappa) = (Field::new(false), Field::new(0.0), Field::new(0.0));
-                pinned.resize(tiles);
+                let (mut line, mut scratch, mut kappa) =
+                    (Field::new(LineState::Free), Field::new(0.0), Field::new(0.0));
+                line.resize(tiles);
                 scratch.resize(tiles);
                 kappa.resize(tiles);
                 for _ in 0..CONVERGENCE_PASSES {
-                    extend_into_solids(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut pinned, &mut scratch);
+                    extend_into_solids(&case.grid, &case.solids, &Advancing, &mut case.phi, &mut line, &mut scratch);
                 }
                 curvature(tiles, &case.solids, &case.phi, CurvatureOf::Interface, &mut kappa);
                 let (mut sum, mut count, mut most) = (0.0, 0, 0.0f64);

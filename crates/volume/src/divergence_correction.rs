@@ -17,13 +17,17 @@
 //! It acts only where the interface is fast (`NumericalParameters::divergence_correction_speeds`).
 //! The damping of [`parasitic_currents`](crate::parasitic_currents) feeds energy to an oscillating
 //! drop, and more of it through a velocity that continues beyond the interface: applied everywhere,
-//! a drop of 13 cells across that should decay by 5 per second would grow by 4. Moving walls are
-//! not taken into account: their part of a cut face counts as at rest.
+//! a drop of 13 cells across that should decay by 5 per second would grow by 4.
+//!
+//! The air is never faster than the fastest liquid: in a gap that closes from several sides the
+//! flows of all of them add up, cell by cell, and the advection of velocity takes them back into
+//! the liquid.
 
 use rayon::prelude::*;
 
 use crate::extrapolation::LiquidGeometry;
-use crate::faces::{FaceFlags, IN_SOLID};
+use crate::faces::{FaceFlags, IN_SOLID, WET};
+use crate::projection::WallVelocity;
 use crate::tiles::{CellIndex, Field, SELF};
 
 /// Air cells up to this distance from the interface are corrected, in cells.
@@ -58,12 +62,14 @@ impl DivergenceCorrection {
         flags: &FaceFlags,
         dt_over_h: f64,
         speeds: [f64; 2],
+        walls: &impl WallVelocity,
         velocity: &mut [Field<f64>; 3],
     ) {
         let Self { excess, fast, before } = self;
         let tiles = geometry.tiles;
         excess.resize(tiles);
         excess.set_all(0.0);
+        let fastest = fastest_liquid(geometry, flags, velocity);
         fast.clear();
         fast.resize(tiles.len(), true);
         for _ in 0..SWEEPS {
@@ -74,7 +80,7 @@ impl DivergenceCorrection {
             let (reads, wakes) = (&*velocity, |slot: usize| tiles.touches(before, slot));
             excess.par_tiles_mut().zip(&mut *fast).enumerate().filter(|(slot, _)| wakes(*slot)).for_each(
                 |(slot, (excess, fast))| {
-                    *fast = find_excess(geometry, flags, [dt_over_h, speeds[0], speeds[1]], reads, slot, excess);
+                    *fast = find_excess(geometry, flags, [dt_over_h, speeds[0], speeds[1]], walls, reads, slot, excess);
                 },
             );
             if !fast.contains(&true) {
@@ -82,11 +88,9 @@ impl DivergenceCorrection {
             }
             for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
                 let wakes = |slot: usize| fast[slot] || tiles.is_marked(fast, slot, SELF - [1, 3, 9][axis]);
-                component
-                    .par_tiles_mut()
-                    .enumerate()
-                    .filter(|(slot, _)| wakes(*slot))
-                    .for_each(|(slot, component)| pass_on(geometry, &flags[axis], excess, axis, slot, component));
+                component.par_tiles_mut().enumerate().filter(|(slot, _)| wakes(*slot)).for_each(|(slot, component)| {
+                    pass_on(geometry, &flags[axis], excess, fastest, axis, slot, component)
+                });
             }
         }
     }
@@ -97,6 +101,7 @@ fn find_excess(
     geometry: &LiquidGeometry<'_>,
     flags: &FaceFlags,
     [dt_over_h, slow, fast]: [f64; 3],
+    walls: &impl WallVelocity,
     velocity: &[Field<f64>; 3],
     slot: usize,
     excess: &mut [f64],
@@ -130,7 +135,12 @@ fn find_excess(
             let Some((u, next, face)) = face else { continue };
             let (axis, up) = (direction / 2, direction % 2 == 1);
             let open = solids.open[axis].values()[face];
-            outflow += open * if up { u } else { -u };
+            let wall = || walls(&solids.wall.values()[index], index, axis);
+            let shut = 1.0 - open;
+            // A face in a solid that carries no liquid has a velocity from the step before.
+            let u = if flags[axis].values()[face] & (IN_SOLID | WET) == IN_SOLID { wall() } else { u };
+            let flow = if shut > 0.0 { open * u + shut * wall() } else { u };
+            outflow += if up { flow } else { -flow };
             if phi[next] > phi[index] && flags[axis].values()[face] & IN_SOLID == 0 {
                 weight += open * (phi[next] - phi[index]).powi(2);
             }
@@ -143,11 +153,33 @@ fn find_excess(
     any
 }
 
+/// Largest velocity component at the faces of liquid cells outside solids, in m/s.
+fn fastest_liquid(geometry: &LiquidGeometry<'_>, flags: &FaceFlags, velocity: &[Field<f64>; 3]) -> f64 {
+    let LiquidGeometry { tiles, phi, .. } = geometry;
+    let in_tile = |slot: usize| {
+        let mut fastest: f64 = 0.0;
+        for local in (0..tiles.cells_in_use()).filter(|&local| phi.tile(slot)[local] < 0.0) {
+            let index = CellIndex::new(slot, local);
+            for (axis, component) in velocity.iter().enumerate().take(tiles.dims()) {
+                let high = tiles.next(index, axis, 1).unwrap_or(index);
+                for face in [index, high] {
+                    if flags[axis].values()[face] & IN_SOLID == 0 {
+                        fastest = fastest.max(component.values()[face].abs());
+                    }
+                }
+            }
+        }
+        fastest
+    };
+    (0..tiles.len()).into_par_iter().map(in_tile).reduce(|| 0.0, f64::max)
+}
+
 /// Subtracts what the cells below pass on from the faces of one tile.
 fn pass_on(
     geometry: &LiquidGeometry<'_>,
     flags: &Field<u8>,
     excess: &Field<f64>,
+    fastest: f64,
     axis: usize,
     slot: usize,
     component: &mut [f64],
@@ -162,7 +194,10 @@ fn pass_on(
         let Some(low) = tiles.next(index, axis, -1).filter(|&low| phi[low] >= 0.0) else { continue };
         let rise = phi[index] - phi[low];
         let (owner, outward) = if rise > 0.0 { (low, 1.0) } else { (index, -1.0) };
-        component[local] -= outward * rise * rise * excess.values()[owner];
+        let excess = excess.values()[owner];
+        if excess != 0.0 {
+            component[local] = (component[local] - outward * rise * rise * excess).clamp(-fastest, fastest);
+        }
     }
 }
 
@@ -198,9 +233,9 @@ mod tests {
         let v = |velocity: &[Field<f64>; 3], height: i32| velocity[1].get(tiles.find([6, height, 1]));
         // Slow liquid is not changed.
         let mut outflow = DivergenceCorrection::default();
-        outflow.apply(&geometry, &flags, 1e-3, SPEEDS, &mut velocity);
+        outflow.apply(&geometry, &flags, 1e-3, SPEEDS, &|_, _, _| 0.0, &mut velocity);
         assert_eq!(v(&velocity, 2), -1.0);
-        outflow.apply(&geometry, &flags, 0.1, SPEEDS, &mut velocity);
+        outflow.apply(&geometry, &flags, 0.1, SPEEDS, &|_, _, _| 0.0, &mut velocity);
         let (below, above) = (v(&velocity, 1), v(&velocity, 2));
         assert!(below == -1.0 && (above + 2.0).abs() < 1e-9, "{below} and {above} m/s at 1 and 2 cells, not −1 and −2");
     }

@@ -122,6 +122,8 @@ pub struct Drops {
     sets: UnionFind,
     fractions: Vec<f64>,
     overlaps: Vec<Overlap>,
+    /// Target volumes before the last labeling.
+    previous_targets: Vec<TargetVolume>,
 }
 
 impl Default for Drops {
@@ -136,6 +138,7 @@ impl Default for Drops {
             sets: UnionFind::default(),
             fractions: Vec::new(),
             overlaps: Vec::new(),
+            previous_targets: Vec::new(),
         }
     }
 }
@@ -330,15 +333,30 @@ impl Drops {
                 *fraction = liquid_fraction(tiles, solids, phi, CellIndex::new(slot, local));
             }
         });
-        for (index, &fraction) in tiles.indices().zip(&self.fractions) {
-            if fraction <= 0.0 {
-                continue;
-            }
-            let mut candidates = std::iter::once(index).chain(tiles.face_neighbors(index));
-            if let Some(unknown) = candidates.find_map(|cell| unknown_of.values()[cell].get()) {
-                self.components[self.component_of[unknown] as usize].volume += fraction;
-            }
+        let Self { components, component_of, fractions, .. } = self;
+        for (_, fraction, component) in liquid_cells(tiles, unknown_of, component_of, fractions) {
+            components[component].volume += fraction;
         }
+    }
+
+    /// The cells with liquid, their liquid fractions, and their components' numbers.
+    pub fn liquid_cells<'a>(
+        &'a self,
+        tiles: &'a Tiles,
+        unknown_of: &'a Field<OptionalUnknown>,
+    ) -> impl Iterator<Item = (CellIndex, f64, usize)> + 'a {
+        liquid_cells(tiles, unknown_of, &self.component_of, &self.fractions)
+    }
+
+    /// Which drops of the previous step the components consist of, by component, then id.
+    pub fn overlaps(&self) -> &[Overlap] {
+        &self.overlaps
+    }
+
+    /// Target volume of a drop before the last labeling, in cells.
+    pub fn previous_volume(&self, id: u32) -> f64 {
+        let known = self.previous_targets.binary_search_by_key(&id, |target| target.id);
+        known.map_or(0.0, |at| self.previous_targets[at].volume)
     }
 
     /// Liquid fraction of each cell in the last step.
@@ -356,6 +374,7 @@ impl Drops {
         unmeasured: &[u32],
         events: &mut Vec<Event>,
     ) {
+        self.previous_targets.clone_from(&self.targets);
         let Self { targets, next_id, labels, components, component_of, overlaps, unresolved, .. } = self;
         labeling::count_overlaps(input.cells, labels, component_of, overlaps);
         unresolved.clear();
@@ -389,6 +408,21 @@ impl Drops {
             (gap / numerics.volume_relaxation_steps).clamp(-max, max) * cells_per_second
         }));
     }
+}
+
+/// The cells with liquid, their liquid fractions, and their components' numbers; liquid in a cell
+/// whose center is in air belongs to its first liquid neighbor.
+fn liquid_cells<'a>(
+    tiles: &'a Tiles,
+    unknown_of: &'a Field<OptionalUnknown>,
+    component_of: &'a [u32],
+    fractions: &'a [f64],
+) -> impl Iterator<Item = (CellIndex, f64, usize)> + 'a {
+    tiles.indices().zip(fractions).filter(|(_, fraction)| **fraction > 0.0).filter_map(move |(index, &fraction)| {
+        let mut candidates = std::iter::once(index).chain(tiles.face_neighbors(index));
+        let unknown = candidates.find_map(|cell| unknown_of.values()[cell].get())?;
+        Some((index, fraction, component_of[unknown] as usize))
+    })
 }
 
 #[cfg(test)]

@@ -5,8 +5,11 @@
 //! closer to the liquid, weighted by |∂φ|. Faces are filled layer by layer, as soon as most of what
 //! they depend on is known, so that the result does not depend on threads. A face just above a
 //! wall, ahead of a contact line, may depend on nothing but faces in the solid: it takes the mean
-//! of all known neighbors. (Without this it keeps the velocity of a line that once receded, and
-//! holds the line back.)
+//! of its known neighbors, outside solids if there are any. (Without this it keeps the velocity of
+//! a line that once receded, and holds the line back.) From faces in solids it takes no more than
+//! `NumericalParameters::prescribed_speed_limit`: they belong to nearly closed cells, where the
+//! projection of fast liquid leaves any speed, and since the velocity in the solid in turn
+//! follows from the air above, the two would grow without limit.
 //!
 //! In solids velocity continues the profile at the wall: with u(s_m) at a height above it and the
 //! slip length λ,
@@ -26,6 +29,7 @@ use crate::faces::{FaceFlags, IN_SOLID, WET};
 use crate::fluid::StepContext;
 use crate::grid::{FACES, linear, local_center};
 use crate::params::Parameters;
+use crate::projection::WallVelocity;
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
@@ -120,10 +124,12 @@ pub fn extrapolate_velocity<L>(
     let State { grid, sides, solids, phi, velocity, .. } = state;
     let Scratch { face_flags, extrapolation, divergence_correction, .. } = scratch;
     let geometry = LiquidGeometry { tiles: &grid.tiles, solids, phi, slip: params.slip / grid.h };
-    let unreached = extrapolation.fill_air(&geometry, velocity, face_flags);
     let speeds = params.numerics.divergence_correction_speeds;
-    divergence_correction.apply(&geometry, face_flags, step.dt / grid.h, speeds, velocity);
     let walls = WallMotion::new(step.world, sides, grid);
+    let at_cell = |wall: &Wall, cell: CellIndex, axis: usize| walls.at_cell(wall, cell, axis);
+    let most = params.numerics.prescribed_speed_limit * grid.h / step.dt;
+    let unreached = extrapolation.fill_air(&geometry, most, &at_cell, velocity, face_flags);
+    divergence_correction.apply(&geometry, face_flags, step.dt / grid.h, speeds, &at_cell, velocity);
     let wall_velocity = |wall: &Wall, at: DVec3, slot: usize| walls.at(wall, at, slot);
     extrapolation.fill_walls(&geometry, face_flags, &wall_velocity, velocity);
     ExtrapolationReport { unreached }
@@ -132,10 +138,13 @@ pub fn extrapolate_velocity<L>(
 impl Extrapolation {
     /// Fills the velocity in air; returns the number of faces that could not be reached.
     ///
-    /// `known` are the face flags; faces that were filled then count as liquid.
+    /// `known` are the face flags; faces that were filled then count as liquid. What comes from
+    /// faces in solids is at most `most` (in m/s) faster than the wall.
     pub fn fill_air(
         &mut self,
         geometry: &LiquidGeometry<'_>,
+        most: f64,
+        walls: &impl WallVelocity,
         velocity: &mut [Field<f64>; 3],
         known: &mut FaceFlags,
     ) -> usize {
@@ -163,7 +172,7 @@ impl Extrapolation {
             lists
                 .par_iter_mut()
                 .enumerate()
-                .for_each(|(slot, queue)| queue.fill_from_neighbors(tiles, slot, values, mask));
+                .for_each(|(slot, queue)| queue.fill_from_neighbors(geometry, most, walls, slot, values, mask));
             write_found(lists, velocity);
             mark_found(lists, known);
         }
@@ -317,22 +326,40 @@ impl TileQueue {
 
     /// Gives the remaining faces the mean of all known neighbors, also of partly open ones in
     /// solids.
-    fn fill_from_neighbors(&mut self, tiles: &Tiles, slot: usize, values: [&[f64]; 3], known: [&[u8]; 3]) {
+    fn fill_from_neighbors(
+        &mut self,
+        geometry: &LiquidGeometry<'_>,
+        most: f64,
+        walls: &impl WallVelocity,
+        slot: usize,
+        values: [&[f64]; 3],
+        known: [&[u8]; 3],
+    ) {
+        let LiquidGeometry { tiles, solids, .. } = geometry;
         let Self { pending, found, .. } = self;
         found.clear();
         pending.retain(|fill| {
             let axis = usize::from(fill.axis);
-            let (mut sum, mut count) = (0.0, 0.0);
-            for direction in 0..2 * tiles.dims() {
-                let step = if direction % 2 == 0 { -1 } else { 1 };
-                let next = tiles.next(CellIndex::new(slot, usize::from(fill.local)), direction / 2, step);
-                if let Some(next) = next.filter(|&next| known[axis][next] & WET != 0) {
+            // Outside solids first.
+            let (mut sum, mut count, mut outside) = (0.0, 0.0, false);
+            let index = CellIndex::new(slot, usize::from(fill.local));
+            for next in tiles.face_neighbors(index).filter(|&next| known[axis][next] & WET != 0) {
+                let is_outside = known[axis][next] & IN_SOLID == 0;
+                if is_outside && !outside {
+                    (sum, count, outside) = (0.0, 0.0, true);
+                }
+                if is_outside == outside {
                     sum += values[axis][next];
                     count += 1.0;
                 }
             }
             if count > 0.0 {
-                found.push(FaceValue { axis: fill.axis, local: fill.local, value: sum / count });
+                let mut value = sum / count;
+                if !outside {
+                    let wall = walls(&solids.wall.values()[index], index, axis);
+                    value = wall + (value - wall).clamp(-most, most);
+                }
+                found.push(FaceValue { axis: fill.axis, local: fill.local, value });
             }
             count == 0.0
         });

@@ -27,6 +27,7 @@ use crate::curvature::compute_curvature;
 use crate::drops::{LabelInput, label_drops};
 use crate::error::SolveError;
 use crate::extrapolation::extrapolate_velocity;
+use crate::free_motion::conserve_momentum;
 use crate::interface_advection::{advect_interface, advective_time_step};
 use crate::params::Parameters;
 use crate::parasitic_currents::damp_parasitic_currents;
@@ -34,6 +35,7 @@ use crate::projection::{Pass, Projection, capillary_time_step, project};
 use crate::redistance::{redistance, redistance_if_due};
 use crate::scratch::Scratch;
 use crate::sources::NeedleFlow;
+use crate::speed_limit::limit_speed;
 use crate::state::State;
 use crate::viscosity::{damp_capillary_waves, diffuse_velocity};
 use crate::wind::apply_wind;
@@ -113,6 +115,7 @@ impl Fluid {
         compute_curvature(state, scratch, params, step);
         timer.enter("drops");
         let drops = label_drops(state, scratch, params, step, events);
+        conserve_momentum(state, scratch, params, step).record(stages);
         timer.enter("pressure");
         let pressure = project(state, scratch, params, step, Pass::WithSurfaceTension)?;
         if params.implicit_tension {
@@ -125,6 +128,7 @@ impl Fluid {
         timer.enter("extrapolation");
         damp_parasitic_currents(state, scratch, params);
         extrapolate_velocity(state, scratch, params, step).record(stages);
+        limit_speed(state, params, step).record(stages);
         timer.enter("interface");
         advect_interface(state, scratch, params, step).record(stages);
         timer.enter("contact_angle");

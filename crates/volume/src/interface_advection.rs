@@ -86,10 +86,10 @@ pub fn correct_by_particles(state: &mut State, params: &Parameters) -> usize {
 
 /// Writes the velocity that moves φ at cell centers, in cells per step.
 fn sample_interface_velocity<L>(state: &State, scratch: &mut Scratch, step: &StepContext<'_, L>) {
-    let State { grid, sides, solids, phi, velocity, pinned, .. } = state;
+    let State { grid, sides, solids, phi, velocity, line, .. } = state;
     let walls = WallMotion::new(step.world, sides, grid);
     let wall_velocity = |wall: &Wall, at: DVec3, slot: usize| walls.at(wall, at, slot);
-    let sampler = InterfaceVelocity { tiles: &grid.tiles, solids, velocity, pinned, dt_over_h: step.dt / grid.h };
+    let sampler = InterfaceVelocity { tiles: &grid.tiles, solids, velocity, line, dt_over_h: step.dt / grid.h };
     sampler.sample_at_centers(phi, &wall_velocity, &mut scratch.center_velocity);
 }
 

@@ -17,7 +17,8 @@
 //! to the grid it never rested, 150 mm/s at 120°. Below 90° the same flow pulls the line back,
 //! which damps it; kept there too, a meniscus of 30° stands 0.15 mm lower.) Where an interface
 //! above the wall lies along it, as under a drop that comes down, it falls to zero too. φ in cells
-//! of a pinned line does not move.
+//! of a pinned line, and of one that would move against the direction that its angle allows
+//! ([`LineState`]), moves with the wall.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -25,6 +26,7 @@ use rayon::prelude::*;
 use crate::contact_angle::{BAND, DEPTH};
 use crate::extrapolation::sample;
 use crate::grid::{gradient, local_center};
+use crate::line_state::LineState;
 use crate::solids::{Solids, Wall};
 use crate::tiles::{CellIndex, Field, SIDE, Tiles, local_cell};
 
@@ -42,8 +44,8 @@ pub struct InterfaceVelocity<'a> {
     pub solids: &'a Solids,
     /// Velocity at faces.
     pub velocity: &'a [Field<f64>; 3],
-    /// Cells at which the line is pinned.
-    pub pinned: &'a Field<bool>,
+    /// What the contact line may do at each cell.
+    pub line: &'a Field<LineState>,
     /// Δt/h, in s/m.
     pub dt_over_h: f64,
 }
@@ -56,7 +58,7 @@ impl InterfaceVelocity<'_> {
         wall_velocity: &(impl Fn(&Wall, DVec3, usize) -> DVec3 + Sync),
         out: &mut [Field<f64>; 3],
     ) {
-        let Self { tiles, solids, velocity, pinned, dt_over_h } = self;
+        let Self { tiles, solids, velocity, line, dt_over_h } = self;
         let [x, y, z] = out;
         (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each(
             |(slot, (x, y, z))| {
@@ -87,8 +89,12 @@ impl InterfaceVelocity<'_> {
                         let flat = if overhang > 0.0 { ((overhang - from) / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
                         found = moving + relative - across * (flat * (1.0 - s / LIFT));
                     }
-                    if pinned.values()[index] {
-                        found = DVec3::ZERO;
+                    let line = line.values()[index];
+                    if line != LineState::Free {
+                        let moving = wall_velocity(&solids.wall.values()[index], local_center(local), slot);
+                        if line.blocks((found - moving).dot(gradient(tiles, phi, index))) {
+                            found = moving;
+                        }
                     }
                     (x[local], y[local], z[local]) = (found.x * dt_over_h, found.y * dt_over_h, found.z * dt_over_h);
                 }

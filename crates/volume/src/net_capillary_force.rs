@@ -19,9 +19,10 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::drops::Drops;
-use crate::faces::WET;
+use crate::faces::{FaceFlags, WET};
+use crate::poisson::OptionalUnknown;
 use crate::projection::{PressureProblem, Projection};
-use crate::tiles::{CellIndex, Field};
+use crate::tiles::{CellIndex, Field, Tiles};
 
 /// The net force of the interface on a component.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,18 +48,31 @@ pub fn cancel_net_forces(
         return;
     }
     find_net_forces(problem, projection, drops, net_forces);
-    let unknown_of = projection.unknown_of.values();
-    for (axis, component) in velocity.iter_mut().enumerate().take(problem.tiles.dims()) {
+    let (unknown_of, component_of) = (&projection.unknown_of, &drops.component_of);
+    let shift = |component: usize| -net_forces[component].velocity;
+    shift_components(problem.tiles, problem.flags, unknown_of, component_of, velocity, shift);
+}
+
+/// Adds a uniform velocity to the faces of each component.
+pub fn shift_components(
+    tiles: &Tiles,
+    flags: &FaceFlags,
+    unknown_of: &Field<OptionalUnknown>,
+    component_of: &[u32],
+    velocity: &mut [Field<f64>; 3],
+    shift: impl Fn(usize) -> DVec3 + Sync,
+) {
+    for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
         component.par_tiles_mut().enumerate().for_each(|(slot, out)| {
-            let (flags, own) = (problem.flags[axis].tile(slot), projection.unknown_of.tile(slot));
-            for local in 0..problem.tiles.cells_in_use() {
+            let (flags, own) = (flags[axis].tile(slot), unknown_of.tile(slot));
+            for local in 0..tiles.cells_in_use() {
                 if flags[local] & WET == 0 {
                     continue;
                 }
                 let index = CellIndex::new(slot, local);
-                let low = || problem.tiles.next(index, axis, -1).and_then(|low| unknown_of[low].get());
+                let low = || tiles.next(index, axis, -1).and_then(|low| unknown_of.values()[low].get());
                 if let Some(unknown) = own[local].get().or_else(low) {
-                    out[local] -= net_forces[drops.component_of[unknown] as usize].velocity[axis];
+                    out[local] += shift(component_of[unknown] as usize)[axis];
                 }
             }
         });
@@ -106,6 +120,7 @@ mod tests {
     use crate::curvature::{CurvatureOf, curvature};
     use crate::drops::LabelInput;
     use crate::faces::{FaceFlags, classify_faces};
+    use crate::line_state::LineState;
     use crate::params::NumericalParameters;
     use crate::testing::{free_space, sampled, uniform};
 
@@ -137,7 +152,7 @@ mod tests {
             flags: &flags,
             phi,
             kappa: &kappa,
-            pinned: &uniform(&tiles, false),
+            line: &uniform(&tiles, LineState::Free),
             tension: 0.3,
             second_order: true,
             lifts: true,

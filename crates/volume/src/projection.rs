@@ -19,26 +19,25 @@
 //! (γκΔt/ρh² − q)/θ, with κ interpolated to the crossing. First order (wang2005, §5.3): θ = 1 and κ
 //! of the air cell.
 //!
-//! **Pinned lines**: the liquid–air faces of a pinned line are closed
-//! (`PressureProblem::prescribed_velocity`).
+//! **At contact lines** the flow through liquid–air faces is prescribed ([`line_flow`]).
 //!
 //! The solve stops when the remaining divergence would change a cell's volume by
 //! `NumericalParameters::divergence_tolerance` in one step.
 
 mod interior_rows;
+mod line_flow;
 
 use std::f64::consts::TAU;
 
 use rayon::prelude::*;
 use sessile_wetting::Liquid;
 
+pub use self::line_flow::WallVelocity;
 use crate::curvature::at_crossing;
 use crate::error::SolveError;
-use crate::extrapolation::sample;
 use crate::faces::{FaceFlags, WET};
 use crate::fluid::StepContext;
-use crate::grid::local_center;
-use crate::level_set_advection::LIFT;
+use crate::line_state::LineState;
 use crate::net_capillary_force::cancel_net_forces;
 use crate::params::{NumericalParameters, Parameters};
 use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
@@ -78,7 +77,7 @@ pub fn project<L>(
     step: &StepContext<'_, L>,
     pass: Pass,
 ) -> Result<SolveReport, SolveError> {
-    let State { grid, sides, solids, phi, velocity, pressure, pinned, drops, .. } = state;
+    let State { grid, sides, solids, phi, velocity, pressure, line, drops, .. } = state;
     let Scratch { face_flags, kappa, previous_velocity, projection, source, net_forces, .. } = scratch;
     let Liquid { density, surface_tension, .. } = params.liquid;
     let (dt, h, first) = (step.dt, grid.h, pass == Pass::WithSurfaceTension);
@@ -90,7 +89,7 @@ pub fn project<L>(
         flags: face_flags,
         phi,
         kappa,
-        pinned,
+        line,
         tension: if first { surface_tension * dt / (density * h * h) } else { 0.0 },
         second_order: params.second_order,
         lifts: params.virtual_surface.is_none(),
@@ -123,8 +122,8 @@ pub struct PressureProblem<'a> {
     pub phi: &'a Field<f64>,
     /// Its curvature, in 1/cells.
     pub kappa: &'a Field<f64>,
-    /// Cells at which the contact line is pinned.
-    pub pinned: &'a Field<bool>,
+    /// What the contact line may do at each cell.
+    pub line: &'a Field<LineState>,
     /// γΔt/(ρh²), in m/s: q at the interface per κ.
     pub tension: f64,
     /// Second order at the interface; first otherwise.
@@ -176,47 +175,6 @@ impl Default for Projection {
 }
 
 impl PressureProblem<'_> {
-    /// The velocity across a face between liquid and air that the pressure does not change; none
-    /// where it does.
-    ///
-    /// At a pinned line it is the wall's. Where the center of one of the two cells lies in a solid,
-    /// φ there is an extension that follows the interface above it; so does the flow. (Left to the
-    /// pressure, 100 mm/s enter beside the line and leave by the next face permanently, since no
-    /// displacement of the interface opposes it. Closed, low angles on round solids are wrong by up
-    /// to 3 %.) Fast liquid is excepted: what enters a nearly closed cell would leave through the
-    /// remaining opening at any speed.
-    fn prescribed_velocity(
-        &self,
-        axis: usize,
-        low: CellIndex,
-        high: CellIndex,
-        wall_velocity: impl Fn() -> f64,
-    ) -> Option<f64> {
-        let (phi, pinned) = (self.phi.values(), self.pinned.values());
-        if (phi[low] < 0.0) == (phi[high] < 0.0) {
-            return None;
-        }
-        if pinned[low] || pinned[high] {
-            return Some(wall_velocity());
-        }
-        if !(self.solids.contains_center(low) || self.solids.contains_center(high)) {
-            return None;
-        }
-        Some(self.lifted_velocity(axis, low, high))
-            .filter(|velocity| velocity.abs() * self.dt_over_h < self.numerics.prescribed_speed_limit)
-    }
-
-    /// Velocity across a face of the interface above the wall, as it moves φ.
-    fn lifted_velocity(&self, axis: usize, low: CellIndex, high: CellIndex) -> f64 {
-        let s = self.solids.distance.values();
-        let mut at = local_center(high.local());
-        at[axis] -= 0.5;
-        let normal = (self.solids.normal(self.tiles, low) + self.solids.normal(self.tiles, high)).normalize_or_zero();
-        let height = 0.5 * (s[low] + s[high]);
-        let moving = sample(self.tiles, self.before, high.slot(), at + normal * (LIFT - height));
-        (moving - normal * moving.dot(normal) * (1.0 - height.max(0.0) / LIFT))[axis]
-    }
-
     /// Fraction of the line from a liquid cell to an air cell that lies in the liquid.
     pub fn share(&self, liquid: CellIndex, air: CellIndex) -> f64 {
         let (a, b) = (self.phi.values()[liquid], self.phi.values()[air]);
@@ -239,7 +197,7 @@ impl PressureProblem<'_> {
         velocity: &[Field<f64>; 3],
         index: CellIndex,
         source: f64,
-        wall_velocity: &(impl Fn(&Wall, CellIndex, usize) -> f64 + Sync),
+        wall_velocity: &impl WallVelocity,
     ) -> Equation {
         let mut row = Equation { neighbors: [OptionalUnknown::NONE; 6], faces: [0.0; 3], dirichlet: 0.0, rhs: source };
         for direction in 0..2 * self.tiles.dims() {
@@ -256,8 +214,7 @@ impl PressureProblem<'_> {
                 continue;
             }
             let [low, high] = if up { [index, next] } else { [next, index] };
-            let wall = || wall_velocity(&self.solids.wall.values()[high], high, axis);
-            if let Some(velocity) = self.prescribed_velocity(axis, low, high, wall) {
+            if let Some(velocity) = self.prescribed_velocity(axis, [low, high], wall_velocity) {
                 row.rhs -= outward * open * velocity;
                 continue;
             }
@@ -314,7 +271,7 @@ impl Projection {
         problem: &PressureProblem<'_>,
         velocity: &[Field<f64>; 3],
         source: &[f64],
-        wall_velocity: &(impl Fn(&Wall, CellIndex, usize) -> f64 + Sync),
+        wall_velocity: &impl WallVelocity,
     ) {
         let Self { cells, unknown_of, system, .. } = self;
         let n = cells.len();
@@ -376,7 +333,7 @@ impl Projection {
         &mut self,
         problem: &PressureProblem<'_>,
         velocity: &mut [Field<f64>; 3],
-        wall_velocity: &(impl Fn(&Wall, CellIndex, usize) -> f64 + Sync),
+        wall_velocity: &impl WallVelocity,
     ) {
         let Self { q, unknown_of: unknowns, .. } = self;
         let (q, unknowns) = (&*q, &*unknowns);
@@ -396,8 +353,7 @@ impl Projection {
                         continue;
                     }
                     let Some(low) = problem.tiles.next(high, axis, -1) else { continue };
-                    let wall = || wall_velocity(&problem.solids.wall.values()[high], high, axis);
-                    if let Some(velocity) = problem.prescribed_velocity(axis, low, high, wall) {
+                    if let Some(velocity) = problem.prescribed_velocity(axis, [low, high], wall_velocity) {
                         if unknown_of[low] != unknown_of[high] {
                             out[local] = velocity;
                         }

@@ -44,6 +44,7 @@ use sessile_model::StageReports;
 use crate::contact_angle::{AngleLaw, BAND, impose_contact_angle};
 use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::interface_advection::correct_by_particles;
+use crate::line_state::LineState;
 use crate::params::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
@@ -164,8 +165,8 @@ pub fn redistance_if_due<L: AngleLaw>(
 
 /// Reinitializes φ to a distance.
 pub fn redistance(state: &mut State, scratch: &mut Scratch) {
-    let State { grid, solids, phi, pinned, since_redistance, .. } = state;
-    scratch.redistance.apply(&grid.tiles, solids, pinned, phi, &mut scratch.field);
+    let State { grid, solids, phi, line, since_redistance, .. } = state;
+    scratch.redistance.apply(&grid.tiles, solids, line, phi, &mut scratch.field);
     *since_redistance = SinceRedistance::default();
 }
 
@@ -175,7 +176,7 @@ impl Redistance {
         &mut self,
         tiles: &Tiles,
         solids: &Solids,
-        pinned: &Field<bool>,
+        line: &Field<LineState>,
         phi: &mut Field<f64>,
         scratch: &mut Field<f64>,
     ) {
@@ -194,7 +195,10 @@ impl Redistance {
             let near = solids.near[slot];
             for local in 0..tiles.cells_in_use() {
                 let index = CellIndex::new(slot, local);
-                if near && (pinned.values()[index] || (solids.contains_center(index) && values[local].abs() < BAND)) {
+                if near
+                    && (line.values()[index].is_pinned()
+                        || (solids.contains_center(index) && values[local].abs() < BAND))
+                {
                     continue;
                 }
                 let distance = nearest.values()[index].map(|nearest| nearest.distance());
@@ -202,7 +206,7 @@ impl Redistance {
             }
         });
         phi.swap_values(scratch);
-        self.keep_volume(tiles, solids, pinned, phi, scratch);
+        self.keep_volume(tiles, solids, line, phi, scratch);
     }
 
     /// Finds the points of cells close to the interface, each from its own φ and ∇φ.
@@ -270,7 +274,7 @@ impl Redistance {
         &mut self,
         tiles: &Tiles,
         solids: &Solids,
-        pinned: &Field<bool>,
+        line: &Field<LineState>,
         phi: &mut Field<f64>,
         before: &mut Field<f64>,
     ) {
@@ -303,7 +307,8 @@ impl Redistance {
             out.copy_from_slice(new.tile(slot));
             for (local, out) in out.iter_mut().enumerate().take(cells) {
                 let index = CellIndex::new(slot, local);
-                let fixed = solids.near[slot] && (pinned.values()[index] || solids.distance.values()[index] < 0.0);
+                let fixed =
+                    solids.near[slot] && (line.values()[index].is_pinned() || solids.distance.values()[index] < 0.0);
                 // A point farther away, as where a tangent plane was taken far up a flat interface,
                 // does not represent this cell.
                 let offset = nearest.values()[index].map(|nearest| nearest.offset);
@@ -496,8 +501,8 @@ mod tests {
             let (out, up) = (center.with_y(0.0).length() - 13.0, center.y - 1.1);
             case.phi.values_mut()[index] = DVec3::new(out.max(0.0), up.max(0.0), 0.0).length() + out.max(up).min(0.0);
         }
-        let (mut pinned, mut scratch) = (Field::new(false), Field::new(0.0));
-        pinned.resize(tiles);
+        let (mut line, mut scratch) = (Field::new(LineState::Free), Field::new(0.0));
+        line.resize(tiles);
         scratch.resize(tiles);
         let bend = |phi: &mut Field<f64>| {
             for index in tiles.indices() {
@@ -514,7 +519,7 @@ mod tests {
         bend(&mut case.phi);
         let before = volume(&case.phi);
         for _ in 0..5 {
-            redistance.apply(tiles, &case.solids, &pinned, &mut case.phi, &mut scratch);
+            redistance.apply(tiles, &case.solids, &line, &mut case.phi, &mut scratch);
             bend(&mut case.phi);
         }
         let after = volume(&case.phi);

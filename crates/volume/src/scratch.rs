@@ -4,6 +4,7 @@ use crate::divergence_correction::DivergenceCorrection;
 use crate::drops::Label;
 use crate::extrapolation::Extrapolation;
 use crate::faces::FaceFlags;
+use crate::line_state::LineState;
 use crate::net_capillary_force::NetForce;
 use crate::projection::Projection;
 use crate::redistance::Redistance;
@@ -49,7 +50,7 @@ pub struct Scratch {
 #[derive(Debug, Default)]
 pub struct SpareValues {
     pub numbers: Vec<f64>,
-    pub flags: Vec<bool>,
+    pub lines: Vec<LineState>,
     pub labels: Vec<Label>,
     pub walls: Vec<Wall>,
 }

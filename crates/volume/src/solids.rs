@@ -134,6 +134,22 @@ impl<'a> WallMotion<'a> {
         if self.moving { self.boundaries.velocity(wall, self.grid.center(index))[axis] } else { 0.0 }
     }
 
+    /// Largest |u| + |v| + |w| of the walls within two cells of the liquid, in m/s.
+    pub fn fastest(&self, solids: &Solids, phi: &Field<f64>) -> f64 {
+        let tiles = &self.grid.tiles;
+        let in_tile = |slot: usize| {
+            let speed = |local: usize| {
+                let cell = CellIndex::new(slot, local);
+                let wall = &solids.wall.values()[cell];
+                self.boundaries.velocity(wall, self.grid.center(cell)).abs().element_sum()
+            };
+            let is_near =
+                |local: &usize| phi.tile(slot)[*local] < 2.0 && solids.distance.tile(slot)[*local].abs() < 2.0;
+            (0..tiles.cells_in_use()).filter(is_near).map(speed).fold(0.0, f64::max)
+        };
+        (0..tiles.len()).into_par_iter().filter(|&slot| solids.near[slot]).map(in_tile).reduce(|| 0.0, f64::max)
+    }
+
     /// Velocity of a wall at tile coordinates `at`, in m/s.
     pub fn at(&self, wall: &Wall, at: DVec3, slot: usize) -> DVec3 {
         if self.moving { self.boundaries.velocity(wall, self.grid.position(slot, at)) } else { DVec3::ZERO }

@@ -12,6 +12,8 @@
 //! - Two that touch coalesce: volumes and momenta add, the larger one keeps its id.
 //! - One that touches a solid rests on it, moves with it, and stays until liquid or another spray
 //!   drop touches it.
+//! - One that solids leave no room for is squeezed: it leaves the spray. (Pushed out of one solid
+//!   into the next, it would pass through both.)
 //! - One that touches liquid, or has grown large enough for the grid, is handed out by
 //!   [`Spray::advance`] and united with φ.
 //!
@@ -38,6 +40,10 @@ use crate::tiles::{CellIndex, Field};
 
 /// Largest number of substeps; a substep is at most a drop's radius long.
 const MAX_SUBSTEPS: f64 = 64.0;
+/// Displacements out of solids until a drop fits between them, or does not.
+const MAX_DISPLACEMENTS: usize = 8;
+/// Distance from solids, in radii, below which a drop between them is squeezed.
+const MIN_ROOM: f64 = 0.5;
 
 /// A drop in flight, or at rest on a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +88,8 @@ pub enum Exit {
     Grown,
     /// It left the domain.
     LeftDomain,
+    /// It has no room between solids.
+    Squeezed,
 }
 
 /// All spray drops, by ascending id.
@@ -118,9 +126,11 @@ impl Spray {
         gone: &mut Vec<(SprayDrop, Exit)>,
         events: &mut Vec<Event>,
     ) {
-        for drop in &mut self.drops {
-            fly(drop, dt, gravity, environment);
-        }
+        self.drops.retain_mut(|drop| {
+            let fits = fly(drop, dt, gravity, environment);
+            gone.extend((!fits).then_some((*drop, Exit::Squeezed)));
+            fits
+        });
         self.coalesce(events);
         self.drops.retain(|drop| {
             let fate = if !environment.inside(drop.at) {
@@ -209,7 +219,8 @@ fn joined(a: &SprayDrop, b: &SprayDrop) -> SprayDrop {
     SprayDrop { at: a.at + (b.at - a.at) * share, velocity, volume, resting: a.resting || b.resting, ..*a }
 }
 
-fn fly(drop: &mut SprayDrop, dt: f64, gravity: DVec3, environment: &impl Environment) {
+/// Moves a drop by `dt`; returns whether it fits between the solids.
+fn fly(drop: &mut SprayDrop, dt: f64, gravity: DVec3, environment: &impl Environment) -> bool {
     let radius = drop.radius();
     let distance = (drop.velocity.length() + 0.5 * gravity.length() * dt) * dt;
     let substeps = (distance / radius).ceil().clamp(1.0, MAX_SUBSTEPS);
@@ -219,7 +230,11 @@ fn fly(drop: &mut SprayDrop, dt: f64, gravity: DVec3, environment: &impl Environ
         if let Some((distance, normal, velocity)) = wall.filter(|wall| drop.resting || wall.0 < radius) {
             drop.resting = true;
             drop.velocity = velocity;
-            drop.at += (radius - distance) * normal + velocity * step;
+            let place = drop.at + (radius - distance) * normal + velocity * step;
+            if environment.solid(place).is_some_and(|wall| wall.0 < 0.0) {
+                return false;
+            }
+            drop.at = place;
         } else {
             // Where the solid has moved away, the drop flies.
             drop.resting = false;
@@ -230,10 +245,23 @@ fn fly(drop: &mut SprayDrop, dt: f64, gravity: DVec3, environment: &impl Environ
             break;
         }
     }
-    if let Some((distance, normal, _)) = environment.solid(drop.at).filter(|wall| wall.0 < radius) {
-        drop.resting = true;
-        drop.at += (radius - distance) * normal;
+    displace_out_of_solids(drop, environment)
+}
+
+/// Moves a drop out of the solids that it overlaps; returns whether it fits between them.
+fn displace_out_of_solids(drop: &mut SprayDrop, environment: &impl Environment) -> bool {
+    let radius = drop.radius();
+    for _ in 0..MAX_DISPLACEMENTS {
+        let Some((distance, normal, _)) = environment.solid(drop.at).filter(|wall| wall.0 < radius) else {
+            return true;
+        };
+        let place = drop.at + (radius - distance) * normal;
+        if environment.solid(place).is_some_and(|wall| wall.0 < 0.0) {
+            return false;
+        }
+        (drop.at, drop.resting) = (place, true);
     }
+    environment.solid(drop.at).is_none_or(|wall| wall.0 >= MIN_ROOM * radius)
 }
 
 /// Removes liquid from φ: its cells keep their distance, with the sign of air. φ must then be

@@ -50,7 +50,7 @@ impl Environment for GridEnvironment<'_> {
 /// What the exchange did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SprayReport {
-    /// Volume that left the domain, in m³.
+    /// Volume that left the domain or was squeezed between solids, in m³.
     pub lost: f64,
     /// Drops that left the grid.
     pub launched: usize,
@@ -58,6 +58,8 @@ pub struct SprayReport {
     pub removed_fragments: usize,
     /// Spray drops that returned to the grid.
     pub returned: usize,
+    /// Spray drops that solids left no room for.
+    pub squeezed: usize,
 }
 
 impl SprayReport {
@@ -71,6 +73,7 @@ impl SprayReport {
         reports.add("spray.launched", self.launched as u64);
         reports.add("spray.removed_fragments", self.removed_fragments as u64);
         reports.add("spray.returned", self.returned as u64);
+        reports.add("spray.squeezed", self.squeezed as u64);
     }
 }
 
@@ -169,11 +172,12 @@ pub fn advance_spray(
     spray.advance(dt, min_grid_volume, world.gravity(), &environment, &mut exits, events);
     for (drop, exit) in exits {
         match exit {
-            Exit::LeftDomain => report.lost += drop.volume,
+            Exit::LeftDomain | Exit::Squeezed => report.lost += drop.volume,
             Exit::Grown => insert_as_own_drop(&drop, setup, world, fluid),
             Exit::TouchedLiquid => absorb(&drop, setup, world, fluid, events),
         }
-        report.returned += usize::from(exit != Exit::LeftDomain);
+        report.returned += usize::from(matches!(exit, Exit::Grown | Exit::TouchedLiquid));
+        report.squeezed += usize::from(exit == Exit::Squeezed);
     }
     report
 }

@@ -5,7 +5,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::drops::Drops;
+use crate::free_motion::FreeDrop;
 use crate::grid::{CENTER, Grid, linear};
+use crate::line_state::LineState;
 use crate::particles::Particles;
 use crate::redistance::PHI_MAX;
 use crate::solids::{DomainSide, Solids};
@@ -26,12 +28,14 @@ pub struct State {
     pub velocity: [Field<f64>; 3],
     /// q/Δt of the last pressure solve, p/(ρh), in m/s².
     pub pressure: Field<f64>,
-    /// Cells at which the contact line is pinned.
-    pub pinned: Field<bool>,
+    /// What the contact line may do at each cell.
+    pub line: Field<LineState>,
     /// Marker particles where the interface is fast.
     pub particles: Particles,
     /// Labels and volumes of the drops.
     pub drops: Drops,
+    /// Mean velocities of drops that touch nothing, by ascending id.
+    pub free_drops: Vec<FreeDrop>,
     /// Steps taken; they seed the particles' random positions.
     pub num_steps: u64,
     /// Progress since the last reinitialization of φ.
@@ -57,9 +61,10 @@ impl State {
             phi: Field::new(PHI_MAX),
             velocity: std::array::from_fn(|_| Field::new(0.0)),
             pressure: Field::new(0.0),
-            pinned: Field::new(false),
+            line: Field::new(LineState::Free),
             particles: Particles::default(),
             drops: Drops::default(),
+            free_drops: Vec::new(),
             num_steps: 0,
             since_redistance: SinceRedistance::default(),
         }
@@ -84,21 +89,27 @@ impl State {
 
     /// Velocity at a cell's center, in m/s.
     pub fn velocity_at_center(&self, index: CellIndex) -> DVec3 {
-        let mut velocity = DVec3::ZERO;
-        for (axis, component) in self.velocity.iter().enumerate().take(self.grid.tiles.dims()) {
-            let component = component.values();
-            let high = self.grid.tiles.next(index, axis, 1).map_or(component[index], |high| component[high]);
-            velocity[axis] = 0.5 * (component[index] + high);
-        }
-        velocity
+        velocity_at_center(&self.grid.tiles, &self.velocity, index)
     }
 
-    /// Removes particles on the wrong side of the interface.
-    ///
-    /// After φ was changed other than by advection, they would restore what was removed.
-    pub fn drop_escaped_particles(&mut self) {
-        let Self { grid, phi, particles, .. } = self;
+    /// Forgets what was known of the liquid before φ was changed other than by advection: removes
+    /// particles on the wrong side of the interface, which would restore what was removed, and the
+    /// mean velocities of free drops.
+    pub fn forget_previous_liquid(&mut self) {
+        let Self { grid, phi, particles, free_drops, .. } = self;
+        free_drops.clear();
         let tiles = &grid.tiles;
         particles.retain(tiles.len(), |slot, at, sign| sign * linear(tiles, phi, slot, at, CENTER) > 0.0);
     }
+}
+
+/// A velocity field at a cell's center, in m/s.
+pub fn velocity_at_center(tiles: &Tiles, velocity: &[Field<f64>; 3], index: CellIndex) -> DVec3 {
+    let mut out = DVec3::ZERO;
+    for (axis, component) in velocity.iter().enumerate().take(tiles.dims()) {
+        let component = component.values();
+        let high = tiles.next(index, axis, 1).map_or(component[index], |high| component[high]);
+        out[axis] = 0.5 * (component[index] + high);
+    }
+    out
 }

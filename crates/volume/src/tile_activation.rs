@@ -57,13 +57,13 @@ impl Fluid {
     /// Moves the values of all fields with their tiles.
     fn move_fields_to_tiles(&mut self, world: &World) {
         let Self { state, scratch, .. } = self;
-        let State { grid, solids, phi, velocity, pressure, pinned, particles, drops, sides, .. } = state;
+        let State { grid, solids, phi, velocity, pressure, line, particles, drops, sides, .. } = state;
         let (tiles, spare) = (&grid.tiles, &mut scratch.spare);
         let numbers = [phi, pressure].into_iter().chain(velocity).chain([&mut solids.distance]).chain(&mut solids.open);
         for field in numbers {
             field.rearrange(tiles, &mut spare.numbers);
         }
-        pinned.rearrange(tiles, &mut spare.flags);
+        line.rearrange(tiles, &mut spare.lines);
         particles.rearrange(tiles);
         drops.labels.rearrange(tiles, &mut spare.labels);
         solids.wall.rearrange(tiles, &mut spare.walls);

@@ -14,10 +14,11 @@ use crate::contact_angle::{AngleLaw, AngleRange};
 use crate::drops::TargetVolume;
 use crate::error::{SolveError, VolumeError};
 use crate::fluid::{Fluid, StepContext};
+use crate::interface_advection::advective_time_step;
 use crate::params::Parameters;
 use crate::poisson::PoissonError;
 use crate::setup::{MemoryEstimate, Setup};
-use crate::solids::Wall;
+use crate::solids::{Wall, WallMotion};
 use crate::sources::{NeedleFlow, Released, Sources};
 use crate::spray::Spray;
 use crate::spray_transfer::{SprayReport, advance_spray, launch_small_drops};
@@ -148,7 +149,7 @@ impl Volume {
             self.sources.emit(&emissions, &self.setup, &self.world, &mut self.fluid, &mut self.spray);
         self.totals.added += inserted * self.setup.cell_volume();
         if inserted != 0.0 {
-            self.fluid.state.drop_escaped_particles();
+            self.fluid.state.forget_previous_liquid();
         }
         timer.enter("tiles");
         let changed = self.fluid.adapt(&self.world, &[]);
@@ -169,7 +170,7 @@ impl Volume {
         if let Some(bounds) = self.setup.bounds {
             let outside = self.fluid.remove_outside(bounds);
             if outside > 0.0 {
-                self.fluid.state.drop_escaped_particles();
+                self.fluid.state.forget_previous_liquid();
             }
             removed += outside;
         }
@@ -214,7 +215,7 @@ impl Volume {
         if report.changed_phi() {
             fluid.redistance();
             fluid.converge_contact_angle(&HysteresisLaw::new(&setup.parameters, world, history));
-            fluid.state.drop_escaped_particles();
+            fluid.state.forget_previous_liquid();
         }
         report
     }
@@ -237,6 +238,19 @@ impl Volume {
                 }
             }
         }
+    }
+
+    /// Length of the next step: stable, and short enough for the walls near the liquid, too.
+    fn step_length(&mut self, limit: f64) -> f64 {
+        let longest = self.fluid.time_step_limit();
+        if !self.world.solids().iter().any(Solid::moves) {
+            return equal_substep(limit, longest);
+        }
+        self.world.advance_to(self.totals.time + equal_substep(limit, longest));
+        let Fluid { state, params, .. } = &self.fluid;
+        let walls = WallMotion::new(&self.world, &state.sides, &state.grid);
+        let fastest = walls.fastest(&state.solids, &state.phi);
+        equal_substep(limit, longest.min(advective_time_step(params.numerics.courant, state.grid.h, fastest)))
     }
 
     /// Tells the user once if the liquid on the grid differs from the volume balance for longer
@@ -288,7 +302,7 @@ impl Model for Volume {
         timer.enter("sources");
         self.check_speed()?;
         let mut reports = StageReports::default();
-        let dt = equal_substep(limit, self.fluid.time_step_limit());
+        let dt = self.step_length(limit);
         let until = self.totals.time + dt;
         let needles = self.emit_and_adapt(until, timer, &mut reports);
         let mut events: Vec<Event> = Vec::new();
@@ -367,8 +381,12 @@ fn equal_substep(limit: f64, longest: f64) -> f64 {
 }
 
 #[cfg(test)]
+mod budgets;
+#[cfg(test)]
 mod convergence;
 #[cfg(test)]
 mod overlaps;
+#[cfg(test)]
+mod robustness;
 #[cfg(test)]
 mod tests;

@@ -66,6 +66,7 @@ mod motion;
 mod pose;
 mod primitives;
 pub mod random;
+mod rest_mesh;
 mod solid;
 mod world;
 

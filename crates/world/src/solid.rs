@@ -22,6 +22,7 @@ use crate::mesh_files;
 use crate::motion::{KinematicOverride, keyed_motion};
 use crate::pose::{Pose, RigidVelocity, rotation_xyz};
 use crate::primitives::{axes_along, block::Block, cylinder::Cylinder, leaf::Leaf, plane::Plane, sphere::Sphere};
+use crate::rest_mesh::{MeshBuilder, RestMesh};
 
 /// A solid at its current pose. Clones share the mesh, the distance structure and the images.
 #[derive(Clone)]
@@ -30,9 +31,7 @@ pub struct Solid {
     scene: Arc<scene::Solid>,
     primitive: Arc<dyn Distance>,
     material: Arc<BuiltMaterial>,
-    mesh: Arc<TriMesh>,
-    /// Center and radius of a bounding ball of the mesh in the rest pose.
-    ball: (DVec3, f64),
+    mesh: Arc<RestMesh>,
     /// Local coordinates to the rest pose.
     rest_from_primitive: Pose,
     world_from_rest: Pose,
@@ -57,12 +56,29 @@ pub struct PlaneFrame {
     pub size: [f64; 2],
 }
 
+/// A mesh in local coordinates.
+enum LocalMesh {
+    /// Of a file.
+    Read(TriMesh),
+    /// Of a primitive.
+    Built(MeshBuilder),
+}
+
 /// A primitive with its mesh in local coordinates, and their origin and axes in the scene.
 struct PlacedPrimitive {
     pub primitive: Arc<dyn Distance>,
-    pub mesh: TriMesh,
+    pub mesh: LocalMesh,
     pub origin: DVec3,
     pub axes: DMat3,
+}
+
+impl PlacedPrimitive {
+    /// A primitive whose mesh `mesh` builds when it is used.
+    fn new<P: Distance + 'static>(primitive: P, mesh: fn(&P) -> TriMesh, origin: DVec3, axes: DMat3) -> Self {
+        let primitive = Arc::new(primitive);
+        let shape = Arc::clone(&primitive);
+        Self { mesh: LocalMesh::Built(Box::new(move || mesh(&shape))), primitive, origin, axes }
+    }
 }
 
 impl Solid {
@@ -77,16 +93,20 @@ impl Solid {
         let scene_from_primitive = Pose { rotation: placed.axes, translation: placed.origin };
         let placement = Pose::about(placed.origin, rotation_xyz(solid.rotate), solid.shift);
         let rest_from_primitive = placement.after(&scene_from_primitive);
-        let mut mesh = placed.mesh;
-        mesh.positions.iter_mut().for_each(|p| *p = rest_from_primitive.apply(*p));
-        let ball = bounding_ball_of(&mesh.positions);
+        let place = move |mut mesh: TriMesh| {
+            mesh.positions.iter_mut().for_each(|p| *p = rest_from_primitive.apply(*p));
+            mesh
+        };
+        let mesh = match placed.mesh {
+            LocalMesh::Read(mesh) => RestMesh::of_file(place(mesh)),
+            LocalMesh::Built(build) => RestMesh::of_primitive(Box::new(move || place(build()))),
+        };
         let mut built = Self {
             index,
             scene: Arc::new(solid.clone()),
             primitive: placed.primitive,
             material,
             mesh: Arc::new(mesh),
-            ball,
             rest_from_primitive,
             world_from_rest: Pose::IDENTITY,
             world_from_primitive: rest_from_primitive,
@@ -118,9 +138,19 @@ impl Solid {
     }
 
     /// Surface mesh in the rest pose, with texture coordinates; for planes and leaves, the meshed
-    /// part.
+    /// part. It is built when it is first used, and kept.
     pub fn mesh(&self) -> &Arc<TriMesh> {
-        &self.mesh
+        self.mesh.get()
+    }
+
+    /// The same mesh for a single use: it is not kept if it was not used before.
+    pub fn mesh_once(&self) -> Arc<TriMesh> {
+        self.mesh.once()
+    }
+
+    /// Area of the mesh, in m².
+    pub fn area(&self) -> f64 {
+        self.mesh.area
     }
 
     /// Transformation from the rest pose to the current pose.
@@ -186,8 +216,11 @@ impl Solid {
 
     /// Corners of the axis-aligned bounding box of the mesh at the current pose, in m.
     pub fn bounds(&self) -> [DVec3; 2] {
+        if self.world_from_rest == Pose::IDENTITY {
+            return self.mesh.bounds;
+        }
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-        self.mesh.positions.iter().fold(start, |[low, high], p| {
+        self.mesh().positions.iter().fold(start, |[low, high], p| {
             let p = self.world_from_rest.apply(*p);
             [low.min(p), high.max(p)]
         })
@@ -195,7 +228,7 @@ impl Solid {
 
     /// Center and radius of a bounding ball of the mesh at the current pose, in m.
     pub(crate) fn bounding_ball(&self) -> (DVec3, f64) {
-        (self.world_from_rest.apply(self.ball.0), self.ball.1)
+        (self.world_from_rest.apply(self.mesh.ball.0), self.mesh.ball.1)
     }
 
     /// Pose and velocity at `time`, independent of the current pose.
@@ -243,7 +276,7 @@ impl std::fmt::Debug for Solid {
 }
 
 /// Center and radius of a bounding ball of points: that of their axis-aligned box.
-fn bounding_ball_of(points: &[DVec3]) -> (DVec3, f64) {
+pub(crate) fn bounding_ball_of(points: &[DVec3]) -> (DVec3, f64) {
     let start = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let (low, high) = points.iter().fold(start, |(low, high), p| (low.min(*p), high.max(*p)));
     ((low + high) / 2.0, (high - low).length() / 2.0)
@@ -271,28 +304,17 @@ fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPr
             let size = [positive("`size`", size[0])?, positive("`size`", size[1])?];
             let (u, v) = plane_axes(normal);
             let plane = Plane { size };
-            PlacedPrimitive {
-                mesh: plane.mesh(),
-                primitive: Arc::new(plane),
-                origin: *point,
-                axes: DMat3::from_cols(u, v, normal),
-            }
+            PlacedPrimitive::new(plane, Plane::mesh, *point, DMat3::from_cols(u, v, normal))
         }
         SolidShape::Box { min, max } => {
             for side in (*max - *min).to_array() {
                 positive("every edge of the box from `min` to `max`", side)?;
             }
-            let block = Block::new((*max - *min) / 2.0);
-            PlacedPrimitive {
-                mesh: block.mesh(),
-                primitive: Arc::new(block),
-                origin: (*min + *max) / 2.0,
-                axes: DMat3::IDENTITY,
-            }
+            PlacedPrimitive::new(Block::new((*max - *min) / 2.0), Block::mesh, (*min + *max) / 2.0, DMat3::IDENTITY)
         }
         SolidShape::Sphere { center, radius, inside } => {
             let sphere = Sphere { radius: positive("`radius`", *radius)?, inside: *inside };
-            PlacedPrimitive { mesh: sphere.mesh(), primitive: Arc::new(sphere), origin: *center, axes: DMat3::IDENTITY }
+            PlacedPrimitive::new(sphere, Sphere::mesh, *center, DMat3::IDENTITY)
         }
         SolidShape::Cylinder { from, to, radius, wall } => {
             let radius = positive("`radius`", *radius)?;
@@ -301,9 +323,8 @@ fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPr
             if bore.is_some_and(|bore| bore <= 0.0) {
                 return Err(wrong(format!("`wall` must be less than `radius`, {radius} m; omit it for a solid rod")));
             }
-            let cylinder = Cylinder::new(radius, bore, length / 2.0);
             let axes = axes_along((*to - *from) / length);
-            PlacedPrimitive { mesh: cylinder.mesh(), primitive: Arc::new(cylinder), origin: (*from + *to) / 2.0, axes }
+            PlacedPrimitive::new(Cylinder::new(radius, bore, length / 2.0), Cylinder::mesh, (*from + *to) / 2.0, axes)
         }
         SolidShape::Leaf { point, axis, angle, size } => {
             let axes = axes_along(direction("`axis`", *axis)?);
@@ -312,7 +333,7 @@ fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPr
                 return Err(wrong(format!("`angle` must be between 0 and 360 deg, got {} deg", angle.to_degrees())));
             }
             let leaf = Leaf::new(*angle, size);
-            PlacedPrimitive { mesh: leaf.mesh(), primitive: Arc::new(leaf), origin: *point, axes }
+            PlacedPrimitive::new(leaf, Leaf::mesh, *point, axes)
         }
         SolidShape::Mesh { file, scale } => mesh_primitive(solid, file, *scale, notices)?,
     })
@@ -327,5 +348,10 @@ fn mesh_primitive(
 ) -> Result<PlacedPrimitive, WorldError> {
     let user = format!("solid `{}`", solid.name);
     let body = mesh_files::body(&user, file, scale, mesh_files::Use::Solid, notices)?;
-    Ok(PlacedPrimitive { primitive: body.distance, mesh: body.mesh, origin: DVec3::ZERO, axes: DMat3::IDENTITY })
+    Ok(PlacedPrimitive {
+        primitive: body.distance,
+        mesh: LocalMesh::Read(body.mesh),
+        origin: DVec3::ZERO,
+        axes: DMat3::IDENTITY,
+    })
 }

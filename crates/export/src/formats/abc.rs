@@ -11,7 +11,7 @@ mod ogawa;
 
 use glam::DVec3;
 use sessile_geometry::TriMesh;
-use sessile_output::unique_identifier;
+use sessile_output::Identifiers;
 use sessile_world::Pose;
 
 use self::ogawa::{Archive, Object, Pod, Property};
@@ -34,10 +34,10 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     // Simulated seconds per second of the video.
     let time_scale = source.scene.time.frame * fps;
     let mut archive = Archive::new(job.destination.file()?)?;
-    let mut taken = Vec::new();
-    let mut objects = vec![liquid(job, &mut archive, unique_identifier("liquid", &mut taken), time_scale)?];
+    let mut taken = Identifiers::default();
+    let mut objects = vec![liquid(job, &mut archive, taken.unique("liquid"), time_scale)?];
     for (index, solid) in source.world.solids().iter().enumerate() {
-        let name = unique_identifier(solid.name(), &mut taken);
+        let name = taken.unique(solid.name());
         let mut poses = source.poses(index);
         if !solid.moves() {
             poses.truncate(1);

@@ -6,6 +6,7 @@
 //! settings. `blender -b --python NAME.py -f 12` renders a frame.
 
 use serde_json::{Value, json};
+use sessile_output::escape::python;
 use sessile_scene::types::{AreaLight, Sun};
 
 use crate::error::ExportError;
@@ -15,7 +16,8 @@ use crate::render_assets::wet_mask_sequence;
 use crate::source::Source;
 use crate::usd;
 
-/// The script; the settings of a run are inserted at its top.
+/// The script; `"@SETTINGS@"` and `"@FILES@"` are replaced by the settings of a run and the name of
+/// its folder.
 const SCRIPT: &str = include_str!("blender/scene.py");
 
 /// Shutter time of motion blur in frames, where the scene has no motion blur of its own.
@@ -25,13 +27,62 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let materials = ExportMaterials::of(job.source)?;
     usd::write_layer(job, &materials, job.destination.inside("run.usdc")?, ".")?;
     let settings = settings(job.source, &materials, &solid_settings(job, &materials)?);
-    let text = serde_json::to_string_pretty(&settings).unwrap_or_default();
-    // The settings are JSON in a raw Python string, which three quotes in a title would end.
-    let text = text.replace("'''", "' ' '");
-    let folder = job.destination.companion_name().replace('"', "");
     let mut sink = job.destination.file()?;
-    sink.text(&SCRIPT.replace("@SETTINGS@", &text).replace("@FILES@", &folder))?;
+    sink.text(&script(&settings, &job.destination.companion_name()))?;
     Ok(sink.finish()?)
+}
+
+/// The script with its settings, and the name of the folder beside it.
+fn script(settings: &Value, folder: &str) -> String {
+    // Split first, so that a title cannot name a place to be filled in.
+    let mut text = String::with_capacity(2 * SCRIPT.len());
+    for (index, part) in SCRIPT.split("\"@").enumerate() {
+        let (marker, rest) = if index == 0 { ("", part) } else { part.split_once("@\"").unwrap_or(("", part)) };
+        match marker {
+            "SETTINGS" => write_literal(&mut text, settings, 0),
+            "FILES" => text += &python::string(folder),
+            _ => {}
+        }
+        text += rest;
+    }
+    text
+}
+
+/// Writes JSON as a Python literal, one entry of an object per line.
+fn write_literal(out: &mut String, value: &Value, indent: usize) {
+    let line = |out: &mut String, indent: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n(' ', 4 * indent));
+    };
+    match value {
+        Value::Null => out.push_str("None"),
+        Value::Bool(true) => out.push_str("True"),
+        Value::Bool(false) => out.push_str("False"),
+        Value::Number(number) => out.push_str(&number.to_string()),
+        Value::String(text) => out.push_str(&python::string(text)),
+        Value::Array(entries) => {
+            out.push('[');
+            for (index, entry) in entries.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                write_literal(out, entry, indent + 1);
+            }
+            out.push(']');
+        }
+        Value::Object(entries) => {
+            out.push('{');
+            for (key, entry) in entries {
+                line(out, indent + 1);
+                out.push_str(&python::string(key));
+                out.push_str(": ");
+                write_literal(out, entry, indent + 1);
+                out.push(',');
+            }
+            line(out, indent);
+            out.push('}');
+        }
+    }
 }
 
 /// Settings of the solids; writes their wet masks.

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use glam::Vec3;
 use sessile_frames::names::frame_file;
+use sessile_output::escape::xml;
 
 use crate::environment_file::write_environment;
 use crate::error::ExportError;
@@ -31,8 +32,9 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         let mut text = header(source, frame.number, &liquid);
         let _ = write!(
             text,
-            "\n    <emitter type=\"envmap\">\n        <string name=\"filename\" value=\"{environment}\"/>\n    \
-             </emitter>\n"
+            "\n    <emitter type=\"envmap\">\n        <string name=\"filename\" value=\"{}\"/>\n    \
+             </emitter>\n",
+            xml::text(&environment)
         );
         text += &lights(source);
         text += &liquid_material(&liquid);
@@ -69,7 +71,7 @@ fn header(source: &Source, frame: u64, liquid: &LiquidParameters) -> String {
     let distance = camera.eye.distance(camera.look_at);
     format!(
         r#"<scene version="3.0.0">
-    <!-- {title}, frame {frame}, by sessile -->
+    {comment}
     <integrator type="{integrator}">
         <integer name="max_depth" value="{MAX_BOUNCES}"/>
     </integrator>
@@ -92,7 +94,7 @@ fn header(source: &Source, frame: u64, liquid: &LiquidParameters) -> String {
         </film>
     </sensor>
 "#,
-        title = source.scene.title.replace("--", "–").replace(['<', '>', '&'], " "),
+        comment = xml::comment(&format!("{}, frame {frame}, by sessile", source.scene.title)),
         fov = camera.fov.to_degrees(),
         near = 1e-3 * distance,
         far = 1e4 * distance,
@@ -179,6 +181,7 @@ fn liquid_material(liquid: &LiquidParameters) -> String {
 }
 
 fn shape(file: &str, bsdf: &str, medium: bool) -> String {
+    let (file, bsdf) = (xml::text(file), xml::text(bsdf));
     let inside = if medium { "\n        <ref name=\"interior\" id=\"inside\"/>" } else { "" };
     format!(
         "    <shape type=\"ply\">\n        <string name=\"filename\" value=\"{file}\"/>\n        \
@@ -188,7 +191,7 @@ fn shape(file: &str, bsdf: &str, medium: bool) -> String {
 
 /// Material of a solid, blended with that of a wet surface by the mask.
 fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
-    let id = format!("solid-{}", material.name);
+    let id = xml::text(&format!("solid-{}", material.name));
     if let Some(index) = material.glass {
         let kind = if material.closed { "dielectric" } else { "thindielectric" };
         return format!(
@@ -200,6 +203,7 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     let Some(mask) = wet.filter(|_| !material.metal) else {
         return format!("\n    <bsdf type=\"twosided\" id=\"{id}\">\n        {dry}\n    </bsdf>\n");
     };
+    let mask = xml::text(mask);
     let film_index = material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX);
     let film = opaque(material, material.wet_color(), FILM_ALPHA.min(material.alpha), Some(film_index));
     format!(
@@ -215,6 +219,7 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
 fn opaque(material: &SolidMaterial, color: Vec3, alpha: f32, coat: Option<f32>) -> String {
     let color_input = |name: &str| match &material.texture {
         Some(file) => {
+            let file = xml::text(file);
             format!("<texture name=\"{name}\" type=\"bitmap\"><string name=\"filename\" value=\"{file}\"/></texture>")
         }
         None => rgb(name, color),

@@ -7,6 +7,7 @@ use glam::DVec3;
 use sessile_frames::Surface;
 use sessile_frames::names::frame_file;
 use sessile_geometry::TriMesh;
+use sessile_output::escape::obj;
 
 use super::solid_meshes;
 use crate::drops::split_by_drop;
@@ -52,7 +53,7 @@ fn drop_text(id: u32, surface: &Surface, base: usize) -> String {
 }
 
 fn solid_text(name: &str, mesh: &TriMesh) -> String {
-    let mut text = format!("o {}\n", name.replace(char::is_whitespace, "_"));
+    let mut text = format!("o {}\n", obj::name(name));
     mesh.positions.iter().for_each(|p| push_point(&mut text, *p));
     for uv in mesh.corner_uvs.iter().flatten() {
         let _ = writeln!(text, "vt {} {}", uv.x as f32, uv.y as f32);

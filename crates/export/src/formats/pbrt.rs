@@ -10,6 +10,7 @@ use std::fmt::Write;
 use glam::{Vec2, Vec3};
 use sessile_appearance::{AppearanceError, Environment};
 use sessile_frames::names::frame_file;
+use sessile_output::escape::pbrt;
 
 use crate::error::ExportError;
 use crate::job::Job;
@@ -32,7 +33,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         text += &lights(source);
         if let Some(file) = liquid_file {
             text += &liquid_attributes(&assets.materials.liquid_parameters());
-            let _ = write!(text, "Shape \"plymesh\" \"string filename\" \"{file}\"\nAttributeEnd\n");
+            text += &mesh_shape(&file);
         }
         for (index, material) in assets.materials.solids.iter().enumerate() {
             let wet = assets.wet_mask(index, frame.number)?;
@@ -55,12 +56,12 @@ fn header(source: &Source, frame: u64) -> String {
     };
     let (e, t) = (camera.eye, camera.look_at);
     format!(
-        "# {}, frame {frame}, by sessile\nScale -1 1 1\nLookAt {} {} {}  {} {} {}  0 1 0\n\
+        "{}Scale -1 1 1\nLookAt {} {} {}  {} {} {}  0 1 0\n\
          Camera \"perspective\" \"float fov\" {}{lens}\n\
          Sampler \"zsobol\" \"integer pixelsamples\" {}\nIntegrator \"volpath\" \"integer maxdepth\" 24\n\
          Film \"rgb\" \"integer xresolution\" {width} \"integer yresolution\" {height} \"string filename\" \"{frame:05}.exr\"\n\n\
          WorldBegin\n",
-        source.scene.title.replace('\n', " "),
+        pbrt::comment(&format!("{}, frame {frame}, by sessile", source.scene.title)),
         e.x,
         e.y,
         e.z,
@@ -126,13 +127,15 @@ fn liquid_attributes(liquid: &LiquidParameters) -> String {
 
 /// A solid with its material; where the mask is set, that of a wet surface.
 fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
-    let name = &material.name;
+    let [name, dry, film, amount] =
+        ["", "-dry", "-film", "-wet"].map(|ending| pbrt::string(&format!("{}{ending}", material.name)));
     let mut text = String::from("\nAttributeBegin\n");
     if let Some(texture) = &material.texture {
-        let _ = writeln!(text, "Texture \"{name}\" \"spectrum\" \"imagemap\" \"string filename\" \"{texture}\"");
+        let _ =
+            writeln!(text, "Texture {name} \"spectrum\" \"imagemap\" \"string filename\" {}", pbrt::string(texture));
     }
     let color_input = || match &material.texture {
-        Some(_) => format!("\"texture reflectance\" \"{name}\""),
+        Some(_) => format!("\"texture reflectance\" {name}"),
         None => rgb("reflectance", material.color),
     };
     let opaque = |alpha: f32, coat: Option<f32>| {
@@ -167,21 +170,25 @@ fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
             let _ = writeln!(text, "Material {}", opaque(material.alpha, material.coat));
         }
         (None, Some(mask)) => {
-            let film =
-                opaque(material.alpha.min(FILM_ALPHA), Some(material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX)));
+            let coat = material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX);
+            let wet = named(&opaque(material.alpha.min(FILM_ALPHA), Some(coat)));
             let _ = writeln!(
                 text,
-                "Texture \"{name}-wet\" \"float\" \"imagemap\" \"string filename\" \"{mask}\" \"string encoding\" \"linear\"\n\
-                 \
-                 MakeNamedMaterial \"{name}-dry\" {}\nMakeNamedMaterial \"{name}-film\" {}\n\
-                 Material \"mix\" \"string materials\" [ \"{name}-dry\" \"{name}-film\" ] \"texture amount\" \"{name}-wet\"",
+                "Texture {amount} \"float\" \"imagemap\" \"string filename\" {} \"string encoding\" \"linear\"\n\
+                 MakeNamedMaterial {dry} {}\nMakeNamedMaterial {film} {wet}\n\
+                 Material \"mix\" \"string materials\" [ {dry} {film} ] \"texture amount\" {amount}",
+                pbrt::string(mask),
                 named(&opaque(material.alpha, material.coat)),
-                named(&film)
             );
         }
     }
-    let _ = write!(text, "Shape \"plymesh\" \"string filename\" \"{file}\"\nAttributeEnd\n");
+    text += &mesh_shape(file);
     text
+}
+
+/// A mesh, and the end of its attribute block.
+fn mesh_shape(file: &str) -> String {
+    format!("Shape \"plymesh\" \"string filename\" {}\nAttributeEnd\n", pbrt::string(file))
 }
 
 /// The environment in the equal-area mapping, as a PFM file, whose rows run from bottom to top.

@@ -15,6 +15,7 @@ use glam::{DVec3, Vec3};
 use sessile_appearance::orthonormal_basis;
 use sessile_frames::names::frame_file;
 use sessile_numerics::sphere_radius;
+use sessile_output::escape::povray;
 use sessile_shapes::{Detail, Instance, Shape, THRESHOLD, volume_scale};
 
 use crate::environment_file::write_environment;
@@ -73,11 +74,11 @@ fn color(c: Vec3) -> String {
 /// move.
 fn shared_text(source: &Source, materials: &ExportMaterials, environment: &str) -> String {
     let mut text = format!(
-        "// {}, by sessile. A unit is 10 micrometers.\n\
-         global_settings {{ assumed_gamma 1.0 max_trace_level 24 radiosity {{ count 64 nearest_count 8 error_bound 0.6 recursion_limit 2 low_error_factor 0.6 }} }}\n\n\
+        "{}global_settings {{ assumed_gamma 1.0 max_trace_level 24 radiosity {{ count 64 nearest_count 8 error_bound 0.6 recursion_limit 2 low_error_factor 0.6 }} }}\n\n\
          \
-         sky_sphere {{ pigment {{ image_map {{ hdr \"{environment}\" map_type 1 interpolate 2 }} rotate y * 90 }} }}\n",
-        source.scene.title.replace('\n', " ")
+         sky_sphere {{ pigment {{ image_map {{ hdr {} map_type 1 interpolate 2 }} rotate y * 90 }} }}\n",
+        povray::comment(&format!("{}, by sessile. A unit is 10 micrometers.", source.scene.title)),
+        povray::string(environment)
     );
     text += &lights(source);
     text += &liquid_material(&materials.liquid_parameters());
@@ -154,11 +155,9 @@ fn frame_text(source: &Source, assets: &RenderAssets<'_>, frame: &LoadedFrame) -
     let aspect = width / height.max(1.0);
     let horizontal_fov = 2.0 * ((0.5 * camera.fov).tan() * aspect).atan();
     let mut text = format!(
-        "#version 3.7;\n// {}, frame {}, {} s\n#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  \
+        "#version 3.7;\n{}#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  \
          right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
-        source.scene.title.replace('\n', " "),
-        frame.number,
-        frame.time,
+        povray::comment(&format!("{}, frame {}, {} s", source.scene.title, frame.number, frame.time)),
         point(camera.eye),
         horizontal_fov.to_degrees(),
         point(camera.look_at)
@@ -268,7 +267,7 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     }
     let texture = |color_of: Vec3, alpha: f32, coat: Option<f32>| {
         let pigment = match &material.texture {
-            Some(file) => format!("image_map {{ png \"{file}\" interpolate 2 }}"),
+            Some(file) => format!("image_map {{ png {} interpolate 2 }}", povray::string(file)),
             None => color(color_of),
         };
         let finish = if material.metal {
@@ -293,7 +292,8 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     let body = match wet.filter(|_| !material.metal) {
         Some(mask) => {
             let film = texture(material.wet_color(), FILM_ALPHA, Some(FILM_INDEX));
-            format!("image_pattern {{ png \"{mask}\" interpolate 2 }} texture_map {{ [0 {dry}] [1 {film}] }}")
+            let mask = povray::string(mask);
+            format!("image_pattern {{ png {mask} interpolate 2 }} texture_map {{ [0 {dry}] [1 {film}] }}")
         }
         None => dry,
     };

@@ -17,6 +17,7 @@ use sessile_frames::GridFields;
 use sessile_frames::fields::{SIDE, TILE_CELLS};
 use sessile_frames::names::frame_file;
 use sessile_geometry::TriMesh;
+use sessile_output::escape::xml;
 
 use super::solid_meshes;
 use crate::error::ExportError;
@@ -37,9 +38,8 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     solid_meshes::write(job, "vtp", |_, mesh| solid_file(mesh))?;
     let mut entries = String::new();
     let mut entry = |time: f64, part: usize, name: &str, file: &str| {
-        let name = name.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-        let _ =
-            writeln!(entries, r#"    <DataSet timestep="{time}" part="{part}" name="{name}" file="{folder}/{file}"/>"#);
+        let (name, file) = (xml::text(name), xml::text(&format!("{folder}/{file}")));
+        let _ = writeln!(entries, r#"    <DataSet timestep="{time}" part="{part}" name="{name}" file="{file}"/>"#);
     };
     job.for_each_frame(|frame| {
         let file = format!("liquid/{}", frame_file(frame.number, "vtp"));

@@ -2,6 +2,8 @@
 
 use glam::Vec3;
 
+use sessile_output::escape::usda;
+
 use super::Layer;
 use super::crate_file::{Crate, Prim, Value};
 use crate::error::ExportError;
@@ -156,6 +158,7 @@ fn texture_reader(
 pub(super) fn materialx_layer(main: &str, liquid: &LiquidParameters) -> String {
     /// Depth at which the transmission color is given, in m.
     const DEPTH: f32 = 0.01;
+    let main = usda::asset(&format!("../{main}"));
     let clear = liquid.opaque.is_none();
     let base = liquid.opaque.unwrap_or(Vec3::ONE);
     let transmission = (-liquid.absorption * DEPTH).exp();
@@ -168,7 +171,7 @@ pub(super) fn materialx_layer(main: &str, liquid: &LiquidParameters) -> String {
     metersPerUnit = 1
     upAxis = "Y"
     subLayers = [
-        @../{main}@
+        {main}
     ]
 )
 

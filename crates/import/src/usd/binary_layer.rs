@@ -190,12 +190,15 @@ impl<'a> Reader<'a> {
         let (elements, at) = self.integers(at, entries)?;
         let (jumps, _) = self.integers(at, entries)?;
         let mut paths = vec![String::new(); count];
-        // Stack of (entry, path of its parent).
-        let mut stack: Vec<(usize, String)> = vec![(0, String::new())];
+        // Stack of (entry, path of its parent, depth).
+        let mut stack: Vec<(usize, String, usize)> = vec![(0, String::new(), 0)];
         let mut seen = 0;
-        while let Some((mut entry, parent)) = stack.pop() {
-            let mut parent = parent;
+        while let Some((mut entry, mut parent, mut depth)) = stack.pop() {
             loop {
+                // Paths have the names of all their parents, so a long chain would fill the memory.
+                if depth > MAX_DEPTH {
+                    return Err(format!("prims are nested more than {MAX_DEPTH} levels deep"));
+                }
                 seen += 1;
                 if seen > entries.max(1) {
                     return Err("the path tree has a loop".into());
@@ -216,10 +219,10 @@ impl<'a> Reader<'a> {
                 let (child, sibling) = (*jump > 0 || *jump == -1, *jump >= 0);
                 match (child, sibling) {
                     (true, true) => {
-                        stack.push((entry + *jump as usize, parent.clone()));
-                        parent = path;
+                        stack.push((entry + *jump as usize, parent.clone(), depth));
+                        (parent, depth) = (path, depth + 1);
                     }
-                    (true, false) => parent = path,
+                    (true, false) => (parent, depth) = (path, depth + 1),
                     (false, true) => {}
                     (false, false) => break,
                 }
@@ -277,7 +280,7 @@ impl<'a> Reader<'a> {
 
 /// Removes a prim from the table and attaches its children, also taken from there.
 fn take(prims: &mut BTreeMap<String, (UsdPrim, Vec<String>)>, path: &str, depth: usize) -> Option<UsdPrim> {
-    let (mut prim, children) = prims.remove(path).filter(|_| depth < MAX_DEPTH)?;
+    let (mut prim, children) = prims.remove(path).filter(|_| depth <= MAX_DEPTH)?;
     prim.children = children.iter().filter_map(|name| take(prims, &format!("{path}/{name}"), depth + 1)).collect();
     Some(prim)
 }

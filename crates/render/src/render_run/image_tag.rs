@@ -4,7 +4,6 @@
 //! that affect images and of the image files that they name), the size and the method. An image
 //! with another tag is not mistaken for the requested one.
 
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
@@ -40,7 +39,9 @@ impl ImageTag {
 
     /// The tag of an image; `None` without an image or a valid tag.
     pub fn read(path: &Path) -> Option<Self> {
-        let reader = png::Decoder::new(BufReader::new(File::open(path).ok()?)).read_info().ok()?;
+        let reader = png::Decoder::new(BufReader::new(sessile_input::open(path, sessile_input::MAX_IMAGE).ok()?))
+            .read_info()
+            .ok()?;
         let info = reader.info();
         let text = info.uncompressed_latin1_text.iter().find(|text| text.keyword == KEYWORD)?;
         let tag = Self::parse(&text.text)?;
@@ -67,7 +68,8 @@ pub(super) fn view_hash(scene: &Scene) -> String {
     };
     for file in textures.chain(environment) {
         hasher.update(format!("file {}\n", file.display()).as_bytes());
-        let _: io::Result<()> = File::open(file).and_then(|file| hasher.update_reader(file).map(|_| ()));
+        let _: io::Result<()> =
+            sessile_input::open(file, sessile_input::MAX_IMAGE).and_then(|file| hasher.update_reader(file).map(|_| ()));
     }
     hasher.finalize().to_hex()[..16].to_owned()
 }

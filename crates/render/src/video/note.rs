@@ -1,6 +1,5 @@
 //! A note in an MP4: a last box of type `free`, which players ignore.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -19,7 +18,7 @@ pub(super) fn to_box(note: &str) -> Vec<u8> {
 
 /// The note in a video; `None` without a file, a note or a video.
 pub fn read_note(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+    let mut file = sessile_input::open(path, u64::MAX).ok()?;
     loop {
         let mut head = [0; 8];
         file.read_exact(&mut head).ok()?;

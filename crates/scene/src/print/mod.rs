@@ -153,8 +153,8 @@ fn inline(table: &'static Table, print: impl FnOnce(&mut Document)) -> String {
     format!("{{ {} }}", entries.join(", "))
 }
 
-/// A TOML basic string.
-pub(crate) fn quoted(text: &str) -> String {
+/// Text as a TOML string, with its quotes; the value is exactly the text.
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

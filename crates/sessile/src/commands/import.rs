@@ -5,6 +5,7 @@ use sessile_output::OutputError;
 
 use crate::args::ImportArgs;
 use crate::failure::Failure;
+use crate::stderr;
 
 /// Converts a model file to a scene file.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
@@ -12,9 +13,11 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
         ImportError::Output(OutputError::Write { .. }) => Failure::failed(error),
         other => Failure::wrong(other),
     })?;
-    done.notices.iter().for_each(|notice| eprintln!("{notice}"));
+    done.notices.iter().for_each(|notice| stderr::line(notice));
     let solids = if done.solids == 1 { "1 solid".to_owned() } else { format!("{} solids", done.solids) };
     let scene = super::quoted(&done.scene.to_string_lossy());
-    eprintln!("imported {solids} to {scene}; check it with `sessile check {scene}`, run it with `sessile run {scene}`");
+    stderr::line(&format!(
+        "imported {solids} to {scene}; check it with `sessile check {scene}`, run it with `sessile run {scene}`"
+    ));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `sessile measure`: prints the measures of a run.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write, stdout};
+use std::io::{BufRead, BufReader, ErrorKind, Write, stdout};
 use std::path::Path;
 
 use sessile_frames::{DropMeasures, FrameMeasures, csv, measures_file};
@@ -42,8 +42,12 @@ pub fn measure(args: &MeasureArgs) -> Result<(), Failure> {
 /// Path of a run's measures, or an error if `run` is not a run folder.
 fn measures_of(run: &Path) -> Result<std::path::PathBuf, Failure> {
     let file = run.join("measure.jsonl");
-    if file.is_file() {
-        return Ok(file);
+    match std::fs::metadata(&file) {
+        Ok(found) if found.is_file() => return Ok(file),
+        Err(cause) if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Err(Failure::failed(format!("cannot read {}: {cause}", file.display())));
+        }
+        _ => {}
     }
     let hint = run_hint(run);
     let reason = if run.is_dir() {

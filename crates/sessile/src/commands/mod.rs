@@ -18,6 +18,16 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::stderr;
+
+/// The requested number of threads, at most that of the machine; a notice says so.
+fn threads(requested: Option<NonZeroUsize>) -> Option<NonZeroUsize> {
+    let hardware = sessile_sim::hardware_threads();
+    if requested.is_some_and(|requested| requested > hardware) {
+        stderr::line(&format!("this machine runs {hardware} threads at once; using {hardware}"));
+    }
+    requested.map(|requested| requested.min(hardware))
+}
 
 /// Runs `work` on a pool of `threads`, or of all cores.
 fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {

@@ -12,6 +12,7 @@ use crate::args::{RenderArgs, RenderQuality};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::StderrProgress;
+use crate::stderr;
 
 /// Renders the selected frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
@@ -23,7 +24,7 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     options.quality = args.quality.into();
     options.ground_truth = args.ground_truth;
     let stop = interrupt::stop_flag();
-    let summary = render_images(&args.run, &options, args.threads, &stop)?;
+    let summary = render_images(&args.run, &options, super::threads(args.threads), stop)?;
     if summary.stopped {
         return Err(stopped(&summary, &command_for_the_rest(args, &summary)));
     }
@@ -44,7 +45,11 @@ pub fn render_images(
 
 /// Maps an error to its exit code, with a hint if the run is in `runs/`.
 fn failure(error: &RenderError, run: &Path) -> Failure {
-    if error.is_wrong_request() { Failure::wrong(format!("{error}{}", run_hint(run))) } else { Failure::failed(error) }
+    match error {
+        RenderError::Busy { .. } => Failure::Busy(error.to_string()),
+        error if error.is_wrong_request() => Failure::wrong(format!("{error}{}", run_hint(run))),
+        error => Failure::failed(error),
+    }
 }
 
 /// Prints where images and video are.
@@ -52,14 +57,14 @@ pub fn report(summary: &RenderSummary, run: &Path) {
     let folder = run.join("pictures");
     let images = if summary.images == 1 { "1 image".to_owned() } else { format!("{} images", summary.images) };
     match &summary.video {
-        Some(video) => eprintln!("rendered {images} to {}, video {}", folder.display(), video.display()),
-        None => eprintln!("rendered {images} to {}", folder.display()),
+        Some(video) => stderr::line(&format!("rendered {images} to {}, video {}", folder.display(), video.display())),
+        None => stderr::line(&format!("rendered {images} to {}", folder.display())),
     }
 }
 
 /// The error after an interruption, with the command that renders the rest.
 pub fn stopped(summary: &RenderSummary, command: &str) -> Failure {
-    Failure::failed(format!(
+    Failure::Stopped(format!(
         "stopped after {} of {} images; `{command}` renders the rest",
         summary.images, summary.requested
     ))

@@ -12,6 +12,7 @@ use crate::commands::{render, scene};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::StderrProgress;
+use crate::stderr;
 
 /// Simulates the scene, or resumes its run, and renders the missing images.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -21,7 +22,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         out: args.out.clone().unwrap_or_else(|| Path::new("runs").join(&name)),
         name,
         fresh: args.fresh,
-        threads: args.threads,
+        threads: super::threads(args.threads),
         checkpoint_seconds: args.checkpoint,
         command: resume_command(std::env::args().skip(1)),
     };
@@ -31,25 +32,27 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let progress = StderrProgress::new();
     let stop = interrupt::stop_flag();
-    let outcome = simulate(&scene, &options, &progress, &stop).map_err(failure)?;
+    let outcome = simulate(&scene, &options, &progress, stop).map_err(failure)?;
 
     let out = options.out.display();
     match outcome {
         RunOutcome::Stopped { frame } => {
-            return Err(Failure::failed(format!("stopped at frame {frame}; `{}` resumes from here", options.command)));
+            return Err(Failure::Stopped(format!("stopped at frame {frame}; `{}` resumes from here", options.command)));
         }
-        RunOutcome::Done { frame, settled: true } => eprintln!("at rest in frame {frame}; the run is in {out}"),
-        RunOutcome::Done { frame, settled: false } => eprintln!("done: {} frames in {out}", frame + 1),
+        RunOutcome::Done { frame, settled: true } => {
+            stderr::line(&format!("at rest in frame {frame}; the run is in {out}"))
+        }
+        RunOutcome::Done { frame, settled: false } => stderr::line(&format!("done: {} frames in {out}", frame + 1)),
         RunOutcome::AlreadyDone { frame, settled } => {
             let rest = if settled { ", at rest" } else { "" };
-            eprintln!("the run in {out} is finished ({} frames{rest}); `--fresh` starts over", frame + 1);
+            stderr::line(&format!("the run in {out} is finished ({} frames{rest}); `--fresh` starts over", frame + 1));
         }
     }
     if args.no_pictures {
         return Ok(());
     }
     let missing = RenderOptions { quality: args.quality.into(), ..RenderOptions::new(FramesToRender::Missing) };
-    let summary = render::render_images(&options.out, &missing, args.threads, &stop)?;
+    let summary = render::render_images(&options.out, &missing, options.threads, stop)?;
     if summary.stopped {
         return Err(render::stopped(&summary, &options.command));
     }
@@ -60,7 +63,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 fn failure(error: RunError) -> Failure {
-    if error.is_wrong_scene() { Failure::wrong(error) } else { Failure::failed(error) }
+    match error {
+        error if error.is_wrong_scene() => Failure::wrong(error),
+        error if error.is_busy() => Failure::Busy(error.to_string()),
+        error => Failure::failed(error),
+    }
 }
 
 /// `leaf` for `scenes/leaf.toml`.

@@ -7,12 +7,13 @@ use sessile_sim::scenes::{SCENES, ShippedScene};
 
 use crate::args::SceneArgs;
 use crate::failure::Failure;
+use crate::stderr;
 
 /// The scene with its overrides applied; warnings go to standard error.
 pub fn load(args: &SceneArgs) -> Result<Scene, Failure> {
     let parsed = read(&args.scene, &overrides(args))?;
     if !parsed.warnings.is_empty() {
-        eprintln!("{}", parsed.warnings);
+        stderr::line(&parsed.warnings.to_string());
     }
     Ok(parsed.scene)
 }

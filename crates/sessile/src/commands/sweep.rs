@@ -12,7 +12,7 @@ use sessile_sweep::{Axis, Between, Condition, Plan, RunState, Sweep, SweepError,
 use crate::args::{JobsArgs, SceneArgs, SweepArgs};
 use crate::commands::{run, scene};
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::{interrupt, stderr};
 
 /// Number of failed runs whose reasons are printed.
 const SHOWN_FAILURES: usize = 5;
@@ -38,10 +38,12 @@ fn run_all(args: &SweepArgs, folder: &Path) -> Result<(), Failure> {
     }
     plan.save(folder).map_err(wrong)?;
     let (program, stop) = (program()?, interrupt::stop_flag());
+    // A signal lets the runs stop by themselves.
+    interrupt::begin_work();
     let mut options = options(args, folder, &program, &stop);
     options.retry_failed = args.retry.is_some();
-    eprintln!("{}", describe(Totals::of(folder, plan.runs.len())));
-    let totals = execute(&plan, options, &|totals| eprintln!("{}", describe(totals))).map_err(failed)?;
+    stderr::line(&describe(Totals::of(folder, plan.runs.len())));
+    let totals = execute(&plan, options, &|totals| stderr::line(&describe(totals))).map_err(failed)?;
     results::write(&plan, folder).map_err(failed)?;
     writeln!(out, "{}", folder.join("results.csv").display())?;
     if totals.failed == 0 {
@@ -79,10 +81,12 @@ fn search(args: &SweepArgs, condition: &str, between: &str, folder: &Path) -> Re
         return Ok(());
     }
     let (program, stop) = (program()?, interrupt::stop_flag());
+    // A signal lets the runs stop by themselves.
+    interrupt::begin_work();
     let options = options(args, folder, &program, &stop);
     let search = Search { scene: &args.scene.scene, sets: &sets, between: &between, condition: &condition };
     let evaluated = |value: &str, holds: bool| {
-        eprintln!("{}={value}: {condition} is {holds}", between.key);
+        stderr::line(&format!("{}={value}: {condition} is {holds}", between.key));
     };
     let found = find(&search, options, &evaluated).map_err(failed)?;
     results::write(&Plan::load(folder).map_err(failed)?, folder).map_err(failed)?;
@@ -91,11 +95,11 @@ fn search(args: &SweepArgs, condition: &str, between: &str, folder: &Path) -> Re
     let [middle, half] = [0.5 * (low + high), 0.5 * (high - low)];
     writeln!(std::io::stdout(), "{key}={low}..{high}{unit}")?;
     let side = if found.holds_above { "above" } else { "below" };
-    eprintln!(
+    stderr::line(&format!(
         "{condition} {side} {middle} ± {half}{unit} ({} runs); see {}",
         found.runs,
         folder.join("found.json").display()
-    );
+    ));
     Ok(())
 }
 

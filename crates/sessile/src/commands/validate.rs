@@ -7,12 +7,13 @@ use sessile_validation::validate::{Selection, cases, json, run, table, write_rep
 use crate::args::ValidateArgs;
 use crate::commands::on_threads;
 use crate::failure::Failure;
+use crate::stderr;
 
 /// Runs the chosen cases, prints what they found, and fails when one of them does.
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     let selection = Selection { models: args.models.clone(), case: args.case.clone(), quick: args.quick };
     let chosen = selection.choose(&cases()).map_err(Failure::wrong)?;
-    let outcomes = on_threads(None, || run(&chosen, args.quick, &|text| eprintln!("{text}")))?;
+    let outcomes = on_threads(None, || run(&chosen, args.quick, &|text| stderr::line(text)))?;
 
     let mut out = stdout().lock();
     if args.json {
@@ -23,7 +24,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.report {
         let page = write_report(folder, &outcomes, args.quick)
             .map_err(|error| Failure::failed(format!("cannot write the report into {}: {error}", folder.display())))?;
-        eprintln!("report: {}", page.display());
+        stderr::line(&format!("report: {}", page.display()));
     }
     match outcomes.iter().filter(|outcome| !outcome.pass()).count() {
         0 => Ok(()),

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -129,6 +130,18 @@ pub fn assert_same_results(got: &BTreeMap<PathBuf, Vec<u8>>, expected: &BTreeMap
     for (name, bytes) in expected {
         assert!(got[name] == *bytes, "{what}: {} differs", name.display());
     }
+}
+
+/// Reads a child's standard error up to the first line that begins with `start`; returns the rest
+/// of the stream.
+pub fn read_until_line(child: &mut Child, start: &str) -> impl BufRead + use<> {
+    let mut lines = BufReader::new(child.stderr.take().expect("a piped standard error"));
+    let mut line = String::new();
+    while !line.starts_with(start) {
+        line.clear();
+        assert!(lines.read_line(&mut line).expect("readable") > 0, "it ends without a line {start:?}");
+    }
+    lines
 }
 
 /// A program that has ended.

@@ -1,7 +1,6 @@
 //! Files that a scene uses, identified by content: a run resumes only with the files it started
 //! with.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +47,7 @@ pub(super) fn of_scene(scene: &Scene) -> Result<Vec<Asset>, (PathBuf, io::Error)
 
 fn hash(file: &Path) -> io::Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(file)?)?;
+    hasher.update_reader(sessile_input::open(file, sessile_input::MAX_MESH)?)?;
     Ok(hasher.finalize().into())
 }
 

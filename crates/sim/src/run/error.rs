@@ -135,4 +135,9 @@ impl RunError {
     pub fn is_wrong_scene(&self) -> bool {
         matches!(self, Self::Build(_) | Self::Asset { .. })
     }
+
+    /// Whether another process is writing to the run folder (exit code 75).
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Folder(FolderError::Busy { .. }))
+    }
 }

@@ -77,9 +77,15 @@ pub enum RunOutcome {
     },
 }
 
-/// A thread pool of `threads` threads, or of all cores.
+/// Number of threads that the machine runs at once.
+pub fn hardware_threads() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// A thread pool of `threads` threads, at most [`hardware_threads`], or of all cores.
 pub fn thread_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, RunError> {
-    let threads = threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let hardware = hardware_threads();
+    let threads = threads.map_or(hardware, |threads| threads.min(hardware)).get();
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| RunError::Threads { threads, cause })
 }
 

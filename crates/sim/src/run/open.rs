@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use sessile_frames::{Checkpoint, FolderError, Progress, RunFolder, RunInfo, RunStatus, StepTotals, checkpoint};
+use sessile_frames::names::file_stem;
+use sessile_frames::{
+    Checkpoint, CostEstimate, FolderError, Progress, RunFolder, RunInfo, RunStatus, StepTotals, checkpoint,
+};
 use sessile_scene::{RunRelation, Scene, parse_file, print, same_run};
 
 use super::saved::{Identity, RunState};
@@ -31,10 +34,11 @@ pub(super) fn open(
     scene: &Scene,
     identity: &Identity,
     options: &RunOptions,
+    estimate: CostEstimate,
     progress: &dyn Progress,
 ) -> Result<Start, RunError> {
     let (folder, existing) = RunFolder::claim(&options.out)?;
-    let Some(info) = existing else { return start(folder, scene, options) };
+    let Some(info) = existing else { return start(folder, scene, options, estimate) };
     // `run.json` is written first; without a scene beside it the run got no further.
     let started = folder.scene_path().exists();
     if options.fresh || !started {
@@ -42,7 +46,7 @@ pub(super) fn open(
         // frames removed.
         checkpoint::remove(&folder.checkpoint_path()).map_err(FolderError::from)?;
         folder.remove_run()?;
-        return start(folder, scene, options);
+        return start(folder, scene, options, estimate);
     }
     let relation = compare(&folder, scene, options)?;
     let saved = folder.read_checkpoint()?;
@@ -52,7 +56,8 @@ pub(super) fn open(
             folder.write_scene(&print(scene))?;
         }
         return Ok(Start::AlreadyDone {
-            frame: u32::try_from(info.frames.saturating_sub(1)).unwrap_or(u32::MAX),
+            // A run that did not come to rest has all frames of its scene.
+            frame: u32::try_from(info.frames.saturating_sub(1)).unwrap_or(u32::MAX).min(scene.time.last_frame()),
             settled: info.settled,
         });
     }
@@ -68,7 +73,7 @@ pub(super) fn open(
                     options.out.display()
                 ));
                 folder.remove_run()?;
-                start(folder, scene, options)
+                start(folder, scene, options, estimate)
             }
         },
     }
@@ -84,10 +89,10 @@ fn compare(folder: &RunFolder, scene: &Scene, options: &RunOptions) -> Result<Ru
     }
 }
 
-fn start(folder: RunFolder, scene: &Scene, options: &RunOptions) -> Result<Start, RunError> {
+fn start(folder: RunFolder, scene: &Scene, options: &RunOptions, estimate: CostEstimate) -> Result<Start, RunError> {
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION").into(),
-        name: options.name.clone(),
+        name: file_stem(&options.name),
         seed: scene.seed,
         threads: rayon::current_num_threads(),
         status: RunStatus::Running,
@@ -96,6 +101,7 @@ fn start(folder: RunFolder, scene: &Scene, options: &RunOptions) -> Result<Start
         resumes: 0,
         steps: StepTotals::default(),
         stages: BTreeMap::new(),
+        estimate: Some(estimate),
         error: None,
     };
     folder.write_info(&info)?;
@@ -120,7 +126,7 @@ fn resume(
     info.error = None;
     info.frames = u64::from(state.frame) + 1;
     info.steps = state.steps.clone();
-    info.resumes += 1;
+    info.resumes = info.resumes.saturating_add(1);
     folder.write_info(&info)?;
     progress.notice(&format!(
         "resuming the run in {} from frame {} of {}, t = {} s",

@@ -15,6 +15,7 @@ use super::saved::{Identity, RunState};
 use super::{RunError, RunOptions, RunOutcome};
 use crate::build::{BuildError, Built};
 use crate::clock::{StageClock, StageTime};
+use crate::estimate::Estimate;
 use crate::measuring::measure_frame;
 use crate::settle::DropPose;
 
@@ -29,13 +30,17 @@ pub(super) fn run(
     progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<RunOutcome, RunError> {
+    let estimate = Estimate::new(scene, rayon::current_num_threads());
+    estimate.check_memory()?;
+    progress.notice(&estimate.line());
+    estimate.warnings.iter().for_each(|warning| progress.notice(warning));
     // Errors in the scene are reported before the folder is touched.
     let Built { model, notices } = build(scene)?;
     let identity = Identity::of(scene)?;
     for notice in notices {
         progress.notice(&notice);
     }
-    let opened = match open(scene, &identity, options, progress)? {
+    let opened = match open(scene, &identity, options, estimate.cost, progress)? {
         Start::Run(opened) => *opened,
         Start::AlreadyDone { frame, settled } => return Ok(RunOutcome::AlreadyDone { frame, settled }),
     };
@@ -226,7 +231,7 @@ impl<'a> Runner<'a> {
     fn write_missing_solids(&self) -> Result<(), RunError> {
         for (name, solid) in self.solid_names.iter().zip(self.model.world().solids()) {
             if !self.folder.solid_path(name).exists() {
-                self.folder.write_solid(name, solid.mesh())?;
+                self.folder.write_solid(name, &solid.mesh_once())?;
             }
         }
         Ok(())
@@ -259,7 +264,7 @@ impl<'a> Runner<'a> {
                 self.info.status = RunStatus::Done;
                 self.info.settled = *settled;
             }
-            Ok(_) => {}
+            Ok(_) => self.info.status = RunStatus::Stopped,
             Err(error) => {
                 self.info.status = RunStatus::Failed;
                 self.info.error = Some(error.to_string());

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use sessile_output::escape::xml::text as escape;
+
 /// A plot of several series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
@@ -285,11 +287,6 @@ pub(crate) fn number(value: f64) -> String {
     let places = (4 - magnitude.log10().floor() as i32).clamp(0, 7) as usize;
     let text = format!("{value:.places$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// Text escaped for element contents and quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

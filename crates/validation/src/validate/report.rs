@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Outcome;
 use super::output::{count, error_text, expected_text, got_text, tolerance_text};
-use super::plot::escape;
+use sessile_output::escape::xml::text as escape;
 
 /// Writes `index.html` into `folder`, created if missing, and returns its path.
 pub fn write_report(folder: &Path, outcomes: &[Outcome], quick: bool) -> io::Result<PathBuf> {

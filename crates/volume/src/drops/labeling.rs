@@ -9,8 +9,10 @@ use crate::tiles::{CellIndex, Field};
 /// Cells that a component has in common with a drop of the previous step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    component: u32,
-    id: u32,
+    /// The component.
+    pub component: u32,
+    /// The drop.
+    pub id: u32,
     num_cells: u32,
 }
 

@@ -133,6 +133,7 @@ mod tests {
     use super::super::Projection;
     use super::*;
     use crate::faces::{FaceFlags, classify_faces};
+    use crate::line_state::LineState;
     use crate::params::NumericalParameters;
     use crate::testing::{Random, cap_on_plane};
 
@@ -145,8 +146,8 @@ mod tests {
         let mut flags: FaceFlags = std::array::from_fn(|_| Field::new(0));
         flags.iter_mut().for_each(|flags| flags.resize(tiles));
         classify_faces(tiles, &case.solids, &case.phi, &mut flags);
-        let (mut pinned, mut kappa) = (Field::new(false), Field::new(0.0));
-        pinned.resize(tiles);
+        let (mut line, mut kappa) = (Field::new(LineState::Free), Field::new(0.0));
+        line.resize(tiles);
         kappa.resize(tiles);
         let velocity: [Field<f64>; 3] = std::array::from_fn(|_| {
             let mut field = Field::new(0.0);
@@ -160,7 +161,7 @@ mod tests {
             flags: &flags,
             phi: &case.phi,
             kappa: &kappa,
-            pinned: &pinned,
+            line: &line,
             tension: 0.3,
             second_order: true,
             lifts: true,

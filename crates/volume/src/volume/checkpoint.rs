@@ -6,6 +6,8 @@ use sessile_world::WorldState;
 
 use super::{RunTotals, Volume};
 use crate::drops::{Label, TargetVolume};
+use crate::free_motion::FreeDrop;
+use crate::line_state::LineState;
 use crate::particles::Particles;
 use crate::sources::Sources;
 use crate::spray::Spray;
@@ -25,10 +27,11 @@ struct VolumeState {
     phi: Vec<f64>,
     velocity: [Vec<f64>; 3],
     pressure: Vec<f64>,
-    pinned: Vec<bool>,
+    line: Vec<LineState>,
     labels: Vec<Label>,
     targets: Vec<TargetVolume>,
     next_id: u32,
+    free_drops: Vec<FreeDrop>,
     particles: Particles,
     num_steps: u64,
     since_redistance: SinceRedistance,
@@ -48,10 +51,11 @@ impl Volume {
             phi: state.phi.values().to_vec(),
             velocity: [0, 1, 2].map(|axis| state.velocity[axis].values().to_vec()),
             pressure: state.pressure.values().to_vec(),
-            pinned: state.pinned.values().to_vec(),
+            line: state.line.values().to_vec(),
             labels: state.drops.labels.values().to_vec(),
             targets: state.drops.targets.clone(),
             next_id: state.drops.next_id,
+            free_drops: state.free_drops.clone(),
             particles: state.particles.clone(),
             num_steps: state.num_steps,
             since_redistance: state.since_redistance,
@@ -66,7 +70,7 @@ impl Volume {
         let count = saved.tiles.len() * CELLS;
         let [x, y, z] = &saved.velocity;
         let sizes = [&saved.phi, x, y, z, &saved.pressure].map(Vec::len);
-        if sizes != [count; 5] || saved.pinned.len() != count || saved.labels.len() != count {
+        if sizes != [count; 5] || saved.line.len() != count || saved.labels.len() != count {
             return Err(RestoreError("its fields do not have the size of its tiles".into()));
         }
         if !saved.particles.fits(saved.tiles.len()) {
@@ -83,10 +87,11 @@ impl Volume {
             field.values_mut().copy_from_slice(saved);
         }
         state.pressure.values_mut().copy_from_slice(&saved.pressure);
-        state.pinned.values_mut().copy_from_slice(&saved.pinned);
+        state.line.values_mut().copy_from_slice(&saved.line);
         state.drops.labels.values_mut().copy_from_slice(&saved.labels);
         (state.drops.targets, state.drops.next_id) = (saved.targets, saved.next_id);
         state.drops.unresolved.clear();
+        state.free_drops = saved.free_drops;
         (state.particles, state.num_steps) = (saved.particles, saved.num_steps);
         state.since_redistance = saved.since_redistance;
         if !self.history.restore(saved.history) {

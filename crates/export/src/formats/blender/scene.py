@@ -4,16 +4,13 @@ Open it with `blender --python THIS`; `blender -b --python THIS -f 12` renders f
 Requires Blender 4.2 or later. Lengths are in meters; the y axis of the run is Blender's z axis.
 """
 
-import json
 import math
 import os
 
 import bpy
 import mathutils
 
-SETTINGS = json.loads(r'''
-@SETTINGS@
-''')
+SETTINGS = "@SETTINGS@"
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "@FILES@")
 
 
