@@ -14,7 +14,7 @@ fn committed_corpora_pass_their_targets() {
         let mut inputs: Vec<_> =
             fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())).collect();
         assert!(inputs.len() > 2, "{} has {} inputs", target.name, inputs.len());
-        inputs.sort_by_key(|entry| entry.as_ref().map(|entry| entry.path()).ok());
+        inputs.sort_by_key(|entry| entry.as_ref().map(fs::DirEntry::path).ok());
         for entry in inputs {
             let path = entry.expect("the corpus is readable").path();
             println!("{}", path.display());

@@ -8,8 +8,8 @@
 //! ```
 //! use std::path::Path;
 //!
-//! let folder = Path::new("models");
-//! let error = sessile_input::beside(folder, "../../etc/passwd").unwrap_err();
+//! let (folder, name) = (Path::new("models"), "../../etc/passwd");
+//! let error = sessile_input::beside(folder, name).unwrap_err();
 //! assert!(error.to_string().contains("outside"), "{error}");
 //! ```
 

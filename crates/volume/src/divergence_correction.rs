@@ -89,7 +89,7 @@ impl DivergenceCorrection {
             for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
                 let wakes = |slot: usize| fast[slot] || tiles.is_marked(fast, slot, SELF - [1, 3, 9][axis]);
                 component.par_tiles_mut().enumerate().filter(|(slot, _)| wakes(*slot)).for_each(|(slot, component)| {
-                    pass_on(geometry, &flags[axis], excess, fastest, axis, slot, component)
+                    pass_on(geometry, &flags[axis], excess, fastest, axis, slot, component);
                 });
             }
         }

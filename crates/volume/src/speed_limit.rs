@@ -17,6 +17,7 @@ use crate::fluid::StepContext;
 use crate::params::Parameters;
 use crate::solids::WallMotion;
 use crate::state::State;
+use crate::tiles::Field;
 
 /// Largest speed, in multiples of the speeds that occur.
 const FACTOR: f64 = 10.0;
@@ -47,7 +48,7 @@ pub fn limit_speed<L>(state: &mut State, params: &Parameters, step: &StepContext
     let limit = FACTOR * (capillary + walls + mean_speed(state));
     let mut report = SpeedLimitReport::default();
     if fastest > limit {
-        for face in state.velocity.iter_mut().flat_map(|component| component.values_mut()) {
+        for face in state.velocity.iter_mut().flat_map(Field::values_mut) {
             if face.abs() > limit {
                 *face = limit.copysign(*face);
                 report.faces += 1;

@@ -40,7 +40,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             return Err(Failure::Stopped(format!("stopped at frame {frame}; `{}` resumes from here", options.command)));
         }
         RunOutcome::Done { frame, settled: true } => {
-            stderr::line(&format!("at rest in frame {frame}; the run is in {out}"))
+            stderr::line(&format!("at rest in frame {frame}; the run is in {out}"));
         }
         RunOutcome::Done { frame, settled: false } => stderr::line(&format!("done: {} frames in {out}", frame + 1)),
         RunOutcome::AlreadyDone { frame, settled } => {

@@ -40,7 +40,7 @@ fn run_all(args: &SweepArgs, folder: &Path) -> Result<(), Failure> {
     let (program, stop) = (program()?, interrupt::stop_flag());
     // A signal lets the runs stop by themselves.
     interrupt::begin_work();
-    let mut options = options(args, folder, &program, &stop);
+    let mut options = options(args, folder, &program, stop);
     options.retry_failed = args.retry.is_some();
     stderr::line(&describe(Totals::of(folder, plan.runs.len())));
     let totals = execute(&plan, options, &|totals| stderr::line(&describe(totals))).map_err(failed)?;
@@ -83,7 +83,7 @@ fn search(args: &SweepArgs, condition: &str, between: &str, folder: &Path) -> Re
     let (program, stop) = (program()?, interrupt::stop_flag());
     // A signal lets the runs stop by themselves.
     interrupt::begin_work();
-    let options = options(args, folder, &program, &stop);
+    let options = options(args, folder, &program, stop);
     let search = Search { scene: &args.scene.scene, sets: &sets, between: &between, condition: &condition };
     let evaluated = |value: &str, holds: bool| {
         stderr::line(&format!("{}={value}: {condition} is {holds}", between.key));
