@@ -1,11 +1,14 @@
-//! How values and structs are read from a section and printed: the link between structs and schema.
+//! How fields of the scene's structs are read from a section and printed.
+//!
+//! [`crate::declare`] implements these traits for structs and enums from their declarations.
 
 use crate::files::NoFiles;
 use crate::print::Document;
 use crate::reader::{Context, Section};
-use crate::schema::{Key, SCENE};
+use crate::schema::{Key, Table, Variant};
 use crate::source::{Place, Sources};
 use crate::tree::Node;
+use crate::types::Scene;
 
 /// A value of one key.
 pub(crate) trait Value: Sized {
@@ -19,13 +22,30 @@ pub(crate) trait Value: Sized {
     fn placeholder() -> Self;
 }
 
-/// A field of a struct that stands for a section.
+/// A field that stands for one key.
 pub(crate) trait Field: Sized {
-    /// Reads the field's key.
+    /// Reads the key; its default if it is absent.
     fn read(section: &Section<'_>, name: &'static str) -> Self;
 
-    /// Prints the field's key.
-    fn print(&self, out: &mut Document, name: &'static str);
+    /// Reads the key; `None` if it is absent without a default value, or wrong.
+    fn given(section: &Section<'_>, name: &'static str) -> Option<Self>;
+
+    /// Prints the key.
+    fn print(&self, out: &mut Document<'_>, name: &'static str);
+}
+
+impl<T: Value> Field for T {
+    fn read(section: &Section<'_>, name: &'static str) -> Self {
+        section.value(name)
+    }
+
+    fn given(section: &Section<'_>, name: &'static str) -> Option<Self> {
+        section.get(name)
+    }
+
+    fn print(&self, out: &mut Document<'_>, name: &'static str) {
+        out.value(name, self);
+    }
 }
 
 impl<T: Value> Field for Option<T> {
@@ -33,7 +53,11 @@ impl<T: Value> Field for Option<T> {
         section.get(name)
     }
 
-    fn print(&self, out: &mut Document, name: &'static str) {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<Self> {
+        section.get(name).map(Some)
+    }
+
+    fn print(&self, out: &mut Document<'_>, name: &'static str) {
         match self {
             Some(value) => out.value(name, value),
             None => out.absent(name),
@@ -41,28 +65,38 @@ impl<T: Value> Field for Option<T> {
     }
 }
 
-/// Implements [`Field`] for types that implement [`Value`].
-macro_rules! value_fields {
-    ($($type:ty),+ $(,)?) => { $(
-        impl $crate::field::Field for $type {
-            fn read(section: &$crate::reader::Section<'_>, name: &'static str) -> Self {
-                section.value(name)
-            }
+/// How a field's key is written, where its type does not imply that: `field via Format: Type`.
+pub(crate) trait Format<T> {
+    /// Reads the key; `None` if it is absent without a default, or wrong.
+    fn given(section: &Section<'_>, name: &'static str) -> Option<T>;
 
-            fn print(&self, out: &mut $crate::print::Document, name: &'static str) {
-                out.value(name, self);
-            }
-        }
-    )+ };
+    /// Prints the key.
+    fn print(value: &T, out: &mut Document<'_>, name: &'static str);
+
+    /// A value to continue with if there is none.
+    fn placeholder() -> T;
+}
+
+/// A field that stands for several keys, or for none.
+pub(crate) trait Group<T> {
+    /// The keys.
+    const KEYS: &'static [Key];
+
+    fn read(section: &Section<'_>) -> T;
+
+    fn print(value: &T, out: &mut Document<'_>);
 }
 
 /// A struct whose fields are the keys of a section.
 pub(crate) trait Fields: Sized {
+    /// The schema of the section.
+    const TABLE: &'static Table;
+
     /// Reads every field, then records unknown keys.
     fn read(section: &Section<'_>) -> Self;
 
     /// Prints every field.
-    fn print(&self, out: &mut Document);
+    fn print(&self, out: &mut Document<'_>);
 }
 
 impl<T: Fields> Field for Vec<T> {
@@ -70,75 +104,29 @@ impl<T: Fields> Field for Vec<T> {
         section.sections(name).iter().map(T::read).collect()
     }
 
-    fn print(&self, out: &mut Document, name: &'static str) {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<Self> {
+        section.has(name).then(|| Self::read(section, name))
+    }
+
+    fn print(&self, out: &mut Document<'_>, name: &'static str) {
         out.list(name, self);
     }
+}
+
+/// An enum whose variants have keys of their own.
+pub(crate) trait Variants {
+    /// The schema of each variant.
+    const VARIANTS: &'static [Variant];
+}
+
+/// The value of an absent key, from other parts of the scene.
+pub(crate) fn derived<T>(section: &Section<'_>, derive: impl FnOnce(&Section<'_>) -> T) -> T {
+    derive(section)
 }
 
 /// A section of the scene with every key absent.
 pub(crate) fn section_defaults<T: Fields>(name: &str) -> T {
     let sources = Sources::default();
     let context = Context::new(&sources, &NoFiles);
-    T::read(&Section::new(&context, &SCENE, Place::new(0, 0..0), None).section(name))
+    T::read(&Section::new(&context, Scene::TABLE, Place::new(0, 0..0), None).section(name))
 }
-
-/// Defines a struct whose fields are the keys of a section, with the same names. A field that has
-/// another name than its key is written `field as "key"`.
-macro_rules! fields {
-    ($(#[$meta:meta])* pub struct $struct:ident {
-        $($(#[$doc:meta])* pub $field:ident $(as $key:literal)? : $type:ty,)+
-    }) => {
-        $(#[$meta])*
-        pub struct $struct { $($(#[$doc])* pub $field: $type,)+ }
-
-        impl $crate::field::Fields for $struct {
-            fn read(section: &$crate::reader::Section<'_>) -> Self {
-                let value = Self {
-                    $($field: $crate::field::Field::read(section, $crate::field::key_name!($field $($key)?)),)+
-                };
-                section.finish();
-                value
-            }
-
-            fn print(&self, out: &mut $crate::print::Document) {
-                $($crate::field::Field::print(&self.$field, out, $crate::field::key_name!($field $($key)?));)+
-            }
-        }
-
-        impl $crate::field::Field for $struct {
-            fn read(section: &$crate::reader::Section<'_>, name: &'static str) -> Self {
-                $crate::field::Fields::read(&section.section(name))
-            }
-
-            fn print(&self, out: &mut $crate::print::Document, name: &'static str) {
-                out.nested(name, self);
-            }
-        }
-
-        impl $crate::field::Field for Option<$struct> {
-            fn read(section: &$crate::reader::Section<'_>, name: &'static str) -> Self {
-                let inner = section.section(name);
-                inner.present().then(|| $crate::field::Fields::read(&inner))
-            }
-
-            fn print(&self, out: &mut $crate::print::Document, name: &'static str) {
-                match self {
-                    Some(value) => out.nested(name, value),
-                    None => out.absent(name),
-                }
-            }
-        }
-    };
-}
-
-/// The key of a field.
-macro_rules! key_name {
-    ($field:ident) => {
-        stringify!($field)
-    };
-    ($field:ident $key:literal) => {
-        $key
-    };
-}
-
-pub(crate) use {fields, key_name, value_fields};

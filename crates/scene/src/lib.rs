@@ -35,11 +35,13 @@
 //! # Ok::<(), sessile_scene::Diagnostics>(())
 //! ```
 //!
-//! Modules: `schema` describes every key in one table per section; `tree` has the TOML values with
-//! their positions; `overrides` applies `--set`; `reader`, `values` and `quantities` read keys
-//! according to the schema and collect problems; `field` connects structs with their sections;
-//! `resolve` builds the scene; `print` writes it.
+//! Modules: [`types`] declares every key, as a field with its schema entry (`declare` says how to
+//! add one); `schema` is the format as data; `tree` has the TOML values with their positions;
+//! `overrides` applies `--set`; `reader`, `values` and `quantities` read keys according to the
+//! schema and collect problems; `field` connects fields with their keys; `resolve` has derived
+//! defaults, references between sections and checks; `print` writes a scene.
 
+mod declare;
 mod diagnostics;
 mod field;
 mod files;

@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use crate::diagnostics::Diagnostic;
 use crate::field::Value as FieldValue;
 use crate::files::Files;
+use crate::resolve::Scope;
 use crate::schema::{Default, Key, Table as Schema, tables_with};
 use crate::source::{Place, Sources};
 use crate::suggest::nearest;
@@ -23,13 +24,15 @@ const MOST_UNKNOWN: usize = 200;
 pub(crate) struct Context<'a> {
     pub sources: &'a Sources,
     pub files: &'a dyn Files,
+    /// What has been read and later sections refer to.
+    pub scope: Scope,
     pub errors: RefCell<Vec<Diagnostic>>,
     pub warnings: RefCell<Vec<Diagnostic>>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(sources: &'a Sources, files: &'a dyn Files) -> Self {
-        Self { sources, files, errors: RefCell::default(), warnings: RefCell::default() }
+        Self { sources, files, scope: Scope::default(), errors: RefCell::default(), warnings: RefCell::default() }
     }
 
     pub(crate) fn error(&self, diagnostic: Diagnostic) {
@@ -47,6 +50,10 @@ pub(crate) struct Section<'a> {
     pub schema: &'static Schema,
     /// The table's header, or its braces.
     pub place: Place,
+    /// Position in a list of tables.
+    pub index: usize,
+    /// Name in a table of tables.
+    pub name: &'a str,
     table: Option<&'a Table>,
     variant: Cell<Option<&'static str>>,
     /// The value is not a table; keys that it lacks are not reported.
@@ -55,16 +62,12 @@ pub(crate) struct Section<'a> {
 
 impl<'a> Section<'a> {
     pub(crate) fn new(cx: &'a Context<'a>, schema: &'static Schema, place: Place, table: Option<&'a Table>) -> Self {
-        Self { cx, schema, place, table, variant: Cell::new(None), broken: false }
+        Self { cx, schema, place, index: 0, name: "", table, variant: Cell::new(None), broken: false }
     }
 
     /// Whether the scene has this table at all.
     pub(crate) fn present(&self) -> bool {
         self.table.is_some()
-    }
-
-    pub(crate) fn set_variant(&self, variant: &'static str) {
-        self.variant.set(Some(variant));
     }
 
     /// The schema's entry of a key.
@@ -136,9 +139,9 @@ impl<'a> Section<'a> {
     }
 
     /// Reads the key that selects the section's variant, and selects it.
-    pub(crate) fn select<T: Word + FieldValue>(&self) -> Option<T> {
-        let kind: T = self.get(self.schema.variant_key)?;
-        self.set_variant(kind.word());
+    pub(crate) fn select<T: Word + FieldValue>(&self, name: &str) -> Option<T> {
+        let kind: T = self.get(name)?;
+        self.variant.set(Some(kind.word()));
         Some(kind)
     }
 
@@ -222,7 +225,7 @@ impl<'a> Section<'a> {
                     }
                     _ if schema.has_header() => format!("write {} and its keys below", schema.title),
                     _ => {
-                        let names: Vec<&str> = schema.keys.iter().map(|key| key.name).collect();
+                        let names: Vec<&str> = schema.keys().map(|key| key.name).collect();
                         format!("write {key} = {{ {} = … }}", names.join(" = …, "))
                     }
                 };
@@ -262,7 +265,10 @@ impl<'a> Section<'a> {
         let mut sections = Vec::new();
         for node in list {
             match &node.value {
-                Value::Table(table) => sections.push(Section::new(self.cx, schema, node.place.clone(), Some(table))),
+                Value::Table(table) => {
+                    let section = Section::new(self.cx, schema, node.place.clone(), Some(table));
+                    sections.push(Section { index: sections.len(), ..section });
+                }
                 other => self.cx.error(
                     Diagnostic::new(
                         &node.place,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use glam::DVec3;
 
 use crate::diagnostics::Diagnostic;
-use crate::field::{Value as FieldValue, value_fields};
+use crate::field::Value as FieldValue;
 use crate::print::numbers::{number_text, quantity_text, vector_text};
 use crate::print::quoted;
 use crate::reader::Section;
@@ -14,10 +14,6 @@ use crate::tree::{Node, Value, shortened};
 use crate::types::words::Word;
 use crate::types::{EnvironmentMap, Follow, Keyed, Texture};
 use crate::units::is_sensible;
-
-value_fields! {
-    bool, f64, u32, u64, [f64; 2], [f64; 3], [u32; 2], DVec3, String, PathBuf, EnvironmentMap, Keyed<f64>, Keyed<DVec3>,
-}
 
 impl FieldValue for bool {
     fn read(section: &Section<'_>, key: &'static Key, node: &Node) -> Option<Self> {
@@ -480,16 +476,4 @@ pub(crate) fn increasing(key: &Section<'_>, before: Option<f64>, at: f64) {
         "the times of keys must increase",
         format!("not after the previous key, at {}", quantity_text(before, kind)),
     );
-}
-
-/// Records motion keys whose times do not increase.
-pub(crate) fn check_motion(section: &Section<'_>) {
-    let mut before = None;
-    for inner in section.sections("motion") {
-        let at = inner.given::<f64>("at");
-        if let Some(at) = at {
-            increasing(&inner, before, at);
-        }
-        before = at.or(before);
-    }
 }

@@ -1,14 +1,13 @@
 //! A scene as a complete file: every default written out; it reads back bit-identically.
 
 pub(crate) mod numbers;
-mod sections;
-mod shapes;
 
 pub(crate) use numbers::quantity_text;
 
 use crate::field::{Fields, Value};
-use crate::schema::{Affects, Default, Key, SCENE, Table};
+use crate::schema::{Affects, Default, Key, Table};
 use crate::types::Scene;
+use crate::types::words::Word;
 
 /// Column of the comments.
 const COMMENT_COLUMN: usize = 40;
@@ -31,10 +30,15 @@ pub fn print(scene: &Scene) -> String {
 }
 
 /// The scene as lines, each entry with its dotted path.
-pub(crate) fn document(scene: &Scene) -> Document {
-    let mut out = Document::new(&SCENE);
-    sections::print(&mut out, scene);
+pub(crate) fn document(scene: &Scene) -> Document<'_> {
+    let mut out = Document::new(scene, Scene::TABLE);
+    Fields::print(scene, &mut out);
     out
+}
+
+/// A value of the scene that is printed, for a key that no field holds.
+pub(crate) fn of_scene<T>(out: &Document<'_>, value: impl FnOnce(&Scene) -> T) -> T {
+    value(out.scene)
 }
 
 /// One line of a printed scene.
@@ -53,16 +57,18 @@ pub(crate) struct Entry {
 }
 
 /// A printed scene as lines.
-pub(crate) struct Document {
+pub(crate) struct Document<'a> {
+    /// The scene, for values that are printed by the name of something else in it.
+    pub scene: &'a Scene,
     lines: Vec<Line>,
     table: &'static Table,
     variant: Option<&'static str>,
     path: String,
 }
 
-impl Document {
-    fn new(table: &'static Table) -> Self {
-        Self { lines: Vec::new(), table, variant: None, path: String::new() }
+impl<'a> Document<'a> {
+    pub(crate) fn new(scene: &'a Scene, table: &'static Table) -> Self {
+        Self { scene, lines: Vec::new(), table, variant: None, path: String::new() }
     }
 
     /// The values, in order.
@@ -74,13 +80,14 @@ impl Document {
     }
 
     /// The entry of a key in the current table.
-    fn key(&self, name: &str) -> &'static Key {
+    pub(crate) fn key(&self, name: &str) -> &'static Key {
         self.table.key(name, self.variant)
     }
 
-    /// Selects the variant whose keys follow.
-    pub(crate) fn variant(&mut self, variant: &'static str) {
-        self.variant = Some(variant);
+    /// Prints the key that selects a variant, whose keys follow.
+    pub(crate) fn select<T: Word + Value>(&mut self, name: &str, kind: T) {
+        self.value(name, &kind);
+        self.variant = Some(kind.word());
     }
 
     /// A key and its value.
@@ -90,7 +97,7 @@ impl Document {
     }
 
     /// A key and its value as TOML text.
-    fn raw(&mut self, name: &str, value: String) {
+    pub(crate) fn raw(&mut self, name: &str, value: String) {
         let key = self.key(name);
         self.lines.push(Line::Entry { path: self.joined(name), key, value });
     }
@@ -119,38 +126,45 @@ impl Document {
 
     /// A table with a header, or inline where the format has no header for it.
     pub(crate) fn nested<T: Fields>(&mut self, name: &str, value: &T) {
-        let Some(table) = self.key(name).value.table() else { return };
-        if table.has_header() {
+        if T::TABLE.has_header() {
             let path = self.joined(name);
-            self.under(format!("[{path}]"), path, table, |out| value.print(out));
+            self.under(format!("[{path}]"), path, T::TABLE, |out| value.print(out));
         } else {
-            self.raw(name, inline(table, |out| value.print(out)));
+            let text = self.inline(value);
+            self.raw(name, text);
         }
+    }
+
+    /// A table in a table of tables with names of the user's choice.
+    pub(crate) fn named<T: Fields>(&mut self, name: &str, inner: &str, value: &T) {
+        let path = self.joined(&format!("{name}.{}", bare_or_quoted(inner)));
+        self.under(format!("[{path}]"), path, T::TABLE, |out| value.print(out));
     }
 
     /// A list of tables, with headers or inline.
     pub(crate) fn list<T: Fields>(&mut self, name: &str, values: &[T]) {
-        let Some(table) = self.key(name).value.table() else { return };
-        if values.is_empty() {
-            self.absent(name);
-        } else if table.has_header() {
+        if T::TABLE.has_header() {
             let path = self.joined(name);
             for (index, value) in values.iter().enumerate() {
-                self.under(format!("[[{path}]]"), format!("{path}.{index}"), table, |out| value.print(out));
+                self.under(format!("[[{path}]]"), format!("{path}.{index}"), T::TABLE, |out| value.print(out));
             }
-        } else {
-            let tables: Vec<String> = values.iter().map(|value| inline(table, |out| value.print(out))).collect();
+        } else if !values.is_empty() {
+            let tables: Vec<String> = values.iter().map(|value| self.inline(value)).collect();
             self.raw(name, format!("[{}]", tables.join(", ")));
         }
+        // At the top level, a comment would seem to belong to the section before it.
+        if values.is_empty() && !self.path.is_empty() {
+            self.absent(name);
+        }
     }
-}
 
-/// A table as an inline TOML value.
-fn inline(table: &'static Table, print: impl FnOnce(&mut Document)) -> String {
-    let mut out = Document::new(table);
-    print(&mut out);
-    let entries: Vec<String> = out.entries().map(|entry| format!("{} = {}", entry.path, entry.value)).collect();
-    format!("{{ {} }}", entries.join(", "))
+    /// A table as an inline TOML value.
+    fn inline<T: Fields>(&self, value: &T) -> String {
+        let mut out = Document::new(self.scene, T::TABLE);
+        value.print(&mut out);
+        let entries: Vec<String> = out.entries().map(|entry| format!("{} = {}", entry.path, entry.value)).collect();
+        format!("{{ {} }}", entries.join(", "))
+    }
 }
 
 /// Text as a TOML string, with its quotes; the value is exactly the text.

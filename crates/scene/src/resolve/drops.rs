@@ -2,85 +2,40 @@
 
 use std::f64::consts::PI;
 
-use glam::DVec3;
 use sessile_numerics::sphere_volume;
 
-use super::general::corners;
-use super::materials::Library;
-use super::solids::{ends, mesh_scale};
-use super::{SolidNames, UNKNOWN};
+use super::solids::check_ends;
 use crate::diagnostics::Diagnostic;
+use crate::field::Group;
+use crate::print::Document;
 use crate::reader::Section;
-use crate::types::{Amount, Drop, DropKind, DropShape, Solid, Varying};
+use crate::schema::Key;
+use crate::types::{Amount, Varying};
 use crate::units::is_sensible;
 
-/// What the reader of a drop refers to.
-pub(super) struct Surroundings<'a> {
-    pub planar: bool,
-    pub solids: &'a [Solid],
-    pub names: &'a SolidNames,
-    pub library: &'a Library,
-}
-
-pub(super) fn read(top: &Section<'_>, surroundings: &Surroundings<'_>) -> Vec<Drop> {
-    let sections = top.sections("drops");
-    let drop = |section: &Section<'_>| {
-        let shape = section
-            .select()
-            .map_or(DropShape::Box { min: DVec3::ZERO, max: DVec3::ONE }, |kind| shape(section, kind, surroundings));
-        let velocity = section.value("velocity");
-        section.finish();
-        Drop { shape, velocity }
-    };
-    sections.iter().map(drop).collect()
-}
-
-fn shape(section: &Section<'_>, kind: DropKind, surroundings: &Surroundings<'_>) -> DropShape {
-    match kind {
-        DropKind::Sphere => {
-            let (mode, amplitude) = mode(section);
-            DropShape::Sphere {
-                center: section.value("center"),
-                amount: amount(section, surroundings.planar),
-                mode,
-                amplitude,
-                axis: section.get("axis").unwrap_or(DVec3::Y),
-            }
-        }
-        DropKind::Cap => {
-            let on = surroundings.names.find(section, "on", surroundings.solids).unwrap_or(UNKNOWN);
-            let material = surroundings.solids.get(on).and_then(|s| surroundings.library.get(&s.material));
-            let resting = || material.map_or(PI / 2.0, |m| resting_angle(&m.advancing));
-            DropShape::Cap {
-                on,
-                center: section.value("center"),
-                amount: amount(section, surroundings.planar),
-                contact_angle: section.get("contact_angle").unwrap_or_else(resting),
-            }
-        }
-        DropKind::Box => {
-            let (min, max) = corners(section);
-            DropShape::Box { min, max }
-        }
-        DropKind::Cylinder => {
-            let (from, to) = ends(section);
-            let (amplitude, wavelength) = perturbation(section);
-            DropShape::Cylinder { from, to, radius: section.value("radius"), amplitude, wavelength }
-        }
-        DropKind::Mesh => DropShape::Mesh {
-            file: section.value("file"),
-            scale: mesh_scale(section),
-            rotate: section.value("rotate"),
-            shift: section.value("move"),
-        },
+/// The advancing angle of a solid's material, at which a deposited drop rests; for an image, the
+/// mean of its two angles.
+pub(crate) fn resting_angle(section: &Section<'_>, on: usize) -> f64 {
+    let (solids, library) = (section.cx.scope.solids.borrow(), section.cx.scope.library.borrow());
+    match solids.material(on).and_then(|name| library.get(name)).map(|material| &material.advancing) {
+        Some(Varying::Uniform(angle)) => *angle,
+        Some(Varying::Image { black, white, .. }) => 0.5 * (black + white),
+        None => PI / 2.0,
     }
 }
 
-/// The advancing angle, at which a deposited drop rests; for an image, the mean of its two angles.
-fn resting_angle(advancing: &Varying) -> f64 {
-    match advancing {
-        Varying::Uniform(angle) => *angle,
-        Varying::Image { black, white, .. } => 0.5 * (black + white),
+impl Group<Self> for Amount {
+    const KEYS: &'static [Key] = Self::ALTERNATIVES;
+
+    fn read(section: &Section<'_>) -> Self {
+        amount(section, section.cx.scope.planar.get())
+    }
+
+    fn print(amount: &Self, out: &mut Document<'_>) {
+        match amount {
+            Self::Volume(volume) => out.value("volume", volume),
+            Self::Area(area) => out.value("area", area),
+        }
     }
 }
 
@@ -119,9 +74,8 @@ fn amount(section: &Section<'_>, planar: bool) -> Amount {
     .unwrap_or_else(default)
 }
 
-/// The Legendre mode and amplitude of a sphere, which need each other.
-fn mode(section: &Section<'_>) -> (u32, f64) {
-    let (mode, amplitude) = (section.value("mode"), section.value("amplitude"));
+/// Checks the Legendre mode and amplitude of a sphere, which need each other.
+pub(crate) fn check_mode(section: &Section<'_>) {
     match (section.given::<u32>("mode"), section.given::<f64>("amplitude")) {
         (Some(1), _) => section.cx.error(
             Diagnostic::new(&section.place_of("mode"), "`mode` 1 is a translation of the drop: modes start at 2")
@@ -139,12 +93,11 @@ fn mode(section: &Section<'_>) -> (u32, f64) {
         ),
         _ => {}
     }
-    (mode, amplitude)
 }
 
-/// The amplitude and wavelength of a ligament's perturbation, which need each other.
-fn perturbation(section: &Section<'_>) -> (f64, Option<f64>) {
-    let (amplitude, wavelength) = (section.value("amplitude"), section.get("wavelength"));
+/// Checks the ends of a ligament, and the amplitude and wavelength, which need each other.
+pub(crate) fn check_ligament(section: &Section<'_>) {
+    check_ends(section);
     if section.given::<f64>("amplitude").is_some_and(|a| a != 0.0) && !section.has("wavelength") {
         section.cx.error(
             Diagnostic::new(&section.place_of("amplitude"), "`amplitude` needs a `wavelength`")
@@ -152,12 +105,11 @@ fn perturbation(section: &Section<'_>) -> (f64, Option<f64>) {
                 .help("add wavelength = \"9 mm\""),
         );
     }
-    if wavelength.is_some() && !section.has("amplitude") {
+    if section.given::<f64>("wavelength").is_some() && !section.has("amplitude") {
         section.cx.error(
             Diagnostic::new(&section.place_of("wavelength"), "`wavelength` needs an `amplitude`")
                 .label("without an amplitude")
                 .help("add amplitude = 0.05, relative to the radius"),
         );
     }
-    (amplitude, wavelength)
 }

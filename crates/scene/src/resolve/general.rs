@@ -5,28 +5,24 @@ use sessile_wetting::{Liquid, LiquidPreset};
 
 use super::equivalent_radius;
 use crate::diagnostics::Diagnostic;
-use crate::field::Fields;
+use crate::field::Group;
 use crate::presets;
-use crate::print::quantity_text;
+use crate::print::{Document, quantity_text};
 use crate::quantities::TIME;
 use crate::reader::Section;
-use crate::types::{Domain, Drop, DropShape, Emitter, EmitterKind, MeshScale, RainSizes, Resolution, Side, Time};
+use crate::schema::Key;
+use crate::types::{
+    Domain, Drop, DropShape, Emitter, EmitterKind, MeshScale, RainSizes, Scene, Side, Time, WorldSettings,
+};
 use crate::units::is_sensible;
 
 /// Maximum number of frames of a run.
 const MOST_FRAMES: f64 = 1e6;
 
-pub(super) fn time(top: &Section<'_>) -> Time {
-    let section = top.section("time");
-    let time = Time::read(&section);
-    if let (Some(duration), Some(frame)) = (section.given::<f64>("duration"), section.given::<f64>("frame")) {
-        check_frames(&section, duration, frame);
-    }
-    time
-}
-
 /// Records a duration that is not an integer number of frames, or of too many.
-fn check_frames(section: &Section<'_>, duration: f64, frame: f64) {
+pub(crate) fn check_frames(section: &Section<'_>, _: &mut Time) {
+    let given = (section.given::<f64>("duration"), section.given::<f64>("frame"));
+    let (Some(duration), Some(frame)) = given else { return };
     let frames = duration / frame;
     if frames > MOST_FRAMES {
         section.complain(
@@ -48,41 +44,61 @@ fn check_frames(section: &Section<'_>, duration: f64, frame: f64) {
     }
 }
 
-pub(super) fn liquid(top: &Section<'_>) -> (Liquid, &'static LiquidPreset) {
-    let section = top.section("liquid");
+/// The preset of `[liquid]`; water if the name is unknown.
+pub(crate) fn liquid_preset(section: &Section<'_>) -> &'static LiquidPreset {
+    let name = section.given::<String>("preset");
+    name.and_then(|name| presets::liquid(&name)).unwrap_or_else(presets::default_liquid)
+}
+
+/// Records an unknown preset.
+pub(crate) fn check_liquid(section: &Section<'_>, _: &mut Liquid) {
     let name: String = section.value("preset");
-    let found = presets::liquid(&name);
-    if found.is_none() && section.given::<String>("preset").is_some() {
+    if presets::liquid(&name).is_none() && section.given::<String>("preset").is_some() {
         let many = "`sessile liquids` lists them";
         section.unknown_word("preset", &name, "the liquid's preset", presets::liquid_names(), many);
     }
-    let preset = found.unwrap_or_else(presets::default_liquid);
-    let liquid = Liquid {
-        density: section.get("density").unwrap_or(preset.liquid.density),
-        viscosity: section.get("viscosity").unwrap_or(preset.liquid.viscosity),
-        surface_tension: section.get("surface_tension").unwrap_or(preset.liquid.surface_tension),
-        refractive_index: section.get("refractive_index").unwrap_or(preset.liquid.refractive_index),
-    };
-    section.finish();
-    (liquid, preset)
+    section.cx.scope.liquid_preset.set(liquid_preset(section));
 }
 
-pub(super) fn domain(top: &Section<'_>) -> Option<Domain> {
-    let section = top.section("domain");
-    if !section.present() {
-        return None;
+/// The preset that `[liquid]` names; printed there.
+pub(crate) struct PresetOfLiquid;
+
+impl Group<&'static LiquidPreset> for PresetOfLiquid {
+    const KEYS: &'static [Key] = &[];
+
+    fn read(section: &Section<'_>) -> &'static LiquidPreset {
+        section.cx.scope.liquid_preset.get()
     }
-    let (min, max) = corners(&section);
-    let sides: [Side; 3] = ["x", "y", "z"].map(|key| section.value(key));
-    let wall_material = section.get("wall_material");
-    section.finish();
-    Some(Domain { min, max, sides, wall_material })
+
+    fn print(_: &&'static LiquidPreset, _: &mut Document<'_>) {}
 }
 
-/// `min` and `max`; each coordinate of `min` must be below that of `max`.
-pub(super) fn corners(section: &Section<'_>) -> (DVec3, DVec3) {
-    let corners = (section.get::<DVec3>("min"), section.get::<DVec3>("max"));
-    let (Some(min), Some(max)) = corners else { return (DVec3::ZERO, DVec3::ONE) };
+pub(crate) fn note_world(section: &Section<'_>, world: &mut WorldSettings) {
+    section.cx.scope.planar.set(world.planar);
+}
+
+/// The boundary conditions: one key per axis.
+impl Group<Self> for [Side; 3] {
+    const KEYS: &'static [Key] = Side::AXES;
+
+    fn read(section: &Section<'_>) -> Self {
+        [0, 1, 2].map(|axis| section.value(Side::AXES[axis].name))
+    }
+
+    fn print(sides: &Self, out: &mut Document<'_>) {
+        Side::AXES.iter().zip(sides).for_each(|(key, side)| out.value(key.name, side));
+    }
+}
+
+pub(crate) fn note_domain(section: &Section<'_>, domain: &mut Domain) {
+    check_corners(section);
+    section.cx.scope.domain.replace(Some(domain.clone()));
+}
+
+/// Records a box whose `min` is not below its `max` in each coordinate.
+pub(crate) fn check_corners(section: &Section<'_>) {
+    let corners = (section.given::<DVec3>("min"), section.given::<DVec3>("max"));
+    let (Some(min), Some(max)) = corners else { return };
     let wrong: Vec<&str> = ["x", "y", "z"]
         .into_iter()
         .enumerate()
@@ -96,17 +112,17 @@ pub(super) fn corners(section: &Section<'_>) -> (DVec3, DVec3) {
                 .other(&section.place_of("max"), "the upper corner"),
         );
     }
-    (min, max)
 }
 
 /// Cells across the smallest drop, by default.
 const CELLS_ACROSS: f64 = 20.0;
 
-pub(super) fn resolution(top: &Section<'_>, drops: &[Drop], emitters: &[Emitter]) -> Resolution {
-    let resolution = Resolution::read(&top.section("resolution"));
-    let diameters = drops.iter().filter_map(drop_diameter).chain(emitters.iter().filter_map(emitter_diameter));
+/// Derives the cell size from the smallest drop, if the scene does not give it.
+pub(super) fn derive_cell(scene: &mut Scene) {
+    let drops = scene.drops.iter().filter_map(drop_diameter);
+    let diameters = drops.chain(scene.emitters.iter().filter_map(emitter_diameter));
     let derived = diameters.min_by(f64::total_cmp).map(|d| d / CELLS_ACROSS).filter(|cell| is_sensible(*cell));
-    Resolution { cell: resolution.cell.or(derived), ..resolution }
+    scene.resolution.cell = scene.resolution.cell.or(derived);
 }
 
 /// The smallest extent of a drop that cells must resolve, in m.

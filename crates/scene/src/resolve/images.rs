@@ -3,24 +3,15 @@
 use glam::DVec3;
 
 use crate::diagnostics::Diagnostic;
-use crate::field::Fields;
 use crate::reader::Section;
-use crate::types::{Camera, Lights};
+use crate::types::{AreaLight, Camera};
 
-pub(super) fn camera(top: &Section<'_>) -> Camera {
-    let section = top.section("camera");
-    let camera = Camera::read(&section);
-    check_direction(&section, "position", camera.position, camera.look_at);
-    camera
+pub(crate) fn check_camera(section: &Section<'_>, camera: &mut Camera) {
+    check_direction(section, "position", camera.position, camera.look_at);
 }
 
-pub(super) fn lights(top: &Section<'_>) -> Lights {
-    let section = top.section("lights");
-    let lights = Lights::read(&section);
-    for (light, inner) in lights.area.iter().zip(section.sections("area")) {
-        check_direction(&inner, "center", inner.given::<DVec3>("center"), Some(light.look_at));
-    }
-    lights
+pub(crate) fn check_area_light(section: &Section<'_>, light: &mut AreaLight) {
+    check_direction(section, "center", section.given::<DVec3>("center"), Some(light.look_at));
 }
 
 /// Records a camera or light that faces its own position.

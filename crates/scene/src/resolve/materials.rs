@@ -6,18 +6,19 @@ use sessile_wetting::Wetting;
 use sessile_wetting::materials::{default_adhesion, default_affinity};
 
 use crate::diagnostics::Diagnostic;
-use crate::field::Value as FieldValue;
+use crate::field::{Fields, Format, Group, Value as FieldValue};
 use crate::presets;
+use crate::print::Document;
 use crate::quantities::ANGLE;
 use crate::reader::Section;
-use crate::schema::MATERIAL;
+use crate::schema::Key;
 use crate::source::Place;
 use crate::tree::{Node, Value, shortened};
-use crate::types::{Domain, Material, Solid, Varying};
+use crate::types::{Material, Scene, Varying};
 
 /// Materials in use: those of the scene, then presets in order of use.
 #[derive(Default)]
-pub(super) struct Library {
+pub(crate) struct Library {
     materials: Vec<Material>,
     by_name: BTreeMap<String, usize>,
     /// Names of materials with an angle from a preset, which is for water.
@@ -25,50 +26,6 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// The scene's own materials.
-    pub(super) fn read(top: &Section<'_>) -> Self {
-        let mut library = Self::default();
-        let Some(node) = top.node("materials") else { return library };
-        let Value::Table(table) = &node.value else {
-            top.cx.error(
-                Diagnostic::new(
-                    &node.place,
-                    format!("`materials` must be a table of materials, but this is {}", node.value.kind()),
-                )
-                .label("expected tables")
-                .help("write [materials.wax] and its keys below"),
-            );
-            return library;
-        };
-        for entry in &table.entries {
-            let Value::Table(inner) = &entry.node.value else {
-                top.cx.error(
-                    Diagnostic::new(
-                        &entry.node.place,
-                        format!(
-                            "a material must be a table, but `{}` is {}",
-                            shortened(&entry.key),
-                            entry.node.value.kind()
-                        ),
-                    )
-                    .label("expected a table")
-                    .help("write [materials.NAME] and its keys below"),
-                );
-                continue;
-            };
-            if entry.key.trim().is_empty() {
-                top.cx.error(Diagnostic::new(&entry.key_place, "missing name of a material").label("empty"));
-            }
-            let section = Section::new(top.cx, &MATERIAL, entry.node.place.clone(), Some(inner));
-            library.add(material(&section, &entry.key));
-            if section.has("preset") && !(section.has("advancing") && section.has("receding")) {
-                library.as_for_water.insert(entry.key.clone());
-            }
-            section.finish();
-        }
-        library
-    }
-
     fn add(&mut self, material: Material) {
         self.by_name.insert(material.name.clone(), self.materials.len());
         self.materials.push(material);
@@ -85,20 +42,10 @@ impl Library {
         true
     }
 
-    /// The material that a section's key names, or the default.
-    pub(super) fn named(&mut self, section: &Section<'_>, key: &str) -> String {
-        let name = section.value::<String>(key);
-        if !self.ensure(&name) {
-            self.unknown(section, key, &name);
-        }
-        name
-    }
-
-    pub(super) fn use_wall(&mut self, top: &Section<'_>, domain: Option<&Domain>) {
-        let Some(name) = domain.and_then(|d| d.wall_material.as_deref()) else { return };
+    /// Records an unknown name, and adds the preset of a known one.
+    fn refer(&mut self, section: &Section<'_>, key: &str, name: &str) {
         if !self.ensure(name) {
-            let section = top.section("domain");
-            self.unknown(&section, "wall_material", name);
+            self.unknown(section, key, name);
         }
     }
 
@@ -119,21 +66,26 @@ impl Library {
         );
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Material> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Material> {
         self.by_name.get(name).map(|i| &self.materials[*i])
     }
 
+    /// Adds the material of the walls, and checks the materials against the liquid.
+    pub(super) fn complete(mut self, top: &Section<'_>, scene: &Scene) -> Vec<Material> {
+        if let Some(name) = scene.domain.as_ref().and_then(|domain| domain.wall_material.as_deref()) {
+            self.refer(&top.section("domain"), "wall_material", name);
+        }
+        self.warn_of_other_liquids(top, scene);
+        self.materials
+    }
+
     /// Warns of preset contact angles, which are for water, with another liquid.
-    pub(super) fn warn_of_other_liquids(
-        &self,
-        top: &Section<'_>,
-        preset: &str,
-        solids: &[Solid],
-        domain: Option<&Domain>,
-    ) {
+    fn warn_of_other_liquids(&self, top: &Section<'_>, scene: &Scene) {
+        let preset = scene.liquid_preset.name;
         if preset == presets::default_liquid().name {
             return;
         }
+        let (solids, domain) = (&scene.solids, scene.domain.as_ref());
         let walls = domain.and_then(|d| d.wall_material.as_deref());
         let used: BTreeSet<&str> = solids.iter().map(|solid| solid.material.as_str()).chain(walls).collect();
         let kept: Vec<&str> = used.into_iter().filter(|name| self.as_for_water.contains(*name)).collect();
@@ -152,9 +104,95 @@ impl Library {
             .help("give the material's own `advancing` and `receding` for this liquid in [materials.NAME]"),
         );
     }
+}
 
-    pub(super) fn into_materials(self) -> Vec<Material> {
-        self.materials
+/// `[materials]`: the scene's own materials.
+pub(crate) struct Materials;
+
+impl Format<Vec<Material>> for Materials {
+    /// Reads the materials into the library; the scene gets them when all that it uses are known.
+    fn given(top: &Section<'_>, name: &'static str) -> Option<Vec<Material>> {
+        let node = top.node(name)?;
+        let Value::Table(table) = &node.value else {
+            top.cx.error(
+                Diagnostic::new(
+                    &node.place,
+                    format!("`materials` must be a table of materials, but this is {}", node.value.kind()),
+                )
+                .label("expected tables")
+                .help("write [materials.wax] and its keys below"),
+            );
+            return None;
+        };
+        for entry in &table.entries {
+            let Value::Table(inner) = &entry.node.value else {
+                top.cx.error(
+                    Diagnostic::new(
+                        &entry.node.place,
+                        format!(
+                            "a material must be a table, but `{}` is {}",
+                            shortened(&entry.key),
+                            entry.node.value.kind()
+                        ),
+                    )
+                    .label("expected a table")
+                    .help("write [materials.NAME] and its keys below"),
+                );
+                continue;
+            };
+            if entry.key.trim().is_empty() {
+                top.cx.error(Diagnostic::new(&entry.key_place, "missing name of a material").label("empty"));
+            }
+            let mut section = Section::new(top.cx, Material::TABLE, entry.node.place.clone(), Some(inner));
+            section.name = &entry.key;
+            let material = Fields::read(&section);
+            let mut library = top.cx.scope.library.borrow_mut();
+            library.add(material);
+            if section.has("preset") && !(section.has("advancing") && section.has("receding")) {
+                library.as_for_water.insert(entry.key.clone());
+            }
+        }
+        None
+    }
+
+    fn print(materials: &Vec<Material>, out: &mut Document<'_>, name: &'static str) {
+        materials.iter().for_each(|material| out.named(name, &material.name, material));
+    }
+
+    fn placeholder() -> Vec<Material> {
+        Vec::new()
+    }
+}
+
+/// The name of a table in a table of tables, which is in its header.
+pub(crate) struct TableName;
+
+impl Group<String> for TableName {
+    const KEYS: &'static [Key] = &[];
+
+    fn read(section: &Section<'_>) -> String {
+        section.name.to_owned()
+    }
+
+    fn print(_: &String, _: &mut Document<'_>) {}
+}
+
+/// The name of a material; that of a preset adds the preset to the scene.
+pub(crate) struct MaterialName;
+
+impl Format<String> for MaterialName {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<String> {
+        let text: String = section.value(name);
+        section.cx.scope.library.borrow_mut().refer(section, name, &text);
+        Some(text)
+    }
+
+    fn print(value: &String, out: &mut Document<'_>, name: &'static str) {
+        out.value(name, value);
+    }
+
+    fn placeholder() -> String {
+        String::new()
     }
 }
 
@@ -172,39 +210,29 @@ fn from_preset(name: &str, wetting: &Wetting) -> Material {
     }
 }
 
-fn material(section: &Section<'_>, name: &str) -> Material {
-    let preset = section.get::<String>("preset").and_then(|preset| {
-        let found = presets::material(&preset);
-        if found.is_none() {
-            section.unknown_word(
-                "preset",
-                &preset,
-                "a material's preset",
-                presets::material_names(),
-                "`sessile materials` lists them",
-            );
-        }
-        found
-    });
-    let advancing = varying(section, "advancing");
-    let receding = varying(section, "receding");
-    let base = match preset {
-        Some(preset) => from_preset(name, &preset),
-        None => plain(name, advancing.as_ref(), receding.as_ref()),
-    };
-    let material = Material {
-        name: name.to_owned(),
-        advancing: advancing.unwrap_or(base.advancing),
-        receding: receding.unwrap_or(base.receding),
-        wet_advancing: varying(section, "wet_advancing").or(base.wet_advancing),
-        receding_limit: section.get("receding_limit").or(base.receding_limit),
-        roughness: roughness(section).unwrap_or(base.roughness),
-        adhesion: section.get("adhesion").unwrap_or(base.adhesion),
-        friction: section.get("friction"),
-        affinity: varying(section, "affinity").unwrap_or(base.affinity),
-    };
-    check_order(section, &material);
-    material
+/// What a material has where a section does not say otherwise: its preset's values, or those that
+/// follow from its angles.
+pub(crate) fn base(section: &Section<'_>) -> Material {
+    match section.given::<String>("preset").and_then(|preset| presets::material(&preset)) {
+        Some(preset) => from_preset(section.name, &preset),
+        None => plain(section.name, section.given("advancing").as_ref(), section.given("receding").as_ref()),
+    }
+}
+
+/// Checks the preset and the angles of a material.
+pub(crate) fn check(section: &Section<'_>, material: &mut Material) {
+    if let Some(preset) = section.get::<String>("preset")
+        && presets::material(&preset).is_none()
+    {
+        section.unknown_word(
+            "preset",
+            &preset,
+            "a material's preset",
+            presets::material_names(),
+            "`sessile materials` lists them",
+        );
+    }
+    check_order(section, material);
 }
 
 /// A material without a preset: one given angle means no hysteresis, none means 90°. Adhesion and
@@ -233,34 +261,64 @@ fn plain(name: &str, advancing: Option<&Varying>, receding: Option<&Varying>) ->
 }
 
 /// A number, or an image between two numbers.
-fn varying(section: &Section<'_>, key: &str) -> Option<Varying> {
-    let node = section.node(key)?;
-    if !matches!(node.value, Value::Table(_)) {
-        return section.get(key).map(Varying::Uniform);
+impl FieldValue for Varying {
+    fn read(section: &Section<'_>, key: &'static Key, node: &Node) -> Option<Self> {
+        if !matches!(node.value, Value::Table(_)) {
+            return f64::read(section, key, node).map(Self::Uniform);
+        }
+        let image = section.section(key.name);
+        let (file, black, white) = (image.get("image"), image.get("black"), image.get("white"));
+        image.finish();
+        Some(Self::Image { file: file?, black: black?, white: white? })
     }
-    let image = section.section(key);
-    let (file, black, white) = (image.get("image"), image.get("black"), image.get("white"));
-    image.finish();
-    Some(Varying::Image { file: file?, black: black?, white: white? })
+
+    fn text(&self, key: &Key) -> String {
+        match self {
+            Self::Uniform(value) => value.text(key),
+            Self::Image { file, black, white } => {
+                let (file, black, white) = (file.text(key), black.text(key), white.text(key));
+                format!("{{ image = {file}, black = {black}, white = {white} }}")
+            }
+        }
+    }
+
+    fn placeholder() -> Self {
+        Self::Uniform(f64::placeholder())
+    }
 }
 
-fn roughness(section: &Section<'_>) -> Option<[f64; 2]> {
-    let node = section.node("roughness")?;
-    let one = |node: &Node| f64::read(section, section.key("roughness"), node);
-    match &node.value {
-        Value::List(list) if list.len() == 2 => {
-            let [u, v] = [one(&list[0]), one(&list[1])];
-            Some([u?, v?])
+/// One quantity, or a list of two.
+pub(crate) struct OneOrTwo;
+
+impl Format<[f64; 2]> for OneOrTwo {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<[f64; 2]> {
+        let node = section.node(name)?;
+        let one = |node: &Node| f64::read(section, section.key(name), node);
+        match &node.value {
+            Value::List(list) if list.len() == 2 => {
+                let [u, v] = [one(&list[0]), one(&list[1])];
+                Some([u?, v?])
+            }
+            Value::List(_) => {
+                section.complain(
+                    name,
+                    "`roughness` must be one bump height, or two along the surface's u and v",
+                    "expected one or two lengths, e.g. [\"20 um\", \"5 um\"]",
+                );
+                None
+            }
+            _ => one(node).map(|r| [r, r]),
         }
-        Value::List(_) => {
-            section.complain(
-                "roughness",
-                "`roughness` must be one bump height, or two along the surface's u and v",
-                "expected one or two lengths, e.g. [\"20 um\", \"5 um\"]",
-            );
-            None
-        }
-        _ => one(node).map(|r| [r, r]),
+    }
+
+    fn print([u, v]: &[f64; 2], out: &mut Document<'_>, name: &'static str) {
+        let key = out.key(name);
+        let text = if u.to_bits() == v.to_bits() { u.text(key) } else { format!("[{}, {}]", u.text(key), v.text(key)) };
+        out.raw(name, text);
+    }
+
+    fn placeholder() -> [f64; 2] {
+        [0.0; 2]
     }
 }
 

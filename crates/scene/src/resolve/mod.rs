@@ -1,25 +1,46 @@
-//! From the tree to the resolved scene: defaults, references and checks.
+//! What a declaration cannot say: formats of single keys, derived defaults, references, checks.
 
 mod checks;
-mod drops;
-mod emitters;
-mod general;
-mod images;
-mod materials;
-mod solids;
+pub(crate) mod drops;
+pub(crate) mod emitters;
+pub(crate) mod general;
+pub(crate) mod images;
+pub(crate) mod materials;
+pub(crate) mod solids;
 
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
 
 use sessile_numerics::{circle_radius, sphere_radius};
+use sessile_wetting::LiquidPreset;
 
-use self::drops::Surroundings;
-use crate::diagnostics::Diagnostic;
-use crate::field::Field;
+use self::materials::Library;
+use self::solids::SolidNames;
+use crate::field::Fields;
+use crate::presets;
 use crate::reader::{Context, Section};
-use crate::schema::SCENE;
-use crate::suggest::nearest;
-use crate::tree::{Node, Value, shortened};
-use crate::types::{Amount, ModelKind, Scene, Solid, WorldSettings};
+use crate::tree::{Node, Value};
+use crate::types::{Amount, Domain, Scene};
+
+/// What later sections of a scene refer to, in the order of the scene's fields.
+pub(crate) struct Scope {
+    pub liquid_preset: Cell<&'static LiquidPreset>,
+    pub planar: Cell<bool>,
+    pub domain: RefCell<Option<Domain>>,
+    pub library: RefCell<Library>,
+    pub solids: RefCell<SolidNames>,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self {
+            liquid_preset: Cell::new(presets::default_liquid()),
+            planar: Cell::new(false),
+            domain: RefCell::default(),
+            library: RefCell::default(),
+            solids: RefCell::default(),
+        }
+    }
+}
 
 /// Reads the whole scene; problems are recorded in the context.
 pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
@@ -27,101 +48,18 @@ pub(crate) fn scene(cx: &Context<'_>, root: &Node) -> Scene {
         Value::Table(table) => Some(table),
         _ => None,
     };
-    let top = Section::new(cx, &SCENE, root.place.clone(), table);
-    let model = top.get::<ModelKind>("model");
+    Scene::read(&Section::new(cx, Scene::TABLE, root.place.clone(), table))
+}
 
-    let time = general::time(&top);
-    let (liquid, liquid_preset) = general::liquid(&top);
-    let world: WorldSettings = Field::read(&top, "world");
-    let domain = general::domain(&top);
-    let mut library = materials::Library::read(&top);
-    library.use_wall(&top, domain.as_ref());
-    let solids = solids::read(&top, &mut library, domain.as_ref());
-    library.warn_of_other_liquids(&top, liquid_preset.name, &solids, domain.as_ref());
-    let names = SolidNames::new(&solids);
-    let surroundings = Surroundings { planar: world.planar, solids: &solids, names: &names, library: &library };
-    let drops = drops::read(&top, &surroundings);
-    let emitters = emitters::read(&top, world.planar, &solids, &names);
-    let resolution = general::resolution(&top, &drops, &emitters);
-    let scene = Scene {
-        title: top.value("title"),
-        model: model.unwrap_or(ModelKind::Volume),
-        fidelity: top.value("fidelity"),
-        seed: top.value("seed"),
-        time,
-        liquid,
-        liquid_preset,
-        world,
-        domain,
-        resolution,
-        materials: library.into_materials(),
-        solids,
-        drops,
-        emitters,
-        pane: Field::read(&top, "pane"),
-        droplet: Field::read(&top, "droplet"),
-        surface: Field::read(&top, "surface"),
-        volume: Field::read(&top, "volume"),
-        camera: images::camera(&top),
-        lights: images::lights(&top),
-        render: Field::read(&top, "render"),
-        output: Field::read(&top, "output"),
-    };
-    top.finish();
-    checks::check(&top, &scene, model);
-    scene
+/// Completes a scene whose sections have been read, and checks it as a whole.
+pub(crate) fn complete(top: &Section<'_>, scene: &mut Scene) {
+    scene.materials = top.cx.scope.library.take().complete(top, scene);
+    general::derive_cell(scene);
+    checks::check(top, scene, top.given("model"));
 }
 
 /// Stands for a solid with an unknown name, which is recorded as a problem.
 const UNKNOWN: usize = usize::MAX;
-
-/// Solids by name.
-pub(crate) struct SolidNames {
-    by_name: BTreeMap<String, usize>,
-}
-
-impl SolidNames {
-    fn new(solids: &[Solid]) -> Self {
-        let by_name = solids.iter().enumerate().rev().map(|(i, s)| (s.name.clone(), i)).collect();
-        Self { by_name }
-    }
-
-    /// Index of the solid that `key` names; that of the only solid if the key is absent.
-    fn find(&self, section: &Section<'_>, key: &str, solids: &[Solid]) -> Option<usize> {
-        if !section.has(key) {
-            if solids.len() == 1 {
-                return Some(0);
-            }
-            let example = solids.first().map_or("\"table\"".to_owned(), |s| format!("\"{}\"", shortened(&s.name)));
-            if solids.is_empty() {
-                section.cx.error(
-                    Diagnostic::new(&section.place, "the scene has no solid")
-                        .label(format!("needs a solid and `{key}`"))
-                        .help("add [[solids]] with name = \"table\" and shape = \"plane\""),
-                );
-            } else {
-                section.missing(&format!("`{key}`, the name of a solid"), &format!("{key} = {example}"));
-            }
-            return None;
-        }
-        let name = section.get::<String>(key)?;
-        let found = self.by_name.get(&name).copied();
-        if found.is_none() {
-            let known = || self.by_name.keys().map(String::as_str);
-            let help = match nearest(&name, known()) {
-                Some(near) => format!("did you mean \"{}\"?", shortened(near)),
-                None if solids.is_empty() => "add [[solids]] with that name".to_owned(),
-                None => format!("the solids are {}", shortened(&known().take(8).collect::<Vec<_>>().join(", "))),
-            };
-            section.cx.error(
-                Diagnostic::new(&section.place_of(key), format!("unknown solid \"{}\"", shortened(&name)))
-                    .label("not the name of a solid")
-                    .help(help),
-            );
-        }
-        found
-    }
-}
 
 /// Radius of the sphere (in a planar run, the circle) of the same amount, in m.
 fn equivalent_radius(amount: Amount) -> f64 {

@@ -1,118 +1,185 @@
-//! Solids: shape, placement, motion, material, appearance.
+//! Solids: names, derived sizes, checks.
 
 use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::general::corners;
-use super::materials::Library;
+use super::UNKNOWN;
 use crate::diagnostics::Diagnostic;
-use crate::field::Field;
+use crate::field::{Field, Format, Group};
+use crate::print::Document;
 use crate::reader::Section;
+use crate::schema::Key;
 use crate::source::Place;
+use crate::suggest::nearest;
 use crate::tree::shortened;
-use crate::types::{Domain, MeshScale, Solid, SolidKind, SolidShape, plane_axes};
+use crate::types::{MeshScale, Solid, plane_axes};
 use crate::units::is_sensible;
-use crate::values::check_motion;
+use crate::values::increasing;
 
 /// Edge length of the meshed part of a plane in open space, in m.
 const OPEN_SIZE: f64 = 0.256;
 
-pub(super) fn read(top: &Section<'_>, library: &mut Library, domain: Option<&Domain>) -> Vec<Solid> {
-    let mut seen: BTreeMap<String, Place> = BTreeMap::new();
-    let sections = top.sections("solids");
-    let mut solids = Vec::with_capacity(sections.len());
-    for (index, section) in sections.iter().enumerate() {
-        let solid = solid(section, index, library, domain);
-        section.finish();
-        let place = section.place_of("name");
-        if let Some(first) = seen.get(&solid.name) {
+/// `[[solids]]`: later sections refer to them by name.
+pub(crate) struct Solids;
+
+impl Format<Vec<Solid>> for Solids {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<Vec<Solid>> {
+        let solids: Vec<Solid> = Field::read(section, name);
+        section.cx.scope.solids.replace(SolidNames::new(&solids));
+        Some(solids)
+    }
+
+    fn print(solids: &Vec<Solid>, out: &mut Document<'_>, name: &'static str) {
+        Field::print(solids, out, name);
+    }
+
+    fn placeholder() -> Vec<Solid> {
+        Vec::new()
+    }
+}
+
+/// Names of the solids, and of their materials.
+#[derive(Default)]
+pub(crate) struct SolidNames {
+    by_name: BTreeMap<String, usize>,
+    /// The first solid's name.
+    first: String,
+    materials: Vec<String>,
+    /// Where each name was given first, while solids are read.
+    places: BTreeMap<String, Place>,
+}
+
+impl SolidNames {
+    fn new(solids: &[Solid]) -> Self {
+        Self {
+            by_name: solids.iter().enumerate().rev().map(|(i, s)| (s.name.clone(), i)).collect(),
+            first: solids.first().map(|solid| solid.name.clone()).unwrap_or_default(),
+            materials: solids.iter().map(|solid| solid.material.clone()).collect(),
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// The name of the material of a solid.
+    pub(crate) fn material(&self, solid: usize) -> Option<&str> {
+        self.materials.get(solid).map(String::as_str)
+    }
+
+    /// Index of the solid that `key` names; that of the only solid if the key is absent.
+    fn find(&self, section: &Section<'_>, key: &str) -> Option<usize> {
+        if !section.has(key) {
+            if self.materials.len() == 1 {
+                return Some(0);
+            }
+            if self.materials.is_empty() {
+                section.cx.error(
+                    Diagnostic::new(&section.place, "the scene has no solid")
+                        .label(format!("needs a solid and `{key}`"))
+                        .help("add [[solids]] with name = \"table\" and shape = \"plane\""),
+                );
+            } else {
+                section.missing(
+                    &format!("`{key}`, the name of a solid"),
+                    &format!("{key} = \"{}\"", shortened(&self.first)),
+                );
+            }
+            return None;
+        }
+        let name = section.get::<String>(key)?;
+        let found = self.by_name.get(&name).copied();
+        if found.is_none() {
+            let known = || self.by_name.keys().map(String::as_str);
+            let help = match nearest(&name, known()) {
+                Some(near) => format!("did you mean \"{}\"?", shortened(near)),
+                None if self.materials.is_empty() => "add [[solids]] with that name".to_owned(),
+                None => format!("the solids are {}", shortened(&known().take(8).collect::<Vec<_>>().join(", "))),
+            };
             section.cx.error(
-                Diagnostic::new(&place, format!("duplicate solid name \"{}\"", shortened(&solid.name)))
-                    .label("second occurrence")
-                    .other(first, "first occurrence")
-                    .help("names of solids must be unique; they become file names"),
+                Diagnostic::new(&section.place_of(key), format!("unknown solid \"{}\"", shortened(&name)))
+                    .label("not the name of a solid")
+                    .help(help),
             );
         }
-        seen.entry(solid.name.clone()).or_insert(place);
-        solids.push(solid);
+        found
     }
-    solids
 }
 
-fn solid(section: &Section<'_>, index: usize, library: &mut Library, domain: Option<&Domain>) -> Solid {
-    let shape = section
-        .select()
-        .map_or(SolidShape::Box { min: DVec3::ZERO, max: DVec3::ONE }, |kind| shape(section, kind, domain));
-    let name = match section.get::<String>("name") {
-        Some(name) => {
-            check_name(section, &name);
-            name
+/// The index of a solid, written as its name.
+pub(crate) struct SolidName;
+
+impl Format<usize> for SolidName {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<usize> {
+        section.cx.scope.solids.borrow().find(section, name)
+    }
+
+    fn print(solid: &usize, out: &mut Document<'_>, name: &'static str) {
+        let solid = out.scene.solids.get(*solid);
+        out.value(name, &solid.map(|solid| solid.name.clone()).unwrap_or_default());
+    }
+
+    fn placeholder() -> usize {
+        UNKNOWN
+    }
+}
+
+/// A solid's name, which becomes a file name in the run folder.
+pub(crate) struct UniqueName;
+
+impl Format<String> for UniqueName {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<String> {
+        let text: String = section.get(name)?;
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+        let ends_plainly = !text.starts_with(['.', ' ']) && !text.ends_with(['.', ' ']);
+        if text.is_empty() || text.chars().count() > 64 || !text.chars().all(plain) || !ends_plainly {
+            section.complain(
+                name,
+                format!("\"{}\" cannot be a solid's name, because it becomes a file name", shortened(&text)),
+                "expected 1 to 64 letters, digits, spaces, and _ - . inside",
+            );
         }
-        None => format!("solid{index}"),
-    };
-    let solid = Solid {
-        name,
-        material: library.named(section, "material"),
-        shape,
-        rotate: section.value("rotate"),
-        shift: section.value("move"),
-        motion: Field::read(section, "motion"),
-        look: section.value("look"),
-        texture: section.get("texture"),
-    };
-    check_motion(section);
-    solid
+        Some(text)
+    }
+
+    fn print(value: &String, out: &mut Document<'_>, name: &'static str) {
+        out.value(name, value);
+    }
+
+    fn placeholder() -> String {
+        String::new()
+    }
 }
 
-/// Names become file names in the run folder.
-fn check_name(section: &Section<'_>, name: &str) {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
-    let ends_plainly = !name.starts_with(['.', ' ']) && !name.ends_with(['.', ' ']);
-    if name.is_empty() || name.chars().count() > 64 || !name.chars().all(plain) || !ends_plainly {
-        section.complain(
-            "name",
-            format!("\"{}\" cannot be a solid's name, because it becomes a file name", shortened(name)),
-            "expected 1 to 64 letters, digits, spaces, and _ - . inside",
+/// Checks the name and the motion of a solid.
+pub(crate) fn check_solid(section: &Section<'_>, solid: &mut Solid) {
+    let place = section.place_of("name");
+    let places = &mut section.cx.scope.solids.borrow_mut().places;
+    if let Some(first) = places.get(&solid.name) {
+        section.cx.error(
+            Diagnostic::new(&place, format!("duplicate solid name \"{}\"", shortened(&solid.name)))
+                .label("second occurrence")
+                .other(first, "first occurrence")
+                .help("names of solids must be unique; they become file names"),
         );
     }
+    places.entry(solid.name.clone()).or_insert(place);
+    check_motion(section);
 }
 
-fn shape(section: &Section<'_>, kind: SolidKind, domain: Option<&Domain>) -> SolidShape {
-    match kind {
-        SolidKind::Plane => {
-            let (point, normal) = (section.value("point"), section.get("normal").unwrap_or(DVec3::Y));
-            let (u, v) = plane_axes(normal);
-            let size = section.get("size").unwrap_or_else(|| default_size(domain, point, u, v));
-            SolidShape::Plane { point, normal, size }
+/// Records motion keys whose times do not increase.
+fn check_motion(section: &Section<'_>) {
+    let mut before = None;
+    for inner in section.sections("motion") {
+        let at = inner.given::<f64>("at");
+        if let Some(at) = at {
+            increasing(&inner, before, at);
         }
-        SolidKind::Box => {
-            let (min, max) = corners(section);
-            SolidShape::Box { min, max }
-        }
-        SolidKind::Sphere => SolidShape::Sphere {
-            center: section.value("center"),
-            radius: section.value("radius"),
-            inside: section.value("inside"),
-        },
-        SolidKind::Cylinder => {
-            let (from, to) = ends(section);
-            let (radius, wall) = (section.value("radius"), section.get("wall"));
-            check_wall(section);
-            SolidShape::Cylinder { from, to, radius, wall }
-        }
-        SolidKind::Leaf => {
-            let (point, axis) = (section.value("point"), section.get("axis").unwrap_or(DVec3::X));
-            let across = axis.cross(DVec3::Y).try_normalize().unwrap_or(DVec3::X);
-            let size = section.get("size").unwrap_or_else(|| default_size(domain, point, axis, across));
-            SolidShape::Leaf { point, axis, angle: section.value("angle"), size }
-        }
-        SolidKind::Mesh => SolidShape::Mesh { file: section.value("file"), scale: mesh_scale(section) },
+        before = at.or(before);
     }
 }
 
-/// Records a pipe without a bore.
-fn check_wall(section: &Section<'_>) {
+/// Checks the ends of a cylinder, and that a pipe has a bore.
+pub(crate) fn check_pipe(section: &Section<'_>) {
+    check_ends(section);
     let (wall, radius) = (section.given::<f64>("wall"), section.given::<f64>("radius"));
     if wall.zip(radius).is_some_and(|(wall, radius)| wall >= radius) {
         section.cx.error(
@@ -123,9 +190,9 @@ fn check_wall(section: &Section<'_>) {
     }
 }
 
-/// The two ends of a cylinder, which must differ.
-pub(super) fn ends(section: &Section<'_>) -> (DVec3, DVec3) {
-    let (from, to) = (section.get::<DVec3>("from"), section.get::<DVec3>("to"));
+/// Records a cylinder of zero length.
+pub(super) fn check_ends(section: &Section<'_>) {
+    let (from, to) = (section.given::<DVec3>("from"), section.given::<DVec3>("to"));
     if from.is_some() && from == to {
         section.cx.error(
             Diagnostic::new(&section.place_of("to"), "`from` and `to` must differ")
@@ -133,20 +200,41 @@ pub(super) fn ends(section: &Section<'_>) -> (DVec3, DVec3) {
                 .other(&section.place_of("from"), "the same point"),
         );
     }
-    (from.unwrap_or(DVec3::ZERO), to.unwrap_or(DVec3::Y))
 }
 
 /// `height` or `scale`; without either, the file is in meters.
-pub(super) fn mesh_scale(section: &Section<'_>) -> MeshScale {
-    match section.one_of(&["height", "scale"]) {
-        Some("height") => MeshScale::Height(section.get("height").unwrap_or(1.0)),
-        _ => MeshScale::Factor(section.value("scale")),
+impl Group<Self> for MeshScale {
+    const KEYS: &'static [Key] = Self::ALTERNATIVES;
+
+    fn read(section: &Section<'_>) -> Self {
+        match section.one_of(&["height", "scale"]) {
+            Some("height") => Self::Height(section.get("height").unwrap_or(1.0)),
+            _ => Self::Factor(section.value("scale")),
+        }
+    }
+
+    fn print(scale: &Self, out: &mut Document<'_>) {
+        match scale {
+            Self::Height(height) => out.value("height", height),
+            Self::Factor(factor) => out.value("scale", factor),
+        }
     }
 }
 
+pub(crate) fn size_of_plane(section: &Section<'_>, point: DVec3, normal: DVec3) -> [f64; 2] {
+    let (u, v) = plane_axes(normal);
+    default_size(section, point, u, v)
+}
+
+pub(crate) fn size_of_leaf(section: &Section<'_>, point: DVec3, axis: DVec3) -> [f64; 2] {
+    let across = axis.cross(DVec3::Y).try_normalize().unwrap_or(DVec3::X);
+    default_size(section, point, axis, across)
+}
+
 /// Size of the rectangle centered at `point`, along `u` and `v`, that covers the domain.
-fn default_size(domain: Option<&Domain>, point: DVec3, u: DVec3, v: DVec3) -> [f64; 2] {
-    let Some(domain) = domain else { return [OPEN_SIZE; 2] };
+fn default_size(section: &Section<'_>, point: DVec3, u: DVec3, v: DVec3) -> [f64; 2] {
+    let domain = section.cx.scope.domain.borrow();
+    let Some(domain) = domain.as_ref() else { return [OPEN_SIZE; 2] };
     let half = |axis: DVec3| {
         let mut most = 0.0f64;
         for corner in 0..8 {

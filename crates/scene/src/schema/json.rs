@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Affects, Default, Key, Range, SCENE, Table, ValueType};
+use super::{Affects, Default, Key, Range, Table, ValueType};
+use crate::field::Fields;
 use crate::tree::{Node, Value, parse_value};
+use crate::types::Scene;
 use crate::units;
 
 /// A JSON Schema of scene files, as TOML values map to JSON.
@@ -13,7 +15,7 @@ pub fn json_schema() -> Json {
         "title": "sessile scene",
         "description": "A scene file of sessile (TOML).",
     });
-    merge(&mut schema, object(SCENE.keys.iter(), None));
+    merge(&mut schema, object(Scene::TABLE.keys(), None));
     schema
 }
 
@@ -26,10 +28,10 @@ fn merge(into: &mut Json, from: Json) {
 /// The schema of a table: one object, or one per variant.
 fn table(table: &Table) -> Json {
     if table.variants.is_empty() {
-        return object(table.keys.iter(), None);
+        return object(table.keys(), None);
     }
     let variants = table.variants.iter().map(|variant| {
-        let keys = table.keys.iter().chain(variant.keys);
+        let keys = table.keys().chain(variant.keys());
         object(keys, Some((table.key(table.variant_key, None), variant.name)))
     });
     json!({ "anyOf": variants.collect::<Vec<_>>() })

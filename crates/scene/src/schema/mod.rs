@@ -3,24 +3,25 @@
 //! An entry states a key's type, range, default, meaning and what it affects. The reader checks
 //! values against it, the printer takes its comments from it, `docs/scene.md` and the JSON Schema
 //! are generated from it, and [`crate::same_run`] uses it to tell which changes need a new
-//! simulation. To add a key, add an entry to its table and a field to its struct.
+//! simulation. The entries stand beside the fields of [`crate::types`]; [`crate::declare`] says how
+//! to add one.
 
 mod json;
 #[cfg(test)]
 mod reference;
-mod tables;
 
 pub use json::json_schema;
-pub(crate) use tables::{DROP, EMITTER, MATERIAL, SCENE, SOLID};
 
+use crate::field::Fields;
 use crate::quantities::QuantityKind;
+use crate::types::Scene;
 
 /// A section of a scene: a TOML table and its keys.
 pub(crate) struct Table {
     /// Name in messages: `[time]`, `[[solids]]`, "an image".
     pub title: &'static str,
-    /// Keys that are valid in every variant.
-    pub keys: &'static [Key],
+    /// Keys that are valid in every variant, by the field that they belong to.
+    pub fields: &'static [&'static [Key]],
     /// Name of the key that selects a variant; empty for a table without variants.
     pub variant_key: &'static str,
     /// Additional keys of each variant.
@@ -30,10 +31,27 @@ pub(crate) struct Table {
 /// A variant of a section, e.g. a solid's shape.
 pub(crate) struct Variant {
     pub name: &'static str,
-    pub keys: &'static [Key],
+    /// Keys, by the field that they belong to.
+    pub fields: &'static [&'static [Key]],
+}
+
+/// A section without variants, by the keys of each field.
+pub(crate) const fn table(title: &'static str, fields: &'static [&'static [Key]]) -> Table {
+    Table { title, fields, variant_key: "", variants: &[] }
+}
+
+/// A key that the simulation depends on. The declaration of its field names it.
+pub(crate) const fn key(value: ValueType, default: Default, doc: &'static str) -> Key {
+    Key { name: "", value, default, doc, affects: Affects::Simulation }
+}
+
+/// A key that only images depend on.
+pub(crate) const fn image_key(value: ValueType, default: Default, doc: &'static str) -> Key {
+    Key { affects: Affects::Images, ..key(value, default, doc) }
 }
 
 /// One key of a section.
+#[derive(Clone, Copy)]
 pub(crate) struct Key {
     pub name: &'static str,
     pub value: ValueType,
@@ -41,6 +59,13 @@ pub(crate) struct Key {
     /// One line: the comment in a printed scene and the description in the reference.
     pub doc: &'static str,
     pub affects: Affects,
+}
+
+impl Key {
+    /// The key with something else that it affects.
+    pub(crate) const fn affecting(self, affects: Affects) -> Self {
+        Self { affects, ..self }
+    }
 }
 
 /// What a change of a key's value affects.
@@ -189,12 +214,28 @@ impl ValueType {
     }
 }
 
+impl Variant {
+    /// The keys of the variant.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> {
+        self.fields.iter().copied().flatten()
+    }
+}
+
 impl Table {
+    /// The section with variants.
+    pub(crate) const fn selecting(self, variant_key: &'static str, variants: &'static [Variant]) -> Self {
+        Self { variant_key, variants, ..self }
+    }
+
+    /// The keys that are valid in every variant.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> {
+        self.fields.iter().copied().flatten()
+    }
+
     /// The keys that are valid in a variant; those of all variants when it is not known.
     pub(crate) fn keys_of(&self, variant: Option<&str>) -> impl Iterator<Item = &'static Key> {
-        let chosen =
-            self.variants.iter().filter(move |v| variant.is_none_or(|name| v.name == name)).flat_map(|v| v.keys.iter());
-        self.keys.iter().chain(chosen)
+        let chosen = self.variants.iter().filter(move |v| variant.is_none_or(|name| v.name == name));
+        self.keys().chain(chosen.flat_map(Variant::keys))
     }
 
     /// The entry of a key.
@@ -209,7 +250,7 @@ impl Table {
 
     /// The names of the variants that have a key.
     pub(crate) fn variants_with(&self, key: &str) -> Vec<&'static str> {
-        let has = |v: &&Variant| v.keys.iter().any(|k| k.name == key);
+        let has = |v: &&Variant| v.keys().any(|k| k.name == key);
         self.variants.iter().filter(has).map(|v| v.name).collect()
     }
 
@@ -229,7 +270,7 @@ pub(crate) fn all_tables() -> Vec<&'static Table> {
         table.keys_of(None).filter_map(|key| key.value.table()).for_each(|inner| collect(inner, found));
     }
     let mut found = Vec::new();
-    collect(&SCENE, &mut found);
+    collect(Scene::TABLE, &mut found);
     found
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::tables::{IMAGE_OF_ANGLES, IMAGE_OF_FACTORS};
 use super::{Affects, Default, Key, Table, ValueType, all_tables};
+use crate::types::{IMAGE_OF_ANGLES, IMAGE_OF_FACTORS};
 use crate::units;
 
 fn page_path() -> PathBuf {
@@ -64,7 +64,7 @@ fn row(key: &Key) -> String {
 /// The Markdown table of a section.
 fn markdown(table: &Table) -> String {
     let mut text = String::from("| key | value | default | meaning | affects |\n|---|---|---|---|---|\n");
-    for key in table.keys {
+    for key in table.keys() {
         writeln!(text, "| {}", row(key)).unwrap();
     }
     if !table.variants.is_empty() {
@@ -76,7 +76,7 @@ fn markdown(table: &Table) -> String {
         .unwrap();
     }
     for variant in table.variants {
-        for (i, key) in variant.keys.iter().enumerate() {
+        for (i, key) in variant.keys().enumerate() {
             let name = if i == 0 { format!("`\"{}\"` ", variant.name) } else { String::new() };
             writeln!(text, "| {name}| {}", row(key)).unwrap();
         }
@@ -86,7 +86,7 @@ fn markdown(table: &Table) -> String {
 
 /// Marks the beginning of a generated table.
 fn opening(table: &Table) -> String {
-    let keys: Vec<&str> = table.keys.iter().take(3).map(|key| key.name).collect();
+    let keys: Vec<&str> = table.keys().take(3).map(|key| key.name).collect();
     // The two kinds of images have the same keys.
     let of = match () {
         () if std::ptr::eq(table, &raw const IMAGE_OF_ANGLES) => " angles",

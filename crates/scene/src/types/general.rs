@@ -2,20 +2,31 @@
 
 use glam::{DQuat, DVec3};
 
+use super::solids::{MAX, MIN};
 use super::words::words;
-use crate::field::fields;
+use crate::declare::section;
+use crate::quantities::{ACCELERATION, ANGLE, LENGTH, TIME, VELOCITY};
+use crate::resolve;
+use crate::schema::Default::{Derived, Required, Value};
+use crate::schema::Range::{Any, Positive};
+use crate::schema::ValueType::{self, Boolean, List, Name, OneOf, Quantity, Vector, Word};
+use crate::schema::{Key, Table, key, table};
 
-fields! {
+section! {
     /// `[time]`.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Time {
+    pub struct Time: "[time]" {
         /// Simulated time, in s; an integer number of frames.
-        pub duration: f64,
+        pub duration: f64 = key(
+            Quantity(&TIME, Positive),
+            Required("\"30 ms\""),
+            "simulated time: an integer number of frames, at most one million"
+        ),
         /// Time between two frames, in s.
-        pub frame: f64,
+        pub frame: f64 = key(Quantity(&TIME, Positive), Required("\"1 ms\""), "time between two frames"),
         /// Whether to add drag and stop at rest.
-        pub settle: bool,
-    }
+        pub settle: bool = key(Boolean, Value("false"), "add drag and stop when all drops are at rest"),
+    } then resolve::general::check_frames
 }
 
 impl Time {
@@ -66,20 +77,43 @@ pub fn plane_axes(normal: DVec3) -> (DVec3, DVec3) {
     (v.cross(normal), v)
 }
 
-fields! {
+section! {
     /// `[world]`.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct WorldSettings {
+    pub struct WorldSettings: "[world]" {
         /// Gravity before it is tilted, in m/s²; see [`WorldSettings::gravity_at`].
-        pub gravity: Keyed<DVec3>,
+        pub gravity: Keyed<DVec3> = key(
+            OneOf(&[Vector(&ACCELERATION), List(&GRAVITY_KEY)]),
+            Value("\"0 -9.8 0 m/s^2\""),
+            "gravity; a list of keys is linear between them and constant outside"
+        ),
         /// Angle by which gravity is turned about the z axis, from −y towards +x, in rad.
-        pub tilt: Keyed<f64>,
+        pub tilt: Keyed<f64> = key(
+            OneOf(&[Quantity(&ANGLE, Any), List(&TILT_KEY)]),
+            Value("\"0 deg\""),
+            "turns gravity about the z axis, from -y towards +x; a list of keys is linear between them and constant outside"
+        ),
         /// Wind, in m/s.
-        pub wind: DVec3,
+        pub wind: DVec3 = key(Vector(&VELOCITY), Value("\"0 0 0 m/s\""), "wind velocity"),
         /// Whether the run is two-dimensional, in the x–y plane.
-        pub planar: bool,
-    }
+        pub planar: bool = key(Boolean, Value("false"), "two-dimensional run in the x-y plane (volume model)"),
+    } then resolve::general::note_world
 }
+
+static GRAVITY_KEY: Table = table(
+    "a key of `gravity`",
+    &[&[
+        AT,
+        Key { name: "value", ..key(Vector(&ACCELERATION), Required("\"0 -9.8 0 m/s^2\""), "gravity at that time") },
+    ]],
+);
+
+static TILT_KEY: Table = table(
+    "a key of `tilt`",
+    &[&[AT, Key { name: "value", ..key(Quantity(&ANGLE, Any), Required("\"30 deg\""), "tilt at that time") }]],
+);
+
+const AT: Key = Key { name: "at", ..key(Quantity(&TIME, Any), Required("\"0 s\""), "time; times must increase") };
 
 impl WorldSettings {
     /// Gravity at time `t` (in s), turned by the tilt, in m/s².
@@ -98,18 +132,35 @@ impl WorldSettings {
     }
 }
 
-/// `[domain]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Domain {
-    /// Lower corner, in m.
-    pub min: DVec3,
-    /// Upper corner, in m.
-    pub max: DVec3,
-    /// Boundary conditions on the two sides across x, y and z.
-    pub sides: [Side; 3],
-    /// Material of the walls; `None` means a contact angle of 90°.
-    pub wall_material: Option<String>,
+section! {
+    /// `[domain]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Domain: "[domain]" {
+        /// Lower corner, in m.
+        pub min: DVec3 = MIN,
+        /// Upper corner, in m.
+        pub max: DVec3 = MAX,
+        /// Boundary conditions on the two sides across x, y and z.
+        pub sides: [Side; 3],
+        /// Material of the walls; `None` means a contact angle of 90°.
+        pub wall_material: Option<String> = key(
+            Name("a material"),
+            Derived("a contact angle of 90 deg"),
+            "material of the walls"
+        ),
+    } then resolve::general::note_domain
 }
+
+impl Side {
+    /// One key per axis.
+    pub(crate) const AXES: &'static [Key] = &[
+        Key { name: "x", ..key(SIDE, Value("\"open\""), "boundary condition on the two x sides") },
+        Key { name: "y", ..key(SIDE, Value("\"open\""), "boundary condition on the two y sides") },
+        Key { name: "z", ..key(SIDE, Value("\"open\""), "boundary condition on the two z sides") },
+    ];
+}
+
+const SIDE: ValueType = Word(Side::NAMES);
 
 words! {
     /// Boundary condition on a pair of opposite sides of the domain.
@@ -125,23 +176,35 @@ words! {
     }
 }
 
-fields! {
+section! {
     /// `[resolution]`.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Resolution {
+    pub struct Resolution: "[resolution]" {
         /// Cell size of the volume model, in m; `None` where the scene has nothing to derive it
         /// from.
-        pub cell: Option<f64>,
+        pub cell: Option<f64> = key(
+            Quantity(&LENGTH, Positive),
+            Derived("20 cells across the smallest drop"),
+            "volume model: cell size"
+        ),
         /// Shortest edge of the surface and droplet models, in m.
-        pub edge: f64,
+        pub edge: f64 = key(
+            Quantity(&LENGTH, Positive),
+            Value("\"0.4 mm\""),
+            "surface and droplet models: shortest edge (the longest is three times as long)"
+        ),
     }
 }
 
-fields! {
+section! {
     /// `[output]`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct Output {
+    pub struct Output: "[output]" {
         /// Whether the volume model writes its fields with every frame.
-        pub fields: bool,
+        pub fields: bool = key(
+            Boolean,
+            Value("false"),
+            "volume model: write level set, velocity and pressure with every frame"
+        ),
     }
 }

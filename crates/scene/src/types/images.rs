@@ -5,7 +5,16 @@ use std::path::PathBuf;
 use glam::DVec3;
 
 use super::words::words;
-use crate::field::{fields, section_defaults};
+use crate::declare::section;
+use crate::field::section_defaults;
+use crate::quantities::{ANGLE, LENGTH};
+use crate::resolve;
+use crate::schema::Default::{Derived, Required, Value};
+use crate::schema::Range::{Closed, NotNegative, Open, OpenClosed, Positive};
+use crate::schema::ValueType::{
+    Boolean, Color, Direction, File, Integer, IntegerPair, List, Number, OneOf, Quantity, Table as Nested, Vector, Word,
+};
+use crate::schema::{Affects, image_key, key};
 
 words! {
     /// Appearance of a solid.
@@ -87,23 +96,39 @@ pub enum EnvironmentMap {
     Image(PathBuf),
 }
 
-fields! {
+section! {
     /// `[camera]`; fields that are `None` are framed automatically.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Camera {
+    pub struct Camera: "[camera]" {
         /// Eye point, in m.
-        pub position: Option<DVec3>,
+        pub position: Option<DVec3> = image_key(Vector(&LENGTH), Derived("automatic framing"), "eye point"),
         /// Point at the image center, in m.
-        pub look_at: Option<DVec3>,
+        pub look_at: Option<DVec3> = image_key(
+            Vector(&LENGTH),
+            Derived("automatic framing"),
+            "point at the image center"
+        ),
         /// Vertical field of view, in rad.
-        pub fov: f64,
+        pub fov: f64 = image_key(Quantity(&ANGLE, Open(0.0, 180.0)), Value("\"35 deg\""), "vertical field of view"),
         /// Drop to keep at the image center.
-        pub follow: Option<Follow>,
+        pub follow: Option<Follow> = image_key(
+            OneOf(&[Integer(1, u32::MAX as u64), Word(&["largest"])]),
+            Derived("a fixed camera"),
+            "drop to keep at the image center: its id, or the largest one"
+        ),
         /// Diameter of the lens aperture, in m; 0 for a pinhole camera.
-        pub aperture: f64,
+        pub aperture: f64 = image_key(
+            Quantity(&LENGTH, NotNegative),
+            Value("\"0 mm\""),
+            "diameter of the lens aperture; 0 for no depth of field"
+        ),
         /// Focus distance, in m; `None` for that of `look_at`.
-        pub focus: Option<f64>,
-    }
+        pub focus: Option<f64> = image_key(
+            Quantity(&LENGTH, Positive),
+            Derived("distance to the image center"),
+            "focus distance"
+        ),
+    } then resolve::images::check_camera
 }
 
 impl Default for Camera {
@@ -121,18 +146,22 @@ pub enum Follow {
     Largest,
 }
 
-fields! {
+section! {
     /// `[lights]`.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct Lights {
+    pub struct Lights: "[lights]" {
         /// Environment map.
-        pub environment: EnvironmentMap,
+        pub environment: EnvironmentMap = image_key(
+            OneOf(&[Word(EnvironmentPreset::NAMES), File("an image file")]),
+            Value("\"studio\""),
+            "environment map: a built-in one or an image file (.hdr, .exr)"
+        ),
         /// Factor on the environment.
-        pub strength: f64,
+        pub strength: f64 = image_key(Number(NotNegative), Value("1"), "factor on the environment map"),
         /// Directional light.
-        pub sun: Option<Sun>,
+        pub sun: Option<Sun> = image_key(Nested(Sun::TABLE), Derived("none"), "directional light"),
         /// Square area lights.
-        pub area: Vec<AreaLight>,
+        pub area: Vec<AreaLight> = image_key(List(AreaLight::TABLE), Derived("none"), "square area lights"),
     }
 }
 
@@ -142,50 +171,63 @@ impl Default for Lights {
     }
 }
 
-fields! {
+section! {
     /// A distant light.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Sun {
+    pub struct Sun: "[lights.sun]" {
         /// Unit vector towards the light.
-        pub direction: DVec3,
+        pub direction: DVec3 = image_key(Direction, Value("[1, 2, 1]"), "direction towards the light"),
         /// Irradiance on a facing surface, relative to the environment's unit, per color channel.
-        pub color: [f64; 3],
+        pub color: [f64; 3] = image_key(Color, Value("1"), "irradiance on a surface facing the light, per channel"),
         /// Angular diameter, in rad.
-        pub angle: f64,
+        pub angle: f64 = image_key(
+            Quantity(&ANGLE, OpenClosed(0.0, 90.0)),
+            Value("\"0.53 deg\""),
+            "angular diameter"
+        ),
     }
 }
 
-fields! {
+section! {
     /// A square area light.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct AreaLight {
+    pub struct AreaLight: "[[lights.area]]" {
         /// Center, in m.
-        pub center: DVec3,
+        pub center: DVec3 = image_key(Vector(&LENGTH), Required("\"0 300 0 mm\""), "center"),
         /// Point that it faces, in m.
-        pub look_at: DVec3,
+        pub look_at: DVec3 = image_key(Vector(&LENGTH), Value("\"0 0 0 mm\""), "point that the light faces"),
         /// Edge length, in m.
-        pub size: f64,
+        pub size: f64 = image_key(Quantity(&LENGTH, Positive), Required("\"100 mm\""), "edge length"),
         /// Radiance per color channel.
-        pub color: [f64; 3],
-    }
+        pub color: [f64; 3] = image_key(Color, Value("1"), "radiance per channel"),
+    } then resolve::images::check_area_light
 }
 
-fields! {
+section! {
     /// `[render]`.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Render {
+    pub struct Render: "[render]" {
         /// Image width and height, in pixels.
-        pub size: [u32; 2],
+        pub size: [u32; 2] = image_key(
+            IntegerPair(1, 16384),
+            Value("[640, 360]"),
+            "image width and height in pixels"
+        ),
         /// Maximum number of samples per pixel.
-        pub samples: u32,
+        pub samples: u32 = image_key(Integer(1, 1_000_000), Value("64"), "maximum number of samples per pixel"),
         /// Whether to denoise the image.
-        pub denoise: bool,
+        pub denoise: bool = image_key(Boolean, Value("true"), "whether to denoise the image"),
         /// Shutter time as a fraction of the frame interval; 0 for no motion blur.
-        pub shutter: f64,
+        pub shutter: f64 = image_key(
+            Number(Closed(0.0, 1.0)),
+            Value("0"),
+            "shutter time as a fraction of the frame interval; 0 for no motion blur"
+        ),
         /// Factor on the automatic exposure.
-        pub exposure: f64,
+        pub exposure: f64 = image_key(Number(Closed(1e-3, 1e3)), Value("1"), "factor on the automatic exposure"),
         /// Frames per second of the video.
-        pub fps: f64,
+        pub fps: f64 = key(Number(Closed(0.1, 1000.0)), Value("30"), "frames per second of the video")
+            .affecting(Affects::Video),
     }
 }
 

@@ -4,121 +4,157 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
-use super::words::words;
-use super::{Look, Texture};
-use crate::field::fields;
+use super::{Look, Texture, TexturePattern};
+use crate::declare::{section, variants};
+use crate::quantities::{ANGLE, LENGTH, TIME};
+use crate::resolve;
+use crate::resolve::materials::MaterialName;
+use crate::resolve::solids::UniqueName;
+use crate::schema::Default::{Derived, Required, Value};
+use crate::schema::Range::{Any, OpenClosed, Positive};
+use crate::schema::ValueType::{
+    Boolean, Direction, File, List, Name, Number, OneOf, Quantity, Size, Text, Vector, Word,
+};
+use crate::schema::{Key, image_key, key};
 
-/// `[[solids]]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Solid {
-    /// Unique name.
-    pub name: String,
-    /// A name in [`Scene::materials`](super::Scene::materials).
-    pub material: String,
-    /// Shape.
-    pub shape: SolidShape,
-    /// Rotation of the placement, about the shape's origin, in rad; applied before `shift` and
-    /// `motion`.
-    pub rotate: DVec3,
-    /// Translation of the placement, in m.
-    pub shift: DVec3,
-    /// Keyframed motion, applied after the placement; empty for a fixed solid.
-    pub motion: Vec<MotionKey>,
-    /// Appearance.
-    pub look: Look,
-    /// Texture that replaces the appearance's own color.
-    pub texture: Option<Texture>,
+section! {
+    /// `[[solids]]`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Solid: "[[solids]]", "shape" selects SolidShape {
+        /// Unique name.
+        pub name via UniqueName: String = key(
+            Text,
+            Derived("solid0, solid1, ... by position"),
+            "unique name; also used as a file name"
+        ) => |section| format!("solid{}", section.index),
+        /// A name in [`Scene::materials`](super::Scene::materials).
+        pub material via MaterialName: String = key(
+            Name("a material"),
+            Value("\"glass\""),
+            "a material of the scene, or a preset"
+        ),
+        /// Shape.
+        pub shape: SolidShape = key(Word(SolidKind::NAMES), Value("\"plane\""), "shape"),
+        /// Rotation of the placement, about the shape's origin, in rad; applied before `shift` and
+        /// `motion`.
+        pub rotate: DVec3 = ROTATE,
+        /// Translation of the placement, in m.
+        pub shift as "move": DVec3 = MOVE,
+        /// Keyframed motion, applied after the placement; empty for a fixed solid.
+        pub motion: Vec<MotionKey> = key(
+            List(MotionKey::TABLE),
+            Derived("at rest"),
+            "motion after `rotate` and `move`; linear between keys"
+        ),
+        /// Appearance.
+        pub look: Look = image_key(Word(Look::NAMES), Value("\"matte\""), "appearance"),
+        /// Texture that replaces the appearance's own color.
+        pub texture: Option<Texture> = image_key(
+            OneOf(&[Word(TexturePattern::NAMES), File("an image file")]),
+            Derived("the look's own color"),
+            "texture: a built-in pattern or an image file"
+        ),
+    } then resolve::solids::check_solid
 }
 
-fields! {
+section! {
     /// A key of a solid's motion: linear between keys (angles too), constant outside.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct MotionKey {
+    pub struct MotionKey: "a key of `motion`" {
         /// Time, in s.
-        pub at: f64,
+        pub at: f64 = key(Quantity(&TIME, Any), Required("\"0 s\""), "time; times must increase"),
         /// Translation, in m.
-        pub shift as "move": DVec3,
+        pub shift as "move": DVec3 = key(Vector(&LENGTH), Value("\"0 0 0 mm\""), "translation at that time"),
         /// Rotation about the world's x, then y, then z axis through the shape's origin, in rad.
-        pub rotate: DVec3,
+        pub rotate: DVec3 = key(Vector(&ANGLE), Value("\"0 0 0 deg\""), "rotation at that time"),
     }
 }
 
-words! {
-    /// The words for a solid's shape.
-    pub enum SolidKind {
-        /// [`SolidShape::Plane`].
-        Plane = "plane",
-        /// [`SolidShape::Box`].
-        Box = "box",
-        /// [`SolidShape::Sphere`].
-        Sphere = "sphere",
-        /// [`SolidShape::Cylinder`].
-        Cylinder = "cylinder",
-        /// [`SolidShape::Leaf`].
-        Leaf = "leaf",
-        /// [`SolidShape::Mesh`].
-        Mesh = "mesh",
+variants! {
+    /// A solid's shape.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum SolidShape named by SolidKind {
+        placeholder = Self::Box { min: DVec3::ZERO, max: DVec3::ONE };
+        /// A half-space, of which a rectangle of `size` is meshed.
+        Plane = "plane" {
+            /// A point on it, in m.
+            point: DVec3 = key(Vector(&LENGTH), Value("\"0 0 0 mm\""), "a point on the plane"),
+            /// Unit normal, out of the solid.
+            normal: DVec3 = key(Direction, Value("[0, 1, 0]"), "normal, out of the solid"),
+            /// Width and height of the meshed part, in m.
+            size: [f64; 2] = key(
+                Size(&LENGTH),
+                Derived("covers the domain; 256 mm square in open space"),
+                "width and height of the meshed part around `point`"
+            ) => |section| resolve::solids::size_of_plane(section, point, normal),
+        },
+        /// An axis-aligned box.
+        Box = "box" {
+            /// Lower corner, in m.
+            min: DVec3 = MIN,
+            /// Upper corner, in m.
+            max: DVec3 = MAX,
+        } then resolve::general::check_corners,
+        /// A ball, or all space outside one.
+        Sphere = "sphere" {
+            /// Center, in m.
+            center: DVec3 = key(Vector(&LENGTH), Value("\"0 0 0 mm\""), "center"),
+            /// Radius, in m.
+            radius: f64 = RADIUS,
+            /// Whether the liquid is inside the sphere.
+            inside: bool = key(Boolean, Value("false"), "whether the liquid is inside the sphere"),
+        },
+        /// A rod or a pipe.
+        Cylinder = "cylinder" {
+            /// Center of one end, in m.
+            from: DVec3 = FROM,
+            /// Center of the other end, in m.
+            to: DVec3 = TO,
+            /// Outer radius, in m.
+            radius: f64 = RADIUS,
+            /// Wall thickness of a hollow pipe, in m.
+            wall: Option<f64> = key(
+                Quantity(&LENGTH, Positive),
+                Derived("not hollow"),
+                "wall thickness of a hollow pipe, less than `radius`"
+            ),
+        } then resolve::solids::check_pipe,
+        /// Two half-planes that meet in a valley along `axis`.
+        Leaf = "leaf" {
+            /// A point on the valley line, in m.
+            point: DVec3 = key(Vector(&LENGTH), Value("\"0 0 0 mm\""), "a point on the valley line"),
+            /// Unit vector along the valley line.
+            axis: DVec3 = key(Direction, Value("[1, 0, 0]"), "direction of the valley line"),
+            /// Angle spanned by the two planes on the upper side, in rad.
+            angle: f64 = key(
+                Quantity(&ANGLE, OpenClosed(0.0, 180.0)),
+                Value("\"120 deg\""),
+                "angle between the two half-planes, on the upper side"
+            ),
+            /// Length along the axis and width across, in m.
+            size: [f64; 2] = key(
+                Size(&LENGTH),
+                Derived("covers the domain; 256 mm square in open space"),
+                "length along the axis and width across it"
+            ) => |section| resolve::solids::size_of_leaf(section, point, axis),
+        },
+        /// A triangle mesh from a file.
+        Mesh = "mesh" {
+            /// Absolute path of the file.
+            file: PathBuf = key(File("a mesh file"), Required("\"bunny.ply\""), "OBJ, PLY, STL or glTF file"),
+            /// How file units become meters.
+            scale: MeshScale,
+        },
     }
 }
 
-/// A solid's shape.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SolidShape {
-    /// A half-space, of which a rectangle of `size` is meshed.
-    Plane {
-        /// A point on it, in m.
-        point: DVec3,
-        /// Unit normal, out of the solid.
-        normal: DVec3,
-        /// Width and height of the meshed part, in m.
-        size: [f64; 2],
-    },
-    /// An axis-aligned box.
-    Box {
-        /// Lower corner, in m.
-        min: DVec3,
-        /// Upper corner, in m.
-        max: DVec3,
-    },
-    /// A ball, or all space outside one.
-    Sphere {
-        /// Center, in m.
-        center: DVec3,
-        /// Radius, in m.
-        radius: f64,
-        /// Whether the liquid is inside the sphere.
-        inside: bool,
-    },
-    /// A rod or a pipe.
-    Cylinder {
-        /// Center of one end, in m.
-        from: DVec3,
-        /// Center of the other end, in m.
-        to: DVec3,
-        /// Outer radius, in m.
-        radius: f64,
-        /// Wall thickness of a hollow pipe, in m.
-        wall: Option<f64>,
-    },
-    /// Two half-planes that meet in a valley along `axis`.
-    Leaf {
-        /// A point on the valley line, in m.
-        point: DVec3,
-        /// Unit vector along the valley line.
-        axis: DVec3,
-        /// Angle spanned by the two planes on the upper side, in rad.
-        angle: f64,
-        /// Length along the axis and width across, in m.
-        size: [f64; 2],
-    },
-    /// A triangle mesh from a file.
-    Mesh {
-        /// Absolute path of the file.
-        file: PathBuf,
-        /// How file units become meters.
-        scale: MeshScale,
-    },
-}
+pub(super) const MIN: Key = key(Vector(&LENGTH), Required("\"-5 0 -5 mm\""), "lower corner");
+pub(super) const MAX: Key = key(Vector(&LENGTH), Required("\"5 10 5 mm\""), "upper corner");
+pub(super) const FROM: Key = key(Vector(&LENGTH), Required("\"0 0 0 mm\""), "center of one end");
+pub(super) const TO: Key = key(Vector(&LENGTH), Required("\"0 50 0 mm\""), "center of the other end");
+const RADIUS: Key = key(Quantity(&LENGTH, Positive), Required("\"5 mm\""), "outer radius");
+pub(super) const ROTATE: Key = key(Vector(&ANGLE), Value("\"0 0 0 deg\""), "rotation about the x, then y, then z axis");
+pub(super) const MOVE: Key = key(Vector(&LENGTH), Value("\"0 0 0 mm\""), "translation, after the rotation");
 
 /// How a mesh file's units become meters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,4 +163,15 @@ pub enum MeshScale {
     Height(f64),
     /// Multiplied by this factor.
     Factor(f64),
+}
+
+impl MeshScale {
+    /// Alternatives: the height of the mesh, or a factor.
+    pub(crate) const ALTERNATIVES: &'static [Key] = &[
+        Key {
+            name: "height",
+            ..key(Quantity(&LENGTH, Positive), Derived("`scale`"), "y extent to which the mesh is scaled")
+        },
+        Key { name: "scale", ..key(Number(Positive), Value("1"), "factor from the file's units to meters") },
+    ];
 }

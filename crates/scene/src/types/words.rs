@@ -61,16 +61,6 @@ macro_rules! words {
                 Self::ALL[0]
             }
         }
-
-        impl $crate::field::Field for $enum {
-            fn read(section: &$crate::reader::Section<'_>, name: &'static str) -> Self {
-                section.value(name)
-            }
-
-            fn print(&self, out: &mut $crate::print::Document, name: &'static str) {
-                out.value(name, self);
-            }
-        }
     };
 }
 
