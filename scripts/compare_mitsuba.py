@@ -44,8 +44,8 @@ def cap():
     return mesh
 
 
-def lamp_axes(normal):
-    """Two sides of the lamp, as crates/appearance/src/lights.rs turns it."""
+def light_axes(normal):
+    """Two sides of the area light, as crates/appearance/src/lights.rs turns it."""
     x, y, z = normal
     sign = math.copysign(1.0, z)
     a = -1.0 / (sign + z)
@@ -57,7 +57,7 @@ def scene(size):
     transform = mi.ScalarTransform4f
     center = np.array([3.0, 5.0, -2.0])
     normal = -center / np.linalg.norm(center)
-    side, other = lamp_axes(normal)
+    side, other = light_axes(normal)
     placed = np.eye(4)
     placed[:3, 0], placed[:3, 1], placed[:3, 2], placed[:3, 3] = 0.25 * side, 0.25 * other, normal, center
     color = lambda r, g, b: {"type": "rgb", "value": [r, g, b]}
@@ -72,7 +72,7 @@ def scene(size):
             "sampler": {"type": "independent"},
         },
         "sky": {"type": "constant", "radiance": color(0.35, 0.42, 0.5)},
-        "lamp": {
+        "light": {
             "type": "rectangle",
             "to_world": transform(placed),
             "emitter": {"type": "area", "radiance": color(60.0, 60.0, 60.0)},

@@ -1,4 +1,4 @@
-//! Skirts: skirts that extend a drop's contact line into its solid and close the gap between them.
+//! Skirts: triangles that extend a drop's contact line into its solid and close the gap to it.
 //!
 //! The contact line lies on the exact solid of the model, but the image shows the solid's
 //! triangles; on a curved solid they differ by the sagitta of the facets. Where the contact line

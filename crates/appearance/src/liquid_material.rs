@@ -1,6 +1,7 @@
 //! The material of a liquid: clear with absorption, or opaque.
 
 use glam::{Vec2, Vec3};
+use sessile_wetting::LiquidAppearance;
 
 use crate::materials::{BsdfParameters, SpecularLobe};
 use crate::textures::{ScaledTexture, Texture};
@@ -20,29 +21,29 @@ pub enum LiquidMaterial {
 }
 
 impl LiquidMaterial {
-    /// The material of a liquid preset, with the scene's refractive index.
+    /// The material of a liquid by its appearance, with the scene's refractive index.
     ///
     /// Water's absorption is that measured at 600, 550 and 450 nm (pope1997), near the primaries'
-    /// dominant wavelengths; the other presets are chosen by eye.
-    pub fn of_preset(preset: &str, refractive_index: f64) -> Self {
+    /// dominant wavelengths; the others are chosen by eye.
+    pub fn of(appearance: LiquidAppearance, refractive_index: f64) -> Self {
         let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
         let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };
         let opaque = |r: f32, g: f32, b: f32, specular: SpecularLobe| {
             let color = ScaledTexture { texture: Texture::Constant(Vec3::new(r, g, b)), scale: Vec2::ONE };
             Self::Opaque(BsdfParameters { color, alpha: 0.01, specular, transmittance: Vec3::ZERO, porosity: 0.0 })
         };
-        match preset {
-            "honey" => clear(25.0, 120.0, 600.0),
-            "olive-oil" => clear(25.0, 15.0, 160.0),
-            "milk" => opaque(0.9, 0.88, 0.82, SpecularLobe::Dielectric(index)),
-            "blood" => opaque(0.32, 0.01, 0.01, SpecularLobe::Dielectric(index)),
-            "mercury" => opaque(0.78, 0.78, 0.79, SpecularLobe::Conductor),
-            _ => clear(0.2224, 0.0565, 0.0092),
+        match appearance {
+            LiquidAppearance::Honey => clear(25.0, 120.0, 600.0),
+            LiquidAppearance::OliveOil => clear(25.0, 15.0, 160.0),
+            LiquidAppearance::Milk => opaque(0.9, 0.88, 0.82, SpecularLobe::Dielectric(index)),
+            LiquidAppearance::Blood => opaque(0.32, 0.01, 0.01, SpecularLobe::Dielectric(index)),
+            LiquidAppearance::Mercury => opaque(0.78, 0.78, 0.79, SpecularLobe::Conductor),
+            LiquidAppearance::Clear => clear(0.2224, 0.0565, 0.0092),
         }
     }
 
     /// Clear water.
     pub fn water() -> Self {
-        Self::of_preset("water", 1.333)
+        Self::of(LiquidAppearance::Clear, 1.333)
     }
 }

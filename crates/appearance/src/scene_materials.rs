@@ -32,7 +32,7 @@ impl SceneMaterials {
             });
             Ok(Material::of(solid.look, texture.transpose()?, pattern(&solid.shape)))
         });
-        let liquid = LiquidMaterial::of_preset(scene.liquid_preset.name, scene.liquid.refractive_index);
+        let liquid = LiquidMaterial::of(scene.liquid_preset.appearance, scene.liquid.refractive_index);
         Ok(Self { solids: solids.collect::<Result<_, TextureError>>()?, liquid })
     }
 

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use sessile_appearance::AppearanceError;
+use sessile_appearance::{AppearanceError, RunSceneError};
+use sessile_frames::FolderError;
 use sessile_frames::measures_file::MeasuresError;
-use sessile_frames::{FolderError, FrameSelectionError};
 use sessile_output::OutputError;
 use sessile_world::WorldError;
 
@@ -18,28 +18,15 @@ pub enum ExportError {
     /// The measures cannot be read.
     #[error(transparent)]
     Measures(#[from] MeasuresError),
-    /// The run's scene cannot be read.
-    #[error("cannot read the run's scene {}; fix it and export again:\n{reason}", file.display())]
-    Scene {
-        /// `scene.toml`.
-        file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// The run's scene cannot be read, or the selected frames do not exist.
+    #[error(transparent)]
+    Run(#[from] RunSceneError),
     /// The scene's solids cannot be built.
     #[error(transparent)]
     World(#[from] WorldError),
     /// Textures or environment of the scene cannot be read.
     #[error(transparent)]
     Appearance(#[from] AppearanceError),
-    /// The selected frames do not exist.
-    #[error("{}: {cause}", folder.display())]
-    Frames {
-        /// The run folder.
-        folder: PathBuf,
-        /// What is wrong with the selection.
-        cause: FrameSelectionError,
-    },
     /// Frames are missing among the selected ones.
     #[error(
         "{} lacks {} between frames {before} and {after}: export the parts with `--frames ..{before}` and \
@@ -109,10 +96,9 @@ impl ExportError {
         matches!(
             self,
             Self::Folder(FolderError::NoRun { .. })
-                | Self::Scene { .. }
+                | Self::Run(_)
                 | Self::World(_)
                 | Self::Appearance(_)
-                | Self::Frames { .. }
                 | Self::NoFields { .. }
                 | Self::UnknownFormat { .. }
                 | Self::DestinationName { .. }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use glam::DVec3;
-use sessile_appearance::{Camera, DropTrack, frame_drop, frame_scene};
+use sessile_appearance::{Camera, DropTrack, frame_drop, frame_scene, frames_of_run, scene_of_run};
 use sessile_frames::names::safe_names;
 use sessile_frames::{FolderError, FrameSelection, RunFolder, RunInfo, RunStatus, Surface, measures_file};
 use sessile_scene::types::Scene;
@@ -46,13 +46,9 @@ impl Source {
     pub fn open(run: &Path, selection: FrameSelection, notices: &mut Vec<String>) -> Result<Self, ExportError> {
         let folder = RunFolder::open(run)?;
         let info = folder.read_info()?;
-        let file = folder.scene_path();
-        let scene = match sessile_scene::parse_file(&file, &[]) {
-            Ok(parsed) => parsed.scene,
-            Err(reason) => return Err(ExportError::Scene { file, reason: reason.to_string() }),
-        };
+        let scene = scene_of_run(&folder)?;
         let all = folder.frames()?;
-        let frames = selection.of(&all).map_err(|cause| ExportError::Frames { folder: run.to_owned(), cause })?;
+        let frames = frames_of_run(&folder, selection, &all)?;
         if let Some(pair) = frames.windows(2).find(|pair| pair[1] != pair[0] + 1) {
             return Err(ExportError::Gap { folder: run.to_owned(), before: pair[0], after: pair[1] });
         }

@@ -259,7 +259,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn x1_names_that_are_no_file_stems_and_numbers_out_of_range_are_errors() {
+    fn names_that_are_no_file_stems_and_numbers_out_of_range_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         let wrong = |key: &str, value: serde_json::Value| {

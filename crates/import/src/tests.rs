@@ -136,7 +136,7 @@ const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
 
 /// A file name with quotes and control characters becomes the title, and only that.
 #[test]
-fn e1_file_names_cannot_add_keys_to_the_scene() {
+fn file_names_cannot_add_keys_to_the_scene() {
     for name in ["a\"\nmodel = \"pane\".obj", "'''+x+'''.obj", "\\\".obj", "\u{1b}[31m\u{7f}\u{85}.obj"] {
         let (done, text) = imported(name, format!("{TRIANGLE}f 1 2 3\n").as_bytes()).unwrap();
         assert_eq!(done.solids, 1);
@@ -147,7 +147,7 @@ fn e1_file_names_cannot_add_keys_to_the_scene() {
 }
 
 #[test]
-fn low_long_empty_and_equal_names_become_valid_scenes() {
+fn long_empty_and_equal_names_become_valid_scenes() {
     let long = "n".repeat(5000);
     let text = format!(
         "{TRIANGLE}o {long}\nusemtl {long}\nf 1 2 3\no {long}x\nusemtl {long}y\nf 1 3 2\no b\nusemtl \nf 1 2 3\n"
@@ -160,7 +160,7 @@ fn low_long_empty_and_equal_names_become_valid_scenes() {
 }
 
 #[test]
-fn i2_material_libraries_outside_the_folder_are_not_read() {
+fn material_libraries_outside_the_folder_are_not_read() {
     for library in ["/dev/zero", "../../../../etc/passwd", "/etc/passwd", "..\\secret.mtl"] {
         let text = format!("mtllib {library}\nusemtl x\n{TRIANGLE}f 1 2 3\n");
         let (done, _) = imported("a.obj", text.as_bytes()).unwrap();
@@ -170,7 +170,7 @@ fn i2_material_libraries_outside_the_folder_are_not_read() {
 }
 
 #[test]
-fn i2_textures_outside_the_folder_are_not_used() {
+fn textures_outside_the_folder_are_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
@@ -195,7 +195,7 @@ fn gltf_triangle(nodes: &str, uri: &str) -> String {
 }
 
 #[test]
-fn i5_buffers_outside_the_folder_are_not_read() {
+fn buffers_outside_the_folder_are_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
@@ -211,7 +211,7 @@ fn i5_buffers_outside_the_folder_are_not_read() {
 }
 
 #[test]
-fn low_chains_of_20000_nodes_are_read() {
+fn chains_of_20000_nodes_are_read() {
     let mut nodes: Vec<String> = (1..20_000).map(|k| format!(r#"{{"children": [{k}]}}"#)).collect();
     nodes.push(r#"{"mesh": 0}"#.into());
     let data = "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
@@ -224,7 +224,7 @@ fn low_chains_of_20000_nodes_are_read() {
 
 #[cfg(unix)]
 #[test]
-fn i2_devices_and_folders_are_not_models() {
+fn devices_and_folders_are_not_models() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.obj")).unwrap();
     fs::create_dir(folder.path().join("folder.obj")).unwrap();

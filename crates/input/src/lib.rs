@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn i2_only_regular_files_up_to_the_limit_are_read() {
+    fn only_regular_files_up_to_the_limit_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
         fs::write(&file, [7; 100]).unwrap();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn i5_names_outside_the_folder_are_refused() {
+    fn names_outside_the_folder_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("model");
         fs::create_dir_all(inner.join("textures")).unwrap();

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn low_identifiers_of_long_and_many_equal_names_stay_short_and_cheap() {
+    fn identifiers_of_long_and_many_equal_names_stay_short_and_cheap() {
         let mut taken = Identifiers::default();
         assert_eq!(taken.unique(&"n".repeat(5000)).len(), LONGEST);
         let many: BTreeSet<String> = (0..20_000).map(|_| taken.unique("part")).collect();

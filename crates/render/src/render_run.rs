@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use sessile_appearance::{frames_of_run, scene_of_run};
 use sessile_frames::{Activity, FolderError, FrameSelection, Progress, RunFolder, atomic};
 use sessile_scene::types::Scene;
 
@@ -72,11 +73,7 @@ pub fn render_run(
     RunFolder::open(run)?;
     let (folder, _) = RunFolder::claim(run)?;
     let name = folder.read_info()?.name;
-    let file = folder.scene_path();
-    let scene = match sessile_scene::parse_file(&file, &[]) {
-        Ok(parsed) => parsed.scene,
-        Err(reason) => return Err(RenderError::Scene { file, reason: reason.to_string() }),
-    };
+    let scene = scene_of_run(&folder)?;
     let settings = image_settings(&scene, options)?;
     let previews = options.quality == Quality::Preview;
     let denoised = options.denoise.unwrap_or(scene.render.denoise) && !previews;
@@ -146,8 +143,7 @@ fn select_frames(
         FramesToRender::Missing => FrameSelection::All,
         FramesToRender::Selected(selection) => selection,
     };
-    let wrong = |cause| RenderError::Frames { folder: folder.root().to_owned(), cause };
-    let selected = selection.of(frames).map_err(wrong)?;
+    let selected = frames_of_run(folder, selection, frames)?;
     if to_render != FramesToRender::Missing {
         return Ok(selected);
     }

@@ -129,7 +129,7 @@ fn frames_without_water_and_empty_scenes_have_images() {
 }
 
 #[test]
-fn a_scene_without_light_is_black_and_tiny_lights_are_harmless() {
+fn a_scene_without_light_is_black_and_tiny_lights_are_rendered() {
     let dark = format!("{SCENE}[lights]\nstrength = 0\n");
     let place = run(&dark, vec![drops(0.0)]);
     render(&place, &all()).unwrap();

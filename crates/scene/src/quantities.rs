@@ -132,7 +132,8 @@ impl Section<'_> {
     }
 }
 
-fn example(kind: &QuantityKind, count: usize) -> String {
+/// Text of `count` numbers of a kind.
+pub(crate) fn example(kind: &QuantityKind, count: usize) -> String {
     match count {
         1 => format!("1 {}", kind.unit),
         2 => format!("300 400 {}", kind.unit),

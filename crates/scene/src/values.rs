@@ -359,45 +359,33 @@ fn names_file(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text.contains(['.', '/', '\\']))
 }
 
-impl FieldValue for Texture {
-    fn read(section: &Section<'_>, key: &'static Key, node: &Node) -> Option<Self> {
-        if names_file(node) {
-            return PathBuf::read(section, key, node).map(Self::Image);
-        }
-        word(section, key, node).map(Self::Pattern)
-    }
+/// Implements the value of an enum that is a built-in, by its word, or an image file.
+macro_rules! built_in_or_image {
+    ($enum:ident, $built_in:ident) => {
+        impl FieldValue for $enum {
+            fn read(section: &Section<'_>, key: &'static Key, node: &Node) -> Option<Self> {
+                if names_file(node) {
+                    return PathBuf::read(section, key, node).map(Self::Image);
+                }
+                word(section, key, node).map(Self::$built_in)
+            }
 
-    fn text(&self, key: &Key) -> String {
-        match self {
-            Self::Pattern(pattern) => pattern.text(key),
-            Self::Image(file) => file.text(key),
-        }
-    }
+            fn text(&self, key: &Key) -> String {
+                match self {
+                    Self::$built_in(built_in) => built_in.text(key),
+                    Self::Image(file) => file.text(key),
+                }
+            }
 
-    fn placeholder() -> Self {
-        Self::Image(PathBuf::new())
-    }
+            fn placeholder() -> Self {
+                Self::Image(PathBuf::new())
+            }
+        }
+    };
 }
 
-impl FieldValue for EnvironmentMap {
-    fn read(section: &Section<'_>, key: &'static Key, node: &Node) -> Option<Self> {
-        if names_file(node) {
-            return PathBuf::read(section, key, node).map(Self::Image);
-        }
-        word(section, key, node).map(Self::Preset)
-    }
-
-    fn text(&self, key: &Key) -> String {
-        match self {
-            Self::Preset(preset) => preset.text(key),
-            Self::Image(file) => file.text(key),
-        }
-    }
-
-    fn placeholder() -> Self {
-        Self::Image(PathBuf::new())
-    }
-}
+built_in_or_image!(Texture, Pattern);
+built_in_or_image!(EnvironmentMap, Preset);
 
 impl FieldValue for Follow {
     /// The id of a drop, or `"largest"`.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use sessile_scene::json_schema;
@@ -13,7 +14,14 @@ fn problems(schema: &Value, value: &Value, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (keyword, argument) in schema.as_object().expect("a schema is an object") {
         match keyword.as_str() {
-            "$schema" | "title" | "description" | "default" | "required" | "additionalProperties" => {}
+            "$schema"
+            | "$defs"
+            | "title"
+            | "description"
+            | "default"
+            | "examples"
+            | "required"
+            | "additionalProperties" => {}
             "type" => found.extend(wrong_type(argument, value)),
             "const" => found.extend((argument != value).then(|| format!("is not {argument}"))),
             "enum" => {
@@ -100,9 +108,29 @@ fn wrong_properties(schema: &Value, value: &Value, path: &str) -> Vec<String> {
     found
 }
 
+/// A schema with its references replaced by what they refer to.
+fn without_references(schema: &Value, root: &Value) -> Value {
+    match schema {
+        Value::Object(keywords) => {
+            let mut expanded = serde_json::Map::new();
+            for (keyword, argument) in keywords {
+                let reference = argument[0]["$ref"].as_str().filter(|_| keyword == "allOf");
+                match reference.map(|reference| root.pointer(&reference[1..]).expect("a definition")) {
+                    Some(definition) => expanded.extend(definition.as_object().expect("a schema").clone()),
+                    None => drop(expanded.insert(keyword.clone(), without_references(argument, root))),
+                }
+            }
+            Value::Object(expanded)
+        }
+        Value::Array(list) => list.iter().map(|item| without_references(item, root)).collect(),
+        other => other.clone(),
+    }
+}
+
 fn scene_problems(text: &str) -> Vec<String> {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| without_references(&json_schema(), &json_schema()));
     let scene: Value = toml::from_str(text).unwrap();
-    problems(&json_schema(), &scene, "scene")
+    problems(&SCHEMA, &scene, "scene")
 }
 
 fn scenes(folder: &str) -> Vec<PathBuf> {
@@ -167,4 +195,14 @@ fn every_property_has_a_description_and_values_their_default() {
     assert_eq!(schema["properties"]["render"]["properties"]["size"]["default"], json!([640, 360]));
     assert_eq!(schema["properties"]["model"]["enum"], json!(["pane", "droplet", "surface", "volume"]));
     assert_eq!(schema["required"], json!(["model", "time"]));
+}
+
+/// Editors load the schema for every scene.
+#[test]
+fn the_pattern_of_each_kind_of_quantity_is_written_once() {
+    let schema = json_schema();
+    let text = schema.to_string();
+    let patterns = schema["$defs"].as_object().unwrap().values().filter(|kind| kind["pattern"].is_string()).count();
+    assert_eq!(text.matches("\"pattern\"").count(), patterns);
+    assert!(text.len() < 80_000, "{} bytes", text.len());
 }

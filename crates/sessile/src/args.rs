@@ -3,10 +3,12 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sessile_export::Format;
 use sessile_frames::FrameSelection;
 use sessile_render::Quality;
+use sessile_scene::ModelKind;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -49,20 +51,38 @@ pub enum Command {
     /// Print how far a sweep has come
     Jobs(JobsArgs),
     /// Check a scene and report all its errors at once
+    ///
+    /// Example: sessile check scenes/window.toml --model droplet
     Check(CheckArgs),
     /// Print the measures of a run: volumes, heights, contact angles, speeds
+    ///
+    /// Example: sessile measure runs/window --frame all --csv > window.csv
     Measure(MeasureArgs),
     /// Render images and the video of an existing run
+    ///
+    /// Example: sessile render runs/window --frames 100..120 --size 1920x1080 --samples 256
     Render(RenderArgs),
     /// Export a run to other programs: Blender, Houdini, ParaView, POV-Ray, notebooks
+    ///
+    /// The output appears under its name only when it is complete.
+    ///
+    /// Example: sessile export runs/window --to usd window.usdc --frames 0..60
     Export(ExportArgs),
     /// Convert a 3D model (USD, glTF, OBJ) to a scene file
+    ///
+    /// Example: sessile import model.usdc --as model.toml
     Import(ImportArgs),
     /// Compare the models with theory and report pass or fail
+    ///
+    /// Example: sessile validate --model pane --quick
     Validate(ValidateArgs),
     /// Run fixed benchmarks and report the cost per simulated second
+    ///
+    /// Example: sessile bench pane --threads 1
     Bench(BenchArgs),
     /// List the built-in scenes, or print one
+    ///
+    /// Example: sessile scenes merge > mine.toml
     Scenes(ScenesArgs),
     /// List the built-in materials
     Materials(ListArgs),
@@ -80,7 +100,7 @@ pub struct SceneArgs {
     /// Scene file, or the name of a built-in scene (see `sessile scenes`)
     pub scene: PathBuf,
     /// Override the scene's model
-    #[arg(long, value_name = "MODEL", value_parser = ["pane", "droplet", "surface", "volume"])]
+    #[arg(long, value_name = "MODEL", value_parser = PossibleValuesParser::new(ModelKind::NAMES))]
     pub model: Option<String>,
     /// Override a scene value by its dotted path, e.g. `drops.0.radius="2 mm"` (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]

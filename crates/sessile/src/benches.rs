@@ -1,4 +1,4 @@
-//! The benches there are: those of the models, and those of pictures, which models know nothing of.
+//! All benchmarks: those of the models, and those of rendering.
 
 mod preview;
 

@@ -127,7 +127,7 @@ fn bibliography_is_sorted_and_names_no_key_twice() {
 }
 
 #[test]
-fn citations_are_told_from_other_words() {
+fn citations_are_distinguished_from_other_words() {
     let code = Path::new("a.rs");
     let keys = |path: &Path, text: &str| cited(path, text).into_iter().collect::<Vec<_>>();
     assert_eq!(keys(code, "//! a law (smith1999, eq. 3; after brown1842a)"), ["brown1842a", "smith1999"]);

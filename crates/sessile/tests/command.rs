@@ -119,7 +119,7 @@ fn built_in_scenes_materials_and_liquids_can_be_listed_and_checked() {
         scratch.run(&["check", &file]).expect_code(0);
         scratch.run(&["check", name]).expect_code(0);
     }
-    scratch.run(&["scenes", "atlantis"]).expect_code(2).expect_message("no shipped scene `atlantis`");
+    scratch.run(&["scenes", "atlantis"]).expect_code(2).expect_message("unknown scene `atlantis`");
     for (what, known) in [("materials", "glass"), ("liquids", "water")] {
         let table = scratch.run(&[what]).expect_code(0);
         assert!(table.stdout.lines().any(|line| line.starts_with(known)), "{}", table.stdout);
@@ -142,6 +142,6 @@ fn validation_prints_a_table_json_and_a_page() {
     let near = scratch.run(&["validate", "--case", "sessile-drop-limit"]).expect_code(2);
     assert_eq!(
         near.stderr,
-        "error: there is no case `sessile-drop-limit`; did you mean sessile-drop-limits, sessile-drop-balance, pendant-drop-limits?\n"
+        "error: unknown case `sessile-drop-limit`; did you mean sessile-drop-limits, sessile-drop-balance, pendant-drop-limits?\n"
     );
 }

@@ -45,7 +45,7 @@ impl Drop for SmallDisk {
 }
 
 #[test]
-fn a_full_disk_stops_the_run_and_more_room_lets_it_go_on_to_the_same_bytes() {
+fn a_full_disk_stops_the_run_which_resumes_bit_identically_when_there_is_space() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&["run", "rain.toml", "--no-pictures", "--out", "whole"]).expect_code(0);
     let whole = scratch.results("whole");
@@ -60,7 +60,7 @@ fn a_full_disk_stops_the_run_and_more_room_lets_it_go_on_to_the_same_bytes() {
 }
 
 #[test]
-fn a_read_only_folder_is_said_and_a_run_in_it_is_kept() {
+fn a_read_only_folder_is_reported_and_a_run_in_it_is_kept() {
     let scratch = Scratch::with_scene(RAIN);
     let Some(disk) = SmallDisk::mount(&scratch.path("disk"), "size=64m") else { return };
     let command = ["run", "rain.toml", "--no-pictures", "--out", "disk/run", "--set", "time.duration=\"0.2 s\""];

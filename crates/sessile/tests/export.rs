@@ -1,5 +1,5 @@
-//! Exports by the real program: every format is written whole, and what cannot be written leaves
-//! nothing behind.
+//! Exports by the real program: every format is written completely, and a failed export leaves no
+//! files.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_format_is_written_whole_and_the_same_bytes_twice() {
+fn every_format_is_written_completely_and_deterministically() {
     let scratch = with_run();
     for (format, name) in FORMATS {
         let finished = scratch.run(&["export", "run", "--to", format, &format!("out/{name}"), "--frames", "1..3"]);
@@ -77,7 +77,7 @@ fn what_exists_is_kept_unless_forced() {
 }
 
 #[test]
-fn wrong_requests_are_told_with_what_to_do() {
+fn errors_of_invalid_requests_say_what_to_do() {
     let scratch = with_run();
     let cases: [(&[&str], &str); 7] = [
         (&["run", "--to", "fbx", "a"], "unknown format `fbx`"),
@@ -95,7 +95,7 @@ fn wrong_requests_are_told_with_what_to_do() {
 }
 
 #[test]
-fn a_missing_frame_is_named_and_a_partial_run_is_told() {
+fn a_missing_frame_is_named_and_a_partial_run_is_reported() {
     let scratch = with_run();
     fs::remove_file(scratch.path("run/frames/00002.ply")).unwrap();
     fs::remove_file(scratch.path("run/frames/00002.drops")).unwrap();
@@ -115,7 +115,7 @@ fn a_missing_frame_is_named_and_a_partial_run_is_told() {
 }
 
 #[test]
-fn an_imported_model_is_a_scene_that_checks_and_an_export_comes_back() {
+fn an_imported_model_is_a_valid_scene_and_an_export_can_be_imported() {
     let scratch = with_run();
     scratch.run(&["export", "run", "--to", "usd", "a.usdc"]).expect_code(0);
     scratch.run(&["import", "a.usdc", "--as", "back.toml"]).expect_code(0).expect_message("imported 2 solids");

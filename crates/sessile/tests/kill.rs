@@ -1,5 +1,5 @@
-//! A run that is killed at any moment, any number of times, ends with the bytes of one that was
-//! left in peace.
+//! A run that is killed at any moment, any number of times, is bit-identical to an uninterrupted
+//! one.
 //!
 //! `SESSILE_KILLS` sets the number of kills; `scripts/kill-200` makes it 200.
 
@@ -43,7 +43,7 @@ fn wait_for_checkpoint(scratch: &Scratch, child: &mut Child, resumes: u64) {
 }
 
 #[test]
-fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
+fn a_run_killed_at_random_moments_ends_bit_identically() {
     let wanted: u32 = std::env::var("SESSILE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
     let scratch = Scratch::with_scene(RAIN);
     let started = Instant::now();
@@ -89,7 +89,7 @@ fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
         assert_same_results(&scratch.results("killed"), &undisturbed, &format!("after {kills_here} kills"));
         kills += kills_here as u32;
         runs += 1;
-        println!("{kills} kills in {runs} runs, {resumes} resumes in the last one: same bytes");
+        println!("{kills} kills in {runs} runs, {resumes} resumes in the last one: bit-identical");
         std::fs::remove_dir_all(scratch.path("killed")).expect("a folder to remove");
     }
 }

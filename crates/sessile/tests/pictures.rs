@@ -75,11 +75,11 @@ fn a_finished_run_renders_only_missing_images() {
     assert!(!again.stderr.contains("rendered"), "{}", again.stderr);
     fs::remove_file(scratch.path("runs/rain/pictures/00001.png")).unwrap();
     small(&scratch, &[]).expect_code(0).expect_message("rendered 1 image to");
-    assert!(pictures(&scratch, "runs/rain") == drawn, "the same bytes again");
+    assert!(pictures(&scratch, "runs/rain") == drawn, "bit-identical images");
     fs::write(scratch.path("runs/rain/pictures/00002.png"), "half a pic").unwrap();
     fs::remove_file(scratch.path("runs/rain/rain.mp4")).unwrap();
     small(&scratch, &[]).expect_code(0).expect_message("rendered 1 image to");
-    assert!(pictures(&scratch, "runs/rain") == drawn, "the same bytes again");
+    assert!(pictures(&scratch, "runs/rain") == drawn, "bit-identical images");
     fs::remove_file(scratch.path("runs/rain/rain.mp4")).unwrap();
     small(&scratch, &[]).expect_code(0).expect_message("video frames 3/3");
     assert!(pictures(&scratch, "runs/rain") == drawn, "the same video again");

@@ -1,5 +1,4 @@
-//! Running, going on, starting over: what a folder that already holds a run makes of the next
-//! command.
+//! Starting, resuming and repeating runs in folders that already contain one.
 
 mod common;
 
@@ -21,7 +20,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn the_resolved_scene_runs_to_the_same_bytes() {
+fn the_resolved_scene_gives_bit_identical_results() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&["run", "rain.toml", "--no-pictures", "--out", "a"]).expect_code(0);
     scratch.run(&["run", "a/scene.toml", "--no-pictures", "--out", "b"]).expect_code(0);
@@ -42,7 +41,7 @@ fn the_default_folder_is_named_after_the_scene() {
 }
 
 #[test]
-fn a_finished_run_says_so_and_is_left_alone() {
+fn a_finished_run_is_reported_and_stays_unchanged() {
     let scratch = Scratch::with_scene(RAIN);
     let command = ["run", "rain.toml", "--no-pictures", "--set", "time.duration=\"200 ms\""];
     scratch.run(&command).expect_code(0);
@@ -53,7 +52,7 @@ fn a_finished_run_says_so_and_is_left_alone() {
 }
 
 #[test]
-fn a_finished_run_goes_on_to_a_longer_duration_as_if_it_had_been_asked_at_once() {
+fn a_finished_run_extended_to_a_longer_duration_equals_one_run_of_that_duration() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&["run", "rain.toml", "--no-pictures", "--out", "whole"]).expect_code(0);
     scratch
@@ -112,7 +111,7 @@ fn a_folder_that_is_no_run_is_not_written_over() {
 }
 
 #[test]
-fn any_flipped_byte_of_a_checkpoint_is_told_and_nothing_is_lost() {
+fn any_flipped_byte_of_a_checkpoint_is_reported_and_nothing_is_lost() {
     let scratch = Scratch::with_scene(RAIN);
     scratch
         .run(&["run", "rain.toml", "--no-pictures", "--out", "a", "--set", "time.duration=\"200 ms\""])

@@ -43,7 +43,7 @@ fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
 }
 
 #[test]
-fn o1_a_run_does_not_depend_on_standard_error() {
+fn a_run_does_not_depend_on_standard_error() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&short(&["run", "rain.toml", "--out=whole"])).expect_code(0);
     let full = || File::options().write(true).open("/dev/full").expect("/dev/full");
@@ -59,7 +59,7 @@ fn o1_a_run_does_not_depend_on_standard_error() {
 }
 
 #[test]
-fn o1_results_that_cannot_be_printed_are_an_error_and_never_a_panic() {
+fn results_that_cannot_be_printed_are_an_error_and_never_a_panic() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&short(&["run", "rain.toml", "--out=run"])).expect_code(0);
     let commands: [&[&str]; 7] = [
@@ -84,7 +84,7 @@ fn o1_results_that_cannot_be_printed_are_an_error_and_never_a_panic() {
 }
 
 #[test]
-fn o2_more_threads_than_the_machine_has_are_cut_with_a_notice() {
+fn more_threads_than_the_machine_has_are_cut_with_a_notice() {
     let scratch = Scratch::with_scene(RAIN);
     let args = ["run", "rain.toml", "--out=run", "--no-pictures", "--threads=100000", "--set=time.duration=\"50 ms\""];
     scratch.run(&args).expect_code(0).expect_message("threads at once");
@@ -93,7 +93,7 @@ fn o2_more_threads_than_the_machine_has_are_cut_with_a_notice() {
 }
 
 #[test]
-fn o2_signals_stop_a_run_soon_and_it_resumes_to_bit_identical_results() {
+fn signals_stop_a_run_soon_and_it_resumes_to_bit_identical_results() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&["run", "rain.toml", "--no-pictures", "--out=whole"]).expect_code(0);
     for (name, code) in [("-TERM", 143), ("-INT", 130), ("-HUP", 129)] {
@@ -129,7 +129,7 @@ max = "8 4 8 mm"
 "#;
 
 #[test]
-fn o2_sigterm_is_honored_within_two_seconds_during_setup_and_long_steps() {
+fn sigterm_is_honored_within_two_seconds_during_setup_and_long_steps() {
     let scratch = Scratch::with_scene(LARGE);
     for delay in [0.05, 0.5, 4.0] {
         let mut child = scratch.start(&["run", "rain.toml", "--no-pictures", "--threads=1", "--out=run", "--fresh"]);
@@ -156,7 +156,7 @@ fn exit_code_75_says_that_another_process_writes_to_the_folder() {
 }
 
 #[test]
-fn x1_the_name_in_run_json_cannot_leave_the_folder() {
+fn the_name_in_run_json_cannot_leave_the_folder() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&short(&["run", "rain.toml", "--out=run"])).expect_code(0);
     let path = scratch.path("run/run.json");
@@ -182,7 +182,7 @@ fn x1_the_name_in_run_json_cannot_leave_the_folder() {
 }
 
 #[test]
-fn l1_nothing_is_removed_or_written_through_links() {
+fn nothing_is_removed_or_written_through_links() {
     for part in ["frames", "pictures", "wet", "wet/window", "checkpoint", "solids", "measure.jsonl"] {
         let scratch = Scratch::with_scene(RAIN);
         scratch.run(&short(&["run", "rain.toml", "--out=run"])).expect_code(0);
@@ -209,7 +209,7 @@ fn l1_nothing_is_removed_or_written_through_links() {
 }
 
 #[test]
-fn i2_scenes_and_their_files_must_be_regular_files() {
+fn scenes_and_their_files_must_be_regular_files() {
     let scratch = Scratch::with_scene(RAIN);
     assert!(Command::new("mkfifo").arg(scratch.path("pipe")).status().expect("mkfifo starts").success());
     fs::write(scratch.path("large.toml"), vec![b' '; 5 << 20]).unwrap();
@@ -233,7 +233,7 @@ fn i2_scenes_and_their_files_must_be_regular_files() {
 }
 
 #[test]
-fn low_unreadable_folders_are_not_called_missing() {
+fn unreadable_folders_are_not_called_missing() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&short(&["run", "rain.toml", "--out=run"])).expect_code(0);
     fs::set_permissions(scratch.path("run"), fs::Permissions::from_mode(0o000)).unwrap();
@@ -248,7 +248,7 @@ fn low_unreadable_folders_are_not_called_missing() {
 }
 
 #[test]
-fn low_a_limit_on_file_sizes_is_an_error_and_no_signal() {
+fn a_limit_on_file_sizes_is_an_error_and_no_signal() {
     let scratch = Scratch::with_scene(RAIN);
     let program = env!("CARGO_BIN_EXE_sessile");
     let script = format!("ulimit -f 16; exec '{program}' run rain.toml --no-pictures --out run");
@@ -259,7 +259,7 @@ fn low_a_limit_on_file_sizes_is_an_error_and_no_signal() {
 }
 
 #[test]
-fn e2_control_characters_of_a_scene_do_not_reach_the_terminal() {
+fn control_characters_of_a_scene_do_not_reach_the_terminal() {
     let scratch = Scratch::with_scene(&RAIN.replace("on = \"window\"", "on = \"a\\u001b[31m\\u0007\""));
     let done = scratch.run(&["check", "rain.toml"]).expect_code(2);
     assert!(!done.stderr.contains(['\u{1b}', '\u{7}']), "{:?}", done.stderr);

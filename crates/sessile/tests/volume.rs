@@ -1,5 +1,5 @@
-//! What the volume model refuses, and how it says so: at once, with what to change, and without
-//! touching what is there.
+//! Scenes that the volume model rejects: an immediate error says what to change, and existing
+//! files stay unchanged.
 
 mod common;
 
@@ -49,17 +49,17 @@ fn contact_angles_lie_between_0_and_180_degrees() {
 }
 
 #[test]
-fn a_cell_larger_than_a_drop_is_answered_with_one_that_would_do() {
+fn the_error_for_a_cell_larger_than_a_drop_suggests_a_valid_one() {
     refused("drops.0.radius=0.4 mm", &["drops.0 is smaller than a few cells", "at most 0.0400 mm"]);
 }
 
 #[test]
-fn a_solid_thinner_than_two_cells_is_answered_with_a_cell_that_would_do() {
+fn the_error_for_a_solid_thinner_than_two_cells_suggests_a_valid_cell() {
     refused("solids.0.min=-5 -0.3 -5 mm", &["`sheet` is 0.3000 mm thick", "at most 0.1500 mm"]);
 }
 
 #[test]
-fn a_scene_too_large_for_the_machine_is_answered_with_a_cell_that_would_do() {
+fn the_error_for_a_scene_too_large_for_the_machine_suggests_a_valid_cell() {
     refused("drops.0.radius=300 mm", &["GB free", "set resolution.cell to at least"]);
 }
 

@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn r1_resolutions_that_fill_the_memory_are_refused_with_one_that_fits() {
+    fn resolutions_that_fill_the_memory_are_refused_with_one_that_fits() {
         let free = 10e9;
         for (model, key) in [("volume", "cell"), ("surface", "edge")] {
             assert_eq!(estimate(model, "", DROP).problem(free), None, "{model}");
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn r2_solids_that_are_not_used_cost_no_memory() {
+    fn solids_that_are_not_used_cost_no_memory() {
         let spheres: String = (0..1000)
             .map(|k| {
                 format!(
@@ -414,14 +414,14 @@ mod tests {
     }
 
     #[test]
-    fn r1_memory_that_is_nearly_exhausted_gets_a_warning() {
+    fn memory_that_is_nearly_exhausted_gets_a_warning() {
         let estimate = estimate("surface", "", &format!("[resolution]\nedge = \"2 um\"\n{DROP}"));
         let warning = estimate.tight_memory(estimate.cost.memory_bytes / 0.5).expect("a warning");
         assert!(warning.contains("of free memory"), "{warning}");
     }
 
     #[test]
-    fn r1_a_kilometer_drop_is_refused_or_warned_of() {
+    fn a_kilometer_drop_is_refused_or_warned_of() {
         let rest = DROP.replace("volume = \"4 uL\"", "radius = \"1 km\"");
         for model in ["pane", "droplet", "surface", "volume"] {
             let estimate = estimate(model, "", &rest.replace("name = \"t\"", "name = \"t\"\nnormal = [0, 0, 1]"));
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn r2_emitters_of_too_many_drops_are_refused_or_warned_of() {
+    fn emitters_of_too_many_drops_are_refused_or_warned_of() {
         let solid = "[[solids]]\nname = \"t\"\n[[emitters]]\n";
         for (model, emitter) in [
             ("pane", "kind = \"dew\"\non = \"t\"\nrate = \"1e9 uL/m^2/s\""),

@@ -42,9 +42,9 @@ pub const SCENES: &[ShippedScene] = shipped![
     "window-drops",
 ];
 
-/// Error for a name that no shipped scene has.
+/// Error for a name that no built-in scene has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no shipped scene `{wanted}`; {hint}")]
+#[error("unknown scene `{wanted}`; {hint}")]
 pub struct UnknownScene {
     wanted: String,
     hint: String,

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn d5_the_largest_part_of_a_neck_becomes_the_whole_drop() {
+    fn the_largest_part_of_a_neck_becomes_the_whole_drop() {
         let mut necks = Necks::default();
         merge(&mut necks, [0, 1], [3e-9, 2e-9], DVec3::X * 2e-3);
         let mut last = 0.6;

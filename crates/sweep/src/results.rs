@@ -2,7 +2,7 @@
 //!
 //! Columns: `run`, the swept keys as given, `status`, measures of the last frame (`final.…`, drop
 //! measures are those of the largest drop), extremes over all frames (`peak.…`), the program's
-//! version and a hash of the scene. The same runs give the same bytes; the cost of runs, which
+//! version and a hash of the scene. The table is deterministic; the cost of runs, which
 //! differs from one execution to the next, is in their `run.json`.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the table of rest shapes costs: its two halves once, then shapes per second.
+//! Cost of the table of rest shapes: construction of its two halves, then lookups per second.
 //!
 //! `cargo bench -p sessile-wetting`
 

@@ -58,7 +58,7 @@ pub mod young_laplace;
 pub use curved::CurvedRest;
 pub use law::SlidingLaw;
 pub use liquid::Liquid;
-pub use liquids::{LiquidPreset, liquid_preset, liquid_presets};
+pub use liquids::{LiquidAppearance, LiquidPreset, liquid_preset, liquid_presets};
 pub use material::Wetting;
 pub use materials::{MaterialPreset, material_preset, material_presets};
 pub use rain::RainLaw;

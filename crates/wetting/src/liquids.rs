@@ -14,9 +14,8 @@ pub struct LiquidPreset {
     pub title: &'static str,
     /// Its numbers.
     pub liquid: Liquid,
-    /// Light does not pass: draw it as a metal, or as a turbid body; the refractive index is then
-    /// of its surface only.
-    pub opaque: bool,
+    /// What it looks like.
+    pub appearance: LiquidAppearance,
     /// Sources and uncertainty of the numbers.
     pub evidence: &'static str,
 }
@@ -26,108 +25,141 @@ const fn liquid(density: f64, viscosity: f64, surface_tension: f64, refractive_i
     Liquid { density, viscosity: viscosity * 1e-6, surface_tension: surface_tension * 1e-3, refractive_index }
 }
 
-const fn clear(name: &'static str, title: &'static str, liquid: Liquid, evidence: &'static str) -> LiquidPreset {
-    LiquidPreset { name, title, liquid, opaque: false, evidence }
+const fn preset(name: &'static str, title: &'static str, liquid: Liquid, evidence: &'static str) -> LiquidPreset {
+    LiquidPreset { name, title, liquid, appearance: LiquidAppearance::Clear, evidence }
 }
 
-const fn opaque(name: &'static str, title: &'static str, liquid: Liquid, evidence: &'static str) -> LiquidPreset {
-    LiquidPreset { name, title, liquid, opaque: true, evidence }
+/// What a liquid looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiquidAppearance {
+    /// Clear as water.
+    Clear,
+    /// Clear and amber.
+    Honey,
+    /// Clear and greenish yellow.
+    OliveOil,
+    /// Turbid and white.
+    Milk,
+    /// Turbid and red.
+    Blood,
+    /// A liquid metal.
+    Mercury,
+}
+
+impl LiquidPreset {
+    const fn looking(self, appearance: LiquidAppearance) -> Self {
+        Self { appearance, ..self }
+    }
+
+    /// Whether no light passes: the liquid is a metal or turbid, and the refractive index is that
+    /// of its surface.
+    pub fn is_opaque(&self) -> bool {
+        match self.appearance {
+            LiquidAppearance::Clear | LiquidAppearance::Honey | LiquidAppearance::OliveOil => false,
+            LiquidAppearance::Milk | LiquidAppearance::Blood | LiquidAppearance::Mercury => true,
+        }
+    }
 }
 
 static LIQUIDS: [LiquidPreset; 16] = [
-    clear(
+    preset(
         "water",
         "Water",
         liquid(1000.0, 1.0, 73.0, 1.333),
         "rounded; tables seen give 998 kg/m³, 1.004 mm²/s, 72.8 mN/m",
     ),
-    clear(
+    preset(
         "soapy-water",
         "Soapy water, above the critical micelle concentration",
         liquid(998.0, 1.0, 29.0, 1.333),
         "tension seen between 25 and 33 mN/m; contact angles collapse too: about 20/1 degrees on anything (unverified)",
     ),
-    clear(
+    preset(
         "ethanol",
         "Ethanol",
         liquid(789.0, 1.5, 22.1, 1.361),
         "tension, index and viscosity (at 25 °C) seen, density unverified; wets nearly everything",
     ),
-    clear(
+    preset(
         "isopropanol",
         "Isopropanol",
         liquid(785.0, 3.1, 21.7, 1.38),
         "index seen, the rest unverified; wets nearly everything",
     ),
-    clear(
+    preset(
         "ethylene-glycol",
         "Ethylene glycol",
         liquid(1113.0, 18.0, 47.7, 1.43),
         "tension, index and viscosity (at 25 °C) seen, density unverified",
     ),
-    clear(
+    preset(
         "glycerol",
         "Glycerol",
         liquid(1261.0, 1121.0, 63.5, 1.473),
         "density and viscosity computed, tension and index seen; strongly hygroscopic, so often thinner",
     ),
-    clear(
+    preset(
         "glycerol-80",
         "Glycerol in water, 80 % by mass",
         liquid(1208.0, 50.4, 66.0, 1.444),
         "density and viscosity computed, tension and index unverified",
     ),
-    clear(
+    preset(
         "glycerol-60",
         "Glycerol in water, 60 % by mass",
         liquid(1154.0, 9.46, 68.0, 1.413),
         "density and viscosity computed, tension and index unverified",
     ),
-    clear(
+    preset(
         "glycerol-40",
         "Glycerol in water, 40 % by mass",
         liquid(1099.0, 3.35, 70.0, 1.384),
         "density and viscosity computed, tension and index unverified",
     ),
-    clear(
+    preset(
         "honey",
         "Honey with 17 % water",
         liquid(1420.0, 12_000.0, 55.0, 1.494),
         "viscosity interpolated between 7 Pa s at 30 °C and 60 at 14 °C (seen), twentyfold with water content; index seen, \
          tension ±5 and density unverified",
-    ),
-    opaque(
+    )
+    .looking(LiquidAppearance::Honey),
+    preset(
         "milk",
         "Whole milk",
         liquid(1030.0, 2.0, 52.4, 1.35),
         "density and tension seen, viscosity and index unverified; turbid",
-    ),
-    opaque(
+    )
+    .looking(LiquidAppearance::Milk),
+    preset(
         "blood",
         "Blood",
         liquid(1064.0, 5.0, 60.6, 1.36),
         "density and tension seen, viscosity (3.15 mm²/s seen at 37 °C) and index unverified; turbid and shear-thinning",
-    ),
-    clear(
+    )
+    .looking(LiquidAppearance::Blood),
+    preset(
         "olive-oil",
         "Olive oil",
         liquid(913.0, 90.0, 32.5, 1.467),
         "density, viscosity (at 25 °C) and tension seen, index unverified",
-    ),
-    opaque(
+    )
+    .looking(LiquidAppearance::OliveOil),
+    preset(
         "mercury",
         "Mercury",
         liquid(13_546.0, 0.114, 486.0, 1.6),
         "viscosity (at 25 °C) seen, tension seen between 425 and 487 mN/m, density unverified; a metal, its index stands for \
          nothing; about 140 degrees on glass with 6 degrees of hysteresis",
-    ),
-    clear(
+    )
+    .looking(LiquidAppearance::Mercury),
+    preset(
         "silicone-oil-10",
         "Silicone oil, 10 cSt",
         liquid(935.0, 10.0, 20.1, 1.399),
         "viscosity by definition, the rest unverified; wets nearly everything",
     ),
-    clear(
+    preset(
         "silicone-oil-100",
         "Silicone oil, 100 cSt",
         liquid(965.0, 100.0, 20.9, 1.403),

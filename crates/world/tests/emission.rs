@@ -1,4 +1,4 @@
-//! Sources of water: how much, where, and the same however time is cut.
+//! Emitters: amounts, positions, and independence of the time steps.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Initial drops: each holds what the scene says, where it says.
+//! Initial drops have the volume and the position that the scene gives.
 
 mod common;
 

@@ -129,7 +129,7 @@ impl Layer<'_> {
             world.child(prim);
         }
         for (k, light) in source.scene.lights.area.iter().enumerate() {
-            let prim = self.area_light(&format!("Lamp{}", k + 1), light)?;
+            let prim = self.area_light(&format!("AreaLight{}", k + 1), light)?;
             world.child(prim);
         }
         Ok(())

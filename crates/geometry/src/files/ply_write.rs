@@ -94,13 +94,13 @@ mod tests {
     }
 
     #[test]
-    fn mesh_without_texture_coordinates_comes_back_the_same() {
+    fn mesh_without_texture_coordinates_is_read_back_unchanged() {
         let mesh = square(Vec::new());
         assert_eq!(round_trip(&mesh), mesh);
     }
 
     #[test]
-    fn mesh_without_a_seam_comes_back_the_same() {
+    fn mesh_without_a_seam_is_read_back_unchanged() {
         let [a, b, c, d] = [DVec2::ZERO, DVec2::X, DVec2::ONE, DVec2::Y];
         let mesh = square(vec![[a, b, c], [a, c, d]]);
         assert_eq!(round_trip(&mesh), mesh);

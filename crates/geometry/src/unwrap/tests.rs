@@ -170,7 +170,7 @@ fn a_hundred_thousand_triangles_and_a_soup_unwrap_in_seconds() {
 }
 
 #[test]
-fn triangles_without_area_and_needles_do_no_harm() {
+fn triangles_without_area_and_needles_are_unwrapped() {
     let mut mesh = cube();
     let t = mesh.triangles[3];
     mesh.triangles.extend([[t[0], t[0], t[1]], [0, 0, 0]]);

@@ -81,7 +81,7 @@ fn plain_escape(rest: &str) -> (char, usize) {
 }
 
 #[test]
-fn e1_python_strings_have_exactly_the_value_of_the_text() {
+fn python_strings_have_exactly_the_value_of_the_text() {
     for text in texts() {
         let code = python::string(&text);
         assert!(code.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{code:?}");
@@ -90,7 +90,7 @@ fn e1_python_strings_have_exactly_the_value_of_the_text() {
 }
 
 #[test]
-fn e1_strings_of_scene_files_read_back_on_one_line() {
+fn strings_of_scene_files_read_back_on_one_line() {
     for text in texts() {
         for code in [pbrt::string(&text), povray::string(&text), usda::string(&text)] {
             assert_eq!(read_string(&code, plain_escape), one_line(&text));
@@ -126,7 +126,7 @@ fn read_xml(text: &str) -> String {
 }
 
 #[test]
-fn e1_xml_text_reads_back_and_contains_no_markup() {
+fn xml_text_reads_back_and_contains_no_markup() {
     for text in texts() {
         let expected: String = text
             .chars()
@@ -137,7 +137,7 @@ fn e1_xml_text_reads_back_and_contains_no_markup() {
 }
 
 #[test]
-fn e2_comments_end_where_they_should() {
+fn comments_end_where_they_should() {
     for text in texts() {
         let comment = xml::comment(&text);
         let inner = comment.strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->")).expect("a comment");
@@ -150,7 +150,7 @@ fn e2_comments_end_where_they_should() {
 }
 
 #[test]
-fn e3_asset_paths_of_a_layer_read_back() {
+fn asset_paths_of_a_layer_read_back() {
     for text in texts() {
         let code = usda::asset(&text);
         let path = match code.strip_prefix("@@@") {
@@ -166,7 +166,7 @@ fn e3_asset_paths_of_a_layer_read_back() {
 }
 
 #[test]
-fn e1_obj_names_are_one_word() {
+fn obj_names_are_one_word() {
     for text in texts() {
         let name = obj::name(&text);
         assert_eq!(name.split_whitespace().collect::<Vec<_>>(), [name.as_str()]);

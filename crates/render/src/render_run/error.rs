@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use sessile_frames::{FolderError, FrameSelectionError};
+use sessile_appearance::{AppearanceError, RunSceneError};
+use sessile_frames::FolderError;
 use sessile_world::WorldError;
 
 use crate::image_files::ImageFileError;
-use sessile_appearance::AppearanceError;
 
 /// Why a run could not be rendered. Finished images are kept.
 #[derive(Debug, thiserror::Error)]
@@ -21,28 +21,15 @@ pub enum RenderError {
         /// The run folder.
         folder: PathBuf,
     },
-    /// The run's scene cannot be read.
-    #[error("cannot read the scene of this run, {}:\n{reason}", file.display())]
-    Scene {
-        /// `scene.toml`.
-        file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// The run's scene cannot be read, or the selected frames do not exist.
+    #[error(transparent)]
+    Run(#[from] RunSceneError),
     /// The scene's solids cannot be built.
     #[error(transparent)]
     World(#[from] WorldError),
     /// A texture or the environment.
     #[error(transparent)]
     Appearance(#[from] AppearanceError),
-    /// Frames that do not exist.
-    #[error("{}: {cause}", folder.display())]
-    Frames {
-        /// The run folder.
-        folder: PathBuf,
-        /// What is wrong with the selection.
-        cause: FrameSelectionError,
-    },
     /// An image that is too large or has no pixels.
     #[error(
         "an image of {width} × {height} pixels cannot be rendered: each side must be from 1 to {}, and the number of pixels \
@@ -85,10 +72,9 @@ impl RenderError {
         matches!(
             self,
             Self::Folder(FolderError::NoRun { .. })
-                | Self::Scene { .. }
+                | Self::Run(_)
                 | Self::World(_)
                 | Self::Appearance(_)
-                | Self::Frames { .. }
                 | Self::Size { .. }
         )
     }

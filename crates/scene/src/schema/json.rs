@@ -1,9 +1,13 @@
 //! The format as JSON Schema (draft 2020-12), for editors and other programs.
+//!
+//! Each kind of quantity is defined once, under `$defs`. Keys refer to it by `allOf`, because
+//! editors and earlier drafts ignore keywords beside a `$ref`.
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Affects, Default, Key, Range, Table, ValueType};
+use super::{Affects, Default, Key, Range, Table, ValueType, all_tables};
 use crate::field::Fields;
+use crate::quantities::QuantityKind;
 use crate::tree::{Node, Value, parse_value};
 use crate::types::Scene;
 use crate::units;
@@ -16,7 +20,34 @@ pub fn json_schema() -> Json {
         "description": "A scene file of sessile (TOML).",
     });
     merge(&mut schema, object(Scene::TABLE.keys(), None));
+    let types = all_tables().into_iter().flat_map(|table| table.keys_of(None)).flat_map(|key| key.value.alternatives());
+    let definitions: Map<String, Json> = types.filter_map(quantity_of).map(definition).collect();
+    merge(&mut schema, json!({ "$defs": definitions }));
     schema
+}
+
+/// The kind of a quantity, and how many numbers its text has.
+fn quantity_of(value: &ValueType) -> Option<(&'static QuantityKind, usize)> {
+    match value {
+        ValueType::Quantity(kind, _) | ValueType::QuantityPair(kind, _) => Some((kind, 1)),
+        ValueType::Size(kind) => Some((kind, 2)),
+        ValueType::Vector(kind) => Some((kind, 3)),
+        _ => None,
+    }
+}
+
+/// The name of a quantity's definition: `length`, `length-vector`.
+fn definition_name(kind: &QuantityKind, count: usize) -> String {
+    let name = kind.name.split_once(' ').map_or(kind.name, |(_, name)| name);
+    format!("{}{}", name.replace(", ", "-").replace(' ', "-"), ["", "", "-pair", "-vector"][count.min(3)])
+}
+
+/// The definition of a quantity: text of `count` numbers and a unit.
+fn definition((kind, count): (&QuantityKind, usize)) -> (String, Json) {
+    let example = crate::quantities::example(kind, count);
+    let title = format!("{}, e.g. {example}", kind.name);
+    let text = json!({ "type": "string", "title": title, "pattern": quantity_pattern(count), "examples": [example] });
+    (definition_name(kind, count), text)
 }
 
 fn merge(into: &mut Json, from: Json) {
@@ -106,15 +137,15 @@ fn value_type(value: &ValueType) -> Json {
             json!({ "type": "array", "items": item, "minItems": 2, "maxItems": 2 })
         }
         ValueType::Number(range) => number(*range),
-        ValueType::Quantity(..) => quantity(1),
-        ValueType::Vector(_) => quantity(3),
-        ValueType::Size(_) => quantity(2),
-        ValueType::QuantityPair(..) => {
-            json!({ "type": "array", "items": quantity(1), "minItems": 2, "maxItems": 2 })
+        ValueType::Quantity(kind, _) => quantity(kind, 1),
+        ValueType::Vector(kind) => quantity(kind, 3),
+        ValueType::Size(kind) => quantity(kind, 2),
+        ValueType::QuantityPair(kind, _) => {
+            json!({ "type": "array", "items": quantity(kind, 1), "minItems": 2, "maxItems": 2 })
         }
         ValueType::Direction => triple(Range::Any),
         ValueType::Color => json!({ "anyOf": [number(Range::NotNegative), triple(Range::NotNegative)] }),
-        ValueType::Word(names) => json!({ "enum": names }),
+        ValueType::Word(names) => json!({ "type": "string", "enum": names }),
         ValueType::Table(inner) => table(inner),
         ValueType::List(inner) => json!({ "type": "array", "items": table(inner) }),
         ValueType::Named(inner) => json!({ "type": "object", "additionalProperties": table(inner) }),
@@ -144,9 +175,9 @@ fn triple(range: Range) -> Json {
     json!({ "type": "array", "items": number(range), "minItems": 3, "maxItems": 3 })
 }
 
-/// Text of `count` numbers and a unit.
-fn quantity(count: usize) -> Json {
-    json!({ "type": "string", "pattern": quantity_pattern(count) })
+/// A reference to the definition of a quantity.
+fn quantity(kind: &QuantityKind, count: usize) -> Json {
+    json!({ "allOf": [{ "$ref": format!("#/$defs/{}", definition_name(kind, count)) }] })
 }
 
 /// A regular expression (ECMA-262) for `count` numbers and a product of known units.

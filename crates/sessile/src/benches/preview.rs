@@ -1,4 +1,4 @@
-//! Benches of previews.
+//! Benchmarks of previews.
 
 use sessile_render::Preview;
 use sessile_render::{Exposure, to_srgb};

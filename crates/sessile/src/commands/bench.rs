@@ -1,4 +1,4 @@
-//! `sessile bench`: what a simulated second costs.
+//! `sessile bench`: runs benchmarks and prints the cost per simulated second.
 
 use std::io::{Write, stdout};
 

@@ -74,7 +74,7 @@ pub fn liquids(args: &ListArgs) -> Result<(), Failure> {
                 "viscosity": preset.liquid.viscosity,
                 "surface_tension": preset.liquid.surface_tension,
                 "refractive_index": preset.liquid.refractive_index,
-                "opaque": preset.opaque,
+                "opaque": preset.is_opaque(),
                 "evidence": preset.evidence,
             })
         }));

@@ -1,4 +1,4 @@
-//! `sessile validate`: physics against theory.
+//! `sessile validate`: compares the models with theory.
 
 use std::io::{Write, stdout};
 

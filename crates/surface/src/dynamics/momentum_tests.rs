@@ -92,7 +92,7 @@ fn check_path(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scratch)
 }
 
 #[test]
-fn s1_no_operator_pushes_a_drop_along_a_level_plane() {
+fn no_operator_pushes_a_drop_along_a_level_plane() {
     for angle in [40.0, 90.0, 140.0] {
         let mut test = moving_cap(angle);
         for _ in 0..20 {
@@ -105,7 +105,7 @@ fn s1_no_operator_pushes_a_drop_along_a_level_plane() {
 }
 
 #[test]
-fn s1_remeshing_conserves_the_momentum_along_a_level_plane() {
+fn remeshing_conserves_the_momentum_along_a_level_plane() {
     let mut test = moving_cap(90.0);
     let substrate = test.substrate.clone();
     test.each(MILLISECOND, MILLISECOND, |drop, context, scratch| {

@@ -10,7 +10,7 @@ fn lowest_distance(model: &SurfaceModel) -> f64 {
 }
 
 #[test]
-fn s2_fast_drops_land() {
+fn fast_drops_land() {
     for speed in [30.0, 200.0] {
         let mut model = build(&format!(
             "{}{}",
@@ -46,7 +46,7 @@ fn p4b_closing_plates_squeeze_the_liquid_out() {
 
 /// Three walls that the liquid wets at 60° meet in a corner.
 #[test]
-fn p3_a_drop_fills_a_wetting_corner() {
+fn a_drop_fills_a_wetting_corner() {
     let wall = |name: &str, normal: [f64; 3]| {
         format!("[[solids]]\nname = \"{name}\"\nmaterial = \"m\"\nnormal = {normal:?}\n")
     };

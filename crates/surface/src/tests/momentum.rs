@@ -27,7 +27,7 @@ fn without_hysteresis(volume: f64, angle: f64, edge: f64, table: &str) -> String
 }
 
 #[test]
-fn s1_resting_drop_does_not_propel_itself() {
+fn resting_drop_does_not_propel_itself() {
     for (volume, angle, edge) in [(10.0, 30.0, 0.4), (10.0, 90.0, 0.4), (1.0, 120.0, 0.2), (100.0, 150.0, 0.8)] {
         let (drift, time) = drift_until_asleep(build(&without_hysteresis(volume, angle, edge, "")));
         assert!(time < 3.0, "{volume} µL at {angle}° sleep after {time} s");
@@ -36,7 +36,7 @@ fn s1_resting_drop_does_not_propel_itself() {
 }
 
 #[test]
-fn s1_weightless_drop_does_not_propel_itself() {
+fn weightless_drop_does_not_propel_itself() {
     let weightless = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
     for angle in [60.0, 150.0] {
         let (drift, time) = drift_until_asleep(build(&without_hysteresis(10.0, angle, 0.4, weightless)));
@@ -45,7 +45,7 @@ fn s1_weightless_drop_does_not_propel_itself() {
 }
 
 #[test]
-fn s1_resting_drop_does_not_propel_itself_in_reproduction_mode() {
+fn resting_drop_does_not_propel_itself_in_reproduction_mode() {
     for (volume, angle) in [(10.0, 30.0), (10.0, 90.0), (1.0, 120.0), (100.0, 90.0)] {
         let (drift, time) = drift_until_asleep(build_paper(&without_hysteresis(volume, angle, 0.4, "")));
         assert!(time < 3.0, "{volume} µL at {angle}° sleep after {time} s");
@@ -81,7 +81,7 @@ fn assert_momentum_is_conserved(mut model: SurfaceModel) {
 const WEIGHTLESS_OSCILLATION: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\nedge = \"0.15 mm\"\n";
 
 #[test]
-fn s1_momentum_of_a_free_drop_is_conserved() {
+fn momentum_of_a_free_drop_is_conserved() {
     let drop = sphere(1.2, [0.0; 3], [0.1, 0.02, -0.05]);
     let mode = "mode = 3\namplitude = 0.4\n";
     assert_momentum_is_conserved(build(&format!("{WEIGHTLESS_OSCILLATION}{drop}{mode}")));

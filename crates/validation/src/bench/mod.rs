@@ -41,7 +41,7 @@ pub fn benches() -> Vec<Bench> {
 
 /// Error for a name that no bench has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no bench `{wanted}`; {hint}")]
+#[error("unknown benchmark `{wanted}`; {hint}")]
 pub struct UnknownBench {
     wanted: String,
     hint: String,
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(names(&["pane-spin"]), Ok(1));
         assert_eq!(
             names(&["pane-spim"]).unwrap_err().to_string(),
-            "there is no bench `pane-spim`; did you mean pane-spin?"
+            "unknown benchmark `pane-spim`; did you mean pane-spin?"
         );
     }
 }

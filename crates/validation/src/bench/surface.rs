@@ -35,7 +35,7 @@ pub(super) fn benches() -> Vec<Bench> {
     vec![
         Bench {
             name: "surface-window",
-            about: "180 drops of 5 to 40 µL on an vertical pane of 90°/80°, some 50 000 triangles, all active, by the paper's operators: 30 frames of 1/30 s, one step each. Target: 30 frames per second.",
+            about: "180 drops of 5 to 40 µL on a vertical pane of 90°/80°, some 50 000 triangles, all active, by the paper's operators: 30 frames of 1/30 s, one step each. Target: 30 frames per second.",
             run: |context| frames(context, window(PAPER, 180)?, 30),
         },
         Bench {

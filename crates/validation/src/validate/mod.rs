@@ -55,7 +55,7 @@ pub enum SelectionError {
         known: Vec<String>,
     },
     /// No selected case has that name.
-    #[error("there is no case `{wanted}`; {hint}")]
+    #[error("unknown case `{wanted}`; {hint}")]
     UnknownCase {
         /// The name.
         wanted: String,
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn errors_for_unknown_names_suggest_known_ones() {
         let error = names(&Selection { case: Some("slid".into()), ..Selection::default() }).unwrap_err();
-        assert_eq!(error.to_string(), "there is no case `slid`; did you mean slide?");
+        assert_eq!(error.to_string(), "unknown case `slid`; did you mean slide?");
         let error = names(&Selection { models: vec!["lava".into()], ..Selection::default() }).unwrap_err();
         assert_eq!(error.to_string(), "the model `lava` has no cases; models with cases: theory, pane");
     }

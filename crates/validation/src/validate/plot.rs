@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn drawings_hold_no_number_that_is_not_one() {
+    fn plots_contain_only_finite_numbers() {
         let degenerate = [
             vec![],
             vec![(1.0, 1.0)],

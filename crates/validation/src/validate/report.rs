@@ -1,4 +1,4 @@
-//! Outcomes as one HTML page that needs nothing but itself: style sheet and drawings are inside.
+//! Outcomes as one self-contained HTML page, with its style sheet and plots.
 
 use std::fmt::Write;
 use std::fs;

@@ -24,7 +24,7 @@ fn scene(rest: &str) -> String {
 
 /// Two spheres that nearly coincide hold their union, and a third inside them adds nothing.
 #[test]
-fn v3_overlapping_drops_are_their_union() {
+fn overlapping_drops_are_their_union() {
     let mut volume = build(&scene(
         "[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.15 mm\"\n\
          [[drops]]\ncenter = \"0 0 0 mm\"\nradius = \"1.5 mm\"\n\
@@ -49,7 +49,7 @@ fn v3_overlapping_drops_are_their_union() {
 /// A drop that is placed close above another one merges with it, and the collapse of the gap costs
 /// the level set one to three percent of the volume, which is reported and then restored.
 #[test]
-fn v1_a_fast_drip_waits_for_room() {
+fn a_fast_drip_waits_for_room() {
     let mut volume = build(&scene(
         "[world]\nplanar = true\n[resolution]\ncell = \"0.15 mm\"\n\
          [[emitters]]\nkind = \"drip\"\nat = \"0 20 0 mm\"\nradius = \"1 mm\"\nevery = \"5 ms\"\n",
@@ -119,7 +119,7 @@ fn a_drop_across_a_periodic_side_is_whole() {
 
 /// Half of a cap lies beyond a symmetry plane.
 #[test]
-fn v7_a_cap_cut_by_a_mirror_counts_what_is_inside() {
+fn a_cap_cut_by_a_mirror_counts_what_is_inside() {
     let mut volume = build(&scene(
         "[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
          [domain]\nmin = \"0 -1 -1 mm\"\nmax = \"5 5 1 mm\"\nx = \"symmetry\"\n\

@@ -36,7 +36,7 @@ fn on_moving_plate(gravity: f64, motion: &str, x: f64) -> Volume {
 /// A plate that moves along and up, stops and shakes: a pinned line moves with it. Pinned to the
 /// grid, it stays behind by all of the plate's way.
 #[test]
-fn v4_a_moving_plate_carries_its_drop() {
+fn a_moving_plate_carries_its_drop() {
     let keys = [(30, 1.5, 0.5), (40, 1.5, 0.5), (50, 1.2, 0.5), (60, 1.5, 0.4)];
     let motion = keys.map(|(ms, x, y)| format!("{{at = \"{ms} ms\", move = \"{x} {y} 0 mm\"}}")).join(", ");
     let mut volume = on_moving_plate(9.8, &motion, 0.0);
@@ -50,7 +50,7 @@ fn v4_a_moving_plate_carries_its_drop() {
 
 /// A plate that turns by 50° about (0, −1.5 mm).
 #[test]
-fn v4_a_turning_plate_carries_its_drop() {
+fn a_turning_plate_carries_its_drop() {
     let mut volume = on_moving_plate(0.0, "{at = \"50 ms\", rotate = \"0 0 50 deg\"}", 3.0);
     run_to(&mut volume, 0.05);
     let (sin, cos) = 50_f64.to_radians().sin_cos();
@@ -62,7 +62,7 @@ fn v4_a_turning_plate_carries_its_drop() {
 /// A pendant drop that starts at 91° on 90°/60° is pulled down and its angle falls: its line stays.
 /// Free in both directions, it recedes at 90°, by 8 % in 10 ms.
 #[test]
-fn v6_a_line_at_the_advancing_angle_does_not_recede() {
+fn a_line_at_the_advancing_angle_does_not_recede() {
     let mut volume = build(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[resolution]\ncell = \"0.4 mm\"\n\
          [materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
@@ -80,7 +80,7 @@ fn v6_a_line_at_the_advancing_angle_does_not_recede() {
 /// A planar drop of 80°/35° is drained to about 40°: its line stays. If φ just above the wall did
 /// not turn with the interface, it would advance by 2 %.
 #[test]
-fn v6_a_drained_drop_keeps_its_base() {
+fn a_drained_drop_keeps_its_base() {
     let mut volume = build(&format!(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
          [world]\nplanar = true\n[resolution]\ncell = \"0.2 mm\"\n\
@@ -101,7 +101,7 @@ fn v6_a_drained_drop_keeps_its_base() {
 /// A drop hits a sphere of 10° at 2 m/s (We = 150): the flow in cells that the sphere nearly closes
 /// and the velocity above the wall must not feed each other.
 #[test]
-fn v5_a_fast_drop_on_a_wetting_sphere_does_not_run_away() {
+fn a_fast_drop_on_a_wetting_sphere_does_not_run_away() {
     let mut volume = build(
         "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n\
          [liquid]\ndensity = \"789 kg/m^3\"\nviscosity = \"1.36 mm^2/s\"\nsurface_tension = \"73 mN/m\"\n\
