@@ -26,12 +26,4 @@ pub enum DropletError {
     /// A mesh that droplets cannot slide on.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// Too few slices or levels of the display shape.
-    #[error("droplet.levels must be at least 1 and droplet.slices at least 3, got {levels} and {slices}")]
-    Springs {
-        /// Levels of the scene.
-        levels: u32,
-        /// Slices of the scene.
-        slices: u32,
-    },
 }

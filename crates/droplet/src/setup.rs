@@ -111,17 +111,9 @@ fn check_support(scene: &Scene, world: &World) -> Result<(), DropletError> {
         return Err(DropletError::NoSolid);
     }
     for (axis, side) in ['x', 'y', 'z'].into_iter().zip(scene.domain.iter().flat_map(|domain| domain.sides)) {
-        let side = match side {
-            Side::Open => continue,
-            Side::Wall => "wall",
-            Side::Symmetry => "symmetry",
-            Side::Periodic => "periodic",
-        };
-        return Err(DropletError::Side { axis, side });
-    }
-    let (slices, levels) = (scene.droplet.slices.unwrap_or(3), scene.droplet.levels.unwrap_or(2));
-    if slices < 3 || levels < 1 {
-        return Err(DropletError::Springs { levels, slices });
+        if side != Side::Open {
+            return Err(DropletError::Side { axis, side: side.name() });
+        }
     }
     Ok(())
 }

@@ -32,14 +32,6 @@ pub enum PaneError {
         /// How many are possible.
         most: usize,
     },
-    /// A fine grid that does not fit.
-    #[error("pane.fine must lie in 1..={most}, got {fine}")]
-    Fine {
-        /// As asked.
-        fine: u32,
-        /// The bound.
-        most: u32,
-    },
     /// Weights that cannot work together.
     #[error(
         "pane.static_weight ({static_weight:.3e} m³) must be at least pane.dynamic_weight ({dynamic_weight:.3e} m³), \

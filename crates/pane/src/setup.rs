@@ -153,9 +153,7 @@ fn grid(scene: &Scene, size: DVec2, law: &SlidingLaw, weights: &Weights, name: &
         Fidelity::Paper => 2.0 * cap::base_radius(weights.static_critical, law.wetting.advancing),
     });
     let fine = scene.pane.fine.unwrap_or(PARAMS.fine);
-    if fine == 0 || fine > MAX_FINE {
-        return Err(PaneError::Fine { fine, most: MAX_FINE });
-    }
+    debug_assert!((1..=MAX_FINE).contains(&fine), "the scene's range of `pane.fine`");
     let [columns, rows] = [size.x, size.y].map(|length| (length / cell_size).ceil() as usize);
     if columns.saturating_mul(rows) > PARAMS.max_cells {
         let (pane, cell_mm) = (name.to_owned(), cell_size * 1e3);

@@ -21,12 +21,6 @@ pub enum VolumeError {
         "the volume model needs a cell size, and this scene has no drop to derive one from: set resolution.cell, e.g. \"0.1 mm\""
     )]
     NoCell,
-    /// A cell size that is not a positive length.
-    #[error("resolution.cell must be a positive length, got {cell} m")]
-    Cell {
-        /// As given, in m.
-        cell: f64,
-    },
     /// A drop that the grid cannot resolve.
     #[error(
         "drops.{drop} is smaller than a few cells (radius {radius_mm:.4} mm, cell {cell_mm:.4} mm): set resolution.cell to at most {wanted_mm:.4} mm"

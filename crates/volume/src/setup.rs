@@ -69,9 +69,7 @@ impl Setup {
     /// Reads a scene.
     pub fn new(scene: &Scene, world: &World) -> Result<Self, VolumeError> {
         let mut h = scene.resolution.cell.ok_or(VolumeError::NoCell)?;
-        if !(h > 0.0 && h.is_finite()) {
-            return Err(VolumeError::Cell { cell: h });
-        }
+        debug_assert!(h > 0.0 && h.is_finite(), "the scene's range of `resolution.cell`");
         let planar = scene.world.planar;
         let mut topology = Topology { planar, period: [None; 3] };
         let mut origin = DVec3::ZERO;
