@@ -36,3 +36,8 @@ pub fn cap(on: &str, [x, y, z]: [f64; 3], size: &str, angle: f64) -> String {
          contact_angle = \"{angle} deg\"\n"
     )
 }
+
+/// A sphere: `size` with its key (`radius = "1 mm"`), `center` in mm, `velocity` in m/s.
+pub fn sphere(size: &str, [x, y, z]: [f64; 3], [u, v, w]: [f64; 3]) -> String {
+    format!("[[drops]]\nshape = \"sphere\"\n{size}\ncenter = \"{x} {y} {z} mm\"\nvelocity = \"{u} {v} {w} m/s\"\n")
+}

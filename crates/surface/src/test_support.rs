@@ -1,7 +1,7 @@
 //! Scenes and drops for tests.
 
 use glam::DVec3;
-use sessile_scene::{NoFiles, Scene, parse_str};
+use sessile_scene::{NoFiles, Scene, parse_str, text};
 use sessile_world::World;
 
 use crate::drop::{Drop, Scratch, StepContext};
@@ -13,7 +13,7 @@ use crate::substrate::Substrate;
 
 /// The scene of these tables.
 pub fn scene(tables: &str) -> Scene {
-    let text = format!("model = \"surface\"\n[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{tables}");
+    let text = text::header("surface", "") + tables;
     match parse_str("test.toml", &text, &[], &NoFiles) {
         Ok(read) => read.scene,
         Err(wrong) => panic!("{wrong}"),
@@ -22,9 +22,7 @@ pub fn scene(tables: &str) -> Scene {
 
 /// A floor with these contact angles, in degrees.
 pub fn floor(advancing: f64, receding: f64) -> String {
-    format!(
-        "[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\n"
-    )
+    text::material("m", advancing, receding) + &text::plane("s", "m", [0.0, 1.0, 0.0], [256.0; 2])
 }
 
 /// Drops on a substrate, stepped one by one without merging.

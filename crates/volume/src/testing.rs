@@ -1,7 +1,7 @@
 //! Shapes with known solutions, for tests.
 
 use glam::DVec3;
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::{NoFiles, parse_str, text};
 use sessile_wetting::Liquid;
 use sessile_world::World;
 
@@ -106,18 +106,12 @@ impl AngleLaw for Advancing {
 
 /// A world with one plane through `point` (in m) and the contact angle `theta`.
 pub fn plane_world(theta: f64, normal: DVec3, point: DVec3) -> World {
-    let text = format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[materials.m]\nadvancing = \"{0} deg\"\nreceding = \"{0} deg\"\n\
-         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [{1}, {2}, {3}]\npoint = \"{4} {5} {6} m\"\n\
-         [[drops]]\nshape = \"sphere\"\ncenter = \"0 0 0 m\"\nradius = \"1 m\"\n",
-        theta.to_degrees(),
-        normal.x,
-        normal.y,
-        normal.z,
-        point.x,
-        point.y,
-        point.z
-    );
+    let angle = theta.to_degrees();
+    let (DVec3 { x, y, z }, normal) = (point, normal.to_array());
+    let text = text::header("volume", "")
+        + &text::material("m", angle, angle)
+        + &format!("[[solids]]\nname = \"p\"\nmaterial = \"m\"\nnormal = {normal:?}\npoint = \"{x} {y} {z} m\"\n")
+        + &text::sphere("radius = \"1 m\"", [0.0; 3], [0.0; 3]);
     let scene = parse_str("test", &text, &[], &NoFiles).expect("a valid scene").scene;
     World::build(&scene).expect("a valid world")
 }

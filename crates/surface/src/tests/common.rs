@@ -3,7 +3,7 @@
 use crate::SurfaceModel;
 use crate::mesh::check::{check, check_crossings};
 use sessile_model::{Model, NoTimer, StepReport};
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::{NoFiles, parse_str, text};
 use sessile_world::World;
 
 /// The model of these tables.
@@ -13,11 +13,11 @@ pub fn build(tables: &str) -> SurfaceModel {
 
 /// The model of these tables in reproduction mode.
 pub fn build_paper(tables: &str) -> SurfaceModel {
-    build_with("fidelity = \"paper\"\n", tables)
+    build_with("fidelity = \"paper\"", tables)
 }
 
 fn build_with(head: &str, tables: &str) -> SurfaceModel {
-    let text = format!("model = \"surface\"\n{head}[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n{tables}");
+    let text = text::header("surface", head) + tables;
     let scene = match parse_str("test.toml", &text, &[], &NoFiles) {
         Ok(read) => read.scene,
         Err(wrong) => panic!("{wrong}"),
@@ -27,26 +27,17 @@ fn build_with(head: &str, tables: &str) -> SurfaceModel {
 
 /// A plane `s` through the origin with this normal, of a material with these angles in degrees.
 pub fn plane(normal: [f64; 3], advancing: f64, receding: f64) -> String {
-    format!(
-        "[materials.m]\nadvancing = \"{advancing} deg\"\nreceding = \"{receding} deg\"\n\
-         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = {normal:?}\n"
-    )
+    text::material("m", advancing, receding) + &text::plane("s", "m", normal, [256.0; 2])
 }
 
 /// A cap on `s` at a position in mm.
 pub fn cap(volume: f64, angle: f64, place: [f64; 3]) -> String {
-    let [x, y, z] = place;
-    format!(
-        "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{x} {y} {z} mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"{angle} deg\"\n"
-    )
+    text::cap("s", place, &format!("volume = \"{volume} uL\""), angle)
 }
 
 /// A sphere at a position in mm with a velocity in m/s.
 pub fn sphere(radius: f64, place: [f64; 3], velocity: [f64; 3]) -> String {
-    let ([x, y, z], [u, v, w]) = (place, velocity);
-    format!(
-        "[[drops]]\nshape = \"sphere\"\nradius = \"{radius} mm\"\ncenter = \"{x} {y} {z} mm\"\nvelocity = \"{u} {v} {w} m/s\"\n"
-    )
+    text::sphere(&format!("radius = \"{radius} mm\""), place, velocity)
 }
 
 /// Runs for `seconds`, checks every surface after every step and returns the reports.

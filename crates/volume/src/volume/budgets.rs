@@ -89,7 +89,7 @@ fn step(volume: &mut Volume) -> [DVec3; 8] {
 #[test]
 fn merging_drops_do_not_drift() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
+        "{WATER}\
          [world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.16 mm\"\n\
          [[drops]]\ncenter = \"0.01 0 0.02 mm\"\nradius = \"1.3 mm\"\n\
          [[drops]]\ncenter = \"0.01 2.18 0.02 mm\"\nradius = \"0.9 mm\"\n",

@@ -32,7 +32,7 @@ fn assert_converges(what: &str, samples: &[(f64, f64)], max_error: f64, min_orde
 /// Height of a planar drop at rest at 60° against Young–Laplace; `cell` in mm.
 fn sessile_height(cell: f64) -> f64 {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}\
+        "settle = true\n{WATER}\
          [world]\nplanar = true\ngravity = \"0 -9.8 0 m/s^2\"\n[resolution]\ncell = \"{cell} mm\"\n\
          [materials.m]\nadvancing = \"60 deg\"\nreceding = \"60 deg\"\n[[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n\
          [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0.013 0 0 mm\"\narea = \"4 mm^2\"\ncontact_angle = \"75 deg\"\n"
@@ -52,7 +52,7 @@ fn sessile_height_converges_to_young_laplace() {
 /// Frequency of a planar drop in its second mode against ω² = 6γ/(ρR³); `cell` in mm.
 fn lamb_frequency(cell: f64) -> f64 {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+        "{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"{cell} mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.013 0.027 0 mm\"\nradius = \"1 mm\"\nmode = 2\namplitude = 0.05\n"
     ));
@@ -99,7 +99,7 @@ const VISCOUS: &str =
 fn viscous_decay(cells: u32) -> f64 {
     let cell = 1.6 / f64::from(cells);
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{VISCOUS}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+        "{VISCOUS}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"{cell} mm\"\n[domain]\nmin = \"0 0 -1 mm\"\nmax = \"{} 3.2 1 mm\"\nx = \"periodic\"\ny = \"wall\"\n\
          [[drops]]\nshape = \"box\"\nmin = \"-9 -9 -1 mm\"\nmax = \"9 1.6 1 mm\"\nvelocity = \"0.01 0 0 m/s\"\n",
         8.0 * cell
@@ -121,7 +121,7 @@ fn viscous_decay_of_a_layer_converges_to_the_diffusion_equation() {
 fn poiseuille(cells: u32) -> f64 {
     let cell = 1.6 / f64::from(cells);
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{VISCOUS}[world]\nplanar = true\ngravity = \"1 0 0 m/s^2\"\n\
+        "{VISCOUS}[world]\nplanar = true\ngravity = \"1 0 0 m/s^2\"\n\
          [resolution]\ncell = \"{cell} mm\"\n[domain]\nmin = \"0 0 -1 mm\"\nmax = \"{} 1.6 1 mm\"\nx = \"periodic\"\ny = \"wall\"\n\
          [[drops]]\nshape = \"box\"\nmin = \"-9 -9 -1 mm\"\nmax = \"9 9 1 mm\"\n",
         8.0 * cell

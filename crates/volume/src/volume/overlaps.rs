@@ -19,7 +19,7 @@ fn body_over_balance(volume: &Volume) -> f64 {
 }
 
 fn scene(rest: &str) -> String {
-    format!("model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}{rest}")
+    format!("{WATER}{rest}")
 }
 
 /// Two spheres that nearly coincide hold their union, and a third inside them adds nothing.

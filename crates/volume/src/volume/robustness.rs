@@ -24,7 +24,7 @@ fn middle(volume: &Volume) -> f64 {
 /// A planar drop on a plate that moves by `motion`, with its middle at `x` (in mm).
 fn on_moving_plate(gravity: f64, motion: &str, x: f64) -> Volume {
     build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
+        "{WATER}\
          [world]\nplanar = true\ngravity = \"0 -{gravity} 0 m/s^2\"\n[resolution]\ncell = \"0.2 mm\"\n\
          [materials.m]\nadvancing = \"110 deg\"\nreceding = \"40 deg\"\n\
          [[solids]]\nname = \"t\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-30 -3 -10 mm\"\nmax = \"30 0 10 mm\"\n\
@@ -64,7 +64,7 @@ fn a_turning_plate_carries_its_drop() {
 #[test]
 fn a_line_at_the_advancing_angle_does_not_recede() {
     let mut volume = build(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[resolution]\ncell = \"0.4 mm\"\n\
+        "[resolution]\ncell = \"0.4 mm\"\n\
          [materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0.013 0.017 0.031 mm\"\nnormal = [0, -1, 0]\n\
          [[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"0.013 0.017 0.031 mm\"\nvolume = \"20 uL\"\ncontact_angle = \"91 deg\"\n",
@@ -82,7 +82,7 @@ fn a_line_at_the_advancing_angle_does_not_recede() {
 #[test]
 fn a_drained_drop_keeps_its_base() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
+        "{WATER}\
          [world]\nplanar = true\n[resolution]\ncell = \"0.2 mm\"\n\
          [materials.m]\nadvancing = \"80 deg\"\nreceding = \"35 deg\"\n\
          [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\n\
@@ -103,8 +103,7 @@ fn a_drained_drop_keeps_its_base() {
 #[test]
 fn a_fast_drop_on_a_wetting_sphere_does_not_run_away() {
     let mut volume = build(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n\
-         [liquid]\ndensity = \"789 kg/m^3\"\nviscosity = \"1.36 mm^2/s\"\nsurface_tension = \"73 mN/m\"\n\
+        "[liquid]\ndensity = \"789 kg/m^3\"\nviscosity = \"1.36 mm^2/s\"\nsurface_tension = \"73 mN/m\"\n\
          [resolution]\ncell = \"0.4 mm\"\n[materials.m]\nadvancing = \"10 deg\"\nreceding = \"10 deg\"\n\
          [[solids]]\nname = \"a\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"0.763971 -0.886249 0 mm\"\nradius = \"2.52051 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.906173 3.90845 -2.66837 mm\"\nradius = \"1.7641 mm\"\n\
@@ -129,7 +128,7 @@ fn p4b_closing_plates_let_no_liquid_through() {
         )
     };
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[resolution]\ncell = \"0.3 mm\"\n\
+        "{WATER}[resolution]\ncell = \"0.3 mm\"\n\
          [materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n{}{}\
          [[drops]]\nshape = \"cap\"\non = \"low\"\nvolume = \"6 uL\"\n",
         plate("low", -2.0, 0.0, ""),

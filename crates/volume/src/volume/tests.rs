@@ -5,12 +5,19 @@ use std::f64::consts::TAU;
 use crate::volume::Volume;
 use sessile_frames::{Event, Frame, FrameGeometry, Surface};
 use sessile_model::{Model, NoTimer};
-use sessile_scene::{NoFiles, parse_str};
+use sessile_scene::{NoFiles, parse_str, text};
 use sessile_wetting::{Liquid, young_laplace};
 use sessile_world::World;
 
-pub(super) fn build(text: &str) -> Volume {
-    let scene = parse_str("test", text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
+/// The model of these tables; further keys of `[time]` may precede them.
+pub(super) fn build(tables: &str) -> Volume {
+    build_with("", tables)
+}
+
+/// The model of these top-level keys and tables.
+fn build_with(keys: &str, tables: &str) -> Volume {
+    let text = text::header("volume", keys) + tables;
+    let scene = parse_str("test", &text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
     let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
     Volume::new(&scene, world).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -38,7 +45,7 @@ pub(super) const WATER: &str =
 fn planar_drop_at_rest(degrees: f64, tilt: f64, start: f64) -> (f64, f64, f64) {
     let (sin, cos) = tilt.to_radians().sin_cos();
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}\
+        "settle = true\n{WATER}\
          [world]\nplanar = true\ngravity = \"{} {} 0 m/s^2\"\n[resolution]\ncell = \"0.11 mm\"\n\
          [materials.m]\nadvancing = \"{degrees} deg\"\nreceding = \"{degrees} deg\"\n\
          [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [{sin}, {cos}, 0]\n\
@@ -96,7 +103,7 @@ fn an_overhanging_drop_comes_to_rest_on_a_tilted_plane() {
 fn an_oscillating_drop_does_not_drift_on_a_tilted_plane() {
     let (sin, cos) = 17f64.to_radians().sin_cos();
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"5 ms\"\n{WATER}\
+        "{WATER}\
          [world]\nplanar = true\ngravity = \"{} {} 0 m/s^2\"\n[resolution]\ncell = \"0.16 mm\"\n\
          [materials.m]\nadvancing = \"60 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [{sin}, {cos}, 0]\n\
@@ -119,7 +126,7 @@ fn an_oscillating_drop_does_not_drift_on_a_tilted_plane() {
 #[test]
 fn a_drop_that_settles_takes_long_steps_and_comes_to_rest() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}\
+        "settle = true\n{WATER}\
          [resolution]\ncell = \"0.2 mm\"\n[materials.m]\nadvancing = \"60 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n\
          [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0.013 0 0 mm\"\nvolume = \"4 uL\"\ncontact_angle = \"90 deg\"\n",
@@ -141,7 +148,7 @@ fn a_drop_that_settles_takes_long_steps_and_comes_to_rest() {
 #[test]
 fn a_flat_cap_lies_on_one_side_of_a_thin_plate() {
     let volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
+        "{WATER}\
          [resolution]\ncell = \"0.2 mm\"\n[materials.m]\nadvancing = \"40 deg\"\nreceding = \"20 deg\"\n\
          [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-9 -1 -9 mm\"\nmax = \"9 0 9 mm\"\n\
          [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0.013 0 0 mm\"\nvolume = \"8 uL\"\ncontact_angle = \"30 deg\"\n",
@@ -181,7 +188,7 @@ fn planar_drops_rest_at_their_contact_angle_on_a_cylinder() {
     for (degrees, cell) in [(45.0, 0.094), (60.0, 0.14), (120.0, 0.14)] {
         let (height, half_width) = lens(3e-3, 4e-6, f64::to_radians(degrees));
         let mut volume = build(&format!(
-            "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}\
+            "settle = true\n{WATER}\
              [world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"{cell} mm\"\n\
              [materials.m]\nadvancing = \"{degrees} deg\"\nreceding = \"{degrees} deg\"\n\
              [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"sphere\"\nradius = \"3 mm\"\ncenter = \"0.01 -3 0 mm\"\n\
@@ -209,7 +216,7 @@ fn planar_drops_rest_at_their_contact_angle_on_a_cylinder() {
 #[test]
 fn a_free_drop_at_rest_stays_at_rest() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.125 mm\"\n\
+        "{WATER}[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.125 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.013 0.027 0.041 mm\"\nradius = \"1 mm\"\n"
     ));
     run_to(&mut volume, 5e-3);
@@ -226,7 +233,7 @@ fn a_free_drop_at_rest_stays_at_rest() {
 #[test]
 fn an_oscillating_planar_drop_has_lambs_frequency() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+        "{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.1 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.013 0.027 0 mm\"\nradius = \"1 mm\"\nmode = 2\namplitude = 0.05\n"
     ));
@@ -267,7 +274,7 @@ fn an_oscillating_planar_drop_has_lambs_frequency() {
 #[test]
 fn a_falling_drop_accelerates_by_g() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
+        "{WATER}[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.013 0.027 0 mm\"\nradius = \"1 mm\"\n"
     ));
     run_to(&mut volume, 0.02);
@@ -275,7 +282,7 @@ fn a_falling_drop_accelerates_by_g() {
     assert!((speed / 0.196 - 1.0).abs() < 0.02, "{speed:.4} m/s after 20 ms, not 0.196");
 }
 
-const TWO_DROPS: &str = "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
+const TWO_DROPS: &str = "[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
      [materials.m]\nadvancing = \"100 deg\"\nreceding = \"70 deg\"\n\
      [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0.2, 1, 0]\n\
      [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0 0 0 mm\"\narea = \"3 mm^2\"\ncontact_angle = \"80 deg\"\n\
@@ -310,7 +317,7 @@ fn planar_energy(volume: &Volume) -> f64 {
 #[test]
 fn a_drop_that_hits_a_plate_gains_no_energy() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\n[resolution]\ncell = \"0.15625 mm\"\n\
+        "{WATER}[world]\nplanar = true\n[resolution]\ncell = \"0.15625 mm\"\n\
          [materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n\
          [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 0.017 0 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0 1.45 0 mm\"\nradius = \"1.25 mm\"\nvelocity = \"0 -1 0 m/s\"\n"
@@ -332,7 +339,7 @@ fn a_drop_that_hits_a_plate_gains_no_energy() {
 #[test]
 fn a_drop_that_falls_on_a_sphere_keeps_a_bounded_speed() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}\
+        "{WATER}\
          [resolution]\ncell = \"0.3 mm\"\n[world]\ngravity = \"0 0 0 m/s^2\"\n\
          [materials.m]\nadvancing = \"34.8 deg\"\nreceding = \"5 deg\"\n\
          [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"sphere\"\nradius = \"3 mm\"\ncenter = \"0 -3 0 mm\"\n\
@@ -414,7 +421,7 @@ fn half_width_and_cap_angle(volume: &Volume) -> (f64, f64) {
 #[test]
 fn a_line_advances_at_the_wet_angle_over_surface_that_has_been_wet() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+        "settle = true\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.1 mm\"\n\
          [materials.m]\nadvancing = \"84 deg\"\nwet_advancing = \"75 deg\"\nreceding = \"55 deg\"\n\
          [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n\
@@ -448,7 +455,7 @@ fn a_line_advances_at_the_wet_angle_over_surface_that_has_been_wet() {
 #[test]
 fn volume_is_conserved_when_spray_leaves_the_grid_and_returns() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[resolution]\ncell = \"0.1 mm\"\n\
+        "{WATER}[resolution]\ncell = \"0.1 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0 0 0 mm\"\nradius = \"0.6 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.1 1.4 0.1 mm\"\nradius = \"0.26 mm\"\n\
          [[emitters]]\nkind = \"feed\"\nat = \"0.1 1.3 0.1 mm\"\nrate = \"-100 uL/s\"\nstop = \"1 ms\"\n\
@@ -475,7 +482,7 @@ fn volume_is_conserved_when_spray_leaves_the_grid_and_returns() {
 #[test]
 fn a_drop_that_leaves_the_domain_is_lost_entirely() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+        "{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.1 mm\"\n[domain]\nmin = \"-3 -3 -3 mm\"\nmax = \"2 3 3 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"1 0 0 mm\"\nradius = \"0.6 mm\"\nvelocity = \"0.4 0 0 m/s\"\n"
     ));
@@ -502,7 +509,7 @@ fn a_drop_that_leaves_the_domain_is_lost_entirely() {
 #[test]
 fn wind_drags_a_drop_by_its_frontal_area() {
     let mut volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\nwind = \"6 2 0 m/s\"\n\
+        "{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\nwind = \"6 2 0 m/s\"\n\
          [resolution]\ncell = \"0.1 mm\"\n\
          [[drops]]\nshape = \"sphere\"\ncenter = \"0.013 0.027 0 mm\"\nradius = \"1 mm\"\n"
     ));
@@ -520,12 +527,13 @@ fn wind_drags_a_drop_by_its_frontal_area() {
 #[test]
 fn paper_fidelity_settles_drops_near_their_angle() {
     for (degrees, tolerance) in [(60.0, 4.0), (120.0, 6.0)] {
-        let mut volume = build(&format!(
-            "model = \"volume\"\nfidelity = \"paper\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\nsettle = true\n{WATER}\
-             [world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.1 mm\"\n[volume]\ndt = \"4e-5 s\"\n\
-             [materials.m]\nadvancing = \"{degrees} deg\"\nreceding = \"{degrees} deg\"\n[[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n\
-             [[drops]]\nshape = \"cap\"\non = \"p\"\ncenter = \"0.013 0 0 mm\"\narea = \"4 mm^2\"\ncontact_angle = \"90 deg\"\n"
-        ));
+        let tables = format!(
+            "settle = true\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+             [resolution]\ncell = \"0.1 mm\"\n[volume]\ndt = \"4e-5 s\"\n"
+        ) + &text::material("m", degrees, degrees)
+            + "[[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n"
+            + &text::cap("p", [0.013, 0.0, 0.0], "area = \"4 mm^2\"", 90.0);
+        let mut volume = build_with("fidelity = \"paper\"", &tables);
         run_to(&mut volume, 0.06);
         let (_, angle) = half_width_and_cap_angle(&volume);
         println!("{degrees}°: {angle:.1}°");
@@ -538,7 +546,7 @@ fn paper_fidelity_settles_drops_near_their_angle() {
 #[test]
 fn a_body_longer_than_the_period_counts_once() {
     let volume = build(&format!(
-        "model = \"volume\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
+        "{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.125 mm\"\n[domain]\nmin = \"-2 -4 -1 mm\"\nmax = \"2 4 1 mm\"\nx = \"periodic\"\n\
          [[drops]]\nshape = \"box\"\nmin = \"-9 -1 -1 mm\"\nmax = \"9 1 1 mm\"\n"
     ));

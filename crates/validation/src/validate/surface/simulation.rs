@@ -16,9 +16,7 @@ pub(super) const ZERO_GRAVITY: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
 
 /// A plane `s` of it through the origin.
 pub(super) fn plane(normal: [f64; 3]) -> String {
-    format!(
-        "[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = {normal:?}\nsize = \"1000 1000 mm\"\n"
-    )
+    text::plane("s", "m", normal, [1000.0; 2])
 }
 
 /// A cap on `s`: `volume` in µL, `angle` in degrees, `center` in mm.
@@ -28,10 +26,7 @@ pub(super) fn cap(volume: f64, angle: f64, center: DVec3) -> String {
 
 /// A sphere: `radius` and `center` in mm, `velocity` in m/s.
 pub(super) fn sphere(radius: f64, center: DVec3, velocity: DVec3) -> String {
-    format!(
-        "[[drops]]\nshape = \"sphere\"\nradius = \"{radius} mm\"\ncenter = \"{} {} {} mm\"\nvelocity = \"{} {} {} m/s\"\n",
-        center.x, center.y, center.z, velocity.x, velocity.y, velocity.z
-    )
+    text::sphere(&format!("radius = \"{radius} mm\""), center.into(), velocity.into())
 }
 
 /// Shortest edge for about `triangles` liquid–air triangles on an area in mm², in mm; the mean edge
