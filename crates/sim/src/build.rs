@@ -54,16 +54,6 @@ pub enum BuildError {
     },
 }
 
-/// Name of a model in scene files.
-pub fn model_name(kind: ModelKind) -> &'static str {
-    match kind {
-        ModelKind::Pane => "pane",
-        ModelKind::Droplet => "droplet",
-        ModelKind::Surface => "surface",
-        ModelKind::Volume => "volume",
-    }
-}
-
 /// Builds the scene's solids and its model.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     let world = World::build(scene)?;

@@ -13,7 +13,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use sessile_frames::CostEstimate;
+use sessile_frames::{CostEstimate, INSTANCE_THRESHOLD};
 use sessile_numerics::{sphere_radius, sphere_volume};
 use sessile_scene::types::{
     Amount, Drop, DropShape, Emitter, EmitterKind, ModelKind, RainArea, RainSizes, Scene, SolidShape,
@@ -31,7 +31,7 @@ const FRAME_TRIANGLE_BYTES: f64 = 31.0;
 /// Triangles of a drop in a frame of the `pane` and `droplet` models, and the number of drops above
 /// which a frame has instances instead.
 const DROP_TRIANGLES: f64 = 400.0;
-const MAX_TESSELLATED: f64 = 10_000.0;
+const MAX_TESSELLATED: f64 = INSTANCE_THRESHOLD as f64;
 /// Bytes of an instance in a frame.
 const INSTANCE_BYTES: f64 = 100.0;
 /// Volume of a grain of dew, in m³, and the area that a drop of rain or dew occupies, in m².

@@ -47,7 +47,7 @@ pub mod scenes;
 mod settle;
 mod suggest;
 
-pub use build::{BuildError, Built, build, model_name};
+pub use build::{BuildError, Built, build};
 pub use clock::{StageClock, StageTime};
 pub use estimate::Estimate;
 pub use measuring::measure_frame;

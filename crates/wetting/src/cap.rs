@@ -92,11 +92,6 @@ pub fn planar_centroid_height(half_width: f64, theta: f64) -> f64 {
     2.0 / 3.0 * half_width.powi(3) / planar_area(half_width, theta) - a * theta.cos()
 }
 
-/// Excess pressure inside the planar drop, γ/a, in Pa.
-pub fn planar_pressure(surface_tension: f64, half_width: f64, theta: f64) -> f64 {
-    surface_tension / sphere_radius(half_width, theta)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,7 +126,6 @@ mod tests {
         close(planar_centroid_height(1.0, theta), 4.0 / (3.0 * PI), 1e-14, "half disc's centroid");
         close(planar_arc(1.0, theta), PI, 1e-14, "arc");
         close(pressure(0.073, 1e-3, theta), 146.0, 1e-12, "pressure");
-        close(planar_pressure(0.073, 1e-3, theta), 73.0, 1e-12, "planar pressure");
     }
 
     #[test]

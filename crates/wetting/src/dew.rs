@@ -28,12 +28,6 @@ pub fn dew_radius(depth: f64, nuclei: f64, theta: f64) -> f64 {
     if nuclei * PI * alone * alone < COVERAGE { alone } else { PI * depth / (COVERAGE * shape) }
 }
 
-/// Number of dew drops per area at that depth, in 1/m²: they hold all the water.
-pub fn dew_density(depth: f64, nuclei: f64, theta: f64) -> f64 {
-    let volume = volume_over_radius_cubed(theta) * dew_radius(depth, nuclei, theta).powi(3);
-    if volume > 0.0 { depth / volume } else { nuclei }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,16 +49,5 @@ mod tests {
         let (before, after) =
             (dew_radius(0.999_999 * depth, NUCLEI, theta), dew_radius(1.000_001 * depth, NUCLEI, theta));
         assert!((after / before - 1.0).abs() < 1e-5, "{before} and {after} where they touch");
-    }
-
-    #[test]
-    fn all_condensed_water_is_in_drops() {
-        for depth in [1e-8, 1e-6, 1e-4] {
-            let number = dew_density(depth, NUCLEI, 1.0);
-            let held = number * volume_over_radius_cubed(1.0) * dew_radius(depth, NUCLEI, 1.0).powi(3);
-            assert!((held / depth - 1.0).abs() < 1e-12, "{held} of {depth}");
-            assert!(number <= NUCLEI * (1.0 + 1e-12), "{number} drops from {NUCLEI} nuclei");
-        }
-        assert_eq!(dew_density(0.0, NUCLEI, 1.0), NUCLEI);
     }
 }

@@ -24,11 +24,6 @@ pub fn air_drag(radius: f64, theta: f64) -> f64 {
     0.5 * AIR_DENSITY * DRAG_COEFFICIENT * cap::side_area(radius, theta)
 }
 
-/// Force of air that moves along the wall at `speed` (in m/s) at the drop's top, in N.
-pub fn wind_force(radius: f64, theta: f64, speed: f64) -> f64 {
-    air_drag(radius, theta) * speed * speed.abs()
-}
-
 /// Air speed at the drop's top that moves a drop of a volume (in m³) on a level wall, as a cap at
 /// θ_a with k = 1, in m/s.
 pub fn depinning_speed(liquid: &Liquid, wetting: &Wetting, volume: f64) -> f64 {
@@ -68,10 +63,5 @@ mod tests {
         let wetting = solid(80.0, 58.0);
         let ratio = depinning_speed(&WATER, &wetting, 64e-9) / depinning_speed(&WATER, &wetting, 1e-9);
         assert!((ratio - 0.5).abs() < 1e-9, "{ratio}");
-    }
-
-    #[test]
-    fn the_force_points_along_the_wind() {
-        assert!(wind_force(1e-3, 1.0, 5.0) > 0.0 && wind_force(1e-3, 1.0, -5.0) < 0.0);
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 
 use sessile_appearance::SceneAssets;
-use sessile_sim::{Estimate, build, hardware_threads, model_name};
+use sessile_sim::{Estimate, build, hardware_threads};
 
 use crate::args::CheckArgs;
 use crate::commands::scene;
@@ -25,7 +25,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
         stdout(),
         "{} is valid: {} model, {} frames, {} s",
         args.scene.scene.display(),
-        model_name(scene.model),
+        scene.model.name(),
         scene.time.last_frame(),
         scene.time.duration
     )?;
