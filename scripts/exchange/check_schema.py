@@ -46,7 +46,7 @@ def described(table, path):
         assert key.get("description"), f"{path}.{name} has no description"
         count += 1 + described(key, f"{path}.{name}")
     for part in [*table.get("anyOf", []), table.get("items", {}), table.get("additionalProperties", {})]:
-        count += described(part, path) if isinstance(part, dict) else 0
+        count += described(part, path) if isinstance(part, dict) and part else 0
     return count
 
 
