@@ -53,8 +53,7 @@ pub fn make(figure: &Figure, options: MakeOptions<'_>, stop: &AtomicBool) -> Res
     {
         return Ok(record);
     }
-    let mut record =
-        FigureRecord { figure: figure.name.to_owned(), quick: options.quick, ..FigureRecord::default() };
+    let mut record = FigureRecord { figure: figure.name.to_owned(), quick: options.quick, ..FigureRecord::default() };
     match make_panels(figure, options, stop) {
         Ok((panels, runs, fidelities)) => {
             record.panels = panels;

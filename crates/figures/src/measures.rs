@@ -204,9 +204,7 @@ pub fn aspect(run: &PanelRun, id: u32, t: f64) -> Option<f64> {
 /// Height of the liquid between two walls around x = 0 above the bath, at the end, in mm.
 pub fn capillary_rise(run: &PanelRun, half_gap: f64, bath: [f64; 2]) -> Option<f64> {
     let (surface, _) = run.folder.read_frame(run.frames.last()?.frame).ok()?;
-    let top = |inside: &dyn Fn(f64) -> bool| {
-        largest(surface.positions.iter().filter(|at| inside(at.x)).map(|at| at.y))
-    };
+    let top = |inside: &dyn Fn(f64) -> bool| largest(surface.positions.iter().filter(|at| inside(at.x)).map(|at| at.y));
     // The middle of the meniscus and of the bath: liquid climbs at the walls.
     let column = top(&|x: f64| x.abs() < 0.2 * half_gap)?;
     let level = top(&|x: f64| x.abs() > bath[0] && x.abs() < bath[1])?;

@@ -162,8 +162,7 @@ mod tests {
         };
         let missed = FigureRecord { figure: "bunny".into(), measures: vec![measure], ..FigureRecord::default() };
         missed.write(folder.path()).unwrap();
-        let failed =
-            FigureRecord { figure: "leaf".into(), error: Some("no <room>".into()), ..FigureRecord::default() };
+        let failed = FigureRecord { figure: "leaf".into(), error: Some("no <room>".into()), ..FigureRecord::default() };
         failed.write(folder.path()).unwrap();
         write_page(folder.path()).unwrap();
         let html = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
@@ -171,6 +170,9 @@ mod tests {
         assert!(html.contains("This figure failed: no &lt;room&gt;") && html.contains("0 of 2"), "{html}");
         let json: serde_json::Value =
             serde_json::from_slice(&std::fs::read(folder.path().join("figures.json")).unwrap()).unwrap();
-        assert_eq!((json[0]["ok"].as_bool(), json[0]["min"].as_f64(), json[0]["max"].is_null()), (Some(false), Some(8.0), true));
+        assert_eq!(
+            (json[0]["ok"].as_bool(), json[0]["min"].as_f64(), json[0]["max"].is_null()),
+            (Some(false), Some(8.0), true)
+        );
     }
 }

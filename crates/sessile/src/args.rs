@@ -76,6 +76,14 @@ pub enum Command {
     ///
     /// Example: sessile validate --model pane --quick
     Validate(ValidateArgs),
+    /// Run the papers' figures and write a page that compares them with the papers
+    ///
+    /// Simulates and renders the scenes of each figure, evaluates its measures, and writes
+    /// DIR/index.html and DIR/figures.json. An interrupted command resumes; finished figures are
+    /// not repeated.
+    ///
+    /// Example: sessile figures viscosities adhesion --quick
+    Figures(FiguresArgs),
     /// Run fixed benchmarks and report the cost per simulated second
     ///
     /// Example: sessile bench pane --threads 1
@@ -317,6 +325,23 @@ pub struct ValidateArgs {
     /// Also write an HTML report with tables and plots to this folder
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+}
+
+/// `sessile figures`.
+#[derive(Args, Debug)]
+pub struct FiguresArgs {
+    /// Figures, by name [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Folder of the page
+    #[arg(long, value_name = "DIR", default_value = "figures")]
+    pub out: PathBuf,
+    /// Reduced resolution and duration, and preview images
+    #[arg(long)]
+    pub quick: bool,
+    /// Number of threads; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// `sessile bench`.

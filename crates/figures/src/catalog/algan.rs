@@ -30,13 +30,7 @@ pub const FIGURES: &[Figure] = &[
         shows: "Algorithm 1: drops choose the neighboring cell by weight and affinity, meander down and merge.",
         stated: "Algorithm 1",
         chosen: "cells of 2 mm, critical weights 4 and 2 µL, residue 0.15 µL",
-        panels: &[Panel {
-            name: "paper",
-            scene: "streams",
-            sets: &[],
-            quick: &["time.duration=\"4 s\""],
-            strip: 4,
-        }],
+        panels: &[Panel { name: "paper", scene: "streams", sets: &[], quick: &["time.duration=\"4 s\""], strip: 4 }],
         checks: &[
             Check { measure: "merges", panel: 0, value: |runs| merges(&runs[0]), bound: AtLeast(10.0) },
             Check { measure: "drops at the end", panel: 0, value: |runs| final_drops(&runs[0]), bound: AtLeast(50.0) },

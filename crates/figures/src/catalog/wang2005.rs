@@ -31,12 +31,7 @@ pub const FIGURES: &[Figure] = &[
                 value: |runs| largest_elongation(&runs[0]),
                 bound: AtLeast(8.0),
             },
-            Check {
-                measure: "drops that detach",
-                panel: 0,
-                value: |runs| detachments(&runs[0]),
-                bound: AtLeast(1.0),
-            },
+            Check { measure: "drops that detach", panel: 0, value: |runs| detachments(&runs[0]), bound: AtLeast(1.0) },
         ],
     },
     Figure {

@@ -238,12 +238,7 @@ pub const FIGURES: &[Figure] = &[
             strip: 3,
         }],
         checks: &[
-            Check {
-                measure: "drops that detach",
-                panel: 0,
-                value: |runs| detachments(&runs[0]),
-                bound: AtLeast(3.0),
-            },
+            Check { measure: "drops that detach", panel: 0, value: |runs| detachments(&runs[0]), bound: AtLeast(3.0) },
             Check {
                 measure: "drops on the figurine at the end",
                 panel: 0,
@@ -259,13 +254,7 @@ pub const FIGURES: &[Figure] = &[
         shows: "About 180 drops fall onto hydrophobic leaves, bounce or roll, and gather.",
         stated: "180 drops, 30 000 triangles at 35 frames per second",
         chosen: "the leaves, sizes of the drops; the drops lie on the leaves at the start",
-        panels: &[Panel {
-            name: "physical",
-            scene: "lotus",
-            sets: &[],
-            quick: &["time.duration=\"60 ms\""],
-            strip: 3,
-        }],
+        panels: &[Panel { name: "physical", scene: "lotus", sets: &[], quick: &["time.duration=\"60 ms\""], strip: 3 }],
         checks: &[
             Check {
                 measure: "drops that arrive through the air",

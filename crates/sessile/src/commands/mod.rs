@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod check;
 pub mod export;
+pub mod figures;
 pub mod import;
 pub mod measure;
 pub mod render;
