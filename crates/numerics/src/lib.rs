@@ -16,6 +16,7 @@ mod chunked_sum;
 mod optional_index;
 mod sorted_merge;
 mod sphere;
+mod typed_index;
 mod union_find;
 
 pub use chunked_sum::{CHUNK, sum_in_chunks};

@@ -137,7 +137,7 @@ impl Model for SurfaceModel {
             surface.positions.extend(&mesh.positions);
             surface.velocities.extend(&mesh.velocities);
             surface.drops.extend(std::iter::repeat_n(drop.id, mesh.positions.len()));
-            surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v + first)));
+            surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v.to_u32() + first)));
             surface.solids.extend(mesh.interfaces.iter().map(|&interface| frame_tag(interface)));
             drops.push(DropState {
                 id: drop.id,
@@ -178,7 +178,7 @@ impl Model for SurfaceModel {
 /// Index of a solid in a frame, or −1: outlets are not solids of the scene.
 fn frame_tag(interface: Interface) -> i32 {
     match interface {
-        Interface::Solid(index) => index as i32,
+        Interface::Solid(index) => index.to_u32() as i32,
         Interface::Air | Interface::Outlet(_) => -1,
     }
 }
