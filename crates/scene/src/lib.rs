@@ -57,7 +57,7 @@ mod schema;
 mod source;
 mod suggest;
 pub mod text;
-mod tree;
+pub mod tree;
 pub mod types;
 mod units;
 mod values;
