@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use sessile_frames::{Durability, atomic};
 
 use crate::error::JobsError;
+use crate::slurm::queue::Queue;
+use crate::state::{ItemState, StageState};
 
 /// Version of the format of `jobs.json`.
 const VERSION: u32 = 1;
@@ -158,6 +160,26 @@ impl Plan {
         }
     }
 
+    /// Writes the plan, for a command that can be repeated: the same plan is continued unless it is
+    /// complete, and any other one is replaced, unless it is being executed.
+    pub fn save_or_replace(&self, folder: &Path) -> Result<(), JobsError> {
+        let existing = match Self::load(folder) {
+            Err(JobsError::NoPlan { .. }) => return self.replace(folder),
+            loaded => loaded?,
+        };
+        Queue::of_plan(folder)?.refuse_active(folder)?;
+        let (mut running, mut complete) = (false, true);
+        for stage in &existing.stages {
+            let items = StageState::read(folder, stage)?.items;
+            running |= items.contains(&ItemState::Running);
+            complete &= items.iter().all(|state| *state == ItemState::Done);
+        }
+        if running {
+            return Err(JobsError::Executing { folder: folder.to_owned() });
+        }
+        if existing.is_same_work(self) && !complete { Ok(()) } else { self.replace(folder) }
+    }
+
     /// Whether both plans do the same; estimated times may differ between versions.
     fn is_same_work(&self, other: &Self) -> bool {
         let untimed = |plan: &Self| {
@@ -266,6 +288,28 @@ mod tests {
         assert_eq!(Plan::load(folder.path()).expect("a plan"), plan);
         let other = Plan::new("render", vec![stage().in_blocks_of(2)]);
         assert!(matches!(other.save(folder.path()), Err(JobsError::OtherPlan { .. })));
+    }
+
+    #[test]
+    fn a_complete_plan_starts_over_and_an_incomplete_one_is_continued() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        let plan = Plan::new("render", vec![Stage::new("frames", [], 0..2)]);
+        let done = |item| plan.stages[0].path(folder, item, "done");
+        plan.save_or_replace(folder).expect("saved");
+        std::fs::write(done(0), "").expect("written");
+        plan.save_or_replace(folder).expect("continued");
+        assert!(done(0).exists());
+        std::fs::write(done(1), "").expect("written");
+        plan.save_or_replace(folder).expect("started over");
+        assert!(!done(0).exists());
+        let log = std::fs::File::create(plan.stages[0].path(folder, 1, "log")).expect("a log");
+        log.lock().expect("locked");
+        let other = Plan::new("render", vec![stage()]);
+        assert!(matches!(other.save_or_replace(folder), Err(JobsError::Executing { .. })));
+        drop(log);
+        other.save_or_replace(folder).expect("replaced");
+        assert_eq!(Plan::load(folder).expect("a plan"), other);
     }
 
     #[test]

@@ -6,8 +6,9 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::files::{Files, Folder};
 use crate::reader::Context;
 use crate::source::{Place, Source, Sources};
+use crate::sweep_table::SweepTable;
 use crate::types::Scene;
-use crate::{overrides, resolve, tree};
+use crate::{overrides, resolve, sweep_table, tree};
 
 /// Maximum size of a scene file, in bytes.
 const LARGEST_FILE: usize = 4 << 20;
@@ -19,6 +20,8 @@ pub struct Parsed {
     pub scene: Scene,
     /// Warnings, which do not prevent a run.
     pub warnings: Diagnostics,
+    /// What `sessile sweep` varies, if the file says so.
+    pub sweep: Option<SweepTable>,
 }
 
 /// Reads a scene from memory.
@@ -49,13 +52,14 @@ pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> 
         let list = tree::merge(syntax, errors, text);
         return Err(Diagnostics::new(Severity::Error, list, sources));
     }
+    let sweep = sweep_table::take(&mut root, &mut errors);
     let context = Context::new(&sources, files);
     let scene = resolve::scene(&context, &root);
     let (found, warnings) = (context.errors.into_inner(), context.warnings.into_inner());
     errors.extend(found);
     let errors = tree::merge(syntax, errors, text);
     if errors.is_empty() {
-        Ok(Parsed { scene, warnings: Diagnostics::new(Severity::Warning, warnings, sources) })
+        Ok(Parsed { scene, warnings: Diagnostics::new(Severity::Warning, warnings, sources), sweep })
     } else {
         Err(Diagnostics::new(Severity::Error, errors, sources))
     }

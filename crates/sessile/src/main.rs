@@ -32,7 +32,9 @@ fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Sweep(args) => commands::sweep::sweep(&args),
-        Command::Jobs(args) => commands::sweep::jobs(&args),
+        Command::Jobs(args) => commands::jobs::jobs(&args),
+        Command::Task(args) => commands::jobs::task(&args),
+        Command::SweepPart(args) => commands::sweep::part(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Measure(args) => commands::measure::measure(&args),
         Command::Render(args) => commands::render::render(&args),

@@ -6,6 +6,7 @@ pub mod check;
 pub mod export;
 pub mod figures;
 pub mod import;
+pub mod jobs;
 pub mod measure;
 pub mod render;
 pub mod run;
