@@ -6,6 +6,9 @@
 //! sampled directly: photons carry it where they can ([`crate::caustics`]), and BSDF sampling finds
 //! the rest.
 //!
+//! Long paths end by Russian roulette with the largest component of their throughput as survival
+//! probability.
+//!
 //! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both interfaces, because every
 //! path that carries light ends in air.
 

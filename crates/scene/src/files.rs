@@ -1,13 +1,13 @@
 //! Access to the files that a scene refers to.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use sessile_images::{Image, ImageError};
 
 /// Finds the files that a scene refers to.
 pub trait Files {
-    /// The absolute path of a name written in the scene.
+    /// The absolute path of a name written in the scene; the name itself for built-in files.
     fn resolve(&self, name: &str) -> PathBuf;
 
     /// Why the file cannot be used, if it cannot.
@@ -34,16 +34,17 @@ impl Folder {
 
 impl Files for Folder {
     fn resolve(&self, name: &str) -> PathBuf {
-        self.base.join(name)
+        let built_in = Path::new(name);
+        if sessile_input::is_built_in(built_in) { built_in.to_owned() } else { self.base.join(name) }
     }
 
     fn problem(&self, path: &Path) -> Option<String> {
-        match sessile_input::open(path, u64::MAX) {
-            Ok(_) => None,
-            Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => Some(e.to_string()),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Some("there is no such file".to_owned()),
-            Err(e) => Some(format!("the file cannot be read: {e}")),
-        }
+        let error = sessile_input::problem(path)?;
+        Some(match error.kind() {
+            ErrorKind::InvalidInput => error.to_string(),
+            ErrorKind::NotFound => "there is no such file".to_owned(),
+            _ => format!("the file cannot be read: {error}"),
+        })
     }
 
     fn image_problem(&self, path: &Path) -> Option<String> {
@@ -74,7 +75,8 @@ pub struct NoFiles;
 
 impl Files for NoFiles {
     fn resolve(&self, name: &str) -> PathBuf {
-        Path::new("/").join(name)
+        let built_in = Path::new(name);
+        if sessile_input::is_built_in(built_in) { built_in.to_owned() } else { Path::new("/").join(name) }
     }
 
     fn problem(&self, _path: &Path) -> Option<String> {

@@ -48,6 +48,22 @@ pub enum Command {
     ///
     /// Example: sessile sweep slope.toml --find slides --between drops.0.volume="10..60 uL"
     Sweep(SweepArgs),
+    /// Make image pairs with ground truth of random drops, for computer vision
+    ///
+    /// Draws random scenes from the distributions of a spec over photographs, and writes for each
+    /// the image with and without drops, soft coverage, drop ids, depth and refraction flow. A
+    /// repeated command makes only what is missing. See docs/dataset.md.
+    ///
+    /// Example: sessile dataset windscreen.toml --count 10000
+    ///
+    /// Example: sessile dataset datasets/windscreen/samples.jsonl --sample 17 --out again
+    Dataset(DatasetArgs),
+    /// Make some samples of a dataset (an item of its plan)
+    #[command(hide = true)]
+    DatasetSamples(DatasetSamplesArgs),
+    /// List the samples of a dataset (an item of its plan)
+    #[command(hide = true)]
+    DatasetGather(DatasetGatherArgs),
     /// Print how far a sweep has come
     Jobs(JobsArgs),
     /// Check a scene and report all its errors at once
@@ -76,6 +92,14 @@ pub enum Command {
     ///
     /// Example: sessile validate --model pane --quick
     Validate(ValidateArgs),
+    /// Run the papers' figures and write a page that compares them with the papers
+    ///
+    /// Simulates and renders the scenes of each figure, evaluates its measures, and writes
+    /// DIR/index.html and DIR/figures.json. An interrupted command resumes; finished figures are
+    /// not repeated.
+    ///
+    /// Example: sessile figures viscosities adhesion --quick
+    Figures(FiguresArgs),
     /// Run fixed benchmarks and report the cost per simulated second
     ///
     /// Example: sessile bench pane --threads 1
@@ -166,6 +190,55 @@ pub struct SweepArgs {
     /// Check all combinations and print the number of runs, without running them
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// `sessile dataset`.
+#[derive(Args, Debug)]
+pub struct DatasetArgs {
+    /// Spec of the dataset, or with --sample also the samples.jsonl of a dataset
+    #[arg(required_unless_present = "example_photos")]
+    pub spec: Option<PathBuf>,
+    /// Number of samples
+    #[arg(long, value_name = "N", required_unless_present_any = ["sample", "example_photos"])]
+    pub count: Option<NonZeroU32>,
+    /// Folder of the dataset [default: datasets/NAME for a spec NAME.toml]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Number of processes at a time, each on one thread [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Make a single sample again, in --out
+    #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["count", "jobs"])]
+    pub sample: Option<u64>,
+    /// Repeat failed samples
+    #[arg(long, value_name = "WHICH", value_parser = ["failed"])]
+    pub retry: Option<String>,
+    /// Write eight painted photographs of streets into a folder, to try the command with
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "count", "sample", "out"])]
+    pub example_photos: Option<PathBuf>,
+}
+
+/// `sessile dataset-samples`.
+#[derive(Args, Debug)]
+pub struct DatasetSamplesArgs {
+    /// Folder of the dataset
+    pub folder: PathBuf,
+    /// Number of the first sample
+    pub first: u64,
+    /// Number of the last sample
+    pub last: u64,
+    /// Number of threads
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// `sessile dataset-gather`.
+#[derive(Args, Debug)]
+pub struct DatasetGatherArgs {
+    /// Folder of the dataset
+    pub folder: PathBuf,
+    /// Number of samples
+    pub count: u64,
 }
 
 /// `sessile jobs`.
@@ -317,6 +390,23 @@ pub struct ValidateArgs {
     /// Also write an HTML report with tables and plots to this folder
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+}
+
+/// `sessile figures`.
+#[derive(Args, Debug)]
+pub struct FiguresArgs {
+    /// Figures, by name [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Folder of the page
+    #[arg(long, value_name = "DIR", default_value = "figures")]
+    pub out: PathBuf,
+    /// Reduced resolution and duration, and preview images
+    #[arg(long)]
+    pub quick: bool,
+    /// Number of threads; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// `sessile bench`.

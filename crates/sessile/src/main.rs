@@ -32,6 +32,9 @@ fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Sweep(args) => commands::sweep::sweep(&args),
+        Command::Dataset(args) => commands::dataset::dataset(&args),
+        Command::DatasetSamples(args) => commands::dataset::samples(&args),
+        Command::DatasetGather(args) => commands::dataset::gather(&args),
         Command::Jobs(args) => commands::sweep::jobs(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Measure(args) => commands::measure::measure(&args),
@@ -39,6 +42,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Export(args) => commands::export::export(&args),
         Command::Import(args) => commands::import::import(&args),
         Command::Validate(args) => commands::validate::validate(&args),
+        Command::Figures(args) => commands::figures::figures(&args),
         Command::Bench(args) => commands::bench::bench(&args),
         Command::Scenes(args) => commands::shipped::scenes(&args),
         Command::Materials(args) => commands::shipped::materials(&args),
