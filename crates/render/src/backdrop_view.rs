@@ -9,8 +9,8 @@
 //! p = o + t d,     (p − e)·f = D
 //! ```
 //!
-//! with the camera at **e** and its axis **f**. Rays that point backwards do not reach it: they show
-//! the environment.
+//! with the camera at **e** and its axis **f**. Rays that point backwards do not reach it: they
+//! show the environment.
 //!
 //! Clean glass is transparent to the backdrop and adds nothing to it: a pane's reflections and its
 //! losses are part of the photograph.
@@ -51,8 +51,8 @@ impl<'a> BackdropView<'a> {
         target(&self.lens, self.backdrop.distance(), origin, direction)
     }
 
-    /// Radiance along a ray that leaves the scene, averaged over about `footprint` pixels; `None` if
-    /// it does not reach the backdrop.
+    /// Radiance along a ray that leaves the scene, averaged over about `footprint` pixels; `None`
+    /// if it does not reach the backdrop.
     pub fn radiance(&self, origin: Vec3, direction: Vec3, footprint: f32) -> Option<Vec3> {
         self.place(origin, direction).map(|place| self.backdrop.radiance(place, footprint))
     }

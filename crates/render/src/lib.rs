@@ -33,7 +33,7 @@ mod tone_map;
 mod video;
 mod wet_layer;
 
-pub use benchmark_scenes::{Substrate, drop_lattice};
+pub use benchmark_scenes::{Substrate, drop_lattice, wet_drop_lattice};
 pub use framebuffer::Framebuffer;
 pub use ground_truth::{FlowStatus, GroundTruth, GroundTruthFiles, flow_colors, ground_truth, write_sample_truth};
 pub use image_files::{ImageFileError, write_exr, write_png};

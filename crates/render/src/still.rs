@@ -50,8 +50,8 @@ pub struct Still {
 }
 
 /// Renders a still in the size and with the samples that the scene specifies. `preview` keeps the
-/// prefiltered light of previews; it must come from a scene with the same lights and liquid. Without
-/// a backdrop both images have the exposure of the clean view.
+/// prefiltered light of previews; it must come from a scene with the same lights and liquid.
+/// Without a backdrop both images have the exposure of the clean view.
 pub fn render_still(
     still: &StillScene<'_>,
     quality: Quality,
