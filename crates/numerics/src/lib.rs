@@ -16,10 +16,11 @@ mod chunked_sum;
 mod optional_index;
 mod sorted_merge;
 mod sphere;
+mod typed_index;
 mod union_find;
 
 pub use chunked_sum::{CHUNK, sum_in_chunks};
-pub use optional_index::OptionalIndex;
+pub use optional_index::{FourByteIndex, OptionalIndex};
 pub use sorted_merge::merge_sorted;
 pub use sphere::{circle_radius, sphere_radius, sphere_volume};
 pub use union_find::UnionFind;

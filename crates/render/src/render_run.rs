@@ -45,6 +45,7 @@ use crate::render_image::{ImageSettings, RenderedImage, render_image_until};
 use crate::tone_map::{Exposure, to_srgb};
 use image_tag::{ImageTag, KEYWORD, view_hash};
 use run_renderer::RunRenderer;
+pub(crate) use run_renderer::drop_detail;
 
 /// The longest side of an image, in pixels.
 const MAX_SIDE: u32 = 16384;
@@ -120,7 +121,7 @@ pub fn render_run(
 }
 
 /// How each image is rendered.
-fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<ImageSettings, RenderError> {
+pub(crate) fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<ImageSettings, RenderError> {
     let [width, height] = options.size.unwrap_or(scene.render.size);
     let sides = 1..=MAX_SIDE;
     if !sides.contains(&width) || !sides.contains(&height) || u64::from(width) * u64::from(height) > MAX_PIXELS {

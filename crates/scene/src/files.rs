@@ -1,7 +1,9 @@
 //! Access to the files that a scene refers to.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+
+use sessile_images::{Image, ImageError};
 
 /// Finds the files that a scene refers to.
 pub trait Files {
@@ -10,6 +12,11 @@ pub trait Files {
 
     /// Why the file cannot be used, if it cannot.
     fn problem(&self, path: &Path) -> Option<String>;
+
+    /// Why the file cannot be shown as an image, if it cannot.
+    fn image_problem(&self, _path: &Path) -> Option<String> {
+        None
+    }
 }
 
 /// Files relative to a folder.
@@ -39,6 +46,27 @@ impl Files for Folder {
             _ => format!("the file cannot be read: {error}"),
         })
     }
+
+    fn image_problem(&self, path: &Path) -> Option<String> {
+        match Image::read(path) {
+            Ok(_) => None,
+            // The renderer reads EXR files.
+            Err(ImageError::Format) if is_exr(path) => None,
+            Err(ImageError::Format) => {
+                Some("it is neither a PNG, a JPEG nor an EXR image; convert it to one".to_owned())
+            }
+            Err(ImageError::Damaged(reason)) => Some(format!("the image is damaged ({reason}); save it again")),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+/// Whether a file starts like an OpenEXR image.
+fn is_exr(path: &Path) -> bool {
+    const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
+    let mut start = [0; 4];
+    let read = sessile_input::open(path, sessile_input::MAX_IMAGE).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == MAGIC
 }
 
 /// No file system: every file counts as present.

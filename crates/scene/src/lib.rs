@@ -58,7 +58,7 @@ mod source;
 mod suggest;
 mod sweep_table;
 pub mod text;
-mod tree;
+pub mod tree;
 pub mod types;
 mod units;
 mod values;

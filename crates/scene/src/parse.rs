@@ -31,7 +31,7 @@ pub struct Parsed {
 pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Parsed, Diagnostics> {
     if text.len() > LARGEST_FILE {
         let message = format!("the scene has {} bytes; the maximum is {LARGEST_FILE} bytes", text.len());
-        return Err(Diagnostics::unreadable(name, message));
+        return Err(Diagnostics::file_error(name, message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut sources = Sources { list: vec![Source { name: name.to_owned(), text: text.to_owned() }] };
@@ -70,13 +70,13 @@ pub fn parse_file(path: &Path, sets: &[String]) -> Result<Parsed, Diagnostics> {
     let name = path.to_string_lossy();
     let bytes = match sessile_input::read(path, LARGEST_FILE as u64) {
         Ok(bytes) => bytes,
-        Err(e) => return Err(Diagnostics::unreadable(&name, format!("cannot read the scene {name}: {e}"))),
+        Err(e) => return Err(Diagnostics::file_error(&name, format!("cannot read the scene {name}: {e}"))),
     };
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
-            return Err(Diagnostics::unreadable(&name, format!("the scene {name} is not UTF-8 text (byte {at})")));
+            return Err(Diagnostics::file_error(&name, format!("the scene {name} is not UTF-8 text (byte {at})")));
         }
     };
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

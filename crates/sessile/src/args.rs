@@ -49,6 +49,22 @@ pub enum Command {
     ///
     /// Example: sessile sweep slope.toml --find slides --between drops.0.volume="10..60 uL"
     Sweep(SweepArgs),
+    /// Make image pairs with ground truth of random drops, for computer vision
+    ///
+    /// Draws random scenes from the distributions of a spec over photographs, and writes for each
+    /// the image with and without drops, soft coverage, drop ids, depth and refraction flow. A
+    /// repeated command makes only what is missing. See docs/dataset.md.
+    ///
+    /// Example: sessile dataset windscreen.toml --count 10000
+    ///
+    /// Example: sessile dataset datasets/windscreen/samples.jsonl --sample 17 --out again
+    Dataset(DatasetArgs),
+    /// Make some samples of a dataset (an item of its plan)
+    #[command(hide = true)]
+    DatasetSamples(DatasetSamplesArgs),
+    /// List the samples of a dataset (an item of its plan)
+    #[command(hide = true)]
+    DatasetGather(DatasetGatherArgs),
     /// Print how far a sweep or another plan has come, on this machine or on a cluster
     ///
     /// Example: sessile jobs sweeps/slope --json
@@ -239,6 +255,55 @@ pub enum SweepPart {
     Image,
     /// The tables and the report.
     Gather,
+}
+
+/// `sessile dataset`.
+#[derive(Args, Debug)]
+pub struct DatasetArgs {
+    /// Spec of the dataset, or with --sample also the samples.jsonl of a dataset
+    #[arg(required_unless_present = "example_photos")]
+    pub spec: Option<PathBuf>,
+    /// Number of samples
+    #[arg(long, value_name = "N", required_unless_present_any = ["sample", "example_photos"])]
+    pub count: Option<NonZeroU32>,
+    /// Folder of the dataset [default: datasets/NAME for a spec NAME.toml]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Number of processes at a time, each on one thread [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Make a single sample again, in --out
+    #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["count", "jobs"])]
+    pub sample: Option<u64>,
+    /// Repeat failed samples
+    #[arg(long, value_name = "WHICH", value_parser = ["failed"])]
+    pub retry: Option<String>,
+    /// Write eight painted photographs of streets into a folder, to try the command with
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "count", "sample", "out"])]
+    pub example_photos: Option<PathBuf>,
+}
+
+/// `sessile dataset-samples`.
+#[derive(Args, Debug)]
+pub struct DatasetSamplesArgs {
+    /// Folder of the dataset
+    pub folder: PathBuf,
+    /// Number of the first sample
+    pub first: u64,
+    /// Number of the last sample
+    pub last: u64,
+    /// Number of threads
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// `sessile dataset-gather`.
+#[derive(Args, Debug)]
+pub struct DatasetGatherArgs {
+    /// Folder of the dataset
+    pub folder: PathBuf,
+    /// Number of samples
+    pub count: u64,
 }
 
 /// `sessile jobs`.

@@ -134,12 +134,14 @@ fn restore_remeshed(drop: &mut Drop, edge: f64, reconnected: bool, context: &Ste
 /// without a force. Both displace the centroid, and without end where they repeat.
 fn restore_centroid(drop: &mut Drop, advanced: &AdvanceReport) {
     let Some(target) = advanced.centroid else { return };
-    let landed = target.normal == DVec3::ZERO && drop.mesh.touches_solid();
-    if !landed {
-        let missing = target.at - drop.mesh.centroid();
-        let shift = missing - target.normal * target.normal.dot(missing);
-        drop.mesh.positions.iter_mut().for_each(|p| *p += shift);
-    }
+    let missing = target.at - drop.mesh.centroid();
+    let shift = match target.plane {
+        Some(normal) => missing - normal * normal.dot(missing),
+        // It has landed.
+        None if drop.mesh.touches_solid() => return,
+        None => missing,
+    };
+    drop.mesh.positions.iter_mut().for_each(|p| *p += shift);
 }
 
 /// Restores a drop whose result is invalid, and retries or rebuilds it.
@@ -285,8 +287,8 @@ mod tests {
     fn torn() -> TestDrops {
         let mut test = TestDrops::new(FREE, 0.2e-3);
         let mesh = &mut test.drops[0].mesh;
-        for v in 0..mesh.positions.len() {
-            mesh.velocities[v] = mesh.positions[v] * if v % 2 == 0 { 1e5 } else { -1e5 };
+        for v in mesh.vertex_indices() {
+            mesh.velocities[v] = mesh.positions[v] * if v.to_usize() % 2 == 0 { 1e5 } else { -1e5 };
         }
         test
     }

@@ -13,6 +13,7 @@ use crate::mesh::primitives::{CapGeometry, cap_mesh, sphere};
 use crate::params::Params;
 use crate::state::State;
 use crate::substrate::Outlet;
+use crate::substrate::OutletIndex;
 
 /// Largest part of a drop that a needle may remove at once.
 const MAX_DRAINED: f64 = 0.9;
@@ -29,9 +30,9 @@ pub fn emit(state: &mut State, params: &Params, until: f64, scratch: &mut Scratc
             Emission::Stream { at, direction, radius, speed, from, to } => {
                 let outlets = &mut state.substrate.outlets;
                 let found = outlets.iter().position(|o| o.at == at && o.direction == direction && o.radius == radius);
-                if let Some(k) = found {
-                    outlets[k].speed = speed;
-                    pour(state, params, k, PI * radius * radius * speed * (to - from), scratch);
+                if let Some(outlet) = found.map(OutletIndex::new) {
+                    outlets[outlet].speed = speed;
+                    pour(state, params, outlet, PI * radius * radius * speed * (to - from), scratch);
                 }
             }
             Emission::Condense { .. } => {}
@@ -45,7 +46,7 @@ fn detach_from_closed_outlets(state: &mut State) {
     let State { drops, substrate, .. } = state;
     for drop in drops {
         for interface in &mut drop.mesh.interfaces {
-            if matches!(*interface, Interface::Outlet(k) if substrate.outlets[k as usize].speed == 0.0) {
+            if matches!(*interface, Interface::Outlet(k) if substrate.outlets[k].speed == 0.0) {
                 *interface = Interface::Air;
             }
         }
@@ -60,19 +61,19 @@ fn add_sphere(state: &mut State, params: &Params, center: DVec3, radius: f64, ve
     state.drops.push(Drop::new(id, mesh, volume, velocity));
 }
 
-/// Adds a volume, in m³, to the stream at outlet `k`; a hemisphere forms when there is enough for
+/// Adds a volume, in m³, to the stream at an outlet; a hemisphere forms when there is enough for
 /// it.
-fn pour(state: &mut State, params: &Params, k: usize, volume: f64, scratch: &mut Scratch) {
-    let interface = Interface::Outlet(k as u32);
+fn pour(state: &mut State, params: &Params, outlet: OutletIndex, volume: f64, scratch: &mut Scratch) {
+    let interface = Interface::Outlet(outlet);
     if let Some(drop) = state.drops.iter_mut().find(|drop| drop.mesh.interfaces.contains(&interface)) {
         drop.volume += volume;
         drop.wake();
         state.run.added += volume;
         return;
     }
-    state.run.pending[k] += volume;
-    let Outlet { at, direction, radius, speed } = state.substrate.outlets[k];
-    let pending = state.run.pending[k];
+    state.run.pending_at_outlets[outlet] += volume;
+    let Outlet { at, direction, radius, speed } = state.substrate.outlets[outlet];
+    let pending = state.run.pending_at_outlets[outlet];
     if pending < 2.0 / 3.0 * PI * radius.powi(3) {
         return;
     }
@@ -86,7 +87,7 @@ fn pour(state: &mut State, params: &Params, k: usize, volume: f64, scratch: &mut
     let base = |fraction: f64, phi: f64| at + azimuth(phi) * (fraction * radius);
     let edge = target_edge(pending, params.edge);
     let Some(mesh) = cap_mesh(&CapGeometry { edge, surface: &surface, base: &base, interface }) else { return };
-    state.run.pending[k] = 0.0;
+    state.run.pending_at_outlets[outlet] = 0.0;
     state.run.added += pending;
     let id = state.run.new_id();
     let mut drop = Drop::new(id, mesh, pending, direction * speed);
@@ -111,8 +112,7 @@ fn feed(state: &mut State, params: &Params, at: DVec3, volume: f64) {
             state.run.added += volume;
         }
         None => {
-            let last = state.substrate.outlets.len();
-            let pending = &mut state.run.pending[last];
+            let pending = &mut state.run.pending_at_needles;
             *pending = (*pending + volume).max(0.0);
             if sphere_radius(*pending) > MIN_NEEDLE_RADIUS * params.edge {
                 let radius = sphere_radius(std::mem::take(pending));

@@ -11,6 +11,7 @@ use crate::drop::target_edge;
 use crate::merging::extraction::{ExtractionRequest, LiquidField, extract_liquid};
 use crate::mesh::primitives::{CapGeometry, cap_mesh, sphere};
 use crate::mesh::{Interface, Mesh};
+use crate::substrate::SolidIndex;
 use crate::substrate::Substrate;
 
 /// Azimuths at which the rim of a cap is computed.
@@ -74,7 +75,12 @@ fn cap_on(cap: &Cap, solid: &Solid, edge: f64) -> Option<Mesh> {
     let base = |fraction: f64, phi: f64| {
         if fraction >= 1.0 { on_rim(phi) } else { solid.closest(cap.foot + (on_rim(phi) - cap.foot) * fraction).point }
     };
-    cap_mesh(&CapGeometry { edge, surface: &surface, base: &base, interface: Interface::solid(cap.on) })
+    cap_mesh(&CapGeometry {
+        edge,
+        surface: &surface,
+        base: &base,
+        interface: Interface::Solid(SolidIndex::new(cap.on)),
+    })
 }
 
 /// The polar angle at which a sphere first enters the solid under its top.

@@ -66,7 +66,7 @@ pub(super) fn view_hash(scene: &Scene) -> String {
         EnvironmentMap::Image(file) => Some(file),
         EnvironmentMap::Preset(_) => None,
     };
-    for file in textures.chain(environment) {
+    for file in textures.chain(environment).chain(&scene.render.backdrop) {
         hasher.update(format!("file {}\n", file.display()).as_bytes());
         if let Ok(bytes) = sessile_input::read(file, sessile_input::MAX_IMAGE) {
             hasher.update(&bytes);

@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod dataset;
 pub mod export;
 pub mod figures;
 pub mod import;

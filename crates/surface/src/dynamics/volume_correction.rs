@@ -15,6 +15,7 @@ use sessile_numerics::sphere_radius;
 
 use super::geometry::DropGeometry;
 use crate::drop::{Drop, Scratch};
+use crate::mesh::index::VertexIndex;
 use crate::mesh::{Mesh, VertexKind};
 use crate::substrate::Substrate;
 
@@ -24,7 +25,7 @@ const MAX_PASSES: usize = 8;
 const TOLERANCE: f64 = 1e-11;
 
 /// Squared normal speed of a vertex relative to `u`, in m²/s².
-pub fn normal_speed_squared(mesh: &Mesh, geometry: &DropGeometry, v: usize, u: DVec3) -> f64 {
+pub fn normal_speed_squared(mesh: &Mesh, geometry: &DropGeometry, v: VertexIndex, u: DVec3) -> f64 {
     geometry.normals[v].dot(mesh.velocities[v] - u).powi(2)
 }
 
@@ -33,16 +34,16 @@ pub fn normal_speed_squared(mesh: &Mesh, geometry: &DropGeometry, v: usize, u: D
 /// Does nothing where a vertex would move by more than a tenth of `edge`, in m: then the error has
 /// another cause.
 pub fn restore_volume_by_motion(drop: &mut Drop, geometry: &DropGeometry, edge: f64) {
-    let weight = |mesh: &Mesh, v: usize| normal_speed_squared(mesh, geometry, v, drop.velocity);
+    let weight = |mesh: &Mesh, v: VertexIndex| normal_speed_squared(mesh, geometry, v, drop.velocity);
     let (mut total, mut largest) = (0.0, 0.0f64);
-    for v in 0..geometry.normals.len() {
+    for v in VertexIndex::first(geometry.normals.len()) {
         let w = weight(&drop.mesh, v);
         total += w * geometry.normals[v].dot(geometry.volume_gradient[v]);
         largest = largest.max(w);
     }
     let factor = (drop.volume - drop.mesh.volume()) / total;
     if total > 0.0 && (factor * largest).abs() < 0.1 * edge {
-        for v in 0..geometry.normals.len() {
+        for v in VertexIndex::first(geometry.normals.len()) {
             let shift = factor * weight(&drop.mesh, v);
             drop.mesh.positions[v] += geometry.normals[v] * shift;
         }
@@ -54,7 +55,7 @@ pub fn restore_volume_by_motion(drop: &mut Drop, geometry: &DropGeometry, edge: 
 /// Gives up where they would have to move by the drop's radius; the checks then reject the surface.
 pub fn restore_volume(drop: &mut Drop, geometry: &DropGeometry) {
     let mut growth = 0.0;
-    for v in 0..geometry.normals.len() {
+    for v in VertexIndex::first(geometry.normals.len()) {
         if geometry.kinds[v] == VertexKind::Free {
             growth += geometry.normals[v].dot(geometry.volume_gradient[v]);
         }
@@ -70,7 +71,7 @@ pub fn restore_volume(drop: &mut Drop, geometry: &DropGeometry) {
         if shift.abs() > max_shift {
             return;
         }
-        for v in 0..geometry.normals.len() {
+        for v in VertexIndex::first(geometry.normals.len()) {
             if geometry.kinds[v] == VertexKind::Free {
                 drop.mesh.positions[v] += geometry.normals[v] * shift;
             }
