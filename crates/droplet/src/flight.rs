@@ -54,9 +54,6 @@ pub fn first_contact(
     let (start, pull) = (solid.pose.apply_inverse(carried), back(gravity));
     let velocity = back(ball.velocity - solid.velocity.at(ball.center));
     let fastest = velocity.length() + pull.length() * time;
-    if fastest == 0.0 && !is_closed {
-        return None;
-    }
     // In a closed solid the surface may be far away.
     let bounds = mesh.bounds();
     let may_be_inside = is_closed && (start - bounds.center()).abs().cmple(0.5 * bounds.extent()).all();
@@ -188,5 +185,7 @@ mod tests {
         };
         assert_eq!(contact(0.5e-3).map(|contact| contact.time), Some(0.0));
         assert_eq!(contact(1.001e-3), None, "a detached droplet flies away");
+        let at_rest = ball(DVec3::Y * 0.5e-3, DVec3::ZERO);
+        assert!(first_contact(&at_rest, &mesh, false, &still, DVec3::ZERO, (0.01, 0.0)).is_some(), "at rest too");
     }
 }
