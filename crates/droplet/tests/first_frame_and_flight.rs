@@ -1,5 +1,5 @@
-//! The angle of a cap in the first frame, droplets that start in contact with a solid, shapes that
-//! do not fit, and memory of dry solids.
+//! The angle of a cap in the first frame, droplets that start in contact with a solid or meet a
+//! moving one, and maps of dry solids.
 
 mod support;
 
@@ -62,9 +62,9 @@ fn a_falling_drop_does_not_pass_a_sinking_table() {
     }
 }
 
-/// 12 µL of a wetting liquid on a sphere of 1.6 mm: no draped shape of it is outside of the sphere.
+/// 12 µL of a wetting liquid on a sphere of 1.6 mm, in front of a wall.
 #[test]
-fn a_shape_that_does_not_fit_is_shown_as_a_ball_cut_by_the_solids() {
+fn a_wetting_drop_in_front_of_a_wall_is_shown_outside_of_its_small_sphere() {
     let scene = text::material("m", 12.0, 12.0)
         + "[[solids]]\nname = \"ball\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"0 0 0 mm\"\nradius = \"1.6 mm\"\n\
            [[solids]]\nname = \"wall\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 0 4 mm\"\nnormal = [0.27, 0.08, -0.96]\nsize = \"45 38 mm\"\n"
