@@ -1,8 +1,8 @@
 //! Keeps displayed shapes out of solids.
 //!
 //! Vertices inside a solid are moved to its surface, and the rest of the free surface until the
-//! volume is right ([`confine`]). Where that finds no shape, the droplet is shown as a ball that the
-//! solids cut ([`cut_ball`]).
+//! volume is right ([`confine`]). Where that finds no shape, the droplet is shown as a ball that
+//! the solids cut ([`cut_ball`]).
 
 use glam::DVec3;
 use sessile_shapes::{DropMesh, confine, cut_ball};
