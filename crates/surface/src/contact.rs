@@ -59,7 +59,7 @@ impl ContactReport {
 #[derive(Clone, Debug, Default)]
 pub struct ContactScratch {
     /// Solids near the drop.
-    near: Vec<SolidIndex>,
+    pub near: Vec<SolidIndex>,
     /// Free vertices inside a solid, with that solid.
     inside: Vec<(VertexIndex, SolidIndex)>,
     /// Triangles of the patch at hand.
