@@ -48,8 +48,8 @@ impl Notices {
         }
     }
 
-    /// Reports a drop of the scene of which only a part has room beside the solids: both volumes, in
-    /// m³.
+    /// Reports a drop of the scene of which only a part has room beside the solids: the volumes of
+    /// the part and of the drop, in m³.
     pub fn report_lack_of_room(&mut self, index: usize, [present, wanted]: [f64; 2]) {
         self.waiting.push(format!(
             "drops.{index}: the solids leave room for only {:.3} µL of its {:.3} µL, and the rest is left out; move it or \
@@ -59,7 +59,8 @@ impl Notices {
         ));
     }
 
-    /// Reports liquid of an emitter that there is no room for at a place, in m, at a time, in s; once.
+    /// Reports, once, that there is no room for the liquid of an emitter at a place, in m, and time,
+    /// in s.
     pub fn report_blocked_emitter(&mut self, time: f64, at: DVec3) {
         self.blocked += 1;
         if self.blocked == 1 {

@@ -62,8 +62,8 @@ pub fn rebuild(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch:
     replace_by_sphere(drop, substrate, params.edge);
 }
 
-/// Sets the velocities of a rebuilt surface on solids: rigid motion that slips along them, at a speed
-/// that carries the centroid no faster than the drop.
+/// Sets the velocities of a rebuilt surface on solids: rigid motion that slips along them, at a
+/// speed that carries the centroid no faster than the drop.
 ///
 /// Liquid that wraps a solid flows around it: its centroid moves several times as fast as its
 /// surface, and a surface at the velocity of the centroid would gain speed with every rebuild.

@@ -44,8 +44,8 @@ pub fn find_room(mesh: &Mesh, radius: f64, edge: f64, world: &World) -> DVec3 {
     best.unwrap_or(nearest)
 }
 
-/// The center nearest to `center`, in m, of a sphere that overlaps no solid; `None` if that is inside
-/// a solid, or solids around it leave no room.
+/// The center nearest to `center`, in m, of a sphere that overlaps no solid; `None` if `center` is
+/// inside a solid, or solids around it leave no room.
 pub fn room_beside(center: DVec3, radius: f64, edge: f64, world: &World) -> Option<DVec3> {
     let distance = world.signed_distance(center);
     if distance >= radius {

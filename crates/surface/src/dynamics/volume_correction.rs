@@ -61,8 +61,8 @@ pub fn restore_volume(drop: &mut Drop, geometry: &DropGeometry) {
 
 /// Does the same without moving vertices into `solids`.
 ///
-/// A vertex that enters a solid is put back on its surface and held there: the volume that the solid
-/// displaces appears elsewhere. `held` is reusable memory.
+/// A vertex that enters a solid is put back on its surface and held there: the volume that the
+/// solid displaces appears elsewhere. `held` is reusable memory.
 pub fn restore_volume_outside(
     drop: &mut Drop,
     geometry: &DropGeometry,
