@@ -59,8 +59,8 @@ impl Notices {
         ));
     }
 
-    /// Reports, once, that there is no room for the liquid of an emitter at a place, in m, and time,
-    /// in s.
+    /// Reports, once, that there is no room for the liquid of an emitter at a place, in m, at a
+    /// time, in s.
     pub fn report_blocked_emitter(&mut self, time: f64, at: DVec3) {
         self.blocked += 1;
         if self.blocked == 1 {
