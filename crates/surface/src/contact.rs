@@ -326,13 +326,13 @@ fn close_flat_triangles(
             mesh.interfaces[t] = interface;
             done.wetted += 1;
             kinds = None;
-        } else if facing > FACING_AWAY {
-            if let Some(h) = t.half_edges().into_iter().find(|&h| mesh.is_line(h) && mesh.can_collapse(h)) {
-                let position = mesh.positions[mesh.to(h)];
-                mesh.collapse(h, position);
-                done.films_removed += 1;
-                kinds = None;
-            }
+        } else if facing > FACING_AWAY
+            && let Some(h) = t.half_edges().into_iter().find(|&h| mesh.is_line(h) && mesh.can_collapse(h))
+        {
+            let position = mesh.positions[mesh.to(h)];
+            mesh.collapse(h, position);
+            done.films_removed += 1;
+            kinds = None;
         }
     }
 }
