@@ -170,6 +170,8 @@ pub struct Scratch {
     pub backup: Mesh,
     /// One vector per vertex.
     pub vectors: Vec<DVec3>,
+    /// Whether each vertex is held on a solid while the volume is restored.
+    pub held: Vec<bool>,
     /// Candidates of the contact update.
     pub contact: ContactScratch,
     /// Target edge lengths of the remesher.

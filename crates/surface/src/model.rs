@@ -15,12 +15,15 @@ use crate::mesh::Interface;
 use crate::mesh::check::{check, check_crossings};
 use crate::notices::Notices;
 use crate::params::Params;
-use crate::rebuild::remesh_uniformly;
+use crate::rebuild::{encloses_its_volume, remesh_uniformly};
 use crate::splitting::split_components;
 use crate::state::State;
 use crate::step::ModelScratch;
 use crate::substrate::Outlet;
 use crate::time_step::usual_step;
+
+/// Reason for a drop without a surface.
+const NO_ROOM: &str = "it is thinner than an edge, or inside a solid; lower resolution.edge or move it";
 
 /// Drops as deforming surfaces.
 #[derive(Debug)]
@@ -56,11 +59,16 @@ impl SurfaceModel {
         let initial = &state.substrate.world.initial_drops()[index];
         let (volume, velocity) = (initial.volume(), initial.velocity());
         let mesh = initial_mesh(initial, &state.substrate, params.edge)
-            .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?;
+            .ok_or(SurfaceError::Drop { index, reason: NO_ROOM })?;
         notices.check_size(index, sphere_radius(volume), params.edge);
         let mut drop = Drop::new(state.run.new_id(), mesh, volume, velocity);
         remesh_uniformly(&mut drop, &state.substrate, params, &mut scratch.shared);
-        state.run.added += volume;
+        if !encloses_its_volume(&drop) {
+            drop.volume = drop.mesh.volume();
+            check(&drop.mesh).map_err(|_| SurfaceError::Drop { index, reason: NO_ROOM })?;
+            notices.report_lack_of_room(index, [drop.volume, volume]);
+        }
+        state.run.added += drop.volume;
         let components = split_components(drop, &state.substrate, params, &mut scratch.shared);
         state.insert_components(components, &mut Vec::new());
         Ok(())

@@ -35,7 +35,7 @@ impl SurfaceModel {
         state.substrate.world.advance_to(until);
         let gravity = 0.5 * (start.world.gravity() + state.substrate.world.gravity());
         timer.enter("emission");
-        emit(state, params, until, &mut scratch.shared);
+        emit(state, params, until, &mut scratch.shared, notices);
         start.outlets.clone_from(&state.substrate.outlets);
         state.wake_disturbed(gravity);
         timer.enter("drops");

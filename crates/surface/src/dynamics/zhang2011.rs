@@ -191,7 +191,8 @@ fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
 ///
 /// The force is implicit, so that any α is stable: a line that advances by half an edge relative to
 /// the drop lowers its angle by about a radian. It acts between the line and the free surface,
-/// which carries the reaction by area: on a uniform solid the forces on a closed line balance.
+/// which carries the reaction by area: on a uniform solid the forces on a closed line balance. A
+/// line in a corner between solids cannot follow, and would leave the reaction to push the drop.
 fn push_contact_line(
     drop: &Drop,
     geometry: &DropGeometry,
@@ -202,8 +203,7 @@ fn push_contact_line(
     let dt = context.dt;
     let reach = 0.5 * drop.target_edge(context.params.edge);
     let mut sum = DVec3::ZERO;
-    let on_line = |kind: VertexKind, interface: Interface| kind == VertexKind::ContactLine && interface.is_solid();
-    for contact in geometry.contacts.iter().filter(|c| on_line(c.kind, c.interface)) {
+    for contact in geometry.contacts.iter().filter(|c| c.is_mobile_line() && c.interface.is_solid()) {
         let (v, sample) = (contact.vertex, &contact.sample);
         let normal = geometry.normals[v];
         let theta = normal.dot(sample.normal).clamp(-1.0, 1.0).acos();
