@@ -111,11 +111,10 @@ impl StageState {
             if files.done && output_exists() {
                 return ItemState::Done;
             }
-            if files.log && is_locked(&stage.path(folder, item, "log")) {
-                return ItemState::Running;
-            }
+            // A repeated item loses its mark before it starts.
             if !files.failed {
-                return ItemState::Waiting;
+                let running = files.log && is_locked(&stage.path(folder, item, "log"));
+                return if running { ItemState::Running } else { ItemState::Waiting };
             }
             let reason = atomic::read(&stage.path(folder, item, "failed")).unwrap_or_default();
             ItemState::Failed(String::from_utf8_lossy(&reason).trim().to_owned())

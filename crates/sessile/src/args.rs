@@ -269,15 +269,11 @@ pub struct DatasetArgs {
     /// Folder of the dataset [default: datasets/NAME for a spec NAME.toml]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Number of processes at a time, each on one thread [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub execution: ExecutionArgs,
     /// Make a single sample again, in --out
-    #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["count", "jobs"])]
+    #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["count", "jobs", "on"])]
     pub sample: Option<u64>,
-    /// Repeat failed samples
-    #[arg(long, value_name = "WHICH", value_parser = ["failed"])]
-    pub retry: Option<String>,
     /// Write eight painted photographs of streets into a folder, to try the command with
     #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "count", "sample", "out"])]
     pub example_photos: Option<PathBuf>,
@@ -309,7 +305,7 @@ pub struct DatasetGatherArgs {
 /// `sessile jobs`.
 #[derive(Args, Debug)]
 pub struct JobsArgs {
-    /// Folder of the plan: that of a sweep, or a run folder whose frames are rendered
+    /// Folder of the plan: of a sweep, a dataset or figures, or a run folder whose frames are rendered
     pub folder: PathBuf,
     /// Print JSON
     #[arg(long)]

@@ -338,7 +338,7 @@ mod tests {
         Plan::new(Path::new("a <b>.toml"), &[], &Sweep { axes, zip: false }).expect("a plan")
     }
 
-    fn html(plan: &Plan, image: Option<Vec<u8>>) -> String {
+    fn html(plan: &Plan, image: Option<&[u8]>) -> String {
         let mut report = Report::new(plan, vec!["final.height".into(), "final.drops".into()]);
         for run in 0..plan.runs.len() {
             let theory = Theory { height: Some(1e-3 * (run + 1) as f64), ..Theory::default() };
@@ -347,13 +347,13 @@ mod tests {
             let values = vec![(run != 1).then_some(1.1e-3 * (run + 1) as f64), Some(1.0)];
             report.add(ReportRun { run, status, values, theory, reason });
         }
-        report.html(&|_| image.clone())
+        report.html(&|_| image.map(<[u8]>::to_vec))
     }
 
     #[test]
     fn the_page_is_self_contained_and_shows_everything() {
         let plan = plan(&["drops.0.volume=1,2,3 uL", "solids.0.material=glass,wax"]);
-        let html = html(&plan, Some(b"png".to_vec()));
+        let html = html(&plan, Some(b"png"));
         for wanted in [
             "Sweep of a &lt;b&gt;.toml",
             "6 runs: 5 done, 1 failed",

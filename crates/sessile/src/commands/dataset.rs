@@ -1,21 +1,21 @@
 //! `sessile dataset`: image pairs with ground truth of random drops.
 
 use std::io::{Write, stdout};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use sessile_dataset::{
     DatasetError, LightCache, Recipe, Spec, generate, make_sample, recipe_of_line, sample_folder, street,
 };
-use sessile_jobs::{JobsError, Local, Plan, Stage, execute};
+use sessile_jobs::{JobsError, Plan, Stage};
 use sessile_render::write_png;
 
 use super::on_threads;
 use crate::args::{DatasetArgs, DatasetGatherArgs, DatasetSamplesArgs};
+use crate::commands::jobs::{self, Executed};
 use crate::commands::run;
 use crate::failure::Failure;
-use crate::{interrupt, stderr};
+use crate::interrupt;
 
 /// Samples that one process makes: its light tables are computed once.
 const BLOCK: u64 = 50;
@@ -51,27 +51,16 @@ fn all(args: &DatasetArgs, spec: &Path, count: u64, folder: &Path) -> Result<(),
     let plan = plan(&spec, count);
     // Another number of samples: those that exist are kept.
     match plan.save(folder) {
-        Err(JobsError::OtherPlan { .. }) => plan.replace(folder),
+        Err(JobsError::OtherPlan { .. }) => plan.save_or_replace(folder),
         saved => saved,
     }
-    .map_err(jobs_failure)?;
-    let program = std::env::current_exe().map_err(Failure::failed)?;
-    let stop = interrupt::stop_flag();
-    // A signal lets the processes stop by themselves.
-    interrupt::begin_work();
-    let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let local = Local { program: &program, jobs, retry_failed: args.retry.is_some(), stop };
-    let totals = execute(&plan, folder, local, &|totals| stderr::line(&format!("samples: {totals}")));
-    let totals = totals.map_err(jobs_failure)?;
-    if stop.load(Ordering::Relaxed) {
-        return Err(Failure::Stopped(format!("stopped ({totals}); the same command makes the rest")));
-    }
+    .map_err(jobs::failure)?;
+    let executed = jobs::execute_plan(&plan, folder, &args.execution, "samples")?;
     writeln!(stdout(), "{}", folder.join("samples.jsonl").display())?;
-    if totals.failed == 0 {
-        return Ok(());
+    match executed {
+        Executed::Submitted => Ok(()),
+        Executed::Here(totals) => jobs::check(&plan, folder, totals, "samples"),
     }
-    let folder = folder.display();
-    Err(Failure::failed(format!("{totals}; `sessile jobs {folder}` says why, `--retry failed` repeats them")))
 }
 
 /// Samples in blocks, then the lists of all samples.
@@ -134,8 +123,4 @@ fn failure(error: DatasetError) -> Failure {
         DatasetError::Spec(_) | DatasetError::OtherSpec { .. } | DatasetError::Line { .. } => Failure::wrong(error),
         error => Failure::failed(error),
     }
-}
-
-fn jobs_failure(error: JobsError) -> Failure {
-    Failure::failed(error)
 }

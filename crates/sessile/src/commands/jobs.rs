@@ -58,7 +58,11 @@ pub fn check(plan: &Plan, folder: &Path, totals: Totals, noun: &str) -> Result<(
     if status.failures.is_empty() {
         return Ok(());
     }
-    let failed = format!("{} of {} {noun} failed; `--retry failed` repeats them", totals.failed, totals.total);
+    let what = match totals.failed {
+        0 => format!("all {noun} are done, but a later stage failed"),
+        failed => format!("{failed} of {} {noun} failed", totals.total),
+    };
+    let failed = format!("{what}; `--retry failed` repeats what failed");
     Err(Failure::failed(format!("{failed}{}", failures(&status))))
 }
 

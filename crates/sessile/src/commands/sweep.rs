@@ -75,8 +75,10 @@ pub fn part(args: &SweepPartArgs) -> Result<(), Failure> {
 fn image(plan: &Plan, folder: &Path, index: usize) -> Result<(), Failure> {
     let (run, images) = plan.image(folder, index);
     let out = run_path(folder, run);
-    let done = RunInfo::read(&out.join("run.json")).is_ok_and(|info| info.status == RunStatus::Done);
-    if !done || images.is_dir() {
+    let Ok(RunInfo { status: RunStatus::Done, frames, .. }) = RunInfo::read(&out.join("run.json")) else {
+        return Ok(());
+    };
+    if images.join(format!("{:05}.png", frames.saturating_sub(1))).is_file() {
         return Ok(());
     }
     let [width, height] = scene::read(&out.join("scene.toml"), &[])?.scene.render.size;
