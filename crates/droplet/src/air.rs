@@ -7,12 +7,17 @@
 
 use glam::DVec3;
 use sessile_frames::Event;
-use sessile_sliding::{Ball, ball_radius, merge_event};
+use sessile_numerics::OptionalIndex;
+use sessile_sliding::{Ball, SlotIndex, ball_radius, merge_event};
 
 use crate::grid::{Grid, PER_CELL, Query, QueryScratch, Region};
+use crate::surface_mesh::SolidIndex;
 
 /// Smallest width of a grid cell, in mean radii.
 const CELL_PER_RADIUS: f64 = 8.0;
+
+/// The solid that airborne droplets have in the grid, where all are on one.
+const AIR: SolidIndex = SolidIndex::new(0);
 
 /// Contact detection among airborne droplets; keeps its memory from step to step.
 #[derive(Debug)]
@@ -21,7 +26,8 @@ pub struct Air {
     sized_for: usize,
     queries: Vec<Query>,
     scratch: QueryScratch,
-    pairs: Vec<(u32, u32)>,
+    /// Pairs in contact, by their places in the list of airborne droplets.
+    pairs: Vec<(SlotIndex, SlotIndex)>,
 }
 
 impl Default for Air {
@@ -51,7 +57,7 @@ impl Air {
             }
             self.pairs.sort_unstable();
             for &(a, b) in &self.pairs {
-                merge(balls, a as usize, b as usize, events);
+                merge(balls, a, b, events);
             }
             balls.retain(|ball| ball.body.volume > 0.0);
         }
@@ -64,13 +70,13 @@ impl Air {
         self.resize_grid(balls);
         self.grid.clear();
         self.queries.clear();
-        for (index, ball) in (0..).zip(balls) {
+        for (index, ball) in SlotIndex::first(balls.len()).zip(balls) {
             let (drift, radius) = ((ball.body.velocity - mean) * dt, ball_radius(ball.body.volume));
-            self.grid.insert(index, 0, ball.body.center, radius as f32);
+            self.grid.insert(index, AIR, ball.body.center, radius as f32);
             let radius = radius + drift.length();
             self.queries.push(Query {
-                solid: 0,
-                own: index,
+                solid: AIR,
+                own: OptionalIndex::some(index),
                 from: ball.body.center - drift,
                 to: ball.body.center,
                 radius,
@@ -79,8 +85,8 @@ impl Air {
         let pairs = &mut self.pairs;
         pairs.clear();
         self.grid.query_many(&self.queries, Region::Path, &mut self.scratch, |query, other| {
-            let (a, b) = ((query as u32).min(other), (query as u32).max(other));
-            if a != b && touched(&balls[a as usize], &balls[b as usize], dt) {
+            let (a, b) = (SlotIndex::new(query).min(other), SlotIndex::new(query).max(other));
+            if a != b && touched(&balls[a], &balls[b], dt) {
                 pairs.push((a, b));
             }
         });
@@ -117,12 +123,12 @@ fn touched(a: &Ball, b: &Ball, dt: f64) -> bool {
 }
 
 /// Merges two airborne droplets if both are still there; the absorbed one is left without volume.
-fn merge(balls: &mut [Ball], a: usize, b: usize, events: &mut Vec<Event>) {
+fn merge(balls: &mut [Ball], a: SlotIndex, b: SlotIndex, events: &mut Vec<Event>) {
     if balls[a].body.volume <= 0.0 || balls[b].body.volume <= 0.0 {
         return;
     }
     let (kept, absorbed) = if balls[b].body.volume > balls[a].body.volume { (b, a) } else { (a, b) };
-    events.push(merge_event([balls[a].id.get(), balls[b].id.get()].into_iter(), balls[kept].id.get()));
+    events.push(merge_event([balls[a].id, balls[b].id].into_iter(), balls[kept].id));
     balls[kept].body = balls[kept].body.merged_with(&balls[absorbed].body);
     balls[absorbed].body.volume = 0.0;
 }

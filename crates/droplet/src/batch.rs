@@ -23,7 +23,7 @@ use crate::integrate::{
 };
 use crate::kernel::{FEW_INTERVALS, MAX_INTERVALS, Midpoint, Start, drag_weight, is_last};
 use crate::simd::{F64Lanes, LANES, Lane, LaneMask, Vec2, ceil};
-use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint, TriangleIndex};
 
 /// Largest number of droplets in a batch.
 pub const CAPACITY: usize = 128;
@@ -191,7 +191,7 @@ struct Divergent {
     /// Coefficients of its interval, where they are known.
     linearized: Option<Linearized>,
     /// The triangle that it is likely to enter.
-    next_triangle: u32,
+    next_triangle: TriangleIndex,
     /// It does not join the batch again.
     is_scalar: bool,
 }
@@ -219,14 +219,22 @@ const _: () = assert!(CAPACITY <= 1 << u8::BITS);
 impl Batch {
     /// An empty batch; `segments` is memory for paths.
     pub fn new(segments: Vec<PathSegment>) -> Self {
-        let motion = MotionState { place: SurfacePoint { triangle: 0, at: DVec2::ZERO }, velocity: DVec2::ZERO };
+        let motion = MotionState {
+            place: SurfacePoint { triangle: TriangleIndex::new(0), at: DVec2::ZERO },
+            velocity: DVec2::ZERO,
+        };
         Self {
             members: [Member::new(motion, 0.0); CAPACITY],
             count: 0,
             queue: [0; CAPACITY],
             num_queued: 0,
             num_started: 0,
-            divergent: [Divergent { index: 0, linearized: None, next_triangle: 0, is_scalar: false }; CAPACITY],
+            divergent: [Divergent {
+                index: 0,
+                linearized: None,
+                next_triangle: TriangleIndex::new(0),
+                is_scalar: false,
+            }; CAPACITY],
             num_divergent: 0,
             segments,
             input: KernelInput::default(),
@@ -283,7 +291,7 @@ impl Batch {
         &mut self,
         surface: &SurfaceMesh,
         model: impl Fn(usize) -> F,
-        prefetch: impl Fn(u32) -> f64,
+        prefetch: impl Fn(TriangleIndex) -> f64,
     ) {
         self.integrate_lanes::<false, F>(surface, &model);
         while self.num_divergent > 0 {
@@ -398,7 +406,13 @@ impl Batch {
         true
     }
 
-    fn set_aside(&mut self, index: usize, linearized: Option<Linearized>, next_triangle: u32, is_scalar: bool) {
+    fn set_aside(
+        &mut self,
+        index: usize,
+        linearized: Option<Linearized>,
+        next_triangle: TriangleIndex,
+        is_scalar: bool,
+    ) {
         self.divergent[self.num_divergent] = Divergent { index, linearized, next_triangle, is_scalar };
         self.num_divergent += 1;
     }
@@ -459,7 +473,7 @@ impl KernelInput {
 
     /// The triangle that a droplet enters if it moves to `to` (in m).
     #[inline]
-    fn likely_next(&self, lane: usize, to: DVec2, surface: &SurfaceMesh, triangle: u32) -> u32 {
+    fn likely_next(&self, lane: usize, to: DVec2, surface: &SurfaceMesh, triangle: TriangleIndex) -> TriangleIndex {
         let inside = |k: usize| component(&self.edges[k], lane).perp_dot(to - component(&self.corners[k], lane));
         let edge = (0..3).fold(0, |least, k| if inside(k) < inside(least) { k } else { least });
         surface.opposite(triangle, edge).map_or(triangle, |(next, _)| next)
@@ -716,7 +730,8 @@ mod tests {
                     let count = 1 + (random.uniform() * CAPACITY as f64) as usize;
                     let droplets: Vec<(MotionState, Constant<'_>)> = (0..count)
                         .map(|_| {
-                            let triangle = (random.uniform() * surface.facets().len() as f64) as u32;
+                            let triangle =
+                                TriangleIndex::new((random.uniform() * surface.facets().len() as f64) as usize);
                             let facet = surface.facet(triangle);
                             let mut vector = || DVec3::new(random.uniform(), random.uniform(), random.uniform()) - 0.5;
                             let at =

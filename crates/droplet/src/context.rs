@@ -36,6 +36,6 @@ impl<'a> StepContext<'a> {
     /// Acceleration field of the solid of a facet.
     #[inline]
     pub fn acceleration(&self, facet: &Facet) -> &'a AccelerationField {
-        &self.accelerations[facet.solid as usize]
+        &self.accelerations[facet.solid]
     }
 }

@@ -53,6 +53,7 @@ fn fall(surface: &SurfaceMesh, at: SurfacePoint, ways: &[DVec2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surface_mesh::TriangleIndex;
     use crate::surface_mesh::tests::{sheet, surface_of};
 
     #[test]
@@ -61,8 +62,9 @@ mod tests {
             let mut mesh = sheet(0.02, 0.02, 80, 80);
             mesh.positions.iter_mut().for_each(|p| p.z = -0.5 * kappa * (p.x * p.x + p.y * p.y));
             let surface = surface_of(&mesh);
-            let near = |t: &u32| surface.facet(*t).point(surface.facet(*t).centroid()).truncate().length() < 3e-4;
-            let triangle = (0..surface.facets().len() as u32).find(near).expect("a triangle in the middle");
+            let near =
+                |t: &TriangleIndex| surface.facet(*t).point(surface.facet(*t).centroid()).truncate().length() < 3e-4;
+            let triangle = TriangleIndex::first(surface.facets().len()).find(near).expect("a triangle in the middle");
             curvature(&surface, SurfacePoint { triangle, at: surface.facet(triangle).centroid() }, 1.5e-3)
         };
         for kappa in [0.0, 40.0, -40.0] {

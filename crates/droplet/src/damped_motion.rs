@@ -237,6 +237,7 @@ pub fn first_zero(d: f64, u: f64, b: f64, rate: f64, until: f64) -> Option<f64> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surface_mesh::TriangleIndex;
     use crate::surface_mesh::tests::{sheet, surface_of};
 
     /// The formulas of the paper as printed.
@@ -295,7 +296,7 @@ mod tests {
     #[test]
     fn no_exit_is_missed_and_none_is_spurious() {
         let surface = surface_of(&sheet(1.0, 1.0, 1, 1));
-        let facet = *surface.facet(0);
+        let facet = *surface.facet(TriangleIndex::new(0));
         let mut seed = 1_u64;
         let mut uniform = move || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

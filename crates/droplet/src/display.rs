@@ -13,11 +13,12 @@ use rayon::prelude::*;
 use sessile_frames::instances::{Batch, assemble, stored_as_instances};
 use sessile_frames::{DropState, FrameGeometry};
 use sessile_geometry::TriMesh;
+use sessile_numerics::FourByteIndex as _;
 use sessile_shapes::{
     Body, Detail, DrapeScratch, Draped, DropMesh, Fit, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape,
     SubstrateOffsets, confine, drape, drape_flat, drape_layer, layer,
 };
-use sessile_sliding::{Ball, NeckPart, NeckParts};
+use sessile_sliding::{Ball, DropId, NeckPart, NeckParts, SlotIndex};
 use sessile_wetting::CurvedRest;
 use sessile_world::Solid;
 
@@ -26,7 +27,7 @@ use crate::curvature::curvature;
 use crate::droplets::Droplet;
 use crate::particles::{Fidelity, ParticleSystem};
 use crate::patch;
-use crate::surface_mesh::{ContactLine, Facet, SurfacePoint, TangentFrame};
+use crate::surface_mesh::{ContactLine, Facet, SolidIndex, SurfacePoint, TangentFrame};
 
 /// Largest sag that two blobs can represent, in base radii.
 const MAX_SAG: f64 = 0.22;
@@ -86,7 +87,7 @@ enum Cut {
 #[derive(Clone, Copy)]
 enum Source<'a> {
     /// On a solid, in this slot.
-    Slot(u32),
+    Slot(SlotIndex),
     Airborne(&'a Ball),
 }
 
@@ -115,7 +116,7 @@ impl FrameBuilder<'_> {
     /// Geometry and states of all drops, by increasing id.
     pub fn geometry(&self, balls: &[Ball]) -> (FrameGeometry, Vec<DropState>) {
         let droplets = &self.particles.droplets;
-        let mut slots: Vec<u32> = droplets.used().collect();
+        let mut slots: Vec<SlotIndex> = droplets.used().collect();
         slots.sort_unstable_by_key(|&slot| droplets[slot].id);
         if stored_as_instances(slots.len() + balls.len()) {
             return self.instances(slots, balls);
@@ -123,9 +124,9 @@ impl FrameBuilder<'_> {
         let mut states: Vec<DropState> = slots.par_iter().map(|&slot| self.drop_state(slot)).collect();
         states.extend(balls.iter().map(airborne_state));
         states.sort_unstable_by_key(|state| state.id);
-        let mut drops: Vec<(u32, Source<'_>)> =
+        let mut drops: Vec<(Option<DropId>, Source<'_>)> =
             slots.iter().map(|&slot| (droplets[slot].id, Source::Slot(slot))).collect();
-        drops.extend(balls.iter().map(|ball| (ball.id.get(), Source::Airborne(ball))));
+        drops.extend(balls.iter().map(|ball| (Some(ball.id), Source::Airborne(ball))));
         drops.sort_unstable_by_key(|&(id, _)| id);
         let batches = Batch::of(&drops, |batch, &(_, drop)| match drop {
             Source::Slot(slot) => self.push_surface(slot, batch),
@@ -137,21 +138,22 @@ impl FrameBuilder<'_> {
     /// Positions of all drops, by increasing id, in m: of a droplet on a solid its place there.
     pub fn positions(&self, balls: &[Ball]) -> Vec<DVec3> {
         let droplets = &self.particles.droplets;
-        let mut positions: Vec<(u32, DVec3)> = balls.iter().map(|ball| (ball.id.get(), ball.body.center)).collect();
+        let mut positions: Vec<(Option<DropId>, DVec3)> =
+            balls.iter().map(|ball| (Some(ball.id), ball.body.center)).collect();
         positions.extend(droplets.used().map(|slot| (droplets[slot].id, self.origin(slot))));
         positions.sort_unstable_by_key(|&(id, _)| id);
         positions.into_iter().map(|(_, position)| position).collect()
     }
 
     /// Place of a droplet in the world, in m.
-    fn origin(&self, slot: u32) -> DVec3 {
+    fn origin(&self, slot: SlotIndex) -> DVec3 {
         let facet = self.facet(slot);
-        let pose = &self.context.rigid_states[facet.solid as usize].pose;
+        let pose = &self.context.rigid_states[facet.solid].pose;
         pose.apply(facet.point(self.particles.droplets[slot].motion.place.at))
     }
 
     /// Instances and states of many drops; `slots` are sorted by id.
-    fn instances(&self, slots: Vec<u32>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState>) {
+    fn instances(&self, slots: Vec<SlotIndex>, balls: &[Ball]) -> (FrameGeometry, Vec<DropState>) {
         let (mut instances, mut states) = (Vec::new(), Vec::new());
         slots.into_par_iter().map(|slot| self.instance(slot)).unzip_into_vecs(&mut instances, &mut states);
         if !balls.is_empty() {
@@ -163,17 +165,17 @@ impl FrameBuilder<'_> {
         (FrameGeometry::Instances(instances), states)
     }
 
-    fn facet(&self, slot: u32) -> &Facet {
+    fn facet(&self, slot: SlotIndex) -> &Facet {
         self.context.surface.facet(self.particles.droplets[slot].motion.place.triangle)
     }
 
-    fn drop_state(&self, slot: u32) -> DropState {
+    fn drop_state(&self, slot: SlotIndex) -> DropState {
         let (droplet, facet) = (self.particles.droplets.get(slot), self.facet(slot));
-        let rigid = &self.context.rigid_states[facet.solid as usize];
+        let rigid = &self.context.rigid_states[facet.solid];
         let origin = self.origin(slot);
         let velocity = rigid.pose.turn(facet.lift(droplet.motion.velocity)) + rigid.velocity.at(origin);
         let speed_max = velocity.length();
-        DropState { id: droplet.id, volume: droplet.size.volume, velocity, speed_max, pressure: None }
+        DropState { id: droplet.id.get(), volume: droplet.size.volume, velocity, speed_max, pressure: None }
     }
 
     /// Shape of a droplet from its size, velocity and acceleration.
@@ -253,7 +255,7 @@ impl FrameBuilder<'_> {
     }
 
     /// Adds the closed surface of a droplet in world coordinates, its base on the mesh.
-    fn push_surface(&self, slot: u32, batch: &mut Batch) {
+    fn push_surface(&self, slot: SlotIndex, batch: &mut Batch) {
         let droplet = self.particles.droplets.get(slot);
         let (facet, size, detail) = (self.facet(slot), droplet.size, Detail::default());
         let (shape, parts) = (self.shape(&droplet), self.particles.necks.get(slot));
@@ -275,33 +277,32 @@ impl FrameBuilder<'_> {
             drape_flat(&mut built.mesh, size.volume);
             (built, Cut::Never)
         };
-        let rigid = &self.context.rigid_states[facet.solid as usize];
+        let rigid = &self.context.rigid_states[facet.solid];
         built.mesh.positions.iter_mut().for_each(|p| *p = rigid.pose.apply(frame.point + frame.axes * *p));
         self.confine(&mut built, size.volume, facet.solid, may_cut);
-        batch.push(droplet.id, Some(facet.solid), self.drop_state(slot).velocity, &built);
+        batch.push(droplet.id.get(), Some(facet.solid.number()), self.drop_state(slot).velocity, &built);
     }
 
     /// Moves the free surface of a droplet out of other solids, and out of its own one if it may
     /// cut into it. In world coordinates.
-    fn confine(&self, built: &mut DropMesh, volume: f64, own: u32, may_cut: Cut) {
-        let nearby = &self.context.setup.nearby_solids[own as usize];
+    fn confine(&self, built: &mut DropMesh, volume: f64, own: SolidIndex, may_cut: Cut) {
+        let nearby = &self.context.setup.nearby_solids[own];
         if may_cut == Cut::Never && nearby.is_empty() {
             return;
         }
         let positions = &built.mesh.positions;
         let center = positions.iter().sum::<DVec3>() / positions.len() as f64;
         let reach = positions.iter().map(|p| p.distance_squared(center)).fold(0.0, f64::max).sqrt();
-        let near = |other: &&u32| self.solids[**other as usize].signed_distance(center) < reach;
-        let mut obstacles: Vec<&Solid> =
-            nearby.iter().filter(near).map(|&other| &self.solids[other as usize]).collect();
+        let near = |other: &&SolidIndex| self.solids[**other].signed_distance(center) < reach;
+        let mut obstacles: Vec<&Solid> = nearby.iter().filter(near).map(|&other| &self.solids[other]).collect();
         if may_cut != Cut::Never {
-            obstacles.push(&self.solids[own as usize]);
+            obstacles.push(&self.solids[own]);
         }
         // Deeper vertices are behind an open solid.
         let (shallow, deep) = (1e-3 * volume.cbrt(), 2.0 * reach);
         let is_inside = |solid: &Solid, p: DVec3| (-deep..-shallow).contains(&solid.signed_distance(p));
         let step = |solid: &Solid| match may_cut {
-            Cut::Possible if solid.index() == own as usize => (positions.len() / CHECKED_VERTICES).max(1),
+            Cut::Possible if solid.index() == own.to_usize() => (positions.len() / CHECKED_VERTICES).max(1),
             _ => 1,
         };
         let cuts = |solid: &&Solid| positions.iter().step_by(step(solid)).any(|&p| is_inside(solid, p));
@@ -309,7 +310,7 @@ impl FrameBuilder<'_> {
         if obstacles.is_empty() {
             return;
         }
-        let own = &self.solids[own as usize];
+        let own = &self.solids[own];
         confine(built, volume, |at, stays| {
             let mut moved = at;
             for solid in obstacles.iter().filter(|solid| !stays || solid.index() != own.index()) {
@@ -334,7 +335,7 @@ impl FrameBuilder<'_> {
         body: impl Fn() -> DropMesh,
     ) -> (DropMesh, Cut) {
         let (surface, place, volume) = (self.context.surface, droplet.motion.place, droplet.size.volume);
-        let solid = surface.facet(place.triangle).solid as usize;
+        let solid = surface.facet(place.triangle).solid;
         if shape.covers_solid
             && let Some(film) = self.film_around(solid, volume, frame)
         {
@@ -371,7 +372,7 @@ impl FrameBuilder<'_> {
     }
 
     /// Whether a vertex of the free surface is inside the solid.
-    fn is_inside(&self, built: &DropMesh, solid: usize, frame: &TangentFrame) -> bool {
+    fn is_inside(&self, built: &DropMesh, solid: SolidIndex, frame: &TangentFrame) -> bool {
         let height = built.mesh.positions.iter().map(|p| p.z).fold(f64::MIN_POSITIVE, f64::max);
         let mesh = &self.context.setup.meshes[solid];
         built.mesh.positions.iter().any(|&p| {
@@ -384,7 +385,7 @@ impl FrameBuilder<'_> {
     }
 
     /// Area of a base over that of its solid; 0 if the solid is open.
-    fn coverage(&self, built: &DropMesh, solid: usize) -> f64 {
+    fn coverage(&self, built: &DropMesh, solid: SolidIndex) -> f64 {
         let surface = self.context.surface;
         if !surface.is_closed(solid) {
             return 0.0;
@@ -394,11 +395,11 @@ impl FrameBuilder<'_> {
             0.5 * (b - a).cross(c - a).length()
         };
         let base: f64 = (0..built.on_solid.len()).filter(|&t| built.on_solid[t]).map(area).sum();
-        base / self.context.setup.cumulative_areas[surface.triangles_of(solid).end - 1]
+        base / self.context.setup.cumulative_areas[surface.range_of(solid).end - 1]
     }
 
     /// A film of `volume` (in m³) all around a closed solid, in the axes of a frame.
-    fn film_around(&self, solid: usize, volume: f64, frame: &TangentFrame) -> Option<DropMesh> {
+    fn film_around(&self, solid: SolidIndex, volume: f64, frame: &TangentFrame) -> Option<DropMesh> {
         if !self.context.surface.is_closed(solid) {
             return None;
         }
@@ -419,15 +420,15 @@ impl FrameBuilder<'_> {
         let balance = balances.of(weight * tangential, -weight * shape.normal);
         let amplitude = patch::amplitude(droplet.motion.velocity.length());
         let rotation = DMat2::from_angle(if tangential > 0.0 { shape.tangential.to_angle() } else { 0.0 });
-        let noise = (self.context.setup.seed, droplet.id, amplitude);
+        let noise = (self.context.setup.seed, droplet.id.get(), amplitude);
         patch::patch(&balance, balances.springs(), size.radius, rotation, noise)
     }
 
     /// A droplet as a few numbers, and its state.
-    fn instance(&self, slot: u32) -> (Instance, DropState) {
+    fn instance(&self, slot: SlotIndex) -> (Instance, DropState) {
         let droplet = self.particles.droplets.get(slot);
         let (facet, shape) = (self.facet(slot), self.shape(&droplet));
-        let rigid = &self.context.rigid_states[facet.solid as usize];
+        let rigid = &self.context.rigid_states[facet.solid];
         let (state, parts) = (self.drop_state(slot), self.particles.necks.get(slot));
         // y up the slope, in the triangle's axes.
         let up = (-shape.tangential).try_normalize().unwrap_or(DVec2::Y);
@@ -443,8 +444,8 @@ impl FrameBuilder<'_> {
         let substrate =
             radius.map_or_else(SubstrateOffsets::default, |radius| SubstrateOffsets::sampled(radius, offset));
         let instance = Instance {
-            drop: droplet.id,
-            solid: Some(facet.solid),
+            drop: droplet.id.get(),
+            solid: Some(facet.solid.number()),
             frame: LocalFrame {
                 origin: rigid.pose.apply(frame.point),
                 axes: rigid.pose.rotation * frame.axes * within,
@@ -507,6 +508,7 @@ fn metaballs(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surface_mesh::TriangleIndex;
     use crate::surface_mesh::tests::{sheet, surface_of};
     use sessile_geometry::mesh_distance::MeshDistance;
 
@@ -533,8 +535,9 @@ mod tests {
         };
         for mesh in [shaped(|x, y| -(x * x + y * y) / 0.02), shaped(|x, _| 0.7 * x.abs())] {
             let surface = surface_of(&mesh);
-            let near = |t: &u32| surface.facet(*t).point(surface.facet(*t).centroid()).truncate().length() < 1e-3;
-            let triangle = (0..surface.facets().len() as u32).find(near).expect("in the middle");
+            let near =
+                |t: &TriangleIndex| surface.facet(*t).point(surface.facet(*t).centroid()).truncate().length() < 1e-3;
+            let triangle = TriangleIndex::first(surface.facets().len()).find(near).expect("in the middle");
             let place = SurfacePoint { triangle, at: surface.facet(triangle).centroid() };
             let frame = surface.tangent_frame(place);
             let line = ContactLine { radius: 1.25e-3, turn: 0.0 };

@@ -5,9 +5,12 @@ use std::ops::{Index, IndexMut};
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use sessile_sliding::{DropId, SlotIndex, optional_id};
+
 use crate::integrate::MotionState;
+use crate::neighbors::GridAddress;
 use crate::substrate::Substrate;
-use crate::surface_mesh::SurfaceMesh;
+use crate::surface_mesh::{SolidIndex, SurfaceMesh};
 
 /// Slots per chunk of parallel work; fixed, so that chunks do not depend on the number of threads.
 pub const CHUNK: usize = 1024;
@@ -39,23 +42,22 @@ pub struct Location {
     pub merge_radius: f32,
     /// Its solid.
     #[serde(skip)]
-    pub solid: u32,
-    /// Its bucket in the grid, or [`NIL`].
-    #[serde(skip, default = "nil")]
-    pub bucket: u32,
-}
-
-/// Null index of slots, buckets and cache lines, which are stored as bare `u32` to keep them small.
-pub const NIL: u32 = u32::MAX;
-
-fn nil() -> u32 {
-    NIL
+    pub solid: SolidIndex,
+    /// Its place in the neighbor grid.
+    #[serde(skip)]
+    pub address: GridAddress,
 }
 
 impl Location {
     /// At a point (in m), not yet in the grid.
     fn new(point: DVec3) -> Self {
-        Self { point, displacement: Vec3::ZERO, merge_radius: 0.0, solid: 0, bucket: NIL }
+        Self {
+            point,
+            displacement: Vec3::ZERO,
+            merge_radius: 0.0,
+            solid: SolidIndex::default(),
+            address: GridAddress::NONE,
+        }
     }
 }
 
@@ -74,8 +76,8 @@ pub struct State {
 /// A droplet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Droplet {
-    /// Never reused; 0 for an empty slot.
-    pub id: u32,
+    /// Never reused.
+    pub id: DropId,
     /// Place and velocity.
     pub motion: MotionState,
     /// Volume and radii.
@@ -94,8 +96,9 @@ pub struct Droplet {
 pub struct Slot {
     /// Location, as neighbors see it.
     pub location: Location,
-    /// Never reused; 0 for an empty slot.
-    pub id: u32,
+    /// Never reused; `None` in an empty slot.
+    #[serde(with = "optional_id")]
+    pub id: Option<DropId>,
     /// Dynamic state.
     pub state: State,
     /// Place and velocity.
@@ -111,26 +114,26 @@ const _: () = assert!(size_of::<Slot>() == 128);
 pub struct Droplets {
     /// All slots, used or not.
     pub slots: Vec<Slot>,
-    free: Vec<u32>,
+    free: Vec<SlotIndex>,
     /// Slots that have stopped sliding, possibly repeated, until the list of sliding slots is
     /// updated.
     #[serde(skip)]
-    pub stopped: Vec<u32>,
+    pub stopped: Vec<SlotIndex>,
 }
 
-impl Index<u32> for Droplets {
+impl Index<SlotIndex> for Droplets {
     type Output = Slot;
 
     #[inline(always)]
-    fn index(&self, slot: u32) -> &Slot {
-        &self.slots[slot as usize]
+    fn index(&self, slot: SlotIndex) -> &Slot {
+        &self.slots[slot]
     }
 }
 
-impl IndexMut<u32> for Droplets {
+impl IndexMut<SlotIndex> for Droplets {
     #[inline(always)]
-    fn index_mut(&mut self, slot: u32) -> &mut Slot {
-        &mut self.slots[slot as usize]
+    fn index_mut(&mut self, slot: SlotIndex) -> &mut Slot {
+        &mut self.slots[slot]
     }
 }
 
@@ -143,19 +146,19 @@ pub struct SlotRange<'a> {
 impl SlotRange<'_> {
     /// A slot of the range.
     #[inline(always)]
-    pub fn get(&self, slot: u32) -> &Slot {
-        &self.slots[slot as usize - self.first]
+    pub fn get(&self, slot: SlotIndex) -> &Slot {
+        &self.slots[slot.to_usize() - self.first]
     }
 
     /// A slot of the range, to be changed.
     #[inline(always)]
-    pub fn slot(&mut self, slot: u32) -> &mut Slot {
-        &mut self.slots[slot as usize - self.first]
+    pub fn slot(&mut self, slot: SlotIndex) -> &mut Slot {
+        &mut self.slots[slot.to_usize() - self.first]
     }
 
     /// Prefetches some slots and the triangles that they are on.
-    pub fn prefetch(&self, slots: &[u32], surface: &SurfaceMesh, substrate: &Substrate) {
-        let ids = slots.iter().fold(0, |sum, &slot| sum ^ self.get(slot).id);
+    pub fn prefetch(&self, slots: &[SlotIndex], surface: &SurfaceMesh, substrate: &Substrate) {
+        let ids = slots.iter().fold(0, |sum, &slot| sum ^ id_number(self.get(slot)));
         let facets = slots.iter().fold(0.0, |sum, &slot| {
             let triangle = self.get(slot).motion.place.triangle;
             sum + surface.facet(triangle).prefetch() + substrate.prefetch(triangle)
@@ -181,45 +184,53 @@ impl Droplets {
     }
 
     /// Whether a slot holds a droplet.
-    pub fn is_used(&self, slot: u32) -> bool {
-        self[slot].id != 0
+    pub fn is_used(&self, slot: SlotIndex) -> bool {
+        self[slot].id.is_some()
+    }
+
+    /// The droplet in a slot, if it is not empty.
+    pub fn find(&self, slot: SlotIndex) -> Option<Droplet> {
+        let Slot { id, motion, size, state, .. } = self[slot];
+        Some(Droplet { id: id?, motion, size, state })
     }
 
     /// The droplet in a slot.
-    pub fn get(&self, slot: u32) -> Droplet {
-        let Slot { id, motion, size, state, .. } = self[slot];
-        Droplet { id, motion, size, state }
+    ///
+    /// # Panics
+    /// If the slot is empty.
+    pub fn get(&self, slot: SlotIndex) -> Droplet {
+        self.find(slot).expect("the slot holds a droplet")
     }
 
     /// Replaces the droplet in a slot.
-    pub fn set(&mut self, slot: u32, droplet: &Droplet) {
+    pub fn set(&mut self, slot: SlotIndex, droplet: &Droplet) {
         let Droplet { id, motion, size, state } = *droplet;
-        let own = &mut self.slots[slot as usize];
+        let own = &mut self.slots[slot];
         if own.state.is_sliding && !state.is_sliding {
             self.stopped.push(slot);
         }
-        (own.id, own.motion, own.size, own.state) = (id, motion, size, state);
+        (own.id, own.motion, own.size, own.state) = (Some(id), motion, size, state);
     }
 
     /// Inserts a droplet at a point of the rest pose (in m) and returns its slot.
-    pub fn insert(&mut self, droplet: &Droplet, point: DVec3) -> u32 {
+    pub fn insert(&mut self, droplet: &Droplet, point: DVec3) -> SlotIndex {
         let Droplet { id, motion, size, state } = *droplet;
-        let new = Slot { location: Location::new(point), id, state, motion, size };
+        let new = Slot { location: Location::new(point), id: Some(id), state, motion, size };
         if let Some(slot) = self.free.pop() {
             self[slot] = new;
             return slot;
         }
         self.slots.push(new);
-        self.slots.len() as u32 - 1
+        SlotIndex::new(self.slots.len() - 1)
     }
 
     /// Removes the droplet in a slot.
-    pub fn remove(&mut self, slot: u32) {
-        let own = &mut self.slots[slot as usize];
+    pub fn remove(&mut self, slot: SlotIndex) {
+        let own = &mut self.slots[slot];
         if own.state.is_sliding {
             self.stopped.push(slot);
         }
-        (own.id, own.state, own.location.displacement) = (0, State::default(), Vec3::ZERO);
+        (own.id, own.state, own.location.displacement) = (None, State::default(), Vec3::ZERO);
         self.free.push(slot);
     }
 
@@ -229,21 +240,21 @@ impl Droplets {
     /// The loops are short, so the processor issues the loads of many slots at once.
     pub fn prefetch(
         &self,
-        slots: impl Iterator<Item = u32> + Clone,
+        slots: impl Iterator<Item = SlotIndex> + Clone,
         surface: &SurfaceMesh,
         substrate: Option<&Substrate>,
     ) {
-        let facets = |sum, slot: u32| {
+        let facets = |sum, slot: SlotIndex| {
             let triangle = self[slot].motion.place.triangle;
             sum + surface.facet(triangle).prefetch() + substrate.map_or(0.0, |substrate| substrate.prefetch(triangle))
         };
-        let ids = slots.clone().fold(0, |sum, slot| sum ^ self[slot].id);
+        let ids = slots.clone().fold(0, |sum, slot| sum ^ id_number(&self[slot]));
         std::hint::black_box((ids, slots.fold(0.0, facets)));
     }
 
     /// Slots that hold a droplet, in order.
-    pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..).zip(&self.slots).filter(|(_, slot)| slot.id != 0).map(|(index, _)| index)
+    pub fn used(&self) -> impl Iterator<Item = SlotIndex> + '_ {
+        SlotIndex::first(self.slots.len()).filter(|&slot| self.is_used(slot))
     }
 
     /// Volume of all droplets, in m³.
@@ -254,9 +265,9 @@ impl Droplets {
     /// Runs `job` on chunks of [`CHUNK`] of the sorted `slots` in parallel, each with its own log.
     pub fn par_chunks<L: Send>(
         &mut self,
-        slots: &[u32],
+        slots: &[SlotIndex],
         logs: &mut [L],
-        job: &(impl Fn(&[u32], &mut SlotRange<'_>, &mut L) + Sync),
+        job: &(impl Fn(&[SlotIndex], &mut SlotRange<'_>, &mut L) + Sync),
     ) {
         split_chunks(slots, SlotRange { first: 0, slots: &mut self.slots }, logs, job);
     }
@@ -264,16 +275,21 @@ impl Droplets {
     /// Whether a restored state is consistent.
     pub fn is_sound(&self, num_triangles: usize) -> bool {
         self.free.len() <= self.slots.len()
-            && self.free.iter().all(|&slot| self.slots.get(slot as usize).is_some_and(|slot| slot.id == 0))
-            && self.slots.iter().all(|slot| (slot.motion.place.triangle as usize) < num_triangles)
+            && self.free.iter().all(|&slot| self.slots.get(slot.to_usize()).is_some_and(|slot| slot.id.is_none()))
+            && self.slots.iter().all(|slot| slot.motion.place.triangle.to_usize() < num_triangles)
     }
 }
 
+/// Number of the id in a slot, to read its cache line ahead of use.
+fn id_number(slot: &Slot) -> u32 {
+    slot.id.map_or(0, DropId::get)
+}
+
 fn split_chunks<L: Send>(
-    slots: &[u32],
+    slots: &[SlotIndex],
     mut range: SlotRange<'_>,
     logs: &mut [L],
-    job: &(impl Fn(&[u32], &mut SlotRange<'_>, &mut L) + Sync),
+    job: &(impl Fn(&[SlotIndex], &mut SlotRange<'_>, &mut L) + Sync),
 ) {
     match logs {
         [] => {}
@@ -281,7 +297,7 @@ fn split_chunks<L: Send>(
         _ => {
             let half = logs.len() / 2;
             let (early, late) = slots.split_at(half * CHUNK);
-            let (first, second) = range.split(late[0] as usize);
+            let (first, second) = range.split(late[0].to_usize());
             let (early_logs, late_logs) = logs.split_at_mut(half);
             rayon::join(|| split_chunks(early, first, early_logs, job), || split_chunks(late, second, late_logs, job));
         }

@@ -19,12 +19,14 @@ mod block;
 mod cache_line;
 mod quantized;
 
-use block::{Block, PER_BLOCK};
-use cache_line::{CacheLine, Entry};
+use block::{Block, CellIndex, PER_BLOCK};
+use cache_line::{CacheLine, Entry, LineIndex};
 use glam::DVec3;
 use quantized::{Bounds, CELL_BITS, GridPoint, QueryBox, UNITS_PER_CELL};
+use sessile_numerics::{OptionalIndex, typed_index};
+use sessile_sliding::SlotIndex;
 
-use crate::droplets::NIL;
+use crate::surface_mesh::SolidIndex;
 
 pub use quantized::least_width;
 
@@ -35,13 +37,31 @@ const NUM_CLASSES: usize = 24;
 /// Mean number of droplets per cell when they are spread evenly.
 pub const PER_CELL: f64 = 5.0;
 
+typed_index! {
+    /// A block, by hash.
+    struct BlockIndex;
+}
+
+typed_index! {
+    /// A cell, by the hash of its block and its place therein; below 2²⁸.
+    pub struct BucketIndex;
+}
+
+impl BucketIndex {
+    /// The block of the bucket, and the cell within.
+    #[inline]
+    fn block_and_cell(self) -> (BlockIndex, usize) {
+        (BlockIndex::new(self.to_usize() / PER_BLOCK), self.to_usize() % PER_BLOCK)
+    }
+}
+
 /// A query for droplets that overlap a path of this radius.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
     /// Solid.
-    pub solid: u32,
-    /// Slot that is excluded from the result, or [`NIL`].
-    pub own: u32,
+    pub solid: SolidIndex,
+    /// Slot that is excluded from the result.
+    pub own: OptionalIndex<SlotIndex>,
     /// Start of the path, in m.
     pub from: DVec3,
     /// End of the path, in m.
@@ -75,12 +95,11 @@ struct BlockQuery {
     corner: GridPoint,
     /// Mask of the cells to visit.
     cells: u64,
-    /// Index of the block.
-    block: u32,
+    block: BlockIndex,
     class: u32,
     /// Index of the query.
     query: u32,
-    own: u32,
+    own: OptionalIndex<SlotIndex>,
     /// Whether distances are tested; not where a query visits all blocks.
     is_exact: bool,
 }
@@ -90,20 +109,24 @@ struct BlockQuery {
 struct CellQuery {
     /// Box of the query relative to the cell's lower corner.
     bounds: Bounds,
-    /// Index of the cell, then of its first cache line.
-    at: u32,
+    cell: CellIndex,
+    /// First cache line of the cell, once it has been read.
+    line: OptionalIndex<LineIndex>,
+    /// Index of the part.
     part: u32,
     /// Slot that is excluded.
-    own: u32,
+    own: OptionalIndex<SlotIndex>,
 }
+
+const _: () = assert!(size_of::<CellQuery>() == 32);
 
 /// Hash grid of slots.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// Blocks by hash.
     blocks: Vec<Block>,
-    /// First cache line of every cell of every occupied block, or [`NIL`].
-    cells: Vec<u32>,
+    /// First cache line of every cell of every occupied block.
+    cells: Vec<OptionalIndex<LineIndex>>,
     lines: Vec<CacheLine>,
     /// Number of droplets that the grid was made for.
     room: usize,
@@ -152,7 +175,7 @@ impl ClassCounts {
 #[derive(Clone, Copy, Debug)]
 pub struct GridEntry {
     /// Its bucket.
-    pub bucket: u32,
+    pub bucket: BucketIndex,
     class: u32,
     merge_radius: f32,
     entry: Entry,
@@ -161,7 +184,7 @@ pub struct GridEntry {
 /// Entries computed in parallel, to be inserted later.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
-    entries: Vec<(u32, Entry)>,
+    entries: Vec<(BucketIndex, Entry)>,
     counts: ClassCounts,
 }
 
@@ -204,10 +227,10 @@ impl Grid {
     pub fn mean_occupancy(&self) -> f64 {
         let (mut sum, mut squares) = (0.0, 0.0);
         for &first in &self.cells {
-            let (mut line, mut count) = (first, 0);
-            while line != NIL {
-                count += self.lines[line as usize].count();
-                line = self.lines[line as usize].next;
+            let (mut next, mut count) = (first, 0);
+            while let Some(line) = next.get() {
+                count += self.lines[line].count();
+                next = self.lines[line].next;
             }
             let count = f64::from(count);
             (sum, squares) = (sum + count, squares + count * count);
@@ -229,23 +252,20 @@ impl Grid {
     }
 
     /// Inserts a slot and returns its bucket.
-    pub fn insert(&mut self, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> u32 {
+    pub fn insert(&mut self, slot: SlotIndex, solid: SolidIndex, point: DVec3, merge_radius: f32) -> BucketIndex {
         let entry = self.entry(slot, solid, point, merge_radius);
-        self.update(NIL, &entry);
+        self.update(None, &entry);
         entry.bucket
     }
 
-    /// Moves a slot from bucket `before`, or [`NIL`], to its new entry.
-    pub fn update(&mut self, before: u32, new: &GridEntry) {
+    /// Moves a slot from bucket `before`, if it is in one, to its new entry.
+    pub fn update(&mut self, before: Option<BucketIndex>, new: &GridEntry) {
         let &GridEntry { bucket, class, merge_radius, entry } = new;
         self.counts.count(class as usize, merge_radius);
-        if before == bucket {
-            let mut at = self.first_line(bucket);
-            while at != NIL && !self.lines[at as usize].update(entry) {
-                at = self.lines[at as usize].next;
-            }
+        if before == Some(bucket) {
+            self.visit_lines(bucket, |line| line.update(entry));
         } else {
-            if before != NIL {
+            if let Some(before) = before {
                 self.remove(before, entry.slot);
             }
             self.insert_entry(bucket, entry);
@@ -254,7 +274,14 @@ impl Grid {
 
     /// Records a slot for [`Grid::commit`] and returns its bucket.
     #[inline]
-    pub fn record(&self, arrivals: &mut Arrivals, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> u32 {
+    pub fn record(
+        &self,
+        arrivals: &mut Arrivals,
+        slot: SlotIndex,
+        solid: SolidIndex,
+        point: DVec3,
+        merge_radius: f32,
+    ) -> BucketIndex {
         let GridEntry { bucket, class, entry, .. } = self.entry(slot, solid, point, merge_radius);
         arrivals.counts.count(class as usize, merge_radius);
         arrivals.entries.push((bucket, entry));
@@ -271,7 +298,7 @@ impl Grid {
 
     /// The entry of a droplet at a point (in m) of a solid.
     #[inline]
-    pub fn entry(&self, slot: u32, solid: u32, point: DVec3, merge_radius: f32) -> GridEntry {
+    pub fn entry(&self, slot: SlotIndex, solid: SolidIndex, point: DVec3, merge_radius: f32) -> GridEntry {
         let class = self.class_of(f64::from(merge_radius));
         let units_per_meter = self.classes[class].units_per_meter;
         let place = quantized::of_point(point, units_per_meter);
@@ -280,49 +307,58 @@ impl Grid {
         GridEntry { bucket, class: class as u32, merge_radius, entry: Entry::new(slot, place, reach_steps) }
     }
 
-    fn insert_entry(&mut self, bucket: u32, entry: Entry) {
-        let within = bucket as usize % PER_BLOCK;
-        let first = self.blocks[bucket as usize / PER_BLOCK].occupy(within, &mut self.cells);
-        let mut at = self.cells[first];
-        while at != NIL {
-            if self.lines[at as usize].insert(entry) {
+    fn insert_entry(&mut self, bucket: BucketIndex, entry: Entry) {
+        let (block, within) = bucket.block_and_cell();
+        let cell = self.blocks[block].occupy(within, &mut self.cells);
+        let mut next = self.cells[cell];
+        while let Some(line) = next.get() {
+            if self.lines[line].insert(entry) {
                 return;
             }
-            at = self.lines[at as usize].next;
+            next = self.lines[line].next;
         }
-        self.lines.push(CacheLine::of_one(entry, self.cells[first]));
-        self.cells[first] = self.lines.len() as u32 - 1;
+        self.lines.push(CacheLine::of_one(entry, self.cells[cell]));
+        self.cells[cell] = OptionalIndex::some(LineIndex::new(self.lines.len() - 1));
     }
 
     /// Removes a slot from its bucket.
-    pub fn remove(&mut self, bucket: u32, slot: u32) {
-        let mut at = self.first_line(bucket);
-        while at != NIL && !self.lines[at as usize].remove(slot) {
-            at = self.lines[at as usize].next;
+    pub fn remove(&mut self, bucket: BucketIndex, slot: SlotIndex) {
+        self.visit_lines(bucket, |line| line.remove(slot));
+    }
+
+    /// Visits the cache lines of a bucket until `change` has found its droplet.
+    #[inline]
+    fn visit_lines(&mut self, bucket: BucketIndex, mut change: impl FnMut(&mut CacheLine) -> bool) {
+        let mut next = self.first_line(bucket);
+        while let Some(line) = next.get() {
+            if change(&mut self.lines[line]) {
+                return;
+            }
+            next = self.lines[line].next;
         }
     }
 
     /// Prefetches up to 64 buckets: first their cells, then their cache lines.
-    pub fn prefetch(&self, buckets: impl Iterator<Item = u32>) {
-        let mut firsts = [NIL; 64];
+    pub fn prefetch(&self, buckets: impl Iterator<Item = BucketIndex>) {
+        let mut firsts = [OptionalIndex::NONE; 64];
         for (first, bucket) in firsts.iter_mut().zip(buckets) {
             *first = self.first_line(bucket);
         }
-        let read = |sum, &first: &u32| sum ^ self.lines.get(first as usize).map_or(0, |line| line.next);
-        std::hint::black_box(firsts.iter().fold(0, read));
+        let read = |sum, line: LineIndex| sum ^ self.lines[line].next.to_bits();
+        std::hint::black_box(firsts.iter().filter_map(|first| first.get()).fold(0, read));
     }
 
-    /// The first cache line of a bucket, or [`NIL`].
+    /// The first cache line of a bucket.
     #[inline]
-    fn first_line(&self, bucket: u32) -> u32 {
-        let block = &self.blocks[bucket as usize / PER_BLOCK];
-        block.cell(bucket as usize % PER_BLOCK).map_or(NIL, |at| self.cells[at])
+    fn first_line(&self, bucket: BucketIndex) -> OptionalIndex<LineIndex> {
+        let (block, within) = bucket.block_and_cell();
+        self.blocks[block].occupied_cell(within).map_or(OptionalIndex::NONE, |cell| self.cells[cell])
     }
 
     /// Slots that may overlap the capsule of `radius` around a path (all in m); they may belong to
     /// another solid and may be repeated.
-    pub fn query(&self, solid: u32, from: DVec3, to: DVec3, radius: f64, mut found: impl FnMut(u32)) {
-        let query = Query { solid, own: NIL, from, to, radius };
+    pub fn query(&self, solid: SolidIndex, from: DVec3, to: DVec3, radius: f64, mut found: impl FnMut(SlotIndex)) {
+        let query = Query { solid, own: OptionalIndex::NONE, from, to, radius };
         self.query_many(&[query], Region::Path, &mut QueryScratch::default(), |_, slot| found(slot));
     }
 
@@ -335,7 +371,7 @@ impl Grid {
         queries: &[Query],
         region: Region,
         scratch: &mut QueryScratch,
-        mut found: impl FnMut(usize, u32),
+        mut found: impl FnMut(usize, SlotIndex),
     ) {
         let QueryScratch { parts, cells } = scratch;
         parts.clear();
@@ -349,22 +385,25 @@ impl Grid {
             }
         }
         for (index, part) in (0..).zip(&*parts) {
-            let block = &self.blocks[part.block as usize];
+            let block = &self.blocks[part.block];
             let mut left = part.cells & block.occupied();
             while left != 0 {
-                let within = left.trailing_zeros();
+                let within = left.trailing_zeros() as usize;
                 left &= left - 1;
-                let bounds = part.bounds.in_cell(within as usize);
-                cells.push(CellQuery { bounds, at: block.first() + within, part: index, own: part.own });
+                let (bounds, cell) = (part.bounds.in_cell(within), block.cell(within));
+                cells.push(CellQuery { bounds, cell, line: OptionalIndex::NONE, part: index, own: part.own });
             }
         }
         for cell in &mut *cells {
-            cell.at = self.cells[cell.at as usize];
+            cell.line = self.cells[cell.cell];
         }
-        std::hint::black_box(cells.iter().fold(0, |sum, cell| sum ^ self.lines[cell.at as usize].next));
+        let first_lines = cells.iter().filter_map(|cell| cell.line.get());
+        std::hint::black_box(first_lines.fold(0, |sum, line| sum ^ self.lines[line].next.to_bits()));
         for cell in &*cells {
-            let mut line = &self.lines[cell.at as usize];
-            loop {
+            let mut next = cell.line;
+            while let Some(line) = next.get() {
+                let line = &self.lines[line];
+                next = line.next;
                 let mut hits = line.hits(cell.bounds, cell.own);
                 while hits != 0 {
                     let (slot, within, merge_radius) = line.first(hits);
@@ -377,10 +416,6 @@ impl Grid {
                         found(part.query as usize, slot);
                     }
                 }
-                if line.next == NIL {
-                    break;
-                }
-                line = &self.lines[line.next as usize];
             }
         }
     }
@@ -431,7 +466,7 @@ impl Grid {
         let num_blocks = size(x, to_x).saturating_mul(size(y, to_y)).saturating_mul(size(z, to_z));
         if num_blocks > self.blocks.len() {
             // The query spans more blocks than there are: visit all of them.
-            parts.extend((0..self.blocks.len() as u32).map(|block| BlockQuery {
+            parts.extend(BlockIndex::first(self.blocks.len()).map(|block| BlockQuery {
                 cells: u64::MAX,
                 block,
                 bounds: Bounds::ALL,
@@ -448,10 +483,10 @@ impl Grid {
     }
 
     #[inline]
-    fn bucket_of(&self, class: usize, solid: u32, place: GridPoint) -> u32 {
+    fn bucket_of(&self, class: usize, solid: SolidIndex, place: GridPoint) -> BucketIndex {
         let block = self.block_with(hash_of_class(class, solid), place.block());
-        let [x, y, z] = place.to_array().map(|step| ((step >> CELL_BITS) & 3) as u32);
-        block << 6 | x | y << 2 | z << 4
+        let [x, y, z] = place.to_array().map(|step| ((step >> CELL_BITS) & 3) as usize);
+        BucketIndex::new(block.to_usize() << 6 | x | y << 2 | z << 4)
     }
 
     #[inline]
@@ -466,20 +501,20 @@ impl Grid {
     /// Index of a block, by its coordinates and the hash of its class: odd multipliers, then the
     /// well-mixed upper bits.
     #[inline]
-    fn block_with(&self, home: u64, block: GridPoint) -> u32 {
+    fn block_with(&self, home: u64, block: GridPoint) -> BlockIndex {
         let [x, y, z] = block.to_array().map(|part| u64::from(part as u32));
         let hash = home
             ^ x.wrapping_mul(0x9E37_79B9_7F4A_7C15)
             ^ y.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
             ^ z.wrapping_mul(0x1656_67B1_9E37_79F9);
         let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (hash >> 38) as u32 & self.mask
+        BlockIndex::new(((hash >> 38) as u32 & self.mask) as usize)
     }
 }
 
 #[inline]
-fn hash_of_class(class: usize, solid: u32) -> u64 {
-    (((class as u64) << 32) | u64::from(solid)).wrapping_mul(0x27D4_EB2F_1656_67C5)
+fn hash_of_class(class: usize, solid: SolidIndex) -> u64 {
+    (((class as u64) << 32) | solid.to_usize() as u64).wrapping_mul(0x27D4_EB2F_1656_67C5)
 }
 
 /// Whether a droplet may overlap a query; `merge_radius` is in grid units.
@@ -499,6 +534,8 @@ fn is_near(query: &Query, region: Region, units_per_meter: f64, place: GridPoint
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SOLID: SolidIndex = SolidIndex::new(0);
     use sessile_world::random::Stream;
 
     #[test]
@@ -508,30 +545,36 @@ mod tests {
         let place = |random: &mut Stream| {
             DVec3::new(random.uniform(), random.uniform(), random.uniform()) * 0.05 + DVec3::new(3.0, -1.0, 0.0)
         };
-        let mut locations: Vec<(DVec3, f64, u32)> = (0..600)
+        let mut locations: Vec<(DVec3, f64, BucketIndex)> = (0..600)
             .map(|slot| {
                 let (point, merge_radius) = (place(&mut random), 10_f64.powf(random.uniform_in(-5.0, -2.3)));
-                (point, merge_radius, grid.insert(slot, 0, point, merge_radius as f32))
+                (point, merge_radius, grid.insert(SlotIndex::new(slot), SOLID, point, merge_radius as f32))
             })
             .collect();
         for slot in (0..600).step_by(3) {
             let location = &mut locations[slot];
-            grid.remove(location.2, slot as u32);
+            grid.remove(location.2, SlotIndex::new(slot));
             location.0 = place(&mut random);
-            location.2 = grid.insert(slot as u32, 0, location.0, location.1 as f32);
+            location.2 = grid.insert(SlotIndex::new(slot), SOLID, location.0, location.1 as f32);
         }
-        grid.remove(locations[7].2, 7);
+        grid.remove(locations[7].2, SlotIndex::new(7));
         let queries: Vec<Query> = locations
             .iter()
-            .map(|&(from, radius, _)| Query { solid: 0, own: NIL, from, to: place(&mut random), radius })
+            .map(|&(from, radius, _)| Query {
+                solid: SOLID,
+                own: OptionalIndex::NONE,
+                from,
+                to: place(&mut random),
+                radius,
+            })
             .collect();
         let mut found_at_once = vec![Vec::new(); queries.len()];
         let mut found_in_box = found_at_once.clone();
         grid.query_many(&queries, Region::Path, &mut QueryScratch::default(), |query, slot| {
-            found_at_once[query].push(slot as usize);
+            found_at_once[query].push(slot.to_usize());
         });
         grid.query_many(&queries, Region::Box, &mut QueryScratch::default(), |query, slot| {
-            found_in_box[query].push(slot as usize);
+            found_in_box[query].push(slot.to_usize());
         });
         for (query, in_box) in queries.iter().zip(found_in_box) {
             let (low, high) = (query.from.min(query.to), query.from.max(query.to));
@@ -543,7 +586,7 @@ mod tests {
         }
         for (&Query { from: point, to, radius: merge_radius, .. }, at_once) in queries.iter().zip(found_at_once) {
             let mut found = Vec::new();
-            grid.query(0, point, to, merge_radius, |other| found.push(other as usize));
+            grid.query(SOLID, point, to, merge_radius, |other| found.push(other.to_usize()));
             assert_eq!(found, at_once);
             for (other, location) in locations.iter().enumerate() {
                 let along = ((location.0 - point).dot(to - point) / (to - point).length_squared()).clamp(0.0, 1.0);
@@ -559,10 +602,10 @@ mod tests {
     #[test]
     fn all_droplets_along_a_path_of_hundreds_of_cells_are_found() {
         let mut grid = Grid::new(1000, 1e-3);
-        let at = |slot: u32| DVec3::new(f64::from(slot) * 1e-3, 4e-5 * f64::from(slot % 7), 0.0);
-        (0..1000).for_each(|slot| _ = grid.insert(slot, 0, at(slot), 1e-4));
+        let at = |slot: usize| DVec3::new(slot as f64 * 1e-3, 4e-5 * (slot % 7) as f64, 0.0);
+        (0..1000).for_each(|slot| _ = grid.insert(SlotIndex::new(slot), SOLID, at(slot), 1e-4));
         let mut found = Vec::new();
-        grid.query(0, DVec3::ZERO, DVec3::X, 2e-4, |slot| found.push(slot));
+        grid.query(SOLID, DVec3::ZERO, DVec3::X, 2e-4, |slot| found.push(slot.to_usize()));
         found.sort_unstable();
         found.dedup();
         assert_eq!(found, (0..1000).collect::<Vec<_>>());
@@ -571,14 +614,14 @@ mod tests {
     #[test]
     fn infinite_queries_and_far_points_are_handled() {
         let mut grid = Grid::new(100, 1e-3);
-        let at = |slot: u32| DVec3::new(1000.0 + f64::from(slot) * 1e-3, -500.0, 0.0);
-        (0..100).for_each(|slot| _ = grid.insert(slot, 0, at(slot), 1e-4));
-        grid.insert(100, 0, DVec3::new(1e9, 0.0, f64::INFINITY), 1e-4);
+        let at = |slot: usize| DVec3::new(1000.0 + slot as f64 * 1e-3, -500.0, 0.0);
+        (0..100).for_each(|slot| _ = grid.insert(SlotIndex::new(slot), SOLID, at(slot), 1e-4));
+        grid.insert(SlotIndex::new(100), SOLID, DVec3::new(1e9, 0.0, f64::INFINITY), 1e-4);
         for (from, to, count) in [(at(0), at(99), 100), (DVec3::splat(-1e12), DVec3::splat(1e12), 101)] {
             let mut found = Vec::new();
             let (low, high) = (from.min(to), from.max(to));
-            let query = Query { solid: 0, own: NIL, from: low, to: high, radius: 1e-6 };
-            grid.query_many(&[query], Region::Box, &mut QueryScratch::default(), |_, slot| found.push(slot));
+            let query = Query { solid: SOLID, own: OptionalIndex::NONE, from: low, to: high, radius: 1e-6 };
+            grid.query_many(&[query], Region::Box, &mut QueryScratch::default(), |_, slot| found.push(slot.to_usize()));
             found.sort_unstable();
             found.dedup();
             assert_eq!(found, (0..count).collect::<Vec<_>>());
@@ -588,15 +631,16 @@ mod tests {
     #[test]
     fn many_droplets_in_one_cell_are_inserted_and_removed() {
         let mut grid = Grid::new(10, 1.0);
-        let at = |slot: u32| DVec3::new(f64::from(slot) * 1e-3, 0.1, 0.1);
+        let at = |slot: usize| DVec3::new(slot as f64 * 1e-3, 0.1, 0.1);
         for round in 0..3 {
-            let buckets: Vec<u32> = (0..200).map(|slot| grid.insert(slot, 0, at(slot), 1e-4)).collect();
+            let buckets: Vec<BucketIndex> =
+                (0..200).map(|slot| grid.insert(SlotIndex::new(slot), SOLID, at(slot), 1e-4)).collect();
             let mut found = Vec::new();
-            grid.query(0, at(0), at(200), 0.0, |slot| found.push(slot));
+            grid.query(SOLID, at(0), at(200), 0.0, |slot| found.push(slot.to_usize()));
             found.sort_unstable();
             assert_eq!(found, (0..200).collect::<Vec<_>>());
-            (0..200).for_each(|slot| grid.remove(buckets[slot as usize], slot));
-            grid.query(0, at(0), at(200), 0.1, |slot| panic!("{slot} is still there in round {round}"));
+            (0..200).for_each(|slot| grid.remove(buckets[slot], SlotIndex::new(slot)));
+            grid.query(SOLID, at(0), at(200), 0.1, |slot| panic!("{slot} is still there in round {round}"));
         }
         assert!(grid.lines.len() < 50, "{} lines", grid.lines.len());
     }

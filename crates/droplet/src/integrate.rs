@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::damped_motion::DampedMotion;
 use crate::simd::Vec2;
-use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint, TriangleIndex};
 
 /// Forces per mass on a droplet in the plane of its triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,7 +93,7 @@ pub struct MotionState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     /// The triangle.
-    pub triangle: u32,
+    pub triangle: TriangleIndex,
     /// Start in the triangle's axes, in m.
     pub from: DVec2,
     /// End in the triangle's axes, in m.

@@ -6,7 +6,7 @@ use sessile_sliding::Projectile;
 use crate::acceleration::RigidState;
 use crate::flight::{Contact, first_contact};
 use crate::setup::Setup;
-use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{SolidIndex, SurfaceMesh, SurfacePoint};
 
 /// The solids at their current poses.
 #[derive(Clone, Copy)]
@@ -22,9 +22,9 @@ pub struct Locator<'a> {
 impl Locator<'_> {
     /// The place on any solid nearest to a point of the world within a distance (both in m), and
     /// its solid.
-    pub fn nearest_place(&self, point: DVec3, within: f64) -> Option<(SurfacePoint, usize)> {
-        let mut best: Option<(f64, SurfacePoint, usize)> = None;
-        for solid in 0..self.setup.meshes.len() {
+    pub fn nearest_place(&self, point: DVec3, within: f64) -> Option<(SurfacePoint, SolidIndex)> {
+        let mut best: Option<(f64, SurfacePoint, SolidIndex)> = None;
+        for solid in self.surface.solids() {
             if let Some((distance, place)) = self.place_on(solid, point, within)
                 && best.is_none_or(|(least, ..)| distance < least)
             {
@@ -35,23 +35,23 @@ impl Locator<'_> {
     }
 
     /// Distance (in m) and place of the point of a solid nearest to a point of the world.
-    pub fn place_on(&self, solid: usize, point: DVec3, within: f64) -> Option<(f64, SurfacePoint)> {
+    pub fn place_on(&self, solid: SolidIndex, point: DVec3, within: f64) -> Option<(f64, SurfacePoint)> {
         let near =
             self.setup.meshes[solid].nearest_within(self.rigid_states[solid].pose.apply_inverse(point), within)?;
         Some((near.distance.abs(), self.place_at(solid, near.triangle, near.point)))
     }
 
     /// The place at a point of a triangle of a solid's mesh.
-    pub fn place_at(&self, solid: usize, triangle: usize, point: DVec3) -> SurfacePoint {
-        let triangle = (self.surface.triangles_of(solid).start + triangle) as u32;
+    pub fn place_at(&self, solid: SolidIndex, triangle: usize, point: DVec3) -> SurfacePoint {
+        let triangle = self.surface.triangle_of(solid, triangle);
         let facet = self.surface.facet(triangle);
         SurfacePoint { triangle, at: facet.clamp(facet.project(point - facet.origin)) }
     }
 
     /// First contact of a sphere in free fall with any solid within `time` seconds, and the solid.
-    pub fn first_contact(&self, ball: &Projectile, gravity: DVec3, time: f64) -> Option<(usize, Contact)> {
-        let mut first: Option<(usize, Contact)> = None;
-        for (solid, (mesh, rigid)) in self.setup.meshes.iter().zip(self.rigid_states).enumerate() {
+    pub fn first_contact(&self, ball: &Projectile, gravity: DVec3, time: f64) -> Option<(SolidIndex, Contact)> {
+        let mut first: Option<(SolidIndex, Contact)> = None;
+        for (solid, (mesh, rigid)) in self.surface.solids().zip(self.setup.meshes.iter().zip(self.rigid_states)) {
             let time = first.map_or(time, |(_, contact)| contact.time);
             if let Some(contact) = first_contact(ball, mesh, self.surface.is_closed(solid), rigid, gravity, time)
                 && first.is_none_or(|(_, earlier)| contact.time < earlier.time)

@@ -25,7 +25,7 @@ use crate::locate::Locator;
 use crate::particles::ParticleSystem;
 use crate::setup::{Parts, Setup, build};
 use crate::sources::Target;
-use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{SolidIndex, SurfaceMesh, SurfacePoint};
 
 /// Key of the random stream of condensation.
 const DEW_STREAM: u64 = 0xd20b;
@@ -61,7 +61,7 @@ struct Scratch {
     /// Messages for the user.
     notices: Vec<String>,
     /// Pairs of solids that a message was about.
-    reported: Vec<(u32, u32)>,
+    reported: Vec<(SolidIndex, SolidIndex)>,
 }
 
 impl DropletModel {
@@ -115,10 +115,10 @@ impl DropletModel {
     /// particular order.
     pub fn places(&self) -> impl Iterator<Item = (u32, DVec3, f64)> + '_ {
         let droplets = &self.particles.droplets;
-        droplets.used().map(move |slot| {
-            let place = droplets[slot].motion.place;
-            let rigid = &self.rigid_states[self.surface.facet(place.triangle).solid as usize];
-            (droplets[slot].id, rigid.pose.apply(place.point(&self.surface)), droplets[slot].size.radius)
+        droplets.used().filter_map(|slot| droplets.find(slot)).map(|droplet| {
+            let place = droplet.motion.place;
+            let rigid = &self.rigid_states[self.surface.facet(place.triangle).solid];
+            (droplet.id.get(), rigid.pose.apply(place.point(&self.surface)), droplet.size.radius)
         })
     }
 
@@ -134,11 +134,19 @@ impl DropletModel {
 
     /// Puts a droplet with a world velocity (in m/s) on a solid; its contact line has `radius` (in
     /// m) if angles allow.
-    fn attach(&mut self, id: DropId, place: SurfacePoint, solid: usize, velocity: DVec3, volume: f64, radius: f64) {
+    fn attach(
+        &mut self,
+        id: DropId,
+        place: SurfacePoint,
+        solid: SolidIndex,
+        velocity: DVec3,
+        volume: f64,
+        radius: f64,
+    ) {
         let velocity = self.rigid_states[solid].pose.rotation.transpose() * velocity;
         let motion = MotionState { place, velocity: self.surface.facet(place.triangle).project(velocity) };
         let (particles, context) = self.particles_and_context();
-        particles.arrive(id.get(), motion, volume, radius, &context);
+        particles.arrive(id, motion, volume, radius, &context);
     }
 
     /// The particle system and what its step reads.
@@ -159,9 +167,11 @@ impl DropletModel {
             let id = self.state.add_drop(volume);
             match cap {
                 Some((on, center, contact_angle)) => {
-                    let Some((_, place)) = self.locator().place_on(on, center, f64::INFINITY) else { continue };
+                    let Some((_, place)) = self.locator().place_on(SolidIndex::new(on), center, f64::INFINITY) else {
+                        continue;
+                    };
                     let radius = self.cap_radius(place, volume, contact_angle);
-                    self.attach(id, place, on, velocity, volume, radius);
+                    self.attach(id, place, SolidIndex::new(on), velocity, volume, radius);
                 }
                 None => {
                     let body = Projectile { center: centroid, velocity, volume };
@@ -175,7 +185,7 @@ impl DropletModel {
     /// Base radius of a cap of `volume` (in m³) at rest at a contact angle (in rad), in m.
     fn cap_radius(&self, place: SurfacePoint, volume: f64, angle: f64) -> f64 {
         let facet = self.surface.facet(place.triangle);
-        let field = &self.accelerations[facet.solid as usize];
+        let field = &self.accelerations[facet.solid];
         let normal = -field.at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
         let rest = |curvature: f64| CurvedRest::new(&self.setup.liquid, volume, angle, normal, curvature);
         let radius = |rest: CurvedRest| rest.shape.base_radius;

@@ -6,11 +6,41 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::droplets::{Location, NIL, PREFETCH, Slot};
-use crate::grid::{Arrivals, Grid, GridEntry, Query, QueryScratch, Region};
+use sessile_numerics::OptionalIndex;
+use sessile_sliding::SlotIndex;
 
-/// Bit that marks a bucket of the grid of sliding droplets.
-const SLIDING: u32 = 1 << 31;
+use crate::droplets::{Location, PREFETCH, Slot};
+use crate::grid::{Arrivals, BucketIndex, Grid, GridEntry, Query, QueryScratch, Region};
+use crate::surface_mesh::SolidIndex;
+
+/// Where a droplet is in the two grids: in a bucket of one of them, or in neither; in four bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GridAddress {
+    /// Twice the number of the bucket, plus one in the grid of sliding droplets.
+    doubled: OptionalIndex,
+}
+
+impl GridAddress {
+    /// In neither grid.
+    pub const NONE: Self = Self { doubled: OptionalIndex::NONE };
+
+    #[inline]
+    fn new(bucket: BucketIndex, is_sliding: bool) -> Self {
+        Self { doubled: OptionalIndex::some(2 * bucket.to_usize() as u32 + u32::from(is_sliding)) }
+    }
+
+    /// Its bucket, in the grid that [`GridAddress::is_sliding`] names.
+    #[inline]
+    fn bucket(self) -> Option<BucketIndex> {
+        self.doubled.get().map(|doubled| BucketIndex::new((doubled / 2) as usize))
+    }
+
+    /// Whether it is in the grid of sliding droplets.
+    #[inline]
+    fn is_sliding(self) -> bool {
+        self.doubled.get().is_some_and(|doubled| doubled % 2 == 1)
+    }
+}
 
 /// Memory for neighbor queries.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +49,7 @@ pub struct NeighborQueries {
     scratch: QueryScratch,
 }
 
-/// Grids of all droplets. The bucket of a droplet is in its [`Location`].
+/// Grids of all droplets. The address of a droplet is in its [`Location`].
 #[derive(Clone, Debug)]
 pub struct Neighbors {
     pinned: Grid,
@@ -58,41 +88,41 @@ impl Neighbors {
     }
 
     /// Inserts or moves a droplet; one that is in the sliding grid stays there.
-    pub fn insert(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
-        let location = &mut slots[slot as usize].location;
+    pub fn insert(&mut self, slots: &mut [Slot], slot: SlotIndex, solid: SolidIndex, merge_radius: f32) {
+        let location = &mut slots[slot].location;
         (location.solid, location.merge_radius) = (solid, merge_radius);
-        let is_sliding = is_sliding(location);
-        let (grid, mark) = if is_sliding { (&mut self.sliding, SLIDING) } else { (&mut self.pinned, 0) };
-        let before = if location.bucket == NIL { NIL } else { location.bucket & !SLIDING };
+        let is_sliding = location.address.is_sliding();
+        let grid = if is_sliding { &mut self.sliding } else { &mut self.pinned };
         let entry = grid.entry(slot, solid, location.point, merge_radius);
-        grid.update(before, &entry);
-        location.bucket = entry.bucket | mark;
+        grid.update(location.address.bucket(), &entry);
+        location.address = GridAddress::new(entry.bucket, is_sliding);
     }
 
     /// Inserts a droplet that is in no grid into the sliding one.
-    pub fn insert_sliding(&mut self, slots: &mut [Slot], slot: u32, solid: u32, merge_radius: f32) {
-        let location = &mut slots[slot as usize].location;
+    pub fn insert_sliding(&mut self, slots: &mut [Slot], slot: SlotIndex, solid: SolidIndex, merge_radius: f32) {
+        let location = &mut slots[slot].location;
         (location.solid, location.merge_radius) = (solid, merge_radius);
-        location.bucket = self.sliding.insert(slot, solid, location.point, merge_radius) | SLIDING;
+        let bucket = self.sliding.insert(slot, solid, location.point, merge_radius);
+        location.address = GridAddress::new(bucket, true);
     }
 
     /// Records the change that moves a droplet to a point of a solid, without applying it.
     #[inline]
     pub fn plan_move(
         &self,
-        slot: u32,
+        slot: SlotIndex,
         location: &Location,
-        solid: u32,
+        solid: SolidIndex,
         point: DVec3,
         merge_radius: f32,
         changes: &mut Changes,
     ) -> Move {
-        let is_sliding = is_sliding(location);
-        let (grid, mark) = if is_sliding { (&self.sliding, SLIDING) } else { (&self.pinned, 0) };
+        let is_sliding = location.address.is_sliding();
+        let grid = if is_sliding { &self.sliding } else { &self.pinned };
         let entry = grid.entry(slot, solid, point, merge_radius);
-        let before = if location.bucket == NIL { NIL } else { location.bucket & !SLIDING };
+        let before = location.address.bucket().into();
         changes.of(is_sliding).push(Change { slot, before, after: Some(entry) });
-        Move { slot, solid, merge_radius, bucket: entry.bucket | mark }
+        Move { slot, solid, merge_radius, address: GridAddress::new(entry.bucket, is_sliding) }
     }
 
     /// Applies many changes; each slot has at most one.
@@ -115,23 +145,18 @@ impl Neighbors {
     }
 
     /// Removes a droplet.
-    pub fn remove(&mut self, slots: &mut [Slot], slot: u32) {
-        let location = &mut slots[slot as usize].location;
-        if location.bucket == NIL {
-            return;
-        }
-        if is_sliding(location) {
-            self.sliding.remove(location.bucket & !SLIDING, slot);
-        } else {
-            self.pinned.remove(location.bucket, slot);
-        }
-        location.bucket = NIL;
+    pub fn remove(&mut self, slots: &mut [Slot], slot: SlotIndex) {
+        let location = &mut slots[slot].location;
+        let Some(bucket) = location.address.bucket() else { return };
+        let grid = if location.address.is_sliding() { &mut self.sliding } else { &mut self.pinned };
+        grid.remove(bucket, slot);
+        location.address = GridAddress::NONE;
     }
 
     /// Moves a droplet that has stopped into the grid of pinned ones.
-    pub fn stop(&mut self, slots: &mut [Slot], slot: u32) {
-        let location = &slots[slot as usize].location;
-        if location.bucket != NIL && is_sliding(location) {
+    pub fn stop(&mut self, slots: &mut [Slot], slot: SlotIndex) {
+        let location = &slots[slot].location;
+        if location.address.is_sliding() {
             let (solid, merge_radius) = (location.solid, location.merge_radius);
             self.remove(slots, slot);
             self.insert(slots, slot, solid, merge_radius);
@@ -139,11 +164,13 @@ impl Neighbors {
     }
 
     /// Removes a droplet that starts to slide from the grid of pinned ones.
-    pub fn remove_pinned(&mut self, slots: &mut [Slot], slot: u32) {
-        let location = &mut slots[slot as usize].location;
-        if location.bucket != NIL && !is_sliding(location) {
-            self.pinned.remove(location.bucket, slot);
-            location.bucket = NIL;
+    pub fn remove_pinned(&mut self, slots: &mut [Slot], slot: SlotIndex) {
+        let location = &mut slots[slot].location;
+        if let Some(bucket) = location.address.bucket()
+            && !location.address.is_sliding()
+        {
+            self.pinned.remove(bucket, slot);
+            location.address = GridAddress::NONE;
         }
     }
 
@@ -158,14 +185,14 @@ impl Neighbors {
     pub fn sliding_location(
         &self,
         arrivals: &mut Arrivals,
-        slot: u32,
+        slot: SlotIndex,
         point: DVec3,
         displacement: Vec3,
-        solid: u32,
+        solid: SolidIndex,
         merge_radius: f32,
     ) -> Location {
-        let bucket = self.sliding.record(arrivals, slot, solid, point, merge_radius) | SLIDING;
-        Location { point, displacement, merge_radius, solid, bucket }
+        let bucket = self.sliding.record(arrivals, slot, solid, point, merge_radius);
+        Location { point, displacement, merge_radius, solid, address: GridAddress::new(bucket, true) }
     }
 
     /// Inserts sliding droplets at their new locations.
@@ -175,14 +202,14 @@ impl Neighbors {
 
     /// Slots that may cover a point of a solid; they may belong to another solid and may be
     /// repeated.
-    pub fn covering(&self, solid: u32, point: DVec3, mut found: impl FnMut(u32)) {
+    pub fn covering(&self, solid: SolidIndex, point: DVec3, mut found: impl FnMut(SlotIndex)) {
         self.pinned.query(solid, point, point, 0.0, &mut found);
         self.sliding.query(solid, point, point, 0.0, &mut found);
     }
 
     /// Slots that may overlap a path; the query for sliding droplets is widened by the path's
     /// length.
-    pub fn near_path(&self, query: &Query, mut found: impl FnMut(u32)) {
+    pub fn near_path(&self, query: &Query, mut found: impl FnMut(SlotIndex)) {
         let &Query { solid, from, to, radius, .. } = query;
         self.pinned.query(solid, from, to, radius, &mut found);
         self.sliding.query(solid, from, to, radius + from.distance(to), &mut found);
@@ -201,17 +228,17 @@ impl Neighbors {
     /// at the current locations.
     pub fn near(
         &self,
-        locations: &[(u32, Location)],
+        locations: &[(SlotIndex, Location)],
         drift: Option<&Drift>,
         memory: &mut NeighborQueries,
-        mut found: impl FnMut(usize, u32),
+        mut found: impl FnMut(usize, SlotIndex),
     ) {
         for (first, some) in (0..).step_by(PREFETCH).zip(locations.chunks(PREFETCH)) {
             let NeighborQueries { queries, scratch } = memory;
-            let query = |&(own, ref location): &(u32, Location)| {
+            let query = |&(own, ref location): &(SlotIndex, Location)| {
                 let Location { point, displacement, merge_radius, solid, .. } = *location;
                 let from = if drift.is_some() { point - displacement.as_dvec3() } else { point };
-                Query { solid, own, from, to: point, radius: f64::from(merge_radius) }
+                Query { solid, own: OptionalIndex::some(own), from, to: point, radius: f64::from(merge_radius) }
             };
             queries.clear();
             queries.extend(some.iter().map(query));
@@ -243,9 +270,10 @@ impl Changes {
 
     /// Records the removal of a droplet, if it is in a grid.
     #[inline]
-    pub fn remove(&mut self, slot: u32, location: &Location) {
-        if location.bucket != NIL {
-            self.of(is_sliding(location)).push(Change { slot, before: location.bucket & !SLIDING, after: None });
+    pub fn remove(&mut self, slot: SlotIndex, location: &Location) {
+        if let Some(bucket) = location.address.bucket() {
+            let before = OptionalIndex::some(bucket);
+            self.of(location.address.is_sliding()).push(Change { slot, before, after: None });
         }
     }
 
@@ -257,26 +285,26 @@ impl Changes {
 /// A droplet leaves its bucket, for another or for none.
 #[derive(Clone, Copy, Debug)]
 struct Change {
-    slot: u32,
-    /// Its bucket, or [`NIL`].
-    before: u32,
+    slot: SlotIndex,
+    /// Its bucket.
+    before: OptionalIndex<BucketIndex>,
     after: Option<GridEntry>,
 }
 
 impl Change {
     /// The buckets that it affects.
     #[inline]
-    fn buckets(&self) -> impl Iterator<Item = u32> + use<> {
-        let before = Some(self.before).filter(|&bucket| bucket != NIL);
-        let after = self.after.map(|after| after.bucket).filter(|&bucket| bucket != self.before);
+    fn buckets(&self) -> impl Iterator<Item = BucketIndex> + use<> {
+        let before = self.before.get();
+        let after = self.after.map(|after| after.bucket).filter(|&bucket| Some(bucket) != before);
         before.into_iter().chain(after)
     }
 
     #[inline]
     fn apply(&self, grid: &mut Grid) {
         match &self.after {
-            Some(after) => grid.update(self.before, after),
-            None => grid.remove(self.before, self.slot),
+            Some(after) => grid.update(self.before.get(), after),
+            None => self.before.get().into_iter().for_each(|before| grid.remove(before, self.slot)),
         }
     }
 }
@@ -285,10 +313,10 @@ impl Change {
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
     /// Its slot.
-    pub slot: u32,
-    solid: u32,
+    pub slot: SlotIndex,
+    solid: SolidIndex,
     merge_radius: f32,
-    bucket: u32,
+    address: GridAddress,
 }
 
 impl Move {
@@ -296,7 +324,7 @@ impl Move {
     #[inline]
     pub fn apply(&self, location: &mut Location, point: DVec3) {
         (location.point, location.solid) = (point, self.solid);
-        (location.merge_radius, location.bucket) = (self.merge_radius, self.bucket);
+        (location.merge_radius, location.address) = (self.merge_radius, self.address);
     }
 }
 
@@ -330,8 +358,4 @@ impl Drift {
         let (low, high) = (self.low.max(-speed) - displacement, self.high.min(speed) - displacement);
         [low.min(Vec3::ZERO), high.max(Vec3::ZERO)]
     }
-}
-
-fn is_sliding(location: &Location) -> bool {
-    location.bucket != NIL && location.bucket & SLIDING != 0
 }

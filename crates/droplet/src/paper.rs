@@ -27,7 +27,7 @@ use crate::acceleration::AccelerationField;
 use crate::context::StepContext;
 use crate::droplets::Size;
 use crate::integrate::{ForceModel, Forces, MotionState, Segment};
-use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{Facet, SolidIndex, SurfaceMesh, SurfacePoint, TriangleIndex};
 
 /// Default friction k_f over dynamic viscosity, in m: 0.2 g/s for water.
 const FRICTION_PER_VISCOSITY: f64 = 0.2;
@@ -65,7 +65,7 @@ pub struct Paper {
 
 /// Checkpoint of the streaks: the triangles that have any.
 #[derive(Serialize, Deserialize)]
-pub struct PaperState(Vec<(u32, [f64; 2])>);
+pub struct PaperState(Vec<(TriangleIndex, [f64; 2])>);
 
 /// Radius (and height) of a hemisphere of this volume, in m.
 pub fn hemisphere_radius(volume: f64) -> f64 {
@@ -79,37 +79,43 @@ impl Paper {
     }
 
     /// Roughness k_r of a triangle along its two axes, for a droplet of this height (in m).
-    fn roughness(&self, triangle: u32, solid: u32, height: f64) -> [f64; 2] {
-        let (bumps, streaks) = (self.solids[solid as usize].bumps, self.streaks[triangle as usize]);
+    fn roughness(&self, triangle: TriangleIndex, solid: SolidIndex, height: f64) -> [f64; 2] {
+        let (bumps, streaks) = (self.solids[solid].bumps, self.streaks[triangle]);
         [0, 1].map(|axis| (bumps[axis] / height).min(1.0) * streaks[axis])
     }
 
     /// Leaves the streak of a droplet of this radius (in m) along a segment.
     pub fn leave_streak(&mut self, surface: &SurfaceMesh, segment: &Segment, radius: f64) {
         let facet = surface.facet(segment.triangle);
-        if self.solids[facet.solid as usize].bumps == [0.0; 2] {
+        if self.solids[facet.solid].bumps == [0.0; 2] {
             return;
         }
         let displacement = segment.to - segment.from;
         let (length, width) = (displacement.length(), 2.0 * radius);
-        let axis = self.axes[segment.triangle as usize];
+        let axis = self.axes[segment.triangle];
         let (cos, sin) = (axis.dot(displacement).abs() / length, axis.perp_dot(displacement).abs() / length);
         let extents = [width * sin + length * cos, width * cos + length * sin];
-        for (left, extent) in self.streaks[segment.triangle as usize].iter_mut().zip(extents) {
+        for (left, extent) in self.streaks[segment.triangle].iter_mut().zip(extents) {
             *left *= 1.0 - (extent * width / facet.area()).min(1.0);
         }
     }
 
     /// Checkpoint of the streaks.
     pub fn save(&self) -> PaperState {
-        let has_streak = |&(_, &left): &(u32, &[f64; 2])| left != [1.0; 2];
-        PaperState((0..).zip(&self.streaks).filter(has_streak).map(|(t, &left)| (t, left)).collect())
+        let has_streak = |&(_, &left): &(TriangleIndex, &[f64; 2])| left != [1.0; 2];
+        PaperState(
+            TriangleIndex::first(self.streaks.len())
+                .zip(&self.streaks)
+                .filter(has_streak)
+                .map(|(t, &left)| (t, left))
+                .collect(),
+        )
     }
 
     /// Restores a checkpoint; `false` if it belongs to another mesh.
     pub fn restore(&mut self, state: &PaperState) -> bool {
         self.streaks.fill([1.0; 2]);
-        state.0.iter().all(|&(t, left)| self.streaks.get_mut(t as usize).map(|streak| *streak = left).is_some())
+        state.0.iter().all(|&(t, left)| self.streaks.get_mut(t.to_usize()).map(|streak| *streak = left).is_some())
     }
 }
 
@@ -154,8 +160,8 @@ impl ForceModel for PaperForces<'_> {
             pull: facet.project(self.field.at(facet.point(at.at), DVec3::ZERO)),
             spin,
             roughness: self.paper.roughness(at.triangle, facet.solid, self.radius),
-            axis: self.paper.axes[at.triangle as usize],
-            rate: self.paper.solids[facet.solid as usize].friction / self.mass + self.paper.damping,
+            axis: self.paper.axes[at.triangle],
+            rate: self.paper.solids[facet.solid].friction / self.mass + self.paper.damping,
         }
     }
 
@@ -169,7 +175,7 @@ impl ForceModel for PaperForces<'_> {
 
     fn detaches(&self, facet: &Facet, at: SurfacePoint, centrifugal: f64) -> bool {
         let off = self.field.at(facet.point(at.at), DVec3::ZERO).dot(facet.normal()) + centrifugal;
-        off > self.paper.solids[facet.solid as usize].adhesion * PI * self.radius * self.radius / self.mass
+        off > self.paper.solids[facet.solid].adhesion * PI * self.radius * self.radius / self.mass
     }
 
     fn leaves_border(&self, _facet: &Facet, _at: SurfacePoint, _outward: DVec2, _speed: f64) -> bool {
@@ -207,8 +213,11 @@ mod tests {
         let field = field(DVec3::new(0.0, -4.9, -8.0));
         let speed_after = |paper: &Paper| {
             let rules = PaperForces { paper, field: &field, mass, radius };
-            let at = surface.facet(15).project(DVec3::new(-0.01, 0.95, 0.0) - surface.facet(15).origin);
-            let mut motion = MotionState { place: SurfacePoint { triangle: 15, at }, velocity: DVec2::ZERO };
+            let at = surface
+                .facet(TriangleIndex::new(15))
+                .project(DVec3::new(-0.01, 0.95, 0.0) - surface.facet(TriangleIndex::new(15)).origin);
+            let mut motion =
+                MotionState { place: SurfacePoint { triangle: TriangleIndex::new(15), at }, velocity: DVec2::ZERO };
             let end = integrate(&surface, &rules, &mut motion, 0.3, |_| {});
             assert_eq!(end, TrajectoryEnd::Moving);
             motion.velocity.length()
@@ -227,10 +236,10 @@ mod tests {
     fn a_streak_reduces_roughness_by_its_projected_share() {
         let surface = surface_of(&sheet(0.1, 0.1, 2, 2));
         let mut paper = paper(&surface, [1e-3, 1e-3]);
-        let facet = surface.facet(0);
+        let facet = surface.facet(TriangleIndex::new(0));
         let from = facet.centroid();
         let to = from + facet.project(DVec3::new(6e-3, 8e-3, 0.0));
-        paper.leave_streak(&surface, &Segment { triangle: 0, from, to, time: 0.1 }, 1e-3);
+        paper.leave_streak(&surface, &Segment { triangle: TriangleIndex::new(0), from, to, time: 0.1 }, 1e-3);
         // w = 2 mm, l = 10 mm, cos = 0.6, sin = 0.8, A_t = 1250 mm².
         let share = |extent: f64| 1.0 - extent * 2e-3 / facet.area();
         let [x, y] = paper.streaks[0];
@@ -249,8 +258,9 @@ mod tests {
         for (pull, off) in [(0.999 * held, false), (1.001 * held, true)] {
             let field = field(DVec3::Z * pull);
             let rules = PaperForces { paper: &paper, field: &field, mass, radius };
-            let at = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
-            assert_eq!(rules.detaches(surface.facet(0), at, 0.0), off, "pull {pull} of {held}");
+            let at =
+                SurfacePoint { triangle: TriangleIndex::new(0), at: surface.facet(TriangleIndex::new(0)).centroid() };
+            assert_eq!(rules.detaches(surface.facet(TriangleIndex::new(0)), at, 0.0), off, "pull {pull} of {held}");
         }
     }
 }

@@ -20,7 +20,7 @@ use contacts::ContactTime;
 use glam::{DVec2, DVec3};
 use sessile_frames::{Event, Ids};
 use sessile_model::{StageReports, StageTimer};
-use sessile_sliding::{IdCounter, Necks, Trails};
+use sessile_sliding::{DropId, IdCounter, Necks, SlotIndex, Trails};
 
 use crate::batch::PathSegment;
 use crate::context::StepContext;
@@ -30,7 +30,7 @@ use crate::integrate::{MotionState, Segment};
 use crate::neighbors::{Drift, NeighborQueries, Neighbors};
 use crate::paper::Paper;
 use crate::substrate::Substrate;
-use crate::surface_mesh::SurfaceMesh;
+use crate::surface_mesh::{SolidIndex, SurfaceMesh};
 use crate::trails::{FilmPath, MeshFilm};
 
 /// Which forces move the droplets.
@@ -46,11 +46,11 @@ pub enum Fidelity {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detached {
     /// Its id.
-    pub id: u32,
+    pub id: DropId,
     /// Volume, in m³.
     pub volume: f64,
     /// The solid that it was on.
-    pub solid: usize,
+    pub solid: SolidIndex,
     /// Position in the rest pose of that solid, in m.
     pub point: DVec3,
     /// Velocity in the rest pose, in m/s.
@@ -64,7 +64,7 @@ pub struct Detached {
 /// A path segment of a droplet and the film left on it.
 #[derive(Clone, Copy, Debug)]
 struct TrailSegment {
-    slot: u32,
+    slot: SlotIndex,
     segment: Segment,
     /// Volume of film, in m³.
     film: f64,
@@ -81,19 +81,20 @@ struct ChunkLog {
     /// Number of path segments integrated.
     num_segments: u64,
     /// Droplets whose front is on film.
-    on_film: Vec<u32>,
-    detached: Vec<(u32, Detached)>,
+    on_film: Vec<SlotIndex>,
+    detached: Vec<(SlotIndex, Detached)>,
     /// Droplets that came to rest.
-    stopped: Vec<u32>,
+    stopped: Vec<SlotIndex>,
     /// Droplets that have left the domain.
-    outside: Vec<u32>,
+    outside: Vec<SlotIndex>,
     /// Grid entries of all droplets at their new locations.
     arrivals: Arrivals,
     /// Locations of the droplets that query their neighbors, in the order of the chunk.
-    locations: Vec<(u32, Location)>,
-    /// Pairs that may be in contact, and those that are.
-    candidates: Vec<(u32, u32)>,
-    pairs: Vec<(u32, u32)>,
+    locations: Vec<(SlotIndex, Location)>,
+    /// Indices of such locations, with slots that may be in contact.
+    candidates: Vec<(u32, SlotIndex)>,
+    /// Pairs in contact.
+    pairs: Vec<(SlotIndex, SlotIndex)>,
     queries: NeighborQueries,
     /// Least time in which a droplet travels its own radius, in s.
     transit_time: f64,
@@ -120,9 +121,9 @@ impl ChunkLog {
 struct Scratch {
     logs: Vec<ChunkLog>,
     /// Pairs of droplets in contact.
-    pairs: Vec<(u32, u32)>,
+    pairs: Vec<(SlotIndex, SlotIndex)>,
     groups: join::Groups,
-    slots: Vec<u32>,
+    slots: Vec<SlotIndex>,
 }
 
 impl Scratch {
@@ -147,20 +148,20 @@ pub struct ParticleSystem {
     /// Shapes of recently merged droplets.
     pub necks: Necks,
     /// Slots that have grown or arrived and may be in contact.
-    pub pending: Vec<u32>,
+    pub pending: Vec<SlotIndex>,
     /// Least time in which a droplet traveled its own radius in the last step, in s.
     pub transit_time: f64,
     /// Slots of droplets that have arrived in the step and have not reacted to other solids yet.
-    pub arrived: Vec<u32>,
+    pub arrived: Vec<SlotIndex>,
     /// Detached droplets, for the model to collect.
     pub detached: Vec<Detached>,
     /// Volume that left the domain, for the model to count, in m³.
     pub lost: f64,
     neighbors: Neighbors,
     /// Sorted slots of sliding droplets; some may have stopped or been removed since.
-    sliding: Vec<u32>,
+    sliding: Vec<SlotIndex>,
     /// Slots of droplets that have started to slide.
-    starting: Vec<u32>,
+    starting: Vec<SlotIndex>,
     /// Bounds of the displacements in the last step.
     drift: Drift,
     scratch: Scratch,
@@ -198,12 +199,12 @@ impl ParticleSystem {
         self.droplets = droplets;
         self.rebuild_neighbors(surface);
         // A droplet that stopped in the last step is removed from the list in the next one.
-        let is_listed = |&slot: &u32| {
+        let is_listed = |&slot: &SlotIndex| {
             let slot = &self.droplets[slot];
             slot.state.is_sliding || slot.location.displacement != glam::Vec3::ZERO
         };
         self.sliding = self.droplets.used().filter(is_listed).collect();
-        let has_stopped = |slot: &&u32| !self.droplets[**slot].state.is_sliding;
+        let has_stopped = |slot: &&SlotIndex| !self.droplets[**slot].state.is_sliding;
         self.droplets.stopped = self.sliding.iter().filter(has_stopped).copied().collect();
         self.starting.clear();
         self.drift = Drift::default();
@@ -263,10 +264,11 @@ impl ParticleSystem {
         let mut film = MeshFilm { surface: context.surface, substrate: &mut self.substrate };
         let beads = self.trails.rupture(now, &mut film);
         for bead in &beads {
-            let (id, parent) = (ids.issue().get(), bead.parent.get());
+            let (id, parent) = (ids.issue(), bead.parent);
             // A droplet that has coalesced since cannot split.
-            if self.droplets.slots.get(bead.slot as usize).is_some_and(|slot| slot.id == parent) {
-                events.push(Event::Split { split: parent, into: Ids::from_slice(&[parent, id]) });
+            if self.droplets.slots.get(bead.slot.to_usize()).is_some_and(|slot| slot.id == Some(parent)) {
+                let into = Ids::from_slice(&[parent.get(), id.get()]);
+                events.push(Event::Split { split: parent.get(), into });
             }
             self.arrive(id, MotionState { place: bead.place, velocity: DVec2::ZERO }, bead.volume, 0.0, context);
         }
@@ -292,7 +294,7 @@ fn detached(assessed: &Assessed, surface: &SurfaceMesh) -> Detached {
     Detached {
         id,
         volume: size.volume,
-        solid: facet.solid as usize,
+        solid: facet.solid,
         point: assessed.point,
         velocity: facet.lift(motion.velocity),
         outward: facet.normal(),

@@ -14,7 +14,7 @@ use crate::parameters::Parameters;
 use crate::particles::Fidelity;
 use crate::springs::{BalanceCache, Springs};
 use crate::substrate::Substrate;
-use crate::surface_mesh::{MeshError, SurfaceMesh, close_t_junctions, subdivide};
+use crate::surface_mesh::{MeshError, SolidIndex, SurfaceMesh, close_t_junctions, subdivide};
 
 /// What the model reads from the scene; constant except for [`Setup::nearby_solids`].
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct Setup {
     /// Bounding box of each solid in its rest pose, in m.
     pub bounds: Vec<[DVec3; 2]>,
     /// For each solid, the other solids near enough for droplets to touch.
-    pub nearby_solids: Vec<Vec<u32>>,
+    pub nearby_solids: Vec<Vec<SolidIndex>>,
 }
 
 impl Setup {
@@ -55,7 +55,7 @@ impl Setup {
             nearby.clear();
             nearby.extend((0..self.bounds.len()).filter(|&other| other != solid).filter_map(|other| {
                 let (there, its) = sphere(other);
-                (center.distance(there) < radius + its + self.parameters.contact_gap).then_some(other as u32)
+                (center.distance(there) < radius + its + self.parameters.contact_gap).then_some(SolidIndex::new(other))
             }));
         }
     }
@@ -169,9 +169,9 @@ fn build_paper(scene: &Scene, world: &World, surface: &SurfaceMesh, meshes: &[Tr
 /// Cumulative triangle areas, starting anew with each solid, in m².
 fn cumulative_areas(surface: &SurfaceMesh) -> Vec<f64> {
     let mut areas = Vec::with_capacity(surface.facets().len());
-    for solid in 0..surface.num_solids() {
+    for solid in surface.solids() {
         let mut sum = 0.0;
-        areas.extend(surface.facets()[surface.triangles_of(solid)].iter().map(|facet| {
+        areas.extend(surface.facets()[surface.range_of(solid)].iter().map(|facet| {
             sum += facet.area();
             sum
         }));

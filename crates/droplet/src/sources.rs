@@ -7,7 +7,7 @@ use sessile_world::random::Stream;
 use crate::context::StepContext;
 use crate::locate::Locator;
 use crate::particles::ParticleSystem;
-use crate::surface_mesh::SurfacePoint;
+use crate::surface_mesh::{SolidIndex, SurfacePoint};
 
 /// Droplets and solids that emitters add liquid to.
 pub struct Target<'a> {
@@ -36,19 +36,19 @@ impl EmissionTarget for Target<'_> {
 
     fn condensing_surface(&self, solid: usize) -> Option<CondensingSurface> {
         let Locator { setup, surface, .. } = self.locator;
-        let area = setup.cumulative_areas[surface.triangles_of(solid).end - 1];
+        let area = setup.cumulative_areas[surface.range_of(SolidIndex::new(solid)).end - 1];
         Some(CondensingSurface { area, grain: setup.dew_volumes[solid] })
     }
 
     fn random_place(&self, solid: usize, random: &mut Stream) -> SurfacePoint {
         let Locator { setup, surface, .. } = self.locator;
-        let range = surface.triangles_of(solid);
-        let areas = &setup.cumulative_areas[range.clone()];
+        let solid = SolidIndex::new(solid);
+        let areas = &setup.cumulative_areas[surface.range_of(solid)];
         let wanted = random.uniform() * areas[areas.len() - 1];
         let t = areas.partition_point(|&sum| sum <= wanted).min(areas.len() - 1);
         let (a, b) = (random.uniform(), random.uniform());
         let (a, b) = if a + b > 1.0 { (1.0 - a, 1.0 - b) } else { (a, b) };
-        let triangle = (range.start + t) as u32;
+        let triangle = surface.triangle_of(solid, t);
         let corners = &surface.facet(triangle).corners;
         SurfacePoint { triangle, at: corners[1] * a + corners[2] * b }
     }

@@ -16,13 +16,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::WetMap;
 use sessile_geometry::TriMesh;
+use sessile_numerics::OptionalIndex;
 use sessile_wetting::{Liquid, SlidingLaw, Wetting};
 use sessile_world::Solid;
 
 use crate::fast_round::nearest;
 use crate::film_map::FilmMap;
 use crate::parameters::Parameters;
-use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{SolidIndex, SurfaceMesh, SurfacePoint, TriangleIndex};
 use isometry::IsometricTiles;
 
 /// Number of samples along a film narrower than a texel.
@@ -33,8 +34,6 @@ const TEXELS_PER_TASK: usize = 1 << 15;
 const MAX_TRIANGLES: usize = 96;
 /// Rows of more texels than this are clipped to the segment before each texel is tested.
 const WIDE_ROW: usize = 8;
-/// Owner of a texel that no triangle covers.
-const NO_OWNER: u32 = u32::MAX;
 /// Largest number of wetting laws per solid.
 const MAX_LAWS: usize = 4096;
 
@@ -54,11 +53,11 @@ const _: () = assert!(size_of::<Chart>() == 64);
 /// Map of one solid.
 #[derive(Debug)]
 struct SurfaceMap {
-    solid: usize,
+    solid: SolidIndex,
     width: usize,
     height: usize,
-    /// Triangle of each texel, or [`NO_OWNER`].
-    owner: Vec<u32>,
+    /// Triangle of each texel.
+    owner: Vec<OptionalIndex<TriangleIndex>>,
     wet: Vec<AtomicU8>,
     isometric: IsometricTiles,
     film: FilmMap,
@@ -109,7 +108,7 @@ impl Substrate {
             .map(|((mesh, t), facet)| chart(mesh.corner_uvs.get(t), &facet.corners))
             .collect();
         let mut laws = Vec::new();
-        let maps = (0..meshes.len())
+        let maps = SolidIndex::first(meshes.len())
             .map(|solid| {
                 let builder = MapBuilder { solid, surface, charts: &charts, built: &solids[solid], liquid, parameters };
                 builder.build(&meshes[solid], &mut laws)
@@ -127,8 +126,8 @@ impl Substrate {
     }
 
     /// Whether contact angles vary along a contact line: by image or by wetness.
-    pub fn varies(&self, solid: u32) -> bool {
-        let map = &self.maps[solid as usize];
+    pub fn varies(&self, solid: SolidIndex) -> bool {
+        let map = &self.maps[solid];
         !map.laws.is_empty() || map.has_wetting_history
     }
 
@@ -143,8 +142,8 @@ impl Substrate {
     }
 
     /// Whether there is any film on a solid.
-    pub fn has_film(&self, solid: u32) -> bool {
-        !self.maps[solid as usize].film.is_empty()
+    pub fn has_film(&self, solid: SolidIndex) -> bool {
+        !self.maps[solid].film.is_empty()
     }
 
     /// Film on the texel of a point, in m³.
@@ -154,13 +153,13 @@ impl Substrate {
     }
 
     /// Whether the advancing angle of a solid depends on wetness.
-    pub fn has_wetting_history(&self, solid: u32) -> bool {
-        self.maps[solid as usize].has_wetting_history
+    pub fn has_wetting_history(&self, solid: SolidIndex) -> bool {
+        self.maps[solid].has_wetting_history
     }
 
     /// Whether the wet path of a droplet of this radius (in m) is wider than a texel.
-    pub fn resolves(&self, solid: u32, radius: f64) -> bool {
-        2.0 * radius >= self.maps[solid as usize].texel_size
+    pub fn resolves(&self, solid: SolidIndex, radius: f64) -> bool {
+        2.0 * radius >= self.maps[solid].texel_size
     }
 
     /// Film on all solids, in m³.
@@ -171,15 +170,15 @@ impl Substrate {
     /// Marks what a droplet of this radius wets between two points of a triangle (all in m).
     ///
     /// Threads may mark concurrently: the result does not depend on their order.
-    pub fn wet(&self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, radius: f64) {
+    pub fn wet(&self, surface: &SurfaceMesh, triangle: TriangleIndex, from: DVec2, to: DVec2, radius: f64) {
         let facet = surface.facet(triangle);
-        let map = &self.maps[facet.solid as usize];
+        let map = &self.maps[facet.solid];
         let mark = |texel: usize| map.wet[texel].store(1, Ordering::Relaxed);
         mark(self.texel(map, SurfacePoint { triangle, at: to }));
-        if !self.resolves(map.solid as u32, radius) {
+        if !self.resolves(map.solid, radius) {
             return;
         }
-        let chart = &self.charts[triangle as usize];
+        let chart = &self.charts[triangle];
         let texels = map.texels_around(chart, [from, to], radius);
         if facet.depth(from).min(facet.depth(to)) < radius && map.isometric.is_isometric(chart.at(to), &texels) {
             map.texels_of(chart, texels, [from, to], radius, |_| true, mark);
@@ -189,8 +188,16 @@ impl Substrate {
     }
 
     /// Adds film of a volume (in m³) and width (in m) between two points of a triangle.
-    pub fn lay_film(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64, volume: f64) {
-        let solid = surface.facet(triangle).solid as usize;
+    pub fn lay_film(
+        &mut self,
+        surface: &SurfaceMesh,
+        triangle: TriangleIndex,
+        from: DVec2,
+        to: DVec2,
+        width: f64,
+        volume: f64,
+    ) {
+        let solid = surface.facet(triangle).solid;
         let mut count = 0_u32;
         self.texels_near(surface, triangle, from, to, 0.5 * width, |_| count += 1);
         let mut film = std::mem::take(&mut self.maps[solid].film);
@@ -209,8 +216,15 @@ impl Substrate {
 
     /// Removes the film that [`Substrate::lay_film`] adds between two points of a triangle, and a
     /// quarter of the width on either side; returns its volume, in m³.
-    pub fn take_film_along(&mut self, surface: &SurfaceMesh, triangle: u32, from: DVec2, to: DVec2, width: f64) -> f64 {
-        let solid = surface.facet(triangle).solid as usize;
+    pub fn take_film_along(
+        &mut self,
+        surface: &SurfaceMesh,
+        triangle: TriangleIndex,
+        from: DVec2,
+        to: DVec2,
+        width: f64,
+    ) -> f64 {
+        let solid = surface.facet(triangle).solid;
         let mut film = std::mem::take(&mut self.maps[solid].film);
         let mut taken = 0.0;
         // A film narrower than a texel is on the texels of its center line.
@@ -225,7 +239,7 @@ impl Substrate {
 
     /// Removes all film within `radius` (in m) of a point and returns its volume, in m³.
     pub fn take_film(&mut self, surface: &SurfaceMesh, at: SurfacePoint, radius: f64) -> f64 {
-        let solid = surface.facet(at.triangle).solid as usize;
+        let solid = surface.facet(at.triangle).solid;
         let mut film = std::mem::take(&mut self.maps[solid].film);
         let mut taken = film.take(self.texel(&self.maps[solid], at));
         self.texels_near(surface, at.triangle, at.at, at.at, radius, |texel| taken += film.take(texel));
@@ -235,16 +249,16 @@ impl Substrate {
 
     /// Prefetches the chart of a triangle.
     #[inline]
-    pub fn prefetch(&self, triangle: u32) -> f64 {
-        self.charts[triangle as usize].origin.x
+    pub fn prefetch(&self, triangle: TriangleIndex) -> f64 {
+        self.charts[triangle].origin.x
     }
 
     fn map_of(&self, surface: &SurfaceMesh, at: SurfacePoint) -> &SurfaceMap {
-        &self.maps[surface.facet(at.triangle).solid as usize]
+        &self.maps[surface.facet(at.triangle).solid]
     }
 
     fn texel(&self, map: &SurfaceMap, at: SurfacePoint) -> usize {
-        let chart = &self.charts[at.triangle as usize];
+        let chart = &self.charts[at.triangle];
         map.texel(chart.at(at.at))
     }
 
@@ -253,18 +267,18 @@ impl Substrate {
     fn texels_near(
         &self,
         surface: &SurfaceMesh,
-        triangle: u32,
+        triangle: TriangleIndex,
         from: DVec2,
         to: DVec2,
         radius: f64,
         mut found: impl FnMut(usize),
     ) {
         let start = surface.facet(triangle);
-        let map = &self.maps[start.solid as usize];
-        let mut visit = |t: u32, ends: [DVec2; 2]| {
-            let chart = &self.charts[t as usize];
+        let map = &self.maps[start.solid];
+        let mut visit = |t: TriangleIndex, ends: [DVec2; 2]| {
+            let chart = &self.charts[t];
             let texels = map.texels_around(chart, ends, radius);
-            map.texels_of(chart, texels, ends, radius, |texel| map.owner[texel] == t, &mut found);
+            map.texels_of(chart, texels, ends, radius, |texel| map.owner[texel] == OptionalIndex::some(t), &mut found);
         };
         let inside = start.depth(from).min(start.depth(to)) >= radius;
         if inside {
@@ -272,8 +286,7 @@ impl Substrate {
             return;
         }
         let [a, b] = [from, to].map(|at| start.point(at));
-        let mut seen = [0_u32; MAX_TRIANGLES];
-        seen[0] = triangle;
+        let mut seen = [triangle; MAX_TRIANGLES];
         let (mut count, mut next) = (1, 0);
         while next < count {
             let t = seen[next];
@@ -430,16 +443,14 @@ impl SurfaceMap {
         let texel_area = 1.0 / (self.width * self.height) as f64;
         let film = self.film.volumes().par_iter().zip(&self.owner).with_min_len(TEXELS_PER_TASK);
         let film = film.map(|(&volume, &owner)| {
-            if volume == 0.0 || owner == NO_OWNER {
-                return 0;
-            }
-            debug_assert!((owner as usize) < surface.facets().len());
-            let area = texel_area * charts[owner as usize].meters_per_uv().determinant().abs();
+            let Some(owner) = owner.get().filter(|_| volume != 0.0) else { return 0 };
+            debug_assert!(owner.to_usize() < surface.facets().len());
+            let area = texel_area * charts[owner].meters_per_uv().determinant().abs();
             // In units of 10 nm.
             if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
         });
         let film = if self.film.is_empty() { vec![0; self.wet.len()] } else { film.collect() };
-        WetMap { solid: self.solid, width: self.width as u32, height: self.height as u32, wetness, film }
+        WetMap { solid: self.solid.to_usize(), width: self.width as u32, height: self.height as u32, wetness, film }
     }
 }
 
@@ -481,7 +492,7 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
 
 /// Builds the map of one solid.
 struct MapBuilder<'a> {
-    solid: usize,
+    solid: SolidIndex,
     surface: &'a SurfaceMesh,
     charts: &'a [Chart],
     built: &'a Solid,
@@ -499,7 +510,7 @@ impl MapBuilder<'_> {
             solid,
             width: side,
             height: side,
-            owner: vec![NO_OWNER; side * side],
+            owner: vec![OptionalIndex::NONE; side * side],
             wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
             isometric: IsometricTiles::default(),
             film: FilmMap::new(side, side),
@@ -524,30 +535,27 @@ impl MapBuilder<'_> {
     /// several.
     fn assign_texels(&self, map: &mut SurfaceMap) -> Vec<usize> {
         let (surface, charts) = (self.surface, self.charts);
-        let covers = |t: usize, at: DVec2, depth: f64| {
-            surface.facets()[t].depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
+        let covers = |t: TriangleIndex, at: DVec2, depth: f64| {
+            surface.facet(t).depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
         };
         let mut shared = Vec::new();
         for t in surface.triangles_of(self.solid) {
-            let uvs = surface.facets()[t].corners.map(|corner| charts[t].at(corner));
+            let uvs = surface.facet(t).corners.map(|corner| charts[t].at(corner));
             let low = uvs[0].min(uvs[1]).min(uvs[2]);
             let high = uvs[0].max(uvs[1]).max(uvs[2]);
             let [columns, rows] = map.texel_box(low, high);
             for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
                 let (texel, center) = (row * map.width + column, map.texel_center(column, row));
-                let owner = map.owner[texel];
-                if owner == NO_OWNER && covers(t, center, -1e-9) {
-                    map.owner[texel] = t as u32;
-                } else if owner != NO_OWNER && covers(t, center, 1e-9) && covers(owner as usize, center, 1e-9) {
-                    shared.push(texel);
+                match map.owner[texel].get() {
+                    None if covers(t, center, -1e-9) => map.owner[texel] = OptionalIndex::some(t),
+                    Some(owner) if covers(t, center, 1e-9) && covers(owner, center, 1e-9) => shared.push(texel),
+                    _ => {}
                 }
             }
             // A triangle smaller than a texel owns the texel at its center unless that has an
             // owner.
             let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
-            if map.owner[home] == NO_OWNER {
-                map.owner[home] = t as u32;
-            }
+            map.owner[home].get_or_insert_with(|| t);
         }
         shared
     }

@@ -21,8 +21,10 @@ pub(crate) mod t_junctions;
 mod tangent_frame;
 
 use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::{Connectivity, HalfEdge, NotManifold};
+use sessile_numerics::{OptionalIndex, typed_index};
 
 pub use geodesic::SurfacePoint;
 pub use subdivide::subdivide;
@@ -34,17 +36,27 @@ const MIN_HEIGHT: f64 = 1e-11;
 /// Dihedral turn below which two triangles count as coplanar, in rad.
 pub const COPLANAR: f64 = 1e-7;
 
+typed_index! {
+    /// A triangle of the mesh of all solids.
+    #[derive(Serialize, Deserialize)]
+    pub struct TriangleIndex;
+}
+
+typed_index! {
+    /// A solid of the scene.
+    #[derive(Default)]
+    pub struct SolidIndex;
+}
+
 /// The half-edge opposite to an edge, or none at a border, in four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OppositeEdge(u32);
+pub struct OppositeEdge(OptionalIndex);
 
 impl OppositeEdge {
-    const NONE: Self = Self(u32::MAX);
-
     /// Triangle and edge; `None` at a border.
     #[inline(always)]
-    pub fn get(self) -> Option<(u32, usize)> {
-        (self != Self::NONE).then_some((self.0 / 3, self.0 as usize % 3))
+    pub fn get(self) -> Option<(TriangleIndex, usize)> {
+        self.0.get().map(|half_edge| (TriangleIndex::new((half_edge / 3) as usize), half_edge as usize % 3))
     }
 }
 
@@ -65,7 +77,7 @@ pub struct Facet {
     /// The half-edge opposite to each edge.
     pub opposite: [OppositeEdge; 3],
     /// Its solid.
-    pub solid: u32,
+    pub solid: SolidIndex,
     /// Lengths of the edges, in m.
     pub edge_lengths: [f64; 3],
     /// Dihedral turn at each edge, in rad; 0 at a border.
@@ -220,11 +232,11 @@ impl SurfaceMesh {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
-        let solid = self.starts.len() as u32 - 1;
+        let solid = SolidIndex::new(self.starts.len() - 1);
         for t in 0..mesh.triangles.len() {
             let opposite = [0, 1, 2].map(|k| {
                 let half_edge = connectivity.opposite(HalfEdge::new(t, k));
-                half_edge.map_or(OppositeEdge::NONE, |h| OppositeEdge(h.0 + 3 * first as u32))
+                OppositeEdge(half_edge.map(|h| h.0 + 3 * first as u32).into())
             });
             let facet = facet(mesh.corners(t), opposite, solid).map_err(|share| MeshError::NoPlane {
                 solid: name.into(),
@@ -240,8 +252,8 @@ impl SurfaceMesh {
         self.closed.push(facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some())));
         for t in first..triangles {
             for k in 0..3 {
-                if let Some((other, edge)) = self.opposite(t as u32, k) {
-                    let (turn, span) = fold(&self.facets[t], k, &self.facets[other as usize], edge);
+                if let Some((other, edge)) = self.facets[t].opposite[k].get() {
+                    let (turn, span) = fold(&self.facets[t], k, &self.facets[other], edge);
                     self.facets[t].dihedrals[k] = turn;
                     self.facets[t].bend_lengths[k] = span;
                 }
@@ -256,33 +268,43 @@ impl SurfaceMesh {
     }
 
     /// A triangle.
-    pub fn facet(&self, triangle: u32) -> &Facet {
-        &self.facets[triangle as usize]
+    pub fn facet(&self, triangle: TriangleIndex) -> &Facet {
+        &self.facets[triangle]
     }
 
     /// The triangles of a solid.
-    pub fn triangles_of(&self, solid: usize) -> std::ops::Range<usize> {
-        self.starts[solid]..self.starts[solid + 1]
+    pub fn triangles_of(&self, solid: SolidIndex) -> impl Iterator<Item = TriangleIndex> + use<> {
+        TriangleIndex::range(self.range_of(solid))
+    }
+
+    /// The triangle of a solid with this index in the solid's own mesh.
+    pub fn triangle_of(&self, solid: SolidIndex, index: usize) -> TriangleIndex {
+        TriangleIndex::new(self.starts[solid] + index)
+    }
+
+    /// Positions of the triangles of a solid among all.
+    pub fn range_of(&self, solid: SolidIndex) -> std::ops::Range<usize> {
+        self.starts[solid]..self.starts[solid.to_usize() + 1]
     }
 
     /// Whether the mesh of a solid has no border.
-    pub fn is_closed(&self, solid: usize) -> bool {
+    pub fn is_closed(&self, solid: SolidIndex) -> bool {
         self.closed[solid]
     }
 
-    /// Number of solids.
-    pub fn num_solids(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+    /// All solids.
+    pub fn solids(&self) -> impl Iterator<Item = SolidIndex> + use<> {
+        SolidIndex::first(self.starts.len().saturating_sub(1))
     }
 
     /// The triangle across edge `k` and the edge of that triangle.
-    pub fn opposite(&self, triangle: u32, k: usize) -> Option<(u32, usize)> {
-        self.facets[triangle as usize].opposite[k].get()
+    pub fn opposite(&self, triangle: TriangleIndex, k: usize) -> Option<(TriangleIndex, usize)> {
+        self.facets[triangle].opposite[k].get()
     }
 
     /// Transports a vector in the plane of `from` across its edge `k` into `to` through the edge
     /// `into` of that triangle.
-    pub fn transport(&self, from: u32, k: usize, to: u32, into: usize, vector: DVec2) -> DVec2 {
+    pub fn transport(&self, from: TriangleIndex, k: usize, to: TriangleIndex, into: usize, vector: DVec2) -> DVec2 {
         let (edge, other) = (self.facet(from).edges[k], self.facet(to).edges[into]);
         let (along, out) = (edge.dot(vector), -edge.perp_dot(vector));
         // The edge has the opposite direction in the other triangle.
@@ -291,7 +313,7 @@ impl SurfaceMesh {
 }
 
 /// A triangle in its own axes; the error is its height over its longest edge.
-fn facet([a, b, c]: [DVec3; 3], opposite: [OppositeEdge; 3], solid: u32) -> Result<Facet, f64> {
+fn facet([a, b, c]: [DVec3; 3], opposite: [OppositeEdge; 3], solid: SolidIndex) -> Result<Facet, f64> {
     let (ab, ac) = (b - a, c - a);
     let longest = ab.length().max(ac.length()).max(b.distance(c));
     let doubled = ab.cross(ac);
@@ -385,14 +407,15 @@ pub(crate) mod tests {
                 corner_uvs: vec![],
             };
             let surface = surface_of(&mesh);
-            let turn = surface.facet(0).dihedrals[0];
+            let turn = surface.facet(TriangleIndex::new(0)).dihedrals[0];
             let expected = sign * 2.0 * 0.5_f64.atan();
             assert!((turn - expected).abs() < 1e-12, "{turn} for {expected}");
-            assert!((surface.facet(1).dihedrals[2] - expected).abs() < 1e-12);
+            assert!((surface.facet(TriangleIndex::new(1)).dihedrals[2] - expected).abs() < 1e-12);
             // A vector transported across and back is unchanged.
             let vector = DVec2::new(0.3, -0.7);
-            let (other, edge) = surface.opposite(0, 0).expect("shared");
-            let back = surface.transport(other, edge, 0, 0, surface.transport(0, 0, other, edge, vector));
+            let first = TriangleIndex::new(0);
+            let (other, edge) = surface.opposite(first, 0).expect("shared");
+            let back = surface.transport(other, edge, first, 0, surface.transport(first, 0, other, edge, vector));
             assert!((back - vector).length() < 1e-15, "{back}");
         }
     }

@@ -70,6 +70,7 @@ impl FilmSubstrate for MeshFilm<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surface_mesh::TriangleIndex;
     use crate::surface_mesh::tests::{sheet, surface_of};
     use sessile_wetting::Liquid;
 
@@ -80,9 +81,10 @@ mod tests {
         let mut substrate =
             Substrate::new(&surface, &[], &[], &Liquid::water(), &crate::parameters::Parameters::default());
         let film = MeshFilm { surface: &surface, substrate: &mut substrate };
-        let mut place = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
+        let mut place =
+            SurfacePoint { triangle: TriangleIndex::new(0), at: surface.facet(TriangleIndex::new(0)).centroid() };
         let start = place.point(&surface);
-        let step = (surface.facet(0).project(glam::DVec3::new(0.03, 0.04, 0.0)), 0.05);
+        let step = (surface.facet(TriangleIndex::new(0)).project(glam::DVec3::new(0.03, 0.04, 0.0)), 0.05);
         let mut segments = Vec::new();
         let mut carried = step.0;
         for k in 0..10 {

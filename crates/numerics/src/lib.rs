@@ -20,7 +20,7 @@ mod typed_index;
 mod union_find;
 
 pub use chunked_sum::{CHUNK, sum_in_chunks};
-pub use optional_index::OptionalIndex;
+pub use optional_index::{FourByteIndex, OptionalIndex};
 pub use sorted_merge::merge_sorted;
 pub use sphere::{circle_radius, sphere_radius, sphere_volume};
 pub use union_find::UnionFind;

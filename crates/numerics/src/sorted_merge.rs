@@ -3,7 +3,7 @@
 /// Merges the ascending indices of `new` into the ascending `list`, each index once.
 ///
 /// `scratch` is memory that is kept from call to call.
-pub fn merge_sorted(list: &mut Vec<u32>, new: impl Iterator<Item = u32>, scratch: &mut Vec<u32>) {
+pub fn merge_sorted<I: Copy + Ord>(list: &mut Vec<I>, new: impl Iterator<Item = I>, scratch: &mut Vec<I>) {
     scratch.clear();
     let mut new = new.peekable();
     for &index in &*list {

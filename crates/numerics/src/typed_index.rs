@@ -3,7 +3,8 @@
 /// Defines an index of four bytes that indexes slices and vectors directly.
 ///
 /// The type depends on the array that it indexes, so that indices of different arrays cannot be
-/// confused. Further derives and methods may be added where it is defined.
+/// confused. Further derives and methods may be added where it is defined. An
+/// [`OptionalIndex`](crate::OptionalIndex) of it takes four bytes, too.
 ///
 /// ```
 /// sessile_numerics::typed_index! {
@@ -55,6 +56,18 @@ macro_rules! typed_index {
             #[inline]
             pub fn range(positions: ::core::ops::Range<usize>) -> impl ::core::iter::Iterator<Item = Self> {
                 positions.map(Self::new)
+            }
+        }
+
+        impl $crate::FourByteIndex for $Name {
+            #[inline]
+            fn from_number(number: u32) -> Self {
+                Self(number)
+            }
+
+            #[inline]
+            fn number(self) -> u32 {
+                self.0
             }
         }
 

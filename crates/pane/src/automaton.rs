@@ -272,7 +272,7 @@ fn pull_and_shift(wind: DVec2) -> (f64, i64) {
 }
 
 fn merged(a: DropId, b: DropId, into: DropId) -> Event {
-    merge_event([a.get(), b.get()].into_iter(), into.get())
+    merge_event([a, b].into_iter(), into)
 }
 
 #[cfg(test)]

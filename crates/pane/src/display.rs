@@ -5,9 +5,9 @@
 use glam::DVec2;
 use rayon::prelude::*;
 use sessile_frames::DropState;
-use sessile_numerics::UnionFind;
+use sessile_numerics::{FourByteIndex as _, UnionFind};
 use sessile_shapes::{Body, Draped, FRONT_DIRECTIONS, Instance, MetaballDrop, Profile, Shape, SubstrateOffsets};
-use sessile_sliding::{Ball, ball_radius, survivor};
+use sessile_sliding::{Ball, DropId, SlotIndex, ball_radius, survivor};
 use sessile_wetting::SlidingLaw;
 use sessile_wetting::table::ShapeTable;
 
@@ -50,7 +50,7 @@ impl Display<'_> {
 
     /// All drops of the physical mode, by slot.
     pub fn physical(&self, pane: &Physical) -> Vec<Shown> {
-        let drops: Vec<(u32, &PaneDrop)> = pane.drops.iter().collect();
+        let drops: Vec<(SlotIndex, &PaneDrop)> = pane.drops.iter().collect();
         drops
             .into_par_iter()
             .map(|(slot, drop)| {
@@ -77,7 +77,7 @@ impl Display<'_> {
 
     fn on_pane(&self, drop: &PaneDrop, volume: f64, shape: Shape) -> Shown {
         with_state(Instance {
-            drop: drop.id_number(),
+            drop: drop.id.map_or(0, DropId::get),
             solid: Some(self.solid),
             frame: self.frame.local_frame(drop.position),
             volume,
@@ -146,7 +146,7 @@ impl Display<'_> {
         clusters(&drops, substrate)
             .into_par_iter()
             .map(|members| {
-                let ranks = members.iter().map(|&m| (drops[m].volume, drops[m].id_number()));
+                let ranks = members.iter().map(|&m| (drops[m].volume, drops[m].id));
                 let largest = &drops[members[survivor(ranks)]];
                 let mut balls = Vec::new();
                 for drop in members.iter().map(|&m| &drops[m]) {
@@ -201,15 +201,15 @@ fn front(drop: &PaneDrop, heading: DVec2, law: &SlidingLaw, substrate: &Substrat
 fn clusters(drops: &[PaneDrop], substrate: &Substrate) -> Vec<Vec<usize>> {
     let extent = DVec2::new(substrate.columns as f64, substrate.rows as f64) * substrate.cell_size;
     let mut neighbors = Neighbors::new(extent, substrate.cell_size);
-    for (slot, drop) in (0..).zip(drops) {
+    for (slot, drop) in SlotIndex::first(drops.len()).zip(drops) {
         neighbors.insert(slot, drop.position, drop.merge_radius);
     }
     let mut sets = UnionFind::new(drops.len());
-    for (slot, drop) in (0..).zip(drops) {
+    for (slot, drop) in SlotIndex::first(drops.len()).zip(drops) {
         neighbors.near(drop.position, f64::from(drop.merge_radius), |other| {
-            let near = &drops[other as usize];
+            let near = &drops[other];
             if drop.position.distance(near.position) < f64::from(drop.merge_radius + near.merge_radius) {
-                sets.union(slot, other);
+                sets.union(slot.number(), other.number());
             }
         });
     }

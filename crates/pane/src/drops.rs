@@ -2,7 +2,7 @@
 
 use glam::{DVec2, Vec2};
 use serde::{Deserialize, Serialize};
-use sessile_sliding::DropId;
+use sessile_sliding::{DropId, SlotIndex};
 
 use crate::neighbors::{Buckets, Member, Neighbors};
 
@@ -61,18 +61,13 @@ impl PaneDrop {
     pub fn velocity(&self) -> DVec2 {
         (self.heading * self.speed).as_dvec2()
     }
-
-    /// Number of its id; 0 in an empty slot.
-    pub fn id_number(&self) -> u32 {
-        self.id.map_or(0, DropId::get)
-    }
 }
 
 /// All drops; a drop keeps its slot while it exists.
 #[derive(Clone, Debug)]
 pub struct Drops {
     slots: Vec<PaneDrop>,
-    free: Vec<u32>,
+    free: Vec<SlotIndex>,
     neighbors: Neighbors,
 }
 
@@ -83,15 +78,15 @@ impl Drops {
     }
 
     /// Adds a drop and returns its slot.
-    pub fn insert(&mut self, drop: PaneDrop) -> u32 {
+    pub fn insert(&mut self, drop: PaneDrop) -> SlotIndex {
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.slots[slot as usize] = drop;
+                self.slots[slot] = drop;
                 slot
             }
             None => {
                 self.slots.push(drop);
-                (self.slots.len() - 1) as u32
+                SlotIndex::new(self.slots.len() - 1)
             }
         };
         self.neighbors.insert(slot, drop.position, drop.merge_radius);
@@ -99,17 +94,17 @@ impl Drops {
     }
 
     /// Removes and returns a drop.
-    pub fn remove(&mut self, slot: u32) -> PaneDrop {
+    pub fn remove(&mut self, slot: SlotIndex) -> PaneDrop {
         self.neighbors.remove(slot);
         self.free.push(slot);
-        let empty = PaneDrop { id: None, sliding: false, ..self.slots[slot as usize] };
-        std::mem::replace(&mut self.slots[slot as usize], empty)
+        let empty = PaneDrop { id: None, sliding: false, ..self.slots[slot] };
+        std::mem::replace(&mut self.slots[slot], empty)
     }
 
     /// Replaces a drop that may have moved or grown.
-    pub fn update(&mut self, slot: u32, drop: PaneDrop) {
+    pub fn update(&mut self, slot: SlotIndex, drop: PaneDrop) {
         self.neighbors.update(slot, drop.position, drop.merge_radius);
-        self.slots[slot as usize] = drop;
+        self.slots[slot] = drop;
     }
 
     /// Calls `change` for each of the `listed` slots (ascending, each once) with its drop and its
@@ -119,7 +114,7 @@ impl Drops {
     /// must follow.
     pub fn change_in_place<T: Send>(
         &mut self,
-        listed: &[u32],
+        listed: &[SlotIndex],
         outcomes: &mut [T],
         change: &(impl Fn(&mut PaneDrop, &mut T) + Sync),
         strayed: &(impl Fn(&mut T) + Sync),
@@ -130,8 +125,8 @@ impl Drops {
     }
 
     /// The drop in a slot.
-    pub fn get(&self, slot: u32) -> &PaneDrop {
-        &self.slots[slot as usize]
+    pub fn get(&self, slot: SlotIndex) -> &PaneDrop {
+        &self.slots[slot]
     }
 
     /// All slots, including empty ones.
@@ -140,8 +135,8 @@ impl Drops {
     }
 
     /// All drops with their slots, by slot.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &PaneDrop)> {
-        (0..).zip(&self.slots).filter(|(_, drop)| drop.id.is_some())
+    pub fn iter(&self) -> impl Iterator<Item = (SlotIndex, &PaneDrop)> {
+        SlotIndex::first(self.slots.len()).zip(&self.slots).filter(|(_, drop)| drop.id.is_some())
     }
 
     /// Number of drops.
@@ -151,9 +146,9 @@ impl Drops {
 
     /// Calls `visit` with every drop, other than `except`, that a disc touches, in no particular
     /// order.
-    pub fn touching(&self, at: DVec2, radius: f64, except: Option<u32>, mut visit: impl FnMut(u32)) {
+    pub fn touching(&self, at: DVec2, radius: f64, except: Option<SlotIndex>, mut visit: impl FnMut(SlotIndex)) {
         self.neighbors.near(at, radius, |slot| {
-            let drop = &self.slots[slot as usize];
+            let drop = &self.slots[slot];
             let square = (radius + f64::from(drop.merge_radius)).powi(2);
             if Some(slot) != except && at.distance_squared(drop.position) <= square {
                 visit(slot);
@@ -167,8 +162,8 @@ impl Drops {
         &self,
         path: &(impl Iterator<Item = DVec2> + Clone),
         radius: f64,
-        except: u32,
-        mut visit: impl FnMut(u32),
+        except: SlotIndex,
+        mut visit: impl FnMut(SlotIndex),
     ) {
         let Some(first) = path.clone().next() else { return };
         let last = path.clone().last().unwrap_or(first);
@@ -176,7 +171,7 @@ impl Drops {
         let middle = 0.5 * (first + last);
         let half = path.clone().map(|at| at.distance_squared(middle)).fold(0.0, f64::max).sqrt();
         self.neighbors.near(middle, radius + half, |slot| {
-            let drop = &self.slots[slot as usize];
+            let drop = &self.slots[slot];
             let square = (radius + f64::from(drop.merge_radius)).powi(2);
             if slot != except && path.clone().any(|at| at.distance_squared(drop.position) <= square) {
                 visit(slot);
@@ -185,11 +180,11 @@ impl Drops {
     }
 
     /// The drop that covers a position: that of the nearest center, the older one in a tie.
-    pub fn covering(&self, at: DVec2) -> Option<u32> {
-        let mut best: Option<(f64, u32, u32)> = None;
+    pub fn covering(&self, at: DVec2) -> Option<SlotIndex> {
+        let mut best: Option<(f64, Option<DropId>, SlotIndex)> = None;
         self.touching(at, 0.0, None, |slot| {
             let drop = self.get(slot);
-            let key = (at.distance_squared(drop.position), drop.id_number(), slot);
+            let key = (at.distance_squared(drop.position), drop.id, slot);
             if best.is_none_or(|least| key < least) {
                 best = Some(key);
             }
@@ -198,15 +193,15 @@ impl Drops {
     }
 
     /// The state that a checkpoint stores: slots and free slots.
-    pub fn save(&self) -> (Vec<PaneDrop>, Vec<u32>) {
+    pub fn save(&self) -> (Vec<PaneDrop>, Vec<SlotIndex>) {
         (self.slots.clone(), self.free.clone())
     }
 
     /// Restores a saved state on an empty pane.
-    pub fn restore(&mut self, (slots, free): (Vec<PaneDrop>, Vec<u32>)) {
+    pub fn restore(&mut self, (slots, free): (Vec<PaneDrop>, Vec<SlotIndex>)) {
         self.slots = slots;
         self.free = free;
-        for (slot, drop) in (0..).zip(&self.slots) {
+        for (slot, drop) in SlotIndex::first(self.slots.len()).zip(&self.slots) {
             if drop.id.is_some() {
                 self.neighbors.insert(slot, drop.position, drop.merge_radius);
             }
@@ -216,8 +211,9 @@ impl Drops {
 
 /// Drops to be changed, with all data by slot that belongs to them.
 struct Part<'a, T> {
-    listed: &'a [u32],
-    first_slot: u32,
+    listed: &'a [SlotIndex],
+    /// Position of the first of `slots` among all.
+    first_slot: usize,
     slots: &'a mut [PaneDrop],
     members: &'a mut [Member],
     outcomes: &'a mut [T],
@@ -238,7 +234,7 @@ impl<T: Send> Part<'_, T> {
         }
         let Self { listed, first_slot, slots, members, outcomes } = self;
         for (&slot, outcome) in listed.iter().zip(outcomes) {
-            let index = (slot - first_slot) as usize;
+            let index = slot.to_usize() - first_slot;
             let drop = &mut slots[index];
             change(drop, outcome);
             if drop.id.is_none() {
@@ -256,8 +252,8 @@ impl<T: Send> Part<'_, T> {
     fn split(self) -> (Self, Self) {
         let Self { listed, first_slot, slots, members, outcomes } = self;
         let middle = listed.len() / 2;
-        let middle_slot = listed[middle];
-        let at = (middle_slot - first_slot) as usize;
+        let middle_slot = listed[middle].to_usize();
+        let at = middle_slot - first_slot;
         let ((left_slots, slots), (left_members, members)) = (slots.split_at_mut(at), members.split_at_mut(at));
         let (left_outcomes, outcomes) = outcomes.split_at_mut(middle);
         let (left_listed, listed) = listed.split_at(middle);

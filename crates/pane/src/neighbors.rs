@@ -10,28 +10,14 @@
 use std::num::NonZeroU32;
 
 use glam::{DVec2, Vec2};
+use sessile_numerics::OptionalIndex;
+use sessile_sliding::SlotIndex;
 
 /// Largest number of buckets along a side: more cost memory without a gain.
 const MAX_BUCKETS: f64 = 2048.0;
 
-/// A slot in a bucket's linked list, or the end of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Link(u32);
-
-impl Link {
-    const END: Self = Self(u32::MAX);
-
-    #[inline]
-    fn slot(self) -> Option<u32> {
-        (self != Self::END).then_some(self.0)
-    }
-}
-
-impl Default for Link {
-    fn default() -> Self {
-        Self::END
-    }
-}
+/// A slot in a bucket's linked list; none at its end.
+type Link = OptionalIndex<SlotIndex>;
 
 /// A bucket: its level and its index there plus one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +104,8 @@ impl Level {
 impl Buckets {
     /// Whether a drop with this center and merge radius belongs in its present bucket.
     #[inline]
-    pub fn hold(&self, slot: u32, at: DVec2, radius: f32) -> bool {
-        self.bucket_of[slot as usize] == Some(self.bucket_for(at, radius))
+    pub fn hold(&self, slot: SlotIndex, at: DVec2, radius: f32) -> bool {
+        self.bucket_of[slot] == Some(self.bucket_for(at, radius))
     }
 
     #[inline]
@@ -139,7 +125,7 @@ impl Neighbors {
         loop {
             let columns = (size.x / side).ceil().max(1.0) as usize;
             let rows = (size.y / side).ceil().max(1.0) as usize;
-            let first = vec![Link::END; columns * rows];
+            let first = vec![Link::NONE; columns * rows];
             levels.push(Level { side, per_side: 1.0 / side, columns, rows, first, count: 0 });
             if columns == 1 && rows == 1 {
                 break;
@@ -158,22 +144,22 @@ impl Neighbors {
     }
 
     /// Adds a drop: its slot, center and merge radius.
-    pub fn insert(&mut self, slot: u32, at: DVec2, radius: f32) {
-        let index = slot as usize;
+    pub fn insert(&mut self, slot: SlotIndex, at: DVec2, radius: f32) {
+        let index = slot.to_usize();
         if self.members.len() <= index {
             self.members.resize(index + 1, Member::default());
-            self.previous.resize(index + 1, Link::END);
+            self.previous.resize(index + 1, Link::NONE);
             self.buckets.bucket_of.resize(index + 1, None);
         }
         let bucket = self.buckets.bucket_for(at, radius);
         self.buckets.bucket_of[index] = Some(bucket);
         let level = &mut self.buckets.levels[usize::from(bucket.level)];
-        let next = std::mem::replace(&mut level.first[bucket.index()], Link(slot));
+        let next = std::mem::replace(&mut level.first[bucket.index()], Link::some(slot));
         level.count += 1;
         self.members[index] = Member { at: at.as_vec2(), radius, next };
-        self.previous[index] = Link::END;
-        if let Some(next) = next.slot() {
-            self.previous[next as usize] = Link(slot);
+        self.previous[index] = Link::NONE;
+        if let Some(next) = next.get() {
+            self.previous[next] = Link::some(slot);
         }
     }
 
@@ -182,25 +168,25 @@ impl Neighbors {
     /// # Panics
     ///
     /// If the slot is in no bucket.
-    pub fn remove(&mut self, slot: u32) {
-        let index = slot as usize;
+    pub fn remove(&mut self, slot: SlotIndex) {
+        let index = slot.to_usize();
         let bucket = self.buckets.bucket_of[index].take().expect("the slot is in a bucket");
         let level = &mut self.buckets.levels[usize::from(bucket.level)];
         level.count -= 1;
         let (previous, next) = (self.previous[index], self.members[index].next);
-        match previous.slot() {
+        match previous.get() {
             None => level.first[bucket.index()] = next,
-            Some(previous) => self.members[previous as usize].next = next,
+            Some(previous) => self.members[previous].next = next,
         }
-        if let Some(next) = next.slot() {
-            self.previous[next as usize] = previous;
+        if let Some(next) = next.get() {
+            self.previous[next] = previous;
         }
     }
 
     /// Updates a drop that has moved or changed its merge radius.
-    pub fn update(&mut self, slot: u32, at: DVec2, radius: f32) {
+    pub fn update(&mut self, slot: SlotIndex, at: DVec2, radius: f32) {
         if self.buckets.hold(slot, at, radius) {
-            self.members[slot as usize].moved(at, radius);
+            self.members[slot].moved(at, radius);
         } else {
             self.remove(slot);
             self.insert(slot, at, radius);
@@ -209,7 +195,7 @@ impl Neighbors {
 
     /// Calls `visit` with every drop that touches the disc, and with a few that miss it by a
     /// rounding error.
-    pub fn near(&self, at: DVec2, radius: f64, mut visit: impl FnMut(u32)) {
+    pub fn near(&self, at: DVec2, radius: f64, mut visit: impl FnMut(SlotIndex)) {
         let (center, reach) = (at.as_vec2(), radius as f32 + self.rounding);
         for level in self.buckets.levels.iter().filter(|level| level.count > 0) {
             let margin = radius + 0.5 * level.side;
@@ -217,8 +203,8 @@ impl Neighbors {
             for row in level.row(at.y - margin)..=level.row(at.y + margin) {
                 for &first in &level.first[row * level.columns + left..=row * level.columns + right] {
                     let mut link = first;
-                    while let Some(slot) = link.slot() {
-                        let member = &self.members[slot as usize];
+                    while let Some(slot) = link.get() {
+                        let member = &self.members[slot];
                         if center.distance_squared(member.at) <= (reach + member.radius).powi(2) {
                             visit(slot);
                         }
@@ -249,30 +235,30 @@ mod tests {
                 let slot = random.index(drops.len());
                 match drops[slot] {
                     Some(_) if round % 2 == 0 => {
-                        neighbors.remove(slot as u32);
+                        neighbors.remove(SlotIndex::new(slot));
                         drops[slot] = None;
                     }
                     Some(_) => {
-                        neighbors.update(slot as u32, at, reach);
+                        neighbors.update(SlotIndex::new(slot), at, reach);
                         drops[slot] = Some((at, reach));
                     }
                     None => {}
                 }
             } else {
-                neighbors.insert(drops.len() as u32, at, reach);
+                neighbors.insert(SlotIndex::new(drops.len()), at, reach);
                 drops.push(Some((at, reach)));
             }
             let (center, radius) = (DVec2::new(random.uniform(), random.uniform()) * size, 3e-3 * random.uniform());
             let touches = |drop: &(DVec2, f32)| drop.0.distance(center) <= radius + f64::from(drop.1);
             let mut found = Vec::new();
             neighbors.near(center, radius, |slot| {
-                if drops[slot as usize].as_ref().is_some_and(touches) {
+                if drops[slot].as_ref().is_some_and(touches) {
                     found.push(slot);
                 }
             });
             found.sort_unstable();
-            let all: Vec<u32> =
-                (0..drops.len() as u32).filter(|&s| drops[s as usize].as_ref().is_some_and(touches)).collect();
+            let all: Vec<SlotIndex> =
+                SlotIndex::first(drops.len()).filter(|&s| drops[s].as_ref().is_some_and(touches)).collect();
             assert_eq!(found, all);
         }
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Ids};
 use sessile_model::{StageReports, StageTimer};
 use sessile_numerics::merge_sorted;
-use sessile_sliding::{CoalescenceGroups, FilmSegment, IdCounter, Necks, Trails};
+use sessile_sliding::{CoalescenceGroups, FilmSegment, IdCounter, Necks, SlotIndex, Trails};
 use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};
@@ -42,31 +42,31 @@ pub struct Physical {
     /// Drops too heavy to hang, to become airborne.
     pub detached: Vec<PaneDrop>,
     /// Slots of sliding drops, ascending; some may have stopped or gone.
-    sliding: Vec<u32>,
+    sliding: Vec<SlotIndex>,
     /// Slots of drops that have started to slide, in any order.
-    starting: Vec<u32>,
+    starting: Vec<SlotIndex>,
     /// Largest speed after the last step, in m/s.
     fastest: f64,
     /// Slots of drops that are new or have grown and may touch others.
-    pending: Vec<u32>,
+    pending: Vec<SlotIndex>,
     /// Context of the last step: drops at rest are reassessed when it changes.
     last_context: Option<StepContext>,
     outcomes: Vec<Outcome>,
     /// Slots of drops that touch.
-    pairs: Vec<(u32, u32)>,
+    pairs: Vec<(SlotIndex, SlotIndex)>,
     groups: CoalescenceGroups,
-    scratch: Vec<u32>,
+    scratch: Vec<SlotIndex>,
 }
 
 /// The state that a checkpoint stores.
 #[derive(Serialize, Deserialize)]
 pub struct PhysicalState {
     substrate: SubstrateState,
-    drops: (Vec<PaneDrop>, Vec<u32>),
+    drops: (Vec<PaneDrop>, Vec<SlotIndex>),
     necks: Necks,
     trails: Trails<CellIndex>,
     lost: f64,
-    pending: Vec<u32>,
+    pending: Vec<SlotIndex>,
     last_context: Option<StepContext>,
     fastest: f64,
 }
@@ -178,16 +178,17 @@ impl Physical {
             return;
         }
         self.last_context = Some(*context);
-        let changed: Vec<(u32, PaneDrop)> = {
+        let changed: Vec<(SlotIndex, PaneDrop)> = {
             let slots = self.drops.slots();
-            (0..slots.len() as u32)
+            (0..slots.len())
                 .into_par_iter()
-                .filter(|&slot| slots[slot as usize].id.is_some())
+                .map(SlotIndex::new)
+                .filter(|&slot| slots[slot].id.is_some())
                 .filter_map(|slot| {
-                    let mut drop = slots[slot as usize];
+                    let mut drop = slots[slot];
                     let hangs = self.fit_radius(&mut drop, context);
                     let starts = !drop.sliding && self.exceeds_retention(&drop, context);
-                    (!hangs || starts || drop != slots[slot as usize]).then_some((slot, drop))
+                    (!hangs || starts || drop != slots[slot]).then_some((slot, drop))
                 })
                 .collect()
         };
@@ -228,7 +229,7 @@ impl Physical {
     }
 
     /// Stores a changed drop: it may be gone, detach, start to slide, or touch others now.
-    fn update(&mut self, slot: u32, mut drop: PaneDrop, context: &StepContext) {
+    fn update(&mut self, slot: SlotIndex, mut drop: PaneDrop, context: &StepContext) {
         if drop.volume <= 0.0 {
             self.remove(slot);
         } else if self.fit_radius(&mut drop, context) {
@@ -243,20 +244,20 @@ impl Physical {
         }
     }
 
-    fn start_sliding(&mut self, slot: u32, drop: &mut PaneDrop, context: &StepContext) {
+    fn start_sliding(&mut self, slot: SlotIndex, drop: &mut PaneDrop, context: &StepContext) {
         (drop.sliding, drop.has_moved, drop.to_next_choice) = (true, true, 0.0);
         self.starting.push(slot);
         self.fit_radius(drop, context);
     }
 
     /// Removes a drop; the list of sliding drops is cleaned up once per step.
-    fn remove(&mut self, slot: u32) {
+    fn remove(&mut self, slot: SlotIndex) {
         self.trails.end(slot);
         self.necks.remove(slot);
         self.drops.remove(slot);
     }
 
-    fn detach(&mut self, slot: u32, drop: PaneDrop) {
+    fn detach(&mut self, slot: SlotIndex, drop: PaneDrop) {
         self.remove(slot);
         self.detached.push(drop);
     }
@@ -319,7 +320,7 @@ impl Physical {
     }
 
     /// Commits one outcome: film left and absorbed, stop, detachment, loss over the edge.
-    fn commit_drop(&mut self, slot: u32, outcome: &Outcome, context: &StepContext, end: f64) {
+    fn commit_drop(&mut self, slot: SlotIndex, outcome: &Outcome, context: &StepContext, end: f64) {
         let mut drop = *self.drops.get(slot);
         self.leave_film(slot, &drop, outcome, &context.liquid, end);
         let taken = self.take_film(&drop, outcome);
@@ -348,7 +349,7 @@ impl Physical {
     }
 
     /// Puts the film that a drop has left on the cells under its rear.
-    fn leave_film(&mut self, slot: u32, drop: &PaneDrop, outcome: &Outcome, liquid: &Liquid, now: f64) {
+    fn leave_film(&mut self, slot: SlotIndex, drop: &PaneDrop, outcome: &Outcome, liquid: &Liquid, now: f64) {
         let Some(id) = drop.id.filter(|_| outcome.sheds) else { return };
         let behind = drop.heading.as_dvec2() * drop.radius;
         let width = f64::from(outcome.trail_width).max(PARAMS.min_film_width * drop.radius);
@@ -373,9 +374,9 @@ impl Physical {
     }
 
     /// Wets the substrate along the paths and finds the drops that were touched on the way.
-    fn wet_and_find_contacts(&mut self, sliding: &[u32], outcomes: &[Outcome]) {
+    fn wet_and_find_contacts(&mut self, sliding: &[SlotIndex], outcomes: &[Outcome]) {
         let (drops, substrate) = (&self.drops, &self.substrate);
-        let found: Vec<(u32, u32)> = sliding
+        let found: Vec<(SlotIndex, SlotIndex)> = sliding
             .par_iter()
             .zip(outcomes)
             .with_min_len(CONTACT_TASK)

@@ -20,6 +20,7 @@ use std::f64::consts::TAU;
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_geometry::TriMesh;
+use sessile_numerics::OptionalIndex;
 
 use crate::build::DropMesh;
 use crate::layer::{layer, refined};
@@ -181,17 +182,14 @@ pub fn drape_layer(built: &mut DropMesh, volume: f64, offset: impl Fn(DVec2) -> 
 
 /// The triangles on the plane, with the vertices that they use.
 fn flat_base(built: &DropMesh) -> TriMesh {
-    const UNUSED: u32 = u32::MAX;
     let mut base = TriMesh::default();
-    let mut renumbered = vec![UNUSED; built.mesh.positions.len()];
+    let mut renumbered = vec![OptionalIndex::NONE; built.mesh.positions.len()];
     for (triangle, _) in built.mesh.triangles.iter().zip(&built.on_solid).filter(|&(_, &on)| on) {
         let corners = triangle.map(|v| {
-            let number = &mut renumbered[v as usize];
-            if *number == UNUSED {
-                *number = base.positions.len() as u32;
+            renumbered[v as usize].get_or_insert_with(|| {
                 base.positions.push(built.mesh.positions[v as usize]);
-            }
-            *number
+                base.positions.len() as u32 - 1
+            })
         });
         base.triangles.push(corners);
     }

@@ -1,4 +1,4 @@
-//! Ids of drops.
+//! Ids and slots of drops.
 
 use std::num::NonZeroU32;
 
@@ -18,6 +18,33 @@ impl DropId {
     #[inline]
     pub fn get(self) -> u32 {
         self.0.get()
+    }
+}
+
+sessile_numerics::typed_index! {
+    /// Slot of a drop: its place in a model's arrays while it exists; reused afterwards.
+    #[derive(Serialize, Deserialize)]
+    pub struct SlotIndex;
+}
+
+/// Reads and writes an id that an empty slot lacks as a number, 0 for none.
+pub mod optional_id {
+    use super::{Deserialize, DropId};
+
+    /// Writes the number of an id.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: serde::Serializer>(id: &Option<DropId>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(id.map_or(0, DropId::get))
+    }
+
+    /// Reads the number of an id.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<DropId>, D::Error> {
+        u32::deserialize(deserializer).map(DropId::new)
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`ModelState`], [`IdCounter`] | time, volume balance, airborne drops and ids |
+//! | [`ModelState`], [`IdCounter`], [`SlotIndex`] | time, volume balance, airborne drops, ids and slots |
 //! | [`Projectile`], [`Ball`] | ballistic flight |
 //! | [`EmissionTarget`], [`apply_emissions`] | what emitters add to the liquid |
 //! | [`Trails`], [`FilmSubstrate`] | films behind fast drops, and the beads that they rupture into |
@@ -26,7 +26,7 @@ mod trails;
 pub use ball::{Ball, Projectile, ball_radius};
 pub use coalescence::{CoalescenceGroups, merge_event, survivor};
 pub use emission::{CondensingSurface, EmissionTarget, apply_emissions};
-pub use ids::{DropId, IdCounter};
+pub use ids::{DropId, IdCounter, SlotIndex, optional_id};
 pub use necks::{NeckPart, NeckParts, Necks, PlannedNeck};
 pub use state::ModelState;
 pub use trails::{Bead, FilmSegment, FilmSubstrate, Trails};

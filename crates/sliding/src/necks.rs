@@ -24,8 +24,11 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_numerics::OptionalIndex;
 use sessile_wetting::Liquid;
 use sessile_wetting::cube_root::cube_root;
+
+use crate::ids::SlotIndex;
 
 /// Largest number of parts that a merged drop is shown with.
 const MAX_PARTS: usize = 6;
@@ -37,8 +40,11 @@ const VISCOUS_TIMES: f64 = 12.0;
 const LIFETIME: f64 = 5.0;
 /// Number of necks below which closed ones are not swept.
 const SWEEP_THRESHOLD: usize = 1024;
-/// Index of a slot without a neck.
-const NO_NECK: u32 = u32::MAX;
+
+sessile_numerics::typed_index! {
+    /// A neck in the list of all.
+    struct NeckIndex;
+}
 
 /// One of the drops that a merged drop was made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -108,7 +114,7 @@ pub struct PlannedNeck {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Neck {
-    slot: u32,
+    slot: SlotIndex,
     parts: NeckParts,
     time_constant: f64,
     formed_at: f64,
@@ -125,7 +131,8 @@ impl Neck {
 pub struct Necks {
     necks: Vec<Neck>,
     /// Index of each slot's neck; shorter than the slots where the last ones have none.
-    of_slot: Vec<u32>,
+    #[serde(with = "optional_indices")]
+    of_slot: Vec<OptionalIndex<NeckIndex>>,
     now: f64,
     /// Earliest time of the next frame, in s.
     next_frame: f64,
@@ -135,8 +142,8 @@ pub struct Necks {
 
 impl Necks {
     /// The parts of a drop that has merged recently, at their current offsets.
-    pub fn get(&self, slot: u32) -> Option<NeckParts> {
-        let neck = self.necks.get(*self.of_slot.get(slot as usize)? as usize)?;
+    pub fn get(&self, slot: SlotIndex) -> Option<NeckParts> {
+        let neck = &self.necks[self.of_slot.get(slot.to_usize())?.get()?];
         if neck.is_closed(self.now) {
             return None;
         }
@@ -153,7 +160,7 @@ impl Necks {
     pub fn plan(
         &self,
         volume: f64,
-        merged: impl Iterator<Item = (u32, NeckPart)> + Clone,
+        merged: impl Iterator<Item = (SlotIndex, NeckPart)> + Clone,
         liquid: &Liquid,
     ) -> Option<PlannedNeck> {
         let largest = merged.clone().map(|(_, part)| part.share).fold(0.0, f64::max);
@@ -176,30 +183,28 @@ impl Necks {
     }
 
     /// Gives a drop without a neck a planned one.
-    pub fn insert(&mut self, slot: u32, planned: &PlannedNeck) {
+    pub fn insert(&mut self, slot: SlotIndex, planned: &PlannedNeck) {
         let PlannedNeck { parts, time_constant } = *planned;
-        if self.of_slot.len() <= slot as usize {
-            self.of_slot.resize(slot as usize + 1, NO_NECK);
+        if self.of_slot.len() <= slot.to_usize() {
+            self.of_slot.resize(slot.to_usize() + 1, OptionalIndex::NONE);
         }
-        self.of_slot[slot as usize] = self.necks.len() as u32;
+        self.of_slot[slot] = OptionalIndex::some(NeckIndex::new(self.necks.len()));
         self.necks.push(Neck { slot, parts, time_constant, formed_at: self.now });
     }
 
     /// Reads a slot's index ahead of its use; the value is meaningless.
     #[inline]
-    pub fn prefetch(&self, slot: u32) -> u32 {
-        self.of_slot.get(slot as usize).copied().unwrap_or(NO_NECK)
+    pub fn prefetch(&self, slot: SlotIndex) -> u32 {
+        self.of_slot.get(slot.to_usize()).copied().unwrap_or_default().to_bits()
     }
 
     /// Removes the neck of a drop that merges again or is gone.
-    pub fn remove(&mut self, slot: u32) {
-        let Some(index) = self.of_slot.get_mut(slot as usize) else { return };
-        let index = std::mem::replace(index, NO_NECK) as usize;
-        if index < self.necks.len() {
-            self.necks.swap_remove(index);
-            if let Some(moved) = self.necks.get(index) {
-                self.of_slot[moved.slot as usize] = index as u32;
-            }
+    pub fn remove(&mut self, slot: SlotIndex) {
+        let Some(index) = self.of_slot.get_mut(slot.to_usize()) else { return };
+        let Some(index) = std::mem::take(index).get() else { return };
+        self.necks.swap_remove(index.to_usize());
+        if let Some(moved) = self.necks.get(index.to_usize()) {
+            self.of_slot[moved.slot] = OptionalIndex::some(index);
         }
     }
 
@@ -223,9 +228,30 @@ impl Necks {
 
     /// Whether slots and necks refer to one another, as in any valid saved state.
     pub fn is_consistent(&self) -> bool {
-        (0..)
-            .zip(&self.necks)
-            .all(|(index, neck)| self.of_slot.get(neck.slot as usize) == Some(&index) && neck.parts.count <= MAX_PARTS)
+        let is_known =
+            |neck: &OptionalIndex<NeckIndex>| neck.get().is_none_or(|index| index.to_usize() < self.necks.len());
+        let refers_back = |(index, neck): (NeckIndex, &Neck)| {
+            self.of_slot.get(neck.slot.to_usize()) == Some(&OptionalIndex::some(index)) && neck.parts.count <= MAX_PARTS
+        };
+        self.of_slot.iter().all(is_known) && NeckIndex::first(self.necks.len()).zip(&self.necks).all(refers_back)
+    }
+}
+
+/// Reads and writes optional indices by their four bytes.
+mod optional_indices {
+    use super::{Deserialize, NeckIndex, OptionalIndex};
+
+    pub fn serialize<S: serde::Serializer>(
+        indices: &[OptionalIndex<NeckIndex>],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(indices.iter().map(|index| index.to_bits()))
+    }
+
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<OptionalIndex<NeckIndex>>, D::Error> {
+        Ok(Vec::deserialize(deserializer)?.into_iter().map(OptionalIndex::from_bits).collect())
     }
 }
 
@@ -242,7 +268,8 @@ mod tests {
 
     const WATER: Liquid = Liquid::water();
 
-    fn merge(necks: &mut Necks, slots: [u32; 2], volumes: [f64; 2], offset: DVec3) {
+    fn merge(necks: &mut Necks, slots: [usize; 2], volumes: [f64; 2], offset: DVec3) {
+        let slots = slots.map(SlotIndex::new);
         let volume = volumes[0] + volumes[1];
         let shares = volumes.map(|part| part / volume);
         let parts = [
@@ -259,16 +286,16 @@ mod tests {
         let mut necks = Necks::default();
         merge(&mut necks, [3, 5], [3e-9, 1e-9], DVec3::X * 2e-3);
         merge(&mut necks, [3, 8], [4e-9, 1e-9], DVec3::Y * 3e-3);
-        let parts = necks.get(3).expect("a neck");
+        let parts = necks.get(SlotIndex::new(3)).expect("a neck");
         let parts = parts.as_slice();
         let (center, sum) = parts.iter().fold((DVec3::ZERO, 0.0), |(c, s), p| (c + p.offset * p.share, s + p.share));
         assert!(parts.len() == 3 && center.length() < 1e-18 && (sum - 1.0).abs() < 1e-12, "{parts:?}");
         let first = parts[0].offset.length();
         necks.advance_to(3e-3, 3e-3);
-        let later = necks.get(3).expect("still open").as_slice()[0].offset.length() / first;
+        let later = necks.get(SlotIndex::new(3)).expect("still open").as_slice()[0].offset.length() / first;
         assert!((0.3..0.9).contains(&later), "{later}");
         necks.advance_to(0.2, 0.2);
-        assert!(necks.get(3).is_none());
+        assert!(necks.get(SlotIndex::new(3)).is_none());
     }
 
     #[test]
@@ -280,7 +307,7 @@ mod tests {
         for step in 0..100 {
             let now = closes_at * f64::from(step) / 100.0;
             necks.advance_to(now, now);
-            let parts = necks.get(0).expect("open");
+            let parts = necks.get(SlotIndex::new(0)).expect("open");
             let share = parts.as_slice()[0].share;
             assert!((last - 1e-12..last + 0.03).contains(&share), "{share} after {last} at {now} s");
             last = share;
@@ -295,7 +322,7 @@ mod tests {
             let mut necks = Necks::default();
             merge(&mut necks, [0, 1], [20e-9, absorbed], DVec3::X * 2e-3);
             necks.advance_to(time, time);
-            necks.get(0).is_some()
+            necks.get(SlotIndex::new(0)).is_some()
         };
         assert!(open_after(1e-9, 0.03) && !open_after(1e-9, 0.04));
         assert!(open_after(1e-12, 1.1e-3) && !open_after(1e-12, 1.2e-3));
@@ -324,15 +351,15 @@ mod tests {
     #[test]
     fn closed_necks_are_swept_and_open_ones_stay() {
         let mut necks = Necks::default();
-        for round in 0..20_u32 {
-            necks.advance_to(f64::from(round) * 0.1, f64::from(round) * 0.1);
+        for round in 0..20 {
+            necks.advance_to(round as f64 * 0.1, round as f64 * 0.1);
             for k in 0..200 {
                 merge(&mut necks, [400 * round + 2 * k, 400 * round + 2 * k + 1], [1e-9, 1e-9], DVec3::X * 1e-3);
             }
             assert!(necks.is_consistent());
         }
         assert!(necks.necks.len() <= 2 * SWEEP_THRESHOLD, "{} necks", necks.necks.len());
-        assert!((0..200).all(|k| necks.get(400 * 19 + 2 * k).is_some()));
-        assert!(necks.get(0).is_none());
+        assert!((0..200).all(|k| necks.get(SlotIndex::new(400 * 19 + 2 * k)).is_some()));
+        assert!(necks.get(SlotIndex::new(0)).is_none());
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sessile_wetting::{Liquid, SlidingLaw};
 
-use crate::ids::DropId;
+use crate::ids::{DropId, SlotIndex};
 
 /// Volume below which a film persists instead of becoming a bead, in m³: a sphere of 20 µm, too
 /// small to see.
@@ -38,7 +38,7 @@ pub trait FilmSubstrate {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilmSegment<S> {
     /// Slot of the drop.
-    pub slot: u32,
+    pub slot: SlotIndex,
     /// Id of the drop.
     pub id: DropId,
     /// Where the film lies.
@@ -70,7 +70,7 @@ pub struct Bead<P> {
     /// Volume, in m³.
     pub volume: f64,
     /// Slot of the drop that left the film, which may hold another drop by now.
-    pub slot: u32,
+    pub slot: SlotIndex,
     /// Id of the drop that left the film.
     pub parent: DropId,
 }
@@ -79,10 +79,10 @@ pub struct Bead<P> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trails<S> {
     /// Films that still grow, by the slot of their drop.
-    growing: BTreeMap<u32, Trail<S>>,
+    growing: BTreeMap<SlotIndex, Trail<S>>,
     /// Complete films with their slot, by time of rupture (the bits of a positive number sort like
     /// it) and order of completion.
-    complete: BTreeMap<(u64, u64), (u32, Trail<S>)>,
+    complete: BTreeMap<(u64, u64), (SlotIndex, Trail<S>)>,
     num_complete: u64,
 }
 
@@ -119,7 +119,7 @@ impl<S: Copy + PartialEq> Trails<S> {
     }
 
     /// Ends the film behind the drop in a slot, which has stopped or is gone.
-    pub fn end(&mut self, slot: u32) {
+    pub fn end(&mut self, slot: SlotIndex) {
         if let Some(trail) = self.growing.remove(&slot) {
             self.complete.insert((trail.ruptures_at.max(0.0).to_bits(), self.num_complete), (slot, trail));
             self.num_complete += 1;
@@ -156,6 +156,7 @@ mod tests {
     use sessile_wetting::Wetting;
 
     const WATER: Liquid = Liquid::water();
+    const SLOT: SlotIndex = SlotIndex::new(3);
 
     /// Film on the points of a line.
     #[derive(Default)]
@@ -187,7 +188,7 @@ mod tests {
 
     fn segment(at: u32, volume: f64) -> FilmSegment<u32> {
         let id = DropId::new(7).expect("a positive number");
-        FilmSegment { slot: 3, id, at, volume, length: 1e-4, width: 1e-3 }
+        FilmSegment { slot: SLOT, id, at, volume, length: 1e-4, width: 1e-3 }
     }
 
     /// Lays one segment per point and returns the trails.
@@ -197,7 +198,7 @@ mod tests {
             line.add_film(&at, 1e-3, volume);
             trails.extend(&segment(at, volume), law, &WATER, 0.0);
         }
-        trails.end(3);
+        trails.end(SLOT);
         trails
     }
 
@@ -212,7 +213,7 @@ mod tests {
         let beads = trails.rupture(1.01 * due, &mut line);
         assert_eq!(beads.len(), 1);
         assert!((beads[0].place - 3.0).abs() < 1e-12 && (beads[0].volume - 3e-13).abs() < 1e-24, "{beads:?}");
-        assert_eq!((beads[0].slot, beads[0].parent.get()), (3, 7));
+        assert_eq!((beads[0].slot, beads[0].parent.get()), (SLOT, 7));
         assert!(line.film.is_empty() && trails.rupture(1.0, &mut line).is_empty(), "each film ruptures once");
     }
 

@@ -1,5 +1,7 @@
 //! The surface model: construction, frames and saved states.
 
+use std::fmt::Debug;
+
 use sessile_frames::{DropState, Frame, FrameGeometry, Surface, VolumeBalance};
 use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_numerics::sphere_radius;
@@ -9,9 +11,8 @@ use sessile_world::World;
 use crate::drop::Drop;
 use crate::error::SurfaceError;
 use crate::initial_mesh::initial_mesh;
-use crate::merging::MergeCounts;
 use crate::mesh::Interface;
-use crate::mesh::check::check;
+use crate::mesh::check::{check, check_crossings};
 use crate::notices::Notices;
 use crate::params::Params;
 use crate::rebuild::{encloses_its_volume, remesh_uniformly};
@@ -74,8 +75,32 @@ impl SurfaceModel {
     }
 
     /// The drops, by ascending id.
-    pub fn drops(&self) -> &[Drop] {
+    #[cfg(test)]
+    pub(crate) fn drops(&self) -> &[Drop] {
         &self.state.drops
+    }
+
+    /// Number of drops, and of those that are awake.
+    pub fn num_drops(&self) -> [usize; 2] {
+        let drops = &self.state.drops;
+        [drops.len(), drops.iter().filter(|drop| !drop.asleep).count()]
+    }
+
+    /// Volume that the surfaces enclose, in m³; [`Self::volume`] is what they should enclose.
+    pub fn enclosed_volume(&self) -> f64 {
+        self.state.drops.iter().map(|drop| drop.mesh.volume()).sum()
+    }
+
+    /// Checks that the surfaces of all drops that are awake are closed, manifold, oriented outward
+    /// and without degenerate triangles. The error names the drop and its defect.
+    pub fn check_surfaces(&self) -> Result<(), String> {
+        let mut awake = self.state.drops.iter().filter(|drop| !drop.asleep);
+        awake.try_for_each(|drop| check(&drop.mesh).map_err(|defect| format!("drop {}: {defect}", drop.id)))
+    }
+
+    /// Number of surfaces that intersect themselves; slow.
+    pub fn num_self_intersecting(&self) -> usize {
+        self.state.drops.iter().filter(|drop| check_crossings(&drop.mesh).is_err()).count()
     }
 
     /// Number of triangles of all drops, and of those that are awake.
@@ -102,8 +127,8 @@ impl SurfaceModel {
         self.state.run.rebuilt
     }
 
-    /// Number of merges so far.
-    pub fn merge_counts(&self) -> MergeCounts {
+    /// Number of merges so far, by kind.
+    pub fn merge_counts(&self) -> impl Debug + use<> {
         self.state.run.merges
     }
 }

@@ -33,9 +33,10 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Ids, Surface};
+use sessile_frames::{Event, Surface};
 use sessile_numerics::sphere_radius;
 
+use crate::drops::merge_event;
 use crate::tiles::{CellIndex, Field};
 
 /// Largest number of substeps; a substep is at most a drop's radius long.
@@ -182,7 +183,7 @@ impl Spray {
                 let larger_first = drops[first].volume >= drops[other].volume;
                 let (kept, absorbed) = if larger_first { (first, other) } else { (other, first) };
                 let (a, b) = (drops[kept], drops[absorbed]);
-                events.push(Event::Merge { merge: Ids::from_slice(&[a.id.min(b.id), a.id.max(b.id)]), into: a.id });
+                events.push(merge_event(b.id, a.id));
                 drops[kept] = joined(&a, &b);
                 drops[absorbed].volume = 0.0;
                 any = true;

@@ -1,6 +1,13 @@
 //! Blocks of 4 × 4 × 4 cells with a mask of the occupied ones.
 
-use crate::droplets::NIL;
+use sessile_numerics::{OptionalIndex, typed_index};
+
+use super::cache_line::LineIndex;
+
+typed_index! {
+    /// A cell of an occupied block.
+    pub struct CellIndex;
+}
 
 /// Cells per block.
 pub const PER_BLOCK: usize = 64;
@@ -10,7 +17,7 @@ pub const PER_BLOCK: usize = 64;
 pub struct Block {
     /// Mask of the cells that were ever occupied.
     occupied: u64,
-    /// Index of its first cell, if any was occupied.
+    /// Position of its first cell, if any was occupied.
     first: u32,
 }
 
@@ -21,27 +28,27 @@ impl Block {
         self.occupied
     }
 
-    /// Index of its first cell, if any was ever occupied.
+    /// A cell of an occupied block.
     #[inline]
-    pub fn first(&self) -> u32 {
-        self.first
+    pub fn cell(&self, within: usize) -> CellIndex {
+        CellIndex::new(self.first as usize + within)
     }
 
-    /// Index of a cell, if it was ever occupied.
+    /// A cell, if it was ever occupied.
     #[inline]
-    pub fn cell(&self, within: usize) -> Option<usize> {
-        ((self.occupied >> within) & 1 != 0).then_some(self.first as usize + within)
+    pub fn occupied_cell(&self, within: usize) -> Option<CellIndex> {
+        ((self.occupied >> within) & 1 != 0).then_some(self.cell(within))
     }
 
     /// Marks a cell as occupied and returns its index.
     #[inline]
-    pub fn occupy(&mut self, within: usize, cells: &mut Vec<u32>) -> usize {
+    pub fn occupy(&mut self, within: usize, cells: &mut Vec<OptionalIndex<LineIndex>>) -> CellIndex {
         if self.occupied == 0 {
             self.first = cells.len() as u32;
-            cells.extend([NIL; PER_BLOCK]);
+            cells.extend([OptionalIndex::NONE; PER_BLOCK]);
         }
         self.occupied |= 1 << within;
-        self.first as usize + within
+        self.cell(within)
     }
 }
 

@@ -8,8 +8,15 @@
 
 use wide::{CmpEq, i8x16, i16x8, i16x16, i32x8};
 
+use sessile_numerics::{OptionalIndex, typed_index};
+use sessile_sliding::SlotIndex;
+
 use super::quantized::{Bounds, GridPoint};
-use crate::droplets::NIL;
+
+typed_index! {
+    /// A cache line of a grid.
+    pub struct LineIndex;
+}
 
 /// Droplets per line.
 const PER_LINE: usize = 7;
@@ -31,9 +38,9 @@ pub struct CacheLine {
     /// Merge radius of each droplet in units, rounded up, with the highest bit set for a used byte;
     /// the last byte is an upper bound of all.
     merge_radii: u64,
-    slots: [u32; PER_LINE],
-    /// Next line of the cell, or [`NIL`].
-    pub next: u32,
+    slots: [OptionalIndex<SlotIndex>; PER_LINE],
+    /// Next line of the cell.
+    pub next: OptionalIndex<LineIndex>,
 }
 
 const _: () = assert!(size_of::<CacheLine>() == 64);
@@ -42,7 +49,7 @@ const _: () = assert!(size_of::<CacheLine>() == 64);
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its slot.
-    pub slot: u32,
+    pub slot: SlotIndex,
     /// Coordinates within its cell and merge radius, in units; each below 128.
     place: [u8; 4],
 }
@@ -50,7 +57,7 @@ pub struct Entry {
 impl Entry {
     /// A droplet at a point, with a merge radius in units.
     #[inline]
-    pub fn new(slot: u32, place: GridPoint, merge_radius: i32) -> Self {
+    pub fn new(slot: SlotIndex, place: GridPoint, merge_radius: i32) -> Self {
         let [x, y, z] = place.to_array().map(|step| (step & 127) as u8);
         Self { slot, place: [x, y, z, merge_radius.clamp(0, 127) as u8] }
     }
@@ -58,8 +65,8 @@ impl Entry {
 
 impl CacheLine {
     /// A line with one droplet.
-    pub fn of_one(entry: Entry, next: u32) -> Self {
-        let mut line = Self { x: 0, y: 0, z: 0, merge_radii: 0, slots: [NIL; PER_LINE], next };
+    pub fn of_one(entry: Entry, next: OptionalIndex<LineIndex>) -> Self {
+        let mut line = Self { x: 0, y: 0, z: 0, merge_radii: 0, slots: [OptionalIndex::NONE; PER_LINE], next };
         line.set(0, entry);
         line
     }
@@ -76,17 +83,21 @@ impl CacheLine {
 
     /// Updates a droplet that moved within its cell; `false` if it is not in this line.
     pub fn update(&mut self, entry: Entry) -> bool {
-        let found = self.slots.iter().position(|&slot| slot == entry.slot);
+        let found = self.position(entry.slot);
         found.map(|k| self.set(k, entry)).is_some()
     }
 
     /// Removes a droplet; `false` if it is not in this line.
-    pub fn remove(&mut self, slot: u32) -> bool {
-        let Some(k) = self.slots.iter().position(|&found| found == slot) else { return false };
-        self.slots[k] = NIL;
+    pub fn remove(&mut self, slot: SlotIndex) -> bool {
+        let Some(k) = self.position(slot) else { return false };
+        self.slots[k] = OptionalIndex::NONE;
         self.merge_radii &= !(0xff << (8 * k));
         self.find_largest();
         true
+    }
+
+    fn position(&self, slot: SlotIndex) -> Option<usize> {
+        self.slots.iter().position(|&found| found == OptionalIndex::some(slot))
     }
 
     /// Number of droplets.
@@ -97,7 +108,7 @@ impl CacheLine {
     /// Mask of the droplets, except for slot `but`, whose distance from a box is at most the
     /// largest merge radius; in the highest bits of their bytes.
     #[inline]
-    pub fn hits(&self, bounds: Bounds, but: u32) -> u64 {
+    pub fn hits(&self, bounds: Bounds, but: OptionalIndex<SlotIndex>) -> u64 {
         const OUTWARDS: i16x8 = i16x8::new([-1, -1, -1, 0, 1, 1, 1, 0]);
         const ON_TOP: i16x8 = i16x8::new([0, 0, 0, 0, 128, 128, 128, 0]);
         let wider = bounds.0 + OUTWARDS * i16x8::splat((self.merge_radii >> 56) as i16);
@@ -113,17 +124,19 @@ impl CacheLine {
     /// Slot, coordinates within the cell and merge radius of the first of some
     /// [`hits`](CacheLine::hits).
     #[inline]
-    pub fn first(&self, hits: u64) -> (u32, GridPoint, i32) {
+    pub fn first(&self, hits: u64) -> (SlotIndex, GridPoint, i32) {
         let k = lane(hits);
         let part = |word: u64| ((word >> (8 * k)) & 127) as i32;
-        (self.slots[k], GridPoint::new([self.x, self.y, self.z].map(part)), part(self.merge_radii))
+        let slot = self.slots[k].get().expect("a used byte has a slot");
+        (slot, GridPoint::new([self.x, self.y, self.z].map(part)), part(self.merge_radii))
     }
 
     /// Mask of the byte of a slot.
     #[inline]
-    fn bytes_of(&self, slot: u32) -> u64 {
-        let [a, b, c, d, e, f, g] = self.slots.map(|slot| slot as i32);
-        let is_it = i32x8::new([a, b, c, d, e, f, g, self.next as i32]).cmp_eq(i32x8::splat(slot as i32));
+    fn bytes_of(&self, slot: OptionalIndex<SlotIndex>) -> u64 {
+        let [a, b, c, d, e, f, g] = self.slots.map(|slot| slot.to_bits() as i32);
+        let is_it =
+            i32x8::new([a, b, c, d, e, f, g, self.next.to_bits() as i32]).cmp_eq(i32x8::splat(slot.to_bits() as i32));
         let [a, b, c, d, e, f, g, h] = i16x8::from_i32x8_saturate(is_it).to_array();
         let bytes = i8x16::from_i16x16_saturate(i16x16::new([a, b, c, d, e, f, g, h, 0, 0, 0, 0, 0, 0, 0, 0]));
         let [a, b, c, d, e, f, g, h, ..] = bytes.to_array().map(|byte| byte as u8);
@@ -137,7 +150,7 @@ impl CacheLine {
         put(&mut self.y, y);
         put(&mut self.z, z);
         put(&mut self.merge_radii, 128 | merge_radius);
-        self.slots[k] = slot;
+        self.slots[k] = OptionalIndex::some(slot);
         let largest = u64::from(merge_radius).max(self.merge_radii >> 56);
         self.merge_radii = (self.merge_radii & (u64::MAX >> 8)) | (largest << 56);
     }
@@ -162,8 +175,8 @@ mod tests {
 
     use super::*;
 
-    fn entry(slot: u32, within: IVec3, merge_radius: i32) -> Entry {
-        Entry::new(slot, GridPoint::new(within.to_array()), merge_radius)
+    fn entry(slot: usize, within: IVec3, merge_radius: i32) -> Entry {
+        Entry::new(SlotIndex::new(slot), GridPoint::new(within.to_array()), merge_radius)
     }
 
     fn bounds_between(low: IVec3, high: IVec3) -> Bounds {
@@ -180,26 +193,27 @@ mod tests {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((number >> 33) % bound) as i32
         };
-        let mut line = CacheLine::of_one(entry(0, IVec3::new(127, 0, 64), 3), NIL);
+        let mut line = CacheLine::of_one(entry(0, IVec3::new(127, 0, 64), 3), OptionalIndex::NONE);
         let mut there = vec![(0, IVec3::new(127, 0, 64), 3)];
-        for slot in 1..4000_u32 {
+        for slot in 1..4000 {
             let (within, merge_radius) = (IVec3::new(below(128), below(128), below(128)), below(33));
             if line.insert(entry(slot, within, merge_radius)) {
                 there.push((slot, within, merge_radius));
             }
             if below(3) == 0 && !there.is_empty() {
                 let (gone, ..) = there.swap_remove(below(there.len() as u64) as usize);
+                let gone = SlotIndex::new(gone);
                 assert!(line.remove(gone) && !line.remove(gone));
             }
             assert_eq!(line.count() as usize, there.len());
             let largest = there.iter().map(|&(.., merge_radius)| merge_radius).max().unwrap_or(0);
             let low = IVec3::new(below(300), below(300), below(300)) - 100;
-            assert_eq!(line.hits(Bounds::ALL, NIL).count_ones(), line.count());
+            assert_eq!(line.hits(Bounds::ALL, OptionalIndex::NONE).count_ones(), line.count());
             let high = low + IVec3::new(below(90), below(90), below(90));
             let bounds = bounds_between(low, high);
-            let (mut hits, mut found) = (line.hits(bounds, NIL), Vec::new());
+            let (mut hits, mut found) = (line.hits(bounds, OptionalIndex::NONE), Vec::new());
             while hits != 0 {
-                found.push(line.first(hits).0);
+                found.push(line.first(hits).0.to_usize());
                 hits &= hits - 1;
             }
             for &(slot, within, _) in &there {

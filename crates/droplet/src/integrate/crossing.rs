@@ -5,7 +5,7 @@ use glam::{DVec2, DVec3};
 use super::vertex::{self, VertexExit, VertexRef};
 use super::{ForceModel, Integrator, Linearized, MotionState, Segment, TrajectoryEnd};
 use crate::damped_motion::{DampedMotion, first_zero};
-use crate::surface_mesh::{COPLANAR, Facet, SurfacePoint};
+use crate::surface_mesh::{COPLANAR, Facet, SurfacePoint, TriangleIndex};
 
 /// Hops across a crease below this share of the base radius count as sliding along it.
 const MIN_HOP: f64 = 1e-3;
@@ -83,7 +83,7 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
 
     /// The far side of edge `k`: the edge `edge` of triangle `to`.
     #[inline]
-    fn far_side(&self, facet: &Facet, k: usize, (to, edge): (u32, usize)) -> FarSide<'a> {
+    fn far_side(&self, facet: &Facet, k: usize, (to, edge): (TriangleIndex, usize)) -> FarSide<'a> {
         let (other, turn) = (self.surface.facet(to), facet.dihedrals[k]);
         let share = facet.edges[k].dot(self.now.motion.place.at - facet.corners[k]) / facet.edge_lengths[k];
         let place = SurfacePoint { triangle: to, at: other.on_edge(edge, (1.0 - share).clamp(0.0, 1.0)) };

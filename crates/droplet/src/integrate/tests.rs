@@ -8,6 +8,7 @@ use sessile_world::random::Stream;
 
 use super::*;
 use crate::damped_motion::DampedMotion;
+use crate::surface_mesh::TriangleIndex;
 use crate::surface_mesh::t_junctions::tests::repair;
 use crate::surface_mesh::tests::{sheet, surface_of};
 
@@ -89,7 +90,7 @@ fn at(surface: &SurfaceMesh, point: DVec3) -> SurfacePoint {
         let facet = &surface.facets()[*t];
         facet.depth(facet.project(point - facet.origin)) >= -1e-12
     };
-    let triangle = (0..surface.facets().len()).find(inside).expect("on the sheet") as u32;
+    let triangle = TriangleIndex::new((0..surface.facets().len()).find(inside).expect("on the sheet"));
     SurfacePoint { triangle, at: surface.facet(triangle).project(point - surface.facet(triangle).origin) }
 }
 
@@ -247,7 +248,7 @@ fn a_valley_catches_a_droplet_and_a_ridge_does_not_slow_it() {
             (f.depth(local) >= -1e-12).then_some((t, local, flat(f.origin)))
         });
         let (t, local, _) = z.expect("on the mesh");
-        SurfacePoint { triangle: t as u32, at: local }
+        SurfacePoint { triangle: TriangleIndex::new(t), at: local }
     };
     let valley = fold(0.8);
     let model = Plain { rate: 4.0, ..Plain::new(DVec3::new(0.0, -2.0, -9.6)) };
@@ -323,7 +324,7 @@ fn shoot(surface: &SurfaceMesh, wanted: u64) -> u64 {
     while crossed < wanted {
         let mut random = Stream::new(77, &[shot]);
         shot += 1;
-        let triangle = random.index(surface.facets().len()) as u32;
+        let triangle = TriangleIndex::new(random.index(surface.facets().len()));
         let facet = surface.facet(triangle);
         let (a, b) = (random.uniform(), random.uniform());
         let (a, b) = if a + b > 1.0 { (1.0 - a, 1.0 - b) } else { (a, b) };
@@ -391,7 +392,7 @@ fn a_frictionless_droplet_leaves_a_sphere_at_48_degrees() {
     let surface = surface_of(&mesh);
     for (adhesion, expected) in [(0.0, 2.0 / 3.0), (4.9, 0.5), (19.6, 0.0)] {
         let model = Plain { adhesion, ..Plain::new(DVec3::NEG_Y * 9.8) };
-        let triangle = (0..surface.facets().len() as u32)
+        let triangle = TriangleIndex::first(surface.facets().len())
             .find(|&t| {
                 (2.0..4.0)
                     .contains(&(surface.facet(t).point(surface.facet(t).centroid()).y / radius).acos().to_degrees())

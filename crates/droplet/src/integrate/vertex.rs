@@ -4,7 +4,7 @@
 use glam::{DVec2, DVec3};
 
 use super::ForceModel;
-use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint, TriangleIndex};
 
 /// Dihedral turn above which an edge belongs to the shape rather than to a triangulated smooth
 /// surface, in rad.
@@ -16,7 +16,7 @@ const MAX_VALENCE: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VertexRef {
     /// A triangle at the vertex.
-    pub triangle: u32,
+    pub triangle: TriangleIndex,
     /// Corner of that triangle, 0 to 2.
     pub corner: usize,
 }
@@ -27,7 +27,7 @@ pub enum VertexExit {
     /// Across a triangle.
     Triangle {
         /// The triangle.
-        triangle: u32,
+        triangle: TriangleIndex,
         /// Corner of the triangle at the vertex.
         corner: usize,
         /// Velocity in the triangle's axes, in m/s.
@@ -36,7 +36,7 @@ pub enum VertexExit {
     /// Along an edge.
     Edge {
         /// A triangle at the edge.
-        triangle: u32,
+        triangle: TriangleIndex,
         /// The edge of that triangle.
         edge: usize,
         /// Against the direction of the edge.
@@ -47,7 +47,7 @@ pub enum VertexExit {
     /// Over the border of the mesh.
     Border {
         /// The triangle at the border.
-        triangle: u32,
+        triangle: TriangleIndex,
         /// Unit direction over the border in that triangle's axes.
         outward: DVec2,
     },
@@ -96,7 +96,7 @@ fn one_ring(surface: &SurfaceMesh, vertex: VertexRef) -> impl Iterator<Item = Ve
 }
 
 /// The corner of `triangle` at `vertex`.
-pub fn corner_at(surface: &SurfaceMesh, vertex: VertexRef, triangle: u32) -> usize {
+pub fn corner_at(surface: &SurfaceMesh, vertex: VertexRef, triangle: TriangleIndex) -> usize {
     one_ring(surface, vertex).find(|at| at.triangle == triangle).map_or(vertex.corner, |at| at.corner)
 }
 

@@ -3,17 +3,18 @@
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_model::StageReports;
-use sessile_sliding::{Ball, DropId, Projectile};
+use sessile_sliding::{Ball, Projectile};
 
 use super::DropletModel;
 use crate::flight::Contact;
 use crate::integrate::MotionState;
+use crate::surface_mesh::SolidIndex;
 
 /// Outcome of a ball's flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Flight {
     Airborne,
-    Lands { solid: usize, contact: Contact },
+    Lands { solid: SolidIndex, contact: Contact },
     Lost,
 }
 
@@ -58,7 +59,7 @@ impl DropletModel {
     }
 
     /// Attaches a ball to a solid: the normal component of its velocity is lost.
-    fn land(&mut self, ball: &Ball, solid: usize, contact: &Contact) {
+    fn land(&mut self, ball: &Ball, solid: SolidIndex, contact: &Contact) {
         let place = self.locator().place_at(solid, contact.triangle, contact.point);
         let facet = self.surface.facet(place.triangle);
         let normal_speed = -contact.velocity.dot(facet.normal());
@@ -66,7 +67,7 @@ impl DropletModel {
         let radius = law.spread_radius(&self.setup.liquid, ball.body.volume, normal_speed.max(0.0));
         let motion = MotionState { place, velocity: facet.project(contact.velocity) };
         let (particles, context) = self.particles_and_context();
-        particles.arrive(ball.id.get(), motion, ball.body.volume, radius, &context);
+        particles.arrive(ball.id, motion, ball.body.volume, radius, &context);
     }
 
     /// Bounding box of all solids, in m.
@@ -94,13 +95,12 @@ impl DropletModel {
     /// Makes airborne droplets of those that have detached from a solid.
     pub(super) fn launch_detached(&mut self) {
         let rigid_states = &self.rigid_states;
-        let balls = self.particles.detached.drain(..).filter_map(|detached| {
+        let balls = self.particles.detached.drain(..).map(|detached| {
             let rigid = &rigid_states[detached.solid];
             let body = Projectile::detached(detached.point, detached.outward, detached.velocity, detached.volume);
             let center = rigid.pose.apply(body.center);
             let velocity = rigid.pose.turn(detached.velocity) + rigid.velocity.at(center);
-            let id = DropId::new(detached.id)?;
-            Some(Ball { id, body: Projectile { center, velocity, ..body }, remaining: detached.remaining })
+            Ball { id: detached.id, body: Projectile { center, velocity, ..body }, remaining: detached.remaining }
         });
         self.state.take_detached(balls);
     }

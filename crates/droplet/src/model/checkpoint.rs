@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sessile_model::RestoreError;
-use sessile_sliding::{ModelState, Necks, Trails};
+use sessile_sliding::{ModelState, Necks, SlotIndex, Trails};
 use sessile_world::WorldState;
 
 use super::DropletModel;
@@ -23,7 +23,7 @@ struct Checkpoint {
     paper: Option<PaperState>,
     trails: Trails<FilmPath>,
     necks: Necks,
-    pending: Vec<u32>,
+    pending: Vec<SlotIndex>,
     transit_time: f64,
     accelerations: Vec<AccelerationField>,
     rigid_states: Vec<RigidState>,
@@ -37,7 +37,7 @@ impl Checkpoint {
             .all(|&n| n == num_solids)
             && self.droplets.is_sound(num_triangles)
             && self.necks.is_consistent()
-            && self.pending.iter().all(|&slot| (slot as usize) < self.droplets.num_slots())
+            && self.pending.iter().all(|&slot| slot.to_usize() < self.droplets.num_slots())
     }
 }
 

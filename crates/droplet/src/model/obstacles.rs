@@ -15,11 +15,12 @@
 
 use glam::{DVec2, DVec3};
 use sessile_model::StageReports;
+use sessile_sliding::SlotIndex;
 use sessile_world::Solid;
 
 use super::DropletModel;
 use crate::integrate::MotionState;
-use crate::surface_mesh::SurfacePoint;
+use crate::surface_mesh::{SolidIndex, SurfacePoint};
 
 /// Tangential part of a normal above which a solid is a wall.
 const WALL: f64 = 0.3;
@@ -71,7 +72,7 @@ impl DropletModel {
         }
         let droplets = &self.particles.droplets;
         let solids_move = self.scratch.has_moved;
-        let is_candidate = |slot: u32| solids_move || droplets[slot].state.is_sliding;
+        let is_candidate = |slot: SlotIndex| solids_move || droplets[slot].state.is_sliding;
         arrived.extend(droplets.used().filter(|&slot| is_candidate(slot)));
         arrived.sort_unstable();
         arrived.dedup();
@@ -81,8 +82,8 @@ impl DropletModel {
                 continue;
             }
             let own = self.surface.facet(self.particles.droplets[slot].motion.place.triangle).solid;
-            for k in 0..self.setup.nearby_solids[own as usize].len() {
-                let other = self.setup.nearby_solids[own as usize][k];
+            for k in 0..self.setup.nearby_solids[own].len() {
+                let other = self.setup.nearby_solids[own][k];
                 match self.reaction(slot, own, other, dt) {
                     Some(Reaction::Moved(motion)) => {
                         self.displace(slot, motion);
@@ -107,12 +108,12 @@ impl DropletModel {
     }
 
     /// Reaction of a droplet on solid `own` to solid `other`.
-    fn reaction(&self, slot: u32, own: u32, other: u32, dt: f64) -> Option<Reaction> {
+    fn reaction(&self, slot: SlotIndex, own: SolidIndex, other: SolidIndex, dt: f64) -> Option<Reaction> {
         let droplet = self.particles.droplets.get(slot);
-        let solid = &self.world.solids()[other as usize];
+        let solid = &self.world.solids()[other];
         let radius = droplet.size.radius;
         let Near { place, distance, normal, entered } = self.nearest_on_path(slot, own, solid, dt)?;
-        let pose = &self.rigid_states[own as usize].pose;
+        let pose = &self.rigid_states[own].pose;
         let facet = self.surface.facet(place.triangle);
         let up = pose.turn(facet.normal());
         let along = normal - up * normal.dot(up);
@@ -137,8 +138,8 @@ impl DropletModel {
             return Some(Reaction::Covered);
         }
         // Velocity relative to the wall, without its part into it.
-        let own_velocity = self.rigid_states[own as usize].velocity.at(at);
-        let wall = self.rigid_states[other as usize].velocity.at(at) - own_velocity;
+        let own_velocity = self.rigid_states[own].velocity.at(at);
+        let wall = self.rigid_states[other].velocity.at(at) - own_velocity;
         let (facet, out) = (self.surface.facet(end.triangle), along.normalize());
         let to_facet = |v: DVec3| facet.project(pose.rotation.transpose() * v);
         let (out, wall) = (to_facet(out).normalize_or_zero(), to_facet(wall));
@@ -149,15 +150,15 @@ impl DropletModel {
 
     /// The last place outside of a solid on a droplet's path of the last `dt` seconds relative to
     /// the solid, if it entered it, else the present one; `None` far from it.
-    fn nearest_on_path(&self, slot: u32, own: u32, solid: &Solid, dt: f64) -> Option<Near> {
+    fn nearest_on_path(&self, slot: SlotIndex, own: SolidIndex, solid: &Solid, dt: f64) -> Option<Near> {
         let droplet = self.particles.droplets.get(slot);
         let (radius, place) = (droplet.size.radius, droplet.motion.place);
-        let (facet, pose) = (self.surface.facet(place.triangle), &self.rigid_states[own as usize].pose);
+        let (facet, pose) = (self.surface.facet(place.triangle), &self.rigid_states[own].pose);
         let lift = facet.normal() * (PROBE_HEIGHT * radius);
         let low = pose.apply(place.point(&self.surface) + facet.normal() * (LOW_PROBE * radius));
         let point = place.point(&self.surface);
         let position = pose.apply(point);
-        let [here, there] = [own as usize, solid.index()].map(|k| self.rigid_states[k].velocity.at(position));
+        let [here, there] = [own, SolidIndex::new(solid.index())].map(|k| self.rigid_states[k].velocity.at(position));
         let mut path = pose.rotation.transpose() * (here - there) * dt;
         if droplet.state.is_sliding {
             path += self.particles.droplets[slot].location.displacement.as_dvec3();
@@ -182,7 +183,7 @@ impl DropletModel {
     }
 
     /// Moves a droplet along its solid.
-    fn displace(&mut self, slot: u32, motion: MotionState) {
+    fn displace(&mut self, slot: SlotIndex, motion: MotionState) {
         let (particles, context) = self.particles_and_context();
         let mut droplet = particles.droplets.get(slot);
         droplet.motion = motion;
@@ -190,16 +191,16 @@ impl DropletModel {
     }
 
     /// Adds a message about a droplet that cannot react to a solid, one per pair of solids.
-    fn notify(&mut self, now: f64, slot: u32, own: u32, other: u32, what: &str) {
+    fn notify(&mut self, now: f64, slot: SlotIndex, own: SolidIndex, other: SolidIndex, what: &str) {
         if self.scratch.reported.contains(&(own, other)) {
             return;
         }
         self.scratch.reported.push((own, other));
-        let name = |solid: u32| self.world.solids()[solid as usize].name();
+        let name = |solid: SolidIndex| self.world.solids()[solid].name();
         self.scratch.notices.push(format!(
             "droplet {} on `{}` {what} `{}` at {now:.4} s: droplets of this model do not bridge solids; \
              use the surface or volume model",
-            self.particles.droplets[slot].id,
+            self.particles.droplets.get(slot).id.get(),
             name(own),
             name(other)
         ));

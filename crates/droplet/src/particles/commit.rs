@@ -2,7 +2,7 @@
 
 use sessile_model::StageReports;
 
-use super::{ChunkLog, Detached, Fidelity, ParticleSystem, StepContext};
+use super::{ChunkLog, Fidelity, ParticleSystem, StepContext};
 use crate::droplets::CHUNK;
 
 impl ParticleSystem {
@@ -60,9 +60,8 @@ impl ParticleSystem {
             }
         }
         for &(slot, detached) in &log.detached {
-            let id = self.droplets[slot].id;
             self.remove(slot);
-            self.detached.push(Detached { id, ..detached });
+            self.detached.push(detached);
         }
     }
 }

@@ -7,6 +7,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_frames::Event;
+use sessile_sliding::SlotIndex;
 
 use super::{ChunkLog, ParticleSystem, StepContext, other_solids};
 use crate::droplets::{CHUNK, Droplets, Location};
@@ -54,7 +55,7 @@ impl ParticleSystem {
 
     /// Finds all droplets in contact with these; for contacts in a step, these are the sliding
     /// ones.
-    pub(super) fn find_neighbors(&mut self, slots: &[u32], when: ContactTime, context: &StepContext<'_>) {
+    pub(super) fn find_neighbors(&mut self, slots: &[SlotIndex], when: ContactTime, context: &StepContext<'_>) {
         let num_chunks = slots.len().div_ceil(CHUNK);
         self.scratch.reserve_logs(num_chunks);
         let drift = (when == ContactTime::InStep).then_some(&self.drift);
@@ -72,7 +73,7 @@ impl ParticleSystem {
 
 impl Detector<'_> {
     /// Appends the contacts of a chunk to its log.
-    fn find(&self, log: &mut ChunkLog, slots: &[u32]) {
+    fn find(&self, log: &mut ChunkLog, slots: &[SlotIndex]) {
         let Self { context, droplets, neighbors, when, .. } = *self;
         let ChunkLog { locations, candidates, pairs, queries, .. } = log;
         if when == ContactTime::Now {
@@ -83,20 +84,20 @@ impl Detector<'_> {
         neighbors.near(locations, self.drift, queries, |index, other| candidates.push((index as u32, other)));
         other_solids::find(context, droplets, neighbors, when, locations, candidates);
         // Droplets are accessed in random order: all are prefetched before the first is read.
-        let prefetch = |sum, &(_, other): &(u32, u32)| sum ^ droplets[other].location.solid;
+        let prefetch = |sum, &(_, other): &(u32, SlotIndex)| sum ^ droplets[other].location.solid.to_usize();
         std::hint::black_box(candidates.iter().fold(0, prefetch));
-        candidates.retain_mut(|(index, other)| {
-            let (slot, location) = &locations[*index as usize];
-            *index = *slot;
-            self.closest_approach(location, *other).is_some() && droplets.is_used(*slot)
+        candidates.retain(|&(index, other)| {
+            let (slot, location) = &locations[index as usize];
+            self.closest_approach(location, other).is_some() && droplets.is_used(*slot)
         });
         droplets.prefetch(candidates.iter().map(|&(_, other)| other), context.surface, None);
-        let in_contact = candidates.iter().filter(|&&(slot, other)| self.are_in_contact(slot, other));
-        pairs.extend(in_contact.map(|&(a, b)| (a.min(b), a.max(b))));
+        let near = candidates.iter().map(|&(index, other)| (locations[index as usize].0, other));
+        let in_contact = near.filter(|&(slot, other)| self.are_in_contact(slot, other));
+        pairs.extend(in_contact.map(|(a, b)| (a.min(b), a.max(b))));
     }
 
     /// Vector between two droplets at their closest approach, in m, if they overlap there.
-    fn closest_approach(&self, location: &Location, other: u32) -> Option<DVec3> {
+    fn closest_approach(&self, location: &Location, other: SlotIndex) -> Option<DVec3> {
         let theirs = &other_solids::seen_from(self.context, location.solid, &self.droplets[other].location);
         let within = f64::from(location.merge_radius) + f64::from(theirs.merge_radius);
         let relative = match self.when {
@@ -111,7 +112,7 @@ impl Detector<'_> {
     }
 
     /// Whether two droplets are in contact and not on opposite sides of a thin solid.
-    fn are_in_contact(&self, slot: u32, other: u32) -> bool {
+    fn are_in_contact(&self, slot: SlotIndex, other: SlotIndex) -> bool {
         let Self { context, droplets, .. } = *self;
         let location = &droplets[slot].location;
         let Some(gap) = self.closest_approach(location, other) else { return false };

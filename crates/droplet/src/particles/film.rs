@@ -1,7 +1,7 @@
 //! Films: deposited at the rear of a fast droplet, absorbed by the front of another.
 
 use glam::DVec2;
-use sessile_sliding::{DropId, FilmSegment};
+use sessile_sliding::{FilmSegment, SlotIndex};
 
 use super::{ParticleSystem, StepContext, TrailSegment};
 use crate::droplets::Slot;
@@ -29,14 +29,14 @@ impl ParticleSystem {
             let laid = FilmPath { from: rear.at - carried, to: rear };
             let volume = share * part.film;
             self.substrate.lay_film(surface, rear.triangle, laid.from, rear.at, width, volume);
-            let Some(id) = DropId::new(id) else { continue };
+            let Some(id) = id else { continue };
             let film = FilmSegment { slot: part.slot, id, at: laid, volume, length: share * length, width };
             self.trails.extend(&film, &law, context.liquid(), now);
         }
     }
 
     /// Absorbs the film under the front of a droplet.
-    pub(super) fn take_film(&mut self, slot: u32, context: &StepContext<'_>) {
+    pub(super) fn take_film(&mut self, slot: SlotIndex, context: &StepContext<'_>) {
         if !self.droplets.is_used(slot) {
             return;
         }

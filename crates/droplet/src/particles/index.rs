@@ -1,9 +1,11 @@
 //! Keeps the cells of the neighbor grid at a size that fits the droplets.
 
 use super::ParticleSystem;
-use crate::droplets::{NIL, Slot};
+use sessile_sliding::SlotIndex;
+
+use crate::droplets::Slot;
 use crate::grid::{PER_CELL, least_width};
-use crate::neighbors::Neighbors;
+use crate::neighbors::{GridAddress, Neighbors};
 use crate::surface_mesh::{Facet, SurfaceMesh};
 
 /// Number of some droplets and the sum of their merge radii, in m.
@@ -62,8 +64,8 @@ impl ParticleSystem {
 
     /// Inserts all droplets into an empty grid.
     fn insert_all(&mut self, surface: &SurfaceMesh) {
-        for slot in 0..self.droplets.num_slots() as u32 {
-            self.droplets[slot].location.bucket = NIL;
+        for slot in SlotIndex::first(self.droplets.num_slots()) {
+            self.droplets[slot].location.address = GridAddress::NONE;
             let Slot { state, motion, size, .. } = self.droplets[slot];
             if state.is_sliding {
                 let solid = surface.facet(motion.place.triangle).solid;
@@ -75,7 +77,7 @@ impl ParticleSystem {
     }
 
     /// Inserts or moves a droplet in the neighbor grid.
-    pub(super) fn insert_neighbor(&mut self, slot: u32, surface: &SurfaceMesh) {
+    pub(super) fn insert_neighbor(&mut self, slot: SlotIndex, surface: &SurfaceMesh) {
         let Slot { motion, size, .. } = self.droplets[slot];
         let solid = surface.facet(motion.place.triangle).solid;
         self.neighbors.insert(&mut self.droplets.slots, slot, solid, size.merge_radius);

@@ -8,12 +8,13 @@
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 use sessile_frames::Event;
-use sessile_sliding::{CoalescenceGroups, NeckPart, Necks, PlannedNeck, merge_event, survivor};
+use sessile_sliding::{CoalescenceGroups, DropId, NeckPart, Necks, PlannedNeck, SlotIndex, merge_event, survivor};
 
 use super::{Assessed, Detached, ParticleSystem, StepContext, detached, other_solids};
-use crate::droplets::{CHUNK, Droplet, Droplets, NIL, PREFETCH, Size, Slot, State};
+use crate::droplets::{CHUNK, Droplet, Droplets, PREFETCH, Size, Slot, State};
 use crate::integrate::MotionState;
-use crate::neighbors::{Changes, Move};
+use crate::neighbors::{Changes, GridAddress, Move};
+use crate::surface_mesh::SolidIndex;
 
 /// Groups that one task computes.
 const TOGETHER: usize = CHUNK / 2;
@@ -32,11 +33,11 @@ pub(super) struct Groups {
 #[derive(Debug, Default)]
 struct Outcome {
     /// Slots that become empty.
-    gone: Vec<u32>,
+    gone: Vec<SlotIndex>,
     /// Changes of the grid cells of absorbed and of surviving droplets.
     cells: Changes,
     stays: Vec<(Assessed, Move)>,
-    necks: Vec<(u32, PlannedNeck)>,
+    necks: Vec<(SlotIndex, PlannedNeck)>,
     detached: Vec<Detached>,
     events: Vec<Event>,
 }
@@ -88,10 +89,10 @@ impl ParticleSystem {
     }
 
     /// Computes the merger of one group.
-    fn join(&self, members: &[u32], context: &StepContext<'_>, outcome: &mut Outcome) {
+    fn join(&self, members: &[SlotIndex], context: &StepContext<'_>, outcome: &mut Outcome) {
         let all = &self.droplets;
-        let rank = |&slot: &u32| (all[slot].size.volume, all[slot].id);
-        let kept = members[survivor(members.iter().map(rank))];
+        let id = |&slot: &SlotIndex| all[slot].id.expect("droplets in contact exist");
+        let kept = members[survivor(members.iter().map(|slot| (all[*slot].size.volume, id(slot))))];
         let Merged { droplet, center, solid } = self.merged(kept, members, context);
         for &slot in members.iter().filter(|&&slot| slot != kept) {
             outcome.gone.push(slot);
@@ -99,7 +100,7 @@ impl ParticleSystem {
         }
         let mut assessed = self.assess(droplet, context);
         assessed.starts |= droplet.state.is_sliding && !all[kept].state.is_sliding;
-        outcome.events.push(merge_event(members.iter().map(|&slot| all[slot].id), droplet.id));
+        outcome.events.push(merge_event(members.iter().map(id), droplet.id));
         let location = &all[kept].location;
         if assessed.detaches {
             outcome.gone.push(kept);
@@ -121,7 +122,7 @@ impl ParticleSystem {
     }
 
     /// The droplet that a group becomes: volume and momentum add up about the center of mass.
-    fn merged(&self, kept: u32, members: &[u32], context: &StepContext<'_>) -> Merged {
+    fn merged(&self, kept: SlotIndex, members: &[SlotIndex], context: &StepContext<'_>) -> Merged {
         let all = &self.droplets;
         let large = self.droplets.get(kept);
         let volume: f64 = members.iter().map(|&slot| all[slot].size.volume).sum();
@@ -165,7 +166,7 @@ impl ParticleSystem {
                         trails.end(slot);
                         necks.remove(slot);
                         droplets.remove(slot);
-                        droplets[slot].location.bucket = NIL;
+                        droplets[slot].location.address = GridAddress::NONE;
                     }
                 }
                 for some in outcome.stays.chunks(PREFETCH) {
@@ -199,8 +200,8 @@ impl ParticleSystem {
 }
 
 /// Reads all that is about to be changed, so that cache misses overlap.
-fn fetch(droplets: &Droplets, necks: &Necks, slots: impl Iterator<Item = u32>) {
-    let read = |sum, slot: u32| sum ^ droplets[slot].id ^ necks.prefetch(slot);
+fn fetch(droplets: &Droplets, necks: &Necks, slots: impl Iterator<Item = SlotIndex>) {
+    let read = |sum, slot: SlotIndex| sum ^ droplets[slot].id.map_or(0, DropId::get) ^ necks.prefetch(slot);
     std::hint::black_box(slots.fold(0, read));
 }
 
@@ -210,7 +211,7 @@ struct Merged {
     /// Center of mass in the rest pose of its solid, in m.
     center: DVec3,
     /// The solid of the surviving droplet.
-    solid: u32,
+    solid: SolidIndex,
 }
 
 impl Outcome {

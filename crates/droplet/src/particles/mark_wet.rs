@@ -5,23 +5,24 @@
 //! path of length s between ends at distance c is nowhere farther than √(s² − c²)/2 from the chord.
 
 use glam::{DVec2, DVec3};
+use sessile_sliding::SlotIndex;
 
 use super::{ChunkLog, Fidelity, ParticleSystem, StepContext};
 use crate::droplets::{CHUNK, SlotRange, State};
 use crate::integrate::Segment;
 use crate::parameters::Parameters;
 use crate::substrate::Substrate;
-use crate::surface_mesh::SurfaceMesh;
+use crate::surface_mesh::{SolidIndex, SurfaceMesh, TriangleIndex};
 
 impl ParticleSystem {
     /// Marks the paths of sliding droplets where that had to wait until all have moved.
     pub(super) fn mark_wet(&mut self, context: &StepContext<'_>) {
         let Self { droplets, substrate, fidelity, scratch, sliding, .. } = self;
-        let waits = |solid: usize| !is_marked_at_once(fidelity, substrate, solid as u32);
-        if !(0..context.surface.num_solids()).any(waits) {
+        let waits = |solid| !is_marked_at_once(fidelity, substrate, solid);
+        if !context.surface.solids().any(waits) {
             return;
         }
-        let job = |slots: &[u32], range: &mut SlotRange<'_>, log: &mut ChunkLog| {
+        let job = |slots: &[SlotIndex], range: &mut SlotRange<'_>, log: &mut ChunkLog| {
             let mut trail = &log.trail[..];
             for &slot in slots {
                 let count = trail.iter().take_while(|part| part.slot == slot).count();
@@ -42,7 +43,7 @@ impl ParticleSystem {
 
 /// Whether droplets mark a solid while others are still being integrated: wetness has no effect on
 /// it.
-pub(super) fn is_marked_at_once(fidelity: &Fidelity, substrate: &Substrate, solid: u32) -> bool {
+pub(super) fn is_marked_at_once(fidelity: &Fidelity, substrate: &Substrate, solid: SolidIndex) -> bool {
     matches!(fidelity, Fidelity::Paper(_)) || !substrate.has_wetting_history(solid)
 }
 
@@ -73,7 +74,7 @@ struct Chord {
     from: DVec3,
     /// Path length that it replaces, in m.
     length: f64,
-    triangle: u32,
+    triangle: TriangleIndex,
     to: DVec2,
     num_triangles: u32,
 }
@@ -85,7 +86,7 @@ fn simplify(
     parameters: &Parameters,
     path: impl Iterator<Item = Segment>,
     radius: f64,
-    mut emit: impl FnMut(u32, DVec2, DVec2),
+    mut emit: impl FnMut(TriangleIndex, DVec2, DVec2),
 ) {
     let mut finish = |Chord { from, triangle, to, .. }: Chord| {
         let facet = surface.facet(triangle);
@@ -121,7 +122,8 @@ mod tests {
     #[test]
     fn chords_span_many_triangles_and_stay_close_to_the_path() {
         let surface = surface_of(&sheet(1.0, 1.0, 50, 37));
-        let mut place = SurfacePoint { triangle: 0, at: surface.facet(0).centroid() };
+        let mut place =
+            SurfacePoint { triangle: TriangleIndex::new(0), at: surface.facet(TriangleIndex::new(0)).centroid() };
         let (mut path, mut points): (Vec<Segment>, Vec<DVec3>) = Default::default();
         for step in 0..400 {
             let turn = 0.006 * f64::from(step);

@@ -8,39 +8,43 @@ use glam::DVec3;
 
 use super::StepContext;
 use super::contacts::ContactTime;
-use crate::droplets::{Droplets, Location, NIL};
+use sessile_numerics::OptionalIndex;
+use sessile_sliding::SlotIndex;
+
+use crate::droplets::{Droplets, Location};
 use crate::grid::Query;
 use crate::neighbors::Neighbors;
+use crate::surface_mesh::SolidIndex;
 
 /// A location in the rest pose of solid `from`.
 #[inline]
-pub(super) fn seen_from(context: &StepContext<'_>, from: u32, location: &Location) -> Location {
+pub(super) fn seen_from(context: &StepContext<'_>, from: SolidIndex, location: &Location) -> Location {
     if location.solid == from {
         return *location;
     }
-    let pose = &context.rigid_states[from as usize].pose;
-    let point = pose.apply_inverse(context.rigid_states[location.solid as usize].pose.apply(location.point));
+    let pose = &context.rigid_states[from].pose;
+    let point = pose.apply_inverse(context.rigid_states[location.solid].pose.apply(location.point));
     let displacement = rotated(context, from, location.solid, location.displacement.as_dvec3()).as_vec3();
     Location { point, displacement, ..*location }
 }
 
 /// A direction of the rest pose of `solid` in that of `from`.
 #[inline]
-pub(super) fn rotated(context: &StepContext<'_>, from: u32, solid: u32, direction: DVec3) -> DVec3 {
+pub(super) fn rotated(context: &StepContext<'_>, from: SolidIndex, solid: SolidIndex, direction: DVec3) -> DVec3 {
     if solid == from {
         return direction;
     }
-    let back = context.rigid_states[from as usize].pose.rotation.transpose();
-    back * context.rigid_states[solid as usize].pose.turn(direction)
+    let back = context.rigid_states[from].pose.rotation.transpose();
+    back * context.rigid_states[solid].pose.turn(direction)
 }
 
 /// The velocity `own` of a droplet relative to its solid, relative to solid `from` instead, in m/s.
 #[inline]
-pub(super) fn velocity(context: &StepContext<'_>, from: u32, location: &Location, own: DVec3) -> DVec3 {
+pub(super) fn velocity(context: &StepContext<'_>, from: SolidIndex, location: &Location, own: DVec3) -> DVec3 {
     if location.solid == from {
         return own;
     }
-    let (here, there) = (&context.rigid_states[from as usize], &context.rigid_states[location.solid as usize]);
+    let (here, there) = (&context.rigid_states[from], &context.rigid_states[location.solid]);
     let at = there.pose.apply(location.point);
     let past = there.velocity.at(at) - here.velocity.at(at);
     rotated(context, from, location.solid, own) + here.pose.rotation.transpose() * past
@@ -52,8 +56,8 @@ pub(super) fn find(
     droplets: &Droplets,
     neighbors: &Neighbors,
     when: ContactTime,
-    locations: &[(u32, Location)],
-    candidates: &mut Vec<(u32, u32)>,
+    locations: &[(SlotIndex, Location)],
+    candidates: &mut Vec<(u32, SlotIndex)>,
 ) {
     let setup = context.setup;
     if setup.nearby_solids.iter().all(Vec::is_empty) {
@@ -61,10 +65,10 @@ pub(super) fn find(
     }
     let largest = neighbors.largest_merge_radius();
     for (index, (_, location)) in (0..).zip(locations) {
-        for &other in &setup.nearby_solids[location.solid as usize] {
+        for &other in &setup.nearby_solids[location.solid] {
             let there = seen_from(context, other, location);
             let radius = f64::from(location.merge_radius);
-            let [low, high] = setup.bounds[other as usize];
+            let [low, high] = setup.bounds[other];
             let margin = radius + 2.0 * f64::from(location.displacement.length()) + largest;
             if there.point.distance(there.point.clamp(low, high)) > margin {
                 continue;
@@ -73,7 +77,7 @@ pub(super) fn find(
                 ContactTime::InStep => there.point - there.displacement.as_dvec3(),
                 ContactTime::Now => there.point,
             };
-            let query = Query { solid: other, own: NIL, from, to: there.point, radius };
+            let query = Query { solid: other, own: OptionalIndex::NONE, from, to: there.point, radius };
             neighbors.near_path(&query, |found| {
                 if droplets[found].location.solid == other {
                     candidates.push((index, found));

@@ -6,6 +6,7 @@
 
 use glam::{DVec2, DVec3, Vec3};
 use sessile_numerics::merge_sorted;
+use sessile_sliding::SlotIndex;
 
 use super::mark_wet::{is_marked_at_once, mark};
 use super::{ChunkLog, Detached, Fidelity, ParticleSystem, StepContext, TrailSegment};
@@ -97,7 +98,7 @@ impl ParticleSystem {
 }
 
 impl Slider<'_> {
-    fn slide_chunk(&self, slots: &[u32], range: &mut SlotRange<'_>, log: &mut ChunkLog) {
+    fn slide_chunk(&self, slots: &[SlotIndex], range: &mut SlotRange<'_>, log: &mut ChunkLog) {
         log.clear();
         let mut batch = Batch::new(std::mem::take(&mut log.path));
         for some in slots.chunks(CAPACITY) {
@@ -114,7 +115,7 @@ impl Slider<'_> {
     }
 
     /// Integrates up to [`CAPACITY`] droplets side by side.
-    fn integrate_batch(&self, batch: &mut Batch, slots: &[u32], range: &mut SlotRange<'_>) {
+    fn integrate_batch(&self, batch: &mut Batch, slots: &[SlotIndex], range: &mut SlotRange<'_>) {
         let (surface, substrate) = (self.context.surface, self.substrate);
         batch.clear();
         slots.iter().for_each(|&slot| batch.push(range.slot(slot).motion, self.dt));
@@ -129,7 +130,7 @@ impl Slider<'_> {
 
     /// Moves one droplet; in the physical mode, to where the batch has integrated it.
     #[inline]
-    fn slide_droplet(&self, slot: u32, own: &mut Slot, (batch, index): (&Batch, usize), log: &mut ChunkLog) {
+    fn slide_droplet(&self, slot: SlotIndex, own: &mut Slot, (batch, index): (&Batch, usize), log: &mut ChunkLog) {
         let surface = self.context.surface;
         let solid = surface.facet(own.motion.place.triangle).solid;
         // Where wetness has no effect, the map may be marked while others read it.
@@ -162,8 +163,8 @@ impl Slider<'_> {
         if let TrajectoryEnd::Detached { velocity, outward, remaining } = moved.end {
             own.size.volume -= moved.shed;
             let volume = own.size.volume;
-            let solid = facet.solid as usize;
-            log.detached.push((slot, Detached { id: 0, volume, solid, point, velocity, outward, remaining }));
+            let (id, solid) = (own.id.expect("a sliding droplet exists"), facet.solid);
+            log.detached.push((slot, Detached { id, volume, solid, point, velocity, outward, remaining }));
         } else {
             self.update_droplet(slot, own, &moved, facet, point, log);
         }
@@ -174,7 +175,7 @@ impl Slider<'_> {
     }
 
     /// Integrates a droplet of the reproduction mode.
-    fn integrate_paper(&self, slot: u32, own: &Slot, log: &mut ChunkLog) -> Moved {
+    fn integrate_paper(&self, slot: SlotIndex, own: &Slot, log: &mut ChunkLog) -> Moved {
         let Fidelity::Paper(paper) = self.fidelity else { unreachable!("the fidelity has been matched") };
         let forces = PaperForces::new(self.context, paper, &own.motion, &own.size);
         let (mut motion, mut distance, first_segment) = (own.motion, 0.0, log.trail.len());
@@ -190,7 +191,7 @@ impl Slider<'_> {
     #[inline]
     fn leave_film(
         &self,
-        slot: u32,
+        slot: SlotIndex,
         own: &Slot,
         (batch, index): (&Batch, usize),
         at_once: bool,
@@ -231,7 +232,7 @@ impl Slider<'_> {
     #[inline]
     fn update_droplet(
         &self,
-        slot: u32,
+        slot: SlotIndex,
         own: &mut Slot,
         moved: &Moved,
         facet: &Facet,
@@ -239,7 +240,7 @@ impl Slider<'_> {
         log: &mut ChunkLog,
     ) {
         if let Some([low, high]) = self.context.setup.domain {
-            let place = self.context.rigid_states[facet.solid as usize].pose.apply(point);
+            let place = self.context.rigid_states[facet.solid].pose.apply(point);
             if place.cmplt(low).any() || place.cmpgt(high).any() {
                 log.outside.push(slot);
             }

@@ -2,7 +2,7 @@
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
-use sessile_sliding::IdCounter;
+use sessile_sliding::{DropId, IdCounter, SlotIndex};
 
 use super::{Assessed, Fidelity, ParticleSystem, StepContext, detached};
 use crate::curvature::curvature;
@@ -10,11 +10,11 @@ use crate::droplets::{CHUNK, Droplet, Size, State};
 use crate::integrate::{ForceModel, MotionState};
 use crate::paper::{PaperForces, hemisphere_radius};
 use crate::physical::PhysicalForces;
-use crate::surface_mesh::{SurfaceMesh, SurfacePoint};
+use crate::surface_mesh::{SolidIndex, SurfaceMesh, SurfacePoint};
 
 impl ParticleSystem {
     /// Adds a droplet whose contact line has `radius` (in m), as far as the contact angles allow.
-    pub fn arrive(&mut self, id: u32, motion: MotionState, volume: f64, radius: f64, context: &StepContext<'_>) {
+    pub fn arrive(&mut self, id: DropId, motion: MotionState, volume: f64, radius: f64, context: &StepContext<'_>) {
         let size = Size { volume, radius, merge_radius: radius as f32, normal_acceleration: 0.0 };
         let state = State { is_sliding: motion.velocity != DVec2::ZERO, ..State::default() };
         let droplet = Droplet { id, motion, size, state };
@@ -32,8 +32,8 @@ impl ParticleSystem {
     }
 
     /// The droplet that covers a point of a solid's rest pose; of several, the nearest one.
-    fn covering(&self, solid: u32, point: DVec3) -> Option<u32> {
-        let mut best: Option<(f64, u32)> = None;
+    fn covering(&self, solid: SolidIndex, point: DVec3) -> Option<SlotIndex> {
+        let mut best: Option<(f64, SlotIndex)> = None;
         self.neighbors.covering(solid, point, |slot| {
             let location = &self.droplets[slot].location;
             let distance = location.point.distance(point);
@@ -59,8 +59,7 @@ impl ParticleSystem {
                 poured
             }
             None if volume > 0.0 => {
-                let id = ids.issue().get();
-                self.arrive(id, MotionState { place, velocity: DVec2::ZERO }, volume, 0.0, context);
+                self.arrive(ids.issue(), MotionState { place, velocity: DVec2::ZERO }, volume, 0.0, context);
                 volume
             }
             None => 0.0,
@@ -74,9 +73,9 @@ impl ParticleSystem {
         let mut affected = std::mem::take(&mut self.scratch.slots);
         affected.clear();
         let this = &*self;
-        let is_affected = |&slot: &u32| {
-            let droplet = this.droplets.get(slot);
-            if !changed[context.surface.facet(droplet.motion.place.triangle).solid as usize] {
+        let is_affected = |&slot: &SlotIndex| {
+            let Some(droplet) = this.droplets.find(slot) else { return false };
+            if !changed[context.surface.facet(droplet.motion.place.triangle).solid] {
                 return false;
             }
             let mut fitted = droplet;
@@ -84,8 +83,8 @@ impl ParticleSystem {
                 || fitted.size.radius != droplet.size.radius
                 || (!droplet.state.is_sliding && this.exceeds_retention(&fitted, context))
         };
-        let slots = (0..self.droplets.num_slots() as u32).into_par_iter().with_min_len(CHUNK);
-        affected.par_extend(slots.filter(|&slot| this.droplets.is_used(slot)).filter(is_affected));
+        let slots = (0..self.droplets.num_slots()).into_par_iter().with_min_len(CHUNK).map(SlotIndex::new);
+        affected.par_extend(slots.filter(is_affected));
         for &slot in &affected {
             let droplet = self.droplets.get(slot);
             self.update(slot, droplet, context);
@@ -146,7 +145,7 @@ impl ParticleSystem {
     }
 
     /// Updates a changed droplet: it may vanish, detach, start to slide or come into contact.
-    pub fn update(&mut self, slot: u32, droplet: Droplet, context: &StepContext<'_>) {
+    pub fn update(&mut self, slot: SlotIndex, droplet: Droplet, context: &StepContext<'_>) {
         if droplet.size.volume <= 0.0 {
             self.remove(slot);
             return;
@@ -174,7 +173,7 @@ impl ParticleSystem {
     }
 
     /// Stores an assessed droplet.
-    fn apply(&mut self, slot: u32, assessed: &Assessed, surface: &SurfaceMesh) {
+    fn apply(&mut self, slot: SlotIndex, assessed: &Assessed, surface: &SurfaceMesh) {
         let Assessed { droplet, point, detaches, starts } = *assessed;
         if detaches {
             self.remove(slot);
@@ -194,7 +193,7 @@ impl ParticleSystem {
     }
 
     /// Removes a droplet.
-    pub(super) fn remove(&mut self, slot: u32) {
+    pub(super) fn remove(&mut self, slot: SlotIndex) {
         self.neighbors.remove(&mut self.droplets.slots, slot);
         self.trails.end(slot);
         self.necks.remove(slot);

@@ -8,8 +8,10 @@
 
 use glam::{DVec2, DVec3};
 
-use super::{Chart, NO_OWNER};
-use crate::surface_mesh::SurfaceMesh;
+use sessile_numerics::OptionalIndex;
+
+use super::Chart;
+use crate::surface_mesh::{SurfaceMesh, TriangleIndex};
 
 /// Sides of tiles, in texels: small ones near seams, large ones for long segments; the most useful
 /// size first.
@@ -62,11 +64,11 @@ impl IsometricTiles {
     /// by several triangles.
     pub(super) fn new(
         (width, height): (usize, usize),
-        owner: &[u32],
+        owner: &[OptionalIndex<TriangleIndex>],
         shared: &[usize],
         charts: &[Chart],
         surface: &SurfaceMesh,
-        triangles: std::ops::Range<usize>,
+        triangles: impl Iterator<Item = TriangleIndex>,
     ) -> Self {
         let [middle, side, large] = TILE_SIDES;
         let mut tiles = TileRanges::new(width, height, side);
@@ -77,11 +79,7 @@ impl IsometricTiles {
                 for &t in some {
                     if before != Some(t) {
                         before = Some(t);
-                        tile.include(if t == NO_OWNER {
-                            Range::BROKEN
-                        } else {
-                            Range::of(charts[t as usize].metric())
-                        });
+                        tile.include(t.get().map_or(Range::BROKEN, |t| Range::of(charts[t].metric())));
                     }
                 }
             }
@@ -91,13 +89,13 @@ impl IsometricTiles {
         }
         // Triangles that own no texel are included through their edges.
         for t in triangles {
-            let facet = &surface.facets()[t];
+            let facet = surface.facet(t);
             let own = Range::of(charts[t].metric());
             for k in 0..3 {
                 let ends = [k, (k + 1) % 3].map(|corner| charts[t].at(facet.corners[corner]));
-                let is_continuous = surface.opposite(t as u32, k).is_some_and(|(other, side)| {
+                let is_continuous = surface.opposite(t, k).is_some_and(|(other, side)| {
                     let corners = &surface.facet(other).corners;
-                    let there = [(side + 1) % 3, side].map(|corner| charts[other as usize].at(corners[corner]));
+                    let there = [(side + 1) % 3, side].map(|corner| charts[other].at(corners[corner]));
                     let apart = (there[0] - ends[0]).abs().max((there[1] - ends[1]).abs());
                     apart.max_element() <= SEAM && facet.dihedrals[k].abs() <= MAX_FOLD
                 });
@@ -218,11 +216,11 @@ mod tests {
         let mut random = Stream::new(4, &[]);
         let (mut even, mut marked, mut wrong) = (0.0, 0.0, 0.0);
         for _ in 0..300 {
-            let t = (random.uniform() * surface.facets().len() as f64) as u32;
+            let t = TriangleIndex::new((random.uniform() * surface.facets().len() as f64) as usize);
             let to = surface.facet(t).centroid();
             let from = to + DVec2::new(random.uniform() - 0.5, random.uniform() - 0.5) * 8e-3;
             let radius = random.uniform_in(1e-3, 4e-3);
-            let chart = &substrate.charts[t as usize];
+            let chart = &substrate.charts[t];
             let texels = map.texels_around(chart, [from, to], radius);
             if !map.isometric.is_isometric(chart.at(to), &texels) {
                 continue;

@@ -8,7 +8,7 @@
 use glam::{DMat3, DQuat, DVec2, DVec3};
 use sessile_world::{Pose, Solid};
 
-use super::{SurfaceMesh, SurfacePoint};
+use super::{SolidIndex, SurfaceMesh, SurfacePoint, TriangleIndex};
 
 /// The exact surface of a solid.
 #[derive(Clone, Debug)]
@@ -35,15 +35,15 @@ impl SurfaceMesh {
     }
 
     /// Whether the solid of a triangle has an exact surface.
-    pub fn is_analytic(&self, triangle: u32) -> bool {
-        self.analytic[self.facet(triangle).solid as usize].is_some()
+    pub fn is_analytic(&self, triangle: TriangleIndex) -> bool {
+        self.analytic[self.facet(triangle).solid].is_some()
     }
 
     /// Point (in m) and outward normal of the solid at a place, in the rest pose.
     pub fn surface_at(&self, place: SurfacePoint) -> (DVec3, DVec3) {
         let facet = self.facet(place.triangle);
         let point = facet.point(place.at);
-        match &self.analytic[facet.solid as usize] {
+        match &self.analytic[facet.solid] {
             None => (point, facet.normal()),
             Some(AnalyticSurface { solid, world_from_rest }) => {
                 let near = solid.closest(world_from_rest.apply(point));
@@ -82,7 +82,7 @@ impl SurfaceMesh {
 
     /// Signed distance of a point of a solid's rest pose from its exact surface, in m; `None` if it
     /// has none.
-    pub fn analytic_distance(&self, solid: usize, point: DVec3) -> Option<f64> {
+    pub fn analytic_distance(&self, solid: SolidIndex, point: DVec3) -> Option<f64> {
         let AnalyticSurface { solid, world_from_rest } = self.analytic[solid].as_ref()?;
         Some(solid.signed_distance(world_from_rest.apply(point)))
     }
@@ -144,7 +144,7 @@ mod tests {
             surface.push("s", solid.mesh()).expect("a surface");
             surface.set_analytic(solid);
             let sign = if inside { -1.0 } else { 1.0 };
-            for triangle in (0..surface.facets().len() as u32).step_by(997) {
+            for triangle in TriangleIndex::first(surface.facets().len()).step_by(997) {
                 let place = SurfacePoint { triangle, at: surface.facet(triangle).centroid() };
                 let frame = surface.tangent_frame(place);
                 let out = sign * (frame.point - DVec3::new(1e-3, 2e-3, 3e-3));

@@ -2,7 +2,7 @@
 
 use glam::DVec2;
 use sessile_frames::Event;
-use sessile_sliding::{NeckPart, merge_event, survivor};
+use sessile_sliding::{DropId, NeckPart, SlotIndex, merge_event, survivor};
 
 use super::Physical;
 use crate::drops::PaneDrop;
@@ -46,26 +46,27 @@ impl Physical {
 
     /// Merges drops into one: volume and momentum add up, the largest keeps its slot and id.
     /// `false` if fewer than two of the drops still exist.
-    fn merge(&mut self, slots: &[u32], context: &StepContext, events: &mut Vec<Event>) -> bool {
+    fn merge(&mut self, slots: &[SlotIndex], context: &StepContext, events: &mut Vec<Event>) -> bool {
         let all = slots.iter().map(|&slot| (slot, *self.drops.get(slot)));
-        let members: Vec<(u32, PaneDrop)> = all.filter(|(_, drop)| drop.id.is_some()).collect();
+        let members: Vec<(SlotIndex, DropId, PaneDrop)> =
+            all.filter_map(|(slot, drop)| Some((slot, drop.id?, drop))).collect();
         if members.len() < 2 {
             return false;
         }
-        let (slot, largest) = members[survivor(members.iter().map(|(_, drop)| (drop.volume, drop.id_number())))];
-        events.push(merge_event(members.iter().map(|(_, drop)| drop.id_number()), largest.id_number()));
-        let volume: f64 = members.iter().map(|(_, drop)| drop.volume).sum();
+        let (slot, id, largest) = members[survivor(members.iter().map(|(_, id, drop)| (drop.volume, *id)))];
+        events.push(merge_event(members.iter().map(|(_, id, _)| *id), id));
+        let volume: f64 = members.iter().map(|(.., drop)| drop.volume).sum();
         let mean = |quantity: fn(&PaneDrop) -> DVec2| {
-            members.iter().map(|(_, drop)| drop.volume * quantity(drop)).sum::<DVec2>() / volume
+            members.iter().map(|(.., drop)| drop.volume * quantity(drop)).sum::<DVec2>() / volume
         };
         let (position, velocity) = (mean(|drop| drop.position), mean(PaneDrop::velocity));
-        let area: f64 = members.iter().map(|(_, drop)| drop.radius * drop.radius).sum();
-        let parts = members.iter().map(|&(slot, ref drop)| {
+        let area: f64 = members.iter().map(|(.., drop)| drop.radius * drop.radius).sum();
+        let parts = members.iter().map(|&(slot, _, ref drop)| {
             let offset = (drop.position - position).extend(0.0);
             (slot, NeckPart { offset, share: drop.volume / volume })
         });
         let neck = self.necks.plan(volume, parts, &context.liquid);
-        for &(other, _) in members.iter().filter(|&&(other, _)| other != slot) {
+        for &(other, ..) in members.iter().filter(|&&(other, ..)| other != slot) {
             self.remove(other);
         }
         let speed = velocity.length();

@@ -1,10 +1,13 @@
 //! The order of stages, their reports and errors, and the time-step limit.
 
+use std::f64::consts::PI;
+
 use glam::DVec3;
 use sessile_model::{NoTimer, StageTimer, StageValue};
 use sessile_world::World;
 
 use super::{Fluid, StepContext};
+use crate::drops::{Label, TargetVolume};
 use crate::params::Parameters;
 use crate::poisson::PoissonError;
 use crate::projection::capillary_time_step;
@@ -25,11 +28,15 @@ fn disc(params: Parameters, velocity: DVec3) -> (Fluid, World) {
     for index in fluid.state.grid.tiles.indices() {
         let from_center = fluid.state.grid.center(index).truncate() / H - DVec3::new(0.3, 0.1, 0.0).truncate();
         fluid.state.phi.values_mut()[index] = from_center.length() - 8.0;
+        if from_center.length() < 8.0 {
+            fluid.state.drops.labels.values_mut()[index] = Label::drop(1);
+        }
         for axis in 0..2 {
             fluid.state.velocity[axis].values_mut()[index] = velocity[axis];
         }
     }
     fluid.redistance();
+    fluid.state.drops.insert_target(TargetVolume { id: 1, volume: 64.0 * PI });
     fluid.label(&[]);
     (fluid, world)
 }
