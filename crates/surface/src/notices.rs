@@ -48,14 +48,10 @@ impl Notices {
         }
     }
 
-    /// Reports a drop of the scene of which only a part has room beside the solids: the volumes of
-    /// the part and of the drop, in m³.
-    pub fn report_lack_of_room(&mut self, index: usize, [present, wanted]: [f64; 2]) {
+    /// Reports a drop of the scene that solids leave no room for.
+    pub fn report_lack_of_room(&mut self, index: usize) {
         self.waiting.push(format!(
-            "drops.{index}: the solids leave room for only {:.3} µL of its {:.3} µL, and the rest is left out; move it or \
-             make it smaller",
-            1e9 * present,
-            1e9 * wanted
+            "drops.{index}: most of it is inside solids: it starts as a sphere at the nearest place with room; move it"
         ));
     }
 

@@ -110,6 +110,29 @@ fn replace_by_sphere(drop: &mut Drop, substrate: &Substrate, shortest: f64) {
     }
 }
 
+/// A spherical drop.
+pub struct Sphere {
+    /// Id of the drop.
+    pub id: u32,
+    /// Center, in m.
+    pub at: DVec3,
+    /// Volume, in m³.
+    pub volume: f64,
+    /// Velocity, in m/s.
+    pub velocity: DVec3,
+}
+
+/// A spherical drop at the nearest place where the solids leave room for it; `None` if none was
+/// found.
+pub fn sphere_beside_solids(wanted: Sphere, substrate: &Substrate, shortest: f64) -> Option<Drop> {
+    let Sphere { id, at, volume, velocity } = wanted;
+    let radius = sphere_radius(volume);
+    let mesh = sphere(at, radius, target_edge(volume, shortest), |_| radius)?;
+    let mut drop = Drop::new(id, mesh, volume, velocity);
+    replace_by_sphere(&mut drop, substrate, shortest);
+    (substrate.world.signed_distance(drop.mesh.centroid()) > 0.9 * radius).then_some(drop)
+}
+
 /// Rebuilds a surface that was made between steps unless it is valid.
 pub fn ensure_valid(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) {
     let finite = drop.velocity.is_finite() && drop.mesh.velocities.iter().all(|v| v.is_finite());

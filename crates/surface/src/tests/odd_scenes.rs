@@ -78,15 +78,18 @@ fn notices_of(tables: &str, seconds: f64) -> (SurfaceModel, String) {
 }
 
 #[test]
-fn a_drop_mostly_inside_a_solid_keeps_what_is_outside() {
+fn a_drop_mostly_inside_a_solid_starts_as_a_sphere_beside_it() {
     let block = format!("{MATERIAL}shape = \"box\"\nmin = \"-5 -5 -5 mm\"\nmax = \"5 0 5 mm\"\n");
-    let drop = "[[drops]]\nshape = \"box\"\nmin = \"-2 -4 -2 mm\"\nmax = \"2 0.8 2 mm\"\n";
-    let (model, notices) = notices_of(&format!("{block}{drop}"), 0.002);
-    let outside = 4.0 * 4.0 * 0.8e-9;
-    // The extracted surface has rounded edges.
-    let share = model.volume() / outside;
-    assert!((0.6..1.05).contains(&share), "{share} of what is outside");
-    assert!(notices.contains("leave room for only"), "{notices}");
+    for top in [0.8, -0.5] {
+        let drop = format!("[[drops]]\nshape = \"box\"\nmin = \"-2 -4 -2 mm\"\nmax = \"2 {top} 2 mm\"\n");
+        let (model, notices) = notices_of(&format!("{block}{drop}"), 0.002);
+        let volume = 4.0 * 4.0 * (top + 4.0) * 1e-9;
+        assert!((model.volume() / volume - 1.0).abs() < 1e-9, "{} m³ of {volume} m³", model.volume());
+        assert!(notices.contains("starts as a sphere"), "{notices}");
+        for &p in &model.drops()[0].mesh.positions {
+            assert!(model.world().signed_distance(p) > -0.1e-3, "liquid at {p} m is inside the block");
+        }
+    }
 }
 
 #[test]
