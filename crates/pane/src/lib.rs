@@ -42,6 +42,7 @@
 //! ```
 
 mod automaton;
+mod bodies;
 mod display;
 mod drops;
 mod error;
@@ -51,6 +52,7 @@ mod impurity;
 mod model;
 mod motion;
 mod neighbors;
+mod obstacles;
 mod params;
 mod physical;
 mod setup;

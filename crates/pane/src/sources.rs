@@ -1,7 +1,6 @@
 //! The pane, as emitters see it.
 
 use glam::{DVec2, DVec3};
-use sessile_frames::Event;
 use sessile_sliding::{CondensingSurface, EmissionTarget, IdCounter, Projectile};
 use sessile_world::random::Stream;
 
@@ -24,8 +23,6 @@ pub struct Target<'a> {
     pub context: &'a StepContext,
     /// Gravity, in m/s².
     pub gravity: DVec3,
-    /// Receives mergers.
-    pub events: &'a mut Vec<Event>,
 }
 
 impl EmissionTarget for Target<'_> {
@@ -62,7 +59,7 @@ impl EmissionTarget for Target<'_> {
                 if automaton.is_wet(cell) {
                     automaton.change(cell, volume)
                 } else if volume > 0.0 {
-                    automaton.add(cell, volume, ids.issue(), self.events);
+                    automaton.add(cell, volume, ids.issue());
                     automaton.wet_under(substrate, cell, self.context);
                     volume
                 } else {
