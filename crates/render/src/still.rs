@@ -67,7 +67,10 @@ pub fn render_still(
     let [image, clean] = match quality {
         Quality::Preview => {
             let preview = preview.get_or_insert_with(|| Preview::new(&clean_scene));
-            [&liquid, &Surface::default()].map(|liquid| preview.render(&clean_scene, liquid, camera, size))
+            let mut solids = clean_scene.clone();
+            solids.set_wet(wet);
+            let image = preview.render(&solids, &liquid, camera, size);
+            [image, preview.render(&clean_scene, &Surface::default(), camera, size)]
         }
         Quality::Full => [&traced, &clean_scene].map(|scene: &RenderScene| {
             let rendered = render_image_until(scene, camera, &settings, &AtomicBool::new(false), &|_, _| ());
