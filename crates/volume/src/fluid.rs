@@ -162,16 +162,6 @@ impl Fluid {
         follow_labels(drops, free_drops);
     }
 
-    /// Distance by which the interface of each drop must move out to enclose its target volume:
-    /// ids, and lengths in cells. The drops must just have been labeled.
-    pub fn missing_layers(&self) -> Vec<(u32, f64)> {
-        let State { grid, solids, phi, drops, .. } = &self.state;
-        let Projection { cells, unknown_of, .. } = &self.scratch.projection;
-        let input = LabelInput { tiles: &grid.tiles, solids, phi, cells, unknown_of };
-        let layers = drops.components.iter().zip(drops.missing_layers(&input));
-        layers.filter_map(|(component, layer)| Some((component.label.id()?, layer))).collect()
-    }
-
     /// Reinitializes φ to a distance.
     pub fn redistance(&mut self) {
         redistance(&mut self.state, &mut self.scratch);

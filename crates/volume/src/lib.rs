@@ -48,6 +48,7 @@ mod virtual_surface;
 mod viscosity;
 mod volume;
 mod volume_fraction;
+mod volume_restoration;
 mod wetting_history;
 mod wind;
 

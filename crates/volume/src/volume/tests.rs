@@ -3,7 +3,9 @@
 use std::f64::consts::TAU;
 
 use crate::volume::Volume;
-use sessile_frames::{Event, Frame, FrameGeometry, Surface};
+use glam::{DVec2, DVec3};
+use sessile_frames::{Event, Frame, FrameGeometry, MeasureContext, Solid, Surface, measure};
+use sessile_geometry::{Closest, Distance};
 use sessile_model::{Model, NoTimer};
 use sessile_scene::{NoFiles, parse_str, text};
 use sessile_wetting::{Liquid, young_laplace};
@@ -56,9 +58,9 @@ fn planar_drop_at_rest(degrees: f64, tilt: f64, start: f64) -> (f64, f64, f64) {
     run_to(&mut volume, 0.08);
     let frame = volume.frame();
     let positions = &surface(&frame).positions;
-    let above = |p: &glam::DVec3| p.x * sin + p.y * cos;
+    let above = |p: &DVec3| p.x * sin + p.y * cos;
     let height = positions.iter().map(above).fold(0.0, f64::max);
-    let along = |p: &glam::DVec3| p.x * cos - p.y * sin;
+    let along = |p: &DVec3| p.x * cos - p.y * sin;
     let on_wall = || positions.iter().filter(|p| above(p) < 1e-9).map(along);
     let width = on_wall().fold(f64::NEG_INFINITY, f64::max) - on_wall().fold(f64::INFINITY, f64::min);
     (height, 0.5 * width, frame.drops[0].speed_max)
@@ -82,6 +84,38 @@ fn planar_drops_rest_at_their_contact_angle_on_planes_of_any_tilt() {
             1e3 * speed
         );
         assert!(errors[0].abs() < 0.5 && errors[1].abs() < 1.0, "{degrees}° at {tilt}°: off by {errors:.2?} %");
+    }
+}
+
+/// The floor y = 0.
+struct Floor;
+
+impl Distance for Floor {
+    fn signed_distance(&self, point: DVec3) -> f64 {
+        point.y
+    }
+
+    fn closest(&self, point: DVec3) -> Closest {
+        Closest { point: point.with_y(0.0), normal: DVec3::Y, distance: point.y, uv: DVec2::ZERO }
+    }
+}
+
+/// Whatever the angle of the material: that acts from the first step on.
+#[test]
+fn the_first_frame_shows_the_contact_angle_of_a_cap() {
+    for (cap, material) in [(60, 140), (90, 45), (120, 90)] {
+        let volume = build(&format!(
+            "{WATER}[resolution]\ncell = \"0.11 mm\"\n\
+             [materials.m]\nadvancing = \"{material} deg\"\n\
+             [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n\
+             [[drops]]\nshape = \"cap\"\non = \"p\"\nvolume = \"4 uL\"\ncontact_angle = \"{cap} deg\"\n"
+        ));
+        let solids = [Solid { name: "p", shape: &Floor }];
+        let context = MeasureContext { solids: &solids, planar: None, domain: None };
+        let measures = measure(&volume.frame(), 0, &[], context).unwrap_or_else(|error| panic!("{error}"));
+        let angle = measures.drops[0].contact_angle_deg.expect("a contact line");
+        let errors = [angle.min, angle.mean, angle.max].map(|angle| angle - f64::from(cap));
+        assert!(errors.iter().all(|error| error.abs() < 1.0), "{cap}° on {material}°: off by {errors:.1?}°");
     }
 }
 
@@ -197,10 +231,10 @@ fn planar_drops_rest_at_their_contact_angle_on_a_cylinder() {
         run_to(&mut volume, 0.16);
         let frame = volume.frame();
         let positions = &surface(&frame).positions;
-        let middle = glam::DVec3::new(0.01e-3, -3e-3, 0.0);
-        let above = |p: &glam::DVec3| (*p - middle).with_z(0.0).length() - 3e-3;
+        let middle = DVec3::new(0.01e-3, -3e-3, 0.0);
+        let above = |p: &DVec3| (*p - middle).with_z(0.0).length() - 3e-3;
         let top = positions.iter().map(above).fold(0.0, f64::max);
-        let angle = |p: &glam::DVec3| (p.x - middle.x).atan2(p.y - middle.y);
+        let angle = |p: &DVec3| (p.x - middle.x).atan2(p.y - middle.y);
         let wetted = || positions.iter().filter(|p| above(p) < 1e-9).map(angle);
         let arc = 3e-3 * 0.5 * (wetted().fold(-4.0, f64::max) - wetted().fold(4.0, f64::min));
         let errors = [top / height - 1.0, arc / half_width - 1.0].map(|error| 100.0 * error);
@@ -515,7 +549,7 @@ fn wind_drags_a_drop_by_its_frontal_area() {
     ));
     run_to(&mut volume, 2e-3);
     let velocity = volume.frame().drops[0].velocity;
-    let wind = glam::DVec3::new(6.0, 2.0, 0.0);
+    let wind = DVec3::new(6.0, 2.0, 0.0);
     // ρ_air = 1.2 kg/m³, C_D = 0.35; mass per length 1000 π R², width 2R.
     let expected = wind * (0.5 * 1.2 * 0.35 * wind.length() * 2e-3 / (1000.0 * std::f64::consts::PI * 1e-6) * 2e-3);
     let error = (velocity - expected).length() / expected.length();
