@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! u* = u(x − Δt u) + Δt (g + wind)             advection, wind
-//! u* ← (1 − Δt ν ∇²)⁻¹ u*                      viscosity
+//! u − Δt ∇·(ν (∇u + ∇uᵀ)) = u*                viscosity
 //! κ = ∇·(∇φ/|∇φ|)                              curvature, with the contact angle at walls
 //! ∇·(u* − Δt ∇p/ρ) = S,  p = γκ at φ = 0
 //!     pressure; S relaxes each drop's volume to its target

@@ -46,6 +46,7 @@ mod tile_activation;
 mod tiles;
 mod virtual_surface;
 mod viscosity;
+mod viscous_stress;
 mod volume;
 mod volume_fraction;
 mod volume_restoration;
